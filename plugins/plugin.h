@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plugin - what every kind of volume implements: kubelet's volume plugin interface in C
+ *
+ * A plugin decides on the loop thread and acts in stages elsewhere. Its new_* slots never block and change
+ * nothing: they return a list of stages, each tagged with where it runs. A stage is safe to repeat: after a
+ * crash the same list comes again from its beginning. A NULL slot means this kind of volume has no such step.
+ *
+ * One file per plugin, its table at the end of it, and one line in registry.c. Plugins see neither the store nor
+ * any table of state; what they need arrives in the request.
+ */
+#ifndef PODVOL_PLUGINS_PLUGIN_H
+#define PODVOL_PLUGINS_PLUGIN_H
+
+#include "base/failure.h"
+#include "mount/mount.h"
+#include "object/object.h"
+#include "object/persistent_volume.h"
+#include "object/pod.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* What a plugin may know of the node. Owned by the agent, constant while it runs; any thread. */
+struct plugin_host {
+	const char *root_dir; /* "/var/lib/kubelet", resolved */
+	int root_fd;          /* pinned; O_PATH */
+	const char *node_name;
+	int64_t allocatable_memory_bytes; /* 0 unknown */
+	struct mount_table *mount_table;
+};
+
+/* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects. */
+struct volume_spec {
+	const char *name;         /* inner name: the PV's, else pod.spec.volumes[].name */
+	const struct object *pv;  /* NULL for inline volumes and for volumes known from disk only */
+	const struct object *pod; /* holds @source; NULL for PV-backed ones */
+	const struct pod_volume *source; /* NULL for PV-backed ones */
+	bool read_only;           /* persistentVolumeClaim.readOnly; inline: the source's own */
+	bool block;               /* volumeMode: Block */
+};
+
+static inline const struct persistent_volume *spec_pv(const struct volume_spec *spec)
+{
+	return spec->pv ? spec->pv->persistent_volume : NULL;
+}
+
+/* What an error says about the world; volume-manager.md section 2.1. */
+enum error_class {
+	ERROR_FINAL,     /* it did not happen */
+	ERROR_TRANSIENT, /* nothing was started: no state changes */
+	ERROR_UNCERTAIN, /* it may have happened or be happening still */
+};
+
+struct stage_event {
+	bool about_pv; /* else about the pod */
+	const char *type, *reason; /* "Warning", "AlreadyMountedVolume"; static */
+	char text[FAILURE_TEXT_BYTES];
+};
+
+enum { STAGE_EVENTS_MAX = 4 };
+
+/* What a list of stages tells while and after it ran. Belongs to the thread that runs the stage. */
+struct stage_report {
+	struct failure failure;        /* of the stage that failed */
+	enum error_class error_class;  /* of that failure; a stage sets it, default ERROR_FINAL */
+	char device_path[256];         /* "" or the device that was found or made */
+	uint64_t mount_id;             /* of the mount that is there now; 0 none or unknown */
+	struct stage_event events[STAGE_EVENTS_MAX];
+	unsigned int event_count;
+	const atomic_bool *cancelled;  /* the want has gone: long stages look at it and end with -ECANCELED */
+};
+
+void stage_event_add(struct stage_report *report, bool about_pv, const char *type, const char *reason,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+enum stage_place {
+	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, ownership, unmounts */
+	STAGE_MOUNT_THREAD, /* open_tree, mount_setattr, move_mount on descriptors; never a path */
+	STAGE_LOOP,         /* starts an asynchronous call and ends by stage_finish(); see operation.h */
+};
+
+enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
+
+struct stage {
+	const char *name; /* what describe shows: "bind the source" */
+	enum stage_place place;
+	/* WORKER, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already mounted); a
+	 * negative errno with report->failure filled. */
+	int (*run)(void *data, struct stage_report *report);
+	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of run. A
+	 * negative errno means it did not begin. */
+	int (*start)(void *data, struct stage_report *report, void (*finish)(void *token, int result), void *token);
+};
+
+/* A mounter, unmounter, ... ready to run. */
+struct stage_list {
+	const struct stage *stages; /* static */
+	size_t count;
+	void *data;                 /* what the stages share; owned by the list */
+	void (*free_data)(void *data);
+};
+void stage_list_done(struct stage_list *list); /* frees the data; an empty list is fine */
+
+/* What a step is about. Which members are set is said at each slot. Borrowed: a slot copies what its stages
+ * need, or takes references to the objects. */
+struct volume_request {
+	const struct plugin_host *host;
+	const struct volume_spec *spec;
+	const char *volume_name; /* inner name; set for every slot */
+	const struct object *pod;
+	const char *pod_uid;
+	const char *device_path;       /* as recorded when the device was set up; "" unknown */
+	const char *device_mount_path; /* as recorded; "" unknown */
+};
+
+typedef int stage_list_fn(const struct volume_request *request, struct stage_list *ret, struct failure *reterr);
+
+struct volume_attributes {
+	bool read_only, managed, selinux_relabel; /* volume.Attributes */
+};
+
+struct volume_plugin {
+	const char *name; /* "kubernetes.io/local-volume"; '/' is '~' in directory names */
+
+	bool (*can_support)(const struct volume_spec *spec);
+	/* The part of the unique name after the plugin's; @ret is freed with free(). */
+	int (*get_volume_name)(const struct volume_spec *spec, char **ret, struct failure *reterr);
+	struct volume_attributes (*get_attributes)(const struct volume_spec *spec);
+	bool (*requires_remount)(const struct volume_spec *spec); /* NULL: never */
+	bool supports_mount_options;
+	/* Attachable or device-mountable: one volume for all pods of the node (unique name without pod). */
+	bool (*can_device_mount)(const struct volume_spec *spec); /* NULL: never */
+
+	/* MakeDir, SetUpAt: the pod's own mount. spec, pod, pod_uid, device_mount_path. */
+	stage_list_fn *new_mounter;
+	/* TearDownAt: volume_name and pod_uid only, so that it works after a restart. */
+	stage_list_fn *new_unmounter;
+	/* MountDevice: spec. UnmountDevice: volume_name, device_path, device_mount_path. */
+	stage_list_fn *new_device_mounter;
+	stage_list_fn *new_device_unmounter;
+	/* Block mode. SetUpDevice: spec. MapPodDevice with the common mapping of block_map.h: spec, pod, pod_uid.
+	 * UnmapPodDevice: volume_name, pod_uid. TearDownDevice: volume_name, device_path, device_mount_path. */
+	stage_list_fn *new_device_mapper;
+	stage_list_fn *new_block_mapper;
+	stage_list_fn *new_block_unmapper;
+	stage_list_fn *new_device_unmapper;
+
+	/* Paths as told to people, drivers and runtimes; absolute; freed with free(); NULL when out of memory.
+	 * get_path: where a pod's containers find the volume (the host path itself for hostPath; the symbolic
+	 * link to the device in block mode). get_device_mount_path: the global mount path or global map path;
+	 * NULL slot or "" when there is none. */
+	char *(*get_path)(const struct volume_request *request);
+	char *(*get_device_mount_path)(const struct volume_request *request);
+
+	/* ConstructVolumeSpec: what a directory <root>/pods/<pod_uid>/volumes/<name>/<volume_name> (or
+	 * volumeDevices/ for @block) says. [worker] NULL: never reconstructed (hostPath). */
+	int (*construct_volume_spec)(const struct plugin_host *host, const char *pod_uid, const char *volume_name,
+	                             bool block, struct volume_spec *ret, struct failure *reterr);
+};
+
+/* ---- registry.c ---- */
+
+/**
+ * plugin_for_spec - the one plugin that claims a spec
+ *
+ * Return: 0; -ENOENT no plugin claims it, -ENOTUNIQ several do; the text names the source or the plugins.
+ */
+int plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret, struct failure *reterr);
+
+/* By "kubernetes.io/local-volume"; NULL when unknown. */
+const struct volume_plugin *plugin_by_name(const char *name);
+
+/* All plugins in table order, ended by NULL: for `version`, documents and tests. */
+const struct volume_plugin *const *plugin_list(void);
+
+/* "<plugin>/<name>" for device-mountable volumes, else "<plugin>/<pod uid>-<spec name>"; section 1.1. */
+int plugin_unique_name(const struct volume_plugin *plugin, const struct volume_spec *spec, const char *pod_uid,
+                       char **ret, struct failure *reterr);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * failure - why something did not work, for people, beside the errno for programs
+ *
+ * The caller owns it, mostly on its stack; the text is cut when too long. It never allocates, because an error
+ * path must not fail. The first failure is the one that matters: whoever cleans up after it passes NULL.
+ */
+#ifndef PODVOL_BASE_FAILURE_H
+#define PODVOL_BASE_FAILURE_H
+
+#include <stdarg.h>
+
+#define FAILURE_TEXT_BYTES 240
+
+struct failure {
+	int error; /* negative errno; 0 when nothing failed */
+	char text[FAILURE_TEXT_BYTES];
+};
+
+/**
+ * failed - fill a failure and hand its error on, for `return failed(reterr, -errno, "...")`
+ * @reterr: may be NULL: nobody wants the text
+ * @error:  negative errno, kept as it is
+ * @format: what could not be done and with which object, without a full stop; ": " and the errno's own text
+ *          are added
+ *
+ * Return: @error, always.
+ */
+int failed(struct failure *reterr, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/**
+ * failed_plain - the same without the errno's own text, where the sentence already says why
+ * @reterr: may be NULL
+ * @error:  negative errno
+ * @format: the whole sentence
+ *
+ * Return: @error, always.
+ */
+int failed_plain(struct failure *reterr, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * failure_prefix - put where it happened before what happened: "volume 'data': ..."
+ * @reterr: may be NULL or without a text
+ * @format: the prefix without its colon
+ *
+ * Return: the failure's error, or 0 when @reterr is NULL.
+ */
+int failure_prefix(struct failure *reterr, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log - one line per event, with journal fields for the machine and a sentence for people
+ *
+ * To the journal when stderr is connected to it, else to stderr as "level: message (pod=..., volume=...)".
+ * State changes at info, refused input at notice, what we work around at warning, what an operator must mend
+ * at error. Never a secret. The layer that handles an error logs it, once. Any thread may log.
+ */
+#ifndef PODVOL_BASE_LOG_H
+#define PODVOL_BASE_LOG_H
+
+#include <syslog.h>
+
+/* What a line is about; NULL members are left out. */
+struct log_subject {
+	const char *pod;     /* "namespace/name": POD= */
+	const char *pod_uid; /* POD_UID= */
+	const char *volume;  /* unique name: VOLUME= */
+	const char *plugin;  /* "kubernetes.io/local-volume": PLUGIN= */
+};
+
+/**
+ * log_open - choose where lines go; without this call they go to stderr
+ * @max_level: LOG_ERR .. LOG_DEBUG; lines above are dropped
+ *
+ * Looks at $JOURNAL_STREAM once. Call before the first thread.
+ */
+void log_open(int max_level);
+
+/**
+ * log_message - a line about nothing in particular
+ * @level: LOG_ERR .. LOG_DEBUG
+ */
+void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * log_about - a line about a pod, a volume or both
+ * @level:   LOG_ERR .. LOG_DEBUG
+ * @subject: copied into the journal fields POD, POD_UID, VOLUME, PLUGIN
+ */
+void log_about(int level, const struct log_subject *subject, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kind - one row per kind of object; names, paths, defaults, validation and columns come from it
+ *
+ * A new kind is one row in kind.c and one file with its functions. Nothing else lists the kinds.
+ */
+#ifndef PODVOL_OBJECT_KIND_H
+#define PODVOL_OBJECT_KIND_H
+
+#include "object/object.h"
+
+struct arena;
+
+struct kind_row {
+	enum object_kind kind;
+	const char *name;           /* "PersistentVolumeClaim" */
+	const char *plural;         /* "persistentvolumeclaims" */
+	const char *singular;       /* "persistentvolumeclaim" */
+	const char *short_names[3]; /* "pvc"; ended by NULL */
+	const char *group;          /* "" for v1, "storage.k8s.io" */
+	const char *version;        /* "v1" */
+	bool namespaced;
+
+	/* Fill in what the API machinery would; the tree is valid JSON of this kind. */
+	int (*set_defaults)(struct cJSON *tree);
+	/* All rules on one object alone. Reports the first broken one by its field path. */
+	int (*validate)(const struct cJSON *tree, struct failure *reterr);
+	/* What an update may not change. NULL: everything may. */
+	int (*validate_update)(const struct object *old, const struct object *new_object, struct failure *reterr);
+	/* Typed struct in @arena, into the union member of @object. */
+	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,
+	              struct failure *reterr);
+	/* kubectl's columns; see table.h. */
+	const struct table_column *columns;
+	size_t column_count;
+};
+
+const struct kind_row *kind_row(enum object_kind kind);
+
+/* By "PersistentVolumeClaim" and "v1" / "storage.k8s.io/v1" as a document names them; NULL when not served. */
+const struct kind_row *kind_by_name(const char *api_version, const char *name);
+
+/* By what people type: plural, singular, short name, any case, "pods.v1."-less; NULL when unknown. */
+const struct kind_row *kind_by_word(const char *word);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object - Kubernetes objects as immutable, reference-counted values
+ *
+ * An object is its canonical JSON bytes (what SQLite keeps and HTTP sends; fields we do not know survive) plus
+ * one typed struct decoded from them once. It never changes: a new version is a new object. Text comes in as
+ * YAML or JSON of any origin and is trusted by nobody: sizes, depth, duplicate keys, UTF-8, NUL and numbers are
+ * checked before anything looks at it. Only this folder touches cJSON and libyaml.
+ *
+ * References are atomic, so a worker may decode what the loop will own; the contents need no lock.
+ */
+#ifndef PODVOL_OBJECT_OBJECT_H
+#define PODVOL_OBJECT_OBJECT_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cJSON;
+
+enum object_kind {
+	KIND_POD,
+	KIND_PERSISTENT_VOLUME,
+	KIND_PERSISTENT_VOLUME_CLAIM,
+	KIND_STORAGE_CLASS,
+	KIND_COUNT
+};
+
+/* metadata, decoded; strings are "" where absent, never NULL, and live as long as the object. */
+struct object_meta {
+	const char *name_space; /* "" for kinds without namespaces ("namespace" is a word of C++) */
+	const char *name;
+	const char *uid;
+	const char *deletion_timestamp; /* "" unless being deleted */
+	uint64_t resource_version;      /* 0: never stored */
+	uint64_t generation;
+	bool deletes; /* deletion_timestamp is set */
+};
+
+struct object {
+	enum object_kind kind;
+	struct object_meta meta;
+	const char *json; /* canonical bytes, NUL-terminated */
+	size_t json_length;
+	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the object. */
+	union {
+		const struct pod *pod;
+		const struct persistent_volume *persistent_volume;
+		const struct persistent_volume_claim *claim;
+		const struct storage_class *storage_class;
+	};
+};
+
+/**
+ * object_ref, object_unref - share an object; any thread
+ *
+ * Return: object_ref the same pointer; object_unref NULL. Both accept NULL.
+ */
+const struct object *object_ref(const struct object *object);
+const struct object *object_unref(const struct object *object);
+void object_unref_pointer(const struct object **object); /* for cleanup_object */
+#define cleanup_object cleanup(object_unref_pointer)
+
+/**
+ * object_from_json - one object from a parsed tree: kind found, defaults applied, validated, decoded
+ * @tree:   read only; stays the caller's
+ * @ret:    a new reference
+ * @reterr: names the field: "spec.volumes[2].hostPath.type: unsupported value \"Dir\": ..."
+ *
+ * Unknown kinds are -EOPNOTSUPP. Defaults are those of the API machinery (spec: Kubernetes 1.32); uid,
+ * resourceVersion and status are kept when present. Pure; any thread.
+ *
+ * Return: 0; -EINVAL invalid, -EOPNOTSUPP kind or version not served, -ENOMEM.
+ */
+int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
+
+/**
+ * object_parse_json - the same from canonical bytes, for what was stored before
+ * @length: bytes; at most OBJECT_BYTES_MAX
+ */
+int object_parse_json(const char *text, size_t length, const struct object **ret, struct failure *reterr);
+
+/**
+ * object_edit - a changed copy: the one way to make the next version of an object
+ * @edit: gets a mutable tree; returns 0 or a negative errno, which object_edit returns
+ *
+ * Return: 0, what @edit returned, -EINVAL when the result is no valid object, -ENOMEM.
+ */
+int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
+                const struct object **ret, struct failure *reterr);
+
+/* One document of a manifest. Exactly one of object and failure.error is set. */
+struct document {
+	const struct object *object; /* owned by the list */
+	struct failure failure;      /* with the line where the syntax broke */
+	unsigned int line;           /* where the document begins, from 1 */
+	/* As far as they could be read, for messages about a bad document; "" otherwise. */
+	char kind[64], name_space[64], name[254];
+};
+
+struct document_list {
+	struct document *documents;
+	size_t count;
+	struct failure failure; /* the stream broke off here: later documents are unknown */
+};
+
+/**
+ * documents_parse - every document of a YAML or JSON stream; v1.List items count as documents
+ * @text:   need not be NUL-terminated
+ * @length: bytes; at most DOCUMENTS_BYTES_MAX
+ * @ret:    to be given to document_list_done(), also when it holds failures
+ *
+ * YAML scalars are resolved as kubelet does (YAML 1.1: yes, on, 0x1F, 012, ~). Anchors and aliases, merge keys
+ * and duplicate keys are refused with their line. A document that is empty or only comments is passed over. A
+ * bad document does not spoil the others of its file; a syntax error ends the stream at its line.
+ *
+ * Return: 0 even when documents failed; -E2BIG, -ENOMEM when nothing could be looked at.
+ */
+int documents_parse(const char *text, size_t length, struct document_list *ret, struct failure *reterr);
+void document_list_done(struct document_list *list);
+
+/* Limits; the table of limits in the manual is made from these. */
+enum {
+	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2,    /* one object's JSON: etcd's 1.5 MiB */
+	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024,    /* one manifest file */
+	DOCUMENTS_COUNT_MAX = 20000,               /* documents in one file, list items included */
+	OBJECT_DEPTH_MAX = 64,                     /* nesting of maps and lists */
+};
+
+#endif

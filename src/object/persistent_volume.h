@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * persistent_volume - v1.PersistentVolume and v1.PersistentVolumeClaim, decoded
+ *
+ * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came from.
+ */
+#ifndef PODVOL_OBJECT_PERSISTENT_VOLUME_H
+#define PODVOL_OBJECT_PERSISTENT_VOLUME_H
+
+#include "object/object.h"
+#include "object/quantity.h"
+#include "object/selector.h"
+
+#include <sys/types.h>
+
+enum access_mode {
+	ACCESS_READ_WRITE_ONCE = 1 << 0,
+	ACCESS_READ_ONLY_MANY = 1 << 1,
+	ACCESS_READ_WRITE_MANY = 1 << 2,
+	ACCESS_READ_WRITE_ONCE_POD = 1 << 3,
+};
+
+enum volume_mode { VOLUME_MODE_UNSET, VOLUME_MODE_FILESYSTEM, VOLUME_MODE_BLOCK };
+
+enum reclaim_policy { RECLAIM_RETAIN, RECLAIM_DELETE, RECLAIM_RECYCLE };
+
+enum volume_phase {
+	VOLUME_PHASE_UNSET,
+	VOLUME_PENDING,
+	VOLUME_AVAILABLE,
+	VOLUME_BOUND,
+	VOLUME_RELEASED,
+	VOLUME_FAILED,
+};
+
+enum pv_source_kind { PV_SOURCE_LOCAL, PV_SOURCE_HOST_PATH, PV_SOURCE_CSI, PV_SOURCE_NFS, PV_SOURCE_OTHER };
+
+struct persistent_volume {
+	const struct object *object;
+	enum pv_source_kind source;
+	const char *source_key;     /* "local", as the manifest has it */
+	const char *local_path;     /* PV_SOURCE_LOCAL */
+	const char *fs_type;        /* local.fsType; "" unset */
+	const char *host_path;      /* PV_SOURCE_HOST_PATH */
+	const char *host_path_type;
+
+	struct quantity capacity; /* capacity.storage */
+	unsigned int access_modes; /* set of enum access_mode */
+	enum volume_mode mode;
+	const char *storage_class;
+	enum reclaim_policy reclaim_policy;
+	/* The annotation volume.beta.kubernetes.io/mount-options, where present even if empty, else
+	 * spec.mountOptions; in their order. */
+	const char *const *mount_options;
+	size_t mount_option_count;
+	const struct node_selector *node_affinity; /* NULL: none; required terms only */
+
+	bool has_claim_ref;
+	const char *claim_namespace, *claim_name, *claim_uid; /* claim_uid "" while pre-bound by a user */
+	bool has_gid; /* annotation pv.beta.kubernetes.io/gid, numeric */
+	gid_t gid;
+	bool bound_by_controller;
+	enum volume_phase phase;
+};
+
+enum claim_phase { CLAIM_PHASE_UNSET, CLAIM_PENDING, CLAIM_BOUND, CLAIM_LOST };
+
+struct persistent_volume_claim {
+	const struct object *object;
+	const char *volume_name;
+	bool has_storage_class; /* "" counts as set */
+	const char *storage_class;
+	unsigned int access_modes;
+	enum volume_mode mode;
+	struct quantity request;         /* resources.requests.storage */
+	struct quantity status_capacity; /* status.capacity.storage; zero when absent */
+	const struct label_selector *selector; /* NULL: none */
+	enum claim_phase phase;
+	bool bind_completed, bound_by_controller;
+	bool has_protection_finalizer; /* kubernetes.io/pvc-protection */
+	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
+};
+
+#endif

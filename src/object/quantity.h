@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quantity - resource.Quantity: "10Gi", "1500m", "1e3"; exact, never a double
+ *
+ * Values beyond 64 bits keep their order (1E against 1000E, case 376): a quantity is a 128-bit count of
+ * thousandths, saturated at its ends.
+ */
+#ifndef PODVOL_OBJECT_QUANTITY_H
+#define PODVOL_OBJECT_QUANTITY_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct quantity {
+	__int128 milli;
+	bool is_set;
+};
+
+/* @text as the API writes it. Return: 0, or -EINVAL with what is wrong. */
+int quantity_parse(const char *text, struct quantity *ret, struct failure *reterr);
+
+/* Whole units, rounded up as Kubernetes' Value() does, saturated to int64_t. */
+int64_t quantity_value(const struct quantity *quantity);
+
+/* < 0, 0, > 0; an unset quantity counts as zero. */
+int quantity_compare(const struct quantity *a, const struct quantity *b);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reconcile - what has to happen for the actual state to become the desired one
+ *
+ * Pure: reads two tables, appends to a plan. No system call, no clock, no log. That an operation is running or
+ * backing off is the operations' business: a step proposed too early is refused there and proposed again when
+ * the volume is dirty again.
+ *
+ * The plan keeps these promises (volume-manager.md section 4):
+ *  - unpublish before publish: a volume leaves its old pod before a new pod gets it where it can serve only one;
+ *  - stage before the first publish, unstage after the last unpublish;
+ *  - an uncertain mount is mounted for whoever removes it, absent for whoever wants it;
+ *  - nothing is unpublished or unstaged before all pods are known.
+ */
+#ifndef PODVOL_RECONCILE_RECONCILE_H
+#define PODVOL_RECONCILE_RECONCILE_H
+
+#include "state/actual.h"
+#include "state/desired.h"
+#include "state/ledger.h"
+
+struct step {
+	enum step_kind kind;
+	const char *unique_name;
+	const char *pod_uid;               /* NULL for stage, unstage and forget of the whole volume */
+	const struct desired_volume *want; /* stage, publish; else NULL */
+	const struct desired_pod *want_pod;/* publish; for stage any pod that wants it */
+	const struct actual_volume *have;  /* NULL when the volume is new */
+	bool remount;                      /* publish of what is mounted already */
+};
+
+struct plan {
+	struct step *steps; /* borrow from the tables: use the plan before they change */
+	size_t count, capacity;
+};
+void plan_done(struct plan *plan);
+
+struct reconcile_conditions {
+	bool may_unmount; /* every source has delivered a complete snapshot */
+};
+
+/**
+ * reconcile_volume - append the steps that one volume needs now
+ *
+ * Return: 0 or -ENOMEM (the plan keeps what it had).
+ */
+int reconcile_volume(const struct desired *desired, const struct actual *actual, const char *unique_name,
+                     const struct reconcile_conditions *conditions, struct plan *plan);
+
+/* ---- rebuild.c ---- */
+
+/* What was found on disk below the root directory; made by whoever reads it. */
+struct found_volume {
+	const char *pod_uid, *plugin_name, *volume_name; /* '~' already turned into '/' */
+	bool block;
+	bool is_mount_point;
+};
+
+enum rebuild_verdict {
+	REBUILD_ADOPT,   /* in the ledger: uncertain until its operation ran again */
+	REBUILD_FOREIGN, /* not in our ledger: reported, never touched */
+	REBUILD_UNKNOWN_PLUGIN, /* in the ledger, but no plugin of ours: reported, never touched */
+};
+
+/**
+ * rebuild - the actual state after a restart, from the ledger's rows and the directories found
+ * @report: called for everything that is not adopted, and for ledger rows whose directory is gone
+ *
+ * Pure but for the table it fills. Rows of the ledger are adopted whether or not their directory was found (the
+ * teardown finds out); directories the ledger does not know are foreign.
+ *
+ * Return: how many were adopted, or -ENOMEM.
+ */
+int rebuild(struct actual *actual, const struct ledger_row *rows, size_t row_count,
+            const struct found_volume *found, size_t found_count,
+            void (*report)(const struct found_volume *volume, enum rebuild_verdict verdict, void *userdata),
+            void *userdata);
+
+#endif
