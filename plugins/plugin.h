@@ -2,12 +2,13 @@
 /*
  * plugin - what every kind of volume implements: kubelet's volume plugin interface in C
  *
- * A plugin decides on the loop thread and acts in stages elsewhere. Its new_* slots never block and change
- * nothing: they return a list of stages, each tagged with where it runs. A stage is safe to repeat: after a
- * crash the same list comes again from its beginning. A NULL slot means this kind of volume has no such step.
+ * A plugin decides on the loop thread and acts in stages elsewhere. Its new_* slots never block and
+ * change nothing: they return a list of stages, each tagged with where it runs. A stage is safe to
+ * repeat: after a crash the same list comes again from its beginning. A NULL slot means this kind
+ * of volume has no such step.
  *
- * One file per plugin, its table at the end of it, and one line in registry.c. Plugins see neither the store nor
- * any table of state; what they need arrives in the request.
+ * One file per plugin, its table at the end of it, and one line in registry.c. Plugins see neither
+ * the store nor any table of state; what they need arrives in the request.
  */
 #ifndef PODVOL_PLUGINS_PLUGIN_H
 #define PODVOL_PLUGINS_PLUGIN_H
@@ -30,14 +31,15 @@ struct plugin_host {
 	struct mount_table *mount_table;
 };
 
-/* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects. */
+/* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects.
+ */
 struct volume_spec {
 	const char *name;         /* inner name: the PV's, else pod.spec.volumes[].name */
 	const struct object *pv;  /* NULL for inline volumes and for volumes known from disk only */
 	const struct object *pod; /* holds @source; NULL for PV-backed ones */
 	const struct pod_volume *source; /* NULL for PV-backed ones */
-	bool read_only;           /* persistentVolumeClaim.readOnly; inline: the source's own */
-	bool block;               /* volumeMode: Block */
+	bool read_only; /* persistentVolumeClaim.readOnly; inline: the source's own */
+	bool block;     /* volumeMode: Block */
 };
 
 static inline const struct persistent_volume *spec_pv(const struct volume_spec *spec)
@@ -53,7 +55,7 @@ enum error_class {
 };
 
 struct stage_event {
-	bool about_pv; /* else about the pod */
+	bool about_pv;             /* else about the pod */
 	const char *type, *reason; /* "Warning", "AlreadyMountedVolume"; static */
 	char text[FAILURE_TEXT_BYTES];
 };
@@ -62,22 +64,24 @@ enum { STAGE_EVENTS_MAX = 4 };
 
 /* What a list of stages tells while and after it ran. Belongs to the thread that runs the stage. */
 struct stage_report {
-	struct failure failure;        /* of the stage that failed */
-	enum error_class error_class;  /* of that failure; a stage sets it, default ERROR_FINAL */
-	char device_path[256];         /* "" or the device that was found or made */
-	uint64_t mount_id;             /* of the mount that is there now; 0 none or unknown */
+	struct failure failure;       /* of the stage that failed */
+	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
+	char device_path[256];        /* "" or the device that was found or made */
+	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
-	const atomic_bool *cancelled;  /* the want has gone: long stages look at it and end with -ECANCELED */
+	const atomic_bool
+		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
 };
 
-void stage_event_add(struct stage_report *report, bool about_pv, const char *type, const char *reason,
-                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+void stage_event_add(struct stage_report *report, bool about_pv, const char *type,
+		     const char *reason, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 
 enum stage_place {
 	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, ownership, unmounts */
 	STAGE_MOUNT_THREAD, /* open_tree, mount_setattr, move_mount on descriptors; never a path */
-	STAGE_LOOP,         /* starts an asynchronous call and ends by stage_finish(); see operation.h */
+	STAGE_LOOP, /* starts an asynchronous call and ends by stage_finish(); see operation.h */
 };
 
 enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
@@ -85,25 +89,26 @@ enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
 struct stage {
 	const char *name; /* what describe shows: "bind the source" */
 	enum stage_place place;
-	/* WORKER, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already mounted); a
-	 * negative errno with report->failure filled. */
+	/* WORKER, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already
+	 * mounted); a negative errno with report->failure filled. */
 	int (*run)(void *data, struct stage_report *report);
-	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of run. A
-	 * negative errno means it did not begin. */
-	int (*start)(void *data, struct stage_report *report, void (*finish)(void *token, int result), void *token);
+	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of
+	 * run. A negative errno means it did not begin. */
+	int (*start)(void *data, struct stage_report *report,
+		     void (*finish)(void *token, int result), void *token);
 };
 
 /* A mounter, unmounter, ... ready to run. */
 struct stage_list {
 	const struct stage *stages; /* static */
 	size_t count;
-	void *data;                 /* what the stages share; owned by the list */
+	void *data; /* what the stages share; owned by the list */
 	void (*free_data)(void *data);
 };
 void stage_list_done(struct stage_list *list); /* frees the data; an empty list is fine */
 
-/* What a step is about. Which members are set is said at each slot. Borrowed: a slot copies what its stages
- * need, or takes references to the objects. */
+/* What a step is about. Which members are set is said at each slot. Borrowed: a slot copies what
+ * its stages need, or takes references to the objects. */
 struct volume_request {
 	const struct plugin_host *host;
 	const struct volume_spec *spec;
@@ -114,7 +119,8 @@ struct volume_request {
 	const char *device_mount_path; /* as recorded; "" unknown */
 };
 
-typedef int stage_list_fn(const struct volume_request *request, struct stage_list *ret, struct failure *reterr);
+typedef int stage_list_fn(const struct volume_request *request, struct stage_list *ret,
+			  struct failure *reterr);
 
 struct volume_attributes {
 	bool read_only, managed, selinux_relabel; /* volume.Attributes */
@@ -129,7 +135,8 @@ struct volume_plugin {
 	struct volume_attributes (*get_attributes)(const struct volume_spec *spec);
 	bool (*requires_remount)(const struct volume_spec *spec); /* NULL: never */
 	bool supports_mount_options;
-	/* Attachable or device-mountable: one volume for all pods of the node (unique name without pod). */
+	/* Attachable or device-mountable: one volume for all pods of the node (unique name without
+	 * pod). */
 	bool (*can_device_mount)(const struct volume_spec *spec); /* NULL: never */
 
 	/* MakeDir, SetUpAt: the pod's own mount. spec, pod, pod_uid, device_mount_path. */
@@ -139,24 +146,26 @@ struct volume_plugin {
 	/* MountDevice: spec. UnmountDevice: volume_name, device_path, device_mount_path. */
 	stage_list_fn *new_device_mounter;
 	stage_list_fn *new_device_unmounter;
-	/* Block mode. SetUpDevice: spec. MapPodDevice with the common mapping of block_map.h: spec, pod, pod_uid.
-	 * UnmapPodDevice: volume_name, pod_uid. TearDownDevice: volume_name, device_path, device_mount_path. */
+	/* Block mode. SetUpDevice: spec. MapPodDevice with the common mapping of block_map.h: spec,
+	 * pod, pod_uid. UnmapPodDevice: volume_name, pod_uid. TearDownDevice: volume_name,
+	 * device_path, device_mount_path. */
 	stage_list_fn *new_device_mapper;
 	stage_list_fn *new_block_mapper;
 	stage_list_fn *new_block_unmapper;
 	stage_list_fn *new_device_unmapper;
 
-	/* Paths as told to people, drivers and runtimes; absolute; freed with free(); NULL when out of memory.
-	 * get_path: where a pod's containers find the volume (the host path itself for hostPath; the symbolic
-	 * link to the device in block mode). get_device_mount_path: the global mount path or global map path;
-	 * NULL slot or "" when there is none. */
+	/* Paths as told to people, drivers and runtimes; absolute; freed with free(); NULL when out
+	 * of memory. get_path: where a pod's containers find the volume (the host path itself for
+	 * hostPath; the symbolic link to the device in block mode). get_device_mount_path: the
+	 * global mount path or global map path; NULL slot or "" when there is none. */
 	char *(*get_path)(const struct volume_request *request);
 	char *(*get_device_mount_path)(const struct volume_request *request);
 
-	/* ConstructVolumeSpec: what a directory <root>/pods/<pod_uid>/volumes/<name>/<volume_name> (or
-	 * volumeDevices/ for @block) says. [worker] NULL: never reconstructed (hostPath). */
-	int (*construct_volume_spec)(const struct plugin_host *host, const char *pod_uid, const char *volume_name,
-	                             bool block, struct volume_spec *ret, struct failure *reterr);
+	/* ConstructVolumeSpec: what a directory <root>/pods/<pod_uid>/volumes/<name>/<volume_name>
+	 * (or volumeDevices/ for @block) says. [worker] NULL: never reconstructed (hostPath). */
+	int (*construct_volume_spec)(const struct plugin_host *host, const char *pod_uid,
+				     const char *volume_name, bool block, struct volume_spec *ret,
+				     struct failure *reterr);
 };
 
 /* ---- registry.c ---- */
@@ -164,9 +173,11 @@ struct volume_plugin {
 /**
  * plugin_for_spec - the one plugin that claims a spec
  *
- * Return: 0; -ENOENT no plugin claims it, -ENOTUNIQ several do; the text names the source or the plugins.
+ * Return: 0; -ENOENT no plugin claims it, -ENOTUNIQ several do; the text names the source or the
+ * plugins.
  */
-int plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret, struct failure *reterr);
+int plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
+		    struct failure *reterr);
 
 /* By "kubernetes.io/local-volume"; NULL when unknown. */
 const struct volume_plugin *plugin_by_name(const char *name);
@@ -174,8 +185,9 @@ const struct volume_plugin *plugin_by_name(const char *name);
 /* All plugins in table order, ended by NULL: for `version`, documents and tests. */
 const struct volume_plugin *const *plugin_list(void);
 
-/* "<plugin>/<name>" for device-mountable volumes, else "<plugin>/<pod uid>-<spec name>"; section 1.1. */
-int plugin_unique_name(const struct volume_plugin *plugin, const struct volume_spec *spec, const char *pod_uid,
-                       char **ret, struct failure *reterr);
+/* "<plugin>/<name>" for device-mountable volumes, else "<plugin>/<pod uid>-<spec name>";
+ * section 1.1. */
+int plugin_unique_name(const struct volume_plugin *plugin, const struct volume_spec *spec,
+		       const char *pod_uid, char **ret, struct failure *reterr);
 
 #endif

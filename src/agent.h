@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent - wires the boxes of the picture together on one event loop; the only file that knows them all
+ * agent - wires the boxes of the picture together on one event loop; the only file that knows them
+ * all
  *
- * Also answers for api/ what no store holds: the state of volumes, waits, events, operations (node views).
- * The loop thread only.
+ * Also answers for api/ what no store holds: the state of volumes, waits, events, operations (node
+ * views). The loop thread only.
  */
 #ifndef PODVOL_AGENT_H
 #define PODVOL_AGENT_H
@@ -28,7 +29,8 @@ struct manifest_source;
  *
  * Blocks (start-up only). Return: 0, or why not, in @reterr, one sentence for an operator.
  */
-int agent_new(sd_event *event, const struct config *config, struct agent **ret, struct failure *reterr);
+int agent_new(sd_event *event, const struct config *config, struct agent **ret,
+	      struct failure *reterr);
 
 /* Stops cleanly; volumes stay mounted. Return: NULL. */
 struct agent *agent_free(struct agent *agent);
@@ -47,9 +49,9 @@ bool agent_is_ready(const struct agent *agent);
 
 /* ---- node views: trees owned by the caller; NULL: no memory ---- */
 
-/* {"items": [{pod, podUID, volume, uniqueName, plugin, source, path, readOnly, state, step, since, error,
- * attempts, nextRetry, tookMicroseconds}]}; of one pod, or of all with @pod NULL. Volumes of pods that are gone
- * but still mounted are there too. */
+/* {"items": [{pod, podUID, volume, uniqueName, plugin, source, path, readOnly, state, step, since,
+ * error, attempts, nextRetry, tookMicroseconds}]}; of one pod, or of all with @pod NULL. Volumes of
+ * pods that are gone but still mounted are there too. */
 struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod);
 /* One volume by unique name, PV name or path, in the same form with its device and all its pods. */
 struct cJSON *agent_view_volume(struct agent *agent, const char *word);
@@ -68,16 +70,17 @@ struct agent_wait;
  * agent_wait_pod - tell when every volume of a pod is mounted, or none any more
  * @uid:          of the pod; it may be gone from the store already for WAIT_UNMOUNTED
  * @timeout_usec: relative; at its end @done gets -ETIMEDOUT
- * @done:         once, on the loop, never before this call returned: 0 done; -ETIMEDOUT; -ENOENT the pod went;
- *                -EIO the pod's volumes cannot be looked up (populator errors end a wait at once, section 6).
+ * @done:         once, on the loop, never before this call returned: 0 done; -ETIMEDOUT; -ENOENT
+ * the pod went; -EIO the pod's volumes cannot be looked up (populator errors end a wait at once,
+ * section 6).
  *                @why names volume, step, errno, attempts and the next retry
  *
  * Return: 0 and @ret for agent_wait_cancel(); -ENOMEM; -ENOBUFS too many waits.
  */
-int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space, const char *name,
-                   const char *uid, uint64_t timeout_usec,
-                   void (*done)(void *userdata, int error, const struct failure *why), void *userdata,
-                   struct agent_wait **ret);
+int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space,
+		   const char *name, const char *uid, uint64_t timeout_usec,
+		   void (*done)(void *userdata, int error, const struct failure *why),
+		   void *userdata, struct agent_wait **ret);
 void agent_wait_cancel(struct agent_wait *wait);
 
 #endif

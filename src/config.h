@@ -2,9 +2,10 @@
 /*
  * config - podvold's options, its configuration file and every limit, in one table
  *
- * A row of the table is an option of the command line, a key of the file (the same word) and an entry of the
- * manual page, with its default. Later wins: default, file, command line. The file is YAML: one mapping from key
- * to scalar. An unknown key or a bad value is an error that names file, line and key.
+ * A row of the table is an option of the command line, a key of the file (the same word) and an
+ * entry of the manual page, with its default. Later wins: default, file, command line. The file is
+ * YAML: one mapping from key to scalar. An unknown key or a bad value is an error that names file,
+ * line and key.
  */
 #ifndef PODVOL_CONFIG_H
 #define PODVOL_CONFIG_H
@@ -16,29 +17,29 @@
 #include <stdint.h>
 
 struct config {
-	char *config_file;   /* --config; "/etc/podvol/podvold.conf"; may be missing when not named */
-	char *root_dir;      /* "/var/lib/kubelet" */
-	char *state_dir;     /* "/var/lib/podvol" */
-	char *run_dir;       /* "/run/podvol" */
-	char *manifest_dir;  /* "/etc/podvol/manifests" */
-	char *node_name;     /* the host name, lower case */
-	char *node_labels;   /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
-	char *log_level;     /* "error", "warning", "notice", "info", "debug" */
+	char *config_file; /* --config; "/etc/podvol/podvold.conf"; may be missing when not named */
+	char *root_dir;    /* "/var/lib/kubelet" */
+	char *state_dir;   /* "/var/lib/podvol" */
+	char *run_dir;     /* "/run/podvol" */
+	char *manifest_dir; /* "/etc/podvol/manifests" */
+	char *node_name;    /* the host name, lower case */
+	char *node_labels;  /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
+	char *log_level;    /* "error", "warning", "notice", "info", "debug" */
 	int64_t worker_threads, worker_threads_max;
 	int64_t connections_max, request_bytes_max, waits_max, events_max;
-	bool drain;          /* command line only */
+	bool drain;           /* command line only */
 	struct labels labels; /* of the node, from node_labels; owned */
 };
 
 enum config_kind { CONFIG_STRING, CONFIG_INTEGER, CONFIG_FLAG };
 
 struct config_row {
-	const char *name;          /* "root-dir": --root-dir=DIR and key root-dir */
-	const char *argument;      /* "DIR"; NULL for flags */
+	const char *name;     /* "root-dir": --root-dir=DIR and key root-dir */
+	const char *argument; /* "DIR"; NULL for flags */
 	enum config_kind kind;
-	size_t offset;             /* in struct config */
-	const char *default_text;  /* NULL: worked out at start (host name) */
-	int64_t minimum, maximum;  /* CONFIG_INTEGER */
+	size_t offset;            /* in struct config */
+	const char *default_text; /* NULL: worked out at start (host name) */
+	int64_t minimum, maximum; /* CONFIG_INTEGER */
 	bool command_line_only;
 	const char *help;
 };
@@ -50,8 +51,8 @@ enum config_outcome { CONFIG_RUN, CONFIG_EXIT }; /* CONFIG_EXIT: --help or --ver
  * config_load - read defaults, file and command line
  * @ret: to be given to config_done()
  *
- * Return: CONFIG_RUN, CONFIG_EXIT, or a negative errno with @reterr: -EINVAL usage or value, -ENOENT a named
- * file is missing.
+ * Return: CONFIG_RUN, CONFIG_EXIT, or a negative errno with @reterr: -EINVAL usage or value,
+ * -ENOENT a named file is missing.
  */
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr);
 void config_done(struct config *config);

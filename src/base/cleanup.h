@@ -2,8 +2,8 @@
 /*
  * cleanup - variables that free what they own when they go out of scope
  *
- * An owned descriptor is -EBADF when empty, an owned pointer NULL; ownership leaves a variable by TAKE_FD or
- * TAKE_PTR, never by copying it. No macro here returns or jumps.
+ * An owned descriptor is -EBADF when empty, an owned pointer NULL; ownership leaves a variable by
+ * TAKE_FD or TAKE_PTR, never by copying it. No macro here returns or jumps.
  */
 #ifndef PODVOL_BASE_CLEANUP_H
 #define PODVOL_BASE_CLEANUP_H
@@ -17,10 +17,10 @@
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 #define cleanup(function) __attribute__((cleanup(function)))
-#define cleanup_free cleanup(cleanup_free_pointer)
-#define cleanup_close cleanup(cleanup_close_fd)
-#define cleanup_fclose cleanup(cleanup_fclose_file)
-#define cleanup_closedir cleanup(cleanup_closedir_dir)
+#define cleanup_free      cleanup(cleanup_free_pointer)
+#define cleanup_close     cleanup(cleanup_close_fd)
+#define cleanup_fclose    cleanup(cleanup_fclose_file)
+#define cleanup_closedir  cleanup(cleanup_closedir_dir)
 
 /* Close, keeping errno: what failed before matters, not the close. */
 static inline int close_keep_errno(int fd)
@@ -65,11 +65,11 @@ static inline int take_fd(int *fd)
 
 #define TAKE_FD(fd) take_fd(&(fd))
 
-#define TAKE_PTR(pointer)                          \
-	({                                         \
-		__typeof__(pointer) taken_ = (pointer); \
-		(pointer) = NULL;                  \
-		taken_;                            \
+#define TAKE_PTR(pointer)                                                                          \
+	({                                                                                         \
+		__typeof__(pointer) taken_ = (pointer);                                            \
+		(pointer) = NULL;                                                                  \
+		taken_;                                                                            \
 	})
 
 #endif

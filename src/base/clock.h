@@ -2,7 +2,8 @@
 /*
  * clock - the two clocks, in microseconds
  *
- * Waits and back-offs use the monotonic clock; only time stamps for people and objects use the real one.
+ * Waits and back-offs use the monotonic clock; only time stamps for people and objects use the real
+ * one.
  */
 #ifndef PODVOL_BASE_CLOCK_H
 #define PODVOL_BASE_CLOCK_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define USEC_PER_SEC 1000000ULL
+#define USEC_PER_SEC  1000000ULL
 #define USEC_PER_MSEC 1000ULL
 
 static inline uint64_t clock_usec(clockid_t clock)

@@ -2,8 +2,9 @@
 /*
  * failure - why something did not work, for people, beside the errno for programs
  *
- * The caller owns it, mostly on its stack; the text is cut when too long. It never allocates, because an error
- * path must not fail. The first failure is the one that matters: whoever cleans up after it passes NULL.
+ * The caller owns it, mostly on its stack; the text is cut when too long. It never allocates,
+ * because an error path must not fail. The first failure is the one that matters: whoever cleans up
+ * after it passes NULL.
  */
 #ifndef PODVOL_BASE_FAILURE_H
 #define PODVOL_BASE_FAILURE_H
@@ -21,12 +22,13 @@ struct failure {
  * failed - fill a failure and hand its error on, for `return failed(reterr, -errno, "...")`
  * @reterr: may be NULL: nobody wants the text
  * @error:  negative errno, kept as it is
- * @format: what could not be done and with which object, without a full stop; ": " and the errno's own text
- *          are added
+ * @format: what could not be done and with which object, without a full stop; ": " and the errno's
+ * own text are added
  *
  * Return: @error, always.
  */
-int failed(struct failure *reterr, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int failed(struct failure *reterr, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /**
  * failed_plain - the same without the errno's own text, where the sentence already says why
@@ -46,6 +48,7 @@ int failed_plain(struct failure *reterr, int error, const char *format, ...)
  *
  * Return: the failure's error, or 0 when @reterr is NULL.
  */
-int failure_prefix(struct failure *reterr, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int failure_prefix(struct failure *reterr, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

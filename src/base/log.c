@@ -26,11 +26,13 @@ static int log_max_level = LOG_INFO;
 static bool log_to_journal;
 
 static const char *const level_names[] = {
-	[LOG_EMERG] = "emergency", [LOG_ALERT] = "alert",   [LOG_CRIT] = "critical", [LOG_ERR] = "error",
-	[LOG_WARNING] = "warning", [LOG_NOTICE] = "notice", [LOG_INFO] = "info",     [LOG_DEBUG] = "debug",
+	[LOG_EMERG] = "emergency", [LOG_ALERT] = "alert",     [LOG_CRIT] = "critical",
+	[LOG_ERR] = "error",       [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
+	[LOG_INFO] = "info",       [LOG_DEBUG] = "debug",
 };
 
-/* The service manager writes "device:inode" of the socket it made our stderr; a redirected stderr differs. */
+/* The service manager writes "device:inode" of the socket it made our stderr; a redirected stderr
+ * differs. */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -94,7 +96,8 @@ static void write_stderr(int level, const struct log_subject *subject, const cha
 	char about[FIELD_BYTES] = "";
 
 	if (subject && subject->pod && subject->volume)
-		(void) snprintf(about, sizeof(about), " (pod '%s', volume '%s')", subject->pod, subject->volume);
+		(void) snprintf(about, sizeof(about), " (pod '%s', volume '%s')", subject->pod,
+				subject->volume);
 	else if (subject && subject->pod)
 		(void) snprintf(about, sizeof(about), " (pod '%s')", subject->pod);
 	else if (subject && subject->volume)
@@ -102,7 +105,8 @@ static void write_stderr(int level, const struct log_subject *subject, const cha
 	(void) fprintf(stderr, "%s: %s%s\n", level_names[level], line, about);
 }
 
-static void write_line(int level, const struct log_subject *subject, const char *format, va_list arguments)
+static void write_line(int level, const struct log_subject *subject, const char *format,
+		       va_list arguments)
 {
 	char line[LINE_BYTES];
 	int saved = errno;

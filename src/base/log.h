@@ -2,9 +2,10 @@
 /*
  * log - one line per event, with journal fields for the machine and a sentence for people
  *
- * To the journal when stderr is connected to it, else to stderr as "level: message (pod=..., volume=...)".
- * State changes at info, refused input at notice, what we work around at warning, what an operator must mend
- * at error. Never a secret. The layer that handles an error logs it, once. Any thread may log.
+ * To the journal when stderr is connected to it, else to stderr as "level: message (pod=...,
+ * volume=...)". State changes at info, refused input at notice, what we work around at warning,
+ * what an operator must mend at error. Never a secret. The layer that handles an error logs it,
+ * once. Any thread may log.
  */
 #ifndef PODVOL_BASE_LOG_H
 #define PODVOL_BASE_LOG_H

@@ -2,7 +2,8 @@
 /*
  * syscalls - system calls that glibc 2.36 lacks; see syscalls.h
  *
- * The numbers are the common ones of every architecture Debian 12 supports (added after their unification).
+ * The numbers are the common ones of every architecture Debian 12 supports (added after their
+ * unification).
  */
 #include "base/syscalls.h"
 
@@ -29,7 +30,8 @@ int fchmodat2(int dir_fd, const char *path, mode_t mode, unsigned int flags)
 	return (int) syscall(SYS_fchmodat2, dir_fd, path, mode, flags);
 }
 
-ssize_t listmount(const struct mount_id_request *request, uint64_t *ids, size_t count, unsigned int flags)
+ssize_t listmount(const struct mount_id_request *request, uint64_t *ids, size_t count,
+		  unsigned int flags)
 {
 	return syscall(SYS_listmount, request, ids, count, flags);
 }

@@ -2,8 +2,8 @@
 /*
  * syscalls - real functions for the system calls that glibc 2.36 has no wrapper for
  *
- * Each returns as its man page says (-1 and errno on failure), so that tests can interpose them at link time
- * like any other call, and nothing else in the program names a system call number.
+ * Each returns as its man page says (-1 and errno on failure), so that tests can interpose them at
+ * link time like any other call, and nothing else in the program names a system call number.
  */
 #ifndef PODVOL_BASE_SYSCALLS_H
 #define PODVOL_BASE_SYSCALLS_H
@@ -23,16 +23,21 @@ int fchmodat2(int dir_fd, const char *path, mode_t mode, unsigned int flags);
 struct mount_id_request {
 	uint32_t size; /* sizeof(struct mount_id_request) */
 	uint32_t spare;
-	uint64_t mount_id; /* unique id as STATX_MNT_ID_UNIQUE gives it; LISTMOUNT_ROOT for listmount */
-	uint64_t param;    /* statmount: STATMOUNT_* mask; listmount: list what comes after this id */
+	uint64_t mount_id; /* unique id as STATX_MNT_ID_UNIQUE gives it; LISTMOUNT_ROOT for
+			      listmount */
+	uint64_t param; /* statmount: STATMOUNT_* mask; listmount: list what comes after this id */
 };
 
 #define LISTMOUNT_ROOT UINT64_MAX
 
-/* listmount(2), Linux 6.8: unique ids below @request->mount_id, in rising order. Returns how many. */
-ssize_t listmount(const struct mount_id_request *request, uint64_t *ids, size_t count, unsigned int flags);
+/* listmount(2), Linux 6.8: unique ids below @request->mount_id, in rising order. Returns how many.
+ */
+ssize_t listmount(const struct mount_id_request *request, uint64_t *ids, size_t count,
+		  unsigned int flags);
 
-/* statmount(2), Linux 6.8: @buffer begins with struct statmount (mount_table.c has its own copy). */
-int statmount(const struct mount_id_request *request, void *buffer, size_t size, unsigned int flags);
+/* statmount(2), Linux 6.8: @buffer begins with struct statmount (mount_table.c has its own copy).
+ */
+int statmount(const struct mount_id_request *request, void *buffer, size_t size,
+	      unsigned int flags);
 
 #endif

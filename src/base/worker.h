@@ -2,12 +2,14 @@
 /*
  * worker - threads that may block or hang, so that the loop thread never does
  *
- * A job belongs to whoever works on it: the loop until worker_submit(), then one thread, then the loop again in
- * done(). Nothing in it is shared meanwhile, so no table has a lock. A job may go from pool to pool (a worker
- * looks up, the mount thread mounts) without waking the loop in between.
+ * A job belongs to whoever works on it: the loop until worker_submit(), then one thread, then the
+ * loop again in done(). Nothing in it is shared meanwhile, so no table has a lock. A job may go
+ * from pool to pool (a worker looks up, the mount thread mounts) without waking the loop in
+ * between.
  *
- * A thread whose job takes longer than the set-aside time no longer counts: another is started in its place, up
- * to the pool's maximum, so that one dead server stops nobody else. Idle pools cause no wake-ups.
+ * A thread whose job takes longer than the set-aside time no longer counts: another is started in
+ * its place, up to the pool's maximum, so that one dead server stops nobody else. Idle pools cause
+ * no wake-ups.
  */
 #ifndef PODVOL_BASE_WORKER_H
 #define PODVOL_BASE_WORKER_H
@@ -21,14 +23,14 @@ struct worker_pool;
 struct worker_return; /* where finished jobs come back to one loop */
 
 struct worker_job {
-	/* On a thread of the pool. Returns the pool that goes on with this job (run is called again there), or
-	 * NULL when it is over. */
+	/* On a thread of the pool. Returns the pool that goes on with this job (run is called again
+	 * there), or NULL when it is over. */
 	struct worker_pool *(*run)(struct worker_job *job);
 	/* On the loop thread, once, after run returned NULL. May free the job. */
 	void (*done)(struct worker_job *job);
-	struct worker_job *next;  /* worker.c's own */
-	uint64_t started_usec;    /* monotonic; when the present run began, 0 while queued */
-	int thread_id;            /* kernel thread id while running, for /proc/<tid>/stack; else 0 */
+	struct worker_job *next; /* worker.c's own */
+	uint64_t started_usec;   /* monotonic; when the present run began, 0 while queued */
+	int thread_id;           /* kernel thread id while running, for /proc/<tid>/stack; else 0 */
 };
 
 struct worker_limits {
@@ -56,16 +58,16 @@ struct worker_return *worker_return_free(struct worker_return *to_loop);
  *
  * Return: 0 or -ENOMEM.
  */
-int worker_pool_new(const char *name, struct worker_return *to_loop, const struct worker_limits *limits,
-                    struct worker_pool **ret);
+int worker_pool_new(const char *name, struct worker_return *to_loop,
+		    const struct worker_limits *limits, struct worker_pool **ret);
 
 /**
  * worker_pool_free - wait for running jobs and end the threads
  * @pool:       may be NULL
  *
- * Blocks until every running job returned or @set_aside_usec went by; threads still stuck then are left to the
- * end of the process (a thread in an uninterruptible system call cannot be ended). Queued jobs are not run;
- * their done() is called, and they see no run.
+ * Blocks until every running job returned or @set_aside_usec went by; threads still stuck then are
+ * left to the end of the process (a thread in an uninterruptible system call cannot be ended).
+ * Queued jobs are not run; their done() is called, and they see no run.
  *
  * Return: NULL.
  */
@@ -75,8 +77,9 @@ struct worker_pool *worker_pool_free(struct worker_pool *pool);
  * worker_submit - hand a job over; from any thread; never blocks
  * @job: the caller must not touch it until done()
  *
- * Cannot fail: if no thread can be started the job waits for one that exists, and with none at all it is run by
- * the thread that calls (a machine that cannot start a thread has worse troubles than a slow loop).
+ * Cannot fail: if no thread can be started the job waits for one that exists, and with none at all
+ * it is run by the thread that calls (a machine that cannot start a thread has worse troubles than
+ * a slow loop).
  */
 void worker_submit(struct worker_pool *pool, struct worker_job *job);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controller - store to store: what a cluster's controllers would write, on one node without a cluster
+ * controller - store to store: what a cluster's controllers would write, on one node without a
+ * cluster
  *
- * Event-driven by a watch; each decision is a pure function of objects, apart from the write that follows it.
- * Every write is repeatable, so a crash between two of them is finished by the next look at the object.
+ * Event-driven by a watch; each decision is a pure function of objects, apart from the write that
+ * follows it. Every write is repeatable, so a crash between two of them is finished by the next
+ * look at the object.
  */
 #ifndef PODVOL_CONTROLLER_CONTROLLER_H
 #define PODVOL_CONTROLLER_CONTROLLER_H
@@ -12,23 +14,26 @@
 #include "store/store.h"
 
 /* An event about an object, to be recorded by whoever runs the controller. */
-typedef void controller_event_fn(void *userdata, const struct object *about, const char *type, const char *reason,
-                                 const char *text);
+typedef void controller_event_fn(void *userdata, const struct object *about, const char *type,
+				 const char *reason, const char *text);
 
 struct pv_binder;
 
 /**
  * pv_binder_new - bind claims and volumes that name each other
  * @store: borrowed
- * @event: called on the loop for events of Kubernetes' names (FailedBinding, VolumeMismatch, ClaimLost, ...)
+ * @event: called on the loop for events of Kubernetes' names (FailedBinding, VolumeMismatch,
+ * ClaimLost, ...)
  *
- * The claims that name a volume and the volumes that name a claim become Bound by the four writes of the
- * specification's section 2.3, in that order; phases follow sections 2.2 and 3 of controllers.md. Choosing a
- * volume for a claim that names none comes with the full controller. No system call, no clock.
+ * The claims that name a volume and the volumes that name a claim become Bound by the four writes
+ * of the specification's section 2.3, in that order; phases follow sections 2.2 and 3 of
+ * controllers.md. Choosing a volume for a claim that names none comes with the full controller. No
+ * system call, no clock.
  *
  * Return: 0 or -ENOMEM.
  */
-int pv_binder_new(struct store *store, controller_event_fn *event, void *userdata, struct pv_binder **ret);
+int pv_binder_new(struct store *store, controller_event_fn *event, void *userdata,
+		  struct pv_binder **ret);
 struct pv_binder *pv_binder_free(struct pv_binder *binder);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount - the only folder that changes mounts, owners and modes, and that creates or removes below the root
+ * mount - the only folder that changes mounts, owners and modes, and that creates or removes below
+ * the root
  *
- * Everything is done on descriptors: what a pod can influence is opened once, beneath a pinned root, and from
- * then on named by a descriptor and at most one component under it. No function takes a path that it opens
- * after somebody else checked it. Functions marked [worker] may block or hang and are never called on the loop;
- * functions marked [mount thread] do no path look-up, so that a dead server cannot stall them.
+ * Everything is done on descriptors: what a pod can influence is opened once, beneath a pinned
+ * root, and from then on named by a descriptor and at most one component under it. No function
+ * takes a path that it opens after somebody else checked it. Functions marked [worker] may block or
+ * hang and are never called on the loop; functions marked [mount thread] do no path look-up, so
+ * that a dead server cannot stall them.
  *
- * Needs Linux 5.12 for openat2, open_tree, move_mount and mount_setattr; where a seccomp profile or a container
- * takes one of them away the fallback is chosen per call on ENOSYS, and says so once in the log.
+ * Needs Linux 5.12 for openat2, open_tree, move_mount and mount_setattr; where a seccomp profile or
+ * a container takes one of them away the fallback is chosen per call on ENOSYS, and says so once in
+ * the log.
  */
 #ifndef PODVOL_MOUNT_MOUNT_H
 #define PODVOL_MOUNT_MOUNT_H
@@ -23,8 +26,8 @@
 
 /* ---- place.c, safe_path.c: what a pod can influence, opened once ---- */
 
-/* A name to be created, mounted on or removed: the parent is pinned, because a descriptor inside a mount would
- * keep it busy; the path is for CSI drivers and people only. */
+/* A name to be created, mounted on or removed: the parent is pinned, because a descriptor inside a
+ * mount would keep it busy; the path is for CSI drivers and people only. */
 struct place {
 	int parent_fd;
 	char *name; /* one component: no '/', not "." or ".." */
@@ -36,9 +39,11 @@ void place_done(struct place *place); /* closes, frees, leaves PLACE_EMPTY; for 
 
 /* How far a path may lead; see openat2(2). None follows a magic link. */
 enum path_policy {
-	PATH_NO_SYMLINKS,    /* beneath the root, no symbolic link in it, no other mount: our own directories */
-	PATH_NO_SYMLINKS_ANY_MOUNT, /* the same, may enter mounts: what plugins and drivers mounted for us */
-	PATH_BENEATH,        /* symbolic links that stay beneath the root: what users wrote */
+	PATH_NO_SYMLINKS, /* beneath the root, no symbolic link in it, no other mount: our own
+			     directories */
+	PATH_NO_SYMLINKS_ANY_MOUNT, /* the same, may enter mounts: what plugins and drivers mounted
+				       for us */
+	PATH_BENEATH, /* symbolic links that stay beneath the root: what users wrote */
 };
 
 /**
@@ -47,10 +52,12 @@ enum path_policy {
  * @path:    relative; "" is the directory itself
  * @flags:   as open(2); O_CLOEXEC is added. O_PATH for what will be mounted.
  *
- * Return: a descriptor the caller owns; -ENOENT, -ELOOP (a link where none may be), -EXDEV (leads out, or into
- * another mount), -EAGAIN (the tree was renamed under us too often), else as openat2(2).
+ * Return: a descriptor the caller owns; -ENOENT, -ELOOP (a link where none may be), -EXDEV (leads
+ * out, or into another mount), -EAGAIN (the tree was renamed under us too often), else as
+ * openat2(2).
  */
-int open_beneath(int root_fd, const char *path, int flags, enum path_policy policy, struct failure *reterr);
+int open_beneath(int root_fd, const char *path, int flags, enum path_policy policy,
+		 struct failure *reterr);
 
 /**
  * make_directories - mkdir -p beneath a directory, each missing level with exactly @mode [worker]
@@ -58,12 +65,14 @@ int open_beneath(int root_fd, const char *path, int flags, enum path_policy poli
  *
  * No symbolic link is followed and no mount entered (PATH_NO_SYMLINKS).
  *
- * Return: O_PATH|O_DIRECTORY descriptor of the last level; or as open_beneath(), -ENOTDIR, -ENOSPC, -EROFS.
+ * Return: O_PATH|O_DIRECTORY descriptor of the last level; or as open_beneath(), -ENOTDIR, -ENOSPC,
+ * -EROFS.
  */
 int make_directories(int root_fd, const char *path, mode_t mode, struct failure *reterr);
 
 /**
- * place_make - the parents of a path beneath a root, made where missing, and the last component as a name
+ * place_make - the parents of a path beneath a root, made where missing, and the last component as
+ * a name
  * @root_path: for place.path only
  * @mode:      of parents that are made
  * @ret:       to be given to place_done()
@@ -71,10 +80,11 @@ int make_directories(int root_fd, const char *path, mode_t mode, struct failure 
  * The last component itself is neither made nor opened. [worker]
  */
 int place_make(int root_fd, const char *root_path, const char *path, mode_t mode, struct place *ret,
-               struct failure *reterr);
+	       struct failure *reterr);
 
 /* The same without making parents: -ENOENT when one is missing. [worker] */
-int place_open(int root_fd, const char *root_path, const char *path, struct place *ret, struct failure *reterr);
+int place_open(int root_fd, const char *root_path, const char *path, struct place *ret,
+	       struct failure *reterr);
 
 /* Is an element between slashes exactly ".."? Nothing is normalised first (cases 1 to 9). Pure. */
 bool path_has_backstep(const char *path);
@@ -91,17 +101,19 @@ struct mount_root {
  * mount_root_open - make the root directory, lock it, make it its own shared mount
  * @path: absolute; made with mode 0750 when missing
  *
- * When it is no mount point and nothing is mounted below it, it is bound onto itself and made shared, so that a
- * bind below costs the same with ten thousand mounts as with ten and drivers' mounts propagate. When something
- * is mounted below already, it is used as it is and that is logged; mounts are never stacked. The lock is an
- * flock on the directory, held until mount_root_done(). Start-up only; blocks.
+ * When it is no mount point and nothing is mounted below it, it is bound onto itself and made
+ * shared, so that a bind below costs the same with ten thousand mounts as with ten and drivers'
+ * mounts propagate. When something is mounted below already, it is used as it is and that is
+ * logged; mounts are never stacked. The lock is an flock on the directory, held until
+ * mount_root_done(). Start-up only; blocks.
  *
- * Return: 0; -EBUSY another instance holds the lock (the text names its pid when known); -EPERM no right to
- * mount; else as mkdir, open, mount.
+ * Return: 0; -EBUSY another instance holds the lock (the text names its pid when known); -EPERM no
+ * right to mount; else as mkdir, open, mount.
  */
 int mount_root_open(const char *path, struct mount_root *ret, struct failure *reterr);
 
-/* Closes and unlocks; mounts stay. mount_root_undo also takes the self-bind away, if nothing is mounted below. */
+/* Closes and unlocks; mounts stay. mount_root_undo also takes the self-bind away, if nothing is
+ * mounted below. */
 void mount_root_done(struct mount_root *root);
 int mount_root_undo(struct mount_root *root, struct failure *reterr);
 
@@ -109,7 +121,7 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr);
 
 /* Attributes of one mount, never of the file system behind it. */
 struct mount_attributes {
-	uint64_t set;         /* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | ... */
+	uint64_t set; /* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | ... */
 	uint64_t clear;
 	uint64_t propagation; /* 0 keep; MS_PRIVATE, MS_SLAVE, MS_SHARED */
 	bool recursive;       /* clone submounts too, and apply to them */
@@ -120,24 +132,28 @@ struct mount_attributes {
  * @source_fd: any descriptor of a directory, file or device node
  * @target_fd: O_PATH of the directory or file to be covered
  *
- * With open_tree, mount_setattr and move_mount the mount appears with its attributes already set. The fallback
- * without them covers a read-only bind in a directory nobody can reach first (bind, remount, move), so that no
- * moment is writable either.
+ * With open_tree, mount_setattr and move_mount the mount appears with its attributes already set.
+ * The fallback without them covers a read-only bind in a directory nobody can reach first (bind,
+ * remount, move), so that no moment is writable either.
  *
  * Return: 0, else as the calls; nothing is left mounted on failure.
  */
-int bind_at(int source_fd, int target_fd, const struct mount_attributes *attributes, struct failure *reterr);
+int bind_at(int source_fd, int target_fd, const struct mount_attributes *attributes,
+	    struct failure *reterr);
 
 /**
- * mount_filesystem - a new file system instance on a pinned target [worker: opening a device may hang]
+ * mount_filesystem - a new file system instance on a pinned target [worker: opening a device may
+ * hang]
  * @type:    "tmpfs", "ext4", ...
  * @source:  device path or the name shown in the mount table
- * @options: comma separated, as mount(8) -o; generic ones become attributes, the rest goes to the file system
+ * @options: comma separated, as mount(8) -o; generic ones become attributes, the rest goes to the
+ * file system
  *
- * Return: 0; -ENODEV unknown type; -EINVAL bad option (text says which when the kernel tells); else as mount(2).
+ * Return: 0; -ENODEV unknown type; -EINVAL bad option (text says which when the kernel tells); else
+ * as mount(2).
  */
 int mount_filesystem(const char *type, const char *source, const char *options, int target_fd,
-                     struct failure *reterr);
+		     struct failure *reterr);
 
 /**
  * unmount_place - take the topmost mount of a place away [worker]
@@ -150,21 +166,24 @@ int unmount_place(const struct place *place, int flags, struct failure *reterr);
 /* ---- options.c: mount options as words ---- */
 
 /**
- * mount_options_join - PV options and plugin options as one sorted set: "fsid=100,hard,ro" (cases 96 to 98)
+ * mount_options_join - PV options and plugin options as one sorted set: "fsid=100,hard,ro" (cases
+ * 96 to 98)
  *
  * Empty words are dropped, duplicates collapse. Return: NULL when out of memory; free with free().
  */
 char *mount_options_join(const char *const *options, size_t count, const char *plugin_options);
 
 /**
- * mount_options_split - the words that are attributes of a mount, and those that are the file system's
+ * mount_options_split - the words that are attributes of a mount, and those that are the file
+ * system's
  * @options:    comma separated; libmount's maps decide
  * @ret_data:   what the file system gets; "" when nothing; free with free()
  *
- * Return: 0; -EINVAL an option that has no meaning on a bind mount is left in @ret_data, not refused; -ENOMEM.
+ * Return: 0; -EINVAL an option that has no meaning on a bind mount is left in @ret_data, not
+ * refused; -ENOMEM.
  */
-int mount_options_split(const char *options, struct mount_attributes *ret_attributes, char **ret_data,
-                        struct failure *reterr);
+int mount_options_split(const char *options, struct mount_attributes *ret_attributes,
+			char **ret_data, struct failure *reterr);
 
 /* ---- mount_table.c: what is mounted ---- */
 
@@ -172,15 +191,16 @@ int mount_options_split(const char *options, struct mount_attributes *ret_attrib
 struct mount_facts {
 	uint64_t mount_id; /* unique where the kernel has it (6.8), else the reused small one */
 	bool is_mount_root;
-	dev_t device;      /* st_dev */
+	dev_t device; /* st_dev */
 	ino_t inode;
 	mode_t mode;
-	dev_t special;     /* st_rdev */
+	dev_t special; /* st_rdev */
 	uid_t uid;
 	gid_t gid;
 };
 
-/* Never triggers an automount, never asks a server (AT_STATX_DONT_SYNC). Return 0; -ENOENT; -ESTALE and kin. */
+/* Never triggers an automount, never asks a server (AT_STATX_DONT_SYNC). Return 0; -ENOENT; -ESTALE
+ * and kin. */
 int place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
 int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr);
 
@@ -189,17 +209,18 @@ bool is_corrupted_mount_error(int error);
 
 struct mount_entry {
 	uint64_t mount_id;
-	dev_t device;            /* major:minor of the superblock */
-	const char *root;        /* within the file system */
-	const char *mount_point; /* absolute */
+	dev_t device;                        /* major:minor of the superblock */
+	const char *root;                    /* within the file system */
+	const char *mount_point;             /* absolute */
 	const char *type, *source, *options; /* per-mount options: "rw,nosuid" */
 };
 
 /**
  * struct mount_table - a cache of the kernel's table of this namespace; any thread
  *
- * One mutex inside, the only one in podvol: workers and the loop both ask, and it holds nothing that is ours.
- * Refreshing costs what changed where the kernel has listmount (6.8), one read of mountinfo elsewhere.
+ * One mutex inside, the only one in podvol: workers and the loop both ask, and it holds nothing
+ * that is ours. Refreshing costs what changed where the kernel has listmount (6.8), one read of
+ * mountinfo elsewhere.
  */
 struct mount_table;
 int mount_table_new(struct mount_table **ret, struct failure *reterr);
@@ -209,8 +230,8 @@ struct mount_table *mount_table_free(struct mount_table *table);
 int mount_table_refresh(struct mount_table *table, struct failure *reterr);
 
 /* Walk the entries in mount order, after a refresh; @visit must not call back into the table. */
-int mount_table_walk(struct mount_table *table, int (*visit)(const struct mount_entry *entry, void *userdata),
-                     void *userdata);
+int mount_table_walk(struct mount_table *table,
+		     int (*visit)(const struct mount_entry *entry, void *userdata), void *userdata);
 
 /**
  * mount_table_references - other mounts that show the same directory of the same file system
@@ -223,19 +244,20 @@ int mount_table_walk(struct mount_table *table, int (*visit)(const struct mount_
  * Return: 0, -ENOENT, or what @visit returned.
  */
 int mount_table_references(struct mount_table *table, int fd, const char *prefix,
-                           int (*visit)(const struct mount_entry *entry, void *userdata), void *userdata,
-                           struct failure *reterr);
+			   int (*visit)(const struct mount_entry *entry, void *userdata),
+			   void *userdata, struct failure *reterr);
 
 /* ---- ownership.c: fsGroup ---- */
 
 struct ownership {
 	gid_t gid;
-	bool read_only_volume;  /* mask 0440/0550 instead of 0660/0770 */
-	bool on_root_mismatch;  /* skip when the root already matches (cases 71 to 76) */
+	bool read_only_volume; /* mask 0440/0550 instead of 0660/0770 */
+	bool on_root_mismatch; /* skip when the root already matches (cases 71 to 76) */
 };
 
 struct ownership_counts {
-	uint64_t entries, changed, ignored; /* ignored: chown or chmod refused; logged, walk went on */
+	uint64_t entries, changed,
+		ignored; /* ignored: chown or chmod refused; logged, walk went on */
 };
 
 /**
@@ -243,13 +265,14 @@ struct ownership_counts {
  * @root_fd:  O_PATH or readable directory; its mount is never left
  * @cancel:   looked at between entries; may be NULL
  *
- * Symbolic links are changed themselves and never followed; entries that already match are not touched; owner
- * uids never change; bits are only added. See plugins.md section 8.
+ * Symbolic links are changed themselves and never followed; entries that already match are not
+ * touched; owner uids never change; bits are only added. See plugins.md section 8.
  *
- * Return: 1 walked; 0 skipped by policy; -ECANCELED; else the readdir or stat error that ended the walk.
+ * Return: 1 walked; 0 skipped by policy; -ECANCELED; else the readdir or stat error that ended the
+ * walk.
  */
 int ownership_apply(int root_fd, const struct ownership *ownership, const bool *cancel,
-                    struct ownership_counts *ret, struct failure *reterr);
+		    struct ownership_counts *ret, struct failure *reterr);
 
 /* ---- format.c: FormatAndMount ---- */
 
@@ -265,16 +288,17 @@ enum format_error {
 
 /**
  * format_and_mount - probe, fsck or mkfs, mount; plugins.md section 9 [worker; may take hours]
- * @device_path: of the block device, for the tools; the device is opened once and named /dev/fd-wise to them
+ * @device_path: of the block device, for the tools; the device is opened once and named
+ * /dev/fd-wise to them
  * @type:        "" means ext4
  * @options:     comma separated, "ro" among them for a read-only volume
  * @ret_error:   which kind of failure; FORMAT_OK on success
  *
- * Never formats a device on which libblkid finds anything at all: a file system, a partition table, a RAID or
- * LVM signature, or two that contradict each other; nor one that is open elsewhere.
+ * Never formats a device on which libblkid finds anything at all: a file system, a partition table,
+ * a RAID or LVM signature, or two that contradict each other; nor one that is open elsewhere.
  */
 int format_and_mount(const char *device_path, int target_fd, const char *type, const char *options,
-                     enum format_error *ret_error, struct failure *reterr);
+		     enum format_error *ret_error, struct failure *reterr);
 
 /* ---- loop_device.c: a read-only loop device as a lock on a bind file ---- */
 
@@ -285,7 +309,8 @@ int loop_device_detach(int file_fd, const char *file_path, struct failure *reter
 
 /* ---- remove.c: the only place that removes ---- */
 
-/* One rmdir or unlink of a place that is no mount point; never recursive. -ENOTEMPTY keeps data. -ENOENT is 0. */
+/* One rmdir or unlink of a place that is no mount point; never recursive. -ENOTEMPTY keeps data.
+ * -ENOENT is 0. */
 int remove_directory(const struct place *place, struct failure *reterr);
 int remove_file(const struct place *place, struct failure *reterr);
 
@@ -300,17 +325,20 @@ void remove_empty_parents(int root_fd, const char *path, unsigned int stop);
  * remove_empty_dir_contents - the one recursive removal: an emptyDir's own content
  * @place: the emptyDir; itself removed too
  *
- * By descriptor, within one mount: a mount point below ends it with -EXDEV, and nothing across it is touched.
+ * By descriptor, within one mount: a mount point below ends it with -EXDEV, and nothing across it
+ * is touched.
  */
 int remove_empty_dir_contents(const struct place *place, struct failure *reterr);
 
 /* ---- cleanup.c ---- */
 
 /**
- * cleanup_mount_point - umount if mounted, then rmdir; CleanupMountPoint of plugins.md section 9 [worker]
+ * cleanup_mount_point - umount if mounted, then rmdir; CleanupMountPoint of plugins.md section 9
+ * [worker]
  *
- * A place that is missing is fine; a corrupted mount is unmounted without being looked at; a directory with
- * something in it stays with its data and is -ENOTEMPTY; stacked mounts are all taken away.
+ * A place that is missing is fine; a corrupted mount is unmounted without being looked at; a
+ * directory with something in it stays with its data and is -ENOTEMPTY; stacked mounts are all
+ * taken away.
  */
 int cleanup_mount_point(const struct place *place, struct failure *reterr);
 

@@ -2,8 +2,8 @@
 /*
  * admit - the one gate for writes to the embedded store: pure
  *
- * A cluster does its own admission; the embedded back end calls this for manifests, controllers and API alike.
- * Who may write is decided in api/.
+ * A cluster does its own admission; the embedded back end calls this for manifests, controllers and
+ * API alike. Who may write is decided in api/.
  */
 #ifndef PODVOL_OBJECT_ADMIT_H
 #define PODVOL_OBJECT_ADMIT_H
@@ -19,18 +19,19 @@ enum admit_verb { ADMIT_CREATE, ADMIT_UPDATE, ADMIT_DELETE };
  * @proposed:         what the writer sent; NULL for ADMIT_DELETE
  * @resource_version: the version this write will have
  * @now_usec:         real time, for creationTimestamp and deletionTimestamp
- * @ret:              a new reference to what is to be stored; NULL when a delete removes the object at once.
- *                    A delete that finalizers hold back gives the object with its deletionTimestamp.
+ * @ret:              a new reference to what is to be stored; NULL when a delete removes the object
+ * at once. A delete that finalizers hold back gives the object with its deletionTimestamp.
  * @reterr:           names the field
  *
- * Create: uid made when absent, creationTimestamp, resourceVersion, generation 1, kubernetes.io/pv-protection
- * and pvc-protection finalizers. Update: uid and creationTimestamp are kept, immutable fields compared,
- * generation raised when spec changed; an object being deleted whose last finalizer goes is removed (@ret NULL).
+ * Create: uid made when absent, creationTimestamp, resourceVersion, generation 1,
+ * kubernetes.io/pv-protection and pvc-protection finalizers. Update: uid and creationTimestamp are
+ * kept, immutable fields compared, generation raised when spec changed; an object being deleted
+ * whose last finalizer goes is removed (@ret NULL).
  *
  * Return: 0; -EINVAL invalid or immutable field changed; -EEXIST; -ENOMEM.
  */
 int object_admit(enum admit_verb verb, const struct object *old, const struct object *proposed,
-                 uint64_t resource_version, uint64_t now_usec, const struct object **ret,
-                 struct failure *reterr);
+		 uint64_t resource_version, uint64_t now_usec, const struct object **ret,
+		 struct failure *reterr);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * json - cJSON behind strict wrappers, and the few ways everybody reads and writes trees
  *
- * cJSON alone accepts NUL, bad UTF-8, trailing bytes and duplicate keys and turns 64-bit integers into doubles;
- * json_parse() refuses all of these. Integers keep their text (they are cJSON raw items inside) so that
- * 9007199254740993 survives. Whoever builds JSON for the API uses these functions and never cJSON itself.
+ * cJSON alone accepts NUL, bad UTF-8, trailing bytes and duplicate keys and turns 64-bit integers
+ * into doubles; json_parse() refuses all of these. Integers keep their text (they are cJSON raw
+ * items inside) so that 9007199254740993 survives. Whoever builds JSON for the API uses these
+ * functions and never cJSON itself.
  */
 #ifndef PODVOL_OBJECT_JSON_H
 #define PODVOL_OBJECT_JSON_H
@@ -22,8 +23,8 @@ struct json_limits {
 };
 
 /* Return: 0; -EINVAL with line and column; -E2BIG; -ENOMEM. @ret is freed with json_free(). */
-int json_parse(const char *text, size_t length, const struct json_limits *limits, struct cJSON **ret,
-               struct failure *reterr);
+int json_parse(const char *text, size_t length, const struct json_limits *limits,
+	       struct cJSON **ret, struct failure *reterr);
 void json_free(struct cJSON *tree);
 void json_free_pointer(struct cJSON **tree);
 #define cleanup_json cleanup(json_free_pointer)
@@ -33,7 +34,8 @@ char *json_print(const struct cJSON *tree);
 /* The same tree as a YAML document. NULL: no memory. Freed with free(). */
 char *json_print_yaml(const struct cJSON *tree);
 
-/* Reading. Every function accepts NULL and answers "absent". Paths are fixed key names, outermost first. */
+/* Reading. Every function accepts NULL and answers "absent". Paths are fixed key names, outermost
+ * first. */
 const struct cJSON *json_get(const struct cJSON *object, const char *key);
 const struct cJSON *json_at(const struct cJSON *array, size_t index);
 size_t json_count(const struct cJSON *array_or_object);
@@ -45,21 +47,25 @@ bool json_is_object(const struct cJSON *item);
 bool json_is_array(const struct cJSON *item);
 bool json_is_bool(const struct cJSON *item);
 bool json_is_null(const struct cJSON *item);
-bool json_int64(const struct cJSON *item, int64_t *ret); /* false: absent or no integer of 64 bits */
+bool json_int64(const struct cJSON *item,
+		int64_t *ret); /* false: absent or no integer of 64 bits */
 /* Walks an array or object: for (i = json_first(x); i; i = json_next(i)). */
 const struct cJSON *json_first(const struct cJSON *array_or_object);
 const struct cJSON *json_next(const struct cJSON *item);
 
-/* Building. The functions keep the first failure in the tree's builder: check with one json_print() == NULL. */
+/* Building. The functions keep the first failure in the tree's builder: check with one json_print()
+ * == NULL. */
 struct cJSON *json_new_object(void);
 struct cJSON *json_new_array(void);
 struct cJSON *json_copy(const struct cJSON *tree);
-struct cJSON *json_add_object(struct cJSON *parent, const char *key); /* @key NULL: append to an array */
+struct cJSON *json_add_object(struct cJSON *parent,
+			      const char *key); /* @key NULL: append to an array */
 struct cJSON *json_add_array(struct cJSON *parent, const char *key);
 int json_set_string(struct cJSON *parent, const char *key, const char *value);
 int json_set_int(struct cJSON *parent, const char *key, int64_t value);
 int json_set_bool(struct cJSON *parent, const char *key, bool value);
-int json_set(struct cJSON *parent, const char *key, struct cJSON *value); /* takes @value, also on failure */
+int json_set(struct cJSON *parent, const char *key,
+	     struct cJSON *value); /* takes @value, also on failure */
 void json_remove(struct cJSON *parent, const char *key);
 /* The object at @key, made when absent; NULL: no memory, or something else is there. */
 struct cJSON *json_ensure_object(struct cJSON *parent, const char *key);

@@ -26,10 +26,11 @@ struct kind_row {
 	/* All rules on one object alone. Reports the first broken one by its field path. */
 	int (*validate)(const struct cJSON *tree, struct failure *reterr);
 	/* What an update may not change. NULL: everything may. */
-	int (*validate_update)(const struct object *old, const struct object *new_object, struct failure *reterr);
+	int (*validate_update)(const struct object *old, const struct object *new_object,
+			       struct failure *reterr);
 	/* Typed struct in @arena, into the union member of @object. */
 	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,
-	              struct failure *reterr);
+		      struct failure *reterr);
 	/* kubectl's columns; see table.h. */
 	const struct table_column *columns;
 	size_t column_count;
@@ -37,10 +38,12 @@ struct kind_row {
 
 const struct kind_row *kind_row(enum object_kind kind);
 
-/* By "PersistentVolumeClaim" and "v1" / "storage.k8s.io/v1" as a document names them; NULL when not served. */
+/* By "PersistentVolumeClaim" and "v1" / "storage.k8s.io/v1" as a document names them; NULL when not
+ * served. */
 const struct kind_row *kind_by_name(const char *api_version, const char *name);
 
-/* By what people type: plural, singular, short name, any case, "pods.v1."-less; NULL when unknown. */
+/* By what people type: plural, singular, short name, any case, "pods.v1."-less; NULL when unknown.
+ */
 const struct kind_row *kind_by_word(const char *word);
 
 #endif

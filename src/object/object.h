@@ -2,10 +2,11 @@
 /*
  * object - Kubernetes objects as immutable, reference-counted values
  *
- * An object is its canonical JSON bytes (what SQLite keeps and HTTP sends; fields we do not know survive) plus
- * one typed struct decoded from them once. It never changes: a new version is a new object. Text comes in as
- * YAML or JSON of any origin and is trusted by nobody: sizes, depth, duplicate keys, UTF-8, NUL and numbers are
- * checked before anything looks at it. Only this folder touches cJSON and libyaml.
+ * An object is its canonical JSON bytes (what SQLite keeps and HTTP sends; fields we do not know
+ * survive) plus one typed struct decoded from them once. It never changes: a new version is a new
+ * object. Text comes in as YAML or JSON of any origin and is trusted by nobody: sizes, depth,
+ * duplicate keys, UTF-8, NUL and numbers are checked before anything looks at it. Only this folder
+ * touches cJSON and libyaml.
  *
  * References are atomic, so a worker may decode what the loop will own; the contents need no lock.
  */
@@ -44,7 +45,8 @@ struct object {
 	struct object_meta meta;
 	const char *json; /* canonical bytes, NUL-terminated */
 	size_t json_length;
-	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the object. */
+	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the
+	 * object. */
 	union {
 		const struct pod *pod;
 		const struct persistent_volume *persistent_volume;
@@ -64,13 +66,14 @@ void object_unref_pointer(const struct object **object); /* for cleanup_object *
 #define cleanup_object cleanup(object_unref_pointer)
 
 /**
- * object_from_json - one object from a parsed tree: kind found, defaults applied, validated, decoded
+ * object_from_json - one object from a parsed tree: kind found, defaults applied, validated,
+ * decoded
  * @tree:   read only; stays the caller's
  * @ret:    a new reference
  * @reterr: names the field: "spec.volumes[2].hostPath.type: unsupported value \"Dir\": ..."
  *
- * Unknown kinds are -EOPNOTSUPP. Defaults are those of the API machinery (spec: Kubernetes 1.32); uid,
- * resourceVersion and status are kept when present. Pure; any thread.
+ * Unknown kinds are -EOPNOTSUPP. Defaults are those of the API machinery (spec: Kubernetes 1.32);
+ * uid, resourceVersion and status are kept when present. Pure; any thread.
  *
  * Return: 0; -EINVAL invalid, -EOPNOTSUPP kind or version not served, -ENOMEM.
  */
@@ -80,7 +83,8 @@ int object_from_json(const struct cJSON *tree, const struct object **ret, struct
  * object_parse_json - the same from canonical bytes, for what was stored before
  * @length: bytes; at most OBJECT_BYTES_MAX
  */
-int object_parse_json(const char *text, size_t length, const struct object **ret, struct failure *reterr);
+int object_parse_json(const char *text, size_t length, const struct object **ret,
+		      struct failure *reterr);
 
 /**
  * object_edit - a changed copy: the one way to make the next version of an object
@@ -88,8 +92,8 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
  *
  * Return: 0, what @edit returned, -EINVAL when the result is no valid object, -ENOMEM.
  */
-int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
-                const struct object **ret, struct failure *reterr);
+int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
+		void *userdata, const struct object **ret, struct failure *reterr);
 
 /* One document of a manifest. Exactly one of object and failure.error is set. */
 struct document {
@@ -112,21 +116,23 @@ struct document_list {
  * @length: bytes; at most DOCUMENTS_BYTES_MAX
  * @ret:    to be given to document_list_done(), also when it holds failures
  *
- * YAML scalars are resolved as kubelet does (YAML 1.1: yes, on, 0x1F, 012, ~). Anchors and aliases, merge keys
- * and duplicate keys are refused with their line. A document that is empty or only comments is passed over. A
- * bad document does not spoil the others of its file; a syntax error ends the stream at its line.
+ * YAML scalars are resolved as kubelet does (YAML 1.1: yes, on, 0x1F, 012, ~). Anchors and aliases,
+ * merge keys and duplicate keys are refused with their line. A document that is empty or only
+ * comments is passed over. A bad document does not spoil the others of its file; a syntax error
+ * ends the stream at its line.
  *
  * Return: 0 even when documents failed; -E2BIG, -ENOMEM when nothing could be looked at.
  */
-int documents_parse(const char *text, size_t length, struct document_list *ret, struct failure *reterr);
+int documents_parse(const char *text, size_t length, struct document_list *ret,
+		    struct failure *reterr);
 void document_list_done(struct document_list *list);
 
 /* Limits; the table of limits in the manual is made from these. */
 enum {
-	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2,    /* one object's JSON: etcd's 1.5 MiB */
-	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024,    /* one manifest file */
-	DOCUMENTS_COUNT_MAX = 20000,               /* documents in one file, list items included */
-	OBJECT_DEPTH_MAX = 64,                     /* nesting of maps and lists */
+	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2, /* one object's JSON: etcd's 1.5 MiB */
+	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024, /* one manifest file */
+	DOCUMENTS_COUNT_MAX = 20000,            /* documents in one file, list items included */
+	OBJECT_DEPTH_MAX = 64,                  /* nesting of maps and lists */
 };
 
 #endif

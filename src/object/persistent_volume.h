@@ -2,7 +2,8 @@
 /*
  * persistent_volume - v1.PersistentVolume and v1.PersistentVolumeClaim, decoded
  *
- * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came from.
+ * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came
+ * from.
  */
 #ifndef PODVOL_OBJECT_PERSISTENT_VOLUME_H
 #define PODVOL_OBJECT_PERSISTENT_VOLUME_H
@@ -33,18 +34,24 @@ enum volume_phase {
 	VOLUME_FAILED,
 };
 
-enum pv_source_kind { PV_SOURCE_LOCAL, PV_SOURCE_HOST_PATH, PV_SOURCE_CSI, PV_SOURCE_NFS, PV_SOURCE_OTHER };
+enum pv_source_kind {
+	PV_SOURCE_LOCAL,
+	PV_SOURCE_HOST_PATH,
+	PV_SOURCE_CSI,
+	PV_SOURCE_NFS,
+	PV_SOURCE_OTHER
+};
 
 struct persistent_volume {
 	const struct object *object;
 	enum pv_source_kind source;
-	const char *source_key;     /* "local", as the manifest has it */
-	const char *local_path;     /* PV_SOURCE_LOCAL */
-	const char *fs_type;        /* local.fsType; "" unset */
-	const char *host_path;      /* PV_SOURCE_HOST_PATH */
+	const char *source_key; /* "local", as the manifest has it */
+	const char *local_path; /* PV_SOURCE_LOCAL */
+	const char *fs_type;    /* local.fsType; "" unset */
+	const char *host_path;  /* PV_SOURCE_HOST_PATH */
 	const char *host_path_type;
 
-	struct quantity capacity; /* capacity.storage */
+	struct quantity capacity;  /* capacity.storage */
 	unsigned int access_modes; /* set of enum access_mode */
 	enum volume_mode mode;
 	const char *storage_class;
@@ -56,8 +63,9 @@ struct persistent_volume {
 	const struct node_selector *node_affinity; /* NULL: none; required terms only */
 
 	bool has_claim_ref;
-	const char *claim_namespace, *claim_name, *claim_uid; /* claim_uid "" while pre-bound by a user */
-	bool has_gid; /* annotation pv.beta.kubernetes.io/gid, numeric */
+	const char *claim_namespace, *claim_name,
+		*claim_uid; /* claim_uid "" while pre-bound by a user */
+	bool has_gid;       /* annotation pv.beta.kubernetes.io/gid, numeric */
 	gid_t gid;
 	bool bound_by_controller;
 	enum volume_phase phase;
@@ -72,12 +80,12 @@ struct persistent_volume_claim {
 	const char *storage_class;
 	unsigned int access_modes;
 	enum volume_mode mode;
-	struct quantity request;         /* resources.requests.storage */
-	struct quantity status_capacity; /* status.capacity.storage; zero when absent */
+	struct quantity request;               /* resources.requests.storage */
+	struct quantity status_capacity;       /* status.capacity.storage; zero when absent */
 	const struct label_selector *selector; /* NULL: none */
 	enum claim_phase phase;
 	bool bind_completed, bound_by_controller;
-	bool has_protection_finalizer; /* kubernetes.io/pvc-protection */
+	bool has_protection_finalizer;    /* kubernetes.io/pvc-protection */
 	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
 };
 

@@ -2,7 +2,8 @@
 /*
  * pod - what of a v1.Pod concerns volumes, decoded
  *
- * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came from.
+ * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came
+ * from.
  */
 #ifndef PODVOL_OBJECT_POD_H
 #define PODVOL_OBJECT_POD_H
@@ -34,11 +35,11 @@ struct pod_volume {
 	const char *host_path;      /* SOURCE_HOST_PATH */
 	const char *host_path_type; /* "" unset */
 
-	const char *medium;         /* SOURCE_EMPTY_DIR: "", "Memory", "HugePages", "HugePages-2Mi", ... */
+	const char *medium; /* SOURCE_EMPTY_DIR: "", "Memory", "HugePages", "HugePages-2Mi", ... */
 	bool has_size_limit;
-	int64_t size_limit_bytes;   /* saturated at INT64_MAX */
+	int64_t size_limit_bytes; /* saturated at INT64_MAX */
 
-	const char *claim_name;     /* SOURCE_CLAIM; for SOURCE_EPHEMERAL derived */
+	const char *claim_name; /* SOURCE_CLAIM; for SOURCE_EPHEMERAL derived */
 	bool claim_read_only;
 };
 
@@ -92,14 +93,14 @@ struct pod {
 	enum fs_group_change_policy fs_group_change_policy;
 	const gid_t *supplemental_groups;
 	size_t supplemental_group_count;
-	bool containers_terminated; /* status says that every container ended (phase Succeeded or Failed, or each
-	                               container status terminated) */
+	bool containers_terminated; /* status says that every container ended (phase Succeeded or
+				       Failed, or each container status terminated) */
 };
 
 /* How a pod uses one of its volumes, over all containers. */
 struct pod_volume_use {
-	bool mounted;     /* in some volumeMounts */
-	bool as_device;   /* in some volumeDevices */
+	bool mounted;   /* in some volumeMounts */
+	bool as_device; /* in some volumeDevices */
 };
 struct pod_volume_use pod_volume_use(const struct pod *pod, const char *volume_name);
 

@@ -2,8 +2,8 @@
 /*
  * quantity - resource.Quantity: "10Gi", "1500m", "1e3"; exact, never a double
  *
- * Values beyond 64 bits keep their order (1E against 1000E, case 376): a quantity is a 128-bit count of
- * thousandths, saturated at its ends.
+ * Values beyond 64 bits keep their order (1E against 1000E, case 376): a quantity is a 128-bit
+ * count of thousandths, saturated at its ends.
  */
 #ifndef PODVOL_OBJECT_QUANTITY_H
 #define PODVOL_OBJECT_QUANTITY_H

@@ -2,9 +2,9 @@
 /*
  * selector - label selectors and node selectors, evaluated against labels
  *
- * Node selectors: terms are ORed, the expressions of a term ANDed; no term, or a term without expressions and
- * fields, matches nothing. matchFields are ignored, so that a term of matchFields alone passes everywhere
- * (cases 341 to 345; kubelet supplies labels only).
+ * Node selectors: terms are ORed, the expressions of a term ANDed; no term, or a term without
+ * expressions and fields, matches nothing. matchFields are ignored, so that a term of matchFields
+ * alone passes everywhere (cases 341 to 345; kubelet supplies labels only).
  */
 #ifndef PODVOL_OBJECT_SELECTOR_H
 #define PODVOL_OBJECT_SELECTOR_H

@@ -18,8 +18,8 @@ struct table_column {
 };
 
 /* A Table of @count objects of one kind; NULL: no memory. Freed with json_free(). */
-struct cJSON *table_from_objects(enum object_kind kind, const struct object *const *objects, size_t count,
-                         uint64_t now_usec);
+struct cJSON *table_from_objects(enum object_kind kind, const struct object *const *objects,
+				 size_t count, uint64_t now_usec);
 
 /* "5d3h", "12m", "8s" as kubectl shows an age. */
 void table_age(uint64_t since_usec, uint64_t now_usec, char text[TABLE_CELL_BYTES]);

@@ -2,8 +2,9 @@
 /*
  * key - which operations exclude each other, and when a failed one may be tried again; pure
  *
- * kubelet's nested pending operations (volume-manager.md section 5, cases 294 to 307). A key is (volume, pod,
- * node); an empty pod or node is a wildcard in both directions; an empty volume never conflicts.
+ * kubelet's nested pending operations (volume-manager.md section 5, cases 294 to 307). A key is
+ * (volume, pod, node); an empty pod or node is a wildcard in both directions; an empty volume never
+ * conflicts.
  */
 #ifndef PODVOL_OPERATION_KEY_H
 #define PODVOL_OPERATION_KEY_H
@@ -30,11 +31,13 @@ struct key_table *key_table_free(struct key_table *table);
  *
  * Return: 0 admitted and pending; -EBUSY AlreadyExists; -EAGAIN ExponentialBackoff; -ENOMEM.
  */
-int key_begin(struct key_table *table, const struct operation_key *key, const char *name, uint64_t now_usec);
+int key_begin(struct key_table *table, const struct operation_key *key, const char *name,
+	      uint64_t now_usec);
 
 /* It ended: success forgets the record, failure starts or doubles the delay.
  * Return: when it may be tried again (monotonic), 0 after success. */
-uint64_t key_end(struct key_table *table, const struct operation_key *key, bool succeeded, uint64_t now_usec);
+uint64_t key_end(struct key_table *table, const struct operation_key *key, bool succeeded,
+		 uint64_t now_usec);
 
 /* Forget every back-off of a volume. */
 void key_forget_back_off(struct key_table *table, const char *volume);

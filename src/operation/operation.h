@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operation - one step of a plan being done: stages on threads, one deadline, one cancellation, one back-off
+ * operation - one step of a plan being done: stages on threads, one deadline, one cancellation, one
+ * back-off
  *
- * Knows no plugin: it asks the step's plugin for a list of stages and runs it. At most one operation per key;
- * keys and back-off are kubelet's (volume-manager.md section 5): volume alone for stage, unstage and for publish
- * of a device-mountable volume, volume and pod otherwise. The loop thread only; stages run where they say.
+ * Knows no plugin: it asks the step's plugin for a list of stages and runs it. At most one
+ * operation per key; keys and back-off are kubelet's (volume-manager.md section 5): volume alone
+ * for stage, unstage and for publish of a device-mountable volume, volume and pod otherwise. The
+ * loop thread only; stages run where they say.
  */
 #ifndef PODVOL_OPERATION_OPERATION_H
 #define PODVOL_OPERATION_OPERATION_H
@@ -17,19 +19,20 @@ struct operations;
 
 struct operation_ended {
 	struct step_result result;
-	const char *name;            /* "volume_mount", "unmount_device", ...; metrics label and back-off identity */
-	const struct object *pod;    /* NULL for teardowns; borrowed */
-	const struct object *pv;     /* NULL when there is none; borrowed */
+	const char *name; /* "volume_mount", "unmount_device", ...; metrics label and back-off
+			     identity */
+	const struct object *pod; /* NULL for teardowns; borrowed */
+	const struct object *pv;  /* NULL when there is none; borrowed */
 	const struct stage_report *report;
-	unsigned int attempt;        /* from 1 */
-	uint64_t retry_usec;         /* monotonic; when it will be tried again; 0 after success */
+	unsigned int attempt; /* from 1 */
+	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success */
 };
 
 struct operations_options {
 	sd_event *event;
 	const struct plugin_host *host;
 	const struct labels *node_labels;
-	const struct actual *actual;     /* read for the ReadWriteOncePod check */
+	const struct actual *actual; /* read for the ReadWriteOncePod check */
 	struct worker_pool *workers, *mount_thread;
 	uint64_t back_off_first_usec, back_off_max_usec; /* 500 ms and 2 m 2 s; factor 2 */
 	/* A step ended; apply it to the tables. On the loop. */
@@ -48,35 +51,38 @@ struct operations *operations_free(struct operations *operations);
  * @step:     copied; may point into tables that change after this call. Not STEP_FORGET.
  * @now_usec: monotonic clock, microseconds; compared with the back-off of this volume
  *
- * Never blocks. How the step ended arrives later, through options.ended. A publish first passes the checks of
- * section 4.2 that need no system call (mount options, node affinity, ReadWriteOncePod); one that fails is an
- * operation that ended with a final error.
+ * Never blocks. How the step ended arrives later, through options.ended. A publish first passes the
+ * checks of section 4.2 that need no system call (mount options, node affinity, ReadWriteOncePod);
+ * one that fails is an operation that ended with a final error.
  *
- * Return: 0 started; -EBUSY an operation with a matching key runs; -EAGAIN it is backing off; -ENOMEM.
+ * Return: 0 started; -EBUSY an operation with a matching key runs; -EAGAIN it is backing off;
+ * -ENOMEM.
  */
 int operation_submit(struct operations *operations, const struct step *step, uint64_t now_usec);
 
-/* The want has gone: stages that look at it end early. Cancels publish and stage of this key only. */
+/* The want has gone: stages that look at it end early. Cancels publish and stage of this key only.
+ */
 void operation_cancel(struct operations *operations, const char *unique_name, const char *pod_uid);
 
 /* Forget the back-off of a volume, because somebody asked for a try now. */
 void operation_retry_now(struct operations *operations, const char *unique_name);
 
-/* What is known about a key: running, backing off, or neither (returns false). Borrowed until the loop turns. */
+/* What is known about a key: running, backing off, or neither (returns false). Borrowed until the
+ * loop turns. */
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */
-	const char *name;             /* operation name */
-	const char *stage;            /* of the running one; else of the one that failed */
+	const char *name;                  /* operation name */
+	const char *stage;                 /* of the running one; else of the one that failed */
 	bool running;
-	uint64_t since_usec;          /* monotonic: when the stage, or the wait for the next try, began */
-	unsigned int attempts;        /* failed ones so far */
-	uint64_t retry_usec;          /* monotonic; 0 while running */
-	const struct failure *failure;/* of the last attempt; NULL when there was none */
-	int thread_id;                /* of the running stage; 0 unknown */
+	uint64_t since_usec;   /* monotonic: when the stage, or the wait for the next try, began */
+	unsigned int attempts; /* failed ones so far */
+	uint64_t retry_usec;   /* monotonic; 0 while running */
+	const struct failure *failure; /* of the last attempt; NULL when there was none */
+	int thread_id;                 /* of the running stage; 0 unknown */
 };
 bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
-                    struct operation_view *ret);
+		    struct operation_view *ret);
 int operation_walk(struct operations *operations,
-                   int (*visit)(const struct operation_view *view, void *userdata), void *userdata);
+		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata);
 
 #endif

@@ -2,12 +2,13 @@
 /*
  * reconcile - what has to happen for the actual state to become the desired one
  *
- * Pure: reads two tables, appends to a plan. No system call, no clock, no log. That an operation is running or
- * backing off is the operations' business: a step proposed too early is refused there and proposed again when
- * the volume is dirty again.
+ * Pure: reads two tables, appends to a plan. No system call, no clock, no log. That an operation is
+ * running or backing off is the operations' business: a step proposed too early is refused there
+ * and proposed again when the volume is dirty again.
  *
  * The plan keeps these promises (volume-manager.md section 4):
- *  - unpublish before publish: a volume leaves its old pod before a new pod gets it where it can serve only one;
+ *  - unpublish before publish: a volume leaves its old pod before a new pod gets it where it can
+ * serve only one;
  *  - stage before the first publish, unstage after the last unpublish;
  *  - an uncertain mount is mounted for whoever removes it, absent for whoever wants it;
  *  - nothing is unpublished or unstaged before all pods are known.
@@ -22,11 +23,11 @@
 struct step {
 	enum step_kind kind;
 	const char *unique_name;
-	const char *pod_uid;               /* NULL for stage, unstage and forget of the whole volume */
-	const struct desired_volume *want; /* stage, publish; else NULL */
-	const struct desired_pod *want_pod;/* publish; for stage any pod that wants it */
-	const struct actual_volume *have;  /* NULL when the volume is new */
-	bool remount;                      /* publish of what is mounted already */
+	const char *pod_uid; /* NULL for stage, unstage and forget of the whole volume */
+	const struct desired_volume *want;  /* stage, publish; else NULL */
+	const struct desired_pod *want_pod; /* publish; for stage any pod that wants it */
+	const struct actual_volume *have;   /* NULL when the volume is new */
+	bool remount;                       /* publish of what is mounted already */
 };
 
 struct plan {
@@ -44,8 +45,9 @@ struct reconcile_conditions {
  *
  * Return: 0 or -ENOMEM (the plan keeps what it had).
  */
-int reconcile_volume(const struct desired *desired, const struct actual *actual, const char *unique_name,
-                     const struct reconcile_conditions *conditions, struct plan *plan);
+int reconcile_volume(const struct desired *desired, const struct actual *actual,
+		     const char *unique_name, const struct reconcile_conditions *conditions,
+		     struct plan *plan);
 
 /* ---- rebuild.c ---- */
 
@@ -57,8 +59,8 @@ struct found_volume {
 };
 
 enum rebuild_verdict {
-	REBUILD_ADOPT,   /* in the ledger: uncertain until its operation ran again */
-	REBUILD_FOREIGN, /* not in our ledger: reported, never touched */
+	REBUILD_ADOPT,          /* in the ledger: uncertain until its operation ran again */
+	REBUILD_FOREIGN,        /* not in our ledger: reported, never touched */
 	REBUILD_UNKNOWN_PLUGIN, /* in the ledger, but no plugin of ours: reported, never touched */
 };
 
@@ -66,14 +68,15 @@ enum rebuild_verdict {
  * rebuild - the actual state after a restart, from the ledger's rows and the directories found
  * @report: called for everything that is not adopted, and for ledger rows whose directory is gone
  *
- * Pure but for the table it fills. Rows of the ledger are adopted whether or not their directory was found (the
- * teardown finds out); directories the ledger does not know are foreign.
+ * Pure but for the table it fills. Rows of the ledger are adopted whether or not their directory
+ * was found (the teardown finds out); directories the ledger does not know are foreign.
  *
  * Return: how many were adopted, or -ENOMEM.
  */
 int rebuild(struct actual *actual, const struct ledger_row *rows, size_t row_count,
-            const struct found_volume *found, size_t found_count,
-            void (*report)(const struct found_volume *volume, enum rebuild_verdict verdict, void *userdata),
-            void *userdata);
+	    const struct found_volume *found, size_t found_count,
+	    void (*report)(const struct found_volume *volume, enum rebuild_verdict verdict,
+			   void *userdata),
+	    void *userdata);
 
 #endif

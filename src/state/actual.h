@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actual - the actual state of the world: what is mounted as far as we know (volume-manager.md section 2)
+ * actual - the actual state of the world: what is mounted as far as we know (volume-manager.md
+ * section 2)
  *
- * Three words per volume and per pod: absent, uncertain, mounted. Uncertain counts as not mounted for whoever
- * wants it and as mounted for whoever removes it. States change in actual_apply() and nowhere else, by the
- * table of section 2.1. The loop thread only.
+ * Three words per volume and per pod: absent, uncertain, mounted. Uncertain counts as not mounted
+ * for whoever wants it and as mounted for whoever removes it. States change in actual_apply() and
+ * nowhere else, by the table of section 2.1. The loop thread only.
  */
 #ifndef PODVOL_STATE_ACTUAL_H
 #define PODVOL_STATE_ACTUAL_H
@@ -18,7 +19,8 @@
 
 enum mount_state {
 	MOUNT_ABSENT,    /* nothing there; the entry may be forgotten */
-	MOUNT_UNCERTAIN, /* an operation broke off, or the entry is from before a restart: there may be a mount */
+	MOUNT_UNCERTAIN, /* an operation broke off, or the entry is from before a restart: there may
+			    be a mount */
 	MOUNT_DONE,      /* made by an operation that ended well */
 	MOUNT_STATE_COUNT
 };
@@ -26,30 +28,30 @@ const char *mount_state_name(enum mount_state state); /* "absent", "uncertain", 
 
 struct actual_pod {
 	char *pod_uid;
-	char *pod_key;       /* "namespace/name" for people; "" when only known from disk */
-	char *outer_name;    /* provisionally the inner name after a rebuild */
-	char *path;          /* host path, as plugin->get_path() gave it */
+	char *pod_key;    /* "namespace/name" for people; "" when only known from disk */
+	char *outer_name; /* provisionally the inner name after a rebuild */
+	char *path;       /* host path, as plugin->get_path() gave it */
 	enum mount_state state;
 	bool read_only;
-	bool from_rebuild;   /* a failed mount must not turn it absent */
-	bool single_writer;  /* the PV's only access mode is ReadWriteOncePod */
-	uint64_t mount_id;   /* 0 unknown */
+	bool from_rebuild;           /* a failed mount must not turn it absent */
+	bool single_writer;          /* the PV's only access mode is ReadWriteOncePod */
+	uint64_t mount_id;           /* 0 unknown */
 	uint64_t remount_generation; /* of the want that the last mount served */
-	uint64_t took_usec;  /* from request to mounted */
-	UT_hash_handle hh;   /* by pod_uid */
+	uint64_t took_usec;          /* from request to mounted */
+	UT_hash_handle hh;           /* by pod_uid */
 };
 
 struct actual_volume {
 	char *unique_name;
 	char *plugin_name;
 	const struct volume_plugin *plugin; /* NULL: the ledger names one we do not have */
-	char *spec_name;     /* inner name */
+	char *spec_name;                    /* inner name */
 	bool device_mountable, block;
 	enum mount_state device_state;
-	char *device_path;        /* overwritten only with non-empty values */
+	char *device_path; /* overwritten only with non-empty values */
 	char *device_mount_path;
 	struct actual_pod *pods;
-	UT_hash_handle hh;   /* by unique_name */
+	UT_hash_handle hh; /* by unique_name */
 };
 
 struct actual;
@@ -74,15 +76,16 @@ enum step_kind {
 	STEP_KIND_COUNT
 };
 
-/* How a step ended, or that it begins; everything the tables need to follow it. Strings are copied. */
+/* How a step ended, or that it begins; everything the tables need to follow it. Strings are copied.
+ */
 struct step_result {
 	enum step_kind kind;
 	const char *unique_name, *pod_uid; /* pod_uid NULL for stage and unstage */
 	int error;                         /* 0 or negative errno */
 	enum error_class error_class;      /* of a failed stage or publish */
-	bool touched;                      /* the failed step had reached the kernel or the driver; a failed
-	                                      unpublish or unstage that had not changes no state */
-	const char *device_path;           /* NULL or "" keeps what is known */
+	bool touched;            /* the failed step had reached the kernel or the driver; a failed
+				    unpublish or unstage that had not changes no state */
+	const char *device_path; /* NULL or "" keeps what is known */
 	const char *device_mount_path;
 	uint64_t mount_id;
 	uint64_t took_usec;
@@ -99,15 +102,17 @@ struct actual_entry {
 	uint64_t remount_generation;
 };
 
-/* Before a stage or publish starts: the entry exists from now on. Existing states are kept. 0 or -ENOMEM. */
+/* Before a stage or publish starts: the entry exists from now on. Existing states are kept. 0 or
+ * -ENOMEM. */
 int actual_begin(struct actual *actual, const struct actual_entry *entry);
 
-/* The one gate: section 2.1 for stage and publish; a pod that is unpublished or a step that is forgotten leaves
- * the table. Unknown entries are passed over. */
+/* The one gate: section 2.1 for stage and publish; a pod that is unpublished or a step that is
+ * forgotten leaves the table. Unknown entries are passed over. */
 void actual_apply(struct actual *actual, const struct step_result *result);
 
 /* From the ledger or the disk: uncertain, from_rebuild. 0 or -ENOMEM. */
-int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry, enum mount_state device_state,
-                       const char *device_path, const char *device_mount_path);
+int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
+		       enum mount_state device_state, const char *device_path,
+		       const char *device_mount_path);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * desired - the desired state of the world: which volume which pod wants (volume-manager.md section 1)
+ * desired - the desired state of the world: which volume which pod wants (volume-manager.md section
+ * 1)
  *
- * A volume is here while a pod wants it; removing its last pod removes it. Entries hold references to the
- * objects they were made from. The loop thread only.
+ * A volume is here while a pod wants it; removing its last pod removes it. Entries hold references
+ * to the objects they were made from. The loop thread only.
  */
 #ifndef PODVOL_STATE_DESIRED_H
 #define PODVOL_STATE_DESIRED_H
@@ -16,13 +17,13 @@
 
 struct desired_pod {
 	char *pod_uid;
-	const struct object *pod;       /* a reference */
-	const struct object *claim;     /* a reference, or NULL */
-	struct volume_spec spec;        /* its objects are references */
-	char *outer_name;               /* pod.spec.volumes[].name */
-	uint64_t requested_usec;        /* monotonic; when the mount was first wanted */
-	uint64_t remount_generation;    /* raised by desired_request_remount() */
-	UT_hash_handle hh;              /* by pod_uid */
+	const struct object *pod;    /* a reference */
+	const struct object *claim;  /* a reference, or NULL */
+	struct volume_spec spec;     /* its objects are references */
+	char *outer_name;            /* pod.spec.volumes[].name */
+	uint64_t requested_usec;     /* monotonic; when the mount was first wanted */
+	uint64_t remount_generation; /* raised by desired_request_remount() */
+	UT_hash_handle hh;           /* by pod_uid */
 };
 
 struct desired_volume {
@@ -49,8 +50,8 @@ struct desired_want {
 	uint64_t now_usec;
 };
 
-/* Adding the same pod again refreshes its objects but keeps the time of the request, unless the plugin requires
- * remounts. Return: 1 new, 0 refreshed, -ENOMEM. */
+/* Adding the same pod again refreshes its objects but keeps the time of the request, unless the
+ * plugin requires remounts. Return: 1 new, 0 refreshed, -ENOMEM. */
 int desired_add(struct desired *desired, const struct desired_want *want);
 void desired_remove(struct desired *desired, const char *unique_name, const char *pod_uid);
 
@@ -59,7 +60,8 @@ struct desired_pod *desired_find_pod(const struct desired_volume *volume, const 
 struct desired_volume *desired_first(const struct desired *desired); /* walk with ->hh.next */
 size_t desired_count(const struct desired *desired);
 
-/* Errors of a pod while its volumes were looked up (section 3.1): a set, at most DESIRED_ERRORS_MAX texts. */
+/* Errors of a pod while its volumes were looked up (section 3.1): a set, at most DESIRED_ERRORS_MAX
+ * texts. */
 enum { DESIRED_ERRORS_MAX = 11 };
 struct desired_errors {
 	char *pod_uid;
@@ -68,7 +70,8 @@ struct desired_errors {
 	size_t count;
 	UT_hash_handle hh;
 };
-int desired_add_error(struct desired *desired, const char *pod_uid, const char *outer_name, const char *text);
+int desired_add_error(struct desired *desired, const char *pod_uid, const char *outer_name,
+		      const char *text);
 void desired_clear_errors(struct desired *desired, const char *pod_uid);
 const struct desired_errors *desired_errors(const struct desired *desired, const char *pod_uid);
 

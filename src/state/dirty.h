@@ -2,8 +2,9 @@
 /*
  * dirty - the set of unique volume names that the reconciler has to look at
  *
- * Cost follows what changed: a table that changes a volume adds its name, the agent takes names out and
- * reconciles them, nobody walks all volumes. Order of insertion is kept, so that bursts are fair.
+ * Cost follows what changed: a table that changes a volume adds its name, the agent takes names out
+ * and reconciles them, nobody walks all volumes. Order of insertion is kept, so that bursts are
+ * fair.
  */
 #ifndef PODVOL_STATE_DIRTY_H
 #define PODVOL_STATE_DIRTY_H
@@ -17,7 +18,8 @@ struct dirty_set;
 int dirty_set_new(void (*wake)(void *userdata), void *userdata, struct dirty_set **ret);
 struct dirty_set *dirty_set_free(struct dirty_set *set);
 
-/* Copies the name; adding it twice is one entry. Return: 0 or -ENOMEM (the set then asks for a full pass). */
+/* Copies the name; adding it twice is one entry. Return: 0 or -ENOMEM (the set then asks for a full
+ * pass). */
 int dirty_add(struct dirty_set *set, const char *unique_name);
 
 /* The oldest name, owned by the caller (free()), or NULL when empty. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger - the actual state as it survives a kill: intents before steps, results after (SQLite in the run
- * directory, WAL, synchronous off)
+ * ledger - the actual state as it survives a kill: intents before steps, results after (SQLite in
+ * the run directory, WAL, synchronous off)
  *
- * It lives in the run directory because what it describes lives in the kernel and vanishes with it; another boot
- * id or mount namespace id in its header means it is empty. A row says "there may be a mount" from before the
- * first step until a teardown succeeded. Writes are collected and committed once per turn of the loop; a commit
- * that fails keeps steps from starting. The loop thread only.
+ * It lives in the run directory because what it describes lives in the kernel and vanishes with it;
+ * another boot id or mount namespace id in its header means it is empty. A row says "there may be a
+ * mount" from before the first step until a teardown succeeded. Writes are collected and committed
+ * once per turn of the loop; a commit that fails keeps steps from starting. The loop thread only.
  */
 #ifndef PODVOL_STATE_LEDGER_H
 #define PODVOL_STATE_LEDGER_H
@@ -18,9 +18,9 @@ struct ledger;
 /**
  * ledger_open - open run_dir/ledger.db, or begin anew
  *
- * A ledger of another boot or namespace is emptied. One that is damaged, or newer than this program, is moved
- * aside as ledger.db.unreadable-<time> and reported in @reterr with a return of 1: what it knew must then be
- * found on disk.
+ * A ledger of another boot or namespace is emptied. One that is damaged, or newer than this
+ * program, is moved aside as ledger.db.unreadable-<time> and reported in @reterr with a return of
+ * 1: what it knew must then be found on disk.
  *
  * Return: 0 as it was or new; 1 begun anew after damage; negative errno.
  */
@@ -33,14 +33,16 @@ struct ledger_row {
 	const char *device_path, *device_mount_path;
 };
 
-/* Queue a row (by unique name and pod uid) or its removal for the next commit. 0 or -ENOMEM, -EIO. */
+/* Queue a row (by unique name and pod uid) or its removal for the next commit. 0 or -ENOMEM, -EIO.
+ */
 int ledger_put(struct ledger *ledger, const struct ledger_row *row);
 int ledger_forget(struct ledger *ledger, const char *unique_name, const char *pod_uid);
 
-/* All of this turn in one transaction; 0 when there is nothing. -ENOSPC, -EIO: nothing of it is stored, the rows
- * stay queued for the next commit. */
+/* All of this turn in one transaction; 0 when there is nothing. -ENOSPC, -EIO: nothing of it is
+ * stored, the rows stay queued for the next commit. */
 int ledger_commit(struct ledger *ledger, struct failure *reterr);
 
-int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row, void *userdata), void *userdata);
+int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row, void *userdata),
+		void *userdata);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * populator - pods of the store become entries of the desired state (volume-manager.md section 3)
  *
- * Event-driven: a change of a pod, or of a claim or volume that a pod refers to, brings exactly those pods here.
- * All checks of section 3.1 on claims and volumes, in their order and with their texts. The loop thread only.
+ * Event-driven: a change of a pod, or of a claim or volume that a pod refers to, brings exactly
+ * those pods here. All checks of section 3.1 on claims and volumes, in their order and with their
+ * texts. The loop thread only.
  */
 #ifndef PODVOL_STATE_POPULATOR_H
 #define PODVOL_STATE_POPULATOR_H
@@ -19,7 +20,8 @@ struct populator_options {
 	struct desired *desired;
 	const struct actual *actual;
 	const char *node_name; /* pods for other nodes are passed over */
-	/* The pod was looked at: its wants or its errors may have changed. For waiters and events. */
+	/* The pod was looked at: its wants or its errors may have changed. For waiters and events.
+	 */
 	void (*looked)(void *userdata, const struct object *pod);
 	void *userdata;
 };
@@ -27,14 +29,16 @@ struct populator_options {
 int populator_new(const struct populator_options *options, struct populator **ret);
 struct populator *populator_free(struct populator *populator);
 
-/* Pods with a deletionTimestamp or finished containers want nothing, except at start, while their containers may
- * run still (section 3.1); a pod that left the store wants nothing. */
-void populator_change(struct populator *populator, const struct store_change *change, uint64_t now_usec);
+/* Pods with a deletionTimestamp or finished containers want nothing, except at start, while their
+ * containers may run still (section 3.1); a pod that left the store wants nothing. */
+void populator_change(struct populator *populator, const struct store_change *change,
+		      uint64_t now_usec);
 
 /* Look at every pod again: at start, and after the watch fell off the ring. */
 void populator_full_pass(struct populator *populator, uint64_t now_usec);
 
 /* ReprocessPod: look at one pod again, because somebody waits for it. */
-void populator_pod(struct populator *populator, const char *name_space, const char *name, uint64_t now_usec);
+void populator_pod(struct populator *populator, const char *name_space, const char *name,
+		   uint64_t now_usec);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * state - what should be mounted and what is: two tables, owned by the loop thread
  *
- * Read in this order: desired.h (what pods want), actual.h (what is there, as far as we know), dirty.h (which
- * volumes somebody has to look at), populator.h (pods become desired entries), ledger.h (the actual table, as
- * it survives a kill). Every change of a table goes through the functions of its one file and marks the volume
- * dirty there; nothing else does.
+ * Read in this order: desired.h (what pods want), actual.h (what is there, as far as we know),
+ * dirty.h (which volumes somebody has to look at), populator.h (pods become desired entries),
+ * ledger.h (the actual table, as it survives a kill). Every change of a table goes through the
+ * functions of its one file and marks the volume dirty there; nothing else does.
  */
 #ifndef PODVOL_STATE_STATE_H
 #define PODVOL_STATE_STATE_H

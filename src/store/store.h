@@ -3,12 +3,14 @@
  * store - the one kind of input: Kubernetes objects to get, list, watch, create, update and delete
  *
  * Two back ends behind this header: embedded (SQLite; one node, no cluster) and, later, remote (a
- * kube-apiserver). Whatever uses it cannot tell which it has. All functions are called on the loop thread and
- * never block: reads come from a cache that holds exactly what is committed, writes are checked at once,
- * queued, committed in groups by a thread of the back end and answered through a callback on the loop.
+ * kube-apiserver). Whatever uses it cannot tell which it has. All functions are called on the loop
+ * thread and never block: reads come from a cache that holds exactly what is committed, writes are
+ * checked at once, queued, committed in groups by a thread of the back end and answered through a
+ * callback on the loop.
  *
- * Order: the cache changes, then watchers are woken, then the writer's callback runs. A second write to the same
- * object waits for the first. A kill at any moment leaves every answered write stored and no other half stored.
+ * Order: the cache changes, then watchers are woken, then the writer's callback runs. A second
+ * write to the same object waits for the first. A kill at any moment leaves every answered write
+ * stored and no other half stored.
  */
 #ifndef PODVOL_STORE_STORE_H
 #define PODVOL_STORE_STORE_H
@@ -27,19 +29,21 @@ struct store;
  * @state_dir: the database is state_dir/store.db; made with mode 0600 when absent
  * @reterr:    says which file and why
  *
- * Blocks (start-up only) until everything is read. An object that no longer decodes is kept, logged and not
- * served. A file that is no store, or a newer one, is refused, never overwritten.
+ * Blocks (start-up only) until everything is read. An object that no longer decodes is kept, logged
+ * and not served. A file that is no store, or a newer one, is refused, never overwritten.
  *
- * Return: 0; -EUCLEAN damaged; -EPROTO made by a newer podvol; else what SQLite met (-EIO, -ENOSPC, -EACCES).
+ * Return: 0; -EUCLEAN damaged; -EPROTO made by a newer podvol; else what SQLite met (-EIO, -ENOSPC,
+ * -EACCES).
  */
-int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret, struct failure *reterr);
+int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
+			struct failure *reterr);
 
 /* Waits for queued writes, answers them, closes. Return: NULL. */
 struct store *store_free(struct store *store);
 
 /* The committed object, or NULL. Borrowed until the loop turns; take a reference to keep it. */
 const struct object *store_get(struct store *store, enum object_kind kind, const char *name_space,
-                               const char *name);
+			       const char *name);
 
 /**
  * store_list - all objects of a kind, sorted by namespace and name
@@ -49,7 +53,7 @@ const struct object *store_get(struct store *store, enum object_kind kind, const
  * Return: 0, or what @visit returned.
  */
 int store_list(struct store *store, enum object_kind kind, const char *name_space,
-               int (*visit)(const struct object *object, void *userdata), void *userdata);
+	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
 /* The resourceVersion of the newest committed change; a list taken now carries it. */
 uint64_t store_resource_version(struct store *store);
@@ -60,7 +64,8 @@ uint64_t store_resource_version(struct store *store);
  * @result: the object as stored (after a delete: as it was last); NULL on failure. Borrowed.
  * @why:    text for people on failure
  */
-typedef void store_done_fn(void *userdata, int error, const struct object *result, const struct failure *why);
+typedef void store_done_fn(void *userdata, int error, const struct object *result,
+			   const struct failure *why);
 
 /* What a write expects of the present object; zero members expect nothing. */
 struct store_precondition {
@@ -74,20 +79,25 @@ struct store_precondition {
  * @precondition: copied; may be NULL
  * @done:         may be NULL for those who do not care; errors are then logged
  *
- * store_update without a resourceVersion in @precondition replaces whatever is there. An update that changes
- * nothing is answered with the present object and makes no new version. store_delete sets deletionTimestamp
- * while finalizers remain.
+ * store_update without a resourceVersion in @precondition replaces whatever is there. An update
+ * that changes nothing is answered with the present object and makes no new version. store_delete
+ * sets deletionTimestamp while finalizers remain.
  *
- * Errors given to @done: -EEXIST create; -ENOENT update, delete; -ESTALE the precondition does not hold
- * (conflict); -EINVAL not admitted; -ENOSPC, -EIO not stored; -ECANCELED the store closed before.
+ * Errors given to @done: -EEXIST create; -ENOENT update, delete; -ESTALE the precondition does not
+ * hold (conflict); -EINVAL not admitted; -ENOSPC, -EIO not stored; -ECANCELED the store closed
+ * before.
  *
- * Return: 0 queued; -ENOBUFS too many queued writes (STORE_QUEUE_MAX); -ENOMEM. Then @done is not called.
+ * Return: 0 queued; -ENOBUFS too many queued writes (STORE_QUEUE_MAX); -ENOMEM. Then @done is not
+ * called.
  */
-int store_create(struct store *store, const struct object *object, store_done_fn *done, void *userdata);
-int store_update(struct store *store, const struct object *object, const struct store_precondition *precondition,
-                 store_done_fn *done, void *userdata);
-int store_delete(struct store *store, enum object_kind kind, const char *name_space, const char *name,
-                 const struct store_precondition *precondition, store_done_fn *done, void *userdata);
+int store_create(struct store *store, const struct object *object, store_done_fn *done,
+		 void *userdata);
+int store_update(struct store *store, const struct object *object,
+		 const struct store_precondition *precondition, store_done_fn *done,
+		 void *userdata);
+int store_delete(struct store *store, enum object_kind kind, const char *name_space,
+		 const char *name, const struct store_precondition *precondition,
+		 store_done_fn *done, void *userdata);
 
 enum store_change_type { STORE_ADDED, STORE_MODIFIED, STORE_DELETED };
 
@@ -103,20 +113,22 @@ struct store_watch;
 /**
  * store_watch_new - a cursor into the ring of changes
  * @kinds: set of 1 << enum object_kind
- * @since: resourceVersion after which changes are wanted; what store_resource_version() gave for "from now on"
+ * @since: resourceVersion after which changes are wanted; what store_resource_version() gave for
+ * "from now on"
  * @wake:  on the loop, once, when there is something to read after the cursor had reached the end
  *
  * Return: 0; -ESTALE @since has left the ring: list again; -ENOMEM.
  */
-int store_watch_new(struct store *store, unsigned int kinds, uint64_t since, void (*wake)(void *userdata),
-                    void *userdata, struct store_watch **ret);
+int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
+		    void (*wake)(void *userdata), void *userdata, struct store_watch **ret);
 struct store_watch *store_watch_free(struct store_watch *watch);
 
 /**
  * store_watch_next - the next change of a wanted kind
  * @ret: borrowed until the next call or the loop turns
  *
- * Return: 1 a change; 0 at the end, @wake will be called; -ESTALE fell off the ring: list and watch again.
+ * Return: 1 a change; 0 at the end, @wake will be called; -ESTALE fell off the ring: list and watch
+ * again.
  */
 int store_watch_next(struct store_watch *watch, const struct store_change **ret);
 
