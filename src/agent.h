@@ -53,11 +53,19 @@ bool agent_is_ready(const struct agent *agent);
  * error, attempts, nextRetry, tookMicroseconds}]}; of one pod, or of all with @pod NULL. Volumes of
  * pods that are gone but still mounted are there too. */
 struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod);
-/* One volume by unique name, PV name or path, in the same form with its device and all its pods. */
+/* One volume by unique name, PV name or path: an item per pod, with "device" (path, "" none) and
+ * "deviceMountPath" beside the members above; no items when nobody knows it. */
 struct cJSON *agent_view_volume(struct agent *agent, const char *word);
+/* {"items": [{uniqueName, pod, podUID, step, stage, since, attempts, nextRetry, error}]}: running
+ * and backing off. Times are RFC 3339 in all views, absent or "" for none. */
 struct cJSON *agent_view_operations(struct agent *agent);
-struct cJSON *agent_view_manifests(struct agent *agent); /* problems, see source/source.h */
+/* {"items": [{file, line, kind, namespace, name, text, since}]}: problems, see source/source.h. */
+struct cJSON *agent_view_manifests(struct agent *agent);
+/* The file that still holds an object, or NULL: manifest_source_file_of(), so that api/ need not
+ * know the source. Borrowed until the loop turns. */
+const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
 struct cJSON *agent_view_events(struct agent *agent);    /* a v1.EventList; newest last */
+/* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
 
 /* ---- waits ---- */
