@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block_map - what every plugin's block mode shares: bind file, link and lock (plugins.md section
+ * block_map - what every plugin's block mode shares: bind file, link and lock (spec: plugins,
  * 10)
  *
  * Global: the device node bound over the regular file <global map path>/<pod uid>. Pod: a symbolic

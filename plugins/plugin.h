@@ -47,7 +47,7 @@ static inline const struct persistent_volume *spec_pv(const struct volume_spec *
 	return spec->pv ? spec->pv->persistent_volume : NULL;
 }
 
-/* What an error says about the world; volume-manager.md section 2.1. */
+/* What an error says about the world; spec: volume manager, 2.1. */
 enum error_class {
 	ERROR_FINAL,     /* it did not happen */
 	ERROR_TRANSIENT, /* nothing was started: no state changes */

@@ -266,7 +266,7 @@ struct ownership_counts {
  * @cancel:   looked at between entries; may be NULL
  *
  * Symbolic links are changed themselves and never followed; entries that already match are not
- * touched; owner uids never change; bits are only added. See plugins.md section 8.
+ * touched; owner uids never change; bits are only added (spec: plugins, 8).
  *
  * Return: 1 walked; 0 skipped by policy; -ECANCELED; else the readdir or stat error that ended the
  * walk.
@@ -287,7 +287,7 @@ enum format_error {
 };
 
 /**
- * format_and_mount - probe, fsck or mkfs, mount; plugins.md section 9 [worker; may take hours]
+ * format_and_mount - probe, fsck or mkfs, mount; spec: plugins, 9 [worker; may take hours]
  * @device_path: of the block device, for the tools; the device is opened once and named
  * /dev/fd-wise to them
  * @type:        "" means ext4
@@ -333,7 +333,7 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
 /* ---- cleanup.c ---- */
 
 /**
- * cleanup_mount_point - umount if mounted, then rmdir; CleanupMountPoint of plugins.md section 9
+ * cleanup_mount_point - umount if mounted, then rmdir; kubelet's CleanupMountPoint (spec: plugins, 9)
  * [worker]
  *
  * A place that is missing is fine; a corrupted mount is unmounted without being looked at; a

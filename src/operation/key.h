@@ -2,7 +2,7 @@
 /*
  * key - which operations exclude each other, and when a failed one may be tried again; pure
  *
- * kubelet's nested pending operations (volume-manager.md section 5, cases 294 to 307). A key is
+ * kubelet's nested pending operations (spec: volume manager, 5, cases 294 to 307). A key is
  * (volume, pod, node); an empty pod or node is a wildcard in both directions; an empty volume never
  * conflicts.
  */

@@ -4,7 +4,7 @@
  * back-off
  *
  * Knows no plugin: it asks the step's plugin for a list of stages and runs it. At most one
- * operation per key; keys and back-off are kubelet's (volume-manager.md section 5): volume alone
+ * operation per key; keys and back-off are kubelet's (spec: volume manager, 5): volume alone
  * for stage, unstage and for publish of a device-mountable volume, volume and pod otherwise. The
  * loop thread only; stages run where they say.
  */

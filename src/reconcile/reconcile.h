@@ -6,7 +6,7 @@
  * running or backing off is the operations' business: a step proposed too early is refused there
  * and proposed again when the volume is dirty again.
  *
- * The plan keeps these promises (volume-manager.md section 4):
+ * The plan keeps these promises (spec: volume manager, 4):
  *  - unpublish before publish: a volume leaves its old pod before a new pod gets it where it can
  * serve only one;
  *  - stage before the first publish, unstage after the last unpublish;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actual - the actual state of the world: what is mounted as far as we know (volume-manager.md
- * section 2)
+ * actual - the actual state of the world: what is mounted as far as we know (spec: volume manager,
+ * 2)
  *
  * Three words per volume and per pod: absent, uncertain, mounted. Uncertain counts as not mounted
  * for whoever wants it and as mounted for whoever removes it. States change in actual_apply() and

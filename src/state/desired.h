@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * desired - the desired state of the world: which volume which pod wants (volume-manager.md section
+ * desired - the desired state of the world: which volume which pod wants (spec: volume manager,
  * 1)
  *
  * A volume is here while a pod wants it; removing its last pod removes it. Entries hold references

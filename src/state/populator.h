@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * populator - pods of the store become entries of the desired state (volume-manager.md section 3)
+ * populator - pods of the store become entries of the desired state (spec: volume manager, 3)
  *
  * Event-driven: a change of a pod, or of a claim or volume that a pod refers to, brings exactly
  * those pods here. All checks of section 3.1 on claims and volumes, in their order and with their
