@@ -18,6 +18,7 @@
 
 #include "base/failure.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -271,7 +272,7 @@ struct ownership_counts {
  * Return: 1 walked; 0 skipped by policy; -ECANCELED; else the readdir or stat error that ended the
  * walk.
  */
-int ownership_apply(int root_fd, const struct ownership *ownership, const bool *cancel,
+int ownership_apply(int root_fd, const struct ownership *ownership, const atomic_bool *cancel,
 		    struct ownership_counts *ret, struct failure *reterr);
 
 /* ---- format.c: FormatAndMount ---- */
