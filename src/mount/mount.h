@@ -308,6 +308,60 @@ int loop_device_attach(int file_fd, const char *file_path, char **ret_path, stru
 /* Detach every loop device of that file; none is fine. [worker] */
 int loop_device_detach(int file_fd, const char *file_path, struct failure *reterr);
 
+/* ---- create.c: what plugins make ---- */
+
+/**
+ * open_host_path - open what an administrator or a pod's author named on the host [worker]
+ * @path:  absolute; symbolic links in it are followed as any program would, magic links of /proc
+ *         are not
+ * @flags: as open(2); O_CLOEXEC is added. O_PATH for what will be looked at or mounted: it opens
+ *         neither device nor FIFO.
+ *
+ * Such a path is no secret and leads where its author says; what matters is that it is opened once
+ * and named by the descriptor from then on.
+ *
+ * Return: a descriptor the caller owns; -EINVAL not absolute; else as openat2(2).
+ */
+int open_host_path(const char *path, int flags, struct failure *reterr);
+
+/**
+ * make_host_directories - mkdir -p of a path on the host [worker]
+ * @path: absolute, as for open_host_path()
+ * @mode: of levels that are made; the umask applies
+ *
+ * Return: O_PATH|O_DIRECTORY descriptor of the last level; -ENOTDIR; -ENOENT a dangling symbolic
+ * link is in the way; else as mkdirat(2).
+ */
+int make_host_directories(const char *path, mode_t mode, struct failure *reterr);
+
+/**
+ * make_host_file - an empty file on the host, where nothing is yet [worker]
+ * @path: absolute, as for open_host_path(); the parent must exist
+ * @mode: the umask applies
+ *
+ * Never through a dangling symbolic link in the last component. Return: 0; -EEXIST; -ENOENT.
+ */
+int make_host_file(const char *path, mode_t mode, struct failure *reterr);
+
+/**
+ * make_directory - the last component of a place as a directory [worker]
+ * @mode:     exactly, against the umask, when it is made; one that exists is left as it is
+ * @ret_made: false: it was there, and something may be mounted on it; may be NULL
+ *
+ * Return: O_PATH|O_DIRECTORY descriptor of it, or of what is mounted there; -ENOTDIR something else
+ * is there; else as mkdirat(2).
+ */
+int make_directory(const struct place *place, mode_t mode, bool *ret_made, struct failure *reterr);
+
+/* The same as an empty file; whatever else is there but a symbolic link is left as it is. */
+int make_file(const struct place *place, mode_t mode, bool *ret_made, struct failure *reterr);
+
+/* A symbolic link in place of an older one. Return: 0; -EEXIST something else is there. [worker] */
+int make_link(const struct place *place, const char *points_to, struct failure *reterr);
+
+/* Permission bits of what a descriptor (O_PATH too) shows, exactly. [worker] */
+int change_mode(int fd, mode_t mode, struct failure *reterr);
+
 /* ---- remove.c: the only place that removes ---- */
 
 /* One rmdir or unlink of a place that is no mount point; never recursive. -ENOTEMPTY keeps data.
