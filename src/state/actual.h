@@ -37,6 +37,7 @@ struct actual_pod {
 	bool single_writer;          /* the PV's only access mode is ReadWriteOncePod */
 	uint64_t mount_id;           /* 0 unknown */
 	uint64_t remount_generation; /* of the want that the last mount served */
+	uint64_t begun_generation;   /* of the want that the newest publish is to serve */
 	uint64_t took_usec;          /* from request to mounted */
 	UT_hash_handle hh;           /* by pod_uid */
 };
@@ -48,7 +49,8 @@ struct actual_volume {
 	char *spec_name;                    /* inner name */
 	bool device_mountable, block;
 	enum mount_state device_state;
-	char *device_path; /* overwritten only with non-empty values */
+	bool device_from_rebuild; /* a failed stage must not turn it absent */
+	char *device_path;        /* overwritten only with non-empty values */
 	char *device_mount_path;
 	struct actual_pod *pods;
 	UT_hash_handle hh; /* by unique_name */
@@ -102,12 +104,13 @@ struct actual_entry {
 	uint64_t remount_generation;
 };
 
-/* Before a stage or publish starts: the entry exists from now on. Existing states are kept. 0 or
- * -ENOMEM. */
+/* Before a stage or publish starts: the entry exists from now on, absent when new. Existing states
+ * are kept; texts that are NULL or "" keep what is known. Marks nothing dirty. 0 or -ENOMEM. */
 int actual_begin(struct actual *actual, const struct actual_entry *entry);
 
 /* The one gate: section 2.1 for stage and publish; a pod that is unpublished or a step that is
- * forgotten leaves the table. Unknown entries are passed over. */
+ * forgotten leaves the table, a volume with all its pods. Nothing that may be mounted can be
+ * forgotten (an assertion). Unknown entries are passed over. */
 void actual_apply(struct actual *actual, const struct step_result *result);
 
 /* From the ledger or the disk: uncertain, from_rebuild. 0 or -ENOMEM. */

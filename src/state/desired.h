@@ -55,6 +55,10 @@ struct desired_want {
 int desired_add(struct desired *desired, const struct desired_want *want);
 void desired_remove(struct desired *desired, const char *unique_name, const char *pod_uid);
 
+/* RemountRequired: the next look at the volume mounts it again for this pod, where its plugin
+ * requires that (configMap, secret, ...); a no-op elsewhere and for unknown entries. */
+void desired_request_remount(struct desired *desired, const char *unique_name, const char *pod_uid);
+
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name);
 struct desired_pod *desired_find_pod(const struct desired_volume *volume, const char *pod_uid);
 struct desired_volume *desired_first(const struct desired *desired); /* walk with ->hh.next */

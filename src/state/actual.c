@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * actual - what is mounted, as far as we know, and the one gate through which that changes; see
+ * actual.h
+ *
+ * Volumes by unique name, their pods by uid, and an index that counts for every pod how many of its
+ * entries may be mounted. All states move through set_pod_state() and set_device_state(), by the
+ * table in after_error[]; whoever changed something marks the volume dirty once, in mark(). Nothing
+ * here asks the kernel.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "state/actual.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const char *const mount_state_names[] = {
+	[MOUNT_ABSENT] = "absent",
+	[MOUNT_UNCERTAIN] = "uncertain",
+	[MOUNT_DONE] = "mounted",
+};
+static_assert(ARRAY_SIZE(mount_state_names) == MOUNT_STATE_COUNT, "name every state");
+
+/* Where a failed stage or publish leads, by the error and the state before it (spec: volume
+ * manager, 2.1). What is mounted stays mounted: the failure was one of a remount. */
+static const enum mount_state after_error[][MOUNT_STATE_COUNT] = {
+	[ERROR_FINAL] = { [MOUNT_ABSENT] = MOUNT_ABSENT,
+			  [MOUNT_UNCERTAIN] = MOUNT_ABSENT,
+			  [MOUNT_DONE] = MOUNT_DONE },
+	[ERROR_TRANSIENT] = { [MOUNT_ABSENT] = MOUNT_ABSENT,
+			      [MOUNT_UNCERTAIN] = MOUNT_UNCERTAIN,
+			      [MOUNT_DONE] = MOUNT_DONE },
+	[ERROR_UNCERTAIN] = { [MOUNT_ABSENT] = MOUNT_UNCERTAIN,
+			      [MOUNT_UNCERTAIN] = MOUNT_UNCERTAIN,
+			      [MOUNT_DONE] = MOUNT_DONE },
+};
+
+/* One per pod that has entries; made with its first entry, so that a state can change without
+ * memory. */
+struct pod_count {
+	char *pod_uid;
+	size_t entries, may_be_mounted;
+	UT_hash_handle hh;
+};
+
+struct actual {
+	struct dirty_set *dirty; /* borrowed */
+	struct actual_volume *volumes;
+	struct pod_count *pods;
+};
+
+const char *mount_state_name(enum mount_state state)
+{
+	assert((size_t) state < ARRAY_SIZE(mount_state_names));
+
+	return mount_state_names[state];
+}
+
+static void mark(struct actual *actual, const char *unique_name)
+{
+	(void) dirty_add(actual->dirty, unique_name);
+}
+
+int actual_new(struct dirty_set *dirty, struct actual **ret)
+{
+	struct actual *actual;
+
+	assert(dirty && ret);
+
+	actual = calloc(1, sizeof(*actual));
+	if (!actual)
+		return -ENOMEM;
+
+	actual->dirty = dirty;
+	*ret = actual;
+	return 0;
+}
+
+/* ---- the index by pod ---- */
+
+static struct pod_count *find_count(const struct actual *actual, const char *pod_uid)
+{
+	struct pod_count *count;
+
+	HASH_FIND_STR(actual->pods, pod_uid, count);
+	return count;
+}
+
+static struct pod_count *insert_count(struct actual *actual, const char *pod_uid)
+{
+	struct pod_count *count = calloc(1, sizeof(*count));
+
+	if (!count)
+		return NULL;
+
+	count->pod_uid = strdup(pod_uid);
+	if (count->pod_uid)
+		HASH_ADD_KEYPTR(hh, actual->pods, count->pod_uid, strlen(count->pod_uid), count);
+	if (!count->hh.tbl) {
+		free(count->pod_uid);
+		free(count);
+		return NULL;
+	}
+	return count;
+}
+
+static int count_entry(struct actual *actual, const char *pod_uid)
+{
+	struct pod_count *count = find_count(actual, pod_uid);
+
+	if (!count)
+		count = insert_count(actual, pod_uid);
+	if (!count)
+		return -ENOMEM;
+
+	count->entries++;
+	return 0;
+}
+
+static void uncount_entry(struct actual *actual, const char *pod_uid)
+{
+	struct pod_count *count = find_count(actual, pod_uid);
+
+	assert(count && count->entries > count->may_be_mounted);
+
+	if (--count->entries > 0)
+		return;
+	HASH_DEL(actual->pods, count);
+	free(count->pod_uid);
+	free(count);
+}
+
+bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid)
+{
+	const struct pod_count *count;
+
+	assert(actual && pod_uid);
+
+	count = find_count(actual, pod_uid);
+	return count && count->may_be_mounted > 0;
+}
+
+/* ---- the gate ---- */
+
+static void set_pod_state(struct actual *actual, struct actual_pod *pod, enum mount_state state)
+{
+	struct pod_count *count = find_count(actual, pod->pod_uid);
+
+	assert(count && state < MOUNT_STATE_COUNT);
+
+	if (pod->state != MOUNT_ABSENT)
+		count->may_be_mounted--;
+	if (state != MOUNT_ABSENT)
+		count->may_be_mounted++;
+	pod->state = state;
+}
+
+static void set_device_state(struct actual_volume *volume, enum mount_state state)
+{
+	assert(state < MOUNT_STATE_COUNT);
+
+	volume->device_state = state;
+}
+
+/* ---- entries ---- */
+
+/* Empty values keep what is known. */
+static int replace_text(char **text, const char *value)
+{
+	char *copy;
+
+	if (!value || (*text && *value == '\0') || (*text && strcmp(*text, value) == 0))
+		return 0;
+
+	copy = strdup(value);
+	if (!copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+static struct actual_pod *pod_free(struct actual_pod *pod)
+{
+	if (!pod)
+		return NULL;
+
+	free(pod->pod_uid);
+	free(pod->pod_key);
+	free(pod->outer_name);
+	free(pod->path);
+	free(pod);
+	return NULL;
+}
+
+/* The entry's state must be absent: nothing that may be mounted leaves the table. */
+static void drop_pod(struct actual *actual, struct actual_volume *volume, struct actual_pod *pod)
+{
+	assert(pod->state == MOUNT_ABSENT);
+
+	uncount_entry(actual, pod->pod_uid);
+	HASH_DEL(volume->pods, pod);
+	pod_free(pod);
+}
+
+static struct actual_volume *volume_free(struct actual_volume *volume)
+{
+	if (!volume)
+		return NULL;
+
+	assert(!volume->pods);
+
+	free(volume->unique_name);
+	free(volume->plugin_name);
+	free(volume->spec_name);
+	free(volume->device_path);
+	free(volume->device_mount_path);
+	free(volume);
+	return NULL;
+}
+
+static void drop_volume(struct actual *actual, struct actual_volume *volume)
+{
+	struct actual_pod *pod, *next;
+
+	assert(volume->device_state == MOUNT_ABSENT);
+
+	HASH_ITER (hh, volume->pods, pod, next)
+		drop_pod(actual, volume, pod);
+	HASH_DEL(actual->volumes, volume);
+	volume_free(volume);
+}
+
+/* What the caller knows now replaces what was known; states are left alone. */
+static int volume_refresh(struct actual_volume *volume, const struct actual_entry *entry)
+{
+	const char *plugin_name = entry->plugin ? entry->plugin->name : entry->plugin_name;
+
+	if (replace_text(&volume->plugin_name, plugin_name) < 0 ||
+	    replace_text(&volume->spec_name, entry->spec_name) < 0)
+		return -ENOMEM;
+
+	if (entry->plugin)
+		volume->plugin = entry->plugin;
+	volume->device_mountable = entry->device_mountable;
+	volume->block = entry->block;
+	return 0;
+}
+
+static struct actual_volume *volume_new(const struct actual_entry *entry)
+{
+	struct actual_volume *volume = calloc(1, sizeof(*volume));
+
+	if (!volume)
+		return NULL;
+
+	if (replace_text(&volume->unique_name, entry->unique_name) < 0 ||
+	    replace_text(&volume->plugin_name, "") < 0 ||
+	    replace_text(&volume->spec_name, "") < 0 ||
+	    replace_text(&volume->device_path, "") < 0 ||
+	    replace_text(&volume->device_mount_path, "") < 0 || volume_refresh(volume, entry) < 0)
+		return volume_free(volume);
+	return volume;
+}
+
+static int ensure_volume(struct actual *actual, const struct actual_entry *entry,
+			 struct actual_volume **ret)
+{
+	struct actual_volume *volume = actual_find(actual, entry->unique_name);
+
+	*ret = volume;
+	if (volume)
+		return volume_refresh(volume, entry);
+
+	volume = volume_new(entry);
+	if (!volume)
+		return -ENOMEM;
+
+	HASH_ADD_KEYPTR(hh, actual->volumes, volume->unique_name, strlen(volume->unique_name),
+			volume);
+	if (!volume->hh.tbl) {
+		volume_free(volume);
+		return -ENOMEM;
+	}
+	*ret = volume;
+	return 0;
+}
+
+static int pod_refresh(struct actual_pod *pod, const struct actual_entry *entry)
+{
+	if (replace_text(&pod->pod_key, entry->pod_key) < 0 ||
+	    replace_text(&pod->outer_name, entry->outer_name) < 0 ||
+	    replace_text(&pod->path, entry->path) < 0)
+		return -ENOMEM;
+
+	pod->read_only = entry->read_only;
+	pod->single_writer = entry->single_writer;
+	pod->begun_generation = entry->remount_generation;
+	return 0;
+}
+
+static struct actual_pod *pod_new(const struct actual_entry *entry)
+{
+	struct actual_pod *pod = calloc(1, sizeof(*pod));
+
+	if (!pod)
+		return NULL;
+
+	if (replace_text(&pod->pod_uid, entry->pod_uid) < 0 ||
+	    replace_text(&pod->pod_key, "") < 0 || replace_text(&pod->outer_name, "") < 0 ||
+	    replace_text(&pod->path, "") < 0 || pod_refresh(pod, entry) < 0)
+		return pod_free(pod);
+	return pod;
+}
+
+static int insert_pod(struct actual *actual, struct actual_volume *volume,
+		      const struct actual_entry *entry)
+{
+	struct actual_pod *pod = pod_new(entry);
+
+	if (!pod)
+		return -ENOMEM;
+
+	HASH_ADD_KEYPTR(hh, volume->pods, pod->pod_uid, strlen(pod->pod_uid), pod);
+	if (!pod->hh.tbl) {
+		pod_free(pod);
+		return -ENOMEM;
+	}
+	if (count_entry(actual, pod->pod_uid) < 0) {
+		HASH_DEL(volume->pods, pod);
+		pod_free(pod);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int ensure_pod(struct actual *actual, struct actual_volume *volume,
+		      const struct actual_entry *entry)
+{
+	struct actual_pod *pod = actual_find_pod(volume, entry->pod_uid);
+
+	return pod ? pod_refresh(pod, entry) : insert_pod(actual, volume, entry);
+}
+
+/* Without memory the table is as it was, but for texts that were refreshed. */
+static int ensure_entry(struct actual *actual, const struct actual_entry *entry)
+{
+	bool known = actual_find(actual, entry->unique_name);
+	struct actual_volume *volume;
+	int error;
+
+	error = ensure_volume(actual, entry, &volume);
+	if (error < 0 || !entry->pod_uid)
+		return error;
+
+	error = ensure_pod(actual, volume, entry);
+	if (error < 0 && !known)
+		drop_volume(actual, volume);
+	return error;
+}
+
+/* Marks nothing: whoever begins a step has just looked at the volume, and an entry that is absent
+ * says no more than none at all. */
+int actual_begin(struct actual *actual, const struct actual_entry *entry)
+{
+	assert(actual && entry && entry->unique_name);
+	assert(entry->plugin);
+
+	return ensure_entry(actual, entry);
+}
+
+int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
+		       enum mount_state device_state, const char *device_path,
+		       const char *device_mount_path)
+{
+	struct actual_volume *volume;
+
+	assert(actual && entry && entry->unique_name);
+
+	if (ensure_entry(actual, entry) < 0)
+		return -ENOMEM;
+
+	volume = actual_find(actual, entry->unique_name);
+	if (replace_text(&volume->device_path, device_path) < 0 ||
+	    replace_text(&volume->device_mount_path, device_mount_path) < 0)
+		return -ENOMEM;
+
+	if (device_state != MOUNT_ABSENT) {
+		set_device_state(volume, MOUNT_UNCERTAIN);
+		volume->device_from_rebuild = true;
+	}
+	if (entry->pod_uid) {
+		struct actual_pod *pod = actual_find_pod(volume, entry->pod_uid);
+
+		set_pod_state(actual, pod, MOUNT_UNCERTAIN);
+		pod->from_rebuild = true;
+	}
+	mark(actual, entry->unique_name);
+	return 0;
+}
+
+/* ---- results ---- */
+
+/* What a restart left behind must still be unmounted, however its next mount fails. */
+static enum mount_state state_after_error(enum mount_state state, enum error_class error_class,
+					  bool from_rebuild)
+{
+	assert((size_t) error_class < ARRAY_SIZE(after_error));
+
+	if (from_rebuild && error_class == ERROR_FINAL && state == MOUNT_UNCERTAIN)
+		return MOUNT_UNCERTAIN;
+	return after_error[error_class][state];
+}
+
+static void apply_stage(struct actual *actual, struct actual_volume *volume,
+			const struct step_result *result)
+{
+	if (result->error < 0) {
+		set_device_state(volume,
+				 state_after_error(volume->device_state, result->error_class,
+						   volume->device_from_rebuild));
+	} else {
+		set_device_state(volume, MOUNT_DONE);
+		volume->device_from_rebuild = false;
+	}
+
+	/* Also after a failure: what it left half done is taken down by these. Short of memory the
+	 * old ones stay, and the teardown looks for itself. */
+	(void) replace_text(&volume->device_path, result->device_path);
+	(void) replace_text(&volume->device_mount_path, result->device_mount_path);
+}
+
+static void apply_unstage(struct actual *actual, struct actual_volume *volume,
+			  const struct step_result *result)
+{
+	if (result->error < 0) {
+		if (result->touched && volume->device_state != MOUNT_ABSENT)
+			set_device_state(volume, MOUNT_UNCERTAIN);
+		return;
+	}
+
+	set_device_state(volume, MOUNT_ABSENT);
+	volume->device_from_rebuild = false;
+	volume->device_mount_path[0] = '\0';
+}
+
+static void apply_publish(struct actual *actual, struct actual_volume *volume,
+			  struct actual_pod *pod, const struct step_result *result)
+{
+	if (!pod)
+		return;
+
+	(void) replace_text(&volume->device_path, result->device_path);
+	if (result->error < 0) {
+		set_pod_state(
+			actual, pod,
+			state_after_error(pod->state, result->error_class, pod->from_rebuild));
+		return;
+	}
+
+	set_pod_state(actual, pod, MOUNT_DONE);
+	pod->from_rebuild = false;
+	pod->mount_id = result->mount_id;
+	pod->took_usec = result->took_usec;
+	pod->remount_generation = pod->begun_generation;
+}
+
+static void apply_unpublish(struct actual *actual, struct actual_volume *volume,
+			    struct actual_pod *pod, const struct step_result *result)
+{
+	if (!pod)
+		return;
+
+	if (result->error < 0) {
+		if (result->touched && pod->state != MOUNT_ABSENT)
+			set_pod_state(actual, pod, MOUNT_UNCERTAIN);
+		return;
+	}
+
+	set_pod_state(actual, pod, MOUNT_ABSENT);
+	drop_pod(actual, volume, pod);
+}
+
+static void apply_forget(struct actual *actual, struct actual_volume *volume,
+			 struct actual_pod *pod, const struct step_result *result)
+{
+	if (!result->pod_uid)
+		drop_volume(actual, volume);
+	else if (pod)
+		drop_pod(actual, volume, pod);
+}
+
+void actual_apply(struct actual *actual, const struct step_result *result)
+{
+	struct actual_volume *volume;
+	struct actual_pod *pod;
+
+	assert(actual && result && result->unique_name && result->error <= 0);
+
+	volume = actual_find(actual, result->unique_name);
+	if (!volume)
+		return;
+
+	/* Before the change, which may free what the result's strings point into. */
+	mark(actual, result->unique_name);
+	pod = result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
+	switch (result->kind) {
+	case STEP_STAGE:
+		apply_stage(actual, volume, result);
+		return;
+	case STEP_UNSTAGE:
+		apply_unstage(actual, volume, result);
+		return;
+	case STEP_PUBLISH:
+		apply_publish(actual, volume, pod, result);
+		return;
+	case STEP_UNPUBLISH:
+		apply_unpublish(actual, volume, pod, result);
+		return;
+	case STEP_FORGET:
+		apply_forget(actual, volume, pod, result);
+		return;
+	case STEP_KIND_COUNT:
+		break;
+	}
+	assert(!"a kind of step");
+}
+
+/* ---- look-ups ---- */
+
+struct actual_volume *actual_find(const struct actual *actual, const char *unique_name)
+{
+	struct actual_volume *volume;
+
+	assert(actual && unique_name);
+
+	HASH_FIND_STR(actual->volumes, unique_name, volume);
+	return volume;
+}
+
+struct actual_pod *actual_find_pod(const struct actual_volume *volume, const char *pod_uid)
+{
+	struct actual_pod *pod;
+
+	assert(volume && pod_uid);
+
+	HASH_FIND_STR(volume->pods, pod_uid, pod);
+	return pod;
+}
+
+struct actual_volume *actual_first(const struct actual *actual)
+{
+	assert(actual);
+
+	return actual->volumes;
+}
+
+size_t actual_count(const struct actual *actual)
+{
+	assert(actual);
+
+	return HASH_COUNT(actual->volumes);
+}
+
+struct actual *actual_free(struct actual *actual)
+{
+	struct actual_volume *volume, *next_volume;
+	struct actual_pod *pod, *next_pod;
+
+	if (!actual)
+		return NULL;
+
+	HASH_ITER (hh, actual->volumes, volume, next_volume) {
+		HASH_ITER (hh, volume->pods, pod, next_pod) {
+			set_pod_state(actual, pod, MOUNT_ABSENT);
+			drop_pod(actual, volume, pod);
+		}
+		HASH_DEL(actual->volumes, volume);
+		volume_free(volume);
+	}
+	free(actual);
+	return NULL;
+}

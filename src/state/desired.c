@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * desired - what pods want, as a table of volumes and the pods of each; see desired.h
+ *
+ * Two hash tables, volumes by unique name and errors by pod uid. Every change of a volume ends in
+ * mark(), the one place that makes it dirty. Looks nothing up in the store and decides nothing.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "state/desired.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct desired {
+	struct dirty_set *dirty; /* borrowed */
+	struct desired_volume *volumes;
+	struct desired_errors *errors;
+};
+
+/* Without memory the set asks for a full pass, so that the change is seen all the same. */
+static void mark(struct desired *desired, const char *unique_name)
+{
+	(void) dirty_add(desired->dirty, unique_name);
+}
+
+int desired_new(struct dirty_set *dirty, struct desired **ret)
+{
+	struct desired *desired;
+
+	assert(dirty && ret);
+
+	desired = calloc(1, sizeof(*desired));
+	if (!desired)
+		return -ENOMEM;
+
+	desired->dirty = dirty;
+	*ret = desired;
+	return 0;
+}
+
+/* ---- pods of a volume ---- */
+
+static void pod_drop_objects(struct desired_pod *pod)
+{
+	object_unref(pod->pod);
+	object_unref(pod->claim);
+	object_unref(pod->spec.pv);
+	object_unref(pod->spec.pod);
+}
+
+/* The new references first: they may be to the very objects that are dropped. */
+static void pod_take_objects(struct desired_pod *pod, const struct desired_want *want)
+{
+	struct desired_pod old = *pod;
+
+	pod->pod = object_ref(want->pod);
+	pod->claim = object_ref(want->claim);
+	pod->spec = *want->spec;
+	object_ref(pod->spec.pv);
+	object_ref(pod->spec.pod);
+	pod_drop_objects(&old);
+}
+
+static struct desired_pod *pod_free(struct desired_pod *pod)
+{
+	if (!pod)
+		return NULL;
+
+	pod_drop_objects(pod);
+	free(pod->pod_uid);
+	free(pod->outer_name);
+	free(pod);
+	return NULL;
+}
+
+static struct desired_pod *pod_new(const struct desired_want *want)
+{
+	struct desired_pod *pod = calloc(1, sizeof(*pod));
+
+	if (!pod)
+		return NULL;
+
+	pod->pod_uid = strdup(want->pod->meta.uid);
+	pod->outer_name = strdup(want->outer_name);
+	if (!pod->pod_uid || !pod->outer_name)
+		return pod_free(pod);
+
+	pod->requested_usec = want->now_usec;
+	return pod;
+}
+
+static int volume_add_pod(struct desired_volume *volume, const struct desired_want *want)
+{
+	struct desired_pod *pod = pod_new(want);
+
+	if (!pod)
+		return -ENOMEM;
+
+	HASH_ADD_KEYPTR(hh, volume->pods, pod->pod_uid, strlen(pod->pod_uid), pod);
+	if (!pod->hh.tbl) {
+		pod_free(pod);
+		return -ENOMEM;
+	}
+	pod_take_objects(pod, want);
+	return 0;
+}
+
+static bool volume_requires_remount(const struct desired_volume *volume,
+				    const struct volume_spec *spec)
+{
+	return volume->plugin->requires_remount && volume->plugin->requires_remount(spec);
+}
+
+static void volume_refresh_pod(struct desired_volume *volume, struct desired_pod *pod,
+			       const struct desired_want *want)
+{
+	pod_take_objects(pod, want);
+	if (volume_requires_remount(volume, &pod->spec))
+		pod->requested_usec = want->now_usec;
+}
+
+/* ---- volumes ---- */
+
+static struct desired_volume *volume_free(struct desired_volume *volume)
+{
+	struct desired_pod *pod, *next;
+
+	if (!volume)
+		return NULL;
+
+	HASH_ITER (hh, volume->pods, pod, next) {
+		HASH_DEL(volume->pods, pod);
+		pod_free(pod);
+	}
+	free(volume->unique_name);
+	free(volume);
+	return NULL;
+}
+
+static struct desired_volume *volume_new(const struct desired_want *want)
+{
+	struct desired_volume *volume = calloc(1, sizeof(*volume));
+
+	if (!volume)
+		return NULL;
+
+	volume->unique_name = strdup(want->unique_name);
+	if (!volume->unique_name)
+		return volume_free(volume);
+
+	volume->plugin = want->plugin;
+	volume->device_mountable = want->device_mountable;
+	volume->block = want->spec->block;
+	return volume;
+}
+
+static struct desired_volume *insert_volume(struct desired *desired,
+					    const struct desired_want *want)
+{
+	struct desired_volume *volume = volume_new(want);
+
+	if (!volume)
+		return NULL;
+
+	HASH_ADD_KEYPTR(hh, desired->volumes, volume->unique_name, strlen(volume->unique_name),
+			volume);
+	if (!volume->hh.tbl)
+		return volume_free(volume);
+	return volume;
+}
+
+/* A volume is here while a pod wants it. */
+static void drop_if_unwanted(struct desired *desired, struct desired_volume *volume)
+{
+	if (volume->pods)
+		return;
+
+	HASH_DEL(desired->volumes, volume);
+	volume_free(volume);
+}
+
+int desired_add(struct desired *desired, const struct desired_want *want)
+{
+	struct desired_volume *volume;
+	struct desired_pod *pod;
+	int error;
+
+	assert(desired && want);
+	assert(want->unique_name && want->plugin && want->spec && want->pod && want->outer_name);
+
+	volume = desired_find(desired, want->unique_name);
+	pod = volume ? desired_find_pod(volume, want->pod->meta.uid) : NULL;
+	if (pod) {
+		volume_refresh_pod(volume, pod, want);
+		mark(desired, want->unique_name);
+		return 0;
+	}
+
+	if (!volume)
+		volume = insert_volume(desired, want);
+	if (!volume)
+		return -ENOMEM;
+
+	error = volume_add_pod(volume, want);
+	if (error < 0) {
+		drop_if_unwanted(desired, volume);
+		return error;
+	}
+	mark(desired, want->unique_name);
+	return 1;
+}
+
+void desired_remove(struct desired *desired, const char *unique_name, const char *pod_uid)
+{
+	struct desired_volume *volume;
+	struct desired_pod *pod;
+
+	assert(desired && unique_name && pod_uid);
+
+	volume = desired_find(desired, unique_name);
+	pod = volume ? desired_find_pod(volume, pod_uid) : NULL;
+	if (!pod)
+		return;
+
+	/* First, and last of all the caller's strings: they may be the entry's own. */
+	desired_clear_errors(desired, pod_uid);
+	mark(desired, unique_name);
+	HASH_DEL(volume->pods, pod);
+	pod_free(pod);
+	drop_if_unwanted(desired, volume);
+}
+
+void desired_request_remount(struct desired *desired, const char *unique_name, const char *pod_uid)
+{
+	struct desired_volume *volume;
+	struct desired_pod *pod;
+
+	assert(desired && unique_name && pod_uid);
+
+	volume = desired_find(desired, unique_name);
+	pod = volume ? desired_find_pod(volume, pod_uid) : NULL;
+	if (!pod || !volume_requires_remount(volume, &pod->spec))
+		return;
+
+	pod->remount_generation++;
+	mark(desired, unique_name);
+}
+
+struct desired_volume *desired_find(const struct desired *desired, const char *unique_name)
+{
+	struct desired_volume *volume;
+
+	assert(desired && unique_name);
+
+	HASH_FIND_STR(desired->volumes, unique_name, volume);
+	return volume;
+}
+
+struct desired_pod *desired_find_pod(const struct desired_volume *volume, const char *pod_uid)
+{
+	struct desired_pod *pod;
+
+	assert(volume && pod_uid);
+
+	HASH_FIND_STR(volume->pods, pod_uid, pod);
+	return pod;
+}
+
+struct desired_volume *desired_first(const struct desired *desired)
+{
+	assert(desired);
+
+	return desired->volumes;
+}
+
+size_t desired_count(const struct desired *desired)
+{
+	assert(desired);
+
+	return HASH_COUNT(desired->volumes);
+}
+
+/* ---- errors of a pod ---- */
+
+static struct desired_errors *errors_free(struct desired_errors *errors)
+{
+	if (!errors)
+		return NULL;
+
+	for (size_t i = 0; i < errors->count; i++) {
+		free(errors->texts[i]);
+		free(errors->volumes[i]);
+	}
+	free(errors->pod_uid);
+	free(errors);
+	return NULL;
+}
+
+static struct desired_errors *find_errors(const struct desired *desired, const char *pod_uid)
+{
+	struct desired_errors *errors;
+
+	HASH_FIND_STR(desired->errors, pod_uid, errors);
+	return errors;
+}
+
+static struct desired_errors *insert_errors(struct desired *desired, const char *pod_uid)
+{
+	struct desired_errors *errors = calloc(1, sizeof(*errors));
+
+	if (!errors)
+		return NULL;
+
+	errors->pod_uid = strdup(pod_uid);
+	if (!errors->pod_uid)
+		return errors_free(errors);
+
+	HASH_ADD_KEYPTR(hh, desired->errors, errors->pod_uid, strlen(errors->pod_uid), errors);
+	if (!errors->hh.tbl)
+		return errors_free(errors);
+	return errors;
+}
+
+static bool errors_have(const struct desired_errors *errors, const char *outer_name,
+			const char *text)
+{
+	for (size_t i = 0; i < errors->count; i++)
+		if (strcmp(errors->texts[i], text) == 0 &&
+		    strcmp(errors->volumes[i], outer_name) == 0)
+			return true;
+	return false;
+}
+
+static int errors_append(struct desired_errors *errors, const char *outer_name, const char *text)
+{
+	cleanup_free char *volume_copy = strdup(outer_name);
+	cleanup_free char *text_copy = strdup(text);
+
+	if (!volume_copy || !text_copy)
+		return -ENOMEM;
+
+	errors->volumes[errors->count] = TAKE_PTR(volume_copy);
+	errors->texts[errors->count] = TAKE_PTR(text_copy);
+	errors->count++;
+	return 0;
+}
+
+int desired_add_error(struct desired *desired, const char *pod_uid, const char *outer_name,
+		      const char *text)
+{
+	struct desired_errors *errors;
+
+	assert(desired && pod_uid && outer_name && text);
+
+	errors = find_errors(desired, pod_uid);
+	if (!errors)
+		errors = insert_errors(desired, pod_uid);
+	if (!errors)
+		return -ENOMEM;
+
+	if (errors->count == DESIRED_ERRORS_MAX || errors_have(errors, outer_name, text))
+		return 0;
+	return errors_append(errors, outer_name, text);
+}
+
+void desired_clear_errors(struct desired *desired, const char *pod_uid)
+{
+	struct desired_errors *errors;
+
+	assert(desired && pod_uid);
+
+	errors = find_errors(desired, pod_uid);
+	if (!errors)
+		return;
+
+	HASH_DEL(desired->errors, errors);
+	errors_free(errors);
+}
+
+const struct desired_errors *desired_errors(const struct desired *desired, const char *pod_uid)
+{
+	const struct desired_errors *errors;
+
+	assert(desired && pod_uid);
+
+	errors = find_errors(desired, pod_uid);
+	return errors && errors->count > 0 ? errors : NULL;
+}
+
+struct desired *desired_free(struct desired *desired)
+{
+	struct desired_volume *volume, *next_volume;
+	struct desired_errors *errors, *next_errors;
+
+	if (!desired)
+		return NULL;
+
+	HASH_ITER (hh, desired->volumes, volume, next_volume) {
+		HASH_DEL(desired->volumes, volume);
+		volume_free(volume);
+	}
+	HASH_ITER (hh, desired->errors, errors, next_errors) {
+		HASH_DEL(desired->errors, errors);
+		errors_free(errors);
+	}
+	free(desired);
+	return NULL;
+}
