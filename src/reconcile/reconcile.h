@@ -42,6 +42,11 @@ struct reconcile_conditions {
 
 /**
  * reconcile_volume - append the steps that one volume needs now
+ * @plan: appended to; STEP_FORGET of the whole volume comes last
+ *
+ * A volume of a plugin that we do not have gets no steps. An entry that is absent may belong to a
+ * publish or stage that runs at this moment: whoever carries out a STEP_FORGET first asks the
+ * operations and leaves the entry alone while one runs; its end makes the volume dirty again.
  *
  * Return: 0 or -ENOMEM (the plan keeps what it had).
  */

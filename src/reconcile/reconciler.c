@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reconciler - what has to happen for the actual state to become the desired one; see reconcile.h
+ *
+ * Pure: reads two tables, appends to a plan. No system call, no clock, no log. The order within a
+ * plan is kubelet's: leave the pods that want it no more, serve those that want it, then take down
+ * what nobody wants.
+ */
+#include "reconcile/reconcile.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+
+enum { PLAN_FIRST_CAPACITY = 16 };
+
+/* What the functions below share; lives for one call. */
+struct look {
+	const struct desired_volume *want; /* NULL: nobody wants it */
+	const struct actual_volume *have;  /* NULL: nothing is known of it */
+	bool may_unmount;
+	struct plan *plan;
+};
+
+void plan_done(struct plan *plan)
+{
+	assert(plan);
+
+	free(plan->steps);
+	*plan = (struct plan){ 0 };
+}
+
+static int plan_grow(struct plan *plan)
+{
+	size_t capacity = plan->capacity ? 2 * plan->capacity : PLAN_FIRST_CAPACITY;
+	struct step *steps = reallocarray(plan->steps, capacity, sizeof(*steps));
+
+	if (!steps)
+		return -ENOMEM;
+
+	plan->steps = steps;
+	plan->capacity = capacity;
+	return 0;
+}
+
+static int append(struct plan *plan, const struct step *step)
+{
+	if (plan->count == plan->capacity && plan_grow(plan) < 0)
+		return -ENOMEM;
+
+	plan->steps[plan->count++] = *step;
+	return 0;
+}
+
+static bool is_wanted_by(const struct look *look, const char *pod_uid)
+{
+	return look->want && desired_find_pod(look->want, pod_uid);
+}
+
+/* ---- first: leave the pods that want it no more ---- */
+
+/* An entry whose mount never happened has nothing to take down. */
+static int leave_pod(const struct look *look, const struct actual_pod *pod)
+{
+	return append(look->plan,
+		      &(struct step){
+			      .kind = pod->state == MOUNT_ABSENT ? STEP_FORGET : STEP_UNPUBLISH,
+			      .unique_name = look->have->unique_name,
+			      .pod_uid = pod->pod_uid,
+			      .have = look->have,
+		      });
+}
+
+static int leave_unwanted_pods(const struct look *look)
+{
+	const struct actual_pod *pod;
+
+	for (pod = look->have->pods; pod; pod = pod->hh.next)
+		if (!is_wanted_by(look, pod->pod_uid) && leave_pod(look, pod) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* ---- then: serve the pods that want it ---- */
+
+static bool device_is_ready(const struct look *look)
+{
+	return !look->want->device_mountable ||
+	       (look->have && look->have->device_state == MOUNT_DONE);
+}
+
+static int stage(const struct look *look)
+{
+	return append(look->plan, &(struct step){
+					  .kind = STEP_STAGE,
+					  .unique_name = look->want->unique_name,
+					  .want = look->want,
+					  .want_pod = look->want->pods,
+					  .have = look->have,
+				  });
+}
+
+/* Only a volume whose single mode is ReadWriteOncePod serves one pod at a time. */
+static bool serves_one_pod(const struct desired_pod *pod)
+{
+	const struct persistent_volume *pv = spec_pv(&pod->spec);
+
+	return pv && pv->access_modes == ACCESS_READ_WRITE_ONCE_POD;
+}
+
+/* Is it still, or perhaps, with a pod that wants it no more? A pod that does want it is no reason
+ * to wait silently: the publish then fails and says so. */
+static bool is_being_left(const struct look *look)
+{
+	const struct actual_pod *pod;
+
+	for (pod = look->have ? look->have->pods : NULL; pod; pod = pod->hh.next)
+		if (pod->state != MOUNT_ABSENT && !is_wanted_by(look, pod->pod_uid))
+			return true;
+	return false;
+}
+
+static bool is_served(const struct actual_pod *pod, const struct desired_pod *want_pod)
+{
+	return pod && pod->state == MOUNT_DONE &&
+	       pod->remount_generation == want_pod->remount_generation;
+}
+
+static int publish(const struct look *look, const struct desired_pod *want_pod,
+		   const struct actual_pod *pod)
+{
+	return append(look->plan, &(struct step){
+					  .kind = STEP_PUBLISH,
+					  .unique_name = look->want->unique_name,
+					  .pod_uid = want_pod->pod_uid,
+					  .want = look->want,
+					  .want_pod = want_pod,
+					  .have = look->have,
+					  .remount = pod && pod->state == MOUNT_DONE,
+				  });
+}
+
+static int serve_pod(const struct look *look, const struct desired_pod *want_pod)
+{
+	const struct actual_pod *pod =
+		look->have ? actual_find_pod(look->have, want_pod->pod_uid) : NULL;
+
+	if (is_served(pod, want_pod))
+		return 0;
+	if (serves_one_pod(want_pod) && is_being_left(look))
+		return 0;
+	return publish(look, want_pod, pod);
+}
+
+static int serve_wanted_pods(const struct look *look)
+{
+	const struct desired_pod *want_pod;
+
+	if (!device_is_ready(look))
+		return stage(look);
+
+	for (want_pod = look->want->pods; want_pod; want_pod = want_pod->hh.next)
+		if (serve_pod(look, want_pod) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* ---- last: take down what nobody wants ---- */
+
+static bool some_pod_may_have_it(const struct actual_volume *have)
+{
+	const struct actual_pod *pod;
+
+	for (pod = have->pods; pod; pod = pod->hh.next)
+		if (pod->state != MOUNT_ABSENT)
+			return true;
+	return false;
+}
+
+static int take_down(const struct look *look)
+{
+	if (some_pod_may_have_it(look->have))
+		return 0;
+
+	return append(look->plan,
+		      &(struct step){
+			      .kind = look->have->device_state == MOUNT_ABSENT ? STEP_FORGET
+									       : STEP_UNSTAGE,
+			      .unique_name = look->have->unique_name,
+			      .have = look->have,
+		      });
+}
+
+static int plan_volume(const struct look *look)
+{
+	bool may_leave = look->have && look->may_unmount;
+
+	if (may_leave && leave_unwanted_pods(look) < 0)
+		return -ENOMEM;
+	if (look->want)
+		return serve_wanted_pods(look);
+	return may_leave ? take_down(look) : 0;
+}
+
+int reconcile_volume(const struct desired *desired, const struct actual *actual,
+		     const char *unique_name, const struct reconcile_conditions *conditions,
+		     struct plan *plan)
+{
+	struct look look;
+	size_t count;
+	int error;
+
+	assert(desired && actual && unique_name && conditions && plan);
+
+	look = (struct look){
+		.want = desired_find(desired, unique_name),
+		.have = actual_find(actual, unique_name),
+		.may_unmount = conditions->may_unmount,
+		.plan = plan,
+	};
+
+	/* A plugin that we do not have left it there: nobody here knows how to touch it. */
+	if (look.have && !look.have->plugin)
+		return 0;
+
+	count = plan->count;
+	error = plan_volume(&look);
+	if (error < 0)
+		plan->count = count;
+	return error;
+}
