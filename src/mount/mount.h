@@ -388,7 +388,7 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
 /* ---- cleanup.c ---- */
 
 /**
- * cleanup_mount_point - umount if mounted, then rmdir; kubelet's CleanupMountPoint (spec: plugins, 9)
+ * cleanup_mount_point - umount if mounted, then rmdir: CleanupMountPoint (spec: plugins, 9)
  * [worker]
  *
  * A place that is missing is fine; a corrupted mount is unmounted without being looked at; a
