@@ -13,6 +13,7 @@
 #include "state/actual.h"
 
 #include "base/cleanup.h"
+#include "state/pod_index.h"
 
 #include <assert.h>
 #include <string.h>
@@ -50,6 +51,7 @@ struct actual {
 	struct dirty_set *dirty; /* borrowed */
 	struct actual_volume *volumes;
 	struct pod_count *pods;
+	struct pod_index names;
 };
 
 const char *mount_state_name(enum mount_state state)
@@ -143,6 +145,11 @@ bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid)
 	return count && count->may_be_mounted > 0;
 }
 
+const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position)
+{
+	return pod_index_at(&actual->names, pod_uid, position);
+}
+
 /* ---- the gate ---- */
 
 static void set_pod_state(struct actual *actual, struct actual_pod *pod, enum mount_state state)
@@ -201,6 +208,7 @@ static void drop_pod(struct actual *actual, struct actual_volume *volume, struct
 {
 	assert(pod->state == MOUNT_ABSENT);
 
+	pod_index_remove(&actual->names, pod->pod_uid, volume->unique_name);
 	uncount_entry(actual, pod->pod_uid);
 	HASH_DEL(volume->pods, pod);
 	pod_free(pod);
@@ -330,6 +338,12 @@ static int insert_pod(struct actual *actual, struct actual_volume *volume,
 		return -ENOMEM;
 	}
 	if (count_entry(actual, pod->pod_uid) < 0) {
+		HASH_DEL(volume->pods, pod);
+		pod_free(pod);
+		return -ENOMEM;
+	}
+	if (pod_index_add(&actual->names, pod->pod_uid, volume->unique_name) < 0) {
+		uncount_entry(actual, pod->pod_uid);
 		HASH_DEL(volume->pods, pod);
 		pod_free(pod);
 		return -ENOMEM;

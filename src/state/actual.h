@@ -69,6 +69,10 @@ size_t actual_count(const struct actual *actual);
 /* Is any entry of the pod uncertain or mounted? Cost: the pod's own entries, by an index. */
 bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid);
 
+/* The unique name of the @position-th volume that has an entry of this pod, in no order; NULL past
+ * the last. Valid until the table changes. */
+const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position);
+
 enum step_kind {
 	STEP_UNPUBLISH, /* TearDown, UnmapPodDevice */
 	STEP_STAGE,     /* MountDevice, SetUpDevice */

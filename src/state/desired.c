@@ -10,6 +10,7 @@
 #include "state/desired.h"
 
 #include "base/cleanup.h"
+#include "state/pod_index.h"
 
 #include <assert.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct desired {
 	struct dirty_set *dirty; /* borrowed */
 	struct desired_volume *volumes;
 	struct desired_errors *errors;
+	struct pod_index names;
 };
 
 /* Without memory the set asks for a full pass, so that the change is seen all the same. */
@@ -92,7 +94,8 @@ static struct desired_pod *pod_new(const struct desired_want *want)
 	return pod;
 }
 
-static int volume_add_pod(struct desired_volume *volume, const struct desired_want *want)
+static int volume_add_pod(struct desired *desired, struct desired_volume *volume,
+			  const struct desired_want *want)
 {
 	struct desired_pod *pod = pod_new(want);
 
@@ -104,8 +107,21 @@ static int volume_add_pod(struct desired_volume *volume, const struct desired_wa
 		pod_free(pod);
 		return -ENOMEM;
 	}
+	if (pod_index_add(&desired->names, pod->pod_uid, volume->unique_name) < 0) {
+		HASH_DEL(volume->pods, pod);
+		pod_free(pod);
+		return -ENOMEM;
+	}
 	pod_take_objects(pod, want);
 	return 0;
+}
+
+static void volume_drop_pod(struct desired *desired, struct desired_volume *volume,
+			    struct desired_pod *pod)
+{
+	pod_index_remove(&desired->names, pod->pod_uid, volume->unique_name);
+	HASH_DEL(volume->pods, pod);
+	pod_free(pod);
 }
 
 static bool volume_requires_remount(const struct desired_volume *volume,
@@ -126,15 +142,11 @@ static void volume_refresh_pod(struct desired_volume *volume, struct desired_pod
 
 static struct desired_volume *volume_free(struct desired_volume *volume)
 {
-	struct desired_pod *pod, *next;
-
 	if (!volume)
 		return NULL;
 
-	HASH_ITER (hh, volume->pods, pod, next) {
-		HASH_DEL(volume->pods, pod);
-		pod_free(pod);
-	}
+	assert(!volume->pods);
+
 	free(volume->unique_name);
 	free(volume);
 	return NULL;
@@ -204,7 +216,7 @@ int desired_add(struct desired *desired, const struct desired_want *want)
 	if (!volume)
 		return -ENOMEM;
 
-	error = volume_add_pod(volume, want);
+	error = volume_add_pod(desired, volume, want);
 	if (error < 0) {
 		drop_if_unwanted(desired, volume);
 		return error;
@@ -228,8 +240,7 @@ void desired_remove(struct desired *desired, const char *unique_name, const char
 	/* First, and last of all the caller's strings: they may be the entry's own. */
 	desired_clear_errors(desired, pod_uid);
 	mark(desired, unique_name);
-	HASH_DEL(volume->pods, pod);
-	pod_free(pod);
+	volume_drop_pod(desired, volume, pod);
 	drop_if_unwanted(desired, volume);
 }
 
@@ -274,6 +285,12 @@ struct desired_volume *desired_first(const struct desired *desired)
 	assert(desired);
 
 	return desired->volumes;
+}
+
+const char *desired_volume_of_pod(const struct desired *desired, const char *pod_uid,
+				  size_t position)
+{
+	return pod_index_at(&desired->names, pod_uid, position);
 }
 
 size_t desired_count(const struct desired *desired)
@@ -399,6 +416,8 @@ struct desired *desired_free(struct desired *desired)
 		return NULL;
 
 	HASH_ITER (hh, desired->volumes, volume, next_volume) {
+		while (volume->pods)
+			volume_drop_pod(desired, volume, volume->pods);
 		HASH_DEL(desired->volumes, volume);
 		volume_free(volume);
 	}

@@ -64,6 +64,11 @@ struct desired_pod *desired_find_pod(const struct desired_volume *volume, const 
 struct desired_volume *desired_first(const struct desired *desired); /* walk with ->hh.next */
 size_t desired_count(const struct desired *desired);
 
+/* The unique name of the @position-th volume that this pod wants, in no order; NULL past the last.
+ * Valid until the table changes. */
+const char *desired_volume_of_pod(const struct desired *desired, const char *pod_uid,
+				  size_t position);
+
 /* Errors of a pod while its volumes were looked up (section 3.1): a set, at most DESIRED_ERRORS_MAX
  * texts. */
 enum { DESIRED_ERRORS_MAX = 11 };
