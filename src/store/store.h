@@ -30,10 +30,11 @@ struct store;
  * @reterr:    says which file and why
  *
  * Blocks (start-up only) until everything is read. An object that no longer decodes is kept, logged
- * and not served. A file that is no store, or a newer one, is refused, never overwritten.
+ * and not served, and its name stays taken. A file that is no store, or a newer one, is refused,
+ * never overwritten.
  *
- * Return: 0; -EUCLEAN damaged; -EPROTO made by a newer podvol; else what SQLite met (-EIO, -ENOSPC,
- * -EACCES).
+ * Return: 0; -EUCLEAN damaged or not ours; -EPROTO made by a newer podvol; -EBUSY another process
+ * has it; else what SQLite met (-EIO, -ENOSPC, -EACCES).
  */
 int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
 			struct failure *reterr);
@@ -87,8 +88,11 @@ struct store_precondition {
  * hold (conflict); -EINVAL not admitted; -ENOSPC, -EIO not stored; -ECANCELED the store closed
  * before.
  *
- * Return: 0 queued; -ENOBUFS too many queued writes (STORE_QUEUE_MAX); -ENOMEM. Then @done is not
- * called.
+ * @done is never called before these functions returned. When a group could not be stored every
+ * write of it gets the same error; nothing of it is there, and later ones are tried again.
+ *
+ * Return: 0 queued; -ENOBUFS too many queued writes (STORE_QUEUE_MAX); -ECANCELED the store is
+ * closing; -ENOMEM. Then @done is not called.
  */
 int store_create(struct store *store, const struct object *object, store_done_fn *done,
 		 void *userdata);
@@ -115,9 +119,13 @@ struct store_watch;
  * @kinds: set of 1 << enum object_kind
  * @since: resourceVersion after which changes are wanted; what store_resource_version() gave for
  * "from now on"
- * @wake:  on the loop, once, when there is something to read after the cursor had reached the end
+ * @wake:  on the loop, once, when there is something to read after the cursor had reached the end;
+ * it may make and free watches, this one too
  *
- * Return: 0; -ESTALE @since has left the ring: list again; -ENOMEM.
+ * A new watch with changes waiting already is not woken for them: read it once. Free every watch
+ * before the store.
+ *
+ * Return: 0; -ESTALE @since has left the ring, or lies in the future: list again; -ENOMEM.
  */
 int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
 		    void (*wake)(void *userdata), void *userdata, struct store_watch **ret);
@@ -134,6 +142,7 @@ int store_watch_next(struct store_watch *watch, const struct store_change **ret)
 
 enum {
 	STORE_QUEUE_MAX = 100000,  /* queued writes */
+	STORE_GROUP_MAX = 256,     /* writes in one commit */
 	STORE_RING_CHANGES = 8192, /* changes a watcher may lag behind */
 };
 

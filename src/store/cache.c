@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache - committed objects, sorted; see cache.h
+ */
+#include "store/cache.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM_MIN = 64 };
+
+void cache_done(struct cache *cache)
+{
+	for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+		struct cache_kind *row = &cache->kinds[kind];
+
+		for (size_t i = 0; i < row->count; i++)
+			(void) object_unref(row->objects[i]);
+		free(row->objects);
+		*row = (struct cache_kind){ .count = 0 };
+	}
+}
+
+static int compare(const struct object *object, const char *name_space, const char *name)
+{
+	int order = strcmp(object->meta.name_space, name_space);
+
+	return order != 0 ? order : strcmp(object->meta.name, name);
+}
+
+/* The first place whose object is not before this name; @ret_found: it is this one. */
+static size_t find(const struct cache_kind *row, const char *name_space, const char *name,
+		   bool *ret_found)
+{
+	size_t low = 0, high = row->count;
+
+	/* Loading and generated names mostly come in order. */
+	if (high > 0 && compare(row->objects[high - 1], name_space, name) < 0)
+		low = high;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(row->objects[middle], name_space, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_found = low < row->count && compare(row->objects[low], name_space, name) == 0;
+	return low;
+}
+
+const struct object *cache_get(const struct cache *cache, enum object_kind kind,
+			       const char *name_space, const char *name)
+{
+	const struct cache_kind *row = &cache->kinds[kind];
+	bool found;
+	size_t place;
+
+	assert(kind < KIND_COUNT && name_space && name);
+	place = find(row, name_space, name, &found);
+	return found ? row->objects[place] : NULL;
+}
+
+int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
+{
+	struct cache_kind *row = &cache->kinds[kind];
+	const struct object **objects;
+	size_t room = row->room ? row->room : ROOM_MIN;
+
+	while (room < row->count + more)
+		room *= 2;
+	if (room == row->room)
+		return 0;
+	objects = reallocarray(row->objects, room, sizeof(objects[0]));
+	if (!objects)
+		return -ENOMEM;
+	row->objects = objects;
+	row->room = room;
+	return 0;
+}
+
+const struct object *cache_put(struct cache *cache, const struct object *object)
+{
+	struct cache_kind *row = &cache->kinds[object->kind];
+	const struct object *old = NULL;
+	bool found;
+	size_t place;
+
+	place = find(row, object->meta.name_space, object->meta.name, &found);
+	if (found) {
+		old = row->objects[place];
+	} else {
+		assert(row->count < row->room);
+		memmove(&row->objects[place + 1], &row->objects[place],
+			(row->count - place) * sizeof(row->objects[0]));
+		row->count++;
+	}
+	row->objects[place] = object_ref(object);
+	return old;
+}
+
+const struct object *cache_remove(struct cache *cache, enum object_kind kind,
+				  const char *name_space, const char *name)
+{
+	struct cache_kind *row = &cache->kinds[kind];
+	const struct object *old;
+	bool found;
+	size_t place;
+
+	place = find(row, name_space, name, &found);
+	if (!found)
+		return NULL;
+	old = row->objects[place];
+	row->count--;
+	memmove(&row->objects[place], &row->objects[place + 1],
+		(row->count - place) * sizeof(row->objects[0]));
+	return old;
+}
+
+int cache_walk(const struct cache *cache, enum object_kind kind, const char *name_space,
+	       int (*visit)(const struct object *object, void *userdata), void *userdata)
+{
+	const struct cache_kind *row = &cache->kinds[kind];
+	bool found;
+	size_t i = 0;
+
+	assert(kind < KIND_COUNT && visit);
+	if (name_space)
+		i = find(row, name_space, "", &found);
+	for (; i < row->count; i++) {
+		const struct object *object = row->objects[i];
+		int r;
+
+		if (name_space && strcmp(object->meta.name_space, name_space) != 0)
+			break;
+		r = visit(object, userdata);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}

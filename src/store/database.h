@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * database - the SQLite file of the embedded store: open, load, commit groups; all of it blocks
+ *
+ * One connection, used by one thread at a time: the loop's until the writer starts, the writer's
+ * until it ended. It knows rows, not objects: what may be written is decided elsewhere.
+ *
+ * WAL with synchronous=FULL: one fsync per group. NORMAL would also survive a kill, but a power
+ * loss would then take back answered writes, and a uid or a binding that a driver has already seen
+ * would be forgotten or given a second time. Groups make the price one sync, not one per object.
+ */
+#ifndef PODVOL_STORE_DATABASE_H
+#define PODVOL_STORE_DATABASE_H
+
+#include "base/failure.h"
+#include "object/object.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct database;
+
+/**
+ * database_open - open or make the file and lock it for this process
+ * @path:   made with mode 0600 when absent; never overwritten
+ * @ret:    owned by the caller
+ * @reterr: names @path
+ *
+ * Return: 0; -EUCLEAN damaged or no store of ours; -EPROTO made by a newer podvol; -EBUSY another
+ * process has it; -EACCES, -ENOSPC, -EIO, -ENOMEM.
+ */
+int database_open(const char *path, struct database **ret, struct failure *reterr);
+
+/* Closes; what was committed stays. Return: NULL. */
+struct database *database_close(struct database *database);
+
+/* One stored row; strings borrowed for the time of the call. */
+struct database_row {
+	const char *kind; /* "PersistentVolumeClaim" */
+	const char *name_space, *name;
+	const char *json;
+	size_t json_length;
+};
+
+/**
+ * database_load - every row, sorted by kind, namespace and name
+ * @visit: a value other than 0 ends the walk and is returned
+ * @ret_resource_version: the newest committed one
+ *
+ * Return: 0, what @visit returned, or as database_open().
+ */
+int database_load(struct database *database,
+		  int (*visit)(const struct database_row *row, void *userdata), void *userdata,
+		  uint64_t *ret_resource_version, struct failure *reterr);
+
+/* One write of a group: @json NULL removes the row. Everything is borrowed. */
+struct database_write {
+	const char *kind;
+	const char *name_space, *name;
+	const char *json;
+	size_t json_length;
+};
+
+/**
+ * database_commit - all of these writes or none
+ * @resource_version: the newest one among the writes
+ *
+ * After a failure nothing of the group is there and the next group may succeed (a disk may have
+ * space again). A disk that fails to sync may still hold the group after a restart: -EIO is then
+ * all that can be said.
+ *
+ * Return: 0; -ENOSPC, -EIO, -EUCLEAN, -ENOMEM.
+ */
+int database_commit(struct database *database, const struct database_write *writes, size_t count,
+		    uint64_t resource_version, struct failure *reterr);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded - the store of one node: a cache, a queue, one writer thread and SQLite; see store.h
+ *
+ * The way of a write: queued -> a group takes up to STORE_GROUP_MAX of them, each is admitted ->
+ * the writer thread commits -> cache, ring, watches, callbacks, in this order -> the next group.
+ * One group is under way at a time: what gathers meanwhile is the next one, so that groups grow
+ * with the load and a lone write waits for nothing but its own sync.
+ */
+#include "store/store.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "object/kind.h"
+#include "store/cache.h"
+#include "store/group.h"
+#include "store/watch.h"
+#include "store/writer.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* A row that this version cannot decode: its name stays taken. */
+struct unreadable {
+	struct unreadable *next;
+	char kind[64], name_space[64], name[254];
+};
+
+struct store {
+	struct cache cache;
+	struct change_ring ring;
+	struct unreadable *unreadables;
+	struct writer *writer;
+	sd_event_source *result_source; /* a group is over */
+	sd_event_source *start_source;  /* the first write after a pause: once per turn */
+
+	struct write *queue, **queue_end;
+	size_t queue_count;
+	struct group group;
+	bool is_writing; /* the group is under way, or being answered */
+	bool is_failing; /* the last group could not be stored: said once */
+	bool is_closing;
+};
+
+/* ---- opening ---- */
+
+static int remember_unreadable(struct store *store, const struct database_row *row)
+{
+	struct unreadable *unreadable = calloc(1, sizeof(*unreadable));
+
+	if (!unreadable)
+		return -ENOMEM;
+	(void) snprintf(unreadable->kind, sizeof(unreadable->kind), "%s", row->kind);
+	(void) snprintf(unreadable->name_space, sizeof(unreadable->name_space), "%s",
+			row->name_space);
+	(void) snprintf(unreadable->name, sizeof(unreadable->name), "%s", row->name);
+	unreadable->next = store->unreadables;
+	store->unreadables = unreadable;
+	return 0;
+}
+
+static bool is_taken(const struct store *store, const struct write *write)
+{
+	const char *kind = kind_row(write->kind)->name;
+
+	for (const struct unreadable *u = store->unreadables; u; u = u->next)
+		if (strcmp(u->kind, kind) == 0 && strcmp(u->name_space, write->name_space) == 0 &&
+		    strcmp(u->name, write->name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_of_row(const struct object *object, const struct database_row *row)
+{
+	return strcmp(kind_row(object->kind)->name, row->kind) == 0 &&
+	       strcmp(object->meta.name_space, row->name_space) == 0 &&
+	       strcmp(object->meta.name, row->name) == 0;
+}
+
+static int load_row(const struct database_row *row, void *userdata)
+{
+	cleanup_object const struct object *object = NULL;
+	struct store *store = userdata;
+	struct failure reason = { .error = 0 };
+	int r;
+
+	r = object_parse_json(row->json, row->json_length, &object, &reason);
+	if (r == -ENOMEM)
+		return r;
+	if (r == 0 && !is_of_row(object, row))
+		r = failed_plain(&reason, -EINVAL, "it is stored under another name than its own");
+	if (r < 0) {
+		log_message(LOG_ERR, "stored %s '%s/%s' cannot be read; it is kept, not served: %s",
+			    row->kind, row->name_space, row->name, reason.text);
+		return remember_unreadable(store, row);
+	}
+	r = cache_reserve(&store->cache, object->kind, 1);
+	if (r < 0)
+		return r;
+	(void) cache_put(&store->cache, object);
+	return 0;
+}
+
+static int load(struct store *store, struct database *database, struct failure *reterr)
+{
+	uint64_t version = 0;
+	int r;
+
+	r = database_load(database, load_row, store, &version, reterr);
+	if (r == -ENOMEM)
+		return failed(reterr, r, "cannot load the store");
+	if (r < 0)
+		return r;
+	r = ring_init(&store->ring, version);
+	return r < 0 ? failed(reterr, r, "cannot load the store") : 0;
+}
+
+static int on_result(sd_event_source *source, int fd, uint32_t revents, void *userdata);
+static int on_start(sd_event_source *source, void *userdata);
+
+static int add_sources(struct store *store, sd_event *event)
+{
+	int r;
+
+	r = sd_event_add_io(event, &store->result_source, writer_event_fd(store->writer), EPOLLIN,
+			    on_result, store);
+	if (r < 0)
+		return r;
+	r = sd_event_add_defer(event, &store->start_source, on_start, store);
+	if (r < 0)
+		return r;
+	return sd_event_source_set_enabled(store->start_source, SD_EVENT_OFF);
+}
+
+static void free_pointer(struct store **store)
+{
+	(void) store_free(*store);
+}
+
+static void close_database_pointer(struct database **database)
+{
+	(void) database_close(*database);
+}
+
+int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
+			struct failure *reterr)
+{
+	cleanup(close_database_pointer) struct database *database = NULL;
+	cleanup(free_pointer) struct store *store = NULL;
+	cleanup_free char *path = NULL;
+	int r;
+
+	assert(event && state_dir && ret);
+	store = calloc(1, sizeof(*store));
+	if (!store || asprintf(&path, "%s/store.db", state_dir) < 0)
+		return failed(reterr, -ENOMEM, "cannot open the store in '%s'", state_dir);
+	store->queue_end = &store->queue;
+
+	r = database_open(path, &database, reterr);
+	if (r == 0)
+		r = load(store, database, reterr);
+	if (r < 0)
+		return r;
+
+	r = writer_new(database, &store->writer);
+	if (r < 0)
+		return failed(reterr, r, "cannot start the writer of the store '%s'", path);
+	(void) TAKE_PTR(database);
+	r = add_sources(store, event);
+	if (r < 0)
+		return failed(reterr, r, "cannot watch the writer of the store '%s'", path);
+	*ret = TAKE_PTR(store);
+	return 0;
+}
+
+/* ---- a group ends ---- */
+
+static void apply(struct store *store, const struct admitted *member)
+{
+	struct store_change change = {
+		.type = !member->result ? STORE_DELETED
+			: member->old   ? STORE_MODIFIED
+					: STORE_ADDED,
+		.resource_version = member->resource_version,
+		.object = member->result ? member->result : member->old,
+		.previous = member->old,
+	};
+	const struct write *write = member->write;
+
+	ring_append(&store->ring, &change);
+	/* The ring keeps what the cache lets go, so borrowed pointers live on for this turn. */
+	if (member->result)
+		(void) object_unref(cache_put(&store->cache, member->result));
+	else
+		(void) object_unref(
+			cache_remove(&store->cache, write->kind, write->name_space, write->name));
+}
+
+static void answer(const struct admitted *member)
+{
+	const struct write *write = member->write;
+	bool refused = member->verdict == VERDICT_REFUSED;
+	const struct object *result = member->result ? member->result : member->old;
+
+	if (!write->done) {
+		if (refused)
+			log_message(LOG_WARNING, "not stored: %s", member->failure.text);
+		return;
+	}
+	if (refused)
+		write->done(write->userdata, member->failure.error, NULL, &member->failure);
+	else
+		write->done(write->userdata, 0,
+			    member->verdict == VERDICT_UNCHANGED ? member->old : result, NULL);
+}
+
+/* A full disk fails every group; who reads the journal needs to be told once, and when it is over.
+ */
+static void note_outcome(struct store *store, int error, const struct failure *reason)
+{
+	if (error < 0 && !store->is_failing)
+		log_message(LOG_ERR, "writes are not stored now: %s", reason->text);
+	if (error == 0 && store->is_failing)
+		log_message(LOG_NOTICE, "writes are stored again");
+	store->is_failing = error < 0;
+}
+
+static void end_group(struct store *store, int error, const struct failure *reason)
+{
+	struct group *group = &store->group;
+
+	if (group->row_count > 0)
+		note_outcome(store, error, reason);
+	if (error < 0)
+		group_fail(group, reason);
+	for (size_t i = 0; i < group->count; i++)
+		if (group->members[i].verdict == VERDICT_CHANGES)
+			apply(store, &group->members[i]);
+	ring_wake(&store->ring);
+	for (size_t i = 0; i < group->count; i++)
+		answer(&group->members[i]);
+	group_end(group);
+	store->is_writing = false;
+}
+
+static struct write *take_queued(struct store *store)
+{
+	struct write *write = store->queue;
+
+	store->queue = write->next;
+	if (!store->queue)
+		store->queue_end = &store->queue;
+	store->queue_count--;
+	return write;
+}
+
+static void start_group(struct store *store)
+{
+	struct group *group = &store->group;
+	uint64_t now_usec = realtime_usec();
+
+	assert(!store->is_writing);
+	store->is_writing = true;
+	group_begin(group, store->ring.newest_version);
+	while (store->queue && group->count < STORE_GROUP_MAX) {
+		struct write *write = take_queued(store);
+
+		group_add(group, &store->cache, write, is_taken(store, write), now_usec);
+	}
+	if (group->row_count > 0)
+		writer_start(store->writer, group->rows, group->row_count, group->resource_version);
+	else
+		end_group(store, 0, NULL);
+}
+
+/* The next turn of the loop takes what is queued by then; while a group is under way its end does.
+ */
+static void schedule(struct store *store)
+{
+	if (store->queue && !store->is_writing)
+		(void) sd_event_source_set_enabled(store->start_source, SD_EVENT_ONESHOT);
+}
+
+static int on_start(sd_event_source *source, void *userdata)
+{
+	struct store *store = userdata;
+
+	if (store->queue && !store->is_writing)
+		start_group(store);
+	schedule(store);
+	return 0;
+}
+
+static int on_result(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct store *store = userdata;
+	struct failure reason;
+	int error;
+
+	if (!writer_take_result(store->writer, false, &error, &reason))
+		return 0;
+	end_group(store, error, &reason);
+	if (store->queue)
+		start_group(store);
+	schedule(store);
+	return 0;
+}
+
+/* ---- closing ---- */
+
+static void finish_queued(struct store *store)
+{
+	struct failure reason;
+	int error;
+
+	for (;;) {
+		if (store->is_writing) {
+			(void) writer_take_result(store->writer, true, &error, &reason);
+			end_group(store, error, &reason);
+		}
+		if (!store->queue)
+			return;
+		start_group(store);
+	}
+}
+
+struct store *store_free(struct store *store)
+{
+	struct unreadable *unreadable;
+
+	if (!store)
+		return NULL;
+	/* Callbacks that write once more are told that it is too late. */
+	store->is_closing = true;
+	if (store->writer)
+		finish_queued(store);
+	(void) sd_event_source_disable_unref(store->result_source);
+	(void) sd_event_source_disable_unref(store->start_source);
+	(void) writer_free(store->writer);
+	if (store->ring.changes)
+		ring_done(&store->ring);
+	cache_done(&store->cache);
+	while ((unreadable = store->unreadables)) {
+		store->unreadables = unreadable->next;
+		free(unreadable);
+	}
+	free(store);
+	return NULL;
+}
+
+/* ---- reading ---- */
+
+const struct object *store_get(struct store *store, enum object_kind kind, const char *name_space,
+			       const char *name)
+{
+	return cache_get(&store->cache, kind, name_space, name);
+}
+
+int store_list(struct store *store, enum object_kind kind, const char *name_space,
+	       int (*visit)(const struct object *object, void *userdata), void *userdata)
+{
+	return cache_walk(&store->cache, kind, name_space, visit, userdata);
+}
+
+uint64_t store_resource_version(struct store *store)
+{
+	return store->ring.newest_version;
+}
+
+int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
+		    void (*wake)(void *userdata), void *userdata, struct store_watch **ret)
+{
+	return ring_watch_new(&store->ring, kinds, since, wake, userdata, ret);
+}
+
+/* ---- writing ---- */
+
+static int enqueue(struct store *store, struct write *write, store_done_fn *done, void *userdata)
+{
+	if (!write)
+		return -ENOMEM;
+	write->done = done;
+	write->userdata = userdata;
+	*store->queue_end = write;
+	store->queue_end = &write->next;
+	store->queue_count++;
+	schedule(store);
+	return 0;
+}
+
+static int check_open(const struct store *store)
+{
+	if (store->is_closing)
+		return -ECANCELED;
+	return store->queue_count >= STORE_QUEUE_MAX ? -ENOBUFS : 0;
+}
+
+static int put(struct store *store, enum admit_verb verb, const struct object *object,
+	       const struct store_precondition *precondition, store_done_fn *done, void *userdata)
+{
+	struct write *write;
+	int r;
+
+	assert(store && object);
+	r = check_open(store);
+	if (r < 0)
+		return r;
+	write = write_new(verb, object->kind, object->meta.name_space, object->meta.name,
+			  precondition);
+	if (write)
+		write->object = object_ref(object);
+	return enqueue(store, write, done, userdata);
+}
+
+int store_create(struct store *store, const struct object *object, store_done_fn *done,
+		 void *userdata)
+{
+	return put(store, ADMIT_CREATE, object, NULL, done, userdata);
+}
+
+int store_update(struct store *store, const struct object *object,
+		 const struct store_precondition *precondition, store_done_fn *done, void *userdata)
+{
+	return put(store, ADMIT_UPDATE, object, precondition, done, userdata);
+}
+
+int store_delete(struct store *store, enum object_kind kind, const char *name_space,
+		 const char *name, const struct store_precondition *precondition,
+		 store_done_fn *done, void *userdata)
+{
+	struct write *write;
+	int r;
+
+	assert(store && name_space && name && kind < KIND_COUNT);
+	r = check_open(store);
+	if (r < 0)
+		return r;
+	write = write_new(ADMIT_DELETE, kind, name_space, name, precondition);
+	return enqueue(store, write, done, userdata);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group - admission of a group of writes; see group.h
+ */
+#include "store/group.h"
+
+#include "base/cleanup.h"
+#include "object/kind.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+struct write *write_new(enum admit_verb verb, enum object_kind kind, const char *name_space,
+			const char *name, const struct store_precondition *precondition)
+{
+	struct write *write = calloc(1, sizeof(*write));
+
+	if (!write)
+		return NULL;
+	write->verb = verb;
+	write->kind = kind;
+	write->name_space = strdup(name_space);
+	write->name = strdup(name);
+	if (precondition && precondition->uid)
+		write->uid = strdup(precondition->uid);
+	if (precondition)
+		write->expected_version = precondition->resource_version;
+	if (!write->name_space || !write->name ||
+	    (precondition && precondition->uid && !write->uid))
+		return write_free(write);
+	return write;
+}
+
+struct write *write_free(struct write *write)
+{
+	if (!write)
+		return NULL;
+	(void) object_unref(write->object);
+	free(write->name_space);
+	free(write->name);
+	free(write->uid);
+	free(write);
+	return NULL;
+}
+
+void group_begin(struct group *group, uint64_t resource_version)
+{
+	group->count = 0;
+	group->row_count = 0;
+	group->resource_version = resource_version;
+}
+
+/* FNV-1a: spares most comparisons of names among the members. */
+static unsigned int hash_key(const struct write *write)
+{
+	unsigned int hash = 2166136261U ^ (unsigned int) write->kind;
+
+	for (const char *c = write->name; *c; c++)
+		hash = (hash ^ (unsigned char) *c) * 16777619U;
+	for (const char *c = write->name_space; *c; c++)
+		hash = (hash ^ (unsigned char) *c) * 16777619U;
+	return hash;
+}
+
+static bool same_key(const struct write *a, const struct write *b)
+{
+	return a->kind == b->kind && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->name_space, b->name_space) == 0;
+}
+
+/* The version this member has to deal with, and where it came from. */
+static void find_old(struct group *group, const struct cache *cache, struct admitted *member)
+{
+	const struct write *write = member->write;
+
+	for (size_t i = group->count; i-- > 0;) {
+		const struct admitted *earlier = &group->members[i];
+
+		if (earlier->verdict != VERDICT_CHANGES || earlier->hash != member->hash ||
+		    !same_key(earlier->write, write))
+			continue;
+		member->relies_on_group = true;
+		member->old = object_ref(earlier->result);
+		return;
+	}
+	member->old = object_ref(cache_get(cache, write->kind, write->name_space, write->name));
+}
+
+static int refused(struct admitted *member, int error, const char *what)
+{
+	const struct write *write = member->write;
+
+	return failed_plain(&member->failure, error, "%s '%s%s%s' %s",
+			    kind_row(write->kind)->singular, write->name_space,
+			    write->name_space[0] ? "/" : "", write->name, what);
+}
+
+static int check_presence(struct admitted *member, bool is_taken)
+{
+	const struct write *write = member->write;
+	const struct object *old = member->old;
+
+	if (is_taken)
+		return refused(member, write->verb == ADMIT_CREATE ? -EEXIST : -EINVAL,
+			       "is stored in a form that this podvol cannot read");
+	if (write->verb == ADMIT_CREATE)
+		return old ? refused(member, -EEXIST, "exists already") : 0;
+	if (!old)
+		return refused(member, -ENOENT, "does not exist");
+	if (write->uid && strcmp(write->uid, old->meta.uid) != 0)
+		return refused(member, -ESTALE, "is another one by now: its uid differs");
+	if (write->expected_version && write->expected_version != old->meta.resource_version)
+		return refused(member, -ESTALE, "was changed meanwhile: read it again");
+	return 0;
+}
+
+/*
+ * Are the two the same but for their own metadata.resourceVersion? The texts are canonical, so the
+ * first difference is at that member's value or there is a real one. A value elsewhere that looks
+ * the same leaves metadata's as a second difference.
+ */
+static bool is_unchanged(const struct object *old, const struct object *result)
+{
+	const char *a = old->json, *b = result->json;
+	size_t same = 0, digits_a, digits_b;
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	if (!a[same] && !b[same])
+		return true;
+	while (same > 0 && isdigit((unsigned char) a[same - 1]))
+		same--;
+	digits_a = strspn(a + same, "0123456789");
+	digits_b = strspn(b + same, "0123456789");
+	return same > 0 && a[same - 1] == '"' &&
+	       strtoull(a + same, NULL, 10) == old->meta.resource_version &&
+	       strtoull(b + same, NULL, 10) == result->meta.resource_version &&
+	       strcmp(a + same + digits_a, b + same + digits_b) == 0;
+}
+
+static int judge(struct admitted *member, struct cache *cache, bool is_taken, uint64_t now_usec)
+{
+	const struct write *write = member->write;
+	int r;
+
+	r = check_presence(member, is_taken);
+	if (r < 0)
+		return r;
+	/* After the commit there is no way back, so the memory is taken before. */
+	if (cache_reserve(cache, write->kind, STORE_GROUP_MAX) < 0)
+		return failed(&member->failure, -ENOMEM, "cannot store '%s'", write->name);
+	r = object_admit(write->verb, member->old, write->object, member->resource_version,
+			 now_usec, &member->result, &member->failure);
+	if (r < 0) {
+		member->failure.error = r;
+		return r;
+	}
+	return 0;
+}
+
+static void add_row(struct group *group, const struct admitted *member)
+{
+	const struct write *write = member->write;
+	const struct object *result = member->result;
+
+	group->rows[group->row_count++] = (struct database_write){
+		.kind = kind_row(write->kind)->name,
+		.name_space = write->name_space,
+		.name = write->name,
+		.json = result ? result->json : NULL,
+		.json_length = result ? result->json_length : 0,
+	};
+	group->resource_version = member->resource_version;
+}
+
+void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
+	       uint64_t now_usec)
+{
+	struct admitted *member = &group->members[group->count];
+
+	assert(group->count < STORE_GROUP_MAX);
+	*member = (struct admitted){
+		.write = write,
+		.hash = hash_key(write),
+		.resource_version = group->resource_version + 1,
+	};
+	find_old(group, cache, member);
+	if (judge(member, cache, is_taken, now_usec) < 0)
+		member->verdict = VERDICT_REFUSED;
+	else if (member->old && member->result && is_unchanged(member->old, member->result))
+		member->verdict = VERDICT_UNCHANGED;
+	else
+		add_row(group, member);
+	group->count++;
+}
+
+void group_fail(struct group *group, const struct failure *failure)
+{
+	assert(failure->error < 0);
+	for (size_t i = 0; i < group->count; i++) {
+		struct admitted *member = &group->members[i];
+
+		if (member->verdict != VERDICT_CHANGES && !member->relies_on_group)
+			continue;
+		member->verdict = VERDICT_REFUSED;
+		member->failure = *failure;
+	}
+}
+
+void group_end(struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		struct admitted *member = &group->members[i];
+
+		member->old = object_unref(member->old);
+		member->result = object_unref(member->result);
+		member->write = write_free(member->write);
+	}
+	group->count = 0;
+}

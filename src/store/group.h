@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group - writes that are admitted together and committed as one transaction
+ *
+ * A write is judged against the newest version: the one an earlier write of the same group makes,
+ * else the committed one. Only one group is under way, so what it was judged against cannot fail
+ * without it. Judges and remembers; stores nothing and calls nobody.
+ */
+#ifndef PODVOL_STORE_GROUP_H
+#define PODVOL_STORE_GROUP_H
+
+#include "object/admit.h"
+#include "store/cache.h"
+#include "store/database.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+/* What somebody asked for; owned by the queue, then by the group. */
+struct write {
+	struct write *next;
+	enum admit_verb verb;
+	enum object_kind kind;
+	const struct object *object;   /* NULL for a delete */
+	char *name_space, *name, *uid; /* uid NULL: expects nothing */
+	uint64_t expected_version;     /* 0: expects nothing */
+	store_done_fn *done;
+	void *userdata;
+};
+
+/* @key: "namespace, name" of what is written. Return: the write or NULL: no memory. */
+struct write *write_new(enum admit_verb verb, enum object_kind kind, const char *name_space,
+			const char *name, const struct store_precondition *precondition);
+struct write *write_free(struct write *write);
+
+enum verdict {
+	VERDICT_CHANGES,   /* becomes one row and one change */
+	VERDICT_UNCHANGED, /* answered with what is there */
+	VERDICT_REFUSED,
+};
+
+struct admitted {
+	struct write *write;
+	enum verdict verdict;
+	bool relies_on_group; /* judged against a version that this group makes */
+	unsigned int hash;
+	uint64_t resource_version;
+	const struct object *old;    /* own reference; NULL: none */
+	const struct object *result; /* own reference; NULL: removes, or refused */
+	struct failure failure;
+};
+
+struct group {
+	struct admitted members[STORE_GROUP_MAX];
+	size_t count;
+	struct database_write rows[STORE_GROUP_MAX];
+	size_t row_count;
+	uint64_t resource_version; /* of the last member that changes something */
+};
+
+/* Begin an empty group; the first change gets @resource_version + 1. */
+void group_begin(struct group *group, uint64_t resource_version);
+
+/**
+ * group_add - judge a write; takes it
+ * @cache:    committed objects; room for a created one is reserved in it
+ * @is_taken: the name belongs to a stored object that cannot be read
+ * @now_usec: real time
+ *
+ * The group must have room.
+ */
+void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
+	       uint64_t now_usec);
+
+/* The group was not stored: whoever changed something or relied on that gets this failure. */
+void group_fail(struct group *group, const struct failure *failure);
+
+/* Frees what the members hold. */
+void group_end(struct group *group);
+
+#endif

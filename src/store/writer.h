@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writer - the thread that owns the database and commits one group at a time
+ *
+ * Hand over, wait for the event descriptor, take the result, hand over the next. The group's memory
+ * belongs to the thread meanwhile; nothing else is shared.
+ */
+#ifndef PODVOL_STORE_WRITER_H
+#define PODVOL_STORE_WRITER_H
+
+#include "store/database.h"
+
+#include <stdbool.h>
+
+struct writer;
+
+/* Takes @database. Return: 0; -ENOMEM, -EMFILE, -EAGAIN: then @database stays the caller's. */
+int writer_new(struct database *database, struct writer **ret);
+
+/* Waits for the running group, ends the thread and closes the database. Return: NULL. */
+struct writer *writer_free(struct writer *writer);
+
+/* Readable when a group is over. */
+int writer_event_fd(const struct writer *writer);
+
+/* Start a group, as database_commit(). Only when none runs and the last result was taken. */
+void writer_start(struct writer *writer, const struct database_write *writes, size_t count,
+		  uint64_t resource_version);
+
+/**
+ * writer_take_result - how the group ended
+ * @wait:       block until it ended
+ * @ret_error:  0 or as database_commit()
+ * @ret_reason: filled on failure
+ *
+ * Return: true when one had ended.
+ */
+bool writer_take_result(struct writer *writer, bool wait, int *ret_error,
+			struct failure *ret_reason);
+
+#endif
