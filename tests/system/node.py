@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node of its own for one system test: the built podvold in a private mount namespace.
+
+A test file defines functions named test_..., each taking a fresh Node, and ends with node.main().
+main() starts the file again under unshare(1), so that nothing a test mounts is seen outside, runs the
+functions in the order of the file and prints TAP. Everything a Node makes lies in one temporary
+directory; close() ends the daemon, unmounts what is left below it and removes it, never crossing a
+mount. No state is shared between tests.
+"""
+import errno
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+
+TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
+BUILD = os.path.realpath(os.environ.get("top_builddir") or TOP)
+# Temporary directories of tests: a real file system, which /tmp may not be.
+TEMPORARY = os.environ.get("TMPDIR", "/var/tmp")
+PATIENCE = 20  # seconds that anything may take before a test gives up
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here; says why."""
+
+
+def eventually(question, seconds=PATIENCE, what="it"):
+    """The first true answer; fails after so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        assert time.monotonic() < end, f"{what} did not happen in {seconds} s"
+        time.sleep(0.01)
+
+
+def equal(got, wanted, what=""):
+    assert got == wanted, f"{what}: got {got!r}, wanted {wanted!r}"
+
+
+def mountinfo(below, pid="self"):
+    """{mount point: (mount id, file system type, options)} of what is mounted below a directory."""
+    found = {}
+    with open(f"/proc/{pid}/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            left, _, right = line.partition(" - ")
+            fields = left.split(" ")
+            point = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), fields[4])
+            if point.startswith(below.rstrip("/") + "/"):
+                found[point] = (int(fields[0]), right.split(" ")[0], fields[5])
+    return found
+
+
+# ---- objects, as dictionaries: JSON is a manifest, too ----
+
+def volume(name, path, claim=None, **spec):
+    """A PersistentVolume on a local path, bound beforehand to the claim of the same name."""
+    affinity = {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "storageClassName": "",
+        "persistentVolumeReclaimPolicy": "Retain", "local": {"path": path},
+        "claimRef": {"namespace": "default", "name": claim or name},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [affinity]}]}}, **spec}}
+
+
+def claim(name, volume_name=None):
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": {
+        "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": volume_name or name,
+        "resources": {"requests": {"storage": "1Gi"}}}}
+
+
+def pod(name, volumes, **spec):
+    """A pod with one container that uses all of {volume name: source}; see claimed()."""
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {
+        "containers": [{"name": "main", "image": "none", "volumeMounts": [
+            {"name": v, "mountPath": f"/{v}"} for v in volumes]}],
+        "volumes": [{"name": v, **source} for v, source in volumes.items()], **spec}}
+
+
+def claimed(name, read_only=False):
+    return {"persistentVolumeClaim": {"claimName": name, "readOnly": read_only}}
+
+
+class Node:
+    """Directories for one podvold, and that podvold."""
+
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="podvol-system.", dir=TEMPORARY)
+        self.root, self.state, self.run, self.manifests, self.data = (
+            os.path.join(self.top, name) for name in ("root", "state", "run", "manifests", "data"))
+        for directory in (self.root, self.state, self.run, self.manifests, self.data):
+            os.mkdir(directory)
+        self.socket = os.path.join(self.run, "podvol.sock")
+        self.log = os.path.join(self.top, "log")
+        self.config = os.path.join(self.top, "podvold.conf")  # and not the machine's own
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write("log-level: info\n")
+        self.process = None
+
+    # -- the daemon --
+
+    def command(self, *arguments):
+        return [os.path.join(BUILD, "podvold"), f"--config={self.config}", f"--root-dir={self.root}",
+                f"--state-dir={self.state}", f"--run-dir={self.run}", f"--manifest-dir={self.manifests}",
+                "--node-name=node", *arguments]
+
+    def start(self, *arguments, wrapper=(), wait=True):
+        """Starts podvold, behind wrapper (such as strace -D ...), and waits for its ready notice."""
+        notice = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        path = os.path.join(self.top, "notify")
+        if os.path.exists(path):
+            os.unlink(path)
+        notice.bind(path)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([*wrapper, *self.command(*arguments)], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, env={**os.environ, "NOTIFY_SOCKET": path})
+        if wait:
+            self.wait_ready(notice)
+        notice.close()
+
+    def wait_ready(self, notice):
+        end = time.monotonic() + PATIENCE
+        while True:
+            assert self.process.poll() is None, f"podvold ended with {self.process.returncode}:\n{self.said()}"
+            assert time.monotonic() < end, f"podvold is not ready after {PATIENCE} s:\n{self.said()}"
+            if select.select([notice], [], [], 0.05)[0] and b"READY=1" in notice.recv(4096).split(b"\n"):
+                return
+
+    def end(self, how=signal.SIGTERM, seconds=PATIENCE):
+        """Ends the daemon by a signal; its exit status, negative when killed."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        return self.process.wait(seconds)
+
+    def stop(self):
+        equal(self.end(), 0, f"exit status after SIGTERM; it said:\n{self.said()}")
+
+    def kill(self):
+        self.end(signal.SIGKILL)
+
+    def drain(self):
+        return subprocess.run(self.command("--drain"), capture_output=True, text=True, timeout=60)
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    # -- the command --
+
+    def ctl(self, *arguments, status=0, **more):
+        """podvolctl with its socket; fails unless it exits with the status (None: any)."""
+        done = subprocess.run([os.path.join(BUILD, "podvolctl"), f"--socket={self.socket}", *arguments],
+                              capture_output=True, text=True, timeout=120, **more)
+        assert status is None or done.returncode == status, (
+            f"podvolctl {' '.join(arguments)}: exit status {done.returncode}, not {status}\n"
+            f"{done.stdout}{done.stderr}")
+        return done
+
+    def volumes(self):
+        """The rows of `podvolctl get volumes`, as dictionaries."""
+        return json.loads(self.ctl("get", "volumes", "-o", "json").stdout)["items"]
+
+    def states(self):
+        """{(pod, volume): state}"""
+        return {(row["pod"].rpartition("/")[2], row["volume"]): row["state"] for row in self.volumes()}
+
+    # -- manifests and mounts --
+
+    def write(self, name, *objects):
+        """A manifest, put in place by rename; objects are dictionaries or text."""
+        text = "\n---\n".join(o if isinstance(o, str) else json.dumps(o) for o in objects)
+        hidden = os.path.join(self.manifests, f".{name}.new")
+        with open(hidden, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(hidden, os.path.join(self.manifests, name))
+
+    def remove(self, name):
+        os.unlink(os.path.join(self.manifests, name))
+
+    def source(self, name, content="content"):
+        """A directory to be the source of a local volume, with one file."""
+        path = os.path.join(self.data, name)
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, "file"), "w", encoding="utf-8") as file:
+            file.write(content)
+        return path
+
+    def mounts(self):
+        """What is mounted below the root directory, as mountinfo()."""
+        return mountinfo(self.root)
+
+    def mount_ids(self):
+        return {point: entry[0] for point, entry in self.mounts().items()}
+
+    def wait_mounts(self, count):
+        eventually(lambda: len(self.mounts()) == count, what=f"{count} mounts (now {len(self.mounts())})")
+
+    def wait_states(self, wanted):
+        eventually(lambda: self.states() == wanted, what=f"{wanted} (now {self.states()}\n{self.said()})")
+
+    def pod_directories(self):
+        try:
+            return sorted(os.listdir(os.path.join(self.root, "pods")))
+        except FileNotFoundError:
+            return []
+
+    # -- the end --
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+        for point in sorted(mountinfo(self.top), key=len, reverse=True):
+            subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
+        if not mountinfo(self.top):
+            subprocess.run(["rm", "-rf", "--one-file-system", self.top], check=True)
+
+
+# ---- running a file of tests ----
+
+def require_root():
+    if os.geteuid() != 0:
+        print("1..0 # SKIP needs root: it mounts")
+        sys.exit(0)
+
+
+def enter_namespace():
+    """Starts the file again in a mount namespace of its own, once."""
+    if os.environ.get("PODVOL_TEST_NAMESPACE") == "private":
+        return
+    environment = {**os.environ, "PODVOL_TEST_NAMESPACE": "private"}
+    command = ["unshare", "-m", "--propagation", "private", sys.executable, os.path.realpath(sys.argv[0])]
+    os.execvpe(command[0], command + sys.argv[1:], environment)
+
+
+def run_one(number, name, function):
+    node = Node()
+    try:
+        function(node)
+        print(f"ok {number} - {name}")
+        return True
+    except Skip as skip:
+        print(f"ok {number} - {name} # SKIP {skip}")
+        return True
+    except Exception:  # whatever it is, the next test runs
+        said = node.said() if os.path.exists(node.log) else ""
+        print("\n".join(f"# {line}" for line in (traceback.format_exc() + said[-6000:]).splitlines()))
+        print(f"not ok {number} - {name}")
+        return False
+    finally:
+        try:
+            node.close()
+        except OSError as error:
+            print(f"# cleaning up: {errno.errorcode.get(error.errno)}: {error}")
+        sys.stdout.flush()
+
+
+def main(functions, private=True):
+    """Runs what globals() holds under names that begin with test_; arguments choose some of them."""
+    require_root()
+    if private:
+        enter_namespace()
+    tests = [(name, f) for name, f in functions.items() if name.startswith("test_") and callable(f)
+             and (len(sys.argv) < 2 or name in sys.argv[1:])]
+    print(f"1..{len(tests)}", flush=True)
+    results = [run_one(number, name, function) for number, (name, function) in enumerate(tests, 1)]
+    sys.exit(0 if all(results) else 1)
