@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stage - what every plugin does with its list of stages and its report; see plugin.h
+ *
+ * Runs no stage: that is operation's business.
+ */
+#include "plugins/plugin.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void stage_event_add(struct stage_report *report, bool about_pv, const char *type,
+		     const char *reason, const char *format, ...)
+{
+	struct stage_event *event;
+	va_list arguments;
+
+	assert(report && type && reason);
+	if (report->event_count == STAGE_EVENTS_MAX)
+		return; /* the first ones are the reasons of the later ones */
+
+	event = &report->events[report->event_count++];
+	event->about_pv = about_pv;
+	event->type = type;
+	event->reason = reason;
+	va_start(arguments, format);
+	(void) vsnprintf(event->text, sizeof(event->text), format, arguments);
+	va_end(arguments);
+}
+
+void stage_list_done(struct stage_list *list)
+{
+	assert(list);
+	if (list->free_data)
+		list->free_data(list->data);
+	*list = (struct stage_list){ 0 };
+}
