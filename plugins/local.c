@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local - a directory or block device of this node as a volume: kubelet's local plugin
+ *
+ * The pod's mount is a bind of the directory, or of the staging directory when the source is a
+ * block device; which of the two it is only a worker can find out, so the stages do. The source is
+ * opened once and named by its descriptor from then on.
+ *
+ * Unlike kubelet, a repeated set-up checks that what is mounted is this volume's source, and
+ * finishes an ownership change that was interrupted. Nothing here removes anything but an empty
+ * target directory, and nothing is mounted over what is mounted already.
+ */
+#include "plugins/local.h"
+
+#include "base/cleanup.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <string.h>
+
+/* ---- the source ---- */
+
+void local_source_done(struct local_source *source)
+{
+	free(source->path);
+	free(source->fs_type);
+	free(source->options);
+	free(source->staging);
+	*source = (struct local_source){ 0 };
+}
+
+int local_source_init(const struct volume_spec *spec, struct local_source *ret,
+		      struct failure *reterr)
+{
+	cleanup(local_source_done) struct local_source source = { .read_only = spec->read_only };
+	const struct persistent_volume *pv = spec_pv(spec);
+	int r;
+
+	if (!pv || pv->source != PV_SOURCE_LOCAL || pv->local_path[0] == '\0')
+		return failed_plain(
+			reterr, -EINVAL,
+			"volume '%s': local volume source is nil or local path is not set",
+			spec->name);
+
+	r = layout_child(LOCAL_STAGING_BASE, spec->name, &source.staging, reterr);
+	if (r < 0)
+		return r;
+	source.path = strdup(pv->local_path);
+	source.fs_type = strdup(pv->fs_type);
+	source.options = mount_options_join(pv->mount_options, pv->mount_option_count,
+					    spec->read_only ? "ro" : "");
+	if (!source.path || !source.fs_type || !source.options)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", spec->name);
+
+	*ret = source;
+	source = (struct local_source){ 0 };
+	return 0;
+}
+
+int local_look_up(const struct local_source *source, struct local_found *ret,
+		  struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	struct stat st;
+
+	if (path_has_backstep(source->path))
+		return failed_plain(reterr, -EINVAL, "invalid path '%s': must not contain '..'",
+				    source->path);
+	fd = open_host_path(source->path, O_PATH, reterr);
+	if (fd == -ENOENT)
+		return failed_plain(reterr, -ENOENT, "path \"%s\" does not exist", source->path);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", source->path);
+	if (!S_ISDIR(st.st_mode) && !S_ISBLK(st.st_mode))
+		return failed_plain(
+			reterr, -ENOTSUP,
+			"only directory and block device are supported: '%s' is neither",
+			source->path);
+
+	*ret = (struct local_found){ .is_device = S_ISBLK(st.st_mode), .stat = st };
+	ret->fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* ---- SetUpAt ---- */
+
+struct local_mounter {
+	const struct plugin_host *host;
+	struct local_source source;
+	struct mount_attributes attributes;
+	char *target_path; /* relative to the root directory */
+	char *volume_name;
+	bool has_fs_group;
+	struct ownership ownership;
+
+	int source_fd; /* what is bound: the directory, or the staging directory */
+	dev_t source_device;
+	ino_t source_inode;
+	gid_t source_gid;
+	struct place target;
+	int target_fd;
+	bool already_mounted;
+	bool must_own; /* ownership is wanted and nobody else uses the volume */
+	struct failure bind_failure;
+};
+
+static void local_mounter_free(void *data)
+{
+	struct local_mounter *mounter = data;
+
+	if (!mounter)
+		return;
+	local_source_done(&mounter->source);
+	free(mounter->target_path);
+	free(mounter->volume_name);
+	(void) close_keep_errno(mounter->source_fd);
+	(void) close_keep_errno(mounter->target_fd);
+	place_done(&mounter->target);
+	free(mounter);
+}
+
+/* A device is not bound itself: its staging directory is. */
+static int use_staging_directory(struct local_mounter *mounter, const struct local_found *device,
+				 struct failure *reterr)
+{
+	struct mount_facts facts;
+	int r;
+
+	mounter->source_fd = open_beneath(mounter->host->root_fd, mounter->source.staging,
+					  O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS_ANY_MOUNT, reterr);
+	if (mounter->source_fd < 0)
+		return mounter->source_fd;
+	r = fd_facts(mounter->source_fd, &facts, reterr);
+	if (r < 0)
+		return r;
+	if (!facts.is_mount_root ||
+	    !local_staged_device_matches(mounter->host, &facts, device->stat.st_rdev))
+		return failed_plain(reterr, -ENODEV, "device '%s' is not mounted at '%s'",
+				    mounter->source.path, mounter->source.staging);
+	mounter->source_device = facts.device;
+	mounter->source_inode = facts.inode;
+	mounter->source_gid = facts.gid;
+	return 0;
+}
+
+static int look_up_source(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+	cleanup_free char *file_system_options = NULL;
+	struct local_found found;
+	int r;
+
+	/* Options that only a file system understands have no meaning on a bind; they reached it
+	 * when its device was mounted. */
+	r = mount_options_split(mounter->source.options, &mounter->attributes, &file_system_options,
+				&report->failure);
+	if (r < 0)
+		return r;
+
+	r = local_look_up(&mounter->source, &found, &report->failure);
+	if (r < 0)
+		return r;
+	if (found.is_device) {
+		r = use_staging_directory(mounter, &found, &report->failure);
+		(void) close(found.fd);
+		return r;
+	}
+
+	mounter->source_fd = found.fd;
+	mounter->source_device = found.stat.st_dev;
+	mounter->source_inode = found.stat.st_ino;
+	mounter->source_gid = found.stat.st_gid;
+	return STAGE_NEXT;
+}
+
+/* The target was there before: is it mounted, and with the right source? */
+static int check_target(struct local_mounter *mounter, struct stage_report *report)
+{
+	struct mount_facts facts;
+	int r = fd_facts(mounter->target_fd, &facts, &report->failure);
+
+	if (r < 0)
+		return r;
+	if (!facts.is_mount_root)
+		return 0;
+	if (facts.device != mounter->source_device || facts.inode != mounter->source_inode) {
+		/* Something is mounted: whoever removes this volume must take it away. */
+		report->error_class = ERROR_UNCERTAIN;
+		return failed_plain(&report->failure, -EBUSY,
+				    "'%s' is mounted already, but not with '%s'",
+				    mounter->target.path, mounter->source.path);
+	}
+	mounter->already_mounted = true;
+	report->mount_id = facts.mount_id;
+	return 0;
+}
+
+static int visit_reference(const struct mount_entry *entry, void *userdata)
+{
+	const struct local_mounter *mounter = userdata;
+
+	return strcmp(entry->mount_point, mounter->target.path) != 0;
+}
+
+/* May the group be changed? Not while another pod uses the volume. */
+static int check_other_users(struct local_mounter *mounter, struct stage_report *report)
+{
+	cleanup_free char *prefix = layout_absolute(mounter->host->root_dir, "pods/");
+	int r;
+
+	if (!prefix)
+		return failed(&report->failure, -ENOMEM, "cannot look for other users of '%s'",
+			      mounter->source.path);
+	r = mount_table_references(mounter->host->mount_table, mounter->source_fd, prefix,
+				   visit_reference, mounter, &report->failure);
+	if (r < 0)
+		return r;
+	mounter->must_own = r == 0;
+	if (r > 0 && !mounter->already_mounted && mounter->source_gid != mounter->ownership.gid)
+		stage_event_add(report, false, "Warning", "AlreadyMountedVolume",
+				"fsGroup %lu is wanted for volume '%s', but another pod has it "
+				"mounted with group %lu: the volume may not be shareable",
+				(unsigned long) mounter->ownership.gid, mounter->volume_name,
+				(unsigned long) mounter->source_gid);
+	return 0;
+}
+
+static int prepare_target(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+	const struct plugin_host *host = mounter->host;
+	bool made;
+	int r;
+
+	r = place_make(host->root_fd, host->root_dir, mounter->target_path, 0750, &mounter->target,
+		       &report->failure);
+	if (r < 0)
+		return r;
+	mounter->target_fd = make_directory(&mounter->target, 0750, &made, &report->failure);
+	if (mounter->target_fd < 0)
+		return mounter->target_fd;
+	if (!made) {
+		r = check_target(mounter, report);
+		if (r < 0)
+			return r;
+	}
+
+	if (mounter->has_fs_group && !(mounter->attributes.set & MOUNT_ATTR_RDONLY)) {
+		r = check_other_users(mounter, report);
+		if (r < 0)
+			return r;
+	}
+	if (mounter->already_mounted && !mounter->must_own)
+		return STAGE_LIST_DONE;
+	return STAGE_NEXT;
+}
+
+/* Its failure goes on to the next stage, because the target is taken back by name and this thread
+ * looks up no names. */
+static int bind_source(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+	int r;
+
+	if (mounter->already_mounted)
+		return STAGE_NEXT;
+	r = bind_at(mounter->source_fd, mounter->target_fd, &mounter->attributes,
+		    &mounter->bind_failure);
+	if (r < 0) {
+		mounter->bind_failure.error = r;
+		return STAGE_NEXT;
+	}
+	return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
+}
+
+static int check_bind(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+
+	if (mounter->bind_failure.error == 0)
+		return STAGE_NEXT;
+
+	/* A descriptor inside would keep the mount busy. */
+	mounter->target_fd = close_keep_errno(mounter->target_fd);
+	if (cleanup_mount_point(&mounter->target, NULL) < 0)
+		report->error_class = ERROR_UNCERTAIN;
+	report->failure = mounter->bind_failure;
+	(void) failure_prefix(&report->failure, "cannot bind '%s' to '%s'", mounter->source.path,
+			      mounter->target.path);
+	return report->failure.error;
+}
+
+static int apply_ownership(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+	struct ownership_counts counts = { 0 };
+	cleanup_close int fd = -EBADF;
+	int r;
+
+	/* Whatever happens here, the mount is there. */
+	report->error_class = ERROR_UNCERTAIN;
+
+	/* The pod's own mount and not the source: its attributes hold for this walk too. */
+	fd = open_beneath(mounter->target.parent_fd, mounter->target.name, O_PATH | O_DIRECTORY,
+			  PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
+	if (fd < 0)
+		return fd;
+	r = ownership_apply(fd, &mounter->ownership, report->cancelled, &counts, &report->failure);
+	if (r < 0)
+		return failure_prefix(&report->failure, "cannot give '%s' to group %lu",
+				      mounter->source.path, (unsigned long) mounter->ownership.gid);
+	return STAGE_NEXT;
+}
+
+static int local_new_mounter(const struct volume_request *request, struct stage_list *ret,
+			     struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "look up the source", .place = STAGE_WORKER, .run = look_up_source },
+		{ .name = "prepare the target", .place = STAGE_WORKER, .run = prepare_target },
+		{ .name = "bind the source", .place = STAGE_MOUNT_THREAD, .run = bind_source },
+		{ .name = "check the bind", .place = STAGE_WORKER, .run = check_bind },
+		{ .name = "apply ownership", .place = STAGE_WORKER, .run = apply_ownership },
+	};
+	const struct pod *pod = request->pod ? request->pod->pod : NULL;
+	struct local_mounter *mounter;
+	int r;
+
+	assert(request->host && request->spec && request->pod_uid);
+
+	mounter = calloc(1, sizeof(*mounter));
+	if (!mounter)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
+	mounter->host = request->host;
+	mounter->source_fd = mounter->target_fd = -EBADF;
+	mounter->target = PLACE_EMPTY;
+	mounter->has_fs_group = pod && pod->has_fs_group && !request->spec->read_only;
+	if (mounter->has_fs_group)
+		mounter->ownership = (struct ownership){
+			.gid = pod->fs_group,
+			.on_root_mismatch =
+				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
+		};
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, local_mounter_free };
+
+	r = local_source_init(request->spec, &mounter->source, reterr);
+	if (r == 0)
+		r = layout_pod_path(request->pod_uid, "volumes", LOCAL_PLUGIN_NAME,
+				    request->spec->name, &mounter->target_path, reterr);
+	if (r == 0 && !(mounter->volume_name = strdup(request->spec->name)))
+		r = failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- TearDownAt ---- */
+
+struct local_unmounter {
+	const struct plugin_host *host;
+	char *target_path;
+};
+
+static void local_unmounter_free(void *data)
+{
+	struct local_unmounter *unmounter = data;
+
+	if (unmounter)
+		free(unmounter->target_path);
+	free(unmounter);
+}
+
+static int take_target_away(void *data, struct stage_report *report)
+{
+	const struct local_unmounter *unmounter = data;
+	const struct plugin_host *host = unmounter->host;
+	cleanup(place_done) struct place target = PLACE_EMPTY;
+	int r;
+
+	r = place_open(host->root_fd, host->root_dir, unmounter->target_path, &target,
+		       &report->failure);
+	if (r == 0)
+		r = cleanup_mount_point(&target, &report->failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+
+	report->failure = (struct failure){ 0 };
+	remove_empty_parents(host->root_fd, unmounter->target_path, 1);
+	return STAGE_NEXT;
+}
+
+static int local_new_unmounter(const struct volume_request *request, struct stage_list *ret,
+			       struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "unmount the volume", .place = STAGE_WORKER, .run = take_target_away },
+	};
+	struct local_unmounter *unmounter;
+	int r;
+
+	assert(request->host && request->volume_name && request->pod_uid);
+
+	unmounter = calloc(1, sizeof(*unmounter));
+	if (!unmounter)
+		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
+	unmounter->host = request->host;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, local_unmounter_free };
+	r = layout_pod_path(request->pod_uid, "volumes", LOCAL_PLUGIN_NAME, request->volume_name,
+			    &unmounter->target_path, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- what the loop asks ---- */
+
+static bool local_can_support(const struct volume_spec *spec)
+{
+	return spec_pv(spec) && spec_pv(spec)->source == PV_SOURCE_LOCAL;
+}
+
+static int local_get_volume_name(const struct volume_spec *spec, char **ret, struct failure *reterr)
+{
+	*ret = strdup(spec->name);
+	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot name volume '%s'", spec->name);
+}
+
+static struct volume_attributes local_get_attributes(const struct volume_spec *spec)
+{
+	return (struct volume_attributes){
+		.read_only = spec->read_only,
+		.managed = !spec->read_only,
+		.selinux_relabel = true,
+	};
+}
+
+static bool local_can_device_mount(const struct volume_spec *spec)
+{
+	(void) spec;
+	return true;
+}
+
+static char *local_get_path(const struct volume_request *request)
+{
+	cleanup_free char *relative = NULL;
+	const char *folder = request->spec && request->spec->block ? "volumeDevices" : "volumes";
+
+	if (layout_pod_path(request->pod_uid, folder, LOCAL_PLUGIN_NAME, request->volume_name,
+			    &relative, NULL) < 0)
+		return NULL;
+	return layout_absolute(request->host->root_dir, relative);
+}
+
+static char *local_get_device_mount_path(const struct volume_request *request)
+{
+	cleanup_free char *relative = NULL;
+	bool block = request->spec && request->spec->block;
+
+	if (layout_child(block ? LOCAL_MAP_BASE : LOCAL_STAGING_BASE, request->volume_name,
+			 &relative, NULL) < 0)
+		return NULL;
+	return layout_absolute(request->host->root_dir, relative);
+}
+
+/* The name is all that a directory says; teardown needs no more (the device is found by the mount
+ * table). */
+static int local_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
+				       const char *volume_name, bool block, struct volume_spec *ret,
+				       struct failure *reterr)
+{
+	(void) host;
+	(void) pod_uid;
+	if (!layout_is_component(volume_name))
+		return failed_plain(reterr, -EINVAL, "'%s' is no volume name", volume_name);
+	*ret = (struct volume_spec){ .name = volume_name, .block = block };
+	return 0;
+}
+
+const struct volume_plugin local_volume_plugin = {
+	.name = LOCAL_PLUGIN_NAME,
+	.can_support = local_can_support,
+	.get_volume_name = local_get_volume_name,
+	.get_attributes = local_get_attributes,
+	.supports_mount_options = true,
+	.can_device_mount = local_can_device_mount,
+	.new_mounter = local_new_mounter,
+	.new_unmounter = local_new_unmounter,
+	.new_device_mounter = local_new_device_mounter,
+	.new_device_unmounter = local_new_device_unmounter,
+	.new_block_mapper = local_new_block_mapper,
+	.new_block_unmapper = local_new_block_unmapper,
+	.new_device_unmapper = local_new_device_unmapper,
+	.get_path = local_get_path,
+	.get_device_mount_path = local_get_device_mount_path,
+	.construct_volume_spec = local_construct_volume_spec,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local - what the three files of the local plugin share: local.c (the pod's mount, and the
+ * plugin's table), local_device.c (a block device staged as a file system), local_block.c (a block
+ * device handed over raw)
+ */
+#ifndef PODVOL_PLUGINS_LOCAL_H
+#define PODVOL_PLUGINS_LOCAL_H
+
+#include "plugins/plugin.h"
+
+#define LOCAL_PLUGIN_NAME "kubernetes.io/local-volume"
+
+/* Below the root directory; the second with '~', as kubelet has it. */
+#define LOCAL_STAGING_BASE "plugins/kubernetes.io/local-volume/mounts"
+#define LOCAL_MAP_BASE     "plugins/kubernetes.io~local-volume/volumeDevices"
+
+/* What a spec says, copied for stages that outlive it. */
+struct local_source {
+	char *path; /* spec.local.path */
+	char *fs_type;
+	char *options; /* mount options and "ro", a sorted set */
+	char *staging; /* relative: LOCAL_STAGING_BASE/<pv> */
+	bool read_only;
+};
+
+/* Return: 0; -EINVAL no local.path, or a name that is no path component; -ENOMEM. Pure. */
+int local_source_init(const struct volume_spec *spec, struct local_source *ret,
+		      struct failure *reterr);
+void local_source_done(struct local_source *source);
+
+/* What local.path leads to. */
+struct local_found {
+	int fd;         /* O_PATH; the caller owns it */
+	bool is_device; /* else a directory */
+	struct stat stat;
+};
+
+/**
+ * local_look_up - open local.path once, and say which kind of source it is [worker]
+ *
+ * Return: 0; -ENOENT the path does not exist; -EINVAL '..' in it; -ENOTSUP neither a directory nor
+ * a block device; else as openat2(2).
+ */
+int local_look_up(const struct local_source *source, struct local_found *ret,
+		  struct failure *reterr);
+
+/* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
+void local_device_name(int fd, char *ret, size_t size);
+
+/**
+ * local_staged_device_matches - is the device the one that is mounted at its staging directory?
+ * @facts: of the staging directory, a mount root
+ *
+ * Compares device numbers; file systems that hide theirs (btrfs) are asked for by the mount table.
+ * [worker]
+ */
+bool local_staged_device_matches(const struct plugin_host *host, const struct mount_facts *facts,
+				 dev_t device);
+
+stage_list_fn local_new_device_mounter;
+stage_list_fn local_new_device_unmounter;
+stage_list_fn local_new_block_mapper;
+stage_list_fn local_new_block_unmapper;
+stage_list_fn local_new_device_unmapper;
+
+#endif

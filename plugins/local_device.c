@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_device - MountDevice and UnmountDevice of a local volume whose source is a block device
+ *
+ * The device's file system is mounted once per node, at the staging directory, and pods get binds
+ * of it. Unmounting refuses while any other mount shows the file system, acts only inside the
+ * staging base, and afterwards the device must open exclusively. A directory source has no such
+ * step: its first stage says so.
+ */
+#include "plugins/local.h"
+
+#include "base/cleanup.h"
+#include "plugins/block_map.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+void local_device_name(int fd, char *ret, size_t size)
+{
+	char link[64];
+	ssize_t length;
+
+	assert(fd >= 0 && ret && size > 0);
+	(void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, ret, size);
+	if (length < 0 || (size_t) length >= size)
+		length = 0;
+	ret[length] = '\0';
+}
+
+struct staged_search {
+	dev_t superblock, device;
+};
+
+/* Does an entry of this superblock name the device as its source? */
+static int visit_staged(const struct mount_entry *entry, void *userdata)
+{
+	const struct staged_search *search = userdata;
+	struct stat st;
+
+	if (entry->device != search->superblock || entry->source[0] != '/')
+		return 0;
+	return stat(entry->source, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == search->device;
+}
+
+bool local_staged_device_matches(const struct plugin_host *host, const struct mount_facts *facts,
+				 dev_t device)
+{
+	struct staged_search search = { facts->device, device };
+
+	if (facts->device == device)
+		return true;
+	if (mount_table_refresh(host->mount_table, NULL) < 0)
+		return false;
+	return mount_table_walk(host->mount_table, visit_staged, &search) > 0;
+}
+
+/* ---- MountDevice ---- */
+
+struct device_mounter {
+	const struct plugin_host *host;
+	struct local_source source;
+	char device[PATH_MAX]; /* where local.path leads, links resolved */
+	dev_t device_number;
+	struct place staging;
+	int staging_fd;
+};
+
+static void device_mounter_free(void *data)
+{
+	struct device_mounter *mounter = data;
+
+	if (!mounter)
+		return;
+	local_source_done(&mounter->source);
+	(void) close_keep_errno(mounter->staging_fd);
+	place_done(&mounter->staging);
+	free(mounter);
+}
+
+static int find_device(void *data, struct stage_report *report)
+{
+	struct device_mounter *mounter = data;
+	struct local_found found;
+	int r;
+
+	r = local_look_up(&mounter->source, &found, &report->failure);
+	if (r < 0)
+		return r;
+	local_device_name(found.fd, mounter->device, sizeof(mounter->device));
+	(void) close(found.fd);
+	if (!found.is_device)
+		return STAGE_LIST_DONE;
+
+	mounter->device_number = found.stat.st_rdev;
+	if (mounter->device[0] == '\0' || strlen(mounter->device) >= sizeof(report->device_path))
+		return failed_plain(&report->failure, -ENAMETOOLONG,
+				    "the path of the device '%s' is too long",
+				    mounter->source.path);
+	(void) snprintf(report->device_path, sizeof(report->device_path), "%s", mounter->device);
+	return STAGE_NEXT;
+}
+
+static int prepare_staging(void *data, struct stage_report *report)
+{
+	struct device_mounter *mounter = data;
+	const struct plugin_host *host = mounter->host;
+	struct mount_facts facts;
+	int r;
+
+	r = place_make(host->root_fd, host->root_dir, mounter->source.staging, 0750,
+		       &mounter->staging, &report->failure);
+	if (r < 0)
+		return r;
+	mounter->staging_fd = make_directory(&mounter->staging, 0750, NULL, &report->failure);
+	if (mounter->staging_fd < 0)
+		return mounter->staging_fd;
+	r = fd_facts(mounter->staging_fd, &facts, &report->failure);
+	if (r < 0)
+		return r;
+	if (!facts.is_mount_root)
+		return STAGE_NEXT;
+	if (local_staged_device_matches(host, &facts, mounter->device_number)) {
+		report->mount_id = facts.mount_id;
+		return STAGE_LIST_DONE;
+	}
+	report->error_class = ERROR_UNCERTAIN;
+	return failed_plain(&report->failure, -EBUSY, "'%s' is mounted already, but not with '%s'",
+			    mounter->staging.path, mounter->source.path);
+}
+
+static int mount_device(void *data, struct stage_report *report)
+{
+	struct device_mounter *mounter = data;
+	enum format_error kind = FORMAT_OK;
+	int r;
+
+	r = format_and_mount(mounter->device, mounter->staging_fd, mounter->source.fs_type,
+			     mounter->source.options, &kind, &report->failure);
+	if (r == 0)
+		return STAGE_NEXT;
+
+	mounter->staging_fd = close_keep_errno(mounter->staging_fd);
+	(void) remove_directory(&mounter->staging, NULL);
+	if (kind == FORMAT_FILESYSTEM_MISMATCH)
+		stage_event_add(report, true, "Warning", "FailedMountOnFilesystemMismatch", "%s",
+				report->failure.text);
+	return r;
+}
+
+int local_new_device_mounter(const struct volume_request *request, struct stage_list *ret,
+			     struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "look up the source", .place = STAGE_WORKER, .run = find_device },
+		{ .name = "prepare the staging directory",
+		  .place = STAGE_WORKER,
+		  .run = prepare_staging },
+		{ .name = "mount the device", .place = STAGE_WORKER, .run = mount_device },
+	};
+	struct device_mounter *mounter;
+	int r;
+
+	assert(request->host && request->spec);
+
+	mounter = calloc(1, sizeof(*mounter));
+	if (!mounter)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
+	mounter->host = request->host;
+	mounter->staging_fd = -EBADF;
+	mounter->staging = PLACE_EMPTY;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, device_mounter_free };
+	r = local_source_init(request->spec, &mounter->source, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- UnmountDevice ---- */
+
+struct device_unmounter {
+	const struct plugin_host *host;
+	char *staging_path; /* relative; NULL: the recorded path is none of ours */
+	char device[PATH_MAX];
+	struct place staging;
+};
+
+static void device_unmounter_free(void *data)
+{
+	struct device_unmounter *unmounter = data;
+
+	if (!unmounter)
+		return;
+	free(unmounter->staging_path);
+	place_done(&unmounter->staging);
+	free(unmounter);
+}
+
+static int note_reference(const struct mount_entry *entry, void *userdata)
+{
+	struct failure *failure = userdata;
+
+	return failed_plain(failure, -EBUSY,
+			    "the device is still mounted by other references: '%s'",
+			    entry->mount_point);
+}
+
+struct source_search {
+	const char *mount_point;
+	char *ret;
+	size_t size;
+};
+
+static int note_source(const struct mount_entry *entry, void *userdata)
+{
+	struct source_search *search = userdata;
+
+	if (strcmp(entry->mount_point, search->mount_point) == 0)
+		(void) snprintf(search->ret, search->size, "%s", entry->source);
+	return 0;
+}
+
+static int check_references(void *data, struct stage_report *report)
+{
+	struct device_unmounter *unmounter = data;
+	const struct plugin_host *host = unmounter->host;
+	cleanup_close int fd = -EBADF;
+	struct mount_facts facts;
+	int r;
+
+	/* Nothing has been touched yet: whatever fails here changes no state. */
+	report->error_class = ERROR_TRANSIENT;
+	if (!unmounter->staging_path)
+		return STAGE_LIST_DONE;
+
+	r = place_open(host->root_fd, host->root_dir, unmounter->staging_path, &unmounter->staging,
+		       &report->failure);
+	if (r == 0)
+		r = place_facts(&unmounter->staging, &facts, &report->failure);
+	if (r == -ENOENT)
+		return STAGE_LIST_DONE;
+	if (is_corrupted_mount_error(r) || (r == 0 && !facts.is_mount_root))
+		return STAGE_NEXT;
+	if (r < 0)
+		return r;
+
+	fd = open_beneath(unmounter->staging.parent_fd, unmounter->staging.name,
+			  O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
+	if (fd < 0)
+		return fd;
+	r = mount_table_references(host->mount_table, fd, "", note_reference, &report->failure,
+				   &report->failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (unmounter->device[0] == '\0') {
+		struct source_search search = { unmounter->staging.path, unmounter->device,
+						sizeof(unmounter->device) };
+
+		(void) mount_table_walk(host->mount_table, note_source, &search);
+	}
+	return STAGE_NEXT;
+}
+
+static int unmount_device(void *data, struct stage_report *report)
+{
+	struct device_unmounter *unmounter = data;
+
+	report->error_class = ERROR_UNCERTAIN;
+	return cleanup_mount_point(&unmounter->staging, &report->failure);
+}
+
+static int check_device_is_free(void *data, struct stage_report *report)
+{
+	const struct device_unmounter *unmounter = data;
+
+	report->error_class = ERROR_UNCERTAIN;
+	return block_device_check_free(unmounter->device, &report->failure);
+}
+
+/* The recorded path decides where there is one; only a direct child of the staging base is ours. */
+static int find_staging_path(const struct volume_request *request, char **ret,
+			     struct failure *reterr)
+{
+	cleanup_free char *base = layout_absolute(request->host->root_dir, LOCAL_STAGING_BASE "/");
+	const char *recorded = request->device_mount_path ? request->device_mount_path : "";
+
+	if (!base)
+		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
+	if (recorded[0] == '\0')
+		return layout_child(LOCAL_STAGING_BASE, request->volume_name, ret, reterr);
+	if (strncmp(recorded, base, strlen(base)) != 0 ||
+	    !layout_is_component(recorded + strlen(base))) {
+		*ret = NULL;
+		return 0;
+	}
+	return layout_child(LOCAL_STAGING_BASE, recorded + strlen(base), ret, reterr);
+}
+
+int local_new_device_unmounter(const struct volume_request *request, struct stage_list *ret,
+			       struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "look for other mounts of the device",
+		  .place = STAGE_WORKER,
+		  .run = check_references },
+		{ .name = "unmount the device", .place = STAGE_WORKER, .run = unmount_device },
+		{ .name = "check that the device is free",
+		  .place = STAGE_WORKER,
+		  .run = check_device_is_free },
+	};
+	struct device_unmounter *unmounter;
+	int r;
+
+	assert(request->host && request->volume_name);
+
+	unmounter = calloc(1, sizeof(*unmounter));
+	if (!unmounter)
+		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
+	unmounter->host = request->host;
+	unmounter->staging = PLACE_EMPTY;
+	if (request->device_path)
+		(void) snprintf(unmounter->device, sizeof(unmounter->device), "%s",
+				request->device_path);
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, device_unmounter_free };
+	r = find_staging_path(request, &unmounter->staging_path, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
