@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * empty_dir - what an emptyDir's medium means; pure, and shared with the volumes that will be
+ * written into one (configMap, secret, projected)
+ */
+#ifndef PODVOL_PLUGINS_EMPTY_DIR_H
+#define PODVOL_PLUGINS_EMPTY_DIR_H
+
+#include "base/failure.h"
+#include "plugins/plugin.h"
+
+#include <stdint.h>
+
+enum empty_dir_medium { MEDIUM_DEFAULT, MEDIUM_MEMORY, MEDIUM_HUGE_PAGES };
+
+/* "", "Memory", "HugePages", "HugePages-<size>". Return: 0; -EINVAL unknown. */
+int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struct failure *reterr);
+
+/**
+ * empty_dir_memory_size - how large a tmpfs may grow, in bytes
+ * @pod:               its containers' memory limits bound it; NULL none
+ * @allocatable_bytes: of the node; 0 unknown
+ *
+ * The smallest of node, pod limit (when every container has one) and sizeLimit. Return: 0 when
+ * nothing bounds it.
+ */
+int64_t empty_dir_memory_size(const struct pod *pod, const struct pod_volume *source,
+			      int64_t allocatable_bytes);
+
+/**
+ * empty_dir_page_size - the page size of a HugePages medium, as a container requests it
+ * @ret: "2Mi"; borrowed from the pod
+ *
+ * Return: 0; -EINVAL no container requests it, or the medium names no size and several are
+ * requested.
+ */
+int empty_dir_page_size(const struct pod *pod, const char *medium, const char **ret,
+			struct failure *reterr);
+
+#endif
