@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent - builds every box, wires them, takes them down in reverse; see agent.h
+ *
+ * Nothing is decided here. What is mounted when it starts comes from the ledger and the directories
+ * below the root; nothing is unmounted before every source has delivered a complete snapshot.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "state/found.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+enum {
+	SET_ASIDE_USEC = 1000000,     /* a job older than this is stuck: another thread starts */
+	BACK_OFF_FIRST_USEC = 500000, /* kubelet's constants */
+	BACK_OFF_MAX_USEC = 122 * 1000000,
+	MANIFEST_SETTLE_USEC = 500000,
+	DRAIN_ATTEMPTS_MAX = 3,
+};
+
+/* ---- the node ---- */
+
+static int64_t memory_bytes(void)
+{
+	struct sysinfo info;
+
+	if (sysinfo(&info) < 0)
+		return 0;
+	return (int64_t) info.totalram * info.mem_unit;
+}
+
+static int open_root(struct agent *agent, struct failure *reterr)
+{
+	int r = mount_root_open(agent->config->root_dir, &agent->root, reterr);
+
+	if (r < 0)
+		return r;
+	r = mount_table_new(&agent->mount_table, reterr);
+	if (r < 0)
+		return r;
+	agent->host = (struct plugin_host){
+		.root_dir = agent->root.path,
+		.root_fd = agent->root.fd,
+		.node_name = agent->config->node_name,
+		.allocatable_memory_bytes = memory_bytes(),
+		.mount_table = agent->mount_table,
+	};
+	return 0;
+}
+
+static int start_pools(struct agent *agent, struct failure *reterr)
+{
+	struct worker_limits workers = {
+		.threads = (unsigned int) agent->config->worker_threads,
+		.threads_max = (unsigned int) agent->config->worker_threads_max,
+		.set_aside_usec = SET_ASIDE_USEC,
+	};
+	/* The kernel mounts one at a time, so more threads gain nothing; and this one never looks
+	 * up a path, so nothing can hang it. */
+	struct worker_limits mount_thread = { .threads = 1,
+					      .threads_max = 1,
+					      .set_aside_usec = SET_ASIDE_USEC };
+	int r;
+
+	if (workers.threads_max < workers.threads)
+		workers.threads_max = workers.threads;
+	r = worker_return_new(agent->event, PRIORITY_RESULTS, &agent->to_loop);
+	if (r >= 0)
+		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->workers);
+	if (r >= 0)
+		r = worker_pool_new("mount", agent->to_loop, &mount_thread, &agent->mount_thread);
+	return r < 0 ? failed(reterr, r, "cannot start worker threads") : 0;
+}
+
+/* ---- the tables ---- */
+
+static void on_dirty(void *userdata)
+{
+	agent_request_turn(userdata);
+}
+
+static int make_tables(struct agent *agent, struct failure *reterr)
+{
+	int r = sd_event_add_defer(agent->event, &agent->turn, agent_on_turn, agent);
+
+	if (r >= 0)
+		r = sd_event_source_set_priority(agent->turn, PRIORITY_TURN);
+	if (r >= 0)
+		r = dirty_set_new(on_dirty, agent, &agent->dirty);
+	if (r >= 0)
+		r = desired_new(agent->dirty, &agent->desired);
+	if (r >= 0)
+		r = actual_new(agent->dirty, &agent->actual);
+	if (r >= 0)
+		r = events_new((size_t) agent->config->events_max, &agent->events);
+	if (r >= 0)
+		r = waits_new(agent, &agent->waits);
+	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
+}
+
+static int make_operations(struct agent *agent, struct failure *reterr)
+{
+	struct operations_options options = {
+		.event = agent->event,
+		.host = &agent->host,
+		.node_labels = &agent->config->labels,
+		.actual = agent->actual,
+		.workers = agent->workers,
+		.mount_thread = agent->mount_thread,
+		.back_off_first_usec = BACK_OFF_FIRST_USEC,
+		.back_off_max_usec = BACK_OFF_MAX_USEC,
+		.ended = agent_on_ended,
+		.retry = agent_on_retry,
+		.userdata = agent,
+	};
+	int r = operations_new(&options, &agent->operations);
+
+	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;
+}
+
+/* ---- what is there already ---- */
+
+struct row_list {
+	struct ledger_row *rows;
+	size_t count, capacity;
+};
+
+static int add_row(const struct ledger_row *row, void *userdata)
+{
+	struct row_list *list = userdata;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+		struct ledger_row *rows = reallocarray(list->rows, capacity, sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		list->rows = rows;
+		list->capacity = capacity;
+	}
+	list->rows[list->count++] = *row;
+	return 0;
+}
+
+static void report_found(const struct found_volume *volume, enum rebuild_verdict verdict,
+			 void *userdata)
+{
+	struct log_subject subject = { .pod_uid = volume->pod_uid, .plugin = volume->plugin_name };
+
+	if (verdict == REBUILD_FOREIGN)
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s' of pod uid '%s' (%s) is not ours: left alone%s",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name,
+			  volume->is_mount_point ? ", mounted" : "");
+	else if (verdict == REBUILD_UNKNOWN_PLUGIN)
+		log_about(LOG_WARNING, &subject,
+			  "volume '%s' of pod uid '%s' needs the plugin '%s', which this podvold "
+			  "does not have: left alone",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name);
+}
+
+static int rebuild_from(struct agent *agent, const struct row_list *rows, struct failure *reterr)
+{
+	struct found_list found = { .count = 0 };
+	int r = found_read(agent->root.fd, &found, reterr);
+
+	if (r < 0)
+		return r;
+	r = rebuild(agent->actual, rows->rows, rows->count, found.volumes, found.count,
+		    report_found, agent);
+	found_list_done(&found);
+	if (r < 0)
+		return failed(reterr, r, "cannot rebuild the state from the ledger");
+	if (r > 0)
+		log_message(LOG_INFO, "%d entries known from before the start", r);
+	return 0;
+}
+
+static int open_ledger(struct agent *agent, struct failure *reterr)
+{
+	struct failure damage = { .error = 0 };
+	struct row_list rows = { .count = 0 };
+	int r = ledger_open(agent->config->run_dir, &agent->ledger, &damage);
+
+	if (r < 0) {
+		*reterr = damage;
+		return r;
+	}
+	if (r > 0)
+		log_message(LOG_ERR, "%s", damage.text);
+	r = ledger_walk(agent->ledger, add_row, &rows);
+	if (r >= 0)
+		r = rebuild_from(agent, &rows, reterr);
+	else
+		(void) failed(reterr, r, "cannot read the ledger");
+	free(rows.rows);
+	return r;
+}
+
+/* ---- what is wanted ---- */
+
+static void on_store_changed(void *userdata)
+{
+	agent_request_turn(userdata);
+}
+
+static void on_looked(void *userdata, const struct object *pod)
+{
+	struct agent *agent = userdata;
+	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
+
+	for (size_t i = 0; errors && i < errors->count; i++)
+		events_record(agent->events, pod, "Warning", "FailedMount", errors->texts[i],
+			      realtime_usec());
+	waits_pod_changed(agent->waits, pod->meta.uid);
+}
+
+static void on_controller_event(void *userdata, const struct object *about, const char *type,
+				const char *reason, const char *text)
+{
+	struct agent *agent = userdata;
+
+	events_record(agent->events, about, type, reason, text, realtime_usec());
+}
+
+static void on_sources_ready(void *userdata)
+{
+	struct agent *agent = userdata;
+	struct actual_volume *volume;
+
+	agent->sources_complete = true;
+	log_message(LOG_INFO, "every manifest was read; what nobody wants may be unmounted now");
+	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
+		(void) dirty_add(agent->dirty, volume->unique_name);
+	agent_request_turn(agent);
+}
+
+static int open_store(struct agent *agent, struct failure *reterr)
+{
+	unsigned int kinds =
+		1U << KIND_POD | 1U << KIND_PERSISTENT_VOLUME | 1U << KIND_PERSISTENT_VOLUME_CLAIM;
+	struct populator_options options = {
+		.desired = agent->desired,
+		.actual = agent->actual,
+		.node_name = agent->config->node_name,
+		.looked = on_looked,
+		.userdata = agent,
+	};
+	int r = store_open_embedded(agent->event, agent->config->state_dir, &agent->store, reterr);
+
+	if (r < 0)
+		return r;
+	options.store = agent->store;
+	r = populator_new(&options, &agent->populator);
+	if (r >= 0)
+		r = store_watch_new(agent->store, kinds, store_resource_version(agent->store),
+				    on_store_changed, agent, &agent->watch);
+	if (r >= 0)
+		r = pv_binder_new(agent->store, on_controller_event, agent, &agent->binder);
+	if (r < 0)
+		return failed(reterr, r, "cannot watch the store");
+	populator_full_pass(agent->populator, monotonic_usec());
+	return 0;
+}
+
+static int open_manifests(struct agent *agent, struct failure *reterr)
+{
+	struct manifest_source_options options = {
+		.directory = agent->config->manifest_dir,
+		.node_name = agent->config->node_name,
+		.settle_usec = MANIFEST_SETTLE_USEC,
+		.ready = on_sources_ready,
+		.userdata = agent,
+	};
+
+	return manifest_source_new(agent->event, agent->store, &options, &agent->manifests, reterr);
+}
+
+static int open_sources(struct agent *agent, struct failure *reterr)
+{
+	int r;
+
+	if (agent->config->drain) {
+		agent->sources_complete = true; /* nothing is wanted: everything of ours goes */
+		return 0;
+	}
+	r = open_store(agent, reterr);
+	return r < 0 ? r : open_manifests(agent, reterr);
+}
+
+int agent_new(sd_event *event, const struct config *config, struct agent **ret,
+	      struct failure *reterr)
+{
+	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
+		open_root, start_pools, make_tables, open_ledger, make_operations, open_sources,
+	};
+	struct agent *agent = calloc(1, sizeof(*agent));
+	int r = 0;
+
+	assert(event && config);
+	if (!agent)
+		return failed(reterr, -ENOMEM, "cannot start");
+	agent->event = event;
+	agent->config = config;
+	agent->root.fd = -EBADF;
+	for (size_t i = 0; i < ARRAY_SIZE(boxes) && r >= 0; i++)
+		r = boxes[i](agent, reterr);
+	if (r < 0) {
+		agent_free(agent);
+		return r;
+	}
+	agent_request_turn(agent);
+	*ret = agent;
+	return 0;
+}
+
+/* In reverse, with one exception: threads end before what their jobs report to. */
+struct agent *agent_free(struct agent *agent)
+{
+	if (!agent)
+		return NULL;
+	manifest_source_free(agent->manifests);
+	waits_free(agent->waits);
+	agent->workers = worker_pool_free(agent->workers);
+	agent->mount_thread = worker_pool_free(agent->mount_thread);
+	operations_free(agent->operations);
+	pv_binder_free(agent->binder);
+	store_watch_free(agent->watch);
+	populator_free(agent->populator);
+	store_free(agent->store);
+	if (agent->ledger)
+		(void) ledger_commit(agent->ledger, NULL);
+	ledger_free(agent->ledger);
+	events_free(agent->events);
+	plan_done(&agent->plan);
+	actual_free(agent->actual);
+	desired_free(agent->desired);
+	dirty_set_free(agent->dirty);
+	sd_event_source_disable_unref(agent->turn);
+	worker_return_free(agent->to_loop);
+	mount_table_free(agent->mount_table);
+	mount_root_done(&agent->root);
+	free(agent);
+	return NULL;
+}
+
+struct store *agent_store(struct agent *agent)
+{
+	return agent->store;
+}
+
+struct manifest_source *agent_manifests(struct agent *agent)
+{
+	return agent->manifests;
+}
+
+bool agent_is_ready(const struct agent *agent)
+{
+	return agent->sources_complete;
+}
+
+/* ---- drain ---- */
+
+void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata)
+{
+	assert(agent->config->drain);
+	agent->drained = done;
+	agent->drained_userdata = userdata;
+	on_sources_ready(agent);
+}
+
+static int find_hopeful(const struct operation_view *view, void *userdata)
+{
+	return view->running || view->attempts < DRAIN_ATTEMPTS_MAX;
+}
+
+void agent_check_drained(struct agent *agent)
+{
+	void (*drained)(void *userdata, size_t left) = agent->drained;
+	size_t left = actual_count(agent->actual);
+
+	if (!drained || dirty_count(agent->dirty) > 0)
+		return;
+	if (left > 0 && operation_walk(agent->operations, find_hopeful, NULL) != 0)
+		return;
+	agent->drained = NULL;
+	if (left == 0)
+		(void) mount_root_undo(&agent->root, NULL);
+	drained(agent->drained_userdata, left);
+}

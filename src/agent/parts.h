@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parts - what the files of this folder share: the agent's boxes; nobody else includes it
+ *
+ * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
+ * -> ledger -> operations) and what comes back from operations, waits.c the waits for pods, views.c
+ * and volume_row.c what the API shows.
+ */
+#ifndef PODVOL_AGENT_PARTS_H
+#define PODVOL_AGENT_PARTS_H
+
+#include "agent.h"
+#include "agent/events.h"
+#include "base/worker.h"
+#include "config.h"
+#include "controller/controller.h"
+#include "mount/mount.h"
+#include "operation/operation.h"
+#include "plugins/plugin.h"
+#include "reconcile/reconcile.h"
+#include "source/source.h"
+#include "state/state.h"
+#include "store/store.h"
+
+/* Order in the loop, first to last, and why. */
+enum agent_priority {
+	PRIORITY_SIGNALS = -50, /* stopping must not wait for a burst */
+	PRIORITY_RESULTS = -20, /* ended operations, before anything decides on old facts */
+	PRIORITY_STORE = -10,   /* then what is wanted */
+	PRIORITY_API = 0,       /* questions are answered from tables that are up to date */
+	PRIORITY_TURN = 10,     /* last: one look at everything that changed in this round */
+};
+
+struct waits;
+
+struct agent {
+	sd_event *event; /* borrowed */
+	const struct config *config;
+
+	struct mount_root root;
+	struct mount_table *mount_table;
+	struct plugin_host host;
+
+	struct worker_return *to_loop;
+	struct worker_pool *workers, *mount_thread;
+
+	struct store *store;
+	struct store_watch *watch;
+	struct manifest_source *manifests;
+	struct pv_binder *binder;
+	struct populator *populator;
+
+	struct dirty_set *dirty;
+	struct desired *desired;
+	struct actual *actual;
+	struct ledger *ledger;
+	struct operations *operations;
+	struct plan plan; /* kept between turns for its memory */
+
+	struct events *events;
+	struct waits *waits;
+
+	sd_event_source *turn; /* enabled once whenever something changed */
+	bool sources_complete; /* every source delivered a complete snapshot: unmounting is allowed
+				*/
+	bool ledger_failing;   /* said once, until a commit succeeds */
+
+	void (*drained)(void *userdata, size_t left);
+	void *drained_userdata;
+};
+
+/* ---- turn.c ---- */
+
+/* Have a turn soon; any number of calls make one turn. */
+void agent_request_turn(struct agent *agent);
+int agent_on_turn(sd_event_source *source, void *userdata);
+void agent_on_ended(void *userdata, const struct operation_ended *ended);
+void agent_on_retry(void *userdata, const char *unique_name);
+/* While draining: is everything gone, or is nothing left that will go? Then it tells. */
+void agent_check_drained(struct agent *agent);
+
+/* ---- waits.c ---- */
+
+int waits_new(struct agent *agent, struct waits **ret);
+/* Every wait that is left ends with -ECANCELED. */
+struct waits *waits_free(struct waits *waits);
+/* Something about this pod changed: look at its waits. Cheap when there are none. */
+void waits_pod_changed(struct waits *waits, const char *pod_uid);
+
+/* ---- volume_row.c ---- */
+
+/* One volume of one pod, wanted, mounted or both. */
+struct volume_row {
+	const struct desired_volume *want;
+	const struct desired_pod *want_pod;
+	const struct actual_volume *have;
+	const struct actual_pod *have_pod;
+	const char *unique_name, *pod_uid, *outer_name;
+};
+
+/* Rows of one pod; cost: that pod's volumes. A result of @visit other than 0 ends the walk. */
+int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
+		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
+int volume_rows_of_all(const struct agent *agent,
+		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
+
+/* The operation that concerns a row: its own, else the whole volume's. False: nothing runs or backs
+ * off. */
+bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
+			  struct operation_view *ret);
+
+/* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
+void volume_row_explain(const struct agent *agent, const struct volume_row *row,
+			struct failure *ret);
+
+#endif

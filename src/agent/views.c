@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * views - what the API shows of this node beside the objects: volumes, operations, manifests,
+ * events, version
+ *
+ * Trees are made anew for each question and belong to whoever asked; nothing here changes a table.
+ */
+#include "agent/parts.h"
+
+#include "base/clock.h"
+#include "build-config.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TIME_BYTES = 40 };
+
+/* RFC 3339 with milliseconds, as Kubernetes' MicroTime without its last digits. */
+static void write_time(uint64_t real_usec, char text[TIME_BYTES])
+{
+	time_t seconds = (time_t) (real_usec / USEC_PER_SEC);
+	struct tm calendar;
+	size_t used;
+
+	text[0] = '\0';
+	if (!gmtime_r(&seconds, &calendar))
+		return;
+	used = strftime(text, TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &calendar);
+	(void) snprintf(text + used, TIME_BYTES - used, ".%03uZ",
+			(unsigned int) (real_usec / 1000 % 1000));
+}
+
+/* Tables keep monotonic times; people want the other clock. 0 stays absent. */
+static void set_monotonic(struct cJSON *item, const char *key, uint64_t monotonic)
+{
+	char text[TIME_BYTES];
+
+	if (monotonic == 0)
+		return;
+	write_time(realtime_usec() - monotonic_usec() + monotonic, text);
+	(void) json_set_string(item, key, text);
+}
+
+/* ---- volumes ---- */
+
+static const char *source_of(const struct volume_spec *spec)
+{
+	const struct persistent_volume *pv = spec_pv(spec);
+
+	if (pv && pv->source == PV_SOURCE_LOCAL)
+		return pv->local_path;
+	if (pv && pv->source == PV_SOURCE_HOST_PATH)
+		return pv->host_path;
+	if (pv)
+		return pv->source_key;
+	if (!spec->source)
+		return "";
+	if (spec->source->source == SOURCE_HOST_PATH)
+		return spec->source->host_path;
+	if (spec->source->source == SOURCE_EMPTY_DIR && *spec->source->medium)
+		return spec->source->medium;
+	return spec->source->source_key;
+}
+
+static const char *state_of(const struct volume_row *row)
+{
+	enum mount_state state = row->have_pod ? row->have_pod->state : MOUNT_ABSENT;
+
+	return mount_state_name(state);
+}
+
+static void add_pod(struct cJSON *item, const struct volume_row *row)
+{
+	char key[POD_KEY_BYTES];
+
+	if (row->want_pod)
+		(void) json_set_string(item, "pod", pod_key(row->want_pod->pod->pod, key));
+	else
+		(void) json_set_string(item, "pod", row->have_pod->pod_key);
+	(void) json_set_string(item, "podUID", row->pod_uid);
+}
+
+static void add_operation(const struct agent *agent, struct cJSON *item,
+			  const struct volume_row *row)
+{
+	struct operation_view view;
+
+	if (!volume_row_operation(agent, row, &view))
+		return;
+	(void) json_set_string(item, "step", view.name);
+	(void) json_set_string(item, "stage", view.stage ?: "");
+	(void) json_set_int(item, "attempts", view.attempts);
+	set_monotonic(item, "since", view.since_usec);
+	set_monotonic(item, "nextRetry", view.retry_usec);
+	if (view.failure)
+		(void) json_set_string(item, "error", view.failure->text);
+}
+
+static void add_row(const struct agent *agent, struct cJSON *items, const struct volume_row *row)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+	const char *plugin = row->want ? row->want->plugin->name : row->have->plugin_name;
+	bool read_only = row->want_pod ? row->want_pod->spec.read_only : row->have_pod->read_only;
+
+	add_pod(item, row);
+	(void) json_set_string(item, "volume", row->outer_name);
+	(void) json_set_string(item, "uniqueName", row->unique_name);
+	(void) json_set_string(item, "plugin", plugin);
+	(void) json_set_string(item, "source",
+			       row->want_pod ? source_of(&row->want_pod->spec) : "");
+	(void) json_set_string(item, "path", row->have_pod ? row->have_pod->path : "");
+	(void) json_set_bool(item, "readOnly", read_only);
+	(void) json_set_bool(item, "wanted", row->want_pod != NULL);
+	(void) json_set_string(item, "state", state_of(row));
+	(void) json_set_string(item, "device", row->have ? row->have->device_path ?: "" : "");
+	(void) json_set_string(item, "deviceMountPath",
+			       row->have ? row->have->device_mount_path ?: "" : "");
+	if (row->have_pod && row->have_pod->took_usec > 0)
+		(void) json_set_int(item, "tookMicroseconds", (int64_t) row->have_pod->took_usec);
+	add_operation(agent, item, row);
+}
+
+struct collection {
+	const struct agent *agent;
+	struct cJSON *items;
+	const char *word; /* NULL: every row */
+};
+
+static bool is_named(const struct volume_row *row, const char *word)
+{
+	const char *inner = row->want_pod ? row->want_pod->spec.name : row->have->spec_name;
+
+	return strcmp(row->unique_name, word) == 0 || strcmp(inner, word) == 0 ||
+	       (row->have_pod && strcmp(row->have_pod->path, word) == 0);
+}
+
+static int collect(const struct volume_row *row, void *userdata)
+{
+	struct collection *collection = userdata;
+
+	if (!collection->word || is_named(row, collection->word))
+		add_row(collection->agent, collection->items, row);
+	return 0;
+}
+
+/* What kept a volume out of the table altogether: errors of looking it up. */
+static void collect_errors(struct collection *collection, const struct object *pod)
+{
+	const struct desired_errors *errors =
+		desired_errors(collection->agent->desired, pod->meta.uid);
+	char key[POD_KEY_BYTES];
+
+	for (size_t i = 0; errors && i < errors->count; i++) {
+		struct cJSON *item = json_add_object(collection->items, NULL);
+
+		(void) json_set_string(item, "pod", pod_key(pod->pod, key));
+		(void) json_set_string(item, "podUID", pod->meta.uid);
+		(void) json_set_string(item, "volume", errors->volumes[i]);
+		(void) json_set_string(item, "uniqueName", "");
+		(void) json_set_string(item, "plugin", "");
+		(void) json_set_string(item, "source", "");
+		(void) json_set_string(item, "path", "");
+		(void) json_set_bool(item, "readOnly", false);
+		(void) json_set_bool(item, "wanted", true);
+		(void) json_set_string(item, "state", mount_state_name(MOUNT_ABSENT));
+		(void) json_set_string(item, "step", "look_up");
+		(void) json_set_string(item, "error", errors->texts[i]);
+	}
+}
+
+static int collect_errors_of_pod(const struct object *pod, void *userdata)
+{
+	collect_errors(userdata, pod);
+	return 0;
+}
+
+struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
+{
+	struct cJSON *list = json_new_object();
+	struct collection collection = { .agent = agent };
+
+	if (!list)
+		return NULL;
+	collection.items = json_add_array(list, "items");
+	if (pod) {
+		(void) volume_rows_of_pod(agent, pod->meta.uid, collect, &collection);
+		collect_errors(&collection, pod);
+		return list;
+	}
+	(void) volume_rows_of_all(agent, collect, &collection);
+	(void) store_list(agent->store, KIND_POD, NULL, collect_errors_of_pod, &collection);
+	return list;
+}
+
+struct cJSON *agent_view_volume(struct agent *agent, const char *word)
+{
+	struct cJSON *list = json_new_object();
+	struct collection collection = { .agent = agent, .word = word };
+
+	assert(word);
+	if (!list)
+		return NULL;
+	collection.items = json_add_array(list, "items");
+	(void) volume_rows_of_all(agent, collect, &collection);
+	return list;
+}
+
+/* ---- operations ---- */
+
+static int add_view(const struct operation_view *view, void *userdata)
+{
+	struct collection *collection = userdata;
+	struct cJSON *item = json_add_object(collection->items, NULL);
+	const struct actual_volume *volume =
+		actual_find(collection->agent->actual, view->unique_name);
+	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
+
+	(void) json_set_string(item, "uniqueName", view->unique_name);
+	(void) json_set_string(item, "pod", pod ? pod->pod_key : "");
+	(void) json_set_string(item, "podUID", view->pod_uid);
+	(void) json_set_string(item, "step", view->name);
+	(void) json_set_string(item, "stage", view->stage ?: "");
+	(void) json_set_bool(item, "running", view->running);
+	(void) json_set_int(item, "attempts", view->attempts);
+	set_monotonic(item, "since", view->since_usec);
+	set_monotonic(item, "nextRetry", view->retry_usec);
+	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
+	return 0;
+}
+
+struct cJSON *agent_view_operations(struct agent *agent)
+{
+	struct cJSON *list = json_new_object();
+	struct collection collection = { .agent = agent };
+
+	if (!list)
+		return NULL;
+	collection.items = json_add_array(list, "items");
+	(void) operation_walk(agent->operations, add_view, &collection);
+	return list;
+}
+
+/* ---- manifests, events, version ---- */
+
+static int add_problem(const struct manifest_problem *problem, void *userdata)
+{
+	struct cJSON *item = json_add_object(userdata, NULL);
+	char since[TIME_BYTES];
+
+	write_time(problem->since_usec, since);
+	(void) json_set_string(item, "file", problem->file);
+	(void) json_set_int(item, "line", problem->line);
+	(void) json_set_string(item, "kind", problem->kind);
+	(void) json_set_string(item, "namespace", problem->name_space);
+	(void) json_set_string(item, "name", problem->name);
+	(void) json_set_string(item, "text", problem->text);
+	(void) json_set_string(item, "since", since);
+	return 0;
+}
+
+struct cJSON *agent_view_manifests(struct agent *agent)
+{
+	struct cJSON *list = json_new_object();
+	struct cJSON *items;
+
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	if (agent->manifests)
+		(void) manifest_source_problems(agent->manifests, add_problem, items);
+	return list;
+}
+
+const char *agent_manifest_file_of(struct agent *agent, const struct object *object)
+{
+	return agent->manifests ? manifest_source_file_of(agent->manifests, object) : NULL;
+}
+
+struct cJSON *agent_view_events(struct agent *agent)
+{
+	return events_view(agent->events);
+}
+
+struct cJSON *agent_view_version(struct agent *agent)
+{
+	struct cJSON *view = json_new_object();
+
+	if (!view)
+		return NULL;
+	(void) json_set_string(view, "podvol", PACKAGE_VERSION);
+	(void) json_set_string(view, "kubernetes", "v1.32.0"); /* whose behaviour it follows */
+	(void) json_set_string(view, "nodeName", agent->config->node_name);
+	(void) json_set_string(view, "rootDir", agent->root.path);
+	return view;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_row - one volume of one pod as people see it: wanted, mounted, being worked on, or several
+ * of these
+ *
+ * Joins the two tables and the operations; owns nothing and changes nothing.
+ */
+#include "agent/parts.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct volume_row make_row(const struct desired_volume *want,
+				  const struct desired_pod *want_pod,
+				  const struct actual_volume *have,
+				  const struct actual_pod *have_pod)
+{
+	return (struct volume_row){
+		.want = want,
+		.want_pod = want_pod,
+		.have = have,
+		.have_pod = have_pod,
+		.unique_name = want ? want->unique_name : have->unique_name,
+		.pod_uid = want_pod ? want_pod->pod_uid : have_pod->pod_uid,
+		.outer_name = want_pod ? want_pod->outer_name : have_pod->outer_name,
+	};
+}
+
+/* Everything that is wanted, beside what is there of it. */
+static int visit_wanted(const struct agent *agent, const struct desired_volume *want,
+			const struct desired_pod *want_pod,
+			int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
+{
+	const struct actual_volume *have = actual_find(agent->actual, want->unique_name);
+	const struct actual_pod *have_pod = have ? actual_find_pod(have, want_pod->pod_uid) : NULL;
+	struct volume_row row = make_row(want, want_pod, have, have_pod);
+
+	return visit(&row, userdata);
+}
+
+/* What is there and nobody wants. */
+static int visit_unwanted(const struct agent *agent, const struct actual_volume *have,
+			  const struct actual_pod *have_pod,
+			  int (*visit)(const struct volume_row *row, void *userdata),
+			  void *userdata)
+{
+	const struct desired_volume *want = desired_find(agent->desired, have->unique_name);
+	struct volume_row row;
+
+	if (want && desired_find_pod(want, have_pod->pod_uid))
+		return 0;
+	row = make_row(NULL, NULL, have, have_pod);
+	return visit(&row, userdata);
+}
+
+int volume_rows_of_all(const struct agent *agent,
+		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
+{
+	const struct desired_volume *want;
+	const struct desired_pod *want_pod;
+	const struct actual_volume *have;
+	const struct actual_pod *have_pod;
+	int r;
+
+	for (want = desired_first(agent->desired); want; want = want->hh.next)
+		for (want_pod = want->pods; want_pod; want_pod = want_pod->hh.next) {
+			r = visit_wanted(agent, want, want_pod, visit, userdata);
+			if (r != 0)
+				return r;
+		}
+	for (have = actual_first(agent->actual); have; have = have->hh.next)
+		for (have_pod = have->pods; have_pod; have_pod = have_pod->hh.next) {
+			r = visit_unwanted(agent, have, have_pod, visit, userdata);
+			if (r != 0)
+				return r;
+		}
+	return 0;
+}
+
+static int visit_wanted_of_pod(const struct agent *agent, const char *pod_uid,
+			       int (*visit)(const struct volume_row *row, void *userdata),
+			       void *userdata)
+{
+	const char *name;
+	int r;
+
+	for (size_t i = 0; (name = desired_volume_of_pod(agent->desired, pod_uid, i)); i++) {
+		const struct desired_volume *want = desired_find(agent->desired, name);
+
+		r = visit_wanted(agent, want, desired_find_pod(want, pod_uid), visit, userdata);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
+		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
+{
+	const char *name;
+	int r = visit_wanted_of_pod(agent, pod_uid, visit, userdata);
+
+	if (r != 0)
+		return r;
+	for (size_t i = 0; (name = actual_volume_of_pod(agent->actual, pod_uid, i)); i++) {
+		const struct actual_volume *have = actual_find(agent->actual, name);
+
+		r = visit_unwanted(agent, have, actual_find_pod(have, pod_uid), visit, userdata);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
+			  struct operation_view *ret)
+{
+	return operation_look(agent->operations, row->unique_name, row->pod_uid, ret) ||
+	       operation_look(agent->operations, row->unique_name, "", ret);
+}
+
+void volume_row_explain(const struct agent *agent, const struct volume_row *row,
+			struct failure *ret)
+{
+	uint64_t now = monotonic_usec();
+	struct operation_view view;
+
+	if (!volume_row_operation(agent, row, &view)) {
+		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
+				    row->outer_name);
+		return;
+	}
+	if (view.running) {
+		(void) failed_plain(ret, -EINPROGRESS,
+				    "volume '%s': %s is at '%s' since %.1f s, attempt %u",
+				    row->outer_name, view.name, view.stage,
+				    (double) (now - view.since_usec) / 1e6, view.attempts + 1);
+		return;
+	}
+	(void) failed_plain(ret, view.failure ? view.failure->error : -EAGAIN,
+			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s",
+			    row->outer_name, view.name, view.stage,
+			    view.failure ? view.failure->text : "unknown", view.attempts,
+			    view.retry_usec > now ? (double) (view.retry_usec - now) / 1e6 : 0);
+}

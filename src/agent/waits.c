@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waits - who waits for a pod's volumes, and what they are told
+ *
+ * Nobody polls: a wait is looked at when its pod changed, when its time is over, or when a look-up
+ * error of its pod has stood for a moment. That moment is why ours differs from kubelet's, which
+ * ends a wait at once with any error left from an older pass: a claim that arrives with its pod is
+ * bound milliseconds later.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+
+enum { WAIT_ERROR_GRACE_USEC = 1000000, WAIT_ACCURACY_USEC = 1000 };
+
+struct agent_wait {
+	struct waits *waits;
+	enum agent_wait_for what;
+	char *name_space, *name, *uid;
+	void (*done)(void *userdata, int error, const struct failure *why);
+	void *userdata;
+	sd_event_source *timer; /* end of the wait, or of the moment an error may stand */
+	uint64_t deadline_usec, error_since_usec;
+	struct agent_wait *prev, *next; /* of the same pod */
+};
+
+struct pod_waits {
+	char *uid;
+	struct agent_wait *waits;
+	UT_hash_handle hh;
+};
+
+struct waits {
+	struct agent *agent;
+	struct pod_waits *by_uid;
+	size_t count;
+};
+
+int waits_new(struct agent *agent, struct waits **ret)
+{
+	struct waits *waits = calloc(1, sizeof(*waits));
+
+	if (!waits)
+		return -ENOMEM;
+	waits->agent = agent;
+	*ret = waits;
+	return 0;
+}
+
+/* ---- the list per pod ---- */
+
+static struct pod_waits *find_pod(struct waits *waits, const char *uid)
+{
+	struct pod_waits *pod;
+
+	HASH_FIND_STR(waits->by_uid, uid, pod);
+	return pod;
+}
+
+static int link_wait(struct waits *waits, struct agent_wait *wait)
+{
+	struct pod_waits *pod = find_pod(waits, wait->uid);
+
+	if (!pod) {
+		pod = calloc(1, sizeof(*pod));
+		if (!pod)
+			return -ENOMEM;
+		pod->uid = strdup(wait->uid);
+		if (!pod->uid) {
+			free(pod);
+			return -ENOMEM;
+		}
+		HASH_ADD_KEYPTR(hh, waits->by_uid, pod->uid, strlen(pod->uid), pod);
+	}
+	DL_APPEND(pod->waits, wait);
+	waits->count++;
+	return 0;
+}
+
+static void unlink_wait(struct agent_wait *wait)
+{
+	struct waits *waits = wait->waits;
+	struct pod_waits *pod = find_pod(waits, wait->uid);
+
+	assert(pod);
+	DL_DELETE(pod->waits, wait);
+	waits->count--;
+	if (pod->waits)
+		return;
+	HASH_DEL(waits->by_uid, pod);
+	free(pod->uid);
+	free(pod);
+}
+
+static void wait_free(struct agent_wait *wait)
+{
+	sd_event_source_disable_unref(wait->timer);
+	free(wait->name_space);
+	free(wait->name);
+	free(wait->uid);
+	free(wait);
+}
+
+void agent_wait_cancel(struct agent_wait *wait)
+{
+	unlink_wait(wait);
+	wait_free(wait);
+}
+
+static void finish(struct agent_wait *wait, int error, const struct failure *why)
+{
+	unlink_wait(wait);
+	wait->done(wait->userdata, error, why);
+	wait_free(wait);
+}
+
+struct waits *waits_free(struct waits *waits)
+{
+	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
+
+	if (!waits)
+		return NULL;
+	while (waits->by_uid)
+		finish(waits->by_uid->waits, -ECANCELED, &stopping);
+	free(waits);
+	return NULL;
+}
+
+/* ---- is it over? ---- */
+
+struct look {
+	const struct agent *agent;
+	const char *outer_name; /* the volume looked for; NULL: the first that is in the way */
+	bool found;
+	struct volume_row in_the_way;
+	bool has_in_the_way;
+};
+
+static bool is_mounted(const struct volume_row *row)
+{
+	return row->want_pod && row->have_pod && row->have_pod->state == MOUNT_DONE;
+}
+
+static int look_at_wanted(const struct volume_row *row, void *userdata)
+{
+	struct look *look = userdata;
+
+	if (strcmp(row->outer_name, look->outer_name) != 0 || !row->want_pod)
+		return 0;
+	look->found = is_mounted(row);
+	look->in_the_way = *row;
+	look->has_in_the_way = !look->found;
+	return 1;
+}
+
+/* 0 all mounted; -EINPROGRESS with the first volume that is not. */
+static int look_for_mounted(const struct agent *agent, const struct pod *pod,
+			    struct failure *reterr)
+{
+	for (size_t i = 0; i < pod->volume_count; i++) {
+		struct pod_volume_use use = pod_volume_use(pod, pod->volumes[i].name);
+		struct look look = { .agent = agent, .outer_name = pod->volumes[i].name };
+
+		if (!use.mounted && !use.as_device)
+			continue;
+		(void) volume_rows_of_pod(agent, pod->object->meta.uid, look_at_wanted, &look);
+		if (look.found)
+			continue;
+		if (look.has_in_the_way)
+			volume_row_explain(agent, &look.in_the_way, reterr);
+		else
+			(void) failed_plain(reterr, -EINPROGRESS, "volume '%s': not looked at yet",
+					    pod->volumes[i].name);
+		return -EINPROGRESS;
+	}
+	return 0;
+}
+
+static int look_at_left(const struct volume_row *row, void *userdata)
+{
+	struct look *look = userdata;
+
+	look->in_the_way = *row;
+	look->has_in_the_way = true;
+	return 1;
+}
+
+/* Unlike kubelet's, an uncertain entry counts as left: it may be a mount. */
+static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
+			      struct failure *reterr)
+{
+	struct look look = { .agent = agent };
+
+	(void) volume_rows_of_pod(agent, pod_uid, look_at_left, &look);
+	if (!look.has_in_the_way)
+		return 0;
+	volume_row_explain(agent, &look.in_the_way, reterr);
+	return -EINPROGRESS;
+}
+
+/* Errors of looking the pod's volumes up, joined by "; " as kubelet does. */
+static bool look_up_errors(const struct agent *agent, const char *pod_uid, struct failure *reterr)
+{
+	const struct desired_errors *errors = desired_errors(agent->desired, pod_uid);
+	size_t used = 0;
+
+	if (!errors || errors->count == 0)
+		return false;
+	reterr->error = -EIO;
+	for (size_t i = 0; i < errors->count && used < sizeof(reterr->text); i++) {
+		int written = snprintf(reterr->text + used, sizeof(reterr->text) - used, "%s%s",
+				       i > 0 ? "; " : "", errors->texts[i]);
+
+		used += written > 0 ? (size_t) written : 0;
+	}
+	return true;
+}
+
+static void set_timer(struct agent_wait *wait, uint64_t when)
+{
+	if (when > wait->deadline_usec)
+		when = wait->deadline_usec;
+	(void) sd_event_source_set_time(wait->timer, when);
+	(void) sd_event_source_set_enabled(wait->timer, SD_EVENT_ONESHOT);
+}
+
+/* Returns true when an error of the look-up has stood long enough to be the answer. */
+static bool error_stands(struct agent_wait *wait, uint64_t now, struct failure *reterr)
+{
+	if (!look_up_errors(wait->waits->agent, wait->uid, reterr)) {
+		wait->error_since_usec = 0;
+		return false;
+	}
+	if (wait->error_since_usec == 0) {
+		wait->error_since_usec = now;
+		set_timer(wait, now + WAIT_ERROR_GRACE_USEC);
+	}
+	return now - wait->error_since_usec >= WAIT_ERROR_GRACE_USEC;
+}
+
+static void look_at(struct agent_wait *wait)
+{
+	struct agent *agent = wait->waits->agent;
+	uint64_t now = monotonic_usec();
+	struct failure why = { .error = 0 };
+	const struct object *pod;
+	int r;
+
+	if (wait->what == WAIT_UNMOUNTED) {
+		r = look_for_unmounted(agent, wait->uid, &why);
+	} else {
+		pod = store_get(agent->store, KIND_POD, wait->name_space, wait->name);
+		if (!pod || strcmp(pod->meta.uid, wait->uid) != 0) {
+			(void) failed_plain(&why, -ENOENT, "pod '%s/%s' was deleted",
+					    wait->name_space, wait->name);
+			finish(wait, -ENOENT, &why);
+			return;
+		}
+		r = look_for_mounted(agent, pod->pod, &why);
+	}
+	if (r == 0)
+		finish(wait, 0, NULL);
+	else if (now >= wait->deadline_usec)
+		finish(wait, -ETIMEDOUT, &why);
+	else if (wait->what == WAIT_MOUNTED && error_stands(wait, now, &why))
+		finish(wait, -EIO, &why);
+}
+
+void waits_pod_changed(struct waits *waits, const char *pod_uid)
+{
+	struct pod_waits *pod = waits->count > 0 ? find_pod(waits, pod_uid) : NULL;
+	struct agent_wait *wait, *next;
+
+	if (!pod)
+		return;
+	/* The last wait frees its list: read what comes next before looking. */
+	for (wait = pod->waits; wait; wait = next) {
+		next = wait->next;
+		look_at(wait);
+	}
+}
+
+static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
+{
+	struct agent_wait *wait = userdata;
+
+	if (now < wait->deadline_usec)
+		set_timer(wait, wait->deadline_usec);
+	look_at(wait);
+	return 0;
+}
+
+static struct agent_wait *wait_new(const char *name_space, const char *name, const char *uid)
+{
+	struct agent_wait *wait = calloc(1, sizeof(*wait));
+
+	if (!wait)
+		return NULL;
+	wait->name_space = strdup(name_space);
+	wait->name = strdup(name);
+	wait->uid = strdup(uid);
+	if (wait->name_space && wait->name && wait->uid)
+		return wait;
+	wait_free(wait);
+	return NULL;
+}
+
+int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space,
+		   const char *name, const char *uid, uint64_t timeout_usec,
+		   void (*done)(void *userdata, int error, const struct failure *why),
+		   void *userdata, struct agent_wait **ret)
+{
+	struct agent_wait *wait;
+	uint64_t now = monotonic_usec();
+	int r;
+
+	if (agent->waits->count >= (size_t) agent->config->waits_max)
+		return -ENOBUFS;
+	wait = wait_new(name_space, name, uid);
+	if (!wait)
+		return -ENOMEM;
+	wait->waits = agent->waits;
+	wait->what = what;
+	wait->done = done;
+	wait->userdata = userdata;
+	wait->deadline_usec = timeout_usec < UINT64_MAX - now ? now + timeout_usec : UINT64_MAX;
+
+	/* Due at once: the first look is a later turn of the loop, never inside this call. */
+	r = sd_event_add_time(agent->event, &wait->timer, CLOCK_MONOTONIC, now, WAIT_ACCURACY_USEC,
+			      on_timer, wait);
+	if (r < 0 || link_wait(agent->waits, wait) < 0) {
+		wait_free(wait);
+		return -ENOMEM;
+	}
+	populator_pod(agent->populator, name_space, name, now);
+	*ret = wait;
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privileges - the capabilities that podvold needs; see privileges.h
+ */
+#include "privileges.h"
+
+#include "base/cleanup.h"
+
+#include <sys/capability.h>
+#include <stdbool.h>
+
+/* Each with the one thing that fails first without it. */
+static const cap_value_t needed[] = {
+	CAP_SYS_ADMIN,       /* mount, umount, loop devices */
+	CAP_CHOWN,           /* fsGroup */
+	CAP_FOWNER,          /* chmod of files that users own */
+	CAP_FSETID,          /* keep setgid on directories of other groups */
+	CAP_DAC_OVERRIDE,    /* directories that users closed */
+	CAP_DAC_READ_SEARCH, /* the same for reading */
+};
+
+static int check(cap_t present, struct failure *reterr)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		cap_flag_value_t value = CAP_CLEAR;
+		char *name;
+
+		if (cap_get_flag(present, needed[i], CAP_PERMITTED, &value) == 0 &&
+		    value == CAP_SET)
+			continue;
+		name = cap_to_name(needed[i]);
+		(void) failed_plain(reterr, -EPERM,
+				    "podvold lacks the capability %s; run it as root or as the "
+				    "service podvol.service does",
+				    name ?: "it needs");
+		cap_free(name);
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int cut(struct failure *reterr)
+{
+	cap_t kept = cap_init();
+	int r = 0;
+
+	if (!kept)
+		return failed(reterr, -ENOMEM, "cannot give up capabilities");
+	for (cap_value_t cap = 0; cap <= cap_max_bits() - 1; cap++) {
+		bool keep = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+			keep = keep || needed[i] == cap;
+		/* Not allowed to: then the bounding set is the service manager's business. */
+		if (!keep && cap_get_bound(cap) == 1)
+			(void) cap_drop_bound(cap);
+	}
+	if (cap_set_flag(kept, CAP_PERMITTED, ARRAY_SIZE(needed), needed, CAP_SET) < 0 ||
+	    cap_set_flag(kept, CAP_EFFECTIVE, ARRAY_SIZE(needed), needed, CAP_SET) < 0 ||
+	    cap_set_proc(kept) < 0)
+		r = failed(reterr, -errno, "cannot give up capabilities");
+	cap_free(kept);
+	return r;
+}
+
+int privileges_check_and_cut(struct failure *reterr)
+{
+	cap_t present = cap_get_proc();
+	int r;
+
+	if (!present)
+		return failed(reterr, -errno, "cannot read the capabilities of this process");
+	r = check(present, reterr);
+	cap_free(present);
+	return r < 0 ? r : cut(reterr);
+}

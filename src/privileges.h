@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privileges - the capabilities that podvold needs, checked at start, and all others given up
+ */
+#ifndef PODVOL_PRIVILEGES_H
+#define PODVOL_PRIVILEGES_H
+
+#include "base/failure.h"
+
+/**
+ * privileges_check_and_cut - keep the needed capabilities in the permitted, effective and bounding
+ * sets
+ * @reterr: names the first that is missing
+ *
+ * Before the first thread. mkfs, fsck and mount helpers inherit what is kept and nothing else.
+ *
+ * Return: 0; -EPERM one is missing; else as capset(2).
+ */
+int privileges_check_and_cut(struct failure *reterr);
+
+#endif
