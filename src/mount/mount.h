@@ -93,9 +93,9 @@ bool path_has_backstep(const char *path);
 /* ---- root.c: the root directory as its own shared mount ---- */
 
 struct mount_root {
-	int fd;          /* O_PATH of the root directory, inside its mount */
+	int fd, lock_fd; /* O_PATH, inside its mount; and what holds the flock, below that */
 	char *path;      /* absolute, resolved once at start */
-	bool self_bound; /* this process made it a mount of its own */
+	bool self_bound; /* it is bound onto itself, by this process or by one before it */
 };
 
 /**
@@ -205,7 +205,7 @@ struct mount_facts {
 int place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
 int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr);
 
-/* statx errors that mean "a mount whose server is gone": unmount without further tests. Pure. */
+/* statx errors that mean "its server is gone": unmount without further tests. Pure. */
 bool is_corrupted_mount_error(int error);
 
 struct mount_entry {

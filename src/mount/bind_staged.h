@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bind_staged - what bind.c offers its neighbours, and the bind that needs only mount(2)
+ *
+ * For the files of mount/ only.
+ */
+#ifndef PODVOL_MOUNT_BIND_STAGED_H
+#define PODVOL_MOUNT_BIND_STAGED_H
+
+#include "mount/mount.h"
+
+/**
+ * bind_staged - bind_at() with mount(2) alone: bind aside, remount, move
+ *
+ * Serialised over all processes by a lock; about twelve system calls. Return: as bind_at();
+ * -EOPNOTSUPP attributes for a recursive bind, which mount(2) cannot apply to submounts.
+ */
+int bind_staged(int source_fd, int target_fd, const struct mount_attributes *attributes,
+		struct failure *reterr);
+
+/* Attach a detached mount where @target_fd leads. Returns 0 or -errno. */
+int attach_tree(int tree_fd, int target_fd);
+
+/* MOUNT_ATTR_* as the flags of mount(2). Pure. */
+unsigned long attributes_to_mount_flags(uint64_t attributes);
+
+#endif

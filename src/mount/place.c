@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place - a name under a pinned directory
+ *
+ * The parent is opened once, beneath the root; what is done later is done to (parent, name), so
+ * that nobody who renames or links in between sends it elsewhere. A last component that is empty,
+ * "." or ".." is refused: it would name something else than an entry of the parent.
+ */
+#include "mount/mount.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+bool path_has_backstep(const char *path)
+{
+	assert(path);
+
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (length == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += length;
+		path += *path == '/';
+	}
+	return false;
+}
+
+void place_done(struct place *place)
+{
+	if (place->parent_fd >= 0)
+		(void) close_keep_errno(place->parent_fd);
+	free(place->name);
+	free(place->path);
+	*place = PLACE_EMPTY;
+}
+
+/* Cut "a/b/c" into *ret_parent "a/b" and *ret_name "c"; *ret_parent is to be freed. */
+static int split(const char *path, char **ret_parent, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	if (*path == '/' || *name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return -EINVAL;
+	*ret_parent = strndup(path, slash ? (size_t) (slash - path) : 0);
+	if (!*ret_parent)
+		return -ENOMEM;
+	*ret_name = name;
+	return 0;
+}
+
+static int fill(int parent_fd, const char *root_path, const char *path, const char *name,
+		struct place *ret)
+{
+	struct place place = { .parent_fd = parent_fd, .name = strdup(name) };
+
+	if (asprintf(&place.path, "%s/%s", root_path, path) < 0)
+		place.path = NULL;
+	if (!place.name || !place.path) {
+		place_done(&place);
+		return -ENOMEM;
+	}
+	*ret = place;
+	return 0;
+}
+
+int place_make(int root_fd, const char *root_path, const char *path, mode_t mode, struct place *ret,
+	       struct failure *reterr)
+{
+	cleanup_free char *parent = NULL;
+	const char *name;
+	int fd, result;
+
+	assert(root_fd >= 0 && root_path && path && ret);
+	result = split(path, &parent, &name);
+	if (result < 0)
+		return failed(reterr, result, "'%s' does not name an entry below '%s'", path,
+			      root_path);
+
+	fd = make_directories(root_fd, parent, mode, reterr);
+	if (fd < 0)
+		return fd;
+	result = fill(fd, root_path, path, name, ret);
+	return result < 0 ? failed(reterr, result, "cannot keep '%s'", path) : 0;
+}
+
+int place_open(int root_fd, const char *root_path, const char *path, struct place *ret,
+	       struct failure *reterr)
+{
+	cleanup_free char *parent = NULL;
+	const char *name;
+	int fd, result;
+
+	assert(root_fd >= 0 && root_path && path && ret);
+	result = split(path, &parent, &name);
+	if (result < 0)
+		return failed(reterr, result, "'%s' does not name an entry below '%s'", path,
+			      root_path);
+
+	fd = open_beneath(root_fd, parent, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
+	if (fd < 0)
+		return fd;
+	result = fill(fd, root_path, path, name, ret);
+	return result < 0 ? failed(reterr, result, "cannot keep '%s'", path) : 0;
+}

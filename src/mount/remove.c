@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remove - the only file that removes
+ *
+ * One rmdir or unlink of a name under a pinned parent; a directory with something in it stays. The
+ * one recursive removal is an emptyDir's own content: by descriptor, without following a symbolic
+ * link, and it ends at the first mount point. Nothing is ever removed by a path string.
+ */
+#include "mount/mount.h"
+
+#include "base/cleanup.h"
+#include "mount/safe_path.h"
+#include "mount/tree_walk.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* A file system may skip entries while its directory shrinks, so a few rounds are made. */
+enum { REMOVE_ROUNDS_MAX = 8 };
+
+static int remove_name(const struct place *place, int flags, struct failure *reterr)
+{
+	assert(place && place->parent_fd >= 0 && place->name);
+
+	if (unlinkat(place->parent_fd, place->name, flags) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == ENOTEMPTY || errno == EEXIST)
+		return failed_plain(reterr, -ENOTEMPTY,
+				    "'%s' is not empty: it stays, with what is in it", place->path);
+	return failed(reterr, -errno, "cannot remove '%s'", place->path);
+}
+
+int remove_directory(const struct place *place, struct failure *reterr)
+{
+	return remove_name(place, AT_REMOVEDIR, reterr);
+}
+
+int remove_file(const struct place *place, struct failure *reterr)
+{
+	return remove_name(place, 0, reterr);
+}
+
+/* How many bytes of @path its first @count components take; 0 when it has fewer. */
+static size_t leading_components(const char *path, unsigned int count)
+{
+	const char *end = path;
+
+	while (count-- > 0) {
+		end += strspn(end, "/");
+		if (*end == '\0')
+			return 0;
+		end += strcspn(end, "/");
+	}
+	return (size_t) (end - path);
+}
+
+static unsigned int count_components(const char *path)
+{
+	unsigned int count = 0;
+
+	while (leading_components(path, count + 1) > 0)
+		count++;
+	return count;
+}
+
+void remove_empty_parents(int root_fd, const char *path, unsigned int stop)
+{
+	unsigned int count;
+
+	assert(root_fd >= 0 && path);
+	count = count_components(path);
+
+	for (unsigned int level = count; level > stop + 1; level--) {
+		cleanup(place_done) struct place place = PLACE_EMPTY;
+		cleanup_free char *parent = strndup(path, leading_components(path, level - 1));
+
+		if (!parent || place_open(root_fd, "", parent, &place, NULL) < 0)
+			return;
+		if (unlinkat(place.parent_fd, place.name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+			return;
+	}
+}
+
+static int remove_entry(const struct tree_entry *entry)
+{
+	int flags = entry->directory_fd >= 0 ? AT_REMOVEDIR : 0;
+
+	if (entry->other_mount)
+		return -EXDEV;
+	if (!entry->name || unlinkat(entry->parent_fd, entry->name, flags) == 0)
+		return 0;
+	if (errno == ENOENT || errno == ENOTEMPTY)
+		return 0; /* gone already, or one more round is needed */
+	return errno == EBUSY ? -EXDEV : -errno;
+}
+
+/* One round over what is in the directory; the directory itself stays. */
+static int remove_contents(int fd, const char *path, struct failure *reterr)
+{
+	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
+	struct tree_entry entry;
+	int result = tree_walk_new(fd, &walk);
+
+	if (result < 0)
+		return failed(reterr, result, "cannot read '%s'", path);
+	while ((result = tree_walk_next(walk, &entry)) > 0) {
+		result = remove_entry(&entry);
+		if (result == -EXDEV)
+			return failed_plain(
+				reterr, result,
+				"'%s' in '%s' is a mount point: nothing there is removed",
+				entry.name, path);
+		if (result < 0)
+			return failed(reterr, result, "cannot remove '%s' in '%s'", entry.name,
+				      path);
+	}
+	return result < 0 ? failed(reterr, result, "cannot read what is in '%s'", path) : 0;
+}
+
+int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	int result = -ENOTEMPTY;
+
+	assert(place && place->parent_fd >= 0 && place->name);
+	fd = path_open(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd == -EXDEV)
+		return failed_plain(reterr, fd, "'%s' is a mount point: its content is kept",
+				    place->path);
+	if (fd < 0)
+		return failed(reterr, fd, "cannot open '%s'", place->path);
+
+	for (int round = 0; round < REMOVE_ROUNDS_MAX && result == -ENOTEMPTY; round++) {
+		result = remove_contents(fd, place->path, reterr);
+		if (result == 0)
+			result = remove_directory(place, reterr);
+	}
+	return result;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_walk - every entry below a directory, children before their directory, the root last
+ *
+ * By descriptors: no path is built, no symbolic link followed, no mount entered. At most
+ * TREE_OPEN_MAX directories are open however deep the tree is; those above are closed and opened
+ * again by "..", which must then lead to the same directory (a tree that was moved meanwhile ends
+ * the walk with -ESTALE). Memory is bounded by the depth, not by the size.
+ */
+#ifndef PODVOL_MOUNT_TREE_WALK_H
+#define PODVOL_MOUNT_TREE_WALK_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+enum {
+	TREE_OPEN_MAX = 32,
+	TREE_DEPTH_MAX = 65536, /* directories within directories; deeper is -ENAMETOOLONG */
+};
+
+struct tree_entry {
+	int parent_fd;    /* readable; -EBADF for the root */
+	const char *name; /* within the parent; NULL for the root */
+	int directory_fd; /* readable, of a directory whose children came before; else -EBADF */
+	bool other_mount; /* something is mounted on this name: its own entry is hidden beneath */
+	struct statx status; /* type, mode, owner, group: of a moment ago */
+};
+
+struct tree_walk;
+
+/**
+ * tree_walk_new - begin at a directory
+ * @root_fd: O_PATH or readable; borrowed during the call only
+ *
+ * Return: 0; -ENOTDIR; else as open.
+ */
+int tree_walk_new(int root_fd, struct tree_walk **ret);
+struct tree_walk *tree_walk_free(struct tree_walk *walk);
+void tree_walk_freep(struct tree_walk **walk);
+
+/**
+ * tree_walk_next - the next entry
+ * @ret: valid until the next call; its descriptors stay the walk's
+ *
+ * An entry that vanished since its directory was read is passed over; a directory that cannot be
+ * opened or read ends the walk.
+ *
+ * Return: 1 an entry, 0 the end, or a negative errno.
+ */
+int tree_walk_next(struct tree_walk *walk, struct tree_entry *ret);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox - a mount namespace and a directory of their own for tests; see sandbox.h
+ *
+ * Uses none of the code under test. Never touches a mount outside its namespace, nor a file outside
+ * its mkdtemp directory.
+ */
+#include "sandbox.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+static struct {
+	char dir[64];
+	int fd;
+	unsigned int fds_before;
+} sandbox = { .fd = -EBADF };
+
+const char *sandbox_dir(void)
+{
+	return sandbox.dir;
+}
+
+int sandbox_fd(void)
+{
+	return sandbox.fd;
+}
+
+const char *sandbox_path(const char *relative)
+{
+	static char buffers[8][PATH_MAX];
+	static unsigned int turn;
+	char *buffer = buffers[turn++ % ARRAY_SIZE(buffers)];
+
+	(void) snprintf(buffer, sizeof(buffers[0]), "%s/%s", sandbox.dir, relative);
+	return buffer;
+}
+
+void sandbox_mkdir(const char *relative, unsigned int mode)
+{
+	assert_return_code(mkdir(sandbox_path(relative), 0700), errno);
+	assert_return_code(chmod(sandbox_path(relative), mode), errno);
+}
+
+void sandbox_write(const char *relative, const char *text)
+{
+	int fd = open(sandbox_path(relative), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_return_code(fd, errno);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	(void) close(fd);
+}
+
+bool sandbox_has(const char *relative, const char *text)
+{
+	cleanup_close int fd = open(sandbox_path(relative), O_RDONLY | O_CLOEXEC);
+	char got[256];
+	ssize_t length;
+
+	if (fd < 0)
+		return false;
+	length = read(fd, got, sizeof(got));
+	return length == (ssize_t) strlen(text) && memcmp(got, text, strlen(text)) == 0;
+}
+
+unsigned int sandbox_mounts_below(const char *path)
+{
+	FILE *mountinfo = fopen("/proc/self/mountinfo", "re");
+	size_t length = strlen(path);
+	unsigned int count = 0;
+	char line[8192], point[4096];
+
+	assert_non_null(mountinfo);
+	while (fgets(line, sizeof(line), mountinfo))
+		if (sscanf(line, "%*s %*s %*s %*s %4095s", point) == 1 &&
+		    strncmp(point, path, length) == 0 &&
+		    (point[length] == '\0' || point[length] == '/'))
+			count++;
+	(void) fclose(mountinfo);
+	return count;
+}
+
+unsigned int sandbox_open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	(void) closedir(dir);
+	return count;
+}
+
+int sandbox_setup(void **state)
+{
+	(void) state;
+	if (mount("podvol-test", sandbox.dir, "tmpfs", 0, "mode=0755") < 0) {
+		print_error("cannot mount a tmpfs on '%s': %s\n", sandbox.dir, strerror(errno));
+		return -1;
+	}
+	sandbox.fd = open(sandbox.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	sandbox.fds_before = sandbox_open_fds();
+	return sandbox.fd < 0 ? -1 : 0;
+}
+
+int sandbox_teardown(void **state)
+{
+	unsigned int fds = sandbox_open_fds();
+	unsigned int mounts = sandbox_mounts_below(sandbox.dir);
+	int result = 0;
+
+	(void) state;
+	if (fds != sandbox.fds_before) {
+		print_error("descriptors: %u before, %u after\n", sandbox.fds_before, fds);
+		result = -1;
+	}
+	if (mounts != 1) {
+		print_error("%u mounts are left in the sandbox\n", mounts - 1);
+		result = -1;
+	}
+	sandbox.fd = close_keep_errno(sandbox.fd);
+	while (umount2(sandbox.dir, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+		;
+	return result;
+}
+
+static int enter_namespace(void)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -errno;
+	return 0;
+}
+
+int sandbox_run(const char *name, const struct CMUnitTest *tests, size_t count)
+{
+	int result;
+
+	if (geteuid() != 0) {
+		printf("1..0 # SKIP needs root: mounts in a namespace of its own\n");
+		return 0;
+	}
+	result = enter_namespace();
+	if (result < 0) {
+		printf("1..0 # SKIP needs a mount namespace of its own: %s\n", strerror(-result));
+		return 0;
+	}
+	(void) snprintf(sandbox.dir, sizeof(sandbox.dir), "/tmp/podvol-test-XXXXXX");
+	if (!mkdtemp(sandbox.dir)) {
+		printf("Bail out! cannot make a directory: %s\n", strerror(errno));
+		return 1;
+	}
+	result = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	(void) rmdir(sandbox.dir);
+	return result;
+}
