@@ -16,6 +16,7 @@
 
 #include "base/failure.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -29,8 +30,11 @@ struct worker_job {
 	/* On the loop thread, once, after run returned NULL. May free the job. */
 	void (*done)(struct worker_job *job);
 	struct worker_job *next; /* worker.c's own */
-	uint64_t started_usec;   /* monotonic; when the present run began, 0 while queued */
-	int thread_id;           /* kernel thread id while running, for /proc/<tid>/stack; else 0 */
+	/* The two that any thread may read at any time, for views: when the present run began
+	 * (monotonic; 0 while queued), and the kernel's thread id for /proc/<tid>/stack (else 0).
+	 */
+	_Atomic uint64_t started_usec;
+	atomic_int thread_id;
 };
 
 struct worker_limits {
@@ -48,6 +52,9 @@ struct worker_limits {
  * Return: 0, or -ENOMEM, -EMFILE.
  */
 int worker_return_new(sd_event *event, int64_t priority, struct worker_return **ret);
+
+/* Calls done() of every job that has come back and was not told yet, so whatever done() touches
+ * must still be there. Blocks for nothing. Return: NULL. */
 struct worker_return *worker_return_free(struct worker_return *to_loop);
 
 /**
@@ -56,7 +63,7 @@ struct worker_return *worker_return_free(struct worker_return *to_loop);
  * @to_loop: borrowed; must outlive the pool
  * @limits:  copied; threads and threads_max at least 1
  *
- * Return: 0 or -ENOMEM.
+ * Loop thread only. Return: 0, or -ENOMEM, -EMFILE.
  */
 int worker_pool_new(const char *name, struct worker_return *to_loop,
 		    const struct worker_limits *limits, struct worker_pool **ret);
@@ -67,7 +74,8 @@ int worker_pool_new(const char *name, struct worker_return *to_loop,
  *
  * Blocks until every running job returned or @set_aside_usec went by; threads still stuck then are
  * left to the end of the process (a thread in an uninterruptible system call cannot be ended).
- * Queued jobs are not run; their done() is called, and they see no run.
+ * Queued jobs are not run; their done() is called, and they see no run. A job that comes later,
+ * from another pool, goes back to the loop without a run. Loop thread only.
  *
  * Return: NULL.
  */
