@@ -64,7 +64,7 @@ struct cJSON *agent_view_manifests(struct agent *agent);
 /* The file that still holds an object, or NULL: manifest_source_file_of(), so that api/ need not
  * know the source. Borrowed until the loop turns. */
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
-struct cJSON *agent_view_events(struct agent *agent);    /* a v1.EventList; newest last */
+struct cJSON *agent_view_events(struct agent *agent); /* a v1.EventList; newest last */
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
 

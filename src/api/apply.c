@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * apply - one stream of documents: every object created, or brought to what the document says
+ *
+ * All documents are read and validated before the first is written; volumes, claims and classes
+ * come before the pods that use them. An existing object keeps what the document does not name
+ * (controllers' fields, status, other people's annotations); lists are taken over whole. Only so
+ * many writes are queued at a time, so a long stream holds up nobody else.
+ *
+ * Not atomic: the first object that is not admitted ends it, and the answer says how many were
+ * stored before. A client that leaves ends it as well.
+ */
+#include "api/exchange.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CONFLICT_RETRIES = 5 };
+
+enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED };
+
+static const char *const result_names[] = {
+	[APPLY_CREATED] = "created",
+	[APPLY_CONFIGURED] = "configured",
+	[APPLY_UNCHANGED] = "unchanged",
+};
+
+struct apply;
+
+struct apply_item {
+	struct apply *apply;
+	const struct object *object;  /* the document's; owned by the list of documents */
+	uint64_t present_version;     /* of the object before this write; 0: there was none */
+	const struct object *written; /* a reference, once it is stored */
+	unsigned int conflicts;
+	enum apply_result result;
+};
+
+struct apply {
+	struct exchange *exchange; /* NULL: the client left */
+	struct store *store;
+	struct document_list documents;
+	struct apply_item *items; /* in the order of writing */
+	size_t next, in_flight, stored;
+	const struct apply_item *failed; /* the first */
+	int error;
+	struct failure why;
+};
+
+static void apply_free(struct apply *apply)
+{
+	for (size_t i = 0; apply->items && i < apply->documents.count; i++)
+		(void) object_unref(apply->items[i].written);
+	free(apply->items);
+	document_list_done(&apply->documents);
+	free(apply);
+}
+
+static void apply_abandon(void *work)
+{
+	struct apply *apply = work;
+
+	apply->exchange = NULL;
+}
+
+/* ---- one object ---- */
+
+static int merge(struct cJSON *into, const struct cJSON *from)
+{
+	const struct cJSON *member;
+	int r = 0;
+
+	for (member = json_first(from); member && r == 0; member = json_next(member)) {
+		struct cJSON *child = NULL;
+
+		if (json_is_object(member))
+			child = json_ensure_object(into, json_key(member));
+		if (child)
+			r = merge(child, member);
+		else
+			r = json_set(into, json_key(member), json_copy(member));
+	}
+	return r;
+}
+
+static int merge_document(struct cJSON *tree, void *userdata)
+{
+	return merge(tree, userdata);
+}
+
+static int merged_object(const struct object *present, const struct object *document,
+			 const struct object **ret, struct failure *reterr)
+{
+	const struct json_limits limits = { .bytes = document->json_length + 1,
+					    .depth = OBJECT_DEPTH_MAX + 1 };
+	cleanup_json struct cJSON *tree = NULL;
+	int r;
+
+	if (document->meta.resource_version != 0 &&
+	    document->meta.resource_version != present->meta.resource_version)
+		return -ESTALE;
+	r = json_parse(document->json, document->json_length, &limits, &tree, reterr);
+	if (r < 0)
+		return r;
+	return object_edit(present, merge_document, tree, ret, reterr);
+}
+
+static void item_done(void *userdata, int error, const struct object *result,
+		      const struct failure *why);
+
+static int write_item(struct apply_item *item, struct failure *reterr)
+{
+	struct store *store = item->apply->store;
+	const struct object_meta *meta = &item->object->meta;
+	const struct object *present =
+		store_get(store, item->object->kind, meta->name_space, meta->name);
+	cleanup_object const struct object *merged = NULL;
+	struct store_precondition expected;
+	int r;
+
+	item->present_version = present ? present->meta.resource_version : 0;
+	if (!present)
+		return store_create(store, item->object, item_done, item);
+	r = merged_object(present, item->object, &merged, reterr);
+	if (r < 0)
+		return r;
+	expected = (struct store_precondition){ .uid = present->meta.uid,
+						.resource_version = item->present_version };
+	return store_update(store, merged, &expected, item_done, item);
+}
+
+/* ---- the whole stream ---- */
+
+static void add_result(struct cJSON *items, const struct apply_item *item)
+{
+	const struct object_meta *meta = &item->written->meta;
+	struct cJSON *row = json_add_object(items, NULL);
+
+	(void) json_set_string(row, "kind", kind_row(item->object->kind)->name);
+	(void) json_set_string(row, "namespace", meta->name_space);
+	(void) json_set_string(row, "name", meta->name);
+	(void) json_set_string(row, "uid", meta->uid);
+	(void) json_set_string(row, "result", result_names[item->result]);
+}
+
+static void answer_failure(struct apply *apply)
+{
+	const struct apply_item *item = apply->failed;
+	const struct reply_details details = { .row = kind_row(item->object->kind),
+					       .name = item->object->meta.name };
+	struct failure why = apply->why;
+
+	if (why.text[0] && apply->documents.count > 1)
+		(void) snprintf(why.text, sizeof(why.text),
+				"%.160s (%zu of %zu documents were stored)", apply->why.text,
+				apply->stored, apply->documents.count);
+	reply_error(apply->exchange, apply->error, &details, &why);
+}
+
+static void answer(struct apply *apply)
+{
+	struct cJSON *tree = json_new_object();
+	struct cJSON *items = json_add_array(tree, "items");
+
+	for (size_t i = 0; i < apply->documents.count; i++)
+		add_result(items, &apply->items[i]);
+	views_reply_applied(apply->exchange, tree);
+}
+
+static void note_failure(struct apply_item *item, int error, const struct failure *why)
+{
+	struct apply *apply = item->apply;
+
+	if (apply->failed)
+		return;
+	apply->failed = item;
+	apply->error = error;
+	if (why)
+		apply->why = *why;
+}
+
+/* Queue what may be queued; answer when nothing is left. */
+static void go_on(struct apply *apply)
+{
+	while (apply->exchange && !apply->failed && apply->next < apply->documents.count &&
+	       apply->in_flight < API_APPLY_IN_FLIGHT) {
+		struct apply_item *item = &apply->items[apply->next++];
+		struct failure why = { 0 };
+		int r = write_item(item, &why);
+
+		if (r < 0)
+			note_failure(item, r, &why);
+		else
+			apply->in_flight++;
+	}
+	if (apply->in_flight > 0)
+		return;
+	if (apply->exchange && apply->failed)
+		answer_failure(apply);
+	else if (apply->exchange)
+		answer(apply);
+	apply_free(apply);
+}
+
+/* Somebody wrote between our look and our write: look again. */
+static bool is_conflict(int error)
+{
+	return error == -ESTALE || error == -EEXIST || error == -ENOENT;
+}
+
+static void item_done(void *userdata, int error, const struct object *result,
+		      const struct failure *why)
+{
+	struct apply_item *item = userdata;
+	struct apply *apply = item->apply;
+	struct failure again = { 0 };
+
+	if (is_conflict(error) && apply->exchange && item->conflicts++ < CONFLICT_RETRIES) {
+		error = write_item(item, &again);
+		if (error == 0)
+			return;
+		why = &again;
+	}
+	apply->in_flight--;
+	if (error < 0) {
+		note_failure(item, error, why);
+	} else {
+		apply->stored++;
+		item->written = object_ref(result);
+		if (item->present_version == 0)
+			item->result = APPLY_CREATED;
+		else if (item->present_version == result->meta.resource_version)
+			item->result = APPLY_UNCHANGED;
+		else
+			item->result = APPLY_CONFIGURED;
+	}
+	go_on(apply);
+}
+
+/* Pods last, each group in its order. */
+static int order_items(struct apply *apply)
+{
+	size_t filled = 0;
+
+	apply->items = calloc(apply->documents.count, sizeof(*apply->items));
+	if (!apply->items)
+		return -ENOMEM;
+	for (int pods = 0; pods <= 1; pods++) {
+		for (size_t i = 0; i < apply->documents.count; i++) {
+			const struct object *object = apply->documents.documents[i].object;
+
+			if ((object->kind == KIND_POD) != (pods == 1))
+				continue;
+			apply->items[filled++] =
+				(struct apply_item){ .apply = apply, .object = object };
+		}
+	}
+	return 0;
+}
+
+/* Replies and returns false when a document is bad: then nothing is written. */
+static bool check_documents(struct exchange *exchange, const struct document_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct document *document = &list->documents[i];
+
+		if (document->failure.error == 0)
+			continue;
+		reply_refusal(exchange,
+			      document->failure.error == -EINVAL && document->kind[0]
+				      ? API_INVALID
+				      : API_BAD_REQUEST,
+			      "document %zu (line %u%s%s%s%s) is refused, nothing was stored: %s",
+			      i + 1, document->line, document->kind[0] ? ", " : "", document->kind,
+			      document->name[0] ? " " : "", document->name, document->failure.text);
+		return false;
+	}
+	if (list->failure.error < 0)
+		reply_refusal(exchange, API_BAD_REQUEST, "nothing was stored: %s",
+			      list->failure.text);
+	else if (list->count == 0)
+		reply_refusal(exchange, API_BAD_REQUEST, "the body holds no document");
+	return list->failure.error == 0 && list->count > 0;
+}
+
+void apply_post(struct exchange *exchange)
+{
+	struct apply *apply = calloc(1, sizeof(*apply));
+	struct failure why = { 0 };
+	int r;
+
+	if (!apply) {
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	apply->exchange = exchange;
+	apply->store = agent_store(exchange->agent);
+	r = documents_parse(exchange->body ? exchange->body : "", exchange->body_length,
+			    &apply->documents, &why);
+	if (r < 0)
+		reply_refusal(exchange, r == -E2BIG ? API_TOO_LARGE : API_INTERNAL_ERROR, "%s",
+			      why.text);
+	if (r < 0 || !check_documents(exchange, &apply->documents)) {
+		apply_free(apply);
+		return;
+	}
+	if (order_items(apply) < 0) {
+		apply_free(apply);
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	exchange->work = apply;
+	exchange->abandon = apply_abandon;
+	go_on(apply);
+}

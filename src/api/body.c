@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * body - the one object of a create or update, from JSON or YAML, made to fit its path
+ *
+ * Syntax errors are 400, a well-formed object that breaks a rule is 422, as kube-apiserver has it.
+ * The path decides kind, namespace and (for updates) name; a body that says something else is
+ * refused, never bent.
+ */
+#include "api/exchange.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
+	struct failure why = { 0 };
+	int r;
+
+	r = json_parse(exchange->body, exchange->body_length, &limits, ret, &why);
+	if (r == -E2BIG)
+		reply_refusal(exchange, API_TOO_LARGE, "%s", why.text);
+	else if (r < 0)
+		reply_refusal(exchange, API_BAD_REQUEST, "the body is not valid JSON: %s",
+			      why.text);
+	return r;
+}
+
+/* YAML goes through the reader of manifests and on as the JSON that it made. */
+static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row,
+			   struct cJSON **ret)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX + 1,
+					    .depth = OBJECT_DEPTH_MAX + 1 };
+	struct document_list list = { 0 };
+	struct failure why = { 0 };
+	int r;
+
+	r = documents_parse(exchange->body, exchange->body_length, &list, &why);
+	if (r == 0 && list.failure.error < 0) {
+		r = list.failure.error;
+		why = list.failure;
+	}
+	if (r == 0 && list.count != 1)
+		r = failed_plain(&why, -EBADMSG, "the body holds %zu documents and must hold one",
+				 list.count);
+	if (r < 0) {
+		reply_refusal(exchange, r == -E2BIG ? API_TOO_LARGE : API_BAD_REQUEST, "%s",
+			      why.text);
+	} else if (list.documents[0].failure.error < 0) {
+		const struct document *document = &list.documents[0];
+		const struct reply_details details = { .row = row, .name = document->name };
+
+		r = document->failure.error;
+		if (r == -EINVAL && document->kind[0] != '\0')
+			reply_error(exchange, r, &details, &document->failure);
+		else
+			reply_refusal(exchange, API_BAD_REQUEST, "%s", document->failure.text);
+	} else {
+		const struct object *object = list.documents[0].object;
+
+		r = json_parse(object->json, object->json_length, &limits, ret, &why);
+		if (r < 0)
+			reply_refusal(exchange, API_INTERNAL_ERROR, "%s", why.text);
+	}
+	document_list_done(&list);
+	return r;
+}
+
+/* The API machinery knows kind and version from the path; a body may leave them out. */
+static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
+		       const char *name_space, struct cJSON *tree)
+{
+	char api_version[128];
+	struct cJSON *metadata;
+	const char *has;
+
+	(void) snprintf(api_version, sizeof(api_version), "%s%s%s", row->group,
+			*row->group ? "/" : "", row->version);
+	has = json_string(json_get(tree, "kind"), row->name);
+	if (strcmp(has, row->name) != 0 ||
+	    strcmp(json_string(json_get(tree, "apiVersion"), api_version), api_version) != 0) {
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "the object in the body is not a %s of %s, which is what the path "
+			      "names",
+			      row->name, api_version);
+		return -EBADMSG;
+	}
+	metadata = json_ensure_object(tree, "metadata");
+	has = json_string(json_get(metadata, "namespace"), name_space);
+	if (row->namespaced && strcmp(has, name_space) != 0) {
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "the namespace of the provided object does not match the namespace "
+			      "sent on the request");
+		return -EBADMSG;
+	}
+	(void) json_set_string(tree, "kind", row->name);
+	(void) json_set_string(tree, "apiVersion", api_version);
+	if (row->namespaced)
+		(void) json_set_string(metadata, "namespace", name_space);
+	return 0;
+}
+
+int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
+		const struct object **ret)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	struct reply_details details = { .row = row };
+	struct failure why = { 0 };
+	int r;
+
+	assert(exchange && row && name_space && ret);
+	if (exchange->body_length == 0) {
+		reply_refusal(exchange, API_BAD_REQUEST, "the request has no body");
+		return -EBADMSG;
+	}
+	if (exchange->content == CONTENT_YAML)
+		r = parse_yaml_body(exchange, row, &tree);
+	else
+		r = parse_json_body(exchange, &tree);
+	if (r < 0)
+		return r;
+	if (!json_is_object(tree)) {
+		reply_refusal(exchange, API_BAD_REQUEST, "the body is not an object");
+		return -EBADMSG;
+	}
+	r = fit_to_path(exchange, row, name_space, tree);
+	if (r < 0)
+		return r;
+
+	r = object_from_json(tree, ret, &why);
+	if (r < 0) {
+		details.name = json_string(json_get(json_get(tree, "metadata"), "name"), "");
+		reply_error(exchange, r, &details, &why);
+	}
+	return r;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exchange - one request and its answer, as the handlers see them: no sockets, no library
+ *
+ * http.c fills in the request, calls api_dispatch() and sends the answer when there is one, at once
+ * or later. A handler that must wait leaves its work in the exchange; if the client leaves first,
+ * the work is abandoned and never answers. Tests make exchanges of their own.
+ */
+#ifndef PODVOL_API_EXCHANGE_H
+#define PODVOL_API_EXCHANGE_H
+
+#include "api/path.h"
+#include "base/failure.h"
+#include "object/json.h"
+#include "object/kind.h"
+#include "object/object.h"
+
+enum api_method {
+	METHOD_GET,
+	METHOD_POST,
+	METHOD_PUT,
+	METHOD_DELETE,
+	METHOD_OTHER, /* PATCH, ...: known to nobody yet, 405 */
+};
+
+enum api_form { FORM_JSON, FORM_TABLE, FORM_YAML };
+enum api_content { CONTENT_JSON, CONTENT_YAML, CONTENT_OTHER };
+
+/* Why a request was refused: HTTP code and Kubernetes' reason in one. */
+enum api_refusal {
+	API_BAD_REQUEST,
+	API_FORBIDDEN,
+	API_NOT_FOUND,
+	API_METHOD_NOT_ALLOWED,
+	API_NOT_ACCEPTABLE,
+	API_CONFLICT,
+	API_ALREADY_EXISTS,
+	API_TOO_LARGE,
+	API_URI_TOO_LONG,
+	API_UNSUPPORTED_MEDIA_TYPE,
+	API_INVALID,
+	API_TOO_MANY_REQUESTS,
+	API_INTERNAL_ERROR,
+	API_SERVICE_UNAVAILABLE,
+	API_TIMEOUT,
+	API_REFUSAL_COUNT
+};
+
+struct exchange {
+	/* ---- the request; the strings are the transport's ---- */
+	struct agent *agent;
+	enum api_method method;
+	struct api_path path;
+	enum api_form form; /* of the answer */
+	enum api_content content;
+	char *body; /* NUL-terminated; NULL: none */
+	size_t body_length;
+	bool may_wait; /* false: so many requests wait already that this one must not */
+
+	/* ---- the answer ---- */
+	int status;  /* 0 until there is one */
+	char *reply; /* owned */
+	size_t reply_length;
+	const char *reply_type; /* static */
+	/* Called once, when the answer is complete; may be inside api_dispatch(). */
+	void (*answered)(struct exchange *exchange);
+
+	/* ---- what goes on for it meanwhile ---- */
+	void *work;
+	void (*abandon)(void *work); /* must see to it that the work never answers */
+};
+
+/* Finds the handler and runs it. The answer comes now or later; never both, never none. */
+void api_dispatch(struct exchange *exchange);
+
+/* The form that an Accept header asks for; NULL asks for JSON. -ENOENT: none that we speak. */
+int api_form_parse(const char *accept, enum api_form *ret);
+enum api_content api_content_parse(const char *content_type);
+
+/* Gives up waiting: what goes on for this exchange is abandoned. */
+void exchange_abandon(struct exchange *exchange);
+/* Frees body and reply. */
+void exchange_done(struct exchange *exchange);
+
+/* ---- reply.c: every handler ends in exactly one of these ---- */
+
+/* @bytes is taken; NULL is answered as "out of memory". @type is static. */
+void reply_bytes(struct exchange *exchange, int status, const char *type, char *bytes,
+		 size_t length);
+/* In the form asked for, Table apart (a tree is as it is). @tree is taken; NULL: no memory. */
+void reply_tree(struct exchange *exchange, int status, struct cJSON *tree);
+/* One object; as Table a table of one row. */
+void reply_object(struct exchange *exchange, int status, const struct object *object);
+void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What a refusal is about: status.details. Strings may be NULL. */
+struct reply_details {
+	const struct kind_row *row;
+	const char *name, *uid;
+	const char *field; /* of an invalid object: "spec.volumes[0].name" */
+};
+void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
+			 const struct reply_details *details, const char *message);
+/* {"kind": "Status", "status": "Success"} */
+void reply_success(struct exchange *exchange, int status, const struct reply_details *details,
+		   const char *message);
+/* A failed write or parse in Kubernetes' words: -EEXIST, -ENOENT, -ESTALE, -EINVAL, ... */
+void reply_error(struct exchange *exchange, int error, const struct reply_details *details,
+		 const struct failure *why);
+
+/* ---- handlers of other files ---- */
+
+typedef void api_handler(struct exchange *exchange);
+
+/* objects.c: any path below /api/v1 and /apis that no route claims. False: no such resource. */
+bool objects_handle(struct exchange *exchange);
+
+/* apply.c */
+api_handler apply_post;
+/* pods.c */
+api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
+/* views.c */
+api_handler views_volumes, views_volume, views_operations, views_manifests, views_events,
+	views_version, views_podvol_version;
+/* {"items": [...]} of volumes, of apply's results; @tree is taken. */
+void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tree);
+void views_reply_applied(struct exchange *exchange, struct cJSON *tree);
+
+/* body.c */
+/* The one object of a request body; its namespace becomes @name_space where it names none. Replies
+ * and returns a negative errno when there is no such object. */
+int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
+		const struct object **ret);
+
+#endif

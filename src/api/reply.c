@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reply - answers: bytes, trees, objects and Kubernetes' Status
+ *
+ * Every handler ends in one of these functions, once. An answer that cannot be built for want of
+ * memory becomes a constant Status, which needs none.
+ */
+#include "api/exchange.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct refusal_row {
+	int code;
+	const char *reason; /* metav1.StatusReason */
+} refusals[API_REFUSAL_COUNT] = {
+	[API_BAD_REQUEST] = { 400, "BadRequest" },
+	[API_FORBIDDEN] = { 403, "Forbidden" },
+	[API_NOT_FOUND] = { 404, "NotFound" },
+	[API_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed" },
+	[API_NOT_ACCEPTABLE] = { 406, "NotAcceptable" },
+	[API_CONFLICT] = { 409, "Conflict" },
+	[API_ALREADY_EXISTS] = { 409, "AlreadyExists" },
+	[API_TOO_LARGE] = { 413, "RequestEntityTooLarge" },
+	[API_URI_TOO_LONG] = { 414, "BadRequest" },
+	[API_UNSUPPORTED_MEDIA_TYPE] = { 415, "UnsupportedMediaType" },
+	[API_INVALID] = { 422, "Invalid" },
+	[API_TOO_MANY_REQUESTS] = { 429, "TooManyRequests" },
+	[API_INTERNAL_ERROR] = { 500, "InternalError" },
+	[API_SERVICE_UNAVAILABLE] = { 503, "ServiceUnavailable" },
+	[API_TIMEOUT] = { 504, "Timeout" },
+};
+
+static const char type_json[] = "application/json";
+static const char type_yaml[] = "application/yaml";
+
+/* Sent when not even a Status could be made; never freed as it is copied by nobody. */
+static const char no_memory_text[] =
+	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+	"\"message\":\"out of memory\",\"reason\":\"InternalError\",\"code\":500}\n";
+
+static void finish(struct exchange *exchange)
+{
+	exchange->work = NULL;
+	exchange->abandon = NULL;
+	exchange->answered(exchange);
+}
+
+void reply_bytes(struct exchange *exchange, int status, const char *type, char *bytes,
+		 size_t length)
+{
+	assert(exchange->status == 0);
+	if (!bytes) {
+		/* A reply without bytes and with this status means the constant text above. */
+		exchange->status = 500;
+		exchange->reply_type = type_json;
+		exchange->reply = strdup(no_memory_text);
+		exchange->reply_length = exchange->reply ? strlen(no_memory_text) : 0;
+		finish(exchange);
+		return;
+	}
+	exchange->status = status;
+	exchange->reply = bytes;
+	exchange->reply_length = length;
+	exchange->reply_type = type;
+	finish(exchange);
+}
+
+void reply_tree(struct exchange *exchange, int status, struct cJSON *tree)
+{
+	bool yaml = exchange->form == FORM_YAML;
+	char *text = NULL;
+
+	if (tree)
+		text = yaml ? json_print_yaml(tree) : json_print(tree);
+	json_free(tree);
+	reply_bytes(exchange, status, yaml ? type_yaml : type_json, text, text ? strlen(text) : 0);
+}
+
+static void reply_object_yaml(struct exchange *exchange, int status, const struct object *object)
+{
+	const struct json_limits limits = { .bytes = object->json_length + 1,
+					    .depth = OBJECT_DEPTH_MAX + 1 };
+	struct cJSON *tree = NULL;
+
+	(void) json_parse(object->json, object->json_length, &limits, &tree, NULL);
+	reply_tree(exchange, status, tree);
+}
+
+void reply_object(struct exchange *exchange, int status, const struct object *object)
+{
+	switch (exchange->form) {
+	case FORM_TABLE:
+		reply_tree(exchange, status,
+			   table_from_objects(object->kind, &object, 1, realtime_usec()));
+		return;
+	case FORM_YAML:
+		reply_object_yaml(exchange, status, object);
+		return;
+	case FORM_JSON:
+		break;
+	}
+	reply_bytes(exchange, status, type_json, strndup(object->json, object->json_length),
+		    object->json_length);
+}
+
+static void add_details(struct cJSON *status, const struct reply_details *details,
+			const char *message)
+{
+	struct cJSON *tree = json_add_object(status, "details");
+
+	if (details->name && *details->name)
+		(void) json_set_string(tree, "name", details->name);
+	if (details->row && *details->row->group)
+		(void) json_set_string(tree, "group", details->row->group);
+	if (details->row)
+		(void) json_set_string(tree, "kind", details->row->plural);
+	if (details->uid && *details->uid)
+		(void) json_set_string(tree, "uid", details->uid);
+	if (details->field) {
+		struct cJSON *cause = json_add_object(json_add_array(tree, "causes"), NULL);
+
+		(void) json_set_string(cause, "reason", "FieldValueInvalid");
+		(void) json_set_string(cause, "message", message);
+		(void) json_set_string(cause, "field", details->field);
+	}
+}
+
+static void reply_status(struct exchange *exchange, int code, const char *reason,
+			 const struct reply_details *details, const char *message)
+{
+	struct cJSON *status = json_new_object();
+
+	(void) json_set_string(status, "kind", "Status");
+	(void) json_set_string(status, "apiVersion", "v1");
+	(void) json_add_object(status, "metadata");
+	(void) json_set_string(status, "status", reason ? "Failure" : "Success");
+	if (message)
+		(void) json_set_string(status, "message", message);
+	if (reason)
+		(void) json_set_string(status, "reason", reason);
+	if (details)
+		add_details(status, details, message ? message : "");
+	if (reason)
+		(void) json_set_int(status, "code", code);
+	reply_tree(exchange, code, status);
+}
+
+void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
+			 const struct reply_details *details, const char *message)
+{
+	assert((unsigned int) refusal < API_REFUSAL_COUNT && message);
+	reply_status(exchange, refusals[refusal].code, refusals[refusal].reason, details, message);
+}
+
+void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)
+{
+	char message[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void) vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	reply_refusal_about(exchange, refusal, NULL, message);
+}
+
+void reply_success(struct exchange *exchange, int status, const struct reply_details *details,
+		   const char *message)
+{
+	reply_status(exchange, status, NULL, details, message);
+}
+
+/* "spec.volumes[0].name: required" begins with a field; "out of memory" does not. */
+static const char *field_of(const char *text, char field[FAILURE_TEXT_BYTES])
+{
+	size_t length = strcspn(text, ": ");
+
+	if (text[length] != ':' || length == 0)
+		return NULL;
+	(void) snprintf(field, FAILURE_TEXT_BYTES, "%.*s", (int) length, text);
+	return field;
+}
+
+static void reply_invalid(struct exchange *exchange, const struct reply_details *details,
+			  const char *why)
+{
+	struct reply_details with_field = *details;
+	char field[FAILURE_TEXT_BYTES], message[1024];
+
+	with_field.field = field_of(why, field);
+	(void) snprintf(message, sizeof(message), "%s \"%s\" is invalid: %s", details->row->name,
+			details->name ? details->name : "", why);
+	reply_refusal_about(exchange, API_INVALID, &with_field, message);
+}
+
+void reply_error(struct exchange *exchange, int error, const struct reply_details *details,
+		 const struct failure *why)
+{
+	const char *text = why && why->text[0] ? why->text : strerror(-error);
+	const char *name = details->name ? details->name : "";
+	const char *dot = *details->row->group ? "." : "";
+	enum api_refusal refusal = API_INTERNAL_ERROR;
+	char message[1024];
+
+	assert(error < 0);
+	switch (error) {
+	case -EINVAL:
+		reply_invalid(exchange, details, text);
+		return;
+	case -EEXIST:
+		refusal = API_ALREADY_EXISTS;
+		(void) snprintf(message, sizeof(message), "%s%s%s \"%s\" already exists",
+				details->row->plural, dot, details->row->group, name);
+		break;
+	case -ENOENT:
+		refusal = API_NOT_FOUND;
+		(void) snprintf(message, sizeof(message), "%s%s%s \"%s\" not found",
+				details->row->plural, dot, details->row->group, name);
+		break;
+	case -ESTALE:
+		refusal = API_CONFLICT;
+		(void) snprintf(message, sizeof(message),
+				"Operation cannot be fulfilled on %s%s%s \"%s\": the object has "
+				"been modified; please apply your changes to the latest version "
+				"and try again",
+				details->row->plural, dot, details->row->group, name);
+		break;
+	case -ENOBUFS:
+		refusal = API_TOO_MANY_REQUESTS;
+		(void) snprintf(message, sizeof(message), "too many writes are queued: try again");
+		break;
+	case -ECANCELED:
+		refusal = API_SERVICE_UNAVAILABLE;
+		(void) snprintf(message, sizeof(message), "podvold is stopping");
+		break;
+	default:
+		(void) snprintf(message, sizeof(message), "%s \"%s\" was not stored: %s",
+				details->row->plural, name, text);
+	}
+	reply_refusal_about(exchange, refusal, details, message);
+}

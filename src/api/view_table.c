@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_table - the columns of the node views, and the Table they make
+ *
+ * Pure: a tree, columns and a time in, a tree out. Absent things are "-", so that every line has
+ * the same number of words for cut(1) and awk(1) as far as its texts hold no blanks.
+ */
+#include "api/view_table.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/table.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+static void set_text(char text[VIEW_CELL_BYTES], const char *value)
+{
+	(void) snprintf(text, VIEW_CELL_BYTES, "%s", value && *value ? value : "-");
+}
+
+static void format_plain(const struct cJSON *item, const char *key, char text[VIEW_CELL_BYTES])
+{
+	const struct cJSON *value = json_get(item, key);
+	int64_t number;
+
+	if (json_int64(value, &number))
+		(void) snprintf(text, VIEW_CELL_BYTES, "%" PRId64, number);
+	else
+		set_text(text, json_string(value, ""));
+}
+
+static void format_access(const struct cJSON *item, const char *key, uint64_t now_usec,
+			  char text[VIEW_CELL_BYTES])
+{
+	set_text(text, json_bool(json_get(item, key), false) ? "ro" : "rw");
+}
+
+/* 850us, 12.3ms, 4.56s: three digits that matter. */
+static void format_took(const struct cJSON *item, const char *key, uint64_t now_usec,
+			char text[VIEW_CELL_BYTES])
+{
+	int64_t usec;
+
+	if (!json_int64(json_get(item, key), &usec) || usec <= 0)
+		set_text(text, "");
+	else if (usec < 1000)
+		(void) snprintf(text, VIEW_CELL_BYTES, "%" PRId64 "us", usec);
+	else if (usec < 100000)
+		(void) snprintf(text, VIEW_CELL_BYTES, "%.1fms", (double) usec / 1e3);
+	else if (usec < 1000000)
+		(void) snprintf(text, VIEW_CELL_BYTES, "%" PRId64 "ms", usec / 1000);
+	else
+		(void) snprintf(text, VIEW_CELL_BYTES, "%.2fs", (double) usec / 1e6);
+}
+
+/* "2026-11-21T08:15:30.123456Z"; false: no time. Fractions are passed over. */
+static bool parse_time(const char *text, uint64_t *ret_usec)
+{
+	struct tm parts = { 0 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+	time_t seconds;
+
+	if (!end)
+		return false;
+	if (*end == '.')
+		end += 1 + strspn(end + 1, "0123456789");
+	if (strcmp(end, "Z") != 0)
+		return false;
+	seconds = timegm(&parts);
+	if (seconds < 0)
+		return false;
+	*ret_usec = (uint64_t) seconds * USEC_PER_SEC;
+	return true;
+}
+
+static void format_age(const struct cJSON *item, const char *key, uint64_t now_usec,
+		       char text[VIEW_CELL_BYTES])
+{
+	const char *value = json_string(json_get(item, key), "");
+	uint64_t usec;
+
+	if (parse_time(value, &usec))
+		table_age(usec, now_usec, text);
+	else
+		set_text(text, value);
+}
+
+static void format_until(const struct cJSON *item, const char *key, uint64_t now_usec,
+			 char text[VIEW_CELL_BYTES])
+{
+	const char *value = json_string(json_get(item, key), "");
+	char age[TABLE_CELL_BYTES];
+	uint64_t usec;
+
+	if (!parse_time(value, &usec)) {
+		set_text(text, value);
+		return;
+	}
+	if (usec <= now_usec) {
+		set_text(text, "now");
+		return;
+	}
+	table_age(now_usec, usec, age);
+	(void) snprintf(text, VIEW_CELL_BYTES, "in %s", age);
+}
+
+/* The kubelet's "pod/web": kind and name of what an event is about. */
+static void format_involved(const struct cJSON *item, const char *key, uint64_t now_usec,
+			    char text[VIEW_CELL_BYTES])
+{
+	const struct cJSON *about = json_get(item, key);
+	char *at = text;
+
+	(void) snprintf(text, VIEW_CELL_BYTES, "%s/%s", json_string(json_get(about, "kind"), ""),
+			json_string(json_get(about, "name"), ""));
+	for (; *at && *at != '/'; at++)
+		if (*at >= 'A' && *at <= 'Z')
+			*at += 'a' - 'A';
+}
+
+static const struct view_column volume_columns[] = {
+	{ "Pod", VIEW_ALWAYS, "pod", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
+	{ "Plugin", VIEW_ALWAYS, "plugin", NULL },
+	{ "Source", VIEW_ALWAYS, "source", NULL },
+	{ "Path", VIEW_ALWAYS, "path", NULL },
+	{ "Access", VIEW_ALWAYS, "readOnly", format_access },
+	{ "State", VIEW_ALWAYS, "state", NULL },
+	{ "Took", VIEW_ALWAYS, "tookMicroseconds", format_took },
+	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
+	{ "Step", VIEW_WIDE, "step", NULL },
+	{ "Error", VIEW_WIDE, "error", NULL },
+	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+	{ "Since", VIEW_DETAIL, "since", format_age },
+	{ "Attempts", VIEW_DETAIL, "attempts", NULL },
+	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
+	{ "Device", VIEW_DETAIL, "device", NULL },
+	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
+};
+
+static const struct view_column operation_columns[] = {
+	{ "Unique Name", VIEW_ALWAYS, "uniqueName", NULL },
+	{ "Pod", VIEW_ALWAYS, "pod", NULL },
+	{ "Step", VIEW_ALWAYS, "step", NULL },
+	{ "Stage", VIEW_ALWAYS, "stage", NULL },
+	{ "Since", VIEW_ALWAYS, "since", format_age },
+	{ "Attempts", VIEW_ALWAYS, "attempts", NULL },
+	{ "Next Retry", VIEW_ALWAYS, "nextRetry", format_until },
+	{ "Error", VIEW_WIDE, "error", NULL },
+	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+};
+
+static const struct view_column manifest_columns[] = {
+	{ "File", VIEW_ALWAYS, "file", NULL },    { "Line", VIEW_ALWAYS, "line", NULL },
+	{ "Kind", VIEW_ALWAYS, "kind", NULL },    { "Namespace", VIEW_ALWAYS, "namespace", NULL },
+	{ "Name", VIEW_ALWAYS, "name", NULL },    { "Since", VIEW_ALWAYS, "since", format_age },
+	{ "Problem", VIEW_ALWAYS, "text", NULL },
+};
+
+static const struct view_column event_columns[] = {
+	{ "Last Seen", VIEW_ALWAYS, "lastTimestamp", format_age },
+	{ "Type", VIEW_ALWAYS, "type", NULL },
+	{ "Reason", VIEW_ALWAYS, "reason", NULL },
+	{ "Object", VIEW_ALWAYS, "involvedObject", format_involved },
+	{ "Message", VIEW_ALWAYS, "message", NULL },
+	{ "First Seen", VIEW_WIDE, "firstTimestamp", format_age },
+	{ "Count", VIEW_WIDE, "count", NULL },
+};
+
+static const struct view_column applied_columns[] = {
+	{ "Kind", VIEW_ALWAYS, "kind", NULL },     { "Namespace", VIEW_ALWAYS, "namespace", NULL },
+	{ "Name", VIEW_ALWAYS, "name", NULL },     { "UID", VIEW_ALWAYS, "uid", NULL },
+	{ "Result", VIEW_ALWAYS, "result", NULL },
+};
+
+static const struct view_column version_columns[] = {
+	{ "Component", VIEW_ALWAYS, "name", NULL },
+	{ "Version", VIEW_ALWAYS, "value", NULL },
+};
+
+#define COLUMNS(array)                                                                             \
+	{                                                                                          \
+		array, ARRAY_SIZE(array)                                                           \
+	}
+const struct view_columns view_volume_columns = COLUMNS(volume_columns);
+const struct view_columns view_operation_columns = COLUMNS(operation_columns);
+const struct view_columns view_manifest_columns = COLUMNS(manifest_columns);
+const struct view_columns view_event_columns = COLUMNS(event_columns);
+const struct view_columns view_applied_columns = COLUMNS(applied_columns);
+const struct view_columns view_version_columns = COLUMNS(version_columns);
+
+static void add_definitions(struct cJSON *table, const struct view_columns *columns)
+{
+	struct cJSON *definitions = json_add_array(table, "columnDefinitions");
+
+	for (size_t i = 0; i < columns->count; i++) {
+		struct cJSON *definition = json_add_object(definitions, NULL);
+
+		(void) json_set_string(definition, "name", columns->columns[i].name);
+		(void) json_set_string(definition, "type", "string");
+		(void) json_set_string(definition, "format", "");
+		(void) json_set_string(definition, "description", "");
+		(void) json_set_int(definition, "priority", columns->columns[i].priority);
+	}
+}
+
+static void add_row(struct cJSON *rows, const struct cJSON *item,
+		    const struct view_columns *columns, uint64_t now_usec)
+{
+	struct cJSON *row = json_add_object(rows, NULL);
+	struct cJSON *cells = json_add_array(row, "cells");
+
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct view_column *column = &columns->columns[i];
+		char text[VIEW_CELL_BYTES];
+
+		if (column->format)
+			column->format(item, column->key, now_usec, text);
+		else
+			format_plain(item, column->key, text);
+		(void) json_set_string(cells, NULL, text);
+	}
+	/* What clients take namespace and name from; only objects have it. */
+	if (json_is_object(json_get(item, "metadata"))) {
+		struct cJSON *object = json_add_object(row, "object");
+
+		(void) json_set(object, "metadata", json_copy(json_get(item, "metadata")));
+	}
+}
+
+struct cJSON *view_table(const struct cJSON *view, const struct view_columns *columns,
+			 uint64_t now_usec)
+{
+	struct cJSON *table = json_new_object();
+	struct cJSON *rows;
+	const struct cJSON *item;
+
+	assert(view && columns);
+	(void) json_set_string(table, "kind", "Table");
+	(void) json_set_string(table, "apiVersion", "meta.k8s.io/v1");
+	(void) json_add_object(table, "metadata");
+	add_definitions(table, columns);
+	rows = json_add_array(table, "rows");
+	for (item = json_first(json_get(view, "items")); item; item = json_next(item))
+		add_row(rows, item, columns, now_usec);
+	return table;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * views - what no store holds, read only: volumes, operations, manifests, events, versions
+ *
+ * The agent makes the trees; here they are filtered and given the form that was asked for.
+ */
+#include "api/exchange.h"
+
+#include "api/view_table.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* Takes @tree; NULL: no memory. */
+static void reply_view(struct exchange *exchange, int status, struct cJSON *tree,
+		       const struct view_columns *columns)
+{
+	struct cJSON *table;
+
+	if (!tree || exchange->form != FORM_TABLE) {
+		reply_tree(exchange, status, tree);
+		return;
+	}
+	table = view_table(tree, columns, realtime_usec());
+	json_free(tree);
+	reply_tree(exchange, status, table);
+}
+
+void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tree)
+{
+	reply_view(exchange, status, tree, &view_volume_columns);
+}
+
+void views_reply_applied(struct exchange *exchange, struct cJSON *tree)
+{
+	reply_view(exchange, 200, tree, &view_applied_columns);
+}
+
+/* ---- filters ---- */
+
+typedef bool keep_fn(const struct cJSON *item, const void *what);
+
+/* Takes @tree and gives a new one with the items that @keep likes; all else is copied. */
+static struct cJSON *filter_items(struct cJSON *tree, keep_fn *keep, const void *what)
+{
+	struct cJSON *kept = json_new_object();
+	const struct cJSON *member, *item;
+
+	for (member = json_first(tree); member; member = json_next(member)) {
+		struct cJSON *items;
+
+		if (strcmp(json_key(member), "items") != 0) {
+			(void) json_set(kept, json_key(member), json_copy(member));
+			continue;
+		}
+		items = json_add_array(kept, "items");
+		for (item = json_first(member); item; item = json_next(item))
+			if (keep(item, what))
+				(void) json_set(items, NULL, json_copy(item));
+	}
+	json_free(tree);
+	return kept;
+}
+
+static bool is_of_pod(const struct cJSON *item, const void *what)
+{
+	return strcmp(json_string(json_get(item, "pod"), ""), what) == 0;
+}
+
+void views_volumes(struct exchange *exchange)
+{
+	const char *pod = api_path_parameter(&exchange->path, "pod");
+	struct cJSON *tree = agent_view_volumes(exchange->agent, NULL);
+
+	if (tree && pod)
+		tree = filter_items(tree, is_of_pod, pod);
+	views_reply_volumes(exchange, 200, tree);
+}
+
+void views_volume(struct exchange *exchange)
+{
+	const char *word = exchange->path.segments[3];
+	struct cJSON *tree = agent_view_volume(exchange->agent, word);
+
+	if (tree && json_count(json_get(tree, "items")) == 0) {
+		json_free(tree);
+		reply_refusal(exchange, API_NOT_FOUND, "volume \"%s\" not found", word);
+		return;
+	}
+	views_reply_volumes(exchange, 200, tree);
+}
+
+void views_operations(struct exchange *exchange)
+{
+	reply_view(exchange, 200, agent_view_operations(exchange->agent), &view_operation_columns);
+}
+
+void views_manifests(struct exchange *exchange)
+{
+	reply_view(exchange, 200, agent_view_manifests(exchange->agent), &view_manifest_columns);
+}
+
+/* ---- events ---- */
+
+struct event_filter {
+	const char *name_space; /* NULL: all */
+	const char *selector;   /* "involvedObject.name=web,involvedObject.kind=Pod"; "" all */
+};
+
+/* One "field=value" of a selector; dots go one level down. */
+static bool field_matches(const struct cJSON *item, const char *term, size_t length)
+{
+	const char *end = term + length;
+	const char *at = term;
+
+	while (item && at < end) {
+		size_t key_length = strcspn(at, ".=");
+		char key[64];
+
+		if (key_length >= sizeof(key) || at + key_length >= end)
+			return false;
+		memcpy(key, at, key_length);
+		key[key_length] = '\0';
+		item = json_get(item, key);
+		at += key_length;
+		if (*at++ == '=')
+			break;
+	}
+	if (at < end && *at == '=') /* "==" is "=" */
+		at++;
+	return item && strlen(json_string(item, "")) == (size_t) (end - at) &&
+	       strncmp(json_string(item, ""), at, (size_t) (end - at)) == 0;
+}
+
+static bool event_is_wanted(const struct cJSON *item, const void *what)
+{
+	const struct event_filter *filter = what;
+	const char *at = filter->selector;
+	const struct cJSON *metadata = json_get(item, "metadata");
+
+	if (filter->name_space &&
+	    strcmp(json_string(json_get(metadata, "namespace"), ""), filter->name_space) != 0)
+		return false;
+	while (*at) {
+		size_t length = strcspn(at, ",");
+
+		if (length > 0 && !field_matches(item, at, length))
+			return false;
+		at += length;
+		if (*at == ',')
+			at++;
+	}
+	return true;
+}
+
+void views_events(struct exchange *exchange)
+{
+	const char *selector = api_path_parameter(&exchange->path, "fieldSelector");
+	struct event_filter filter = { .selector = selector ? selector : "" };
+	struct cJSON *tree;
+
+	if (strstr(filter.selector, "!=")) {
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "fieldSelector: only = and == are served, not !=");
+		return;
+	}
+	if (exchange->path.segment_count == 5)
+		filter.name_space = exchange->path.segments[3];
+	tree = agent_view_events(exchange->agent);
+	if (tree)
+		tree = filter_items(tree, event_is_wanted, &filter);
+	reply_view(exchange, 200, tree, &view_event_columns);
+}
+
+/* ---- versions ---- */
+
+void views_podvol_version(struct exchange *exchange)
+{
+	cleanup_json struct cJSON *ours = agent_view_version(exchange->agent);
+	struct cJSON *view, *items;
+	const struct cJSON *member;
+
+	if (!ours || exchange->form != FORM_TABLE) {
+		reply_tree(exchange, 200, TAKE_PTR(ours));
+		return;
+	}
+	view = json_new_object();
+	items = json_add_array(view, "items");
+	for (member = json_first(ours); member; member = json_next(member)) {
+		struct cJSON *item = json_add_object(items, NULL);
+
+		(void) json_set_string(item, "name", json_key(member));
+		(void) json_set_string(item, "value", json_string(member, ""));
+	}
+	reply_view(exchange, 200, view, &view_version_columns);
+}
+
+/* What kubectl version and client libraries read: version.Info of the Kubernetes that we speak. */
+void views_version(struct exchange *exchange)
+{
+	cleanup_json struct cJSON *ours = agent_view_version(exchange->agent);
+	const char *kubernetes = json_string(json_get(ours, "kubernetes"), "v1.32.0");
+	struct cJSON *info = json_new_object();
+	unsigned int major = 0, minor = 0;
+	char text[128];
+
+	(void) sscanf(kubernetes, "v%u.%u", &major, &minor);
+	(void) snprintf(text, sizeof(text), "%u", major);
+	(void) json_set_string(info, "major", text);
+	(void) snprintf(text, sizeof(text), "%u", minor);
+	(void) json_set_string(info, "minor", text);
+	(void) snprintf(text, sizeof(text), "%s+podvol-%s", kubernetes,
+			json_string(json_get(ours, "podvol"), "unknown"));
+	(void) json_set_string(info, "gitVersion", text);
+	(void) json_set_string(info, "gitTreeState", "");
+	(void) json_set_string(info, "platform", "linux");
+	reply_tree(exchange, 200, info);
+}

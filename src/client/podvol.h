@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * podvol - the C interface to podvold: hand over manifests, wait until a pod's volumes are mounted,
+ * ask what is mounted where
+ *
+ * A handle is one connection to the daemon's unix socket. Calls block until they are answered or
+ * their time is over. A handle belongs to one thread at a time; different handles do not know each
+ * other. The library never prints, never aborts, starts no thread and leaves signals alone. It
+ * does not trust its arguments: what cannot be right is -EINVAL.
+ *
+ * Functions return 0 or a positive fact, else a negative errno; podvol_error() has the sentence for
+ * people. Whatever the daemon refused comes as one of
+ *   -ENOENT        no such object, pod, volume or path
+ *   -EEXIST        it is there already
+ *   -EBUSY         a conflict: it changed meanwhile, or a manifest still holds the pod
+ *   -EBADMSG       the request or an object in it is not valid; the sentence names the field
+ *   -EACCES        the caller may not use the socket
+ *   -E2BIG         the request is too large
+ *   -ETIMEDOUT     it was not done in time; the sentence says what is missing and why
+ *   -EAGAIN        the daemon has too much to do, or is stopping: try again later
+ *   -EIO           any other refusal, see podvol_status()
+ * and what the way to it can bring:
+ *   -ECONNREFUSED  nobody answers on the socket, or it is not there
+ *   -EPROTO        what answers there is no podvold
+ *   -ENOMEM
+ *
+ * Example: store what a file holds, wait for the pod, print where its volumes are.
+ *
+ *	struct podvol *podvol = NULL;
+ *	struct podvol_table *volumes = NULL;
+ *	int r = podvol_connect(NULL, &podvol);
+ *
+ *	if (r == 0)
+ *		r = podvol_apply(podvol, manifest, strlen(manifest), NULL);
+ *	if (r == 0)
+ *		r = podvol_pod_mount(podvol, "default/web", 30000, &volumes);
+ *	for (size_t i = 0; r == 0 && i < podvol_table_rows(volumes); i++)
+ *		puts(podvol_table_cell(volumes, i, podvol_table_find(volumes, "Path")));
+ *	if (r < 0)
+ *		fprintf(stderr, "%s\n", podvol ? podvol_error(podvol) : strerror(-r));
+ *	podvol_table_free(volumes);
+ *	podvol_free(podvol);
+ */
+#ifndef PODVOL_H
+#define PODVOL_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PODVOL_PUBLIC __attribute__((visibility("default")))
+/* Where the daemon listens when nobody says otherwise. */
+#define PODVOL_SOCKET_DEFAULT "/run/podvol/podvol.sock"
+
+struct podvol;
+struct podvol_table;
+
+/**
+ * podvol_connect - make a handle
+ * @socket_path: absolute path of the socket; NULL means $PODVOL_SOCKET, or PODVOL_SOCKET_DEFAULT
+ * @ret:         the caller's; given to podvol_free()
+ *
+ * Nothing is sent yet. Return: 0; -EINVAL; -ENAMETOOLONG; -ENOMEM.
+ */
+PODVOL_PUBLIC int podvol_connect(const char *socket_path, struct podvol **ret);
+
+/* podvol_free - close the connection and free the handle, which may be NULL */
+PODVOL_PUBLIC void podvol_free(struct podvol *podvol);
+
+/**
+ * podvol_error - what went wrong in the last call with this handle, for people
+ * @podvol: may be NULL
+ *
+ * Return: one sentence without a newline, "" after success; valid until the next call.
+ */
+PODVOL_PUBLIC const char *podvol_error(const struct podvol *podvol);
+
+/**
+ * podvol_status - HTTP status of the last answer
+ * @podvol: may be NULL
+ *
+ * Return: 200, 404, ...; 0 when there was no answer.
+ */
+PODVOL_PUBLIC int podvol_status(const struct podvol *podvol);
+
+/**
+ * podvol_socket - the path of the socket that a handle uses
+ * @podvol: may be NULL
+ *
+ * Return: valid as long as the handle; "" for NULL.
+ */
+PODVOL_PUBLIC const char *podvol_socket(const struct podvol *podvol);
+
+/* One HTTP request. Strings and bytes are read during the call only. */
+struct podvol_request {
+	const char *method;       /* "GET", "POST", "PUT", "DELETE" */
+	const char *path;         /* "/api/v1/pods?..."; escaped by the caller */
+	const char *content_type; /* of @body; NULL: "application/json" */
+	const char *accept;       /* NULL: "application/json" */
+	const void *body;         /* may be NULL */
+	size_t body_length;
+	unsigned int timeout_msec; /* for the whole call; 0: none */
+};
+
+/* Its answer. Give it to podvol_reply_done(). */
+struct podvol_reply {
+	int status; /* HTTP's */
+	char *body; /* NUL-terminated */
+	size_t length;
+};
+
+/**
+ * podvol_request - send any request of the daemon's API
+ * @podvol:  the handle
+ * @request: what is sent
+ * @ret:     the answer; written for every HTTP status, also when this function says that the daemon
+ *           refused; untouched when there was no answer; may be NULL
+ *
+ * Return: 0 for statuses below 400, else an errno as above.
+ */
+PODVOL_PUBLIC int podvol_request(struct podvol *podvol, const struct podvol_request *request,
+				 struct podvol_reply *ret);
+
+/**
+ * podvol_reply_done - free what an answer holds
+ * @reply: may be NULL or empty
+ */
+PODVOL_PUBLIC void podvol_reply_done(struct podvol_reply *reply);
+
+/**
+ * podvol_escape - make any text fit into one part of a path or query
+ * @text: such as a volume's unique name, which holds slashes
+ *
+ * Return: the caller's, freed with free(); NULL: no memory, or @text is NULL.
+ */
+PODVOL_PUBLIC char *podvol_escape(const char *text);
+
+/**
+ * podvol_apply - store every document of a stream: create what is new, update what differs
+ * @podvol:    the handle
+ * @documents: YAML or JSON, any number of documents; all are checked before the first is stored
+ * @length:    bytes
+ * @ret:       columns Kind, Namespace, Name, UID, Result (created, configured, unchanged); may be
+ *             NULL; given to podvol_table_free()
+ *
+ * Return: 0; -EBADMSG names document, line and field; other errors as above.
+ */
+PODVOL_PUBLIC int podvol_apply(struct podvol *podvol, const void *documents, size_t length,
+			       struct podvol_table **ret);
+
+/**
+ * podvol_pod_mount - wait until every volume of a stored pod is mounted
+ * @podvol:       the handle
+ * @pod:          "namespace/name", "name" (namespace "default") or uid
+ * @timeout_msec: 0 asks for the present state and does not wait
+ * @ret:          its volumes, see podvol_volumes(); may be NULL
+ *
+ * Return: 0; -ETIMEDOUT says which volume is missing, at which step, with which error, after how
+ * many attempts and when the next comes; -EBADMSG the pod names what cannot be found; -ENOENT.
+ */
+PODVOL_PUBLIC int podvol_pod_mount(struct podvol *podvol, const char *pod,
+				   unsigned int timeout_msec, struct podvol_table **ret);
+
+/**
+ * podvol_pod_unmount - delete a pod and wait until none of its volumes is mounted
+ * @podvol:       the handle
+ * @pod:          as above; also a pod that is deleted and not yet down
+ * @timeout_msec: 0 deletes and does not wait
+ *
+ * Claims, volumes and data stay.
+ * Return: 0; -EBUSY a manifest still holds the pod, and which; -ENOENT; -ETIMEDOUT.
+ */
+PODVOL_PUBLIC int podvol_pod_unmount(struct podvol *podvol, const char *pod,
+				     unsigned int timeout_msec);
+
+enum podvol_wait_for {
+	PODVOL_MOUNTED,
+	PODVOL_UNMOUNTED,
+};
+
+/**
+ * podvol_pod_wait - wait and change nothing
+ * @podvol:       the handle
+ * @pod:          as above
+ * @what:         PODVOL_MOUNTED, or PODVOL_UNMOUNTED (true also for a pod that nobody knows)
+ * @timeout_msec: 0 asks once
+ *
+ * Return: 0; -ENOENT; -ETIMEDOUT and -EBADMSG as podvol_pod_mount().
+ */
+PODVOL_PUBLIC int podvol_pod_wait(struct podvol *podvol, const char *pod, enum podvol_wait_for what,
+				  unsigned int timeout_msec);
+
+/**
+ * podvol_volumes - the volumes of one pod, or of all
+ * @podvol: the handle
+ * @pod:    as above; NULL: all
+ * @ret:    columns Pod, Volume, Plugin, Source, Path, Access, State, Took, and more that are for
+ *          those who look closer; given to podvol_table_free()
+ *
+ * Return: 0; -ENOENT.
+ */
+PODVOL_PUBLIC int podvol_volumes(struct podvol *podvol, const char *pod, struct podvol_table **ret);
+
+/**
+ * podvol_table_get - any path that can answer as a Table
+ * @podvol: the handle
+ * @path:   "/api/v1/namespaces/default/pods", "/podvol/v1/operations", ...; escaped by the caller
+ * @ret:    given to podvol_table_free()
+ *
+ * Return: 0; -EPROTO the answer is no Table; other errors as above.
+ */
+PODVOL_PUBLIC int podvol_table_get(struct podvol *podvol, const char *path,
+				   struct podvol_table **ret);
+
+/**
+ * podvol_table_free - free a table
+ * @table: may be NULL, as in all functions below, where it is an empty one
+ */
+PODVOL_PUBLIC void podvol_table_free(struct podvol_table *table);
+
+/* podvol_table_rows, podvol_table_columns - its size. */
+PODVOL_PUBLIC size_t podvol_table_rows(const struct podvol_table *table);
+PODVOL_PUBLIC size_t podvol_table_columns(const struct podvol_table *table);
+
+/* podvol_table_name - a column's name as the daemon writes it ("Unique Name"); "" outside. */
+PODVOL_PUBLIC const char *podvol_table_name(const struct podvol_table *table, size_t column);
+
+/* podvol_table_priority - 0 always shown, 1 in wide output, 2 to look closer; -1 outside. */
+PODVOL_PUBLIC int podvol_table_priority(const struct podvol_table *table, size_t column);
+
+/* podvol_table_find - the column of a name in any case; podvol_table_columns() when there is none,
+ * for which every cell is "". */
+PODVOL_PUBLIC size_t podvol_table_find(const struct podvol_table *table, const char *name);
+
+/* podvol_table_cell - one text, valid as long as the table; "" outside of it. */
+PODVOL_PUBLIC const char *podvol_table_cell(const struct podvol_table *table, size_t row,
+					    size_t column);
+
+/* podvol_table_row_namespace, podvol_table_row_name - of the object that a row shows; "" where it
+ * shows none, or one without a namespace. Valid as long as the table. */
+PODVOL_PUBLIC const char *podvol_table_row_namespace(const struct podvol_table *table, size_t row);
+PODVOL_PUBLIC const char *podvol_table_row_name(const struct podvol_table *table, size_t row);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
