@@ -3,10 +3,9 @@
  * actual - what is mounted, as far as we know, and the one gate through which that changes; see
  * actual.h
  *
- * Volumes by unique name, their pods by uid, and an index that counts for every pod how many of its
- * entries may be mounted. All states move through set_pod_state() and set_device_state(), by the
- * table in after_error[]; whoever changed something marks the volume dirty once, in mark(). Nothing
- * here asks the kernel.
+ * Volumes by unique name, their pods by uid, and an index of the volumes of a pod. All states move
+ * through set_pod_state() and set_device_state(), by the table in after_error[]; whoever changed
+ * something marks the volume dirty once, in mark(). Nothing here asks the kernel.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -39,19 +38,10 @@ static const enum mount_state after_error[][MOUNT_STATE_COUNT] = {
 			      [MOUNT_DONE] = MOUNT_DONE },
 };
 
-/* One per pod that has entries; made with its first entry, so that a state can change without
- * memory. */
-struct pod_count {
-	char *pod_uid;
-	size_t entries, may_be_mounted;
-	UT_hash_handle hh;
-};
-
 struct actual {
 	struct dirty_set *dirty; /* borrowed */
 	struct actual_volume *volumes;
-	struct pod_count *pods;
-	struct pod_index names;
+	struct pod_index names; /* of the volumes that a pod has an entry in */
 };
 
 const char *mount_state_name(enum mount_state state)
@@ -81,87 +71,12 @@ int actual_new(struct dirty_set *dirty, struct actual **ret)
 	return 0;
 }
 
-/* ---- the index by pod ---- */
-
-static struct pod_count *find_count(const struct actual *actual, const char *pod_uid)
-{
-	struct pod_count *count;
-
-	HASH_FIND_STR(actual->pods, pod_uid, count);
-	return count;
-}
-
-static struct pod_count *insert_count(struct actual *actual, const char *pod_uid)
-{
-	struct pod_count *count = calloc(1, sizeof(*count));
-
-	if (!count)
-		return NULL;
-
-	count->pod_uid = strdup(pod_uid);
-	if (count->pod_uid)
-		HASH_ADD_KEYPTR(hh, actual->pods, count->pod_uid, strlen(count->pod_uid), count);
-	if (!count->hh.tbl) {
-		free(count->pod_uid);
-		free(count);
-		return NULL;
-	}
-	return count;
-}
-
-static int count_entry(struct actual *actual, const char *pod_uid)
-{
-	struct pod_count *count = find_count(actual, pod_uid);
-
-	if (!count)
-		count = insert_count(actual, pod_uid);
-	if (!count)
-		return -ENOMEM;
-
-	count->entries++;
-	return 0;
-}
-
-static void uncount_entry(struct actual *actual, const char *pod_uid)
-{
-	struct pod_count *count = find_count(actual, pod_uid);
-
-	assert(count && count->entries > count->may_be_mounted);
-
-	if (--count->entries > 0)
-		return;
-	HASH_DEL(actual->pods, count);
-	free(count->pod_uid);
-	free(count);
-}
-
-bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid)
-{
-	const struct pod_count *count;
-
-	assert(actual && pod_uid);
-
-	count = find_count(actual, pod_uid);
-	return count && count->may_be_mounted > 0;
-}
-
-const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position)
-{
-	return pod_index_at(&actual->names, pod_uid, position);
-}
-
 /* ---- the gate ---- */
 
-static void set_pod_state(struct actual *actual, struct actual_pod *pod, enum mount_state state)
+static void set_pod_state(struct actual_pod *pod, enum mount_state state)
 {
-	struct pod_count *count = find_count(actual, pod->pod_uid);
+	assert(state < MOUNT_STATE_COUNT);
 
-	assert(count && state < MOUNT_STATE_COUNT);
-
-	if (pod->state != MOUNT_ABSENT)
-		count->may_be_mounted--;
-	if (state != MOUNT_ABSENT)
-		count->may_be_mounted++;
 	pod->state = state;
 }
 
@@ -209,7 +124,6 @@ static void drop_pod(struct actual *actual, struct actual_volume *volume, struct
 	assert(pod->state == MOUNT_ABSENT);
 
 	pod_index_remove(&actual->names, pod->pod_uid, volume->unique_name);
-	uncount_entry(actual, pod->pod_uid);
 	HASH_DEL(volume->pods, pod);
 	pod_free(pod);
 }
@@ -337,13 +251,7 @@ static int insert_pod(struct actual *actual, struct actual_volume *volume,
 		pod_free(pod);
 		return -ENOMEM;
 	}
-	if (count_entry(actual, pod->pod_uid) < 0) {
-		HASH_DEL(volume->pods, pod);
-		pod_free(pod);
-		return -ENOMEM;
-	}
 	if (pod_index_add(&actual->names, pod->pod_uid, volume->unique_name) < 0) {
-		uncount_entry(actual, pod->pod_uid);
 		HASH_DEL(volume->pods, pod);
 		pod_free(pod);
 		return -ENOMEM;
@@ -409,7 +317,7 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 	if (entry->pod_uid) {
 		struct actual_pod *pod = actual_find_pod(volume, entry->pod_uid);
 
-		set_pod_state(actual, pod, MOUNT_UNCERTAIN);
+		set_pod_state(pod, MOUNT_UNCERTAIN);
 		pod->from_rebuild = true;
 	}
 	mark(actual, entry->unique_name);
@@ -429,8 +337,7 @@ static enum mount_state state_after_error(enum mount_state state, enum error_cla
 	return after_error[error_class][state];
 }
 
-static void apply_stage(struct actual *actual, struct actual_volume *volume,
-			const struct step_result *result)
+static void apply_stage(struct actual_volume *volume, const struct step_result *result)
 {
 	if (result->error < 0) {
 		set_device_state(volume,
@@ -447,8 +354,7 @@ static void apply_stage(struct actual *actual, struct actual_volume *volume,
 	(void) replace_text(&volume->device_mount_path, result->device_mount_path);
 }
 
-static void apply_unstage(struct actual *actual, struct actual_volume *volume,
-			  const struct step_result *result)
+static void apply_unstage(struct actual_volume *volume, const struct step_result *result)
 {
 	if (result->error < 0) {
 		if (result->touched && volume->device_state != MOUNT_ABSENT)
@@ -461,8 +367,8 @@ static void apply_unstage(struct actual *actual, struct actual_volume *volume,
 	volume->device_mount_path[0] = '\0';
 }
 
-static void apply_publish(struct actual *actual, struct actual_volume *volume,
-			  struct actual_pod *pod, const struct step_result *result)
+static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
+			  const struct step_result *result)
 {
 	if (!pod)
 		return;
@@ -470,12 +376,11 @@ static void apply_publish(struct actual *actual, struct actual_volume *volume,
 	(void) replace_text(&volume->device_path, result->device_path);
 	if (result->error < 0) {
 		set_pod_state(
-			actual, pod,
-			state_after_error(pod->state, result->error_class, pod->from_rebuild));
+			pod, state_after_error(pod->state, result->error_class, pod->from_rebuild));
 		return;
 	}
 
-	set_pod_state(actual, pod, MOUNT_DONE);
+	set_pod_state(pod, MOUNT_DONE);
 	pod->from_rebuild = false;
 	pod->mount_id = result->mount_id;
 	pod->took_usec = result->took_usec;
@@ -490,11 +395,11 @@ static void apply_unpublish(struct actual *actual, struct actual_volume *volume,
 
 	if (result->error < 0) {
 		if (result->touched && pod->state != MOUNT_ABSENT)
-			set_pod_state(actual, pod, MOUNT_UNCERTAIN);
+			set_pod_state(pod, MOUNT_UNCERTAIN);
 		return;
 	}
 
-	set_pod_state(actual, pod, MOUNT_ABSENT);
+	set_pod_state(pod, MOUNT_ABSENT);
 	drop_pod(actual, volume, pod);
 }
 
@@ -523,13 +428,13 @@ void actual_apply(struct actual *actual, const struct step_result *result)
 	pod = result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
 	switch (result->kind) {
 	case STEP_STAGE:
-		apply_stage(actual, volume, result);
+		apply_stage(volume, result);
 		return;
 	case STEP_UNSTAGE:
-		apply_unstage(actual, volume, result);
+		apply_unstage(volume, result);
 		return;
 	case STEP_PUBLISH:
-		apply_publish(actual, volume, pod, result);
+		apply_publish(volume, pod, result);
 		return;
 	case STEP_UNPUBLISH:
 		apply_unpublish(actual, volume, pod, result);
@@ -572,6 +477,24 @@ struct actual_volume *actual_first(const struct actual *actual)
 	return actual->volumes;
 }
 
+const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position)
+{
+	return pod_index_at(&actual->names, pod_uid, position);
+}
+
+bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid)
+{
+	const char *unique_name;
+
+	assert(actual && pod_uid);
+
+	for (size_t i = 0; (unique_name = actual_volume_of_pod(actual, pod_uid, i)); i++)
+		if (actual_find_pod(actual_find(actual, unique_name), pod_uid)->state !=
+		    MOUNT_ABSENT)
+			return true;
+	return false;
+}
+
 size_t actual_count(const struct actual *actual)
 {
 	assert(actual);
@@ -589,7 +512,7 @@ struct actual *actual_free(struct actual *actual)
 
 	HASH_ITER (hh, actual->volumes, volume, next_volume) {
 		HASH_ITER (hh, volume->pods, pod, next_pod) {
-			set_pod_state(actual, pod, MOUNT_ABSENT);
+			set_pod_state(pod, MOUNT_ABSENT);
 			drop_pod(actual, volume, pod);
 		}
 		HASH_DEL(actual->volumes, volume);

@@ -405,15 +405,17 @@ static void test_ten_thousand_volumes_are_linear(void **state)
 	struct world *world = *state;
 	struct actual_entry entry = entry_a;
 	uint64_t began_usec = monotonic_usec();
-	char name[32];
+	char name[32], pod_uid[32];
 
 	entry.unique_name = name;
+	entry.pod_uid = pod_uid;
 	for (unsigned int i = 0; i < 10000; i++) {
 		(void) snprintf(name, sizeof(name), "fake/%u", i);
+		(void) snprintf(pod_uid, sizeof(pod_uid), "uid-%u", i);
 		assert_int_equal(actual_begin(world->actual, &entry), 0);
 		actual_apply(world->actual, &(struct step_result){ .kind = STEP_PUBLISH,
 								   .unique_name = name,
-								   .pod_uid = "uid-a" });
+								   .pod_uid = pod_uid });
 	}
 	assert_int_equal(actual_count(world->actual), 10000);
 	/* Milliseconds; a quadratic table takes seconds. */

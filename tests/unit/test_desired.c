@@ -226,7 +226,7 @@ static void test_ten_thousand_volumes_are_linear(void **state)
 	struct world *world = *state;
 	struct volume_spec spec = { .name = "data", .pod = &world->a.object };
 	uint64_t began_usec = monotonic_usec();
-	char name[32];
+	char name[32], pod_uid[32];
 
 	for (unsigned int i = 0; i < 10000; i++) {
 		struct desired_want want = { .unique_name = name,
@@ -236,6 +236,8 @@ static void test_ten_thousand_volumes_are_linear(void **state)
 					     .outer_name = "data" };
 
 		(void) snprintf(name, sizeof(name), "fake/%u", i);
+		(void) snprintf(pod_uid, sizeof(pod_uid), "uid-%u", i);
+		world->a.object.meta.uid = pod_uid;
 		assert_int_equal(desired_add(world->desired, &want), 1);
 	}
 	assert_int_equal(desired_count(world->desired), 10000);
