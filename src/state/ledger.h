@@ -25,6 +25,16 @@ struct ledger;
  * Return: 0 as it was or new; 1 begun anew after damage; negative errno.
  */
 int ledger_open(const char *run_dir, struct ledger **ret, struct failure *reterr);
+
+/* What a ledger's rows are true for: they describe one mount namespace of one boot. */
+struct ledger_identity {
+	char boot_id[64];         /* /proc/sys/kernel/random/boot_id */
+	uint64_t mount_namespace; /* inode of /proc/self/ns/mnt */
+};
+
+/* The same for an identity that the caller knows. */
+int ledger_open_as(const char *run_dir, const struct ledger_identity *identity, struct ledger **ret,
+		   struct failure *reterr);
 struct ledger *ledger_free(struct ledger *ledger);
 
 struct ledger_row {
@@ -33,8 +43,8 @@ struct ledger_row {
 	const char *device_path, *device_mount_path;
 };
 
-/* Queue a row (by unique name and pod uid) or its removal for the next commit. 0 or -ENOMEM, -EIO.
- */
+/* Queue a row (by unique name and pod uid) or its removal for the next commit; the last word on a
+ * row within a turn is what is stored. Texts are copied, NULL becomes "". 0 or -ENOMEM. */
 int ledger_put(struct ledger *ledger, const struct ledger_row *row);
 int ledger_forget(struct ledger *ledger, const char *unique_name, const char *pod_uid);
 
@@ -42,6 +52,10 @@ int ledger_forget(struct ledger *ledger, const char *unique_name, const char *po
  * stored, the rows stay queued for the next commit. */
 int ledger_commit(struct ledger *ledger, struct failure *reterr);
 
+/* All committed rows, sorted by unique name, the device's row before those of its pods.
+ * entry.plugin is NULL, entry.pod_uid NULL for a device. A row may be copied: its texts live until
+ * the next walk, commit or ledger_free(). Return: 0, what @visit returned when that was not 0, or a
+ * negative errno. */
 int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row, void *userdata),
 		void *userdata);
 

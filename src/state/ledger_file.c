@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger_file - the SQLite file behind the ledger; see ledger_file.h
+ *
+ * WAL without synchronous writes: what was committed is in the page cache and survives a kill,
+ * which is all that it has to. Exclusive locking keeps SQLite's index of the WAL in memory, so that
+ * a full tmpfs is an error code and not a SIGBUS. Nothing is ever deleted: a file that cannot be
+ * believed is renamed.
+ */
+#include "state/ledger_file.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#define SCHEMA_VERSION        1
+#define TEXT_OF(number)       TEXT_OF_VALUE(number)
+#define TEXT_OF_VALUE(number) #number
+
+/* A believable file holds these two tables, word for word, and nothing else. */
+#define HEADER_TABLE                                                                               \
+	"CREATE TABLE header (boot_id TEXT NOT NULL, mount_namespace INTEGER NOT NULL) STRICT"
+#define ENTRY_TABLE                                                                                \
+	"CREATE TABLE entry ("                                                                     \
+	" unique_name TEXT NOT NULL CHECK (unique_name <> ''),"                                    \
+	" pod_uid TEXT NOT NULL," /* '' in the row of a device */                                  \
+	" plugin_name TEXT NOT NULL,"                                                              \
+	" spec_name TEXT NOT NULL,"                                                                \
+	" pod_key TEXT NOT NULL,"                                                                  \
+	" outer_name TEXT NOT NULL,"                                                               \
+	" path TEXT NOT NULL,"                                                                     \
+	" device_path TEXT NOT NULL,"                                                              \
+	" device_mount_path TEXT NOT NULL,"                                                        \
+	" state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2),"                                   \
+	" device_mountable INTEGER NOT NULL CHECK (device_mountable IN (0, 1)),"                   \
+	" block INTEGER NOT NULL CHECK (block IN (0, 1)),"                                         \
+	" read_only INTEGER NOT NULL CHECK (read_only IN (0, 1)),"                                 \
+	" single_writer INTEGER NOT NULL CHECK (single_writer IN (0, 1)),"                         \
+	" checksum INTEGER NOT NULL,"                                                              \
+	" PRIMARY KEY (unique_name, pod_uid)) STRICT, WITHOUT ROWID"
+static const char schema[] = "BEGIN IMMEDIATE;" HEADER_TABLE ";" ENTRY_TABLE ";"
+			     "INSERT INTO header VALUES ('', 0);"
+			     "PRAGMA user_version = " TEXT_OF(SCHEMA_VERSION) ";"
+									      "COMMIT;";
+static_assert(MOUNT_STATE_COUNT == 3, "the schema's check on state has its limits from this");
+
+static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
+			       "PRAGMA journal_mode = WAL;"
+			       "PRAGMA synchronous = OFF;"
+			       "PRAGMA temp_store = MEMORY;"
+			       "PRAGMA trusted_schema = OFF;"
+			       "PRAGMA cell_size_check = ON;";
+
+static const struct {
+	int code, error;
+} errors[] = {
+	{ SQLITE_BUSY, -EBUSY },     { SQLITE_CORRUPT, -EUCLEAN }, { SQLITE_FULL, -ENOSPC },
+	{ SQLITE_NOMEM, -ENOMEM },   { SQLITE_NOTADB, -EUCLEAN },  { SQLITE_PERM, -EACCES },
+	{ SQLITE_READONLY, -EROFS },
+};
+
+int ledger_file_error(sqlite3 *database)
+{
+	int code = sqlite3_errcode(database) & 0xff;
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (errors[i].code == code)
+			return errors[i].error;
+	return sqlite3_system_errno(database) == ENOSPC ? -ENOSPC : -EIO;
+}
+
+int ledger_file_failed(sqlite3 *database, struct failure *reterr, const char *what)
+{
+	return failed_plain(reterr, ledger_file_error(database), "%s: %s", what,
+			    sqlite3_errmsg(database));
+}
+
+int ledger_file_execute(sqlite3 *database, const char *sql, struct failure *reterr)
+{
+	if (sqlite3_exec(database, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return ledger_file_failed(database, reterr, "cannot write the ledger");
+	return 0;
+}
+
+void ledger_file_finalize(sqlite3_stmt **statement)
+{
+	(void) sqlite3_finalize(*statement);
+}
+
+static int prepare(sqlite3 *database, const char *sql, sqlite3_stmt **ret, struct failure *reterr)
+{
+	if (sqlite3_prepare_v2(database, sql, -1, ret, NULL) != SQLITE_OK)
+		return ledger_file_failed(database, reterr, "cannot read the ledger");
+	return 0;
+}
+
+/* ---- may what is in the file be believed? ---- */
+
+/* An SQL error in a file of our schema means that it is none. */
+static int damaged(sqlite3 *database, struct failure *reterr)
+{
+	int error = ledger_file_failed(database, reterr, "cannot read the ledger");
+
+	return error == -EIO ? failed(reterr, -EUCLEAN, "%s", sqlite3_errmsg(database)) : error;
+}
+
+/* Return: 1 the file holds nothing at all; 0 our tables; -EUCLEAN something else. */
+static int check_schema(sqlite3 *database, struct failure *reterr)
+{
+	cleanup_statement sqlite3_stmt *statement = NULL;
+	const char *tables;
+	int version;
+
+	if (prepare(database,
+		    "SELECT user_version, (SELECT group_concat(sql, ';') FROM sqlite_schema)"
+		    " FROM pragma_user_version",
+		    &statement, reterr) < 0 ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		return damaged(database, reterr);
+
+	version = sqlite3_column_int(statement, 0);
+	tables = (const char *) sqlite3_column_text(statement, 1);
+	if (!tables && version == 0)
+		return 1;
+	if (version > SCHEMA_VERSION)
+		return failed_plain(reterr, -EUCLEAN,
+				    "the ledger has schema version %d, this program knows %d",
+				    version, SCHEMA_VERSION);
+	if (!tables || strcmp(tables, HEADER_TABLE ";" ENTRY_TABLE) != 0)
+		return failed_plain(reterr, -EUCLEAN, "the file holds no ledger");
+	return 0;
+}
+
+static int check_pages(sqlite3 *database, struct failure *reterr)
+{
+	cleanup_statement sqlite3_stmt *statement = NULL;
+	const char *verdict;
+
+	if (prepare(database, "PRAGMA quick_check(1)", &statement, reterr) < 0 ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		return damaged(database, reterr);
+
+	verdict = (const char *) sqlite3_column_text(statement, 0);
+	if (!verdict || strcmp(verdict, "ok") != 0)
+		return failed_plain(reterr, -EUCLEAN, "the ledger is damaged: %s",
+				    verdict ? verdict : "no verdict");
+	return 0;
+}
+
+/* Return: 1 its rows are of another boot or namespace; 0 they are ours; -EUCLEAN damaged. */
+static int check_header(sqlite3 *database, const struct ledger_identity *identity,
+			struct failure *reterr)
+{
+	cleanup_statement sqlite3_stmt *statement = NULL;
+	const char *boot_id;
+
+	if (prepare(database, "SELECT boot_id, mount_namespace FROM header", &statement, reterr) <
+		    0 ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		return damaged(database, reterr);
+
+	boot_id = (const char *) sqlite3_column_text(statement, 0);
+	return !boot_id || strcmp(boot_id, identity->boot_id) != 0 ||
+	       (uint64_t) sqlite3_column_int64(statement, 1) != identity->mount_namespace;
+}
+
+static int take_over(sqlite3 *database, const struct ledger_identity *identity,
+		     struct failure *reterr)
+{
+	cleanup_statement sqlite3_stmt *statement = NULL;
+	int error;
+
+	error = ledger_file_execute(database, "BEGIN IMMEDIATE; DELETE FROM entry;", reterr);
+	if (error < 0)
+		return error;
+
+	error = prepare(database, "UPDATE header SET boot_id = ?, mount_namespace = ?", &statement,
+			reterr);
+	if (error < 0)
+		return error;
+	if (sqlite3_bind_text(statement, 1, identity->boot_id, -1, SQLITE_STATIC) != SQLITE_OK ||
+	    sqlite3_bind_int64(statement, 2, (sqlite3_int64) identity->mount_namespace) !=
+		    SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_DONE)
+		return ledger_file_failed(database, reterr, "cannot write the ledger");
+	return ledger_file_execute(database, "COMMIT", reterr);
+}
+
+static int judge(sqlite3 *database, const struct ledger_identity *identity,
+		 int (*check)(sqlite3 *database, struct failure *reterr), struct failure *reterr)
+{
+	int error;
+
+	error = check_schema(database, reterr);
+	if (error == 1)
+		error = ledger_file_execute(database, schema, reterr);
+	if (error == 0)
+		error = check_pages(database, reterr);
+	if (error == 0)
+		error = check(database, reterr);
+	if (error == 0)
+		error = check_header(database, identity, reterr);
+	return error == 1 ? take_over(database, identity, reterr) : error;
+}
+
+/* ---- opening ---- */
+
+/* SQLite would make the file readable for everyone. */
+static int create_private(const char *path, struct failure *reterr)
+{
+	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? failed(reterr, -errno, "cannot open '%s'", path) : 0;
+}
+
+static int open_database(const char *path, sqlite3 **ret, struct failure *reterr)
+{
+	sqlite3 *database = NULL;
+	int error = create_private(path, reterr);
+
+	if (error < 0)
+		return error;
+
+	if (sqlite3_open_v2(path, &database,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK) {
+		error = database ? ledger_file_failed(database, reterr, path)
+				 : failed(reterr, -ENOMEM, "cannot open '%s'", path);
+		(void) sqlite3_close(database);
+		return error;
+	}
+	(void) sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	*ret = database;
+	return 0;
+}
+
+static int open_and_judge(const char *path, const struct ledger_identity *identity,
+			  int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
+			  struct failure *reterr)
+{
+	sqlite3 *database = NULL;
+	int error = open_database(path, &database, reterr);
+
+	if (error < 0)
+		return error;
+
+	error = ledger_file_execute(database, settings, reterr);
+	if (error == 0)
+		error = judge(database, identity, check, reterr);
+	if (error < 0) {
+		(void) sqlite3_close(database);
+		return error;
+	}
+	*ret = database;
+	return 0;
+}
+
+/* The WAL goes along: beside a new file it would be applied to that one. */
+static int move_aside(const char *run_dir, struct failure *reterr)
+{
+	static const char *const endings[] = { "-wal", "-journal", "-shm", "" };
+	cleanup_close int fd = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned long long now_sec = realtime_usec() / USEC_PER_SEC;
+	char from[64], to[64];
+
+	if (fd < 0)
+		return failed(reterr, -errno, "cannot open '%s'", run_dir);
+
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+		(void) snprintf(from, sizeof(from), "ledger.db%s", endings[i]);
+		(void) snprintf(to, sizeof(to), "ledger.db.unreadable-%llu%s", now_sec, endings[i]);
+		if (renameat(fd, from, fd, to) < 0 && errno != ENOENT)
+			return failed(reterr, -errno, "cannot move '%s/%s' aside", run_dir, from);
+	}
+	return 0;
+}
+
+int ledger_file_open(const char *run_dir, const struct ledger_identity *identity,
+		     int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
+		     struct failure *reterr)
+{
+	char path[PATH_MAX];
+	int error;
+
+	assert(run_dir && identity && check && ret);
+
+	if ((size_t) snprintf(path, sizeof(path), "%s/ledger.db", run_dir) >= sizeof(path))
+		return failed(reterr, -ENAMETOOLONG, "cannot open the ledger in '%s'", run_dir);
+
+	error = open_and_judge(path, identity, check, ret, reterr);
+	if (error != -EUCLEAN)
+		return error;
+
+	/* From here on @reterr keeps why the old one is not believed, unless this fails too. */
+	error = move_aside(run_dir, reterr);
+	if (error < 0)
+		return error;
+	error = open_and_judge(path, identity, check, ret, NULL);
+	return error < 0 ? failed(reterr, error, "cannot begin a new ledger '%s'", path) : 1;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger_file - the SQLite file behind the ledger: opened, judged, begun anew
+ *
+ * Only ledger.c uses this. It decides whether what is in the file may be believed: the right
+ * schema, no damage, this boot and this mount namespace. What the rows mean is ledger.c's.
+ */
+#ifndef PODVOL_STATE_LEDGER_FILE_H
+#define PODVOL_STATE_LEDGER_FILE_H
+
+#include "state/ledger.h"
+
+#include <sqlite3.h>
+
+/**
+ * ledger_file_open - run_dir/ledger.db, ready for statements
+ * @check: are the rows whole? 0, -EUCLEAN, or another negative errno
+ * @ret:   owned by the caller; sqlite3_close()
+ *
+ * Rows of another identity are gone afterwards. Blocks (start-up only).
+ *
+ * Return: 0 as it was, emptied or new; 1 begun anew, the old file was moved aside and @reterr says
+ * why; -EBUSY another process has it open; else a negative errno.
+ */
+int ledger_file_open(const char *run_dir, const struct ledger_identity *identity,
+		     int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
+		     struct failure *reterr);
+
+/* What SQLite's answer means as an errno; -EUCLEAN is damage. */
+int ledger_file_error(sqlite3 *database);
+
+/* failed() with SQLite's own words and ledger_file_error(). */
+int ledger_file_failed(sqlite3 *database, struct failure *reterr, const char *what);
+
+/* Statements without results. 0 or as ledger_file_failed(). */
+int ledger_file_execute(sqlite3 *database, const char *sql, struct failure *reterr);
+
+/* For variables of type sqlite3_stmt *. */
+void ledger_file_finalize(sqlite3_stmt **statement);
+#define cleanup_statement cleanup(ledger_file_finalize)
+
+#endif
