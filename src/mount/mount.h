@@ -289,8 +289,7 @@ enum format_error {
 
 /**
  * format_and_mount - probe, fsck or mkfs, mount; spec: plugins, 9 [worker; may take hours]
- * @device_path: of the block device, for the tools; the device is opened once and named
- * /dev/fd-wise to them
+ * @device_path: opened once; tools and kernel get the node in /dev of the number it had then
  * @type:        "" means ext4
  * @options:     comma separated, "ro" among them for a read-only volume
  * @ret_error:   which kind of failure; FORMAT_OK on success
