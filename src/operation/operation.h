@@ -47,6 +47,16 @@ int operations_new(const struct operations_options *options, struct operations *
 struct operations *operations_free(struct operations *operations);
 
 /**
+ * operation_may_start - would operation_submit() refuse this step?
+ * @step: STEP_FORGET too: it must wait for whatever still runs on its key, but heeds no back-off
+ *
+ * Changes nothing; lets the caller write an intent only for what will start.
+ *
+ * Return: 0; -EBUSY, -EAGAIN as operation_submit().
+ */
+int operation_may_start(struct operations *operations, const struct step *step, uint64_t now_usec);
+
+/**
  * operation_submit - start one step of a plan
  * @step:     copied; may point into tables that change after this call. Not STEP_FORGET.
  * @now_usec: monotonic clock, microseconds; compared with the back-off of this volume
@@ -63,6 +73,11 @@ int operation_submit(struct operations *operations, const struct step *step, uin
 /* The want has gone: stages that look at it end early. Cancels publish and stage of this key only.
  */
 void operation_cancel(struct operations *operations, const char *unique_name, const char *pod_uid);
+
+/* Call options.retry for this volume once, one first back-off from now: a step could not begin for
+ * want of memory or of the ledger. Calling it again before that changes nothing. */
+void operation_retry_later(struct operations *operations, const char *unique_name,
+			   uint64_t now_usec);
 
 /* Forget the back-off of a volume, because somebody asked for a try now. */
 void operation_retry_now(struct operations *operations, const char *unique_name);
