@@ -29,6 +29,9 @@ void json_free(struct cJSON *tree);
 void json_free_pointer(struct cJSON **tree);
 #define cleanup_json cleanup(json_free_pointer)
 
+/* The same value; the order of an object's members does not matter. NULL equals NULL only. */
+bool json_equal(const struct cJSON *a, const struct cJSON *b);
+
 /* Canonical: keys in their order, no blanks. NULL: no memory. Freed with free(). */
 char *json_print(const struct cJSON *tree);
 /* The same tree as a YAML document. NULL: no memory. Freed with free(). */
@@ -53,13 +56,13 @@ bool json_int64(const struct cJSON *item,
 const struct cJSON *json_first(const struct cJSON *array_or_object);
 const struct cJSON *json_next(const struct cJSON *item);
 
-/* Building. The functions keep the first failure in the tree's builder: check with one json_print()
- * == NULL. */
+/* Building. A member lost for want of memory makes json_print() of the tree NULL, so that one check
+ * at the end does. A NULL parent is passed over, for the same reason. Strings that are no UTF-8 get
+ * U+FFFD for each bad byte. @key NULL appends to an array. */
 struct cJSON *json_new_object(void);
 struct cJSON *json_new_array(void);
 struct cJSON *json_copy(const struct cJSON *tree);
-struct cJSON *json_add_object(struct cJSON *parent,
-			      const char *key); /* @key NULL: append to an array */
+struct cJSON *json_add_object(struct cJSON *parent, const char *key);
 struct cJSON *json_add_array(struct cJSON *parent, const char *key);
 int json_set_string(struct cJSON *parent, const char *key, const char *value);
 int json_set_int(struct cJSON *parent, const char *key, int64_t value);

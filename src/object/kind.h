@@ -10,6 +10,7 @@
 #include "object/object.h"
 
 struct arena;
+struct shape;
 
 struct kind_row {
 	enum object_kind kind;
@@ -21,6 +22,7 @@ struct kind_row {
 	const char *version;        /* "v1" */
 	bool namespaced;
 
+	const struct shape *shape; /* types of the fields we know */
 	/* Fill in what the API machinery would; the tree is valid JSON of this kind. */
 	int (*set_defaults)(struct cJSON *tree);
 	/* All rules on one object alone. Reports the first broken one by its field path. */

@@ -14,6 +14,7 @@
 #define PODVOL_OBJECT_OBJECT_H
 
 #include "base/failure.h"
+#include "object/selector.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,8 @@ struct object_meta {
 	const char *deletion_timestamp; /* "" unless being deleted */
 	uint64_t resource_version;      /* 0: never stored */
 	uint64_t generation;
+	uint64_t creation_usec; /* real time; 0: never stored */
+	struct labels labels;
 	bool deletes; /* deletion_timestamp is set */
 };
 
@@ -107,7 +110,9 @@ struct document {
 struct document_list {
 	struct document *documents;
 	size_t count;
-	struct failure failure; /* the stream broke off here: later documents are unknown */
+	/* The stream broke off: later documents are unknown. Where it broke is also the last of the
+	 * documents, so that whoever reports only those misses nothing. */
+	struct failure failure;
 };
 
 /**

@@ -69,7 +69,13 @@ struct persistent_volume {
 	gid_t gid;
 	bool bound_by_controller;
 	enum volume_phase phase;
+	const char *reason; /* status.reason */
 };
+
+/* As the API writes them; "" for the values UNSET. */
+const char *volume_phase_name(enum volume_phase phase);
+const char *reclaim_policy_name(enum reclaim_policy policy);
+const char *volume_mode_name(enum volume_mode mode);
 
 enum claim_phase { CLAIM_PHASE_UNSET, CLAIM_PENDING, CLAIM_BOUND, CLAIM_LOST };
 
@@ -88,5 +94,7 @@ struct persistent_volume_claim {
 	bool has_protection_finalizer;    /* kubernetes.io/pvc-protection */
 	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
 };
+
+const char *claim_phase_name(enum claim_phase phase);
 
 #endif

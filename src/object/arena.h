@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena - memory of one decoded object: taken piece by piece, freed at once
+ *
+ * Only src/object/ uses it. Running out of memory is kept in the arena: strings are then "", arrays
+ * NULL with count 0, so that a decoder needs no check of its own and whoever called it asks once,
+ * arena_exhausted().
+ */
+#ifndef PODVOL_OBJECT_ARENA_H
+#define PODVOL_OBJECT_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *blocks;
+	char *next;  /* free bytes of the newest block begin here */
+	size_t left; /* and there are so many */
+	bool exhausted;
+};
+
+/* All zero is an empty arena, too. */
+void arena_init(struct arena *arena);
+void arena_done(struct arena *arena);
+
+/* @count elements of @size bytes, zeroed and aligned for any type; NULL when there is no memory. */
+void *arena_array(struct arena *arena, size_t count, size_t size);
+
+/* A copy of @text; "" for "" or NULL (without taking memory) and when there is no memory. */
+const char *arena_string(struct arena *arena, const char *text);
+
+/* The first @length bytes of @text. */
+const char *arena_string_length(struct arena *arena, const char *text, size_t length);
+
+static inline bool arena_exhausted(const struct arena *arena)
+{
+	return arena->exhausted;
+}
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim - v1.PersistentVolumeClaim; see persistent_volume.h and claim_spec.h
+ */
+#include "object/claim_spec.h"
+
+#include "base/cleanup.h"
+#include "object/kinds.h"
+#include "object/metadata.h"
+#include "object/selector_json.h"
+#include "object/update.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ANNOTATION_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
+#define ANNOTATION_BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
+#define ANNOTATION_CLASS               "volume.beta.kubernetes.io/storage-class"
+#define FINALIZER_CLAIM                "kubernetes.io/pvc-protection"
+
+static const struct shape resources_shape = { (const struct shape_field[]){
+	{ "requests", SHAPE_QUANTITY_MAP, NULL },
+	{ "limits", SHAPE_QUANTITY_MAP, NULL },
+	{ 0 },
+} };
+
+const struct shape claim_spec_shape = { (const struct shape_field[]){
+	{ "accessModes", SHAPE_STRINGS, NULL },
+	{ "resources", SHAPE_OBJECT, &resources_shape },
+	{ "volumeName", SHAPE_STRING, NULL },
+	{ "storageClassName", SHAPE_STRING, NULL },
+	{ "volumeMode", SHAPE_STRING, NULL },
+	{ "selector", SHAPE_OBJECT, &label_selector_shape },
+	{ "dataSource", SHAPE_OBJECT, NULL },
+	{ "dataSourceRef", SHAPE_OBJECT, NULL },
+	{ "volumeAttributesClassName", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape status_shape = { (const struct shape_field[]){
+	{ "phase", SHAPE_STRING, NULL },
+	{ "accessModes", SHAPE_STRINGS, NULL },
+	{ "capacity", SHAPE_QUANTITY_MAP, NULL },
+	{ 0 },
+} };
+
+const struct shape claim_shape = { (const struct shape_field[]){
+	{ "metadata", SHAPE_OBJECT, &metadata_shape },
+	{ "spec", SHAPE_OBJECT, &claim_spec_shape },
+	{ "status", SHAPE_OBJECT, &status_shape },
+	{ 0 },
+} };
+
+static const char *const phase_names[] = {
+	[CLAIM_PHASE_UNSET] = "",
+	[CLAIM_PENDING] = "Pending",
+	[CLAIM_BOUND] = "Bound",
+	[CLAIM_LOST] = "Lost",
+	NULL,
+};
+
+static const struct {
+	const char *name;
+	enum access_mode mode;
+} access_mode_table[] = {
+	{ "ReadOnlyMany", ACCESS_READ_ONLY_MANY },
+	{ "ReadWriteMany", ACCESS_READ_WRITE_MANY },
+	{ "ReadWriteOnce", ACCESS_READ_WRITE_ONCE },
+	{ "ReadWriteOncePod", ACCESS_READ_WRITE_ONCE_POD },
+};
+
+/* ---- what claims and volumes have in common ---- */
+
+static unsigned int access_mode(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(access_mode_table); i++) {
+		if (strcmp(access_mode_table[i].name, name) == 0)
+			return access_mode_table[i].mode;
+	}
+	return 0;
+}
+
+unsigned int access_modes_decode(const struct cJSON *modes)
+{
+	unsigned int set = 0;
+
+	for (const struct cJSON *item = json_first(modes); item; item = json_next(item))
+		set |= access_mode(json_string(item, ""));
+	return set;
+}
+
+static int check_access_modes(const struct cJSON *modes, const struct field *field,
+			      struct failure *reterr)
+{
+	const char *names[ARRAY_SIZE(access_mode_table) + 1] = { 0 };
+	unsigned int set = access_modes_decode(modes);
+	size_t index = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(access_mode_table); i++)
+		names[i] = access_mode_table[i].name;
+	if (json_count(modes) == 0)
+		return field_required(field, "at least 1 access mode is required", reterr);
+	for (const struct cJSON *item = json_first(modes); item; item = json_next(item)) {
+		int r = field_check_one_of(FIELD_AT(field, index++), json_string(item, ""), names,
+					   false, reterr);
+
+		if (r < 0)
+			return r;
+	}
+	if ((set & ACCESS_READ_WRITE_ONCE_POD) && set != ACCESS_READ_WRITE_ONCE_POD)
+		return field_forbidden(
+			field, "may not use ReadWriteOncePod with other access modes", reterr);
+	return 0;
+}
+
+enum volume_mode volume_mode_decode(const struct cJSON *mode)
+{
+	const char *name = json_string(mode, "");
+
+	if (*name == '\0')
+		return VOLUME_MODE_UNSET;
+	return strcmp(name, "Block") == 0 ? VOLUME_MODE_BLOCK : VOLUME_MODE_FILESYSTEM;
+}
+
+const char *volume_mode_name(enum volume_mode mode)
+{
+	static const char *const names[] = {
+		[VOLUME_MODE_UNSET] = "",
+		[VOLUME_MODE_FILESYSTEM] = "Filesystem",
+		[VOLUME_MODE_BLOCK] = "Block",
+	};
+
+	assert((size_t) mode < ARRAY_SIZE(names));
+	return names[mode];
+}
+
+int volume_common_validate(const struct cJSON *spec, const struct field *field,
+			   struct failure *reterr)
+{
+	static const char *const modes[] = { "Block", "Filesystem", NULL };
+	const char *class = json_string(json_get(spec, "storageClassName"), "");
+	int r;
+
+	r = check_access_modes(json_get(spec, "accessModes"), FIELD(field, "accessModes"), reterr);
+	if (r == 0)
+		r = field_check_one_of(FIELD(field, "volumeMode"),
+				       json_string(json_get(spec, "volumeMode"), ""), modes, true,
+				       reterr);
+	if (r == 0 && *class != '\0')
+		r = field_check_subdomain(FIELD(field, "storageClassName"), class, reterr);
+	return r;
+}
+
+struct quantity quantity_decode(const struct cJSON *item)
+{
+	struct quantity quantity = { 0 };
+
+	if (json_is_string(item))
+		(void) quantity_parse(json_string(item, ""), &quantity, NULL); /* validated */
+	return quantity;
+}
+
+const char *storage_class_of(const struct cJSON *tree)
+{
+	const char *annotation = metadata_annotation(tree, ANNOTATION_CLASS);
+
+	if (annotation)
+		return annotation;
+	return json_string(json_get(json_get(tree, "spec"), "storageClassName"), NULL);
+}
+
+bool is_bound_by_controller(const struct cJSON *tree)
+{
+	return metadata_annotation(tree, ANNOTATION_BOUND_BY_CONTROLLER) != NULL;
+}
+
+/* ---- the spec ---- */
+
+int claim_spec_set_defaults(struct cJSON *spec)
+{
+	if (json_get(spec, "volumeMode"))
+		return 0;
+	return json_set_string(spec, "volumeMode", "Filesystem");
+}
+
+int claim_spec_validate(const struct cJSON *spec, const struct field *field, struct failure *reterr)
+{
+	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
+	const struct field *at = FIELD(FIELD(field, "resources"), "requests");
+	int r;
+
+	r = volume_common_validate(spec, field, reterr);
+	if (r < 0)
+		return r;
+	if (!json_get(requests, "storage"))
+		return field_required(FIELD_KEY(at, "storage"), "", reterr);
+	r = field_check_quantity(FIELD_KEY(at, "storage"), json_get(requests, "storage"), true,
+				 reterr);
+	if (r == 0)
+		r = label_selector_validate(json_get(spec, "selector"), FIELD(field, "selector"),
+					    reterr);
+	return r;
+}
+
+/* ---- the kind ---- */
+
+int claim_set_defaults(struct cJSON *tree)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+
+	return spec ? claim_spec_set_defaults(spec) : -ENOMEM;
+}
+
+static int check_status(const struct cJSON *status, struct failure *reterr)
+{
+	const struct field *field = FIELD(NULL, "status");
+	int r;
+
+	r = field_check_one_of(FIELD(field, "phase"), json_string(json_get(status, "phase"), ""),
+			       phase_names + CLAIM_PENDING, true, reterr);
+	if (r == 0)
+		r = field_check_quantity(FIELD_KEY(FIELD(field, "capacity"), "storage"),
+					 json_get(json_get(status, "capacity"), "storage"), false,
+					 reterr);
+	return r;
+}
+
+int claim_validate(const struct cJSON *tree, struct failure *reterr)
+{
+	int r = claim_spec_validate(json_get(tree, "spec"), FIELD(NULL, "spec"), reterr);
+
+	return r < 0 ? r : check_status(json_get(tree, "status"), reterr);
+}
+
+/* What may still be decided after creation: the volume, the class if none was named, a larger
+ * request. */
+static int hide_mutable(struct cJSON *spec, const struct cJSON *old_spec)
+{
+	struct cJSON *resources;
+
+	if (*json_string(json_get(old_spec, "volumeName"), "") == '\0')
+		json_remove(spec, "volumeName");
+	if (!json_get(old_spec, "storageClassName"))
+		json_remove(spec, "storageClassName");
+	json_remove(spec, "volumeAttributesClassName");
+	resources = json_ensure_object(spec, "resources");
+	if (!resources)
+		return -ENOMEM;
+	json_remove(resources, "requests");
+	return 0;
+}
+
+int claim_validate_update(const struct object *old, const struct object *new_object,
+			  struct failure *reterr)
+{
+	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
+	const struct field *request =
+		FIELD_KEY(FIELD(FIELD(FIELD(NULL, "spec"), "resources"), "requests"), "storage");
+	bool same = false;
+	int r;
+
+	r = update_is_same(old, new_object, "spec", hide_mutable, &same);
+	if (r < 0)
+		return failed(reterr, r, "cannot compare a claim with its old version");
+	if (!same)
+		return field_forbidden(FIELD(NULL, "spec"),
+				       "spec is immutable after creation except "
+				       "resources.requests and volumeAttributesClassName for bound "
+				       "claims",
+				       reterr);
+	if (quantity_compare(&now->request, &before->request) < 0 &&
+	    quantity_compare(&now->request, &before->status_capacity) < 0)
+		return field_forbidden(request, "field can not be less than status.capacity",
+				       reterr);
+	return 0;
+}
+
+static bool has_finalizer(const struct cJSON *metadata, const char *name)
+{
+	const struct cJSON *finalizers = json_get(metadata, "finalizers");
+
+	for (const struct cJSON *item = json_first(finalizers); item; item = json_next(item)) {
+		if (strcmp(json_string(item, ""), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *controller_owner(const struct cJSON *metadata)
+{
+	const struct cJSON *owners = json_get(metadata, "ownerReferences");
+
+	for (const struct cJSON *item = json_first(owners); item; item = json_next(item)) {
+		if (json_bool(json_get(item, "controller"), false))
+			return json_string(json_get(item, "uid"), "");
+	}
+	return "";
+}
+
+const char *claim_phase_name(enum claim_phase phase)
+{
+	assert((size_t) phase + 1 < ARRAY_SIZE(phase_names));
+	return phase_names[phase];
+}
+
+static enum claim_phase phase_decode(const struct cJSON *item)
+{
+	int phase = 0;
+
+	while (phase_names[phase] && strcmp(phase_names[phase], json_string(item, "")) != 0)
+		phase++;
+	return phase_names[phase] ? (enum claim_phase) phase : CLAIM_PHASE_UNSET;
+}
+
+int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		 struct failure *reterr)
+{
+	const struct cJSON *metadata = json_get(tree, "metadata"), *spec = json_get(tree, "spec");
+	const struct cJSON *status = json_get(tree, "status");
+	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
+	struct persistent_volume_claim *claim = arena_array(arena, 1, sizeof(*claim));
+
+	if (!claim)
+		return failed(reterr, -ENOMEM, "cannot decode a claim");
+	*claim = (struct persistent_volume_claim){
+		.object = object,
+		.volume_name = arena_string(arena, json_string(json_get(spec, "volumeName"), "")),
+		.has_storage_class = storage_class_of(tree) != NULL,
+		.storage_class = arena_string(arena, storage_class_of(tree)),
+		.access_modes = access_modes_decode(json_get(spec, "accessModes")),
+		.mode = volume_mode_decode(json_get(spec, "volumeMode")),
+		.request = quantity_decode(json_get(requests, "storage")),
+		.status_capacity =
+			quantity_decode(json_get(json_get(status, "capacity"), "storage")),
+		.selector = label_selector_decode(json_get(spec, "selector"), arena),
+		.phase = phase_decode(json_get(status, "phase")),
+		.bind_completed = metadata_annotation(tree, ANNOTATION_BIND_COMPLETED) != NULL,
+		.bound_by_controller = is_bound_by_controller(tree),
+		.has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM),
+		.controller_owner_uid = arena_string(arena, controller_owner(metadata)),
+	};
+	object->claim = claim;
+	return 0;
+}

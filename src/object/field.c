@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * field - see field.h
+ *
+ * The sentences are those of Kubernetes' field.Error, because people search for them; only the
+ * regular expressions at the end of the naming rules are left out, which would fill the failure.
+ */
+#include "object/field.h"
+
+#include "object/quantity.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_BYTES = 160, LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
+
+static void spell(const struct field *field, char path[PATH_BYTES])
+{
+	size_t used;
+
+	if (field->parent)
+		spell(field->parent, path);
+	used = strlen(path);
+	if (field->name && field->is_key)
+		(void) snprintf(path + used, PATH_BYTES - used, "[%.60s]", field->name);
+	else if (field->name)
+		(void) snprintf(path + used, PATH_BYTES - used, "%s%s", used ? "." : "",
+				field->name);
+	else
+		(void) snprintf(path + used, PATH_BYTES - used, "[%zu]", field->index);
+}
+
+/* @value NULL: the sentence names none. */
+static int wrong(const struct field *field, const char *kind, const char *value, const char *detail,
+		 struct failure *reterr)
+{
+	char path[PATH_BYTES] = "";
+
+	assert(field && detail);
+	spell(field, path);
+	return failed_plain(reterr, -EINVAL, "%s: %s%s%.80s%s%s%s", path, kind, value ? ": \"" : "",
+			    value ? value : "", value ? "\"" : "", *detail ? ": " : "", detail);
+}
+
+int field_required(const struct field *field, const char *detail, struct failure *reterr)
+{
+	return wrong(field, "Required value", NULL, detail, reterr);
+}
+
+int field_forbidden(const struct field *field, const char *detail, struct failure *reterr)
+{
+	return wrong(field, "Forbidden", NULL, detail, reterr);
+}
+
+int field_invalid(const struct field *field, const char *value, const char *detail,
+		  struct failure *reterr)
+{
+	return wrong(field, "Invalid value", value, detail, reterr);
+}
+
+int field_invalid_number(const struct field *field, int64_t value, const char *detail,
+			 struct failure *reterr)
+{
+	char path[PATH_BYTES] = "";
+
+	spell(field, path);
+	return failed_plain(reterr, -EINVAL, "%s: Invalid value: %" PRId64 ": %s", path, value,
+			    detail);
+}
+
+int field_duplicate(const struct field *field, const char *value, struct failure *reterr)
+{
+	return wrong(field, "Duplicate value", value, "", reterr);
+}
+
+int field_not_found(const struct field *field, const char *value, struct failure *reterr)
+{
+	return wrong(field, "Not found", value, "", reterr);
+}
+
+int field_not_supported(const struct field *field, const char *value, const char *const *supported,
+			struct failure *reterr)
+{
+	char detail[FAILURE_TEXT_BYTES] = "supported values: ";
+
+	assert(supported);
+	for (size_t i = 0; supported[i]; i++) {
+		size_t used = strlen(detail);
+
+		(void) snprintf(detail + used, sizeof(detail) - used, "%s\"%s\"", i ? ", " : "",
+				supported[i]);
+	}
+	return wrong(field, "Unsupported value", value, detail, reterr);
+}
+
+/* ---- shared rules ---- */
+
+static bool is_alphanumeric(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
+}
+
+/* One label of a name: alphanumeric at both ends, '-' between. */
+static bool is_label(const char *text, size_t length)
+{
+	if (length == 0 || !is_alphanumeric(text[0]) || !is_alphanumeric(text[length - 1]))
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (!is_alphanumeric(text[i]) && text[i] != '-')
+			return false;
+	}
+	return true;
+}
+
+static bool is_subdomain(const char *text)
+{
+	for (;;) {
+		size_t length = strcspn(text, ".");
+
+		if (!is_label(text, length))
+			return false;
+		if (text[length] == '\0')
+			return true;
+		text += length + 1;
+	}
+}
+
+int field_check_label(const struct field *field, const char *value, struct failure *reterr)
+{
+	if (!value || *value == '\0')
+		return field_required(field, "", reterr);
+	if (strlen(value) > LABEL_BYTES_MAX)
+		return field_invalid(field, value, "must be no more than 63 characters", reterr);
+	if (!is_label(value, strlen(value)))
+		return field_invalid(field, value,
+				     "a lowercase RFC 1123 label must consist of lower case "
+				     "alphanumeric characters or '-'",
+				     reterr);
+	return 0;
+}
+
+int field_check_subdomain(const struct field *field, const char *value, struct failure *reterr)
+{
+	if (!value || *value == '\0')
+		return field_required(field, "", reterr);
+	if (strlen(value) > SUBDOMAIN_BYTES_MAX)
+		return field_invalid(field, value, "must be no more than 253 characters", reterr);
+	if (!is_subdomain(value))
+		return field_invalid(field, value,
+				     "a lowercase RFC 1123 subdomain must consist of lower case "
+				     "alphanumeric characters, '-' or '.'",
+				     reterr);
+	return 0;
+}
+
+int field_check_one_of(const struct field *field, const char *value, const char *const *supported,
+		       bool optional, struct failure *reterr)
+{
+	assert(supported);
+	if (!value || *value == '\0')
+		return optional ? 0 : field_required(field, "", reterr);
+	for (size_t i = 0; supported[i]; i++) {
+		if (strcmp(value, supported[i]) == 0)
+			return 0;
+	}
+	return field_not_supported(field, value, supported, reterr);
+}
+
+static bool has_backstep(const char *path)
+{
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (length == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += length + (path[length] == '/' ? 1 : 0);
+	}
+	return false;
+}
+
+int field_check_no_backsteps(const struct field *field, const char *path, struct failure *reterr)
+{
+	if (path && has_backstep(path))
+		return field_invalid(field, path, "must not contain '..'", reterr);
+	return 0;
+}
+
+int field_check_descending(const struct field *field, const char *path, struct failure *reterr)
+{
+	if (path && *path == '/')
+		return field_invalid(field, path, "must be a relative path", reterr);
+	return field_check_no_backsteps(field, path, reterr);
+}
+
+int field_check_range(const struct field *field, const struct cJSON *item, int64_t least,
+		      int64_t most, struct failure *reterr)
+{
+	char detail[80];
+	int64_t value;
+
+	if (!json_int64(item, &value) || (value >= least && value <= most))
+		return 0;
+	(void) snprintf(detail, sizeof(detail),
+			"must be between %" PRId64 " and %" PRId64 ", inclusive", least, most);
+	return field_invalid_number(field, value, detail, reterr);
+}
+
+int field_check_quantity(const struct field *field, const struct cJSON *item, bool positive,
+			 struct failure *reterr)
+{
+	const char *text = json_string(item, NULL);
+	struct failure why = { 0 };
+	struct quantity quantity;
+
+	if (!text)
+		return 0;
+	if (quantity_parse(text, &quantity, &why) < 0)
+		return field_invalid(field, text,
+				     "quantities are numbers with a suffix, such as \"10Gi\" or "
+				     "\"1500m\"",
+				     reterr);
+	if (quantity.milli < 0)
+		return field_invalid(field, text, "must be greater than or equal to 0", reterr);
+	if (positive && quantity.milli == 0)
+		return field_invalid(field, text, "must be greater than zero", reterr);
+	return 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_source - see file_source.h
+ */
+#include "object/file_source.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+enum { DEFAULT_MODE = 0644, MODE_MAX = 0777, TOKEN_SECONDS = 3600, TOKEN_SECONDS_LEAST = 600 };
+
+static const struct shape item_shape = { (const struct shape_field[]){
+	{ "key", SHAPE_STRING, NULL },
+	{ "path", SHAPE_STRING, NULL },
+	{ "mode", SHAPE_INTEGER, NULL },
+	{ 0 },
+} };
+
+static const struct shape field_ref_shape = { (const struct shape_field[]){
+	{ "apiVersion", SHAPE_STRING, NULL },
+	{ "fieldPath", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape resource_ref_shape = { (const struct shape_field[]){
+	{ "containerName", SHAPE_STRING, NULL },
+	{ "resource", SHAPE_STRING, NULL },
+	{ "divisor", SHAPE_QUANTITY, NULL },
+	{ 0 },
+} };
+
+static const struct shape downward_item_shape = { (const struct shape_field[]){
+	{ "path", SHAPE_STRING, NULL },
+	{ "mode", SHAPE_INTEGER, NULL },
+	{ "fieldRef", SHAPE_OBJECT, &field_ref_shape },
+	{ "resourceFieldRef", SHAPE_OBJECT, &resource_ref_shape },
+	{ 0 },
+} };
+
+/* Also in projected, where name is the member that secret calls secretName. */
+const struct shape config_map_source_shape = { (const struct shape_field[]){
+	{ "name", SHAPE_STRING, NULL },
+	{ "items", SHAPE_OBJECTS, &item_shape },
+	{ "defaultMode", SHAPE_INTEGER, NULL },
+	{ "optional", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
+const struct shape secret_source_shape = { (const struct shape_field[]){
+	{ "secretName", SHAPE_STRING, NULL },
+	{ "items", SHAPE_OBJECTS, &item_shape },
+	{ "defaultMode", SHAPE_INTEGER, NULL },
+	{ "optional", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
+const struct shape downward_api_source_shape = { (const struct shape_field[]){
+	{ "items", SHAPE_OBJECTS, &downward_item_shape },
+	{ "defaultMode", SHAPE_INTEGER, NULL },
+	{ 0 },
+} };
+
+static const struct shape token_shape = { (const struct shape_field[]){
+	{ "audience", SHAPE_STRING, NULL },
+	{ "expirationSeconds", SHAPE_INTEGER, NULL },
+	{ "path", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape trust_bundle_shape = { (const struct shape_field[]){
+	{ "name", SHAPE_STRING, NULL },
+	{ "signerName", SHAPE_STRING, NULL },
+	{ "optional", SHAPE_BOOL, NULL },
+	{ "path", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape projection_shape = { (const struct shape_field[]){
+	{ "configMap", SHAPE_OBJECT, &config_map_source_shape },
+	{ "secret", SHAPE_OBJECT, &config_map_source_shape },
+	{ "downwardAPI", SHAPE_OBJECT, &downward_api_source_shape },
+	{ "serviceAccountToken", SHAPE_OBJECT, &token_shape },
+	{ "clusterTrustBundle", SHAPE_OBJECT, &trust_bundle_shape },
+	{ 0 },
+} };
+
+const struct shape projected_source_shape = { (const struct shape_field[]){
+	{ "sources", SHAPE_OBJECTS, &projection_shape },
+	{ "defaultMode", SHAPE_INTEGER, NULL },
+	{ 0 },
+} };
+
+/* ---- defaults ---- */
+
+int file_source_set_mode(struct cJSON *source)
+{
+	if (json_get(source, "defaultMode"))
+		return 0;
+	return json_set_int(source, "defaultMode", DEFAULT_MODE);
+}
+
+static int default_items(const struct cJSON *source)
+{
+	const struct cJSON *items = json_get(source, "items");
+
+	for (const struct cJSON *item = json_first(items); item; item = json_next(item)) {
+		struct cJSON *ref;
+
+		if (!json_get(item, "fieldRef") ||
+		    json_get(json_get(item, "fieldRef"), "apiVersion"))
+			continue;
+		ref = json_ensure_object((struct cJSON *) item, "fieldRef");
+		if (json_set_string(ref, "apiVersion", "v1") < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int downward_api_source_set_defaults(struct cJSON *source)
+{
+	int r = default_items(source);
+
+	return r < 0 ? r : file_source_set_mode(source);
+}
+
+int projected_source_set_defaults(struct cJSON *source)
+{
+	const struct cJSON *sources = json_get(source, "sources");
+
+	for (const struct cJSON *item = json_first(sources); item; item = json_next(item)) {
+		struct cJSON *token = NULL;
+
+		if (default_items(json_get(item, "downwardAPI")) < 0)
+			return -ENOMEM;
+		if (json_get(item, "serviceAccountToken"))
+			token = json_ensure_object((struct cJSON *) item, "serviceAccountToken");
+		if (token && !json_get(token, "expirationSeconds") &&
+		    json_set_int(token, "expirationSeconds", TOKEN_SECONDS) < 0)
+			return -ENOMEM;
+	}
+	return file_source_set_mode(source);
+}
+
+/* ---- validation ---- */
+
+static int check_mode(const struct cJSON *holder, const char *name, const struct field *field,
+		      struct failure *reterr)
+{
+	int64_t mode;
+
+	if (!json_int64(json_get(holder, name), &mode) || (mode >= 0 && mode <= MODE_MAX))
+		return 0;
+	return field_invalid_number(FIELD(field, name), mode,
+				    "must be a number between 0 and 0777 (octal), both inclusive",
+				    reterr);
+}
+
+/* Relative, without "..", and not beginning with "..", which is kubelet's own in these volumes. */
+static int check_path(const struct cJSON *holder, const struct field *field, struct failure *reterr)
+{
+	const char *path = json_string(json_get(holder, "path"), "");
+	const struct field *at = FIELD(field, "path");
+	int r;
+
+	if (*path == '\0')
+		return field_required(at, "", reterr);
+	r = field_check_descending(at, path, reterr);
+	if (r == 0 && strncmp(path, "..", 2) == 0)
+		r = field_invalid(at, path, "must not start with '..'", reterr);
+	return r;
+}
+
+static int check_items(const struct cJSON *source, const struct field *field,
+		       struct failure *reterr)
+{
+	const struct field *items = FIELD(field, "items");
+	size_t index = 0;
+	int r = check_mode(source, "defaultMode", field, reterr);
+
+	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
+	     item = json_next(item)) {
+		const struct field *at = FIELD_AT(items, index++);
+
+		if (*json_string(json_get(item, "key"), "") == '\0')
+			return field_required(FIELD(at, "key"), "", reterr);
+		r = check_path(item, at, reterr);
+		if (r == 0)
+			r = check_mode(item, "mode", at, reterr);
+	}
+	return r;
+}
+
+int config_map_source_validate(const struct cJSON *source, const struct field *field,
+			       struct failure *reterr)
+{
+	if (*json_string(json_get(source, "name"), "") == '\0')
+		return field_required(FIELD(field, "name"), "", reterr);
+	return check_items(source, field, reterr);
+}
+
+int secret_source_validate(const struct cJSON *source, const struct field *field,
+			   struct failure *reterr)
+{
+	if (*json_string(json_get(source, "secretName"), "") == '\0')
+		return field_required(FIELD(field, "secretName"), "", reterr);
+	return check_items(source, field, reterr);
+}
+
+static int check_downward_item(const struct cJSON *item, const struct field *field,
+			       struct failure *reterr)
+{
+	const struct cJSON *ref = json_get(item, "fieldRef");
+	const struct cJSON *resource = json_get(item, "resourceFieldRef");
+	int r = check_path(item, field, reterr);
+
+	if (r < 0)
+		return r;
+	if (!ref && !resource)
+		return field_required(field, "one of fieldRef and resourceFieldRef is required",
+				      reterr);
+	if (ref && resource)
+		return field_invalid(field, "resource",
+				     "fieldRef and resourceFieldRef can not be specified "
+				     "simultaneously",
+				     reterr);
+	if (ref && *json_string(json_get(ref, "fieldPath"), "") == '\0')
+		return field_required(FIELD(FIELD(field, "fieldRef"), "fieldPath"), "", reterr);
+	if (resource && *json_string(json_get(resource, "resource"), "") == '\0')
+		return field_required(FIELD(FIELD(field, "resourceFieldRef"), "resource"), "",
+				      reterr);
+	return check_mode(item, "mode", field, reterr);
+}
+
+int downward_api_source_validate(const struct cJSON *source, const struct field *field,
+				 struct failure *reterr)
+{
+	const struct field *items = FIELD(field, "items");
+	size_t index = 0;
+	int r = check_mode(source, "defaultMode", field, reterr);
+
+	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
+	     item = json_next(item))
+		r = check_downward_item(item, FIELD_AT(items, index++), reterr);
+	return r;
+}
+
+static int check_token(const struct cJSON *token, const struct field *field, struct failure *reterr)
+{
+	int64_t seconds;
+
+	if (json_int64(json_get(token, "expirationSeconds"), &seconds) &&
+	    seconds < TOKEN_SECONDS_LEAST)
+		return field_invalid_number(FIELD(field, "expirationSeconds"), seconds,
+					    "may not specify a duration less than 10 minutes",
+					    reterr);
+	return check_path(token, field, reterr);
+}
+
+static int check_projection(const struct cJSON *item, const struct field *field,
+			    struct failure *reterr)
+{
+	static const struct {
+		const char *key;
+		int (*validate)(const struct cJSON *source, const struct field *field,
+				struct failure *reterr);
+	} known[] = {
+		{ "configMap", config_map_source_validate },
+		{ "secret", config_map_source_validate },
+		{ "downwardAPI", downward_api_source_validate },
+		{ "serviceAccountToken", check_token },
+		{ "clusterTrustBundle", check_path },
+	};
+	size_t found = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		const struct cJSON *source = json_get(item, known[i].key);
+		const struct field *at = FIELD(field, known[i].key);
+		int r;
+
+		if (!source)
+			continue;
+		if (++found > 1)
+			return field_forbidden(at, "may not specify more than 1 volume type",
+					       reterr);
+		r = known[i].validate(source, at, reterr);
+		if (r < 0)
+			return r;
+	}
+	if (json_count(item) == 0)
+		return field_required(field, "must specify a volume type", reterr);
+	return 0;
+}
+
+int projected_source_validate(const struct cJSON *source, const struct field *field,
+			      struct failure *reterr)
+{
+	const struct field *sources = FIELD(field, "sources");
+	size_t index = 0;
+	int r = check_mode(source, "defaultMode", field, reterr);
+
+	for (const struct cJSON *item = json_first(json_get(source, "sources")); item && r == 0;
+	     item = json_next(item))
+		r = check_projection(item, FIELD_AT(sources, index++), reterr);
+	return r;
+}

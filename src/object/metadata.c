@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metadata - see metadata.h
+ *
+ * A uid becomes a directory name below the root directory, and manifests may bring one; so it is
+ * checked here although the API server, which makes them itself, does not.
+ */
+#include "object/metadata.h"
+
+#include "base/clock.h"
+#include "object/selector_json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UID_BYTES_MAX = 128, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
+
+static const struct shape owner_shape = { (const struct shape_field[]){
+	{ "apiVersion", SHAPE_STRING, NULL },
+	{ "kind", SHAPE_STRING, NULL },
+	{ "name", SHAPE_STRING, NULL },
+	{ "uid", SHAPE_STRING, NULL },
+	{ "controller", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
+const struct shape metadata_shape = { (const struct shape_field[]){
+	{ "name", SHAPE_STRING, NULL },
+	{ "namespace", SHAPE_STRING, NULL },
+	{ "uid", SHAPE_STRING, NULL },
+	{ "labels", SHAPE_STRING_MAP, NULL },
+	{ "annotations", SHAPE_STRING_MAP, NULL },
+	{ "resourceVersion", SHAPE_STRING, NULL },
+	{ "generation", SHAPE_INTEGER, NULL },
+	{ "creationTimestamp", SHAPE_STRING, NULL },
+	{ "deletionTimestamp", SHAPE_STRING, NULL },
+	{ "deletionGracePeriodSeconds", SHAPE_INTEGER, NULL },
+	{ "finalizers", SHAPE_STRINGS, NULL },
+	{ "ownerReferences", SHAPE_OBJECTS, &owner_shape },
+	{ 0 },
+} };
+
+int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	if (!metadata)
+		return -ENOMEM;
+	if (!row->namespaced)
+		json_remove(metadata, "namespace");
+	else if (*json_string(json_get(metadata, "namespace"), "") == '\0')
+		return json_set_string(metadata, "namespace", "default");
+	return 0;
+}
+
+static bool is_path_safe(const char *uid)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.";
+
+	return strlen(uid) <= UID_BYTES_MAX && uid[strspn(uid, allowed)] == '\0' && *uid != '.';
+}
+
+static int check_annotations(const struct cJSON *annotations, const struct field *field,
+			     struct failure *reterr)
+{
+	size_t bytes = 0;
+
+	for (const struct cJSON *item = json_first(annotations); item; item = json_next(item))
+		bytes += strlen(json_key(item)) + strlen(json_string(item, ""));
+	if (bytes > ANNOTATIONS_BYTES_MAX)
+		return field_invalid(field, "", "may not be more than 262144 bytes", reterr);
+	return 0;
+}
+
+static int check_resource_version(const char *text, const struct field *field,
+				  struct failure *reterr)
+{
+	char *end;
+
+	errno = 0;
+	(void) strtoull(text, &end, 10);
+	if (text[strspn(text, "0123456789")] != '\0' || errno != 0)
+		return field_invalid(field, text, "must be a number", reterr);
+	return 0;
+}
+
+int metadata_validate(const struct kind_row *row, const struct cJSON *tree, struct failure *reterr)
+{
+	const struct cJSON *metadata = json_get(tree, "metadata");
+	const struct field *field = FIELD(NULL, "metadata");
+	const char *name = json_string(json_get(metadata, "name"), "");
+	const char *uid = json_string(json_get(metadata, "uid"), "");
+	int r;
+
+	assert(row);
+	if (*name == '\0')
+		return field_required(FIELD(field, "name"), "name is required", reterr);
+	r = field_check_subdomain(FIELD(field, "name"), name, reterr);
+	if (r == 0 && row->namespaced)
+		r = field_check_label(FIELD(field, "namespace"),
+				      json_string(json_get(metadata, "namespace"), ""), reterr);
+	if (r == 0 && !is_path_safe(uid))
+		r = field_invalid(
+			FIELD(field, "uid"), uid,
+			"must be at most 128 of the characters A-Z, a-z, 0-9, '-', '_' and '.', "
+			"not beginning with '.'",
+			reterr);
+	if (r == 0)
+		r = check_annotations(json_get(metadata, "annotations"),
+				      FIELD(field, "annotations"), reterr);
+	if (r == 0)
+		r = check_resource_version(json_string(json_get(metadata, "resourceVersion"), ""),
+					   FIELD(field, "resourceVersion"), reterr);
+	return r;
+}
+
+void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret)
+{
+	const struct cJSON *metadata = json_get(tree, "metadata");
+	int64_t generation = 0;
+
+	(void) json_int64(json_get(metadata, "generation"), &generation);
+	*ret = (struct object_meta){
+		.name = arena_string(arena, json_string(json_get(metadata, "name"), "")),
+		.name_space = arena_string(arena, json_string(json_get(metadata, "namespace"), "")),
+		.uid = arena_string(arena, json_string(json_get(metadata, "uid"), "")),
+		.deletion_timestamp = arena_string(
+			arena, json_string(json_get(metadata, "deletionTimestamp"), "")),
+		.creation_usec =
+			timestamp_parse(json_string(json_get(metadata, "creationTimestamp"), "")),
+		.resource_version =
+			strtoull(json_string(json_get(metadata, "resourceVersion"), "0"), NULL, 10),
+		.generation = generation > 0 ? (uint64_t) generation : 0,
+		.labels = labels_decode(json_get(metadata, "labels"), arena),
+	};
+	ret->deletes = *ret->deletion_timestamp != '\0';
+}
+
+const char *metadata_annotation(const struct cJSON *tree, const char *key)
+{
+	return json_string(json_get(json_get(json_get(tree, "metadata"), "annotations"), key),
+			   NULL);
+}
+
+void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES])
+{
+	time_t seconds = (time_t) (usec / USEC_PER_SEC);
+	struct tm parts;
+
+	if (!gmtime_r(&seconds, &parts) ||
+	    strftime(text, TIMESTAMP_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+		text[0] = '\0'; /* a year of more than four digits */
+}
+
+uint64_t timestamp_parse(const char *text)
+{
+	struct tm parts = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+	time_t seconds;
+
+	if (!rest)
+		return 0;
+	if (*rest == '.')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	if (strcmp(rest, "Z") != 0)
+		return 0;
+	seconds = timegm(&parts);
+	return seconds > 0 ? (uint64_t) seconds * USEC_PER_SEC : 0;
+}

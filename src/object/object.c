@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object - from a tree to an immutable value; see object.h
+ *
+ * The order is the API machinery's: types of fields, defaults, validation; then the tree is printed
+ * once, decoded once and gone.
+ */
+#include "object/object.h"
+
+#include "base/cleanup.h"
+#include "object/arena.h"
+#include "object/build.h"
+#include "object/field.h"
+#include "object/kind.h"
+#include "object/metadata.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an object pointer really points to. */
+struct shared_object {
+	struct object object; /* first: the pointers are converted */
+	atomic_uint references;
+	struct arena arena;
+	char *json;
+};
+
+static struct shared_object *shared(const struct object *object)
+{
+	return (struct shared_object *) (uintptr_t) object; /* const for all others only */
+}
+
+static struct shared_object *free_shared(struct shared_object *shared)
+{
+	if (shared) {
+		arena_done(&shared->arena);
+		free(shared->json);
+		free(shared);
+	}
+	return NULL;
+}
+
+const struct object *object_ref(const struct object *object)
+{
+	if (object) {
+		unsigned int before = atomic_fetch_add_explicit(&shared(object)->references, 1,
+								memory_order_relaxed);
+
+		assert(before > 0);
+		(void) before;
+	}
+	return object;
+}
+
+const struct object *object_unref(const struct object *object)
+{
+	if (object) {
+		unsigned int before = atomic_fetch_sub_explicit(&shared(object)->references, 1,
+								memory_order_acq_rel);
+
+		assert(before > 0);
+		if (before == 1)
+			(void) free_shared(shared(object));
+	}
+	return NULL;
+}
+
+void object_unref_pointer(const struct object **object)
+{
+	(void) object_unref(*object);
+}
+
+/* ---- making one ---- */
+
+static int find_kind(const struct cJSON *tree, const struct kind_row **ret, struct failure *reterr)
+{
+	const char *version = json_string(json_get(tree, "apiVersion"), "");
+	const char *kind = json_string(json_get(tree, "kind"), "");
+
+	if (!json_is_object(tree))
+		return failed_plain(reterr, -EINVAL, "an object must be a map");
+	if (*kind == '\0')
+		return field_required(FIELD(NULL, "kind"), "", reterr);
+	if (*version == '\0')
+		return field_required(FIELD(NULL, "apiVersion"), "", reterr);
+	*ret = kind_by_name(version, kind);
+	if (!*ret)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "no matches for kind \"%.64s\" in version \"%.64s\"", kind,
+				    version);
+	return 0;
+}
+
+static int complete(const struct kind_row *row, struct cJSON *tree, struct failure *reterr)
+{
+	int r = shape_apply(row->shape, tree, NULL, reterr);
+
+	if (r < 0)
+		return r;
+	r = metadata_set_defaults(row, tree);
+	if (r == 0)
+		r = row->set_defaults(tree);
+	if (r < 0)
+		return failed(reterr, r, "cannot fill in defaults");
+	r = metadata_validate(row, tree, reterr);
+	return r < 0 ? r : row->validate(tree, reterr);
+}
+
+static int decode(const struct kind_row *row, const struct cJSON *tree,
+		  struct shared_object *shared, struct failure *reterr)
+{
+	int r;
+
+	shared->object.kind = row->kind;
+	shared->object.json = shared->json = json_print(tree);
+	if (!shared->json)
+		return failed(reterr, -ENOMEM, "cannot keep an object");
+	shared->object.json_length = strlen(shared->json);
+	if (shared->object.json_length > OBJECT_BYTES_MAX)
+		return failed_plain(reterr, -EINVAL, "an object of %zu bytes is too large: %d",
+				    shared->object.json_length, OBJECT_BYTES_MAX);
+	metadata_decode(tree, &shared->arena, &shared->object.meta);
+	r = row->decode(tree, &shared->arena, &shared->object, reterr);
+	if (r == 0 && arena_exhausted(&shared->arena))
+		r = failed(reterr, -ENOMEM, "cannot decode an object");
+	return r;
+}
+
+int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
+{
+	const struct kind_row *row;
+	struct shared_object *made;
+	int r;
+
+	assert(ret);
+	r = find_kind(tree, &row, reterr);
+	if (r == 0)
+		r = complete(row, tree, reterr);
+	if (r < 0)
+		return r;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return failed(reterr, -ENOMEM, "cannot make an object");
+	atomic_init(&made->references, 1);
+	r = decode(row, tree, made, reterr);
+	if (r < 0) {
+		(void) free_shared(made);
+		return r;
+	}
+	*ret = &made->object;
+	return 0;
+}
+
+int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *copy = json_copy(tree);
+
+	if (!copy)
+		return failed(reterr, -ENOMEM, "cannot make an object");
+	return object_from_tree(copy, ret, reterr);
+}
+
+static int parse(const char *text, size_t length, struct cJSON **ret, struct failure *reterr)
+{
+	static const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
+						   .depth = OBJECT_DEPTH_MAX };
+
+	return json_parse(text, length, &limits, ret, reterr);
+}
+
+int object_parse_json(const char *text, size_t length, const struct object **ret,
+		      struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	int r;
+
+	assert(text && ret);
+	r = parse(text, length, &tree, reterr);
+	return r < 0 ? r : object_from_tree(tree, ret, reterr);
+}
+
+int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
+		void *userdata, const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	int r;
+
+	assert(object && edit && ret);
+	r = parse(object->json, object->json_length, &tree, reterr);
+	if (r < 0)
+		return r;
+	r = edit(tree, userdata);
+	return r != 0 ? r : object_from_tree(tree, ret, reterr);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * persistent_volume - v1.PersistentVolume; see persistent_volume.h
+ */
+#include "object/persistent_volume.h"
+
+#include "base/cleanup.h"
+#include "object/claim_spec.h"
+#include "object/kinds.h"
+#include "object/metadata.h"
+#include "object/selector_json.h"
+#include "object/update.h"
+#include "object/volume_source.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANNOTATION_MOUNT_OPTIONS "volume.beta.kubernetes.io/mount-options"
+#define ANNOTATION_GID           "pv.beta.kubernetes.io/gid"
+
+static const struct shape local_shape = { (const struct shape_field[]){
+	{ "path", SHAPE_STRING, NULL },
+	{ "fsType", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape host_path_shape = { (const struct shape_field[]){
+	{ "path", SHAPE_STRING, NULL },
+	{ "type", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape csi_shape = { (const struct shape_field[]){
+	{ "driver", SHAPE_STRING, NULL },
+	{ "volumeHandle", SHAPE_STRING, NULL },
+	{ "readOnly", SHAPE_BOOL, NULL },
+	{ "fsType", SHAPE_STRING, NULL },
+	{ "volumeAttributes", SHAPE_STRING_MAP, NULL },
+	{ 0 },
+} };
+
+static const struct shape nfs_shape = { (const struct shape_field[]){
+	{ "server", SHAPE_STRING, NULL },
+	{ "path", SHAPE_STRING, NULL },
+	{ "readOnly", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
+static const struct shape claim_ref_shape = { (const struct shape_field[]){
+	{ "namespace", SHAPE_STRING, NULL },
+	{ "name", SHAPE_STRING, NULL },
+	{ "uid", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape affinity_shape = { (const struct shape_field[]){
+	{ "required", SHAPE_OBJECT, &node_selector_shape },
+	{ 0 },
+} };
+
+static const struct shape spec_shape = { (const struct shape_field[]){
+	{ "capacity", SHAPE_QUANTITY_MAP, NULL },
+	{ "accessModes", SHAPE_STRINGS, NULL },
+	{ "claimRef", SHAPE_OBJECT, &claim_ref_shape },
+	{ "persistentVolumeReclaimPolicy", SHAPE_STRING, NULL },
+	{ "storageClassName", SHAPE_STRING, NULL },
+	{ "mountOptions", SHAPE_STRINGS, NULL },
+	{ "volumeMode", SHAPE_STRING, NULL },
+	{ "nodeAffinity", SHAPE_OBJECT, &affinity_shape },
+	{ "volumeAttributesClassName", SHAPE_STRING, NULL },
+	{ "local", SHAPE_OBJECT, &local_shape },
+	{ "hostPath", SHAPE_OBJECT, &host_path_shape },
+	{ "csi", SHAPE_OBJECT, &csi_shape },
+	{ "nfs", SHAPE_OBJECT, &nfs_shape },
+	{ 0 },
+} };
+
+static const struct shape status_shape = { (const struct shape_field[]){
+	{ "phase", SHAPE_STRING, NULL },
+	{ "reason", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+const struct shape persistent_volume_shape = { (const struct shape_field[]){
+	{ "metadata", SHAPE_OBJECT, &metadata_shape },
+	{ "spec", SHAPE_OBJECT, &spec_shape },
+	{ "status", SHAPE_OBJECT, &status_shape },
+	{ 0 },
+} };
+
+static const char *const phase_names[] = {
+	[VOLUME_PHASE_UNSET] = "",        [VOLUME_PENDING] = "Pending",
+	[VOLUME_AVAILABLE] = "Available", [VOLUME_BOUND] = "Bound",
+	[VOLUME_RELEASED] = "Released",   [VOLUME_FAILED] = "Failed",
+	[VOLUME_FAILED + 1] = NULL,
+};
+
+static const char *const reclaim_policy_names[] = {
+	[RECLAIM_RETAIN] = "Retain",
+	[RECLAIM_DELETE] = "Delete",
+	[RECLAIM_RECYCLE] = "Recycle",
+	NULL,
+};
+
+const char *volume_phase_name(enum volume_phase phase)
+{
+	assert((size_t) phase + 1 < ARRAY_SIZE(phase_names));
+	return phase_names[phase];
+}
+
+const char *reclaim_policy_name(enum reclaim_policy policy)
+{
+	assert((size_t) policy + 1 < ARRAY_SIZE(reclaim_policy_names));
+	return reclaim_policy_names[policy];
+}
+
+static const char *const no_sources[] = {
+	"capacity",
+	"accessModes",
+	"claimRef",
+	"persistentVolumeReclaimPolicy",
+	"storageClassName",
+	"mountOptions",
+	"volumeMode",
+	"nodeAffinity",
+	"volumeAttributesClassName",
+	NULL,
+};
+
+static const char *const sources[] = {
+	"local",
+	"hostPath",
+	"csi",
+	"nfs",
+	"gcePersistentDisk",
+	"awsElasticBlockStore",
+	"glusterfs",
+	"rbd",
+	"iscsi",
+	"cinder",
+	"cephfs",
+	"fc",
+	"flocker",
+	"flexVolume",
+	"azureFile",
+	"vsphereVolume",
+	"quobyte",
+	"azureDisk",
+	"photonPersistentDisk",
+	"portworxVolume",
+	"scaleIO",
+	"storageos",
+	NULL,
+};
+
+static const struct volume_source_names source_names = { no_sources, sources };
+
+/* ---- defaults ---- */
+
+int persistent_volume_set_defaults(struct cJSON *tree)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+	struct cJSON *host_path;
+	int r = 0;
+
+	if (!spec)
+		return -ENOMEM;
+	if (!json_get(spec, "persistentVolumeReclaimPolicy"))
+		r = json_set_string(spec, "persistentVolumeReclaimPolicy", "Retain");
+	if (r == 0 && !json_get(spec, "volumeMode"))
+		r = json_set_string(spec, "volumeMode", "Filesystem");
+	host_path = json_get(spec, "hostPath") ? json_ensure_object(spec, "hostPath") : NULL;
+	if (r == 0 && host_path)
+		r = host_path_set_defaults(host_path);
+	return r;
+}
+
+/* ---- validation ---- */
+
+static int check_local(const struct cJSON *local, const struct cJSON *spec,
+		       const struct field *field, struct failure *reterr)
+{
+	const struct field *path = FIELD(FIELD(field, "local"), "path");
+	const char *text = json_string(json_get(local, "path"), "");
+	int r;
+
+	if (*text == '\0')
+		return field_required(path, "", reterr);
+	r = field_check_no_backsteps(path, text, reterr);
+	if (r == 0 && !json_get(spec, "nodeAffinity"))
+		r = field_required(FIELD(field, "nodeAffinity"),
+				   "Local volume requires node affinity", reterr);
+	return r;
+}
+
+static int check_csi(const struct cJSON *csi, const struct field *field, struct failure *reterr)
+{
+	if (*json_string(json_get(csi, "driver"), "") == '\0')
+		return field_required(FIELD(field, "driver"), "", reterr);
+	if (*json_string(json_get(csi, "volumeHandle"), "") == '\0')
+		return field_required(FIELD(field, "volumeHandle"), "", reterr);
+	return 0;
+}
+
+static int check_source(const struct cJSON *spec, const struct field *field, struct failure *reterr)
+{
+	const struct cJSON *source;
+	const char *key;
+	int r;
+
+	r = volume_source_validate(spec, &source_names, field, reterr);
+	if (r < 0)
+		return r;
+	source = volume_source_first(spec, &source_names);
+	key = json_key(source);
+	if (strcmp(key, "local") == 0)
+		return check_local(source, spec, field, reterr);
+	if (strcmp(key, "hostPath") == 0)
+		return host_path_validate(source, FIELD(field, key), reterr);
+	if (strcmp(key, "csi") == 0)
+		return check_csi(source, FIELD(field, key), reterr);
+	if (strcmp(key, "nfs") == 0)
+		return nfs_validate(source, FIELD(field, key), reterr);
+	return 0;
+}
+
+static int check_capacity(const struct cJSON *capacity, const struct field *field,
+			  struct failure *reterr)
+{
+	static const char *const supported[] = { "storage", NULL };
+
+	if (json_count(capacity) == 0)
+		return field_required(field, "", reterr);
+	for (const struct cJSON *item = json_first(capacity); item; item = json_next(item)) {
+		if (strcmp(json_key(item), "storage") != 0)
+			return field_not_supported(field, json_key(item), supported, reterr);
+	}
+	return field_check_quantity(FIELD_KEY(field, "storage"), json_get(capacity, "storage"),
+				    true, reterr);
+}
+
+static int check_affinity(const struct cJSON *affinity, const struct field *field,
+			  struct failure *reterr)
+{
+	const struct field *required = FIELD(field, "required");
+
+	if (!affinity)
+		return 0;
+	if (!json_get(affinity, "required"))
+		return field_required(required, "must specify required node constraints", reterr);
+	return node_selector_validate(json_get(affinity, "required"), required, reterr);
+}
+
+/* Kubernetes takes a reference without a namespace and then never binds it; here it is refused. */
+static int check_claim_ref(const struct cJSON *ref, const struct field *field,
+			   struct failure *reterr)
+{
+	int r;
+
+	if (!ref)
+		return 0;
+	r = field_check_subdomain(FIELD(field, "name"), json_string(json_get(ref, "name"), ""),
+				  reterr);
+	if (r == 0)
+		r = field_check_label(FIELD(field, "namespace"),
+				      json_string(json_get(ref, "namespace"), ""), reterr);
+	return r;
+}
+
+static int check_recycle(const struct cJSON *spec, const struct field *field,
+			 struct failure *reterr)
+{
+	const char *policy = json_string(json_get(spec, "persistentVolumeReclaimPolicy"), "");
+	const char *path = json_string(json_get(json_get(spec, "hostPath"), "path"), "");
+
+	if (strcmp(policy, "Recycle") == 0 && *path == '/' && path[strspn(path, "/")] == '\0')
+		return field_forbidden(FIELD(field, "persistentVolumeReclaimPolicy"),
+				       "may not be 'recycle' for a hostPath mount of '/'", reterr);
+	return 0;
+}
+
+int persistent_volume_validate(const struct cJSON *tree, struct failure *reterr)
+{
+	static const char *const policies[] = { "Delete", "Recycle", "Retain", NULL };
+	const struct cJSON *spec = json_get(tree, "spec");
+	const struct field *field = FIELD(NULL, "spec");
+	int r;
+
+	r = check_capacity(json_get(spec, "capacity"), FIELD(field, "capacity"), reterr);
+	if (r == 0)
+		r = volume_common_validate(spec, field, reterr);
+	if (r == 0)
+		r = field_check_one_of(
+			FIELD(field, "persistentVolumeReclaimPolicy"),
+			json_string(json_get(spec, "persistentVolumeReclaimPolicy"), ""), policies,
+			true, reterr);
+	if (r == 0)
+		r = check_affinity(json_get(spec, "nodeAffinity"), FIELD(field, "nodeAffinity"),
+				   reterr);
+	if (r == 0)
+		r = check_source(spec, field, reterr);
+	if (r == 0)
+		r = check_recycle(spec, field, reterr);
+	if (r == 0)
+		r = check_claim_ref(json_get(spec, "claimRef"), FIELD(field, "claimRef"), reterr);
+	if (r == 0)
+		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
+				       json_string(json_get(json_get(tree, "status"), "phase"), ""),
+				       phase_names + VOLUME_PENDING, true, reterr);
+	return r;
+}
+
+/* ---- updates ---- */
+
+static int keep_source(struct cJSON *spec, const struct cJSON *old_spec)
+{
+	for (size_t i = 0; no_sources[i]; i++)
+		json_remove(spec, no_sources[i]);
+	return 0;
+}
+
+static int keep_mode(struct cJSON *spec, const struct cJSON *old_spec)
+{
+	const char *mode = json_string(json_get(spec, "volumeMode"), "");
+	char copy[16];
+
+	(void) snprintf(copy, sizeof(copy), "%s", mode);
+	while (json_first(spec))
+		json_remove(spec, json_key(json_first(spec)));
+	return json_set_string(spec, "volumeMode", copy);
+}
+
+/* It may be added, not changed. */
+static int keep_affinity(struct cJSON *spec, const struct cJSON *old_spec)
+{
+	bool had_one = json_get(old_spec, "nodeAffinity") != NULL;
+	const struct cJSON *next;
+
+	for (const struct cJSON *item = json_first(spec); item; item = next) {
+		next = json_next(item);
+		if (!had_one || strcmp(json_key(item), "nodeAffinity") != 0)
+			json_remove(spec, json_key(item));
+	}
+	return 0;
+}
+
+int persistent_volume_validate_update(const struct object *old, const struct object *new_object,
+				      struct failure *reterr)
+{
+	static const struct {
+		int (*hide)(struct cJSON *spec, const struct cJSON *old_spec);
+		const char *member, *text;
+	} fixed[] = {
+		{ keep_source, "persistentvolumesource",
+		  "spec.persistentvolumesource is immutable after creation" },
+		{ keep_mode, "volumeMode", "field is immutable" },
+		{ keep_affinity, "nodeAffinity", "field is immutable" },
+	};
+	bool same = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
+		int r = update_is_same(old, new_object, "spec", fixed[i].hide, &same);
+
+		if (r < 0)
+			return failed(reterr, r, "cannot compare a volume with its old version");
+		if (!same)
+			return field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
+					       fixed[i].text, reterr);
+	}
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+static int name_position(const char *const *names, const char *name)
+{
+	for (int i = 0; names[i]; i++) {
+		if (strcmp(names[i], name) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static void decode_source(const struct cJSON *spec, struct arena *arena,
+			  struct persistent_volume *volume)
+{
+	static const char *const with_plugin[] = {
+		[PV_SOURCE_LOCAL] = "local",
+		[PV_SOURCE_HOST_PATH] = "hostPath",
+		[PV_SOURCE_CSI] = "csi",
+		[PV_SOURCE_NFS] = "nfs",
+	};
+	const struct cJSON *source = volume_source_first(spec, &source_names);
+	const char *path = json_string(json_get(source, "path"), "");
+	int kind = 0;
+
+	while (kind < PV_SOURCE_OTHER && strcmp(with_plugin[kind], json_key(source)) != 0)
+		kind++;
+	volume->source = (enum pv_source_kind) kind;
+	volume->source_key = arena_string(arena, json_key(source));
+	volume->local_path = arena_string(arena, kind == PV_SOURCE_LOCAL ? path : "");
+	volume->host_path = arena_string(arena, kind == PV_SOURCE_HOST_PATH ? path : "");
+	volume->host_path_type = arena_string(
+		arena,
+		kind == PV_SOURCE_HOST_PATH ? json_string(json_get(source, "type"), "") : "");
+	volume->fs_type = arena_string(
+		arena, kind == PV_SOURCE_LOCAL ? json_string(json_get(source, "fsType"), "") : "");
+}
+
+/* Comma-separated; empty parts are none. */
+static void split_options(const char *text, struct arena *arena, struct persistent_volume *volume)
+{
+	size_t most = 1, count = 0;
+	const char **options;
+
+	for (const char *at = text; *at; at++)
+		most += *at == ',' ? 1 : 0;
+	options = arena_array(arena, most, sizeof(*options));
+	while (options && *text) {
+		size_t length = strcspn(text, ",");
+
+		if (length > 0)
+			options[count++] = arena_string_length(arena, text, length);
+		text += length + (text[length] == ',' ? 1 : 0);
+	}
+	volume->mount_options = count > 0 ? options : NULL;
+	volume->mount_option_count = count;
+}
+
+static void decode_mount_options(const struct cJSON *tree, struct arena *arena,
+				 struct persistent_volume *volume)
+{
+	const struct cJSON *list = json_get(json_get(tree, "spec"), "mountOptions");
+	const char *annotation = metadata_annotation(tree, ANNOTATION_MOUNT_OPTIONS);
+	const char **options;
+	size_t count = 0;
+
+	if (annotation) { /* wins completely, even when it is empty */
+		split_options(annotation, arena, volume);
+		return;
+	}
+	options = arena_array(arena, json_count(list), sizeof(*options));
+	for (const struct cJSON *item = json_first(list); item && options; item = json_next(item))
+		options[count++] = arena_string(arena, json_string(item, ""));
+	volume->mount_options = options;
+	volume->mount_option_count = count;
+}
+
+static void decode_claim_ref(const struct cJSON *ref, struct arena *arena,
+			     struct persistent_volume *volume)
+{
+	volume->has_claim_ref = ref != NULL;
+	volume->claim_namespace = arena_string(arena, json_string(json_get(ref, "namespace"), ""));
+	volume->claim_name = arena_string(arena, json_string(json_get(ref, "name"), ""));
+	volume->claim_uid = arena_string(arena, json_string(json_get(ref, "uid"), ""));
+}
+
+/* What is no number is passed over, as kubelet does. */
+static void decode_gid(const struct cJSON *tree, struct persistent_volume *volume)
+{
+	const char *text = metadata_annotation(tree, ANNOTATION_GID);
+	unsigned long long value;
+
+	if (!text || *text == '\0' || text[strspn(text, "0123456789")] != '\0')
+		return;
+	errno = 0;
+	value = strtoull(text, NULL, 10);
+	if (errno != 0 || value >= (gid_t) -1)
+		return;
+	volume->has_gid = true;
+	volume->gid = (gid_t) value;
+}
+
+int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			     struct failure *reterr)
+{
+	const struct cJSON *spec = json_get(tree, "spec"), *status = json_get(tree, "status");
+	struct persistent_volume *volume = arena_array(arena, 1, sizeof(*volume));
+
+	if (!volume)
+		return failed(reterr, -ENOMEM, "cannot decode a volume");
+	volume->object = object;
+	volume->capacity = quantity_decode(json_get(json_get(spec, "capacity"), "storage"));
+	volume->access_modes = access_modes_decode(json_get(spec, "accessModes"));
+	volume->mode = volume_mode_decode(json_get(spec, "volumeMode"));
+	volume->storage_class = arena_string(arena, storage_class_of(tree));
+	volume->reclaim_policy = (enum reclaim_policy) name_position(
+		reclaim_policy_names,
+		json_string(json_get(spec, "persistentVolumeReclaimPolicy"), ""));
+	volume->node_affinity =
+		node_selector_decode(json_get(json_get(spec, "nodeAffinity"), "required"), arena);
+	volume->bound_by_controller = is_bound_by_controller(tree);
+	volume->reason = arena_string(arena, json_string(json_get(status, "reason"), ""));
+	volume->phase = (enum volume_phase) name_position(
+		phase_names, json_string(json_get(status, "phase"), ""));
+	decode_source(spec, arena, volume);
+	decode_mount_options(tree, arena, volume);
+	decode_claim_ref(json_get(spec, "claimRef"), arena, volume);
+	decode_gid(tree, volume);
+	object->persistent_volume = volume;
+	return 0;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_volume - one element of spec.volumes: its sources, as one table; see pod_volume.h
+ *
+ * The sources that become files (configMap, secret, downwardAPI, projected) have their own file.
+ */
+#include "object/pod_volume.h"
+
+#include "base/cleanup.h"
+#include "object/claim_spec.h"
+#include "object/file_source.h"
+#include "object/volume_source.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+static const struct shape host_path_shape = { (const struct shape_field[]){
+	{ "path", SHAPE_STRING, NULL },
+	{ "type", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape empty_dir_shape = { (const struct shape_field[]){
+	{ "medium", SHAPE_STRING, NULL },
+	{ "sizeLimit", SHAPE_QUANTITY, NULL },
+	{ 0 },
+} };
+
+static const struct shape claim_source_shape = { (const struct shape_field[]){
+	{ "claimName", SHAPE_STRING, NULL },
+	{ "readOnly", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
+static const struct shape template_shape = { (const struct shape_field[]){
+	{ "metadata", SHAPE_OBJECT, NULL },
+	{ "spec", SHAPE_OBJECT, &claim_spec_shape },
+	{ 0 },
+} };
+
+static const struct shape ephemeral_shape = { (const struct shape_field[]){
+	{ "volumeClaimTemplate", SHAPE_OBJECT, &template_shape },
+	{ 0 },
+} };
+
+static const struct shape reference_shape = { (const struct shape_field[]){
+	{ "name", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+static const struct shape csi_shape = { (const struct shape_field[]){
+	{ "driver", SHAPE_STRING, NULL },
+	{ "readOnly", SHAPE_BOOL, NULL },
+	{ "fsType", SHAPE_STRING, NULL },
+	{ "volumeAttributes", SHAPE_STRING_MAP, NULL },
+	{ "nodePublishSecretRef", SHAPE_OBJECT, &reference_shape },
+	{ 0 },
+} };
+
+static const struct shape nfs_shape = { (const struct shape_field[]){
+	{ "server", SHAPE_STRING, NULL },
+	{ "path", SHAPE_STRING, NULL },
+	{ "readOnly", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
+const struct shape pod_volume_shape = { (const struct shape_field[]){
+	{ "name", SHAPE_STRING, NULL },
+	{ "emptyDir", SHAPE_OBJECT, &empty_dir_shape },
+	{ "hostPath", SHAPE_OBJECT, &host_path_shape },
+	{ "persistentVolumeClaim", SHAPE_OBJECT, &claim_source_shape },
+	{ "ephemeral", SHAPE_OBJECT, &ephemeral_shape },
+	{ "configMap", SHAPE_OBJECT, &config_map_source_shape },
+	{ "secret", SHAPE_OBJECT, &secret_source_shape },
+	{ "downwardAPI", SHAPE_OBJECT, &downward_api_source_shape },
+	{ "projected", SHAPE_OBJECT, &projected_source_shape },
+	{ "csi", SHAPE_OBJECT, &csi_shape },
+	{ "nfs", SHAPE_OBJECT, &nfs_shape },
+	{ 0 },
+} };
+
+/* ---- defaults ---- */
+
+static int default_ephemeral(struct cJSON *source)
+{
+	struct cJSON *template, *spec;
+
+	if (!json_get(source, "volumeClaimTemplate"))
+		return 0; /* validation will say so */
+	template = json_ensure_object(source, "volumeClaimTemplate");
+	spec = json_ensure_object(template, "spec");
+	return spec ? claim_spec_set_defaults(spec) : -ENOMEM;
+}
+
+/* ---- validation ---- */
+
+static int check_empty_dir(const struct cJSON *source, const struct field *field,
+			   struct failure *reterr)
+{
+	static const char *const media[] = { "", "HugePages", "HugePages-<size>", "Memory", NULL };
+	static const char sized[] = "HugePages-";
+	const char *medium = json_string(json_get(source, "medium"), "");
+	struct quantity page;
+
+	if (strncmp(medium, sized, strlen(sized)) == 0 &&
+	    quantity_parse(medium + strlen(sized), &page, NULL) == 0 && page.milli > 0)
+		medium = "";
+	if (*medium != '\0' && strcmp(medium, "Memory") != 0 && strcmp(medium, "HugePages") != 0)
+		return field_not_supported(FIELD(field, "medium"), medium, media, reterr);
+	return field_check_quantity(FIELD(field, "sizeLimit"), json_get(source, "sizeLimit"), false,
+				    reterr);
+}
+
+static int check_claim(const struct cJSON *source, const struct field *field,
+		       struct failure *reterr)
+{
+	return field_check_subdomain(FIELD(field, "claimName"),
+				     json_string(json_get(source, "claimName"), ""), reterr);
+}
+
+static int check_ephemeral(const struct cJSON *source, const struct field *field,
+			   struct failure *reterr)
+{
+	const struct cJSON *template = json_get(source, "volumeClaimTemplate");
+	const struct field *at = FIELD(field, "volumeClaimTemplate");
+
+	if (!template)
+		return field_required(at, "", reterr);
+	return claim_spec_validate(json_get(template, "spec"), FIELD(at, "spec"), reterr);
+}
+
+static int check_csi(const struct cJSON *source, const struct field *field, struct failure *reterr)
+{
+	if (*json_string(json_get(source, "driver"), "") == '\0')
+		return field_required(FIELD(field, "driver"), "", reterr);
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+static void decode_host_path(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume)
+{
+	volume->host_path = arena_string(arena, json_string(json_get(source, "path"), ""));
+	volume->host_path_type = arena_string(arena, json_string(json_get(source, "type"), ""));
+}
+
+static void decode_empty_dir(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume)
+{
+	struct quantity limit = quantity_decode(json_get(source, "sizeLimit"));
+
+	volume->medium = arena_string(arena, json_string(json_get(source, "medium"), ""));
+	volume->has_size_limit = limit.is_set;
+	volume->size_limit_bytes = quantity_value(&limit);
+}
+
+static void decode_claim(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->claim_name = arena_string(arena, json_string(json_get(source, "claimName"), ""));
+	volume->claim_read_only = json_bool(json_get(source, "readOnly"), false);
+}
+
+/* ---- the table ---- */
+
+static const struct source_row {
+	const char *key;
+	enum volume_source_kind kind;
+	int (*set_defaults)(struct cJSON *source);
+	int (*validate)(const struct cJSON *source, const struct field *field,
+			struct failure *reterr);
+	void (*decode)(const struct cJSON *source, struct arena *arena, struct pod_volume *volume);
+} rows[] = {
+	{ "emptyDir", SOURCE_EMPTY_DIR, NULL, check_empty_dir, decode_empty_dir },
+	{ "hostPath", SOURCE_HOST_PATH, host_path_set_defaults, host_path_validate,
+	  decode_host_path },
+	{ "persistentVolumeClaim", SOURCE_CLAIM, NULL, check_claim, decode_claim },
+	{ "ephemeral", SOURCE_EPHEMERAL, default_ephemeral, check_ephemeral, NULL },
+	{ "configMap", SOURCE_CONFIG_MAP, file_source_set_mode, config_map_source_validate, NULL },
+	{ "secret", SOURCE_SECRET, file_source_set_mode, secret_source_validate, NULL },
+	{ "downwardAPI", SOURCE_DOWNWARD_API, downward_api_source_set_defaults,
+	  downward_api_source_validate, NULL },
+	{ "projected", SOURCE_PROJECTED, projected_source_set_defaults, projected_source_validate,
+	  NULL },
+	{ "csi", SOURCE_CSI, NULL, check_csi, NULL },
+	{ "nfs", SOURCE_NFS, NULL, nfs_validate, NULL },
+};
+
+static const char *const no_sources[] = { "name", NULL };
+
+static const char *const sources[] = { "emptyDir", "hostPath", "persistentVolumeClaim", "ephemeral",
+				       "configMap", "secret", "downwardAPI", "projected", "csi",
+				       "nfs",
+				       /* these have no plugin here */
+				       "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs",
+				       "cinder", "fc", "flexVolume", "flocker", "gcePersistentDisk",
+				       "gitRepo", "glusterfs", "image", "iscsi",
+				       "photonPersistentDisk", "portworxVolume", "quobyte", "rbd",
+				       "scaleIO", "storageos", "vsphereVolume", NULL };
+
+static const struct volume_source_names source_names = { no_sources, sources };
+
+static const struct source_row *row_of(const struct cJSON *source)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(rows[i].key, json_key(source)) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+int pod_volume_set_defaults(struct cJSON *volume)
+{
+	const struct cJSON *first = volume_source_first(volume, &source_names);
+
+	if (!first)
+		return json_add_object(volume, "emptyDir") ? 0 : -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int r = 0;
+
+		if (rows[i].set_defaults && json_get(volume, rows[i].key))
+			r = rows[i].set_defaults(json_ensure_object(volume, rows[i].key));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_ephemeral_name(const char *volume_name, const char *pod_name,
+				const struct field *field, struct failure *reterr)
+{
+	char name[2 * 254];
+
+	(void) snprintf(name, sizeof(name), "%s-%s", pod_name, volume_name);
+	if (field_check_subdomain(field, name, NULL) < 0)
+		return field_invalid(
+			FIELD(field, "name"), name,
+			"the claim's name, made of the pod's and the volume's, must be "
+			"a lowercase RFC 1123 subdomain",
+			reterr);
+	return 0;
+}
+
+int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
+			struct failure *reterr)
+{
+	const char *name = json_string(json_get(volume, "name"), "");
+	const struct source_row *row;
+	const struct cJSON *source;
+	int r;
+
+	r = field_check_label(FIELD(field, "name"), name, reterr);
+	if (r == 0)
+		r = volume_source_validate(volume, &source_names, field, reterr);
+	if (r < 0)
+		return r;
+	source = volume_source_first(volume, &source_names);
+	row = row_of(source);
+	if (!row)
+		return 0;
+	if (row->kind == SOURCE_EPHEMERAL)
+		r = check_ephemeral_name(name, pod_name, field, reterr);
+	if (r == 0)
+		r = row->validate(source, FIELD(field, row->key), reterr);
+	return r;
+}
+
+static const char *ephemeral_claim_name(const char *pod_name, const char *volume_name,
+					struct arena *arena)
+{
+	char name[2 * 254];
+	int length = snprintf(name, sizeof(name), "%s-%s", pod_name, volume_name);
+
+	return arena_string_length(arena, name, (size_t) length); /* both were validated */
+}
+
+void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct arena *arena,
+		       struct pod_volume *ret)
+{
+	const struct cJSON *source = volume_source_first(volume, &source_names);
+	const struct source_row *row = row_of(source);
+
+	*ret = (struct pod_volume){
+		.name = arena_string(arena, json_string(json_get(volume, "name"), "")),
+		.source = row ? row->kind : SOURCE_OTHER,
+		.source_key = arena_string(arena, json_key(source)),
+		.host_path = "",
+		.host_path_type = "",
+		.medium = "",
+		.claim_name = "",
+	};
+	if (row && row->decode)
+		row->decode(source, arena, ret);
+	if (ret->source == SOURCE_EPHEMERAL)
+		ret->claim_name = ephemeral_claim_name(pod_name, ret->name, arena);
+}
+
+bool pod_volume_may_be_block(const struct cJSON *volume)
+{
+	return json_get(volume, "persistentVolumeClaim") || json_get(volume, "ephemeral");
+}

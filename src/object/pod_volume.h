@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_volume - one element of spec.volumes
+ *
+ * Only src/object/ uses it.
+ */
+#ifndef PODVOL_OBJECT_POD_VOLUME_H
+#define PODVOL_OBJECT_POD_VOLUME_H
+
+#include "object/arena.h"
+#include "object/field.h"
+#include "object/pod.h"
+#include "object/shape.h"
+
+extern const struct shape pod_volume_shape;
+
+/* emptyDir: {} where there is no source, and each source's own. Return: 0 or -ENOMEM. */
+int pod_volume_set_defaults(struct cJSON *volume);
+
+int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
+			struct failure *reterr);
+
+void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct arena *arena,
+		       struct pod_volume *ret);
+
+/* Can containers have it as a device. */
+bool pod_volume_may_be_block(const struct cJSON *volume);
+
+#endif

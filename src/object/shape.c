@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shape - see shape.h
+ */
+#include "object/shape.h"
+
+#include "object/json_tree.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *type_name(const struct cJSON *item)
+{
+	if (json_is_string(item))
+		return "string";
+	if (json_is_bool(item))
+		return "boolean";
+	if (json_is_number(item))
+		return "number";
+	if (json_is_object(item))
+		return "map";
+	return json_is_array(item) ? "list" : "null";
+}
+
+static int wrong_type(const struct field *field, const char *wanted, const struct cJSON *item,
+		      struct failure *reterr)
+{
+	char detail[80];
+
+	(void) snprintf(detail, sizeof(detail), "must be a %s, not a %s", wanted, type_name(item));
+	return field_invalid(field, json_is_string(item) ? item->valuestring : type_name(item),
+			     detail, reterr);
+}
+
+static int apply_item(const struct shape_field *type, struct cJSON *item, const struct field *field,
+		      struct failure *reterr);
+
+static int apply_elements(const struct shape_field *element, struct cJSON *list,
+			  const struct field *field, struct failure *reterr)
+{
+	size_t index = 0;
+
+	if (!json_is_array(list))
+		return wrong_type(field, "list", list, reterr);
+	for (struct cJSON *item = list->child; item; item = item->next) {
+		int r = apply_item(element, item, FIELD_AT(field, index++), reterr);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int apply_values(const struct shape_field *value, struct cJSON *map,
+			const struct field *field, struct failure *reterr)
+{
+	if (!json_is_object(map))
+		return wrong_type(field, "map", map, reterr);
+	for (struct cJSON *item = map->child; item; item = item->next) {
+		int r = apply_item(value, item, FIELD_KEY(field, json_key(item)), reterr);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int apply_quantity(struct cJSON *item, const struct field *field, struct failure *reterr)
+{
+	if (json_is_number(item))
+		item->type = cJSON_String; /* the API writes them as strings; the text is kept */
+	return json_is_string(item) ? 0 : wrong_type(field, "quantity", item, reterr);
+}
+
+static int apply_item(const struct shape_field *type, struct cJSON *item, const struct field *field,
+		      struct failure *reterr)
+{
+	static const struct shape_field string = { .type = SHAPE_STRING };
+	static const struct shape_field integer = { .type = SHAPE_INTEGER };
+	static const struct shape_field quantity = { .type = SHAPE_QUANTITY };
+	const struct shape_field element = { .type = SHAPE_OBJECT, .of = type->of };
+	int64_t number;
+
+	switch (type->type) {
+	case SHAPE_STRING:
+		return json_is_string(item) ? 0 : wrong_type(field, "string", item, reterr);
+	case SHAPE_BOOL:
+		return json_is_bool(item) ? 0 : wrong_type(field, "boolean", item, reterr);
+	case SHAPE_INTEGER:
+		return json_int64(item, &number) ? 0 : wrong_type(field, "integer", item, reterr);
+	case SHAPE_QUANTITY:
+		return apply_quantity(item, field, reterr);
+	case SHAPE_STRINGS:
+		return apply_elements(&string, item, field, reterr);
+	case SHAPE_INTEGERS:
+		return apply_elements(&integer, item, field, reterr);
+	case SHAPE_STRING_MAP:
+		return apply_values(&string, item, field, reterr);
+	case SHAPE_QUANTITY_MAP:
+		return apply_values(&quantity, item, field, reterr);
+	case SHAPE_OBJECT:
+		if (!json_is_object(item))
+			return wrong_type(field, "map", item, reterr);
+		return type->of ? shape_apply(type->of, item, field, reterr) : 0;
+	case SHAPE_OBJECTS:
+		return apply_elements(&element, item, field, reterr);
+	}
+	assert(!"a shape has an unknown type");
+	return -EINVAL;
+}
+
+static const struct shape_field *find(const struct shape *shape, const char *name)
+{
+	for (const struct shape_field *known = shape->fields; known->name; known++) {
+		if (strcmp(known->name, name) == 0)
+			return known;
+	}
+	return NULL;
+}
+
+int shape_apply(const struct shape *shape, struct cJSON *object, const struct field *field,
+		struct failure *reterr)
+{
+	struct cJSON *next;
+
+	assert(shape && json_is_object(object));
+	for (struct cJSON *item = object->child; item; item = next) {
+		const struct shape_field *known = find(shape, json_key(item));
+		int r;
+
+		next = item->next;
+		if (!known)
+			continue;
+		if (json_is_null(item)) {
+			json_free(cJSON_DetachItemViaPointer(object, item));
+			continue;
+		}
+		r = apply_item(known, item, FIELD(field, known->name), reterr);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shape - which JSON type each field we know has
+ *
+ * Only src/object/ uses it. Checked before anything else, so that whoever fills defaults, validates
+ * or decodes meets each known field with its type or not at all. Fields that no shape names stay as
+ * they are: newer and foreign fields survive.
+ */
+#ifndef PODVOL_OBJECT_SHAPE_H
+#define PODVOL_OBJECT_SHAPE_H
+
+#include "object/field.h"
+
+enum shape_type {
+	SHAPE_STRING,
+	SHAPE_BOOL,
+	SHAPE_INTEGER,      /* of 64 bits */
+	SHAPE_QUANTITY,     /* a string, or a number that becomes one */
+	SHAPE_STRINGS,      /* a list of strings */
+	SHAPE_INTEGERS,     /* a list of integers */
+	SHAPE_STRING_MAP,   /* string values */
+	SHAPE_QUANTITY_MAP, /* quantity values */
+	SHAPE_OBJECT,       /* of a shape */
+	SHAPE_OBJECTS,      /* a list of objects of a shape */
+};
+
+struct shape;
+
+struct shape_field {
+	const char *name;
+	enum shape_type type;
+	const struct shape *of; /* SHAPE_OBJECT, SHAPE_OBJECTS; NULL: any members */
+};
+
+struct shape {
+	const struct shape_field *fields; /* ended by a NULL name */
+};
+
+/**
+ * shape_apply - check the known fields of an object, drop those that are null
+ * @object: an object; changed: null members of known fields go, quantities become strings
+ * @field:  its own place; NULL for the outermost
+ *
+ * Return: 0; -EINVAL with the first field that has another type.
+ */
+int shape_apply(const struct shape *shape, struct cJSON *object, const struct field *field,
+		struct failure *reterr);
+
+#endif

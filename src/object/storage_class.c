@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * storage_class - storage.k8s.io/v1 StorageClass; see storage_class.h
+ */
+#include "object/storage_class.h"
+
+#include "object/claim_spec.h"
+#include "object/kinds.h"
+#include "object/metadata.h"
+#include "object/update.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+const struct shape storage_class_shape = { (const struct shape_field[]){
+	{ "metadata", SHAPE_OBJECT, &metadata_shape },
+	{ "provisioner", SHAPE_STRING, NULL },
+	{ "parameters", SHAPE_STRING_MAP, NULL },
+	{ "reclaimPolicy", SHAPE_STRING, NULL },
+	{ "mountOptions", SHAPE_STRINGS, NULL },
+	{ "allowVolumeExpansion", SHAPE_BOOL, NULL },
+	{ "volumeBindingMode", SHAPE_STRING, NULL },
+	{ "allowedTopologies", SHAPE_OBJECTS, NULL },
+	{ 0 },
+} };
+
+int storage_class_set_defaults(struct cJSON *tree)
+{
+	int r = 0;
+
+	if (!json_get(tree, "reclaimPolicy"))
+		r = json_set_string(tree, "reclaimPolicy", "Delete");
+	if (r == 0 && !json_get(tree, "volumeBindingMode"))
+		r = json_set_string(tree, "volumeBindingMode", "Immediate");
+	return r;
+}
+
+int storage_class_validate(const struct cJSON *tree, struct failure *reterr)
+{
+	static const char *const policies[] = { "Delete", "Retain", NULL };
+	static const char *const modes[] = { "Immediate", "WaitForFirstConsumer", NULL };
+	int r;
+
+	if (*json_string(json_get(tree, "provisioner"), "") == '\0')
+		return field_required(FIELD(NULL, "provisioner"), "", reterr);
+	r = field_check_one_of(FIELD(NULL, "reclaimPolicy"),
+			       json_string(json_get(tree, "reclaimPolicy"), ""), policies, false,
+			       reterr);
+	if (r == 0)
+		r = field_check_one_of(FIELD(NULL, "volumeBindingMode"),
+				       json_string(json_get(tree, "volumeBindingMode"), ""), modes,
+				       false, reterr);
+	return r;
+}
+
+int storage_class_validate_update(const struct object *old, const struct object *new_object,
+				  struct failure *reterr)
+{
+	static const struct {
+		const char *member, *text;
+	} fixed[] = {
+		{ "provisioner", "updates to provisioner are forbidden." },
+		{ "parameters", "updates to parameters are forbidden." },
+		{ "reclaimPolicy", "updates to reclaimPolicy are forbidden." },
+		{ "volumeBindingMode", "field is immutable" },
+	};
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		int r = update_is_same(old, new_object, fixed[i].member, NULL, &same);
+
+		if (r < 0)
+			return failed(reterr, r, "cannot compare a class with its old version");
+		if (!same)
+			return field_forbidden(FIELD(NULL, fixed[i].member), fixed[i].text, reterr);
+	}
+	return 0;
+}
+
+/* The beta annotation counts as well, as in Kubernetes. */
+static bool is_default(const struct cJSON *tree)
+{
+	const char *stable =
+		metadata_annotation(tree, "storageclass.kubernetes.io/is-default-class");
+	const char *beta =
+		metadata_annotation(tree, "storageclass.beta.kubernetes.io/is-default-class");
+
+	return (stable && strcmp(stable, "true") == 0) || (beta && strcmp(beta, "true") == 0);
+}
+
+int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			 struct failure *reterr)
+{
+	struct storage_class *class = arena_array(arena, 1, sizeof(*class));
+	const char *policy = json_string(json_get(tree, "reclaimPolicy"), "");
+	const char *mode = json_string(json_get(tree, "volumeBindingMode"), "");
+
+	if (!class)
+		return failed(reterr, -ENOMEM, "cannot decode a class");
+	*class = (struct storage_class){
+		.object = object,
+		.provisioner = arena_string(arena, json_string(json_get(tree, "provisioner"), "")),
+		.reclaim_policy = strcmp(policy, "Retain") == 0 ? RECLAIM_RETAIN : RECLAIM_DELETE,
+		.waits_for_first_consumer = strcmp(mode, "WaitForFirstConsumer") == 0,
+		.is_default = is_default(tree),
+		.allow_volume_expansion = json_bool(json_get(tree, "allowVolumeExpansion"), false),
+	};
+	object->storage_class = class;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * update - whether two versions of an object agree on what may not change
+ *
+ * Only src/object/ uses it.
+ */
+#ifndef PODVOL_OBJECT_UPDATE_H
+#define PODVOL_OBJECT_UPDATE_H
+
+#include "object/object.h"
+
+/**
+ * update_is_same - compare one member of two versions
+ * @member: "spec"
+ * @hide:   removes from a copy of the member what may differ; called for both versions, with the
+ *          old version's member beside it; NULL: nothing may
+ * @ret:    the same in any order of members
+ *
+ * Return: 0; what @hide returned; -ENOMEM.
+ */
+int update_is_same(const struct object *old, const struct object *new_object, const char *member,
+		   int (*hide)(struct cJSON *value, const struct cJSON *old_value), bool *ret);
+
+#endif
