@@ -172,8 +172,7 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 
 	if (r < 0)
 		return r;
-	r = rebuild(agent->actual, rows->rows, rows->count, found.volumes, found.count,
-		    report_found, agent);
+	r = rebuild(agent->actual, rows->rows, rows->count, &found, report_found, agent);
 	found_list_done(&found);
 	if (r < 0)
 		return failed(reterr, r, "cannot rebuild the state from the ledger");

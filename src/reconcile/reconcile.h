@@ -18,6 +18,7 @@
 
 #include "state/actual.h"
 #include "state/desired.h"
+#include "state/found.h"
 #include "state/ledger.h"
 
 struct step {
@@ -56,13 +57,6 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 
 /* ---- rebuild.c ---- */
 
-/* What was found on disk below the root directory; made by whoever reads it. */
-struct found_volume {
-	const char *pod_uid, *plugin_name, *volume_name; /* '~' already turned into '/' */
-	bool block;
-	bool is_mount_point;
-};
-
 enum rebuild_verdict {
 	REBUILD_ADOPT,          /* in the ledger: uncertain until its operation ran again */
 	REBUILD_FOREIGN,        /* not in our ledger: reported, never touched */
@@ -71,15 +65,19 @@ enum rebuild_verdict {
 
 /**
  * rebuild - the actual state after a restart, from the ledger's rows and the directories found
- * @report: called for everything that is not adopted, and for ledger rows whose directory is gone
+ * @report: called for every directory that the ledger does not know (REBUILD_FOREIGN), for every
+ *          row whose plugin we do not have, and for every row of a pod whose directory is gone
+ *          (REBUILD_ADOPT; hostPath never has one). Borrowed for the call; pod_uid is "" for a
+ * device.
  *
- * Pure but for the table it fills. Rows of the ledger are adopted whether or not their directory
- * was found (the teardown finds out); directories the ledger does not know are foreign.
+ * Pure but for the table it fills. Rows of the ledger become entries whether or not their directory
+ * was found (the teardown finds out); those of an unknown plugin too, so that they are seen, but
+ * the reconciler leaves them alone. Directories alone become nothing.
  *
- * Return: how many were adopted, or -ENOMEM.
+ * Return: how many rows of known plugins were adopted, or -ENOMEM.
  */
 int rebuild(struct actual *actual, const struct ledger_row *rows, size_t row_count,
-	    const struct found_volume *found, size_t found_count,
+	    const struct found_list *found,
 	    void (*report)(const struct found_volume *volume, enum rebuild_verdict verdict,
 			   void *userdata),
 	    void *userdata);

@@ -12,7 +12,7 @@
 #include "state/actual.h"
 
 #include "base/cleanup.h"
-#include "state/pod_index.h"
+#include "state/name_sets.h"
 
 #include <assert.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static const enum mount_state after_error[][MOUNT_STATE_COUNT] = {
 struct actual {
 	struct dirty_set *dirty; /* borrowed */
 	struct actual_volume *volumes;
-	struct pod_index names; /* of the volumes that a pod has an entry in */
+	struct name_sets names; /* of the volumes that a pod has an entry in */
 };
 
 const char *mount_state_name(enum mount_state state)
@@ -123,7 +123,7 @@ static void drop_pod(struct actual *actual, struct actual_volume *volume, struct
 {
 	assert(pod->state == MOUNT_ABSENT);
 
-	pod_index_remove(&actual->names, pod->pod_uid, volume->unique_name);
+	name_sets_remove(&actual->names, pod->pod_uid, volume->unique_name);
 	HASH_DEL(volume->pods, pod);
 	pod_free(pod);
 }
@@ -251,7 +251,7 @@ static int insert_pod(struct actual *actual, struct actual_volume *volume,
 		pod_free(pod);
 		return -ENOMEM;
 	}
-	if (pod_index_add(&actual->names, pod->pod_uid, volume->unique_name) < 0) {
+	if (name_sets_add(&actual->names, pod->pod_uid, volume->unique_name) < 0) {
 		HASH_DEL(volume->pods, pod);
 		pod_free(pod);
 		return -ENOMEM;
@@ -479,7 +479,7 @@ struct actual_volume *actual_first(const struct actual *actual)
 
 const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position)
 {
-	return pod_index_at(&actual->names, pod_uid, position);
+	return name_sets_at(&actual->names, pod_uid, position);
 }
 
 bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid)

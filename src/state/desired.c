@@ -10,7 +10,7 @@
 #include "state/desired.h"
 
 #include "base/cleanup.h"
-#include "state/pod_index.h"
+#include "state/name_sets.h"
 
 #include <assert.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct desired {
 	struct dirty_set *dirty; /* borrowed */
 	struct desired_volume *volumes;
 	struct desired_errors *errors;
-	struct pod_index names;
+	struct name_sets names;
 };
 
 /* Without memory the set asks for a full pass, so that the change is seen all the same. */
@@ -107,7 +107,7 @@ static int volume_add_pod(struct desired *desired, struct desired_volume *volume
 		pod_free(pod);
 		return -ENOMEM;
 	}
-	if (pod_index_add(&desired->names, pod->pod_uid, volume->unique_name) < 0) {
+	if (name_sets_add(&desired->names, pod->pod_uid, volume->unique_name) < 0) {
 		HASH_DEL(volume->pods, pod);
 		pod_free(pod);
 		return -ENOMEM;
@@ -119,7 +119,7 @@ static int volume_add_pod(struct desired *desired, struct desired_volume *volume
 static void volume_drop_pod(struct desired *desired, struct desired_volume *volume,
 			    struct desired_pod *pod)
 {
-	pod_index_remove(&desired->names, pod->pod_uid, volume->unique_name);
+	name_sets_remove(&desired->names, pod->pod_uid, volume->unique_name);
 	HASH_DEL(volume->pods, pod);
 	pod_free(pod);
 }
@@ -290,7 +290,7 @@ struct desired_volume *desired_first(const struct desired *desired)
 const char *desired_volume_of_pod(const struct desired *desired, const char *pod_uid,
 				  size_t position)
 {
-	return pod_index_at(&desired->names, pod_uid, position);
+	return name_sets_at(&desired->names, pod_uid, position);
 }
 
 size_t desired_count(const struct desired *desired)

@@ -19,7 +19,7 @@ struct populator_options {
 	struct store *store;
 	struct desired *desired;
 	const struct actual *actual;
-	const char *node_name; /* pods for other nodes are passed over */
+	const char *node_name; /* borrowed; pods for other nodes are passed over */
 	/* The pod was looked at: its wants or its errors may have changed. For waiters and events.
 	 */
 	void (*looked)(void *userdata, const struct object *pod);
@@ -29,15 +29,17 @@ struct populator_options {
 int populator_new(const struct populator_options *options, struct populator **ret);
 struct populator *populator_free(struct populator *populator);
 
-/* Pods with a deletionTimestamp or finished containers want nothing, except at start, while their
- * containers may run still (section 3.1); a pod that left the store wants nothing. */
+/* A pod that left the store, or whose containers all ended, wants nothing. One that is being
+ * deleted keeps what it has, because its containers may still run, but gets nothing new; at start,
+ * or when it has mounts from before, what it wants is added all the same. */
 void populator_change(struct populator *populator, const struct store_change *change,
 		      uint64_t now_usec);
 
 /* Look at every pod again: at start, and after the watch fell off the ring. */
 void populator_full_pass(struct populator *populator, uint64_t now_usec);
 
-/* ReprocessPod: look at one pod again, because somebody waits for it. */
+/* ReprocessPod: look at one pod again, because somebody waits for it; plugins that ask for it mount
+ * again. */
 void populator_pod(struct populator *populator, const char *name_space, const char *name,
 		   uint64_t now_usec);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * found - volume directories that are there below the root directory, whoever made them
+ *
+ * Kubelet's layout: pods/<uid>/volumes/<plugin>/<name> and
+ * pods/<uid>/volumeDevices/<plugin>/<name>. Only names and facts are gathered; nothing is changed,
+ * no link is followed, no mount is entered, and a volume itself is never opened, so that a dead
+ * server behind one cannot stop the start.
+ */
+#ifndef PODVOL_STATE_FOUND_H
+#define PODVOL_STATE_FOUND_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct found_volume {
+	const char *pod_uid, *plugin_name, *volume_name; /* '~' already turned into '/' */
+	bool block;                                      /* below volumeDevices */
+	bool is_mount_point; /* or a mount that cannot be examined any more */
+};
+
+struct found_list {
+	struct found_volume *volumes;
+	size_t count, capacity;
+};
+
+enum { FOUND_VOLUMES_MAX = 100000 };
+
+/**
+ * found_read - list the volume directories of all pods [worker, or start-up]
+ * @root_fd: the root directory; O_PATH is enough
+ * @ret:     to be given to found_list_done(), also when this fails
+ *
+ * A directory that cannot be read, or that is a mount point where none should be, is logged and
+ * passed over; a missing one is normal.
+ *
+ * Return: 0; 1 there are more than FOUND_VOLUMES_MAX, which @reterr says, and @ret holds the first;
+ * -ENOMEM, or why `pods` cannot be read.
+ */
+int found_read(int root_fd, struct found_list *ret, struct failure *reterr);
+void found_list_done(struct found_list *list);
+
+#endif

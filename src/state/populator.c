@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * populator - pods of the store become entries of the desired state; see populator.h
+ *
+ * Keeps the pods it knows and an index from claims to them, so that a change of a claim or a PV
+ * leads to its pods and to no others; a PV leads to pods through its claimRef, because one without
+ * it cannot be used. A want that was added stays until its pod is gone or finished: what fails
+ * later is an error of the pod and takes nothing away. Decides nothing about mounts.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "state/populator.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "state/name_sets.h"
+#include "state/volume_lookup.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct known_pod {
+	const struct object *pod; /* a reference to the newest version seen */
+	unsigned int pass;        /* the newest full pass that met it */
+	UT_hash_handle hh;        /* by uid, which is the object's */
+};
+
+struct populator {
+	struct populator_options options;
+	struct known_pod *pods;
+	struct name_sets users; /* by claim: uids of the pods that use it */
+	unsigned int pass;
+	bool has_added_pods; /* the first full pass is over */
+};
+
+#define CLAIM_KEY_BYTES POD_KEY_BYTES
+
+static const char *claim_key(const char *name_space, const char *name, char key[CLAIM_KEY_BYTES])
+{
+	(void) snprintf(key, CLAIM_KEY_BYTES, "%s/%s", name_space, name);
+	return key;
+}
+
+int populator_new(const struct populator_options *options, struct populator **ret)
+{
+	struct populator *populator;
+
+	assert(options && ret);
+	assert(options->store && options->desired && options->actual && options->node_name);
+
+	populator = calloc(1, sizeof(*populator));
+	if (!populator)
+		return -ENOMEM;
+
+	populator->options = *options;
+	*ret = populator;
+	return 0;
+}
+
+/* ---- which claims a pod uses ---- */
+
+static bool is_used(const struct pod *pod, const struct pod_volume *volume)
+{
+	struct pod_volume_use use = pod_volume_use(pod, volume->name);
+
+	return use.mounted || use.as_device;
+}
+
+/* A pod with two volumes of one claim is its user twice, which does no harm. */
+static bool leads_to_claim(const struct pod *pod, const struct pod_volume *volume)
+{
+	return volume_has_claim(volume) && is_used(pod, volume);
+}
+
+static void unindex_claims(struct populator *populator, const struct object *pod, size_t count)
+{
+	char key[CLAIM_KEY_BYTES];
+
+	for (size_t i = 0; i < count; i++)
+		if (leads_to_claim(pod->pod, &pod->pod->volumes[i]))
+			name_sets_remove(&populator->users,
+					 claim_key(pod->meta.name_space,
+						   pod->pod->volumes[i].claim_name, key),
+					 pod->meta.uid);
+}
+
+static int index_claims(struct populator *populator, const struct object *pod)
+{
+	char key[CLAIM_KEY_BYTES];
+
+	for (size_t i = 0; i < pod->pod->volume_count; i++) {
+		if (!leads_to_claim(pod->pod, &pod->pod->volumes[i]))
+			continue;
+		if (name_sets_add(
+			    &populator->users,
+			    claim_key(pod->meta.name_space, pod->pod->volumes[i].claim_name, key),
+			    pod->meta.uid) < 0) {
+			unindex_claims(populator, pod, i);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* ---- pods that are known ---- */
+
+static struct known_pod *find_known(const struct populator *populator, const char *pod_uid)
+{
+	struct known_pod *known;
+
+	HASH_FIND_STR(populator->pods, pod_uid, known);
+	return known;
+}
+
+static void drop_known(struct populator *populator, struct known_pod *known)
+{
+	unindex_claims(populator, known->pod, known->pod->pod->volume_count);
+	HASH_DEL(populator->pods, known);
+	object_unref(known->pod);
+	free(known);
+}
+
+static struct known_pod *insert_known(struct populator *populator, const struct object *pod)
+{
+	struct known_pod *known;
+
+	if (index_claims(populator, pod) < 0)
+		return NULL;
+
+	known = calloc(1, sizeof(*known));
+	if (known) {
+		known->pod = object_ref(pod);
+		HASH_ADD_KEYPTR(hh, populator->pods, pod->meta.uid, strlen(pod->meta.uid), known);
+		if (known->hh.tbl)
+			return known;
+		object_unref(known->pod);
+		free(known);
+	}
+	unindex_claims(populator, pod, pod->pod->volume_count);
+	return NULL;
+}
+
+/* The key and the index borrow from the object: a new version is a new entry. */
+static struct known_pod *know(struct populator *populator, const struct object *pod)
+{
+	struct known_pod *known = find_known(populator, pod->meta.uid);
+
+	if (known)
+		drop_known(populator, known);
+	known = insert_known(populator, pod);
+	if (!known)
+		log_about(LOG_ERR, &(struct log_subject){ .pod_uid = pod->meta.uid },
+			  "out of memory: the volumes of pod '%s/%s' wait for its next change",
+			  pod->meta.name_space, pod->meta.name);
+	return known;
+}
+
+/* ---- what a pod wants ---- */
+
+static bool is_elsewhere(const struct populator *populator, const struct object *pod)
+{
+	return pod->pod->node_name[0] != '\0' &&
+	       strcmp(pod->pod->node_name, populator->options.node_name) != 0;
+}
+
+static bool is_finished(const struct object *pod)
+{
+	return pod->pod->containers_terminated || strcmp(pod->pod->phase, "Succeeded") == 0 ||
+	       strcmp(pod->pod->phase, "Failed") == 0;
+}
+
+/* A pod that is being deleted gets nothing new. At start its containers may have run all along:
+ * then what they use is its own still. */
+static bool may_get_volumes(const struct populator *populator, const struct object *pod)
+{
+	return !pod->meta.deletes || !populator->has_added_pods ||
+	       actual_pod_may_be_mounted(populator->options.actual, pod->meta.uid);
+}
+
+static int want_volume(struct populator *populator, const struct object *pod,
+		       const struct pod_volume *volume, uint64_t now_usec, struct failure *reterr)
+{
+	struct volume_lookup found;
+	int error;
+
+	error = volume_lookup(populator->options.store, pod, volume, &found, reterr);
+	if (error < 0)
+		return error;
+
+	error = desired_add(populator->options.desired,
+			    &(struct desired_want){
+				    .unique_name = found.unique_name,
+				    .plugin = found.plugin,
+				    .device_mountable = found.device_mountable,
+				    .spec = &found.spec,
+				    .pod = pod,
+				    .claim = found.claim,
+				    .outer_name = volume->name,
+				    .now_usec = now_usec,
+			    });
+	free(found.unique_name);
+	return error < 0 ? failed(reterr, error, "cannot keep volume '%s'", volume->name) : 0;
+}
+
+/* One volume that cannot be looked up does not keep the others from the pod. */
+static void want_volumes(struct populator *populator, const struct object *pod, uint64_t now_usec)
+{
+	const struct pod_volume *volumes = pod->pod->volumes;
+	struct desired *desired = populator->options.desired;
+
+	desired_clear_errors(desired, pod->meta.uid);
+	for (size_t i = 0; i < pod->pod->volume_count; i++) {
+		struct failure failure = { 0 };
+
+		if (is_used(pod->pod, &volumes[i]) &&
+		    want_volume(populator, pod, &volumes[i], now_usec, &failure) < 0)
+			(void) desired_add_error(desired, pod->meta.uid, volumes[i].name,
+						 failure.text);
+	}
+}
+
+static void want_nothing(struct populator *populator, const char *pod_uid)
+{
+	struct desired *desired = populator->options.desired;
+	const char *unique_name;
+
+	desired_clear_errors(desired, pod_uid);
+	while ((unique_name = desired_volume_of_pod(desired, pod_uid, 0)))
+		desired_remove(desired, unique_name, pod_uid);
+}
+
+static void tell(const struct populator *populator, const struct object *pod)
+{
+	if (populator->options.looked)
+		populator->options.looked(populator->options.userdata, pod);
+}
+
+static void look(struct populator *populator, const struct object *pod, uint64_t now_usec)
+{
+	if (is_finished(pod))
+		want_nothing(populator, pod->meta.uid);
+	else if (may_get_volumes(populator, pod))
+		want_volumes(populator, pod, now_usec);
+	tell(populator, pod);
+}
+
+/* Wants first: they may be left of a pod that there was no memory to know. */
+static void forget(struct populator *populator, const struct object *pod)
+{
+	struct known_pod *known = find_known(populator, pod->meta.uid);
+
+	want_nothing(populator, pod->meta.uid);
+	if (!known)
+		return;
+
+	tell(populator, pod);
+	drop_known(populator, known);
+}
+
+static void change_pod(struct populator *populator, const struct object *pod, uint64_t now_usec)
+{
+	struct known_pod *known;
+
+	if (is_elsewhere(populator, pod)) {
+		forget(populator, pod);
+		return;
+	}
+	known = know(populator, pod);
+	if (!known)
+		return;
+	known->pass = populator->pass;
+	look(populator, pod, now_usec);
+}
+
+/* ---- what changed ---- */
+
+static void change_claim(struct populator *populator, const char *name_space, const char *name,
+			 uint64_t now_usec)
+{
+	char key[CLAIM_KEY_BYTES];
+	const char *pod_uid;
+
+	(void) claim_key(name_space, name, key);
+	for (size_t i = 0; (pod_uid = name_sets_at(&populator->users, key, i)); i++)
+		look(populator, find_known(populator, pod_uid)->pod, now_usec);
+}
+
+static void change_pv(struct populator *populator, const struct object *pv, uint64_t now_usec)
+{
+	const struct persistent_volume *volume = pv->persistent_volume;
+
+	if (volume->has_claim_ref)
+		change_claim(populator, volume->claim_namespace, volume->claim_name, now_usec);
+}
+
+static bool is_of_same_claim(const struct object *a, const struct object *b)
+{
+	const struct persistent_volume *pv_a = a->persistent_volume, *pv_b = b->persistent_volume;
+
+	return pv_a->has_claim_ref == pv_b->has_claim_ref &&
+	       strcmp(pv_a->claim_namespace, pv_b->claim_namespace) == 0 &&
+	       strcmp(pv_a->claim_name, pv_b->claim_name) == 0;
+}
+
+void populator_change(struct populator *populator, const struct store_change *change,
+		      uint64_t now_usec)
+{
+	const struct object *object;
+
+	assert(populator && change && change->object);
+
+	object = change->object;
+	switch (object->kind) {
+	case KIND_POD:
+		/* The same name with another uid is another pod. */
+		if (change->previous && strcmp(change->previous->meta.uid, object->meta.uid) != 0)
+			forget(populator, change->previous);
+		if (change->type == STORE_DELETED)
+			forget(populator, object);
+		else
+			change_pod(populator, object, now_usec);
+		return;
+	case KIND_PERSISTENT_VOLUME_CLAIM:
+		change_claim(populator, object->meta.name_space, object->meta.name, now_usec);
+		return;
+	case KIND_PERSISTENT_VOLUME:
+		if (change->previous && !is_of_same_claim(change->previous, object))
+			change_pv(populator, change->previous, now_usec);
+		change_pv(populator, object, now_usec);
+		return;
+	case KIND_STORAGE_CLASS:
+	case KIND_COUNT:
+		return;
+	}
+}
+
+struct pass {
+	struct populator *populator;
+	uint64_t now_usec;
+};
+
+static int visit_pod(const struct object *pod, void *userdata)
+{
+	struct pass *pass = userdata;
+
+	change_pod(pass->populator, pod, pass->now_usec);
+	return 0;
+}
+
+void populator_full_pass(struct populator *populator, uint64_t now_usec)
+{
+	struct pass pass = { .populator = populator, .now_usec = now_usec };
+	struct known_pod *known, *next;
+
+	assert(populator);
+
+	populator->pass++;
+	(void) store_list(populator->options.store, KIND_POD, NULL, visit_pod, &pass);
+	HASH_ITER (hh, populator->pods, known, next)
+		if (known->pass != populator->pass)
+			forget(populator, known->pod);
+	populator->has_added_pods = true;
+}
+
+void populator_pod(struct populator *populator, const char *name_space, const char *name,
+		   uint64_t now_usec)
+{
+	struct desired *desired;
+	const struct object *pod;
+	const char *unique_name;
+
+	assert(populator && name_space && name);
+
+	desired = populator->options.desired;
+	pod = store_get(populator->options.store, KIND_POD, name_space, name);
+	if (!pod)
+		return;
+
+	change_pod(populator, pod, now_usec);
+	if (desired_errors(desired, pod->meta.uid))
+		return;
+	for (size_t i = 0; (unique_name = desired_volume_of_pod(desired, pod->meta.uid, i)); i++)
+		desired_request_remount(desired, unique_name, pod->meta.uid);
+}
+
+struct populator *populator_free(struct populator *populator)
+{
+	struct known_pod *known, *next;
+
+	if (!populator)
+		return NULL;
+
+	HASH_ITER (hh, populator->pods, known, next)
+		drop_known(populator, known);
+	free(populator);
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_lookup - from a volume of a pod, through its claim and PV, to a spec and its plugin
+ *
+ * Kubelet's checks in kubelet's order, with kubelet's texts: they are what people search for.
+ * Reads the store's cache, changes nothing. The loop thread only.
+ */
+#ifndef PODVOL_STATE_VOLUME_LOOKUP_H
+#define PODVOL_STATE_VOLUME_LOOKUP_H
+
+#include "plugins/plugin.h"
+#include "store/store.h"
+
+struct volume_lookup {
+	struct volume_spec spec;    /* borrows from the pod, or from the PV in the store */
+	const struct object *claim; /* borrowed from the store; NULL for inline volumes */
+	const struct volume_plugin *plugin;
+	bool device_mountable;
+	char *unique_name; /* freed with free() */
+};
+
+/* Does it come through a claim, the pod's own or one made for it? */
+bool volume_has_claim(const struct pod_volume *volume);
+
+/**
+ * volume_lookup - what a pod's volume is
+ * @pod:    the pod's object
+ * @volume: one of its volumes that some container uses
+ * @ret:    written on success only
+ * @reterr: the sentence for people: "error processing PVC default/data: PVC is not bound"
+ *
+ * Return: 0; -ENOENT something that it refers to is missing; -EINVAL what is there does not fit;
+ * -ENOTUNIQ, -ENOMEM.
+ */
+int volume_lookup(struct store *store, const struct object *pod, const struct pod_volume *volume,
+		  struct volume_lookup *ret, struct failure *reterr);
+
+#endif
