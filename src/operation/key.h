@@ -2,9 +2,10 @@
 /*
  * key - which operations exclude each other, and when a failed one may be tried again; pure
  *
- * kubelet's nested pending operations (spec: volume manager, 5, cases 294 to 307). A key is
+ * kubelet's nested pending operations (spec: volume manager, 5; cases 294 to 307). A key is
  * (volume, pod, node); an empty pod or node is a wildcard in both directions; an empty volume never
- * conflicts.
+ * conflicts. A record exists while its operation runs, and after a failure until a later success or
+ * until somebody drops it.
  */
 #ifndef PODVOL_OPERATION_KEY_H
 #define PODVOL_OPERATION_KEY_H
@@ -17,29 +18,68 @@ struct operation_key {
 };
 
 struct back_off {
-	uint64_t first_usec, max_usec;
+	uint64_t first_usec, max_usec; /* doubled in between */
+};
+
+/* Read only for everybody but key.c, apart from @owner, which is the caller's own. */
+struct key_record {
+	struct operation_key key; /* copied */
+	const char *name;         /* borrowed: a constant */
+	bool pending;             /* its operation runs */
+	unsigned int failures;    /* in a row, under this name */
+	uint64_t delay_usec;      /* after the last failure; 0 before the first */
+	uint64_t retry_usec;      /* monotonic; not before then */
+	void *owner;
+	struct key_record *prev, *next; /* of the same volume */
+	struct key_volume *of;
 };
 
 struct key_table;
 
+/* Return: 0 or -ENOMEM. */
 int key_table_new(const struct back_off *back_off, struct key_table **ret);
+/* Frees the records, not their owners. Return: NULL. */
 struct key_table *key_table_free(struct key_table *table);
 
 /**
- * key_begin - admit an operation
- * @name: its identity for the back-off
+ * key_may_begin - would this operation be admitted; changes nothing
+ * @name: NULL asks for running operations only, not for back-offs
  *
- * Return: 0 admitted and pending; -EBUSY AlreadyExists; -EAGAIN ExponentialBackoff; -ENOMEM.
+ * Return: 0; -EBUSY AlreadyExists; -EAGAIN ExponentialBackoff.
+ */
+int key_may_begin(const struct key_table *table, const struct operation_key *key, const char *name,
+		  uint64_t now_usec);
+
+/**
+ * key_begin - admit an operation
+ * @key:      copied
+ * @name:     its identity for the back-off, a constant; another name than that of the failed
+ *            operation clears its back-off
+ * @now_usec: monotonic
+ * @ret:      the pending record. It may be the one of a failed operation whose key matches, with
+ * its owner: the caller replaces that.
+ *
+ * Return: 0 admitted and pending; what key_may_begin() says; -ENOMEM.
  */
 int key_begin(struct key_table *table, const struct operation_key *key, const char *name,
-	      uint64_t now_usec);
+	      uint64_t now_usec, struct key_record **ret);
 
-/* It ended: success forgets the record, failure starts or doubles the delay.
+/* It ended: success frees the record, failure starts or doubles the delay.
  * Return: when it may be tried again (monotonic), 0 after success. */
-uint64_t key_end(struct key_table *table, const struct operation_key *key, bool succeeded,
+uint64_t key_end(struct key_table *table, struct key_record *record, bool succeeded,
 		 uint64_t now_usec);
 
-/* Forget every back-off of a volume. */
-void key_forget_back_off(struct key_table *table, const char *volume);
+/* Frees the record of an operation that is not pending: nobody will try it again. */
+void key_drop(struct key_table *table, struct key_record *record);
+
+/* Every back-off of a volume is over now; the next failure starts at the first delay again. */
+void key_forget_back_off(struct key_table *table, const char *volume, uint64_t now_usec);
+
+/* The records of one volume: walk with ->next; NULL: none. */
+struct key_record *key_records(const struct key_table *table, const char *volume);
+
+/* All records: key_next(table, NULL) is the first; NULL after the last. @record must still exist.
+ */
+struct key_record *key_next(const struct key_table *table, const struct key_record *record);
 
 #endif

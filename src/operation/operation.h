@@ -25,7 +25,8 @@ struct operation_ended {
 	const struct object *pv;  /* NULL when there is none; borrowed */
 	const struct stage_report *report;
 	unsigned int attempt; /* from 1 */
-	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success */
+	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success and
+				when it was cancelled */
 };
 
 struct operations_options {
@@ -43,7 +44,8 @@ struct operations_options {
 };
 
 int operations_new(const struct operations_options *options, struct operations **ret);
-/* Waits for nothing: running stages must have ended (worker_pool_free() first). */
+/* Waits for nothing: worker_pool_free() and worker_return_free() come first, so that the last
+ * results are told. A stage that is stuck on a thread even then is left behind. Return: NULL. */
 struct operations *operations_free(struct operations *operations);
 
 /**
@@ -70,20 +72,21 @@ int operation_may_start(struct operations *operations, const struct step *step, 
  */
 int operation_submit(struct operations *operations, const struct step *step, uint64_t now_usec);
 
-/* The want has gone: stages that look at it end early. Cancels publish and stage of this key only.
- */
+/* The want has gone: stages that look at it end early, and a failed one is forgotten. Concerns the
+ * publish of this pod, or the stage of the volume when @pod_uid is NULL or "". */
 void operation_cancel(struct operations *operations, const char *unique_name, const char *pod_uid);
 
-/* Call options.retry for this volume once, one first back-off from now: a step could not begin for
- * want of memory or of the ledger. Calling it again before that changes nothing. */
+/* Call options.retry for this volume once, one first back-off from now (or at once, from inside
+ * this call, when there is no memory even for that): a step could not begin for want of memory or
+ * of the ledger. Calling it again before that changes nothing. */
 void operation_retry_later(struct operations *operations, const char *unique_name,
 			   uint64_t now_usec);
 
-/* Forget the back-off of a volume, because somebody asked for a try now. */
+/* Forget the back-off of a volume, because somebody asked for a try now: options.retry comes soon.
+ */
 void operation_retry_now(struct operations *operations, const char *unique_name);
 
-/* What is known about a key: running, backing off, or neither (returns false). Borrowed until the
- * loop turns. */
+/* What is known about an operation. Borrowed until the loop turns. */
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */
 	const char *name;                  /* operation name */
@@ -95,8 +98,19 @@ struct operation_view {
 	const struct failure *failure; /* of the last attempt; NULL when there was none */
 	int thread_id;                 /* of the running stage; 0 unknown */
 };
+/**
+ * operation_look - the operation of a pod's volume that runs or backs off
+ * @pod_uid: "" or NULL: the one of the whole volume
+ *
+ * A record of failure is kept until a success, a cancellation, or until nobody came back for it:
+ * one more delay after options.retry was called.
+ *
+ * Return: false when there is none, and @ret is not written.
+ */
 bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
 		    struct operation_view *ret);
+
+/* All of them; a value other than 0 ends the walk and is returned. */
 int operation_walk(struct operations *operations,
 		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata);
 

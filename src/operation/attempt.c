@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attempt - one list of stages being run, from thread to thread, until it is over; see attempt.h
+ *
+ * Neighbouring stages of one place run in one go. Whoever owns the attempt calls stage_over() after
+ * each stage; that is where failures, early ends and cancellation are judged.
+ */
+#include "operation/attempt.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <errno.h>
+
+static bool is_thread_place(enum stage_place place)
+{
+	return place != STAGE_LOOP;
+}
+
+static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_place place)
+{
+	return place == STAGE_MOUNT_THREAD ? attempt->pools.mount_thread : attempt->pools.workers;
+}
+
+static void set_over(struct attempt *attempt, int result)
+{
+	attempt->result = result;
+	attempt->is_over = true;
+	/* Closes descriptors, which may keep a mount busy, before anybody hears of the end. */
+	stage_list_done(&attempt->list);
+}
+
+static void set_failed(struct attempt *attempt, const struct stage *stage, int error)
+{
+	struct stage_report *report = &attempt->report;
+
+	if (report->failure.error == 0)
+		(void) failed(&report->failure, error, "'%s' failed", stage->name);
+	/* What was broken off half way may be there, whatever the stage made of it. */
+	if (error == -ECANCELED && attempt->touched && report->error_class == ERROR_FINAL)
+		report->error_class = ERROR_UNCERTAIN;
+	set_over(attempt, error);
+}
+
+/* A stage ended with @result; returns true when that was the last one. */
+static bool stage_over(struct attempt *attempt, int result)
+{
+	size_t at = atomic_load_explicit(&attempt->at, memory_order_relaxed);
+	const struct stage *stage = &attempt->stages[at];
+
+	/* A stage that answers with nonsense has failed: nobody knows what it did. */
+	if (result > STAGE_LIST_DONE) {
+		attempt->report.error_class = ERROR_UNCERTAIN;
+		result = failed_plain(&attempt->report.failure, -EPROTO,
+				      "'%s' answered %d, which means nothing", stage->name, result);
+	}
+	if (result < 0) {
+		set_failed(attempt, stage, result);
+		return true;
+	}
+	if (result == STAGE_LIST_DONE || at + 1 == attempt->count) {
+		set_over(attempt, 0);
+		return true;
+	}
+	atomic_store_explicit(&attempt->at, at + 1, memory_order_relaxed);
+	return false;
+}
+
+/* The next stage, or NULL when a cancellation ended the attempt before it. */
+static const struct stage *begin_stage(struct attempt *attempt)
+{
+	size_t at = atomic_load_explicit(&attempt->at, memory_order_relaxed);
+	const struct stage *stage;
+
+	assert(!attempt->is_over && at < attempt->count);
+	stage = &attempt->stages[at];
+	if (attempt->is_cancellable && atomic_load(&attempt->cancelled)) {
+		attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
+		set_over(attempt,
+			 failed_plain(&attempt->report.failure, -ECANCELED,
+				      "ended before '%s': nobody wants it any more", stage->name));
+		return NULL;
+	}
+	attempt->touched = true;
+	attempt->report.failure.error = 0;
+	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
+	return stage;
+}
+
+static enum stage_place next_place(const struct attempt *attempt)
+{
+	return attempt->stages[atomic_load_explicit(&attempt->at, memory_order_relaxed)].place;
+}
+
+/* On a thread of a pool: every stage that belongs there, then on to the next place. */
+static struct worker_pool *attempt_run(struct worker_job *job)
+{
+	struct attempt *attempt = (struct attempt *) job;
+	enum stage_place place;
+
+	attempt->was_run = true;
+	do {
+		const struct stage *stage = begin_stage(attempt);
+
+		if (!stage || stage_over(attempt, stage->run(attempt->list.data, &attempt->report)))
+			return NULL;
+		place = next_place(attempt);
+	} while (place == attempt->place);
+
+	attempt->place = place;
+	if (!is_thread_place(place))
+		return NULL;
+	attempt->was_run = false;
+	return pool_of(attempt, place);
+}
+
+static bool go_on(struct attempt *attempt);
+
+static void loop_stage_finished(void *token, int result)
+{
+	struct attempt *attempt = token;
+
+	assert(attempt->place == STAGE_LOOP && !attempt->is_over);
+	assert(!attempt->is_starting); /* plugin.h: start() returns first */
+	if (stage_over(attempt, result) || go_on(attempt))
+		attempt->ended(attempt);
+}
+
+static void start_loop_stage(struct attempt *attempt)
+{
+	const struct stage *stage = begin_stage(attempt);
+	int r;
+
+	if (!stage)
+		return;
+	attempt->is_starting = true;
+	r = stage->start(attempt->list.data, &attempt->report, loop_stage_finished, attempt);
+	attempt->is_starting = false;
+	if (r < 0)
+		set_failed(attempt, stage, r);
+}
+
+/* On the loop: the next stage, wherever it runs. Returns true when the attempt is over instead.
+ * Once a thread has it nothing but what is atomic may be read. */
+static bool go_on(struct attempt *attempt)
+{
+	attempt->place = next_place(attempt);
+	if (attempt->place == STAGE_LOOP) {
+		start_loop_stage(attempt);
+		return attempt->is_over;
+	}
+	attempt->on_thread = true;
+	attempt->was_run = false;
+	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
+	worker_submit(pool_of(attempt, attempt->place), &attempt->job);
+	return false;
+}
+
+/* The pool closed before this job's turn came. */
+static void set_not_run(struct attempt *attempt)
+{
+	attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
+	set_over(attempt,
+		 failed_plain(&attempt->report.failure, -ECANCELED, "podvold is shutting down"));
+}
+
+static void attempt_done(struct worker_job *job)
+{
+	struct attempt *attempt = (struct attempt *) job;
+
+	attempt->on_thread = false;
+	if (!attempt->is_over && is_thread_place(attempt->place)) {
+		assert(!attempt->was_run);
+		set_not_run(attempt);
+	}
+	if (attempt->is_over || go_on(attempt))
+		attempt->ended(attempt);
+}
+
+bool attempt_start(struct attempt *attempt)
+{
+	assert(attempt && attempt->ended && !attempt->is_over);
+	assert(attempt->pools.workers && attempt->pools.mount_thread);
+	attempt->job.run = attempt_run;
+	attempt->job.done = attempt_done;
+	attempt->stages = attempt->list.stages;
+	attempt->count = attempt->list.count;
+	attempt->report.cancelled = &attempt->cancelled;
+	if (attempt->count > 0)
+		return !go_on(attempt);
+	set_over(attempt, 0);
+	return false;
+}
+
+void attempt_cancel(struct attempt *attempt)
+{
+	assert(attempt);
+	if (attempt->is_cancellable)
+		atomic_store(&attempt->cancelled, true);
+}
+
+const char *attempt_stage_name(struct attempt *attempt)
+{
+	assert(attempt);
+	return attempt->count > 0 ? attempt->stages[atomic_load(&attempt->at)].name : "";
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attempt - one list of stages being run, from thread to thread, until it is over
+ *
+ * Belongs to the loop until attempt_start(), then to whoever runs the present stage, then to the
+ * loop again. Only what is atomic may be read meanwhile. Knows neither keys nor back-off: see
+ * operation.h.
+ */
+#ifndef PODVOL_OPERATION_ATTEMPT_H
+#define PODVOL_OPERATION_ATTEMPT_H
+
+#include "base/worker.h"
+#include "plugins/plugin.h"
+
+struct attempt_pools {
+	struct worker_pool *workers, *mount_thread;
+};
+
+struct attempt {
+	struct worker_job job;
+	struct attempt_pools pools;
+	struct stage_list list;     /* freed by whoever ran the last stage */
+	const struct stage *stages; /* of the list; constants, so that their names outlive it */
+	size_t count;
+	atomic_size_t at; /* the present stage, or the last one that began */
+	_Atomic uint64_t since_usec;
+	atomic_bool cancelled;
+	enum stage_place place; /* where it is now */
+	bool is_cancellable;    /* ends between two stages once cancelled */
+	bool touched;           /* a stage began: the kernel or a driver may have been reached */
+	bool was_run;           /* by the pool it was given to; false when that closed */
+	bool is_starting;       /* inside a loop stage's start() */
+	bool on_thread;         /* loop thread only: handed to a pool and not back yet */
+	bool is_over;
+	int result; /* once over: 0 or negative errno */
+	struct stage_report report;
+	void (*ended)(struct attempt *attempt); /* on the loop, never from attempt_start() */
+};
+
+/**
+ * attempt_start - run the stages
+ * @attempt: zeroed but for job.*, and with pools, list, is_cancellable and ended set
+ *
+ * Return: true when it runs; false when it is over already (no stages, or the first one could not
+ * start): then ended() is not called and result says how.
+ */
+bool attempt_start(struct attempt *attempt);
+
+/* Nobody wants it any more: a cancellable one ends soon with -ECANCELED. */
+void attempt_cancel(struct attempt *attempt);
+
+/* What is being done, for views; "" before the first stage. Loop thread, at any time. */
+const char *attempt_stage_name(struct attempt *attempt);
+
+#endif

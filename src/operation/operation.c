@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operation - one step of a plan being done; see operation.h
+ *
+ * An operation is one attempt (attempt.h) under one key (key.h). While it runs it is the owner of
+ * its key's record; after a failure it stays there as what is known about it, until the next
+ * operation under that record takes its place. So the key table holds every operation there is.
+ *
+ * Nothing ends inside operation_submit(): what is over before it began waits for the next turn of
+ * the loop in the list of `over`.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "operation/operation.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "operation/attempt.h"
+#include "operation/checks.h"
+#include "operation/key.h"
+#include "operation/retry.h"
+#include "operation/step_stages.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+#include <uthash.h>
+
+struct operation {
+	struct attempt attempt;
+	struct operations *operations; /* NULL: they have gone, this one was stuck on a thread */
+	struct key_record *record;
+	struct retry_entry retry;
+	struct operation *next_over;
+	enum step_kind kind;
+	const char *name;
+	char *unique_name, *pod_uid;   /* pod_uid "" for the whole volume */
+	char *device_mount_path;       /* of a stage */
+	const struct object *pod, *pv; /* references */
+	uint64_t requested_usec;       /* of a publish: when its mount was first wanted */
+	uint64_t failed_usec;
+	struct failure last_failure; /* of the attempt before, then of this one */
+	bool announced;              /* options.retry was called for it */
+	bool in_callback;            /* its strings are lent to a callback */
+	bool superseded;             /* freed when that callback returns */
+};
+
+/* A volume to look at later, without an operation. */
+struct later {
+	struct retry_entry retry;
+	UT_hash_handle hh; /* by unique_name */
+	char unique_name[];
+};
+
+struct operations {
+	struct operations_options options;
+	struct key_table *keys;
+	struct retry_queue *failed, *later;
+	struct later *later_by_name;
+	struct operation *over, **last_over;
+	sd_event_source *over_source;
+};
+
+/* ---- birth and death ---- */
+
+static void operation_free(struct operation *operation)
+{
+	stage_list_done(&operation->attempt.list);
+	object_unref(operation->pod);
+	object_unref(operation->pv);
+	free(operation->unique_name);
+	free(operation->pod_uid);
+	free(operation->device_mount_path);
+	free(operation);
+}
+
+/* Its record has another owner, or none: a failed operation leaves, now or when the callback that
+ * reads it returns. */
+static void supersede(struct operations *operations, struct operation *operation)
+{
+	retry_remove(operations->failed, &operation->retry);
+	operation->record = NULL;
+	if (operation->in_callback)
+		operation->superseded = true;
+	else
+		operation_free(operation);
+}
+
+static void drop_failed(struct operations *operations, struct operation *operation)
+{
+	key_drop(operations->keys, operation->record);
+	supersede(operations, operation);
+}
+
+static void on_attempt_ended(struct attempt *attempt);
+
+static struct operation *operation_new(struct operations *operations, const struct step *step)
+{
+	struct operation *operation = calloc(1, sizeof(*operation));
+
+	if (!operation)
+		return NULL;
+	operation->operations = operations;
+	operation->kind = step->kind;
+	operation->name = step_operation_name(step);
+	operation->unique_name = strdup(step->unique_name);
+	operation->pod_uid = strdup(step->pod_uid ?: "");
+	if (!operation->unique_name || !operation->pod_uid) {
+		operation_free(operation);
+		return NULL;
+	}
+	if (step->want_pod) {
+		operation->pod = object_ref(step->want_pod->pod);
+		operation->pv = object_ref(step->want_pod->spec.pv);
+		operation->requested_usec = step->want_pod->requested_usec;
+	}
+	operation->attempt.pools.workers = operations->options.workers;
+	operation->attempt.pools.mount_thread = operations->options.mount_thread;
+	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
+	operation->attempt.ended = on_attempt_ended;
+	return operation;
+}
+
+/* ---- the end of an operation ---- */
+
+static struct step_result make_result(const struct operation *operation, uint64_t now_usec)
+{
+	const struct attempt *attempt = &operation->attempt;
+	bool mounted = operation->kind == STEP_PUBLISH && attempt->result == 0;
+
+	return (struct step_result){
+		.kind = operation->kind,
+		.unique_name = operation->unique_name,
+		.pod_uid = *operation->pod_uid ? operation->pod_uid : NULL,
+		.error = attempt->result,
+		.error_class = attempt->report.error_class,
+		.touched = attempt->touched,
+		.device_path = attempt->report.device_path,
+		.device_mount_path = operation->device_mount_path,
+		.mount_id = attempt->report.mount_id,
+		.took_usec = mounted && now_usec > operation->requested_usec
+				     ? now_usec - operation->requested_usec
+				     : 0,
+	};
+}
+
+/* The record knows first, so that the callback may submit the next step of this volume. */
+static void operation_end(struct operation *operation)
+{
+	struct operations *operations = operation->operations;
+	struct key_record *record = operation->record;
+	uint64_t now_usec = monotonic_usec();
+	/* Nobody waits for a retry of what nobody wants. */
+	bool forget = operation->attempt.result == 0 || operation->attempt.result == -ECANCELED;
+	struct operation_ended ended = {
+		.result = make_result(operation, now_usec),
+		.name = operation->name,
+		.pod = operation->pod,
+		.pv = operation->pv,
+		.report = &operation->attempt.report,
+		.attempt = record->failures + 1,
+	};
+
+	operation->failed_usec = now_usec;
+	operation->last_failure = operation->attempt.report.failure;
+	ended.retry_usec = key_end(operations->keys, record, forget, now_usec);
+	if (forget) {
+		operation->record = NULL;
+		operation->superseded = true;
+	} else {
+		retry_add(operations->failed, &operation->retry, ended.retry_usec);
+	}
+
+	operation->in_callback = true;
+	operations->options.ended(operations->options.userdata, &ended);
+	operation->in_callback = false;
+	if (operation->superseded)
+		operation_free(operation);
+}
+
+static void on_attempt_ended(struct attempt *attempt)
+{
+	struct operation *operation = (struct operation *) attempt;
+
+	if (operation->operations)
+		operation_end(operation);
+	else
+		operation_free(operation);
+}
+
+static void end_later(struct operations *operations, struct operation *operation)
+{
+	*operations->last_over = operation;
+	operations->last_over = &operation->next_over;
+	(void) sd_event_source_set_enabled(operations->over_source, SD_EVENT_ONESHOT);
+}
+
+static int on_over(sd_event_source *source, void *userdata)
+{
+	struct operations *operations = userdata;
+	struct operation *operation = operations->over;
+
+	(void) source;
+	operations->over = NULL;
+	operations->last_over = &operations->over;
+	while (operation) {
+		struct operation *next = operation->next_over;
+
+		operation_end(operation);
+		operation = next;
+	}
+	return 0;
+}
+
+/* ---- retries ---- */
+
+/* The second time nobody came back for it: whatever it was about is wanted no more. The agent hears
+ * of that too, because somebody may wait for the last operation to go. */
+static void on_failed_due(void *userdata, struct retry_entry *entry)
+{
+	struct operations *operations = userdata;
+	struct operation *operation =
+		(struct operation *) ((char *) entry - offsetof(struct operation, retry));
+	bool is_last_call = operation->announced;
+
+	operation->in_callback = true;
+	if (is_last_call) {
+		drop_failed(operations, operation);
+	} else {
+		operation->announced = true;
+		retry_add(operations->failed, entry,
+			  entry->due_usec + operation->record->delay_usec +
+				  operations->options.back_off_first_usec);
+	}
+	operations->options.retry(operations->options.userdata, operation->unique_name);
+	operation->in_callback = false;
+	if (operation->superseded)
+		operation_free(operation);
+}
+
+static void on_later_due(void *userdata, struct retry_entry *entry)
+{
+	struct operations *operations = userdata;
+	struct later *later = (struct later *) entry;
+
+	HASH_DEL(operations->later_by_name, later);
+	operations->options.retry(operations->options.userdata, later->unique_name);
+	free(later);
+}
+
+static struct later *later_new(struct operations *operations, const char *unique_name)
+{
+	size_t length = strlen(unique_name);
+	struct later *later = calloc(1, sizeof(*later) + length + 1);
+
+	if (!later)
+		return NULL;
+	memcpy(later->unique_name, unique_name, length);
+	HASH_ADD_KEYPTR(hh, operations->later_by_name, later->unique_name, length, later);
+	if (!later->hh.tbl) {
+		free(later);
+		return NULL;
+	}
+	return later;
+}
+
+void operation_retry_later(struct operations *operations, const char *unique_name,
+			   uint64_t now_usec)
+{
+	struct later *later;
+
+	assert(operations && unique_name);
+	HASH_FIND_STR(operations->later_by_name, unique_name, later);
+	if (later)
+		return;
+	later = later_new(operations, unique_name);
+	if (later)
+		retry_add(operations->later, &later->retry,
+			  now_usec + operations->options.back_off_first_usec);
+	else
+		operations->options.retry(operations->options.userdata, unique_name);
+}
+
+void operation_retry_now(struct operations *operations, const char *unique_name)
+{
+	uint64_t now_usec = monotonic_usec();
+	struct key_record *record;
+
+	assert(operations && unique_name);
+	key_forget_back_off(operations->keys, unique_name, now_usec);
+	for (record = key_records(operations->keys, unique_name); record; record = record->next) {
+		struct operation *operation = record->owner;
+
+		if (record->pending)
+			continue;
+		operation->announced = false;
+		retry_add(operations->failed, &operation->retry, now_usec);
+	}
+}
+
+/* ---- submit and cancel ---- */
+
+int operation_may_start(struct operations *operations, const struct step *step, uint64_t now_usec)
+{
+	struct operation_key key = step_key(step);
+
+	assert(operations);
+	return key_may_begin(operations->keys, &key,
+			     step->kind == STEP_FORGET ? NULL : step_operation_name(step),
+			     now_usec);
+}
+
+static void start(struct operations *operations, struct operation *operation,
+		  const struct step *step)
+{
+	struct attempt *attempt = &operation->attempt;
+	struct failure *failure = &attempt->report.failure;
+	int r;
+
+	r = check_step(step, operations->options.node_labels, operations->options.actual, failure);
+	if (r >= 0)
+		r = step_stages(operations->options.host, step, &attempt->list,
+				&operation->device_mount_path, failure);
+	if (r < 0) {
+		if (failure->error == 0)
+			(void) failed(failure, r, "cannot begin %s", operation->name);
+		attempt->result = r;
+		attempt->is_over = true;
+	}
+	if (attempt->is_over || !attempt_start(attempt))
+		end_later(operations, operation);
+}
+
+int operation_submit(struct operations *operations, const struct step *step, uint64_t now_usec)
+{
+	struct operation_key key = step_key(step);
+	struct operation *operation, *failed_before;
+	struct key_record *record;
+	int r;
+
+	assert(operations && step->kind != STEP_FORGET);
+	r = key_begin(operations->keys, &key, step_operation_name(step), now_usec, &record);
+	if (r < 0)
+		return r;
+
+	failed_before = record->owner;
+	operation = operation_new(operations, step);
+	if (operation) {
+		record->owner = operation;
+		operation->record = record;
+		if (failed_before && record->failures > 0)
+			operation->last_failure = failed_before->last_failure;
+	} else {
+		(void) key_end(operations->keys, record, true, now_usec);
+	}
+	if (failed_before)
+		supersede(operations, failed_before);
+	if (!operation)
+		return -ENOMEM;
+	start(operations, operation, step);
+	return 0;
+}
+
+static bool is_meant(const struct operation *operation, const char *pod_uid)
+{
+	enum step_kind kind = pod_uid && *pod_uid ? STEP_PUBLISH : STEP_STAGE;
+
+	return operation->kind == kind &&
+	       (kind == STEP_STAGE || strcmp(operation->pod_uid, pod_uid) == 0);
+}
+
+void operation_cancel(struct operations *operations, const char *unique_name, const char *pod_uid)
+{
+	struct key_record *record, *next;
+
+	assert(operations && unique_name);
+	for (record = key_records(operations->keys, unique_name); record; record = next) {
+		struct operation *operation = record->owner;
+
+		next = record->next;
+		if (!is_meant(operation, pod_uid))
+			continue;
+		if (record->pending)
+			attempt_cancel(&operation->attempt);
+		else
+			drop_failed(operations, operation);
+	}
+}
+
+/* ---- views ---- */
+
+static struct operation_view make_view(struct operation *operation)
+{
+	const struct key_record *record = operation->record;
+	struct attempt *attempt = &operation->attempt;
+	const char *stage = attempt_stage_name(attempt);
+
+	return (struct operation_view){
+		.unique_name = operation->unique_name,
+		.pod_uid = operation->pod_uid,
+		.name = operation->name,
+		.stage = *stage ? stage : "checks",
+		.running = record->pending,
+		.since_usec = record->pending ? atomic_load(&attempt->since_usec)
+					      : operation->failed_usec,
+		.attempts = record->failures,
+		.retry_usec = record->pending ? 0 : record->retry_usec,
+		.failure = operation->last_failure.error < 0 ? &operation->last_failure : NULL,
+		.thread_id = record->pending ? atomic_load(&attempt->job.thread_id) : 0,
+	};
+}
+
+bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
+		    struct operation_view *ret)
+{
+	struct key_record *record;
+
+	assert(operations && unique_name && ret);
+	for (record = key_records(operations->keys, unique_name); record; record = record->next) {
+		struct operation *operation = record->owner;
+
+		if (strcmp(operation->pod_uid, pod_uid ?: "") != 0)
+			continue;
+		*ret = make_view(operation);
+		return true;
+	}
+	return false;
+}
+
+int operation_walk(struct operations *operations,
+		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata)
+{
+	struct key_record *record;
+
+	assert(operations && visit);
+	for (record = key_next(operations->keys, NULL); record;
+	     record = key_next(operations->keys, record)) {
+		struct operation_view view = make_view(record->owner);
+		int r = visit(&view, userdata);
+
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+int operations_new(const struct operations_options *options, struct operations **ret)
+{
+	struct back_off back_off;
+	struct operations *operations;
+	int r;
+
+	assert(options && ret);
+	assert(options->event && options->host && options->node_labels && options->actual);
+	assert(options->workers && options->mount_thread && options->ended && options->retry);
+	operations = calloc(1, sizeof(*operations));
+	if (!operations)
+		return -ENOMEM;
+	operations->options = *options;
+	operations->last_over = &operations->over;
+	back_off = (struct back_off){ .first_usec = options->back_off_first_usec,
+				      .max_usec = options->back_off_max_usec };
+
+	r = key_table_new(&back_off, &operations->keys);
+	if (r >= 0)
+		r = retry_queue_new(options->event, on_failed_due, operations, &operations->failed);
+	if (r >= 0)
+		r = retry_queue_new(options->event, on_later_due, operations, &operations->later);
+	if (r >= 0)
+		r = sd_event_add_defer(options->event, &operations->over_source, on_over,
+				       operations);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(operations->over_source, SD_EVENT_OFF);
+	if (r < 0) {
+		(void) operations_free(operations);
+		return r;
+	}
+	*ret = operations;
+	return 0;
+}
+
+static void leave(struct operation *operation)
+{
+	operation->operations = NULL;
+	operation->record = NULL;
+	/* A thread still has it, and takes it along when it comes back. */
+	if (!operation->attempt.on_thread)
+		operation_free(operation);
+}
+
+struct operations *operations_free(struct operations *operations)
+{
+	struct key_record *record;
+	struct later *later, *next;
+
+	if (!operations)
+		return NULL;
+	sd_event_source_disable_unref(operations->over_source);
+	if (operations->keys)
+		for (record = key_next(operations->keys, NULL); record;
+		     record = key_next(operations->keys, record))
+			leave(record->owner);
+	HASH_ITER (hh, operations->later_by_name, later, next) {
+		HASH_DEL(operations->later_by_name, later);
+		retry_remove(operations->later, &later->retry);
+		free(later);
+	}
+	(void) retry_queue_free(operations->failed);
+	(void) retry_queue_free(operations->later);
+	(void) key_table_free(operations->keys);
+	free(operations);
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_stages - which slot of the plugin does a step, and what the step is called
+ *
+ * The one place that knows the difference between file system and block volumes; loop thread only.
+ */
+#ifndef PODVOL_OPERATION_STEP_STAGES_H
+#define PODVOL_OPERATION_STEP_STAGES_H
+
+#include "operation/key.h"
+#include "reconcile/reconcile.h"
+
+/* "volume_mount", "unmap_device", ...: metrics label and back-off identity. */
+const char *step_operation_name(const struct step *step);
+
+/* kubelet's keys: the whole volume for stage, unstage, forget and for publish of a device-mountable
+ * volume, else volume and pod. Points into @step. */
+struct operation_key step_key(const struct step *step);
+
+/**
+ * step_stages - ask the step's plugin for its stages
+ * @ret_device_mount_path: of a stage: the plugin's global path, freed with free(); else NULL
+ *
+ * A stage or unstage that the plugin does not have is an empty list: nothing to do.
+ *
+ * Return: 0; -EOPNOTSUPP no such plugin, or it cannot publish this kind of volume; -ENOMEM; what
+ * the slot says.
+ */
+int step_stages(const struct plugin_host *host, const struct step *step, struct stage_list *ret,
+		char **ret_device_mount_path, struct failure *reterr);
+
+#endif
