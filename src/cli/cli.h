@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli - podvolctl: a verb is one function and one row of the table in podvolctl.c
+ *
+ * Verbs talk to the daemon through libpodvol only; files go over as they are, the server reads
+ * YAML. Results go to @out, sentences about failures to @err, and the exit status says which kind
+ * of failure it was.
+ */
+#ifndef PODVOL_CLI_CLI_H
+#define PODVOL_CLI_CLI_H
+
+#include "client/podvol.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_NOT_FOUND = 3,
+	EXIT_TIMED_OUT = 4,
+	EXIT_UNREACHABLE = 5,
+};
+
+enum cli_format { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
+
+struct cli {
+	FILE *out, *err;
+	struct podvol *podvol; /* for verbs that need the daemon */
+	int argument_count;    /* after the verb */
+	char **arguments;
+	/* ---- options ---- */
+	const char *socket_path, *name_space, *file, *root_dir; /* NULL: not given */
+	enum cli_format format;
+	enum podvol_wait_for wait_for;
+	bool all_namespaces, wait, direct;
+	unsigned int timeout_msec; /* of --wait; has its default when not given */
+};
+
+typedef int verb_fn(struct cli *cli);
+
+verb_fn verb_apply, verb_delete, verb_describe, verb_events, verb_get, verb_mount, verb_mounts,
+	verb_unmount, verb_version, verb_wait;
+
+/* ---- output.c ---- */
+
+/* "podvolctl: ..." on @err. */
+void cli_complain(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says why the last call failed and which exit status that is. @error: what it returned. */
+int cli_failed(struct cli *cli, int error);
+
+/* Aligned columns up to @priority; @with_namespace puts NAMESPACE before them. */
+void cli_print_table(FILE *out, const struct podvol_table *table, int priority,
+		     bool with_namespace);
+
+/* One cell without its control characters: what a pod is called must not steer a terminal. */
+void cli_print_text(FILE *out, const char *text);
+
+/* ---- get.c ---- */
+
+/* Prints what a path answers, in the format asked for. @singular: for -o name. */
+int cli_show_path(struct cli *cli, const char *path, const char *singular, bool with_namespace);
+
+/* "namespace/name" or uid as the library wants a pod: -n counts for a plain name. NULL: no memory.
+ */
+char *cli_pod(struct cli *cli, const char *word);
+
+/* The path of a kind of object, of one object with @name. NULL with a complaint: no such kind. */
+char *cli_object_path(struct cli *cli, const char *word, const char *name,
+		      const char **ret_singular);
+
+#endif
