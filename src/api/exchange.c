@@ -2,7 +2,7 @@
 /*
  * exchange - finds the handler of a request: one table of routes, objects for all other paths
  *
- * Also reads the two headers that say in which form things come and go. Knows no sockets.
+ * Knows no sockets.
  */
 #include "api/exchange.h"
 
@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 static void health_ok(struct exchange *exchange)
 {
@@ -92,87 +91,4 @@ void exchange_done(struct exchange *exchange)
 	exchange->body = NULL;
 	free(exchange->reply);
 	exchange->reply = NULL;
-}
-
-/* ---- headers ---- */
-
-/* The next word up to one of @ends, without blanks around it. */
-static const char *next_word(const char **at, const char *ends, size_t *ret_length)
-{
-	const char *word = *at + strspn(*at, " \t");
-	size_t length = strcspn(word, ends);
-
-	*at = word + length;
-	while (length > 0 && (word[length - 1] == ' ' || word[length - 1] == '\t'))
-		length--;
-	*ret_length = length;
-	return word;
-}
-
-static bool word_is(const char *word, size_t length, const char *expected)
-{
-	return strlen(expected) == length && strncasecmp(word, expected, length) == 0;
-}
-
-/* One media range: "application/json;as=Table;v=v1;g=meta.k8s.io". Other parameters are passed
- * over, but a form of "as" that we do not speak makes the whole range one that we do not speak. */
-static int read_range(const char **at, enum api_form *ret)
-{
-	size_t length;
-	const char *type = next_word(at, ";,", &length);
-	bool yaml = word_is(type, length, "application/yaml");
-	bool json = word_is(type, length, "application/json") || word_is(type, length, "*/*") ||
-		    word_is(type, length, "application/*");
-	bool table = false, known = json || yaml;
-
-	while (**at == ';') {
-		const char *parameter;
-
-		(*at)++;
-		parameter = next_word(at, ";,", &length);
-		if (word_is(parameter, length, "as=Table"))
-			table = true;
-		else if (length >= 3 && strncasecmp(parameter, "as=", 3) == 0)
-			known = false;
-		else if (length >= 2 && strncasecmp(parameter, "v=", 2) == 0)
-			known = known && word_is(parameter, length, "v=v1");
-	}
-	if (**at == ',')
-		(*at)++;
-	if (!known || (table && yaml))
-		return -ENOENT;
-	*ret = table ? FORM_TABLE : yaml ? FORM_YAML : FORM_JSON;
-	return 0;
-}
-
-int api_form_parse(const char *accept, enum api_form *ret)
-{
-	const char *at = accept;
-
-	assert(ret);
-	if (!accept || *accept == '\0') {
-		*ret = FORM_JSON;
-		return 0;
-	}
-	while (*at)
-		if (read_range(&at, ret) == 0)
-			return 0;
-	return -ENOENT;
-}
-
-enum api_content api_content_parse(const char *content_type)
-{
-	const char *at = content_type;
-	size_t length;
-	const char *type;
-
-	if (!content_type)
-		return CONTENT_JSON;
-	type = next_word(&at, ";", &length);
-	if (length == 0 || word_is(type, length, "application/json"))
-		return CONTENT_JSON;
-	if (word_is(type, length, "application/yaml") || word_is(type, length, "text/yaml") ||
-	    word_is(type, length, "application/x-yaml"))
-		return CONTENT_YAML;
-	return CONTENT_OTHER;
 }

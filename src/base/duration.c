@@ -18,6 +18,8 @@ static const struct duration_unit {
 	{ "m", 60ULL * 1000000 }, { "s", 1000000 },
 };
 
+static const struct duration_unit seconds = { "", 1000000 };
+
 static const struct duration_unit *find_unit(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
@@ -53,10 +55,7 @@ int duration_parse(const char *text, uint64_t *ret_usec)
 
 		if (end == at)
 			return -EINVAL;
-		if (*end == '\0' && at == text)
-			unit = &(const struct duration_unit){ "", 1000000 };
-		else
-			unit = find_unit(end);
+		unit = *end == '\0' && at == text ? &seconds : find_unit(end);
 		if (!unit)
 			return -EINVAL;
 		if (number > DURATION_USEC_MAX / unit->usec)

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_world - see api_world.h
+ */
+#include "api_world.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TURNS_MAX = 1000, TURN_USEC = 10000 };
+
+enum api_form world_form;
+enum api_content world_content;
+bool world_may_wait;
+
+const char world_pv_json[] =
+	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"disk\"},"
+	"\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":[\"ReadWriteOnce\"],"
+	"\"hostPath\":{\"path\":\"/data\"}}}";
+const char world_pod_json[] =
+	"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web\"},\"spec\":{"
+	"\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"
+	"\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]}}";
+
+/* ---- the agent ---- */
+
+static struct cJSON *canned(const char *text)
+{
+	const struct json_limits limits = { .bytes = 1 << 20, .depth = 32 };
+	struct cJSON *tree = NULL;
+	struct failure why;
+
+	if (!text)
+		text = "{\"items\":[]}";
+	assert_int_equal(json_parse(text, strlen(text), &limits, &tree, &why), 0);
+	return tree;
+}
+
+struct store *agent_store(struct agent *agent)
+{
+	return agent->store;
+}
+
+bool agent_is_ready(const struct agent *agent)
+{
+	return agent->ready;
+}
+
+struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
+{
+	return canned(agent->volumes);
+}
+
+struct cJSON *agent_view_volume(struct agent *agent, const char *word)
+{
+	return canned(agent->volume);
+}
+
+struct cJSON *agent_view_operations(struct agent *agent)
+{
+	return canned(agent->operations);
+}
+
+struct cJSON *agent_view_manifests(struct agent *agent)
+{
+	return canned(agent->manifests);
+}
+
+struct cJSON *agent_view_events(struct agent *agent)
+{
+	return canned(agent->events);
+}
+
+struct cJSON *agent_view_version(struct agent *agent)
+{
+	return canned(agent->version ? agent->version : "{}");
+}
+
+const char *agent_manifest_file_of(struct agent *agent, const struct object *object)
+{
+	return agent->manifest_file;
+}
+
+int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space,
+		   const char *name, const char *uid, uint64_t timeout_usec,
+		   void (*done)(void *userdata, int error, const struct failure *why),
+		   void *userdata, struct agent_wait **ret)
+{
+	if (agent->wait_result < 0)
+		return agent->wait_result;
+	agent->waits++;
+	agent->wait_for = what;
+	(void) snprintf(agent->wait_pod, sizeof(agent->wait_pod), "%s/%s", name_space, name);
+	(void) snprintf(agent->wait_uid, sizeof(agent->wait_uid), "%s", uid);
+	agent->wait_usec = timeout_usec;
+	agent->wait_done = done;
+	agent->wait_userdata = userdata;
+	*ret = (struct agent_wait *) agent;
+	return 0;
+}
+
+void agent_wait_cancel(struct agent_wait *wait)
+{
+	struct agent *agent = (struct agent *) wait;
+
+	agent->cancelled++;
+	agent->wait_done = NULL;
+}
+
+void world_end_wait(struct world *world, int error, const char *why)
+{
+	struct failure failure = { .error = error };
+	struct agent *agent = &world->agent;
+	void (*done)(void *userdata, int error, const struct failure *why) = agent->wait_done;
+
+	assert_non_null(done);
+	(void) snprintf(failure.text, sizeof(failure.text), "%s", why);
+	agent->wait_done = NULL;
+	done(agent->wait_userdata, error, &failure);
+}
+
+/* ---- requests ---- */
+
+static void count_answer(struct exchange *exchange)
+{
+	struct world *world =
+		(struct world *) ((char *) exchange - offsetof(struct world, exchange));
+
+	world->answers++;
+}
+
+void world_begin(struct world *world, enum api_method method, const char *uri, const char *body)
+{
+	struct exchange *exchange = &world->exchange;
+	struct failure why;
+
+	exchange_done(exchange);
+	memset(exchange, 0, sizeof(*exchange));
+	world->answers = 0;
+	exchange->agent = &world->agent;
+	exchange->answered = count_answer;
+	exchange->method = method;
+	exchange->form = world_form;
+	exchange->content = world_content;
+	exchange->may_wait = world_may_wait;
+	if (body) {
+		exchange->body = strdup(body);
+		exchange->body_length = strlen(body);
+	}
+	assert_int_equal(api_path_parse(uri, &exchange->path, &why), 0);
+	api_dispatch(exchange);
+}
+
+void world_turn(struct world *world)
+{
+	for (int i = 0; i < TURNS_MAX && world->answers == 0; i++)
+		assert_true(sd_event_run(world->event, TURN_USEC) >= 0);
+}
+
+int world_request(struct world *world, enum api_method method, const char *uri, const char *body)
+{
+	world_begin(world, method, uri, body);
+	world_turn(world);
+	assert_int_equal(world->answers, 1);
+	assert_non_null(world->exchange.reply);
+	assert_int_equal(strlen(world->exchange.reply), world->exchange.reply_length);
+	return world->exchange.status;
+}
+
+const char *world_reply(const struct world *world)
+{
+	return world->exchange.reply;
+}
+
+const char *world_string(struct world *world, const char *path)
+{
+	static char text[1024];
+	const struct json_limits limits = { .bytes = 1 << 20, .depth = 64 };
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *at;
+	struct failure why;
+	char key[256];
+	int64_t number;
+
+	assert_int_equal(json_parse(world->exchange.reply, world->exchange.reply_length, &limits,
+				    &tree, &why),
+			 0);
+	at = tree;
+	while (*path) {
+		size_t length = strcspn(path, ".");
+
+		(void) snprintf(key, sizeof(key), "%.*s", (int) length, path);
+		at = json_is_array(at) ? json_at(at, strtoul(key, NULL, 10)) : json_get(at, key);
+		path += length + (path[length] == '.');
+	}
+	if (json_int64(at, &number))
+		(void) snprintf(text, sizeof(text), "%lld", (long long) number);
+	else
+		(void) snprintf(text, sizeof(text), "%s", json_string(at, ""));
+	return text;
+}
+
+/* ---- one world per test ---- */
+
+int world_set_up(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	struct failure why;
+
+	world_form = FORM_JSON;
+	world_content = CONTENT_JSON;
+	world_may_wait = true;
+	(void) snprintf(world->directory, sizeof(world->directory), "/tmp/podvol-api-XXXXXX");
+	assert_non_null(mkdtemp(world->directory));
+	assert_true(sd_event_new(&world->event) >= 0);
+	assert_int_equal(
+		store_open_embedded(world->event, world->directory, &world->agent.store, &why), 0);
+	world->agent.ready = true;
+	*state = world;
+	return 0;
+}
+
+static void remove_directory(const char *directory)
+{
+	cleanup_closedir DIR *dir = opendir(directory);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			(void) unlinkat(dirfd(dir), entry->d_name, 0);
+	(void) rmdir(directory);
+}
+
+int world_tear_down(void **state)
+{
+	struct world *world = *state;
+
+	exchange_abandon(&world->exchange);
+	exchange_done(&world->exchange);
+	(void) store_free(world->agent.store);
+	(void) sd_event_unref(world->event);
+	remove_directory(world->directory);
+	free(world);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_world - a real store in a directory of its own and an agent made of canned answers
+ *
+ * Requests go to the handlers directly; the loop turns until they are answered.
+ */
+#ifndef PODVOL_TESTS_API_WORLD_H
+#define PODVOL_TESTS_API_WORLD_H
+
+#include "agent.h"
+#include "api/exchange.h"
+
+struct agent {
+	struct store *store;
+	bool ready;
+	const char *volumes, *volume, *operations, *manifests, *events, *version; /* JSON */
+	const char *manifest_file; /* of every object */
+
+	/* What was asked of agent_wait_pod() last, and what it shall return. */
+	int wait_result;
+	unsigned int waits, cancelled;
+	enum agent_wait_for wait_for;
+	char wait_pod[512], wait_uid[128];
+	uint64_t wait_usec;
+	void (*wait_done)(void *userdata, int error, const struct failure *why);
+	void *wait_userdata;
+};
+
+struct world {
+	sd_event *event;
+	struct agent agent;
+	char directory[64];
+	/* Of the last request. */
+	struct exchange exchange;
+	unsigned int answers;
+};
+
+int world_set_up(void **state);
+int world_tear_down(void **state);
+
+/* Begins a request; the answer may be there already. @body may be NULL. */
+void world_begin(struct world *world, enum api_method method, const char *uri, const char *body);
+/* The same until it is answered; asserts that it is. Return: the status. */
+int world_request(struct world *world, enum api_method method, const char *uri, const char *body);
+/* What the next requests ask for; back to JSON in world_set_up(). */
+extern enum api_form world_form;
+extern enum api_content world_content;
+extern bool world_may_wait;
+
+/* Turns the loop until the request is answered or nothing happens any more. */
+void world_turn(struct world *world);
+
+const char *world_reply(const struct world *world);
+/* A string in the last answer, by dotted path ("details.name", "items.0.kind"); "" absent. */
+const char *world_string(struct world *world, const char *path);
+
+/* Ends the wait that the agent was asked for. */
+void world_end_wait(struct world *world, int error, const char *why);
+
+extern const char world_pv_json[], world_pod_json[];
+
+#endif
