@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "other_kubelet.h"
 #include "state/found.h"
 
 #include <assert.h>
@@ -37,8 +38,11 @@ static int64_t memory_bytes(void)
 
 static int open_root(struct agent *agent, struct failure *reterr)
 {
-	int r = mount_root_open(agent->config->root_dir, &agent->root, reterr);
+	int r = other_kubelet_check("/proc", agent->config->root_dir, reterr);
 
+	if (r < 0)
+		return r;
+	r = mount_root_open(agent->config->root_dir, &agent->root, reterr);
 	if (r < 0)
 		return r;
 	r = mount_table_new(&agent->mount_table, reterr);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_file - podvold.conf: one YAML mapping from key to scalar; see config_file.h
+ */
+#include "config_file.h"
+
+#include "base/cleanup.h"
+#include "object/json.h"
+#include "object/yaml.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { CONFIG_FILE_BYTES_MAX = 65536, CONFIG_DEPTH_MAX = 8 };
+
+/* Return: bytes read, or a negative errno. One byte more than allowed tells a file that is too
+ * long. */
+static ssize_t read_file(const char *path, char buffer[CONFIG_FILE_BYTES_MAX + 1],
+			 struct failure *reterr)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	size_t used = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return failed(reterr, -errno, "cannot open the configuration '%s'", path);
+	do {
+		n = read(fd, buffer + used, CONFIG_FILE_BYTES_MAX + 1 - used);
+		if (n < 0)
+			return failed(reterr, -errno, "cannot read the configuration '%s'", path);
+		used += (size_t) n;
+	} while (n > 0 && used <= CONFIG_FILE_BYTES_MAX);
+	if (used > CONFIG_FILE_BYTES_MAX)
+		return failed_plain(reterr, -E2BIG,
+				    "the configuration '%s' is longer than %d bytes", path,
+				    CONFIG_FILE_BYTES_MAX);
+	return (ssize_t) used;
+}
+
+static int set_item(const struct cJSON *item,
+		    int (*set)(const char *key, const char *value, void *userdata,
+			       struct failure *reterr),
+		    void *userdata, struct failure *reterr)
+{
+	cleanup_free char *printed = NULL;
+
+	if (json_is_string(item))
+		return set(json_key(item), json_string(item, ""), userdata, reterr);
+	if (json_is_object(item) || json_is_array(item) || json_is_null(item))
+		return failed_plain(reterr, -EINVAL, "%s: one word, number or text is wanted",
+				    json_key(item));
+	printed = json_print(item);
+	if (!printed)
+		return failed(reterr, -ENOMEM, "%s", json_key(item));
+	return set(json_key(item), printed, userdata, reterr);
+}
+
+static int set_all(const struct cJSON *tree,
+		   int (*set)(const char *key, const char *value, void *userdata,
+			      struct failure *reterr),
+		   void *userdata, struct failure *reterr)
+{
+	int r = 0;
+
+	if (!json_is_object(tree))
+		return failed_plain(reterr, -EINVAL, "a mapping 'key: value' is wanted");
+	for (const struct cJSON *item = json_first(tree); item && r >= 0; item = json_next(item))
+		r = set_item(item, set, userdata, reterr);
+	return r;
+}
+
+int config_file_read(const char *path,
+		     int (*set)(const char *key, const char *value, void *userdata,
+				struct failure *reterr),
+		     void *userdata, struct failure *reterr)
+{
+	cleanup_free char *buffer = malloc(CONFIG_FILE_BYTES_MAX + 1);
+	struct yaml_document document;
+	struct yaml_reader *reader;
+	ssize_t length;
+	int r;
+
+	if (!buffer)
+		return failed(reterr, -ENOMEM, "cannot read the configuration");
+	length = read_file(path, buffer, reterr);
+	if (length < 0)
+		return (int) length;
+	reader = yaml_reader_new(buffer, (size_t) length, CONFIG_DEPTH_MAX, 1);
+	if (!reader)
+		return failed(reterr, -ENOMEM, "cannot read the configuration");
+
+	r = yaml_reader_next(reader, &document);
+	if (r > 0 && document.failure.error == 0) {
+		r = set_all(document.tree, set, userdata, &document.failure);
+	} else if (r > 0) {
+		r = document.failure.error;
+	}
+	json_free(document.tree);
+	yaml_reader_free(reader);
+	if (r < 0) {
+		*reterr = document.failure;
+		(void) failure_prefix(reterr, "configuration '%s'", path);
+	}
+	return r;
+}
