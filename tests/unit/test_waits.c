@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_waits - when a wait for a pod is over, and what it says: real tables, real loop, made-up
+ * operations
+ */
+#include "agent/parts.h"
+#include "fake_objects.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TIMEOUT_LONG_USEC = 10000000, TIMEOUT_SHORT_USEC = 20000 };
+
+static struct fake_pod pod;
+static struct pod_volume_mount pod_mount = { .name = "data", .mount_path = "/data" };
+static struct pod_container container = { .name = "c", .mounts = &pod_mount, .mount_count = 1 };
+static const struct object *stored_pod;
+static struct operation_view running;
+static bool has_running;
+
+const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
+				      const char *name_space, const char *name);
+void __wrap_populator_pod(struct populator *populator, const char *name_space, const char *name,
+			  uint64_t now_usec);
+bool __wrap_operation_look(struct operations *operations, const char *unique_name,
+			   const char *pod_uid, struct operation_view *ret);
+
+const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
+				      const char *name_space, const char *name)
+{
+	return stored_pod;
+}
+
+void __wrap_populator_pod(struct populator *populator, const char *name_space, const char *name,
+			  uint64_t now_usec)
+{
+}
+
+bool __wrap_operation_look(struct operations *operations, const char *unique_name,
+			   const char *pod_uid, struct operation_view *ret)
+{
+	if (has_running && *pod_uid)
+		*ret = running;
+	return has_running && *pod_uid;
+}
+
+struct fixture {
+	struct agent agent;
+	struct config config;
+	struct agent_wait *wait;
+	unsigned int calls;
+	int error;
+	struct failure why;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct agent *agent = &fixture->agent;
+
+	assert_non_null(fixture);
+	fake_pod_init(&pod, "web", "uid-1");
+	pod.pod.containers = &container;
+	pod.pod.container_count = 1;
+	stored_pod = &pod.object;
+	has_running = false;
+	fixture->config.waits_max = 2;
+	agent->config = &fixture->config;
+	assert_return_code(sd_event_new(&agent->event), errno);
+	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
+	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
+	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
+	assert_int_equal(waits_new(agent, &agent->waits), 0);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+	struct agent *agent = &fixture->agent;
+
+	waits_free(agent->waits);
+	actual_free(agent->actual);
+	desired_free(agent->desired);
+	dirty_set_free(agent->dirty);
+	sd_event_unref(agent->event);
+	free(fixture);
+	return 0;
+}
+
+static void on_done(void *userdata, int error, const struct failure *why)
+{
+	struct fixture *fixture = userdata;
+
+	fixture->calls++;
+	fixture->error = error;
+	if (why)
+		fixture->why = *why;
+}
+
+static void start(struct fixture *fixture, enum agent_wait_for what, uint64_t timeout_usec)
+{
+	assert_int_equal(agent_wait_pod(&fixture->agent, what, "default", "web", "uid-1",
+					timeout_usec, on_done, fixture, &fixture->wait),
+			 0);
+	assert_int_equal(fixture->calls, 0);
+}
+
+/* Turns the loop until the wait is over, at most for @usec. */
+static void turn(struct fixture *fixture, uint64_t usec)
+{
+	uint64_t end = monotonic_usec() + usec;
+
+	do
+		assert_return_code(sd_event_run(fixture->agent.event, 1000), errno);
+	while (fixture->calls == 0 && monotonic_usec() < end);
+}
+
+static void want_volume(struct fixture *fixture)
+{
+	struct volume_spec spec = { .name = "data", .pod = &pod.object, .source = &pod.volume };
+
+	assert_int_equal(desired_add(fixture->agent.desired,
+				     &(struct desired_want){
+					     .unique_name = "fake/uid-1-data",
+					     .plugin = &fake_plugin,
+					     .spec = &spec,
+					     .pod = &pod.object,
+					     .outer_name = "data",
+				     }),
+			 1);
+}
+
+static void unwant_volume(struct fixture *fixture)
+{
+	desired_remove(fixture->agent.desired, "fake/uid-1-data", "uid-1");
+}
+
+static void publish(struct fixture *fixture, int error, enum error_class error_class)
+{
+	struct actual_entry entry = {
+		.unique_name = "fake/uid-1-data",
+		.plugin = &fake_plugin,
+		.plugin_name = fake_plugin.name,
+		.spec_name = "data",
+		.pod_uid = "uid-1",
+		.pod_key = "default/web",
+		.outer_name = "data",
+		.path = "/p",
+	};
+
+	assert_int_equal(actual_begin(fixture->agent.actual, &entry), 0);
+	actual_apply(fixture->agent.actual, &(struct step_result){
+						    .kind = STEP_PUBLISH,
+						    .unique_name = "fake/uid-1-data",
+						    .pod_uid = "uid-1",
+						    .error = error,
+						    .error_class = error_class,
+					    });
+	waits_pod_changed(fixture->agent.waits, "uid-1");
+}
+
+static void unpublish(struct fixture *fixture)
+{
+	actual_apply(fixture->agent.actual, &(struct step_result){
+						    .kind = STEP_UNPUBLISH,
+						    .unique_name = "fake/uid-1-data",
+						    .pod_uid = "uid-1",
+					    });
+	waits_pod_changed(fixture->agent.waits, "uid-1");
+}
+
+static void assert_why(const struct fixture *fixture, const char *words)
+{
+	if (!strstr(fixture->why.text, words))
+		fail_msg("'%s' does not say '%s'", fixture->why.text, words);
+}
+
+static void test_mounted_already(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	publish(fixture, 0, ERROR_FINAL);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, 0);
+}
+
+static void test_mounted_later(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_SHORT_USEC);
+	assert_int_equal(fixture->calls, 0);
+	publish(fixture, 0, ERROR_FINAL);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, 0);
+}
+
+static void case_337_uncertain_is_not_mounted(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	publish(fixture, -EIO, ERROR_UNCERTAIN);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_SHORT_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+}
+
+/* difference: kubelet's wait for the unmount is satisfied by an uncertain entry; ours is not,
+ * because there may be a mount still. */
+static void case_338_uncertain_is_not_unmounted(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	publish(fixture, -EIO, ERROR_UNCERTAIN);
+	unwant_volume(fixture);
+	start(fixture, WAIT_UNMOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_SHORT_USEC);
+	assert_int_equal(fixture->calls, 0);
+	unpublish(fixture);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, 0);
+}
+
+static void case_339_mounted_in_the_last_moment(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	start(fixture, WAIT_MOUNTED, 0);
+	publish(fixture, 0, ERROR_FINAL);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, 0);
+}
+
+static void case_340_timeout_says_what_is_in_the_way(void **state)
+{
+	static const struct failure failure = { -ENOENT, "path \"/x\" does not exist" };
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	has_running = true;
+	running = (struct operation_view){ .name = "volume_mount",
+					   .stage = "look up the source",
+					   .attempts = 3,
+					   .retry_usec = monotonic_usec() + 2000000,
+					   .failure = &failure };
+	start(fixture, WAIT_MOUNTED, TIMEOUT_SHORT_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+	assert_why(fixture, "volume 'data': volume_mount failed at 'look up the source'");
+	assert_why(fixture, "path \"/x\" does not exist");
+	assert_why(fixture, "3 attempts, next in ");
+}
+
+/* difference: kubelet's wait ends at once with any look-up error; ours when it has stood for a
+ * second, because a claim that came with its pod is bound a moment later. */
+static void case_310_look_up_error_ends_the_wait_when_it_stands(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t begin = monotonic_usec();
+
+	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data",
+					   "error processing PVC default/c: PVC is not bound"),
+			 0);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -EIO);
+	assert_why(fixture, "PVC is not bound");
+	assert_true(monotonic_usec() - begin < TIMEOUT_LONG_USEC);
+}
+
+static void test_look_up_error_that_heals(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data", "not bound"),
+			 0);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_SHORT_USEC);
+	assert_int_equal(fixture->calls, 0);
+	desired_clear_errors(fixture->agent.desired, "uid-1");
+	want_volume(fixture);
+	publish(fixture, 0, ERROR_FINAL);
+	assert_int_equal(fixture->error, 0);
+	assert_int_equal(fixture->calls, 1);
+}
+
+static void test_pod_that_goes_ends_the_wait(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	stored_pod = NULL;
+	waits_pod_changed(fixture->agent.waits, "uid-1");
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, -ENOENT);
+	assert_why(fixture, "pod 'default/web' was deleted");
+}
+
+static void test_unused_volumes_are_not_waited_for(void **state)
+{
+	struct fixture *fixture = *state;
+
+	pod.pod.container_count = 0;
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, 0);
+	assert_int_equal(fixture->calls, 1);
+}
+
+static void test_waits_are_bounded_and_cancelled(void **state)
+{
+	struct fixture *fixture = *state;
+	struct agent_wait *second, *third;
+
+	want_volume(fixture);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	assert_int_equal(agent_wait_pod(&fixture->agent, WAIT_MOUNTED, "default", "web", "uid-1",
+					TIMEOUT_LONG_USEC, on_done, fixture, &second),
+			 0);
+	assert_int_equal(agent_wait_pod(&fixture->agent, WAIT_MOUNTED, "default", "web", "uid-1",
+					TIMEOUT_LONG_USEC, on_done, fixture, &third),
+			 -ENOBUFS);
+	agent_wait_cancel(second);
+	publish(fixture, 0, ERROR_FINAL);
+	assert_int_equal(fixture->calls, 1);
+}
+
+static void test_stopping_ends_every_wait(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	fixture->agent.waits = waits_free(fixture->agent.waits);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, -ECANCELED);
+}
+
+#define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_TABLES(test_mounted_already),
+		WITH_TABLES(test_mounted_later),
+		WITH_TABLES(case_337_uncertain_is_not_mounted),
+		WITH_TABLES(case_338_uncertain_is_not_unmounted),
+		WITH_TABLES(case_339_mounted_in_the_last_moment),
+		WITH_TABLES(case_340_timeout_says_what_is_in_the_way),
+		WITH_TABLES(case_310_look_up_error_ends_the_wait_when_it_stands),
+		WITH_TABLES(test_look_up_error_that_heals),
+		WITH_TABLES(test_pod_that_goes_ends_the_wait),
+		WITH_TABLES(test_unused_volumes_are_not_waited_for),
+		WITH_TABLES(test_waits_are_bounded_and_cancelled),
+		WITH_TABLES(test_stopping_ends_every_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
