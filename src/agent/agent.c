@@ -58,6 +58,18 @@ static int open_root(struct agent *agent, struct failure *reterr)
 	return 0;
 }
 
+/* A service manager makes these; without one they are made here. */
+static int make_own_directories(struct agent *agent, struct failure *reterr)
+{
+	cleanup_close int state_fd = -EBADF, run_fd = -EBADF;
+
+	state_fd = make_host_directories(agent->config->state_dir, 0700, reterr);
+	if (state_fd < 0)
+		return state_fd;
+	run_fd = make_host_directories(agent->config->run_dir, 0755, reterr);
+	return run_fd < 0 ? run_fd : 0;
+}
+
 static int start_pools(struct agent *agent, struct failure *reterr)
 {
 	struct worker_limits workers = {
@@ -301,7 +313,8 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		open_root, start_pools, make_tables, open_ledger, make_operations, open_sources,
+		make_own_directories, open_root,       start_pools,  make_tables,
+		open_ledger,          make_operations, open_sources,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
