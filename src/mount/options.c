@@ -4,7 +4,7 @@
  *
  * libmount's maps say what a word means; nothing of libmount's user-space table (utab) is written
  * or read. Words that only mount(8), fstab or systemd act on ("defaults", "noauto", "x-...") are
- * dropped; those that would make mount(8) do something else than mount (loop=, remount, move) are
+ * dropped; those that would make mount(8) do something else than mount (loop=, remount) are
  * refused.
  */
 #include "mount/mount.h"
@@ -195,14 +195,15 @@ static int split_kernel_word(const struct libmnt_optmap *entry, struct mount_att
 	unsigned long flag = (unsigned long) entry->id;
 	bool inverted = entry->mask & MNT_INVERT;
 
-	if (flag & (MS_REMOUNT | MS_MOVE))
+	if (flag & MS_REMOUNT)
 		return -EINVAL;
 	if (flag & MS_BIND) {
 		attributes->recursive |= (flag & MS_REC) != 0;
 		return 1;
 	}
 	if (split_propagation(flag, attributes) || split_atime(flag, inverted, attributes) ||
-	    split_attribute(flag, inverted, attributes) || flag == MS_SILENT)
+	    split_attribute(flag, inverted, attributes) || flag == MS_SILENT ||
+	    (flag == MS_I_VERSION && inverted))
 		return 1;
 	return 0;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_fallback - ENOSYS alone means that a system call is missing, and it is said once
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "mount/fallback.h"
+
+static unsigned int logged;
+
+void __wrap_log_message(int level, const char *format, ...);
+
+void __wrap_log_message(int level, const char *format, ...)
+{
+	(void) level;
+	(void) format;
+	logged++;
+}
+
+static void test_only_enosys(void **state)
+{
+	static const int others[] = { 0, EPERM, EINVAL, ENOENT, EOPNOTSUPP };
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_false(call_is_missing(others[i], CALL_OPENAT2));
+		assert_false(call_is_missing(-others[i], CALL_OPENAT2));
+	}
+	assert_int_equal(logged, 0);
+}
+
+static void test_said_once_per_call(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 3; i++)
+		for (int call = 0; call < KERNEL_CALLS; call++)
+			assert_true(call_is_missing(i % 2 ? ENOSYS : -ENOSYS, call));
+	assert_int_equal(logged, KERNEL_CALLS);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_enosys),
+		cmocka_unit_test(test_said_once_per_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
