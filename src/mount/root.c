@@ -272,6 +272,41 @@ static int root_place(const struct mount_root *root, struct place *ret, struct f
 	return 0;
 }
 
+/* A process that came after the one that bound it locked it inside the mount. */
+static bool lock_is_inside(const struct mount_root *root)
+{
+	struct mount_facts locked, entered;
+
+	return fd_facts(root->lock_fd, &locked, NULL) == 0 &&
+	       fd_facts(root->fd, &entered, NULL) == 0 && locked.mount_id == entered.mount_id;
+}
+
+/* Descriptors inside keep the mount busy, the lock's too; both are taken again, whatever came of
+ * it. Whoever locks the directory in between has it, and we are about to end anyway. */
+static int unmount_root(struct mount_root *root, const struct place *place, struct failure *reterr)
+{
+	bool relock = lock_is_inside(root);
+	int result, again = 0;
+
+	root->fd = close_keep_errno(root->fd);
+	if (relock)
+		root->lock_fd = close_keep_errno(root->lock_fd);
+	result = unmount_place(place, 0, reterr);
+	if (result == 0)
+		root->self_bound = false;
+	else
+		reterr = NULL; /* the first failure is the one that matters */
+
+	if (relock) {
+		root->lock_fd = open_root(root->path, reterr);
+		again = root->lock_fd < 0 ? root->lock_fd
+					  : lock_root(root->lock_fd, root->path, reterr);
+	}
+	if (again == 0)
+		again = enter_root(root, reterr);
+	return result < 0 ? result : again;
+}
+
 int mount_root_undo(struct mount_root *root, struct failure *reterr)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
@@ -289,15 +324,5 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr)
 				    "something is mounted below '%s': it stays a mount",
 				    root->path);
 	result = root_place(root, &place, reterr);
-	if (result < 0)
-		return result;
-
-	/* Our own descriptor inside keeps the mount busy; a failure gives it back. */
-	root->fd = close_keep_errno(root->fd);
-	result = unmount_place(&place, 0, reterr);
-	if (result == 0)
-		root->self_bound = false;
-	if (enter_root(root, result < 0 ? NULL : reterr) < 0 && result == 0)
-		result = -ESTALE;
-	return result;
+	return result < 0 ? result : unmount_root(root, &place, reterr);
 }

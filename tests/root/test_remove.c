@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_remove - what removal removes, and above all what it does not
+ */
+#include "kernel_calls.h"
+#include "tree.h"
+
+#include "base/cleanup.h"
+#include "mount/mount.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+static void open_place(const char *relative, struct place *ret)
+{
+	assert_int_equal(place_open(sandbox_fd(), sandbox_dir(), relative, ret, NULL), 0);
+}
+
+static int remove_contents(const char *relative, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+
+	open_place(relative, &place);
+	return remove_empty_dir_contents(&place, reterr);
+}
+
+static bool is_there(const char *relative)
+{
+	return faccessat(sandbox_fd(), relative, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void test_one_directory(void **state)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("dir", 0750);
+	sandbox_write("dir/file", "data");
+	open_place("dir", &place);
+	assert_int_equal(remove_directory(&place, &failure), -ENOTEMPTY);
+	assert_true(sandbox_has("dir/file", "data"));
+	assert_int_equal(remove_file(&place, &failure), -EISDIR);
+	assert_return_code(unlink(sandbox_path("dir/file")), errno);
+	assert_int_equal(remove_directory(&place, &failure), 0);
+	assert_false(is_there("dir"));
+	assert_int_equal(remove_directory(&place, &failure), 0); /* gone is fine */
+	assert_int_equal(remove_file(&place, &failure), 0);
+}
+
+static void test_one_file(void **state)
+{
+	cleanup(place_done) struct place file = PLACE_EMPTY, link = PLACE_EMPTY;
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_write("file", "data");
+	assert_return_code(symlink("file", sandbox_path("link")), errno);
+	open_place("file", &file);
+	open_place("link", &link);
+	assert_int_equal(remove_directory(&file, &failure), -ENOTDIR);
+	assert_int_equal(remove_file(&link, &failure), 0);
+	assert_true(sandbox_has("file", "data"));
+	assert_int_equal(remove_file(&file, &failure), 0);
+	assert_false(is_there("file"));
+}
+
+static void test_a_mount_point_is_not_removed(void **state)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("dir", 0750);
+	assert_return_code(mount("none", sandbox_path("dir"), "tmpfs", 0, NULL), errno);
+	open_place("dir", &place);
+	assert_int_equal(remove_directory(&place, &failure), -EBUSY);
+	assert_return_code(umount2(sandbox_path("dir"), 0), errno);
+}
+
+static void test_empty_parents(void **state)
+{
+	(void) state;
+	for (const char *const *path =
+		     (const char *const[]){ "a", "a/b", "a/b/c", "a/b/c/d", NULL };
+	     *path; path++)
+		sandbox_mkdir(*path, 0750);
+	remove_empty_parents(sandbox_fd(), "a/b/c/d/gone", 2);
+	assert_false(is_there("a/b/c"));
+	assert_true(is_there("a/b"));
+
+	sandbox_mkdir("a/b/c", 0750);
+	sandbox_write("a/b/file", "");
+	remove_empty_parents(sandbox_fd(), "a/b/c/gone", 0);
+	assert_false(is_there("a/b/c"));
+	assert_true(is_there("a/b")); /* not empty */
+
+	assert_return_code(unlink(sandbox_path("a/b/file")), errno);
+	remove_empty_parents(sandbox_fd(), "a/b/gone", 0);
+	assert_false(is_there("a"));
+	remove_empty_parents(sandbox_fd(), "gone", 0);
+	remove_empty_parents(sandbox_fd(), "missing/too/gone", 0);
+}
+
+static void test_parents_behind_a_link_stay(void **state)
+{
+	(void) state;
+	sandbox_mkdir("elsewhere", 0750);
+	sandbox_mkdir("elsewhere/sub", 0750);
+	sandbox_mkdir("a", 0750);
+	assert_return_code(symlink("../elsewhere", sandbox_path("a/link")), errno);
+	remove_empty_parents(sandbox_fd(), "a/link/sub/gone", 0);
+	assert_true(is_there("elsewhere/sub"));
+}
+
+static void test_contents_of_an_empty_dir(void **state)
+{
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("empty", 0777);
+	sandbox_mkdir("empty/sub", 0000);
+	sandbox_write("empty/sub/file", "");
+	sandbox_write("empty/file", "");
+	assert_return_code(mkfifo(sandbox_path("empty/fifo"), 0600), errno);
+	assert_return_code(symlink("/etc", sandbox_path("empty/link")), errno);
+	for (int i = 0; i < 3000; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "empty/sub/a file with a longer name %d", i);
+		sandbox_write(name, "");
+	}
+	assert_int_equal(remove_contents("empty", &failure), 0);
+	assert_false(is_there("empty"));
+	assert_int_equal(access("/etc/passwd", F_OK), 0);
+	assert_int_equal(remove_contents("empty", &failure), 0); /* gone is fine */
+}
+
+static void test_links_are_not_followed(void **state)
+{
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("outside", 0755);
+	sandbox_write("outside/file", "data");
+	sandbox_mkdir("empty", 0777);
+	assert_return_code(symlink("../outside", sandbox_path("empty/directory")), errno);
+	assert_return_code(symlink("../outside/file", sandbox_path("empty/file")), errno);
+	assert_int_equal(remove_contents("empty", &failure), 0);
+	assert_true(sandbox_has("outside/file", "data"));
+
+	/* The emptyDir itself as a link: nothing of where it leads is touched. */
+	assert_return_code(symlink("outside", sandbox_path("empty")), errno);
+	assert_true(remove_contents("empty", &failure) < 0);
+	assert_true(sandbox_has("outside/file", "data"));
+}
+
+static void test_nothing_across_a_mount(void **state)
+{
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("outside", 0755);
+	sandbox_write("outside/file", "data");
+	sandbox_mkdir("empty", 0777);
+	sandbox_mkdir("empty/a", 0755);
+	sandbox_mkdir("empty/a/mount", 0755);
+	assert_return_code(
+		mount(sandbox_path("outside"), sandbox_path("empty/a/mount"), NULL, MS_BIND, NULL),
+		errno);
+	assert_int_equal(remove_contents("empty", &failure), -EXDEV);
+	assert_non_null(strstr(failure.text, "mount"));
+	assert_true(sandbox_has("outside/file", "data"));
+	assert_return_code(umount2(sandbox_path("empty/a/mount"), 0), errno);
+
+	sandbox_write("empty/bound", "");
+	assert_return_code(mount(sandbox_path("outside/file"), sandbox_path("empty/bound"), NULL,
+				 MS_BIND, NULL),
+			   errno);
+	assert_int_equal(remove_contents("empty", &failure), -EXDEV);
+	assert_true(sandbox_has("outside/file", "data"));
+	assert_return_code(umount2(sandbox_path("empty/bound"), 0), errno);
+
+	/* A Memory emptyDir that is still mounted: its unmount is the caller's business. */
+	assert_return_code(mount("none", sandbox_path("empty"), "tmpfs", 0, NULL), errno);
+	sandbox_write("empty/kept", "kept");
+	assert_int_equal(remove_contents("empty", &failure), -EXDEV);
+	assert_true(sandbox_has("empty/kept", "kept"));
+	assert_return_code(umount2(sandbox_path("empty"), 0), errno);
+}
+
+/* Deeper than there are descriptors, as a pod may make it. */
+static void test_a_very_deep_tree(void **state)
+{
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("empty", 0777);
+	tree_make_deep("empty", 5000);
+	tree_limit_descriptors(100);
+	assert_int_equal(remove_contents("empty", &failure), 0);
+	tree_limit_descriptors(0);
+	assert_false(is_there("empty"));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SANDBOX_TEST(test_one_directory),
+		SANDBOX_TEST(test_one_file),
+		SANDBOX_TEST(test_a_mount_point_is_not_removed),
+		SANDBOX_TEST(test_empty_parents),
+		SANDBOX_TEST(test_parents_behind_a_link_stay),
+		SANDBOX_TEST(test_contents_of_an_empty_dir),
+		SANDBOX_TEST_WITHOUT(WITHOUT_OPENAT2, test_contents_of_an_empty_dir),
+		SANDBOX_TEST(test_links_are_not_followed),
+		SANDBOX_TEST_WITHOUT(WITHOUT_OPENAT2, test_links_are_not_followed),
+		SANDBOX_TEST(test_nothing_across_a_mount),
+		SANDBOX_TEST_WITHOUT(WITHOUT_OPENAT2, test_nothing_across_a_mount),
+		SANDBOX_TEST(test_a_very_deep_tree),
+	};
+
+	return sandbox_run("remove", tests, ARRAY_SIZE(tests));
+}
