@@ -127,13 +127,16 @@ static int admit_create(const struct object *proposed, uint64_t resource_version
 
 /* ---- update ---- */
 
-/* @key of @from, as it is there or absent. */
+/* @key of @from, as it is there or absent; in its place, so that an update that changes nothing
+ * gives the same text. */
 static int carry_over(struct cJSON *metadata, const struct cJSON *from, const char *key)
 {
 	const struct cJSON *item = json_get(from, key);
 
+	if (item)
+		return json_set(metadata, key, json_copy(item));
 	json_remove(metadata, key);
-	return item ? json_set(metadata, key, json_copy(item)) : 0;
+	return 0;
 }
 
 /* What its writer sees as the object's content, whose change raises the generation. */
