@@ -68,9 +68,9 @@ static void test_namespace_comes_from_the_path(void **state)
 {
 	struct world *world = *state;
 
-	assert_int_equal(world_request(world, METHOD_POST, "/api/v1/namespaces/edge/pods",
-				       world_pod_json),
-			 201);
+	assert_int_equal(
+		world_request(world, METHOD_POST, "/api/v1/namespaces/edge/pods", world_pod_json),
+		201);
 	assert_string_equal(world_string(world, "metadata.namespace"), "edge");
 	assert_int_equal(
 		world_request(world, METHOD_POST, "/api/v1/namespaces/edge/pods",
@@ -81,11 +81,10 @@ static void test_namespace_comes_from_the_path(void **state)
 		      "the namespace of the provided object does not match the namespace sent on "
 		      "the request");
 	/* Kind and version may be left out: the path has them. */
-	assert_int_equal(
-		world_request(world, METHOD_POST, "/api/v1/namespaces/edge/pods",
-			      "{\"metadata\":{\"name\":\"x\"},\"spec\":"
-			      "{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
-		201);
+	assert_int_equal(world_request(world, METHOD_POST, "/api/v1/namespaces/edge/pods",
+				       "{\"metadata\":{\"name\":\"x\"},\"spec\":"
+				       "{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
+			 201);
 	assert_string_equal(world_string(world, "kind"), "Pod");
 }
 
@@ -100,8 +99,7 @@ static void test_refusals_in_kubernetes_words(void **state)
 
 	(void) world_request(world, METHOD_GET, "/apis/storage.k8s.io/v1/storageclasses/fast",
 			     NULL);
-	assert_status(world, 404, "NotFound",
-		      "storageclasses.storage.k8s.io \"fast\" not found");
+	assert_status(world, 404, "NotFound", "storageclasses.storage.k8s.io \"fast\" not found");
 	assert_string_equal(world_string(world, "details.group"), "storage.k8s.io");
 
 	assert_int_equal(world_request(world, METHOD_POST, PVS, world_pv_json), 201);
@@ -165,9 +163,10 @@ static void test_update(void **state)
 	assert_string_equal(world_string(world, "spec.capacity.storage"), "2Gi");
 	assert_string_equal(world_string(world, "metadata.resourceVersion"), "2");
 	(void) make_update(world, "1", "3Gi");
-	assert_status(world, 409, "Conflict",
-		      "Operation cannot be fulfilled on persistentvolumes \"disk\": the object has "
-		      "been modified; please apply your changes to the latest version and try again");
+	assert_status(
+		world, 409, "Conflict",
+		"Operation cannot be fulfilled on persistentvolumes \"disk\": the object has "
+		"been modified; please apply your changes to the latest version and try again");
 	/* Without a version it replaces what is there. */
 	assert_int_equal(make_update(world, NULL, "3Gi"), 200);
 
@@ -243,8 +242,7 @@ static void test_forms(void **state)
 	(void) world_request(world, METHOD_POST, PODS, "a: [\n");
 	assert_status(world, 400, "BadRequest", NULL);
 	(void) world_request(world, METHOD_POST, PODS, "---\n---\n");
-	assert_status(world, 400, "BadRequest",
-		      "the body holds 0 documents and must hold one");
+	assert_status(world, 400, "BadRequest", "the body holds 0 documents and must hold one");
 	(void) world_request(world, METHOD_POST, PODS,
 			     "apiVersion: v1\nkind: Pod\nmetadata: {name: web2}\nspec: {}\n");
 	assert_status(world, 422, "Invalid", NULL);
@@ -269,14 +267,23 @@ static void test_forms(void **state)
 static void test_what_is_not_served_is_refused(void **state)
 {
 	struct world *world = *state;
-	static const char *const queries[] = { "watch=true", "watch=1", "labelSelector=a%3Db",
-					       "fieldSelector=a%3Db", "continue=x",
-					       "dryRun=All" };
+	static const char *const queries[] = { "watch=true",          "watch=1",
+					       "labelSelector=a%3Db", "fieldSelector=a%3Db",
+					       "continue=x",          "dryRun=All" };
 	static const char *const paths[] = {
-		"/", "/api", "/api/v1", "/api/v2/pods", "/api/v1/secrets", "/api/v1/pods/web",
-		"/apis/storage.k8s.io/v1/pods", "/apis/apps/v1/deployments",
-		"/api/v1/namespaces/default/persistentvolumes", PODS "/web/log",
-		PODS "/web/status/x", "/podvol/v1", "/podvol/v1/volumes/a/b",
+		"/",
+		"/api",
+		"/api/v1",
+		"/api/v2/pods",
+		"/api/v1/secrets",
+		"/api/v1/pods/web",
+		"/apis/storage.k8s.io/v1/pods",
+		"/apis/apps/v1/deployments",
+		"/api/v1/namespaces/default/persistentvolumes",
+		PODS "/web/log",
+		PODS "/web/status/x",
+		"/podvol/v1",
+		"/podvol/v1/volumes/a/b",
 	};
 	char uri[256];
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_api_apply - a stream of documents: all or none is begun, others' fields are kept
+ */
+#include "api_world.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define APPLY "/podvol/v1/apply"
+
+static const char stream[] = "apiVersion: v1\n"
+			     "kind: Pod\n"
+			     "metadata: {name: web, labels: {a: b}}\n"
+			     "spec:\n"
+			     "  containers: [{name: c, image: i}]\n"
+			     "  volumes: [{name: v, emptyDir: {}}]\n"
+			     "---\n"
+			     "apiVersion: v1\n"
+			     "kind: PersistentVolume\n"
+			     "metadata: {name: disk}\n"
+			     "spec:\n"
+			     "  capacity: {storage: 1Gi}\n"
+			     "  accessModes: [ReadWriteOnce]\n"
+			     "  hostPath: {path: /data}\n";
+
+static void assert_row(struct world *world, unsigned int row, const char *kind, const char *result)
+{
+	char path[64];
+
+	(void) snprintf(path, sizeof(path), "items.%u.kind", row);
+	assert_string_equal(world_string(world, path), kind);
+	(void) snprintf(path, sizeof(path), "items.%u.result", row);
+	assert_string_equal(world_string(world, path), result);
+}
+
+static int apply(struct world *world, const char *text)
+{
+	world_content = CONTENT_YAML;
+	return world_request(world, METHOD_POST, APPLY, text);
+}
+
+static void test_create_then_unchanged_then_configured(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *changed = strdup(stream);
+
+	assert_int_equal(apply(world, stream), 200);
+	assert_row(world, 0, "PersistentVolume", "created"); /* before the pod that may use it */
+	assert_row(world, 1, "Pod", "created");
+	assert_string_equal(world_string(world, "items.1.namespace"), "default");
+	assert_string_equal(world_string(world, "items.1.name"), "web");
+	assert_int_equal(strlen(world_string(world, "items.1.uid")), 36);
+
+	assert_int_equal(apply(world, stream), 200);
+	assert_row(world, 0, "PersistentVolume", "unchanged");
+	assert_row(world, 1, "Pod", "unchanged");
+
+	assert_non_null(changed);
+	*(strstr(changed, "1Gi")) = '2';
+	assert_int_equal(apply(world, changed), 200);
+	assert_row(world, 0, "PersistentVolume", "configured");
+	assert_row(world, 1, "Pod", "unchanged");
+}
+
+static void test_table(void **state)
+{
+	struct world *world = *state;
+
+	world_form = FORM_TABLE;
+	assert_int_equal(apply(world, stream), 200);
+	assert_string_equal(world_string(world, "columnDefinitions.4.name"), "Result");
+	assert_string_equal(world_string(world, "rows.0.cells.0"), "PersistentVolume");
+	assert_string_equal(world_string(world, "rows.0.cells.1"), "-");
+	assert_string_equal(world_string(world, "rows.1.cells.4"), "created");
+}
+
+/* What a controller wrote since is not in the document and stays. */
+static void test_keeps_what_it_does_not_name(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(apply(world, stream), 200);
+	world_content = CONTENT_JSON;
+	assert_int_equal(
+		world_request(world, METHOD_PUT, "/api/v1/persistentvolumes/disk",
+			      "{\"metadata\":{\"name\":\"disk\",\"annotations\":{\"by\":\"us\"}},"
+			      "\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":["
+			      "\"ReadWriteOnce\"],\"hostPath\":{\"path\":\"/data\"},\"claimRef\":{"
+			      "\"namespace\":\"default\",\"name\":\"c\"}}}"),
+		200);
+	assert_int_equal(apply(world, stream), 200);
+	assert_row(world, 0, "PersistentVolume", "unchanged");
+	assert_int_equal(world_request(world, METHOD_GET, "/api/v1/persistentvolumes/disk", NULL),
+			 200);
+	assert_string_equal(world_string(world, "spec.claimRef.name"), "c");
+	assert_string_equal(world_string(world, "metadata.annotations.by"), "us");
+}
+
+static void test_a_bad_document_stops_all(void **state)
+{
+	struct world *world = *state;
+	char text[2048];
+
+	(void) snprintf(text, sizeof(text),
+			"%s---\napiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {}\n",
+			stream);
+	assert_int_equal(apply(world, text), 422);
+	assert_non_null(strstr(world_string(world, "message"), "document 3 (line "));
+	assert_non_null(strstr(world_string(world, "message"),
+			       ", Pod bad) is refused, nothing was stored: spec.containers"));
+
+	(void) snprintf(text, sizeof(text), "%s---\nkind: [\n", stream);
+	assert_int_equal(apply(world, text), 400);
+	(void) snprintf(text, sizeof(text), "%s---\napiVersion: apps/v1\nkind: Deployment\n",
+			stream);
+	assert_int_equal(apply(world, text), 400);
+	assert_int_equal(apply(world, "# nothing\n"), 400);
+	assert_string_equal(world_string(world, "message"), "the body holds no document");
+	assert_int_equal(world_request(world, METHOD_POST, APPLY, NULL), 400);
+
+	assert_null(store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "disk"));
+	assert_null(store_get(world->agent.store, KIND_POD, "default", "web"));
+}
+
+/* Found only when its turn comes: the answer says how far it got. */
+static void test_not_admitted(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *changed = strdup(stream);
+
+	assert_int_equal(apply(world, stream), 200);
+	assert_non_null(changed);
+	memcpy(strstr(changed, "image: i}"), "image: j}", 9); /* a pod's image may change */
+	memcpy(strstr(changed, "name: v,"), "name: w,", 8);   /* its volumes may not */
+	*(strstr(changed, "1Gi")) = '2';
+	assert_int_equal(apply(world, changed), 422);
+	assert_non_null(strstr(world_string(world, "message"), "Pod \"web\" is invalid: spec"));
+	assert_non_null(strstr(world_string(world, "message"), "(1 of 2 documents were stored)"));
+}
+
+static void test_a_stale_version_is_a_conflict(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(apply(world, stream), 200);
+	assert_int_equal(apply(world,
+			       "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: "
+			       "disk, resourceVersion: \"77\"}\nspec: {capacity: {storage: "
+			       "1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /d}}\n"),
+			 409);
+	assert_string_equal(world_string(world, "reason"), "Conflict");
+}
+
+/* More documents than are queued at a time, among them one object twice. */
+static void test_many(void **state)
+{
+	struct world *world = *state;
+	const size_t count = 3 * API_APPLY_IN_FLIGHT, bytes = count * 256;
+	cleanup_free char *text = malloc(bytes);
+	size_t length = 0;
+
+	assert_non_null(text);
+	for (size_t i = 0; i < count; i++)
+		length += (size_t) snprintf(text + length, bytes - length,
+					    "---\napiVersion: v1\nkind: PersistentVolume\n"
+					    "metadata: {name: d%zu}\nspec: {capacity: {storage: "
+					    "%zuGi}, accessModes: [ReadWriteOnce], hostPath: "
+					    "{path: /d}}\n",
+					    i / 2, i % 2 + 1);
+	assert_int_equal(apply(world, text), 200);
+	assert_row(world, 0, "PersistentVolume", "created");
+	assert_row(world, 1, "PersistentVolume", "configured");
+	assert_row(world, (unsigned int) count - 1, "PersistentVolume", "configured");
+	assert_non_null(store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "d95"));
+}
+
+static void test_a_client_that_leaves(void **state)
+{
+	struct world *world = *state;
+
+	world_content = CONTENT_YAML;
+	world_begin(world, METHOD_POST, APPLY, stream);
+	assert_int_equal(world->answers, 0);
+	exchange_abandon(&world->exchange);
+	for (int i = 0; i < 50 && !store_get(world->agent.store, KIND_POD, "default", "web"); i++)
+		assert_true(sd_event_run(world->event, 20000) >= 0);
+	assert_int_equal(world->answers, 0);
+}
+
+int main(void)
+{
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(test_create_then_unchanged_then_configured),
+		IN_WORLD(test_table),
+		IN_WORLD(test_keeps_what_it_does_not_name),
+		IN_WORLD(test_a_bad_document_stops_all),
+		IN_WORLD(test_not_admitted),
+		IN_WORLD(test_a_stale_version_is_a_conflict),
+		IN_WORLD(test_many),
+		IN_WORLD(test_a_client_that_leaves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
