@@ -304,8 +304,10 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 	else if (ended->result.took_usec > 0)
 		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
 			  (double) ended->result.took_usec / 1e3);
-	else
-		log_about(LOG_INFO, &subject, "%s done", ended->name);
+	else /* a device of a directory is nothing: worth a line only to who looks closely */
+		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
+										    : LOG_DEBUG,
+			  &subject, "%s done", ended->name);
 }
 
 /* The ledger follows the table: an entry that is gone or absent has no row. */

@@ -322,6 +322,8 @@ int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *na
 
 	if (agent->waits->count >= (size_t) agent->config->waits_max)
 		return -ENOBUFS;
+	/* Before the wait is there: looking at the pod would end it within this call. */
+	populator_pod(agent->populator, name_space, name, now);
 	wait = wait_new(name_space, name, uid);
 	if (!wait)
 		return -ENOMEM;
@@ -338,7 +340,6 @@ int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *na
 		wait_free(wait);
 		return -ENOMEM;
 	}
-	populator_pod(agent->populator, name_space, name, now);
 	*ret = wait;
 	return 0;
 }

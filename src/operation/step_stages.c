@@ -23,7 +23,7 @@ struct step_row {
 static const struct step_row step_rows[] = {
 	[STEP_UNPUBLISH] = { { "volume_unmount", "unmap_volume" },
 			     { SLOT(new_unmounter), SLOT(new_block_unmapper) },
-			     false },
+			     true },
 	[STEP_STAGE] = { { "mount_device", "mount_device" },
 			 { SLOT(new_device_mounter), SLOT(new_device_mapper) },
 			 true },

@@ -41,6 +41,7 @@ const struct object *__wrap_store_get(struct store *store, enum object_kind kind
 void __wrap_populator_pod(struct populator *populator, const char *name_space, const char *name,
 			  uint64_t now_usec)
 {
+	waits_pod_changed((struct waits *) populator, "uid-1");
 }
 
 bool __wrap_operation_look(struct operations *operations, const char *unique_name,
@@ -78,6 +79,7 @@ static int setup(void **state)
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
 	assert_int_equal(waits_new(agent, &agent->waits), 0);
+	agent->populator = (struct populator *) agent->waits; /* for the function wrapped above */
 	*state = fixture;
 	return 0;
 }
@@ -106,6 +108,8 @@ static void on_done(void *userdata, int error, const struct failure *why)
 		fixture->why = *why;
 }
 
+/* Looking at the pod again tells its waits, as the agent does; none may end before the call
+ * returned. */
 static void start(struct fixture *fixture, enum agent_wait_for what, uint64_t timeout_usec)
 {
 	assert_int_equal(agent_wait_pod(&fixture->agent, what, "default", "web", "uid-1",
