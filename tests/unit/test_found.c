@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_found - volume directories are listed, nothing else is touched; mounts are in tests/root
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "state/found.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct tree {
+	char path[64];
+	int fd;
+	struct found_list found;
+};
+
+static bool statx_fails; /* for names that begin with "dead" */
+
+int __real_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret);
+int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret);
+
+int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret)
+{
+	assert_true(flags & AT_SYMLINK_NOFOLLOW);
+	assert_true(flags & AT_NO_AUTOMOUNT);
+	assert_true(flags & AT_STATX_DONT_SYNC);
+	if (statx_fails && strncmp(path, "dead", 4) == 0) {
+		errno = ESTALE;
+		return -1;
+	}
+	return __real_statx(fd, path, flags, mask, ret);
+}
+
+static int setup(void **state)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+
+	assert_non_null(tree);
+	(void) snprintf(tree->path, sizeof(tree->path), "/tmp/podvol-found-XXXXXX");
+	assert_non_null(mkdtemp(tree->path));
+	tree->fd = open(tree->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(tree->fd >= 0);
+	*state = tree;
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	struct tree *tree = *state;
+
+	found_list_done(&tree->found);
+	(void) close(tree->fd);
+	assert_int_equal(nftw(tree->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+	free(tree);
+	return 0;
+}
+
+static void make(const struct tree *tree, const char *path)
+{
+	char part[256];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		(void) snprintf(part, sizeof(part), "%.*s", (int) (slash - path), path);
+		assert_true(mkdirat(tree->fd, part, 0750) == 0 || errno == EEXIST);
+	}
+	assert_int_equal(mkdirat(tree->fd, path, 0750), 0);
+}
+
+static void make_file_at(const struct tree *tree, const char *path)
+{
+	cleanup_close int fd = openat(tree->fd, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+}
+
+static const struct found_volume *find(const struct tree *tree, const char *pod_uid,
+				       const char *volume_name)
+{
+	for (size_t i = 0; i < tree->found.count; i++)
+		if (strcmp(tree->found.volumes[i].pod_uid, pod_uid) == 0 &&
+		    strcmp(tree->found.volumes[i].volume_name, volume_name) == 0)
+			return &tree->found.volumes[i];
+	return NULL;
+}
+
+static void expect_found(struct tree *tree, size_t count)
+{
+	struct failure failure = { 0 };
+
+	assert_int_equal(found_read(tree->fd, &tree->found, &failure), 0);
+	assert_int_equal(failure.error, 0);
+	assert_int_equal(tree->found.count, count);
+}
+
+static void test_no_pods_no_volumes(void **state)
+{
+	expect_found(*state, 0);
+}
+
+static void test_volumes_of_both_kinds_are_found(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "pods/a/volumes/kubernetes.io~local-volume/pv");
+	make(tree, "pods/a/volumes/kubernetes.io~empty-dir/scratch");
+	make(tree, "pods/a/volumeDevices/kubernetes.io~local-volume");
+	assert_int_equal(symlinkat("/dev/null", tree->fd,
+				   "pods/a/volumeDevices/kubernetes.io~local-volume/raw"),
+			 0);
+	make(tree, "pods/b/volumes/example.com~two~tildes/x");
+	make(tree, "pods/c/etc-hosts");
+	make(tree, "plugins/kubernetes.io/local-volume/mounts/pv");
+	expect_found(tree, 4);
+
+	assert_string_equal(find(tree, "a", "pv")->plugin_name, "kubernetes.io/local-volume");
+	assert_false(find(tree, "a", "pv")->block);
+	assert_false(find(tree, "a", "pv")->is_mount_point);
+	assert_string_equal(find(tree, "a", "scratch")->plugin_name, "kubernetes.io/empty-dir");
+	assert_true(find(tree, "a", "raw")->block);
+	assert_string_equal(find(tree, "b", "x")->plugin_name, "example.com/two/tildes");
+}
+
+static void test_links_and_files_on_the_way_are_passed_over(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "elsewhere/volumes/plugin/secret");
+	make(tree, "pods/a/volumes/plugin/good");
+	assert_int_equal(symlinkat("../elsewhere", tree->fd, "pods/link"), 0);
+	make(tree, "pods/b");
+	assert_int_equal(symlinkat("../../elsewhere/volumes", tree->fd, "pods/b/volumes"), 0);
+	assert_int_equal(
+		symlinkat("../../../elsewhere/volumes/plugin", tree->fd, "pods/a/volumes/link"), 0);
+	make_file_at(tree, "pods/file");
+	make_file_at(tree, "pods/a/volumes/file");
+	expect_found(tree, 1);
+	assert_non_null(find(tree, "a", "good"));
+}
+
+static void test_pods_that_is_no_directory_is_nothing(void **state)
+{
+	struct tree *tree = *state;
+
+	make_file_at(tree, "pods");
+	expect_found(tree, 0);
+}
+
+static void test_volume_that_cannot_be_examined_counts_as_mounted(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "pods/a/volumes/plugin/dead-server");
+	make(tree, "pods/a/volumes/plugin/good");
+	make(tree, "pods/a/volumes/dead-plugin/lost");
+	make(tree, "pods/dead-pod/volumes/plugin/lost");
+	statx_fails = true;
+	expect_found(tree, 2);
+	statx_fails = false;
+	assert_true(find(tree, "a", "dead-server")->is_mount_point);
+	assert_false(find(tree, "a", "good")->is_mount_point);
+}
+
+static void test_unreadable_pods_directory_is_an_error(void **state)
+{
+	struct tree *tree = *state;
+	struct failure failure = { 0 };
+	struct found_list found;
+	cleanup_close int file_fd = -EBADF;
+
+	make_file_at(tree, "file");
+	file_fd = openat(tree->fd, "file", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(found_read(file_fd, &found, &failure), -ENOTDIR);
+	assert_non_null(strstr(failure.text, "cannot read the directory 'pods'"));
+	found_list_done(&found);
+}
+
+static void test_volumes_are_never_opened(void **state)
+{
+	struct tree *tree = *state;
+
+	/* Nobody may open it, and nobody does: not even root could list what is not a directory. */
+	make(tree, "pods/a/volumes/plugin");
+	assert_int_equal(mkfifoat(tree->fd, "pods/a/volumes/plugin/pipe", 0600), 0);
+	expect_found(tree, 1);
+}
+
+int main(void)
+{
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		WITH_TREE(test_no_pods_no_volumes),
+		WITH_TREE(test_volumes_of_both_kinds_are_found),
+		WITH_TREE(test_links_and_files_on_the_way_are_passed_over),
+		WITH_TREE(test_pods_that_is_no_directory_is_nothing),
+		WITH_TREE(test_volume_that_cannot_be_examined_counts_as_mounted),
+		WITH_TREE(test_unreadable_pods_directory_is_an_error),
+		WITH_TREE(test_volumes_are_never_opened),
+	};
+
+	return cmocka_run_group_tests_name("found", tests, NULL, NULL);
+}
