@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 /* The place of @name below a relative directory; parents made or not. */
@@ -109,6 +110,29 @@ int block_map_device(const struct block_map *map, const char *device_path, struc
 
 /* ---- unmapping ---- */
 
+/* Which pods' bind files are in the global map directory: the first one, "" when there is none. */
+static int first_entry(const struct plugin_host *host, const char *path, char *ret, size_t size,
+		       struct failure *reterr)
+{
+	cleanup_closedir DIR *dir = NULL;
+	const struct dirent *entry;
+	int fd =
+		open_beneath(host->root_fd, path, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
+
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		(void) close_keep_errno(fd);
+		return failed(reterr, -errno, "cannot read '%s'", path);
+	}
+	ret[0] = '\0';
+	while (ret[0] == '\0' && (entry = readdir(dir)))
+		if (layout_is_component(entry->d_name))
+			(void) snprintf(ret, size, "%s", entry->d_name);
+	return 0;
+}
+
 static int unlock_device(const struct place *bind_file, struct failure *reterr)
 {
 	cleanup_close int fd = open_beneath(bind_file->parent_fd, bind_file->name, O_PATH,
@@ -159,6 +183,21 @@ static int remove_link(const struct block_map *map, struct failure *reterr)
 	return r;
 }
 
+/* A loop device is one device's lock, whichever bind file it was attached through, and keeps that
+ * file's mount busy: so it goes with the pod that has it, and the next pod gets a new one. */
+static int lock_for_others(const struct block_map *map, struct failure *reterr)
+{
+	cleanup(place_done) struct place other = PLACE_EMPTY;
+	char name[NAME_MAX + 1];
+	int r;
+
+	r = first_entry(map->host, map->global_map_path, name, sizeof(name), reterr);
+	if (r < 0 || name[0] == '\0')
+		return r;
+	r = child_place(map->host, map->global_map_path, name, false, &other, reterr);
+	return r < 0 ? r : lock_device(&other, reterr);
+}
+
 int block_unmap_device(const struct block_map *map, struct failure *reterr)
 {
 	cleanup(place_done) struct place bind_file = PLACE_EMPTY;
@@ -180,42 +219,20 @@ int block_unmap_device(const struct block_map *map, struct failure *reterr)
 	if (r < 0 || !have_file)
 		return r;
 	r = remove_bind_file(&bind_file, reterr);
+	if (r == 0)
+		r = lock_for_others(map, reterr);
 	return r == -ENOENT ? 0 : r;
 }
 
 /* ---- the whole device ---- */
 
-/* The first entry of a directory, "" when it is empty. */
-static int first_entry(int fd, char *ret, size_t size, struct failure *reterr)
-{
-	cleanup_closedir DIR *dir = fdopendir(fd);
-	const struct dirent *entry;
-
-	ret[0] = '\0';
-	if (!dir) {
-		(void) close_keep_errno(fd);
-		return failed(reterr, -errno, "cannot read the global map directory");
-	}
-	while ((entry = readdir(dir))) {
-		if (!layout_is_component(entry->d_name))
-			continue;
-		(void) snprintf(ret, size, "%s", entry->d_name);
-		break;
-	}
-	return 0;
-}
-
 static int remove_map_directory(const struct plugin_host *host, const char *path,
 				struct failure *reterr)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
-	char entry[256];
-	int fd, r;
+	char entry[NAME_MAX + 1];
+	int r = first_entry(host, path, entry, sizeof(entry), reterr);
 
-	fd = open_beneath(host->root_fd, path, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
-	if (fd < 0)
-		return fd;
-	r = first_entry(fd, entry, sizeof(entry), reterr);
 	if (r < 0)
 		return r;
 	if (entry[0] != '\0')

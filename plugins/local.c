@@ -388,7 +388,6 @@ static int take_target_away(void *data, struct stage_report *report)
 	if (r < 0 && r != -ENOENT)
 		return r;
 
-	report->failure = (struct failure){ 0 };
 	remove_empty_parents(host->root_fd, unmounter->target_path, 1);
 	return STAGE_NEXT;
 }

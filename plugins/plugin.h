@@ -64,7 +64,7 @@ enum { STAGE_EVENTS_MAX = 4 };
 
 /* What a list of stages tells while and after it ran. Belongs to the thread that runs the stage. */
 struct stage_report {
-	struct failure failure;       /* of the stage that failed */
+	struct failure failure;       /* of the stage that failed; means nothing while none did */
 	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
@@ -178,6 +178,10 @@ struct volume_plugin {
  */
 int plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
 		    struct failure *reterr);
+
+/* The same among other plugins; @list ends with NULL. */
+int plugin_claim(const struct volume_plugin *const *list, const struct volume_spec *spec,
+		 const struct volume_plugin **ret, struct failure *reterr);
 
 /* By "kubernetes.io/local-volume"; NULL when unknown. */
 const struct volume_plugin *plugin_by_name(const char *name);

@@ -48,11 +48,17 @@ static const char *source_key(const struct volume_spec *spec)
 int plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
 		    struct failure *reterr)
 {
+	return plugin_claim(plugins, spec, ret, reterr);
+}
+
+int plugin_claim(const struct volume_plugin *const *list, const struct volume_spec *spec,
+		 const struct volume_plugin **ret, struct failure *reterr)
+{
 	const struct volume_plugin *found = NULL;
 
-	assert(spec && spec->name && ret);
+	assert(list && spec && spec->name && ret);
 
-	for (const struct volume_plugin *const *plugin = plugins; *plugin; plugin++) {
+	for (const struct volume_plugin *const *plugin = list; *plugin; plugin++) {
 		if (!(*plugin)->can_support(spec))
 			continue;
 		if (found)

@@ -47,13 +47,13 @@ static int make_uid(char text[UUID_BYTES])
 	return 0;
 }
 
-static int set_version(struct cJSON *metadata, uint64_t resource_version)
-{
-	char text[24];
-
-	(void) snprintf(text, sizeof(text), "%" PRIu64, resource_version);
-	return json_set_string(metadata, "resourceVersion", text);
-}
+/* What the store says of an object; NULL and 0 where it says nothing. */
+struct stamp {
+	const char *uid;
+	uint64_t resource_version, generation;
+	uint64_t created_usec, deleted_usec;
+	struct cJSON *finalizers; /* taken */
+};
 
 static int set_time(struct cJSON *metadata, const char *key, uint64_t usec)
 {
@@ -61,6 +61,39 @@ static int set_time(struct cJSON *metadata, const char *key, uint64_t usec)
 
 	timestamp_print(usec, text);
 	return json_set_string(metadata, key, text);
+}
+
+/* Behind the writer's members and always in this order: an unchanged object keeps its bytes. */
+static int stamp_metadata(struct cJSON *metadata, const struct stamp *stamp)
+{
+	static const char *const ours[] = { "uid",
+					    "resourceVersion",
+					    "generation",
+					    "creationTimestamp",
+					    "deletionTimestamp",
+					    "deletionGracePeriodSeconds",
+					    "finalizers" };
+	char version[24];
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		json_remove(metadata, ours[i]);
+	(void) snprintf(version, sizeof(version), "%" PRIu64, stamp->resource_version);
+	r = json_set_string(metadata, "uid", stamp->uid);
+	if (r == 0)
+		r = json_set_string(metadata, "resourceVersion", version);
+	if (r == 0)
+		r = json_set_int(metadata, "generation", (int64_t) stamp->generation);
+	if (r == 0)
+		r = set_time(metadata, "creationTimestamp", stamp->created_usec);
+	if (r == 0 && stamp->deleted_usec > 0)
+		r = set_time(metadata, "deletionTimestamp", stamp->deleted_usec);
+	if (r == 0 && stamp->deleted_usec > 0)
+		r = json_set_int(metadata, "deletionGracePeriodSeconds", 0);
+	if (json_count(stamp->finalizers) > 0 && r == 0)
+		return json_set(metadata, "finalizers", stamp->finalizers);
+	json_free(stamp->finalizers);
+	return r;
 }
 
 /* ---- create ---- */
@@ -78,66 +111,57 @@ static const char *protection_finalizer(enum object_kind kind)
 	}
 }
 
-static int add_finalizer(struct cJSON *metadata, const char *name)
+static bool has_element(const struct cJSON *list, const char *text)
 {
-	struct cJSON *list = json_member(metadata, "finalizers");
-
 	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
-		if (strcmp(json_string(item, ""), name) == 0)
-			return 0;
+		if (strcmp(json_string(item, ""), text) == 0)
+			return true;
 	}
-	if (!list)
-		list = json_add_array(metadata, "finalizers");
-	return json_set_string(list, NULL, name);
+	return false;
 }
 
-static int admit_create(const struct object *proposed, uint64_t resource_version, uint64_t now_usec,
-			const struct object **ret, struct failure *reterr)
+/* The writer's finalizers and ours; NULL: no memory. */
+static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_kind kind)
 {
+	const struct cJSON *list = json_get(metadata, "finalizers");
+	struct cJSON *copy = list ? json_copy(list) : json_new_array();
+	const char *ours = protection_finalizer(kind);
+
+	if (copy && ours && !has_element(copy, ours) && json_set_string(copy, NULL, ours) < 0) {
+		json_free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+static int admit_create(const struct admission *admission, const struct object **ret,
+			struct failure *reterr)
+{
+	const struct object *proposed = admission->proposed;
+	struct stamp stamp = { .uid = proposed->meta.uid,
+			       .resource_version = admission->resource_version,
+			       .generation = 1,
+			       .created_usec = admission->now_usec };
 	cleanup_json struct cJSON *tree = NULL;
-	const char *finalizer = protection_finalizer(proposed->kind);
-	struct cJSON *metadata;
 	char uid[UUID_BYTES];
 	int r;
 
 	r = read_tree(proposed, &tree, reterr);
 	if (r < 0)
 		return r;
-	metadata = json_ensure_object(tree, "metadata");
-	if (*proposed->meta.uid == '\0') {
+	if (*stamp.uid == '\0') {
 		r = make_uid(uid);
 		if (r < 0)
 			return failed(reterr, r, "cannot make a uid");
-		r = json_set_string(metadata, "uid", uid);
+		stamp.uid = uid;
 	}
-	json_remove(metadata, "deletionTimestamp");
-	json_remove(metadata, "deletionGracePeriodSeconds");
-	if (r == 0)
-		r = set_time(metadata, "creationTimestamp", now_usec);
-	if (r == 0)
-		r = set_version(metadata, resource_version);
-	if (r == 0)
-		r = json_set_int(metadata, "generation", 1);
-	if (r == 0 && finalizer)
-		r = add_finalizer(metadata, finalizer);
-	if (r < 0)
-		return failed(reterr, r, "cannot admit an object");
+	stamp.finalizers = first_finalizers(json_get(tree, "metadata"), proposed->kind);
+	if (!stamp.finalizers || stamp_metadata(json_member(tree, "metadata"), &stamp) < 0)
+		return failed(reterr, -ENOMEM, "cannot admit an object");
 	return object_from_tree(tree, ret, reterr);
 }
 
 /* ---- update ---- */
-
-/* @key of @from, as it is there or absent; in its place, so that an update that changes nothing
- * gives the same text. */
-static int carry_over(struct cJSON *metadata, const struct cJSON *from, const char *key)
-{
-	const struct cJSON *item = json_get(from, key);
-
-	if (item)
-		return json_set(metadata, key, json_copy(item));
-	json_remove(metadata, key);
-	return 0;
-}
 
 /* What its writer sees as the object's content, whose change raises the generation. */
 static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
@@ -150,15 +174,6 @@ static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
 			return false;
 	}
 	return json_count(old) == json_count(proposed);
-}
-
-static bool has_element(const struct cJSON *list, const char *text)
-{
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
-		if (strcmp(json_string(item, ""), text) == 0)
-			return true;
-	}
-	return false;
 }
 
 static int check_finalizers(const struct cJSON *old, const struct cJSON *proposed,
@@ -177,6 +192,18 @@ static int check_finalizers(const struct cJSON *old, const struct cJSON *propose
 	return 0;
 }
 
+/* What stays as the store has it. */
+static struct stamp stamp_of(const struct object *old, uint64_t resource_version)
+{
+	return (struct stamp){
+		.uid = old->meta.uid,
+		.resource_version = resource_version,
+		.generation = old->meta.generation,
+		.created_usec = old->meta.creation_usec,
+		.deleted_usec = timestamp_parse(old->meta.deletion_timestamp),
+	};
+}
+
 static int check_same(const struct object *old, const struct object *proposed,
 		      struct failure *reterr)
 {
@@ -189,34 +216,18 @@ static int check_same(const struct object *old, const struct object *proposed,
 	return row->validate_update ? row->validate_update(old, proposed, reterr) : 0;
 }
 
-static int carry_metadata(struct cJSON *tree, const struct cJSON *old_tree,
-			  const struct object *old, uint64_t resource_version)
-{
-	static const char *const kept[] = { "uid", "creationTimestamp", "deletionTimestamp",
-					    "deletionGracePeriodSeconds" };
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-	const struct cJSON *from = json_get(old_tree, "metadata");
-	uint64_t generation = old->meta.generation + (same_content(old_tree, tree) ? 0 : 1);
-
-	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-		if (carry_over(metadata, from, kept[i]) < 0)
-			return -ENOMEM;
-	}
-	if (json_set_int(metadata, "generation", (int64_t) generation) < 0)
-		return -ENOMEM;
-	return set_version(metadata, resource_version);
-}
-
-static int admit_update(const struct object *old, const struct object *proposed,
-			uint64_t resource_version, const struct object **ret,
+static int admit_update(const struct admission *admission, const struct object **ret,
 			struct failure *reterr)
 {
+	const struct object *old = admission->old;
 	cleanup_json struct cJSON *tree = NULL, *old_tree = NULL;
+	struct stamp stamp = stamp_of(old, admission->resource_version);
+	const struct cJSON *finalizers;
 	int r;
 
-	r = check_same(old, proposed, reterr);
+	r = check_same(old, admission->proposed, reterr);
 	if (r == 0)
-		r = read_tree(proposed, &tree, reterr);
+		r = read_tree(admission->proposed, &tree, reterr);
 	if (r == 0)
 		r = read_tree(old, &old_tree, reterr);
 	if (r == 0 && old->meta.deletes)
@@ -224,31 +235,35 @@ static int admit_update(const struct object *old, const struct object *proposed,
 				     reterr);
 	if (r < 0)
 		return r;
-	if (old->meta.deletes &&
-	    json_count(json_get(json_get(tree, "metadata"), "finalizers")) == 0) {
+	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
+	if (old->meta.deletes && json_count(finalizers) == 0) {
 		*ret = NULL; /* the last one that held it back is gone */
 		return 0;
 	}
-	r = carry_metadata(tree, old_tree, old, resource_version);
-	if (r < 0)
-		return failed(reterr, r, "cannot admit an object");
+	if (!same_content(old_tree, tree))
+		stamp.generation++;
+	stamp.finalizers = finalizers ? json_copy(finalizers) : json_new_array();
+	if (!stamp.finalizers || stamp_metadata(json_member(tree, "metadata"), &stamp) < 0)
+		return failed(reterr, -ENOMEM, "cannot admit an object");
 	return object_from_tree(tree, ret, reterr);
 }
 
 /* ---- delete ---- */
 
-static int admit_delete(const struct object *old, uint64_t resource_version, uint64_t now_usec,
-			const struct object **ret, struct failure *reterr)
+static int admit_delete(const struct admission *admission, const struct object **ret,
+			struct failure *reterr)
 {
+	const struct object *old = admission->old;
 	cleanup_json struct cJSON *tree = NULL;
-	struct cJSON *metadata;
+	struct stamp stamp = stamp_of(old, admission->resource_version);
+	const struct cJSON *finalizers;
 	int r;
 
 	r = read_tree(old, &tree, reterr);
 	if (r < 0)
 		return r;
-	metadata = json_ensure_object(tree, "metadata");
-	if (json_count(json_get(metadata, "finalizers")) == 0) {
+	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
+	if (json_count(finalizers) == 0) {
 		*ret = NULL;
 		return 0;
 	}
@@ -256,36 +271,33 @@ static int admit_delete(const struct object *old, uint64_t resource_version, uin
 		*ret = object_ref(old);
 		return 0;
 	}
-	r = set_time(metadata, "deletionTimestamp", now_usec);
-	if (r == 0)
-		r = json_set_int(metadata, "deletionGracePeriodSeconds", 0);
-	if (r == 0)
-		r = json_set_int(metadata, "generation", (int64_t) old->meta.generation + 1);
-	if (r == 0)
-		r = set_version(metadata, resource_version);
-	if (r < 0)
-		return failed(reterr, r, "cannot admit a deletion");
+	stamp.generation++;
+	stamp.deleted_usec = admission->now_usec;
+	stamp.finalizers = json_copy(finalizers);
+	if (!stamp.finalizers || stamp_metadata(json_member(tree, "metadata"), &stamp) < 0)
+		return failed(reterr, -ENOMEM, "cannot admit a deletion");
 	return object_from_tree(tree, ret, reterr);
 }
 
-int object_admit(enum admit_verb verb, const struct object *old, const struct object *proposed,
-		 uint64_t resource_version, uint64_t now_usec, const struct object **ret,
+int object_admit(const struct admission *admission, const struct object **ret,
 		 struct failure *reterr)
 {
+	const struct object *old = admission->old;
+
 	assert(ret);
-	switch (verb) {
+	switch (admission->verb) {
 	case ADMIT_CREATE:
-		assert(proposed);
+		assert(admission->proposed);
 		if (old)
 			return failed_plain(reterr, -EEXIST, "%s \"%s\" already exists",
 					    kind_row(old->kind)->plural, old->meta.name);
-		return admit_create(proposed, resource_version, now_usec, ret, reterr);
+		return admit_create(admission, ret, reterr);
 	case ADMIT_UPDATE:
-		assert(old && proposed);
-		return admit_update(old, proposed, resource_version, ret, reterr);
+		assert(old && admission->proposed);
+		return admit_update(admission, ret, reterr);
 	case ADMIT_DELETE:
 		assert(old);
-		return admit_delete(old, resource_version, now_usec, ret, reterr);
+		return admit_delete(admission, ret, reterr);
 	}
 	assert(!"an unknown verb");
 	return -EINVAL;

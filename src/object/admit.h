@@ -12,26 +12,30 @@
 
 enum admit_verb { ADMIT_CREATE, ADMIT_UPDATE, ADMIT_DELETE };
 
+struct admission {
+	enum admit_verb verb;
+	const struct object *old;      /* what the store holds; NULL for ADMIT_CREATE */
+	const struct object *proposed; /* what the writer sent; NULL for ADMIT_DELETE */
+	uint64_t resource_version;     /* that this write will have */
+	uint64_t now_usec;             /* real time: creationTimestamp, deletionTimestamp */
+};
+
 /**
  * object_admit - may this write happen, and what exactly is written
- * @verb:             what is asked
- * @old:              what the store holds; NULL for ADMIT_CREATE
- * @proposed:         what the writer sent; NULL for ADMIT_DELETE
- * @resource_version: the version this write will have
- * @now_usec:         real time, for creationTimestamp and deletionTimestamp
- * @ret:              a new reference to what is to be stored; NULL when a delete removes the object
- * at once. A delete that finalizers hold back gives the object with its deletionTimestamp.
- * @reterr:           names the field
+ * @ret:    a new reference to what is to be stored; NULL when a delete removes the object at once.
+ * A delete that finalizers hold back gives the object with its deletionTimestamp.
+ * @reterr: names the field
  *
  * Create: uid made when absent, creationTimestamp, resourceVersion, generation 1,
  * kubernetes.io/pv-protection and pvc-protection finalizers. Update: uid and creationTimestamp are
  * kept, immutable fields compared, generation raised when spec changed; an object being deleted
- * whose last finalizer goes is removed (@ret NULL).
+ * whose last finalizer goes is removed (@ret NULL). What the store adds to metadata stands behind
+ * the writer's members in a fixed order, so that a write that changes nothing gives the same bytes
+ * but for the resourceVersion. Pure but for the random uid; any thread.
  *
  * Return: 0; -EINVAL invalid or immutable field changed; -EEXIST; -ENOMEM.
  */
-int object_admit(enum admit_verb verb, const struct object *old, const struct object *proposed,
-		 uint64_t resource_version, uint64_t now_usec, const struct object **ret,
+int object_admit(const struct admission *admission, const struct object **ret,
 		 struct failure *reterr);
 
 #endif

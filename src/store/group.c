@@ -142,6 +142,11 @@ static bool is_unchanged(const struct object *old, const struct object *result)
 static int judge(struct admitted *member, struct cache *cache, bool is_taken, uint64_t now_usec)
 {
 	const struct write *write = member->write;
+	const struct admission admission = { .verb = write->verb,
+					     .old = member->old,
+					     .proposed = write->object,
+					     .resource_version = member->resource_version,
+					     .now_usec = now_usec };
 	int r;
 
 	r = check_presence(member, is_taken);
@@ -150,8 +155,7 @@ static int judge(struct admitted *member, struct cache *cache, bool is_taken, ui
 	/* After the commit there is no way back, so the memory is taken before. */
 	if (cache_reserve(cache, write->kind, STORE_GROUP_MAX) < 0)
 		return failed(&member->failure, -ENOMEM, "cannot store '%s'", write->name);
-	r = object_admit(write->verb, member->old, write->object, member->resource_version,
-			 now_usec, &member->result, &member->failure);
+	r = object_admit(&admission, &member->result, &member->failure);
 	if (r < 0) {
 		member->failure.error = r;
 		return r;
