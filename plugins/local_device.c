@@ -240,8 +240,8 @@ static int check_references(void *data, struct stage_report *report)
 		       &report->failure);
 	if (r == 0)
 		r = place_facts(&unmounter->staging, &facts, &report->failure);
-	if (r == -ENOENT)
-		return STAGE_LIST_DONE;
+	if (r == -ENOENT) /* a directory, or unmounted by the attempt that found the device open */
+		return unmounter->device[0] == '\0' ? STAGE_LIST_DONE : STAGE_NEXT;
 	if (is_corrupted_mount_error(r) || (r == 0 && !facts.is_mount_root))
 		return STAGE_NEXT;
 	if (r < 0)
@@ -269,6 +269,8 @@ static int unmount_device(void *data, struct stage_report *report)
 	struct device_unmounter *unmounter = data;
 
 	report->error_class = ERROR_UNCERTAIN;
+	if (unmounter->staging.parent_fd < 0)
+		return STAGE_NEXT;
 	return cleanup_mount_point(&unmounter->staging, &report->failure);
 }
 

@@ -227,6 +227,17 @@ static void test_nothing_staged(void **state)
 	assert_int_equal(run(local->new_device_unmounter).result, STAGE_LIST_DONE);
 }
 
+/* The attempt before unmounted and found the device open: the next one asks again. */
+static void test_unmounted_before_but_open_then(void **state)
+{
+	request.device_path = "/dev/loop8";
+	fake_mount.fail_name = "place_open";
+	fake_mount.fail_error = -ENOENT;
+	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
+	assert_string_equal(fake_mount.diary, "place_open(" STAGING ")\n"
+					      "open_host_path(/dev/loop8)\n");
+}
+
 static void test_device_in_use_is_refused(void **state)
 {
 	struct ran ran;
@@ -404,6 +415,7 @@ int main(void)
 		cmocka_unit_test_setup(test_device_is_found_by_its_mount, setup),
 		cmocka_unit_test_setup(test_other_paths_are_left_alone, setup),
 		cmocka_unit_test_setup(test_nothing_staged, setup),
+		cmocka_unit_test_setup(test_unmounted_before_but_open_then, setup),
 		cmocka_unit_test_setup(test_device_in_use_is_refused, setup),
 		cmocka_unit_test_setup(test_failed_unmount_is_uncertain, setup),
 		cmocka_unit_test_setup(test_dead_mount_is_not_looked_at, setup),
