@@ -336,15 +336,17 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	return 0;
 }
 
-/* In reverse, with one exception: threads end before what their jobs report to. */
+/* In reverse, with one exception: threads end, and their last results are told, before what hears of
+ * them goes. */
 struct agent *agent_free(struct agent *agent)
 {
 	if (!agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
-	waits_free(agent->waits);
 	agent->workers = worker_pool_free(agent->workers);
 	agent->mount_thread = worker_pool_free(agent->mount_thread);
+	agent->to_loop = worker_return_free(agent->to_loop);
+	waits_free(agent->waits);
 	operations_free(agent->operations);
 	pv_binder_free(agent->binder);
 	store_watch_free(agent->watch);
@@ -359,7 +361,6 @@ struct agent *agent_free(struct agent *agent)
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);
 	sd_event_source_disable_unref(agent->turn);
-	worker_return_free(agent->to_loop);
 	mount_table_free(agent->mount_table);
 	mount_root_done(&agent->root);
 	free(agent);
