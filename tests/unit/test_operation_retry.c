@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_operation_retry - what failed comes again, or is forgotten
+ */
+#include "operation_world.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* ---- retries ---- */
+
+static void retries_come_when_the_back_off_is_over(void **state)
+{
+	struct step again = publish("v", "uid");
+	struct operation_view view;
+
+	(void) state;
+	(void) fail_once(publish("v", "uid"));
+	world.submit_when_retried = &again;
+	run_until_retried(1);
+	assert_string_equal(world.retries[0], "v");
+	assert_true(look("uid", &view));
+	assert_true(view.running);
+	assert_int_equal(view.attempts, 1);
+	assert_string_equal(view.failure->text, "no luck"); /* of the attempt before */
+	(void) run_until_ended(2);
+	assert_int_equal(world.ended[1].attempt, 2);
+	assert_true(world.ended[1].retry_usec >= monotonic_usec() + FIRST_USEC / 2);
+}
+
+static void what_nobody_comes_back_for_is_forgotten(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	(void) fail_once(publish("v", "uid"));
+	run_until_retried(1);
+	assert_true(look("uid", &view));
+	run_until_retried(2); /* the last call, for whoever waits for it to go */
+	assert_false(look("uid", &view));
+	assert_int_equal(sd_event_run(world.event, 0), 0);
+}
+
+static void somebody_may_ask_for_a_try_now(void **state)
+{
+	(void) state;
+	(void) fail_once(publish("v", "uid"));
+	operation_retry_now(world.operations, "v");
+	assert_int_equal(world.retry_count, 0);
+	run_until_retried(1);
+	world.stage_result = 0;
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	assert_int_equal(run_until_ended(2)->attempt, 2);
+	operation_retry_now(world.operations, "unknown");
+}
+
+static void a_step_that_could_not_begin_comes_later_once(void **state)
+{
+	uint64_t now = monotonic_usec();
+
+	(void) state;
+	operation_retry_later(world.operations, "v", now);
+	operation_retry_later(world.operations, "w", now);
+	operation_retry_later(world.operations, "v", now);
+	run_until_retried(2);
+	assert_true(monotonic_usec() >= now + FIRST_USEC);
+	assert_string_equal(world.retries[0], "v");
+	assert_string_equal(world.retries[1], "w");
+	operation_retry_later(world.operations, "v", now);
+	run_until_retried(3);
+	operation_retry_later(world.operations, "left", now); /* freed with the rest */
+}
+
+/* ---- cancellation ---- */
+
+static void cancelled_before_it_ran(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	world.hold = true;
+	assert_int_equal(submit(publish("w", "uid")), 0); /* keeps the only thread */
+	assert_int_equal(sem_wait(&world.began), 0);
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	operation_cancel(world.operations, "v", "other");
+	operation_cancel(world.operations, "v", NULL);
+	operation_cancel(world.operations, "v", "uid");
+	(void) sem_post(&world.go);
+	(void) run_until_ended(2);
+	assert_int_equal(world.ended[0].result.error, 0);
+	assert_int_equal(world.ended[1].result.error, -ECANCELED);
+	assert_int_equal(world.ended[1].result.error_class, ERROR_TRANSIENT);
+	assert_int_equal(world.ended[1].retry_usec, 0);
+	assert_false(look("uid", &view));
+}
+
+static void cancelling_drops_what_failed(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	(void) fail_once(publish("v", "uid"));
+	operation_cancel(world.operations, "v", "other");
+	assert_true(look("uid", &view));
+	operation_cancel(world.operations, "v", "uid");
+	assert_false(look("uid", &view));
+
+	(void) fail_once(stage_step());
+	assert_true(look(NULL, &view));
+	operation_cancel(world.operations, "v", "");
+	assert_false(look("", &view));
+
+	(void) fail_once(unpublish("v", "uid"));
+	operation_cancel(world.operations, "v", "uid");
+	assert_true(look("uid", &view)); /* teardowns go on */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WORLD(retries_come_when_the_back_off_is_over),
+		WORLD(what_nobody_comes_back_for_is_forgotten),
+		WORLD(somebody_may_ask_for_a_try_now),
+		WORLD(a_step_that_could_not_begin_comes_later_once),
+		WORLD(cancelled_before_it_ran),
+		WORLD(cancelling_drops_what_failed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_step_stages - each kind of step finds its slot, its name, its key and its request
+ */
+#include "operation/step_stages.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char *slot_called;
+static struct volume_request seen;
+
+static int note(const char *slot, const struct volume_request *request, struct stage_list *ret)
+{
+	slot_called = slot;
+	seen = *request;
+	ret->count = 3;
+	return 0;
+}
+
+#define SLOT(name)                                                                                 \
+	static int name(const struct volume_request *request, struct stage_list *ret,              \
+			struct failure *reterr)                                                    \
+	{                                                                                          \
+		(void) reterr;                                                                     \
+		return note(#name, request, ret);                                                  \
+	}
+SLOT(new_mounter)
+SLOT(new_unmounter)
+SLOT(new_device_mounter)
+SLOT(new_device_unmounter)
+SLOT(new_device_mapper)
+SLOT(new_block_mapper)
+SLOT(new_block_unmapper)
+SLOT(new_device_unmapper)
+
+static int new_refused(const struct volume_request *request, struct stage_list *ret,
+		       struct failure *reterr)
+{
+	(void) request;
+	(void) ret;
+	return failed_plain(reterr, -EINVAL, "no");
+}
+
+static char *get_device_mount_path(const struct volume_request *request)
+{
+	return strdup(request->spec->name);
+}
+
+static const struct volume_plugin full = {
+	.name = "example.com/full",
+	.new_mounter = new_mounter,
+	.new_unmounter = new_unmounter,
+	.new_device_mounter = new_device_mounter,
+	.new_device_unmounter = new_device_unmounter,
+	.new_device_mapper = new_device_mapper,
+	.new_block_mapper = new_block_mapper,
+	.new_block_unmapper = new_block_unmapper,
+	.new_device_unmapper = new_device_unmapper,
+	.get_device_mount_path = get_device_mount_path,
+};
+static const struct volume_plugin bare = { .name = "example.com/bare" };
+static const struct volume_plugin refusing = { .name = "example.com/refusing",
+					       .new_mounter = new_refused };
+static const struct plugin_host host = { .root_dir = "/r" };
+
+static struct desired_pod want_pod = { .pod_uid = (char *) "uid", .spec = { .name = "inner" } };
+static struct desired_volume want;
+static struct actual_volume have;
+
+static struct step make_step(enum step_kind kind, const struct volume_plugin *plugin, bool block)
+{
+	bool sets_up = kind == STEP_STAGE || kind == STEP_PUBLISH;
+	bool has_pod = kind == STEP_PUBLISH || kind == STEP_UNPUBLISH;
+
+	want = (struct desired_volume){ .plugin = plugin, .block = block };
+	have = (struct actual_volume){ .plugin = plugin,
+				       .plugin_name = (char *) "example.com/gone",
+				       .spec_name = (char *) "recorded",
+				       .block = block,
+				       .device_path = (char *) "/dev/x",
+				       .device_mount_path = (char *) "/g" };
+	return (struct step){ .kind = kind,
+			      .unique_name = "v",
+			      .pod_uid = has_pod ? "uid" : NULL,
+			      .want = sets_up ? &want : NULL,
+			      .want_pod = sets_up ? &want_pod : NULL,
+			      .have = &have };
+}
+
+struct expectation {
+	enum step_kind kind;
+	bool block;
+	const char *slot, *name;
+};
+
+static void every_step_has_its_slot_and_name(void **state)
+{
+	static const struct expectation expected[] = {
+		{ STEP_PUBLISH, false, "new_mounter", "volume_mount" },
+		{ STEP_PUBLISH, true, "new_block_mapper", "map_volume" },
+		{ STEP_UNPUBLISH, false, "new_unmounter", "volume_unmount" },
+		{ STEP_UNPUBLISH, true, "new_block_unmapper", "unmap_volume" },
+		{ STEP_STAGE, false, "new_device_mounter", "mount_device" },
+		{ STEP_STAGE, true, "new_device_mapper", "mount_device" },
+		{ STEP_UNSTAGE, false, "new_device_unmounter", "unmount_device" },
+		{ STEP_UNSTAGE, true, "new_device_unmapper", "unmap_device" },
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		struct step step = make_step(expected[i].kind, &full, expected[i].block);
+		struct stage_list list = { 0 };
+		cleanup_free char *path = NULL;
+
+		slot_called = NULL;
+		assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+		assert_string_equal(slot_called, expected[i].slot);
+		assert_string_equal(step_operation_name(&step), expected[i].name);
+		assert_int_equal(list.count, 3);
+		if (expected[i].kind == STEP_STAGE)
+			assert_string_equal(path, "inner");
+		else
+			assert_null(path);
+	}
+}
+
+static void set_up_is_asked_with_the_want(void **state)
+{
+	struct step step = make_step(STEP_PUBLISH, &full, false);
+	struct stage_list list = { 0 };
+	char *path = NULL;
+
+	(void) state;
+	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_ptr_equal(seen.host, &host);
+	assert_ptr_equal(seen.spec, &want_pod.spec);
+	assert_string_equal(seen.volume_name, "inner");
+	assert_string_equal(seen.pod_uid, "uid");
+	assert_string_equal(seen.device_mount_path, "/g");
+
+	step.have = NULL;
+	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_string_equal(seen.device_mount_path, "");
+	assert_string_equal(seen.device_path, "");
+}
+
+static void teardown_is_asked_with_what_is_recorded(void **state)
+{
+	struct step step = make_step(STEP_UNSTAGE, &full, false);
+	struct stage_list list = { 0 };
+	char *path = NULL;
+
+	(void) state;
+	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_null(seen.spec);
+	assert_null(seen.pod);
+	assert_null(seen.pod_uid);
+	assert_string_equal(seen.volume_name, "recorded");
+	assert_string_equal(seen.device_path, "/dev/x");
+	assert_string_equal(seen.device_mount_path, "/g");
+}
+
+static void what_a_plugin_lacks(void **state)
+{
+	struct stage_list list = { 0 };
+	struct failure why = { 0 };
+	char *path = NULL;
+	struct step step = make_step(STEP_STAGE, &bare, false);
+
+	(void) state;
+	/* no device step: nothing to do */
+	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	step = make_step(STEP_UNSTAGE, &bare, true);
+	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(list.count, 0);
+
+	step = make_step(STEP_PUBLISH, &bare, true);
+	assert_int_equal(step_stages(&host, &step, &list, &path, &why), -EOPNOTSUPP);
+	assert_string_equal(why.text, "volume plugin 'example.com/bare' has no block volumes");
+	step = make_step(STEP_UNPUBLISH, &bare, false);
+	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), -EOPNOTSUPP);
+	step = make_step(STEP_UNPUBLISH, NULL, false);
+	assert_int_equal(step_stages(&host, &step, &list, &path, &why), -EOPNOTSUPP);
+	assert_string_equal(why.text, "there is no volume plugin 'example.com/gone'");
+	step = make_step(STEP_PUBLISH, &refusing, false);
+	assert_int_equal(step_stages(&host, &step, &list, &path, &why), -EINVAL);
+	assert_string_equal(why.text, "no");
+}
+
+static void keys_are_kubelets(void **state)
+{
+	struct step step = make_step(STEP_PUBLISH, &full, false);
+
+	(void) state;
+	assert_string_equal(step_key(&step).volume, "v");
+	assert_string_equal(step_key(&step).pod, "uid");
+	assert_string_equal(step_key(&step).node, "");
+	want.device_mountable = true;
+	assert_string_equal(step_key(&step).pod, "");
+
+	step = make_step(STEP_UNPUBLISH, &full, false);
+	have.device_mountable = true;
+	assert_string_equal(step_key(&step).pod, "uid");
+	step = make_step(STEP_STAGE, &full, false);
+	assert_string_equal(step_key(&step).pod, "");
+	step = make_step(STEP_FORGET, &full, false);
+	assert_string_equal(step_key(&step).pod, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_step_has_its_slot_and_name),
+		cmocka_unit_test(set_up_is_asked_with_the_want),
+		cmocka_unit_test(teardown_is_asked_with_what_is_recorded),
+		cmocka_unit_test(what_a_plugin_lacks),
+		cmocka_unit_test(keys_are_kubelets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
