@@ -5,10 +5,12 @@
 #include "store/group.h"
 
 #include "base/cleanup.h"
+#include "object/json.h"
 #include "object/kind.h"
 
 #include <assert.h>
-#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct write *write_new(enum admit_verb verb, enum object_kind kind, const char *name_space,
@@ -115,28 +117,31 @@ static int check_presence(struct admitted *member, bool is_taken)
 	return 0;
 }
 
-/*
- * Are the two the same but for their own metadata.resourceVersion? The texts are canonical, so the
- * first difference is at that member's value or there is a real one. A value elsewhere that looks
- * the same leaves metadata's as a second difference.
- */
+/* The object as a tree, without its version. NULL: no memory. */
+static struct cJSON *versionless(const struct object *object)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
+	struct cJSON *tree = NULL;
+
+	if (json_parse(object->json, object->json_length, &limits, &tree, NULL) < 0)
+		return NULL;
+	json_remove(json_ensure_object(tree, "metadata"), "resourceVersion");
+	return tree;
+}
+
+/* Are the two the same but for their version? Texts are compared by length only, as members may
+ * stand in another order; most changes show in it already. */
 static bool is_unchanged(const struct object *old, const struct object *result)
 {
-	const char *a = old->json, *b = result->json;
-	size_t same = 0, digits_a, digits_b;
+	cleanup_json struct cJSON *a = NULL, *b = NULL;
+	int digits = snprintf(NULL, 0, "%" PRIu64, result->meta.resource_version) -
+		     snprintf(NULL, 0, "%" PRIu64, old->meta.resource_version);
 
-	while (a[same] && a[same] == b[same])
-		same++;
-	if (!a[same] && !b[same])
-		return true;
-	while (same > 0 && isdigit((unsigned char) a[same - 1]))
-		same--;
-	digits_a = strspn(a + same, "0123456789");
-	digits_b = strspn(b + same, "0123456789");
-	return same > 0 && a[same - 1] == '"' &&
-	       strtoull(a + same, NULL, 10) == old->meta.resource_version &&
-	       strtoull(b + same, NULL, 10) == result->meta.resource_version &&
-	       strcmp(a + same + digits_a, b + same + digits_b) == 0;
+	if (old->json_length + (size_t) digits != result->json_length)
+		return false;
+	a = versionless(old);
+	b = versionless(result);
+	return a && b && json_equal(a, b);
 }
 
 static int judge(struct admitted *member, struct cache *cache, bool is_taken, uint64_t now_usec)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_apply - carry out what manifest_plan decides, one write per object at a time
+ *
+ * An answer that tells of another writer asks the plan again; a full disk asks again later; an
+ * object that is not valid is reported and waits for its file to change. Decides nothing itself.
+ */
+#ifndef PODVOL_SOURCE_MANIFEST_APPLY_H
+#define PODVOL_SOURCE_MANIFEST_APPLY_H
+
+#include "source/manifest_catalog.h"
+#include "store/store.h"
+
+struct manifest_pending;
+
+struct manifest_apply {
+	struct store *store;              /* borrowed */
+	struct manifest_catalog *catalog; /* borrowed */
+	const char *node_name;            /* borrowed */
+	struct manifest_pending *pendings;
+	size_t pending_count;
+	sd_event_source *retry_timer;
+	uint64_t retry_usec; /* until the next attempt; doubles */
+	bool has_news;       /* the set of problems changed */
+	/* A write ended, for better or worse. */
+	void (*answered)(void *userdata);
+	void *userdata;
+};
+
+/* The members above retry_timer and the last two are the caller's to fill before. */
+int manifest_apply_init(struct manifest_apply *apply, sd_event *event);
+
+/* Writes under way go on; their answers are no longer heard. */
+void manifest_apply_done(struct manifest_apply *apply);
+
+/* Do what is to be done about one object now. The key may be forgotten. */
+void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key);
+
+#endif

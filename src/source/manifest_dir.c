@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_dir - inotify and the reading thread; see manifest_dir.h
+ *
+ * The watch is set on the opened directory, not on its path, so that events, listing and reads are
+ * about one and the same inode. A job compares the path with it each time: a directory that was
+ * replaced without an event (something mounted over it) is found at the next occasion.
+ */
+#include "source/manifest_dir.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/worker.h"
+#include "source/manifest_scan.h"
+#include "source/source.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <uthash.h>
+
+enum {
+	READ_MAX = 64, /* files in one job: the loop handles some while the next are read */
+	SET_ASIDE_USEC = 30 * USEC_PER_SEC,
+	EVENT_BYTES = 64 * 1024,
+};
+
+/* A name to be looked at. */
+struct look {
+	UT_hash_handle hh;
+	uint64_t due_usec; /* monotonic; 0: at once */
+	char name[];
+};
+
+struct manifest_dir {
+	struct manifest_dir_callbacks callbacks;
+	uint64_t settle_usec;
+	struct worker_return *to_loop;
+	struct worker_pool *pool;
+	sd_event_source *inotify_source, *timer;
+	int inotify_fd;
+
+	char *path;
+	struct manifest_place place; /* what is watched now; jobs get a copy */
+	struct look *looks;
+	bool must_list;
+	enum { JOB_NONE, JOB_LISTS, JOB_READS } running;
+	bool is_closing;
+};
+
+/* The thread's between worker_submit() and done(), but for @dir, which it does not follow. */
+struct job {
+	struct worker_job job;
+	struct manifest_dir *dir;
+	bool is_listing;
+	struct manifest_place place;
+	int inotify_fd;
+	struct manifest_scan scan;
+	struct manifest_file *files, **files_end;
+	size_t count;
+	char *names[READ_MAX];
+};
+
+static void start_job(struct manifest_dir *dir);
+static void go_on(struct manifest_dir *dir);
+
+/* ---- looks ---- */
+
+static void add_look(struct manifest_dir *dir, const char *name, uint64_t due_usec)
+{
+	size_t length = strlen(name);
+	struct look *look;
+
+	HASH_FIND(hh, dir->looks, name, length, look);
+	if (!look) {
+		look = calloc(1, sizeof(*look) + length + 1);
+		if (!look) {
+			dir->must_list = true;
+			return;
+		}
+		memcpy(look->name, name, length);
+		HASH_ADD(hh, dir->looks, name, length, look);
+	}
+	look->due_usec = due_usec;
+}
+
+static void free_look(struct manifest_dir *dir, struct look *look)
+{
+	HASH_DEL(dir->looks, look);
+	free(look);
+}
+
+static void forget_looks(struct manifest_dir *dir)
+{
+	struct look *look, *next;
+
+	HASH_ITER (hh, dir->looks, look, next)
+		free_look(dir, look);
+}
+
+/* Return: how many names are due, at most READ_MAX; they are the job's now. */
+static size_t take_due(struct manifest_dir *dir, struct job *job, uint64_t *ret_next_usec)
+{
+	uint64_t now_usec = monotonic_usec();
+	struct look *look, *next;
+
+	*ret_next_usec = UINT64_MAX;
+	HASH_ITER (hh, dir->looks, look, next) {
+		if (look->due_usec > now_usec) {
+			if (look->due_usec < *ret_next_usec)
+				*ret_next_usec = look->due_usec;
+			continue;
+		}
+		if (job->count == READ_MAX)
+			break;
+		job->names[job->count] = strdup(look->name);
+		if (!job->names[job->count]) {
+			dir->must_list = true;
+			break;
+		}
+		job->count++;
+		free_look(dir, look);
+	}
+	return job->count;
+}
+
+/* ---- jobs ---- */
+
+static void free_job(struct job *job)
+{
+	struct manifest_file *next;
+
+	for (size_t i = 0; i < job->count; i++)
+		free(job->names[i]);
+	for (struct manifest_file *file = job->files; file; file = next) {
+		next = file->next;
+		(void) manifest_file_free(file);
+	}
+	manifest_scan_done(&job->scan);
+	free(job);
+}
+
+static void read_files(struct job *job)
+{
+	if (!manifest_place_is_current(&job->place))
+		return;
+	for (size_t i = 0; i < job->count; i++) {
+		struct manifest_file *file =
+			manifest_file_read(job->place.directory_fd, job->names[i]);
+
+		if (!file)
+			return;
+		*job->files_end = file;
+		job->files_end = &file->next;
+	}
+}
+
+static struct worker_pool *run_job(struct worker_job *worker_job)
+{
+	struct job *job = (struct job *) worker_job;
+
+	if (job->is_listing)
+		manifest_scan_directory(&job->place, job->inotify_fd, &job->scan);
+	else
+		read_files(job);
+	return NULL;
+}
+
+static void remove_watch(const struct manifest_dir *dir, int watch)
+{
+	if (watch >= 0 && watch != dir->place.directory_watch && watch != dir->place.parent_watch)
+		(void) inotify_rm_watch(dir->inotify_fd, watch);
+}
+
+static void use_place(struct manifest_dir *dir, const struct manifest_place *place)
+{
+	const struct manifest_place old = dir->place;
+
+	dir->place = *place;
+	if (old.directory_fd != place->directory_fd)
+		(void) close_keep_errno(old.directory_fd);
+	remove_watch(dir, old.directory_watch);
+	remove_watch(dir, old.parent_watch);
+}
+
+static void hand_on_listing(struct manifest_dir *dir, const struct job *job)
+{
+	const struct manifest_listing listing = {
+		.error = job->scan.failure.error,
+		.is_same = job->scan.is_same,
+		.count = job->scan.count,
+		.left_out = job->scan.left_out,
+		.files = job->scan.files,
+		.failure = &job->scan.failure,
+	};
+
+	dir->callbacks.listed(&listing, dir->callbacks.userdata);
+}
+
+/* A name without a file was not read, for want of memory or because the directory is another one:
+ * a listing sorts both out. */
+static void hand_on_files(struct manifest_dir *dir, const struct job *job)
+{
+	size_t count = 0;
+
+	for (const struct manifest_file *file = job->files; file; file = file->next) {
+		count++;
+		if (file->was_changing)
+			add_look(dir, file->name, monotonic_usec() + dir->settle_usec);
+		else
+			dir->callbacks.looked(file, dir->callbacks.userdata);
+	}
+	if (count < job->count)
+		dir->must_list = true;
+}
+
+static void job_done(struct worker_job *worker_job)
+{
+	struct job *job = (struct job *) worker_job;
+	struct manifest_dir *dir = job->dir;
+
+	dir->running = JOB_NONE;
+	if (dir->is_closing) {
+		if (job->is_listing && job->scan.place.directory_fd != dir->place.directory_fd)
+			(void) close_keep_errno(job->scan.place.directory_fd);
+		free_job(job);
+		return;
+	}
+	if (job->is_listing) {
+		use_place(dir, &job->scan.place);
+		hand_on_listing(dir, job);
+	} else {
+		/* The thread reads on while the loop stores. */
+		start_job(dir);
+		hand_on_files(dir, job);
+	}
+	free_job(job);
+	go_on(dir);
+}
+
+static struct job *new_job(struct manifest_dir *dir)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->job.run = run_job;
+	job->job.done = job_done;
+	job->dir = dir;
+	job->place = dir->place;
+	job->inotify_fd = dir->inotify_fd;
+	job->scan.place = dir->place;
+	job->files_end = &job->files;
+	return job;
+}
+
+static void set_timer(struct manifest_dir *dir, uint64_t usec)
+{
+	(void) sd_event_source_set_time(dir->timer, usec);
+	(void) sd_event_source_set_enabled(dir->timer,
+					   usec == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+/* What is most urgent, if nothing is under way: a listing, then names that are due. */
+static void start_job(struct manifest_dir *dir)
+{
+	uint64_t next_usec = UINT64_MAX;
+	struct job *job;
+
+	if (dir->running != JOB_NONE || dir->is_closing)
+		return;
+	job = new_job(dir);
+	if (!job) {
+		set_timer(dir, monotonic_usec() + USEC_PER_SEC);
+		return;
+	}
+	if (!dir->must_list && take_due(dir, job, &next_usec) == 0 && !dir->must_list) {
+		free_job(job);
+		set_timer(dir, next_usec);
+		return;
+	}
+	if (dir->must_list) {
+		/* It sees what the names would have shown. */
+		dir->must_list = false;
+		forget_looks(dir);
+		job->is_listing = true;
+	}
+	dir->running = job->is_listing ? JOB_LISTS : JOB_READS;
+	worker_submit(dir->pool, &job->job);
+}
+
+static void go_on(struct manifest_dir *dir)
+{
+	start_job(dir);
+	if (manifest_dir_is_idle(dir))
+		dir->callbacks.idle(dir->callbacks.userdata);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	go_on(userdata);
+	return 0;
+}
+
+/* ---- events ---- */
+
+static void take_name_event(struct manifest_dir *dir, const struct inotify_event *event)
+{
+	/* A write without a close, or a file just made: its writer is not done. */
+	bool is_settling = event->mask & (IN_MODIFY | IN_CREATE);
+
+	/* The link that ConfigMap volumes swap: every file changed at once. */
+	if (strncmp(event->name, "..", 2) == 0) {
+		dir->must_list = true;
+		return;
+	}
+	if (manifest_name_is_taken(event->name))
+		add_look(dir, event->name, is_settling ? monotonic_usec() + dir->settle_usec : 0);
+}
+
+static void take_event(struct manifest_dir *dir, const struct inotify_event *event)
+{
+	const struct manifest_place *place = &dir->place;
+
+	if (event->mask & IN_Q_OVERFLOW)
+		dir->must_list = true;
+	else if (dir->running == JOB_LISTS && event->wd != place->directory_watch)
+		dir->must_list = true; /* of a watch that the job may just be setting */
+	else if (event->wd == place->directory_watch && event->len > 0)
+		take_name_event(dir, event);
+	else if (event->wd == place->directory_watch)
+		dir->must_list = true; /* removed, moved, unmounted */
+	else if (event->wd == place->parent_watch && manifest_place_is_concerned(place, event))
+		dir->must_list = true;
+}
+
+static int on_inotify(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	_Alignas(struct inotify_event) static char buffer[EVENT_BYTES];
+	struct manifest_dir *dir = userdata;
+	ssize_t length = read(fd, buffer, sizeof(buffer));
+
+	for (ssize_t at = 0; at < length;) {
+		const struct inotify_event *event = (const struct inotify_event *) (buffer + at);
+
+		take_event(dir, event);
+		at += (ssize_t) (sizeof(*event) + event->len);
+	}
+	start_job(dir);
+	return 0;
+}
+
+/* ---- life ---- */
+
+static int set_up(struct manifest_dir *dir, sd_event *event)
+{
+	const struct worker_limits limits = { .threads = 1,
+					      .threads_max = 2,
+					      .set_aside_usec = SET_ASIDE_USEC };
+	int r;
+
+	r = worker_return_new(event, SD_EVENT_PRIORITY_NORMAL, &dir->to_loop);
+	if (r == 0)
+		r = worker_pool_new("manifests", dir->to_loop, &limits, &dir->pool);
+	if (r < 0)
+		return r;
+	dir->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (dir->inotify_fd < 0)
+		return -errno;
+	r = sd_event_add_io(event, &dir->inotify_source, dir->inotify_fd, EPOLLIN, on_inotify, dir);
+	if (r < 0)
+		return r;
+	r = sd_event_add_time(event, &dir->timer, CLOCK_MONOTONIC, 0, 1, on_timer, dir);
+	return r < 0 ? r : 0;
+}
+
+static void free_pointer(struct manifest_dir **dir)
+{
+	(void) manifest_dir_free(*dir);
+}
+
+int manifest_dir_new(sd_event *event, const char *path, uint64_t settle_usec,
+		     const struct manifest_dir_callbacks *callbacks, struct manifest_dir **ret)
+{
+	cleanup(free_pointer) struct manifest_dir *dir = calloc(1, sizeof(*dir));
+	int r;
+
+	assert(event && path && callbacks && ret);
+	if (!dir)
+		return -ENOMEM;
+	dir->inotify_fd = -EBADF;
+	dir->place = (struct manifest_place){ .directory_fd = -EBADF,
+					      .directory_watch = -1,
+					      .parent_watch = -1 };
+	dir->callbacks = *callbacks;
+	dir->settle_usec = settle_usec;
+	dir->must_list = true;
+	dir->path = strdup(path);
+	if (!dir->path)
+		return -ENOMEM;
+	dir->place.path = dir->path;
+	r = set_up(dir, event);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(dir);
+	return 0;
+}
+
+struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
+{
+	if (!dir)
+		return NULL;
+	dir->is_closing = true;
+	(void) worker_pool_free(dir->pool);
+	(void) worker_return_free(dir->to_loop);
+	(void) sd_event_source_disable_unref(dir->inotify_source);
+	(void) sd_event_source_disable_unref(dir->timer);
+	forget_looks(dir);
+	/* A thread that hangs in the directory still uses these; it ends with the process. */
+	if (dir->running == JOB_NONE) {
+		(void) close_keep_errno(dir->place.directory_fd);
+		(void) close_keep_errno(dir->inotify_fd);
+		free(dir->path);
+	}
+	free(dir);
+	return NULL;
+}
+
+void manifest_dir_look(struct manifest_dir *dir, const char *name)
+{
+	add_look(dir, name, 0);
+	if (dir->running == JOB_NONE)
+		set_timer(dir, 0);
+}
+
+bool manifest_dir_is_idle(const struct manifest_dir *dir)
+{
+	return dir->running == JOB_NONE && !dir->must_list && !dir->looks;
+}

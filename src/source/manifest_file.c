@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_file - one file of the directory; see manifest_file.h
+ */
+#include "source/manifest_file.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), end_length = strlen(end);
+
+	return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+bool manifest_name_is_taken(const char *name)
+{
+	/* "#pod.yaml#" and "pod.yaml~" fall by their ending; ".pod.yaml.swp" and what ConfigMap
+	 * volumes and rsync write first by their dot; "#1234.yaml" by its beginning. */
+	if (name[0] == '.' || name[0] == '#')
+		return false;
+	return ends_with(name, ".yaml") || ends_with(name, ".yml") || ends_with(name, ".json");
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool manifest_identity_is_same(const struct manifest_identity *a, const struct manifest_identity *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       same_time(&a->modified, &b->modified) && same_time(&a->changed, &b->changed);
+}
+
+void manifest_identity_of(const struct stat *status, struct manifest_identity *ret)
+{
+	*ret = (struct manifest_identity){
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.size = status->st_size,
+		.modified = status->st_mtim,
+		.changed = status->st_ctim,
+	};
+}
+
+/* FNV-1a, 64 bits: tells an edited document from the one that was applied; no secret hangs on it.
+ */
+static uint64_t hash_bytes(const char *bytes, size_t length)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char) bytes[i]) * 1099511628211ULL;
+	return hash;
+}
+
+static int hash_documents(struct manifest_file *file)
+{
+	const struct document_list *list = &file->documents;
+
+	if (list->count == 0)
+		return 0;
+	file->hashes = calloc(list->count, sizeof(file->hashes[0]));
+	if (!file->hashes)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct object *object = list->documents[i].object;
+
+		if (object)
+			file->hashes[i] = hash_bytes(object->json, object->json_length);
+	}
+	return 0;
+}
+
+/* One byte more than the file had tells that it grows. Return: bytes read or a negative errno. */
+static ssize_t read_all(int fd, char *text, size_t room)
+{
+	size_t used = 0;
+
+	while (used < room) {
+		ssize_t n = read(fd, text + used, room - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t) n;
+	}
+	return (ssize_t) used;
+}
+
+static void parse(struct manifest_file *file, const char *text, size_t length)
+{
+	int r;
+
+	r = documents_parse(text, length, &file->documents, &file->failure);
+	if (r == 0)
+		r = hash_documents(file);
+	if (r < 0)
+		file->failure.error = r;
+}
+
+static void read_open_file(struct manifest_file *file, int fd, const struct stat *before)
+{
+	size_t size = (size_t) before->st_size;
+	struct manifest_identity identity;
+	cleanup_free char *text = NULL;
+	struct stat after;
+	ssize_t length;
+
+	if (size > DOCUMENTS_BYTES_MAX) {
+		(void) failed_plain(&file->failure, -E2BIG, "the file is larger than %d MiB",
+				    DOCUMENTS_BYTES_MAX / 1024 / 1024);
+		return;
+	}
+	text = malloc(size + 1);
+	if (!text) {
+		(void) failed(&file->failure, -ENOMEM, "cannot read the file");
+		return;
+	}
+	length = read_all(fd, text, size + 1);
+	if (length < 0 || fstat(fd, &after) < 0) {
+		(void) failed(&file->failure, length < 0 ? (int) length : -errno,
+			      "cannot read the file");
+		return;
+	}
+	manifest_identity_of(&after, &identity);
+	file->was_changing =
+		(size_t) length != size || !manifest_identity_is_same(&identity, &file->identity);
+	if (!file->was_changing)
+		parse(file, text, size);
+}
+
+/* Not to wait at a FIFO somebody put there; regular files know no O_NONBLOCK. */
+static void look(struct manifest_file *file, int directory_fd)
+{
+	cleanup_close int fd = -EBADF;
+	struct stat status;
+
+	fd = openat(directory_fd, file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
+		return;
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		(void) failed(&file->failure, -errno, "cannot open the file");
+		file->is_present = true;
+		return;
+	}
+	if (!S_ISREG(status.st_mode))
+		return;
+	file->is_present = true;
+	manifest_identity_of(&status, &file->identity);
+	read_open_file(file, fd, &status);
+}
+
+struct manifest_file *manifest_file_read(int directory_fd, const char *name)
+{
+	size_t length = strlen(name);
+	struct manifest_file *file;
+
+	assert(directory_fd >= 0 && length > 0 && !strchr(name, '/'));
+	file = calloc(1, sizeof(*file) + length + 1);
+	if (!file)
+		return NULL;
+	memcpy(file->name, name, length);
+	look(file, directory_fd);
+	return file;
+}
+
+struct manifest_file *manifest_file_free(struct manifest_file *file)
+{
+	if (!file)
+		return NULL;
+	document_list_done(&file->documents);
+	free(file->hashes);
+	free(file);
+	return NULL;
+}

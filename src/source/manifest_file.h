@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_file - one file of the directory, read and parsed; may block, so a worker does it
+ *
+ * Knows names and bytes. What a file means for the store is decided elsewhere.
+ */
+#ifndef PODVOL_SOURCE_MANIFEST_FILE_H
+#define PODVOL_SOURCE_MANIFEST_FILE_H
+
+#include "object/object.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Tells one content from another without reading it. */
+struct manifest_identity {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
+};
+
+struct manifest_file {
+	struct manifest_file *next;
+	bool is_present;
+	bool was_changing; /* somebody wrote while it was read: worth another look, not to be used
+			    */
+	struct manifest_identity identity;
+	struct failure failure;         /* the file as a whole could not be read or parsed */
+	struct document_list documents; /* hashes[i] is of documents[i].object */
+	uint64_t *hashes;
+	char name[];
+};
+
+/* Names that are taken: *.yaml, *.yml, *.json, but neither hidden ones nor editors' copies. */
+bool manifest_name_is_taken(const char *name);
+
+bool manifest_identity_is_same(const struct manifest_identity *a,
+			       const struct manifest_identity *b);
+void manifest_identity_of(const struct stat *status, struct manifest_identity *ret);
+
+/**
+ * manifest_file_read - look at a name and, when it is a regular file, parse it
+ * @directory_fd: the directory; symbolic links below it are followed
+ * @name:         one component
+ *
+ * A name that is not there, or no regular file, gives a file with is_present false.
+ *
+ * Return: freed with manifest_file_free(); NULL: no memory. Any thread; blocks.
+ */
+struct manifest_file *manifest_file_read(int directory_fd, const char *name);
+struct manifest_file *manifest_file_free(struct manifest_file *file);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_plan - decisions about objects and strokes; see manifest_plan.h
+ */
+#include "source/manifest_plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+static enum manifest_step decide_wanted(const struct manifest_facts *facts)
+{
+	const struct object *stored = facts->stored;
+	const struct manifest_mark *mark = &facts->mark;
+	bool is_applied = mark->hash == facts->hash && strcmp(mark->file, facts->file) == 0;
+
+	if (!stored)
+		return MANIFEST_STEP_CREATE;
+	if (!mark->is_marked)
+		return MANIFEST_STEP_REFUSE;
+	if (stored->meta.deletes)
+		return MANIFEST_STEP_WAIT;
+	if (is_applied && !mark->is_gone)
+		return MANIFEST_STEP_NONE;
+	/* The same document cannot have other volumes. */
+	if (stored->kind == KIND_POD && mark->hash != facts->hash &&
+	    !manifest_has_same_volumes(facts->wanted, stored))
+		return MANIFEST_STEP_REPLACE;
+	return MANIFEST_STEP_UPDATE;
+}
+
+static enum manifest_step decide_absent(const struct manifest_facts *facts)
+{
+	const struct object *stored = facts->stored;
+
+	if (!stored || !facts->mark.is_marked || facts->mark.is_gone || stored->meta.deletes)
+		return MANIFEST_STEP_NONE;
+	switch (facts->absence) {
+	case MANIFEST_ABSENCE_UNJUDGED:
+		return MANIFEST_STEP_NONE;
+	case MANIFEST_ABSENCE_REMOVED:
+		return stored->kind == KIND_POD ? MANIFEST_STEP_DELETE : MANIFEST_STEP_MARK_GONE;
+	case MANIFEST_ABSENCE_LOST:
+		return MANIFEST_STEP_MARK_GONE;
+	}
+	assert(!"an absence without a rule");
+	return MANIFEST_STEP_NONE;
+}
+
+enum manifest_step manifest_decide(const struct manifest_facts *facts)
+{
+	return facts->wanted ? decide_wanted(facts) : decide_absent(facts);
+}
+
+static bool is_lost(const struct manifest_stroke_facts *facts)
+{
+	if (!facts->directory_is_readable || !facts->directory_is_same)
+		return true;
+	if (facts->is_start)
+		return facts->known_left == 0;
+	if (facts->pod_files_gone < facts->pod_files_before)
+		return false;
+	return facts->pod_files_before > 1 ||
+	       (facts->files_before > 1 && facts->files_gone == facts->files_before);
+}
+
+enum manifest_absence manifest_judge_stroke(const struct manifest_stroke_facts *facts)
+{
+	return is_lost(facts) ? MANIFEST_ABSENCE_LOST : MANIFEST_ABSENCE_REMOVED;
+}

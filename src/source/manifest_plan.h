@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_plan - what is to be written because a manifest says so, or no longer does; pure
+ *
+ * No system call, no clock, no store: facts in, one answer out, so that the promise of source.h,
+ * never to take away what works, is tested as a table.
+ */
+#ifndef PODVOL_SOURCE_MANIFEST_PLAN_H
+#define PODVOL_SOURCE_MANIFEST_PLAN_H
+
+#include "source/manifest_mark.h"
+
+#include <stddef.h>
+
+/* Why no manifest has an object (any more). */
+enum manifest_absence {
+	MANIFEST_ABSENCE_UNJUDGED, /* it may come back in a moment: an editor, a rename, a copy */
+	MANIFEST_ABSENCE_REMOVED,  /* somebody took it out: the one reason to delete a Pod */
+	MANIFEST_ABSENCE_LOST,     /* its directory was emptied, replaced or cannot be read */
+};
+
+/* All there is to know about one object: kind, namespace and name are given by either pointer. */
+struct manifest_facts {
+	const struct object *wanted; /* by the first file that has it; NULL: by none */
+	const char *file;            /* that file */
+	uint64_t hash;               /* of that document */
+	const struct object *stored; /* NULL: not there */
+	struct manifest_mark mark;   /* of @stored */
+	enum manifest_absence absence;
+};
+
+enum manifest_step {
+	MANIFEST_STEP_NONE,
+	MANIFEST_STEP_CREATE,
+	MANIFEST_STEP_UPDATE,
+	MANIFEST_STEP_DELETE,    /* and nothing comes after it */
+	MANIFEST_STEP_REPLACE,   /* delete; its end asks again and then creates */
+	MANIFEST_STEP_WAIT,      /* it is being deleted: its end asks again */
+	MANIFEST_STEP_MARK_GONE, /* stays, and says that no manifest has it */
+	MANIFEST_STEP_REFUSE,    /* made by somebody else through the API: report */
+};
+
+enum manifest_step manifest_decide(const struct manifest_facts *facts);
+
+/*
+ * A stroke: files that vanished with no longer pause than the settling time between them. Files
+ * that came during the stroke do not count, files that came back are not gone; a file counts as
+ * "with pods" when it had one that is in no other file now.
+ */
+struct manifest_stroke_facts {
+	bool directory_is_readable;
+	bool directory_is_same; /* device and inode as before the stroke */
+	/* At start only the store knows what was there: files named by stored objects. */
+	bool is_start;
+	size_t known_left; /* at start: how many of those are still there */
+	size_t files_before, pod_files_before;
+	size_t files_gone, pod_files_gone;
+};
+
+/**
+ * manifest_judge_stroke - were these files removed, or was their directory lost?
+ *
+ * Lost: the directory cannot be read or is another one; every manifest with pods vanished and there
+ * was more than one; the only manifest with pods vanished together with all the others; at start,
+ * none of the files is left.
+ *
+ * Return: MANIFEST_ABSENCE_REMOVED or MANIFEST_ABSENCE_LOST.
+ */
+enum manifest_absence manifest_judge_stroke(const struct manifest_stroke_facts *facts);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_problem - problems of the directory for people; see manifest_problem.h
+ */
+#include "source/manifest_problem.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "object/kind.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+struct walk {
+	int (*visit)(const struct manifest_problem *problem, void *userdata);
+	void *userdata;
+};
+
+bool manifest_directory_note_set(struct manifest_directory_note *note,
+				 const struct manifest_listing *listing, uint64_t now_usec)
+{
+	char text[FAILURE_TEXT_BYTES] = "";
+
+	if (listing->error < 0)
+		(void) snprintf(text, sizeof(text), "%s", listing->failure->text);
+	else if (listing->left_out > 0)
+		(void) snprintf(text, sizeof(text), "%zu files are beyond the limit of %d",
+				listing->left_out, MANIFEST_FILES_MAX);
+	if (strcmp(text, note->text) == 0)
+		return false;
+	memcpy(note->text, text, sizeof(note->text));
+	note->since_usec = now_usec;
+	if (text[0])
+		log_message(LOG_NOTICE, "manifests: %s; what was read before stays in force", text);
+	return true;
+}
+
+void manifest_directory_note_keep(struct manifest_directory_note *note, int more)
+{
+	assert(more > 0 || note->kept_pods > 0);
+	if (note->kept_pods == 0) {
+		note->kept_since_usec = realtime_usec();
+		log_message(
+			LOG_WARNING,
+			"manifests: their directory was emptied, replaced or lost; its pods are "
+			"kept until they are deleted by name");
+	}
+	note->kept_pods += (size_t) more;
+}
+
+static int tell_directory(const struct manifest_directory_note *note,
+			  const struct manifest_catalog *catalog, const struct walk *walk)
+{
+	struct manifest_problem problem = { .file = ".", .kind = "", .name_space = "", .name = "" };
+	char text[FAILURE_TEXT_BYTES];
+	int r = 0;
+
+	problem.text = text;
+	if (note->text[0]) {
+		(void) snprintf(text, sizeof(text), "%s", note->text);
+		problem.since_usec = note->since_usec;
+		r = walk->visit(&problem, walk->userdata);
+	}
+	if (r == 0 && note->kept_pods > 0) {
+		(void) snprintf(
+			text, sizeof(text),
+			"the manifests of %zu pods vanished all at once; the pods stay: put "
+			"the files back or delete the pods by name",
+			note->kept_pods);
+		problem.since_usec = note->kept_since_usec;
+		r = walk->visit(&problem, walk->userdata);
+	}
+	if (r == 0 && catalog->unkept_notes > 0) {
+		(void) snprintf(text, sizeof(text), "%zu more problems", catalog->unkept_notes);
+		problem.since_usec = 0;
+		r = walk->visit(&problem, walk->userdata);
+	}
+	return r;
+}
+
+static int tell_notes(const struct manifest_entry *entry, const struct walk *walk)
+{
+	int r = 0;
+
+	for (const struct manifest_note *note = entry->notes; note && r == 0; note = note->next) {
+		const struct manifest_problem problem = {
+			.file = entry->name,
+			.line = note->line,
+			.kind = note->kind,
+			.name_space = note->name_space,
+			.name = note->name,
+			.text = note->text,
+			.since_usec = note->since_usec,
+		};
+
+		r = walk->visit(&problem, walk->userdata);
+	}
+	return r;
+}
+
+static int tell_definition(const struct manifest_definition *definition, const struct walk *walk)
+{
+	const struct manifest_key *key = definition->key;
+	char text[FAILURE_TEXT_BYTES + 64];
+	struct manifest_problem problem = {
+		.file = definition->entry->name,
+		.line = definition->line,
+		.kind = kind_row(key->kind)->name,
+		.name_space = key->name_space,
+		.name = key->name,
+		.text = text,
+	};
+
+	if (key->definitions != definition) {
+		(void) snprintf(text, sizeof(text), "'%s' has it, too, and comes first by name",
+				key->definitions->entry->name);
+	} else if (key->refusal) {
+		(void) snprintf(text, sizeof(text), "%s", key->refusal->text);
+		problem.since_usec = key->refusal->since_usec;
+	} else {
+		return 0;
+	}
+	return walk->visit(&problem, walk->userdata);
+}
+
+static int by_name(const struct manifest_entry *a, const struct manifest_entry *b)
+{
+	return strcmp(a->name, b->name);
+}
+
+int manifest_problems_walk(const struct manifest_directory_note *note,
+			   struct manifest_catalog *catalog,
+			   int (*visit)(const struct manifest_problem *problem, void *userdata),
+			   void *userdata)
+{
+	const struct walk walk = { .visit = visit, .userdata = userdata };
+	int r = tell_directory(note, catalog, &walk);
+
+	HASH_SORT(catalog->entries, by_name);
+	for (struct manifest_entry *entry = catalog->entries; entry && r == 0;
+	     entry = entry->hh.next) {
+		r = tell_notes(entry, &walk);
+		for (struct manifest_definition *d = entry->definitions; d && r == 0;
+		     d = d->next_in_entry)
+			r = tell_definition(d, &walk);
+	}
+	return r;
+}

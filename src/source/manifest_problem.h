@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_problem - what is wrong in the directory, put together for people from where it is known
+ */
+#ifndef PODVOL_SOURCE_MANIFEST_PROBLEM_H
+#define PODVOL_SOURCE_MANIFEST_PROBLEM_H
+
+#include "source/manifest_catalog.h"
+#include "source/manifest_dir.h"
+#include "source/source.h"
+
+/* About the directory as a whole; zeroed: nothing wrong. */
+struct manifest_directory_note {
+	char text[FAILURE_TEXT_BYTES]; /* "" */
+	uint64_t since_usec;
+	size_t kept_pods; /* pods that stay although their manifests were lost */
+	uint64_t kept_since_usec;
+};
+
+/* After a listing. Logs what is new. Return: true when it differs from before. */
+bool manifest_directory_note_set(struct manifest_directory_note *note,
+				 const struct manifest_listing *listing, uint64_t now_usec);
+
+/* More or fewer pods are kept. */
+void manifest_directory_note_keep(struct manifest_directory_note *note, int more);
+
+/* As manifest_source_problems(): the directory first, then the files by name. */
+int manifest_problems_walk(const struct manifest_directory_note *note,
+			   struct manifest_catalog *catalog,
+			   int (*visit)(const struct manifest_problem *problem, void *userdata),
+			   void *userdata);
+
+#endif

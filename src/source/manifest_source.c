@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_source - the directory, the catalog, the plan and the store, wired together; see
+ * source.h
+ *
+ * Whatever came in (a listing, a file, a change of the store, an answer) ends in finish(): affected
+ * objects are looked at, what lost its manifest joins the stroke, news are told.
+ */
+#include "source/source.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "object/kind.h"
+#include "source/manifest_apply.h"
+#include "source/manifest_dir.h"
+#include "source/manifest_problem.h"
+#include "source/manifest_stroke.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { ALL_KINDS = (1 << KIND_COUNT) - 1 };
+
+struct manifest_source {
+	struct manifest_source_options options;
+	char *directory, *node_name;
+	struct store *store;
+	struct manifest_catalog catalog;
+	struct manifest_apply apply;
+	struct manifest_stroke stroke;
+	struct manifest_dir *dir;
+	struct store_watch *watch;
+	sd_event_source *judge_timer;
+
+	struct manifest_directory_note directory_note;
+	unsigned int scan; /* number of the last listing */
+	bool has_looked;   /* once, successfully or not */
+	bool is_readable;  /* at the last listing */
+	bool has_started;  /* what the store remembers was compared with the first listing */
+	bool is_ready;
+	bool has_news; /* the set of problems changed */
+};
+
+static void finish(struct manifest_source *source);
+
+/* ---- strokes ---- */
+
+static void arm_judge(struct manifest_source *source)
+{
+	if (!source->stroke.is_active)
+		return;
+	(void) sd_event_source_set_time(
+		source->judge_timer,
+		manifest_stroke_due_usec(&source->stroke, source->options.settle_usec));
+	(void) sd_event_source_set_enabled(source->judge_timer, SD_EVENT_ONESHOT);
+}
+
+static void touch_stroke(struct manifest_source *source)
+{
+	manifest_stroke_touch(&source->stroke, &source->catalog, monotonic_usec());
+	arm_judge(source);
+}
+
+struct known {
+	const struct manifest_source *source;
+	size_t left;
+};
+
+/* At start: is any file still there from which something stored came? One is enough. */
+static int count_known(const struct object *object, void *userdata)
+{
+	struct known *known = userdata;
+	struct manifest_mark mark;
+
+	if (manifest_mark_read(object, &mark) == 0 && mark.is_marked && !mark.is_gone &&
+	    manifest_catalog_entry(&known->source->catalog, mark.file))
+		known->left++;
+	return known->left > 0;
+}
+
+static size_t known_left(struct manifest_source *source)
+{
+	struct known known = { .source = source };
+
+	for (int kind = 0; kind < KIND_COUNT && known.left == 0; kind++)
+		(void) store_list(source->store, kind, NULL, count_known, &known);
+	return known.left;
+}
+
+static enum manifest_absence judge(struct manifest_source *source)
+{
+	struct manifest_stroke *stroke = &source->stroke;
+	struct manifest_stroke_facts facts = {
+		.directory_is_readable = source->is_readable,
+		.directory_is_same = !stroke->is_replaced,
+		.is_start = stroke->is_start,
+		.known_left = stroke->is_start ? known_left(source) : 0,
+	};
+
+	manifest_stroke_count(stroke, &source->catalog, &facts);
+	return manifest_judge_stroke(&facts);
+}
+
+static bool is_stored_from_manifest(struct manifest_source *source, const struct manifest_key *key)
+{
+	const struct object *stored =
+		store_get(source->store, key->kind, key->name_space, key->name);
+	struct manifest_mark mark;
+
+	return stored && manifest_mark_read(stored, &mark) == 0 && mark.is_marked;
+}
+
+static void judge_orphan(struct manifest_source *source, struct manifest_key *key,
+			 enum manifest_absence verdict)
+{
+	if (key->definitions)
+		return;
+	/* A document that was edited out of a file that is still there was meant to go. */
+	key->absence = key->lost_file ? verdict : MANIFEST_ABSENCE_REMOVED;
+	if (key->kind == KIND_POD && key->absence == MANIFEST_ABSENCE_LOST &&
+	    is_stored_from_manifest(source, key)) {
+		key->is_kept = true;
+		source->has_news = true;
+		manifest_directory_note_keep(&source->directory_note, 1);
+	}
+	manifest_apply_key(&source->apply, key);
+}
+
+static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata)
+{
+	struct manifest_source *source = userdata;
+	struct manifest_key *key, *next;
+	enum manifest_absence verdict;
+
+	/* Files that are being read may be those that are missed; idle calls again. */
+	if (!source->stroke.is_active || !manifest_dir_is_idle(source->dir))
+		return 0;
+	verdict = judge(source);
+	for (key = manifest_stroke_end(&source->stroke); key; key = next) {
+		next = key->next_orphan;
+		judge_orphan(source, key, verdict);
+	}
+	finish(source);
+	return 0;
+}
+
+/* ---- what was stored before this process ---- */
+
+static int compare_stored(const struct object *object, void *userdata)
+{
+	struct manifest_source *source = userdata;
+	struct manifest_key *key = manifest_catalog_key(&source->catalog, object);
+	struct manifest_mark mark;
+
+	if (key && key->definitions)
+		return 0;
+	if (manifest_mark_read(object, &mark) < 0 || !mark.is_marked)
+		return 0;
+	key = manifest_catalog_add_key(&source->catalog, object);
+	if (!key)
+		return -ENOMEM;
+	if (mark.is_gone) {
+		/* Judged by an earlier process. */
+		if (object->kind == KIND_POD && !key->is_kept) {
+			key->is_kept = true;
+			manifest_directory_note_keep(&source->directory_note, 1);
+			source->has_news = true;
+		}
+		manifest_catalog_forget(&source->catalog, key);
+		return 0;
+	}
+	key->lost_file = true;
+	key->gone = NULL;
+	key->absence = MANIFEST_ABSENCE_UNJUDGED;
+	touch_stroke(source);
+	source->stroke.is_start = true;
+	manifest_stroke_add_orphan(&source->stroke, key);
+	return 0;
+}
+
+static void start(struct manifest_source *source)
+{
+	source->has_started = true;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (store_list(source->store, kind, NULL, compare_stored, source) < 0)
+			log_message(LOG_ERR,
+				    "manifests: out of memory: what vanished while podvold "
+				    "was down is kept");
+}
+
+/* ---- what the directory says ---- */
+
+static void lose_entry(struct manifest_source *source, struct manifest_entry *entry)
+{
+	touch_stroke(source);
+	manifest_stroke_lose(&source->stroke, entry);
+	source->has_news |= entry->note_count > 0;
+	manifest_catalog_remove(&source->catalog, entry);
+}
+
+static void log_new_notes(const struct manifest_entry *entry, uint64_t now_usec)
+{
+	for (const struct manifest_note *note = entry->notes; note; note = note->next)
+		if (note->since_usec == now_usec)
+			log_message(LOG_NOTICE, "manifest '%s', document at line %u: %s",
+				    entry->name, note->line, note->text);
+}
+
+static void on_looked(const struct manifest_file *file, void *userdata)
+{
+	struct manifest_source *source = userdata;
+	struct manifest_entry *entry = manifest_catalog_entry(&source->catalog, file->name);
+	uint64_t now_usec = realtime_usec();
+	bool is_new = !entry;
+
+	if (!file->is_present) {
+		if (entry)
+			lose_entry(source, entry);
+		finish(source);
+		return;
+	}
+	if (is_new && HASH_COUNT(source->catalog.entries) >= MANIFEST_FILES_MAX)
+		return;
+	source->has_news |= entry && entry->note_count > 0;
+	if (manifest_catalog_put(&source->catalog, file, now_usec, &entry) < 0) {
+		log_message(LOG_ERR, "manifest '%s': out of memory, reading it again", file->name);
+		manifest_dir_look(source->dir, file->name);
+		return;
+	}
+	if (is_new)
+		manifest_stroke_gain(&source->stroke, entry);
+	entry->scan = source->scan;
+	source->has_news |= entry->note_count > 0;
+	log_new_notes(entry, now_usec);
+	finish(source);
+}
+
+static void take_listing(struct manifest_source *source, const struct manifest_listing *listing)
+{
+	struct manifest_entry *entry, *next;
+
+	source->scan++;
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct manifest_listed *listed = &listing->files[i];
+
+		entry = manifest_catalog_entry(&source->catalog, listed->name);
+		if (entry)
+			entry->scan = source->scan;
+		if (!entry || !manifest_identity_is_same(&entry->identity, &listed->identity))
+			manifest_dir_look(source->dir, listed->name);
+	}
+	HASH_ITER (hh, source->catalog.entries, entry, next) {
+		if (entry->scan == source->scan)
+			continue;
+		touch_stroke(source);
+		source->stroke.is_replaced |= !listing->is_same;
+		lose_entry(source, entry);
+	}
+}
+
+static void on_listed(const struct manifest_listing *listing, void *userdata)
+{
+	struct manifest_source *source = userdata;
+
+	source->has_looked = true;
+	source->is_readable = listing->error == 0;
+	source->has_news |=
+		manifest_directory_note_set(&source->directory_note, listing, realtime_usec());
+	if (listing->error == 0)
+		take_listing(source, listing);
+	finish(source);
+}
+
+static void check_ready(struct manifest_source *source)
+{
+	if (source->is_ready || !source->has_looked || !manifest_dir_is_idle(source->dir) ||
+	    source->apply.pending_count > 0 || (source->is_readable && !source->has_started) ||
+	    source->stroke.is_start)
+		return;
+	source->is_ready = true;
+	if (source->options.ready)
+		source->options.ready(source->options.userdata);
+}
+
+static void on_idle(void *userdata)
+{
+	struct manifest_source *source = userdata;
+
+	if (source->is_readable && !source->has_started)
+		start(source);
+	arm_judge(source);
+	finish(source);
+}
+
+/* ---- what the store says ---- */
+
+static void on_deleted(struct manifest_source *source, const struct object *object)
+{
+	struct manifest_key *key = manifest_catalog_key(&source->catalog, object);
+
+	if (!key)
+		return;
+	if (key->is_kept) {
+		key->is_kept = false;
+		source->has_news = true;
+		manifest_directory_note_keep(&source->directory_note, -1);
+	}
+	if (key->definitions && !key->used_uid)
+		key->used_uid = strdup(object->meta.uid);
+	manifest_catalog_affect(&source->catalog, key);
+}
+
+/* The ring went on without us: whatever is missing now was deleted. */
+static int watch_again(struct manifest_source *source);
+
+static void on_changes(void *userdata)
+{
+	struct manifest_source *source = userdata;
+	const struct store_change *change;
+	int r;
+
+	while ((r = store_watch_next(source->watch, &change)) > 0)
+		if (change->type == STORE_DELETED)
+			on_deleted(source, change->object);
+	if (r < 0 && watch_again(source) < 0)
+		log_message(LOG_ERR, "manifests: cannot watch the store any more");
+	finish(source);
+}
+
+static int watch_again(struct manifest_source *source)
+{
+	struct manifest_key *key, *next;
+
+	HASH_ITER (hh, source->catalog.keys, key, next)
+		manifest_catalog_affect(&source->catalog, key);
+	source->watch = store_watch_free(source->watch);
+	return store_watch_new(source->store, ALL_KINDS, store_resource_version(source->store),
+			       on_changes, source, &source->watch);
+}
+
+/* ---- the end of every event ---- */
+
+static void look_at(struct manifest_source *source, struct manifest_key *key)
+{
+	if (key->definitions && key->is_kept) {
+		key->is_kept = false;
+		source->has_news = true;
+		manifest_directory_note_keep(&source->directory_note, -1);
+	}
+	/* Several files have it: who comes first is reported. */
+	source->has_news |= key->definitions && key->definitions->next_in_key;
+	if (!key->definitions && key->absence == MANIFEST_ABSENCE_UNJUDGED && !key->is_kept &&
+	    (key->is_writing || is_stored_from_manifest(source, key))) {
+		touch_stroke(source);
+		manifest_stroke_add_orphan(&source->stroke, key);
+		return;
+	}
+	manifest_apply_key(&source->apply, key);
+}
+
+static void finish(struct manifest_source *source)
+{
+	struct manifest_key *key;
+
+	while ((key = manifest_catalog_take_affected(&source->catalog)))
+		look_at(source, key);
+	check_ready(source);
+	if (!source->has_news && !source->apply.has_news)
+		return;
+	source->has_news = false;
+	source->apply.has_news = false;
+	if (source->options.changed)
+		source->options.changed(source->options.userdata);
+}
+
+static void on_answered(void *userdata)
+{
+	finish(userdata);
+}
+
+/* ---- life ---- */
+
+static int copy_options(struct manifest_source *source,
+			const struct manifest_source_options *options)
+{
+	source->options = *options;
+	source->directory = strdup(options->directory);
+	source->node_name = strdup(options->node_name);
+	source->options.directory = source->directory;
+	source->options.node_name = source->node_name;
+	return source->directory && source->node_name ? 0 : -ENOMEM;
+}
+
+static int set_up(struct manifest_source *source, sd_event *event)
+{
+	const struct manifest_dir_callbacks callbacks = {
+		.listed = on_listed, .looked = on_looked, .idle = on_idle, .userdata = source
+	};
+	int r;
+
+	source->apply = (struct manifest_apply){
+		.store = source->store,
+		.catalog = &source->catalog,
+		.node_name = source->node_name,
+		.answered = on_answered,
+		.userdata = source,
+	};
+	r = manifest_apply_init(&source->apply, event);
+	if (r < 0)
+		return r;
+	r = sd_event_add_time(event, &source->judge_timer, CLOCK_MONOTONIC, UINT64_MAX, 1, on_judge,
+			      source);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(source->judge_timer, SD_EVENT_OFF);
+	if (r >= 0)
+		r = watch_again(source);
+	if (r < 0)
+		return r;
+	return manifest_dir_new(event, source->directory, source->options.settle_usec, &callbacks,
+				&source->dir);
+}
+
+static void free_pointer(struct manifest_source **source)
+{
+	(void) manifest_source_free(*source);
+}
+
+int manifest_source_new(sd_event *event, struct store *store,
+			const struct manifest_source_options *options, struct manifest_source **ret,
+			struct failure *reterr)
+{
+	cleanup(free_pointer) struct manifest_source *source = calloc(1, sizeof(*source));
+	int r = source ? 0 : -ENOMEM;
+
+	assert(event && store && options->directory && options->node_name && ret);
+	if (source) {
+		source->store = store;
+		r = copy_options(source, options);
+	}
+	if (r == 0)
+		r = set_up(source, event);
+	if (r < 0)
+		return failed(reterr, r, "cannot watch the manifest directory '%s'",
+			      options->directory);
+	*ret = TAKE_PTR(source);
+	return 0;
+}
+
+struct manifest_source *manifest_source_free(struct manifest_source *source)
+{
+	if (!source)
+		return NULL;
+	(void) manifest_dir_free(source->dir);
+	manifest_apply_done(&source->apply);
+	(void) store_watch_free(source->watch);
+	(void) sd_event_source_disable_unref(source->judge_timer);
+	manifest_stroke_done(&source->stroke);
+	manifest_catalog_done(&source->catalog);
+	free(source->directory);
+	free(source->node_name);
+	free(source);
+	return NULL;
+}
+
+/* ---- questions ---- */
+
+int manifest_source_problems(struct manifest_source *source,
+			     int (*visit)(const struct manifest_problem *problem, void *userdata),
+			     void *userdata)
+{
+	return manifest_problems_walk(&source->directory_note, &source->catalog, visit, userdata);
+}
+
+const char *manifest_source_file_of(struct manifest_source *source, const struct object *object)
+{
+	const struct manifest_key *key = manifest_catalog_key(&source->catalog, object);
+
+	return key && key->definitions && is_stored_from_manifest(source, key)
+		       ? key->definitions->entry->name
+		       : NULL;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_store_write - writes: what they expect, how they are answered, and in which order
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "store_world.h"
+
+#include <string.h>
+
+static int setup(void **state)
+{
+	struct store_world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	store_world_open(world);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	store_world_close(*state);
+	free(*state);
+	return 0;
+}
+
+static void created_object_is_there_after_the_answer(void **state)
+{
+	cleanup_object const struct object *volume = make_volume("one", "a");
+	struct store_world *world = *state;
+	struct answer answer = { .came = false };
+	const struct object *stored;
+
+	assert_int_equal(store_create(world->store, volume, answer_take, &answer), 0);
+	assert_false(answer.came);
+	assert_null(store_get(world->store, KIND_PERSISTENT_VOLUME, "", "one"));
+
+	assert_int_equal(answer_wait(world, &answer), 0);
+	stored = store_get(world->store, KIND_PERSISTENT_VOLUME, "", "one");
+	assert_non_null(stored);
+	assert_int_equal(answer.resource_version, 1);
+	assert_int_equal(stored->meta.resource_version, 1);
+	assert_int_equal(store_resource_version(world->store), 1);
+	assert_string_not_equal(stored->meta.uid, "");
+	assert_null(store_get(world->store, KIND_PERSISTENT_VOLUME, "", "on"));
+	assert_null(store_get(world->store, KIND_PERSISTENT_VOLUME, "one", "one"));
+	assert_null(store_get(world->store, KIND_POD, "", "one"));
+}
+
+static void second_create_of_a_name_is_refused(void **state)
+{
+	cleanup_object const struct object *volume = make_volume("one", "a");
+	struct store_world *world = *state;
+	struct answer first = { .came = false }, second = { .came = false };
+
+	assert_int_equal(store_create(world->store, volume, answer_take, &first), 0);
+	assert_int_equal(store_create(world->store, volume, answer_take, &second), 0);
+	assert_int_equal(answer_wait(world, &second), -EEXIST);
+	assert_int_equal(first.error, 0);
+	assert_true(first.order < second.order);
+	assert_string_equal(second.text, "persistentvolume 'one' exists already");
+	assert_int_equal(world_create(world, volume), -EEXIST);
+}
+
+static void invalid_object_changes_nothing(void **state)
+{
+	cleanup_object const struct object *claim = make_claim("ns", "c", NULL);
+	cleanup_object const struct object *smaller = object_of(
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		"'namespace':'ns'},'spec':{'accessModes':['ReadOnlyMany'],"
+		"'resources':{'requests':{'storage':'1Gi'}}}}");
+	struct store_world *world = *state;
+	struct answer answer = { .came = false };
+
+	assert_int_equal(world_create(world, claim), 0);
+	assert_int_equal(store_update(world->store, smaller, NULL, answer_take, &answer), 0);
+	assert_int_equal(answer_wait(world, &answer), -EINVAL);
+	assert_string_not_equal(answer.text, "");
+	assert_int_equal(store_resource_version(world->store), 1);
+	assert_int_equal(store_get(world->store, claim->kind, "ns", "c")->meta.resource_version, 1);
+}
+
+static void update_makes_a_new_version_and_keeps_the_uid(void **state)
+{
+	cleanup_object const struct object *a = make_volume("one", "a");
+	cleanup_object const struct object *b = make_volume("one", "b");
+	struct store_world *world = *state;
+	struct answer created = { .came = false }, updated = { .came = false };
+
+	assert_int_equal(store_create(world->store, a, answer_take, &created), 0);
+	assert_int_equal(answer_wait(world, &created), 0);
+	assert_int_equal(store_update(world->store, b, NULL, answer_take, &updated), 0);
+	assert_int_equal(answer_wait(world, &updated), 0);
+	assert_int_equal(updated.resource_version, 2);
+	assert_string_equal(updated.uid, created.uid);
+	assert_non_null(
+		strstr(store_get(world->store, a->kind, "", "one")->json, "\"test\":\"b\""));
+}
+
+static void update_without_a_change_makes_no_version(void **state)
+{
+	cleanup_object const struct object *a = make_volume("one", "a");
+	struct store_world *world = *state;
+	struct answer answer = { .came = false };
+
+	/* Versions of more digits than before must not look like a change. */
+	for (unsigned int i = 0; i < 12; i++) {
+		cleanup_object const struct object *next = make_volume("one", i % 2 ? "x" : "y");
+
+		assert_int_equal(i ? world_update(world, next) : world_create(world, next), 0);
+	}
+	assert_int_equal(world_update(world, a), 0);
+	assert_int_equal(store_resource_version(world->store), 13);
+	assert_int_equal(store_update(world->store, a, NULL, answer_take, &answer), 0);
+	assert_int_equal(answer_wait(world, &answer), 0);
+	assert_int_equal(answer.resource_version, 13);
+	assert_int_equal(store_resource_version(world->store), 13);
+}
+
+static void change_of_a_number_beside_the_version_is_a_change(void **state)
+{
+	static const char text[] =
+		"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':"
+		"'n','annotations':{'count':'%s'}},'spec':{'capacity':{'storage':"
+		"'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/d'}}}";
+	struct store_world *world = *state;
+	char json[sizeof(text) + 8];
+
+	/* The values that the version before and this version will have. */
+	(void) snprintf(json, sizeof(json), text, "1");
+	cleanup_object const struct object *one = object_of(json);
+	(void) snprintf(json, sizeof(json), text, "2");
+	cleanup_object const struct object *two = object_of(json);
+
+	assert_int_equal(world_create(world, one), 0);
+	assert_int_equal(world_update(world, two), 0);
+	assert_int_equal(store_resource_version(world->store), 2);
+	assert_non_null(
+		strstr(store_get(world->store, one->kind, "", "n")->json, "\"count\":\"2\""));
+}
+
+static int update_expecting(struct store_world *world, const char *uid, uint64_t version)
+{
+	static unsigned int label;
+	struct store_precondition expected = { .uid = uid, .resource_version = version };
+	struct answer answer = { .came = false };
+	char text[16];
+
+	(void) snprintf(text, sizeof(text), "l%u", ++label);
+	cleanup_object const struct object *volume = make_volume("one", text);
+
+	assert_int_equal(store_update(world->store, volume, &expected, answer_take, &answer), 0);
+	return answer_wait(world, &answer);
+}
+
+static void preconditions_hold_or_conflict(void **state)
+{
+	cleanup_object const struct object *volume = make_volume("one", "a");
+	struct store_precondition other = { .uid = "other" };
+	struct store_world *world = *state;
+	struct answer created = { .came = false }, removed = { .came = false };
+
+	assert_int_equal(update_expecting(world, NULL, 0), -ENOENT);
+	assert_int_equal(store_create(world->store, volume, answer_take, &created), 0);
+	assert_int_equal(answer_wait(world, &created), 0);
+	assert_int_equal(update_expecting(world, "other", 0), -ESTALE);
+	assert_int_equal(update_expecting(world, created.uid, 0), 0);
+	assert_int_equal(update_expecting(world, NULL, 1), -ESTALE);
+	assert_int_equal(update_expecting(world, created.uid, 2), 0);
+
+	assert_int_equal(
+		store_delete(world->store, volume->kind, "", "one", &other, answer_take, &removed),
+		0);
+	assert_int_equal(answer_wait(world, &removed), -ESTALE);
+	assert_non_null(store_get(world->store, volume->kind, "", "one"));
+}
+
+static void writes_to_one_object_follow_each_other(void **state)
+{
+	cleanup_object const struct object *a = make_class("c");
+	struct store_precondition expected = { .resource_version = 1 };
+	struct store_world *world = *state;
+	struct answer answers[4] = { { .came = false } };
+
+	/* All four are queued before the first is committed, and judged one after the other. */
+	assert_int_equal(store_create(world->store, a, answer_take, &answers[0]), 0);
+	assert_int_equal(store_update(world->store, a, &expected, answer_take, &answers[1]), 0);
+	assert_int_equal(
+		store_delete(world->store, a->kind, "", "c", &expected, answer_take, &answers[2]),
+		0);
+	assert_int_equal(
+		store_delete(world->store, a->kind, "", "nobody", NULL, answer_take, &answers[3]),
+		0);
+	assert_int_equal(answer_wait(world, &answers[3]), -ENOENT);
+	assert_int_equal(answers[0].error, 0);
+	assert_int_equal(answers[1].error, 0);
+	assert_int_equal(answers[1].resource_version, 1);
+	assert_int_equal(answers[2].error, 0);
+	for (unsigned int i = 1; i < 4; i++)
+		assert_int_equal(answers[i].order, answers[i - 1].order + 1);
+}
+
+static void delete_removes_or_waits_for_finalizers(void **state)
+{
+	cleanup_object const struct object *volume = make_class("s");
+	cleanup_object const struct object *held = make_claim("ns", "held", "example.com/keep");
+	struct store_world *world = *state;
+	const struct object *stored;
+
+	assert_int_equal(world_create(world, volume), 0);
+	assert_int_equal(world_delete(world, volume->kind, "", "s"), 0);
+	assert_null(store_get(world->store, volume->kind, "", "s"));
+	assert_int_equal(world_delete(world, volume->kind, "", "s"), -ENOENT);
+
+	assert_int_equal(world_create(world, held), 0);
+	assert_int_equal(world_delete(world, held->kind, "ns", "held"), 0);
+	stored = store_get(world->store, held->kind, "ns", "held");
+	assert_non_null(stored);
+	assert_true(stored->meta.deletes);
+}
+
+struct again {
+	struct store_world *world;
+	const struct object *object;
+	struct answer answer;
+	int queued;
+};
+
+static void write_again(void *userdata, int error, const struct object *result,
+			const struct failure *why)
+{
+	struct again *again = userdata;
+
+	assert_int_equal(error, 0);
+	again->queued =
+		store_update(again->world->store, again->object, NULL, answer_take, &again->answer);
+}
+
+static void a_callback_may_write(void **state)
+{
+	cleanup_object const struct object *a = make_volume("one", "a");
+	cleanup_object const struct object *b = make_volume("one", "b");
+	struct again again = { .world = *state, .object = b };
+
+	assert_int_equal(store_create(again.world->store, a, write_again, &again), 0);
+	assert_int_equal(answer_wait(again.world, &again.answer), 0);
+	assert_int_equal(again.queued, 0);
+	assert_int_equal(again.answer.resource_version, 2);
+}
+
+static void closing_answers_what_was_queued(void **state)
+{
+	cleanup_object const struct object *a = make_volume("one", "a");
+	cleanup_object const struct object *b = make_volume("two", "b");
+	struct again again = { .world = *state, .object = b };
+	struct answer answer = { .came = false };
+
+	assert_int_equal(store_create(again.world->store, a, write_again, &again), 0);
+	assert_int_equal(store_create(again.world->store, b, answer_take, &answer), 0);
+	store_world_reopen(again.world);
+	assert_true(answer.came);
+	assert_int_equal(answer.error, 0);
+	assert_int_equal(again.queued, -ECANCELED);
+	assert_false(again.answer.came);
+	assert_non_null(store_get(again.world->store, a->kind, "", "one"));
+	assert_non_null(store_get(again.world->store, a->kind, "", "two"));
+}
+
+static int append_name(const struct object *object, void *userdata)
+{
+	char *names = userdata;
+	size_t used = strlen(names);
+
+	(void) snprintf(names + used, 128 - used, "%s/%s ", object->meta.name_space,
+			object->meta.name);
+	return strcmp(object->meta.name, "stop") == 0 ? 7 : 0;
+}
+
+static void lists_are_sorted(void **state)
+{
+	static const char *const keys[][2] = { { "b", "1" },   { "a", "2" }, { "b", "0" },
+					       { "a-b", "1" }, { "a", "1" }, { "c", "stop" },
+					       { "d", "1" } };
+	struct store_world *world = *state;
+	char names[128] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		cleanup_object const struct object *claim =
+			make_claim(keys[i][0], keys[i][1], NULL);
+
+		assert_int_equal(world_create(world, claim), 0);
+	}
+	assert_int_equal(
+		store_list(world->store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, append_name, names),
+		7);
+	assert_string_equal(names, "a/1 a/2 a-b/1 b/0 b/1 c/stop ");
+	names[0] = '\0';
+	assert_int_equal(
+		store_list(world->store, KIND_PERSISTENT_VOLUME_CLAIM, "b", append_name, names), 0);
+	assert_string_equal(names, "b/0 b/1 ");
+	assert_int_equal(store_list(world->store, KIND_POD, NULL, append_name, names), 0);
+}
+
+enum { MANY = 1000 };
+
+static bool all_came(void *userdata)
+{
+	const struct answer *answers = userdata;
+
+	return answers[MANY - 1].came;
+}
+
+static void many_writes_survive_a_reopening(void **state)
+{
+	struct store_world *world = *state;
+	cleanup_free struct answer *answers = calloc(MANY, sizeof(*answers));
+
+	assert_non_null(answers);
+	for (unsigned int i = 0; i < MANY; i++) {
+		char name[16];
+
+		(void) snprintf(name, sizeof(name), "v%04u", i * 7919 % MANY);
+		cleanup_object const struct object *volume = make_volume(name, "a");
+
+		assert_int_equal(store_create(world->store, volume, answer_take, &answers[i]), 0);
+	}
+	store_world_run(world, all_came, answers);
+	for (unsigned int i = 1; i < MANY; i++) {
+		assert_int_equal(answers[i].error, 0);
+		assert_int_equal(answers[i].order, answers[i - 1].order + 1);
+	}
+
+	assert_int_equal(world_delete(world, KIND_PERSISTENT_VOLUME, "", "v0500"), 0);
+	store_world_reopen(world);
+	assert_int_equal(store_resource_version(world->store), MANY + 1);
+	for (unsigned int i = 0; i < MANY; i++) {
+		const struct object *volume;
+		char name[16];
+
+		(void) snprintf(name, sizeof(name), "v%04u", i);
+		volume = store_get(world->store, KIND_PERSISTENT_VOLUME, "", name);
+		assert_true((i == 500) == !volume || (volume && volume->meta.deletes));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(created_object_is_there_after_the_answer, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(second_create_of_a_name_is_refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(invalid_object_changes_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(update_makes_a_new_version_and_keeps_the_uid, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(update_without_a_change_makes_no_version, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(change_of_a_number_beside_the_version_is_a_change,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(preconditions_hold_or_conflict, setup, teardown),
+		cmocka_unit_test_setup_teardown(writes_to_one_object_follow_each_other, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(delete_removes_or_waits_for_finalizers, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_callback_may_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(closing_answers_what_was_queued, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_are_sorted, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_writes_survive_a_reopening, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
