@@ -336,8 +336,8 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	return 0;
 }
 
-/* In reverse, with one exception: threads end, and their last results are told, before what hears of
- * them goes. */
+/* In reverse, with one exception: threads end, and their last results are told, before what hears
+ * of them goes. */
 struct agent *agent_free(struct agent *agent)
 {
 	if (!agent)
