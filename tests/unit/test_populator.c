@@ -102,7 +102,7 @@ static void test_pods_of_other_nodes_are_passed_over(void **state)
 	expect_wants(world, "uid-a", EMPTY_DIR("a", "data"));
 }
 
-/* case 317 */
+/* case 317, a difference: there is no time to wait for, and the retry comes with the claim. */
 static void test_one_failing_volume_does_not_keep_the_other(void **state)
 {
 	struct populator_world *world = *state;
@@ -124,7 +124,7 @@ static void test_one_failing_volume_does_not_keep_the_other(void **state)
 	expect_error(world, "uid-a", NULL);
 }
 
-/* case 318 */
+/* case 318, a difference: looked at again with the next change, not only for the next wait. */
 static void test_failure_later_takes_nothing_away(void **state)
 {
 	struct populator_world *world = *state;
@@ -252,7 +252,8 @@ static void test_terminating_pod_with_mounts_is_served(void **state)
 	expect_wants(world, "uid-a", EMPTY_DIR("a", "data"));
 }
 
-/* case 321, case 322 */
+/* case 322; and case 321, a difference: an entry of the actual state exists from before a step
+ * starts, so that a want without one has nothing under way and need not be kept. */
 static void test_finished_pod_wants_nothing(void **state)
 {
 	static const char *const statuses[] = {
