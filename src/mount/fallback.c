@@ -30,7 +30,7 @@ bool call_is_missing(int error, enum kernel_call call)
 {
 	assert((unsigned int) call < KERNEL_CALLS);
 
-	if (error != ENOSYS && error != -ENOSYS)
+	if (error != -ENOSYS)
 		return false;
 	if (!atomic_exchange(&said[call], true))
 		log_message(LOG_WARNING, "no %s here (old kernel or seccomp profile): %s",

@@ -23,7 +23,7 @@ enum kernel_call {
 
 /**
  * call_is_missing - does this error say that the system call itself is not there?
- * @error: errno or its negative
+ * @error: a result: negative errno, or anything else (descriptor 38 is no ENOSYS)
  *
  * The first time for each call it logs what is done instead. Any thread.
  */

@@ -160,7 +160,7 @@ int mount_filesystem(const char *type, const char *source, const char *options, 
 		return result;
 
 	context_fd = fsopen(type, FSOPEN_CLOEXEC);
-	if (context_fd < 0 && call_is_missing(errno, CALL_FSOPEN))
+	if (context_fd < 0 && call_is_missing(-errno, CALL_FSOPEN))
 		return mount_by_flags(type, source, options ? options : "", &attributes, target_fd,
 				      reterr);
 	if (context_fd < 0 && errno == ENODEV)

@@ -154,7 +154,7 @@ static bool probe_unique_ids(void)
 	int error = -ENOSYS;
 
 	if (listmount(&request, &first_id, 1, 0) < 0) {
-		(void) call_is_missing(errno, CALL_LISTMOUNT);
+		(void) call_is_missing(-errno, CALL_LISTMOUNT);
 		return false;
 	}
 	if (statx(AT_FDCWD, "/", 0, STATX_MNT_ID_UNIQUE, &status) < 0 ||

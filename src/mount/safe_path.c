@@ -64,7 +64,7 @@ int path_open(int root_fd, const char *path, int flags, enum path_policy policy)
 
 		if (fd >= 0)
 			return fd;
-		if (call_is_missing(errno, CALL_OPENAT2))
+		if (call_is_missing(-errno, CALL_OPENAT2))
 			return path_walk(root_fd, path, flags, policy);
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
