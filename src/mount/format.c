@@ -235,7 +235,10 @@ static int prepare(struct device *device, const char *type, bool read_only,
 		(void) snprintf(device->content, sizeof(device->content), "%s", type);
 		return result < 0 ? format_failed(FORMAT_FAILED, result, ret_error) : 0;
 	}
-	if (!read_only && check_filesystem(device, reterr) < 0)
+	/* fsck would take a partition table for a damaged file system. */
+	if (read_only || strcmp(device->content, PROBE_PARTITIONS) == 0)
+		return 0;
+	if (check_filesystem(device, reterr) < 0)
 		return format_failed(FORMAT_HAS_FILESYSTEM_ERRORS, -EUCLEAN, ret_error);
 	return 0;
 }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_loop_device - the loop device that locks a bind file: attached once, found by inode
+ */
+#include "loop_image.h"
+
+#include "base/cleanup.h"
+#include "mount/mount.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+static int open_path(const char *relative)
+{
+	int fd = open(sandbox_path(relative), O_PATH | O_CLOEXEC);
+
+	assert_return_code(fd, errno);
+	return fd;
+}
+
+static bool is_attached(const char *path)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "/sys/block/%s/loop/backing_file", path + strlen("/dev/"));
+	return access(name, F_OK) == 0;
+}
+
+static char *attach(int fd)
+{
+	struct failure failure = { 0 };
+	char *path = NULL;
+
+	if (loop_device_attach(fd, "/some/bind/file", &path, &failure) < 0)
+		fail_msg("%s", failure.text);
+	return path;
+}
+
+static void make_backing(const char *relative)
+{
+	sandbox_write(relative, "");
+	assert_return_code(truncate(sandbox_path(relative), 1 << 20), errno);
+}
+
+static void need_loop_devices(void)
+{
+	if (access("/dev/loop-control", R_OK | W_OK) == 0)
+		return;
+	print_message("# no loop devices here\n");
+	skip();
+}
+
+static void test_attach_once_and_detach(void **state)
+{
+	cleanup_close int fd = -EBADF;
+	cleanup_free char *first = NULL, *second = NULL;
+	struct failure failure = { 0 };
+
+	(void) state;
+	need_loop_devices();
+	make_backing("file");
+	fd = open_path("file");
+	first = attach(fd);
+	assert_true(is_attached(first));
+	second = attach(fd);
+	assert_string_equal(first, second);
+
+	assert_int_equal(loop_device_detach(fd, "/some/bind/file", &failure), 0);
+	assert_false(is_attached(first));
+	assert_int_equal(loop_device_detach(fd, "/some/bind/file", &failure), 0); /* none is fine */
+}
+
+static void test_it_is_read_only(void **state)
+{
+	cleanup_close int fd = -EBADF, loop_fd = -EBADF;
+	cleanup_free char *path = NULL;
+	int read_only = 0;
+
+	(void) state;
+	need_loop_devices();
+	make_backing("file");
+	fd = open_path("file");
+	path = attach(fd);
+	loop_fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_return_code(loop_fd, errno);
+	assert_return_code(ioctl(loop_fd, BLKROGET, &read_only), errno);
+	(void) close(TAKE_FD(loop_fd));
+	assert_int_equal(loop_device_detach(fd, "file", NULL), 0);
+	assert_int_equal(read_only, 1);
+}
+
+/* Another file under the name the first one had is another file. */
+static void test_it_belongs_to_the_inode(void **state)
+{
+	cleanup_close int fd = -EBADF, other_fd = -EBADF;
+	cleanup_free char *path = NULL, *other = NULL;
+
+	(void) state;
+	need_loop_devices();
+	make_backing("file");
+	fd = open_path("file");
+	path = attach(fd);
+	assert_return_code(rename(sandbox_path("file"), sandbox_path("renamed")), errno);
+	make_backing("file");
+	other_fd = open_path("file");
+	assert_int_equal(loop_device_detach(other_fd, "file", NULL), 0);
+	assert_true(is_attached(path));
+	other = attach(other_fd);
+	assert_string_not_equal(path, other);
+	assert_int_equal(loop_device_detach(fd, "renamed", NULL), 0);
+	assert_false(is_attached(path));
+	assert_true(is_attached(other));
+	assert_int_equal(loop_device_detach(other_fd, "file", NULL), 0);
+	assert_false(is_attached(other));
+}
+
+/* As block mode has it: a device node bound over a file. The device cannot be taken away. */
+static void test_it_locks_a_device(void **state)
+{
+	struct loop_image image = loop_image_new("image", 8);
+	cleanup_close int bind_fd = -EBADF;
+	cleanup_free char *path = NULL;
+	char backing[64];
+
+	(void) state;
+	sandbox_write("bind", "");
+	assert_return_code(mount(image.path, sandbox_path("bind"), NULL, MS_BIND, NULL), errno);
+	bind_fd = open_path("bind");
+	path = attach(bind_fd);
+	assert_string_not_equal(path, image.path);
+	snprintf(backing, sizeof(backing), "%s", image.path);
+	loop_image_done(&image); /* would detach itself now */
+	assert_true(is_attached(backing));
+
+	assert_int_equal(loop_device_detach(bind_fd, "bind", NULL), 0);
+	assert_false(is_attached(path));
+	(void) close(TAKE_FD(bind_fd));
+	assert_return_code(umount2(sandbox_path("bind"), 0), errno);
+	assert_false(is_attached(backing));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SANDBOX_TEST(test_attach_once_and_detach),
+		SANDBOX_TEST(test_it_is_read_only),
+		SANDBOX_TEST(test_it_belongs_to_the_inode),
+		SANDBOX_TEST(test_it_locks_a_device),
+	};
+
+	return sandbox_run("loop_device", tests, ARRAY_SIZE(tests));
+}
