@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_http - the transport on a real socket: limits, waits, clients that leave, stopping
+ *
+ * Client and server share one thread: bytes are written, the loop turns, bytes are read.
+ */
+#include "api/api.h"
+#include "api/peer.h"
+#include "api_world.h"
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cmocka.h>
+
+enum { CONNECTIONS = 8, BODY_BYTES = 2000, REPLY_BYTES = 65536, TURNS = 300, TURN_USEC = 5000 };
+
+static bool peer_is_good;
+
+bool __wrap_peer_may_use(int fd, gid_t group);
+
+/* Tests run as anybody; test_peer has the rules themselves. */
+bool __wrap_peer_may_use(int fd, gid_t group)
+{
+	return peer_is_good;
+}
+
+struct served {
+	struct world *world;
+	struct api *api;
+	char path[80];
+	char reply[REPLY_BYTES];
+	size_t length;
+	bool closed;
+};
+
+static int set_up(void **state)
+{
+	struct served *served = calloc(1, sizeof(*served));
+	struct api_options options = { .connections_max = CONNECTIONS,
+				       .request_bytes_max = BODY_BYTES };
+	struct failure why;
+
+	assert_int_equal(world_set_up((void **) &served->world), 0);
+	(void) snprintf(served->path, sizeof(served->path), "%s/sock", served->world->directory);
+	options.event = served->world->event;
+	options.agent = &served->world->agent;
+	options.listen_fd = api_listen(served->path, &why);
+	assert_true(options.listen_fd >= 0);
+	assert_int_equal(api_new(&options, &served->api, &why), 0);
+	peer_is_good = true;
+	*state = served;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct served *served = *state;
+
+	served->api = api_free(served->api);
+	assert_int_equal(world_tear_down((void **) &served->world), 0);
+	free(served);
+	return 0;
+}
+
+static int client(const struct served *served)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", served->path);
+	assert_int_equal(connect(fd, (const struct sockaddr *) &address, sizeof(address)), 0);
+	return fd;
+}
+
+static void turn(struct served *served)
+{
+	assert_true(sd_event_run(served->world->event, TURN_USEC) >= 0);
+}
+
+static void put(struct served *served, int fd, const char *text)
+{
+	size_t length = strlen(text), sent = 0;
+
+	for (int i = 0; sent < length && i < TURNS; i++) {
+		ssize_t n = send(fd, text + sent, length - sent, MSG_NOSIGNAL);
+
+		if (n > 0)
+			sent += (size_t) n;
+		else if (errno != EAGAIN)
+			break; /* it hung up on us: the test looks at the answer */
+		else
+			turn(served);
+	}
+}
+
+/* True once the head and as many bytes as it promises are there. */
+static bool is_complete(const struct served *served)
+{
+	const char *end = strstr(served->reply, "\r\n\r\n");
+	const char *promise = strcasestr(served->reply, "\r\nContent-Length:");
+
+	if (!end || !promise)
+		return false;
+	return served->length >= (size_t) (end + 4 - served->reply) +
+					 strtoul(promise + strlen("\r\nContent-Length:"), NULL, 10);
+}
+
+/* Return: HTTP status; 0 none came. */
+static int get_reply(struct served *served, int fd)
+{
+	served->length = 0;
+	served->reply[0] = '\0';
+	served->closed = false;
+	for (int i = 0; i < TURNS && !served->closed && !is_complete(served); i++) {
+		ssize_t n = recv(fd, served->reply + served->length,
+				 sizeof(served->reply) - served->length - 1, 0);
+
+		if (n > 0)
+			served->length += (size_t) n;
+		else if (n == 0 || errno != EAGAIN)
+			served->closed = true;
+		else
+			turn(served);
+		served->reply[served->length] = '\0';
+	}
+	return served->length > 12 ? (int) strtol(served->reply + 9, NULL, 10) : 0;
+}
+
+static int ask(struct served *served, const char *text)
+{
+	cleanup_close int fd = client(served);
+
+	put(served, fd, text);
+	return get_reply(served, fd);
+}
+
+#define HOST "Host: x\r\n"
+
+static void test_one_connection_many_requests(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int fd = client(served);
+
+	for (int i = 0; i < 3; i++) {
+		put(served, fd, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+		assert_int_equal(get_reply(served, fd), 200);
+		assert_non_null(strstr(served->reply, "\r\n\r\nok"));
+	}
+	put(served, fd,
+	    "POST /api/v1/namespaces/default/pods HTTP/1.1\r\n" HOST "Content-Length: 20\r\n\r\n");
+	put(served, fd, "{\"kind\":");
+	turn(served);
+	put(served, fd, "\"Pod\"     }");
+	put(served, fd, " ");
+	assert_int_equal(get_reply(served, fd), 422);
+	put(served, fd, "HEAD /healthz HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+	assert_int_equal(get_reply(served, fd), 200);
+	assert_null(strstr(served->reply, "\r\n\r\nok"));
+}
+
+static void test_write_and_read(void **state)
+{
+	struct served *served = *state;
+	char text[1024];
+
+	(void) snprintf(text, sizeof(text),
+			"POST /api/v1/persistentvolumes HTTP/1.1\r\n" HOST
+			"Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+			strlen(world_pv_json), world_pv_json);
+	assert_int_equal(ask(served, text), 201);
+	assert_non_null(strstr(served->reply, "Content-Type: application/json\r\n"));
+	assert_int_equal(ask(served, "GET /api/v1/persistentvolumes/disk HTTP/1.1\r\n" HOST
+				     "Accept: application/yaml\r\n\r\n"),
+			 200);
+	assert_non_null(strstr(served->reply, "Content-Type: application/yaml\r\n"));
+	assert_non_null(strstr(served->reply, "name: disk\n"));
+}
+
+/* A request whose path has @length bytes. */
+static void long_request(char *text, size_t length)
+{
+	memcpy(text, "GET /", 5);
+	memset(text + 5, 'a', length - 1);
+	memcpy(text + 4 + length, " HTTP/1.1\r\n" HOST "\r\n", sizeof(" HTTP/1.1\r\n" HOST "\r\n"));
+}
+
+static void test_refused_heads(void **state)
+{
+	struct served *served = *state;
+	cleanup_free char *text = malloc(2 * API_HEAD_BYTES_MAX + 256);
+
+	assert_non_null(text);
+	assert_int_equal(ask(served, "GET /a/../b HTTP/1.1\r\n" HOST "\r\n"), 400);
+	assert_non_null(strstr(served->reply, "\"kind\":\"Status\""));
+	assert_int_equal(
+		ask(served, "GET /api/v1/pods HTTP/1.1\r\n" HOST "Accept: text/html\r\n\r\n"), 406);
+	assert_int_equal(ask(served, "POST /podvol/v1/apply HTTP/1.1\r\n" HOST
+				     "Content-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"),
+			 415);
+	assert_int_equal(ask(served, "PATCH /api/v1/persistentvolumes/x HTTP/1.1\r\n" HOST "\r\n"),
+			 405);
+	long_request(text, API_URI_BYTES_MAX + 1);
+	assert_int_equal(ask(served, text), 414);
+	/* A head that is longer than its limit: the library refuses it or hangs up. */
+	long_request(text, 2 * API_HEAD_BYTES_MAX);
+	assert_int_not_equal(ask(served, text), 200);
+	assert_int_not_equal(ask(served, "\x01\x02\x03 nonsense\r\n\r\n"), 200);
+	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 200);
+}
+
+static void test_strangers(void **state)
+{
+	struct served *served = *state;
+
+	peer_is_good = false;
+	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 403);
+	assert_non_null(strstr(served->reply, "\"reason\":\"Forbidden\""));
+	assert_int_equal(ask(served, "DELETE /api/v1/persistentvolumes/x HTTP/1.1\r\n" HOST "\r\n"),
+			 403);
+}
+
+static void test_bodies_are_bounded(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int fd = -EBADF;
+	char chunk[600];
+	int i;
+
+	assert_int_equal(ask(served, "POST /podvol/v1/apply HTTP/1.1\r\n" HOST
+				     "Content-Length: 2001\r\n\r\n"),
+			 413);
+	/* Without a promised length it shows only on the way. */
+	memset(chunk, 'a', sizeof(chunk));
+	memcpy(chunk, "1f4\r\n", 5);
+	memcpy(chunk + 505, "\r\n", 3);
+	fd = client(served);
+	put(served, fd,
+	    "POST /podvol/v1/apply HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+	for (i = 0; i < 5; i++)
+		put(served, fd, chunk);
+	put(served, fd, "0\r\n\r\n");
+	assert_int_equal(get_reply(served, fd), 413);
+	(void) close(fd);
+
+	/* Who goes on and on is cut off. */
+	fd = client(served);
+	put(served, fd,
+	    "POST /podvol/v1/apply HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+	for (i = 0; i < 40; i++) {
+		put(served, fd, chunk);
+		turn(served);
+	}
+	(void) get_reply(served, fd);
+	assert_true(served->closed);
+}
+
+/* ---- waits ---- */
+
+#define WAIT "POST /podvol/v1/pods/web/wait?timeout=1h HTTP/1.1\r\n" HOST "\r\n"
+
+static void store_pod(struct served *served)
+{
+	char text[1024];
+
+	(void) snprintf(text, sizeof(text),
+			"POST /api/v1/namespaces/default/pods HTTP/1.1\r\n" HOST
+			"Content-Length: %zu\r\n\r\n%s",
+			strlen(world_pod_json), world_pod_json);
+	assert_int_equal(ask(served, text), 201);
+}
+
+static void wait_for(struct served *served, const unsigned int *counter, unsigned int value)
+{
+	for (int i = 0; i < TURNS && *counter < value; i++)
+		turn(served);
+	assert_int_equal(*counter, value);
+}
+
+static void test_wait_is_answered(void **state)
+{
+	struct served *served = *state;
+	struct agent *agent = &served->world->agent;
+	cleanup_close int fd = -EBADF;
+
+	store_pod(served);
+	fd = client(served);
+	put(served, fd, WAIT);
+	wait_for(served, &agent->waits, 1);
+	/* Others are served meanwhile. */
+	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 200);
+	world_end_wait(served->world, -ETIMEDOUT, "volume 'v' is at SetUp");
+	assert_int_equal(get_reply(served, fd), 504);
+	assert_non_null(strstr(served->reply, "volume 'v' is at SetUp"));
+	/* The connection goes on. */
+	put(served, fd, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+	assert_int_equal(get_reply(served, fd), 200);
+}
+
+static void test_client_leaves_a_wait(void **state)
+{
+	struct served *served = *state;
+	struct agent *agent = &served->world->agent;
+	int fd;
+
+	store_pod(served);
+	fd = client(served);
+	put(served, fd, WAIT);
+	wait_for(served, &agent->waits, 1);
+	assert_int_equal(agent->cancelled, 0);
+	assert_int_equal(close(fd), 0);
+	wait_for(served, &agent->cancelled, 1);
+	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 200);
+}
+
+/* Waits never take the last connections. */
+static void test_waits_are_bounded(void **state)
+{
+	struct served *served = *state;
+	int fds[CONNECTIONS];
+
+	store_pod(served);
+	for (unsigned int i = 0; i < CONNECTIONS * 3 / 4; i++) {
+		fds[i] = client(served);
+		put(served, fds[i], WAIT);
+		wait_for(served, &served->world->agent.waits, i + 1);
+	}
+	assert_int_equal(ask(served, WAIT), 429);
+	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 200);
+	for (unsigned int i = 0; i < CONNECTIONS * 3 / 4; i++)
+		assert_int_equal(close(fds[i]), 0);
+	wait_for(served, &served->world->agent.cancelled, CONNECTIONS * 3 / 4);
+}
+
+static void test_stop_with_everything_open(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int idle = -EBADF, half = -EBADF, waiting = -EBADF, writing = -EBADF;
+	char text[1024];
+
+	store_pod(served);
+	idle = client(served);
+	half = client(served);
+	put(served, half, "GET /healthz HTT");
+	waiting = client(served);
+	put(served, waiting, WAIT);
+	wait_for(served, &served->world->agent.waits, 1);
+	/* Its write is with the store when the api goes. */
+	writing = client(served);
+	(void) snprintf(text, sizeof(text),
+			"POST /api/v1/persistentvolumes HTTP/1.1\r\n" HOST
+			"Content-Length: %zu\r\n\r\n%s",
+			strlen(world_pv_json), world_pv_json);
+	put(served, writing, text);
+	(void) sd_event_run(served->world->event, 0);
+
+	served->api = api_free(served->api);
+	assert_int_equal(served->world->agent.cancelled, 1);
+	assert_int_equal(get_reply(served, waiting), 0);
+	assert_true(served->closed);
+	assert_int_equal(get_reply(served, idle), 0);
+	assert_true(served->closed);
+}
+
+static void test_bad_descriptor(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct api_options options = { .event = served->world->event,
+				       .agent = &served->world->agent,
+				       .listen_fd = fd,
+				       .connections_max = 1,
+				       .request_bytes_max = 1 };
+	struct api *api = NULL;
+	struct failure why;
+
+	assert_int_equal(api_new(&options, &api, &why), -EINVAL);
+	assert_null(api);
+	assert_true(fcntl(fd, F_GETFD) >= 0); /* still ours */
+	assert_null(api_free(NULL));
+}
+
+int main(void)
+{
+#define SERVED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		SERVED(test_one_connection_many_requests),
+		SERVED(test_write_and_read),
+		SERVED(test_refused_heads),
+		SERVED(test_strangers),
+		SERVED(test_bodies_are_bounded),
+		SERVED(test_wait_is_answered),
+		SERVED(test_client_leaves_a_wait),
+		SERVED(test_waits_are_bounded),
+		SERVED(test_stop_with_everything_open),
+		SERVED(test_bad_descriptor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
