@@ -78,7 +78,7 @@ static void make_two(void)
 	sandbox_mkdir("target", 0750);
 }
 
-/* case 93: kubelet mounts twice, `bind` and `bind,remount`; ours is one mount. */
+/* case 93, difference: kubelet mounts twice, `bind` and `bind,remount`; ours is one mount. */
 static void test_bind_shows_the_source(void **state)
 {
 	struct failure failure = { 0 };
@@ -93,7 +93,7 @@ static void test_bind_shows_the_source(void **state)
 	assert_false(sandbox_has("target/file", "data"));
 }
 
-/* case 92: kubelet binds writable and remounts; ours has its attributes when it appears. */
+/* case 92, difference: kubelet binds writable and remounts; ours appears with its attributes. */
 static void test_bind_read_only_from_the_first_moment(void **state)
 {
 	const struct mount_attributes read_only = { .set = MOUNT_ATTR_RDONLY };
@@ -112,7 +112,7 @@ static void test_bind_read_only_from_the_first_moment(void **state)
 	unmount("target");
 }
 
-/* case 94: of `vers=2,ro,_netdev,bind` a bind mount honours what is a mount's; one mount again. */
+/* case 94, difference: of `vers=2,ro,_netdev,bind` what is a mount's is honoured, in one mount. */
 static void test_bind_with_options_as_words(void **state)
 {
 	struct mount_attributes attributes;

@@ -54,7 +54,7 @@ static void test_options_of_both_kinds(void **state)
 	unmount_target();
 }
 
-/* case 95: `ro` for a file system is one mount, read-only when it appears. */
+/* case 95, `ro` for a file system is one mount, read-only when it appears. */
 static void test_case_095_read_only(void **state)
 {
 	struct failure failure = { 0 };

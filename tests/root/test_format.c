@@ -166,7 +166,7 @@ static void test_case_101_partitions_are_never_formatted(void **state)
 	loop_image_done(&image);
 }
 
-/* case 102 and case 103: there is no exit status and no text to misread, libblkid is asked; what
+/* case 102 and case 103, there is no exit status and no text to misread, libblkid is asked; what
  * it cannot read is an error all the same. Here the backing file became shorter, so reads fail. */
 static void test_a_device_that_cannot_be_read(void **state)
 {
@@ -397,7 +397,7 @@ static void test_the_right_type_that_cannot_be_mounted(void **state)
 	loop_image_done(&image);
 }
 
-/* case 108: corrected; case 110: an operational error, and no fsck at all. */
+/* case 108, corrected, and case 110, an operational error, and no fsck at all. */
 static void test_answers_of_fsck_that_go_on(void **state)
 {
 	static const int statuses[] = { 0, 1, 2, 8, -ENOENT };
@@ -418,7 +418,7 @@ static void test_answers_of_fsck_that_go_on(void **state)
 	loop_image_done(&image);
 }
 
-/* case 109: errors are left. The status is a sum, so 5 and 12 say that, too. */
+/* case 109, difference: errors are left. The status is a sum, so 5 and 12 say that, too. */
 static void test_case_109_errors_that_fsck_leaves(void **state)
 {
 	static const int statuses[] = { 4, 5, 12 };

@@ -86,13 +86,13 @@ static void test_policy(void **state)
 		const struct ownership *ownership;
 		bool walked;
 	} rows[] = {
-		{ "case 69: policy unset", 02770, GROUP, &always, true },
-		{ "case 70: Always, root correct", 02770, GROUP, &always, true },
-		{ "case 71: another group", 02770, GROUP + 1, &on_mismatch, true },
-		{ "case 72: too few permissions", 02750, GROUP, &on_mismatch, true },
-		{ "case 73: no setgid", 0770, GROUP, &on_mismatch, true },
-		{ "case 74: all as wanted", 02770, GROUP, &on_mismatch, false },
-		{ "case 75: more than wanted", 02775, GROUP, &on_mismatch, false },
+		{ "case 69, policy unset", 02770, GROUP, &always, true },
+		{ "case 70, Always, root correct", 02770, GROUP, &always, true },
+		{ "case 71, another group", 02770, GROUP + 1, &on_mismatch, true },
+		{ "case 72, too few permissions", 02750, GROUP, &on_mismatch, true },
+		{ "case 73, no setgid", 0770, GROUP, &on_mismatch, true },
+		{ "case 74, all as wanted", 02770, GROUP, &on_mismatch, false },
+		{ "case 75, more than wanted", 02775, GROUP, &on_mismatch, false },
 	};
 
 	(void) state;
@@ -143,14 +143,14 @@ static void test_bits(void **state)
 		const struct ownership *ownership;
 		unsigned int after;
 	} rows[] = {
-		{ "case 77: file 0644", false, 0644, &always, 0664 },
-		{ "case 78: file 0600", false, 0600, &always, 0660 },
-		{ "case 79: file 0777", false, 0777, &always, 0777 },
-		{ "case 80: file 0400, read-only", false, 0400, &read_only, 0440 },
-		{ "case 81: file 0644, read-only", false, 0644, &read_only, 0644 },
-		{ "case 82: directory 0755", true, 0755, &always, 02775 },
-		{ "case 83: directory 0700", true, 0700, &always, 02770 },
-		{ "case 84: directory 0700, read-only", true, 0700, &read_only, 02750 },
+		{ "case 77, file 0644", false, 0644, &always, 0664 },
+		{ "case 78, file 0600", false, 0600, &always, 0660 },
+		{ "case 79, file 0777", false, 0777, &always, 0777 },
+		{ "case 80, file 0400, read-only", false, 0400, &read_only, 0440 },
+		{ "case 81, file 0644, read-only", false, 0644, &read_only, 0644 },
+		{ "case 82, directory 0755", true, 0755, &always, 02775 },
+		{ "case 83, directory 0700", true, 0700, &always, 02770 },
+		{ "case 84, directory 0700, read-only", true, 0700, &read_only, 02750 },
 		{ "setuid and setgid are put back", false, 06755, &always, 06775 },
 		{ "setuid that needs no other bit", false, 04660, &always, 04660 },
 		{ "a sticky directory", true, 01777, &always, 03777 },
@@ -204,7 +204,7 @@ static void test_case_091_owners_never_change(void **state)
 	assert_int_equal(status.st_uid, 4712);
 }
 
-/* case 90: without an fsGroup nobody calls; with one, what matches is not touched, so that neither
+/* case 90, without an fsGroup nobody calls; with one, what matches is not touched, so that neither
  * its ctime nor a journal changes. */
 static void test_what_matches_is_not_touched(void **state)
 {

@@ -49,7 +49,7 @@ static void test_case_097_both_say_ro(void **state)
 	assert_joined(options, 1, "fsid=100,ro", "fsid=100,nfsvers=3,ro");
 }
 
-/* case 98: that the empty annotation wins over spec.mountOptions is decided by the object's
+/* case 98, that the empty annotation wins over spec.mountOptions is decided by the object's
  * accessor; here it must not become an empty word. */
 static void test_empty_words_are_dropped(void **state)
 {
@@ -150,7 +150,7 @@ static void test_words_of_the_file_system(void **state)
 		assert_split(&rows[i]);
 }
 
-/* case 94: what only mount(8) and systemd act on is neither an attribute nor the file system's. */
+/* case 94, what only mount(8) and systemd act on is neither an attribute nor the file system's. */
 static void test_words_of_user_space(void **state)
 {
 	static const struct split_row rows[] = {

@@ -15,15 +15,15 @@ static const struct {
 	const char *label, *path;
 	bool backstep;
 } rows[] = {
-	{ "case 1: no backstep", "/mnt/disks/vol1", false },
-	{ "case 2: nothing else", "..", true },
-	{ "case 3: in the middle, although harmless", "/mnt/../etc", true },
-	{ "case 4: at the end", "/mnt/disks/..", true },
-	{ "case 5: a name that begins so", "/mnt/..foo/bar", false },
-	{ "case 6: a name that ends so", "/mnt/foo..", false },
-	{ "case 7: three dots", "/mnt/...", false },
-	{ "case 8: empty", "", false },
-	{ "case 9: other things to normalise", "./a//b", false },
+	{ "case 1, no backstep", "/mnt/disks/vol1", false },
+	{ "case 2, nothing else", "..", true },
+	{ "case 3, in the middle, although harmless", "/mnt/../etc", true },
+	{ "case 4, at the end", "/mnt/disks/..", true },
+	{ "case 5, a name that begins so", "/mnt/..foo/bar", false },
+	{ "case 6, a name that ends so", "/mnt/foo..", false },
+	{ "case 7, three dots", "/mnt/...", false },
+	{ "case 8, empty", "", false },
+	{ "case 9, other things to normalise", "./a//b", false },
 	{ "at the beginning", "../etc", true },
 	{ "between doubled slashes", "/mnt//..//etc", true },
 	{ "with a slash after it", "/mnt/../", true },
@@ -57,9 +57,9 @@ static void test_names_that_are_no_entry(void **state)
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (place_open(0, "/root", bad[i], &place, &failure) != -EINVAL)
+		if (place_open(0, "/r", bad[i], &place, &failure) != -EINVAL)
 			fail_msg("'%s' was opened", bad[i]);
-		if (place_make(0, "/root", bad[i], 0750, &place, &failure) != -EINVAL)
+		if (place_make(0, "/r", bad[i], 0750, &place, &failure) != -EINVAL)
 			fail_msg("'%s' was made", bad[i]);
 	}
 	assert_int_equal(place.parent_fd, -EBADF);
