@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding - decisions about claims and volumes; see binding.h
+ */
+#include "controller/binding.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- comparing the two ---- */
+
+static enum volume_mode mode_of(enum volume_mode mode)
+{
+	return mode == VOLUME_MODE_BLOCK ? VOLUME_MODE_BLOCK : VOLUME_MODE_FILESYSTEM;
+}
+
+static bool same_mode(const struct persistent_volume_claim *claim,
+		      const struct persistent_volume *volume)
+{
+	return mode_of(claim->mode) == mode_of(volume->mode);
+}
+
+/* Does the volume's claimRef name this claim, with its uid or with none yet? */
+static bool names_claim(const struct persistent_volume *volume,
+			const struct persistent_volume_claim *claim)
+{
+	const struct object_meta *meta = &claim->object->meta;
+
+	return volume->has_claim_ref && strcmp(volume->claim_namespace, meta->name_space) == 0 &&
+	       strcmp(volume->claim_name, meta->name) == 0 &&
+	       (volume->claim_uid[0] == '\0' || strcmp(volume->claim_uid, meta->uid) == 0);
+}
+
+static bool is_claimed_by(const struct persistent_volume *volume,
+			  const struct persistent_volume_claim *claim)
+{
+	return names_claim(volume, claim) && volume->claim_uid[0];
+}
+
+/* NULL: they fit. A selector is not asked: who names a volume has chosen it. */
+static const char *misfit(const struct persistent_volume_claim *claim,
+			  const struct persistent_volume *volume)
+{
+	if (volume->object->meta.deletes)
+		return "it is being deleted";
+	if (quantity_compare(&volume->capacity, &claim->request) < 0)
+		return "requested PV is too small";
+	if (strcmp(volume->storage_class, claim->storage_class) != 0)
+		return "storageClassName does not match";
+	if (!same_mode(claim, volume))
+		return "incompatible volumeMode";
+	if (claim->access_modes & ~volume->access_modes)
+		return "incompatible accessMode";
+	return NULL;
+}
+
+/* ---- answers ---- */
+
+static void answer(struct binding_step *step, enum binding_write write)
+{
+	step->write = write;
+}
+
+static void __attribute__((format(printf, 4, 5)))
+tell(struct binding_step *step, const char *type, const char *reason, const char *format, ...)
+{
+	va_list arguments;
+
+	step->event_type = type;
+	step->event_reason = reason;
+	va_start(arguments, format);
+	(void) vsnprintf(step->event_text, sizeof(step->event_text), format, arguments);
+	va_end(arguments);
+}
+
+static void pend(struct binding_step *step, const struct persistent_volume_claim *claim)
+{
+	answer(step, claim->phase == CLAIM_PENDING ? BINDING_NOTHING : BINDING_CLAIM_PENDING);
+}
+
+static void lose(struct binding_step *step, const struct persistent_volume_claim *claim,
+		 const char *reason, const char *text)
+{
+	answer(step, claim->phase == CLAIM_LOST ? BINDING_NOTHING : BINDING_CLAIM_LOST);
+	tell(step, "Warning", reason, "%s", text);
+}
+
+static void bind(struct binding_step *step, const struct persistent_volume_claim *claim,
+		 const struct persistent_volume *volume)
+{
+	bool is_named = strcmp(claim->volume_name, volume->object->meta.name) == 0;
+
+	step->volume = volume;
+	if (!is_claimed_by(volume, claim))
+		answer(step, BINDING_VOLUME_SPEC);
+	else if (volume->phase != VOLUME_BOUND)
+		answer(step, BINDING_VOLUME_STATUS);
+	else if (!is_named || !claim->bind_completed)
+		answer(step, BINDING_CLAIM_SPEC);
+	else if (claim->phase != CLAIM_BOUND)
+		answer(step, BINDING_CLAIM_STATUS);
+}
+
+/* ---- the claim's side ---- */
+
+/* As kubelet's counterpart searches: class, selector and phase of a volume that was made for this
+ * claim are not asked; size, mode, access modes and deletion are. */
+static const struct persistent_volume *find_candidate(const struct claim_facts *facts)
+{
+	const struct persistent_volume_claim *claim = facts->claim;
+
+	for (size_t i = 0; i < facts->candidate_count; i++) {
+		const struct persistent_volume *volume = facts->candidates[i];
+
+		if (names_claim(volume, claim) && !volume->object->meta.deletes &&
+		    quantity_compare(&volume->capacity, &claim->request) >= 0 &&
+		    same_mode(claim, volume) && !(claim->access_modes & ~volume->access_modes))
+			return volume;
+	}
+	return NULL;
+}
+
+static void decide_unnamed(const struct claim_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume_claim *claim = facts->claim;
+	const struct persistent_volume *candidate = find_candidate(facts);
+
+	if (candidate) {
+		bind(step, claim, candidate);
+		return;
+	}
+	pend(step, claim);
+	if (!claim->storage_class[0])
+		tell(step, "Normal", "FailedBinding",
+		     "no persistent volumes available for this claim and no storage class is set");
+	else if (facts->storage_class && facts->storage_class->waits_for_first_consumer)
+		tell(step, "Normal", "WaitForFirstConsumer",
+		     "waiting for first consumer to be created before binding");
+}
+
+static void decide_named(const struct claim_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume_claim *claim = facts->claim;
+	const struct persistent_volume *volume = facts->named;
+	const char *why;
+
+	if (!volume) {
+		pend(step, claim);
+		return;
+	}
+	if (names_claim(volume, claim)) {
+		bind(step, claim, volume);
+		return;
+	}
+	if (volume->has_claim_ref) {
+		pend(step, claim);
+		tell(step, "Warning", "FailedBinding",
+		     "volume \"%s\" already bound to a different claim.", claim->volume_name);
+		return;
+	}
+	why = misfit(claim, volume);
+	if (!why) {
+		bind(step, claim, volume);
+		return;
+	}
+	pend(step, claim);
+	tell(step, "Warning", "VolumeMismatch", "Cannot bind to requested volume \"%s\": %s",
+	     claim->volume_name, why);
+}
+
+static void decide_completed(const struct claim_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume_claim *claim = facts->claim;
+	const struct persistent_volume *volume = facts->named;
+
+	if (!claim->volume_name[0])
+		lose(step, claim, "ClaimLost",
+		     "Bound claim has lost reference to PersistentVolume. Data on the volume is "
+		     "lost!");
+	else if (!volume)
+		lose(step, claim, "ClaimLost",
+		     "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+	else if (!volume->has_claim_ref || is_claimed_by(volume, claim))
+		bind(step, claim, volume);
+	else
+		lose(step, claim, "ClaimMisbound",
+		     "Two claims are bound to the same volume, this one is bound incorrectly");
+}
+
+void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret)
+{
+	assert(facts->claim && facts->claim->object);
+	*ret = (struct binding_step){ .write = BINDING_NOTHING };
+	if (facts->claim->bind_completed)
+		decide_completed(facts, ret);
+	else if (facts->claim->volume_name[0])
+		decide_named(facts, ret);
+	else
+		decide_unnamed(facts, ret);
+}
+
+/* ---- the volume's side ---- */
+
+static void set_phase(struct binding_step *step, const struct persistent_volume *volume,
+		      enum volume_phase phase, enum binding_write write)
+{
+	answer(step, volume->phase == phase ? BINDING_NOTHING : write);
+}
+
+/* No data is deleted here, whatever the policy: a volume whose policy wants it says that nobody
+ * does. A provisioned one waits for its provisioner. */
+static void reclaim(const struct volume_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume *volume = facts->volume;
+
+	if (volume->phase == VOLUME_FAILED)
+		return;
+	if (volume->phase != VOLUME_RELEASED) {
+		answer(step, BINDING_VOLUME_RELEASED);
+		return;
+	}
+	if (volume->reclaim_policy == RECLAIM_RETAIN || facts->is_provisioned)
+		return;
+	answer(step, BINDING_VOLUME_FAILED);
+	if (volume->reclaim_policy == RECLAIM_DELETE)
+		tell(step, "Warning", "VolumeFailedDelete",
+		     "no deleter exists for a volume of source '%s'; its data is kept",
+		     volume->source_key);
+	else
+		tell(step, "Warning", "VolumeFailedRecycle",
+		     "no recycler exists for a volume of source '%s'; its data is kept",
+		     volume->source_key);
+}
+
+static void decide_bound_elsewhere(const struct volume_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume *volume = facts->volume;
+
+	if (facts->is_provisioned && volume->reclaim_policy == RECLAIM_DELETE)
+		reclaim(facts, step);
+	else if (volume->bound_by_controller)
+		answer(step, BINDING_VOLUME_UNBIND);
+	else
+		answer(step, BINDING_VOLUME_UNBIND_UID);
+}
+
+void binding_decide_volume(const struct volume_facts *facts, struct binding_step *ret)
+{
+	const struct persistent_volume *volume = facts->volume;
+	const struct persistent_volume_claim *claim = facts->claim;
+
+	assert(volume && volume->object);
+	*ret = (struct binding_step){ .write = BINDING_NOTHING };
+	if (!volume->has_claim_ref || !volume->claim_uid[0]) {
+		set_phase(ret, volume, VOLUME_AVAILABLE, BINDING_VOLUME_AVAILABLE);
+		return;
+	}
+	if (!claim || strcmp(claim->object->meta.uid, volume->claim_uid) != 0) {
+		reclaim(facts, ret);
+		return;
+	}
+	if (!claim->volume_name[0]) {
+		/* The claim's own look binds it, unless it cannot. */
+		if (!same_mode(claim, volume)) {
+			tell(ret, "Warning", "VolumeMismatch",
+			     "Cannot bind PersistentVolume \"%s\" to requested "
+			     "PersistentVolumeClaim "
+			     "\"%s\" due to incompatible volumeMode.",
+			     volume->object->meta.name, claim->object->meta.name);
+			ret->event_on_partner = true;
+		}
+		return;
+	}
+	if (strcmp(claim->volume_name, volume->object->meta.name) == 0)
+		set_phase(ret, volume, VOLUME_BOUND, BINDING_VOLUME_BOUND);
+	else
+		decide_bound_elsewhere(facts, ret);
+}

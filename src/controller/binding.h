@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding - what the next write for a claim or a volume is; pure
+ *
+ * Each look at an object yields at most one write and at most one event. The write's commit is the
+ * reason to look again, so binding is its four writes in their order (volume's spec, volume's
+ * status, claim's spec, claim's status), and a crash between two of them needs no memory. Rows of
+ * Kubernetes' volume controller about choosing a volume or provisioning one are not here.
+ */
+#ifndef PODVOL_CONTROLLER_BINDING_H
+#define PODVOL_CONTROLLER_BINDING_H
+
+#include "object/persistent_volume.h"
+#include "object/storage_class.h"
+
+enum binding_write {
+	BINDING_NOTHING,
+	/* The four of a binding: of @claim and @volume. */
+	BINDING_VOLUME_SPEC,
+	BINDING_VOLUME_STATUS,
+	BINDING_CLAIM_SPEC,
+	BINDING_CLAIM_STATUS,
+	/* Of the claim alone. */
+	BINDING_CLAIM_PENDING,
+	BINDING_CLAIM_LOST,
+	/* Of the volume alone. */
+	BINDING_VOLUME_AVAILABLE,
+	BINDING_VOLUME_BOUND,
+	BINDING_VOLUME_RELEASED,
+	BINDING_VOLUME_FAILED,
+	BINDING_VOLUME_UNBIND,     /* claimRef and bound-by-controller off */
+	BINDING_VOLUME_UNBIND_UID, /* claimRef.uid off: a user had written the rest */
+	BINDING_WRITE_COUNT
+};
+
+/* What to write, and what to tell; all text lives as long as this. */
+struct binding_step {
+	enum binding_write write;
+	const struct persistent_volume *volume; /* of the four */
+	const char *event_type, *event_reason;  /* "Warning", "FailedBinding"; NULL: no event */
+	char event_text[200];
+	bool event_on_partner; /* the same event also concerns the claim or volume on the other side
+				*/
+};
+
+struct claim_facts {
+	const struct persistent_volume_claim *claim;
+	const struct persistent_volume *named; /* spec.volumeName; NULL: none such */
+	/* Volumes whose claimRef names this claim, in the order of their names. */
+	const struct persistent_volume *const *candidates;
+	size_t candidate_count;
+	const struct storage_class *storage_class; /* the claim's; NULL: none such */
+};
+
+void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret);
+
+struct volume_facts {
+	const struct persistent_volume *volume;
+	const struct persistent_volume_claim *claim; /* as claimRef names it; NULL: none such */
+	bool is_provisioned; /* annotation pv.kubernetes.io/provisioned-by: its deleter is not us */
+};
+
+void binding_decide_volume(const struct volume_facts *facts, struct binding_step *ret);
+
+/**
+ * binding_make - the object that a step writes
+ * @about: the claim or volume that was looked at
+ * @ret:   a new reference to the next version of the claim or the volume
+ *
+ * Return: 0; -ENOMEM; -EINVAL the result is no valid object.
+ */
+int binding_make(const struct binding_step *step, const struct object *about,
+		 const struct object **ret, struct failure *reterr);
+
+#endif

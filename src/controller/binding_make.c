@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding_make - the objects that the steps of a binding write; see binding.h
+ *
+ * Spec and status are separate writes, as with an API server: each function changes one of the two.
+ */
+#include "controller/binding.h"
+
+#include "base/cleanup.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
+#define BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
+
+struct make {
+	const struct binding_step *step;
+	const struct object *about;
+	const struct cJSON *volume_spec; /* for BINDING_CLAIM_STATUS */
+};
+
+static void annotate(struct cJSON *tree, const char *key)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	(void) json_set_string(json_ensure_object(metadata, "annotations"), key, "yes");
+}
+
+static void set_phase(struct cJSON *tree, const char *phase)
+{
+	(void) json_set_string(json_ensure_object(tree, "status"), "phase", phase);
+}
+
+static void write_claim_ref(struct cJSON *tree, const struct make *make)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+	bool was_named = json_get(spec, "claimRef") != NULL;
+	const struct object_meta *claim = &make->about->meta;
+	struct cJSON *ref = json_ensure_object(spec, "claimRef");
+	char version[24];
+
+	(void) snprintf(version, sizeof(version), "%" PRIu64, claim->resource_version);
+	(void) json_set_string(ref, "apiVersion", "v1");
+	(void) json_set_string(ref, "kind", "PersistentVolumeClaim");
+	(void) json_set_string(ref, "namespace", claim->name_space);
+	(void) json_set_string(ref, "name", claim->name);
+	(void) json_set_string(ref, "uid", claim->uid);
+	(void) json_set_string(ref, "resourceVersion", version);
+	if (!was_named)
+		annotate(tree, BOUND_BY_CONTROLLER);
+}
+
+static void write_volume_name(struct cJSON *tree, const struct make *make)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+	bool was_named = json_string(json_get(spec, "volumeName"), "")[0] != '\0';
+
+	(void) json_set_string(spec, "volumeName", make->step->volume->object->meta.name);
+	annotate(tree, BIND_COMPLETED);
+	if (!was_named)
+		annotate(tree, BOUND_BY_CONTROLLER);
+}
+
+static void write_claim_status(struct cJSON *tree, const struct make *make)
+{
+	struct cJSON *status = json_ensure_object(tree, "status");
+	const struct cJSON *modes = json_get(make->volume_spec, "accessModes");
+	const struct cJSON *capacity = json_get(make->volume_spec, "capacity");
+
+	set_phase(tree, "Bound");
+	if (modes)
+		(void) json_set(status, "accessModes", json_copy(modes));
+	if (capacity)
+		(void) json_set(status, "capacity", json_copy(capacity));
+}
+
+static void unbind(struct cJSON *tree)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	json_remove(json_ensure_object(tree, "spec"), "claimRef");
+	json_remove(json_ensure_object(metadata, "annotations"), BOUND_BY_CONTROLLER);
+}
+
+static void unbind_uid(struct cJSON *tree)
+{
+	struct cJSON *ref = json_ensure_object(json_ensure_object(tree, "spec"), "claimRef");
+
+	json_remove(ref, "uid");
+	json_remove(ref, "resourceVersion");
+}
+
+static int edit(struct cJSON *tree, void *userdata)
+{
+	static const char *const phases[BINDING_WRITE_COUNT] = {
+		[BINDING_VOLUME_STATUS] = "Bound",  [BINDING_CLAIM_PENDING] = "Pending",
+		[BINDING_CLAIM_LOST] = "Lost",      [BINDING_VOLUME_AVAILABLE] = "Available",
+		[BINDING_VOLUME_BOUND] = "Bound",   [BINDING_VOLUME_RELEASED] = "Released",
+		[BINDING_VOLUME_FAILED] = "Failed",
+	};
+	const struct make *make = userdata;
+	enum binding_write write = make->step->write;
+
+	switch (write) {
+	case BINDING_VOLUME_SPEC:
+		write_claim_ref(tree, make);
+		break;
+	case BINDING_CLAIM_SPEC:
+		write_volume_name(tree, make);
+		break;
+	case BINDING_CLAIM_STATUS:
+		write_claim_status(tree, make);
+		break;
+	case BINDING_VOLUME_UNBIND:
+		unbind(tree);
+		break;
+	case BINDING_VOLUME_UNBIND_UID:
+		unbind_uid(tree);
+		break;
+	default:
+		assert(phases[write]);
+		set_phase(tree, phases[write]);
+	}
+	return 0;
+}
+
+int binding_make(const struct binding_step *step, const struct object *about,
+		 const struct object **ret, struct failure *reterr)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
+	struct make make = { .step = step, .about = about };
+	cleanup_json struct cJSON *volume = NULL;
+	const struct object *target = about;
+	int r;
+
+	assert(step->write != BINDING_NOTHING);
+	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS)
+		target = step->volume->object;
+	if (step->write == BINDING_CLAIM_STATUS) {
+		const struct object *object = step->volume->object;
+
+		r = json_parse(object->json, object->json_length, &limits, &volume, reterr);
+		if (r < 0)
+			return r;
+		make.volume_spec = json_get(volume, "spec");
+	}
+	return object_edit(target, edit, &make, ret, reterr);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * partners - an index of claims and volumes by whom they name; see partners.h
+ */
+#include "controller/partners.h"
+
+#include "base/cleanup.h"
+#include "object/persistent_volume.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+#include <uthash.h>
+
+enum { KEY_BYTES = 1 + 64 + 254 };
+
+struct partner {
+	UT_hash_handle hh;
+	struct partner *next_due;
+	bool is_due, is_busy;
+	uint64_t said; /* hash of the last event */
+	struct partner **namers;
+	size_t namer_count, namer_room;
+	const char *name_space, *name; /* into bytes */
+	char bytes[];
+};
+
+static size_t make_key(enum object_kind kind, const char *name_space, const char *name,
+		       char bytes[KEY_BYTES])
+{
+	size_t space = strlen(name_space) + 1, length = strlen(name) + 1;
+
+	/* A name out of a reference of somebody else's making may be too long to exist. */
+	if (1 + space + length > KEY_BYTES)
+		return 0;
+	bytes[0] = (char) kind;
+	memcpy(bytes + 1, name_space, space);
+	memcpy(bytes + 1 + space, name, length);
+	return 1 + space + length;
+}
+
+void partners_done(struct partners *partners)
+{
+	struct partner *partner, *next;
+
+	HASH_ITER (hh, partners->table, partner, next) {
+		HASH_DEL(partners->table, partner);
+		free(partner->namers);
+		free(partner);
+	}
+	partners->due = NULL;
+}
+
+struct partner *partners_get(const struct partners *partners, enum object_kind kind,
+			     const char *name_space, const char *name)
+{
+	struct partner *partner;
+	char bytes[KEY_BYTES];
+	size_t length = make_key(kind, name_space, name, bytes);
+
+	if (length == 0)
+		return NULL;
+	HASH_FIND(hh, partners->table, bytes, length, partner);
+	return partner;
+}
+
+struct partner *partners_add(struct partners *partners, enum object_kind kind,
+			     const char *name_space, const char *name)
+{
+	struct partner *partner = partners_get(partners, kind, name_space, name);
+	char bytes[KEY_BYTES];
+	size_t length = make_key(kind, name_space, name, bytes);
+
+	if (partner || length == 0)
+		return partner;
+	partner = calloc(1, sizeof(*partner) + length);
+	if (!partner)
+		return NULL;
+	memcpy(partner->bytes, bytes, length);
+	partner->name_space = partner->bytes + 1;
+	partner->name = partner->name_space + strlen(partner->name_space) + 1;
+	HASH_ADD(hh, partners->table, bytes, length, partner);
+	return partner;
+}
+
+enum object_kind partner_kind(const struct partner *partner)
+{
+	return (enum object_kind) partner->bytes[0];
+}
+
+struct partner_name partner_name(const struct partner *partner)
+{
+	return (struct partner_name){ .name_space = partner->name_space, .name = partner->name };
+}
+
+/* ---- who names whom ---- */
+
+static int order(const struct partner *a, const struct partner *b)
+{
+	int r = strcmp(a->name_space, b->name_space);
+
+	return r != 0 ? r : strcmp(a->name, b->name);
+}
+
+static size_t find_namer(const struct partner *partner, const struct partner *namer)
+{
+	size_t i = 0;
+
+	while (i < partner->namer_count && order(partner->namers[i], namer) < 0)
+		i++;
+	return i;
+}
+
+static int add_namer(struct partner *partner, struct partner *namer)
+{
+	size_t place = find_namer(partner, namer);
+	struct partner **namers;
+
+	if (place < partner->namer_count && partner->namers[place] == namer)
+		return 0;
+	if (partner->namer_count == partner->namer_room) {
+		size_t room = partner->namer_room ? partner->namer_room * 2 : 1;
+
+		namers = reallocarray(partner->namers, room, sizeof(namers[0]));
+		if (!namers)
+			return -ENOMEM;
+		partner->namers = namers;
+		partner->namer_room = room;
+	}
+	namers = partner->namers;
+	memmove(&namers[place + 1], &namers[place],
+		(partner->namer_count - place) * sizeof(namers[0]));
+	namers[place] = namer;
+	partner->namer_count++;
+	return 0;
+}
+
+static void remove_namer(struct partner *partner, const struct partner *namer)
+{
+	size_t place = find_namer(partner, namer);
+
+	if (place == partner->namer_count || partner->namers[place] != namer)
+		return;
+	partner->namer_count--;
+	memmove(&partner->namers[place], &partner->namers[place + 1],
+		(partner->namer_count - place) * sizeof(partner->namers[0]));
+}
+
+struct partner *const *partner_namers(const struct partner *partner, size_t *ret_count)
+{
+	*ret_count = partner->namer_count;
+	return partner->namers;
+}
+
+/* Whom an object names. Return: false when nobody. */
+static bool named_by(const struct object *object, enum object_kind *ret_kind,
+		     struct partner_name *ret)
+{
+	if (!object)
+		return false;
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
+		*ret_kind = KIND_PERSISTENT_VOLUME;
+		*ret = (struct partner_name){ "", object->claim->volume_name };
+		return object->claim->volume_name[0] != '\0';
+	}
+	assert(object->kind == KIND_PERSISTENT_VOLUME);
+	*ret_kind = KIND_PERSISTENT_VOLUME_CLAIM;
+	*ret = (struct partner_name){ object->persistent_volume->claim_namespace,
+				      object->persistent_volume->claim_name };
+	return object->persistent_volume->has_claim_ref;
+}
+
+int partners_set(struct partners *partners, const struct object *object,
+		 const struct object *previous)
+{
+	const struct object *any = object ? object : previous;
+	struct partner *self, *other;
+	struct partner_name name;
+	enum object_kind kind;
+	int r = 0;
+
+	assert(any);
+	self = partners_add(partners, any->kind, any->meta.name_space, any->meta.name);
+	if (!self)
+		return -ENOMEM;
+	partners_make_due(partners, self);
+	if (named_by(previous, &kind, &name)) {
+		other = partners_get(partners, kind, name.name_space, name.name);
+		if (other) {
+			remove_namer(other, self);
+			partners_make_due(partners, other);
+		}
+	}
+	if (named_by(object, &kind, &name)) {
+		other = partners_add(partners, kind, name.name_space, name.name);
+		r = other ? add_namer(other, self) : 0;
+		if (other)
+			partners_make_due(partners, other);
+	}
+	for (size_t i = 0; i < self->namer_count; i++)
+		partners_make_due(partners, self->namers[i]);
+	return r;
+}
+
+/* ---- work ---- */
+
+void partners_make_due(struct partners *partners, struct partner *partner)
+{
+	if (partner->is_due)
+		return;
+	partner->is_due = true;
+	if (partner->is_busy)
+		return;
+	partner->next_due = partners->due;
+	partners->due = partner;
+}
+
+struct partner *partners_take_due(struct partners *partners)
+{
+	struct partner *partner = partners->due;
+
+	if (!partner)
+		return NULL;
+	partners->due = partner->next_due;
+	partner->is_due = false;
+	return partner;
+}
+
+void partner_set_busy(struct partners *partners, struct partner *partner, bool busy)
+{
+	assert(partner->is_busy != busy);
+	partner->is_busy = busy;
+	if (!busy && partner->is_due) {
+		partner->is_due = false;
+		partners_make_due(partners, partner);
+	}
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (const char *c = text; *c; c++)
+		hash = (hash ^ (unsigned char) *c) * 1099511628211ULL;
+	return hash;
+}
+
+bool partner_says_again(struct partner *partner, const char *reason, const char *text)
+{
+	uint64_t hash = reason ? hash_text(hash_text(14695981039346656037ULL, reason), text) : 0;
+	bool again = partner->said == hash;
+
+	partner->said = hash;
+	return again;
+}
+
+void partners_forget(struct partners *partners, struct partner *partner)
+{
+	if (partner->namer_count > 0 || partner->is_due || partner->is_busy)
+		return;
+	HASH_DEL(partners->table, partner);
+	free(partner->namers);
+	free(partner);
+}

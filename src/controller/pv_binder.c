@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pv_binder - watch claims and volumes, look at who is concerned, write one step at a time; see
+ * controller.h
+ *
+ * A write expects the version it was decided on, so two looks that cross end in a conflict, which
+ * is one more reason to look. What could not be stored for another reason is tried again when
+ * anything changes: a full disk has no event of its own.
+ */
+#include "controller/controller.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "controller/binding.h"
+#include "controller/partners.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
+};
+
+/* A write under way: outlives the binder if the store answers later. */
+struct pending {
+	struct pending *previous, *next;
+	struct pv_binder *binder; /* NULL: nobody listens any more */
+	struct partner *partner;
+};
+
+struct pv_binder {
+	struct store *store;
+	controller_event_fn *event;
+	void *userdata;
+	struct store_watch *watch;
+	struct partners partners;
+	struct pending *pendings;
+	bool has_stuck; /* something could not be stored */
+};
+
+static void work(struct pv_binder *binder);
+
+/* ---- looking ---- */
+
+static const struct object *object_of(struct pv_binder *binder, const struct partner *partner)
+{
+	const struct partner_name name = partner_name(partner);
+
+	return store_get(binder->store, partner_kind(partner), name.name_space, name.name);
+}
+
+static const struct persistent_volume *volume_named(struct pv_binder *binder, const char *name)
+{
+	const struct object *object =
+		name[0] ? store_get(binder->store, KIND_PERSISTENT_VOLUME, "", name) : NULL;
+
+	return object ? object->persistent_volume : NULL;
+}
+
+static void look_at_claim(struct pv_binder *binder, const struct partner *partner,
+			  const struct object *object, struct binding_step *ret)
+{
+	const struct persistent_volume *candidates[CANDIDATES_MAX];
+	struct claim_facts facts = {
+		.claim = object->claim,
+		.named = volume_named(binder, object->claim->volume_name),
+		.candidates = candidates,
+	};
+	const struct object *storage_class;
+	struct partner *const *namers;
+	size_t count;
+
+	namers = partner_namers(partner, &count);
+	for (size_t i = 0; i < count && facts.candidate_count < CANDIDATES_MAX; i++) {
+		const struct object *volume = object_of(binder, namers[i]);
+
+		if (volume)
+			candidates[facts.candidate_count++] = volume->persistent_volume;
+	}
+	storage_class =
+		store_get(binder->store, KIND_STORAGE_CLASS, "", object->claim->storage_class);
+	if (storage_class)
+		facts.storage_class = storage_class->storage_class;
+	binding_decide_claim(&facts, ret);
+}
+
+/* Asked only where a volume is to be reclaimed or let go. */
+static bool is_provisioned(const struct object *volume)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *annotations;
+
+	if (!strstr(volume->json, "pv.kubernetes.io/provisioned-by"))
+		return false;
+	if (json_parse(volume->json, volume->json_length, &limits, &tree, NULL) < 0)
+		return true; /* no memory: the careful answer */
+	annotations = json_get(json_get(tree, "metadata"), "annotations");
+	return json_get(annotations, "pv.kubernetes.io/provisioned-by") != NULL;
+}
+
+static void look_at_volume(struct pv_binder *binder, const struct object *object,
+			   struct binding_step *ret)
+{
+	const struct persistent_volume *volume = object->persistent_volume;
+	struct volume_facts facts = { .volume = volume, .is_provisioned = is_provisioned(object) };
+	const struct object *claim;
+
+	if (volume->has_claim_ref) {
+		claim = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
+				  volume->claim_namespace, volume->claim_name);
+		if (claim)
+			facts.claim = claim->claim;
+	}
+	binding_decide_volume(&facts, ret);
+}
+
+/* ---- telling ---- */
+
+static void tell(struct pv_binder *binder, struct partner *partner, const struct object *object,
+		 const struct binding_step *step)
+{
+	const struct object *other = NULL;
+
+	if (!step->event_reason) {
+		if (step->write != BINDING_NOTHING)
+			(void) partner_says_again(partner, NULL, NULL);
+		return;
+	}
+	if (partner_says_again(partner, step->event_reason, step->event_text))
+		return;
+	binder->event(binder->userdata, object, step->event_type, step->event_reason,
+		      step->event_text);
+	if (step->event_on_partner && object->kind == KIND_PERSISTENT_VOLUME)
+		other = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
+				  object->persistent_volume->claim_namespace,
+				  object->persistent_volume->claim_name);
+	if (other)
+		binder->event(binder->userdata, other, step->event_type, step->event_reason,
+			      step->event_text);
+}
+
+/* ---- writing ---- */
+
+static void unlink_pending(struct pending *pending)
+{
+	if (pending->previous)
+		pending->previous->next = pending->next;
+	else
+		pending->binder->pendings = pending->next;
+	if (pending->next)
+		pending->next->previous = pending->previous;
+}
+
+static void on_answer(void *userdata, int error, const struct object *result,
+		      const struct failure *why)
+{
+	struct pending *pending = userdata;
+	struct pv_binder *binder = pending->binder;
+
+	if (!binder) {
+		free(pending);
+		return;
+	}
+	partner_set_busy(&binder->partners, pending->partner, false);
+	if (error == -ESTALE || error == -ENOENT) {
+		partners_make_due(&binder->partners, pending->partner);
+	} else if (error < 0 && error != -ECANCELED) {
+		log_message(LOG_WARNING, "binding: %s", why->text);
+		/* What is not valid now is valid only after a change of its own. */
+		binder->has_stuck |= error != -EINVAL;
+	}
+	unlink_pending(pending);
+	free(pending);
+	work(binder);
+}
+
+static int start_write(struct pv_binder *binder, struct partner *partner,
+		       const struct object *object, const struct binding_step *step)
+{
+	cleanup_object const struct object *next = NULL;
+	struct store_precondition precondition;
+	const struct object *before;
+	struct failure failure = { .error = 0 };
+	struct pending *pending;
+	int r;
+
+	r = binding_make(step, object, &next, &failure);
+	if (r < 0) {
+		log_message(LOG_WARNING, "binding: %s", failure.text);
+		return r == -EINVAL ? 0 : r;
+	}
+	before = next->kind == object->kind ? object : step->volume->object;
+	precondition =
+		(struct store_precondition){ .uid = before->meta.uid,
+					     .resource_version = before->meta.resource_version };
+	pending = calloc(1, sizeof(*pending));
+	if (!pending)
+		return -ENOMEM;
+	pending->binder = binder;
+	pending->partner = partner;
+	r = store_update(binder->store, next, &precondition, on_answer, pending);
+	if (r < 0) {
+		free(pending);
+		return r;
+	}
+	pending->next = binder->pendings;
+	if (pending->next)
+		pending->next->previous = pending;
+	binder->pendings = pending;
+	partner_set_busy(&binder->partners, partner, true);
+	return 0;
+}
+
+static void look_at(struct pv_binder *binder, struct partner *partner)
+{
+	const struct object *object = object_of(binder, partner);
+	struct binding_step step;
+
+	if (!object) {
+		partners_forget(&binder->partners, partner);
+		return;
+	}
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM)
+		look_at_claim(binder, partner, object, &step);
+	else
+		look_at_volume(binder, object, &step);
+	tell(binder, partner, object, &step);
+	if (step.write != BINDING_NOTHING && start_write(binder, partner, object, &step) < 0)
+		binder->has_stuck = true;
+}
+
+static void work(struct pv_binder *binder)
+{
+	struct partner *partner;
+
+	while ((partner = partners_take_due(&binder->partners)))
+		look_at(binder, partner);
+}
+
+/* ---- watching ---- */
+
+static int add_object(const struct object *object, void *userdata)
+{
+	return partners_set(userdata, object, NULL);
+}
+
+static void on_changes(void *userdata);
+
+/* Everything anew: at the start, and when the ring went on without us. */
+static int list_and_watch(struct pv_binder *binder)
+{
+	int r;
+
+	binder->watch = store_watch_free(binder->watch);
+	r = store_watch_new(binder->store, KINDS, store_resource_version(binder->store), on_changes,
+			    binder, &binder->watch);
+	if (r == 0)
+		r = store_list(binder->store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, add_object,
+			       &binder->partners);
+	if (r == 0)
+		r = store_list(binder->store, KIND_PERSISTENT_VOLUME, NULL, add_object,
+			       &binder->partners);
+	return r;
+}
+
+static void take_change(struct pv_binder *binder, const struct store_change *change)
+{
+	bool is_gone = change->type == STORE_DELETED;
+
+	if (partners_set(&binder->partners, is_gone ? NULL : change->object,
+			 is_gone ? change->object : change->previous) < 0)
+		log_message(LOG_ERR, "binding: out of memory: '%s' waits for its next change",
+			    change->object->meta.name);
+}
+
+static void on_changes(void *userdata)
+{
+	struct pv_binder *binder = userdata;
+	const struct store_change *change;
+	int r;
+
+	while ((r = store_watch_next(binder->watch, &change)) > 0)
+		take_change(binder, change);
+	if (r < 0 || binder->has_stuck) {
+		binder->has_stuck = false;
+		if (list_and_watch(binder) < 0)
+			log_message(LOG_ERR, "binding: out of memory");
+	}
+	work(binder);
+}
+
+/* ---- life ---- */
+
+int pv_binder_new(struct store *store, controller_event_fn *event, void *userdata,
+		  struct pv_binder **ret)
+{
+	struct pv_binder *binder = calloc(1, sizeof(*binder));
+
+	assert(store && event && ret);
+	if (!binder)
+		return -ENOMEM;
+	binder->store = store;
+	binder->event = event;
+	binder->userdata = userdata;
+	if (list_and_watch(binder) < 0) {
+		(void) pv_binder_free(binder);
+		return -ENOMEM;
+	}
+	*ret = binder;
+	work(binder);
+	return 0;
+}
+
+struct pv_binder *pv_binder_free(struct pv_binder *binder)
+{
+	if (!binder)
+		return NULL;
+	for (struct pending *pending = binder->pendings; pending; pending = pending->next)
+		pending->binder = NULL;
+	(void) store_watch_free(binder->watch);
+	partners_done(&binder->partners);
+	free(binder);
+	return NULL;
+}

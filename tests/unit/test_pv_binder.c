@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_pv_binder - claims and volumes that name each other, in a real store
+ *
+ * The texts use ' for ". C() and V() make a claim and a volume that fit each other.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store_world.h"
+
+#include "base/cleanup.h"
+#include "controller/controller.h"
+#include "object/persistent_volume.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UID     "11111111-2222-3333-4444-000000000001"
+#define OTHER   "11111111-2222-3333-4444-000000000002"
+#define BY_US   "'pv.kubernetes.io/bound-by-controller':'yes'"
+#define IS_DONE "'pv.kubernetes.io/bind-completed':'yes'"
+
+#define CLAIM(annotations, spec, status)                                                           \
+	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c','namespace':"    \
+	"'ns','uid':'" UID "','annotations':{" annotations "}},'spec':{'accessModes':["            \
+	"'ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}" spec "},'status':{" status   \
+	"}}"
+#define VOLUME(name, annotations, spec, status)                                                    \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" name                   \
+	"','annotations':{" annotations "}},'spec':{'capacity':{'storage':'2Gi'},'accessModes':["  \
+	"'ReadWriteOnce','ReadOnlyMany'],'local':{'path':'/d'},'nodeAffinity':{'required':{"       \
+	"'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}}" spec      \
+	"},'status':{" status "}}"
+#define REF(uid)      ",'claimRef':{'namespace':'ns','name':'c'" uid "}"
+#define REF_UID(uid)  REF(",'uid':'" uid "'")
+#define NAMES(volume) ",'volumeName':'" volume "'"
+#define CLASS(name)   ",'storageClassName':'" name "'"
+
+struct world {
+	struct store_world store;
+	struct pv_binder *binder;
+	char events[1024];
+};
+
+static void on_event(void *userdata, const struct object *about, const char *type,
+		     const char *reason, const char *text)
+{
+	struct world *world = userdata;
+	size_t used = strlen(world->events);
+
+	assert_string_not_equal(text, "");
+	(void) snprintf(world->events + used, sizeof(world->events) - used, "%s/%s ",
+			about->meta.name, reason);
+}
+
+static void start(struct world *world)
+{
+	assert_int_equal(pv_binder_new(world->store.store, on_event, world, &world->binder), 0);
+}
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	store_world_open(&world->store);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	world->binder = pv_binder_free(world->binder);
+	store_world_close(&world->store);
+	free(world);
+	return 0;
+}
+
+static void put(struct world *world, const char *text)
+{
+	cleanup_object const struct object *object = object_of(text);
+	bool exists = store_get(world->store.store, object->kind, object->meta.name_space,
+				object->meta.name);
+
+	assert_int_equal(exists ? world_update(&world->store, object)
+				: world_create(&world->store, object),
+			 0);
+}
+
+/* A write of ours is answered after all that the binder queued before; each of its writes makes at
+ * most one more. */
+static void run(struct world *world)
+{
+	uint64_t before;
+
+	do {
+		before = store_resource_version(world->store.store);
+		for (unsigned int i = 0; i < 8; i++)
+			(void) world_delete(&world->store, KIND_POD, "ns", "nobody");
+	} while (store_resource_version(world->store.store) != before);
+}
+
+static const struct persistent_volume_claim *claim(struct world *world)
+{
+	const struct object *object =
+		store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c");
+
+	assert_non_null(object);
+	return object->claim;
+}
+
+static const struct persistent_volume *volume(struct world *world, const char *name)
+{
+	const struct object *object =
+		store_get(world->store.store, KIND_PERSISTENT_VOLUME, "", name);
+
+	assert_non_null(object);
+	return object->persistent_volume;
+}
+
+static bool has(const struct object *object, const char *text)
+{
+	return strstr(object->json, text) != NULL;
+}
+
+static void assert_bound(struct world *world, const char *name)
+{
+	const struct persistent_volume *bound = volume(world, name);
+
+	assert_int_equal(claim(world)->phase, CLAIM_BOUND);
+	assert_true(claim(world)->bind_completed);
+	assert_string_equal(claim(world)->volume_name, name);
+	assert_int_equal(bound->phase, VOLUME_BOUND);
+	assert_string_equal(bound->claim_uid, UID);
+	assert_true(
+		has(claim(world)->object, "\"accessModes\":[\"ReadWriteOnce\",\"ReadOnlyMany\"]"));
+	assert_int_equal(quantity_value(&claim(world)->status_capacity), 2LL << 30);
+}
+
+/* ---- a claim that names a volume ---- */
+
+static void case_386_named_volume_is_missing(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	put(world, CLAIM("", NAMES("v"), ""));
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_string_equal(world->events, "");
+	/* It comes later. */
+	put(world, VOLUME("v", "", "", ""));
+	run(world);
+	assert_bound(world, "v");
+}
+
+static void case_387_named_volume_is_bound_whatever_the_selector(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM("", NAMES("v") ",'selector':{'matchLabels':{'no':'such'}}", ""));
+	put(world, VOLUME("v", "", "", ""));
+	start(world);
+	run(world);
+	assert_bound(world, "v");
+	assert_false(claim(world)->bound_by_controller);
+	assert_true(volume(world, "v")->bound_by_controller);
+	assert_string_equal(world->events, "");
+}
+
+static void case_388_named_volume_does_not_fit(void **state)
+{
+	static const char *const claims[] = {
+		CLAIM("", NAMES("v") CLASS("other"), ""),
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		"'namespace':'ns'},'spec':{'volumeName':'v','storageClassName':'','accessModes':["
+		"'ReadWriteOnce'],'resources':{'requests':{'storage':'3Gi'}}}}",
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		"'namespace':'ns'},'spec':{'volumeName':'v','accessModes':['ReadWriteMany'],"
+		"'resources':{'requests':{'storage':'1Gi'}}}}",
+		CLAIM("", NAMES("v") ",'volumeMode':'Block'", ""),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(claims); i++) {
+		struct world world = { .binder = NULL };
+
+		store_world_open(&world.store);
+		start(&world);
+		put(&world, VOLUME("v", "", "", ""));
+		put(&world, claims[i]);
+		run(&world);
+		assert_int_equal(claim(&world)->phase, CLAIM_PENDING);
+		assert_int_equal(volume(&world, "v")->phase, VOLUME_AVAILABLE);
+		assert_string_equal(world.events, "c/VolumeMismatch ");
+		world.binder = pv_binder_free(world.binder);
+		store_world_close(&world.store);
+	}
+}
+
+static void case_389_named_volume_belongs_to_another(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	put(world, VOLUME("v", "", ",'claimRef':{'namespace':'ns','name':'other'}", ""));
+	put(world, CLAIM("", NAMES("v"), ""));
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_string_equal(world->events, "c/FailedBinding ");
+	/* case 379 beside it: the same name with another uid is another claim */
+	put(world, VOLUME("v", "", REF_UID(OTHER), ""));
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_string_equal(world->events, "c/FailedBinding ");
+}
+
+/* ---- a claim that was bound ---- */
+
+static void case_390_bound_claim_lost_its_volume_name(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM(IS_DONE, "", "'phase':'Bound'"));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_LOST);
+	assert_string_equal(world->events, "c/ClaimLost ");
+}
+
+static void case_391_bound_claim_lost_its_volume(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_LOST);
+	assert_string_equal(world->events, "c/ClaimLost ");
+	run(world);
+	assert_string_equal(world->events, "c/ClaimLost ");
+}
+
+static void case_392_bound_claim_repairs_its_volume(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Lost'"));
+	put(world, VOLUME("v", "", "", "'phase':'Available'"));
+	start(world);
+	run(world);
+	assert_bound(world, "v");
+	assert_string_equal(world->events, "");
+}
+
+static void case_393_bound_claim_whose_volume_has_another(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
+	put(world, VOLUME("v", "", REF_UID(OTHER), "'phase':'Bound'"));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_LOST);
+	assert_non_null(strstr(world->events, "c/ClaimMisbound "));
+	assert_string_equal(volume(world, "v")->claim_uid, OTHER);
+}
+
+/* ---- a volume that names a claim ---- */
+
+static void case_378_volume_made_for_the_claim_is_used(void **state)
+{
+	struct world *world = *state;
+
+	put(world, VOLUME("small", "", "", ""));
+	put(world, VOLUME("v", "", REF(""), ""));
+	put(world, CLAIM("", "", ""));
+	start(world);
+	run(world);
+	assert_bound(world, "v");
+	/* The claim named nothing: the controller chose. The user had written the claimRef. */
+	assert_true(claim(world)->bound_by_controller);
+	assert_false(volume(world, "v")->bound_by_controller);
+	assert_int_equal(volume(world, "small")->phase, VOLUME_AVAILABLE);
+	assert_string_equal(world->events, "");
+}
+
+static void case_379_volume_of_a_former_claim_is_not_used(void **state)
+{
+	struct world *world = *state;
+
+	put(world, VOLUME("v", "", REF_UID(OTHER), "'phase':'Released'"));
+	put(world, CLAIM("", "", ""));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_RELEASED);
+	assert_string_equal(world->events, "c/FailedBinding ");
+	run(world);
+	assert_string_equal(world->events, "c/FailedBinding ");
+}
+
+static void case_380_class_and_selector_of_a_made_volume_do_not_matter(void **state)
+{
+	struct world *world = *state;
+
+	put(world, VOLUME("v", "", REF("") CLASS("gold"), ""));
+	put(world, CLAIM("", CLASS("silver") ",'selector':{'matchLabels':{'no':'such'}}", ""));
+	start(world);
+	run(world);
+	assert_bound(world, "v");
+}
+
+static void case_381_made_volume_that_does_not_fit_is_skipped(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		   "'namespace':'ns'},'spec':{'accessModes':['ReadWriteOnce'],"
+		   "'resources':{'requests':{'storage':'5Gi'}}}}");
+	put(world, VOLUME("v", "", REF(""), ""));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_AVAILABLE);
+}
+
+static void case_384_and_case_385_delayed_class(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':"
+		   "'late'},'provisioner':'kubernetes.io/no-provisioner',"
+		   "'volumeBindingMode':'WaitForFirstConsumer'}");
+	put(world, CLAIM("", CLASS("late"), ""));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_string_equal(world->events, "c/WaitForFirstConsumer ");
+	put(world, VOLUME("v", "", REF("") CLASS("late"), ""));
+	run(world);
+	assert_bound(world, "v");
+}
+
+static void claim_with_a_class_is_left_to_its_provisioner(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM("", CLASS("fast"), ""));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_string_equal(world->events, "");
+}
+
+/* case 394: each of the four writes is there or not when the binder begins anew. */
+static void case_394_a_crash_between_two_writes_is_finished(void **state)
+{
+	for (unsigned int writes = 0; writes < 6; writes++) {
+		struct world world = { .binder = NULL };
+		uint64_t before;
+
+		store_world_open(&world.store);
+		put(&world, VOLUME("v", "", "", "'phase':'Available'"));
+		put(&world, CLAIM("", NAMES("v"), "'phase':'Pending'"));
+		before = store_resource_version(world.store.store);
+		start(&world);
+		while (store_resource_version(world.store.store) < before + writes &&
+		       claim(&world)->phase != CLAIM_BOUND)
+			assert_return_code(sd_event_run(world.store.event, UINT64_MAX), 0);
+		world.binder = pv_binder_free(world.binder);
+		store_world_reopen(&world.store);
+		start(&world);
+		run(&world);
+		assert_bound(&world, "v");
+		assert_int_equal(store_resource_version(world.store.store), before + 4);
+		world.binder = pv_binder_free(world.binder);
+		store_world_close(&world.store);
+	}
+}
+
+/* ---- a volume alone ---- */
+
+static void case_395_free_volume_is_available(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	put(world, VOLUME("v", "", "", "'phase':'Pending'"));
+	put(world, VOLUME("w", "", "", ""));
+	run(world);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_AVAILABLE);
+	assert_int_equal(volume(world, "w")->phase, VOLUME_AVAILABLE);
+}
+
+static void case_396_retained_volume_is_released(void **state)
+{
+	struct world *world = *state;
+
+	put(world, VOLUME("v", "", REF_UID(UID), "'phase':'Bound'"));
+	start(world);
+	run(world);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_RELEASED);
+	assert_string_equal(volume(world, "v")->claim_uid, UID);
+	assert_string_equal(world->events, "");
+	/* case 382: the same claim made anew has another uid and does not get it */
+	put(world, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		   "'namespace':'ns','uid':'" OTHER "'},'spec':{'accessModes':['ReadWriteOnce'],"
+		   "'resources':{'requests':{'storage':'1Gi'}}}}");
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_RELEASED);
+}
+
+static void case_397_volume_that_nobody_deletes_has_failed(void **state)
+{
+	struct world *world = *state;
+
+	put(world, VOLUME("v", "", REF_UID(UID) ",'persistentVolumeReclaimPolicy':'Delete'",
+			  "'phase':'Bound'"));
+	put(world,
+	    VOLUME("w", "'pv.kubernetes.io/provisioned-by':'example.com/p'",
+		   REF_UID(UID) ",'persistentVolumeReclaimPolicy':'Delete'", "'phase':'Bound'"));
+	start(world);
+	run(world);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_FAILED);
+	assert_string_equal(world->events, "v/VolumeFailedDelete ");
+	assert_int_equal(volume(world, "w")->phase, VOLUME_RELEASED);
+	assert_true(volume(world, "v")->has_claim_ref);
+}
+
+/* case 398: cache and API cannot differ here; a claim that is there is there. */
+static void case_398_volume_of_a_claim_that_is_there_stays(void **state)
+{
+	struct world *world = *state;
+	uint64_t version;
+
+	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
+	put(world, VOLUME("v", "", REF_UID(UID), "'phase':'Bound'"));
+	version = store_resource_version(world->store.store);
+	start(world);
+	run(world);
+	assert_int_equal(store_resource_version(world->store.store), version);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_BOUND);
+}
+
+static void case_399_and_case_400_claim_is_bound_elsewhere(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
+	put(world, VOLUME("v", "", REF_UID(UID), "'phase':'Bound'"));
+	put(world, VOLUME("ours", BY_US, REF_UID(UID), "'phase':'Bound'"));
+	put(world, VOLUME("users", "", REF_UID(UID), "'phase':'Bound'"));
+	start(world);
+	run(world);
+	assert_false(volume(world, "ours")->has_claim_ref);
+	assert_false(volume(world, "ours")->bound_by_controller);
+	assert_int_equal(volume(world, "ours")->phase, VOLUME_AVAILABLE);
+	assert_true(volume(world, "users")->has_claim_ref);
+	assert_string_equal(volume(world, "users")->claim_name, "c");
+	assert_string_equal(volume(world, "users")->claim_uid, "");
+	assert_int_equal(volume(world, "users")->phase, VOLUME_AVAILABLE);
+	assert_int_equal(claim(world)->phase, CLAIM_BOUND);
+	assert_string_equal(claim(world)->volume_name, "v");
+	assert_int_equal(volume(world, "v")->phase, VOLUME_BOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(case_386_named_volume_is_missing),
+		TEST(case_387_named_volume_is_bound_whatever_the_selector),
+		cmocka_unit_test(case_388_named_volume_does_not_fit),
+		TEST(case_389_named_volume_belongs_to_another),
+		TEST(case_390_bound_claim_lost_its_volume_name),
+		TEST(case_391_bound_claim_lost_its_volume),
+		TEST(case_392_bound_claim_repairs_its_volume),
+		TEST(case_393_bound_claim_whose_volume_has_another),
+		TEST(case_378_volume_made_for_the_claim_is_used),
+		TEST(case_379_volume_of_a_former_claim_is_not_used),
+		TEST(case_380_class_and_selector_of_a_made_volume_do_not_matter),
+		TEST(case_381_made_volume_that_does_not_fit_is_skipped),
+		TEST(case_384_and_case_385_delayed_class),
+		TEST(claim_with_a_class_is_left_to_its_provisioner),
+		cmocka_unit_test(case_394_a_crash_between_two_writes_is_finished),
+		TEST(case_395_free_volume_is_available),
+		TEST(case_396_retained_volume_is_released),
+		TEST(case_397_volume_that_nobody_deletes_has_failed),
+		TEST(case_398_volume_of_a_claim_that_is_there_stays),
+		TEST(case_399_and_case_400_claim_is_bound_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
