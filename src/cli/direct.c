@@ -138,6 +138,20 @@ static int lock_root_dir(struct target *target, const char *root_dir, struct fai
 	return 0;
 }
 
+/* Where a path leads; NULL and errno when it leads nowhere. */
+static char *follow(const char *path)
+{
+	cleanup_close int fd = open_host_path(path, O_PATH, NULL);
+	char real[PATH_MAX];
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	real_path(fd, real);
+	return strdup(real);
+}
+
 /* An absolute path whose last component is a name. It is not looked at when that can be helped:
  * what is mounted there may hang, and unmounting it is what somebody wants. */
 static char *absolute_target(const char *path)
@@ -157,7 +171,7 @@ static char *absolute_target(const char *path)
 	name = strrchr(absolute, '/') + 1;
 	if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	    (lstat(absolute, &st) == 0 && S_ISLNK(st.st_mode)))
-		return realpath(absolute, NULL);
+		return follow(absolute);
 	return TAKE_PTR(absolute);
 }
 
