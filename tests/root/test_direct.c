@@ -97,7 +97,7 @@ static void test_directory(void **state)
 	end();
 }
 
-/* case 53: the plugin's options arrive at the target */
+/* case 53, the plugin's options arrive at the target */
 static void test_mount_options(void **state)
 {
 	struct statvfs status;
@@ -131,7 +131,7 @@ static void test_device(void **state)
 	end();
 }
 
-/* case 37: options of a volume that takes none */
+/* case 37, options of a volume that takes none */
 static void test_host_path(void **state)
 {
 	char lines[512];

@@ -34,7 +34,7 @@ static void test_block_device_nodes(void **state)
 	test_volume_done(&volume);
 }
 
-/* case 38, case 39: pods come and go, the directory stays as its owner left it */
+/* case 38, case 39, pods come and go, the directory stays as its owner left it */
 static void test_data_is_never_touched(void **state)
 {
 	struct test_volume volume;

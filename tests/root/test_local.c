@@ -55,7 +55,7 @@ static bool exists(const char *relative)
 	return faccessat(AT_FDCWD, sandbox_path(relative), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* case 46, case 62: there, and gone again without a directory left behind */
+/* case 46, case 62, there, and gone again without a directory left behind */
 static void test_directory_is_mounted_and_gone(void **state)
 {
 	struct test_volume volume;
@@ -77,7 +77,7 @@ static void test_directory_is_mounted_and_gone(void **state)
 	end(&volume);
 }
 
-/* case 46: the target under the mount is 0750 whatever the umask */
+/* case 46, the target under the mount is 0750 whatever the umask */
 static void test_target_mode(void **state)
 {
 	struct test_volume volume;
@@ -142,7 +142,7 @@ static void test_set_up_twice(void **state)
 	end(&volume);
 }
 
-/* Unlike kubelet: what is mounted there must be this source. */
+/* case 47, a difference: what is mounted there must be this source. */
 static void test_another_mount_is_not_taken_for_ours(void **state)
 {
 	struct test_volume volume;
@@ -258,7 +258,7 @@ static void test_mounts_elsewhere_are_no_pods(void **state)
 	end(&volume);
 }
 
-/* Unlike kubelet: what an interrupted change left is finished by the next set-up. */
+/* case 47, a difference: what an interrupted change left is finished by the next set-up. */
 static void test_interrupted_ownership_is_finished(void **state)
 {
 	struct test_volume volume;

@@ -61,7 +61,7 @@ static bool exists(const char *relative)
 	return access(sandbox_path(relative), F_OK) == 0;
 }
 
-/* case 46: a directory is not staged */
+/* case 46, a directory is not staged */
 static void test_directory_is_not_staged(void **state)
 {
 	struct test_volume volume;
@@ -214,7 +214,7 @@ static void test_paths_outside_the_staging_base(void **state)
 	end(&fixture);
 }
 
-/* case 68: after a restart nobody knows the device, and its mount says which it is */
+/* case 68, after a restart nobody knows the device, and its mount says which it is */
 static void test_device_that_stays_open(void **state)
 {
 	struct fixture fixture;

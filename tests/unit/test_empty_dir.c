@@ -91,7 +91,7 @@ static struct ran tear_down(void)
 	return fake_mount_run(&list);
 }
 
-/* case 115: 0777 is forced after the directory was made */
+/* case 115, 0777 is forced after the directory was made */
 static void test_default_medium(void **state)
 {
 	assert_int_equal(set_up().result, STAGE_NEXT);
@@ -384,7 +384,7 @@ static void test_unknown_medium(void **state)
 	assert_string_equal(refused().text, "unknown storage medium \"foo\"");
 }
 
-/* case 131: the spec says default, a tmpfs is there */
+/* case 131, the spec says default, a tmpfs is there */
 static void test_tear_down_by_what_is_mounted(void **state)
 {
 	fake_mount.target_exists = true;
@@ -419,7 +419,8 @@ static void test_tear_down_of_nothing(void **state)
 	assert_null(strstr(fake_mount.diary, "remove_empty_dir_contents"));
 }
 
-/* A disk that somebody mounted on the directory: kubelet would remove what is on it. */
+/* case 132, a difference: a disk that somebody mounted on the directory; kubelet would remove what
+ * is on it. */
 static void test_tear_down_refuses_somebody_elses_mount(void **state)
 {
 	struct ran ran;
@@ -444,6 +445,20 @@ static void test_ownership_ignores_the_policy(void **state)
 	assert_non_null(strstr(fake_mount.diary, "open_beneath(scratch)\n"
 						 "ownership_apply(1000)\n"
 						 "place_make(" READY ", 0750)\n"));
+}
+
+/* case 134, a difference: the walk that could not be done is not passed over. */
+static void test_ownership_that_failed_is_not_ready(void **state)
+{
+	struct ran ran;
+
+	pod.has_fs_group = true;
+	fake_mount.fail_name = "ownership_apply";
+	fake_mount.fail_error = -EIO;
+	ran = set_up();
+	assert_int_equal(ran.result, -EIO);
+	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
+	assert_null(strstr(fake_mount.diary, "make_file"));
 }
 
 static void test_reconstruction(void **state)
@@ -500,6 +515,7 @@ int main(void)
 		cmocka_unit_test_setup(test_tear_down_of_nothing, setup),
 		cmocka_unit_test_setup(test_tear_down_refuses_somebody_elses_mount, setup),
 		cmocka_unit_test_setup(test_ownership_ignores_the_policy, setup),
+		cmocka_unit_test_setup(test_ownership_that_failed_is_not_ready, setup),
 		cmocka_unit_test_setup(test_reconstruction, setup),
 		cmocka_unit_test_setup(test_path_and_attributes, setup),
 	};

@@ -161,7 +161,7 @@ static void test_directory_or_create_makes_all_levels(void **state)
 	assert_int_equal(look("a/b/c").st_mode, S_IFDIR | 0755);
 }
 
-/* case 16, case 39: nothing is changed, and there is no teardown that could remove it */
+/* case 16, case 39, nothing is changed, and there is no teardown that could remove it */
 static void test_directory_or_create_keeps_what_is_there(void **state)
 {
 	assert_int_equal(mkdir(below("a"), 0700), 0);
@@ -187,7 +187,7 @@ static void test_directory_or_create_on_a_link_to_a_directory(void **state)
 	expect_accepted("link", "DirectoryOrCreate");
 }
 
-/* case 19: kubelet succeeds and makes nothing; ours says so */
+/* case 19, a difference: kubelet succeeds and makes nothing, ours says so */
 static void test_directory_or_create_on_a_dangling_link(void **state)
 {
 	struct failure failure;
@@ -271,7 +271,7 @@ static void test_file_on_a_socket(void **state)
 	expect_refused("socket", "File", "is not a file");
 }
 
-/* case 29: and the look does not wait for a writer */
+/* case 29, and the look does not wait for a writer */
 static void test_file_on_a_fifo(void **state)
 {
 	assert_int_equal(mkfifo(below("fifo"), 0644), 0);
@@ -315,7 +315,7 @@ static void test_unknown_type(void **state)
 	assert_non_null(strstr(failure.text, "Foo is an invalid volume type"));
 }
 
-/* case 38: the volume is not ours to manage, so nobody applies fsGroup */
+/* case 38, the volume is not ours to manage, so nobody applies fsGroup */
 static void test_nothing_is_owned(void **state)
 {
 	const struct pod_volume source = { .host_path = "/data", .host_path_type = "" };

@@ -170,7 +170,8 @@ static void test_second_set_up_mounts_nothing(void **state)
 	assert_null(strstr(fake_mount.diary, "bind_at"));
 }
 
-/* Something else is mounted there: never stacked, and whoever tears down must look. */
+/* case 47, a difference: something else is mounted there. Never stacked, and whoever tears down
+ * must look. */
 static void test_another_source_is_not_covered(void **state)
 {
 	struct ran ran;
@@ -328,7 +329,7 @@ static void test_references_that_cannot_be_read_are_fatal(void **state)
 	assert_null(strstr(fake_mount.diary, "bind_at"));
 }
 
-/* Better than kubelet: an ownership change that broke off is finished by the next set-up. */
+/* case 47, a difference: an ownership change that broke off is finished by the next set-up. */
 static void test_interrupted_ownership_is_finished(void **state)
 {
 	struct ran ran;
@@ -400,7 +401,7 @@ static void test_tear_down(void **state)
 					      "remove_empty_parents(" TARGET ")\n");
 }
 
-/* case 63: what is in the directory decides, and it stays */
+/* case 63, what is in the directory decides, and it stays */
 static void test_tear_down_keeps_data(void **state)
 {
 	struct ran ran;
@@ -420,7 +421,7 @@ static void test_tear_down_of_nothing(void **state)
 	assert_int_equal(tear_down().result, STAGE_NEXT);
 }
 
-/* case 67: the name is all there is, and teardown needs no more */
+/* case 67, the name is all there is, and teardown needs no more */
 static void test_reconstruction_of_a_directory(void **state)
 {
 	struct volume_spec rebuilt;

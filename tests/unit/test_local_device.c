@@ -58,7 +58,7 @@ static struct ran run(stage_list_fn *slot)
 
 /* ---- MountDevice ---- */
 
-/* case 46: a directory has no device to mount */
+/* case 46, a directory has no device to mount */
 static void test_directories_are_not_staged(void **state)
 {
 	struct ran ran;
@@ -70,7 +70,7 @@ static void test_directories_are_not_staged(void **state)
 	assert_string_equal(fake_mount.diary, "open_host_path(/dev/disk/by-id/a)\n");
 }
 
-/* case 48: which file system "" means, and that it is made, is format_and_mount()'s business */
+/* case 48, which file system "" means, and that it is made, is format_and_mount()'s business */
 static void test_device_is_formatted_and_mounted(void **state)
 {
 	struct ran ran = run(local->new_device_mounter);
@@ -124,7 +124,8 @@ static void test_staged_already(void **state)
 	assert_null(strstr(fake_mount.diary, "format_and_mount"));
 }
 
-/* Another device is mounted there: the pod would get somebody else's data. */
+/* case 50, a difference: another device is mounted there, the pod would get somebody else's data.
+ */
 static void test_staged_with_another_device(void **state)
 {
 	struct ran ran;
@@ -188,7 +189,7 @@ static void test_device_is_unmounted(void **state)
 					      "open_host_path(/dev/none)\n");
 }
 
-/* case 68: after a restart the device is found by its mount; here it was asked for exclusively */
+/* case 68, after a restart the device is found by its mount; here it was asked for exclusively */
 static void test_device_is_found_by_its_mount(void **state)
 {
 	stage();

@@ -115,7 +115,7 @@ static void test_no_two_plugins_claim_the_same(void **state)
 	}
 }
 
-/* case 353: a directory of a plugin that is not ours finds none, so nothing touches it */
+/* case 353, a directory of a plugin that is not ours finds none, so nothing touches it */
 static void test_unknown_names_find_nothing(void **state)
 {
 	assert_null(plugin_by_name("kubernetes.io/nothing"));
@@ -160,7 +160,7 @@ static void test_unique_names(void **state)
 			   "kubernetes.io/host-path/uid-1-pv2");
 }
 
-/* case 37: operation refuses mount options by this slot before any stage runs */
+/* case 37, operation refuses mount options by this slot before any stage runs */
 static void test_only_local_takes_mount_options(void **state)
 {
 	assert_true(plugin_by_name("kubernetes.io/local-volume")->supports_mount_options);
