@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-#include <blkid.h>
+#include <blkid/blkid.h>
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <string.h>
