@@ -72,7 +72,7 @@ int bind_at(int source_fd, int target_fd, const struct mount_attributes *attribu
 		attributes = &none;
 
 	tree_fd = clone_source(source_fd, attributes->recursive);
-	if (call_is_missing(tree_fd, CALL_OPEN_TREE))
+	if (tree_fd < 0 && call_is_missing(tree_fd, CALL_OPEN_TREE))
 		return bind_staged(source_fd, target_fd, attributes, reterr);
 	if (tree_fd < 0)
 		return failed(reterr, tree_fd, "cannot clone the source of the bind mount");
