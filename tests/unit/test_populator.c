@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "populator_world.h"
+#include "reconcile/reconcile.h"
 
 #include <string.h>
 
@@ -252,8 +253,8 @@ static void test_terminating_pod_with_mounts_is_served(void **state)
 	expect_wants(world, "uid-a", EMPTY_DIR("a", "data"));
 }
 
-/* case 322; and case 321, a difference: an entry of the actual state exists from before a step
- * starts, so that a want without one has nothing under way and need not be kept. */
+/* case 321, a difference: an entry of the actual state exists from before a step starts, so that a
+ * want without one has nothing under way and need not be kept. */
 static void test_finished_pod_wants_nothing(void **state)
 {
 	static const char *const statuses[] = {
@@ -269,6 +270,40 @@ static void test_finished_pod_wants_nothing(void **state)
 		put_scratch_pod(world, "a", "", statuses[i]);
 		expect_wants(world, "uid-a", "");
 	}
+}
+
+static void mount_as_wanted(struct populator_world *world, const char *unique_name)
+{
+	struct actual_entry entry = { .unique_name = unique_name,
+				      .plugin = desired_find(world->desired, unique_name)->plugin,
+				      .spec_name = "data",
+				      .pod_uid = "uid-a" };
+	struct step_result result = { .kind = STEP_PUBLISH,
+				      .unique_name = unique_name,
+				      .pod_uid = "uid-a" };
+
+	assert_int_equal(actual_begin(world->actual, &entry), 0);
+	actual_apply(world->actual, &result);
+}
+
+/* case 322 */
+static void test_finished_pod_is_unmounted(void **state)
+{
+	static const char unique_name[] = "kubernetes.io/empty-dir/uid-a-data";
+	struct reconcile_conditions conditions = { .may_unmount = true };
+	struct populator_world *world = *state;
+	struct plan plan = { .count = 0 };
+
+	put_scratch_pod(world, "a", "", "phase: Running");
+	mount_as_wanted(world, unique_name);
+	put_scratch_pod(world, "a", "", "phase: Succeeded");
+	expect_wants(world, "uid-a", "");
+	assert_int_equal(
+		reconcile_volume(world->desired, world->actual, unique_name, &conditions, &plan),
+		0);
+	assert_int_equal(plan.count, 1);
+	assert_int_equal(plan.steps[0].kind, STEP_UNPUBLISH);
+	plan_done(&plan);
 }
 
 static void test_pod_that_left_the_store_wants_nothing(void **state)
@@ -350,6 +385,7 @@ int main(void)
 		AT_START(test_terminating_pod_is_served_at_start),
 		LATER(test_terminating_pod_with_mounts_is_served),
 		LATER(test_finished_pod_wants_nothing),
+		LATER(test_finished_pod_is_unmounted),
 		LATER(test_pod_that_left_the_store_wants_nothing),
 		LATER(test_same_name_with_another_uid_is_another_pod),
 		LATER(test_full_pass_finds_what_was_missed),
