@@ -252,6 +252,8 @@ static int open_and_judge(const char *path, const struct ledger_identity *identi
 	if (error == 0)
 		error = judge(database, identity, check, reterr);
 	if (error < 0) {
+		/* What cannot be believed is kept as it is, the WAL apart from the file. */
+		(void) sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 		(void) sqlite3_close(database);
 		return error;
 	}

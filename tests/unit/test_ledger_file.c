@@ -22,6 +22,14 @@ static void path_in(const char *directory, const char *name, char path[256])
 	assert_true(snprintf(path, 256, "%s/%s", directory, name) < 256);
 }
 
+static void write_at(const char *path, off_t offset, const void *bytes, size_t length)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, bytes, length, offset), length);
+}
+
 static void make_ledger(const char *directory, unsigned int rows)
 {
 	struct ledger *ledger = open_ledger(directory, 0);
@@ -237,13 +245,58 @@ static void test_torn_file_is_moved_aside(void **state)
 	}
 }
 
+static size_t read_all(const char *path, char *bytes, size_t size)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	assert_true(fd >= 0);
+	length = read(fd, bytes, size);
+	assert_true(length > 0 && (size_t) length < size);
+	return (size_t) length;
+}
+
+/* Page 3 begins the rows. Rows that are cut off a page are missed by nobody who only reads. */
+static void test_lost_rows_are_noticed(void **state)
+{
+	static const unsigned char one_row[] = { 0, 1 };
+	char path[256];
+
+	make_ledger(*state, 20);
+	path_in(*state, "ledger.db", path);
+	write_at(path, 2 * 4096 + 3, one_row, sizeof(one_row));
+	expect_begun_anew(*state);
+}
+
+/* What a kill left in the WAL belongs to the file that is moved aside, not to the new one. */
+static void test_wal_goes_along(void **state)
+{
+	static char wal[1 << 20];
+	static const char noise[512] = "noise";
+	struct ledger *ledger;
+	char path[256], wal_path[256];
+	size_t length;
+
+	make_ledger(*state, 500);
+	path_in(*state, "ledger.db", path);
+	path_in(*state, "ledger.db-wal", wal_path);
+	ledger = open_ledger(*state, 0);
+	put(ledger, "volume-00499", "uid", MOUNT_ABSENT);
+	assert_int_equal(ledger_commit(ledger, NULL), 0);
+	length = read_all(wal_path, wal, sizeof(wal));
+	ledger_free(ledger);
+
+	write_at(path, 4 * 4096, noise, sizeof(noise));
+	write_at(wal_path, 0, wal, length);
+	expect_begun_anew(*state);
+	assert_int_equal(files_with(*state, "-wal"), 1);
+}
+
 static void overwrite(const char *path, off_t offset)
 {
 	static const unsigned char noise[64] = { 0xff, 0x00, 0xa5, 0x5a, 0x01, 0xfe };
-	cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	assert_true(fd >= 0);
-	assert_int_equal(pwrite(fd, noise, sizeof(noise), offset), sizeof(noise));
+	write_at(path, offset, noise, sizeof(noise));
 }
 
 static int expect_as_made(const struct ledger_row *row, void *userdata)
@@ -307,6 +360,8 @@ int main(void)
 		WITH_DIRECTORY(test_missing_header_is_damage),
 		WITH_DIRECTORY(test_impossible_state_is_damage),
 		WITH_DIRECTORY(test_torn_file_is_moved_aside),
+		WITH_DIRECTORY(test_lost_rows_are_noticed),
+		WITH_DIRECTORY(test_wal_goes_along),
 		WITH_DIRECTORY(test_overwritten_file_is_survived),
 	};
 

@@ -18,6 +18,30 @@
 #define MOUNTS_DATA            ", volumeMounts: [{name: data, mountPath: /data}]"
 #define DELETED                ", deletionTimestamp: '2024-01-01T00:00:00Z', finalizers: [example.com/x]"
 
+static bool remounts; /* then every plugin asks for remounts */
+
+int __real_plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
+			   struct failure *reterr);
+int __wrap_plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
+			   struct failure *reterr);
+
+static bool always(const struct volume_spec *spec)
+{
+	return remounts;
+}
+
+int __wrap_plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
+			   struct failure *reterr)
+{
+	static const struct volume_plugin plugin = { .name = "example.com/remount",
+						     .requires_remount = always };
+
+	if (!remounts)
+		return __real_plugin_for_spec(spec, ret, reterr);
+	*ret = &plugin;
+	return 0;
+}
+
 static void put_scratch_pod(struct populator_world *world, const char *name, const char *metadata,
 			    const char *status)
 {
@@ -366,6 +390,22 @@ static void test_one_pod_is_looked_at_for_whoever_waits(void **state)
 	assert_int_equal(world->looks, 1);
 }
 
+static void test_only_a_wait_asks_for_a_remount(void **state)
+{
+	struct populator_world *world = *state;
+	const struct desired_pod *pod;
+
+	remounts = true;
+	put_scratch_pod(world, "a", "", "");
+	put_scratch_pod(world, "a", "", "phase: Running");
+	pod = desired_first(world->desired)->pods;
+	assert_int_equal(pod->remount_generation, 0);
+	populator_pod(world->populator, "default", "a", 9);
+	remounts = false;
+	assert_int_equal(pod->remount_generation, 1);
+	assert_int_equal(pod->requested_usec, 9);
+}
+
 int main(void)
 {
 #define AT_START(test) cmocka_unit_test_setup_teardown(test, new_world, free_world)
@@ -390,6 +430,7 @@ int main(void)
 		LATER(test_same_name_with_another_uid_is_another_pod),
 		LATER(test_full_pass_finds_what_was_missed),
 		LATER(test_one_pod_is_looked_at_for_whoever_waits),
+		LATER(test_only_a_wait_asks_for_a_remount),
 	};
 
 	return cmocka_run_group_tests_name("populator", tests, NULL, NULL);
