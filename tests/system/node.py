@@ -34,13 +34,14 @@ class Skip(Exception):
 
 
 def eventually(question, seconds=PATIENCE, what="it"):
-    """The first true answer; fails after so many seconds."""
+    """The first true answer; fails after so many seconds, with what, a text or what gives one then."""
     end = time.monotonic() + seconds
     while True:
         answer = question()
         if answer:
             return answer
-        assert time.monotonic() < end, f"{what} did not happen in {seconds} s"
+        if time.monotonic() >= end:
+            raise AssertionError(f"not in {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.01)
 
 
@@ -206,10 +207,10 @@ class Node:
         return {point: entry[0] for point, entry in self.mounts().items()}
 
     def wait_mounts(self, count):
-        eventually(lambda: len(self.mounts()) == count, what=f"{count} mounts (now {len(self.mounts())})")
+        eventually(lambda: len(self.mounts()) == count, what=lambda: f"{count} mounts, now {self.mounts()}")
 
     def wait_states(self, wanted):
-        eventually(lambda: self.states() == wanted, what=f"{wanted} (now {self.states()}\n{self.said()})")
+        eventually(lambda: self.states() == wanted, what=lambda: f"{wanted}, now {self.states()}")
 
     def pod_directories(self):
         try:
@@ -254,10 +255,13 @@ def run_one(number, name, function):
     except Skip as skip:
         print(f"ok {number} - {name} # SKIP {skip}")
         return True
-    except Exception:  # whatever it is, the next test runs
-        said = node.said() if os.path.exists(node.log) else ""
-        print("\n".join(f"# {line}" for line in (traceback.format_exc() + said[-6000:]).splitlines()))
+    except Exception as error:  # whatever it is, the next test runs
         print(f"not ok {number} - {name}")
+        where = [f"{os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}"
+                 for frame in traceback.extract_tb(error.__traceback__)[1:]]
+        said = node.said()[-4000:] if os.path.exists(node.log) else ""
+        print("\n".join(f"# {line}" for text in (*where, f"{type(error).__name__}: {error}", "-- podvold:", said)
+                        for line in text.splitlines()))
         return False
     finally:
         try:
