@@ -163,13 +163,15 @@ static int unicode_escape(struct parser *parser, char *to)
 	return (int) utf8_write((unsigned int) code, to);
 }
 
-/* Behind a backslash. Returns the bytes written to @to or a negative errno. */
+/* At a backslash. Returns the bytes written to @to or a negative errno. */
 static int escape(struct parser *parser, char *to)
 {
 	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-	int byte = peek(parser);
 	const char *found;
+	int byte;
 
+	parser->at++;
+	byte = peek(parser);
 	if (byte == 'u') {
 		parser->at++;
 		return unicode_escape(parser, to);
@@ -180,6 +182,33 @@ static int escape(struct parser *parser, char *to)
 	parser->at++;
 	*to = values[found - names];
 	return 1;
+}
+
+/* At a byte that is not ASCII. Returns the bytes written to @to or a negative errno. */
+static int sequence(struct parser *parser, char *to)
+{
+	size_t size = utf8_sequence(parser->text + parser->at, parser->length - parser->at);
+
+	if (size == 0)
+		return syntax_error(parser, "bad UTF-8 in a string");
+	memcpy(to, parser->text + parser->at, size);
+	parser->at += size;
+	return (int) size;
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/* Bytes from here that stand for themselves. */
+static size_t plain_run(const struct parser *parser)
+{
+	size_t at = parser->at;
+
+	while (at < parser->length && is_plain(parser->text[at]))
+		at++;
+	return at - parser->at;
 }
 
 /* How far the string from here reaches, as an upper bound of its decoded size. */
@@ -196,9 +225,13 @@ static size_t string_extent(const struct parser *parser)
 static int string_body(struct parser *parser, char *to)
 {
 	for (;;) {
-		int byte = peek(parser), written = 0;
-		size_t size;
+		size_t run = plain_run(parser);
+		int byte, written;
 
+		memcpy(to, parser->text + parser->at, run);
+		parser->at += run;
+		to += run;
+		byte = peek(parser);
 		if (byte == '"') {
 			parser->at++;
 			*to = '\0';
@@ -207,20 +240,10 @@ static int string_body(struct parser *parser, char *to)
 		if (byte < 0x20)
 			return syntax_error(parser, byte < 0 ? "a string does not end"
 							     : "a control character in a string");
-		if (byte == '\\') {
-			parser->at++;
-			written = escape(parser, to);
-			if (written < 0)
-				return written;
-			to += written;
-			continue;
-		}
-		size = utf8_sequence(parser->text + parser->at, parser->length - parser->at);
-		if (size == 0)
-			return syntax_error(parser, "bad UTF-8 in a string");
-		memcpy(to, parser->text + parser->at, size);
-		parser->at += size;
-		to += size;
+		written = byte == '\\' ? escape(parser, to) : sequence(parser, to);
+		if (written < 0)
+			return written;
+		to += written;
 	}
 }
 

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <yaml.h>
 
+enum { DIRECTIVES_MAX = 16 };
+
 struct open_container {
 	struct cJSON *container;
 	char *key; /* of an object: read, its value is to come */
@@ -24,11 +26,41 @@ struct open_container {
 
 struct yaml_reader {
 	yaml_parser_t parser;
-	unsigned int line_offset; /* added to libyaml's, which count from 0 */
+	unsigned int excess_directive; /* line of the one too many; 0: there is none */
+	unsigned int line_offset;      /* added to libyaml's, which count from 0 */
+	bool too_large;                /* a limit was passed: reading on would only cost */
 	size_t nodes;
 	size_t open, depth_max; /* containers open now, and how many may be */
 	struct open_container stack[];
 };
+
+/*
+ * libyaml compares each %TAG with all before it, so their number is limited before it sees them.
+ * Line breaks are several in YAML: what follows a byte that could end one counts. Returns the line
+ * of the one too many, or 0.
+ */
+static unsigned int excess_directive(const char *text, size_t length, unsigned int first_line)
+{
+	static const char directive[] = "%TAG";
+	const char *end = text + length, *at = text;
+	unsigned int line = first_line;
+	size_t count = 0;
+
+	while ((at = memmem(at, (size_t) (end - at), directive, strlen(directive)))) {
+		unsigned char before = at > text ? (unsigned char) at[-1] : '\n';
+
+		if (before == '\n' || before == '\r' || before >= 0x80)
+			count++;
+		if (count > DIRECTIVES_MAX)
+			break;
+		at += strlen(directive);
+	}
+	if (!at)
+		return 0;
+	for (; text < at; text++)
+		line += *text == '\n' ? 1 : 0;
+	return line;
+}
 
 struct yaml_reader *yaml_reader_new(const char *text, size_t length, size_t depth,
 				    unsigned int first_line)
@@ -45,6 +77,7 @@ struct yaml_reader *yaml_reader_new(const char *text, size_t length, size_t dept
 	}
 	reader->depth_max = depth;
 	reader->line_offset = first_line;
+	reader->excess_directive = excess_directive(text, length, first_line);
 	yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader->parser, (const unsigned char *) text, length);
 	return reader;
@@ -79,6 +112,13 @@ static int refuse(struct yaml_document *document, unsigned int line, const char 
 		document->line = line;
 	return failed_plain(&document->failure, -EINVAL, "line %u: %s%s%.100s%s", line, what,
 			    which ? " \"" : "", which ? which : "", which ? "\"" : "");
+}
+
+static int too_large(struct yaml_reader *reader, struct yaml_document *document, unsigned int line,
+		     const char *what)
+{
+	reader->too_large = true;
+	return refuse(document, line, what, NULL);
 }
 
 static int no_memory(struct yaml_document *document)
@@ -202,7 +242,7 @@ static struct cJSON *place_item(struct yaml_reader *reader, int type, unsigned i
 static int count_node(struct yaml_reader *reader, unsigned int line, struct yaml_document *document)
 {
 	if (++reader->nodes > JSON_NODES_MAX)
-		return refuse(document, line, "there are too many values", NULL);
+		return too_large(reader, document, line, "there are too many values");
 	return 0;
 }
 
@@ -282,7 +322,7 @@ static int open_container(struct yaml_reader *reader, const struct opening *open
 	if (key_is_next(reader))
 		return refuse(document, opening->line, "a key must be a scalar", NULL);
 	if (reader->open == reader->depth_max)
-		return refuse(document, opening->line, "values are nested too deeply", NULL);
+		return too_large(reader, document, opening->line, "values are nested too deeply");
 	r = count_node(reader, opening->line, document);
 	if (r < 0)
 		return r;
@@ -368,6 +408,9 @@ static int read_document(struct yaml_reader *reader, struct yaml_document *docum
 {
 	yaml_event_t event;
 
+	if (reader->excess_directive > 0)
+		return refuse(document, reader->excess_directive, "there are too many directives",
+			      NULL);
 	for (;;) {
 		yaml_event_type_t type;
 
@@ -377,8 +420,8 @@ static int read_document(struct yaml_reader *reader, struct yaml_document *docum
 		if (document->failure.error == 0)
 			(void) take_event(reader, &event, document); /* kept in the failure */
 		yaml_event_delete(&event);
-		if (document->failure.error == -ENOMEM)
-			return -ENOMEM;
+		if (document->failure.error == -ENOMEM || reader->too_large)
+			return document->failure.error;
 		if (type == YAML_DOCUMENT_END_EVENT)
 			return 1;
 		if (type == YAML_STREAM_END_EVENT)
