@@ -24,7 +24,8 @@ struct field {
 #define FIELD_KEY(parent_, key_)                                                                   \
 	(&(const struct field){ .parent = (parent_), .name = (key_), .is_key = true })
 
-/* All return -EINVAL and write "PATH: Kind of error: "value": detail". @detail may be "". */
+/* All return -EINVAL and write "PATH: Kind of error: "value": detail". @detail may be ""; @value
+ * NULL where a value says nothing. */
 int field_required(const struct field *field, const char *detail, struct failure *reterr);
 int field_forbidden(const struct field *field, const char *detail, struct failure *reterr);
 int field_invalid(const struct field *field, const char *value, const char *detail,

@@ -14,14 +14,14 @@
 static const char *type_name(const struct cJSON *item)
 {
 	if (json_is_string(item))
-		return "string";
+		return "a string";
 	if (json_is_bool(item))
-		return "boolean";
+		return "a boolean";
 	if (json_is_number(item))
-		return "number";
+		return "a number";
 	if (json_is_object(item))
-		return "map";
-	return json_is_array(item) ? "list" : "null";
+		return "a map";
+	return json_is_array(item) ? "a list" : "null";
 }
 
 static int wrong_type(const struct field *field, const char *wanted, const struct cJSON *item,
@@ -29,9 +29,9 @@ static int wrong_type(const struct field *field, const char *wanted, const struc
 {
 	char detail[80];
 
-	(void) snprintf(detail, sizeof(detail), "must be a %s, not a %s", wanted, type_name(item));
-	return field_invalid(field, json_is_string(item) ? item->valuestring : type_name(item),
-			     detail, reterr);
+	(void) snprintf(detail, sizeof(detail), "must be %s, not %s", wanted, type_name(item));
+	return field_invalid(field, json_is_string(item) ? item->valuestring : NULL, detail,
+			     reterr);
 }
 
 static int apply_item(const struct shape_field *type, struct cJSON *item, const struct field *field,
@@ -43,7 +43,7 @@ static int apply_elements(const struct shape_field *element, struct cJSON *list,
 	size_t index = 0;
 
 	if (!json_is_array(list))
-		return wrong_type(field, "list", list, reterr);
+		return wrong_type(field, "a list", list, reterr);
 	for (struct cJSON *item = list->child; item; item = item->next) {
 		int r = apply_item(element, item, FIELD_AT(field, index++), reterr);
 
@@ -57,7 +57,7 @@ static int apply_values(const struct shape_field *value, struct cJSON *map,
 			const struct field *field, struct failure *reterr)
 {
 	if (!json_is_object(map))
-		return wrong_type(field, "map", map, reterr);
+		return wrong_type(field, "a map", map, reterr);
 	for (struct cJSON *item = map->child; item; item = item->next) {
 		int r = apply_item(value, item, FIELD_KEY(field, json_key(item)), reterr);
 
@@ -71,7 +71,7 @@ static int apply_quantity(struct cJSON *item, const struct field *field, struct 
 {
 	if (json_is_number(item))
 		item->type = cJSON_String; /* the API writes them as strings; the text is kept */
-	return json_is_string(item) ? 0 : wrong_type(field, "quantity", item, reterr);
+	return json_is_string(item) ? 0 : wrong_type(field, "a quantity", item, reterr);
 }
 
 static int apply_item(const struct shape_field *type, struct cJSON *item, const struct field *field,
@@ -85,11 +85,12 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 
 	switch (type->type) {
 	case SHAPE_STRING:
-		return json_is_string(item) ? 0 : wrong_type(field, "string", item, reterr);
+		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, reterr);
 	case SHAPE_BOOL:
-		return json_is_bool(item) ? 0 : wrong_type(field, "boolean", item, reterr);
+		return json_is_bool(item) ? 0 : wrong_type(field, "a boolean", item, reterr);
 	case SHAPE_INTEGER:
-		return json_int64(item, &number) ? 0 : wrong_type(field, "integer", item, reterr);
+		return json_int64(item, &number) ? 0
+						 : wrong_type(field, "an integer", item, reterr);
 	case SHAPE_QUANTITY:
 		return apply_quantity(item, field, reterr);
 	case SHAPE_STRINGS:
@@ -102,7 +103,7 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 		return apply_values(&quantity, item, field, reterr);
 	case SHAPE_OBJECT:
 		if (!json_is_object(item))
-			return wrong_type(field, "map", item, reterr);
+			return wrong_type(field, "a map", item, reterr);
 		return type->of ? shape_apply(type->of, item, field, reterr) : 0;
 	case SHAPE_OBJECTS:
 		return apply_elements(&element, item, field, reterr);

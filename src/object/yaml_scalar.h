@@ -22,7 +22,7 @@ enum yaml_scalar_type {
 	YAML_SCALAR_TOO_BIG,    /* an integer beyond 64 bits that is not decimal */
 };
 
-enum { YAML_NUMBER_BYTES = 40 };
+enum { YAML_NUMBER_BYTES = 48 };
 
 /**
  * yaml_scalar_type - resolve an untagged plain scalar

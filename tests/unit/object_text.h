@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object_text - objects from the text of a manifest, for tests
+ */
+#ifndef PODVOL_TESTS_OBJECT_TEXT_H
+#define PODVOL_TESTS_OBJECT_TEXT_H
+
+#include "object/json.h"
+#include "object/object.h"
+
+/* The one object of @yaml, which must be valid. Give it to object_unref(). */
+const struct object *object_of(const char *yaml);
+
+/* @yaml must hold one document that is refused with exactly @text. */
+void assert_refused(const char *yaml, const char *text);
+
+/* The tree of an object's bytes. Give it to json_free(). */
+struct cJSON *tree_of(const struct object *object);
+
+/* Any tree from JSON text that is right. Give it to json_free(). */
+struct cJSON *tree_of_json(const char *json);
+
+#endif

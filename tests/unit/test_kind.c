@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_kind - the table of kinds and the words people use for them
+ */
+#include "object/kind.h"
+
+#include "base/cleanup.h"
+#include "object/table.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_every_row_is_whole(void **state)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		const struct kind_row *row = kind_row((enum object_kind) kind);
+
+		assert_int_equal(row->kind, kind);
+		assert_non_null(row->shape);
+		assert_non_null(row->set_defaults);
+		assert_non_null(row->validate);
+		assert_non_null(row->decode);
+		assert_true(row->column_count > 0);
+		for (size_t i = 0; i < row->column_count; i++) {
+			assert_non_null(row->columns[i].name);
+			assert_non_null(row->columns[i].cell);
+		}
+		for (size_t i = 0; row->singular[i]; i++)
+			assert_int_equal(row->singular[i], tolower(row->name[i]));
+	}
+}
+
+static void test_documents_name_kinds(void **state)
+{
+	assert_int_equal(kind_by_name("v1", "Pod")->kind, KIND_POD);
+	assert_int_equal(kind_by_name("v1", "PersistentVolume")->kind, KIND_PERSISTENT_VOLUME);
+	assert_int_equal(kind_by_name("v1", "PersistentVolumeClaim")->kind,
+			 KIND_PERSISTENT_VOLUME_CLAIM);
+	assert_int_equal(kind_by_name("storage.k8s.io/v1", "StorageClass")->kind,
+			 KIND_STORAGE_CLASS);
+}
+
+static void test_other_groups_and_versions_are_not_served(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "v1", "StorageClass" },
+		{ "storage.k8s.io/v1beta1", "StorageClass" },
+		{ "storage.k8s.io", "StorageClass" },
+		{ "storage.k8s.io/", "StorageClass" },
+		{ "storage.k8s.iox/v1", "StorageClass" },
+		{ "v2", "Pod" },
+		{ "/v1", "Pod" },
+		{ "v1", "pod" },
+		{ "v1", "Service" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		assert_null(kind_by_name(pairs[i][0], pairs[i][1]));
+}
+
+static void test_people_use_words(void **state)
+{
+	static const struct {
+		const char *word;
+		enum object_kind kind;
+	} words[] = {
+		{ "pods", KIND_POD },
+		{ "pod", KIND_POD },
+		{ "po", KIND_POD },
+		{ "Pod", KIND_POD },
+		{ "PV", KIND_PERSISTENT_VOLUME },
+		{ "persistentvolumes", KIND_PERSISTENT_VOLUME },
+		{ "pvc", KIND_PERSISTENT_VOLUME_CLAIM },
+		{ "persistentVolumeClaim", KIND_PERSISTENT_VOLUME_CLAIM },
+		{ "sc", KIND_STORAGE_CLASS },
+		{ "storageclasses", KIND_STORAGE_CLASS },
+	};
+	static const char *const unknown[] = { "", "p", "podss", "volumes", "services", "v1" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		assert_int_equal(kind_by_word(words[i].word)->kind, words[i].kind);
+	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
+		assert_null(kind_by_word(unknown[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_row_is_whole),
+		cmocka_unit_test(test_documents_name_kinds),
+		cmocka_unit_test(test_other_groups_and_versions_are_not_served),
+		cmocka_unit_test(test_people_use_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
