@@ -338,7 +338,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	mounter->host = request->host;
 	mounter->source_fd = mounter->target_fd = -EBADF;
 	mounter->target = PLACE_EMPTY;
-	mounter->has_fs_group = pod && pod->has_fs_group && !request->spec->read_only;
+	mounter->has_fs_group = pod && pod->has_fs_group;
 	if (mounter->has_fs_group)
 		mounter->ownership = (struct ownership){
 			.gid = pod->fs_group,

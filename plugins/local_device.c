@@ -90,7 +90,8 @@ static int find_device(void *data, struct stage_report *report)
 	r = local_look_up(&mounter->source, &found, &report->failure);
 	if (r < 0)
 		return r;
-	local_device_name(found.fd, mounter->device, sizeof(mounter->device));
+	if (found.is_device)
+		local_device_name(found.fd, mounter->device, sizeof(mounter->device));
 	(void) close(found.fd);
 	if (!found.is_device)
 		return STAGE_LIST_DONE;
