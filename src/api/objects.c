@@ -227,7 +227,8 @@ static struct write *write_new(struct exchange *exchange, const struct target *t
 	return write;
 }
 
-/* Gone at once is a Status; held back by finalizers is the object, with its deletionTimestamp. */
+/* Gone at once is a Status; held back by finalizers is the object, with its deletionTimestamp, and
+ * 202: it was accepted and is not done. */
 static void reply_deleted(const struct write *write, const struct object *result)
 {
 	struct store *store = agent_store(write->exchange->agent);
@@ -238,7 +239,7 @@ static void reply_deleted(const struct write *write, const struct object *result
 					       .uid = result->meta.uid };
 
 	if (left && strcmp(left->meta.uid, result->meta.uid) == 0)
-		reply_object(write->exchange, 200, left);
+		reply_object(write->exchange, 202, left);
 	else
 		reply_success(write->exchange, 200, &details, NULL);
 }

@@ -16,6 +16,7 @@
 enum {
 	FILE_BYTES_MAX = 64 * 1024 * 1024, /* the daemon's own limit is lower */
 	FILE_PIECE_BYTES = 64 * 1024,
+	STATUS_ACCEPTED = 202, /* HTTP's: begun, not done */
 };
 
 /* ---- files ---- */
@@ -245,6 +246,9 @@ int verb_delete(struct cli *cli)
 	r = podvol_request(cli->podvol, &request, NULL);
 	if (r < 0)
 		return cli_failed(cli, r);
-	(void) fprintf(cli->out, "%s '%s' deleted\n", singular, cli->arguments[1]);
+	(void) fprintf(cli->out, "%s '%s' %s\n", singular, cli->arguments[1],
+		       podvol_status(cli->podvol) == STATUS_ACCEPTED
+			       ? "is being deleted: its finalizers hold it while it is in use"
+			       : "deleted");
 	return EXIT_DONE;
 }

@@ -224,7 +224,7 @@ static void test_delete_with_finalizer(void **state)
 			      "{\"metadata\":{\"name\":\"web\",\"finalizers\":[\"a.b/c\"]},"
 			      "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
 		201);
-	assert_int_equal(world_request(world, METHOD_DELETE, PODS "/web", NULL), 200);
+	assert_int_equal(world_request(world, METHOD_DELETE, PODS "/web", NULL), 202);
 	assert_string_equal(world_string(world, "kind"), "Pod");
 	assert_true(*world_string(world, "metadata.deletionTimestamp") != '\0');
 	assert_int_equal(world_request(world, METHOD_GET, PODS "/web", NULL), 200);

@@ -388,6 +388,7 @@ static void test_mount(void **state)
 static void test_unmount_and_wait(void **state)
 {
 	const struct answer list[] = { { "POST ", 0, 200, "{}" }, { "DELETE ", 0, 200, "{}" } };
+	const struct answer held[] = { { "DELETE ", 0, 202, "{}" } };
 
 	assert_int_equal(RUN(list, "unmount web"), EXIT_DONE);
 	assert_string_equal(sent, "POST /podvol/v1/pods/web/unmount?timeout=0ms\n");
@@ -400,6 +401,9 @@ static void test_unmount_and_wait(void **state)
 	assert_int_equal(RUN(list, "delete pvc c -n x"), EXIT_DONE);
 	assert_string_equal(sent, "DELETE /api/v1/namespaces/x/persistentvolumeclaims/c\n");
 	assert_string_equal(out_text, "persistentvolumeclaim 'c' deleted\n");
+	assert_int_equal(RUN(held, "delete pvc c"), EXIT_DONE);
+	assert_string_equal(out_text, "persistentvolumeclaim 'c' is being deleted: its finalizers "
+				      "hold it while it is in use\n");
 }
 
 static void test_direct(void **state)
