@@ -242,7 +242,10 @@ static int remove_map_directory(const struct plugin_host *host, const char *path
 	r = place_open(host->root_fd, host->root_dir, path, &place, reterr);
 	if (r < 0)
 		return r;
-	return remove_directory(&place, reterr);
+	r = remove_directory(&place, reterr);
+	if (r == 0)
+		remove_empty_parents(host->root_fd, path, 1);
+	return r;
 }
 
 int block_tear_down_device(const struct plugin_host *host, const char *global_map_path,

@@ -22,11 +22,7 @@
 #define EMPTY_DIR_PLUGIN_NAME "kubernetes.io/empty-dir"
 #define HUGE_PAGES_PREFIX     "HugePages-"
 
-enum {
-	STACKED_MOUNTS_MAX = 16, /* how many mounts on one directory are taken away */
-	PODS_COMPONENTS = 1,     /* "pods" */
-	PLUGIN_COMPONENTS = 4,   /* "pods/<uid>/plugins/kubernetes.io~empty-dir" */
-};
+enum { STACKED_MOUNTS_MAX = 16 }; /* how many mounts on one directory are taken away */
 
 /* ---- what the medium says: pure ---- */
 
@@ -157,10 +153,8 @@ static void empty_dir_mounter_free(void *data)
 	free(mounter);
 }
 
-/* The ready file and its directory; a stranger's file in there keeps the directory.
- * @stop: how many leading components stay. Only a teardown takes the pod's own away: beside a
- * set-up other volumes of the pod may be making theirs. */
-static int remove_ready(const struct plugin_host *host, const char *ready_path, unsigned int stop,
+/* The ready file and its directory; a stranger's file in there keeps the directory. */
+static int remove_ready(const struct plugin_host *host, const char *ready_path,
 			struct failure *reterr)
 {
 	cleanup(place_done) struct place ready = PLACE_EMPTY;
@@ -170,7 +164,7 @@ static int remove_ready(const struct plugin_host *host, const char *ready_path, 
 		r = remove_file(&ready, reterr);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	remove_empty_parents(host->root_fd, ready_path, stop);
+	remove_empty_parents(host->root_fd, ready_path, 1);
 	return 0;
 }
 
@@ -211,7 +205,7 @@ static int look_at_directory(void *data, struct stage_report *report)
 	if (mounter->medium == MEDIUM_DEFAULT ? exists : mounter->mounted)
 		return mounter->medium == MEDIUM_HUGE_PAGES ? STAGE_NEXT : STAGE_LIST_DONE;
 	/* Somebody deleted the directory, or its mount went: begin anew, and say so by no file. */
-	return remove_ready(host, mounter->ready_path, PLUGIN_COMPONENTS, &report->failure);
+	return remove_ready(host, mounter->ready_path, &report->failure);
 }
 
 /* What is mounted on the directory already: right, or somebody else's? */
@@ -454,7 +448,7 @@ static int remove_volume(void *data, struct stage_report *report)
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	int r;
 
-	r = remove_ready(host, unmounter->ready_path, PODS_COMPONENTS, &report->failure);
+	r = remove_ready(host, unmounter->ready_path, &report->failure);
 	if (r < 0)
 		return r;
 	r = place_open(host->root_fd, host->root_dir, unmounter->path, &place, &report->failure);
@@ -464,7 +458,7 @@ static int remove_volume(void *data, struct stage_report *report)
 		r = remove_empty_dir_contents(&place, &report->failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	remove_empty_parents(host->root_fd, unmounter->path, PODS_COMPONENTS);
+	remove_empty_parents(host->root_fd, unmounter->path, 1);
 	return STAGE_NEXT;
 }
 

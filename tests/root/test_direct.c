@@ -236,14 +236,14 @@ static void test_lock_of_the_root_directory(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		LOOP_TEST(test_directory),
-		LOOP_TEST(test_mount_options),
-		LOOP_TEST(test_device),
-		LOOP_TEST(test_host_path),
-		LOOP_TEST(test_files_on_files),
-		LOOP_TEST(test_manifests_that_say_something_else),
-		LOOP_TEST(test_targets_that_are_none),
-		LOOP_TEST(test_lock_of_the_root_directory),
+		SANDBOX_TEST(test_directory),
+		SANDBOX_TEST(test_mount_options),
+		SANDBOX_TEST(test_device),
+		SANDBOX_TEST(test_host_path),
+		SANDBOX_TEST(test_files_on_files),
+		SANDBOX_TEST(test_manifests_that_say_something_else),
+		SANDBOX_TEST(test_targets_that_are_none),
+		SANDBOX_TEST(test_lock_of_the_root_directory),
 	};
 
 	return sandbox_run("direct", tests, ARRAY_SIZE(tests));

@@ -248,15 +248,15 @@ static void test_device_that_stays_open(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		LOOP_TEST(test_directory_is_not_staged),
-		LOOP_TEST(test_unformatted_device),
-		LOOP_TEST(test_unformatted_and_read_only),
-		LOOP_TEST(test_staged_already),
-		LOOP_TEST(test_staged_with_another_device),
-		LOOP_TEST(test_other_file_system_that_does_not_mount),
-		LOOP_TEST(test_read_only_of_a_formatted_device),
-		LOOP_TEST(test_paths_outside_the_staging_base),
-		LOOP_TEST(test_device_that_stays_open),
+		SANDBOX_TEST(test_directory_is_not_staged),
+		SANDBOX_TEST(test_unformatted_device),
+		SANDBOX_TEST(test_unformatted_and_read_only),
+		SANDBOX_TEST(test_staged_already),
+		SANDBOX_TEST(test_staged_with_another_device),
+		SANDBOX_TEST(test_other_file_system_that_does_not_mount),
+		SANDBOX_TEST(test_read_only_of_a_formatted_device),
+		SANDBOX_TEST(test_paths_outside_the_staging_base),
+		SANDBOX_TEST(test_device_that_stays_open),
 	};
 
 	return sandbox_run("local_device", tests, ARRAY_SIZE(tests));

@@ -2,8 +2,8 @@
 /*
  * volume - see volume.h
  *
- * Loop devices are taken by LOOP_CTL_GET_FREE and go with their last descriptor, so that none is
- * left by a test that fails; no other is ever touched.
+ * Loop devices are taken by LOOP_CTL_GET_FREE and detached by their own descriptor: no other is
+ * ever touched.
  */
 #include "volume.h"
 
@@ -15,10 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { ATTEMPTS_MAX = 32, LOOPS_MAX = 4 };
-
-/* Those attached now: a test that fails leaves them here. */
-static struct test_loop attached[LOOPS_MAX];
+enum { ATTEMPTS_MAX = 32 };
 
 void test_volume_init(struct test_volume *volume, const char *plugin, bool pv)
 {
@@ -87,8 +84,7 @@ int test_volume_run(struct test_volume *volume, stage_list_fn *slot)
 
 static int attach_free(int control_fd, int file_fd, struct test_loop *loop)
 {
-	struct loop_config config = { .fd = (unsigned int) file_fd,
-				      .info.lo_flags = LO_FLAGS_AUTOCLEAR };
+	struct loop_config config = { .fd = (unsigned int) file_fd };
 	int number = ioctl(control_fd, LOOP_CTL_GET_FREE);
 
 	if (number < 0)
@@ -118,81 +114,16 @@ void test_loop_attach(struct test_loop *loop, const char *file, unsigned int meb
 		if (result != -EBUSY)
 			break;
 	}
-	if (result < 0) {
-		print_message("no loop device: %s\n", strerror(-result));
-		skip();
-	}
-	for (size_t i = 0; i < LOOPS_MAX; i++) {
-		if (attached[i].path[0] == '\0') {
-			attached[i] = *loop;
-			return;
-		}
-	}
-	fail_msg("more than %d loop devices", LOOPS_MAX);
+	if (result == 0)
+		return;
+	print_message("no loop device: %s\n", strerror(-result));
+	skip();
 }
 
 void test_loop_detach(struct test_loop *loop)
 {
 	assert_return_code(ioctl(loop->fd, LOOP_CLR_FD), errno);
 	loop->fd = close_keep_errno(loop->fd);
-	for (size_t i = 0; i < LOOPS_MAX; i++)
-		if (strcmp(attached[i].path, loop->path) == 0)
-			attached[i] = (struct test_loop){ 0 };
-}
-
-/* A descriptor of the next loop device on @loop from number @from on; -EBADF when there is none. */
-static int next_lock(const struct test_loop *loop, int *from)
-{
-	struct stat device, st;
-	char path[64];
-
-	if (fstat(loop->fd, &device) < 0)
-		return -EBADF;
-	for (; *from < 256; ++*from) {
-		struct loop_info64 info = { 0 };
-		cleanup_close int fd = -EBADF;
-
-		(void) snprintf(path, sizeof(path), "/sys/block/loop%d/loop/backing_file", *from);
-		if (stat(path, &st) < 0)
-			continue;
-		(void) snprintf(path, sizeof(path), "/dev/loop%d", *from);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || ioctl(fd, LOOP_GET_STATUS64, &info) < 0 ||
-		    info.lo_rdevice != device.st_rdev)
-			continue;
-		++*from;
-		return TAKE_FD(fd);
-	}
-	return -EBADF;
-}
-
-unsigned int test_loop_locks(const struct test_loop *loop)
-{
-	unsigned int count = 0;
-	int from = 0, fd;
-
-	while ((fd = next_lock(loop, &from)) >= 0) {
-		count++;
-		(void) close(fd);
-	}
-	return count;
-}
-
-int test_loop_teardown(void **state)
-{
-	for (size_t i = 0; i < LOOPS_MAX; i++) {
-		int from = 0, fd;
-
-		if (attached[i].path[0] == '\0')
-			continue;
-		while ((fd = next_lock(&attached[i], &from)) >= 0) {
-			(void) ioctl(fd, LOOP_CLR_FD);
-			(void) close(fd);
-		}
-		(void) close(attached[i].fd);
-		attached[i] = (struct test_loop){ 0 };
-	}
-	return sandbox_teardown(state);
 }
 
 void test_loop_type(const struct test_loop *loop, char type[32])

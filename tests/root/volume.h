@@ -33,11 +33,6 @@ void test_volume_done(struct test_volume *volume);
  * Return: of the last stage. */
 int test_volume_run(struct test_volume *volume, stage_list_fn *slot);
 
-/* A test with loop devices: what it left attached when it failed is detached. */
-#define LOOP_TEST(function)                                                                        \
-	cmocka_unit_test_setup_teardown(function, sandbox_setup, test_loop_teardown)
-int test_loop_teardown(void **state);
-
 /* A loop device on a sparse file in the sandbox; its path until test_loop_detach(). Skips the test
  * when there is none. */
 struct test_loop {
@@ -46,9 +41,6 @@ struct test_loop {
 };
 void test_loop_attach(struct test_loop *loop, const char *file, unsigned int mebibytes);
 void test_loop_detach(struct test_loop *loop);
-
-/* How many loop devices have this one behind them. */
-unsigned int test_loop_locks(const struct test_loop *loop);
 
 /* "" when nothing is on it, else the type as libblkid tells. */
 void test_loop_type(const struct test_loop *loop, char type[32]);

@@ -100,14 +100,18 @@ static void assert_update_taken(const char *before, const char *after)
 
 static void test_create_stamps(void **state)
 {
-	const struct object *pod = create(POD(", uid: u-1, labels: {a: b}, deletionTimestamp: x", ""));
+	const struct object *pod =
+		create(POD(", uid: u-1, labels: {a: b}, deletionTimestamp: x", ""));
 
 	assert_string_equal(
 		pod->json,
-		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\",\"labels\":{"
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\",\"labels\":"
+		"{"
 		"\"a\":\"b\"},\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"1\","
-		"\"generation\":1,\"creationTimestamp\":\"" NOW_TEXT "\"},\"spec\":{\"containers\":[{"
-		"\"name\":\"c\"}],\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30}}");
+		"\"generation\":1,\"creationTimestamp\":\"" NOW_TEXT
+		"\"},\"spec\":{\"containers\":[{"
+		"\"name\":\"c\"}],\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":"
+		"30}}");
 	assert_true(pod->meta.creation_usec == NOW);
 	assert_int_equal(pod->meta.resource_version, 1);
 	assert_int_equal(pod->meta.generation, 1);
@@ -157,10 +161,10 @@ static void test_create_of_what_exists(void **state)
 static void test_update_keeps_what_is_the_stores(void **state)
 {
 	const struct object *old = create(POD(", uid: u-1", ""));
-	const struct object *updated = update(
-		old, POD(", annotations: {a: b}, generation: 99, creationTimestamp: "
-			 "'2001-01-01T00:00:00Z', deletionTimestamp: '2001-01-01T00:00:00Z'",
-			 ""));
+	const struct object *updated =
+		update(old, POD(", annotations: {a: b}, generation: 99, creationTimestamp: "
+				"'2001-01-01T00:00:00Z', deletionTimestamp: '2001-01-01T00:00:00Z'",
+				""));
 
 	assert_string_equal(updated->meta.uid, "u-1");
 	assert_true(updated->meta.creation_usec == NOW);
@@ -230,7 +234,8 @@ static void test_pods_keep_their_volumes(void **state)
 	static const char before[] = POD("", "  volumes: [{name: a, hostPath: {path: /x}}]\n");
 
 	assert_update_refused(before, POD("", ""), why);
-	assert_update_refused(before, POD("", "  volumes: [{name: a, hostPath: {path: /y}}]\n"), why);
+	assert_update_refused(before, POD("", "  volumes: [{name: a, hostPath: {path: /y}}]\n"),
+			      why);
 	assert_update_refused(
 		before, POD("", "  volumes: [{name: a, hostPath: {path: /x}}, {name: b}]\n"), why);
 	assert_update_taken(before,
@@ -247,7 +252,8 @@ static void test_volumes_keep_their_source(void **state)
 #define AFFINITY(zone)                                                                             \
 	"  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: z, operator: "  \
 	"In, values: [" zone "]}]}]}}\n"
-	assert_update_refused(VOLUME("  hostPath: {path: /x}\n"), VOLUME("  hostPath: {path: /y}\n"),
+	assert_update_refused(VOLUME("  hostPath: {path: /x}\n"),
+			      VOLUME("  hostPath: {path: /y}\n"),
 			      "spec.persistentvolumesource: Forbidden: "
 			      "spec.persistentvolumesource is immutable after creation");
 	assert_update_refused(VOLUME("  hostPath: {path: /x}\n"),
@@ -299,9 +305,11 @@ static void test_classes_keep_what_made_volumes(void **state)
 {
 	assert_update_refused(CLASS("provisioner: x\n"), CLASS("provisioner: z\n"),
 			      "provisioner: Forbidden: updates to provisioner are forbidden.");
-	assert_update_refused(CLASS("provisioner: x\n"), CLASS("provisioner: x\nparameters: {a: b}\n"),
+	assert_update_refused(CLASS("provisioner: x\n"),
+			      CLASS("provisioner: x\nparameters: {a: b}\n"),
 			      "parameters: Forbidden: updates to parameters are forbidden.");
-	assert_update_refused(CLASS("provisioner: x\n"), CLASS("provisioner: x\nreclaimPolicy: Retain\n"),
+	assert_update_refused(CLASS("provisioner: x\n"),
+			      CLASS("provisioner: x\nreclaimPolicy: Retain\n"),
 			      "reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden.");
 	assert_update_refused(CLASS("provisioner: x\n"),
 			      CLASS("provisioner: x\nvolumeBindingMode: WaitForFirstConsumer\n"),

@@ -120,7 +120,7 @@ static void test_directory_deleted_by_hand(void **state)
 	assert_int_equal(set_up().result, STAGE_NEXT);
 	assert_non_null(strstr(fake_mount.diary, "place_open(" READY ")\n"
 						 "remove_file(ready)\n"
-						 "remove_empty_parents(" READY ", 4)\n"
+						 "remove_empty_parents(" READY ")\n"
 						 "make_directory(scratch, 0777)\n"));
 	assert_non_null(strstr(fake_mount.diary, "make_file(ready, 0644)"));
 }
@@ -394,7 +394,7 @@ static void test_tear_down_by_what_is_mounted(void **state)
 	assert_non_null(strstr(fake_mount.diary, "unmount_place(scratch)\n"
 						 "place_facts(scratch)\n"
 						 "remove_empty_dir_contents(scratch)\n"
-						 "remove_empty_parents(" DIR ", 1)\n"));
+						 "remove_empty_parents(" DIR ")\n"));
 }
 
 /* case 132 */
@@ -404,11 +404,11 @@ static void test_tear_down_of_a_directory(void **state)
 	assert_int_equal(tear_down().result, STAGE_NEXT);
 	assert_string_equal(fake_mount.diary, "place_open(" READY ")\n"
 					      "remove_file(ready)\n"
-					      "remove_empty_parents(" READY ", 1)\n"
+					      "remove_empty_parents(" READY ")\n"
 					      "place_open(" DIR ")\n"
 					      "place_facts(scratch)\n"
 					      "remove_empty_dir_contents(scratch)\n"
-					      "remove_empty_parents(" DIR ", 1)\n");
+					      "remove_empty_parents(" DIR ")\n");
 }
 
 /* case 133 */

@@ -398,7 +398,7 @@ static void test_tear_down(void **state)
 	assert_int_equal(tear_down().result, STAGE_NEXT);
 	assert_string_equal(fake_mount.diary, "place_open(" TARGET ")\n"
 					      "cleanup_mount_point(pv1)\n"
-					      "remove_empty_parents(" TARGET ", 1)\n");
+					      "remove_empty_parents(" TARGET ")\n");
 }
 
 /* case 63, what is in the directory decides, and it stays */

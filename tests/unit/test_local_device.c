@@ -344,7 +344,7 @@ static void test_device_is_unmapped(void **state)
 					      "place_open(" PODMAP "/pv1)\n"
 					      "place_facts(pv1)\n"
 					      "remove_file(pv1)\n"
-					      "remove_empty_parents(" PODMAP "/pv1, 1)\n"
+					      "remove_empty_parents(" PODMAP "/pv1)\n"
 					      "place_facts(u1)\n"
 					      "remove_file(u1)\n"
 					      "open_beneath(" GLOBAL ")\n");

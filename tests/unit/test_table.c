@@ -53,19 +53,23 @@ static void test_pods(void **state)
 {
 	static const char columns[] = "Name|Ready|Status|Restarts|Age|Node|";
 
-	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web, creationTimestamp: '" CREATED_TEXT
-		   "'}\nspec: {nodeName: n1, containers: [{name: a}, {name: b}], initContainers: "
-		   "[{name: i}]}\n"
-		   "status: {phase: Running, containerStatuses: [{name: a, ready: true, "
-		   "restartCount: 3}, {name: b, ready: false, restartCount: 1}]}\n",
-		   columns, "web|1/2|Running|4|5h|n1|");
-	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a}]}\n",
+	assert_row(
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: web, creationTimestamp: '" CREATED_TEXT
+		"'}\nspec: {nodeName: n1, containers: [{name: a}, {name: b}], initContainers: "
+		"[{name: i}]}\n"
+		"status: {phase: Running, containerStatuses: [{name: a, ready: true, "
+		"restartCount: 3}, {name: b, ready: false, restartCount: 1}]}\n",
+		columns, "web|1/2|Running|4|5h|n1|");
+	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: "
+		   "a}]}\n",
 		   columns, "web|0/1|Pending|0|<unknown>|<none>|");
-	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a}]}\n"
+	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: "
+		   "a}]}\n"
 		   "status: {phase: Failed, reason: Evicted}\n",
 		   columns, "web|0/1|Evicted|0|<unknown>|<none>|");
 	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web, deletionTimestamp: "
-		   "'" CREATED_TEXT "'}\nspec: {containers: [{name: a}]}\nstatus: {phase: Running}\n",
+		   "'" CREATED_TEXT
+		   "'}\nspec: {containers: [{name: a}]}\nstatus: {phase: Running}\n",
 		   columns, "web|0/1|Terminating|0|<unknown>|<none>|");
 }
 
@@ -107,7 +111,8 @@ static void test_claims(void **state)
 
 static void test_classes(void **state)
 {
-	assert_row("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: c, annotations: "
+	assert_row("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: c, "
+		   "annotations: "
 		   "{storageclass.kubernetes.io/is-default-class: 'true'}}\nprovisioner: p\n"
 		   "volumeBindingMode: WaitForFirstConsumer\nallowVolumeExpansion: true\n",
 		   "Name|Provisioner|ReclaimPolicy|VolumeBindingMode|AllowVolumeExpansion|Age|",
@@ -151,13 +156,13 @@ static void test_ages(void **state)
 		uint64_t seconds;
 		const char *text;
 	} ages[] = {
-		{ 0, "0s" },		   { 119, "119s" },	   { 120, "2m" },
-		{ 121, "2m1s" },	   { 599, "9m59s" },	   { 600, "10m" },
-		{ 10799, "179m" },	   { 10800, "3h" },	   { 10860, "3h1m" },
-		{ 28799, "7h59m" },	   { 28800, "8h" },	   { 172799, "47h" },
-		{ 172800, "2d" },	   { 176400, "2d1h" },	   { 691199, "7d23h" },
-		{ 691200, "8d" },	   { 63071999, "729d" },   { 63072000, "2y" },
-		{ 63158400, "2y1d" },	   { 252288000, "8y" },    { 1000000000, "31y" },
+		{ 0, "0s" },          { 119, "119s" },      { 120, "2m" },
+		{ 121, "2m1s" },      { 599, "9m59s" },     { 600, "10m" },
+		{ 10799, "179m" },    { 10800, "3h" },      { 10860, "3h1m" },
+		{ 28799, "7h59m" },   { 28800, "8h" },      { 172799, "47h" },
+		{ 172800, "2d" },     { 176400, "2d1h" },   { 691199, "7d23h" },
+		{ 691200, "8d" },     { 63071999, "729d" }, { 63072000, "2y" },
+		{ 63158400, "2y1d" }, { 252288000, "8y" },  { 1000000000, "31y" },
 	};
 	char text[TABLE_CELL_BYTES];
 
