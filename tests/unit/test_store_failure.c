@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_store_failure - a commit that fails takes back its group and nothing else
+ *
+ * database_commit() is interposed: it fails when told, without touching the file.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store_world.h"
+
+#include "base/cleanup.h"
+#include "store/database.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static atomic_int next_error;
+static atomic_uint commits;
+
+int __real_database_commit(struct database *database, const struct database_write *writes,
+			   size_t count, uint64_t resource_version, struct failure *reterr);
+int __wrap_database_commit(struct database *database, const struct database_write *writes,
+			   size_t count, uint64_t resource_version, struct failure *reterr);
+
+int __wrap_database_commit(struct database *database, const struct database_write *writes,
+			   size_t count, uint64_t resource_version, struct failure *reterr)
+{
+	int error = atomic_exchange(&next_error, 0);
+
+	atomic_fetch_add(&commits, 1);
+	if (error < 0)
+		return failed(reterr, error, "the store");
+	return __real_database_commit(database, writes, count, resource_version, reterr);
+}
+
+static int setup(void **state)
+{
+	struct store_world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	store_world_open(world);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	store_world_close(*state);
+	free(*state);
+	return 0;
+}
+
+static void on_wake(void *userdata)
+{
+	++*(unsigned int *) userdata;
+}
+
+static void failed_group_leaves_everything_as_it_was(void **state)
+{
+	static const int errors[] = { -ENOSPC, -EIO };
+	cleanup_object const struct object *a = make_volume("v", "a");
+	cleanup_object const struct object *b = make_volume("v", "b");
+	struct store_world *world = *state;
+	struct store_watch *watch;
+	unsigned int wakes = 0;
+
+	assert_int_equal(world_create(world, a), 0);
+	assert_int_equal(store_watch_new(world->store, ~0U, 1, on_wake, &wakes, &watch), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		struct answer answer = { .came = false };
+
+		next_error = errors[i];
+		assert_int_equal(store_update(world->store, b, NULL, answer_take, &answer), 0);
+		assert_int_equal(answer_wait(world, &answer), errors[i]);
+		assert_non_null(strstr(answer.text, strerror(-errors[i])));
+		assert_int_equal(store_resource_version(world->store), 1);
+		assert_non_null(
+			strstr(store_get(world->store, a->kind, "", "v")->json, "\"test\":\"a\""));
+	}
+	assert_int_equal(wakes, 0);
+	assert_int_equal(world_update(world, b), 0);
+	assert_int_equal(store_resource_version(world->store), 2);
+	assert_int_equal(wakes, 1);
+	watch = store_watch_free(watch);
+	store_world_reopen(world);
+	assert_non_null(strstr(store_get(world->store, a->kind, "", "v")->json, "\"test\":\"b\""));
+}
+
+static void answers_that_relied_on_the_group_are_taken_back(void **state)
+{
+	cleanup_object const struct object *one = make_class("one");
+	cleanup_object const struct object *two = make_class("two");
+	struct store_world *world = *state;
+	struct answer answers[4] = { { .came = false } };
+
+	assert_int_equal(world_create(world, two), 0);
+	next_error = -ENOSPC;
+	assert_int_equal(store_create(world->store, one, answer_take, &answers[0]), 0);
+	/* It would exist already, had it been stored. */
+	assert_int_equal(store_create(world->store, one, answer_take, &answers[1]), 0);
+	assert_int_equal(store_update(world->store, one, NULL, answer_take, &answers[2]), 0);
+	/* This one was refused because of what is committed. */
+	assert_int_equal(store_create(world->store, two, answer_take, &answers[3]), 0);
+	assert_int_equal(answer_wait(world, &answers[3]), -EEXIST);
+	assert_int_equal(answers[0].error, -ENOSPC);
+	assert_int_equal(answers[1].error, -ENOSPC);
+	assert_int_equal(answers[2].error, -ENOSPC);
+	assert_null(store_get(world->store, KIND_STORAGE_CLASS, "", "one"));
+	assert_int_equal(world_create(world, one), 0);
+}
+
+static void refused_writes_cost_no_commit(void **state)
+{
+	cleanup_object const struct object *one = make_class("one");
+	struct store_world *world = *state;
+
+	assert_int_equal(world_create(world, one), 0);
+	commits = 0;
+	assert_int_equal(world_create(world, one), -EEXIST);
+	assert_int_equal(world_update(world, one), 0);
+	assert_int_equal(commits, 0);
+}
+
+static void writes_gather_into_groups(void **state)
+{
+	enum { WRITES = 4 * STORE_GROUP_MAX };
+	struct store_world *world = *state;
+	struct answer last = { .came = false };
+
+	commits = 0;
+	for (unsigned int i = 0; i <= WRITES; i++) {
+		char name[16];
+
+		(void) snprintf(name, sizeof(name), "c%u", i);
+		cleanup_object const struct object *object = make_class(name);
+
+		assert_int_equal(
+			store_create(world->store, object, i == WRITES ? answer_take : NULL, &last),
+			0);
+	}
+	assert_int_equal(answer_wait(world, &last), 0);
+	assert_int_equal(commits, 5);
+}
+
+static void count_answer(void *userdata, int error, const struct object *result,
+			 const struct failure *why)
+{
+	assert_int_equal(error, -ENOENT);
+	++*(unsigned int *) userdata;
+}
+
+static void full_queue_refuses_and_answers_the_rest(void **state)
+{
+	cleanup_object const struct object *one = make_class("one");
+	struct store_world *world = *state;
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < STORE_QUEUE_MAX; i++)
+		assert_int_equal(store_delete(world->store, KIND_STORAGE_CLASS, "", "none", NULL,
+					      count_answer, &count),
+				 0);
+	assert_int_equal(store_create(world->store, one, NULL, NULL), -ENOBUFS);
+	store_world_reopen(world);
+	assert_int_equal(count, STORE_QUEUE_MAX);
+	assert_int_equal(world_create(world, one), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(failed_group_leaves_everything_as_it_was),
+		TEST(answers_that_relied_on_the_group_are_taken_back),
+		TEST(refused_writes_cost_no_commit),
+		TEST(writes_gather_into_groups),
+		TEST(full_queue_refuses_and_answers_the_rest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
