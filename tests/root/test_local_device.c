@@ -230,6 +230,12 @@ static void test_device_that_stays_open(void **state)
 
 	/* A second mount that this namespace does not show keeps the device claimed. */
 	fd = open_tree(AT_FDCWD, sandbox_path(STAGING), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (fd < 0 && errno == ENOSYS) {
+		assert_int_equal(unstage_device(&fixture), STAGE_NEXT);
+		end(&fixture);
+		print_message("no open_tree() here to hide a mount with\n");
+		skip();
+	}
 	assert_return_code(fd, errno);
 	assert_string_equal(fixture.volume.request.device_path, "");
 	assert_int_equal(unstage_device(&fixture), -EBUSY);
