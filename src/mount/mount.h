@@ -170,7 +170,8 @@ int unmount_place(const struct place *place, int flags, struct failure *reterr);
  * mount_options_join - PV options and plugin options as one sorted set: "fsid=100,hard,ro" (cases
  * 96 to 98)
  *
- * Empty words are dropped, duplicates collapse. Return: NULL when out of memory; free with free().
+ * Empty words and unpaired quotes are dropped, duplicates collapse. Return: NULL when out of
+ * memory; free with free().
  */
 char *mount_options_join(const char *const *options, size_t count, const char *plugin_options);
 

@@ -55,25 +55,52 @@ static int words_add(struct words *words, const char *text, size_t length)
 	return 0;
 }
 
-/* Bytes up to the next comma that is not between double quotes. */
+/* Bytes up to the next comma that is not between two double quotes. */
 static size_t word_length(const char *text)
 {
-	bool quoted = false;
-	size_t length = 0;
+	const char *at = text;
 
-	while (text[length] && (quoted || text[length] != ',')) {
-		if (text[length] == '"')
-			quoted = !quoted;
-		length++;
+	while (*at && *at != ',') {
+		const char *closing = *at == '"' ? strchr(at + 1, '"') : NULL;
+
+		at = closing ? closing + 1 : at + 1;
 	}
-	return length;
+	return (size_t) (at - text);
+}
+
+/* A quote without its pair would swallow the words that follow it, "ro" among them. */
+static bool has_unpaired_quote(const char *text, size_t length)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < length; i++)
+		quoted ^= text[i] == '"';
+	return quoted;
+}
+
+static int words_add_all(struct words *words, const char *text);
+
+/* Without its quotes, so that whoever gets the word refuses it, but no other word is lost. */
+static int words_add_bare(struct words *words, const char *text, size_t length)
+{
+	cleanup_free char *bare = malloc(length + 1);
+	size_t kept = 0;
+
+	if (!bare)
+		return -ENOMEM;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] != '"')
+			bare[kept++] = text[i];
+	bare[kept] = '\0';
+	return words_add_all(words, bare); /* a comma between quotes separates now */
 }
 
 static int words_add_all(struct words *words, const char *text)
 {
 	while (text && *text) {
 		size_t length = word_length(text);
-		int result = words_add(words, text, length);
+		int result = has_unpaired_quote(text, length) ? words_add_bare(words, text, length)
+							      : words_add(words, text, length);
 
 		if (result < 0)
 			return result;
@@ -284,8 +311,10 @@ int mount_options_split(const char *options, struct mount_attributes *ret_attrib
 		size_t length = word_length(options);
 		size_t name_length = strcspn(options, "=");
 		bool has_value = name_length < length;
-		int result = split_word(options, has_value ? name_length : length, has_value,
-					&attributes);
+		int result = has_unpaired_quote(options, length)
+				     ? -EINVAL
+				     : split_word(options, has_value ? name_length : length,
+						  has_value, &attributes);
 
 		if (result == 0)
 			result = words_add(&data, options, length);

@@ -71,6 +71,21 @@ static void test_a_quoted_comma_does_not_split(void **state)
 	assert_joined(options, 1, "", "context=\"a:b:c1,c2\",ro");
 }
 
+/* It would swallow what is sorted behind it: a plugin's "ro". */
+static void test_an_unpaired_quote_swallows_nothing(void **state)
+{
+	static const char *const one[] = { "\"" };
+	static const char *const two[] = { "\"a", "z\"" };
+	static const char *const four[] = { "a\"x,y\"c\"d" };
+	static const char *const three[] = { "a=\"b\",\"c,hard" };
+
+	(void) state;
+	assert_joined(one, 1, "ro", "ro");
+	assert_joined(two, 2, "ro", "a,ro,z");
+	assert_joined(three, 1, "ro", "a=\"b\",c,hard,ro");
+	assert_joined(four, 1, "ro", "ax,ro,ycd");
+}
+
 /* ---- splitting ---- */
 
 struct split_row {
@@ -186,8 +201,10 @@ static void test_propagation_and_bind(void **state)
 
 static void test_what_cannot_be_honoured_is_refused(void **state)
 {
-	static const char *const refused[] = { "remount,ro", "loop", "loop=/dev/loop7",
-					       "ro,offset=512", "verity.roothash=00" };
+	static const char *const refused[] = {
+		"remount,ro",        "\",ro", "\"", "loop", "loop=/dev/loop7", "ro,offset=512",
+		"verity.roothash=00"
+	};
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
@@ -210,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_case_097_both_say_ro),
 		cmocka_unit_test(test_empty_words_are_dropped),
 		cmocka_unit_test(test_a_quoted_comma_does_not_split),
+		cmocka_unit_test(test_an_unpaired_quote_swallows_nothing),
 		cmocka_unit_test(test_words_of_the_mount),
 		cmocka_unit_test(test_the_stricter_word_wins),
 		cmocka_unit_test(test_words_of_the_file_system),
