@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static int attach_free(int control_fd, int file_fd, bool read_only, char path[32])
@@ -87,4 +88,44 @@ void loop_image_format(const char *relative, const char *program)
 	const char *const argv[] = { program, sandbox_path(relative), NULL };
 
 	loop_image_run(argv);
+}
+
+/* Is it attached to a file of this device, or to that block device? */
+static bool is_over(int fd, dev_t file_system, dev_t device)
+{
+	struct loop_info64 info;
+
+	if (ioctl(fd, LOOP_GET_STATUS64, &info) < 0)
+		return false;
+	return info.lo_device == file_system || (device && info.lo_rdevice == device);
+}
+
+static void detach_over(dev_t file_system, dev_t device)
+{
+	char path[64];
+
+	for (int number = 0; number < 256; number++) {
+		cleanup_close int fd = -EBADF;
+		struct stat status;
+
+		snprintf(path, sizeof(path), "/sys/block/loop%d/loop/backing_file", number);
+		if (access(path, F_OK) < 0)
+			continue;
+		snprintf(path, sizeof(path), "/dev/loop%d", number);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || fstat(fd, &status) < 0 || !is_over(fd, file_system, device))
+			continue;
+		if (device == 0) /* first those that lock this one */
+			detach_over(0, status.st_rdev);
+		(void) ioctl(fd, LOOP_CLR_FD);
+	}
+}
+
+int loop_image_teardown(void **state)
+{
+	struct stat status;
+
+	if (fstat(sandbox_fd(), &status) == 0)
+		detach_over(status.st_dev, 0);
+	return sandbox_teardown(state);
 }

@@ -21,6 +21,10 @@ struct loop_image loop_image_new(const char *relative, unsigned int mebibytes);
 struct loop_image loop_image_over(const char *relative, bool read_only);
 void loop_image_done(struct loop_image *image);
 
+/* Instead of sandbox_teardown: what is still attached to files of the sandbox, or locks such a
+ * device, is detached. */
+int loop_image_teardown(void **state);
+
 /* Run a program; its output is dropped. Asserts that it ended with 0. */
 void loop_image_run(const char *const *argv);
 

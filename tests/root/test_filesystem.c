@@ -87,6 +87,7 @@ static void test_a_bad_option_is_named(void **state)
 	assert_int_equal(mount_on_target("tmpfs", "size=1m,no_such_option=7,mode=0700", &failure),
 			 -EINVAL);
 	assert_non_null(strstr(failure.text, "no_such_option"));
+	assert_non_null(strstr(failure.text, "kernel: ")); /* what it has to say about it */
 	assert_int_equal(mount_on_target("tmpfs", "size=much", &failure), -EINVAL);
 	assert_non_null(strstr(failure.text, "size"));
 	assert_int_equal(sandbox_mounts_below(sandbox_path("target")), 0);

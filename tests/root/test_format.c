@@ -456,7 +456,7 @@ static void test_case_111_read_only_is_not_checked(void **state)
 	loop_image_done(&image);
 }
 
-#define FORMAT_TEST(function) cmocka_unit_test_setup_teardown(function, setup, sandbox_teardown)
+#define FORMAT_TEST(function) cmocka_unit_test_setup_teardown(function, setup, loop_image_teardown)
 
 int main(void)
 {

@@ -143,13 +143,16 @@ static void test_it_locks_a_device(void **state)
 	assert_false(is_attached(backing));
 }
 
+#define LOOP_TEST(function)                                                                        \
+	cmocka_unit_test_setup_teardown(function, sandbox_setup, loop_image_teardown)
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		SANDBOX_TEST(test_attach_once_and_detach),
-		SANDBOX_TEST(test_it_is_read_only),
-		SANDBOX_TEST(test_it_belongs_to_the_inode),
-		SANDBOX_TEST(test_it_locks_a_device),
+		LOOP_TEST(test_attach_once_and_detach),
+		LOOP_TEST(test_it_is_read_only),
+		LOOP_TEST(test_it_belongs_to_the_inode),
+		LOOP_TEST(test_it_locks_a_device),
 	};
 
 	return sandbox_run("loop_device", tests, ARRAY_SIZE(tests));
