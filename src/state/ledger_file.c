@@ -16,8 +16,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SCHEMA_VERSION        1
+#define DATABASE_HEADER_BYTES 100 /* of every SQLite file */
 #define TEXT_OF(number)       TEXT_OF_VALUE(number)
 #define TEXT_OF_VALUE(number) #number
 
@@ -55,22 +57,25 @@ static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
 			       "PRAGMA trusted_schema = OFF;"
 			       "PRAGMA cell_size_check = ON;";
 
+/* What the world around the file may answer. All else means that the file is not what it should be:
+ * the statements are always the same. */
 static const struct {
 	int code, error;
 } errors[] = {
-	{ SQLITE_BUSY, -EBUSY },     { SQLITE_CORRUPT, -EUCLEAN }, { SQLITE_FULL, -ENOSPC },
-	{ SQLITE_NOMEM, -ENOMEM },   { SQLITE_NOTADB, -EUCLEAN },  { SQLITE_PERM, -EACCES },
-	{ SQLITE_READONLY, -EROFS },
+	{ SQLITE_BUSY, -EBUSY },  { SQLITE_CANTOPEN, -EIO },   { SQLITE_FULL, -ENOSPC },
+	{ SQLITE_IOERR, -EIO },   { SQLITE_LOCKED, -EBUSY },   { SQLITE_NOMEM, -ENOMEM },
+	{ SQLITE_PERM, -EACCES }, { SQLITE_READONLY, -EROFS },
 };
 
 int ledger_file_error(sqlite3 *database)
 {
 	int code = sqlite3_errcode(database) & 0xff;
+	int error = -EUCLEAN;
 
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
 		if (errors[i].code == code)
-			return errors[i].error;
-	return sqlite3_system_errno(database) == ENOSPC ? -ENOSPC : -EIO;
+			error = errors[i].error;
+	return error == -EIO && sqlite3_system_errno(database) == ENOSPC ? -ENOSPC : error;
 }
 
 int ledger_file_failed(sqlite3 *database, struct failure *reterr, const char *what)
@@ -100,14 +105,6 @@ static int prepare(sqlite3 *database, const char *sql, sqlite3_stmt **ret, struc
 
 /* ---- may what is in the file be believed? ---- */
 
-/* An SQL error in a file of our schema means that it is none. */
-static int damaged(sqlite3 *database, struct failure *reterr)
-{
-	int error = ledger_file_failed(database, reterr, "cannot read the ledger");
-
-	return error == -EIO ? failed(reterr, -EUCLEAN, "%s", sqlite3_errmsg(database)) : error;
-}
-
 /* Return: 1 the file holds nothing at all; 0 our tables; -EUCLEAN something else. */
 static int check_schema(sqlite3 *database, struct failure *reterr)
 {
@@ -120,7 +117,7 @@ static int check_schema(sqlite3 *database, struct failure *reterr)
 		    " FROM pragma_user_version",
 		    &statement, reterr) < 0 ||
 	    sqlite3_step(statement) != SQLITE_ROW)
-		return damaged(database, reterr);
+		return ledger_file_failed(database, reterr, "cannot read the ledger");
 
 	version = sqlite3_column_int(statement, 0);
 	tables = (const char *) sqlite3_column_text(statement, 1);
@@ -142,7 +139,7 @@ static int check_pages(sqlite3 *database, struct failure *reterr)
 
 	if (prepare(database, "PRAGMA quick_check(1)", &statement, reterr) < 0 ||
 	    sqlite3_step(statement) != SQLITE_ROW)
-		return damaged(database, reterr);
+		return ledger_file_failed(database, reterr, "cannot read the ledger");
 
 	verdict = (const char *) sqlite3_column_text(statement, 0);
 	if (!verdict || strcmp(verdict, "ok") != 0)
@@ -161,7 +158,7 @@ static int check_header(sqlite3 *database, const struct ledger_identity *identit
 	if (prepare(database, "SELECT boot_id, mount_namespace FROM header", &statement, reterr) <
 		    0 ||
 	    sqlite3_step(statement) != SQLITE_ROW)
-		return damaged(database, reterr);
+		return ledger_file_failed(database, reterr, "cannot read the ledger");
 
 	boot_id = (const char *) sqlite3_column_text(statement, 0);
 	return !boot_id || strcmp(boot_id, identity->boot_id) != 0 ||
@@ -209,12 +206,18 @@ static int judge(sqlite3 *database, const struct ledger_identity *identity,
 
 /* ---- opening ---- */
 
-/* SQLite would make the file readable for everyone. */
+/* SQLite would make the file readable for everyone, and take one that is cut to a few bytes for a
+ * new one. */
 static int create_private(const char *path, struct failure *reterr)
 {
 	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat status;
 
-	return fd < 0 ? failed(reterr, -errno, "cannot open '%s'", path) : 0;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return failed(reterr, -errno, "cannot open '%s'", path);
+	if (status.st_size > 0 && status.st_size < DATABASE_HEADER_BYTES)
+		return failed_plain(reterr, -EUCLEAN, "the ledger is cut off");
+	return 0;
 }
 
 static int open_database(const char *path, sqlite3 **ret, struct failure *reterr)
@@ -298,6 +301,7 @@ int ledger_file_open(const char *run_dir, const struct ledger_identity *identity
 		return error;
 
 	/* From here on @reterr keeps why the old one is not believed, unless this fails too. */
+	(void) failure_prefix(reterr, "'%s' is moved aside and begun anew", path);
 	error = move_aside(run_dir, reterr);
 	if (error < 0)
 		return error;
