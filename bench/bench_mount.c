@@ -2,7 +2,7 @@
 /*
  * bench_mount - what mounting volumes costs here, beside the bare system calls of the same run
  *
- *   bench_mount [--quick] [--directory DIR] [--only COUNT]
+ *   bench_mount [--quick] [--directory DIR] [--only COUNT | --latency]
  *
  * Pods with one local volume each are mounted and taken down by the agent, by the bare calls and,
  * at the largest count, by plain calls in kubelet's layout; turn by turn, so that what disturbs one
@@ -307,6 +307,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = { { "quick", no_argument, NULL, 'q' },
 						 { "directory", required_argument, NULL, 'd' },
 						 { "only", required_argument, NULL, 'o' },
+						 { "latency", no_argument, NULL, 'l' },
 						 { 0 } };
 	static const unsigned int counts[] = { 1, 100, 1000, MOST };
 	const char *directory = "/var/tmp";
@@ -320,6 +321,8 @@ int main(int argc, char **argv)
 			directory = optarg;
 		else if (option == 'o')
 			only = most = (unsigned int) strtoul(optarg, NULL, 10);
+		else if (option == 'l')
+			most = 0;
 		else
 			return 2;
 	}
@@ -333,7 +336,8 @@ int main(int argc, char **argv)
 		bench_fail("cannot make '%s': %s", base_directory, strerror(errno));
 	(void) atexit(remove_base);
 
-	print_heading();
+	if (most > 0)
+		print_heading();
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		if (counts[i] <= most && only == 0)
 			bench_count(counts[i], runs, counts[i] >= 1000);

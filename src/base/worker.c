@@ -328,19 +328,20 @@ static bool may_start_thread(const struct worker_pool *pool)
 	       pool->counts.threads < pool->limits.threads_max;
 }
 
-/* Under the mutex: somebody should work on a waiting job. */
-static void find_thread(struct worker_pool *pool)
+/* Under the mutex: somebody should work on a waiting job. True: one of those who wait, and the
+ * caller signals it after the mutex is free, so that it does not wake only to wait again. */
+static bool find_thread(struct worker_pool *pool)
 {
 	if (pool->waiting > pool->woken) {
 		pool->woken++;
-		(void) pthread_cond_signal(&pool->work);
-		return;
+		return true;
 	}
 	if (may_start_thread(pool) && start_thread(pool))
-		return;
+		return false;
 	/* With threads_max reached no spare can come, so there is nothing to look out for. */
 	if (!pool->timer_armed && pool->counts.threads < pool->limits.threads_max)
 		arm_timer(pool);
+	return false;
 }
 
 static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -467,7 +468,7 @@ struct worker_pool *worker_pool_free(struct worker_pool *pool)
 
 void worker_submit(struct worker_pool *pool, struct worker_job *job)
 {
-	bool closed, here;
+	bool closed, here, wake = false;
 
 	assert(pool && job && job->run && job->done);
 	(void) pthread_mutex_lock(&pool->mutex);
@@ -477,13 +478,15 @@ void worker_submit(struct worker_pool *pool, struct worker_job *job)
 		*pool->last = job;
 		pool->last = &job->next;
 		pool->counts.queued++;
-		find_thread(pool);
+		wake = find_thread(pool);
 	}
 	here = !closed && pool->counts.threads == 0;
 	if (here)
 		job = take_job(pool);
 	(void) pthread_mutex_unlock(&pool->mutex);
 
+	if (wake)
+		(void) pthread_cond_signal(&pool->work);
 	if (closed)
 		give_back(pool->to_loop, job);
 	else if (here)
