@@ -202,84 +202,81 @@ static void test_the_beta_class_wins(void **state)
 	(void) object_unref(object);
 }
 
+static const struct {
+	const char *yaml, *why;
+} rules[] = {
+	{ HEAD "spec:\n" MODES HOST_PATH, "spec.capacity: Required value" },
+	{ HEAD "spec:\n  capacity: {cpu: 1}\n" MODES HOST_PATH,
+	  "spec.capacity: Unsupported value: \"cpu\": supported values: \"storage\"" },
+	{ HEAD "spec:\n  capacity: {storage: 0}\n" MODES HOST_PATH,
+	  "spec.capacity[storage]: Invalid value: \"0\": must be greater than zero" },
+	{ HEAD "spec:\n  capacity: {storage: -1Gi}\n" MODES HOST_PATH,
+	  "spec.capacity[storage]: Invalid value: \"-1Gi\": must be greater than or equal "
+	  "to 0" },
+	{ HEAD "spec:\n  capacity: {storage: 1 GB}\n" MODES HOST_PATH,
+	  "spec.capacity[storage]: Invalid value: \"1 GB\": quantities are numbers with a "
+	  "suffix, such as \"10Gi\" or \"1500m\"" },
+	{ HEAD "spec:\n  capacity: {storage: [1]}\n" MODES HOST_PATH,
+	  "spec.capacity[storage]: Invalid value: must be a quantity, not a list" },
+	{ HEAD "spec:\n" CAPACITY HOST_PATH,
+	  "spec.accessModes: Required value: at least 1 access mode is required" },
+	{ HEAD "spec:\n" CAPACITY "  accessModes: [ReadWriteOnce, RWX]\n" HOST_PATH,
+	  "spec.accessModes[1]: Unsupported value: \"RWX\": supported values: "
+	  "\"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"" },
+	{ HEAD "spec:\n" CAPACITY "  accessModes: [ReadWriteOncePod, ReadWriteOnce]\n" HOST_PATH,
+	  "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access "
+	  "modes" },
+	{ MINIMAL(""), "spec: Required value: must specify a volume type" },
+	{ MINIMAL(HOST_PATH LOCAL),
+	  "spec.local: Forbidden: may not specify more than 1 volume type" },
+	{ MINIMAL("  hostpath: {path: /x}\n"),
+	  "spec: Invalid value: \"hostpath\": unknown field; did you mean \"hostPath\"?" },
+	{ MINIMAL("  local: {path: /x}\n"),
+	  "spec.nodeAffinity: Required value: Local volume requires node affinity" },
+	{ MINIMAL("  local: {}\n"), "spec.local.path: Required value" },
+	{ MINIMAL("  local: {path: /a/../b}\n" AFFINITY),
+	  "spec.local.path: Invalid value: \"/a/../b\": must not contain '..'" },
+	{ MINIMAL("  hostPath: {}\n"), "spec.hostPath.path: Required value" },
+	{ MINIMAL("  hostPath: {path: ..}\n"),
+	  "spec.hostPath.path: Invalid value: \"..\": must not contain '..'" },
+	{ MINIMAL("  hostPath: {path: /, type: Dir}\n"),
+	  "spec.hostPath.type: Unsupported value: \"Dir\": supported values: \"\", "
+	  "\"BlockDevice\", \"CharDevice\", \"Directory\", \"DirectoryOrCreate\", "
+	  "\"File\", "
+	  "\"FileOrCreate\", \"Socket\"" },
+	{ MINIMAL("  csi: {volumeHandle: h}\n"), "spec.csi.driver: Required value" },
+	{ MINIMAL("  csi: {driver: d}\n"), "spec.csi.volumeHandle: Required value" },
+	{ MINIMAL("  nfs: {path: /x}\n"), "spec.nfs.server: Required value" },
+	{ MINIMAL("  nfs: {server: s, path: x}\n"),
+	  "spec.nfs.path: Invalid value: \"x\": must be an absolute path" },
+	{ MINIMAL("  nodeAffinity: {}\n" HOST_PATH),
+	  "spec.nodeAffinity.required: Required value: must specify required node "
+	  "constraints" },
+	{ MINIMAL("  volumeMode: Blk\n" HOST_PATH),
+	  "spec.volumeMode: Unsupported value: \"Blk\": supported values: \"Block\", "
+	  "\"Filesystem\"" },
+	{ MINIMAL("  persistentVolumeReclaimPolicy: Keep\n" HOST_PATH),
+	  "spec.persistentVolumeReclaimPolicy: Unsupported value: \"Keep\": supported "
+	  "values: \"Delete\", \"Recycle\", \"Retain\"" },
+	{ MINIMAL("  persistentVolumeReclaimPolicy: Recycle\n  hostPath: {path: //}\n"),
+	  "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a "
+	  "hostPath mount of '/'" },
+	{ MINIMAL("  storageClassName: Fast\n" HOST_PATH),
+	  "spec.storageClassName: Invalid value: \"Fast\": a lowercase RFC 1123 subdomain "
+	  "must consist of lower case alphanumeric characters, '-' or '.'" },
+	{ MINIMAL("  claimRef: {name: c}\n" HOST_PATH), "spec.claimRef.namespace: Required value" },
+	{ MINIMAL("  claimRef: {namespace: c}\n" HOST_PATH), "spec.claimRef.name: Required value" },
+	{ MINIMAL(HOST_PATH "status: {phase: Fine}\n"),
+	  "status.phase: Unsupported value: \"Fine\": supported values: \"Pending\", "
+	  "\"Available\", \"Bound\", \"Released\", \"Failed\"" },
+	{ MINIMAL("  mountOptions: ro\n" HOST_PATH),
+	  "spec.mountOptions: Invalid value: \"ro\": must be a list, not a string" },
+	{ MINIMAL("  mountOptions: [1]\n" HOST_PATH),
+	  "spec.mountOptions[0]: Invalid value: must be a string, not a number" },
+};
+
 static void test_rules(void **state)
 {
-	static const struct {
-		const char *yaml, *why;
-	} rules[] = {
-		{ HEAD "spec:\n" MODES HOST_PATH, "spec.capacity: Required value" },
-		{ HEAD "spec:\n  capacity: {cpu: 1}\n" MODES HOST_PATH,
-		  "spec.capacity: Unsupported value: \"cpu\": supported values: \"storage\"" },
-		{ HEAD "spec:\n  capacity: {storage: 0}\n" MODES HOST_PATH,
-		  "spec.capacity[storage]: Invalid value: \"0\": must be greater than zero" },
-		{ HEAD "spec:\n  capacity: {storage: -1Gi}\n" MODES HOST_PATH,
-		  "spec.capacity[storage]: Invalid value: \"-1Gi\": must be greater than or equal "
-		  "to 0" },
-		{ HEAD "spec:\n  capacity: {storage: 1 GB}\n" MODES HOST_PATH,
-		  "spec.capacity[storage]: Invalid value: \"1 GB\": quantities are numbers with a "
-		  "suffix, such as \"10Gi\" or \"1500m\"" },
-		{ HEAD "spec:\n  capacity: {storage: [1]}\n" MODES HOST_PATH,
-		  "spec.capacity[storage]: Invalid value: must be a quantity, not a list" },
-		{ HEAD "spec:\n" CAPACITY HOST_PATH,
-		  "spec.accessModes: Required value: at least 1 access mode is required" },
-		{ HEAD "spec:\n" CAPACITY "  accessModes: [ReadWriteOnce, RWX]\n" HOST_PATH,
-		  "spec.accessModes[1]: Unsupported value: \"RWX\": supported values: "
-		  "\"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"" },
-		{ HEAD "spec:\n" CAPACITY
-		       "  accessModes: [ReadWriteOncePod, ReadWriteOnce]\n" HOST_PATH,
-		  "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access "
-		  "modes" },
-		{ MINIMAL(""), "spec: Required value: must specify a volume type" },
-		{ MINIMAL(HOST_PATH LOCAL),
-		  "spec.local: Forbidden: may not specify more than 1 volume type" },
-		{ MINIMAL("  hostpath: {path: /x}\n"),
-		  "spec: Invalid value: \"hostpath\": unknown field; did you mean \"hostPath\"?" },
-		{ MINIMAL("  local: {path: /x}\n"),
-		  "spec.nodeAffinity: Required value: Local volume requires node affinity" },
-		{ MINIMAL("  local: {}\n"), "spec.local.path: Required value" },
-		{ MINIMAL("  local: {path: /a/../b}\n" AFFINITY),
-		  "spec.local.path: Invalid value: \"/a/../b\": must not contain '..'" },
-		{ MINIMAL("  hostPath: {}\n"), "spec.hostPath.path: Required value" },
-		{ MINIMAL("  hostPath: {path: ..}\n"),
-		  "spec.hostPath.path: Invalid value: \"..\": must not contain '..'" },
-		{ MINIMAL("  hostPath: {path: /, type: Dir}\n"),
-		  "spec.hostPath.type: Unsupported value: \"Dir\": supported values: \"\", "
-		  "\"BlockDevice\", \"CharDevice\", \"Directory\", \"DirectoryOrCreate\", "
-		  "\"File\", "
-		  "\"FileOrCreate\", \"Socket\"" },
-		{ MINIMAL("  csi: {volumeHandle: h}\n"), "spec.csi.driver: Required value" },
-		{ MINIMAL("  csi: {driver: d}\n"), "spec.csi.volumeHandle: Required value" },
-		{ MINIMAL("  nfs: {path: /x}\n"), "spec.nfs.server: Required value" },
-		{ MINIMAL("  nfs: {server: s, path: x}\n"),
-		  "spec.nfs.path: Invalid value: \"x\": must be an absolute path" },
-		{ MINIMAL("  nodeAffinity: {}\n" HOST_PATH),
-		  "spec.nodeAffinity.required: Required value: must specify required node "
-		  "constraints" },
-		{ MINIMAL("  volumeMode: Blk\n" HOST_PATH),
-		  "spec.volumeMode: Unsupported value: \"Blk\": supported values: \"Block\", "
-		  "\"Filesystem\"" },
-		{ MINIMAL("  persistentVolumeReclaimPolicy: Keep\n" HOST_PATH),
-		  "spec.persistentVolumeReclaimPolicy: Unsupported value: \"Keep\": supported "
-		  "values: \"Delete\", \"Recycle\", \"Retain\"" },
-		{ MINIMAL("  persistentVolumeReclaimPolicy: Recycle\n  hostPath: {path: //}\n"),
-		  "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a "
-		  "hostPath mount of '/'" },
-		{ MINIMAL("  storageClassName: Fast\n" HOST_PATH),
-		  "spec.storageClassName: Invalid value: \"Fast\": a lowercase RFC 1123 subdomain "
-		  "must consist of lower case alphanumeric characters, '-' or '.'" },
-		{ MINIMAL("  claimRef: {name: c}\n" HOST_PATH),
-		  "spec.claimRef.namespace: Required value" },
-		{ MINIMAL("  claimRef: {namespace: c}\n" HOST_PATH),
-		  "spec.claimRef.name: Required value" },
-		{ MINIMAL(HOST_PATH "status: {phase: Fine}\n"),
-		  "status.phase: Unsupported value: \"Fine\": supported values: \"Pending\", "
-		  "\"Available\", \"Bound\", \"Released\", \"Failed\"" },
-		{ MINIMAL("  mountOptions: ro\n" HOST_PATH),
-		  "spec.mountOptions: Invalid value: \"ro\": must be a list, not a string" },
-		{ MINIMAL("  mountOptions: [1]\n" HOST_PATH),
-		  "spec.mountOptions[0]: Invalid value: must be a string, not a number" },
-	};
-
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		assert_refused(rules[i].yaml, rules[i].why);
 }
