@@ -17,6 +17,7 @@
 #define PODVOL_MOUNT_MOUNT_H
 
 #include "base/failure.h"
+#include "mount/mount_table.h" /* what is mounted: facts and table */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -113,8 +114,8 @@ struct mount_root {
  */
 int mount_root_open(const char *path, struct mount_root *ret, struct failure *reterr);
 
-/* Closes and unlocks; mounts stay. mount_root_undo also takes the self-bind away, if nothing is
- * mounted below. */
+/* Closes and unlocks; mounts stay. mount_root_undo takes the self-bind away and leaves @root open:
+ * -EBUSY something is mounted below or in use. */
 void mount_root_done(struct mount_root *root);
 int mount_root_undo(struct mount_root *root, struct failure *reterr);
 
@@ -148,7 +149,9 @@ int bind_at(int source_fd, int target_fd, const struct mount_attributes *attribu
  * @type:    "tmpfs", "ext4", ...
  * @source:  device path or the name shown in the mount table
  * @options: comma separated, as mount(8) -o; generic ones become attributes, the rest goes to the
- * file system
+ * file system; propagation has no effect
+ *
+ * Runs no mount.TYPE helper.
  *
  * Return: 0; -ENODEV unknown type; -EINVAL bad option (text says which when the kernel tells); else
  * as mount(2).
@@ -181,73 +184,15 @@ char *mount_options_join(const char *const *options, size_t count, const char *p
  * @options:    comma separated; libmount's maps decide
  * @ret_data:   what the file system gets; "" when nothing; free with free()
  *
- * Return: 0; -EINVAL an option that has no meaning on a bind mount is left in @ret_data, not
- * refused; -ENOMEM.
+ * An option that has no meaning on a bind mount is left in @ret_data, not refused. Of words that
+ * contradict each other ("ro,rw") the stricter one wins, because joining sorted them. Words for
+ * mount(8), fstab and systemd alone are dropped.
+ *
+ * Return: 0; -EINVAL a word that would make mount(8) do something else (loop=, remount), or an
+ * unpaired quote; -ENOMEM.
  */
 int mount_options_split(const char *options, struct mount_attributes *ret_attributes,
 			char **ret_data, struct failure *reterr);
-
-/* ---- mount_table.c: what is mounted ---- */
-
-/* Facts of one descriptor or place, by statx: microseconds, exact for bind mounts. [worker] */
-struct mount_facts {
-	uint64_t mount_id; /* unique where the kernel has it (6.8), else the reused small one */
-	bool is_mount_root;
-	dev_t device; /* st_dev */
-	ino_t inode;
-	mode_t mode;
-	dev_t special; /* st_rdev */
-	uid_t uid;
-	gid_t gid;
-};
-
-/* Never triggers an automount, never asks a server (AT_STATX_DONT_SYNC). Return 0; -ENOENT; -ESTALE
- * and kin. */
-int place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
-int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr);
-
-/* statx errors that mean "its server is gone": unmount without further tests. Pure. */
-bool is_corrupted_mount_error(int error);
-
-struct mount_entry {
-	uint64_t mount_id;
-	dev_t device;                        /* major:minor of the superblock */
-	const char *root;                    /* within the file system */
-	const char *mount_point;             /* absolute */
-	const char *type, *source, *options; /* per-mount options: "rw,nosuid" */
-};
-
-/**
- * struct mount_table - a cache of the kernel's table of this namespace; any thread
- *
- * One mutex inside, the only one in podvol: workers and the loop both ask, and it holds nothing
- * that is ours. Refreshing costs what changed where the kernel has listmount (6.8), one read of
- * mountinfo elsewhere.
- */
-struct mount_table;
-int mount_table_new(struct mount_table **ret, struct failure *reterr);
-struct mount_table *mount_table_free(struct mount_table *table);
-
-/* Bring the cache up to date. [worker, or start-up] */
-int mount_table_refresh(struct mount_table *table, struct failure *reterr);
-
-/* Walk the entries in mount order, after a refresh; @visit must not call back into the table. */
-int mount_table_walk(struct mount_table *table,
-		     int (*visit)(const struct mount_entry *entry, void *userdata), void *userdata);
-
-/**
- * mount_table_references - other mounts that show the same directory of the same file system
- * @fd:     the directory or device node's directory asked about
- * @prefix: only mount points that begin with this text, trailing slash included ("" all); case 59
- * @visit:  called for each; its result other than 0 ends the walk
- *
- * Refreshes first. The mount that @fd itself was reached through is left out. [worker]
- *
- * Return: 0, -ENOENT, or what @visit returned.
- */
-int mount_table_references(struct mount_table *table, int fd, const char *prefix,
-			   int (*visit)(const struct mount_entry *entry, void *userdata),
-			   void *userdata, struct failure *reterr);
 
 /* ---- ownership.c: fsGroup ---- */
 

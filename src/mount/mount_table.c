@@ -107,6 +107,16 @@ static int merge(struct table_entries *known, const uint64_t *ids, size_t count,
 	return 0;
 }
 
+static bool is_as_known(const struct table_entries *known, const uint64_t *ids, size_t count)
+{
+	if (known->count != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (known->items[i]->entry.mount_id != ids[i])
+			return false;
+	return true;
+}
+
 static int refresh_by_id(struct mount_table *table)
 {
 	cleanup(table_entries_done) struct table_entries merged = { 0 };
@@ -115,6 +125,10 @@ static int refresh_by_id(struct mount_table *table)
 	size_t count;
 	int result = mount_list_ids(0, &ids, &count);
 
+	if (result == 0 && table->buckets && is_as_known(&table->entries, ids, count)) {
+		table->added = 0;
+		return 0;
+	}
 	if (result == 0)
 		result = merge(&table->entries, ids, count, &merged);
 	/* After a failure some entries are in neither list: begin from nothing the next time. */

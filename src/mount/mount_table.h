@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_table - what is mounted, as the kernel says it; part of mount.h
+ *
+ * Facts are asked of the kernel each time and exact; the table is a cache that is only used to find
+ * candidates. Nothing here changes anything.
+ */
+#ifndef PODVOL_MOUNT_MOUNT_TABLE_H
+#define PODVOL_MOUNT_MOUNT_TABLE_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct place;
+
+/* Facts of one descriptor or place, by statx: microseconds, exact for bind mounts. [worker] */
+struct mount_facts {
+	uint64_t mount_id; /* unique where the kernel has it (6.8), else the reused small one */
+	bool is_mount_root;
+	dev_t device; /* st_dev */
+	ino_t inode;
+	mode_t mode;
+	dev_t special; /* st_rdev */
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Never triggers an automount, never asks a server (AT_STATX_DONT_SYNC). Return 0; -ENOENT; -ESTALE
+ * and kin. */
+int place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
+int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr);
+
+/* statx errors that mean "its server is gone": unmount without further tests. Pure. */
+bool is_corrupted_mount_error(int error);
+
+struct mount_entry {
+	uint64_t mount_id;
+	dev_t device;                        /* major:minor of the superblock */
+	const char *root;                    /* within the file system */
+	const char *mount_point;             /* absolute */
+	const char *type, *source, *options; /* per-mount options: "rw,nosuid" */
+};
+
+/**
+ * struct mount_table - a cache of the kernel's table of this namespace; any thread
+ *
+ * One mutex inside, the only one in podvol: workers and the loop both ask, and it holds nothing
+ * that is ours. Refreshing costs what changed where the kernel has listmount and statmount with
+ * sources (6.13), one read of mountinfo elsewhere if anything changed: 4 microseconds for each
+ * mount there is.
+ */
+struct mount_table;
+int mount_table_new(struct mount_table **ret, struct failure *reterr);
+struct mount_table *mount_table_free(struct mount_table *table);
+
+/* Bring the cache up to date. [worker, or start-up] */
+int mount_table_refresh(struct mount_table *table, struct failure *reterr);
+
+/* Walk the entries in mount order, after a refresh; @visit must not call back into the table. A
+ * mount that was moved since it was first seen may still have its old place and options here. */
+int mount_table_walk(struct mount_table *table,
+		     int (*visit)(const struct mount_entry *entry, void *userdata), void *userdata);
+
+/**
+ * mount_table_references - other mounts that show the same directory of the same file system
+ * @fd:     the directory or device node's directory asked about
+ * @prefix: only mount points that begin with this text, trailing slash included ("" all); case 59
+ * @visit:  called for each; its result other than 0 ends the walk
+ *
+ * Looks for new mounts first, and asks for each that it hands out again; so it costs microseconds,
+ * but where refreshing means to read mountinfo as much as that: ask only when the answer matters
+ * (fsGroup). The mount that @fd itself was reached through is left out. [worker]
+ *
+ * Return: 0, -ENOENT, or what @visit returned.
+ */
+int mount_table_references(struct mount_table *table, int fd, const char *prefix,
+			   int (*visit)(const struct mount_entry *entry, void *userdata),
+			   void *userdata, struct failure *reterr);
+
+#endif
