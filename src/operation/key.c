@@ -114,7 +114,7 @@ static int ask(const struct key_record *record, const char *name, uint64_t now_u
 {
 	if (record && record->pending)
 		return -EBUSY;
-	if (record && name && strcmp(record->name, name) == 0 && now_usec < record->retry_usec)
+	if (record && strcmp(record->name, name) == 0 && now_usec < record->retry_usec)
 		return -EAGAIN;
 	return 0;
 }
@@ -122,7 +122,7 @@ static int ask(const struct key_record *record, const char *name, uint64_t now_u
 int key_may_begin(const struct key_table *table, const struct operation_key *key, const char *name,
 		  uint64_t now_usec)
 {
-	assert(table && key);
+	assert(table && key && name);
 	assert(key->volume && key->pod && key->node);
 	return ask(find_match(table, key), name, now_usec);
 }

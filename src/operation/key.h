@@ -43,7 +43,6 @@ struct key_table *key_table_free(struct key_table *table);
 
 /**
  * key_may_begin - would this operation be admitted; changes nothing
- * @name: NULL asks for running operations only, not for back-offs
  *
  * Return: 0; -EBUSY AlreadyExists; -EAGAIN ExponentialBackoff.
  */

@@ -305,9 +305,8 @@ int operation_may_start(struct operations *operations, const struct step *step, 
 	struct operation_key key = step_key(step);
 
 	assert(operations);
-	return key_may_begin(operations->keys, &key,
-			     step->kind == STEP_FORGET ? NULL : step_operation_name(step),
-			     now_usec);
+	/* A step to be forgotten has a name of its own, so no back-off is its own. */
+	return key_may_begin(operations->keys, &key, step_operation_name(step), now_usec);
 }
 
 static void start(struct operations *operations, struct operation *operation,

@@ -414,6 +414,22 @@ static void teardowns_are_never_cancelled(void **state)
 	assert_string_equal(world->log, "held@worker b@mount ");
 }
 
+/* Not even by a long stage that looks at the flag itself. */
+static void a_teardown_never_sees_a_cancellation(void **state)
+{
+	const struct stage stages[] = {
+		{ .name = "long", .place = STAGE_WORKER, .run = run_look_at_cancelled }
+	};
+	struct world *world = *state;
+
+	world->attempt.is_cancellable = false;
+	assert_true(begin(world, stages, 1));
+	attempt_cancel(&world->attempt);
+	(void) sem_post(&world->go);
+	run_until_ended(world);
+	assert_int_equal(world->attempt.result, 0);
+}
+
 static void a_closed_pool_ends_it_without_a_run(void **state)
 {
 	const struct stage stages[] = { held, b_mounting };
@@ -447,6 +463,7 @@ int main(void)
 		WORLD(cancellation_before_the_first_stage_touches_nothing),
 		WORLD(a_stage_that_stops_itself_leaves_doubt),
 		WORLD(teardowns_are_never_cancelled),
+		WORLD(a_teardown_never_sees_a_cancellation),
 		WORLD(a_closed_pool_ends_it_without_a_run),
 	};
 
