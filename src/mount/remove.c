@@ -75,7 +75,14 @@ void remove_empty_parents(int root_fd, const char *path, unsigned int stop)
 		cleanup(place_done) struct place place = PLACE_EMPTY;
 		cleanup_free char *parent = strndup(path, leading_components(path, level - 1));
 
-		if (!parent || place_open(root_fd, "", parent, &place, NULL) < 0)
+		int r;
+
+		if (!parent)
+			return;
+		r = place_open(root_fd, "", parent, &place, NULL);
+		if (r == -ENOENT) /* removed already, before a kill; not yet what is above it */
+			continue;
+		if (r < 0)
 			return;
 		if (unlinkat(place.parent_fd, place.name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 			return;
