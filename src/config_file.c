@@ -9,6 +9,7 @@
 #include "object/yaml.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { CONFIG_FILE_BYTES_MAX = 65536, CONFIG_DEPTH_MAX = 8 };
@@ -55,17 +56,38 @@ static int set_item(const struct cJSON *item,
 	return set(json_key(item), printed, userdata, reterr);
 }
 
+/* Where a key of the file's one mapping stands, from 1; 0 when no line begins with it. */
+static unsigned int line_of(const char *text, size_t length, const char *key)
+{
+	size_t key_length = strlen(key);
+	unsigned int line = 1;
+
+	for (const char *at = text, *end = text + length; at && at < end; line++) {
+		size_t left = (size_t) (end - at);
+
+		if (left > key_length && memcmp(at, key, key_length) == 0 && at[key_length] == ':')
+			return line;
+		at = memchr(at, '\n', left);
+		at = at ? at + 1 : NULL;
+	}
+	return 0;
+}
+
+/* @ret_key: the last one that was looked at; borrowed from the tree. */
 static int set_all(const struct cJSON *tree,
 		   int (*set)(const char *key, const char *value, void *userdata,
 			      struct failure *reterr),
-		   void *userdata, struct failure *reterr)
+		   void *userdata, const char **ret_key, struct failure *reterr)
 {
 	int r = 0;
 
+	*ret_key = "";
 	if (!json_is_object(tree))
 		return failed_plain(reterr, -EINVAL, "a mapping 'key: value' is wanted");
-	for (const struct cJSON *item = json_first(tree); item && r >= 0; item = json_next(item))
+	for (const struct cJSON *item = json_first(tree); item && r >= 0; item = json_next(item)) {
+		*ret_key = json_key(item);
 		r = set_item(item, set, userdata, reterr);
+	}
 	return r;
 }
 
@@ -77,6 +99,8 @@ int config_file_read(const char *path,
 	cleanup_free char *buffer = malloc(CONFIG_FILE_BYTES_MAX + 1);
 	struct yaml_document document;
 	struct yaml_reader *reader;
+	const char *key;
+	unsigned int line;
 	ssize_t length;
 	int r;
 
@@ -91,7 +115,10 @@ int config_file_read(const char *path,
 
 	r = yaml_reader_next(reader, &document);
 	if (r > 0 && document.failure.error == 0) {
-		r = set_all(document.tree, set, userdata, &document.failure);
+		r = set_all(document.tree, set, userdata, &key, &document.failure);
+		line = r < 0 ? line_of(buffer, (size_t) length, key) : 0;
+		if (line > 0)
+			(void) failure_prefix(&document.failure, "line %u", line);
 	} else if (r > 0) {
 		r = document.failure.error;
 	}

@@ -119,12 +119,14 @@ static void test_file_errors(void **state)
 	static const struct {
 		const char *text, *words;
 	} rows[] = {
-		{ "root-dri: /srv/root\n", "unknown key 'root-dri'" },
+		{ "root-dri: /srv/root\n", "line 1: unknown key 'root-dri'" },
+		{ "run-dir: /x\n# no\nroot-dri: y\n", "line 3: unknown key 'root-dri'" },
 		{ "drain: true\n", "command line only" },
 		{ "root-dir: /srv/root\nrun-dir: [a\n", "line" },
 		{ "root-dir: [/srv/root]\n", "root-dir" },
 		{ "- root-dir\n", "mapping" },
-		{ "worker-threads: many\n", "'many' is not a number" },
+		{ "worker-threads: many\n", "line 1: worker-threads: 'many' is not a number" },
+		{ "{ root-dri: /srv/root }\n", ": unknown key 'root-dri'" },
 	};
 	struct fixture *fixture = *state;
 
