@@ -8,10 +8,11 @@
  *    mount, unmount and wait for a pod, answered when it is done or with the reason why not;
  *  - /version, /healthz, /livez, /readyz.
  *
- * Everything runs on the loop thread; nothing here blocks. Who may write is decided here, by the
- * peer credentials of the socket: uid 0 and members of group podvol; everybody else is refused.
- * What is written is decided by object_admit() behind the store. Whatever a stranger can grow is
- * bounded: connections, bytes of a head and of a body, parameters, idle time, waits.
+ * Everything but the parsing of long bodies runs on the loop thread; nothing here blocks. Who may
+ * write is decided here, by the peer credentials of the socket: uid 0 and members of group podvol;
+ * everybody else is refused. What is written is decided by object_admit() behind the store.
+ * Whatever a stranger can grow is bounded: connections, bytes of a head and of a body, parameters,
+ * idle time, waits.
  */
 #ifndef PODVOL_API_API_H
 #define PODVOL_API_API_H
@@ -70,12 +71,13 @@ int api_listen(const char *path, struct failure *reterr);
 
 /* Limits of one request; the manual's table of limits is made from these. */
 enum {
-	API_URI_BYTES_MAX = 4096,   /* path and query, as sent; 414 */
-	API_HEAD_BYTES_MAX = 32768, /* request line and headers, with what is kept of the reply */
-	API_SEGMENTS_MAX = 12,      /* parts of a path */
-	API_PARAMETERS_MAX = 16,    /* of a query; 400 */
-	API_IDLE_SECONDS = 60,      /* a connection that neither sends nor reads */
-	API_APPLY_IN_FLIGHT = 64,   /* writes of one apply that are queued at a time */
+	API_URI_BYTES_MAX = 4096,    /* path and query, as sent; 414 */
+	API_HEAD_BYTES_MAX = 32768,  /* request line and headers, with what is kept of the reply */
+	API_SEGMENTS_MAX = 12,       /* parts of a path */
+	API_PARAMETERS_MAX = 16,     /* of a query; 400 */
+	API_IDLE_SECONDS = 60,       /* a connection that neither sends nor reads */
+	API_READ_HERE_BYTES = 65536, /* a longer stream of documents is parsed on a thread */
+	API_APPLY_IN_FLIGHT = 64,    /* writes of one apply that are queued at a time */
 	API_WAIT_DEFAULT_SECONDS = 30,
 };
 

@@ -4,8 +4,9 @@
  *
  * All documents are read and validated before the first is written; volumes, claims and classes
  * come before the pods that use them. An existing object keeps what the document does not name
- * (controllers' fields, status, other people's annotations); lists are taken over whole. Only so
- * many writes are queued at a time, so a long stream holds up nobody else.
+ * (controllers' fields, status, other people's annotations); lists are taken over whole. A long
+ * stream holds up nobody else: it is parsed on a thread, and only so many writes are queued at a
+ * time.
  *
  * Not atomic: the first object that is not admitted ends it, and the answer says how many were
  * stored before. A client that leaves ends it as well.
@@ -40,8 +41,12 @@ struct apply_item {
 };
 
 struct apply {
+	struct worker_job job;     /* first: reads the body */
 	struct exchange *exchange; /* NULL: the client left */
 	struct store *store;
+	char *body; /* owned; the exchange may go while a thread reads it */
+	size_t body_length;
+	int read_error;
 	struct document_list documents;
 	struct apply_item *items; /* in the order of writing */
 	size_t next, in_flight, stored;
@@ -55,6 +60,7 @@ static void apply_free(struct apply *apply)
 	for (size_t i = 0; apply->items && i < apply->documents.count; i++)
 		(void) object_unref(apply->items[i].written);
 	free(apply->items);
+	free(apply->body);
 	document_list_done(&apply->documents);
 	free(apply);
 }
@@ -286,23 +292,15 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 	return list->failure.error == 0 && list->count > 0;
 }
 
-void apply_post(struct exchange *exchange)
+/* On the loop, the documents were read: check them and begin. */
+static void begin(struct apply *apply)
 {
-	struct apply *apply = calloc(1, sizeof(*apply));
-	struct failure why = { 0 };
-	int r;
+	struct exchange *exchange = apply->exchange;
+	int r = apply->read_error;
 
-	if (!apply) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
-		return;
-	}
-	apply->exchange = exchange;
-	apply->store = agent_store(exchange->agent);
-	r = documents_parse(exchange->body ? exchange->body : "", exchange->body_length,
-			    &apply->documents, &why);
 	if (r < 0)
 		reply_refusal(exchange, r == -E2BIG ? API_TOO_LARGE : API_INTERNAL_ERROR, "%s",
-			      why.text);
+			      apply->why.text);
 	if (r < 0 || !check_documents(exchange, &apply->documents)) {
 		apply_free(apply);
 		return;
@@ -312,7 +310,49 @@ void apply_post(struct exchange *exchange)
 		reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;
 	}
+	go_on(apply);
+}
+
+/* On the loop, or on a thread. */
+static struct worker_pool *read_documents(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	apply->read_error = documents_parse(apply->body ? apply->body : "", apply->body_length,
+					    &apply->documents, &apply->why);
+	return NULL;
+}
+
+static void documents_read(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	if (apply->exchange)
+		begin(apply);
+	else
+		apply_free(apply); /* the client left meanwhile: nothing was begun */
+}
+
+void apply_post(struct exchange *exchange)
+{
+	struct apply *apply = calloc(1, sizeof(*apply));
+
+	if (!apply) {
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	apply->job.run = read_documents;
+	apply->job.done = documents_read;
+	apply->exchange = exchange;
+	apply->store = agent_store(exchange->agent);
+	apply->body = TAKE_PTR(exchange->body);
+	apply->body_length = exchange->body_length;
 	exchange->work = apply;
 	exchange->abandon = apply_abandon;
-	go_on(apply);
+	if (exchange->readers && apply->body_length > API_READ_HERE_BYTES) {
+		worker_submit(exchange->readers, &apply->job);
+		return;
+	}
+	(void) read_documents(&apply->job);
+	begin(apply);
 }

@@ -20,9 +20,7 @@ static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
 	int r;
 
 	r = json_parse(exchange->body, exchange->body_length, &limits, ret, &why);
-	if (r == -E2BIG)
-		reply_refusal(exchange, API_TOO_LARGE, "%s", why.text);
-	else if (r < 0)
+	if (r < 0)
 		reply_refusal(exchange, API_BAD_REQUEST, "the body is not valid JSON: %s",
 			      why.text);
 	return r;
@@ -115,6 +113,11 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
 	if (exchange->body_length == 0) {
 		reply_refusal(exchange, API_BAD_REQUEST, "the request has no body");
 		return -EBADMSG;
+	}
+	if (exchange->body_length > OBJECT_BYTES_MAX) {
+		reply_refusal(exchange, API_TOO_LARGE, "an object has at most %d bytes",
+			      OBJECT_BYTES_MAX);
+		return -E2BIG;
 	}
 	if (exchange->content == CONTENT_YAML)
 		r = parse_yaml_body(exchange, row, &tree);

@@ -11,6 +11,7 @@
 
 #include "api/path.h"
 #include "base/failure.h"
+#include "base/worker.h"
 #include "object/json.h"
 #include "object/kind.h"
 #include "object/object.h"
@@ -49,6 +50,7 @@ enum api_refusal {
 struct exchange {
 	/* ---- the request; the strings are the transport's ---- */
 	struct agent *agent;
+	struct worker_pool *readers; /* where long bodies are parsed; NULL: here, at once */
 	enum api_method method;
 	struct api_path path;
 	enum api_form form; /* of the answer */

@@ -47,6 +47,8 @@ struct api {
 	gid_t group;
 	struct MHD_Daemon *daemon;
 	sd_event_source *ready, *timer, *again;
+	struct worker_return *from_readers;
+	struct worker_pool *readers;
 	struct request *requests;
 	size_t suspended;
 	bool stopping;
@@ -332,6 +334,7 @@ static void *on_uri(void *userdata, const char *uri, struct MHD_Connection *conn
 		return NULL;
 	request->api = api;
 	request->exchange.agent = api->options.agent;
+	request->exchange.readers = api->readers;
 	request->exchange.answered = on_answered;
 	request->uri_error = api_path_parse(uri, &request->exchange.path, &request->uri_failure);
 	DL_APPEND2(api->requests, request, previous, next);
@@ -407,6 +410,20 @@ static int add_sources(struct api *api, struct failure *reterr)
 	return 0;
 }
 
+/* One body at a time: that is enough to keep the loop free, and bounds the memory. */
+static int start_readers(struct api *api, struct failure *reterr)
+{
+	const struct worker_limits limits = { .threads = 1,
+					      .threads_max = 1,
+					      .set_aside_usec = 60 * USEC_PER_SEC };
+	int r;
+
+	r = worker_return_new(api->options.event, SD_EVENT_PRIORITY_IDLE, &api->from_readers);
+	if (r == 0)
+		r = worker_pool_new("api-reader", api->from_readers, &limits, &api->readers);
+	return r < 0 ? failed(reterr, r, "cannot prepare the reading of requests") : 0;
+}
+
 static int check_listen_fd(int fd, struct failure *reterr)
 {
 	int domain = 0, listening = 0;
@@ -435,7 +452,9 @@ int api_new(const struct api_options *options, struct api **ret, struct failure 
 	api->options = *options;
 	api->group = peer_group_id();
 
-	r = start_daemon(api, reterr);
+	r = start_readers(api, reterr);
+	if (r == 0)
+		r = start_daemon(api, reterr);
 	if (r == 0)
 		r = add_sources(api, reterr);
 	if (r < 0) {
@@ -475,6 +494,9 @@ struct api *api_free(struct api *api)
 		MHD_stop_daemon(api->daemon);
 	}
 	assert(!api->requests && api->suspended == 0);
+	/* What they still read belongs to nobody now and frees itself. */
+	api->readers = worker_pool_free(api->readers);
+	api->from_readers = worker_return_free(api->from_readers);
 	free(api);
 	return NULL;
 }

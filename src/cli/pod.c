@@ -150,8 +150,7 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 		if (r < 0)
 			status = cli_failed(cli, r);
 		else
-			cli_print_table(cli->out, volumes, cli->format == OUTPUT_WIDE ? 1 : 0,
-					false);
+			cli_print_table(cli->out, volumes, 0, false);
 		podvol_table_free(volumes);
 	}
 	return status;

@@ -144,6 +144,7 @@ void world_begin(struct world *world, enum api_method method, const char *uri, c
 	memset(exchange, 0, sizeof(*exchange));
 	world->answers = 0;
 	exchange->agent = &world->agent;
+	exchange->readers = world->readers;
 	exchange->answered = count_answer;
 	exchange->method = method;
 	exchange->form = world_form;
@@ -210,6 +211,7 @@ const char *world_string(struct world *world, const char *path)
 
 int world_set_up(void **state)
 {
+	const struct worker_limits limits = { 1, 1, 5000000 };
 	struct world *world = calloc(1, sizeof(*world));
 	struct failure why;
 
@@ -221,6 +223,9 @@ int world_set_up(void **state)
 	assert_true(sd_event_new(&world->event) >= 0);
 	assert_int_equal(
 		store_open_embedded(world->event, world->directory, &world->agent.store, &why), 0);
+	assert_int_equal(worker_return_new(world->event, 0, &world->from_readers), 0);
+	assert_int_equal(worker_pool_new("readers", world->from_readers, &limits, &world->readers),
+			 0);
 	world->agent.ready = true;
 	*state = world;
 	return 0;
@@ -243,6 +248,8 @@ int world_tear_down(void **state)
 
 	exchange_abandon(&world->exchange);
 	exchange_done(&world->exchange);
+	(void) worker_pool_free(world->readers);
+	(void) worker_return_free(world->from_readers);
 	(void) store_free(world->agent.store);
 	(void) sd_event_unref(world->event);
 	remove_directory(world->directory);

@@ -29,6 +29,8 @@ struct agent {
 struct world {
 	sd_event *event;
 	struct agent agent;
+	struct worker_return *from_readers;
+	struct worker_pool *readers;
 	char directory[64];
 	/* Of the last request. */
 	struct exchange exchange;

@@ -158,27 +158,81 @@ static void test_a_stale_version_is_a_conflict(void **state)
 	assert_string_equal(world_string(world, "reason"), "Conflict");
 }
 
-/* More documents than are queued at a time, among them one object twice. */
+static unsigned int creates;
+
+int __real_store_create(struct store *store, const struct object *object, store_done_fn *done,
+			void *userdata);
+int __wrap_store_create(struct store *store, const struct object *object, store_done_fn *done,
+			void *userdata);
+
+int __wrap_store_create(struct store *store, const struct object *object, store_done_fn *done,
+			void *userdata)
+{
+	creates++;
+	return __real_store_create(store, object, done, userdata);
+}
+
+/* @count volumes, each object @times times in a row with another size. */
+static char *many_documents(size_t count, size_t times)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+
+	assert_non_null(file);
+	for (size_t i = 0; i < count; i++)
+		(void) fprintf(file,
+			       "---\napiVersion: v1\nkind: PersistentVolume\n"
+			       "metadata: {name: d%zu}\nspec: {capacity: {storage: %zuGi}, "
+			       "accessModes: [ReadWriteOnce], hostPath: {path: /d}}\n",
+			       i / times, i % times + 1);
+	assert_int_equal(fclose(file), 0);
+	return text;
+}
+
+/* More documents than are queued at a time, among them each object twice. */
 static void test_many(void **state)
 {
 	struct world *world = *state;
-	const size_t count = 3 * API_APPLY_IN_FLIGHT, bytes = count * 256;
-	cleanup_free char *text = malloc(bytes);
-	size_t length = 0;
+	const unsigned int count = 3 * API_APPLY_IN_FLIGHT;
+	cleanup_free char *text = many_documents(count, 2);
 
-	assert_non_null(text);
-	for (size_t i = 0; i < count; i++)
-		length += (size_t) snprintf(text + length, bytes - length,
-					    "---\napiVersion: v1\nkind: PersistentVolume\n"
-					    "metadata: {name: d%zu}\nspec: {capacity: {storage: "
-					    "%zuGi}, accessModes: [ReadWriteOnce], hostPath: "
-					    "{path: /d}}\n",
-					    i / 2, i % 2 + 1);
-	assert_int_equal(apply(world, text), 200);
+	creates = 0;
+	world_content = CONTENT_YAML;
+	assert_true(strlen(text) < API_READ_HERE_BYTES);
+	world_begin(world, METHOD_POST, APPLY, text);
+	assert_int_equal(creates, API_APPLY_IN_FLIGHT);
+	world_turn(world);
+	assert_int_equal(world->exchange.status, 200);
 	assert_row(world, 0, "PersistentVolume", "created");
 	assert_row(world, 1, "PersistentVolume", "configured");
-	assert_row(world, (unsigned int) count - 1, "PersistentVolume", "configured");
+	assert_row(world, count - 1, "PersistentVolume", "configured");
 	assert_non_null(store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "d95"));
+}
+
+/* A long stream is read on a thread; nothing of it is stored when the client leaves meanwhile. */
+static void test_long_streams_are_read_elsewhere(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *text = many_documents(600, 1);
+
+	creates = 0;
+	world_content = CONTENT_YAML;
+	assert_true(strlen(text) > API_READ_HERE_BYTES);
+	world_begin(world, METHOD_POST, APPLY, text);
+	assert_int_equal(creates, 0);
+	exchange_abandon(&world->exchange);
+	for (int i = 0; i < 20; i++)
+		assert_true(sd_event_run(world->event, 10000) >= 0);
+	assert_int_equal(creates, 0);
+	assert_int_equal(world->answers, 0);
+
+	assert_int_equal(apply(world, text), 200);
+	assert_int_equal(creates, 600);
+	assert_row(world, 599, "PersistentVolume", "created");
+
+	/* One that is still being read when everything ends. */
+	world_begin(world, METHOD_POST, APPLY, text);
 }
 
 static void test_a_client_that_leaves(void **state)
@@ -205,6 +259,7 @@ int main(void)
 		IN_WORLD(test_not_admitted),
 		IN_WORLD(test_a_stale_version_is_a_conflict),
 		IN_WORLD(test_many),
+		IN_WORLD(test_long_streams_are_read_elsewhere),
 		IN_WORLD(test_a_client_that_leaves),
 	};
 

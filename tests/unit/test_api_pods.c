@@ -171,6 +171,23 @@ static void test_unmount(void **state)
 	assert_null(store_get(world->agent.store, KIND_POD, "default", "web"));
 }
 
+/* Deleted by somebody else at the same moment: what is left to do is the same. */
+static void test_unmount_of_a_pod_that_just_went(void **state)
+{
+	struct world *world = *state;
+	char uid[64];
+
+	store_pod(world, uid);
+	assert_int_equal(
+		store_delete(world->agent.store, KIND_POD, "default", "web", NULL, NULL, NULL), 0);
+	world_begin(world, METHOD_POST, WEB "/unmount", NULL);
+	for (int i = 0; i < 50 && world->agent.waits == 0; i++)
+		assert_true(sd_event_run(world->event, 20000) >= 0);
+	assert_string_equal(world->agent.wait_uid, uid);
+	world_end_wait(world, 0, "");
+	assert_int_equal(world->exchange.status, 200);
+}
+
 static void test_a_manifest_holds_its_pod(void **state)
 {
 	struct world *world = *state;
@@ -251,6 +268,7 @@ int main(void)
 		IN_WORLD(test_bad_parameters),
 		IN_WORLD(test_too_many_wait),
 		IN_WORLD(test_unmount),
+		IN_WORLD(test_unmount_of_a_pod_that_just_went),
 		IN_WORLD(test_a_manifest_holds_its_pod),
 		IN_WORLD(test_a_pod_that_is_gone),
 		IN_WORLD(test_a_client_that_leaves),

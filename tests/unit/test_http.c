@@ -319,6 +319,22 @@ static void test_client_leaves_a_wait(void **state)
 	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 200);
 }
 
+/* Who shuts down one direction has left as well: nobody there reads answers for an hour. */
+static void test_client_leaves_by_half(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int fd = -EBADF;
+
+	store_pod(served);
+	fd = client(served);
+	put(served, fd, WAIT);
+	wait_for(served, &served->world->agent.waits, 1);
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	wait_for(served, &served->world->agent.cancelled, 1);
+	assert_int_equal(get_reply(served, fd), 0);
+	assert_true(served->closed);
+}
+
 /* Waits never take the last connections. */
 static void test_waits_are_bounded(void **state)
 {
@@ -397,6 +413,7 @@ int main(void)
 		SERVED(test_bodies_are_bounded),
 		SERVED(test_wait_is_answered),
 		SERVED(test_client_leaves_a_wait),
+		SERVED(test_client_leaves_by_half),
 		SERVED(test_waits_are_bounded),
 		SERVED(test_stop_with_everything_open),
 		SERVED(test_bad_descriptor),
