@@ -54,7 +54,8 @@ static void delete_pods(struct store *store, unsigned int count)
 		int r;
 
 		(void) snprintf(name, sizeof(name), "pod-%05u", i);
-		r = store_delete(store, KIND_POD, "default", name, NULL, NULL, NULL);
+		r = store_delete(store, &(struct store_key){ KIND_POD, "default", name }, NULL,
+				 NULL, NULL);
 		if (r < 0)
 			bench_fail("cannot delete '%s': %s", name, strerror(-r));
 	}

@@ -74,21 +74,27 @@ enum agent_wait_for { WAIT_MOUNTED, WAIT_UNMOUNTED };
 
 struct agent_wait;
 
+/* Who waits for what. Strings are copied. */
+struct agent_wait_request {
+	enum agent_wait_for what;
+	const char *name_space, *name;
+	const char *uid;       /* the pod may be gone from the store already for WAIT_UNMOUNTED */
+	uint64_t timeout_usec; /* relative; at its end done gets -ETIMEDOUT */
+	/* Once, on the loop, never before agent_wait_pod() returned: 0 done; -ETIMEDOUT; -ENOENT
+	 * the pod went; -ECANCELED podvold stops; -EIO the pod's volumes cannot be looked up for a
+	 * second or longer. @why names volume, step, errno, attempts and the next retry. */
+	void (*done)(void *userdata, int error, const struct failure *why);
+	void *userdata;
+};
+
 /**
  * agent_wait_pod - tell when every volume of a pod is mounted, or none any more
- * @uid:          of the pod; it may be gone from the store already for WAIT_UNMOUNTED
- * @timeout_usec: relative; at its end @done gets -ETIMEDOUT
- * @done:         once, on the loop, never before this call returned: 0 done; -ETIMEDOUT; -ENOENT
- * the pod went; -EIO the pod's volumes cannot be looked up (populator errors end a wait at once,
- * section 6).
- *                @why names volume, step, errno, attempts and the next retry
+ * @ret: for agent_wait_cancel(), until done was called
  *
- * Return: 0 and @ret for agent_wait_cancel(); -ENOMEM; -ENOBUFS too many waits.
+ * Return: 0; -ENOMEM; -ENOBUFS too many waits.
  */
-int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space,
-		   const char *name, const char *uid, uint64_t timeout_usec,
-		   void (*done)(void *userdata, int error, const struct failure *why),
-		   void *userdata, struct agent_wait **ret);
+int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
+		   struct agent_wait **ret);
 void agent_wait_cancel(struct agent_wait *wait);
 
 #endif

@@ -296,25 +296,26 @@ static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 	return 0;
 }
 
-static struct agent_wait *wait_new(const char *name_space, const char *name, const char *uid)
+static struct agent_wait *wait_new(const struct agent_wait_request *request)
 {
 	struct agent_wait *wait = calloc(1, sizeof(*wait));
 
 	if (!wait)
 		return NULL;
-	wait->name_space = strdup(name_space);
-	wait->name = strdup(name);
-	wait->uid = strdup(uid);
+	wait->what = request->what;
+	wait->done = request->done;
+	wait->userdata = request->userdata;
+	wait->name_space = strdup(request->name_space);
+	wait->name = strdup(request->name);
+	wait->uid = strdup(request->uid);
 	if (wait->name_space && wait->name && wait->uid)
 		return wait;
 	wait_free(wait);
 	return NULL;
 }
 
-int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space,
-		   const char *name, const char *uid, uint64_t timeout_usec,
-		   void (*done)(void *userdata, int error, const struct failure *why),
-		   void *userdata, struct agent_wait **ret)
+int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
+		   struct agent_wait **ret)
 {
 	struct agent_wait *wait;
 	uint64_t now = monotonic_usec();
@@ -323,15 +324,13 @@ int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *na
 	if (agent->waits->count >= (size_t) agent->config->waits_max)
 		return -ENOBUFS;
 	/* Before the wait is there: looking at the pod would end it within this call. */
-	populator_pod(agent->populator, name_space, name, now);
-	wait = wait_new(name_space, name, uid);
+	populator_pod(agent->populator, request->name_space, request->name, now);
+	wait = wait_new(request);
 	if (!wait)
 		return -ENOMEM;
 	wait->waits = agent->waits;
-	wait->what = what;
-	wait->done = done;
-	wait->userdata = userdata;
-	wait->deadline_usec = timeout_usec < UINT64_MAX - now ? now + timeout_usec : UINT64_MAX;
+	wait->deadline_usec =
+		request->timeout_usec < UINT64_MAX - now ? now + request->timeout_usec : UINT64_MAX;
 
 	/* Due at once: the first look is a later turn of the loop, never inside this call. */
 	r = sd_event_add_time(agent->event, &wait->timer, CLOCK_MONOTONIC, now, WAIT_ACCURACY_USEC,

@@ -405,9 +405,10 @@ static void handle_delete(struct exchange *exchange, const struct target *target
 		return;
 	}
 	write_queued(exchange, write,
-		     store_delete(agent_store(exchange->agent), target->row->kind,
-				  namespace_of(target), target->name, &expected, write_done,
-				  write));
+		     store_delete(agent_store(exchange->agent),
+				  &(struct store_key){ target->row->kind, namespace_of(target),
+						       target->name },
+				  &expected, write_done, write));
 }
 
 /* ---- which verb ---- */

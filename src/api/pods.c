@@ -222,11 +222,17 @@ static void begin_wait(struct pod_wait *wait)
 {
 	struct exchange *exchange = wait->exchange;
 	uint64_t now = monotonic_usec();
-	int r;
+	const struct agent_wait_request request = {
+		.what = wait->what,
+		.name_space = wait->pod.name_space,
+		.name = wait->pod.name,
+		.uid = wait->pod.uid,
+		.timeout_usec = wait->deadline_usec > now ? wait->deadline_usec - now : 0,
+		.done = wait_done,
+		.userdata = wait,
+	};
+	int r = agent_wait_pod(wait->agent, &request, &wait->wait);
 
-	r = agent_wait_pod(wait->agent, wait->what, wait->pod.name_space, wait->pod.name,
-			   wait->pod.uid, wait->deadline_usec > now ? wait->deadline_usec - now : 0,
-			   wait_done, wait, &wait->wait);
 	if (r == 0) {
 		exchange->work = wait;
 		exchange->abandon = wait_abandon;
@@ -360,11 +366,11 @@ static void begin_delete(struct pod_wait *wait)
 {
 	const struct store_precondition expected = { .uid = wait->pod.uid };
 	const struct reply_details details = { .row = kind_row(KIND_POD), .name = wait->pod.name };
+	const struct store_key key = { KIND_POD, wait->pod.name_space, wait->pod.name };
 	struct exchange *exchange = wait->exchange;
 	int r;
 
-	r = store_delete(agent_store(wait->agent), KIND_POD, wait->pod.name_space, wait->pod.name,
-			 &expected, deleted, wait);
+	r = store_delete(agent_store(wait->agent), &key, &expected, deleted, wait);
 	if (r < 0) {
 		reply_error(exchange, r, &details, NULL);
 		free(wait);

@@ -290,14 +290,15 @@ static void remove_stored(struct manifest_apply *apply, struct manifest_key *key
 			  const struct object *stored, enum manifest_step step)
 {
 	const struct store_precondition precondition = { .uid = stored->meta.uid };
+	const struct store_key stored_key = { key->kind, key->name_space, key->name };
 	struct manifest_pending *pending = new_pending(apply, key, step);
 
 	if (!pending)
 		return;
 	if (step == MANIFEST_STEP_REPLACE)
 		remember_uid(key, stored);
-	started(pending, store_delete(apply->store, key->kind, key->name_space, key->name,
-				      &precondition, on_answer, pending));
+	started(pending,
+		store_delete(apply->store, &stored_key, &precondition, on_answer, pending));
 }
 
 void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)

@@ -426,17 +426,16 @@ int store_update(struct store *store, const struct object *object,
 	return put(store, ADMIT_UPDATE, object, precondition, done, userdata);
 }
 
-int store_delete(struct store *store, enum object_kind kind, const char *name_space,
-		 const char *name, const struct store_precondition *precondition,
-		 store_done_fn *done, void *userdata)
+int store_delete(struct store *store, const struct store_key *key,
+		 const struct store_precondition *precondition, store_done_fn *done, void *userdata)
 {
 	struct write *write;
 	int r;
 
-	assert(store && name_space && name && kind < KIND_COUNT);
+	assert(store && key && key->name_space && key->name && key->kind < KIND_COUNT);
 	r = check_open(store);
 	if (r < 0)
 		return r;
-	write = write_new(ADMIT_DELETE, kind, name_space, name, precondition);
+	write = write_new(ADMIT_DELETE, key->kind, key->name_space, key->name, precondition);
 	return enqueue(store, write, done, userdata);
 }

@@ -68,6 +68,12 @@ uint64_t store_resource_version(struct store *store);
 typedef void store_done_fn(void *userdata, int error, const struct object *result,
 			   const struct failure *why);
 
+/* Which object is deleted; name_space "" for kinds without namespaces. */
+struct store_key {
+	enum object_kind kind;
+	const char *name_space, *name;
+};
+
 /* What a write expects of the present object; zero members expect nothing. */
 struct store_precondition {
 	const char *uid;
@@ -99,9 +105,9 @@ int store_create(struct store *store, const struct object *object, store_done_fn
 int store_update(struct store *store, const struct object *object,
 		 const struct store_precondition *precondition, store_done_fn *done,
 		 void *userdata);
-int store_delete(struct store *store, enum object_kind kind, const char *name_space,
-		 const char *name, const struct store_precondition *precondition,
-		 store_done_fn *done, void *userdata);
+int store_delete(struct store *store, const struct store_key *key,
+		 const struct store_precondition *precondition, store_done_fn *done,
+		 void *userdata);
 
 enum store_change_type { STORE_ADDED, STORE_MODIFIED, STORE_DELETED };
 

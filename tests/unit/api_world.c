@@ -87,20 +87,19 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 	return agent->manifest_file;
 }
 
-int agent_wait_pod(struct agent *agent, enum agent_wait_for what, const char *name_space,
-		   const char *name, const char *uid, uint64_t timeout_usec,
-		   void (*done)(void *userdata, int error, const struct failure *why),
-		   void *userdata, struct agent_wait **ret)
+int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
+		   struct agent_wait **ret)
 {
 	if (agent->wait_result < 0)
 		return agent->wait_result;
 	agent->waits++;
-	agent->wait_for = what;
-	(void) snprintf(agent->wait_pod, sizeof(agent->wait_pod), "%s/%s", name_space, name);
-	(void) snprintf(agent->wait_uid, sizeof(agent->wait_uid), "%s", uid);
-	agent->wait_usec = timeout_usec;
-	agent->wait_done = done;
-	agent->wait_userdata = userdata;
+	agent->wait_for = request->what;
+	(void) snprintf(agent->wait_pod, sizeof(agent->wait_pod), "%s/%s", request->name_space,
+			request->name);
+	(void) snprintf(agent->wait_uid, sizeof(agent->wait_uid), "%s", request->uid);
+	agent->wait_usec = request->timeout_usec;
+	agent->wait_done = request->done;
+	agent->wait_userdata = request->userdata;
 	*ret = (struct agent_wait *) agent;
 	return 0;
 }

@@ -176,7 +176,8 @@ int world_delete(struct store_world *world, enum object_kind kind, const char *n
 {
 	struct answer answer = { .came = false };
 
-	assert_int_equal(
-		store_delete(world->store, kind, name_space, name, NULL, answer_take, &answer), 0);
+	assert_int_equal(store_delete(world->store, &(struct store_key){ kind, name_space, name },
+				      NULL, answer_take, &answer),
+			 0);
 	return answer_wait(world, &answer);
 }

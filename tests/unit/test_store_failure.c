@@ -160,8 +160,9 @@ static void full_queue_refuses_and_answers_the_rest(void **state)
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < STORE_QUEUE_MAX; i++)
-		assert_int_equal(store_delete(world->store, KIND_STORAGE_CLASS, "", "none", NULL,
-					      count_answer, &count),
+		assert_int_equal(store_delete(world->store,
+					      &(struct store_key){ KIND_STORAGE_CLASS, "", "none" },
+					      NULL, count_answer, &count),
 				 0);
 	assert_int_equal(store_create(world->store, one, NULL, NULL), -ENOBUFS);
 	store_world_reopen(world);

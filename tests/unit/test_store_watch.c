@@ -181,8 +181,9 @@ static void flood(struct store_world *world, unsigned int changes)
 	assert_int_equal(store_create(world->store, a, NULL, NULL), 0);
 	for (unsigned int i = 1; i < changes; i++)
 		assert_int_equal(store_update(world->store, i % 2 ? b : a, NULL, NULL, NULL), 0);
-	assert_int_equal(
-		store_delete(world->store, KIND_POD, "ns", "nobody", NULL, answer_take, &last), 0);
+	assert_int_equal(store_delete(world->store, &(struct store_key){ KIND_POD, "ns", "nobody" },
+				      NULL, answer_take, &last),
+			 0);
 	assert_int_equal(answer_wait(world, &last), -ENOENT);
 	assert_int_equal(store_resource_version(world->store), changes);
 }

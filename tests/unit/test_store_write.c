@@ -174,9 +174,9 @@ static void preconditions_hold_or_conflict(void **state)
 	assert_int_equal(update_expecting(world, NULL, 1), -ESTALE);
 	assert_int_equal(update_expecting(world, created.uid, 2), 0);
 
-	assert_int_equal(
-		store_delete(world->store, volume->kind, "", "one", &other, answer_take, &removed),
-		0);
+	assert_int_equal(store_delete(world->store, &(struct store_key){ volume->kind, "", "one" },
+				      &other, answer_take, &removed),
+			 0);
 	assert_int_equal(answer_wait(world, &removed), -ESTALE);
 	assert_non_null(store_get(world->store, volume->kind, "", "one"));
 }
@@ -191,12 +191,12 @@ static void writes_to_one_object_follow_each_other(void **state)
 	/* All four are queued before the first is committed, and judged one after the other. */
 	assert_int_equal(store_create(world->store, a, answer_take, &answers[0]), 0);
 	assert_int_equal(store_update(world->store, a, &expected, answer_take, &answers[1]), 0);
-	assert_int_equal(
-		store_delete(world->store, a->kind, "", "c", &expected, answer_take, &answers[2]),
-		0);
-	assert_int_equal(
-		store_delete(world->store, a->kind, "", "nobody", NULL, answer_take, &answers[3]),
-		0);
+	assert_int_equal(store_delete(world->store, &(struct store_key){ a->kind, "", "c" },
+				      &expected, answer_take, &answers[2]),
+			 0);
+	assert_int_equal(store_delete(world->store, &(struct store_key){ a->kind, "", "nobody" },
+				      NULL, answer_take, &answers[3]),
+			 0);
 	assert_int_equal(answer_wait(world, &answers[3]), -ENOENT);
 	assert_int_equal(answers[0].error, 0);
 	assert_int_equal(answers[1].error, 0);

@@ -108,13 +108,27 @@ static void on_done(void *userdata, int error, const struct failure *why)
 		fixture->why = *why;
 }
 
+static int wait_for_pod(struct fixture *fixture, enum agent_wait_for what, uint64_t timeout_usec,
+			struct agent_wait **ret)
+{
+	const struct agent_wait_request request = {
+		.what = what,
+		.name_space = "default",
+		.name = "web",
+		.uid = "uid-1",
+		.timeout_usec = timeout_usec,
+		.done = on_done,
+		.userdata = fixture,
+	};
+
+	return agent_wait_pod(&fixture->agent, &request, ret);
+}
+
 /* Looking at the pod again tells its waits, as the agent does; none may end before the call
  * returned. */
 static void start(struct fixture *fixture, enum agent_wait_for what, uint64_t timeout_usec)
 {
-	assert_int_equal(agent_wait_pod(&fixture->agent, what, "default", "web", "uid-1",
-					timeout_usec, on_done, fixture, &fixture->wait),
-			 0);
+	assert_int_equal(wait_for_pod(fixture, what, timeout_usec, &fixture->wait), 0);
 	assert_int_equal(fixture->calls, 0);
 }
 
@@ -337,12 +351,8 @@ static void test_waits_are_bounded_and_cancelled(void **state)
 
 	want_volume(fixture);
 	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
-	assert_int_equal(agent_wait_pod(&fixture->agent, WAIT_MOUNTED, "default", "web", "uid-1",
-					TIMEOUT_LONG_USEC, on_done, fixture, &second),
-			 0);
-	assert_int_equal(agent_wait_pod(&fixture->agent, WAIT_MOUNTED, "default", "web", "uid-1",
-					TIMEOUT_LONG_USEC, on_done, fixture, &third),
-			 -ENOBUFS);
+	assert_int_equal(wait_for_pod(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC, &second), 0);
+	assert_int_equal(wait_for_pod(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC, &third), -ENOBUFS);
 	agent_wait_cancel(second);
 	publish(fixture, 0, ERROR_FINAL);
 	assert_int_equal(fixture->calls, 1);
