@@ -163,10 +163,12 @@ static bool is_elsewhere(const struct populator *populator, const struct object 
 	       strcmp(pod->pod->node_name, populator->options.node_name) != 0;
 }
 
+/* Containers that have all ended may be started again, unless their pod is over or goes. */
 static bool is_finished(const struct object *pod)
 {
-	return pod->pod->containers_terminated || strcmp(pod->pod->phase, "Succeeded") == 0 ||
-	       strcmp(pod->pod->phase, "Failed") == 0;
+	return strcmp(pod->pod->phase, "Succeeded") == 0 ||
+	       strcmp(pod->pod->phase, "Failed") == 0 ||
+	       (pod->meta.deletes && pod->pod->containers_terminated);
 }
 
 /* A pod that is being deleted gets nothing new. At start its containers may have run all along:

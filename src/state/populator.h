@@ -29,9 +29,9 @@ struct populator_options {
 int populator_new(const struct populator_options *options, struct populator **ret);
 struct populator *populator_free(struct populator *populator);
 
-/* A pod that left the store, or whose containers all ended, wants nothing. One that is being
- * deleted keeps what it has, because its containers may still run, but gets nothing new; at start,
- * or when it has mounts from before, what it wants is added all the same. */
+/* A pod that left the store, succeeded or failed wants nothing. One that is being deleted keeps
+ * what it has until all its containers ended, but gets nothing new; at start, or when it has mounts
+ * from before, what it wants is added all the same. */
 void populator_change(struct populator *populator, const struct store_change *change,
 		      uint64_t now_usec);
 

@@ -281,11 +281,7 @@ static void test_terminating_pod_with_mounts_is_served(void **state)
  * want without one has nothing under way and need not be kept. */
 static void test_finished_pod_wants_nothing(void **state)
 {
-	static const char *const statuses[] = {
-		"phase: Succeeded",
-		"phase: Failed",
-		"containerStatuses: [{name: main, state: {terminated: {exitCode: 1}}}]",
-	};
+	static const char *const statuses[] = { "phase: Succeeded", "phase: Failed" };
 	struct populator_world *world = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
@@ -294,6 +290,17 @@ static void test_finished_pod_wants_nothing(void **state)
 		put_scratch_pod(world, "a", "", statuses[i]);
 		expect_wants(world, "uid-a", "");
 	}
+}
+
+static void test_pod_between_two_runs_keeps_its_volumes(void **state)
+{
+	struct populator_world *world = *state;
+
+	put_scratch_pod(world, "a", "", "phase: Running");
+	put_scratch_pod(world, "a", "",
+			"phase: Running, containerStatuses: [{name: main, state: {terminated:"
+			" {exitCode: 1}}}]");
+	expect_wants(world, "uid-a", EMPTY_DIR("a", "data"));
 }
 
 static void mount_as_wanted(struct populator_world *world, const char *unique_name)
@@ -426,6 +433,7 @@ int main(void)
 		LATER(test_terminating_pod_with_mounts_is_served),
 		LATER(test_finished_pod_wants_nothing),
 		LATER(test_finished_pod_is_unmounted),
+		LATER(test_pod_between_two_runs_keeps_its_volumes),
 		LATER(test_pod_that_left_the_store_wants_nothing),
 		LATER(test_same_name_with_another_uid_is_another_pod),
 		LATER(test_full_pass_finds_what_was_missed),
