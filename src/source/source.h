@@ -3,17 +3,7 @@
  * source - a directory of manifests becomes objects in the store
  *
  * Reading and parsing happen on a thread; the loop only compares and writes. The rules are about
- * never taking away what works (design, promise 5):
- *  - a document that does not parse, or is not valid, changes nothing; it is reported until it is
- * mended;
- *  - a manifest that vanished deletes its Pod only while the directory is readable, is the same
- * directory (device, inode) and was not emptied or replaced at one stroke; nothing but Pods is ever
- * deleted;
- *  - every other object stays, marked as no longer in a manifest, until somebody deletes it by
- * name;
- *  - a pod gets a uid when first stored and keeps it while its volumes are unchanged; a changed
- * volume list is a new uid: the old pod is deleted first, then the new one created. What came from
- * which file is kept in annotations of the objects, so a restart knows it.
+ * never taking away what works (design, promise 5); they stand below.
  */
 #ifndef PODVOL_SOURCE_SOURCE_H
 #define PODVOL_SOURCE_SOURCE_H
@@ -24,13 +14,56 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
+/*
+ * What is read. Regular files named *.yaml, *.yml or *.json in the directory itself, also through
+ * symbolic links; no hidden files, no editors' copies. A rename into the directory and a close
+ * after writing are taken at once, a write without a close when the file was quiet for the settling
+ * time. A file that changes while it is read is read again. A swapped link "..data" (ConfigMap
+ * volumes) and an overflow of events are answered by a listing, where only files of another device,
+ * inode, size, mtime or ctime are read.
+ *
+ * Which file has an object. The first by file name, then by place in the file; every other one is a
+ * problem, and takes over when the first lets go.
+ *
+ * What a bad document does. Nothing: it is reported until it is mended, and what its file had
+ * before stays, the whole file's when it cannot be told which object the document was to be (its
+ * kind or name cannot be read, the stream broke off, the file is empty or unreadable).
+ *
+ * What is written. An object when its document or its file's name changed. From the document comes
+ * everything but status, finalizers, annotations of *kubernetes.io, spec.volumeName and
+ * spec.claimRef, which stay where the document does not name them. An object of the same name made
+ * through the API is never touched; the document is a problem until that object is deleted. An
+ * object deleted through the API while a manifest has it comes back, with a new uid.
+ *
+ * Uids. metadata.uid of a document counts when the object is first stored, and not again. A pod
+ * keeps its uid while spec.volumes stays the same, whatever else or wherever its manifest moves;
+ * with other volumes the old pod is deleted (by its uid), and when it is gone a new one is created.
+ *
+ * What vanished. A document that was edited out of its file deletes its Pod. Files that vanished
+ * with no pause longer than the settling time are judged together, as one stroke (at the latest
+ * after ten settling times). Their pods are deleted, unless the directory was lost:
+ *  - it cannot be read, or is another one than before (device and inode; it is held open, so that
+ *    its inode number is not used again), or
+ *  - every manifest that had pods is gone, and there was more than one, or
+ *  - the only manifest that had pods is gone, and with it every other manifest, or
+ *  - at start: none of the files named by stored objects is there.
+ * So removing the one and only manifest deletes its pods, but `rm *` does not. Files that came
+ * during the stroke do not count, files that came back are not gone.
+ *
+ * Pods of a lost directory stay, marked with ANNOTATION_MANIFEST_STATE, until their manifest comes
+ * back or somebody deletes them by name; so does every object of another kind whose manifest
+ * vanished, for whatever reason.
+ *
+ * Annotations say from which file an object came and whether it is gone, so a restart knows.
+ */
+
 #define ANNOTATION_MANIFEST       "podvol.io/manifest"       /* file name below the directory */
 #define ANNOTATION_MANIFEST_STATE "podvol.io/manifest-state" /* "gone": no longer in a manifest */
 
 struct manifest_source;
 
 struct manifest_source_options {
-	const char *directory; /* may be absent; watched for */
+	const char *directory; /* absolute; may be absent; watched for */
 	const char *node_name; /* spec.nodeName of pods that name none */
 	uint64_t settle_usec; /* a file must be quiet this long after a write without close; a close
 				 or rename is taken at once */
