@@ -193,7 +193,10 @@ void binding_decide_claim(const struct claim_facts *facts, struct binding_step *
 {
 	assert(facts->claim && facts->claim->object);
 	*ret = (struct binding_step){ .write = BINDING_NOTHING };
-	if (facts->claim->bind_completed)
+	if (facts->claim->object->meta.deletes && facts->claim->has_protection_finalizer &&
+	    !facts->is_used)
+		answer(ret, BINDING_CLAIM_UNPROTECT);
+	else if (facts->claim->bind_completed)
 		decide_completed(facts, ret);
 	else if (facts->claim->volume_name[0])
 		decide_named(facts, ret);
@@ -253,6 +256,10 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
 
 	assert(volume && volume->object);
 	*ret = (struct binding_step){ .write = BINDING_NOTHING };
+	if (volume->object->meta.deletes && facts->is_protected && volume->phase != VOLUME_BOUND) {
+		answer(ret, BINDING_VOLUME_UNPROTECT);
+		return;
+	}
 	if (!volume->has_claim_ref || !volume->claim_uid[0]) {
 		set_phase(ret, volume, VOLUME_AVAILABLE, BINDING_VOLUME_AVAILABLE);
 		return;

@@ -20,6 +20,9 @@ enum binding_write {
 	BINDING_VOLUME_STATUS,
 	BINDING_CLAIM_SPEC,
 	BINDING_CLAIM_STATUS,
+	/* The object is being deleted and nobody needs it: our finalizer comes off. */
+	BINDING_CLAIM_UNPROTECT,
+	BINDING_VOLUME_UNPROTECT,
 	/* Of the claim alone. */
 	BINDING_CLAIM_PENDING,
 	BINDING_CLAIM_LOST,
@@ -50,6 +53,7 @@ struct claim_facts {
 	const struct persistent_volume *const *candidates;
 	size_t candidate_count;
 	const struct storage_class *storage_class; /* the claim's; NULL: none such */
+	bool is_used; /* by a pod that has a node; asked of claims that are being deleted */
 };
 
 void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret);
@@ -57,6 +61,7 @@ void binding_decide_claim(const struct claim_facts *facts, struct binding_step *
 struct volume_facts {
 	const struct persistent_volume *volume;
 	const struct persistent_volume_claim *claim; /* as claimRef names it; NULL: none such */
+	bool is_protected;                           /* finalizer kubernetes.io/pv-protection */
 	bool is_provisioned; /* annotation pv.kubernetes.io/provisioned-by: its deleter is not us */
 };
 

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
 #define BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
@@ -93,6 +94,18 @@ static void unbind_uid(struct cJSON *tree)
 	json_remove(ref, "resourceVersion");
 }
 
+static void remove_finalizer(struct cJSON *tree, const char *name)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	const struct cJSON *i = json_first(json_get(metadata, "finalizers"));
+	struct cJSON *others = json_new_array();
+
+	for (; i; i = json_next(i))
+		if (strcmp(json_string(i, ""), name) != 0)
+			(void) json_set_string(others, NULL, json_string(i, ""));
+	(void) json_set(metadata, "finalizers", others);
+}
+
 static int edit(struct cJSON *tree, void *userdata)
 {
 	static const char *const phases[BINDING_WRITE_COUNT] = {
@@ -119,6 +132,12 @@ static int edit(struct cJSON *tree, void *userdata)
 		break;
 	case BINDING_VOLUME_UNBIND_UID:
 		unbind_uid(tree);
+		break;
+	case BINDING_CLAIM_UNPROTECT:
+		remove_finalizer(tree, "kubernetes.io/pvc-protection");
+		break;
+	case BINDING_VOLUME_UNPROTECT:
+		remove_finalizer(tree, "kubernetes.io/pv-protection");
 		break;
 	default:
 		assert(phases[write]);

@@ -27,7 +27,9 @@ struct pv_binder;
  *
  * The claims that name a volume and the volumes that name a claim become Bound by the four writes
  * of the specification's section 2.3, in that order; phases follow sections 2.2 and 3 of
- * the controllers. Choosing a volume for a claim that names none comes with the full controller. No
+ * the controllers. The finalizers kubernetes.io/pvc-protection and pv-protection come off objects
+ * that are being deleted when no pod with a node uses the claim, or the volume is not Bound.
+ * Choosing a volume for a claim that names none comes with the full controller. No
  * system call, no clock.
  *
  * Return: 0 or -ENOMEM.

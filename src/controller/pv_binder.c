@@ -14,12 +14,13 @@
 #include "controller/binding.h"
 #include "controller/partners.h"
 #include "object/json.h"
+#include "object/pod.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD,
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
 };
 
@@ -59,6 +60,26 @@ static const struct persistent_volume *volume_named(struct pv_binder *binder, co
 	return object ? object->persistent_volume : NULL;
 }
 
+static bool names_claim(const struct pod *pod, const char *claim)
+{
+	for (size_t i = 0; i < pod->volume_count; i++)
+		if (pod->volumes[i].claim_name && strcmp(pod->volumes[i].claim_name, claim) == 0)
+			return true;
+	return false;
+}
+
+static int uses_claim(const struct object *pod, void *userdata)
+{
+	return pod->pod->node_name[0] && names_claim(pod->pod, userdata);
+}
+
+/* A walk over the pods: only claims that are being deleted pay for it. */
+static bool is_used(struct pv_binder *binder, const struct object *claim)
+{
+	return claim->meta.deletes && store_list(binder->store, KIND_POD, claim->meta.name_space,
+						 uses_claim, (void *) claim->meta.name) > 0;
+}
+
 static void look_at_claim(struct pv_binder *binder, const struct partner *partner,
 			  const struct object *object, struct binding_step *ret)
 {
@@ -67,6 +88,7 @@ static void look_at_claim(struct pv_binder *binder, const struct partner *partne
 		.claim = object->claim,
 		.named = volume_named(binder, object->claim->volume_name),
 		.candidates = candidates,
+		.is_used = is_used(binder, object),
 	};
 	const struct object *storage_class;
 	struct partner *const *namers;
@@ -86,28 +108,35 @@ static void look_at_claim(struct pv_binder *binder, const struct partner *partne
 	binding_decide_claim(&facts, ret);
 }
 
-/* Asked only where a volume is to be reclaimed or let go. */
-static bool is_provisioned(const struct object *volume)
+/* Few volumes hold the words at all. No memory: the careful answer, yes. */
+static void ask_metadata(const struct object *object, struct volume_facts *facts)
 {
 	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
 	cleanup_json struct cJSON *tree = NULL;
-	const struct cJSON *annotations;
+	const struct cJSON *metadata, *i;
 
-	if (!strstr(volume->json, "pv.kubernetes.io/provisioned-by"))
-		return false;
-	if (json_parse(volume->json, volume->json_length, &limits, &tree, NULL) < 0)
-		return true; /* no memory: the careful answer */
-	annotations = json_get(json_get(tree, "metadata"), "annotations");
-	return json_get(annotations, "pv.kubernetes.io/provisioned-by") != NULL;
+	if (!object->meta.deletes && !strstr(object->json, "pv.kubernetes.io/provisioned-by"))
+		return;
+	if (json_parse(object->json, object->json_length, &limits, &tree, NULL) < 0) {
+		facts->is_provisioned = true;
+		return;
+	}
+	metadata = json_get(tree, "metadata");
+	facts->is_provisioned = json_get(json_get(metadata, "annotations"),
+					 "pv.kubernetes.io/provisioned-by") != NULL;
+	for (i = json_first(json_get(metadata, "finalizers")); i; i = json_next(i))
+		if (strcmp(json_string(i, ""), "kubernetes.io/pv-protection") == 0)
+			facts->is_protected = true;
 }
 
 static void look_at_volume(struct pv_binder *binder, const struct object *object,
 			   struct binding_step *ret)
 {
 	const struct persistent_volume *volume = object->persistent_volume;
-	struct volume_facts facts = { .volume = volume, .is_provisioned = is_provisioned(object) };
+	struct volume_facts facts = { .volume = volume };
 	const struct object *claim;
 
+	ask_metadata(object, &facts);
 	if (volume->has_claim_ref) {
 		claim = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
 				  volume->claim_namespace, volume->claim_name);
@@ -266,10 +295,30 @@ static int list_and_watch(struct pv_binder *binder)
 	return r;
 }
 
+/* A pod that goes may have been the last one that a deleted claim waited for. */
+static void take_pod(struct pv_binder *binder, const struct object *pod)
+{
+	for (size_t i = 0; i < pod->pod->volume_count; i++) {
+		const char *name = pod->pod->volumes[i].claim_name;
+		struct partner *partner;
+
+		if (!name || !name[0])
+			continue;
+		partner = partners_get(&binder->partners, KIND_PERSISTENT_VOLUME_CLAIM,
+				       pod->meta.name_space, name);
+		if (partner)
+			partners_make_due(&binder->partners, partner);
+	}
+}
+
 static void take_change(struct pv_binder *binder, const struct store_change *change)
 {
 	bool is_gone = change->type == STORE_DELETED;
 
+	if (change->object->kind == KIND_POD && is_gone)
+		take_pod(binder, change->object);
+	if (change->object->kind == KIND_POD)
+		return;
 	if (partners_set(&binder->partners, is_gone ? NULL : change->object,
 			 is_gone ? change->object : change->previous) < 0)
 		log_message(LOG_ERR, "binding: out of memory: '%s' waits for its next change",

@@ -4,8 +4,19 @@
  */
 #include "source/manifest_plan.h"
 
+#include "object/pod.h"
+
 #include <assert.h>
 #include <string.h>
+
+/* Volumes, and the node, are what a pod cannot change: with others it is another pod. */
+static bool is_another_pod(const struct object *wanted, const struct object *stored)
+{
+	const char *node = wanted->pod->node_name;
+
+	return (node[0] && strcmp(node, stored->pod->node_name) != 0) ||
+	       !manifest_has_same_volumes(wanted, stored);
+}
 
 static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 {
@@ -21,9 +32,9 @@ static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 		return MANIFEST_STEP_WAIT;
 	if (is_applied && !mark->is_gone)
 		return MANIFEST_STEP_NONE;
-	/* The same document cannot have other volumes. */
+	/* The same document cannot make another pod. */
 	if (stored->kind == KIND_POD && mark->hash != facts->hash &&
-	    !manifest_has_same_volumes(facts->wanted, stored))
+	    is_another_pod(facts->wanted, stored))
 		return MANIFEST_STEP_REPLACE;
 	return MANIFEST_STEP_UPDATE;
 }

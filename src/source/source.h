@@ -36,8 +36,9 @@
  * object deleted through the API while a manifest has it comes back, with a new uid.
  *
  * Uids. metadata.uid of a document counts when the object is first stored, and not again. A pod
- * keeps its uid while spec.volumes stays the same, whatever else or wherever its manifest moves;
- * with other volumes the old pod is deleted (by its uid), and when it is gone a new one is created.
+ * keeps its uid while spec.volumes and a spec.nodeName of its document stay the same, whatever else
+ * changes or wherever its manifest moves; with others the old pod is deleted (by its uid), and when
+ * it is gone a new one is created.
  *
  * What vanished. A document that was edited out of its file deletes its Pod. Files that vanished
  * with no pause longer than the settling time are judged together, as one stroke (at the latest

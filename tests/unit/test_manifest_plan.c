@@ -21,6 +21,9 @@
 #define DELETES       ",'deletionTimestamp':'2026-01-02T03:04:05Z','finalizers':['x.io/y']"
 #define ONE           POD("", VOLUME("/a"))
 #define OTHER_VOLUMES POD("", VOLUME("/b"))
+#define ON(node)                                                                                   \
+	"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'ns'},'spec':{"        \
+	"'nodeName':'" node "','containers':[{'name':'c','image':'i'}]}}"
 #define CLAIM                                                                                      \
 	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'p','namespace':"    \
 	"'ns'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':"        \
@@ -59,6 +62,10 @@ static const struct row rows[] = {
 	{ "made through the API", ONE, ONE, "", false, false, 0, MANIFEST_STEP_REFUSE },
 	{ "going, made through the API", ONE, POD(DELETES, ""), "", false, false, 0,
 	  MANIFEST_STEP_REFUSE },
+	{ "for another node", ON("b"), ON("a"), "a.yaml", false, false, 0, MANIFEST_STEP_REPLACE },
+	{ "for the same node", ON("a"), ON("a"), "a.yaml", false, false, 0, MANIFEST_STEP_UPDATE },
+	{ "names its node no more", POD("", ""), ON("a"), "a.yaml", false, false, 0,
+	  MANIFEST_STEP_UPDATE },
 	{ "edited claim", CLAIM, CLAIM, "a.yaml", false, false, 0, MANIFEST_STEP_UPDATE },
 
 	{ "vanished, not judged", NULL, ONE, "a.yaml", false, false, MANIFEST_ABSENCE_UNJUDGED,

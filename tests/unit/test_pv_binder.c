@@ -470,6 +470,70 @@ static void case_399_and_case_400_claim_is_bound_elsewhere(void **state)
 	assert_int_equal(volume(world, "v")->phase, VOLUME_BOUND);
 }
 
+/* ---- deletion ---- */
+
+static void delete_by_name(struct world *world, enum object_kind kind, const char *name)
+{
+	assert_int_equal(
+		world_delete(&world->store, kind, kind == KIND_PERSISTENT_VOLUME ? "" : "ns", name),
+		0);
+}
+
+static bool is_there(struct world *world, enum object_kind kind, const char *name)
+{
+	return store_get(world->store.store, kind, kind == KIND_PERSISTENT_VOLUME ? "" : "ns",
+			 name);
+}
+
+static void deleted_claim_waits_for_its_pods(void **state)
+{
+	static const char pod[] = "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s',"
+				  "'namespace':'%s'},'spec':{'nodeName':'%s','containers':[{"
+				  "'name':'c','image':'i'}],'volumes':[{'name':'v',"
+				  "'persistentVolumeClaim':{'claimName':'c'}}]}}";
+	struct world *world = *state;
+	char text[512];
+
+	put(world, VOLUME("v", "", "", ""));
+	put(world, CLAIM("", NAMES("v"), ""));
+	(void) snprintf(text, sizeof(text), pod, "user", "ns", "node");
+	put(world, text);
+	(void) snprintf(text, sizeof(text), pod, "nowhere", "ns", "");
+	put(world, text);
+	(void) snprintf(text, sizeof(text), pod, "stranger", "other", "node");
+	put(world, text);
+	start(world);
+	run(world);
+	assert_bound(world, "v");
+
+	delete_by_name(world, KIND_PERSISTENT_VOLUME_CLAIM, "c");
+	delete_by_name(world, KIND_PERSISTENT_VOLUME, "v");
+	run(world);
+	assert_true(claim(world)->object->meta.deletes);
+	assert_true(is_there(world, KIND_PERSISTENT_VOLUME, "v"));
+
+	delete_by_name(world, KIND_POD, "user");
+	run(world);
+	assert_false(is_there(world, KIND_PERSISTENT_VOLUME_CLAIM, "c"));
+	/* Released by then, so its own deletion goes on, too. */
+	assert_false(is_there(world, KIND_PERSISTENT_VOLUME, "v"));
+}
+
+static void finalizers_of_others_are_left(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v',"
+		   "'finalizers':['example.com/x']},'spec':{'capacity':{'storage':'2Gi'},"
+		   "'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/d'}}}");
+	start(world);
+	run(world);
+	assert_true(has(volume(world, "v")->object, "kubernetes.io/pv-protection"));
+	delete_by_name(world, KIND_PERSISTENT_VOLUME, "v");
+	run(world);
+	assert_true(has(volume(world, "v")->object, "\"finalizers\":[\"example.com/x\"]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,6 +558,8 @@ int main(void)
 		TEST(case_397_volume_that_nobody_deletes_has_failed),
 		TEST(case_398_volume_of_a_claim_that_is_there_stays),
 		TEST(case_399_and_case_400_claim_is_bound_elsewhere),
+		TEST(deleted_claim_waits_for_its_pods),
+		TEST(finalizers_of_others_are_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
