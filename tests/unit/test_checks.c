@@ -199,7 +199,7 @@ static void the_second_pod_is_refused(void **state)
 	struct failure why = { 0 };
 	struct table *table = *state;
 
-	/* case 328: the first is mounted */
+	/* case 328, the first is mounted */
 	assert_int_equal(check_single_pod(table->actual, "v", "second", &spec, NULL), 0);
 	publish(table, "first", 0, ERROR_FINAL);
 	assert_int_equal(check_single_pod(table->actual, "v", "second", &spec, &why), -EBUSY);
@@ -215,7 +215,7 @@ static void an_uncertain_first_pod_counts(void **state)
 	struct volume_spec spec = { .name = "pv", .pv = pv };
 	struct table *table = *state;
 
-	/* case 328: the first is uncertain */
+	/* case 328, the first is uncertain */
 	publish(table, "first", -ETIMEDOUT, ERROR_UNCERTAIN);
 	assert_int_equal(check_single_pod(table->actual, "v", "second", &spec, NULL), -EBUSY);
 }
@@ -239,7 +239,7 @@ static void other_access_modes_serve_many_pods(void **state)
 	struct volume_spec spec = { .name = "pv", .pv = &object };
 	struct table *table = *state;
 
-	/* case 329: [RWOP, RWO] is no exclusive volume */
+	/* case 329, [RWOP, RWO] is no exclusive volume */
 	publish(table, "first", 0, ERROR_FINAL);
 	assert_int_equal(check_single_pod(table->actual, "v", "second", &spec, NULL), 0);
 	two_modes.access_modes = ACCESS_READ_WRITE_ONCE;

@@ -136,7 +136,7 @@ static void another_operation_need_not_wait(void **state)
 		record = begin(table, v, "volume_mount", now);
 		now = key_end(table, record, false, now);
 	}
-	/* case 303: at once, and its own delay starts anew */
+	/* case 303, at once, and its own delay starts anew */
 	record = begin(table, v, "volume_unmount", now - 1);
 	assert_int_equal(record->failures, 0);
 	assert_int_equal(key_end(table, record, false, now), now + 500000);
@@ -196,7 +196,7 @@ static void the_exact_record_decides(void **state)
 	(void) key_end(table, whole, false, now);
 	assert_int_equal(count_records(table), 2);
 
-	/* case 307: (v,-,-) and (v,p,-) back off, a new (v,p,-) is judged by its own record: that
+	/* case 307, (v,-,-) and (v,p,-) back off, a new (v,p,-) is judged by its own record: that
 	 * is of the same name. The one of the whole volume would have let it pass. */
 	refuse(table, key("v", "p", ""), "volume_unmount", now + 1, -EAGAIN);
 	assert_ptr_equal(begin(table, key("v", "p", ""), "volume_unmount", now + 500000), other);

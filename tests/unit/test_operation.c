@@ -77,7 +77,7 @@ static void a_failure_backs_off(void **state)
 	assert_int_equal(view.retry_usec, seen->retry_usec);
 	assert_true(view.since_usec > 0 && view.since_usec <= now);
 
-	/* case 303: another operation need not wait, and takes the place of the failed one */
+	/* case 303, another operation need not wait, and takes the place of the failed one */
 	world.stage_result = 0;
 	assert_int_equal(submit(unpublish("v", "uid")), 0);
 	assert_int_equal(run_until_ended(2)->result.error, 0);
@@ -87,7 +87,7 @@ static void a_failure_backs_off(void **state)
 static void nonsense_of_a_stage_backs_off_too(void **state)
 {
 	(void) state;
-	/* case 305: there is no panic to recover from; a stage that answers with nonsense counts */
+	/* case 305, there is no panic to recover from; a stage that answers with nonsense counts */
 	world.stage_result = 1234;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(run_until_ended(1)->result.error, -EPROTO);
@@ -129,7 +129,7 @@ static void a_failed_check_never_reaches_the_plugin(void **state)
 	if (object_parse_json(json, strlen(json), &object, &why) < 0)
 		fail_msg("%s", why.text);
 	world.want_pod.spec.pv = object;
-	/* case 341: as an operation it is a failure, with back-off */
+	/* case 341, as an operation it is a failure, with back-off */
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(world.ended_count, 0);
 	seen = run_until_ended(1);
