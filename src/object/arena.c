@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BLOCK_BYTES = 2048 };
+enum { ARENA_BLOCK_BYTES = 480 }; /* a claim or a small pod; 512 with what malloc adds */
 
 struct arena_block {
 	struct arena_block *older;

@@ -43,5 +43,6 @@ char *text_buffer_take(struct text_buffer *buffer)
 		free(buffer->bytes);
 		return NULL;
 	}
-	return buffer->bytes;
+	/* Kept for as long as its object: give back what it does not need. */
+	return realloc(buffer->bytes, buffer->used) ?: buffer->bytes;
 }
