@@ -186,12 +186,13 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 	struct found_list found = { .count = 0 };
 	int r = found_read(agent->root.fd, &found, reterr);
 
-	if (r < 0)
-		return r;
-	r = rebuild(agent->actual, rows->rows, rows->count, &found, report_found, agent);
+	if (r > 0)
+		log_message(LOG_WARNING, "%s", reterr->text);
+	if (r >= 0)
+		r = rebuild(agent->actual, rows->rows, rows->count, &found, report_found, agent);
 	found_list_done(&found);
 	if (r < 0)
-		return failed(reterr, r, "cannot rebuild the state from the ledger");
+		return failed(reterr, r, "cannot rebuild the state from ledger and directories");
 	if (r > 0)
 		log_message(LOG_INFO, "%d entries known from before the start", r);
 	return 0;

@@ -55,12 +55,72 @@ static void take_changes(struct agent *agent)
 
 /* ---- steps ---- */
 
-static void describe_entry(const struct agent *agent, const struct step *step,
-			   struct actual_entry *ret, char **ret_path, char *pod_key_buffer)
+/* What an intent says; owns the two paths that the plugin made. */
+struct intent {
+	struct ledger_row row;
+	char *path, *device_mount_path;
+	char pod_key[POD_KEY_BYTES];
+};
+
+static void intent_done(struct intent *intent)
+{
+	free(intent->path);
+	free(intent->device_mount_path);
+}
+
+static void describe_volume(const struct step *step, struct actual_entry *ret)
 {
 	const struct desired_volume *want = step->want;
+
+	*ret = (struct actual_entry){
+		.unique_name = want->unique_name,
+		.plugin_name = want->plugin->name,
+		.plugin = want->plugin,
+		.spec_name = step->want_pod->spec.name,
+		.device_mountable = want->device_mountable,
+		.block = want->block,
+	};
+}
+
+/* Where the device will be mounted; what an earlier stage found out is kept. */
+static int describe_stage(const struct step *step, const struct volume_request *request,
+			  struct intent *ret)
+{
+	const struct volume_plugin *plugin = step->want->plugin;
+
+	if (plugin->get_device_mount_path) {
+		ret->device_mount_path = plugin->get_device_mount_path(request);
+		if (!ret->device_mount_path)
+			return -ENOMEM;
+	}
+	ret->row.device_path = step->have ? step->have->device_path : "";
+	ret->row.device_mount_path = ret->device_mount_path ?: "";
+	return 0;
+}
+
+static int describe_publish(const struct step *step, const struct volume_request *request,
+			    struct intent *ret)
+{
 	const struct desired_pod *want_pod = step->want_pod;
-	const struct persistent_volume *pv = want_pod ? spec_pv(&want_pod->spec) : NULL;
+	const struct persistent_volume *pv = spec_pv(&want_pod->spec);
+	struct actual_entry *entry = &ret->row.entry;
+
+	ret->path = step->want->plugin->get_path(request);
+	if (!ret->path)
+		return -ENOMEM;
+	entry->pod_uid = want_pod->pod_uid;
+	entry->pod_key = pod_key(want_pod->pod->pod, ret->pod_key);
+	entry->outer_name = want_pod->outer_name;
+	entry->path = ret->path;
+	entry->read_only = want_pod->spec.read_only;
+	entry->single_writer = pv && pv->access_modes == ACCESS_READ_WRITE_ONCE_POD;
+	entry->remount_generation = want_pod->remount_generation;
+	return 0;
+}
+
+static int describe_intent(const struct agent *agent, const struct step *step, struct intent *ret)
+{
+	const struct desired_pod *want_pod = step->want_pod;
 	struct volume_request request = {
 		.host = &agent->host,
 		.spec = &want_pod->spec,
@@ -69,44 +129,27 @@ static void describe_entry(const struct agent *agent, const struct step *step,
 		.pod_uid = want_pod->pod_uid,
 	};
 
-	*ret_path = step->kind == STEP_PUBLISH ? want->plugin->get_path(&request) : NULL;
-	*ret = (struct actual_entry){
-		.unique_name = want->unique_name,
-		.plugin_name = want->plugin->name,
-		.plugin = want->plugin,
-		.spec_name = want_pod->spec.name,
-		.device_mountable = want->device_mountable,
-		.block = want->block,
-	};
-	if (step->kind != STEP_PUBLISH)
-		return;
-	ret->pod_uid = want_pod->pod_uid;
-	ret->pod_key = pod_key(want_pod->pod->pod, pod_key_buffer);
-	ret->outer_name = want_pod->outer_name;
-	ret->path = *ret_path ?: "";
-	ret->read_only = want_pod->spec.read_only;
-	ret->single_writer = pv && pv->access_modes == ACCESS_READ_WRITE_ONCE_POD;
-	ret->remount_generation = want_pod->remount_generation;
+	ret->row.state = MOUNT_UNCERTAIN;
+	describe_volume(step, &ret->row.entry);
+	return step->kind == STEP_STAGE ? describe_stage(step, &request, ret)
+					: describe_publish(step, &request, ret);
 }
 
 /* From here on there may be a mount: the actual table and the ledger know it before the step
- * begins. */
+ * begins. A remount has its row already, and what is mounted stays so. */
 static int note_intent(struct agent *agent, const struct step *step)
 {
-	cleanup_free char *path = NULL;
-	char key[POD_KEY_BYTES];
-	struct ledger_row row = { .state = MOUNT_UNCERTAIN };
+	cleanup(intent_done) struct intent intent = { .path = NULL };
 	int r;
 
 	if (step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
 		return 0; /* a teardown's row is there since its set-up */
-	if (step->remount)
-		return 0;
-	describe_entry(agent, step, &row.entry, &path, key);
-	r = actual_begin(agent->actual, &row.entry);
-	if (r < 0)
+	r = describe_intent(agent, step, &intent);
+	if (r >= 0)
+		r = actual_begin(agent->actual, &intent.row.entry);
+	if (r < 0 || step->remount)
 		return r;
-	return ledger_put(agent->ledger, &row);
+	return ledger_put(agent->ledger, &intent.row);
 }
 
 /* Its row leaves the ledger with this turn's commit; the table follows when no step points into it
