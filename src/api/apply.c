@@ -80,14 +80,14 @@ static int merge(struct cJSON *into, const struct cJSON *from)
 	int r = 0;
 
 	for (member = json_first(from); member && r == 0; member = json_next(member)) {
-		struct cJSON *child = NULL;
+		struct cJSON *child;
 
-		if (json_is_object(member))
-			child = json_ensure_object(into, json_key(member));
-		if (child)
-			r = merge(child, member);
-		else
+		if (!json_is_object(member) || !json_is_object(json_get(into, json_key(member)))) {
 			r = json_set(into, json_key(member), json_copy(member));
+			continue;
+		}
+		child = json_ensure_object(into, json_key(member));
+		r = child ? merge(child, member) : -ENOMEM;
 	}
 	return r;
 }
@@ -275,18 +275,22 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 
 		if (document->failure.error == 0)
 			continue;
-		reply_refusal(exchange,
-			      document->failure.error == -EINVAL && document->kind[0]
-				      ? API_INVALID
-				      : API_BAD_REQUEST,
-			      "document %zu (line %u%s%s%s%s) is refused, nothing was stored: %s",
-			      i + 1, document->line, document->kind[0] ? ", " : "", document->kind,
-			      document->name[0] ? " " : "", document->name, document->failure.text);
+		if (document->failure.error == -ENOMEM)
+			reply_unread(exchange, -ENOMEM, NULL);
+		else
+			reply_refusal(
+				exchange,
+				document->failure.error == -EINVAL && document->kind[0]
+					? API_INVALID
+					: API_BAD_REQUEST,
+				"document %zu (line %u%s%s%s%s) is refused, nothing was stored: %s",
+				i + 1, document->line, document->kind[0] ? ", " : "",
+				document->kind, document->name[0] ? " " : "", document->name,
+				document->failure.text);
 		return false;
 	}
 	if (list->failure.error < 0)
-		reply_refusal(exchange, API_BAD_REQUEST, "nothing was stored: %s",
-			      list->failure.text);
+		reply_unread(exchange, list->failure.error, list->failure.text);
 	else if (list->count == 0)
 		reply_refusal(exchange, API_BAD_REQUEST, "the body holds no document");
 	return list->failure.error == 0 && list->count > 0;
@@ -299,8 +303,7 @@ static void begin(struct apply *apply)
 	int r = apply->read_error;
 
 	if (r < 0)
-		reply_refusal(exchange, r == -E2BIG ? API_TOO_LARGE : API_INTERNAL_ERROR, "%s",
-			      apply->why.text);
+		reply_unread(exchange, r, apply->why.text);
 	if (r < 0 || !check_documents(exchange, &apply->documents)) {
 		apply_free(apply);
 		return;

@@ -20,9 +20,10 @@ static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
 	int r;
 
 	r = json_parse(exchange->body, exchange->body_length, &limits, ret, &why);
-	if (r < 0)
-		reply_refusal(exchange, API_BAD_REQUEST, "the body is not valid JSON: %s",
-			      why.text);
+	if (r < 0) {
+		(void) failure_prefix(&why, "the body is not valid JSON");
+		reply_unread(exchange, r, why.text);
+	}
 	return r;
 }
 
@@ -45,8 +46,7 @@ static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row
 		r = failed_plain(&why, -EBADMSG, "the body holds %zu documents and must hold one",
 				 list.count);
 	if (r < 0) {
-		reply_refusal(exchange, r == -E2BIG ? API_TOO_LARGE : API_BAD_REQUEST, "%s",
-			      why.text);
+		reply_unread(exchange, r, why.text);
 	} else if (list.documents[0].failure.error < 0) {
 		const struct document *document = &list.documents[0];
 		const struct reply_details details = { .row = row, .name = document->name };
@@ -55,7 +55,7 @@ static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row
 		if (r == -EINVAL && document->kind[0] != '\0')
 			reply_error(exchange, r, &details, &document->failure);
 		else
-			reply_refusal(exchange, API_BAD_REQUEST, "%s", document->failure.text);
+			reply_unread(exchange, r, document->failure.text);
 	} else {
 		const struct object *object = list.documents[0].object;
 
@@ -87,6 +87,8 @@ static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
 		return -EBADMSG;
 	}
 	metadata = json_ensure_object(tree, "metadata");
+	if (!metadata && json_get(tree, "metadata"))
+		return 0; /* no map: whoever decodes the object says so */
 	has = json_string(json_get(metadata, "namespace"), name_space);
 	if (row->namespaced && strcmp(has, name_space) != 0) {
 		reply_refusal(exchange, API_BAD_REQUEST,
@@ -94,10 +96,12 @@ static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
 			      "sent on the request");
 		return -EBADMSG;
 	}
-	(void) json_set_string(tree, "kind", row->name);
-	(void) json_set_string(tree, "apiVersion", api_version);
-	if (row->namespaced)
-		(void) json_set_string(metadata, "namespace", name_space);
+	if (!metadata || json_set_string(tree, "kind", row->name) < 0 ||
+	    json_set_string(tree, "apiVersion", api_version) < 0 ||
+	    (row->namespaced && json_set_string(metadata, "namespace", name_space) < 0)) {
+		reply_unread(exchange, -ENOMEM, NULL);
+		return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -107,6 +107,8 @@ void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
 /* {"kind": "Status", "status": "Success"} */
 void reply_success(struct exchange *exchange, int status, const struct reply_details *details,
 		   const char *message);
+/* What could not be read: @error says whether it is the client's or ours. */
+void reply_unread(struct exchange *exchange, int error, const char *text);
 /* A failed write or parse in Kubernetes' words: -EEXIST, -ENOENT, -ESTALE, -EINVAL, ... */
 void reply_error(struct exchange *exchange, int error, const struct reply_details *details,
 		 const struct failure *why);

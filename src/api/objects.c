@@ -371,14 +371,18 @@ static int read_delete_options(struct exchange *exchange, struct cJSON **tree,
 	const struct cJSON *preconditions;
 	struct failure why = { 0 };
 	const char *version, *uid;
+	int r;
 
 	if (exchange->body_length == 0)
 		return 0;
-	if (exchange->content != CONTENT_JSON ||
-	    json_parse(exchange->body, exchange->body_length, &limits, tree, &why) < 0) {
-		reply_refusal(exchange, API_BAD_REQUEST, "the body is no DeleteOptions in JSON%s%s",
-			      why.text[0] ? ": " : "", why.text);
-		return -EBADMSG;
+	if (exchange->content != CONTENT_JSON)
+		r = failed_plain(&why, -EINVAL, "it is not JSON");
+	else
+		r = json_parse(exchange->body, exchange->body_length, &limits, tree, &why);
+	if (r < 0) {
+		(void) failure_prefix(&why, "the body is no DeleteOptions");
+		reply_unread(exchange, r, why.text);
+		return r;
 	}
 	preconditions = json_get(*tree, "preconditions");
 	uid = json_string(json_get(preconditions, "uid"), NULL);

@@ -176,6 +176,15 @@ void reply_success(struct exchange *exchange, int status, const struct reply_det
 	reply_status(exchange, status, NULL, details, message);
 }
 
+void reply_unread(struct exchange *exchange, int error, const char *text)
+{
+	if (error == -ENOMEM)
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+	else
+		reply_refusal(exchange, error == -E2BIG ? API_TOO_LARGE : API_BAD_REQUEST, "%s",
+			      text);
+}
+
 /* "spec.volumes[0].name: required" begins with a field; "out of memory" does not. */
 static const char *field_of(const char *text, char field[FAILURE_TEXT_BYTES])
 {

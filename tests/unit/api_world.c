@@ -134,7 +134,7 @@ static void count_answer(struct exchange *exchange)
 	world->answers++;
 }
 
-void world_begin(struct world *world, enum api_method method, const char *uri, const char *body)
+void world_prepare(struct world *world, enum api_method method, const char *uri, const char *body)
 {
 	struct exchange *exchange = &world->exchange;
 	struct failure why;
@@ -154,7 +154,12 @@ void world_begin(struct world *world, enum api_method method, const char *uri, c
 		exchange->body_length = strlen(body);
 	}
 	assert_int_equal(api_path_parse(uri, &exchange->path, &why), 0);
-	api_dispatch(exchange);
+}
+
+void world_begin(struct world *world, enum api_method method, const char *uri, const char *body)
+{
+	world_prepare(world, method, uri, body);
+	api_dispatch(&world->exchange);
 }
 
 void world_turn(struct world *world)

@@ -40,6 +40,8 @@ struct world {
 int world_set_up(void **state);
 int world_tear_down(void **state);
 
+/* Makes the exchange; api_dispatch() is the caller's. */
+void world_prepare(struct world *world, enum api_method method, const char *uri, const char *body);
 /* Begins a request; the answer may be there already. @body may be NULL. */
 void world_begin(struct world *world, enum api_method method, const char *uri, const char *body);
 /* The same until it is answered; asserts that it is. Return: the status. */

@@ -115,6 +115,8 @@ static void test_refusals_in_kubernetes_words(void **state)
 	assert_status(world, 400, "BadRequest", "the request has no body");
 	(void) world_request(world, METHOD_POST, PVS, "[]");
 	assert_status(world, 400, "BadRequest", "the body is not an object");
+	(void) world_request(world, METHOD_POST, PVS, "{\"metadata\":5,\"spec\":{}}");
+	assert_status(world, 422, "Invalid", NULL);
 	(void) world_request(world, METHOD_POST, PVS, world_pod_json);
 	assert_status(world, 400, "BadRequest",
 		      "the object in the body is not a PersistentVolume of v1, which is what the "
