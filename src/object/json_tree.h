@@ -52,6 +52,12 @@ size_t utf8_sequence(const unsigned char *text, size_t length);
 /* For raw numbers. */
 bool json_is_number(const struct cJSON *item);
 
+/* A container that lost a member for want of memory. */
+static inline bool json_is_lost(const struct cJSON *item)
+{
+	return item && cJSON_IsInvalid(item);
+}
+
 /* A mutable member; NULL when absent. */
 struct cJSON *json_member(struct cJSON *object, const char *key);
 

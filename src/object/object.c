@@ -11,6 +11,7 @@
 #include "object/arena.h"
 #include "object/build.h"
 #include "object/field.h"
+#include "object/json_tree.h"
 #include "object/kind.h"
 #include "object/metadata.h"
 
@@ -79,6 +80,8 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 	const char *version = json_string(json_get(tree, "apiVersion"), "");
 	const char *kind = json_string(json_get(tree, "kind"), "");
 
+	if (json_is_lost(tree))
+		return failed(reterr, -ENOMEM, "cannot make an object");
 	if (!json_is_object(tree))
 		return failed_plain(reterr, -EINVAL, "an object must be a map");
 	if (*kind == '\0')

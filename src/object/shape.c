@@ -29,6 +29,8 @@ static int wrong_type(const struct field *field, const char *wanted, const struc
 {
 	char detail[80];
 
+	if (json_is_lost(item)) /* its maker had no memory for a member */
+		return failed(reterr, -ENOMEM, "cannot check an object");
 	(void) snprintf(detail, sizeof(detail), "must be %s, not %s", wanted, type_name(item));
 	return field_invalid(field, json_is_string(item) ? item->valuestring : NULL, detail,
 			     reterr);

@@ -191,9 +191,16 @@ static bool parse_json(void)
 	return r == 0;
 }
 
+/* Like most of those who edit it looks at no result: what was lost must show all the same. */
 static int rename_it(struct cJSON *tree, void *userdata)
 {
-	return json_set_string(json_ensure_object(tree, "metadata"), "name", "other");
+	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *refs;
+
+	(void) json_set_string(metadata, "name", "other");
+	refs = json_add_object(json_add_array(metadata, "ownerReferences"), NULL);
+	(void) json_set_string(refs, "kind", "Node");
+	(void) json_set_int(tree, "unknown", 1);
+	return 0;
 }
 
 static bool edit(void)
@@ -202,8 +209,11 @@ static bool edit(void)
 	int r = object_edit(pod, rename_it, NULL, &object, NULL);
 
 	assert_true(r == 0 || r == -ENOMEM);
-	if (r == 0)
+	if (r == 0) {
 		assert_string_equal(object->meta.name, "other");
+		assert_non_null(strstr(object->json, "\"ownerReferences\":[{\"kind\":\"Node\"}]"));
+		assert_non_null(strstr(object->json, "\"unknown\":1"));
+	}
 	(void) object_unref(object);
 	return r == 0;
 }
