@@ -204,6 +204,21 @@ static void test_lists_are_flattened(void **state)
 	document_list_done(&list);
 }
 
+/* What broke a rule is one bad document, not its items. */
+static void test_a_list_that_breaks_a_rule(void **state)
+{
+	struct document_list list;
+
+	parse("apiVersion: v1\nkind: List\nitems:\n"
+	      "- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: a}, "
+	      "provisioner: x}\n"
+	      "kind: List\n",
+	      &list);
+	assert_int_equal(list.count, 1);
+	assert_bad(&list.documents[0], 1, "", "line 5: duplicate key \"kind\"");
+	document_list_done(&list);
+}
+
 static void test_lists_of_json_have_lines(void **state)
 {
 	struct document_list list;
@@ -294,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_json_errors),
 		cmocka_unit_test(test_leading_blanks_belong_to_yaml),
 		cmocka_unit_test(test_lists_are_flattened),
+		cmocka_unit_test(test_a_list_that_breaks_a_rule),
 		cmocka_unit_test(test_lists_of_json_have_lines),
 		cmocka_unit_test(test_defaulted_namespaces_are_named),
 		cmocka_unit_test(test_bytes_are_limited),

@@ -121,6 +121,8 @@ static void test_nul_is_refused(void **state)
 	assert_refused("\"a\\u0000b\"", "line 1, column 9: \\u0000 is not allowed in a string");
 	assert_refused_bytes("\"a\0b\"", 5, -EINVAL,
 			     "line 1, column 3: a control character in a string");
+	assert_refused_bytes("\"\\\0\"", 4, -EINVAL,
+			     "line 1, column 3: unknown escape in a string");
 	assert_refused_bytes("\0", 1, -EINVAL, "line 1, column 1: a value is expected");
 }
 
@@ -150,6 +152,7 @@ static void test_half_surrogates_are_refused(void **state)
 	assert_refused("\"\\ud83d\\u0041\"",
 		       "line 1, column 14: half of a surrogate pair in a string");
 	assert_refused("\"\\udcbe\"", "line 1, column 8: half of a surrogate pair in a string");
+	assert_refused("\"\\udc00\"", "line 1, column 8: half of a surrogate pair in a string");
 	assert_refused("\"\\u12g4\"", "line 1, column 6: \\u wants four hexadecimal digits");
 }
 

@@ -103,6 +103,15 @@ static void test_defaults(void **state)
 	(void) object_unref(object);
 }
 
+static void test_a_host_path_has_a_type(void **state)
+{
+	const struct object *object =
+		object_of(MINIMAL("  hostPath: {path: /data, type: DirectoryOrCreate}\n"));
+
+	assert_string_equal(object->persistent_volume->host_path_type, "DirectoryOrCreate");
+	(void) object_unref(object);
+}
+
 static void test_other_sources(void **state)
 {
 	static const struct {
@@ -136,6 +145,7 @@ static size_t options_of(const char *annotation, char joined[100])
 			annotation);
 	object = object_of(yaml);
 	count = object->persistent_volume->mount_option_count;
+	assert_int_equal(object->persistent_volume->mount_options != NULL, count > 0);
 	joined[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		size_t used = strlen(joined);
@@ -295,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_full_volume),
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_a_host_path_has_a_type),
 		cmocka_unit_test(test_other_sources),
 		cmocka_unit_test(test_the_annotation_wins_case_98),
 		cmocka_unit_test(test_gids_are_numbers_case_347),

@@ -210,6 +210,7 @@ static void test_tags_are_refused(void **state)
 	assert_fails("a: !x 1\n", 1, "line 1: unknown tag \"!x\"");
 	assert_fails("a: !!set {b}\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:set\"");
 	assert_fails("a: !!seq {b: 1}\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:seq\"");
+	assert_fails("a: !!map [1]\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:map\"");
 	assert_fails("a: !!int x\n", 1, "line 1: does not fit its tag: \"x\"");
 	assert_fails("a: !!int 1.5\n", 1, "line 1: does not fit its tag: \"1.5\"");
 	assert_fails("a: !!bool 1\n", 1, "line 1: does not fit its tag: \"1\"");
