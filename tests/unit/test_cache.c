@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_cache - objects sorted by namespace and name: found, replaced, removed, walked
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store_world.h"
+
+#include "base/cleanup.h"
+#include "store/cache.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put(struct cache *cache, const struct object *object)
+{
+	assert_int_equal(cache_reserve(cache, object->kind, 1), 0);
+	(void) object_unref(cache_put(cache, object));
+}
+
+static int check_order(const struct object *object, void *userdata)
+{
+	const struct object **last = userdata;
+	int order = -1;
+
+	if (*last) {
+		order = strcmp((*last)->meta.name_space, object->meta.name_space);
+		if (order == 0)
+			order = strcmp((*last)->meta.name, object->meta.name);
+	}
+	assert_true(order < 0);
+	*last = object;
+	return 0;
+}
+
+static void any_order_of_coming_and_going_stays_sorted(void **state)
+{
+	enum { COUNT = 500 };
+	struct cache cache = { 0 };
+	char name[16], space[16];
+
+	for (unsigned int i = 0; i < COUNT; i++) {
+		unsigned int n = i * 7919 % COUNT;
+
+		(void) snprintf(name, sizeof(name), "n%u", n);
+		(void) snprintf(space, sizeof(space), "s%u", n % 7);
+		cleanup_object const struct object *claim = make_claim(space, name, NULL);
+
+		put(&cache, claim);
+		put(&cache, claim);
+	}
+	assert_int_equal(cache.kinds[KIND_PERSISTENT_VOLUME_CLAIM].count, COUNT);
+	for (unsigned int n = 0; n < COUNT; n++) {
+		const struct object *found, *last = NULL;
+
+		(void) snprintf(name, sizeof(name), "n%u", n);
+		(void) snprintf(space, sizeof(space), "s%u", n % 7);
+		found = cache_get(&cache, KIND_PERSISTENT_VOLUME_CLAIM, space, name);
+		assert_non_null(found);
+		assert_string_equal(found->meta.name, name);
+		assert_null(cache_get(&cache, KIND_PERSISTENT_VOLUME_CLAIM, "s9", name));
+		assert_null(cache_get(&cache, KIND_POD, space, name));
+		if (n % 3)
+			continue;
+		assert_ptr_equal(cache_remove(&cache, KIND_PERSISTENT_VOLUME_CLAIM, space, name),
+				 found);
+		(void) object_unref(found);
+		assert_null(cache_remove(&cache, KIND_PERSISTENT_VOLUME_CLAIM, space, name));
+		assert_int_equal(
+			cache_walk(&cache, KIND_PERSISTENT_VOLUME_CLAIM, NULL, check_order, &last),
+			0);
+	}
+	cache_done(&cache);
+}
+
+static void replaced_object_is_given_back(void **state)
+{
+	cleanup_object const struct object *a = make_volume("v", "a");
+	cleanup_object const struct object *b = make_volume("v", "b");
+	struct cache cache = { 0 };
+	const struct object *old;
+
+	put(&cache, a);
+	old = cache_put(&cache, b);
+	assert_ptr_equal(old, a);
+	(void) object_unref(old);
+	assert_ptr_equal(cache_get(&cache, KIND_PERSISTENT_VOLUME, "", "v"), b);
+	cache_done(&cache);
+}
+
+static int add_name(const struct object *object, void *userdata)
+{
+	char *names = userdata;
+
+	(void) snprintf(names + strlen(names), 64 - strlen(names), "%s ", object->meta.name);
+	return 0;
+}
+
+static void walk_of_a_namespace_sees_no_neighbour(void **state)
+{
+	static const char *const keys[][2] = { { "a", "1" },   { "ab", "2" }, { "a", "3" },
+					       { "a-b", "4" }, { "b", "5" },  { "aa", "6" } };
+	struct cache cache = { 0 };
+	char names[64] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		cleanup_object const struct object *claim =
+			make_claim(keys[i][0], keys[i][1], NULL);
+
+		put(&cache, claim);
+	}
+	assert_int_equal(cache_walk(&cache, KIND_PERSISTENT_VOLUME_CLAIM, "a", add_name, names), 0);
+	assert_string_equal(names, "1 3 ");
+	names[0] = '\0';
+	assert_int_equal(cache_walk(&cache, KIND_PERSISTENT_VOLUME_CLAIM, "c", add_name, names), 0);
+	assert_string_equal(names, "");
+	cache_done(&cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_order_of_coming_and_going_stays_sorted),
+		cmocka_unit_test(replaced_object_is_given_back),
+		cmocka_unit_test(walk_of_a_namespace_sees_no_neighbour),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
