@@ -185,6 +185,8 @@ static void refuse_failed_wait(struct exchange *exchange, const struct pod_wait 
 		refusal = API_TIMEOUT;
 	else if (error == -ENOENT)
 		refusal = API_NOT_FOUND;
+	else if (error == -ECANCELED)
+		refusal = API_SERVICE_UNAVAILABLE;
 	else if (error == -EIO)
 		refusal = API_INVALID; /* the pod asks for what cannot be looked up */
 	reply_refusal_about(exchange, refusal, &details, text);

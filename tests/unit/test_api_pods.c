@@ -76,9 +76,8 @@ static void test_a_failed_wait_says_why(void **state)
 		int error, status;
 		const char *reason;
 	} rows[] = {
-		{ -ETIMEDOUT, 504, "Timeout" },
-		{ -ENOENT, 404, "NotFound" },
-		{ -EIO, 422, "Invalid" },
+		{ -ETIMEDOUT, 504, "Timeout" },    { -ENOENT, 404, "NotFound" },
+		{ -EIO, 422, "Invalid" },          { -ECANCELED, 503, "ServiceUnavailable" },
 		{ -ENOMEM, 500, "InternalError" },
 	};
 	char uid[64];
@@ -174,12 +173,12 @@ static void test_unmount(void **state)
 /* Deleted by somebody else at the same moment: what is left to do is the same. */
 static void test_unmount_of_a_pod_that_just_went(void **state)
 {
+	const struct store_key key = { KIND_POD, "default", "web" };
 	struct world *world = *state;
 	char uid[64];
 
 	store_pod(world, uid);
-	assert_int_equal(
-		store_delete(world->agent.store, KIND_POD, "default", "web", NULL, NULL, NULL), 0);
+	assert_int_equal(store_delete(world->agent.store, &key, NULL, NULL, NULL), 0);
 	world_begin(world, METHOD_POST, WEB "/unmount", NULL);
 	for (int i = 0; i < 50 && world->agent.waits == 0; i++)
 		assert_true(sd_event_run(world->event, 20000) >= 0);
