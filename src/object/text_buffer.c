@@ -38,11 +38,16 @@ void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t lengt
 
 char *text_buffer_take(struct text_buffer *buffer)
 {
+	char *kept;
+
 	text_buffer_put(buffer, "", 1);
 	if (buffer->failed) {
 		free(buffer->bytes);
 		return NULL;
 	}
 	/* Kept for as long as its object: give back what it does not need. */
-	return realloc(buffer->bytes, buffer->used) ?: buffer->bytes;
+	kept = realloc(buffer->bytes, buffer->used);
+	if (!kept)
+		free(buffer->bytes);
+	return kept;
 }

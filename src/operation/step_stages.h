@@ -21,7 +21,7 @@ struct operation_key step_key(const struct step *step);
  * step_stages - ask the step's plugin for its stages
  * @ret_device_mount_path: of a stage: the plugin's global path, freed with free(); else NULL
  *
- * A stage or unstage that the plugin does not have is an empty list: nothing to do.
+ * A step other than publish that the plugin does not have is an empty list: nothing to do.
  *
  * Return: 0; -EOPNOTSUPP no such plugin, or it cannot publish this kind of volume; -ENOMEM; what
  * the slot says.
