@@ -9,6 +9,7 @@
 #include "object/json_tree.h"
 #include "object/kinds.h"
 #include "object/metadata.h"
+#include "object/name_index.h"
 #include "object/pod_volume.h"
 
 #include <assert.h>
@@ -125,8 +126,8 @@ static int default_requests(struct cJSON *container)
 	const struct cJSON *limits = json_get(json_get(container, "resources"), "limits");
 	struct cJSON *requests;
 
-	if (json_count(limits) == 0)
-		return 0;
+	if (json_count(limits) == 0 || json_count(limits) > POD_RESOURCES_MAX)
+		return 0; /* validation refuses so many */
 	requests = json_ensure_object(json_ensure_object(container, "resources"), "requests");
 	if (!requests)
 		return -ENOMEM;
@@ -292,15 +293,6 @@ static void decode_containers(const struct cJSON *spec, struct arena *arena, str
 
 /* ---- decoding: status ---- */
 
-static const struct cJSON *status_of(const struct cJSON *statuses, const char *container)
-{
-	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
-		if (strcmp(json_string(json_get(item, "name"), ""), container) == 0)
-			return item;
-	}
-	return NULL;
-}
-
 static bool any_runs(const struct cJSON *statuses)
 {
 	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
@@ -310,27 +302,38 @@ static bool any_runs(const struct cJSON *statuses)
 	return false;
 }
 
-/* That a container ended needs a word saying so; silence is no evidence. */
-static bool containers_terminated(const struct cJSON *spec, const struct cJSON *status)
+/* Each regular container has a status that says so. */
+static bool all_ended(const struct cJSON *containers, const struct name_index *statuses)
+{
+	for (const struct cJSON *item = json_first(containers); item; item = json_next(item)) {
+		const struct name_entry *own =
+			name_index_find(statuses, json_string(json_get(item, "name"), ""));
+
+		if (!own || !json_get(json_get(own->item, "state"), "terminated"))
+			return false;
+	}
+	return true;
+}
+
+/* That a container ended needs a word saying so; silence is no evidence, and no memory neither. */
+static bool containers_terminated(const struct cJSON *spec, const struct cJSON *status,
+				  struct arena *arena)
 {
 	const char *phase = json_string(json_get(status, "phase"), "");
 	const struct cJSON *statuses = json_get(status, "containerStatuses");
 	const struct cJSON *containers = json_get(spec, "containers");
+	cleanup_name_index struct name_index index = { 0 };
 
 	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0)
 		return true;
-	if (json_count(containers) == 0 || json_count(statuses) < json_count(containers) ||
-	    any_runs(json_get(status, "initContainerStatuses")) ||
+	if (json_count(statuses) == 0 || any_runs(json_get(status, "initContainerStatuses")) ||
 	    any_runs(json_get(status, "ephemeralContainerStatuses")))
 		return false;
-	for (const struct cJSON *item = json_first(containers); item; item = json_next(item)) {
-		const struct cJSON *own =
-			status_of(statuses, json_string(json_get(item, "name"), ""));
-
-		if (!json_get(json_get(own, "state"), "terminated"))
-			return false;
+	if (name_index_init(&index, statuses, "name") < 0) {
+		arena->exhausted = true;
+		return false;
 	}
-	return true;
+	return all_ended(containers, &index);
 }
 
 static void decode_status(const struct cJSON *tree, struct arena *arena, struct pod *pod)
@@ -340,7 +343,7 @@ static void decode_status(const struct cJSON *tree, struct arena *arena, struct 
 
 	pod->phase = arena_string(arena, json_string(json_get(status, "phase"), ""));
 	pod->reason = arena_string(arena, json_string(json_get(status, "reason"), ""));
-	pod->containers_terminated = containers_terminated(json_get(tree, "spec"), status);
+	pod->containers_terminated = containers_terminated(json_get(tree, "spec"), status, arena);
 	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
 		int64_t restarts = 0;
 

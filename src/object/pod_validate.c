@@ -209,6 +209,8 @@ static int check_quantities(const struct cJSON *map, const struct field *field,
 {
 	int r = 0;
 
+	if (json_count(map) > POD_RESOURCES_MAX)
+		return field_invalid(field, NULL, "must have at most 128 entries", reterr);
 	for (const struct cJSON *item = json_first(map); item && r == 0; item = json_next(item))
 		r = field_check_quantity(FIELD_KEY(field, json_key(item)), item, false, reterr);
 	return r;

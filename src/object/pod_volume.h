@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_volume - one element of spec.volumes
+ * pod_volume - one element of spec.volumes, and what limits a pod
  *
  * Only src/object/ uses it.
  */
@@ -11,6 +11,8 @@
 #include "object/field.h"
 #include "object/pod.h"
 #include "object/shape.h"
+
+enum { POD_RESOURCES_MAX = 128 }; /* names in a container's limits or requests */
 
 extern const struct shape pod_volume_shape;
 

@@ -408,6 +408,51 @@ static void test_no_image_is_needed(void **state)
 				      "spec: {containers: [{name: c}]}\n"));
 }
 
+static void test_resources_have_a_number(void **state)
+{
+	char yaml[4000];
+	size_t used;
+
+	used = (size_t) snprintf(
+		yaml, sizeof(yaml),
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: "
+		"[{name: c, resources: {limits: {r0: 1");
+	for (int i = 1; i <= 128; i++)
+		used += (size_t) snprintf(yaml + used, sizeof(yaml) - used, ", r%d: 1", i);
+	(void) snprintf(yaml + used, sizeof(yaml) - used, "}}}]}\n");
+	assert_refused(yaml,
+		       "spec.containers[0].resources.limits: Invalid value: must have at most "
+		       "128 entries");
+}
+
+/* Each container has its status at the other end of the list. */
+static void test_many_statuses(void **state)
+{
+	enum { MANY = 15000 };
+	static char text[MANY * 80];
+	struct document_list list;
+	size_t used;
+
+	used = (size_t) snprintf(text, sizeof(text),
+				 "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":"
+				 "\"a\"},\"spec\":{\"containers\":[");
+	for (int i = 0; i < MANY; i++)
+		used += (size_t) snprintf(text + used, sizeof(text) - used, "%s{\"name\":\"c%d\"}",
+					  i ? "," : "", i);
+	used += (size_t) snprintf(text + used, sizeof(text) - used,
+				  "]},\"status\":{\"containerStatuses\":[");
+	for (int i = MANY - 1; i >= 0; i--)
+		used += (size_t) snprintf(text + used, sizeof(text) - used,
+					  "{\"name\":\"c%d\",\"state\":{\"terminated\":{}}}%s", i,
+					  i ? "," : "");
+	used += (size_t) snprintf(text + used, sizeof(text) - used, "]}}");
+	assert_int_equal(documents_parse(text, used, &list, NULL), 0);
+	assert_int_equal(list.count, 1);
+	assert_string_equal(list.documents[0].failure.text, "");
+	assert_true(list.documents[0].object->pod->containers_terminated);
+	document_list_done(&list);
+}
+
 /* Long lists cost n log n: this would take minutes if each mount looked through all volumes. */
 static void test_many_volumes(void **state)
 {
@@ -449,6 +494,8 @@ int main(void)
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_a_claim_of_a_template_has_a_name),
 		cmocka_unit_test(test_no_image_is_needed),
+		cmocka_unit_test(test_resources_have_a_number),
+		cmocka_unit_test(test_many_statuses),
 		cmocka_unit_test(test_many_volumes),
 	};
 
