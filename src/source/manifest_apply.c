@@ -278,14 +278,6 @@ static void update(struct manifest_apply *apply, struct manifest_key *key,
 			store_update(apply->store, object, &precondition, on_answer, pending));
 }
 
-static void remember_uid(struct manifest_key *key, const struct object *stored)
-{
-	if (key->used_uid && strcmp(key->used_uid, stored->meta.uid) == 0)
-		return;
-	free(key->used_uid);
-	key->used_uid = strdup(stored->meta.uid);
-}
-
 static void remove_stored(struct manifest_apply *apply, struct manifest_key *key,
 			  const struct object *stored, enum manifest_step step)
 {
@@ -295,8 +287,6 @@ static void remove_stored(struct manifest_apply *apply, struct manifest_key *key
 
 	if (!pending)
 		return;
-	if (step == MANIFEST_STEP_REPLACE)
-		remember_uid(key, stored);
 	started(pending,
 		store_delete(apply->store, &stored_key, &precondition, on_answer, pending));
 }

@@ -68,7 +68,7 @@ struct manifest_key {
 	bool ask_again;             /* something changed meanwhile */
 	bool retries;               /* could not be stored: waits for the timer */
 	unsigned int conflicts;     /* in a row, with other writers */
-	char *used_uid;             /* of the pod that its next one replaces */
+	char *used_uid;             /* of the deleted one that its next one replaces */
 	struct manifest_note *refusal; /* why it is not stored as its file has it; NULL */
 	enum object_kind kind;
 	const char *name_space, *name; /* into @bytes */

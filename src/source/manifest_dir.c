@@ -2,8 +2,8 @@
 /*
  * manifest_dir - inotify and the reading thread; see manifest_dir.h
  *
- * The watch is set on the opened directory, not on its path, so that events, listing and reads are
- * about one and the same inode. A job compares the path with it each time: a directory that was
+ * The watch is set on the opened directory, not on its path, so that events and listing are about
+ * one and the same inode. A job compares the path with it each time: a directory that was
  * replaced without an event (something mounted over it) is found at the next occasion.
  */
 #include "source/manifest_dir.h"
@@ -142,11 +142,12 @@ static void free_job(struct job *job)
 
 static void read_files(struct job *job)
 {
-	if (!manifest_place_is_current(&job->place))
+	cleanup_close int fd = manifest_place_open(&job->place);
+
+	if (fd < 0)
 		return;
 	for (size_t i = 0; i < job->count; i++) {
-		struct manifest_file *file =
-			manifest_file_read(job->place.directory_fd, job->names[i]);
+		struct manifest_file *file = manifest_file_read(fd, job->names[i]);
 
 		if (!file)
 			return;
@@ -177,8 +178,6 @@ static void use_place(struct manifest_dir *dir, const struct manifest_place *pla
 	const struct manifest_place old = dir->place;
 
 	dir->place = *place;
-	if (old.directory_fd != place->directory_fd)
-		(void) close_keep_errno(old.directory_fd);
 	remove_watch(dir, old.directory_watch);
 	remove_watch(dir, old.parent_watch);
 }
@@ -221,8 +220,6 @@ static void job_done(struct worker_job *worker_job)
 
 	dir->running = JOB_NONE;
 	if (dir->is_closing) {
-		if (job->is_listing && job->scan.place.directory_fd != dir->place.directory_fd)
-			(void) close_keep_errno(job->scan.place.directory_fd);
 		free_job(job);
 		return;
 	}
@@ -389,9 +386,7 @@ int manifest_dir_new(sd_event *event, const char *path, uint64_t settle_usec,
 	if (!dir)
 		return -ENOMEM;
 	dir->inotify_fd = -EBADF;
-	dir->place = (struct manifest_place){ .directory_fd = -EBADF,
-					      .directory_watch = -1,
-					      .parent_watch = -1 };
+	dir->place = (struct manifest_place){ .directory_watch = -1, .parent_watch = -1 };
 	dir->callbacks = *callbacks;
 	dir->settle_usec = settle_usec;
 	dir->must_list = true;
@@ -418,7 +413,6 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
 	forget_looks(dir);
 	/* A thread that hangs in the directory still uses these; it ends with the process. */
 	if (dir->running == JOB_NONE) {
-		(void) close_keep_errno(dir->place.directory_fd);
 		(void) close_keep_errno(dir->inotify_fd);
 		free(dir->path);
 	}

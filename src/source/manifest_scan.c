@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #define DIRECTORY_EVENTS                                                                           \
 	(IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |        \
@@ -24,12 +25,47 @@ bool manifest_place_is_concerned(const struct manifest_place *place,
 	return event->len == 0 || strcmp(event->name, place->awaited) == 0;
 }
 
-bool manifest_place_is_current(const struct manifest_place *place)
+static int identify(int fd, struct manifest_directory_id *ret)
 {
-	struct stat status;
+	struct statx status = { 0 };
 
-	return place->directory_fd >= 0 && stat(place->path, &status) == 0 &&
-	       status.st_dev == place->device && status.st_ino == place->inode;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) < 0)
+		return -errno;
+	*ret = (struct manifest_directory_id){
+		.device = makedev(status.stx_dev_major, status.stx_dev_minor),
+		.inode = status.stx_ino,
+	};
+	if (status.stx_mask & STATX_BTIME) {
+		ret->born_sec = status.stx_btime.tv_sec;
+		ret->born_nsec = status.stx_btime.tv_nsec;
+	}
+	return 0;
+}
+
+static bool is_same_directory(const struct manifest_directory_id *a,
+			      const struct manifest_directory_id *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->born_sec == b->born_sec &&
+	       a->born_nsec == b->born_nsec;
+}
+
+static int open_path(const struct manifest_place *place, struct manifest_directory_id *ret_id)
+{
+	cleanup_close int fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : identify(fd, ret_id);
+
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+int manifest_place_open(const struct manifest_place *place)
+{
+	struct manifest_directory_id id;
+	cleanup_close int fd = -EBADF;
+
+	fd = open_path(place, &id);
+	if (fd < 0 || !place->is_known || !is_same_directory(&id, &place->id))
+		return -ESTALE;
+	return TAKE_FD(fd);
 }
 
 /* Split off the last name: "/a/b" gives "/a" and "b", "/a" gives "/" and "a", "a" gives "." and
@@ -74,27 +110,25 @@ static int open_directory(struct manifest_scan *scan, const struct manifest_plac
 			  int inotify_fd)
 {
 	struct manifest_place *place = &scan->place;
-	cleanup_close int fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct manifest_directory_id id;
+	cleanup_close int fd = -EBADF;
 	char link[32];
-	struct stat status;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return failed(&scan->failure, -errno, "cannot open the manifest directory '%s'",
+	fd = open_path(place, &id);
+	if (fd < 0)
+		return failed(&scan->failure, fd, "cannot open the manifest directory '%s'",
 			      place->path);
+	/* By descriptor: what is watched is what is listed. */
 	(void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	place->directory_watch = inotify_add_watch(inotify_fd, link, DIRECTORY_EVENTS);
 	if (place->directory_watch < 0)
 		return failed(&scan->failure, -errno, "cannot watch the manifest directory '%s'",
 			      place->path);
 
-	scan->is_same = before->directory_fd < 0 ||
-			(status.st_dev == before->device && status.st_ino == before->inode);
-	if (before->directory_fd >= 0 && scan->is_same)
-		return 0;
-	place->device = status.st_dev;
-	place->inode = status.st_ino;
-	place->directory_fd = TAKE_FD(fd);
-	return 0;
+	scan->is_same = !before->is_known || is_same_directory(&id, &before->id);
+	place->is_known = true;
+	place->id = id;
+	return TAKE_FD(fd);
 }
 
 static int add_file(struct manifest_scan *scan, const char *name, const struct stat *status)
@@ -122,25 +156,24 @@ static int add_file(struct manifest_scan *scan, const char *name, const struct s
 }
 
 /* Names that cannot be examined are listed with an empty identity: reading them says why. */
-static int list_entry(struct manifest_scan *scan, const char *name)
+static int list_entry(struct manifest_scan *scan, int directory_fd, const char *name)
 {
 	struct stat status = { .st_mode = S_IFREG };
 
 	if (!manifest_name_is_taken(name))
 		return 0;
-	if (fstatat(scan->place.directory_fd, name, &status, 0) < 0 && errno == ENOENT)
+	if (fstatat(directory_fd, name, &status, 0) < 0 && errno == ENOENT)
 		return 0;
 	return S_ISREG(status.st_mode) ? add_file(scan, name, &status) : 0;
 }
 
-static int list_files(struct manifest_scan *scan)
+/* Takes the descriptor. */
+static int list_files(struct manifest_scan *scan, int fd)
 {
-	cleanup_closedir DIR *dir = NULL;
+	cleanup_closedir DIR *dir = fdopendir(fd);
 	struct dirent *entry;
-	int fd, r = 0;
+	int r = 0;
 
-	fd = openat(scan->place.directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		(void) close_keep_errno(fd);
 		return failed(&scan->failure, -errno, "cannot list the manifest directory '%s'",
@@ -150,7 +183,7 @@ static int list_files(struct manifest_scan *scan)
 		errno = 0;
 		entry = readdir(dir);
 		if (entry)
-			r = list_entry(scan, entry->d_name);
+			r = list_entry(scan, fd, entry->d_name);
 	} while (entry && r == 0);
 	if (!entry && errno != 0)
 		r = -errno;
@@ -162,12 +195,15 @@ static int list_files(struct manifest_scan *scan)
 void manifest_scan_directory(const struct manifest_place *before, int inotify_fd,
 			     struct manifest_scan *ret)
 {
+	int fd;
+
 	assert(before && inotify_fd >= 0);
 	ret->place = *before;
 	ret->place.directory_watch = -1;
 	watch_parent(&ret->place, inotify_fd);
-	if (open_directory(ret, before, inotify_fd) == 0)
-		(void) list_files(ret);
+	fd = open_directory(ret, before, inotify_fd);
+	if (fd >= 0)
+		(void) list_files(ret, fd);
 }
 
 void manifest_scan_done(struct manifest_scan *scan)

@@ -2,33 +2,44 @@
 /*
  * manifest_scan - find, watch and list the directory; may block, so a worker does it
  *
- * A place is kept open while it is ours: its inode number is then not given to a directory that
- * replaces it, so that device and inode tell the two apart.
+ * Nothing is kept open between two jobs: that would keep the directory's file system from being
+ * unmounted. Device, inode and time of birth tell a directory from the one that took its place (and
+ * maybe its inode number).
  */
 #ifndef PODVOL_SOURCE_MANIFEST_SCAN_H
 #define PODVOL_SOURCE_MANIFEST_SCAN_H
 
 #include "source/manifest_dir.h"
 
+#include <stdint.h>
 #include <sys/inotify.h>
 
-/* The directory as it was opened last, and where a new one would show. */
+struct manifest_directory_id {
+	uint64_t device, inode;
+	int64_t born_sec; /* 0 where the file system does not know */
+	uint32_t born_nsec;
+};
+
+/* The directory as it was seen last, and where a new one would show. */
 struct manifest_place {
-	const char *path;    /* borrowed */
-	int directory_fd;    /* -EBADF: never seen */
+	const char *path; /* borrowed */
+	bool is_known;    /* it was seen */
+	struct manifest_directory_id id;
 	int directory_watch; /* -1: not watched now */
-	dev_t device;
-	ino_t inode;
-	int parent_watch;  /* of the nearest directory above that exists; -1 */
-	char awaited[256]; /* the name in there that leads to the path */
+	int parent_watch;    /* of the nearest directory above that exists; -1 */
+	char awaited[256];   /* the name in there that leads to the path */
 };
 
 /* Does an event of the parent's watch concern us? */
 bool manifest_place_is_concerned(const struct manifest_place *place,
 				 const struct inotify_event *event);
 
-/* Does the path still lead to the open directory? Blocks. */
-bool manifest_place_is_current(const struct manifest_place *place);
+/**
+ * manifest_place_open - open the directory if it still is the one that was seen last
+ *
+ * Return: its descriptor; -ESTALE another one, or none, is there. Blocks.
+ */
+int manifest_place_open(const struct manifest_place *place);
 
 struct manifest_scan {
 	struct manifest_place place; /* what to use from now on */
@@ -40,9 +51,9 @@ struct manifest_scan {
 
 /**
  * manifest_scan_directory - watch first, then list, so that nothing falls between
- * @before: the place so far; when the directory cannot be opened it stays open in @ret
- * @ret:    to be given to manifest_scan_done(), also after a failure; the descriptor of its place
- *          is the caller's, and is @before's when that is still the directory
+ * @before: the place so far
+ * @ret:    to be given to manifest_scan_done(), also after a failure; its place is then still the
+ *          one that was seen last
  */
 void manifest_scan_directory(const struct manifest_place *before, int inotify_fd,
 			     struct manifest_scan *ret);

@@ -306,8 +306,11 @@ static void on_deleted(struct manifest_source *source, const struct object *obje
 		source->has_news = true;
 		manifest_directory_note_keep(&source->directory_note, -1);
 	}
-	if (key->definitions && !key->used_uid)
+	/* What comes next is another object, whatever uid its document names. */
+	if (key->definitions) {
+		free(key->used_uid);
 		key->used_uid = strdup(object->meta.uid);
+	}
 	manifest_catalog_affect(&source->catalog, key);
 }
 

@@ -43,8 +43,7 @@
  * What vanished. A document that was edited out of its file deletes its Pod. Files that vanished
  * with no pause longer than the settling time are judged together, as one stroke (at the latest
  * after ten settling times). Their pods are deleted, unless the directory was lost:
- *  - it cannot be read, or is another one than before (device and inode; it is held open, so that
- *    its inode number is not used again), or
+ *  - it cannot be read, or is another one than before (device, inode and time of birth), or
  *  - every manifest that had pods is gone, and there was more than one, or
  *  - the only manifest that had pods is gone, and with it every other manifest, or
  *  - at start: none of the files named by stored objects is there.
