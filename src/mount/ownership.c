@@ -117,7 +117,7 @@ static int change_entry(const struct tree_entry *entry, const struct ownership *
 
 int ownership_walk_new(int root_fd, const struct ownership *ownership, struct ownership_walk **ret)
 {
-	struct ownership_walk *walk;
+	struct ownership_walk *walk = NULL;
 	int result;
 
 	assert(root_fd >= 0 && ownership && ret);
@@ -195,7 +195,7 @@ int ownership_apply(int root_fd, const struct ownership *ownership, const atomic
 		    struct ownership_counts *ret, struct failure *reterr)
 {
 	struct ownership_counts counts = { 0 };
-	struct ownership_walk *walk;
+	struct ownership_walk *walk = NULL;
 	int result;
 
 	assert(root_fd >= 0 && ownership);

@@ -102,6 +102,11 @@ static void test_empty_parents(void **state)
 	assert_false(is_there("a"));
 	remove_empty_parents(sandbox_fd(), "gone", 0);
 	remove_empty_parents(sandbox_fd(), "missing/too/gone", 0);
+
+	/* As after a crash between two levels: what is there above the missing ones goes. */
+	sandbox_mkdir("a", 0750);
+	remove_empty_parents(sandbox_fd(), "a/b/c/d/gone", 0);
+	assert_false(is_there("a"));
 }
 
 static void test_parents_behind_a_link_stay(void **state)
