@@ -14,6 +14,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 static const struct {
@@ -34,6 +35,18 @@ static int open_log(const struct config *config, struct failure *reterr)
 	return failed_plain(reterr, -EINVAL,
 			    "log-level: '%s' is not error, warning, notice, info or debug",
 			    config->log_level);
+}
+
+/* Volumes on their way hold descriptors; the default soft limit is for programs that use select(2).
+ */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void) setrlimit(RLIMIT_NOFILE, &limit); /* then the limit that was given holds */
 }
 
 static int prepare_loop(sd_event **ret, struct failure *reterr)
@@ -148,6 +161,7 @@ static int run(const struct config *config, struct failure *reterr)
 	sd_event *event = NULL;
 	int r = open_log(config, reterr);
 
+	raise_descriptor_limit();
 	if (r >= 0)
 		r = privileges_check_and_cut(reterr);
 	if (r >= 0)

@@ -117,6 +117,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = events_new((size_t) agent->config->events_max, &agent->events);
 	if (r >= 0)
 		r = waits_new(agent, &agent->waits);
+	if (r >= 0)
+		r = look_up_errors_new(agent, &agent->look_up_errors);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
 
@@ -229,11 +231,8 @@ static void on_store_changed(void *userdata)
 static void on_looked(void *userdata, const struct object *pod)
 {
 	struct agent *agent = userdata;
-	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
 
-	for (size_t i = 0; errors && i < errors->count; i++)
-		events_record(agent->events, pod, "Warning", "FailedMount", errors->texts[i],
-			      realtime_usec());
+	look_up_errors_note(agent->look_up_errors, pod);
 	waits_pod_changed(agent->waits, pod->meta.uid);
 }
 
@@ -356,6 +355,7 @@ struct agent *agent_free(struct agent *agent)
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
+	look_up_errors_free(agent->look_up_errors);
 	events_free(agent->events);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);

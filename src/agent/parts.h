@@ -32,6 +32,7 @@ enum agent_priority {
 };
 
 struct waits;
+struct look_up_errors;
 
 struct agent {
 	sd_event *event; /* borrowed */
@@ -59,6 +60,7 @@ struct agent {
 
 	struct events *events;
 	struct waits *waits;
+	struct look_up_errors *look_up_errors;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
 	bool sources_complete; /* every source delivered a complete snapshot: unmounting is allowed
@@ -86,6 +88,13 @@ int waits_new(struct agent *agent, struct waits **ret);
 struct waits *waits_free(struct waits *waits);
 /* Something about this pod changed: look at its waits. Cheap when there are none. */
 void waits_pod_changed(struct waits *waits, const char *pod_uid);
+
+/* ---- look_up_errors.c ---- */
+
+int look_up_errors_new(struct agent *agent, struct look_up_errors **ret);
+struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
+/* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
+void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
 
 /* ---- volume_row.c ---- */
 

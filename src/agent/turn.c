@@ -29,6 +29,12 @@ void agent_request_turn(struct agent *agent)
 
 /* ---- store changes ---- */
 
+static void pod_changed(struct agent *agent, const struct object *pod)
+{
+	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
+	waits_pod_changed(agent->waits, pod->meta.uid);
+}
+
 static void take_changes(struct agent *agent)
 {
 	const struct store_change *change;
@@ -43,7 +49,7 @@ static void take_changes(struct agent *agent)
 			break;
 		populator_change(agent->populator, change, now);
 		if (change->object->kind == KIND_POD)
-			waits_pod_changed(agent->waits, change->object->meta.uid);
+			pod_changed(agent, change->object);
 	}
 	if (r == -ESTALE) {
 		log_message(LOG_WARNING, "too many changes at once; looking at every pod again");

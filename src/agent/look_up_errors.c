@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * look_up_errors - tells of pods whose volumes cannot be looked up, once that has stood for a
+ * moment
+ *
+ * A pod that comes together with its claim is looked at before the claim is bound; that heals
+ * within milliseconds and is nobody's concern. What stands longer becomes an event of the pod and a
+ * line in the journal, once until it changes. A queue in order of time, one timer, no wake-up while
+ * it is empty.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <string.h>
+#include <uthash.h>
+
+enum { STANDS_USEC = 1000000, TIMER_ACCURACY_USEC = 10000 };
+
+struct waiting_pod {
+	char *uid, *name_space, *name;
+	char *text; /* what was told last; NULL while waiting */
+	uint64_t due_usec;
+	UT_hash_handle
+		hh; /* by uid; uthash keeps the order of insertion, which is that of due_usec */
+};
+
+struct look_up_errors {
+	struct agent *agent;
+	struct waiting_pod *pods, *told;
+	sd_event_source *timer;
+};
+
+static void waiting_pod_free(struct waiting_pod *pod)
+{
+	free(pod->uid);
+	free(pod->name_space);
+	free(pod->name);
+	free(pod->text);
+	free(pod);
+}
+
+static void forget(struct waiting_pod **list, struct waiting_pod *pod)
+{
+	HASH_DEL(*list, pod);
+	waiting_pod_free(pod);
+}
+
+static struct waiting_pod *find(struct waiting_pod *list, const char *uid)
+{
+	struct waiting_pod *pod;
+
+	HASH_FIND_STR(list, uid, pod);
+	return pod;
+}
+
+static void set_timer(struct look_up_errors *errors)
+{
+	if (!errors->pods)
+		return;
+	(void) sd_event_source_set_time(errors->timer, errors->pods->due_usec);
+	(void) sd_event_source_set_enabled(errors->timer, SD_EVENT_ONESHOT);
+}
+
+/* Returns whether there was anything to tell; @ret_text is then the first of it. */
+static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
+{
+	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
+	char key[POD_KEY_BYTES];
+	struct log_subject subject = { .pod = pod_key(pod->pod, key), .pod_uid = pod->meta.uid };
+
+	for (size_t i = 0; errors && i < errors->count; i++) {
+		log_about(LOG_WARNING, &subject, "volume '%s' cannot be looked up: %s",
+			  errors->volumes[i], errors->texts[i]);
+		events_record(agent->events, pod, "Warning", "FailedMount", errors->texts[i],
+			      realtime_usec());
+	}
+	if (!errors || errors->count == 0)
+		return false;
+	*ret_text = strdup(errors->texts[0]);
+	return *ret_text != NULL;
+}
+
+static void keep_told(struct look_up_errors *errors, struct waiting_pod *pod)
+{
+	HASH_DEL(errors->pods, pod);
+	HASH_ADD_KEYPTR(hh, errors->told, pod->uid, strlen(pod->uid), pod);
+}
+
+static int on_due(sd_event_source *source, uint64_t now, void *userdata)
+{
+	struct look_up_errors *errors = userdata;
+	struct waiting_pod *pod;
+
+	while ((pod = errors->pods) && pod->due_usec <= now) {
+		const struct object *object =
+			store_get(errors->agent->store, KIND_POD, pod->name_space, pod->name);
+
+		if (object && strcmp(object->meta.uid, pod->uid) == 0 &&
+		    tell(errors->agent, object, &pod->text))
+			keep_told(errors, pod);
+		else
+			forget(&errors->pods, pod);
+	}
+	set_timer(errors);
+	return 0;
+}
+
+int look_up_errors_new(struct agent *agent, struct look_up_errors **ret)
+{
+	struct look_up_errors *errors = calloc(1, sizeof(*errors));
+	int r;
+
+	if (!errors)
+		return -ENOMEM;
+	errors->agent = agent;
+	r = sd_event_add_time(agent->event, &errors->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_USEC,
+			      on_due, errors);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(errors->timer, SD_EVENT_OFF);
+	if (r < 0) {
+		look_up_errors_free(errors);
+		return r;
+	}
+	*ret = errors;
+	return 0;
+}
+
+struct look_up_errors *look_up_errors_free(struct look_up_errors *errors)
+{
+	if (!errors)
+		return NULL;
+	while (errors->pods)
+		forget(&errors->pods, errors->pods);
+	while (errors->told)
+		forget(&errors->told, errors->told);
+	sd_event_source_disable_unref(errors->timer);
+	free(errors);
+	return NULL;
+}
+
+static struct waiting_pod *waiting_pod_new(const struct object *pod)
+{
+	struct waiting_pod *waiting = calloc(1, sizeof(*waiting));
+
+	if (!waiting)
+		return NULL;
+	waiting->uid = strdup(pod->meta.uid);
+	waiting->name_space = strdup(pod->meta.name_space);
+	waiting->name = strdup(pod->meta.name);
+	if (waiting->uid && waiting->name_space && waiting->name)
+		return waiting;
+	waiting_pod_free(waiting);
+	return NULL;
+}
+
+static void forget_told(struct look_up_errors *errors, const char *uid)
+{
+	struct waiting_pod *told = find(errors->told, uid);
+
+	if (told)
+		forget(&errors->told, told);
+}
+
+void look_up_errors_note(struct look_up_errors *errors, const struct object *pod)
+{
+	const struct desired_errors *found = desired_errors(errors->agent->desired, pod->meta.uid);
+	const struct waiting_pod *told = find(errors->told, pod->meta.uid);
+	struct waiting_pod *waiting;
+
+	if (told && found && found->count > 0 && strcmp(found->texts[0], told->text) == 0)
+		return;
+	forget_told(errors, pod->meta.uid);
+	if (!found || found->count == 0 || find(errors->pods, pod->meta.uid))
+		return;
+	waiting = waiting_pod_new(pod);
+	if (!waiting)
+		return; /* the wait and describe still say it */
+	waiting->due_usec = monotonic_usec() + STANDS_USEC;
+	HASH_ADD_KEYPTR(hh, errors->pods, waiting->uid, strlen(waiting->uid), waiting);
+	if (errors->pods == waiting)
+		set_timer(errors);
+}

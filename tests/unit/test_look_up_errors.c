@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_look_up_errors - what heals is not told, what stands is told once until it changes
+ */
+#include "agent/parts.h"
+#include "fake_objects.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { MOMENT_USEC = 1100000 }; /* a little more than an error has to stand */
+
+static struct fake_pod pod;
+static const struct object *stored_pod;
+static uint64_t skipped_usec;
+
+const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
+				      const char *name_space, const char *name);
+int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
+
+const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
+				      const char *name_space, const char *name)
+{
+	return stored_pod;
+}
+
+/* When the timer was last set to fire, from now. */
+int __real_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
+int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec)
+{
+	skipped_usec = usec - monotonic_usec();
+	return __real_sd_event_source_set_time(source, usec);
+}
+
+static int setup(void **state)
+{
+	struct agent *agent = calloc(1, sizeof(*agent));
+
+	assert_non_null(agent);
+	fake_pod_init(&pod, "web", "uid-1");
+	stored_pod = &pod.object;
+	assert_return_code(sd_event_new(&agent->event), errno);
+	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
+	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
+	assert_int_equal(events_new(10, &agent->events), 0);
+	assert_int_equal(look_up_errors_new(agent, &agent->look_up_errors), 0);
+	*state = agent;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct agent *agent = *state;
+
+	look_up_errors_free(agent->look_up_errors);
+	events_free(agent->events);
+	desired_free(agent->desired);
+	dirty_set_free(agent->dirty);
+	sd_event_unref(agent->event);
+	free(agent);
+	return 0;
+}
+
+static void fail_look_up(struct agent *agent, const char *text)
+{
+	desired_clear_errors(agent->desired, "uid-1");
+	if (text)
+		assert_int_equal(desired_add_error(agent->desired, "uid-1", "data", text), 0);
+	look_up_errors_note(agent->look_up_errors, &pod.object);
+}
+
+static void let_stand(struct agent *agent)
+{
+	uint64_t end = monotonic_usec() + MOMENT_USEC;
+
+	while (monotonic_usec() < end)
+		assert_return_code(sd_event_run(agent->event, end - monotonic_usec()), errno);
+}
+
+static size_t told(struct agent *agent)
+{
+	cleanup_json struct cJSON *list = events_view(agent->events);
+	size_t sum = 0;
+
+	for (size_t i = 0; i < json_count(json_get(list, "items")); i++) {
+		int64_t count = 0;
+
+		assert_true(
+			json_int64(json_get(json_at(json_get(list, "items"), i), "count"), &count));
+		sum += (size_t) count;
+	}
+	return sum;
+}
+
+static void test_what_stands_is_told_once(void **state)
+{
+	struct agent *agent = *state;
+
+	fail_look_up(agent, "PVC is not bound");
+	fail_look_up(agent, "PVC is not bound");
+	assert_int_equal(told(agent), 0);
+	assert_in_range(skipped_usec, 900000, 1000000);
+	let_stand(agent);
+	assert_int_equal(told(agent), 1);
+	fail_look_up(agent, "PVC is not bound");
+	let_stand(agent);
+	assert_int_equal(told(agent), 1);
+	fail_look_up(agent, "PVC is being deleted");
+	let_stand(agent);
+	assert_int_equal(told(agent), 2);
+}
+
+static void test_what_heals_is_not_told(void **state)
+{
+	struct agent *agent = *state;
+
+	fail_look_up(agent, "PVC is not bound");
+	fail_look_up(agent, NULL);
+	let_stand(agent);
+	assert_int_equal(told(agent), 0);
+}
+
+static void test_a_pod_that_is_gone_is_not_told(void **state)
+{
+	struct agent *agent = *state;
+
+	fail_look_up(agent, "PVC is not bound");
+	stored_pod = NULL;
+	let_stand(agent);
+	assert_int_equal(told(agent), 0);
+}
+
+#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_AGENT(test_what_stands_is_told_once),
+		WITH_AGENT(test_what_heals_is_not_told),
+		WITH_AGENT(test_a_pod_that_is_gone_is_not_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
