@@ -357,6 +357,48 @@ static void claim_with_a_class_is_left_to_its_provisioner(void **state)
 	assert_string_equal(world->events, "");
 }
 
+static void no_wake(void *userdata)
+{
+}
+
+static void a_binding_is_four_writes_in_their_order(void **state)
+{
+	static const char *const writes[] = { "\"uid\":\"" UID, "\"phase\":\"Bound\"",
+					      "bind-completed", "\"phase\":\"Bound\"" };
+	const struct store_change *change;
+	struct world *world = *state;
+	struct store_watch *watch;
+
+	put(world, VOLUME("v", "", REF(""), "'phase':'Available'"));
+	put(world, CLAIM("", "", "'phase':'Pending'"));
+	assert_int_equal(store_watch_new(world->store.store, ~0U, 2, no_wake, NULL, &watch), 0);
+	start(world);
+	run(world);
+	for (size_t i = 0; i < ARRAY_SIZE(writes); i++) {
+		assert_int_equal(store_watch_next(watch, &change), 1);
+		assert_string_equal(change->object->meta.name, i < 2 ? "v" : "c");
+		assert_true(has(change->object, writes[i]));
+		assert_false(has(change->previous, writes[i]));
+	}
+	assert_int_equal(store_watch_next(watch, &change), 0);
+	watch = store_watch_free(watch);
+}
+
+static void volume_that_is_being_deleted_is_not_bound(void **state)
+{
+	struct world *world = *state;
+
+	put(world, "{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v',"
+		   "'finalizers':['example.com/x']},'spec':{'capacity':{'storage':'2Gi'},"
+		   "'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/d'}}}");
+	assert_int_equal(world_delete(&world->store, KIND_PERSISTENT_VOLUME, "", "v"), 0);
+	put(world, CLAIM("", NAMES("v"), ""));
+	start(world);
+	run(world);
+	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
+	assert_string_equal(world->events, "c/VolumeMismatch ");
+}
+
 /* case 394: each of the four writes is there or not when the binder begins anew. */
 static void case_394_a_crash_between_two_writes_is_finished(void **state)
 {
@@ -553,6 +595,8 @@ int main(void)
 		TEST(case_384_and_case_385_delayed_class),
 		TEST(claim_with_a_class_is_left_to_its_provisioner),
 		cmocka_unit_test(case_394_a_crash_between_two_writes_is_finished),
+		TEST(a_binding_is_four_writes_in_their_order),
+		TEST(volume_that_is_being_deleted_is_not_bound),
 		TEST(case_395_free_volume_is_available),
 		TEST(case_396_retained_volume_is_released),
 		TEST(case_397_volume_that_nobody_deletes_has_failed),
