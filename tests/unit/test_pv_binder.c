@@ -106,10 +106,21 @@ static void run(struct world *world)
 	} while (store_resource_version(world->store.store) != before);
 }
 
+static void start_and_run(struct world *world)
+{
+	start(world);
+	run(world);
+}
+
+static const struct object *get(struct world *world, enum object_kind kind, const char *name)
+{
+	return store_get(world->store.store, kind, kind == KIND_PERSISTENT_VOLUME ? "" : "ns",
+			 name);
+}
+
 static const struct persistent_volume_claim *claim(struct world *world)
 {
-	const struct object *object =
-		store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c");
+	const struct object *object = get(world, KIND_PERSISTENT_VOLUME_CLAIM, "c");
 
 	assert_non_null(object);
 	return object->claim;
@@ -117,8 +128,7 @@ static const struct persistent_volume_claim *claim(struct world *world)
 
 static const struct persistent_volume *volume(struct world *world, const char *name)
 {
-	const struct object *object =
-		store_get(world->store.store, KIND_PERSISTENT_VOLUME, "", name);
+	const struct object *object = get(world, KIND_PERSISTENT_VOLUME, name);
 
 	assert_non_null(object);
 	return object->persistent_volume;
@@ -166,8 +176,7 @@ static void case_387_named_volume_is_bound_whatever_the_selector(void **state)
 
 	put(world, CLAIM("", NAMES("v") ",'selector':{'matchLabels':{'no':'such'}}", ""));
 	put(world, VOLUME("v", "", "", ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_bound(world, "v");
 	assert_false(claim(world)->bound_by_controller);
 	assert_true(volume(world, "v")->bound_by_controller);
@@ -226,8 +235,7 @@ static void case_390_bound_claim_lost_its_volume_name(void **state)
 	struct world *world = *state;
 
 	put(world, CLAIM(IS_DONE, "", "'phase':'Bound'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_LOST);
 	assert_string_equal(world->events, "c/ClaimLost ");
 }
@@ -237,8 +245,7 @@ static void case_391_bound_claim_lost_its_volume(void **state)
 	struct world *world = *state;
 
 	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_LOST);
 	assert_string_equal(world->events, "c/ClaimLost ");
 	run(world);
@@ -251,8 +258,7 @@ static void case_392_bound_claim_repairs_its_volume(void **state)
 
 	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Lost'"));
 	put(world, VOLUME("v", "", "", "'phase':'Available'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_bound(world, "v");
 	assert_string_equal(world->events, "");
 }
@@ -263,8 +269,7 @@ static void case_393_bound_claim_whose_volume_has_another(void **state)
 
 	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
 	put(world, VOLUME("v", "", REF_UID(OTHER), "'phase':'Bound'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_LOST);
 	assert_non_null(strstr(world->events, "c/ClaimMisbound "));
 	assert_string_equal(volume(world, "v")->claim_uid, OTHER);
@@ -279,8 +284,7 @@ static void case_378_volume_made_for_the_claim_is_used(void **state)
 	put(world, VOLUME("small", "", "", ""));
 	put(world, VOLUME("v", "", REF(""), ""));
 	put(world, CLAIM("", "", ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_bound(world, "v");
 	/* The claim named nothing: the controller chose. The user had written the claimRef. */
 	assert_true(claim(world)->bound_by_controller);
@@ -295,8 +299,7 @@ static void case_379_volume_of_a_former_claim_is_not_used(void **state)
 
 	put(world, VOLUME("v", "", REF_UID(OTHER), "'phase':'Released'"));
 	put(world, CLAIM("", "", ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 	assert_int_equal(volume(world, "v")->phase, VOLUME_RELEASED);
 	assert_string_equal(world->events, "c/FailedBinding ");
@@ -310,8 +313,7 @@ static void case_380_class_and_selector_of_a_made_volume_do_not_matter(void **st
 
 	put(world, VOLUME("v", "", REF("") CLASS("gold"), ""));
 	put(world, CLAIM("", CLASS("silver") ",'selector':{'matchLabels':{'no':'such'}}", ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_bound(world, "v");
 }
 
@@ -323,8 +325,7 @@ static void case_381_made_volume_that_does_not_fit_is_skipped(void **state)
 		   "'namespace':'ns'},'spec':{'accessModes':['ReadWriteOnce'],"
 		   "'resources':{'requests':{'storage':'5Gi'}}}}");
 	put(world, VOLUME("v", "", REF(""), ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 	assert_int_equal(volume(world, "v")->phase, VOLUME_AVAILABLE);
 }
@@ -337,8 +338,7 @@ static void case_384_and_case_385_delayed_class(void **state)
 		   "'late'},'provisioner':'kubernetes.io/no-provisioner',"
 		   "'volumeBindingMode':'WaitForFirstConsumer'}");
 	put(world, CLAIM("", CLASS("late"), ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 	assert_string_equal(world->events, "c/WaitForFirstConsumer ");
 	put(world, VOLUME("v", "", REF("") CLASS("late"), ""));
@@ -351,8 +351,7 @@ static void claim_with_a_class_is_left_to_its_provisioner(void **state)
 	struct world *world = *state;
 
 	put(world, CLAIM("", CLASS("fast"), ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 	assert_string_equal(world->events, "");
 }
@@ -372,8 +371,7 @@ static void a_binding_is_four_writes_in_their_order(void **state)
 	put(world, VOLUME("v", "", REF(""), "'phase':'Available'"));
 	put(world, CLAIM("", "", "'phase':'Pending'"));
 	assert_int_equal(store_watch_new(world->store.store, ~0U, 2, no_wake, NULL, &watch), 0);
-	start(world);
-	run(world);
+	start_and_run(world);
 	for (size_t i = 0; i < ARRAY_SIZE(writes); i++) {
 		assert_int_equal(store_watch_next(watch, &change), 1);
 		assert_string_equal(change->object->meta.name, i < 2 ? "v" : "c");
@@ -393,8 +391,7 @@ static void volume_that_is_being_deleted_is_not_bound(void **state)
 		   "'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/d'}}}");
 	assert_int_equal(world_delete(&world->store, KIND_PERSISTENT_VOLUME, "", "v"), 0);
 	put(world, CLAIM("", NAMES("v"), ""));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 	assert_string_equal(world->events, "c/VolumeMismatch ");
 }
@@ -444,8 +441,7 @@ static void case_396_retained_volume_is_released(void **state)
 	struct world *world = *state;
 
 	put(world, VOLUME("v", "", REF_UID(UID), "'phase':'Bound'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(volume(world, "v")->phase, VOLUME_RELEASED);
 	assert_string_equal(volume(world, "v")->claim_uid, UID);
 	assert_string_equal(world->events, "");
@@ -467,8 +463,7 @@ static void case_397_volume_that_nobody_deletes_has_failed(void **state)
 	put(world,
 	    VOLUME("w", "'pv.kubernetes.io/provisioned-by':'example.com/p'",
 		   REF_UID(UID) ",'persistentVolumeReclaimPolicy':'Delete'", "'phase':'Bound'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(volume(world, "v")->phase, VOLUME_FAILED);
 	assert_string_equal(world->events, "v/VolumeFailedDelete ");
 	assert_int_equal(volume(world, "w")->phase, VOLUME_RELEASED);
@@ -484,8 +479,7 @@ static void case_398_volume_of_a_claim_that_is_there_stays(void **state)
 	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
 	put(world, VOLUME("v", "", REF_UID(UID), "'phase':'Bound'"));
 	version = store_resource_version(world->store.store);
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_int_equal(store_resource_version(world->store.store), version);
 	assert_int_equal(volume(world, "v")->phase, VOLUME_BOUND);
 }
@@ -498,8 +492,7 @@ static void case_399_and_case_400_claim_is_bound_elsewhere(void **state)
 	put(world, VOLUME("v", "", REF_UID(UID), "'phase':'Bound'"));
 	put(world, VOLUME("ours", BY_US, REF_UID(UID), "'phase':'Bound'"));
 	put(world, VOLUME("users", "", REF_UID(UID), "'phase':'Bound'"));
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_false(volume(world, "ours")->has_claim_ref);
 	assert_false(volume(world, "ours")->bound_by_controller);
 	assert_int_equal(volume(world, "ours")->phase, VOLUME_AVAILABLE);
@@ -521,12 +514,6 @@ static void delete_by_name(struct world *world, enum object_kind kind, const cha
 		0);
 }
 
-static bool is_there(struct world *world, enum object_kind kind, const char *name)
-{
-	return store_get(world->store.store, kind, kind == KIND_PERSISTENT_VOLUME ? "" : "ns",
-			 name);
-}
-
 static void deleted_claim_waits_for_its_pods(void **state)
 {
 	static const char pod[] = "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s',"
@@ -544,21 +531,20 @@ static void deleted_claim_waits_for_its_pods(void **state)
 	put(world, text);
 	(void) snprintf(text, sizeof(text), pod, "stranger", "other", "node");
 	put(world, text);
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_bound(world, "v");
 
 	delete_by_name(world, KIND_PERSISTENT_VOLUME_CLAIM, "c");
 	delete_by_name(world, KIND_PERSISTENT_VOLUME, "v");
 	run(world);
 	assert_true(claim(world)->object->meta.deletes);
-	assert_true(is_there(world, KIND_PERSISTENT_VOLUME, "v"));
+	assert_non_null(get(world, KIND_PERSISTENT_VOLUME, "v"));
 
 	delete_by_name(world, KIND_POD, "user");
 	run(world);
-	assert_false(is_there(world, KIND_PERSISTENT_VOLUME_CLAIM, "c"));
+	assert_null(get(world, KIND_PERSISTENT_VOLUME_CLAIM, "c"));
 	/* Released by then, so its own deletion goes on, too. */
-	assert_false(is_there(world, KIND_PERSISTENT_VOLUME, "v"));
+	assert_null(get(world, KIND_PERSISTENT_VOLUME, "v"));
 }
 
 static void finalizers_of_others_are_left(void **state)
@@ -568,8 +554,7 @@ static void finalizers_of_others_are_left(void **state)
 	put(world, "{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v',"
 		   "'finalizers':['example.com/x']},'spec':{'capacity':{'storage':'2Gi'},"
 		   "'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/d'}}}");
-	start(world);
-	run(world);
+	start_and_run(world);
 	assert_true(has(volume(world, "v")->object, "kubernetes.io/pv-protection"));
 	delete_by_name(world, KIND_PERSISTENT_VOLUME, "v");
 	run(world);
