@@ -87,7 +87,8 @@ static void a_failure_backs_off(void **state)
 static void nonsense_of_a_stage_backs_off_too(void **state)
 {
 	(void) state;
-	/* case 305, there is no panic to recover from; a stage that answers with nonsense counts */
+	/* case 305, a difference: there is no panic to recover from; a stage that answers with
+	 * nonsense counts */
 	world.stage_result = 1234;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(run_until_ended(1)->result.error, -EPROTO);

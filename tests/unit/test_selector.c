@@ -73,7 +73,7 @@ static void test_another_host_does_not_match_case_341(void **state)
 				 "values: [other, node-1]}]}]"));
 }
 
-/* case 342: no terms match nothing; such a volume is refused before, by its field. */
+/* case 342, a difference: no terms match nothing, but such a volume is refused when written. */
 static void test_no_terms_match_nothing_case_342(void **state)
 {
 	const struct node_selector none = { 0 };

@@ -239,8 +239,8 @@ static void case_337_uncertain_is_not_mounted(void **state)
 	assert_int_equal(fixture->error, -ETIMEDOUT);
 }
 
-/* difference: kubelet's wait for the unmount is satisfied by an uncertain entry; ours is not,
- * because there may be a mount still. */
+/* case 338, a difference: kubelet's wait for the unmount is satisfied by an uncertain entry; ours
+ * is not, because there may be a mount still. */
 static void case_338_uncertain_is_not_unmounted(void **state)
 {
 	struct fixture *fixture = *state;
@@ -267,6 +267,7 @@ static void case_339_mounted_in_the_last_moment(void **state)
 	assert_int_equal(fixture->error, 0);
 }
 
+/* case 340, a difference: the answer is the step, its error and the next try, not three lists. */
 static void case_340_timeout_says_what_is_in_the_way(void **state)
 {
 	static const struct failure failure = { -ENOENT, "path \"/x\" does not exist" };
@@ -287,8 +288,8 @@ static void case_340_timeout_says_what_is_in_the_way(void **state)
 	assert_why(fixture, "3 attempts, next in ");
 }
 
-/* difference: kubelet's wait ends at once with any look-up error; ours when it has stood for a
- * second, because a claim that came with its pod is bound a moment later. */
+/* case 310, a difference: kubelet's wait ends at once with any look-up error; ours when it has
+ * stood for a second, because a claim that came with its pod is bound a moment later. */
 static void case_310_look_up_error_ends_the_wait_when_it_stands(void **state)
 {
 	struct fixture *fixture = *state;
