@@ -95,6 +95,51 @@ static int print_events(struct cli *cli, const char *pod)
 
 /* ---- a pod ---- */
 
+/* ---- manifests ---- */
+
+/* A document that was refused may lack its namespace; then it is the default one. */
+static bool is_about(const struct podvol_table *problems, size_t row, const char *pod)
+{
+	const char *kind = podvol_table_cell(problems, row, podvol_table_find(problems, "Kind"));
+	const char *name = podvol_table_cell(problems, row, podvol_table_find(problems, "Name"));
+	const char *name_space =
+		podvol_table_cell(problems, row, podvol_table_find(problems, "Namespace"));
+	const char *slash = strchr(pod, '/');
+
+	if (strcmp(kind, "Pod") != 0 || !slash || strcmp(name, slash + 1) != 0)
+		return false;
+	if (*name_space == '\0' || strcmp(name_space, "-") == 0)
+		name_space = "default";
+	return strlen(name_space) == (size_t) (slash - pod) &&
+	       strncmp(name_space, pod, (size_t) (slash - pod)) == 0;
+}
+
+static void print_problem(struct cli *cli, const struct podvol_table *problems, size_t row)
+{
+	const struct field fields[] = { { "File", "File" },
+					{ "Line", "Line" },
+					{ "Since", "Since" },
+					{ "Problem", "Problem" } };
+
+	(void) fputs("Manifest refused:\n", cli->out);
+	print_fields(cli, 2, problems, row, fields, ARRAY_SIZE(fields));
+}
+
+/* What is in force is then older than what the file says. */
+static int print_problems(struct cli *cli, const char *pod)
+{
+	struct podvol_table *problems = NULL;
+	int r = podvol_table_get(cli->podvol, "/podvol/v1/manifests", &problems);
+
+	if (r < 0)
+		return r;
+	for (size_t row = 0; row < podvol_table_rows(problems); row++)
+		if (is_about(problems, row, pod))
+			print_problem(cli, problems, row);
+	podvol_table_free(problems);
+	return 0;
+}
+
 static void print_pod_head(struct cli *cli, const char *pod, const char *uid)
 {
 	const char *slash = strchr(pod, '/');
@@ -149,7 +194,9 @@ static int describe_pod(struct cli *cli)
 	if (pod) {
 		print_pod_head(cli, pod, uid);
 		print_pod_volumes(cli, volumes);
-		r = print_events(cli, pod);
+		r = print_problems(cli, pod);
+		if (r >= 0)
+			r = print_events(cli, pod);
 	} else {
 		r = -ENOMEM;
 	}

@@ -183,6 +183,14 @@ static const char volumes_table[] =
 static const char events_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Reason\"},{\"name\":\"Message\"}],"
 	"\"rows\":[{\"cells\":[\"FailedMount\",\"no\"]}]}";
+/* Of another kind, another pod, another namespace, and the one that is asked about. */
+static const char manifests_table[] =
+	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"File\"},{\"name\":\"Line\"},{"
+	"\"name\":\"Kind\"},{\"name\":\"Namespace\"},{\"name\":\"Name\"},{\"name\":\"Problem\"}],"
+	"\"rows\":[{\"cells\":[\"a.yaml\",\"1\",\"StorageClass\",\"-\",\"web\",\"bad\"]},"
+	"{\"cells\":[\"b.yaml\",\"1\",\"Pod\",\"-\",\"web2\",\"bad\"]},"
+	"{\"cells\":[\"c.yaml\",\"1\",\"Pod\",\"edge\",\"web\",\"bad\"]},"
+	"{\"cells\":[\"web.yaml\",\"5\",\"Pod\",\"-\",\"web\",\"bad\"]}]}";
 static const char applied_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Kind\"},{\"name\":\"Namespace\"},{"
 	"\"name\":\"Name\"},{\"name\":\"UID\"},{\"name\":\"Result\"}],\"rows\":[{\"cells\":["
@@ -425,12 +433,14 @@ static void test_describe(void **state)
 	const struct answer list[] = {
 		{ "GET /podvol/v1/pods/", 0, 200, volumes_table },
 		{ "GET /podvol/v1/volumes/", 0, 200, volumes_table },
+		{ "GET /podvol/v1/manifests", 0, 200, manifests_table },
 		{ "GET /api/v1/namespaces/default/events", 0, 200, events_table },
 	};
 
 	assert_int_equal(RUN(list, "describe pod u-1"), EXIT_DONE);
 	assert_string_equal(sent,
 			    "GET /podvol/v1/pods/u-1/volumes\n"
+			    "GET /podvol/v1/manifests\n"
 			    "GET /api/v1/namespaces/default/events?fieldSelector=involvedObject."
 			    "kind%3DPod%2CinvolvedObject.name%3Dweb\n");
 	assert_string_equal(out_text, "Name:               web\n"
@@ -450,6 +460,11 @@ static void test_describe(void **state)
 				      "    Error:          -\n"
 				      "    Attempts:       -\n"
 				      "    Next retry:     -\n"
+				      "Manifest refused:\n"
+				      "  File:             web.yaml\n"
+				      "  Line:             5\n"
+				      "  Since:            -\n"
+				      "  Problem:          bad\n"
 				      "Events:\n"
 				      "REASON        MESSAGE\n"
 				      "FailedMount   no\n");
