@@ -362,7 +362,7 @@ static void no_wake(void *userdata)
 
 static void a_binding_is_four_writes_in_their_order(void **state)
 {
-	static const char *const writes[] = { "\"uid\":\"" UID, "\"phase\":\"Bound\"",
+	static const char *const writes[] = { ("\"uid\":\"" UID), "\"phase\":\"Bound\"",
 					      "bind-completed", "\"phase\":\"Bound\"" };
 	const struct store_change *change;
 	struct world *world = *state;
