@@ -98,7 +98,7 @@ void look_up_errors_note(struct look_up_errors *errors, const struct object *pod
 
 /* ---- volume_row.c ---- */
 
-/* One volume of one pod, wanted, mounted or both. */
+/* One volume of one pod under one of its names there, wanted, mounted or both. */
 struct volume_row {
 	const struct desired_volume *want;
 	const struct desired_pod *want_pod;

@@ -116,7 +116,7 @@ static int describe_publish(const struct step *step, const struct volume_request
 		return -ENOMEM;
 	entry->pod_uid = want_pod->pod_uid;
 	entry->pod_key = pod_key(want_pod->pod->pod, ret->pod_key);
-	entry->outer_name = want_pod->outer_name;
+	entry->outer_name = want_pod->outer_names[0]; /* for people; the path is the same */
 	entry->path = ret->path;
 	entry->read_only = want_pod->spec.read_only;
 	entry->single_writer = pv && pv->access_modes == ACCESS_READ_WRITE_ONCE_POD;

@@ -15,7 +15,7 @@
 static struct volume_row make_row(const struct desired_volume *want,
 				  const struct desired_pod *want_pod,
 				  const struct actual_volume *have,
-				  const struct actual_pod *have_pod)
+				  const struct actual_pod *have_pod, const char *outer_name)
 {
 	return (struct volume_row){
 		.want = want,
@@ -24,20 +24,27 @@ static struct volume_row make_row(const struct desired_volume *want,
 		.have_pod = have_pod,
 		.unique_name = want ? want->unique_name : have->unique_name,
 		.pod_uid = want_pod ? want_pod->pod_uid : have_pod->pod_uid,
-		.outer_name = want_pod ? want_pod->outer_name : have_pod->outer_name,
+		.outer_name = outer_name,
 	};
 }
 
-/* Everything that is wanted, beside what is there of it. */
+/* Everything that is wanted, beside what is there of it: a row for each name that the pod gives it.
+ */
 static int visit_wanted(const struct agent *agent, const struct desired_volume *want,
 			const struct desired_pod *want_pod,
 			int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
 {
 	const struct actual_volume *have = actual_find(agent->actual, want->unique_name);
 	const struct actual_pod *have_pod = have ? actual_find_pod(have, want_pod->pod_uid) : NULL;
-	struct volume_row row = make_row(want, want_pod, have, have_pod);
+	int r = 0;
 
-	return visit(&row, userdata);
+	for (size_t i = 0; r == 0 && i < want_pod->outer_name_count; i++) {
+		struct volume_row row =
+			make_row(want, want_pod, have, have_pod, want_pod->outer_names[i]);
+
+		r = visit(&row, userdata);
+	}
+	return r;
 }
 
 /* What is there and nobody wants. */
@@ -51,7 +58,7 @@ static int visit_unwanted(const struct agent *agent, const struct actual_volume 
 
 	if (want && desired_find_pod(want, have_pod->pod_uid))
 		return 0;
-	row = make_row(NULL, NULL, have, have_pod);
+	row = make_row(NULL, NULL, have, have_pod, have_pod->outer_name);
 	return visit(&row, userdata);
 }
 

@@ -29,7 +29,7 @@ const char *mount_state_name(enum mount_state state); /* "absent", "uncertain", 
 struct actual_pod {
 	char *pod_uid;
 	char *pod_key;    /* "namespace/name" for people; "" when only known from disk */
-	char *outer_name; /* provisionally the inner name after a rebuild */
+	char *outer_name; /* the first, for people; provisionally the inner name after a rebuild */
 	char *path;       /* host path, as plugin->get_path() gave it */
 	enum mount_state state;
 	bool read_only;

@@ -66,6 +66,46 @@ static void pod_take_objects(struct desired_pod *pod, const struct desired_want 
 	pod_drop_objects(&old);
 }
 
+static bool has_name(char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void free_names(char **names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* All of them or, without memory, those of before. */
+static int pod_take_names(struct desired_pod *pod, const struct desired_want *want)
+{
+	char **names = calloc(want->outer_name_count, sizeof(*names));
+	size_t count = 0;
+
+	for (size_t i = 0; names && i < want->outer_name_count; i++) {
+		if (has_name(names, count, want->outer_names[i]))
+			continue;
+		names[count] = strdup(want->outer_names[i]);
+		if (!names[count]) {
+			free_names(names, count);
+			return -ENOMEM;
+		}
+		count++;
+	}
+	if (!names)
+		return -ENOMEM;
+
+	free_names(pod->outer_names, pod->outer_name_count);
+	pod->outer_names = names;
+	pod->outer_name_count = count;
+	return 0;
+}
+
 static struct desired_pod *pod_free(struct desired_pod *pod)
 {
 	if (!pod)
@@ -73,7 +113,7 @@ static struct desired_pod *pod_free(struct desired_pod *pod)
 
 	pod_drop_objects(pod);
 	free(pod->pod_uid);
-	free(pod->outer_name);
+	free_names(pod->outer_names, pod->outer_name_count);
 	free(pod);
 	return NULL;
 }
@@ -86,8 +126,7 @@ static struct desired_pod *pod_new(const struct desired_want *want)
 		return NULL;
 
 	pod->pod_uid = strdup(want->pod->meta.uid);
-	pod->outer_name = strdup(want->outer_name);
-	if (!pod->pod_uid || !pod->outer_name)
+	if (!pod->pod_uid || pod_take_names(pod, want) < 0)
 		return pod_free(pod);
 
 	pod->requested_usec = want->now_usec;
@@ -130,12 +169,15 @@ static bool volume_requires_remount(const struct desired_volume *volume,
 	return volume->plugin->requires_remount && volume->plugin->requires_remount(spec);
 }
 
-static void volume_refresh_pod(struct desired_volume *volume, struct desired_pod *pod,
-			       const struct desired_want *want)
+static int volume_refresh_pod(struct desired_volume *volume, struct desired_pod *pod,
+			      const struct desired_want *want)
 {
+	if (pod_take_names(pod, want) < 0)
+		return -ENOMEM;
 	pod_take_objects(pod, want);
 	if (volume_requires_remount(volume, &pod->spec))
 		pod->requested_usec = want->now_usec;
+	return 0;
 }
 
 /* ---- volumes ---- */
@@ -201,14 +243,16 @@ int desired_add(struct desired *desired, const struct desired_want *want)
 	int error;
 
 	assert(desired && want);
-	assert(want->unique_name && want->plugin && want->spec && want->pod && want->outer_name);
+	assert(want->unique_name && want->plugin && want->spec && want->pod);
+	assert(want->outer_names && want->outer_name_count > 0);
 
 	volume = desired_find(desired, want->unique_name);
 	pod = volume ? desired_find_pod(volume, want->pod->meta.uid) : NULL;
 	if (pod) {
-		volume_refresh_pod(volume, pod, want);
-		mark(desired, want->unique_name);
-		return 0;
+		error = volume_refresh_pod(volume, pod, want);
+		if (error >= 0)
+			mark(desired, want->unique_name);
+		return error;
 	}
 
 	if (!volume)

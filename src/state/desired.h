@@ -17,10 +17,12 @@
 
 struct desired_pod {
 	char *pod_uid;
-	const struct object *pod;    /* a reference */
-	const struct object *claim;  /* a reference, or NULL */
-	struct volume_spec spec;     /* its objects are references */
-	char *outer_name;            /* pod.spec.volumes[].name */
+	const struct object *pod;   /* a reference */
+	const struct object *claim; /* a reference, or NULL */
+	struct volume_spec spec;    /* its objects are references */
+	char **outer_names; /* pod.spec.volumes[].name of each volume that is this one, in the pod's
+			       order: two may refer to the same claim */
+	size_t outer_name_count;     /* at least 1 */
 	uint64_t requested_usec;     /* monotonic; when the mount was first wanted */
 	uint64_t remount_generation; /* raised by desired_request_remount() */
 	UT_hash_handle hh;           /* by pod_uid */
@@ -46,12 +48,13 @@ struct desired_want {
 	bool device_mountable;
 	const struct volume_spec *spec;
 	const struct object *pod, *claim;
-	const char *outer_name;
+	const char *const *outer_names; /* one that comes again is kept once */
+	size_t outer_name_count;        /* at least 1 */
 	uint64_t now_usec;
 };
 
-/* Adding the same pod again refreshes its objects but keeps the time of the request, unless the
- * plugin requires remounts. Return: 1 new, 0 refreshed, -ENOMEM. */
+/* Adding the same pod again refreshes its objects and names but keeps the time of the request,
+ * unless the plugin requires remounts. Return: 1 new, 0 refreshed, -ENOMEM: nothing changed. */
 int desired_add(struct desired *desired, const struct desired_want *want);
 void desired_remove(struct desired *desired, const char *unique_name, const char *pod_uid);
 

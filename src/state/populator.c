@@ -179,45 +179,111 @@ static bool may_get_volumes(const struct populator *populator, const struct obje
 	       actual_pod_may_be_mounted(populator->options.actual, pod->meta.uid);
 }
 
-static int want_volume(struct populator *populator, const struct object *pod,
-		       const struct pod_volume *volume, uint64_t now_usec, struct failure *reterr)
+/* What is known of a pod's volumes, in the pod's order. */
+struct found_volumes {
+	struct volume_lookup *volumes; /* no unique name: not used, or not to be had */
+	const char **names;            /* room for the names of one of them */
+	size_t count;
+};
+
+static int found_new(size_t count, struct found_volumes *ret)
 {
-	struct volume_lookup found;
-	int error;
+	*ret = (struct found_volumes){
+		.volumes = calloc(count + 1, sizeof(*ret->volumes)),
+		.names = calloc(count + 1, sizeof(*ret->names)),
+		.count = count,
+	};
+	return ret->volumes && ret->names ? 0 : -ENOMEM;
+}
 
-	error = volume_lookup(populator->options.store, pod, volume, &found, reterr);
-	if (error < 0)
-		return error;
+static void found_done(struct found_volumes *found)
+{
+	for (size_t i = 0; found->volumes && i < found->count; i++)
+		free(found->volumes[i].unique_name);
+	free(found->volumes);
+	free(found->names);
+}
 
-	error = desired_add(populator->options.desired,
-			    &(struct desired_want){
-				    .unique_name = found.unique_name,
-				    .plugin = found.plugin,
-				    .device_mountable = found.device_mountable,
-				    .spec = &found.spec,
-				    .pod = pod,
-				    .claim = found.claim,
-				    .outer_name = volume->name,
-				    .now_usec = now_usec,
-			    });
-	free(found.unique_name);
-	return error < 0 ? failed(reterr, error, "cannot keep volume '%s'", volume->name) : 0;
+/* All names that the pod has for its volume @which: those that lead to the same unique name. */
+static size_t collect_names(const struct found_volumes *found, const struct object *pod,
+			    size_t which)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		if (found->volumes[i].unique_name &&
+		    strcmp(found->volumes[i].unique_name, found->volumes[which].unique_name) == 0)
+			found->names[count++] = pod->pod->volumes[i].name;
+	return count;
+}
+
+static int want_volume(struct populator *populator, const struct object *pod,
+		       const struct found_volumes *found, size_t which, uint64_t now_usec)
+{
+	const struct volume_lookup *volume = &found->volumes[which];
+	size_t name_count = collect_names(found, pod, which);
+
+	return desired_add(populator->options.desired,
+			   &(struct desired_want){
+				   .unique_name = volume->unique_name,
+				   .plugin = volume->plugin,
+				   .device_mountable = volume->device_mountable,
+				   .spec = &volume->spec,
+				   .pod = pod,
+				   .claim = volume->claim,
+				   .outer_names = found->names,
+				   .outer_name_count = name_count,
+				   .now_usec = now_usec,
+			   });
+}
+
+static void add_error(const struct populator *populator, const struct object *pod,
+		      const char *outer_name, const struct failure *failure)
+{
+	(void) desired_add_error(populator->options.desired, pod->meta.uid, outer_name,
+				 failure->text);
 }
 
 /* One volume that cannot be looked up does not keep the others from the pod. */
-static void want_volumes(struct populator *populator, const struct object *pod, uint64_t now_usec)
+static void look_up_volumes(const struct populator *populator, const struct object *pod,
+			    struct found_volumes *found)
 {
 	const struct pod_volume *volumes = pod->pod->volumes;
-	struct desired *desired = populator->options.desired;
 
-	desired_clear_errors(desired, pod->meta.uid);
-	for (size_t i = 0; i < pod->pod->volume_count; i++) {
+	for (size_t i = 0; i < found->count; i++) {
+		struct volume_lookup lookup = { 0 };
 		struct failure failure = { 0 };
 
-		if (is_used(pod->pod, &volumes[i]) &&
-		    want_volume(populator, pod, &volumes[i], now_usec, &failure) < 0)
-			(void) desired_add_error(desired, pod->meta.uid, volumes[i].name,
-						 failure.text);
+		if (!is_used(pod->pod, &volumes[i]))
+			continue;
+		if (volume_lookup(populator->options.store, pod, &volumes[i], &lookup, &failure) <
+		    0)
+			add_error(populator, pod, volumes[i].name, &failure);
+		else
+			found->volumes[i] = lookup;
+	}
+}
+
+static void want_volumes(struct populator *populator, const struct object *pod, uint64_t now_usec)
+{
+	cleanup(found_done) struct found_volumes found = { 0 };
+	struct failure failure = { 0 };
+
+	desired_clear_errors(populator->options.desired, pod->meta.uid);
+	if (found_new(pod->pod->volume_count, &found) < 0) {
+		(void) failed(&failure, -ENOMEM, "cannot look up the volumes of the pod");
+		add_error(populator, pod, "", &failure);
+		return;
+	}
+	look_up_volumes(populator, pod, &found);
+	for (size_t i = 0; i < found.count; i++) {
+		const char *name = pod->pod->volumes[i].name;
+
+		if (!found.volumes[i].unique_name ||
+		    want_volume(populator, pod, &found, i, now_usec) >= 0)
+			continue;
+		(void) failed(&failure, -ENOMEM, "cannot keep volume '%s'", name);
+		add_error(populator, pod, name, &failure);
 	}
 }
 

@@ -59,7 +59,8 @@ static int add(struct world *world, const struct fake_pod *pod, const struct vol
 						   .device_mountable = true,
 						   .spec = &spec,
 						   .pod = &pod->object,
-						   .outer_name = "data",
+						   .outer_names = (const char *[]){ "data" },
+						   .outer_name_count = 1,
 						   .now_usec = now_usec,
 					   });
 }
@@ -92,7 +93,8 @@ static void test_new_want_is_kept_and_dirty(void **state)
 	assert_ptr_equal(pod->pod, &world->a.object);
 	assert_null(pod->claim);
 	assert_ptr_equal(pod->spec.pv, &world->pv.object);
-	assert_string_equal(pod->outer_name, "data");
+	assert_int_equal(pod->outer_name_count, 1);
+	assert_string_equal(pod->outer_names[0], "data");
 	assert_int_equal(pod->requested_usec, 7);
 	assert_null(desired_find_pod(volume, "uid-b"));
 	assert_int_equal(fake_references, 2); /* pod and PV */
@@ -111,6 +113,40 @@ static void test_refresh_keeps_time_of_request(void **state)
 	assert_ptr_equal(pod->pod, &newer.object);
 	assert_int_equal(pod->requested_usec, 7);
 	assert_int_equal(fake_references, 2);
+}
+
+/* Names as the pod has them now; each may come twice. */
+static int add_names(struct world *world, const char *const *names, size_t count)
+{
+	struct volume_spec spec = { .name = "pv", .pv = &world->pv.object };
+
+	return desired_add(world->desired, &(struct desired_want){
+						   .unique_name = "fake/pv",
+						   .plugin = &fake_plugin,
+						   .spec = &spec,
+						   .pod = &world->a.object,
+						   .outer_names = names,
+						   .outer_name_count = count,
+					   });
+}
+
+static void test_names_of_one_volume_are_kept_once_in_order(void **state)
+{
+	static const char *const first[] = { "data", "copy", "data", "again", "copy" };
+	static const char *const then[] = { "copy" };
+	struct world *world = *state;
+	const struct desired_pod *pod;
+
+	assert_int_equal(add_names(world, first, ARRAY_SIZE(first)), 1);
+	pod = desired_find_pod(desired_first(world->desired), "uid-a");
+	assert_int_equal(pod->outer_name_count, 3);
+	assert_string_equal(pod->outer_names[0], "data");
+	assert_string_equal(pod->outer_names[1], "copy");
+	assert_string_equal(pod->outer_names[2], "again");
+
+	assert_int_equal(add_names(world, then, ARRAY_SIZE(then)), 0);
+	assert_int_equal(pod->outer_name_count, 1);
+	assert_string_equal(pod->outer_names[0], "copy");
 }
 
 static void test_refresh_of_remounting_plugin_is_a_new_request(void **state)
@@ -233,7 +269,8 @@ static void test_ten_thousand_volumes_are_linear(void **state)
 					     .plugin = &fake_plugin,
 					     .spec = &spec,
 					     .pod = &world->a.object,
-					     .outer_name = "data" };
+					     .outer_names = (const char *[]){ "data" },
+					     .outer_name_count = 1 };
 
 		(void) snprintf(name, sizeof(name), "fake/%u", i);
 		(void) snprintf(pod_uid, sizeof(pod_uid), "uid-%u", i);
@@ -252,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(test_new_want_is_kept_and_dirty),
 		WITH_WORLD(test_refresh_keeps_time_of_request),
+		WITH_WORLD(test_names_of_one_volume_are_kept_once_in_order),
 		WITH_WORLD(test_refresh_of_remounting_plugin_is_a_new_request),
 		WITH_WORLD(test_remount_is_requested_only_where_the_plugin_wants_it),
 		WITH_WORLD(test_last_pod_takes_the_volume_along),

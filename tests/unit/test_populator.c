@@ -94,7 +94,8 @@ static void test_inline_volume_is_a_want_of_its_pod(void **state)
 	pod = desired_find_pod(volume, "uid-a");
 	assert_string_equal(volume->plugin->name, "kubernetes.io/empty-dir");
 	assert_false(volume->device_mountable);
-	assert_string_equal(pod->outer_name, "data");
+	assert_int_equal(pod->outer_name_count, 1);
+	assert_string_equal(pod->outer_names[0], "data");
 	assert_string_equal(pod->spec.name, "data");
 	assert_ptr_equal(pod->spec.pod, pod->pod);
 	assert_int_equal(pod->spec.source->source, SOURCE_EMPTY_DIR);
@@ -102,6 +103,31 @@ static void test_inline_volume_is_a_want_of_its_pod(void **state)
 	assert_int_equal(pod->requested_usec, 5);
 	assert_int_equal(dirty_count(world->dirty), 1);
 	assert_int_equal(world->looks, 1);
+}
+
+/* One want under all its names, those that no container uses excepted. */
+static void test_volumes_of_one_claim_are_names_of_one_want(void **state)
+{
+	struct populator_world *world = *state;
+	const struct desired_pod *pod;
+
+	put_bound(world, "c", "pv");
+	for (unsigned int i = 0; i < 2; i++) { /* and once more: a refresh */
+		put_pod(world, "a", "",
+			", volumeMounts: [{name: data, mountPath: /a}, {name: copy, mountPath: /b},"
+			" {name: scratch, mountPath: /c}]",
+			"{name: copy, persistentVolumeClaim: {claimName: c}},"
+			"{name: idle, persistentVolumeClaim: {claimName: c}},"
+			"{name: scratch, emptyDir: {}},"
+			"{name: data, persistentVolumeClaim: {claimName: c}}",
+			"");
+		expect_wants(world, "uid-a", LOCAL "pv " EMPTY_DIR("a", "scratch"));
+		expect_error(world, "uid-a", NULL);
+		pod = desired_find_pod(desired_find(world->desired, LOCAL "pv"), "uid-a");
+		assert_int_equal(pod->outer_name_count, 2);
+		assert_string_equal(pod->outer_names[0], "copy");
+		assert_string_equal(pod->outer_names[1], "data");
+	}
 }
 
 static void test_pods_of_other_nodes_are_passed_over(void **state)
@@ -421,6 +447,7 @@ int main(void)
 		LATER(test_volume_that_no_container_uses_is_passed_over),
 		LATER(test_init_and_ephemeral_containers_use_volumes_too),
 		LATER(test_inline_volume_is_a_want_of_its_pod),
+		LATER(test_volumes_of_one_claim_are_names_of_one_want),
 		LATER(test_pods_of_other_nodes_are_passed_over),
 		LATER(test_one_failing_volume_does_not_keep_the_other),
 		LATER(test_failure_later_takes_nothing_away),

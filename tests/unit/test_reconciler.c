@@ -73,7 +73,8 @@ static void want(struct world *world, const struct fake_pod *pod)
 							.device_mountable = true,
 							.spec = &spec,
 							.pod = &pod->object,
-							.outer_name = "data",
+							.outer_names = (const char *[]){ "data" },
+							.outer_name_count = 1,
 						}) >= 0);
 }
 

@@ -113,7 +113,8 @@ static void want(struct world *world, const char *pod)
 							.device_mountable = world->device_mountable,
 							.spec = &spec,
 							.pod = &world->pods[pod_index(pod)].object,
-							.outer_name = "data",
+							.outer_names = (const char *[]){ "data" },
+							.outer_name_count = 1,
 						}) >= 0);
 }
 

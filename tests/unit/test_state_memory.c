@@ -93,7 +93,8 @@ static void want_all(struct world *world, const struct fake_pod *pod)
 					     .device_mountable = true,
 					     .spec = &spec,
 					     .pod = &pod->object,
-					     .outer_name = "data" };
+					     .outer_names = (const char *[]){ "data" },
+					     .outer_name_count = 1 };
 
 		expect_wanted(world, volumes[i], pod, desired_add(world->desired, &want));
 	}

@@ -40,7 +40,7 @@ static void test_bound_claim_is_a_want(void **state)
 	assert_string_equal(pod->spec.pv->meta.name, "pv");
 	assert_null(pod->spec.source);
 	assert_string_equal(pod->claim->meta.name, "claim");
-	assert_string_equal(pod->outer_name, "data");
+	assert_string_equal(pod->outer_names[0], "data");
 	assert_false(pod->spec.read_only);
 }
 

@@ -152,7 +152,26 @@ static void want_volume(struct fixture *fixture)
 					     .plugin = &fake_plugin,
 					     .spec = &spec,
 					     .pod = &pod.object,
-					     .outer_name = "data",
+					     .outer_names = (const char *[]){ "data" },
+					     .outer_name_count = 1,
+				     }),
+			 1);
+}
+
+/* A second volume of the pod that refers to the same claim. */
+static void want_volume_twice(struct fixture *fixture)
+{
+	static const char *const names[] = { "data", "copy" };
+	struct volume_spec spec = { .name = "data", .pod = &pod.object, .source = &pod.volume };
+
+	assert_int_equal(desired_add(fixture->agent.desired,
+				     &(struct desired_want){
+					     .unique_name = "fake/uid-1-data",
+					     .plugin = &fake_plugin,
+					     .spec = &spec,
+					     .pod = &pod.object,
+					     .outer_names = names,
+					     .outer_name_count = ARRAY_SIZE(names),
 				     }),
 			 1);
 }
@@ -334,6 +353,35 @@ static void test_pod_that_goes_ends_the_wait(void **state)
 	assert_why(fixture, "pod 'default/web' was deleted");
 }
 
+static void test_one_volume_is_waited_for_under_each_of_its_names(void **state)
+{
+	static const struct pod_volume both[] = { { .name = "data" }, { .name = "copy" } };
+	static struct pod_volume_mount mounts[] = { { .name = "data", .mount_path = "/data" },
+						    { .name = "copy", .mount_path = "/copy" } };
+	static struct pod_container main_container = { .name = "c",
+						       .mounts = mounts,
+						       .mount_count = 2 };
+	struct fixture *fixture = *state;
+
+	pod.pod.containers = &main_container;
+	pod.pod.volumes = (void *) both;
+	pod.pod.volume_count = ARRAY_SIZE(both);
+	want_volume(fixture);
+	publish(fixture, 0, ERROR_FINAL);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_SHORT_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+	assert_why(fixture, "volume 'copy': not looked at yet");
+
+	unwant_volume(fixture);
+	want_volume_twice(fixture);
+	fixture->calls = 0;
+	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, 0);
+}
+
 static void test_unused_volumes_are_not_waited_for(void **state)
 {
 	struct fixture *fixture = *state;
@@ -384,6 +432,7 @@ int main(void)
 		WITH_TABLES(case_310_look_up_error_ends_the_wait_when_it_stands),
 		WITH_TABLES(test_look_up_error_that_heals),
 		WITH_TABLES(test_pod_that_goes_ends_the_wait),
+		WITH_TABLES(test_one_volume_is_waited_for_under_each_of_its_names),
 		WITH_TABLES(test_unused_volumes_are_not_waited_for),
 		WITH_TABLES(test_waits_are_bounded_and_cancelled),
 		WITH_TABLES(test_stopping_ends_every_wait),
