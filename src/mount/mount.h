@@ -65,7 +65,8 @@ int open_beneath(int root_fd, const char *path, int flags, enum path_policy poli
  * make_directories - mkdir -p beneath a directory, each missing level with exactly @mode [worker]
  * @mode: applied against the umask; existing levels are left as they are
  *
- * No symbolic link is followed and no mount entered (PATH_NO_SYMLINKS).
+ * No symbolic link is followed and no mount entered (PATH_NO_SYMLINKS). A level that somebody
+ * removes meanwhile is made again, a bounded number of times.
  *
  * Return: O_PATH|O_DIRECTORY descriptor of the last level; or as open_beneath(), -ENOTDIR, -ENOSPC,
  * -EROFS.

@@ -23,6 +23,9 @@
  * who renames all the time must not keep a worker here for ever. */
 enum { OPEN_ATTEMPTS_MAX = 64 };
 
+/* A teardown removes parents that it left empty, and a set-up beside it may need them. */
+enum { MAKE_ATTEMPTS_MAX = 64 };
+
 struct fd_path fd_path(int fd)
 {
 	struct fd_path path;
@@ -161,26 +164,42 @@ static int make_levels(int root_fd, char *path, mode_t mode)
 		      : TAKE_FD(fd);
 }
 
+static int make_missing(int root_fd, const char *path, mode_t mode)
+{
+	cleanup_free char *copy = strdup(path);
+
+	return copy ? make_levels(root_fd, copy, mode) : -ENOMEM;
+}
+
+/* In a directory that was removed after it was opened nothing can be made any more. */
+static int unless_removed(int opened_fd)
+{
+	cleanup_close int fd = opened_fd;
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0)
+		return -ENOENT;
+	return TAKE_FD(fd);
+}
+
 int make_directories(int root_fd, const char *path, mode_t mode, struct failure *reterr)
 {
-	cleanup_free char *copy = NULL;
-	int fd;
+	int fd = -ENOENT;
 
 	assert(root_fd >= 0 && path && !(mode & ~07777U));
 
-	/* Mostly all of it exists: one call instead of one per level. */
-	fd = path_open(root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
-	if (fd >= 0)
-		return fd;
-	if (fd != -ENOENT)
-		return open_failed(reterr, fd, path, PATH_NO_SYMLINKS);
-	if (*path == '/')
-		return open_failed(reterr, -EXDEV, path, PATH_NO_SYMLINKS);
-
-	copy = strdup(path);
-	if (!copy)
-		return failed(reterr, -ENOMEM, "cannot make directory '%s'", path);
-	fd = make_levels(root_fd, copy, mode);
+	for (unsigned int attempt = 0; fd == -ENOENT && attempt < MAKE_ATTEMPTS_MAX; attempt++) {
+		/* Mostly all of it exists: one call instead of one per level. */
+		fd = unless_removed(
+			path_open(root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS));
+		if (fd >= 0)
+			return fd;
+		if (fd != -ENOENT)
+			return open_failed(reterr, fd, path, PATH_NO_SYMLINKS);
+		if (*path == '/')
+			return open_failed(reterr, -EXDEV, path, PATH_NO_SYMLINKS);
+		fd = unless_removed(make_missing(root_fd, path, mode));
+	}
 	if (fd == -EXDEV || fd == -ELOOP || fd == -EAGAIN)
 		return open_failed(reterr, fd, path, PATH_NO_SYMLINKS);
 	if (fd < 0)
