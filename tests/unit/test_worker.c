@@ -523,8 +523,8 @@ static void threads_take_no_signals(void **state)
 }
 
 /* Reachable for the leak checker: a stuck thread's pool stays for as long as the process. */
-static struct worker_return *left_behind;
-static struct worker_pool *left_pool;
+static struct worker_return *volatile left_behind;
+static struct worker_pool *volatile left_pool;
 static struct test_job stuck_for_good;
 static sem_t stuck_started, stuck_go;
 
