@@ -3,8 +3,8 @@
  * parts - what the files of this folder share: the agent's boxes; nobody else includes it
  *
  * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
- * -> ledger -> operations) and what comes back from operations, waits.c the waits for pods, views.c
- * and volume_row.c what the API shows.
+ * -> ledger -> operations), intent.c what a step notes before it begins, results.c what comes back,
+ * waits.c the waits for pods, views.c and volume_row.c what the API shows.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H
@@ -76,8 +76,20 @@ struct agent {
 /* Have a turn soon; any number of calls make one turn. */
 void agent_request_turn(struct agent *agent);
 int agent_on_turn(sd_event_source *source, void *userdata);
-void agent_on_ended(void *userdata, const struct operation_ended *ended);
 void agent_on_retry(void *userdata, const char *unique_name);
+
+/* ---- intent.c ---- */
+
+/* From here on there may be a mount: the actual table knows it, and the ledger with the next
+ * commit. For a teardown, and in the ledger for a remount, nothing is to be noted. 0 or -ENOMEM. */
+int agent_note_intent(struct agent *agent, const struct step *step);
+
+/* ---- results.c ---- */
+
+void agent_on_ended(void *userdata, const struct operation_ended *ended);
+
+/* ---- agent.c ---- */
+
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
 

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum {
@@ -60,103 +59,6 @@ static void take_changes(struct agent *agent)
 }
 
 /* ---- steps ---- */
-
-/* What an intent says; owns the two paths that the plugin made. */
-struct intent {
-	struct ledger_row row;
-	char *path, *device_mount_path;
-	char pod_key[POD_KEY_BYTES];
-};
-
-static void intent_done(struct intent *intent)
-{
-	free(intent->path);
-	free(intent->device_mount_path);
-}
-
-static void describe_volume(const struct step *step, struct actual_entry *ret)
-{
-	const struct desired_volume *want = step->want;
-
-	*ret = (struct actual_entry){
-		.unique_name = want->unique_name,
-		.plugin_name = want->plugin->name,
-		.plugin = want->plugin,
-		.spec_name = step->want_pod->spec.name,
-		.device_mountable = want->device_mountable,
-		.block = want->block,
-	};
-}
-
-/* Where the device will be mounted; what an earlier stage found out is kept. */
-static int describe_stage(const struct step *step, const struct volume_request *request,
-			  struct intent *ret)
-{
-	const struct volume_plugin *plugin = step->want->plugin;
-
-	if (plugin->get_device_mount_path) {
-		ret->device_mount_path = plugin->get_device_mount_path(request);
-		if (!ret->device_mount_path)
-			return -ENOMEM;
-	}
-	ret->row.device_path = step->have ? step->have->device_path : "";
-	ret->row.device_mount_path = ret->device_mount_path ?: "";
-	return 0;
-}
-
-static int describe_publish(const struct step *step, const struct volume_request *request,
-			    struct intent *ret)
-{
-	const struct desired_pod *want_pod = step->want_pod;
-	const struct persistent_volume *pv = spec_pv(&want_pod->spec);
-	struct actual_entry *entry = &ret->row.entry;
-
-	ret->path = step->want->plugin->get_path(request);
-	if (!ret->path)
-		return -ENOMEM;
-	entry->pod_uid = want_pod->pod_uid;
-	entry->pod_key = pod_key(want_pod->pod->pod, ret->pod_key);
-	entry->outer_name = want_pod->outer_names[0]; /* for people; the path is the same */
-	entry->path = ret->path;
-	entry->read_only = want_pod->spec.read_only;
-	entry->single_writer = pv && pv->access_modes == ACCESS_READ_WRITE_ONCE_POD;
-	entry->remount_generation = want_pod->remount_generation;
-	return 0;
-}
-
-static int describe_intent(const struct agent *agent, const struct step *step, struct intent *ret)
-{
-	const struct desired_pod *want_pod = step->want_pod;
-	struct volume_request request = {
-		.host = &agent->host,
-		.spec = &want_pod->spec,
-		.volume_name = want_pod->spec.name,
-		.pod = want_pod->pod,
-		.pod_uid = want_pod->pod_uid,
-	};
-
-	ret->row.state = MOUNT_UNCERTAIN;
-	describe_volume(step, &ret->row.entry);
-	return step->kind == STEP_STAGE ? describe_stage(step, &request, ret)
-					: describe_publish(step, &request, ret);
-}
-
-/* From here on there may be a mount: the actual table and the ledger know it before the step
- * begins. A remount has its row already, and what is mounted stays so. */
-static int note_intent(struct agent *agent, const struct step *step)
-{
-	cleanup(intent_done) struct intent intent = { .path = NULL };
-	int r;
-
-	if (step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
-		return 0; /* a teardown's row is there since its set-up */
-	r = describe_intent(agent, step, &intent);
-	if (r >= 0)
-		r = actual_begin(agent->actual, &intent.row.entry);
-	if (r < 0 || step->remount)
-		return r;
-	return ledger_put(agent->ledger, &intent.row);
-}
 
 /* Its row leaves the ledger with this turn's commit; the table follows when no step points into it
  * any more. */
@@ -265,7 +167,7 @@ static bool note_plan(struct agent *agent)
 	for (size_t i = 0; i < agent->plan.count; i++) {
 		const struct step *step = &agent->plan.steps[i];
 		int r = step->kind == STEP_FORGET ? note_forgetting(agent, step)
-						  : note_intent(agent, step);
+						  : agent_note_intent(agent, step);
 
 		noted = noted && r >= 0;
 	}
@@ -290,121 +192,6 @@ static void start_plan(struct agent *agent)
 	for (size_t i = 0; i < agent->plan.count; i++)
 		if (agent->plan.steps[i].kind == STEP_FORGET)
 			forget(agent, &agent->plan.steps[i]);
-}
-
-/* ---- what comes back ---- */
-
-static void record_stage_events(struct agent *agent, const struct operation_ended *ended)
-{
-	for (unsigned int i = 0; i < ended->report->event_count; i++) {
-		const struct stage_event *event = &ended->report->events[i];
-		const struct object *about = event->about_pv ? ended->pv : ended->pod;
-
-		if (about)
-			events_record(agent->events, about, event->type, event->reason, event->text,
-				      realtime_usec());
-	}
-}
-
-static const char *failure_reason(const struct operation_ended *ended)
-{
-	if (ended->result.kind == STEP_PUBLISH && strcmp(ended->name, "map_volume") == 0)
-		return "FailedMapVolume";
-	if (ended->result.kind == STEP_PUBLISH || ended->result.kind == STEP_STAGE)
-		return "FailedMount";
-	return NULL; /* teardowns emit no event, as in kubelet */
-}
-
-static void tell_failure(struct agent *agent, const struct operation_ended *ended,
-			 const struct log_subject *subject)
-{
-	const char *text = ended->report->failure.text;
-	const char *reason = failure_reason(ended);
-	uint64_t now = monotonic_usec();
-	double seconds = ended->retry_usec > now ? (double) (ended->retry_usec - now) / 1e6 : 0;
-
-	if (ended->result.error == -ECANCELED) {
-		log_about(LOG_INFO, subject, "%s was ended early: nobody wants it any more",
-			  ended->name);
-		return;
-	}
-	log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s", ended->name,
-		  ended->attempt, seconds, text);
-	if (reason && ended->pod)
-		events_record(agent->events, ended->pod, "Warning", reason, text, realtime_usec());
-}
-
-static void tell(struct agent *agent, const struct operation_ended *ended)
-{
-	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
-	const struct actual_pod *pod = volume && ended->result.pod_uid
-					       ? actual_find_pod(volume, ended->result.pod_uid)
-					       : NULL;
-	struct log_subject subject = {
-		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
-		.pod_uid = ended->result.pod_uid,
-		.volume = ended->result.unique_name,
-		.plugin = volume ? volume->plugin_name : NULL,
-	};
-
-	record_stage_events(agent, ended);
-	if (ended->result.error < 0)
-		tell_failure(agent, ended, &subject);
-	else if (ended->result.took_usec > 0)
-		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
-			  (double) ended->result.took_usec / 1e3);
-	else /* a device of a directory is nothing: worth a line only to who looks closely */
-		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
-										    : LOG_DEBUG,
-			  &subject, "%s done", ended->name);
-}
-
-/* The ledger follows the table: an entry that is gone or absent has no row. */
-static void note_result(struct agent *agent, const struct step_result *result)
-{
-	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
-	const struct actual_pod *pod =
-		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
-	struct ledger_row row = {
-		.entry = { .unique_name = result->unique_name, .pod_uid = result->pod_uid },
-	};
-
-	if (!volume || (result->pod_uid && !pod)) {
-		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
-		return;
-	}
-	row.state = pod ? pod->state : volume->device_state;
-	if (row.state == MOUNT_ABSENT) {
-		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
-		return;
-	}
-	row.entry.plugin_name = volume->plugin_name;
-	row.entry.spec_name = volume->spec_name;
-	row.entry.device_mountable = volume->device_mountable;
-	row.entry.block = volume->block;
-	row.device_path = volume->device_path;
-	row.device_mount_path = volume->device_mount_path;
-	if (pod) {
-		row.entry.pod_key = pod->pod_key;
-		row.entry.outer_name = pod->outer_name;
-		row.entry.path = pod->path;
-		row.entry.read_only = pod->read_only;
-		row.entry.single_writer = pod->single_writer;
-	}
-	if (ledger_put(agent->ledger, &row) < 0)
-		agent_request_turn(agent);
-}
-
-void agent_on_ended(void *userdata, const struct operation_ended *ended)
-{
-	struct agent *agent = userdata;
-
-	tell(agent, ended);
-	actual_apply(agent->actual, &ended->result);
-	note_result(agent, &ended->result);
-	if (ended->result.pod_uid)
-		waits_pod_changed(agent->waits, ended->result.pod_uid);
-	agent_request_turn(agent);
 }
 
 void agent_on_retry(void *userdata, const char *unique_name)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * results - what comes back from operations: to the journal, the events, the tables, the ledger
+ *
+ * The table decides what a result means; the ledger follows it with the next commit. Nothing new is
+ * started here: that is the turn that each result asks for.
+ */
+#include "agent/parts.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void record_stage_events(struct agent *agent, const struct operation_ended *ended)
+{
+	for (unsigned int i = 0; i < ended->report->event_count; i++) {
+		const struct stage_event *event = &ended->report->events[i];
+		const struct object *about = event->about_pv ? ended->pv : ended->pod;
+
+		if (about)
+			events_record(agent->events, about, event->type, event->reason, event->text,
+				      realtime_usec());
+	}
+}
+
+static const char *failure_reason(const struct operation_ended *ended)
+{
+	if (ended->result.kind == STEP_PUBLISH && strcmp(ended->name, "map_volume") == 0)
+		return "FailedMapVolume";
+	if (ended->result.kind == STEP_PUBLISH || ended->result.kind == STEP_STAGE)
+		return "FailedMount";
+	return NULL; /* teardowns emit no event, as in kubelet */
+}
+
+static void tell_failure(struct agent *agent, const struct operation_ended *ended,
+			 const struct log_subject *subject)
+{
+	const char *text = ended->report->failure.text;
+	const char *reason = failure_reason(ended);
+	uint64_t now = monotonic_usec();
+	double seconds = ended->retry_usec > now ? (double) (ended->retry_usec - now) / 1e6 : 0;
+
+	if (ended->result.error == -ECANCELED) {
+		log_about(LOG_INFO, subject, "%s was ended early: nobody wants it any more",
+			  ended->name);
+		return;
+	}
+	log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s", ended->name,
+		  ended->attempt, seconds, text);
+	if (reason && ended->pod)
+		events_record(agent->events, ended->pod, "Warning", reason, text, realtime_usec());
+}
+
+static void tell(struct agent *agent, const struct operation_ended *ended)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
+	const struct actual_pod *pod = volume && ended->result.pod_uid
+					       ? actual_find_pod(volume, ended->result.pod_uid)
+					       : NULL;
+	struct log_subject subject = {
+		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
+		.pod_uid = ended->result.pod_uid,
+		.volume = ended->result.unique_name,
+		.plugin = volume ? volume->plugin_name : NULL,
+	};
+
+	record_stage_events(agent, ended);
+	if (ended->result.error < 0)
+		tell_failure(agent, ended, &subject);
+	else if (ended->result.took_usec > 0)
+		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
+			  (double) ended->result.took_usec / 1e3);
+	else /* a device of a directory is nothing: worth a line only to who looks closely */
+		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
+										    : LOG_DEBUG,
+			  &subject, "%s done", ended->name);
+}
+
+/* The ledger follows the table: an entry that is gone or absent has no row. */
+static void note_result(struct agent *agent, const struct step_result *result)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
+	const struct actual_pod *pod =
+		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
+	struct ledger_row row = {
+		.entry = { .unique_name = result->unique_name, .pod_uid = result->pod_uid },
+	};
+
+	if (!volume || (result->pod_uid && !pod)) {
+		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
+		return;
+	}
+	row.state = pod ? pod->state : volume->device_state;
+	if (row.state == MOUNT_ABSENT) {
+		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
+		return;
+	}
+	row.entry.plugin_name = volume->plugin_name;
+	row.entry.spec_name = volume->spec_name;
+	row.entry.device_mountable = volume->device_mountable;
+	row.entry.block = volume->block;
+	row.device_path = volume->device_path;
+	row.device_mount_path = volume->device_mount_path;
+	if (pod) {
+		row.entry.pod_key = pod->pod_key;
+		row.entry.outer_name = pod->outer_name;
+		row.entry.path = pod->path;
+		row.entry.read_only = pod->read_only;
+		row.entry.single_writer = pod->single_writer;
+	}
+	if (ledger_put(agent->ledger, &row) < 0)
+		agent_request_turn(agent);
+}
+
+void agent_on_ended(void *userdata, const struct operation_ended *ended)
+{
+	struct agent *agent = userdata;
+
+	tell(agent, ended);
+	actual_apply(agent->actual, &ended->result);
+	note_result(agent, &ended->result);
+	if (ended->result.pod_uid)
+		waits_pod_changed(agent->waits, ended->result.pod_uid);
+	agent_request_turn(agent);
+}
