@@ -97,6 +97,23 @@ void manifest_world_close(struct manifest_world *world)
 	remove_everything(world->parent);
 }
 
+int manifest_world_setup(void **state)
+{
+	struct manifest_world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	manifest_world_open(world);
+	*state = world;
+	return 0;
+}
+
+int manifest_world_teardown(void **state)
+{
+	manifest_world_close(*state);
+	free(*state);
+	return 0;
+}
+
 void put_file(struct manifest_world *world, const char *name, const char *text)
 {
 	char from[160], to[160];
@@ -198,6 +215,11 @@ static int count_problem(const struct manifest_problem *problem, void *userdata)
 {
 	++*(size_t *) userdata;
 	return 0;
+}
+
+char *uid_of(struct manifest_world *world, const char *pod)
+{
+	return strdup(stored(world, KIND_POD, pod)->meta.uid);
 }
 
 size_t problem_count(struct manifest_world *world)

@@ -22,6 +22,9 @@ struct manifest_world {
 /* The directory exists and is empty; the source is ready. */
 void manifest_world_open(struct manifest_world *world);
 void manifest_world_close(struct manifest_world *world);
+/* The same for cmocka: the test's *state is the world. */
+int manifest_world_setup(void **state);
+int manifest_world_teardown(void **state);
 
 /* Begin a source on the directory as it is; does not wait. */
 void manifest_world_start(struct manifest_world *world);
@@ -56,6 +59,8 @@ void wait_for_no_problems(struct manifest_world *world);
 void settle(struct manifest_world *world);
 
 const struct object *stored(struct manifest_world *world, enum object_kind kind, const char *name);
+/* A copy; the caller frees it. */
+char *uid_of(struct manifest_world *world, const char *pod);
 size_t problem_count(struct manifest_world *world);
 
 #endif

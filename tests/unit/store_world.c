@@ -56,6 +56,23 @@ void store_world_close(struct store_world *world)
 	remove_files(world->directory);
 }
 
+int store_world_setup(void **state)
+{
+	struct store_world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	store_world_open(world);
+	*state = world;
+	return 0;
+}
+
+int store_world_teardown(void **state)
+{
+	store_world_close(*state);
+	free(*state);
+	return 0;
+}
+
 void store_world_reopen(struct store_world *world)
 {
 	world->store = store_free(world->store);

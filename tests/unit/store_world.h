@@ -20,6 +20,9 @@ struct store_world {
 
 void store_world_open(struct store_world *world);
 void store_world_close(struct store_world *world);
+/* The same for cmocka: the test's *state is the world. */
+int store_world_setup(void **state);
+int store_world_teardown(void **state);
 /* Close the store and open the same directory again. */
 void store_world_reopen(struct store_world *world);
 

@@ -18,28 +18,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int setup(void **state)
-{
-	struct manifest_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	manifest_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	manifest_world_close(*state);
-	free(*state);
-	return 0;
-}
-
-static char *uid_of(struct manifest_world *world, const char *pod)
-{
-	return strdup(stored(world, KIND_POD, pod)->meta.uid);
-}
-
 static void renamed_file_is_stored_at_once(void **state)
 {
 	struct manifest_world *world = *state;
@@ -361,29 +339,27 @@ static void large_file_is_read_and_a_larger_one_refused(void **state)
 	wait_for_no_problems(world);
 }
 
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, manifest_world_setup, manifest_world_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(renamed_file_is_stored_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(renamed_file_keeps_its_pod, setup, teardown),
-		cmocka_unit_test_setup_teardown(removed_file_deletes_its_pod_and_nothing_else,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(only_manifest_can_be_removed, setup, teardown),
-		cmocka_unit_test_setup_teardown(emptied_directory_keeps_every_pod, setup, teardown),
-		cmocka_unit_test_setup_teardown(broken_file_changes_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(changed_volumes_make_another_pod, setup, teardown),
-		cmocka_unit_test_setup_teardown(uid_of_a_manifest_is_used_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(first_file_by_name_has_an_object, setup, teardown),
-		cmocka_unit_test_setup_teardown(object_of_the_api_is_not_overwritten, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(deleted_object_with_a_manifest_comes_back, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			unclosed_file_is_read_when_quiet_and_closed_one_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_names_are_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(swapped_link_is_followed, setup, teardown),
-		cmocka_unit_test_setup_teardown(large_file_is_read_and_a_larger_one_refused, setup,
-						teardown),
+		TEST(renamed_file_is_stored_at_once),
+		TEST(renamed_file_keeps_its_pod),
+		TEST(removed_file_deletes_its_pod_and_nothing_else),
+		TEST(only_manifest_can_be_removed),
+		TEST(emptied_directory_keeps_every_pod),
+		TEST(broken_file_changes_nothing),
+		TEST(changed_volumes_make_another_pod),
+		TEST(uid_of_a_manifest_is_used_once),
+		TEST(first_file_by_name_has_an_object),
+		TEST(object_of_the_api_is_not_overwritten),
+		TEST(deleted_object_with_a_manifest_comes_back),
+		TEST(unclosed_file_is_read_when_quiet_and_closed_one_at_once),
+		TEST(other_names_are_left_alone),
+		TEST(swapped_link_is_followed),
+		TEST(large_file_is_read_and_a_larger_one_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

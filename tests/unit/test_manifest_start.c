@@ -17,28 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int setup(void **state)
-{
-	struct manifest_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	manifest_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	manifest_world_close(*state);
-	free(*state);
-	return 0;
-}
-
-static char *uid_of(struct manifest_world *world, const char *pod)
-{
-	return strdup(stored(world, KIND_POD, pod)->meta.uid);
-}
-
 static void put_pods(struct manifest_world *world)
 {
 	put_file(world, "a.yaml", POD("a", "/a"));
@@ -303,7 +281,8 @@ static void freed_source_leaves_writes_to_the_store(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, manifest_world_setup, manifest_world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(restart_writes_nothing_and_keeps_uids),
 		TEST(file_removed_while_down_deletes_its_pod),

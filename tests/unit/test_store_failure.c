@@ -37,23 +37,6 @@ int __wrap_database_commit(struct database *database, const struct database_writ
 	return __real_database_commit(database, writes, count, resource_version, reterr);
 }
 
-static int setup(void **state)
-{
-	struct store_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	store_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	store_world_close(*state);
-	free(*state);
-	return 0;
-}
-
 static void on_wake(void *userdata)
 {
 	++*(unsigned int *) userdata;
@@ -172,7 +155,7 @@ static void full_queue_refuses_and_answers_the_rest(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_setup, store_world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(failed_group_leaves_everything_as_it_was),
 		TEST(answers_that_relied_on_the_group_are_taken_back),

@@ -20,23 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int setup(void **state)
-{
-	struct store_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	store_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	store_world_close(*state);
-	free(*state);
-	return 0;
-}
-
 static const char *path_of(struct store_world *world)
 {
 	static char path[96];
@@ -243,7 +226,7 @@ static void row_under_another_name_is_not_served(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_setup, store_world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(new_store_is_private),
 		TEST(text_file_is_refused),

@@ -38,23 +38,6 @@ int __wrap_database_commit(struct database *database, const struct database_writ
 	return __real_database_commit(database, writes, count, resource_version, reterr);
 }
 
-static int setup(void **state)
-{
-	struct manifest_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	manifest_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	manifest_world_close(*state);
-	free(*state);
-	return 0;
-}
-
 static void full_disk_is_reported_and_the_file_read_again(void **state)
 {
 	struct manifest_world *world = *state;
@@ -138,7 +121,8 @@ static void binding_goes_on_when_there_is_room(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, manifest_world_setup, manifest_world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(full_disk_is_reported_and_the_file_read_again),
 		TEST(pod_is_not_lost_between_delete_and_create),

@@ -17,23 +17,6 @@
 
 enum { VOLUMES = 1 << KIND_PERSISTENT_VOLUME, CLASSES = 1 << KIND_STORAGE_CLASS };
 
-static int setup(void **state)
-{
-	struct store_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	store_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	store_world_close(*state);
-	free(*state);
-	return 0;
-}
-
 struct listener {
 	struct store_world *world;
 	struct store_watch *watch;
@@ -228,7 +211,7 @@ static void changes_before_a_restart_are_gone(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_setup, store_world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(changes_come_in_order_with_what_was_before),
 		TEST(a_watch_begins_where_it_is_told),

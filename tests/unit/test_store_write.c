@@ -13,23 +13,6 @@
 
 #include <string.h>
 
-static int setup(void **state)
-{
-	struct store_world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	store_world_open(world);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	store_world_close(*state);
-	free(*state);
-	return 0;
-}
-
 static void created_object_is_there_after_the_answer(void **state)
 {
 	cleanup_object const struct object *volume = make_volume("one", "a");
@@ -349,29 +332,24 @@ static void many_writes_survive_a_reopening(void **state)
 	}
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_setup, store_world_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(created_object_is_there_after_the_answer, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(second_create_of_a_name_is_refused, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(invalid_object_changes_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(update_makes_a_new_version_and_keeps_the_uid, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(update_without_a_change_makes_no_version, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(change_of_a_number_beside_the_version_is_a_change,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(preconditions_hold_or_conflict, setup, teardown),
-		cmocka_unit_test_setup_teardown(writes_to_one_object_follow_each_other, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(delete_removes_or_waits_for_finalizers, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_callback_may_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(closing_answers_what_was_queued, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists_are_sorted, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_writes_survive_a_reopening, setup, teardown),
+		TEST(created_object_is_there_after_the_answer),
+		TEST(second_create_of_a_name_is_refused),
+		TEST(invalid_object_changes_nothing),
+		TEST(update_makes_a_new_version_and_keeps_the_uid),
+		TEST(update_without_a_change_makes_no_version),
+		TEST(change_of_a_number_beside_the_version_is_a_change),
+		TEST(preconditions_hold_or_conflict),
+		TEST(writes_to_one_object_follow_each_other),
+		TEST(delete_removes_or_waits_for_finalizers),
+		TEST(a_callback_may_write),
+		TEST(closing_answers_what_was_queued),
+		TEST(lists_are_sorted),
+		TEST(many_writes_survive_a_reopening),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
