@@ -26,25 +26,12 @@ static const struct shape local_shape = { (const struct shape_field[]){
 	{ 0 },
 } };
 
-static const struct shape host_path_shape = { (const struct shape_field[]){
-	{ "path", SHAPE_STRING, NULL },
-	{ "type", SHAPE_STRING, NULL },
-	{ 0 },
-} };
-
 static const struct shape csi_shape = { (const struct shape_field[]){
 	{ "driver", SHAPE_STRING, NULL },
 	{ "volumeHandle", SHAPE_STRING, NULL },
 	{ "readOnly", SHAPE_BOOL, NULL },
 	{ "fsType", SHAPE_STRING, NULL },
 	{ "volumeAttributes", SHAPE_STRING_MAP, NULL },
-	{ 0 },
-} };
-
-static const struct shape nfs_shape = { (const struct shape_field[]){
-	{ "server", SHAPE_STRING, NULL },
-	{ "path", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
 	{ 0 },
 } };
 

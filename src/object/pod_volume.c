@@ -15,11 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct shape host_path_shape = { (const struct shape_field[]){
-	{ "path", SHAPE_STRING, NULL },
-	{ "type", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+enum { CLAIM_NAME_BYTES = 2 * 254 }; /* two names and what joins and ends them */
 
 static const struct shape empty_dir_shape = { (const struct shape_field[]){
 	{ "medium", SHAPE_STRING, NULL },
@@ -55,13 +51,6 @@ static const struct shape csi_shape = { (const struct shape_field[]){
 	{ "fsType", SHAPE_STRING, NULL },
 	{ "volumeAttributes", SHAPE_STRING_MAP, NULL },
 	{ "nodePublishSecretRef", SHAPE_OBJECT, &reference_shape },
-	{ 0 },
-} };
-
-static const struct shape nfs_shape = { (const struct shape_field[]){
-	{ "server", SHAPE_STRING, NULL },
-	{ "path", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
 	{ 0 },
 } };
 
@@ -227,12 +216,19 @@ int pod_volume_set_defaults(struct cJSON *volume)
 	return 0;
 }
 
+/* Kubernetes' name for the claim of an ephemeral volume. Return: its length, as from snprintf(). */
+static int name_ephemeral_claim(const char *pod_name, const char *volume_name,
+				char name[CLAIM_NAME_BYTES])
+{
+	return snprintf(name, CLAIM_NAME_BYTES, "%s-%s", pod_name, volume_name);
+}
+
 static int check_ephemeral_name(const char *volume_name, const char *pod_name,
 				const struct field *field, struct failure *reterr)
 {
-	char name[2 * 254];
+	char name[CLAIM_NAME_BYTES];
 
-	(void) snprintf(name, sizeof(name), "%s-%s", pod_name, volume_name);
+	(void) name_ephemeral_claim(pod_name, volume_name, name);
 	if (field_check_subdomain(field, name, NULL) < 0)
 		return field_invalid(
 			FIELD(field, "name"), name,
@@ -269,8 +265,8 @@ int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const 
 static const char *ephemeral_claim_name(const char *pod_name, const char *volume_name,
 					struct arena *arena)
 {
-	char name[2 * 254];
-	int length = snprintf(name, sizeof(name), "%s-%s", pod_name, volume_name);
+	char name[CLAIM_NAME_BYTES];
+	int length = name_ephemeral_claim(pod_name, volume_name, name);
 
 	return arena_string_length(arena, name, (size_t) length); /* both were validated */
 }

@@ -9,6 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct shape host_path_shape = { (const struct shape_field[]){
+	{ "path", SHAPE_STRING, NULL },
+	{ "type", SHAPE_STRING, NULL },
+	{ 0 },
+} };
+
+const struct shape nfs_shape = { (const struct shape_field[]){
+	{ "server", SHAPE_STRING, NULL },
+	{ "path", SHAPE_STRING, NULL },
+	{ "readOnly", SHAPE_BOOL, NULL },
+	{ 0 },
+} };
+
 static bool is_listed(const char *const *names, const char *name)
 {
 	for (; *names; names++) {

@@ -10,6 +10,7 @@
 #define PODVOL_OBJECT_VOLUME_SOURCE_H
 
 #include "object/field.h"
+#include "object/shape.h"
 
 /* The members of a volume that are no sources, and the sources; both ended by NULL. */
 struct volume_source_names {
@@ -25,7 +26,8 @@ const struct cJSON *volume_source_first(const struct cJSON *volume,
 int volume_source_validate(const struct cJSON *volume, const struct volume_source_names *names,
 			   const struct field *field, struct failure *reterr);
 
-/* hostPath is the same in pods and PersistentVolumes. */
+/* hostPath and nfs are the same in pods and PersistentVolumes: fields, defaults and rules. */
+extern const struct shape host_path_shape, nfs_shape;
 int host_path_validate(const struct cJSON *source, const struct field *field,
 		       struct failure *reterr);
 int host_path_set_defaults(struct cJSON *source);
