@@ -14,10 +14,17 @@ static void write_text(struct failure *reterr, int error, const char *format, va
 	(void) vsnprintf(reterr->text, sizeof(reterr->text), format, arguments);
 }
 
+/* The reason, after the sentence; cut where the room ends. */
+static void append_reason(struct failure *reterr, const char *reason)
+{
+	size_t used = strlen(reterr->text);
+
+	(void) snprintf(reterr->text + used, sizeof(reterr->text) - used, ": %s", reason);
+}
+
 int failed(struct failure *reterr, int error, const char *format, ...)
 {
 	va_list arguments;
-	size_t used;
 
 	assert(error < 0);
 	if (!reterr)
@@ -26,9 +33,7 @@ int failed(struct failure *reterr, int error, const char *format, ...)
 	va_start(arguments, format);
 	write_text(reterr, error, format, arguments);
 	va_end(arguments);
-
-	used = strlen(reterr->text);
-	(void) snprintf(reterr->text + used, sizeof(reterr->text) - used, ": %s", strerror(-error));
+	append_reason(reterr, strerror(-error));
 	return error;
 }
 
@@ -50,7 +55,6 @@ int failure_prefix(struct failure *reterr, const char *format, ...)
 {
 	struct failure old;
 	va_list arguments;
-	size_t used;
 
 	if (!reterr)
 		return 0;
@@ -59,8 +63,6 @@ int failure_prefix(struct failure *reterr, const char *format, ...)
 	va_start(arguments, format);
 	write_text(reterr, old.error, format, arguments);
 	va_end(arguments);
-
-	used = strlen(reterr->text);
-	(void) snprintf(reterr->text + used, sizeof(reterr->text) - used, ": %s", old.text);
+	append_reason(reterr, old.text);
 	return old.error;
 }

@@ -40,22 +40,25 @@ void place_done(struct place *place)
 }
 
 /* Cut "a/b/c" into *ret_parent "a/b" and *ret_name "c"; *ret_parent is to be freed. */
-static int split(const char *path, char **ret_parent, const char **ret_name)
+static int split(const char *root_path, const char *path, char **ret_parent, const char **ret_name,
+		 struct failure *reterr)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
 	if (*path == '/' || *name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return -EINVAL;
+		return failed(reterr, -EINVAL, "'%s' does not name an entry below '%s'", path,
+			      root_path);
 	*ret_parent = strndup(path, slash ? (size_t) (slash - path) : 0);
 	if (!*ret_parent)
-		return -ENOMEM;
+		return failed(reterr, -ENOMEM, "cannot keep '%s'", path);
 	*ret_name = name;
 	return 0;
 }
 
+/* Takes the descriptor, also when it fails. */
 static int fill(int parent_fd, const char *root_path, const char *path, const char *name,
-		struct place *ret)
+		struct place *ret, struct failure *reterr)
 {
 	struct place place = { .parent_fd = parent_fd, .name = strdup(name) };
 
@@ -63,7 +66,7 @@ static int fill(int parent_fd, const char *root_path, const char *path, const ch
 		place.path = NULL;
 	if (!place.name || !place.path) {
 		place_done(&place);
-		return -ENOMEM;
+		return failed(reterr, -ENOMEM, "cannot keep '%s'", path);
 	}
 	*ret = place;
 	return 0;
@@ -77,16 +80,12 @@ int place_make(int root_fd, const char *root_path, const char *path, mode_t mode
 	int fd, result;
 
 	assert(root_fd >= 0 && root_path && path && ret);
-	result = split(path, &parent, &name);
+	result = split(root_path, path, &parent, &name, reterr);
 	if (result < 0)
-		return failed(reterr, result, "'%s' does not name an entry below '%s'", path,
-			      root_path);
+		return result;
 
 	fd = make_directories(root_fd, parent, mode, reterr);
-	if (fd < 0)
-		return fd;
-	result = fill(fd, root_path, path, name, ret);
-	return result < 0 ? failed(reterr, result, "cannot keep '%s'", path) : 0;
+	return fd < 0 ? fd : fill(fd, root_path, path, name, ret, reterr);
 }
 
 int place_open(int root_fd, const char *root_path, const char *path, struct place *ret,
@@ -97,14 +96,10 @@ int place_open(int root_fd, const char *root_path, const char *path, struct plac
 	int fd, result;
 
 	assert(root_fd >= 0 && root_path && path && ret);
-	result = split(path, &parent, &name);
+	result = split(root_path, path, &parent, &name, reterr);
 	if (result < 0)
-		return failed(reterr, result, "'%s' does not name an entry below '%s'", path,
-			      root_path);
+		return result;
 
 	fd = open_beneath(root_fd, parent, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
-	if (fd < 0)
-		return fd;
-	result = fill(fd, root_path, path, name, ret);
-	return result < 0 ? failed(reterr, result, "cannot keep '%s'", path) : 0;
+	return fd < 0 ? fd : fill(fd, root_path, path, name, ret, reterr);
 }
