@@ -16,8 +16,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define UNCERTAIN (VOLUME ":" POD "=1 ")
-#define MOUNTED   (VOLUME ":" POD "=2 ")
+#define UNCERTAIN VOLUME ":" POD "=1 "
+#define MOUNTED   VOLUME ":" POD "=2 "
 
 static void begin(struct agent_world *world)
 {
@@ -99,6 +99,19 @@ static void test_device_has_a_row_of_its_own(void **state)
 	expect_ledger(world, VOLUME ":-=2 ");
 	end_step(world, STEP_UNSTAGE, "unmount_device", 0, ERROR_FINAL);
 	expect_ledger(world, "");
+}
+
+static void test_device_keeps_its_row_when_its_pod_goes(void **state)
+{
+	struct agent_world *world = *state;
+
+	begin(world);
+	end_step(world, STEP_STAGE, "mount_device", 0, ERROR_FINAL);
+	end_step(world, STEP_PUBLISH, "volume_mount", 0, ERROR_FINAL);
+	expect_ledger(world, VOLUME ":-=2 " MOUNTED);
+	want_no_more(world);
+	end_step(world, STEP_UNPUBLISH, "volume_unmount", 0, ERROR_FINAL);
+	expect_ledger(world, VOLUME ":-=2 ");
 }
 
 static void test_each_result_asks_for_a_turn(void **state)
@@ -204,6 +217,7 @@ int main(void)
 		WITH_AGENT(test_unpublish_removes_the_row),
 		WITH_AGENT(test_failed_unpublish_keeps_the_row),
 		WITH_AGENT(test_device_has_a_row_of_its_own),
+		WITH_AGENT(test_device_keeps_its_row_when_its_pod_goes),
 		WITH_AGENT(test_each_result_asks_for_a_turn),
 		WITH_AGENT(test_failed_set_up_is_an_event_of_the_pod),
 		WITH_AGENT(test_teardown_and_cancellation_are_no_events),

@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define UNCERTAIN (VOLUME ":" POD "=1 ")
-#define MOUNTED   (VOLUME ":" POD "=2 ")
+#define UNCERTAIN VOLUME ":" POD "=1 "
+#define MOUNTED   VOLUME ":" POD "=2 "
 
 static void mount_it(struct agent_world *world)
 {
@@ -235,9 +235,11 @@ static void test_drain_ends_with_nothing_left(void **state)
 
 static void test_drain_ends_with_what_is_left(void **state)
 {
-	static struct operation_view view = {
-		.unique_name = VOLUME, .pod_uid = POD, .name = "volume_unmount", .running = true
-	};
+	static struct operation_view view = { .unique_name = VOLUME,
+					      .pod_uid = POD,
+					      .name = "volume_unmount",
+					      .attempts = 1000,
+					      .running = true };
 	struct agent_world *world = *state;
 	int left = -1;
 
