@@ -41,8 +41,9 @@ static void set_turn(struct writer *writer, enum turn turn)
 {
 	(void) pthread_mutex_lock(&writer->mutex);
 	writer->turn = turn;
-	(void) pthread_cond_signal(&writer->changed);
 	(void) pthread_mutex_unlock(&writer->mutex);
+	/* Outside, or the woken thread would find the mutex taken and sleep once more. */
+	(void) pthread_cond_signal(&writer->changed);
 }
 
 static enum turn wait_for_turn(struct writer *writer, enum turn a, enum turn b)
