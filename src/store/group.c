@@ -28,6 +28,7 @@ struct write *write_new(enum admit_verb verb, enum object_kind kind, const char 
 		write->uid = strdup(precondition->uid);
 	if (precondition)
 		write->expected_version = precondition->resource_version;
+	write->follows = precondition && precondition->follows;
 	if (!write->name_space || !write->name ||
 	    (precondition && precondition->uid && !write->uid))
 		return write_free(write);
@@ -195,12 +196,15 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 		.resource_version = group->resource_version + 1,
 	};
 	find_old(group, cache, member);
-	if (judge(member, cache, is_taken, now_usec) < 0)
+	if (write->follows && group->ended_refused)
+		(void) refused(member, -ESTALE, "is left: the write before this one failed");
+	if (member->failure.error < 0 || judge(member, cache, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
 	else if (member->old && member->result && is_unchanged(member->old, member->result))
 		member->verdict = VERDICT_UNCHANGED;
 	else
 		add_row(group, member);
+	group->ended_refused = member->verdict == VERDICT_REFUSED;
 	group->count++;
 }
 
@@ -214,6 +218,7 @@ void group_fail(struct group *group, const struct failure *failure)
 			continue;
 		member->verdict = VERDICT_REFUSED;
 		member->failure = *failure;
+		group->ended_refused |= i + 1 == group->count;
 	}
 }
 

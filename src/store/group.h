@@ -24,6 +24,7 @@ struct write {
 	const struct object *object;   /* NULL for a delete */
 	char *name_space, *name, *uid; /* uid NULL: expects nothing */
 	uint64_t expected_version;     /* 0: expects nothing */
+	bool follows;                  /* refused when the write before it is */
 	store_done_fn *done;
 	void *userdata;
 };
@@ -56,6 +57,7 @@ struct group {
 	struct database_write rows[STORE_GROUP_MAX];
 	size_t row_count;
 	uint64_t resource_version; /* of the last member that changes something */
+	bool ended_refused;        /* the last member, or that of the group before */
 };
 
 /* Begin an empty group; the first change gets @resource_version + 1. */

@@ -17,6 +17,7 @@
 
 #include "object/object.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -78,6 +79,10 @@ struct store_key {
 struct store_precondition {
 	const char *uid;
 	uint64_t resource_version;
+	/* The write queued just before this one, in the same turn, is the one it builds on: it is
+	 * -ESTALE when that one fails. So the steps of one decision need no commit each, and the
+	 * versions that they make need not be known. */
+	bool follows;
 };
 
 /**

@@ -96,6 +96,25 @@ static void answers_that_relied_on_the_group_are_taken_back(void **state)
 	assert_int_equal(world_create(world, one), 0);
 }
 
+static void write_falls_with_the_group_it_follows(void **state)
+{
+	static const struct store_precondition follows = { .follows = true };
+	cleanup_object const struct object *one = make_class("one");
+	struct store_world *world = *state;
+	struct answer answers[2] = { { .came = false } };
+	cleanup_object const struct object *volume = make_volume("v", "a");
+
+	/* The last of a group that is not stored, and the first of the next one. */
+	assert_int_equal(world_create(world, volume), 0);
+	next_error = -ENOSPC;
+	for (unsigned int i = 1; i < STORE_GROUP_MAX; i++)
+		assert_int_equal(store_update(world->store, volume, NULL, NULL, NULL), 0);
+	assert_int_equal(store_create(world->store, one, answer_take, &answers[0]), 0);
+	assert_int_equal(store_update(world->store, volume, &follows, answer_take, &answers[1]), 0);
+	assert_int_equal(answer_wait(world, &answers[1]), -ESTALE);
+	assert_int_equal(answers[0].error, -ENOSPC);
+}
+
 static void refused_writes_cost_no_commit(void **state)
 {
 	cleanup_object const struct object *one = make_class("one");
@@ -159,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(failed_group_leaves_everything_as_it_was),
 		TEST(answers_that_relied_on_the_group_are_taken_back),
+		TEST(write_falls_with_the_group_it_follows),
 		TEST(refused_writes_cost_no_commit),
 		TEST(writes_gather_into_groups),
 		TEST(full_queue_refuses_and_answers_the_rest),

@@ -189,6 +189,48 @@ static void writes_to_one_object_follow_each_other(void **state)
 		assert_int_equal(answers[i].order, answers[i - 1].order + 1);
 }
 
+static void write_falls_with_the_one_it_follows(void **state)
+{
+	static const struct store_precondition follows = { .follows = true };
+	static const struct store_precondition stale = { .resource_version = 9, .follows = true };
+	cleanup_object const struct object *a = make_volume("one", "a");
+	cleanup_object const struct object *b = make_volume("one", "b");
+	cleanup_object const struct object *c = make_volume("one", "c");
+	struct store_world *world = *state;
+	struct answer answers[6] = { { .came = false } };
+
+	assert_int_equal(store_create(world->store, a, answer_take, &answers[0]), 0);
+	assert_int_equal(store_update(world->store, b, &follows, answer_take, &answers[1]), 0);
+	assert_int_equal(store_update(world->store, a, &stale, answer_take, &answers[2]), 0);
+	assert_int_equal(store_update(world->store, a, &follows, answer_take, &answers[3]), 0);
+	assert_int_equal(store_update(world->store, a, &follows, answer_take, &answers[4]), 0);
+	assert_int_equal(store_update(world->store, c, NULL, answer_take, &answers[5]), 0);
+	assert_int_equal(answer_wait(world, &answers[5]), 0);
+	assert_int_equal(answers[1].error, 0);
+	for (unsigned int i = 2; i < 5; i++)
+		assert_int_equal(answers[i].error, -ESTALE);
+	assert_string_equal(answers[4].text,
+			    "persistentvolume 'one' is left: the write before this one failed");
+	assert_int_equal(answers[5].resource_version, 3);
+}
+
+static void write_falls_with_the_last_one_of_the_group_before(void **state)
+{
+	static const struct store_precondition follows = { .follows = true };
+	cleanup_object const struct object *volume = make_volume("one", "a");
+	cleanup_object const struct object *other = make_volume("other", "a");
+	struct store_world *world = *state;
+	struct answer refused = { .came = false }, answer = { .came = false };
+
+	assert_int_equal(world_create(world, volume), 0);
+	for (unsigned int i = 1; i < STORE_GROUP_MAX; i++)
+		assert_int_equal(store_update(world->store, volume, NULL, NULL, NULL), 0);
+	assert_int_equal(store_create(world->store, volume, answer_take, &refused), 0);
+	assert_int_equal(store_update(world->store, other, &follows, answer_take, &answer), 0);
+	assert_int_equal(answer_wait(world, &answer), -ESTALE);
+	assert_int_equal(refused.error, -EEXIST);
+}
+
 static void delete_removes_or_waits_for_finalizers(void **state)
 {
 	cleanup_object const struct object *volume = make_class("s");
@@ -345,6 +387,8 @@ int main(void)
 		TEST(change_of_a_number_beside_the_version_is_a_change),
 		TEST(preconditions_hold_or_conflict),
 		TEST(writes_to_one_object_follow_each_other),
+		TEST(write_falls_with_the_one_it_follows),
+		TEST(write_falls_with_the_last_one_of_the_group_before),
 		TEST(delete_removes_or_waits_for_finalizers),
 		TEST(a_callback_may_write),
 		TEST(closing_answers_what_was_queued),
