@@ -204,6 +204,29 @@ void binding_decide_claim(const struct claim_facts *facts, struct binding_step *
 		decide_unnamed(facts, ret);
 }
 
+static bool is_of_binding(enum binding_write write)
+{
+	return write >= BINDING_VOLUME_SPEC && write <= BINDING_CLAIM_STATUS;
+}
+
+bool binding_decide_next(struct claim_facts *facts, const struct object *made,
+			 struct binding_step *step)
+{
+	enum binding_write last = step->write;
+
+	if (!is_of_binding(last))
+		return false;
+	facts->named = step->volume;
+	if (made->kind == KIND_PERSISTENT_VOLUME)
+		facts->named = made->persistent_volume;
+	else
+		facts->claim = made->claim;
+	facts->candidates = &facts->named;
+	facts->candidate_count = 1;
+	binding_decide_claim(facts, step);
+	return is_of_binding(step->write) && step->write > last;
+}
+
 /* ---- the volume's side ---- */
 
 static void set_phase(struct binding_step *step, const struct persistent_volume *volume,

@@ -2,10 +2,11 @@
 /*
  * binding - what the next write for a claim or a volume is; pure
  *
- * Each look at an object yields at most one write and at most one event. The write's commit is the
- * reason to look again, so binding is its four writes in their order (volume's spec, volume's
- * status, claim's spec, claim's status), and a crash between two of them needs no memory. Rows of
- * Kubernetes' volume controller about choosing a volume or provisioning one are not here.
+ * Each look at an object yields at most one write and at most one event. A binding is four writes
+ * in their order (volume's spec, volume's status, claim's spec, claim's status); each is decided
+ * from objects alone, stored ones or those that the write before makes, so a crash between two of
+ * them needs no memory. Rows of Kubernetes' volume controller about choosing a volume or
+ * provisioning one are not here.
  */
 #ifndef PODVOL_CONTROLLER_BINDING_H
 #define PODVOL_CONTROLLER_BINDING_H
@@ -57,6 +58,17 @@ struct claim_facts {
 };
 
 void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret);
+
+/**
+ * binding_decide_next - the write of a binding after the one that was just decided
+ * @facts: as they were for @step; become those that hold once @made is stored
+ * @made:  what @step writes; to be kept as long as @facts are used
+ * @step:  the last one; becomes the next one
+ *
+ * Return: false: no further write of this binding; @step is of no use then.
+ */
+bool binding_decide_next(struct claim_facts *facts, const struct object *made,
+			 struct binding_step *step);
 
 struct volume_facts {
 	const struct persistent_volume *volume;

@@ -17,8 +17,8 @@ enum { KEY_BYTES = 1 + 64 + 254 };
 struct partner {
 	UT_hash_handle hh;
 	struct partner *next_due;
-	bool is_due, is_busy;
-	uint64_t said; /* hash of the last event */
+	bool is_due, is_listed, is_busy; /* listed: in a list of due ones */
+	uint64_t said;                   /* hash of the last event */
 	struct partner **namers;
 	size_t namer_count, namer_room;
 	const char *name_space, *name; /* into bytes */
@@ -48,7 +48,8 @@ void partners_done(struct partners *partners)
 		free(partner->namers);
 		free(partner);
 	}
-	partners->due = NULL;
+	partners->due_claims = NULL;
+	partners->due_volumes = NULL;
 }
 
 struct partner *partners_get(const struct partners *partners, enum object_kind kind,
@@ -204,36 +205,53 @@ int partners_set(struct partners *partners, const struct object *object,
 
 /* ---- work ---- */
 
+static struct partner **due_list(struct partners *partners, const struct partner *partner)
+{
+	return partner_kind(partner) == KIND_PERSISTENT_VOLUME_CLAIM ? &partners->due_claims
+								     : &partners->due_volumes;
+}
+
 void partners_make_due(struct partners *partners, struct partner *partner)
 {
-	if (partner->is_due)
-		return;
+	struct partner **list = due_list(partners, partner);
+
 	partner->is_due = true;
-	if (partner->is_busy)
+	if (partner->is_busy || partner->is_listed)
 		return;
-	partner->next_due = partners->due;
-	partners->due = partner;
+	partner->is_listed = true;
+	partner->next_due = *list;
+	*list = partner;
 }
 
 struct partner *partners_take_due(struct partners *partners)
 {
-	struct partner *partner = partners->due;
+	for (;;) {
+		struct partner *partner =
+			partners->due_claims ? partners->due_claims : partners->due_volumes;
 
-	if (!partner)
-		return NULL;
-	partners->due = partner->next_due;
-	partner->is_due = false;
-	return partner;
+		if (!partner)
+			return NULL;
+		*due_list(partners, partner) = partner->next_due;
+		partner->is_listed = false;
+		/* Busy since it was listed: it is due again when it is not. */
+		if (partner->is_busy)
+			continue;
+		partner->is_due = false;
+		return partner;
+	}
+}
+
+bool partner_is_busy(const struct partner *partner)
+{
+	return partner->is_busy;
 }
 
 void partner_set_busy(struct partners *partners, struct partner *partner, bool busy)
 {
 	assert(partner->is_busy != busy);
 	partner->is_busy = busy;
-	if (!busy && partner->is_due) {
-		partner->is_due = false;
+	if (!busy && partner->is_due)
 		partners_make_due(partners, partner);
-	}
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)

@@ -18,7 +18,7 @@ struct partner;
 
 struct partners {
 	struct partner *table;
-	struct partner *due; /* to be looked at */
+	struct partner *due_claims, *due_volumes; /* to be looked at */
 };
 
 struct partner_name {
@@ -54,10 +54,11 @@ int partners_set(struct partners *partners, const struct object *object,
 struct partner *const *partner_namers(const struct partner *partner, size_t *ret_count);
 
 void partners_make_due(struct partners *partners, struct partner *partner);
-/* The next one due, no longer due; NULL: none. */
+/* The next one due, no longer due; NULL: none. Claims come first: it is they that bind volumes. */
 struct partner *partners_take_due(struct partners *partners);
 
 /* A write for it is under way: it is not taken while this holds. */
+bool partner_is_busy(const struct partner *partner);
 void partner_set_busy(struct partners *partners, struct partner *partner, bool busy);
 
 /* Was this said last about it? Remembers it. Both NULL: nothing was said. */

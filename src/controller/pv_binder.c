@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pv_binder - watch claims and volumes, look at who is concerned, write one step at a time; see
- * controller.h
+ * pv_binder - watch claims and volumes, look at who is concerned, write; see controller.h
  *
  * A write expects the version it was decided on, so two looks that cross end in a conflict, which
- * is one more reason to look. What could not be stored for another reason is tried again when
- * anything changes: a full disk has no event of its own.
+ * is one more reason to look. The writes of a binding are queued back to back, so that the store
+ * may commit them together: each is decided on what the one before makes, and refused when that one
+ * is. What could not be stored for another reason is tried again when anything changes: a full disk
+ * has no event of its own.
  */
 #include "controller/controller.h"
 
@@ -24,11 +25,21 @@ enum {
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
 };
 
-/* A write under way: outlives the binder if the store answers later. */
+/* Writes of one look under way: outlives the binder if the store answers later. */
 struct pending {
 	struct pending *previous, *next;
 	struct pv_binder *binder; /* NULL: nobody listens any more */
 	struct partner *partner;
+	struct partner *volume; /* that @partner, a claim, is being bound to; NULL: none */
+	unsigned int left;      /* answers to come */
+	unsigned int kinds;     /* set of 1 << enum object_kind: written so far */
+	int error;              /* of the first that failed: the others follow from it */
+};
+
+/* What a look at a claim is decided on. */
+struct claim_look {
+	struct claim_facts facts;
+	const struct persistent_volume *candidates[CANDIDATES_MAX];
 };
 
 struct pv_binder {
@@ -81,31 +92,30 @@ static bool is_used(struct pv_binder *binder, const struct object *claim)
 }
 
 static void look_at_claim(struct pv_binder *binder, const struct partner *partner,
-			  const struct object *object, struct binding_step *ret)
+			  const struct object *object, struct claim_look *ret)
 {
-	const struct persistent_volume *candidates[CANDIDATES_MAX];
-	struct claim_facts facts = {
-		.claim = object->claim,
-		.named = volume_named(binder, object->claim->volume_name),
-		.candidates = candidates,
-		.is_used = is_used(binder, object),
-	};
+	struct claim_facts *facts = &ret->facts;
 	const struct object *storage_class;
 	struct partner *const *namers;
 	size_t count;
 
+	*facts = (struct claim_facts){
+		.claim = object->claim,
+		.named = volume_named(binder, object->claim->volume_name),
+		.candidates = ret->candidates,
+		.is_used = is_used(binder, object),
+	};
 	namers = partner_namers(partner, &count);
-	for (size_t i = 0; i < count && facts.candidate_count < CANDIDATES_MAX; i++) {
+	for (size_t i = 0; i < count && facts->candidate_count < CANDIDATES_MAX; i++) {
 		const struct object *volume = object_of(binder, namers[i]);
 
 		if (volume)
-			candidates[facts.candidate_count++] = volume->persistent_volume;
+			ret->candidates[facts->candidate_count++] = volume->persistent_volume;
 	}
 	storage_class =
 		store_get(binder->store, KIND_STORAGE_CLASS, "", object->claim->storage_class);
 	if (storage_class)
-		facts.storage_class = storage_class->storage_class;
-	binding_decide_claim(&facts, ret);
+		facts->storage_class = storage_class->storage_class;
 }
 
 /* Few volumes hold the words at all. No memory: the careful answer, yes. */
@@ -183,81 +193,146 @@ static void unlink_pending(struct pending *pending)
 		pending->next->previous = pending->previous;
 }
 
-static void on_answer(void *userdata, int error, const struct object *result,
-		      const struct failure *why)
+static void link_pending(struct pending *pending)
 {
-	struct pending *pending = userdata;
 	struct pv_binder *binder = pending->binder;
 
-	if (!binder) {
-		free(pending);
-		return;
-	}
+	pending->next = binder->pendings;
+	if (pending->next)
+		pending->next->previous = pending;
+	binder->pendings = pending;
+	partner_set_busy(&binder->partners, pending->partner, true);
+	if (pending->volume)
+		partner_set_busy(&binder->partners, pending->volume, true);
+}
+
+static void end_pending(struct pending *pending)
+{
+	struct pv_binder *binder = pending->binder;
+
 	partner_set_busy(&binder->partners, pending->partner, false);
-	if (error == -ESTALE || error == -ENOENT) {
+	if (pending->volume)
+		partner_set_busy(&binder->partners, pending->volume, false);
+	if (pending->error == -ESTALE || pending->error == -ENOENT)
 		partners_make_due(&binder->partners, pending->partner);
-	} else if (error < 0 && error != -ECANCELED) {
-		log_message(LOG_WARNING, "binding: %s", why->text);
-		/* What is not valid now is valid only after a change of its own. */
-		binder->has_stuck |= error != -EINVAL;
-	}
 	unlink_pending(pending);
 	free(pending);
 	work(binder);
 }
 
-static int start_write(struct pv_binder *binder, struct partner *partner,
-		       const struct object *object, const struct binding_step *step)
+static void on_answer(void *userdata, int error, const struct object *result,
+		      const struct failure *why)
 {
-	cleanup_object const struct object *next = NULL;
-	struct store_precondition precondition;
-	const struct object *before;
-	struct failure failure = { .error = 0 };
-	struct pending *pending;
-	int r;
+	struct pending *pending = userdata;
+	bool is_first_error = error < 0 && pending->error == 0;
 
-	r = binding_make(step, object, &next, &failure);
-	if (r < 0) {
-		log_message(LOG_WARNING, "binding: %s", failure.text);
-		return r == -EINVAL ? 0 : r;
+	pending->left--;
+	if (is_first_error)
+		pending->error = error;
+	if (!pending->binder) {
+		if (pending->left == 0)
+			free(pending);
+		return;
 	}
-	before = next->kind == object->kind ? object : step->volume->object;
-	precondition =
-		(struct store_precondition){ .uid = before->meta.uid,
-					     .resource_version = before->meta.resource_version };
-	pending = calloc(1, sizeof(*pending));
+	if (is_first_error && error != -ESTALE && error != -ENOENT && error != -ECANCELED) {
+		log_message(LOG_WARNING, "binding: %s", why->text);
+		/* What is not valid now is valid only after a change of its own. */
+		pending->binder->has_stuck |= error != -EINVAL;
+	}
+	if (pending->left == 0)
+		end_pending(pending);
+}
+
+static struct pending *new_pending(struct pv_binder *binder, struct partner *partner,
+				   const struct binding_step *step)
+{
+	struct pending *pending = calloc(1, sizeof(*pending));
+
 	if (!pending)
-		return -ENOMEM;
+		return NULL;
 	pending->binder = binder;
 	pending->partner = partner;
-	r = store_update(binder->store, next, &precondition, on_answer, pending);
+	if (step->volume)
+		pending->volume = partners_get(&binder->partners, KIND_PERSISTENT_VOLUME, "",
+					       step->volume->object->meta.name);
+	/* Its own write comes first and tells whether this one still fits. */
+	if (pending->volume && partner_is_busy(pending->volume))
+		pending->volume = NULL;
+	return pending;
+}
+
+/* @ret: borrowed; the store holds what it has queued. */
+static int queue_write(struct pending *pending, const struct object *about,
+		       const struct binding_step *step, const struct object **ret)
+{
+	cleanup_object const struct object *made = NULL;
+	struct failure failure = { .error = 0 };
+	struct store_precondition expected;
+	int r;
+
+	r = binding_make(step, about, &made, &failure);
 	if (r < 0) {
-		free(pending);
+		log_message(LOG_WARNING, "binding: %s", failure.text);
 		return r;
 	}
-	pending->next = binder->pendings;
-	if (pending->next)
-		pending->next->previous = pending;
-	binder->pendings = pending;
-	partner_set_busy(&binder->partners, partner, true);
+	/* The version that an earlier write of this look makes is not known yet. */
+	expected = (struct store_precondition){
+		.uid = made->meta.uid,
+		.resource_version =
+			pending->kinds & 1U << made->kind ? 0 : made->meta.resource_version,
+		.follows = pending->left > 0,
+	};
+	r = store_update(pending->binder->store, made, &expected, on_answer, pending);
+	if (r < 0)
+		return r;
+	pending->left++;
+	pending->kinds |= 1U << made->kind;
+	*ret = made;
 	return 0;
+}
+
+/* @facts: of a claim, changed on the way; NULL for a volume, which has one write at a time. */
+static int start_writes(struct pv_binder *binder, struct partner *partner,
+			const struct object *about, struct claim_facts *facts,
+			struct binding_step *step)
+{
+	struct pending *pending = new_pending(binder, partner, step);
+	const struct object *made;
+	int r;
+
+	if (!pending)
+		return -ENOMEM;
+	do {
+		r = queue_write(pending, facts ? facts->claim->object : about, step, &made);
+	} while (r == 0 && facts && binding_decide_next(facts, made, step));
+	if (pending->left > 0)
+		link_pending(pending);
+	else
+		free(pending);
+	return r == -EINVAL ? 0 : r;
 }
 
 static void look_at(struct pv_binder *binder, struct partner *partner)
 {
 	const struct object *object = object_of(binder, partner);
+	struct claim_facts *facts = NULL;
 	struct binding_step step;
+	struct claim_look look;
 
 	if (!object) {
 		partners_forget(&binder->partners, partner);
 		return;
 	}
-	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM)
-		look_at_claim(binder, partner, object, &step);
-	else
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
+		facts = &look.facts;
+		look_at_claim(binder, partner, object, &look);
+		binding_decide_claim(facts, &step);
+	} else {
 		look_at_volume(binder, object, &step);
+	}
 	tell(binder, partner, object, &step);
-	if (step.write != BINDING_NOTHING && start_write(binder, partner, object, &step) < 0)
+	if (step.write != BINDING_NOTHING &&
+	    start_writes(binder, partner, object, facts, &step) < 0)
 		binder->has_stuck = true;
 }
 

@@ -131,6 +131,32 @@ static void busy_one_is_due_when_it_is_free(void **state)
 	partners_done(&partners);
 }
 
+static void claims_come_first_and_who_became_busy_waits(void **state)
+{
+	struct partners partners = { 0 };
+	struct partner *claim = partners_add(&partners, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c");
+	struct partner *volume = partners_add(&partners, KIND_PERSISTENT_VOLUME, "", "v");
+
+	partners_make_due(&partners, claim);
+	partners_make_due(&partners, volume);
+	assert_ptr_equal(partners_take_due(&partners), claim);
+	/* In the list, and busy now. */
+	partner_set_busy(&partners, volume, true);
+	assert_true(partner_is_busy(volume));
+	assert_null(partners_take_due(&partners));
+	partner_set_busy(&partners, volume, false);
+	assert_ptr_equal(partners_take_due(&partners), volume);
+	assert_null(partners_take_due(&partners));
+
+	/* Free again before anybody looked at the list. */
+	partners_make_due(&partners, volume);
+	partner_set_busy(&partners, volume, true);
+	partner_set_busy(&partners, volume, false);
+	assert_ptr_equal(partners_take_due(&partners), volume);
+	assert_null(partners_take_due(&partners));
+	partners_done(&partners);
+}
+
 static void one_that_is_named_is_not_forgotten(void **state)
 {
 	cleanup_object const struct object *c = claim_of("c", "v");
@@ -180,6 +206,7 @@ int main(void)
 		cmocka_unit_test(a_change_concerns_both_sides),
 		cmocka_unit_test(namers_are_sorted_and_leave),
 		cmocka_unit_test(busy_one_is_due_when_it_is_free),
+		cmocka_unit_test(claims_come_first_and_who_became_busy_waits),
 		cmocka_unit_test(one_that_is_named_is_not_forgotten),
 		cmocka_unit_test(the_same_is_said_once),
 		cmocka_unit_test(name_that_is_too_long_to_exist_is_unknown),

@@ -396,32 +396,6 @@ static void volume_that_is_being_deleted_is_not_bound(void **state)
 	assert_string_equal(world->events, "c/VolumeMismatch ");
 }
 
-/* case 394: each of the four writes is there or not when the binder begins anew. */
-static void case_394_a_crash_between_two_writes_is_finished(void **state)
-{
-	for (unsigned int writes = 0; writes < 6; writes++) {
-		struct world world = { .binder = NULL };
-		uint64_t before;
-
-		store_world_open(&world.store);
-		put(&world, VOLUME("v", "", "", "'phase':'Available'"));
-		put(&world, CLAIM("", NAMES("v"), "'phase':'Pending'"));
-		before = store_resource_version(world.store.store);
-		start(&world);
-		while (store_resource_version(world.store.store) < before + writes &&
-		       claim(&world)->phase != CLAIM_BOUND)
-			assert_return_code(sd_event_run(world.store.event, UINT64_MAX), 0);
-		world.binder = pv_binder_free(world.binder);
-		store_world_reopen(&world.store);
-		start(&world);
-		run(&world);
-		assert_bound(&world, "v");
-		assert_int_equal(store_resource_version(world.store.store), before + 4);
-		world.binder = pv_binder_free(world.binder);
-		store_world_close(&world.store);
-	}
-}
-
 /* ---- a volume alone ---- */
 
 static void case_395_free_volume_is_available(void **state)
@@ -579,7 +553,6 @@ int main(void)
 		TEST(case_381_made_volume_that_does_not_fit_is_skipped),
 		TEST(case_384_and_case_385_delayed_class),
 		TEST(claim_with_a_class_is_left_to_its_provisioner),
-		cmocka_unit_test(case_394_a_crash_between_two_writes_is_finished),
 		TEST(a_binding_is_four_writes_in_their_order),
 		TEST(volume_that_is_being_deleted_is_not_bound),
 		TEST(case_395_free_volume_is_available),
