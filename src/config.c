@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <syslog.h>
 
 enum { CONFIG_ROWS_MAX = 32, LABELS_MAX = 256 };
 
@@ -293,6 +294,16 @@ static void make_long_options(struct option *options)
 	options[i] = (struct option){ NULL, 0, NULL, 0 };
 }
 
+/* After an option that is known, getopt leaves its value in optopt; of an unknown long one, 0. */
+static const char *option_complaint(int chosen)
+{
+	bool known = (optopt > 0 && optopt < (int) ARRAY_SIZE(rows)) || optopt >= OPTION_HELP;
+
+	if (chosen == ':')
+		return "a value is missing after";
+	return known ? "no value is taken by the option in" : "unknown option";
+}
+
 /* Two passes: the first finds --config, the second lets the command line win over the file. */
 static int read_command_line(int argc, char **argv, struct config *config, bool config_only,
 			     bool *ret_named, struct failure *reterr)
@@ -314,14 +325,12 @@ static int read_command_line(int argc, char **argv, struct config *config, bool 
 			return CONFIG_EXIT;
 		if (chosen == '?' || chosen == ':')
 			return failed_plain(reterr, -EINVAL, "%s '%s'; see podvold --help",
-					    chosen == '?' ? "unknown option"
-							  : "a value is missing after",
-					    argv[optind - 1]);
+					    option_complaint(chosen), argv[optind - 1]);
 		if (config_only != (rows[chosen].offset == offsetof(struct config, config_file)))
 			continue;
 		r = set_row(config, &rows[chosen], optarg ?: "true", reterr);
 		if (r < 0)
-			return failure_prefix(reterr, "option --%s", rows[chosen].name);
+			return failure_prefix(reterr, "command line");
 		*ret_named = true;
 	}
 	if (optind < argc)
@@ -437,6 +446,38 @@ static int check_directories(const struct config *config, struct failure *reterr
 	return 0;
 }
 
+static int check_node_name(const struct config *config, struct failure *reterr)
+{
+	const char *name = config->node_name;
+
+	if (*name && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-._")] == '\0')
+		return 0;
+	return failed_plain(reterr, -EINVAL,
+			    "node-name: '%s' is not made of lower case letters, digits, '-', '.' "
+			    "and '_'",
+			    name);
+}
+
+static int find_log_priority(struct config *config, struct failure *reterr)
+{
+	static const struct {
+		const char *name;
+		int priority;
+	} levels[] = {
+		{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
+		{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		if (strcmp(config->log_level, levels[i].name) == 0) {
+			config->log_priority = levels[i].priority;
+			return 0;
+		}
+	return failed_plain(reterr, -EINVAL,
+			    "log-level: '%s' is not error, warning, notice, info or debug",
+			    config->log_level);
+}
+
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr)
 {
 	bool named = false, ignored = false;
@@ -456,9 +497,13 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 	if (r != CONFIG_RUN)
 		return r;
 	r = check_directories(ret, reterr);
-	if (r < 0)
-		return r;
-	return make_labels(ret, reterr);
+	if (r >= 0)
+		r = check_node_name(ret, reterr);
+	if (r >= 0)
+		r = find_log_priority(ret, reterr);
+	if (r >= 0)
+		r = make_labels(ret, reterr);
+	return r;
 }
 
 void config_done(struct config *config)

@@ -25,6 +25,7 @@ struct config {
 	char *node_name;    /* the host name, lower case */
 	char *node_labels;  /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
 	char *log_level;    /* "error", "warning", "notice", "info", "debug" */
+	int log_priority;   /* the same as LOG_ERR .. LOG_DEBUG */
 	int64_t worker_threads, worker_threads_max;
 	int64_t connections_max, request_bytes_max, waits_max, events_max;
 	bool drain;           /* command line only */

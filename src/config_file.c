@@ -91,6 +91,22 @@ static int set_all(const struct cJSON *tree,
 	return r;
 }
 
+/* A second document would look as if it were in force. */
+static int check_end(struct yaml_reader *reader, struct failure *reterr)
+{
+	struct yaml_document document;
+	int r = yaml_reader_next(reader, &document);
+
+	json_free(document.tree);
+	if (r > 0)
+		return failed_plain(reterr, -EINVAL,
+				    "line %u: a second document begins; one is wanted",
+				    document.line);
+	if (r < 0)
+		*reterr = document.failure;
+	return r;
+}
+
 int config_file_read(const char *path,
 		     int (*set)(const char *key, const char *value, void *userdata,
 				struct failure *reterr),
@@ -119,6 +135,8 @@ int config_file_read(const char *path,
 		line = r < 0 ? line_of(buffer, (size_t) length, key) : 0;
 		if (line > 0)
 			(void) failure_prefix(&document.failure, "line %u", line);
+		if (r >= 0)
+			r = check_end(reader, &document.failure);
 	} else if (r > 0) {
 		r = document.failure.error;
 	}

@@ -17,26 +17,6 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
-static const struct {
-	const char *name;
-	int level;
-} log_levels[] = {
-	{ "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
-	{ "info", LOG_INFO }, { "debug", LOG_DEBUG },
-};
-
-static int open_log(const struct config *config, struct failure *reterr)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(log_levels); i++)
-		if (strcmp(config->log_level, log_levels[i].name) == 0) {
-			log_open(log_levels[i].level);
-			return 0;
-		}
-	return failed_plain(reterr, -EINVAL,
-			    "log-level: '%s' is not error, warning, notice, info or debug",
-			    config->log_level);
-}
-
 /* Volumes on their way hold descriptors; the default soft limit is for programs that use select(2).
  */
 static void raise_descriptor_limit(void)
@@ -159,11 +139,11 @@ static int run(const struct config *config, struct failure *reterr)
 {
 	struct agent *agent = NULL;
 	sd_event *event = NULL;
-	int r = open_log(config, reterr);
+	int r;
 
+	log_open(config->log_priority);
 	raise_descriptor_limit();
-	if (r >= 0)
-		r = privileges_check_and_cut(reterr);
+	r = privileges_check_and_cut(reterr);
 	if (r >= 0)
 		r = prepare_loop(&event, reterr);
 	if (r >= 0)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <syslog.h>
 
 #include <cmocka.h>
 
@@ -127,6 +128,8 @@ static void test_file_errors(void **state)
 		{ "- root-dir\n", "mapping" },
 		{ "worker-threads: many\n", "line 1: worker-threads: 'many' is not a number" },
 		{ "{ root-dri: /srv/root }\n", ": unknown key 'root-dri'" },
+		{ "log-level: info\n---\nlog-level: debug\n", "line 3: a second document" },
+		{ "log-level: info\n---\nrun-dir: [a\n", "line" },
 	};
 	struct fixture *fixture = *state;
 
@@ -151,7 +154,8 @@ static void test_numbers_have_bounds(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(load(fixture, "--worker-threads=0", NULL), -EINVAL);
-	assert_told(fixture, "0 is not between 1 and 64");
+	assert_string_equal(fixture->failure.text,
+			    "command line: worker-threads: 0 is not between 1 and 64");
 	assert_int_equal(load(fixture, "--worker-threads=2x", NULL), -EINVAL);
 	assert_told(fixture, "'2x' is not a number");
 	assert_int_equal(load(fixture, "--worker-threads=", NULL), -EINVAL);
@@ -169,6 +173,37 @@ static void test_usage_errors(void **state)
 	assert_told(fixture, "a value is missing after '--root-dir'");
 	assert_int_equal(load(fixture, "manifests", NULL), -EINVAL);
 	assert_told(fixture, "unexpected argument 'manifests'");
+	assert_int_equal(load(fixture, "--drain=yes", NULL), -EINVAL);
+	assert_told(fixture, "no value is taken by the option in '--drain=yes'");
+	assert_int_equal(load(fixture, "--version=2", NULL), -EINVAL);
+	assert_told(fixture, "no value is taken by the option in '--version=2'");
+	assert_int_equal(load(fixture, "-x", NULL), -EINVAL);
+	assert_told(fixture, "unknown option '-x'");
+}
+
+static void test_log_level(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(load(fixture, NULL, NULL), CONFIG_RUN);
+	assert_int_equal(fixture->config.log_priority, LOG_INFO);
+	assert_int_equal(load(fixture, "--log-level=error", NULL), CONFIG_RUN);
+	assert_int_equal(fixture->config.log_priority, LOG_ERR);
+	assert_int_equal(load(fixture, "--log-level=loud", NULL), -EINVAL);
+	assert_told(fixture, "log-level: 'loud' is not error, warning, notice, info or debug");
+}
+
+static void test_node_name(void **state)
+{
+	static const char *const wrong[] = { "--node-name=", "--node-name=Edge",
+					     "--node-name=a b" };
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_int_equal(load(fixture, wrong[i], NULL), -EINVAL);
+		assert_told(fixture, "node-name: '");
+	}
+	assert_int_equal(load(fixture, "--node-name=rack_7.edge-1", NULL), CONFIG_RUN);
 }
 
 static void test_named_file_must_exist(void **state)
@@ -241,6 +276,8 @@ int main(void)
 		WITH_FILE(test_usage_errors),
 		WITH_FILE(test_named_file_must_exist),
 		WITH_FILE(test_directories_must_be_absolute),
+		WITH_FILE(test_log_level),
+		WITH_FILE(test_node_name),
 		WITH_FILE(test_labels),
 		WITH_FILE(test_drain_flag),
 	};
