@@ -186,7 +186,7 @@ int plugin_claim(const struct volume_plugin *const *list, const struct volume_sp
 /* By "kubernetes.io/local-volume"; NULL when unknown. */
 const struct volume_plugin *plugin_by_name(const char *name);
 
-/* All plugins in table order, ended by NULL: for `version`, documents and tests. */
+/* All plugins in table order, ended by NULL. */
 const struct volume_plugin *const *plugin_list(void);
 
 /* "<plugin>/<name>" for device-mountable volumes, else "<plugin>/<pod uid>-<spec name>";

@@ -20,7 +20,6 @@
 struct agent;
 struct config;
 struct cJSON;
-struct manifest_source;
 
 /**
  * agent_new - build every box, lock the root directory, rebuild the actual state
@@ -42,7 +41,6 @@ struct agent *agent_free(struct agent *agent);
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata);
 
 struct store *agent_store(struct agent *agent);
-struct manifest_source *agent_manifests(struct agent *agent);
 
 /* True once every source delivered a complete snapshot. */
 bool agent_is_ready(const struct agent *agent);

@@ -373,11 +373,6 @@ struct store *agent_store(struct agent *agent)
 	return agent->store;
 }
 
-struct manifest_source *agent_manifests(struct agent *agent)
-{
-	return agent->manifests;
-}
-
 bool agent_is_ready(const struct agent *agent)
 {
 	return agent->sources_complete;

@@ -91,7 +91,7 @@ struct worker_pool *worker_pool_free(struct worker_pool *pool);
  */
 void worker_submit(struct worker_pool *pool, struct worker_job *job);
 
-/* How many jobs wait, run and are set aside; any thread; for metrics and describe. */
+/* How many jobs wait, run and are set aside; any thread. */
 struct worker_counts {
 	unsigned int queued, running, set_aside, threads;
 };

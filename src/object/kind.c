@@ -16,7 +16,6 @@ static const struct kind_row rows[] = {
 		.name = "Pod",
 		.plural = "pods",
 		.singular = "pod",
-		.short_names = { "po" },
 		.group = "",
 		.version = "v1",
 		.namespaced = true,
@@ -33,7 +32,6 @@ static const struct kind_row rows[] = {
 		.name = "PersistentVolume",
 		.plural = "persistentvolumes",
 		.singular = "persistentvolume",
-		.short_names = { "pv" },
 		.group = "",
 		.version = "v1",
 		.namespaced = false,
@@ -50,7 +48,6 @@ static const struct kind_row rows[] = {
 		.name = "PersistentVolumeClaim",
 		.plural = "persistentvolumeclaims",
 		.singular = "persistentvolumeclaim",
-		.short_names = { "pvc" },
 		.group = "",
 		.version = "v1",
 		.namespaced = true,
@@ -67,7 +64,6 @@ static const struct kind_row rows[] = {
 		.name = "StorageClass",
 		.plural = "storageclasses",
 		.singular = "storageclass",
-		.short_names = { "sc" },
 		.group = "storage.k8s.io",
 		.version = "v1",
 		.namespaced = false,
@@ -105,27 +101,6 @@ const struct kind_row *kind_by_name(const char *api_version, const char *name)
 	assert(api_version && name);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (strcmp(rows[i].name, name) == 0 && is_version_of(&rows[i], api_version))
-			return &rows[i];
-	}
-	return NULL;
-}
-
-static bool is_word_of(const struct kind_row *row, const char *word)
-{
-	if (strcasecmp(word, row->plural) == 0 || strcasecmp(word, row->singular) == 0)
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(row->short_names) && row->short_names[i]; i++) {
-		if (strcasecmp(word, row->short_names[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-const struct kind_row *kind_by_word(const char *word)
-{
-	assert(word);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (is_word_of(&rows[i], word))
 			return &rows[i];
 	}
 	return NULL;

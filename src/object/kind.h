@@ -14,12 +14,11 @@ struct shape;
 
 struct kind_row {
 	enum object_kind kind;
-	const char *name;           /* "PersistentVolumeClaim" */
-	const char *plural;         /* "persistentvolumeclaims" */
-	const char *singular;       /* "persistentvolumeclaim" */
-	const char *short_names[3]; /* "pvc"; ended by NULL */
-	const char *group;          /* "" for v1, "storage.k8s.io" */
-	const char *version;        /* "v1" */
+	const char *name;     /* "PersistentVolumeClaim" */
+	const char *plural;   /* "persistentvolumeclaims" */
+	const char *singular; /* "persistentvolumeclaim" */
+	const char *group;    /* "" for v1, "storage.k8s.io" */
+	const char *version;  /* "v1" */
 	bool namespaced;
 
 	const struct shape *shape; /* types of the fields we know */
@@ -43,9 +42,5 @@ const struct kind_row *kind_row(enum object_kind kind);
 /* By "PersistentVolumeClaim" and "v1" / "storage.k8s.io/v1" as a document names them; NULL when not
  * served. */
 const struct kind_row *kind_by_name(const char *api_version, const char *name);
-
-/* By what people type: plural, singular, short name, any case, "pods.v1."-less; NULL when unknown.
- */
-const struct kind_row *kind_by_word(const char *word);
 
 #endif

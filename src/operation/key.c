@@ -268,18 +268,6 @@ void key_drop(struct key_table *table, struct key_record *record)
 	record_remove(table, record);
 }
 
-void key_forget_back_off(struct key_table *table, const char *volume, uint64_t now_usec)
-{
-	struct key_record *record;
-
-	assert(table && volume);
-	DL_FOREACH (key_records(table, volume), record) {
-		record->delay_usec = 0;
-		if (!record->pending)
-			record->retry_usec = now_usec;
-	}
-}
-
 struct key_record *key_records(const struct key_table *table, const char *volume)
 {
 	const struct key_volume *found;

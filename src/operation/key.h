@@ -71,9 +71,6 @@ uint64_t key_end(struct key_table *table, struct key_record *record, bool succee
 /* Frees the record of an operation that is not pending: nobody will try it again. */
 void key_drop(struct key_table *table, struct key_record *record);
 
-/* Every back-off of a volume is over now; the next failure starts at the first delay again. */
-void key_forget_back_off(struct key_table *table, const char *volume, uint64_t now_usec);
-
 /* The records of one volume: walk with ->next; NULL: none. */
 struct key_record *key_records(const struct key_table *table, const char *volume);
 

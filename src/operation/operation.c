@@ -281,23 +281,6 @@ void operation_retry_later(struct operations *operations, const char *unique_nam
 		operations->options.retry(operations->options.userdata, unique_name);
 }
 
-void operation_retry_now(struct operations *operations, const char *unique_name)
-{
-	uint64_t now_usec = monotonic_usec();
-	struct key_record *record;
-
-	assert(operations && unique_name);
-	key_forget_back_off(operations->keys, unique_name, now_usec);
-	for (record = key_records(operations->keys, unique_name); record; record = record->next) {
-		struct operation *operation = record->owner;
-
-		if (record->pending)
-			continue;
-		operation->announced = false;
-		retry_add(operations->failed, &operation->retry, now_usec);
-	}
-}
-
 /* ---- submit and cancel ---- */
 
 int operation_may_start(struct operations *operations, const struct step *step, uint64_t now_usec)

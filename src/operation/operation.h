@@ -82,10 +82,6 @@ void operation_cancel(struct operations *operations, const char *unique_name, co
 void operation_retry_later(struct operations *operations, const char *unique_name,
 			   uint64_t now_usec);
 
-/* Forget the back-off of a volume, because somebody asked for a try now: options.retry comes soon.
- */
-void operation_retry_now(struct operations *operations, const char *unique_name);
-
 /* What is known about an operation. Borrowed until the loop turns. */
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */

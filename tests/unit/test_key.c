@@ -227,26 +227,6 @@ static void owners_move_with_their_record(void **state)
 	assert_string_equal(record->key.pod, "");
 }
 
-static void a_back_off_can_be_forgotten(void **state)
-{
-	struct key_table *table = *state;
-	struct operation_key v = key("v", "p", ""), w = key("w", "p", "");
-	struct key_record *record;
-	uint64_t now = begin_usec;
-
-	for (unsigned int i = 0; i < 4; i++)
-		now = key_end(table, begin(table, v, "volume_mount", now), false, now);
-	(void) key_end(table, begin(table, w, "volume_mount", now), false, now);
-
-	now -= 3 * USEC_PER_SEC;
-	key_forget_back_off(table, "v", now);
-	record = begin(table, v, "volume_mount", now);
-	assert_int_equal(record->failures, 4); /* attempts are still told */
-	assert_int_equal(key_end(table, record, false, now), now + 500000);
-	refuse(table, w, "volume_mount", now, -EAGAIN);
-	key_forget_back_off(table, "unknown", now);
-}
-
 static void a_failed_record_can_be_dropped(void **state)
 {
 	struct key_table *table = *state;
@@ -285,7 +265,6 @@ int main(void)
 		TABLE(the_exact_record_decides),
 		TABLE(a_pending_match_comes_before_an_exact_one),
 		TABLE(owners_move_with_their_record),
-		TABLE(a_back_off_can_be_forgotten),
 		TABLE(a_failed_record_can_be_dropped),
 		TABLE(all_records_are_walked),
 	};

@@ -65,38 +65,12 @@ static void test_other_groups_and_versions_are_not_served(void **state)
 		assert_null(kind_by_name(pairs[i][0], pairs[i][1]));
 }
 
-static void test_people_use_words(void **state)
-{
-	static const struct {
-		const char *word;
-		enum object_kind kind;
-	} words[] = {
-		{ "pods", KIND_POD },
-		{ "pod", KIND_POD },
-		{ "po", KIND_POD },
-		{ "Pod", KIND_POD },
-		{ "PV", KIND_PERSISTENT_VOLUME },
-		{ "persistentvolumes", KIND_PERSISTENT_VOLUME },
-		{ "pvc", KIND_PERSISTENT_VOLUME_CLAIM },
-		{ "persistentVolumeClaim", KIND_PERSISTENT_VOLUME_CLAIM },
-		{ "sc", KIND_STORAGE_CLASS },
-		{ "storageclasses", KIND_STORAGE_CLASS },
-	};
-	static const char *const unknown[] = { "", "p", "podss", "volumes", "services", "v1" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		assert_int_equal(kind_by_word(words[i].word)->kind, words[i].kind);
-	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
-		assert_null(kind_by_word(unknown[i]));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_row_is_whole),
 		cmocka_unit_test(test_documents_name_kinds),
 		cmocka_unit_test(test_other_groups_and_versions_are_not_served),
-		cmocka_unit_test(test_people_use_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,19 +48,6 @@ static void what_nobody_comes_back_for_is_forgotten(void **state)
 	assert_int_equal(sd_event_run(world.event, 0), 0);
 }
 
-static void somebody_may_ask_for_a_try_now(void **state)
-{
-	(void) state;
-	(void) fail_once(publish("v", "uid"));
-	operation_retry_now(world.operations, "v");
-	assert_int_equal(world.retry_count, 0);
-	run_until_retried(1);
-	world.stage_result = 0;
-	assert_int_equal(submit(publish("v", "uid")), 0);
-	assert_int_equal(run_until_ended(2)->attempt, 2);
-	operation_retry_now(world.operations, "unknown");
-}
-
 static void a_step_that_could_not_begin_comes_later_once(void **state)
 {
 	uint64_t now = monotonic_usec();
@@ -127,7 +114,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD(retries_come_when_the_back_off_is_over),
 		WORLD(what_nobody_comes_back_for_is_forgotten),
-		WORLD(somebody_may_ask_for_a_try_now),
 		WORLD(a_step_that_could_not_begin_comes_later_once),
 		WORLD(cancelled_before_it_ran),
 		WORLD(cancelling_drops_what_failed),
