@@ -105,7 +105,8 @@ struct stage_list {
 	void *data; /* what the stages share; owned by the list */
 	void (*free_data)(void *data);
 };
-void stage_list_done(struct stage_list *list); /* frees the data; an empty list is fine */
+/* Frees the data of every stage; an empty list is fine. */
+void stage_list_done(struct stage_list *list);
 
 /* What a step is about. Which members are set is said at each slot. Borrowed: a slot copies what
  * its stages need, or takes references to the objects. */

@@ -40,6 +40,7 @@ struct agent *agent_free(struct agent *agent);
  */
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata);
 
+/* Borrowed; lives as long as the agent. For the API. NULL while draining. */
 struct store *agent_store(struct agent *agent);
 
 /* True once every source delivered a complete snapshot. */
@@ -62,7 +63,8 @@ struct cJSON *agent_view_manifests(struct agent *agent);
 /* The file that still holds an object, or NULL: manifest_source_file_of(), so that api/ need not
  * know the source. Borrowed until the loop turns. */
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
-struct cJSON *agent_view_events(struct agent *agent); /* a v1.EventList; newest last */
+/* A v1.EventList; newest last. */
+struct cJSON *agent_view_events(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
 
@@ -93,6 +95,7 @@ struct agent_wait_request {
  */
 int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
 		   struct agent_wait **ret);
+/* The waiter left: done() is not called any more. Not after it was called. */
 void agent_wait_cancel(struct agent_wait *wait);
 
 #endif

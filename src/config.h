@@ -44,6 +44,7 @@ struct config_row {
 	bool command_line_only;
 	const char *help;
 };
+/* The table, for who compares it with documents; static. */
 const struct config_row *config_rows(size_t *ret_count);
 
 enum config_outcome { CONFIG_RUN, CONFIG_EXIT }; /* CONFIG_EXIT: --help or --version was printed */
@@ -56,6 +57,7 @@ enum config_outcome { CONFIG_RUN, CONFIG_EXIT }; /* CONFIG_EXIT: --help or --ver
  * -ENOENT a named file is missing.
  */
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr);
+/* Frees the strings and labels; an empty config is fine. */
 void config_done(struct config *config);
 
 #endif

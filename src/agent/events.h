@@ -19,6 +19,7 @@ struct events;
 
 /* Return: 0 or -ENOMEM. @capacity: entries kept; the oldest is forgotten. */
 int events_new(size_t capacity, struct events **ret);
+/* Accepts NULL. Return: NULL. */
 struct events *events_free(struct events *events);
 
 /**

@@ -75,7 +75,9 @@ struct agent {
 
 /* Have a turn soon; any number of calls make one turn. */
 void agent_request_turn(struct agent *agent);
+/* The turn itself, a deferred event source of PRIORITY_TURN. Return: 0. */
 int agent_on_turn(sd_event_source *source, void *userdata);
+/* A back-off is over: the volume is dirty. */
 void agent_on_retry(void *userdata, const char *unique_name);
 
 /* ---- intent.c ---- */
@@ -86,6 +88,7 @@ int agent_note_intent(struct agent *agent, const struct step *step);
 
 /* ---- results.c ---- */
 
+/* A step ended: told, applied to the table, noted in the ledger, another turn asked for. */
 void agent_on_ended(void *userdata, const struct operation_ended *ended);
 
 /* ---- agent.c ---- */
@@ -95,6 +98,7 @@ void agent_check_drained(struct agent *agent);
 
 /* ---- waits.c ---- */
 
+/* @agent is borrowed: its tables and store need not be there yet. Return: 0 or -ENOMEM. */
 int waits_new(struct agent *agent, struct waits **ret);
 /* Every wait that is left ends with -ECANCELED. */
 struct waits *waits_free(struct waits *waits);
@@ -103,7 +107,9 @@ void waits_pod_changed(struct waits *waits, const char *pod_uid);
 
 /* ---- look_up_errors.c ---- */
 
+/* The same; with a timer on the agent's loop. Return: 0 or negative errno. */
 int look_up_errors_new(struct agent *agent, struct look_up_errors **ret);
+/* Forgets who was to be told of. Accepts NULL. Return: NULL. */
 struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 /* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
@@ -122,6 +128,7 @@ struct volume_row {
 /* Rows of one pod; cost: that pod's volumes. A result of @visit other than 0 ends the walk. */
 int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
 		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
+/* Rows of the whole node; cost: all volumes. */
 int volume_rows_of_all(const struct agent *agent,
 		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
 

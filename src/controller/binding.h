@@ -57,6 +57,7 @@ struct claim_facts {
 	bool is_used; /* by a pod that has a node; asked of claims that are being deleted */
 };
 
+/* What the next write for a claim is; one that needs none is BINDING_NOTHING. Cannot fail. */
 void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret);
 
 /**
@@ -77,6 +78,7 @@ struct volume_facts {
 	bool is_provisioned; /* annotation pv.kubernetes.io/provisioned-by: its deleter is not us */
 };
 
+/* The same for a volume. */
 void binding_decide_volume(const struct volume_facts *facts, struct binding_step *ret);
 
 /**

@@ -36,6 +36,8 @@ struct pv_binder;
  */
 int pv_binder_new(struct store *store, controller_event_fn *event, void *userdata,
 		  struct pv_binder **ret);
+/* Leaves objects as they are; a queued write of it ends in the store. Accepts NULL. Return: NULL.
+ */
 struct pv_binder *pv_binder_free(struct pv_binder *binder);
 
 #endif

@@ -37,7 +37,8 @@ struct place {
 };
 
 #define PLACE_EMPTY ((struct place){ .parent_fd = -EBADF })
-void place_done(struct place *place); /* closes, frees, leaves PLACE_EMPTY; for cleanup() */
+/* Closes, frees, leaves PLACE_EMPTY; for cleanup(). Any thread; errno stays. */
+void place_done(struct place *place);
 
 /* How far a path may lead; see openat2(2). None follows a magic link. */
 enum path_policy {

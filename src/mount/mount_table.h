@@ -54,7 +54,9 @@ struct mount_entry {
  * mount there is.
  */
 struct mount_table;
+/* Empty until the first refresh. Return: 0; negative errno. */
 int mount_table_new(struct mount_table **ret, struct failure *reterr);
+/* Any thread, when no other uses it. Accepts NULL. Return: NULL. */
 struct mount_table *mount_table_free(struct mount_table *table);
 
 /* Bring the cache up to date. [worker, or start-up] */

@@ -27,12 +27,15 @@ struct field {
 /* All return -EINVAL and write "PATH: Kind of error: "value": detail". @detail may be ""; @value
  * NULL where a value says nothing. */
 int field_required(const struct field *field, const char *detail, struct failure *reterr);
+/* The field, or this value of it, may not be here. */
 int field_forbidden(const struct field *field, const char *detail, struct failure *reterr);
 int field_invalid(const struct field *field, const char *value, const char *detail,
 		  struct failure *reterr);
 int field_invalid_number(const struct field *field, int64_t value, const char *detail,
 			 struct failure *reterr);
+/* The value stands elsewhere in the same list. */
 int field_duplicate(const struct field *field, const char *value, struct failure *reterr);
+/* The value names something that is not there. */
 int field_not_found(const struct field *field, const char *value, struct failure *reterr);
 /* @supported: sorted, ended by NULL */
 int field_not_supported(const struct field *field, const char *value, const char *const *supported,

@@ -25,7 +25,9 @@ struct json_limits {
 /* Return: 0; -EINVAL with line and column; -E2BIG; -ENOMEM. @ret is freed with json_free(). */
 int json_parse(const char *text, size_t length, const struct json_limits *limits,
 	       struct cJSON **ret, struct failure *reterr);
+/* With everything below it. Accepts NULL. */
 void json_free(struct cJSON *tree);
+/* For cleanup_json: variables that own a tree. */
 void json_free_pointer(struct cJSON **tree);
 #define cleanup_json cleanup(json_free_pointer)
 
@@ -40,18 +42,23 @@ char *json_print_yaml(const struct cJSON *tree);
 /* Reading. Every function accepts NULL and answers "absent". Paths are fixed key names, outermost
  * first. */
 const struct cJSON *json_get(const struct cJSON *object, const char *key);
+/* The element at @index; NULL past the end. Linear: walk with json_next() instead. */
 const struct cJSON *json_at(const struct cJSON *array, size_t index);
+/* Elements or members. */
 size_t json_count(const struct cJSON *array_or_object);
-const char *json_key(const struct cJSON *item); /* of a member of an object; "" otherwise */
+/* The name of a member of an object; "" otherwise. */
+const char *json_key(const struct cJSON *item);
+/* The value, or @fallback when it is absent or of another type. */
 const char *json_string(const struct cJSON *item, const char *fallback);
 bool json_bool(const struct cJSON *item, bool fallback);
+/* Of this type? An absent item is of none. */
 bool json_is_string(const struct cJSON *item);
 bool json_is_object(const struct cJSON *item);
 bool json_is_array(const struct cJSON *item);
 bool json_is_bool(const struct cJSON *item);
 bool json_is_null(const struct cJSON *item);
-bool json_int64(const struct cJSON *item,
-		int64_t *ret); /* false: absent or no integer of 64 bits */
+/* False, and @ret as it was: absent, or no integer of 64 bits. */
+bool json_int64(const struct cJSON *item, int64_t *ret);
 /* Walks an array or object: for (i = json_first(x); i; i = json_next(i)). */
 const struct cJSON *json_first(const struct cJSON *array_or_object);
 const struct cJSON *json_next(const struct cJSON *item);
@@ -61,14 +68,19 @@ const struct cJSON *json_next(const struct cJSON *item);
  * U+FFFD for each bad byte. @key NULL appends to an array. */
 struct cJSON *json_new_object(void);
 struct cJSON *json_new_array(void);
+/* A tree of its own, with everything below; NULL: no memory. */
 struct cJSON *json_copy(const struct cJSON *tree);
+/* Adds an empty one and gives it for filling: borrowed, the parent owns it. */
 struct cJSON *json_add_object(struct cJSON *parent, const char *key);
 struct cJSON *json_add_array(struct cJSON *parent, const char *key);
+/* Replaces the member of that name. Return: 0 or -ENOMEM, which need not be looked at: see above.
+ */
 int json_set_string(struct cJSON *parent, const char *key, const char *value);
 int json_set_int(struct cJSON *parent, const char *key, int64_t value);
 int json_set_bool(struct cJSON *parent, const char *key, bool value);
-int json_set(struct cJSON *parent, const char *key,
-	     struct cJSON *value); /* takes @value, also on failure */
+/* Takes @value, also on failure. */
+int json_set(struct cJSON *parent, const char *key, struct cJSON *value);
+/* The member and its value; what is not there is passed over. */
 void json_remove(struct cJSON *parent, const char *key);
 /* The object at @key, made when absent; NULL: no memory, or something else is there. */
 struct cJSON *json_ensure_object(struct cJSON *parent, const char *key);

@@ -37,6 +37,7 @@ struct kind_row {
 	size_t column_count;
 };
 
+/* The row of a kind; static, never NULL. */
 const struct kind_row *kind_row(enum object_kind kind);
 
 /* By "PersistentVolumeClaim" and "v1" / "storage.k8s.io/v1" as a document names them; NULL when not

@@ -65,7 +65,8 @@ struct object {
  */
 const struct object *object_ref(const struct object *object);
 const struct object *object_unref(const struct object *object);
-void object_unref_pointer(const struct object **object); /* for cleanup_object */
+/* For cleanup_object: variables that hold a reference. */
+void object_unref_pointer(const struct object **object);
 #define cleanup_object cleanup(object_unref_pointer)
 
 /**
@@ -130,6 +131,7 @@ struct document_list {
  */
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr);
+/* Drops the objects of the list; an empty list is fine. */
 void document_list_done(struct document_list *list);
 
 /* Limits; the table of limits in the manual is made from these. */

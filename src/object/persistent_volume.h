@@ -95,6 +95,7 @@ struct persistent_volume_claim {
 	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
 };
 
+/* As the API writes it; "" for CLAIM_PHASE_UNSET. */
 const char *claim_phase_name(enum claim_phase phase);
 
 #endif

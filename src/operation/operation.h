@@ -43,6 +43,8 @@ struct operations_options {
 	void *userdata;
 };
 
+/* @options is copied, what it points to is borrowed. Starts nothing. Return: 0 or negative errno.
+ */
 int operations_new(const struct operations_options *options, struct operations **ret);
 /* Waits for nothing: worker_pool_free() and worker_return_free() come first, so that the last
  * results are told. A stage that is stuck on a thread even then is left behind. Return: NULL. */

@@ -35,6 +35,7 @@ struct plan {
 	struct step *steps; /* borrow from the tables: use the plan before they change */
 	size_t count, capacity;
 };
+/* Frees the steps; they own nothing. An empty plan is fine. */
 void plan_done(struct plan *plan);
 
 struct reconcile_conditions {

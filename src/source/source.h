@@ -85,6 +85,7 @@ struct manifest_source_options {
 int manifest_source_new(sd_event *event, struct store *store,
 			const struct manifest_source_options *options, struct manifest_source **ret,
 			struct failure *reterr);
+/* Stops watching; writes that are queued stay with the store. Accepts NULL. Return: NULL. */
 struct manifest_source *manifest_source_free(struct manifest_source *source);
 
 /* One file with what is wrong with it, for `get manifests` and describe. */
@@ -96,6 +97,8 @@ struct manifest_problem {
 	uint64_t since_usec; /* real time */
 };
 
+/* Every problem; borrowed during the call. Return: 0, or what @visit returned when that
+ * was not 0. */
 int manifest_source_problems(struct manifest_source *source,
 			     int (*visit)(const struct manifest_problem *problem, void *userdata),
 			     void *userdata);

@@ -24,7 +24,8 @@ enum mount_state {
 	MOUNT_DONE,      /* made by an operation that ended well */
 	MOUNT_STATE_COUNT
 };
-const char *mount_state_name(enum mount_state state); /* "absent", "uncertain", "mounted" */
+/* "absent", "uncertain" or "mounted": static text, as views and the ledger show it. */
+const char *mount_state_name(enum mount_state state);
 
 struct actual_pod {
 	char *pod_uid;
@@ -58,12 +59,18 @@ struct actual_volume {
 
 struct actual;
 
+/* An empty table; @dirty is borrowed and must outlive it. Return: 0 or -ENOMEM. */
 int actual_new(struct dirty_set *dirty, struct actual **ret);
+/* Frees every entry whatever its state: the mounts stay, the ledger knows them. Return: NULL. */
 struct actual *actual_free(struct actual *actual);
 
+/* Look-ups: borrowed until the table changes; NULL: not there. */
 struct actual_volume *actual_find(const struct actual *actual, const char *unique_name);
+/* The entry of one pod of a volume; NULL: none. */
 struct actual_pod *actual_find_pod(const struct actual_volume *volume, const char *pod_uid);
-struct actual_volume *actual_first(const struct actual *actual); /* walk with ->hh.next */
+/* Any entry, to walk with ->hh.next in the order in which they came; NULL: the table is empty. */
+struct actual_volume *actual_first(const struct actual *actual);
+/* How many volumes; constant cost. */
 size_t actual_count(const struct actual *actual);
 
 /* Is any entry of the pod uncertain or mounted? Cost: the pod's own entries, by an index. */

@@ -38,7 +38,9 @@ struct desired_volume {
 
 struct desired;
 
+/* An empty table; @dirty is borrowed and must outlive it. Return: 0 or -ENOMEM. */
 int desired_new(struct dirty_set *dirty, struct desired **ret);
+/* Drops every reference that entries hold. Accepts NULL. Return: NULL. */
 struct desired *desired_free(struct desired *desired);
 
 /* What a pod wants of one volume; everything is copied or referenced. */
@@ -56,15 +58,21 @@ struct desired_want {
 /* Adding the same pod again refreshes its objects and names but keeps the time of the request,
  * unless the plugin requires remounts. Return: 1 new, 0 refreshed, -ENOMEM: nothing changed. */
 int desired_add(struct desired *desired, const struct desired_want *want);
+/* This pod wants the volume no more; the pod's errors go as well. Unknown names are passed over;
+ * both may be the entry's own strings. */
 void desired_remove(struct desired *desired, const char *unique_name, const char *pod_uid);
 
 /* RemountRequired: the next look at the volume mounts it again for this pod, where its plugin
  * requires that (configMap, secret, ...); a no-op elsewhere and for unknown entries. */
 void desired_request_remount(struct desired *desired, const char *unique_name, const char *pod_uid);
 
+/* Look-ups: borrowed until the table changes; NULL: not there. */
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name);
+/* What one pod wants of a volume; NULL: nothing. */
 struct desired_pod *desired_find_pod(const struct desired_volume *volume, const char *pod_uid);
-struct desired_volume *desired_first(const struct desired *desired); /* walk with ->hh.next */
+/* Any entry, to walk with ->hh.next in the order in which they came; NULL: the table is empty. */
+struct desired_volume *desired_first(const struct desired *desired);
+/* How many volumes; constant cost. */
 size_t desired_count(const struct desired *desired);
 
 /* The unique name of the @position-th volume that this pod wants, in no order; NULL past the last.
@@ -72,8 +80,7 @@ size_t desired_count(const struct desired *desired);
 const char *desired_volume_of_pod(const struct desired *desired, const char *pod_uid,
 				  size_t position);
 
-/* Errors of a pod while its volumes were looked up (section 3.1): a set, at most DESIRED_ERRORS_MAX
- * texts. */
+/* Errors of a pod while its volumes were looked up: a set, at most DESIRED_ERRORS_MAX texts. */
 enum { DESIRED_ERRORS_MAX = 11 };
 struct desired_errors {
 	char *pod_uid;
@@ -82,9 +89,13 @@ struct desired_errors {
 	size_t count;
 	UT_hash_handle hh;
 };
+/* Copies both texts. What is there already, or is one too many, is dropped. Return: 0 or -ENOMEM.
+ */
 int desired_add_error(struct desired *desired, const char *pod_uid, const char *outer_name,
 		      const char *text);
+/* Before a pod is looked at again: what was said of it is no longer true. */
 void desired_clear_errors(struct desired *desired, const char *pod_uid);
+/* Borrowed until they change; NULL: none, never an empty set. */
 const struct desired_errors *desired_errors(const struct desired *desired, const char *pod_uid);
 
 #endif

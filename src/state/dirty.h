@@ -16,6 +16,7 @@ struct dirty_set;
 
 /* @wake: called when the set stops being empty; may be NULL. Return: 0 or -ENOMEM. */
 int dirty_set_new(void (*wake)(void *userdata), void *userdata, struct dirty_set **ret);
+/* The names that are left are forgotten. Accepts NULL. Return: NULL. */
 struct dirty_set *dirty_set_free(struct dirty_set *set);
 
 /* Copies the name; adding it twice is one entry. Return: 0 or -ENOMEM (the set then asks for a full
@@ -25,6 +26,7 @@ int dirty_add(struct dirty_set *set, const char *unique_name);
 /* The oldest name, owned by the caller (free()), or NULL when empty. */
 char *dirty_take(struct dirty_set *set);
 
+/* How many names are waiting; constant cost. */
 size_t dirty_count(const struct dirty_set *set);
 
 /* A name was lost for want of memory: everything must be looked at once. Reading resets it. */

@@ -40,6 +40,7 @@ enum { FOUND_VOLUMES_MAX = 100000 };
  * -ENOMEM, or why `pods` cannot be read.
  */
 int found_read(int root_fd, struct found_list *ret, struct failure *reterr);
+/* Frees the names; an empty list is fine. */
 void found_list_done(struct found_list *list);
 
 #endif

@@ -35,6 +35,7 @@ struct ledger_identity {
 /* The same for an identity that the caller knows. */
 int ledger_open_as(const char *run_dir, const struct ledger_identity *identity, struct ledger **ret,
 		   struct failure *reterr);
+/* Closes the file; what was queued and not committed is lost. Accepts NULL. Return: NULL. */
 struct ledger *ledger_free(struct ledger *ledger);
 
 struct ledger_row {
@@ -46,6 +47,7 @@ struct ledger_row {
 /* Queue a row (by unique name and pod uid) or its removal for the next commit; the last word on a
  * row within a turn is what is stored. Texts are copied, NULL becomes "". 0 or -ENOMEM. */
 int ledger_put(struct ledger *ledger, const struct ledger_row *row);
+/* The same for a row that goes; unknown rows are passed over. 0 or -ENOMEM. */
 int ledger_forget(struct ledger *ledger, const char *unique_name, const char *pod_uid);
 
 /* All of this turn in one transaction; 0 when there is nothing. -ENOSPC, -EIO: nothing of it is

@@ -26,6 +26,7 @@ struct name_sets {
 /* Return: 0 or -ENOMEM. The name must live until it is removed; one that was added twice is there
  * twice. */
 int name_sets_add(struct name_sets *sets, const char *key, const char *name);
+/* Both must be there (an assertion); a key goes with its last name. */
 void name_sets_remove(struct name_sets *sets, const char *key, const char *name);
 
 /* The @position-th name, in no order; NULL past the last. Valid until the index changes. */

@@ -26,7 +26,9 @@ struct populator_options {
 	void *userdata;
 };
 
+/* @options is copied, what it points to is borrowed. Looks at nothing yet. Return: 0 or -ENOMEM. */
 int populator_new(const struct populator_options *options, struct populator **ret);
+/* Leaves the desired table as it is. Accepts NULL. Return: NULL. */
 struct populator *populator_free(struct populator *populator);
 
 /* A pod that left the store, succeeded or failed wants nothing. One that is being deleted keeps

@@ -140,6 +140,7 @@ struct store_watch;
  */
 int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
 		    void (*wake)(void *userdata), void *userdata, struct store_watch **ret);
+/* Also from inside @wake, its own or another's. Accepts NULL. Return: NULL. */
 struct store_watch *store_watch_free(struct store_watch *watch);
 
 /**
