@@ -8,6 +8,7 @@
 #include "object/json.h"
 #include "object/yaml.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,6 +121,7 @@ int config_file_read(const char *path,
 	ssize_t length;
 	int r;
 
+	assert(path && set && reterr);
 	if (!buffer)
 		return failed(reterr, -ENOMEM, "cannot read the configuration");
 	length = read_file(path, buffer, reterr);

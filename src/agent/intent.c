@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -97,6 +98,7 @@ int agent_note_intent(struct agent *agent, const struct step *step)
 	cleanup(intent_done) struct intent intent = { .path = NULL };
 	int r;
 
+	assert(agent && step);
 	if (step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
 		return 0; /* a teardown's row is there since its set-up */
 	r = describe_intent(agent, step, &intent);

@@ -86,6 +86,7 @@ static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
 
 static void keep_told(struct look_up_errors *errors, struct waiting_pod *pod)
 {
+	assert(pod->text);
 	HASH_DEL(errors->pods, pod);
 	HASH_ADD_KEYPTR(hh, errors->told, pod->uid, strlen(pod->uid), pod);
 }
@@ -114,6 +115,7 @@ int look_up_errors_new(struct agent *agent, struct look_up_errors **ret)
 	struct look_up_errors *errors = calloc(1, sizeof(*errors));
 	int r;
 
+	assert(agent && ret);
 	if (!errors)
 		return -ENOMEM;
 	errors->agent = agent;
@@ -171,6 +173,7 @@ void look_up_errors_note(struct look_up_errors *errors, const struct object *pod
 	const struct waiting_pod *told = find(errors->told, pod->meta.uid);
 	struct waiting_pod *waiting;
 
+	assert(errors && pod && pod->kind == KIND_POD);
 	if (told && found && found->count > 0 && strcmp(found->texts[0], told->text) == 0)
 		return;
 	forget_told(errors, pod->meta.uid);

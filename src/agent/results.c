@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 {
 	struct agent *agent = userdata;
 
+	assert(agent && ended && ended->report);
 	tell(agent, ended);
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -23,6 +24,7 @@ enum {
 
 void agent_request_turn(struct agent *agent)
 {
+	assert(agent);
 	(void) sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT);
 }
 
@@ -198,6 +200,7 @@ void agent_on_retry(void *userdata, const char *unique_name)
 {
 	struct agent *agent = userdata;
 
+	assert(unique_name);
 	(void) dirty_add(agent->dirty, unique_name);
 }
 

@@ -182,6 +182,7 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 	struct cJSON *list = json_new_object();
 	struct collection collection = { .agent = agent };
 
+	assert(agent && (!pod || pod->kind == KIND_POD));
 	if (!list)
 		return NULL;
 	collection.items = json_add_array(list, "items");
@@ -236,6 +237,7 @@ struct cJSON *agent_view_operations(struct agent *agent)
 	struct cJSON *list = json_new_object();
 	struct collection collection = { .agent = agent };
 
+	assert(agent);
 	if (!list)
 		return NULL;
 	collection.items = json_add_array(list, "items");

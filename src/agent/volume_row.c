@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static struct volume_row make_row(const struct desired_volume *want,
 				  const struct actual_volume *have,
 				  const struct actual_pod *have_pod, const char *outer_name)
 {
+	assert((want && want_pod) || (have && have_pod));
 	return (struct volume_row){
 		.want = want,
 		.want_pod = want_pod,
@@ -71,6 +73,7 @@ int volume_rows_of_all(const struct agent *agent,
 	const struct actual_pod *have_pod;
 	int r;
 
+	assert(agent && visit);
 	for (want = desired_first(agent->desired); want; want = want->hh.next)
 		for (want_pod = want->pods; want_pod; want_pod = want_pod->hh.next) {
 			r = visit_wanted(agent, want, want_pod, visit, userdata);
@@ -124,6 +127,7 @@ int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
 bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
 			  struct operation_view *ret)
 {
+	assert(agent && row && ret);
 	return operation_look(agent->operations, row->unique_name, row->pod_uid, ret) ||
 	       operation_look(agent->operations, row->unique_name, "", ret);
 }
@@ -134,6 +138,7 @@ void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 	uint64_t now = monotonic_usec();
 	struct operation_view view;
 
+	assert(agent && row && ret);
 	if (!volume_row_operation(agent, row, &view)) {
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
 				    row->outer_name);

@@ -46,6 +46,7 @@ int waits_new(struct agent *agent, struct waits **ret)
 {
 	struct waits *waits = calloc(1, sizeof(*waits));
 
+	assert(agent && ret);
 	if (!waits)
 		return -ENOMEM;
 	waits->agent = agent;
@@ -109,6 +110,7 @@ static void wait_free(struct agent_wait *wait)
 
 void agent_wait_cancel(struct agent_wait *wait)
 {
+	assert(wait);
 	unlink_wait(wait);
 	wait_free(wait);
 }
@@ -277,6 +279,7 @@ void waits_pod_changed(struct waits *waits, const char *pod_uid)
 	struct pod_waits *pod = waits->count > 0 ? find_pod(waits, pod_uid) : NULL;
 	struct agent_wait *wait, *next;
 
+	assert(waits && pod_uid);
 	if (!pod)
 		return;
 	/* The last wait frees its list: read what comes next before looking. */
@@ -321,6 +324,8 @@ int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request
 	uint64_t now = monotonic_usec();
 	int r;
 
+	assert(agent && request && ret);
+	assert(request->name_space && request->name && request->uid && request->done);
 	if (agent->waits->count >= (size_t) agent->config->waits_max)
 		return -ENOBUFS;
 	/* Before the wait is there: looking at the pod would end it within this call. */

@@ -105,6 +105,7 @@ static int merged_object(const struct object *present, const struct object *docu
 	cleanup_json struct cJSON *tree = NULL;
 	int r;
 
+	assert(present->kind == document->kind);
 	if (document->meta.resource_version != 0 &&
 	    document->meta.resource_version != present->meta.resource_version)
 		return -ESTALE;
@@ -224,6 +225,7 @@ static void item_done(void *userdata, int error, const struct object *result,
 	struct apply *apply = item->apply;
 	struct failure again = { 0 };
 
+	assert(apply->in_flight > 0);
 	if (is_conflict(error) && apply->exchange && item->conflicts++ < CONFLICT_RETRIES) {
 		error = write_item(item, &again);
 		if (error == 0)
@@ -251,6 +253,7 @@ static int order_items(struct apply *apply)
 {
 	size_t filled = 0;
 
+	assert(!apply->items);
 	apply->items = calloc(apply->documents.count, sizeof(*apply->items));
 	if (!apply->items)
 		return -ENOMEM;
@@ -302,6 +305,7 @@ static void begin(struct apply *apply)
 	struct exchange *exchange = apply->exchange;
 	int r = apply->read_error;
 
+	assert(exchange);
 	if (r < 0)
 		reply_unread(exchange, r, apply->why.text);
 	if (r < 0 || !check_documents(exchange, &apply->documents)) {
@@ -340,6 +344,7 @@ void apply_post(struct exchange *exchange)
 {
 	struct apply *apply = calloc(1, sizeof(*apply));
 
+	assert(exchange && !exchange->work);
 	if (!apply) {
 		reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;

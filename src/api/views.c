@@ -20,6 +20,7 @@ static void reply_view(struct exchange *exchange, int status, struct cJSON *tree
 {
 	struct cJSON *table;
 
+	assert(exchange && columns);
 	if (!tree || exchange->form != FORM_TABLE) {
 		reply_tree(exchange, status, tree);
 		return;
@@ -49,6 +50,7 @@ static struct cJSON *filter_items(struct cJSON *tree, keep_fn *keep, const void 
 	struct cJSON *kept = json_new_object();
 	const struct cJSON *member, *item;
 
+	assert(keep);
 	for (member = json_first(tree); member; member = json_next(member)) {
 		struct cJSON *items;
 

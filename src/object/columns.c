@@ -11,12 +11,14 @@
 #include "object/pod.h"
 #include "object/storage_class.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 static void put(char text[TABLE_CELL_BYTES], const char *value, const char *when_empty)
 {
+	assert(value && when_empty);
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s", *value ? value : when_empty);
 }
 
@@ -59,6 +61,7 @@ static void put_quantity(char text[TABLE_CELL_BYTES], const struct quantity *qua
 	int64_t value = quantity_value(quantity);
 	size_t unit = 0;
 
+	assert(quantity);
 	while (value != 0 && value % 1024 == 0 && unit + 1 < ARRAY_SIZE(units)) {
 		value /= 1024;
 		unit++;

@@ -97,6 +97,7 @@ const struct shape projected_source_shape = { (const struct shape_field[]){
 
 int file_source_set_mode(struct cJSON *source)
 {
+	assert(source);
 	if (json_get(source, "defaultMode"))
 		return 0;
 	return json_set_int(source, "defaultMode", DEFAULT_MODE);
@@ -196,6 +197,7 @@ static int check_items(const struct cJSON *source, const struct field *field,
 int config_map_source_validate(const struct cJSON *source, const struct field *field,
 			       struct failure *reterr)
 {
+	assert(source && field);
 	if (*json_string(json_get(source, "name"), "") == '\0')
 		return field_required(FIELD(field, "name"), "", reterr);
 	return check_items(source, field, reterr);
@@ -204,6 +206,7 @@ int config_map_source_validate(const struct cJSON *source, const struct field *f
 int secret_source_validate(const struct cJSON *source, const struct field *field,
 			   struct failure *reterr)
 {
+	assert(source && field);
 	if (*json_string(json_get(source, "secretName"), "") == '\0')
 		return field_required(FIELD(field, "secretName"), "", reterr);
 	return check_items(source, field, reterr);
@@ -241,6 +244,7 @@ int downward_api_source_validate(const struct cJSON *source, const struct field 
 	size_t index = 0;
 	int r = check_mode(source, "defaultMode", field, reterr);
 
+	assert(source && field);
 	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
 	     item = json_next(item))
 		r = check_downward_item(item, FIELD_AT(items, index++), reterr);
@@ -301,6 +305,7 @@ int projected_source_validate(const struct cJSON *source, const struct field *fi
 	size_t index = 0;
 	int r = check_mode(source, "defaultMode", field, reterr);
 
+	assert(source && field);
 	for (const struct cJSON *item = json_first(json_get(source, "sources")); item && r == 0;
 	     item = json_next(item))
 		r = check_projection(item, FIELD_AT(sources, index++), reterr);

@@ -375,6 +375,7 @@ int pod_validate(const struct cJSON *tree, struct failure *reterr)
 	const char *node = json_string(json_get(spec, "nodeName"), "");
 	int r;
 
+	assert(tree);
 	if (name_index_init(&volumes, json_get(spec, "volumes"), "name") < 0)
 		return no_memory(reterr);
 	r = check_volumes(tree, &volumes, reterr);
@@ -421,6 +422,7 @@ int pod_validate_update(const struct object *old, const struct object *new_objec
 	bool same = false;
 	int r;
 
+	assert(old->kind == KIND_POD && new_object->kind == KIND_POD);
 	r = update_is_same(old, new_object, "spec", keep_volumes, &same);
 	if (r < 0)
 		return failed(reterr, r, "cannot compare a pod with its old version");

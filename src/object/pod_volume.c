@@ -203,6 +203,7 @@ int pod_volume_set_defaults(struct cJSON *volume)
 {
 	const struct cJSON *first = volume_source_first(volume, &source_names);
 
+	assert(volume);
 	if (!first)
 		return json_add_object(volume, "emptyDir") ? 0 : -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -246,6 +247,7 @@ int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const 
 	const struct cJSON *source;
 	int r;
 
+	assert(volume && pod_name && field);
 	r = field_check_label(FIELD(field, "name"), name, reterr);
 	if (r == 0)
 		r = volume_source_validate(volume, &source_names, field, reterr);
@@ -277,6 +279,7 @@ void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct 
 	const struct cJSON *source = volume_source_first(volume, &source_names);
 	const struct source_row *row = row_of(source);
 
+	assert(volume && pod_name && arena && ret);
 	*ret = (struct pod_volume){
 		.name = arena_string(arena, json_string(json_get(volume, "name"), "")),
 		.source = row ? row->kind : SOURCE_OTHER,

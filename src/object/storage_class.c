@@ -42,6 +42,7 @@ int storage_class_validate(const struct cJSON *tree, struct failure *reterr)
 	static const char *const modes[] = { "Immediate", "WaitForFirstConsumer", NULL };
 	int r;
 
+	assert(tree);
 	if (*json_string(json_get(tree, "provisioner"), "") == '\0')
 		return field_required(FIELD(NULL, "provisioner"), "", reterr);
 	r = field_check_one_of(FIELD(NULL, "reclaimPolicy"),
@@ -67,6 +68,7 @@ int storage_class_validate_update(const struct object *old, const struct object 
 	};
 	bool same = true;
 
+	assert(old->kind == KIND_STORAGE_CLASS && new_object->kind == KIND_STORAGE_CLASS);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		int r = update_is_same(old, new_object, fixed[i].member, NULL, &same);
 
@@ -96,6 +98,7 @@ int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct o
 	const char *policy = json_string(json_get(tree, "reclaimPolicy"), "");
 	const char *mode = json_string(json_get(tree, "volumeBindingMode"), "");
 
+	assert(tree && arena && object->kind == KIND_STORAGE_CLASS);
 	if (!class)
 		return failed(reterr, -ENOMEM, "cannot decode a class");
 	*class = (struct storage_class){
