@@ -118,6 +118,49 @@ static int check_presence(struct admitted *member, bool is_taken)
 	return 0;
 }
 
+struct uid_search {
+	const char *name_space, *name, *uid;
+	const struct object *holder; /* borrowed; NULL: nobody else has the uid */
+};
+
+static int visit_uid(const struct object *object, void *userdata)
+{
+	struct uid_search *search = userdata;
+
+	if (strcmp(object->meta.uid, search->uid) != 0 ||
+	    (strcmp(object->meta.name, search->name) == 0 &&
+	     strcmp(object->meta.name_space, search->name_space) == 0))
+		return 0;
+	search->holder = object;
+	return 1;
+}
+
+/* A pod's uid names its directory. Two pods in one directory would share its volumes, and the end
+ * of one would be the end of the other's data. Only a uid that the writer chose can be taken. */
+static int check_uid(const struct group *group, const struct cache *cache, struct admitted *member)
+{
+	const struct write *write = member->write;
+	struct uid_search search = { .name_space = write->name_space, .name = write->name };
+
+	if (write->verb != ADMIT_CREATE || write->kind != KIND_POD ||
+	    write->object->meta.uid[0] == '\0')
+		return 0;
+	search.uid = write->object->meta.uid;
+	(void) cache_walk(cache, KIND_POD, NULL, visit_uid, &search);
+	for (size_t i = 0; i < group->count && !search.holder; i++) {
+		const struct admitted *earlier = &group->members[i];
+
+		if (earlier->verdict == VERDICT_CHANGES && earlier->write->kind == KIND_POD &&
+		    earlier->result && visit_uid(earlier->result, &search) != 0)
+			member->relies_on_group = true;
+	}
+	if (!search.holder)
+		return 0;
+	return failed_plain(&member->failure, -EINVAL,
+			    "metadata.uid: Invalid value: \"%s\": is the uid of pod '%s/%s'",
+			    search.uid, search.holder->meta.name_space, search.holder->meta.name);
+}
+
 /* The object as a tree, without its version. NULL: no memory. */
 static struct cJSON *versionless(const struct object *object)
 {
@@ -145,7 +188,8 @@ static bool is_unchanged(const struct object *old, const struct object *result)
 	return a && b && json_equal(a, b);
 }
 
-static int judge(struct admitted *member, struct cache *cache, bool is_taken, uint64_t now_usec)
+static int judge(const struct group *group, struct cache *cache, struct admitted *member,
+		 bool is_taken, uint64_t now_usec)
 {
 	const struct write *write = member->write;
 	const struct admission admission = { .verb = write->verb,
@@ -156,6 +200,8 @@ static int judge(struct admitted *member, struct cache *cache, bool is_taken, ui
 	int r;
 
 	r = check_presence(member, is_taken);
+	if (r == 0)
+		r = check_uid(group, cache, member);
 	if (r < 0)
 		return r;
 	/* After the commit there is no way back, so the memory is taken before. */
@@ -198,7 +244,7 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	find_old(group, cache, member);
 	if (write->follows && group->ended_refused)
 		(void) refused(member, -ESTALE, "is left: the write before this one failed");
-	if (member->failure.error < 0 || judge(member, cache, is_taken, now_usec) < 0)
+	if (member->failure.error < 0 || judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
 	else if (member->old && member->result && is_unchanged(member->old, member->result))
 		member->verdict = VERDICT_UNCHANGED;

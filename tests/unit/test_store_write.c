@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "store_world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void created_object_is_there_after_the_answer(void **state)
@@ -374,6 +375,44 @@ static void many_writes_survive_a_reopening(void **state)
 	}
 }
 
+static const struct object *make_pod(const char *name, const char *uid)
+{
+	char text[400];
+
+	(void) snprintf(
+		text, sizeof(text),
+		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'n'%s%s%s},"
+		"'spec':{'containers':[{'name':'c','image':'i'}]}}",
+		name, uid ? ",'uid':'" : "", uid ? uid : "", uid ? "'" : "");
+	return object_of(text);
+}
+
+static void uid_of_a_pod_is_not_given_twice(void **state)
+{
+	cleanup_object const struct object *first = make_pod("first", "same");
+	cleanup_object const struct object *second = make_pod("second", "same");
+	cleanup_object const struct object *third = make_pod("third", NULL);
+	struct answer answers[2] = { { .came = false }, { .came = false } };
+	struct store_world *world = *state;
+
+	/* In one group, where neither is committed. */
+	assert_int_equal(store_create(world->store, first, answer_take, &answers[0]), 0);
+	assert_int_equal(store_create(world->store, second, answer_take, &answers[1]), 0);
+	assert_int_equal(answer_wait(world, &answers[0]), 0);
+	assert_int_equal(answer_wait(world, &answers[1]), -EINVAL);
+	assert_string_equal(answers[1].text, "metadata.uid: Invalid value: \"same\": is the uid of "
+					     "pod 'n/first'");
+
+	/* Against what is stored. */
+	assert_int_equal(world_create(world, second), -EINVAL);
+	assert_null(store_get(world->store, KIND_POD, "n", "second"));
+	assert_int_equal(world_create(world, third), 0);
+
+	/* It is free again when its pod is gone. */
+	assert_int_equal(world_delete(world, KIND_POD, "n", "first"), 0);
+	assert_int_equal(world_create(world, second), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_setup, store_world_teardown)
 
 int main(void)
@@ -385,6 +424,7 @@ int main(void)
 		TEST(update_makes_a_new_version_and_keeps_the_uid),
 		TEST(update_without_a_change_makes_no_version),
 		TEST(change_of_a_number_beside_the_version_is_a_change),
+		TEST(uid_of_a_pod_is_not_given_twice),
 		TEST(preconditions_hold_or_conflict),
 		TEST(writes_to_one_object_follow_each_other),
 		TEST(write_falls_with_the_one_it_follows),
