@@ -21,7 +21,9 @@
 
 enum {
 	READ_MAX = 64, /* files in one job: the loop handles some while the next are read */
-	SET_ASIDE_USEC = 30 * USEC_PER_SEC,
+	/* How long the end of the daemon waits for a thread that hangs in the directory: its other
+	 * use, starting a spare thread, never comes with one job at a time. */
+	SET_ASIDE_USEC = USEC_PER_SEC,
 	EVENT_BYTES = 64 * 1024,
 };
 
