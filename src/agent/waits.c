@@ -161,6 +161,24 @@ static int look_at_wanted(const struct volume_row *row, void *userdata)
 	return 1;
 }
 
+/* Errors of looking the pod's volumes up, joined by "; " as kubelet does. */
+static bool look_up_errors(const struct agent *agent, const char *pod_uid, struct failure *reterr)
+{
+	const struct desired_errors *errors = desired_errors(agent->desired, pod_uid);
+	size_t used = 0;
+
+	if (!errors || errors->count == 0)
+		return false;
+	reterr->error = -EIO;
+	for (size_t i = 0; i < errors->count && used < sizeof(reterr->text); i++) {
+		int written = snprintf(reterr->text + used, sizeof(reterr->text) - used, "%s%s",
+				       i > 0 ? "; " : "", errors->texts[i]);
+
+		used += written > 0 ? (size_t) written : 0;
+	}
+	return true;
+}
+
 /* 0 all mounted; -EINPROGRESS with the first volume that is not. */
 static int look_for_mounted(const struct agent *agent, const struct pod *pod,
 			    struct failure *reterr)
@@ -176,7 +194,7 @@ static int look_for_mounted(const struct agent *agent, const struct pod *pod,
 			continue;
 		if (look.has_in_the_way)
 			volume_row_explain(agent, &look.in_the_way, reterr);
-		else
+		else if (!look_up_errors(agent, pod->object->meta.uid, reterr))
 			(void) failed_plain(reterr, -EINPROGRESS, "volume '%s': not looked at yet",
 					    pod->volumes[i].name);
 		return -EINPROGRESS;
@@ -202,26 +220,13 @@ static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
 	(void) volume_rows_of_pod(agent, pod_uid, look_at_left, &look);
 	if (!look.has_in_the_way)
 		return 0;
-	volume_row_explain(agent, &look.in_the_way, reterr);
+	if (is_mounted(&look.in_the_way))
+		(void) failed_plain(reterr, -EINPROGRESS,
+				    "volume '%s' is mounted and stays so until its pod is deleted",
+				    look.in_the_way.outer_name);
+	else
+		volume_row_explain(agent, &look.in_the_way, reterr);
 	return -EINPROGRESS;
-}
-
-/* Errors of looking the pod's volumes up, joined by "; " as kubelet does. */
-static bool look_up_errors(const struct agent *agent, const char *pod_uid, struct failure *reterr)
-{
-	const struct desired_errors *errors = desired_errors(agent->desired, pod_uid);
-	size_t used = 0;
-
-	if (!errors || errors->count == 0)
-		return false;
-	reterr->error = -EIO;
-	for (size_t i = 0; i < errors->count && used < sizeof(reterr->text); i++) {
-		int written = snprintf(reterr->text + used, sizeof(reterr->text) - used, "%s%s",
-				       i > 0 ? "; " : "", errors->texts[i]);
-
-		used += written > 0 ? (size_t) written : 0;
-	}
-	return true;
 }
 
 static void set_timer(struct agent_wait *wait, uint64_t when)

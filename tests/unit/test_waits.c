@@ -340,6 +340,30 @@ static void test_look_up_error_that_heals(void **state)
 	assert_int_equal(fixture->calls, 1);
 }
 
+static void test_timeout_tells_a_look_up_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data", "not bound"),
+			 0);
+	start(fixture, WAIT_MOUNTED, 0);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+	assert_why(fixture, "not bound");
+}
+
+static void test_unmounted_is_not_awaited_in_vain(void **state)
+{
+	struct fixture *fixture = *state;
+
+	want_volume(fixture);
+	publish(fixture, 0, ERROR_FINAL);
+	start(fixture, WAIT_UNMOUNTED, 0);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+	assert_why(fixture, "volume 'data' is mounted and stays so until its pod is deleted");
+}
+
 static void test_pod_that_goes_ends_the_wait(void **state)
 {
 	struct fixture *fixture = *state;
@@ -431,6 +455,8 @@ int main(void)
 		WITH_TABLES(case_340_timeout_says_what_is_in_the_way),
 		WITH_TABLES(case_310_look_up_error_ends_the_wait_when_it_stands),
 		WITH_TABLES(test_look_up_error_that_heals),
+		WITH_TABLES(test_timeout_tells_a_look_up_error),
+		WITH_TABLES(test_unmounted_is_not_awaited_in_vain),
 		WITH_TABLES(test_pod_that_goes_ends_the_wait),
 		WITH_TABLES(test_one_volume_is_waited_for_under_each_of_its_names),
 		WITH_TABLES(test_unused_volumes_are_not_waited_for),
