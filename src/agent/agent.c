@@ -250,7 +250,8 @@ static void on_sources_ready(void *userdata)
 	struct actual_volume *volume;
 
 	agent->sources_complete = true;
-	log_message(LOG_INFO, "every manifest was read; what nobody wants may be unmounted now");
+	log_message(LOG_INFO,
+		    "the manifests were looked at; what nobody wants may be unmounted now");
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
 	agent_request_turn(agent);

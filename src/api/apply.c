@@ -295,7 +295,8 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 	if (list->failure.error < 0)
 		reply_unread(exchange, list->failure.error, list->failure.text);
 	else if (list->count == 0)
-		reply_refusal(exchange, API_BAD_REQUEST, "the body holds no document");
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "there is no document: the file or request is empty");
 	return list->failure.error == 0 && list->count > 0;
 }
 

@@ -207,8 +207,10 @@ static bool take_option(struct cli *cli, enum option_id id, const char *value)
 	case OPTION_OUTPUT:
 		return parse_format(cli, value);
 	case OPTION_NAMESPACE:
+		if (*value == '\0')
+			cli_complain(cli, "--namespace is empty: name one, or leave it out");
 		cli->name_space = value;
-		return true;
+		return *value != '\0';
 	case OPTION_ALL:
 		cli->all_namespaces = true;
 		return true;
@@ -331,9 +333,9 @@ static int run_verb(struct cli *cli, const struct verb *verb)
 	if (!cli->direct) {
 		r = podvol_connect(cli->socket_path, &cli->podvol);
 		if (r < 0) {
-			cli_complain(cli, "--socket '%s' is no absolute path of a socket: %s",
+			cli_complain(cli, "cannot use the socket '%s': %s",
 				     cli->socket_path ? cli->socket_path : "$PODVOL_SOCKET",
-				     strerror(-r));
+				     r == -EINVAL ? "an absolute path is needed" : strerror(-r));
 			return EXIT_USAGE;
 		}
 	}

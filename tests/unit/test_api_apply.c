@@ -122,7 +122,8 @@ static void test_a_bad_document_stops_all(void **state)
 			stream);
 	assert_int_equal(apply(world, text), 400);
 	assert_int_equal(apply(world, "# nothing\n"), 400);
-	assert_string_equal(world_string(world, "message"), "the body holds no document");
+	assert_string_equal(world_string(world, "message"),
+			    "there is no document: the file or request is empty");
 	assert_int_equal(world_request(world, METHOD_POST, APPLY, NULL), 400);
 
 	assert_null(store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "disk"));

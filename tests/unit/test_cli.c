@@ -320,7 +320,9 @@ static void test_usage(void **state)
 		  "mount takes a TARGET, 'TARGET', only with --direct" },
 		{ "podvolctl mount --direct -f x", "mount --direct takes -f FILE and one TARGET" },
 		{ "podvolctl get pods --socket here",
-		  "--socket 'here' is no absolute path of a socket: Invalid argument" },
+		  "cannot use the socket 'here': an absolute path is needed" },
+		{ "podvolctl get pods --namespace=",
+		  "--namespace is empty: name one, or leave it out" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
