@@ -26,6 +26,7 @@ enum { STACKED_MOUNTS_MAX = 16 }; /* how many mounts on one directory are taken 
 
 /* ---- what the medium says: pure ---- */
 
+/* What is unknown is refused: silently writing to disk would be worse. */
 int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struct failure *reterr)
 {
 	assert(medium && ret);
@@ -41,6 +42,7 @@ int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struc
 	return 0;
 }
 
+/* Limits come from manifests: their sum may be more than there are numbers. */
 static int64_t saturated_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -75,6 +77,7 @@ static int64_t lower_bound(int64_t current, int64_t limit)
 	return limit > 0 && (current == 0 || limit <= current) ? limit : current;
 }
 
+/* The least of what the node, the pod and the volume allow; 0 when none of them says. */
 int64_t empty_dir_memory_size(const struct pod *pod, const struct pod_volume *source,
 			      int64_t allocatable_bytes)
 {
@@ -87,6 +90,7 @@ int64_t empty_dir_memory_size(const struct pod *pod, const struct pod_volume *so
 	return size;
 }
 
+/* Compared as numbers: "2Mi" and "2048Ki" are the same size. */
 static int64_t page_bytes(const char *page_size)
 {
 	struct quantity quantity;
@@ -94,6 +98,7 @@ static int64_t page_bytes(const char *page_size)
 	return quantity_parse(page_size, &quantity, NULL) < 0 ? 0 : quantity_value(&quantity);
 }
 
+/* As the container wrote it, which is what kubelet gives to the mount. */
 int empty_dir_page_size(const struct pod *pod, const char *medium, const char **ret,
 			struct failure *reterr)
 {
@@ -179,6 +184,7 @@ static int look_for_ready(const struct empty_dir_mounter *mounter, struct failur
 	return fd == -ENOENT ? 0 : fd;
 }
 
+/* A ready volume is done with; one that lost its mount begins anew. */
 static int look_at_directory(void *data, struct stage_report *report)
 {
 	struct empty_dir_mounter *mounter = data;
@@ -249,6 +255,7 @@ static int mount_medium(struct empty_dir_mounter *mounter, struct failure *reter
 	return r < 0 ? failure_prefix(reterr, "cannot mount a tmpfs at '%s'", path) : 0;
 }
 
+/* 0777, whatever the umask: every container of the pod writes here, as any user. */
 static int make_volume(void *data, struct stage_report *report)
 {
 	struct empty_dir_mounter *mounter = data;
@@ -289,6 +296,7 @@ static int own_volume(void *data, struct stage_report *report)
 	return r < 0 ? r : STAGE_NEXT;
 }
 
+/* Last of all: a set-up that broke off before is repeated as a whole. */
 static int write_ready(void *data, struct stage_report *report)
 {
 	struct empty_dir_mounter *mounter = data;
@@ -336,6 +344,7 @@ static int choose_medium(struct empty_dir_mounter *mounter, const struct volume_
 	return 0;
 }
 
+/* The ready file lies outside the volume, where no container can remove it. */
 static int layout_paths(const char *pod_uid, const char *volume_name, char **ret_path,
 			char **ret_ready_path, struct failure *reterr)
 {
@@ -493,6 +502,7 @@ static bool empty_dir_can_support(const struct volume_spec *spec)
 	return !spec->pv && spec->source && spec->source->source == SOURCE_EMPTY_DIR;
 }
 
+/* Unique within its pod only; plugin_unique_name() adds the pod. */
 static int empty_dir_get_volume_name(const struct volume_spec *spec, char **ret,
 				     struct failure *reterr)
 {
@@ -516,6 +526,7 @@ static char *empty_dir_get_path(const struct volume_request *request)
 	return layout_absolute(request->host->root_dir, relative);
 }
 
+/* The name is all there is to know: teardown goes by what is mounted. */
 static int empty_dir_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 					   const char *volume_name, bool block,
 					   struct volume_spec *ret, struct failure *reterr)

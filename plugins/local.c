@@ -31,6 +31,7 @@ void local_source_done(struct local_source *source)
 	*source = (struct local_source){ 0 };
 }
 
+/* Copies: a worker reads them while the loop goes on and objects change. */
 int local_source_init(const struct volume_spec *spec, struct local_source *ret,
 		      struct failure *reterr)
 {
@@ -59,6 +60,7 @@ int local_source_init(const struct volume_spec *spec, struct local_source *ret,
 	return 0;
 }
 
+/* The descriptor stays open: what was looked at is what is bound, whoever renames meanwhile. */
 int local_look_up(const struct local_source *source, struct local_found *ret,
 		  struct failure *reterr)
 {
@@ -147,6 +149,7 @@ static int use_staging_directory(struct local_mounter *mounter, const struct loc
 	return 0;
 }
 
+/* Once for directory and device alike; from here on the source is a descriptor. */
 static int look_up_source(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
@@ -199,6 +202,7 @@ static int check_target(struct local_mounter *mounter, struct stage_report *repo
 	return 0;
 }
 
+/* Our own target is no other user. */
 static int visit_reference(const struct mount_entry *entry, void *userdata)
 {
 	const struct local_mounter *mounter = userdata;

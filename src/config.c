@@ -133,11 +133,14 @@ const struct config_row *config_rows(size_t *ret_count)
 	return rows;
 }
 
+/* The one place that goes from a row to the member it fills: offset and kind must agree in the
+ * table. */
 static void *field(struct config *config, const struct config_row *row)
 {
 	return (char *) config + row->offset;
 }
 
+/* A later word replaces an earlier one: defaults, then the file, then the command line. */
 static int set_string(struct config *config, const struct config_row *row, const char *text)
 {
 	char **value = field(config, row);
@@ -150,6 +153,7 @@ static int set_string(struct config *config, const struct config_row *row, const
 	return 0;
 }
 
+/* The bounds of the row are the limits of the manual; a value outside is refused, never cut. */
 static int set_integer(struct config *config, const struct config_row *row, const char *text,
 		       struct failure *reterr)
 {
@@ -197,6 +201,7 @@ static int set_row(struct config *config, const struct config_row *row, const ch
 	return -EINVAL;
 }
 
+/* The node is named after its host, in lower case, as a Node object of Kubernetes must be. */
 static int set_defaults(struct config *config, struct failure *reterr)
 {
 	struct utsname host;
@@ -238,6 +243,7 @@ static int set_from_file(const char *key, const char *value, void *userdata, str
 	return set_row(userdata, row, value, reterr);
 }
 
+/* The default file may be missing; one that somebody named may not. */
 static int load_file(struct config *config, bool named, struct failure *reterr)
 {
 	int r = config_file_read(config->config_file, set_from_file, config, reterr);
@@ -279,6 +285,7 @@ static void print_list(void)
 		       rows[i].default_text ?: "", rows[i].command_line_only ? "" : "file");
 }
 
+/* From the same table: an option cannot be read and missing from the help, or the reverse. */
 static void make_long_options(struct option *options)
 {
 	size_t i;
@@ -341,6 +348,7 @@ static int read_command_line(int argc, char **argv, struct config *config, bool 
 
 /* ---- labels ---- */
 
+/* Go's names, which node affinities use, for those of uname(2). */
 static const char *kubernetes_architecture(const char *machine)
 {
 	static const struct {
@@ -358,6 +366,7 @@ static const char *kubernetes_architecture(const char *machine)
 	return machine;
 }
 
+/* Strings of its own: config_done() frees them, wherever they came from. */
 static int add_label(struct config *config, struct label *labels, const char *key,
 		     const char *value)
 {
@@ -407,6 +416,7 @@ static bool has_label(const struct labels *labels, const char *key)
 	return false;
 }
 
+/* What kubelet puts on its node, so that affinities written for a cluster hold here too. */
 static int make_labels(struct config *config, struct failure *reterr)
 {
 	struct label *labels = calloc(LABELS_MAX, sizeof(*labels));
@@ -432,6 +442,7 @@ static int make_labels(struct config *config, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "node-labels") : 0;
 }
 
+/* Later code opens these once and works below them; "/" would make the whole host ours. */
 static int check_directories(const struct config *config, struct failure *reterr)
 {
 	const char *const names[] = { "root-dir", "state-dir", "run-dir", "manifest-dir" };

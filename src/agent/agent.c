@@ -27,6 +27,7 @@ enum {
 
 /* ---- the node ---- */
 
+/* 0: unknown, and then a tmpfs has no bound but its own limits. */
 static int64_t memory_bytes(void)
 {
 	struct sysinfo info;
@@ -36,6 +37,8 @@ static int64_t memory_bytes(void)
 	return (int64_t) info.totalram * info.mem_unit;
 }
 
+/* Before the lock is tried: a kubelet does not know of it and would work on the same directories.
+ */
 static int open_root(struct agent *agent, struct failure *reterr)
 {
 	int r = other_kubelet_check("/proc", agent->config->root_dir, reterr);
@@ -96,11 +99,13 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 
 /* ---- the tables ---- */
 
+/* From inside a change of a table: only notes that a turn is due. */
 static void on_dirty(void *userdata)
 {
 	agent_request_turn(userdata);
 }
 
+/* The dirty set before the tables that report to it. */
 static int make_tables(struct agent *agent, struct failure *reterr)
 {
 	int r = sd_event_add_defer(agent->event, &agent->turn, agent_on_turn, agent);
@@ -149,6 +154,8 @@ struct row_list {
 	size_t count, capacity;
 };
 
+/* Rows are kept for the rebuild, which wants them all beside what is on disk; texts stay the
+ * ledger's. */
 static int add_row(const struct ledger_row *row, void *userdata)
 {
 	struct row_list *list = userdata;
@@ -166,6 +173,7 @@ static int add_row(const struct ledger_row *row, void *userdata)
 	return 0;
 }
 
+/* Foreign volumes are normal and told once; a missing plugin is somebody's mistake. */
 static void report_found(const struct found_volume *volume, enum rebuild_verdict verdict,
 			 void *userdata)
 {
@@ -183,6 +191,7 @@ static void report_found(const struct found_volume *volume, enum rebuild_verdict
 			  volume->volume_name, volume->pod_uid, volume->plugin_name);
 }
 
+/* The ledger knows what was begun, the disk what is there: neither alone is enough. */
 static int rebuild_from(struct agent *agent, const struct row_list *rows, struct failure *reterr)
 {
 	struct found_list found = { .count = 0 };
@@ -200,6 +209,7 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 	return 0;
 }
 
+/* A damaged ledger is no reason not to start: the directories are looked at as well. */
 static int open_ledger(struct agent *agent, struct failure *reterr)
 {
 	struct failure damage = { .error = 0 };
@@ -244,6 +254,7 @@ static void on_controller_event(void *userdata, const struct object *about, cons
 	events_record(agent->events, about, type, reason, text, realtime_usec());
 }
 
+/* What was unwanted so far may only have been unread: every volume is looked at again. */
 static void on_sources_ready(void *userdata)
 {
 	struct agent *agent = userdata;
@@ -257,6 +268,7 @@ static void on_sources_ready(void *userdata)
 	agent_request_turn(agent);
 }
 
+/* The watch begins at the version that the full pass sees: nothing falls in between. */
 static int open_store(struct agent *agent, struct failure *reterr)
 {
 	unsigned int kinds =
@@ -298,6 +310,7 @@ static int open_manifests(struct agent *agent, struct failure *reterr)
 	return manifest_source_new(agent->event, agent->store, &options, &agent->manifests, reterr);
 }
 
+/* Last, because objects that are read are acted upon at once. */
 static int open_sources(struct agent *agent, struct failure *reterr)
 {
 	int r;
@@ -310,6 +323,7 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 	return r < 0 ? r : open_manifests(agent, reterr);
 }
 
+/* In this order: each box may use those before it. agent_free() copes with a half-built agent. */
 int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {

@@ -43,6 +43,7 @@ int events_new(size_t capacity, struct events **ret)
 	return 0;
 }
 
+/* Accepts half-built ones. */
 static void event_free(struct event *event)
 {
 	if (!event)
@@ -55,6 +56,7 @@ static void event_free(struct event *event)
 	free(event);
 }
 
+/* Out of the order of time; it stays in the table. */
 static void unlink_event(struct events *events, struct event *event)
 {
 	if (event->older)
@@ -68,6 +70,7 @@ static void unlink_event(struct events *events, struct event *event)
 	event->older = event->newer = NULL;
 }
 
+/* The newest: told last, forgotten last. */
 static void append_event(struct events *events, struct event *event)
 {
 	event->older = events->newest;
@@ -78,6 +81,7 @@ static void append_event(struct events *events, struct event *event)
 	events->newest = event;
 }
 
+/* In order of the last time, so that what keeps happening stays. */
 static void forget_oldest(struct events *events)
 {
 	struct event *event = events->oldest;
@@ -98,6 +102,7 @@ struct events *events_free(struct events *events)
 	return NULL;
 }
 
+/* Copies: the object may be gone long before its event is. */
 static struct event *event_new(const struct object *about, const char *reason, const char *text)
 {
 	struct event *event = calloc(1, sizeof(*event));
@@ -123,6 +128,7 @@ static struct event *event_new(const struct object *about, const char *reason, c
 	return event;
 }
 
+/* Without memory the event is lost, never what it was about. */
 void events_record(struct events *events, const struct object *about, const char *type,
 		   const char *reason, const char *text, uint64_t now_usec)
 {
@@ -163,6 +169,7 @@ static void set_time(struct cJSON *parent, const char *key, uint64_t usec)
 		(void) json_set_string(parent, key, text);
 }
 
+/* The number makes the name unique, as kubelet's suffix of the time does. */
 static void add_item(struct cJSON *items, const struct event *event)
 {
 	struct cJSON *item = json_add_object(items, NULL);

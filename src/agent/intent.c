@@ -26,6 +26,7 @@ static void intent_done(struct intent *intent)
 	free(intent->device_mount_path);
 }
 
+/* What is true of the volume whatever is done to it. */
 static void describe_volume(const struct step *step, struct actual_entry *ret)
 {
 	const struct desired_volume *want = step->want;
@@ -76,6 +77,7 @@ static int describe_publish(const struct step *step, const struct volume_request
 	return 0;
 }
 
+/* Uncertain from here on: a kill during the step must find that there may be a mount. */
 static int describe_intent(const struct agent *agent, const struct step *step, struct intent *ret)
 {
 	const struct desired_pod *want_pod = step->want_pod;

@@ -57,6 +57,7 @@ static struct waiting_pod *find(struct waiting_pod *list, const char *uid)
 	return pod;
 }
 
+/* For the oldest; the queue is in order of time because each waits equally long. */
 static void set_timer(struct look_up_errors *errors)
 {
 	if (!errors->pods)
@@ -84,6 +85,7 @@ static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
 	return *ret_text != NULL;
 }
 
+/* Kept to be silent about the same text; its turn in the queue is over. */
 static void keep_told(struct look_up_errors *errors, struct waiting_pod *pod)
 {
 	assert(pod->text);
@@ -91,6 +93,7 @@ static void keep_told(struct look_up_errors *errors, struct waiting_pod *pod)
 	HASH_ADD_KEYPTR(hh, errors->told, pod->uid, strlen(pod->uid), pod);
 }
 
+/* A pod that came back under the same name with another uid is another pod. */
 static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 {
 	struct look_up_errors *errors = userdata;
@@ -159,6 +162,7 @@ static struct waiting_pod *waiting_pod_new(const struct object *pod)
 	return NULL;
 }
 
+/* It heals, or says something new: either may be told again. */
 static void forget_told(struct look_up_errors *errors, const char *uid)
 {
 	struct waiting_pod *told = find(errors->told, uid);

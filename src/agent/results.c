@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
+/* About the pod or its volume, whichever the stage meant; none without the object. */
 static void record_stage_events(struct agent *agent, const struct operation_ended *ended)
 {
 	for (unsigned int i = 0; i < ended->report->event_count; i++) {
@@ -35,6 +36,7 @@ static const char *failure_reason(const struct operation_ended *ended)
 	return NULL; /* teardowns emit no event, as in kubelet */
 }
 
+/* Every failed attempt is told here and nowhere else: boxes below return, this one handles. */
 static void tell_failure(struct agent *agent, const struct operation_ended *ended,
 			 const struct log_subject *subject)
 {

@@ -22,6 +22,7 @@ enum {
 	TURN_VOLUMES_MAX = 1000, /* dirty volumes reconciled in one turn */
 };
 
+/* A deferred source that is enabled fires once, however often it was asked for. */
 void agent_request_turn(struct agent *agent)
 {
 	assert(agent);
@@ -30,12 +31,14 @@ void agent_request_turn(struct agent *agent)
 
 /* ---- store changes ---- */
 
+/* Whoever waits hears of a pod that changed even when no volume of it did. */
 static void pod_changed(struct agent *agent, const struct object *pod)
 {
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
 	waits_pod_changed(agent->waits, pod->meta.uid);
 }
 
+/* A bounded number: a flood of changes must not keep the API and results waiting. */
 static void take_changes(struct agent *agent)
 {
 	const struct store_change *change;
@@ -104,6 +107,7 @@ static bool commit_ledger(struct agent *agent)
 	return r >= 0;
 }
 
+/* Without memory for a step the volume comes again, rather than being half planned. */
 static void plan_volume(struct agent *agent, const char *unique_name)
 {
 	struct reconcile_conditions conditions = { .may_unmount = agent->sources_complete };
@@ -125,6 +129,7 @@ static void mark_all_dirty(struct agent *agent)
 		(void) dirty_add(agent->dirty, have->unique_name);
 }
 
+/* The plan borrows from the tables: made anew each turn, used before they change. */
 static void make_plan(struct agent *agent)
 {
 	char *name;
@@ -176,6 +181,7 @@ static bool note_plan(struct agent *agent)
 	return commit_ledger(agent) && noted;
 }
 
+/* Forgetting comes last: other steps of this plan may borrow from the entries that go. */
 static void start_plan(struct agent *agent)
 {
 	uint64_t now = monotonic_usec();

@@ -46,6 +46,7 @@ static void set_monotonic(struct cJSON *item, const char *key, uint64_t monotoni
 
 /* ---- volumes ---- */
 
+/* What a person would look for on the node: a path, a medium, or else the kind of source. */
 static const char *source_of(const struct volume_spec *spec)
 {
 	const struct persistent_volume *pv = spec_pv(spec);
@@ -65,6 +66,7 @@ static const char *source_of(const struct volume_spec *spec)
 	return spec->source->source_key;
 }
 
+/* The pod's own mount counts, not the device's, which may be there long before. */
 static const char *state_of(const struct volume_row *row)
 {
 	enum mount_state state = row->have_pod ? row->have_pod->state : MOUNT_ABSENT;
@@ -72,6 +74,7 @@ static const char *state_of(const struct volume_row *row)
 	return mount_state_name(state);
 }
 
+/* A pod that left the store is known by the key that its entry kept. */
 static void add_pod(struct cJSON *item, const struct volume_row *row)
 {
 	char key[POD_KEY_BYTES];
@@ -129,6 +132,7 @@ struct collection {
 	const char *word; /* NULL: every row */
 };
 
+/* Whatever a person has at hand: unique name, name of the PV, path of the mount. */
 static bool is_named(const struct volume_row *row, const char *word)
 {
 	const char *inner = row->want_pod ? row->want_pod->spec.name : row->have->spec_name;

@@ -89,6 +89,7 @@ int volume_rows_of_all(const struct agent *agent,
 	return 0;
 }
 
+/* By the index of the pod: its cost does not grow with the node. */
 static int visit_wanted_of_pod(const struct agent *agent, const char *pod_uid,
 			       int (*visit)(const struct volume_row *row, void *userdata),
 			       void *userdata)
@@ -132,6 +133,7 @@ bool volume_row_operation(const struct agent *agent, const struct volume_row *ro
 	       operation_look(agent->operations, row->unique_name, "", ret);
 }
 
+/* The newest that is known: running, failed and waiting for its retry, or not begun. */
 void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 			struct failure *ret)
 {

@@ -64,6 +64,7 @@ static struct pod_waits *find_pod(struct waits *waits, const char *uid)
 	return pod;
 }
 
+/* Without memory nothing is left behind: a list is made only for the wait that goes into it. */
 static int link_wait(struct waits *waits, struct agent_wait *wait)
 {
 	struct pod_waits *pod = find_pod(waits, wait->uid);
@@ -84,6 +85,7 @@ static int link_wait(struct waits *waits, struct agent_wait *wait)
 	return 0;
 }
 
+/* The last wait of a pod takes the list along: no memory for pods nobody waits for. */
 static void unlink_wait(struct agent_wait *wait)
 {
 	struct waits *waits = wait->waits;
@@ -115,6 +117,7 @@ void agent_wait_cancel(struct agent_wait *wait)
 	wait_free(wait);
 }
 
+/* Unlinked first: the callback may start another wait for the same pod. */
 static void finish(struct agent_wait *wait, int error, const struct failure *why)
 {
 	unlink_wait(wait);
@@ -122,6 +125,7 @@ static void finish(struct agent_wait *wait, int error, const struct failure *why
 	wait_free(wait);
 }
 
+/* Each client is told; those who still wait must not hang on a socket that nobody serves. */
 struct waits *waits_free(struct waits *waits)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
@@ -149,6 +153,7 @@ static bool is_mounted(const struct volume_row *row)
 	return row->want_pod && row->have_pod && row->have_pod->state == MOUNT_DONE;
 }
 
+/* By the name in the pod: two names of one claim are mounted, or not, as one. */
 static int look_at_wanted(const struct volume_row *row, void *userdata)
 {
 	struct look *look = userdata;
@@ -202,6 +207,7 @@ static int look_for_mounted(const struct agent *agent, const struct pod *pod,
 	return 0;
 }
 
+/* Any row will do, wanted or not: the pod is not free of volumes. */
 static int look_at_left(const struct volume_row *row, void *userdata)
 {
 	struct look *look = userdata;
@@ -229,6 +235,7 @@ static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
 	return -EINPROGRESS;
 }
 
+/* Never beyond the deadline: the timer serves both. */
 static void set_timer(struct agent_wait *wait, uint64_t when)
 {
 	if (when > wait->deadline_usec)
@@ -251,6 +258,7 @@ static bool error_stands(struct agent_wait *wait, uint64_t now, struct failure *
 	return now - wait->error_since_usec >= WAIT_ERROR_GRACE_USEC;
 }
 
+/* May free the wait: whoever calls must not look at it again. */
 static void look_at(struct agent_wait *wait)
 {
 	struct agent *agent = wait->waits->agent;
@@ -294,6 +302,7 @@ void waits_pod_changed(struct waits *waits, const char *pod_uid)
 	}
 }
 
+/* Armed for the deadline again before the look, which may end the wait. */
 static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 {
 	struct agent_wait *wait = userdata;

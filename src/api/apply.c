@@ -65,6 +65,7 @@ static void apply_free(struct apply *apply)
 	free(apply);
 }
 
+/* What is queued is written all the same; the rest is not begun. */
 static void apply_abandon(void *work)
 {
 	struct apply *apply = work;
@@ -74,6 +75,7 @@ static void apply_abandon(void *work)
 
 /* ---- one object ---- */
 
+/* Maps are joined, everything else is replaced: a list in a document is the whole list. */
 static int merge(struct cJSON *into, const struct cJSON *from)
 {
 	const struct cJSON *member;
@@ -97,6 +99,7 @@ static int merge_document(struct cJSON *tree, void *userdata)
 	return merge(tree, userdata);
 }
 
+/* A document that names a version means that version and no later one. */
 static int merged_object(const struct object *present, const struct object *document,
 			 const struct object **ret, struct failure *reterr)
 {
@@ -118,6 +121,7 @@ static int merged_object(const struct object *present, const struct object *docu
 static void item_done(void *userdata, int error, const struct object *result,
 		      const struct failure *why);
 
+/* Expects the version that was merged with: a write in between is a conflict, not a loss. */
 static int write_item(struct apply_item *item, struct failure *reterr)
 {
 	struct store *store = item->apply->store;
@@ -153,6 +157,7 @@ static void add_result(struct cJSON *items, const struct apply_item *item)
 	(void) json_set_string(row, "result", result_names[item->result]);
 }
 
+/* Says how far it came: the documents before are stored and stay so. */
 static void answer_failure(struct apply *apply)
 {
 	const struct apply_item *item = apply->failed;
@@ -177,6 +182,7 @@ static void answer(struct apply *apply)
 	views_reply_applied(apply->exchange, tree);
 }
 
+/* The first one is told; what follows from it is noise. */
 static void note_failure(struct apply_item *item, int error, const struct failure *why)
 {
 	struct apply *apply = item->apply;

@@ -65,6 +65,7 @@ static bool may_wait(const struct api *api)
 
 /* ---- driving the library ---- */
 
+/* The library counts time-outs itself and only says when it wants to be run next. */
 static void arm_timer(struct api *api)
 {
 	MHD_UNSIGNED_LONG_LONG msec;
@@ -77,6 +78,7 @@ static void arm_timer(struct api *api)
 	(void) sd_event_source_set_enabled(api->timer, SD_EVENT_ONESHOT);
 }
 
+/* After each run the next time-out may be another one. */
 static void run(struct api *api)
 {
 	(void) MHD_run(api->daemon);
@@ -116,6 +118,7 @@ static void resume(struct request *request)
 	(void) sd_event_source_set_enabled(api->again, SD_EVENT_ONESHOT);
 }
 
+/* The work is abandoned first: it must not answer a request whose client has gone. */
 static int on_hang_up(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct request *request = userdata;
@@ -126,6 +129,7 @@ static int on_hang_up(sd_event_source *source, int fd, uint32_t events, void *us
 	return 0;
 }
 
+/* While a handler runs, its caller sends the answer; afterwards the connection must be woken. */
 static void on_answered(struct exchange *exchange)
 {
 	struct request *request = (struct request *) exchange;
@@ -156,6 +160,7 @@ static int suspend(struct request *request)
 
 /* ---- sending the answer ---- */
 
+/* The bytes go to the library, which frees them when they are sent. */
 static enum MHD_Result send_reply(struct request *request)
 {
 	struct exchange *exchange = &request->exchange;
@@ -356,6 +361,7 @@ static void on_completed(void *userdata, struct MHD_Connection *connection, void
 	*request_slot = NULL;
 }
 
+/* Of clients that break off, mostly: nothing an operator must mend. */
 static void on_library_error(void *userdata, const char *format, va_list arguments)
 {
 	char text[256];

@@ -24,6 +24,7 @@ struct target {
 	bool status;            /* the subresource */
 };
 
+/* By the table of kinds: a new kind is served without a line here. */
 static const struct kind_row *find_row(const char *group, const char *version, const char *plural)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -90,6 +91,7 @@ struct collection {
 	size_t count, allocated;
 };
 
+/* Pointers only, borrowed for this turn of the loop: the answer is made within it. */
 static int collect(const struct object *object, void *userdata)
 {
 	struct collection *all = userdata;
@@ -152,6 +154,7 @@ static void reply_list(struct exchange *exchange, const struct kind_row *row,
 	reply_bytes(exchange, 200, "application/json", text, length);
 }
 
+/* A list comes from the cache and never waits for a write. */
 static void handle_list(struct exchange *exchange, const struct target *target)
 {
 	struct collection all = { 0 };
@@ -275,6 +278,7 @@ static void write_queued(struct exchange *exchange, struct write *write, int r)
 	exchange->abandon = write_abandon;
 }
 
+/* The answer comes when the write is committed, not when it is queued. */
 static void handle_create(struct exchange *exchange, const struct target *target)
 {
 	cleanup_object const struct object *object = NULL;
@@ -304,6 +308,7 @@ static int take_over_status(struct cJSON *tree, void *userdata)
 	return status ? json_set(tree, "status", json_copy(status)) : 0;
 }
 
+/* What the request may not touch is taken from the present object before the write. */
 static int join_with_present(const struct object *present, bool status_only,
 			     const struct object **object, struct failure *why)
 {

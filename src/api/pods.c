@@ -51,6 +51,7 @@ static void name_stored(const struct object *object, struct named_pod *ret)
 	ret->is_stored = true;
 }
 
+/* A uid stands where a name may: nothing else about the pod needs to be known. */
 static int match_uid(const struct object *object, void *userdata)
 {
 	struct named_pod *pod = userdata;
@@ -118,6 +119,7 @@ static void refuse_unknown(struct exchange *exchange, const struct named_pod *po
 	reply_error(exchange, -ENOENT, &details, NULL);
 }
 
+/* Looked up anew each time: the pod may have gone between question and answer. */
 static const struct object *stored_object(struct agent *agent, const struct named_pod *pod)
 {
 	if (!pod->is_stored)
@@ -127,6 +129,7 @@ static const struct object *stored_object(struct agent *agent, const struct name
 
 /* ---- the volumes of one pod ---- */
 
+/* For pods that left the store: the agent lists them by what is mounted. */
 static struct cJSON *keep_items_of(struct cJSON *tree, const char *uid)
 {
 	struct cJSON *kept = json_new_object();
@@ -205,6 +208,7 @@ static void reply_unmounted(struct exchange *exchange, int status, const struct 
 	reply_success(exchange, status, &details, message);
 }
 
+/* The volumes as they are now, so that the client need not ask again. */
 static void wait_done(void *userdata, int error, const struct failure *why)
 {
 	struct pod_wait *wait = userdata;
@@ -364,6 +368,7 @@ static void deleted(void *userdata, int error, const struct object *result,
 	begin_wait(wait);
 }
 
+/* Expects the uid that was looked up: a pod made anew under the name is not the one meant. */
 static void begin_delete(struct pod_wait *wait)
 {
 	const struct store_precondition expected = { .uid = wait->pod.uid };
@@ -382,6 +387,7 @@ static void begin_delete(struct pod_wait *wait)
 	exchange->abandon = wait_abandon;
 }
 
+/* A pod of a manifest would come back with the next look at its file. */
 void pods_unmount(struct exchange *exchange)
 {
 	const struct object *object;

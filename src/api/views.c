@@ -67,6 +67,7 @@ static struct cJSON *filter_items(struct cJSON *tree, keep_fn *keep, const void 
 	return kept;
 }
 
+/* By "namespace/name", as the tree has it. */
 static bool is_of_pod(const struct cJSON *item, const void *what)
 {
 	return strcmp(json_string(json_get(item, "pod"), ""), what) == 0;
@@ -137,6 +138,7 @@ static bool field_matches(const struct cJSON *item, const char *term, size_t len
 	       strncmp(json_string(item, ""), at, (size_t) (end - at)) == 0;
 }
 
+/* Every term must hold; an empty selector has none. */
 static bool event_is_wanted(const struct cJSON *item, const void *what)
 {
 	const struct event_filter *filter = what;

@@ -39,6 +39,7 @@ static size_t make_key(enum object_kind kind, const char *name_space, const char
 	return 1 + space + length;
 }
 
+/* The list of those due runs through the same entries: nothing else to free. */
 void partners_done(struct partners *partners)
 {
 	struct partner *partner, *next;
@@ -65,6 +66,7 @@ struct partner *partners_get(const struct partners *partners, enum object_kind k
 	return partner;
 }
 
+/* Without an object yet: somebody names it, and it may come. */
 struct partner *partners_add(struct partners *partners, enum object_kind kind,
 			     const char *name_space, const char *name)
 {

@@ -57,6 +57,7 @@ static void index_add(struct mount_table *table, struct table_entry *entry)
 	*bucket = entry;
 }
 
+/* All entries anew: a list of an old bucket must not lead to entries that are gone. */
 static int index_rebuild(struct mount_table *table)
 {
 	size_t bucket_count = 64;
@@ -107,6 +108,7 @@ static int merge(struct table_entries *known, const uint64_t *ids, size_t count,
 	return 0;
 }
 
+/* Ids are never used twice, so equal lists are equal tables. */
 static bool is_as_known(const struct table_entries *known, const uint64_t *ids, size_t count)
 {
 	if (known->count != count)
@@ -179,6 +181,7 @@ static bool mountinfo_changed(const struct mount_table *table)
 	return !table->loaded || poll(&poll_fd, 1, 0) != 0;
 }
 
+/* After a failure nothing counts as loaded: the next one reads again. */
 static int refresh_from_text(struct mount_table *table)
 {
 	struct table_entries entries;
@@ -300,6 +303,8 @@ struct reference_query {
 	const char *prefix;
 };
 
+/* The mount under the descriptor is asked of the kernel, not of the cache, where that is possible.
+ */
 static int query_init(struct mount_table *table, int fd, struct reference_query *query)
 {
 	cleanup_free struct table_entry *fresh = NULL;
@@ -322,6 +327,7 @@ static int query_init(struct mount_table *table, int fd, struct reference_query 
 	return root_path_of(fd, &mount->entry, &query->root);
 }
 
+/* The cache says where to look, the kernel whether it is still so. */
 static int visit_candidate(const struct mount_table *table, const struct table_entry *candidate,
 			   const struct reference_query *query,
 			   int (*visit)(const struct mount_entry *entry, void *userdata),

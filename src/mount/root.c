@@ -57,6 +57,7 @@ static int open_root(const char *path, struct failure *reterr)
 	return fd < 0 ? failed(reterr, -errno, "cannot open root directory '%s'", path) : fd;
 }
 
+/* What the kernel calls it: entries of the mount table are compared with this. */
 static char *resolved_path(int fd)
 {
 	char path[PATH_MAX];
@@ -88,6 +89,7 @@ static int lock_owner(int fd)
 	return 0;
 }
 
+/* A lock that another holds is told with its process: the usual cause is a second service. */
 static int lock_root(int fd, const char *path, struct failure *reterr)
 {
 	int pid;
@@ -143,6 +145,7 @@ static int look_at_entry(const struct mount_entry *entry, void *userdata)
 	return 0;
 }
 
+/* A table of its own, because it is asked before there is an agent. */
 static int look_at_mounts(const char *path, struct root_mounts *ret, struct failure *reterr)
 {
 	struct root_mounts mounts = { .path = path, .length = strlen(path) };

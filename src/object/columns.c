@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A cell is never empty where kubectl has a word for nothing. */
 static void put(char text[TABLE_CELL_BYTES], const char *value, const char *when_empty)
 {
 	assert(value && when_empty);
@@ -71,6 +72,7 @@ static void put_quantity(char text[TABLE_CELL_BYTES], const struct quantity *qua
 
 /* ---- pods ---- */
 
+/* Init and ephemeral containers do not count in "1/2". */
 static size_t regular_containers(const struct pod *pod)
 {
 	size_t count = 0;
@@ -87,6 +89,7 @@ static void cell_pod_ready(const struct object *object, uint64_t now_usec,
 			regular_containers(object->pod));
 }
 
+/* The order of kubectl: going, then the reason, then the phase. */
 static void cell_pod_status(const struct object *object, uint64_t now_usec,
 			    char text[TABLE_CELL_BYTES])
 {
@@ -144,6 +147,7 @@ static void cell_pv_status(const struct object *object, uint64_t now_usec,
 		put(text, volume_phase_name(object->persistent_volume->phase), "Pending");
 }
 
+/* Empty when unbound, unlike other cells: kubectl writes nothing there. */
 static void cell_pv_claim(const struct object *object, uint64_t now_usec,
 			  char text[TABLE_CELL_BYTES])
 {
@@ -256,6 +260,7 @@ const struct table_column claim_columns[CLAIM_COLUMN_COUNT] = {
 
 /* ---- classes ---- */
 
+/* Marked where a claim without a class would find it. */
 static void cell_class_name(const struct object *object, uint64_t now_usec,
 			    char text[TABLE_CELL_BYTES])
 {

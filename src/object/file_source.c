@@ -95,6 +95,7 @@ const struct shape projected_source_shape = { (const struct shape_field[]){
 
 /* ---- defaults ---- */
 
+/* The bits that kubelet gives such files when nobody says otherwise. */
 int file_source_set_mode(struct cJSON *source)
 {
 	assert(source);
@@ -103,6 +104,7 @@ int file_source_set_mode(struct cJSON *source)
 	return json_set_int(source, "defaultMode", DEFAULT_MODE);
 }
 
+/* fieldRef.apiVersion; all else of an item has no default. */
 static int default_items(const struct cJSON *source)
 {
 	const struct cJSON *items = json_get(source, "items");
@@ -147,6 +149,7 @@ int projected_source_set_defaults(struct cJSON *source)
 
 /* ---- validation ---- */
 
+/* Permission bits alone: no setuid, no sticky bit by way of a manifest. */
 static int check_mode(const struct cJSON *holder, const char *name, const struct field *field,
 		      struct failure *reterr)
 {
@@ -212,6 +215,7 @@ int secret_source_validate(const struct cJSON *source, const struct field *field
 	return check_items(source, field, reterr);
 }
 
+/* Exactly one of the two: Kubernetes' own words, also the odd "resource". */
 static int check_downward_item(const struct cJSON *item, const struct field *field,
 			       struct failure *reterr)
 {
@@ -251,6 +255,7 @@ int downward_api_source_validate(const struct cJSON *source, const struct field 
 	return r;
 }
 
+/* Kubernetes issues no token for less. */
 static int check_token(const struct cJSON *token, const struct field *field, struct failure *reterr)
 {
 	int64_t seconds;
@@ -263,6 +268,7 @@ static int check_token(const struct cJSON *token, const struct field *field, str
 	return check_path(token, field, reterr);
 }
 
+/* A list of maps with one member each, like volumes; unknown members are newer sources. */
 static int check_projection(const struct cJSON *item, const struct field *field,
 			    struct failure *reterr)
 {

@@ -27,6 +27,7 @@ void json_free_pointer(struct cJSON **tree)
 
 /* ---- reading ---- */
 
+/* Linear: objects have few members, and their order is kept. */
 struct cJSON *json_member(struct cJSON *object, const char *key)
 {
 	assert(key);
@@ -107,6 +108,7 @@ bool json_is_number(const struct cJSON *item)
 	return cJSON_IsRaw(item);
 }
 
+/* By the text of the number: a double would lose what is beyond 2^53. */
 bool json_int64(const struct cJSON *item, int64_t *ret)
 {
 	const char *text = cJSON_IsRaw(item) ? item->valuestring : NULL;
@@ -137,6 +139,7 @@ const struct cJSON *json_next(const struct cJSON *item)
 
 /* ---- building ---- */
 
+/* The line rides in valueint, which nobody else uses: numbers are raw text. */
 struct cJSON *json_new_item(int type, unsigned int line)
 {
 	struct cJSON *item = cJSON_CreateNull();
@@ -148,6 +151,7 @@ struct cJSON *json_new_item(int type, unsigned int line)
 	return item;
 }
 
+/* By cJSON's own allocator, because cJSON frees it. */
 char *json_copy_text(const char *text, size_t length)
 {
 	char *copy = cJSON_malloc(length + 1);
@@ -159,6 +163,7 @@ char *json_copy_text(const char *text, size_t length)
 	return copy;
 }
 
+/* Takes both; the key may be NULL, for elements of an array. */
 void json_append(struct cJSON *parent, char *key, struct cJSON *item)
 {
 	cJSON_bool added;

@@ -52,6 +52,7 @@ static int peek(const struct parser *parser)
 	return parser->at < parser->length ? parser->text[parser->at] : -1;
 }
 
+/* Every line of the text ends in here: strings cannot hold a raw one. */
 static void skip_blanks(struct parser *parser)
 {
 	for (; parser->at < parser->length; parser->at++) {
@@ -66,6 +67,7 @@ static void skip_blanks(struct parser *parser)
 	}
 }
 
+/* Overlong forms, surrogates and what is beyond Unicode count as bad, as in Go. */
 size_t utf8_sequence(const unsigned char *text, size_t length)
 {
 	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -89,6 +91,7 @@ size_t utf8_sequence(const unsigned char *text, size_t length)
 	return size;
 }
 
+/* @to has room for four bytes; @code is a scalar value, checked by the caller. */
 static size_t utf8_write(unsigned int code, char *to)
 {
 	if (code < 0x80) {
@@ -275,6 +278,7 @@ static size_t digits(struct parser *parser)
 	return count;
 }
 
+/* Kept as text: whoever wants a number says which kind. */
 static int parse_number(struct parser *parser, struct cJSON *item)
 {
 	size_t start = parser->at;
@@ -302,6 +306,7 @@ static int parse_number(struct parser *parser, struct cJSON *item)
 	return item->valuestring ? 0 : no_memory(parser);
 }
 
+/* What is no word must be a number; that is where the error is told. */
 static int parse_word(struct parser *parser, struct cJSON *item)
 {
 	static const struct {
@@ -378,6 +383,7 @@ static int parse_member(struct parser *parser, struct cJSON *object)
 	return parse_value(parser, object, key);
 }
 
+/* When the object is whole, in one pass: cheaper than a look at each member. */
 static int refuse_duplicates(struct parser *parser, const struct cJSON *object)
 {
 	const struct cJSON *duplicate;
@@ -410,6 +416,7 @@ static int parse_object(struct parser *parser, struct cJSON *object)
 	return more < 0 ? more : refuse_duplicates(parser, object);
 }
 
+/* The one place that recurses, so the one that counts the depth. */
 static int parse_container(struct parser *parser, struct cJSON *item)
 {
 	bool is_object = peek(parser) == '{';

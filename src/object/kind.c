@@ -77,7 +77,7 @@ static const struct kind_row rows[] = {
 	},
 };
 
-_Static_assert(ARRAY_SIZE(rows) == KIND_COUNT, "one row per kind");
+static_assert(ARRAY_SIZE(rows) == KIND_COUNT, "one row per kind");
 
 const struct kind_row *kind_row(enum object_kind kind)
 {

@@ -166,6 +166,7 @@ int persistent_volume_set_defaults(struct cJSON *tree)
 
 /* ---- validation ---- */
 
+/* A local volume without an affinity could be given to a pod of another node. */
 static int check_local(const struct cJSON *local, const struct cJSON *spec,
 		       const struct field *field, struct failure *reterr)
 {
@@ -191,6 +192,7 @@ static int check_csi(const struct cJSON *csi, const struct field *field, struct 
 	return 0;
 }
 
+/* Sources without a plugin pass: they are stored, and told of when a pod wants one. */
 static int check_source(const struct cJSON *spec, const struct field *field, struct failure *reterr)
 {
 	const struct cJSON *source;
@@ -213,6 +215,7 @@ static int check_source(const struct cJSON *spec, const struct field *field, str
 	return 0;
 }
 
+/* One resource, as in Kubernetes: what else would be written there is a mistake. */
 static int check_capacity(const struct cJSON *capacity, const struct field *field,
 			  struct failure *reterr)
 {
@@ -256,6 +259,7 @@ static int check_claim_ref(const struct cJSON *ref, const struct field *field,
 	return r;
 }
 
+/* Recycling empties the directory; of "/" it would empty the node. */
 static int check_recycle(const struct cJSON *spec, const struct field *field,
 			 struct failure *reterr)
 {
@@ -268,6 +272,7 @@ static int check_recycle(const struct cJSON *spec, const struct field *field,
 	return 0;
 }
 
+/* In Kubernetes' order: with several mistakes the first to be told is the same. */
 int persistent_volume_validate(const struct cJSON *tree, struct failure *reterr)
 {
 	static const char *const policies[] = { "Delete", "Recycle", "Retain", NULL };
@@ -301,6 +306,7 @@ int persistent_volume_validate(const struct cJSON *tree, struct failure *reterr)
 
 /* ---- updates ---- */
 
+/* Leaves what is none of the known members: the source, whatever its name. */
 static int keep_source(struct cJSON *spec, const struct cJSON *old_spec)
 {
 	for (size_t i = 0; no_sources[i]; i++)
@@ -308,6 +314,7 @@ static int keep_source(struct cJSON *spec, const struct cJSON *old_spec)
 	return 0;
 }
 
+/* Always there afterwards, so that a mode taken away is a change as well. */
 static int keep_mode(struct cJSON *spec, const struct cJSON *old_spec)
 {
 	const char *mode = json_string(json_get(spec, "volumeMode"), "");
@@ -361,6 +368,7 @@ int persistent_volume_validate_update(const struct object *old, const struct obj
 
 /* ---- decoding ---- */
 
+/* What is absent is the first value; what is in no list was refused by validation. */
 static int name_position(const char *const *names, const char *name)
 {
 	for (int i = 0; names[i]; i++) {
@@ -370,6 +378,7 @@ static int name_position(const char *const *names, const char *name)
 	return 0;
 }
 
+/* In the order of enum pv_source_kind; what is none of these is PV_SOURCE_OTHER. */
 static void decode_source(const struct cJSON *spec, struct arena *arena,
 			  struct persistent_volume *volume)
 {
@@ -435,6 +444,7 @@ static void decode_mount_options(const struct cJSON *tree, struct arena *arena,
 	volume->mount_option_count = count;
 }
 
+/* A user may have pre-bound the volume: then namespace and name are there, and no uid. */
 static void decode_claim_ref(const struct cJSON *ref, struct arena *arena,
 			     struct persistent_volume *volume)
 {

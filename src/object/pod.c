@@ -165,6 +165,7 @@ int pod_set_defaults(struct cJSON *tree)
 
 /* ---- decoding: containers ---- */
 
+/* 0 when there is no such limit, as plugins take it. */
 static int64_t limit_bytes(const struct cJSON *limits, const char *name)
 {
 	struct quantity limit = quantity_decode(json_get(limits, name));
@@ -214,11 +215,13 @@ static void decode_devices(const struct cJSON *list, struct arena *arena,
 	container->device_count = count;
 }
 
+/* "hugepages-2Mi": the page size is part of the resource's name. */
 static bool is_huge_pages(const struct cJSON *item)
 {
 	return strncmp(json_key(item), HUGE_PAGES_PREFIX, strlen(HUGE_PAGES_PREFIX)) == 0;
 }
 
+/* Requests and not limits: those of huge pages are equal, and the defaults have filled them in. */
 static void decode_huge_pages(const struct cJSON *requests, struct arena *arena,
 			      struct pod_container *container)
 {
@@ -244,6 +247,7 @@ static void decode_huge_pages(const struct cJSON *requests, struct arena *arena,
 	container->huge_page_count = count;
 }
 
+/* A container's own user wins over the pod's. */
 static void decode_user(const struct cJSON *own, const struct cJSON *of_pod,
 			struct pod_container *container)
 {
@@ -271,6 +275,7 @@ static void decode_container(const struct cJSON *item, const struct cJSON *spec,
 		    container);
 }
 
+/* All three lists in one array: whoever looks for uses of a volume must miss none. */
 static void decode_containers(const struct cJSON *spec, struct arena *arena, struct pod *pod)
 {
 	struct pod_container *containers;
@@ -293,6 +298,7 @@ static void decode_containers(const struct cJSON *spec, struct arena *arena, str
 
 /* ---- decoding: status ---- */
 
+/* An init or ephemeral container that runs uses volumes as a regular one does. */
 static bool any_runs(const struct cJSON *statuses)
 {
 	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
@@ -408,6 +414,7 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 
 /* ---- questions ---- */
 
+/* A volume that no container uses is not mounted, as in kubelet. */
 struct pod_volume_use pod_volume_use(const struct pod *pod, const char *volume_name)
 {
 	struct pod_volume_use use = { 0 };

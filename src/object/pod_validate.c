@@ -35,6 +35,7 @@ static int no_memory(struct failure *reterr)
 
 /* ---- mounts ---- */
 
+/* Both lead below the volume: ".." in either would lead out of it. */
 static int check_sub_path(const struct cJSON *mount, const struct field *field,
 			  struct failure *reterr)
 {
@@ -51,6 +52,7 @@ static int check_sub_path(const struct cJSON *mount, const struct field *field,
 	return r;
 }
 
+/* Mounts that a container makes would reach the host: only a privileged one may. */
 static int check_propagation(const struct cJSON *mount, const struct cJSON *container,
 			     const struct field *field, struct failure *reterr)
 {
@@ -71,6 +73,8 @@ static int check_propagation(const struct cJSON *mount, const struct cJSON *cont
 	return 0;
 }
 
+/* It promises that nothing below is writable: the mount is read-only and nothing may come into it.
+ */
 static int check_recursive_read_only(const struct cJSON *mount, const struct field *field,
 				     struct failure *reterr)
 {
@@ -399,6 +403,7 @@ int pod_validate(const struct cJSON *tree, struct failure *reterr)
 
 /* ---- updates ---- */
 
+/* All that is compared of a spec: detached first, because the walk removes the rest. */
 static int keep_volumes(struct cJSON *spec, const struct cJSON *old_spec)
 {
 	struct cJSON *volumes = json_member(spec, "volumes");

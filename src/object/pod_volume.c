@@ -84,6 +84,7 @@ static int default_ephemeral(struct cJSON *source)
 
 /* ---- validation ---- */
 
+/* Any size of huge pages is fine that is a quantity; whether the node has it shows in mounting. */
 static int check_empty_dir(const struct cJSON *source, const struct field *field,
 			   struct failure *reterr)
 {
@@ -108,6 +109,7 @@ static int check_claim(const struct cJSON *source, const struct field *field,
 				     json_string(json_get(source, "claimName"), ""), reterr);
 }
 
+/* The claim is made from it, so it must be a claim that would be admitted. */
 static int check_ephemeral(const struct cJSON *source, const struct field *field,
 			   struct failure *reterr)
 {
@@ -190,6 +192,7 @@ static const char *const sources[] = { "emptyDir", "hostPath", "persistentVolume
 
 static const struct volume_source_names source_names = { no_sources, sources };
 
+/* NULL: a source that no plugin here knows. */
 static const struct source_row *row_of(const struct cJSON *source)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -199,6 +202,7 @@ static const struct source_row *row_of(const struct cJSON *source)
 	return NULL;
 }
 
+/* A volume without a source is an emptyDir, as in Kubernetes. */
 int pod_volume_set_defaults(struct cJSON *volume)
 {
 	const struct cJSON *first = volume_source_first(volume, &source_names);
@@ -224,6 +228,7 @@ static int name_ephemeral_claim(const char *pod_name, const char *volume_name,
 	return snprintf(name, CLAIM_NAME_BYTES, "%s-%s", pod_name, volume_name);
 }
 
+/* Told when the pod is written, not when its claim cannot be made. */
 static int check_ephemeral_name(const char *volume_name, const char *pod_name,
 				const struct field *field, struct failure *reterr)
 {

@@ -25,6 +25,7 @@ const struct shape storage_class_shape = { (const struct shape_field[]){
 	{ 0 },
 } };
 
+/* Kubernetes' own; a class says what becomes of volumes nobody asked about. */
 int storage_class_set_defaults(struct cJSON *tree)
 {
 	int r = 0;
@@ -55,6 +56,7 @@ int storage_class_validate(const struct cJSON *tree, struct failure *reterr)
 	return r;
 }
 
+/* Volumes were made by these: a change would speak of volumes that do not exist. */
 int storage_class_validate_update(const struct object *old, const struct object *new_object,
 				  struct failure *reterr)
 {

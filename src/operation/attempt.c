@@ -17,6 +17,7 @@ static bool is_thread_place(enum stage_place place)
 	return place != STAGE_LOOP;
 }
 
+/* Mounting has one thread of its own, everything else that blocks shares the others. */
 static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_place place)
 {
 	return place == STAGE_MOUNT_THREAD ? attempt->pools.mount_thread : attempt->pools.workers;
@@ -116,6 +117,7 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 
 static bool go_on(struct attempt *attempt);
 
+/* Once for each start() that returned 0, later and on the loop. */
 static void loop_stage_finished(void *token, int result)
 {
 	struct attempt *attempt = token;
@@ -126,6 +128,7 @@ static void loop_stage_finished(void *token, int result)
 		attempt->ended(attempt);
 }
 
+/* A failed start() will not call back: it is the end of the stage. */
 static void start_loop_stage(struct attempt *attempt)
 {
 	const struct stage *stage = begin_stage(attempt);

@@ -123,6 +123,7 @@ static struct operation *operation_new(struct operations *operations, const stru
 
 /* ---- the end of an operation ---- */
 
+/* Borrows from the operation: the callback copies what it keeps. */
 static struct step_result make_result(const struct operation *operation, uint64_t now_usec)
 {
 	const struct attempt *attempt = &operation->attempt;
@@ -188,6 +189,7 @@ static void on_attempt_ended(struct attempt *attempt)
 		operation_free(operation);
 }
 
+/* Through the loop, so that the caller of operation_submit() is never called back inside it. */
 static void end_later(struct operations *operations, struct operation *operation)
 {
 	*operations->last_over = operation;
@@ -195,6 +197,7 @@ static void end_later(struct operations *operations, struct operation *operation
 	(void) sd_event_source_set_enabled(operations->over_source, SD_EVENT_ONESHOT);
 }
 
+/* The list is taken whole: what ends during the callbacks waits for the next turn. */
 static int on_over(sd_event_source *source, void *userdata)
 {
 	struct operations *operations = userdata;
@@ -248,6 +251,7 @@ static void on_later_due(void *userdata, struct retry_entry *entry)
 	free(later);
 }
 
+/* One entry for a name, however often it was asked for. */
 static struct later *later_new(struct operations *operations, const char *unique_name)
 {
 	size_t length = strlen(unique_name);
@@ -292,6 +296,7 @@ int operation_may_start(struct operations *operations, const struct step *step, 
 	return key_may_begin(operations->keys, &key, step_operation_name(step), now_usec);
 }
 
+/* Failing checks are ends like any other: told by callback, with a back-off. */
 static void start(struct operations *operations, struct operation *operation,
 		  const struct step *step)
 {
@@ -343,6 +348,7 @@ int operation_submit(struct operations *operations, const struct step *step, uin
 	return 0;
 }
 
+/* Teardowns are not cancelled: what is half removed must be removed. */
 static bool is_meant(const struct operation *operation, const char *pod_uid)
 {
 	enum step_kind kind = pod_uid && *pod_uid ? STEP_PUBLISH : STEP_STAGE;
@@ -371,6 +377,7 @@ void operation_cancel(struct operations *operations, const char *unique_name, co
 
 /* ---- views ---- */
 
+/* Read while a thread may be at work: only what is atomic or belongs to the loop. */
 static struct operation_view make_view(struct operation *operation)
 {
 	const struct key_record *record = operation->record;

@@ -20,6 +20,7 @@ enum {
 
 /* ---- keys ---- */
 
+/* Kind, namespace and name in one run of bytes, to be hashed as one. */
 static size_t key_bytes(const struct object *object, char bytes[KEY_BYTES_MAX])
 {
 	size_t space = strlen(object->meta.name_space) + 1, name = strlen(object->meta.name) + 1;
@@ -63,6 +64,7 @@ struct manifest_key *manifest_catalog_add_key(struct manifest_catalog *catalog,
 	return key;
 }
 
+/* Twice is once: a stroke looks at each key one time. */
 void manifest_catalog_affect(struct manifest_catalog *catalog, struct manifest_key *key)
 {
 	if (key->is_affected)
@@ -121,6 +123,7 @@ bool manifest_key_refuse(struct manifest_key *key, const char *text, uint64_t no
 
 /* ---- definitions ---- */
 
+/* By name of the file, then by place in it: the first definition is the one that counts. */
 static bool comes_before(const struct manifest_definition *a, const struct manifest_definition *b)
 {
 	int order = strcmp(a->entry->name, b->entry->name);
@@ -128,6 +131,7 @@ static bool comes_before(const struct manifest_definition *a, const struct manif
 	return order != 0 ? order < 0 : a->index < b->index;
 }
 
+/* In order, so that who counts is always the first of the list. */
 static void link_to_key(struct manifest_definition *definition)
 {
 	struct manifest_definition **place = &definition->key->definitions;
@@ -232,6 +236,7 @@ static int add_twice_note(struct put *put, const struct document *document)
 			"defined before in this file: the first one is used", "");
 }
 
+/* The first of two in one file counts, as the first of two files does. */
 static int add_document(struct put *put, size_t index)
 {
 	const struct document *document = &put->file->documents.documents[index];
@@ -260,11 +265,13 @@ static int add_document(struct put *put, size_t index)
 	return 0;
 }
 
+/* Kind and name say which object a broken document was about. */
 static bool is_named(const struct document *document)
 {
 	return document->kind[0] && document->name[0];
 }
 
+/* One broken document does not spoil its neighbours, unless it cannot be told what it was. */
 static int add_documents(struct put *put)
 {
 	const struct document_list *list = &put->file->documents;
@@ -307,6 +314,7 @@ static bool is_broken_in(const struct manifest_file *file, const struct manifest
 	return false;
 }
 
+/* What a file had stays while the file does not say clearly that it has gone. */
 static bool is_kept(const struct put *put, const struct manifest_definition *old)
 {
 	return old->key->put != put->catalog->puts &&
@@ -347,6 +355,7 @@ static int add_notes(struct put *put)
 
 /* ---- put: the change itself, which cannot fail ---- */
 
+/* The object goes, or not, when the absence has been judged: see manifest_plan.h. */
 static void drop_definition(struct manifest_catalog *catalog, struct manifest_definition *old,
 			    bool lost_file)
 {
@@ -387,6 +396,7 @@ static void set_definitions(struct put *put)
 	}
 }
 
+/* Counts are kept with the lists: the limit on problems is for the whole directory. */
 static void set_notes(struct manifest_catalog *catalog, struct manifest_entry *entry,
 		      const struct put *put)
 {

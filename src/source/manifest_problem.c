@@ -49,6 +49,7 @@ void manifest_directory_note_keep(struct manifest_directory_note *note, int more
 	note->kept_pods += (size_t) more;
 }
 
+/* Of the directory as a whole, before its files: these explain the others. */
 static int tell_directory(const struct manifest_directory_note *note,
 			  const struct manifest_catalog *catalog, const struct walk *walk)
 {
@@ -99,6 +100,7 @@ static int tell_notes(const struct manifest_entry *entry, const struct walk *wal
 	return r;
 }
 
+/* Of the object, once: by the file whose definition counts; the others say that they do not. */
 static int tell_definition(const struct manifest_definition *definition, const struct walk *walk)
 {
 	const struct manifest_key *key = definition->key;

@@ -51,6 +51,7 @@ const char *mount_state_name(enum mount_state state)
 	return mount_state_names[state];
 }
 
+/* Without memory the set asks for a full pass, so that the change is seen all the same. */
 static void mark(struct actual *actual, const char *unique_name)
 {
 	(void) dirty_add(actual->dirty, unique_name);
@@ -188,6 +189,7 @@ static struct actual_volume *volume_new(const struct actual_entry *entry)
 	return volume;
 }
 
+/* @ret is set also when refreshing a known one failed: the entry is there. */
 static int ensure_volume(struct actual *actual, const struct actual_entry *entry,
 			 struct actual_volume **ret)
 {
@@ -211,6 +213,7 @@ static int ensure_volume(struct actual *actual, const struct actual_entry *entry
 	return 0;
 }
 
+/* Texts first, all or none of the rest: a flag must not speak of a path that was not kept. */
 static int pod_refresh(struct actual_pod *pod, const struct actual_entry *entry)
 {
 	if (replace_text(&pod->pod_key, entry->pod_key) < 0 ||
@@ -238,6 +241,7 @@ static struct actual_pod *pod_new(const struct actual_entry *entry)
 	return pod;
 }
 
+/* In both indexes or in none. */
 static int insert_pod(struct actual *actual, struct actual_volume *volume,
 		      const struct actual_entry *entry)
 {

@@ -133,6 +133,7 @@ static struct desired_pod *pod_new(const struct desired_want *want)
 	return pod;
 }
 
+/* Objects last: until then nothing has to be given back. */
 static int volume_add_pod(struct desired *desired, struct desired_volume *volume,
 			  const struct desired_want *want)
 {
@@ -169,6 +170,7 @@ static bool volume_requires_remount(const struct desired_volume *volume,
 	return volume->plugin->requires_remount && volume->plugin->requires_remount(spec);
 }
 
+/* The time of the request counts from the first want, unless a remount begins it anew. */
 static int volume_refresh_pod(struct desired_volume *volume, struct desired_pod *pod,
 			      const struct desired_want *want)
 {
@@ -385,6 +387,7 @@ static struct desired_errors *insert_errors(struct desired *desired, const char 
 	return errors;
 }
 
+/* A pod is looked at often: the same error is one line, not many. */
 static bool errors_have(const struct desired_errors *errors, const char *outer_name,
 			const char *text)
 {

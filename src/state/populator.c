@@ -84,6 +84,7 @@ static void unindex_claims(struct populator *populator, const struct object *pod
 					 pod->meta.uid);
 }
 
+/* All of the pod's claims or, without memory, none. */
 static int index_claims(struct populator *populator, const struct object *pod)
 {
 	char key[CLAIM_KEY_BYTES];
@@ -104,6 +105,7 @@ static int index_claims(struct populator *populator, const struct object *pod)
 
 /* ---- pods that are known ---- */
 
+/* By uid: a pod made anew under the same name is another one. */
 static struct known_pod *find_known(const struct populator *populator, const char *pod_uid)
 {
 	struct known_pod *known;
@@ -157,6 +159,7 @@ static struct known_pod *know(struct populator *populator, const struct object *
 
 /* ---- what a pod wants ---- */
 
+/* A pod without a node is ours: there is no scheduler to ask. */
 static bool is_elsewhere(const struct populator *populator, const struct object *pod)
 {
 	return pod->pod->node_name[0] != '\0' &&
@@ -287,6 +290,7 @@ static void want_volumes(struct populator *populator, const struct object *pod, 
 	}
 }
 
+/* Removing changes the list that is walked, so always its first. */
 static void want_nothing(struct populator *populator, const char *pod_uid)
 {
 	struct desired *desired = populator->options.desired;
@@ -303,6 +307,7 @@ static void tell(const struct populator *populator, const struct object *pod)
 		populator->options.looked(populator->options.userdata, pod);
 }
 
+/* An error keeps what was wanted before: a claim that vanished does not unmount a running pod. */
 static void look(struct populator *populator, const struct object *pod, uint64_t now_usec)
 {
 	if (is_finished(pod))
@@ -342,6 +347,7 @@ static void change_pod(struct populator *populator, const struct object *pod, ui
 
 /* ---- what changed ---- */
 
+/* Pods that use the claim and no others; looking at one does not change who uses what. */
 static void change_claim(struct populator *populator, const char *name_space, const char *name,
 			 uint64_t now_usec)
 {

@@ -75,6 +75,7 @@ static int error_of(sqlite3 *connection, int result)
 	}
 }
 
+/* What people can mend gets a sentence that says how; the rest is SQLite's own text. */
 static int database_failed(const struct database *database, int result, struct failure *reterr)
 {
 	int error = error_of(database->connection, result);
@@ -153,6 +154,7 @@ static int prepare(struct database *database, const char *sql, sqlite3_stmt **re
 	return result == SQLITE_OK ? 0 : database_failed(database, result, reterr);
 }
 
+/* The first look takes the lock, and comes before the first change. */
 static int set_up(struct database *database, struct failure *reterr)
 {
 	int r;
@@ -231,6 +233,7 @@ struct database *database_close(struct database *database)
 	return NULL;
 }
 
+/* Borrowed from the statement until its next step. */
 static void read_row(sqlite3_stmt *statement, struct database_row *ret)
 {
 	ret->kind = (const char *) sqlite3_column_text(statement, 0);
@@ -301,6 +304,7 @@ static int step_write(struct database *database, const struct database_write *wr
 	return result == SQLITE_DONE ? SQLITE_OK : result;
 }
 
+/* In the same transaction as the rows: the version and what it counts stay together. */
 static int step_position(struct database *database, uint64_t resource_version)
 {
 	int result;

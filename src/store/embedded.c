@@ -46,6 +46,7 @@ struct store {
 
 /* ---- opening ---- */
 
+/* By name: creating it anew would overwrite what a later version may be able to read. */
 static int remember_unreadable(struct store *store, const struct database_row *row)
 {
 	struct unreadable *unreadable = calloc(1, sizeof(*unreadable));
@@ -79,6 +80,7 @@ static bool is_of_row(const struct object *object, const struct database_row *ro
 	       strcmp(object->meta.name, row->name) == 0;
 }
 
+/* One bad row does not stop the start: the others are served. */
 static int load_row(const struct database_row *row, void *userdata)
 {
 	cleanup_object const struct object *object = NULL;
@@ -198,6 +200,7 @@ static void apply(struct store *store, const struct admitted *member)
 			cache_remove(&store->cache, write->kind, write->name_space, write->name));
 }
 
+/* After the change is visible: a callback that reads finds what it wrote. */
 static void answer(const struct admitted *member)
 {
 	const struct write *write = member->write;
@@ -227,6 +230,7 @@ static void note_outcome(struct store *store, int error, const struct failure *r
 	store->is_failing = error < 0;
 }
 
+/* In this order watchers and callbacks see the whole group, never half of it. */
 static void end_group(struct store *store, int error, const struct failure *reason)
 {
 	struct group *group = &store->group;
@@ -310,6 +314,7 @@ static int on_result(sd_event_source *source, int fd, uint32_t revents, void *us
 
 /* ---- closing ---- */
 
+/* Blocks, for the only time: what was accepted is written before the store closes. */
 static void finish_queued(struct store *store)
 {
 	struct failure reason;
@@ -390,6 +395,7 @@ static int enqueue(struct store *store, struct write *write, store_done_fn *done
 	return 0;
 }
 
+/* Before any memory is taken for a write that nobody will do. */
 static int check_open(const struct store *store)
 {
 	if (store->is_closing)
