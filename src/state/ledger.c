@@ -392,6 +392,11 @@ int ledger_commit(struct ledger *ledger, struct failure *reterr)
 	if (error < 0) {
 		/* Some errors have rolled back already; then this one is refused, and no matter. */
 		(void) ledger_file_execute(ledger->database, "ROLLBACK", NULL);
+		/* What the log holds already moves to its place, so that the next try finds room
+		 * at the log's beginning; a full disk may refuse that, too. */
+		if (error == -ENOSPC)
+			(void) ledger_file_execute(ledger->database,
+						   "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
 		return error;
 	}
 	drop_waiting(ledger);

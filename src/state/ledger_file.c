@@ -53,6 +53,9 @@ static_assert(MOUNT_STATE_COUNT == 3, "the schema's check on state has its limit
 static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
 			       "PRAGMA journal_mode = WAL;"
 			       "PRAGMA synchronous = OFF;"
+			       /* Pages: the run directory may be small, and the default lets
+				* the log grow to 4 MiB before it begins anew. */
+			       "PRAGMA wal_autocheckpoint = 64;"
 			       "PRAGMA temp_store = MEMORY;"
 			       "PRAGMA trusted_schema = OFF;"
 			       "PRAGMA cell_size_check = ON;";

@@ -87,6 +87,22 @@ static void test_commit_fails_and_succeeds_later(void **state)
 	assert_int_equal(umount(sandbox_path("run")), 0);
 }
 
+/* Rows that come and go for ever need no more room than those that are there. */
+static void test_log_stays_small(void **state)
+{
+	struct ledger *ledger;
+
+	mount_small_tmpfs();
+	assert_int_equal(ledger_open_as(sandbox_path("run"), &identity, &ledger, NULL), 0);
+	for (unsigned int i = 0; i < 1000; i++) {
+		put_rows(ledger, 0, 20);
+		assert_int_equal(ledger_commit(ledger, NULL), 0);
+	}
+	expect_rows(ledger, 20);
+	ledger_free(ledger);
+	assert_int_equal(umount(sandbox_path("run")), 0);
+}
+
 static void test_full_tmpfs_is_no_reason_to_lose_a_ledger(void **state)
 {
 	struct failure failure = { 0 };
@@ -128,6 +144,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_commit_fails_and_succeeds_later),
+		SANDBOX_TEST(test_log_stays_small),
 		SANDBOX_TEST(test_full_tmpfs_is_no_reason_to_lose_a_ledger),
 		SANDBOX_TEST(test_no_room_for_a_new_one),
 	};
