@@ -28,6 +28,7 @@ static const char *const result_names[] = {
 	[APPLY_CONFIGURED] = "configured",
 	[APPLY_UNCHANGED] = "unchanged",
 };
+static_assert(ARRAY_SIZE(result_names) == APPLY_UNCHANGED + 1, "name every result");
 
 struct apply;
 

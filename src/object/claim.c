@@ -58,6 +58,7 @@ static const char *const phase_names[] = {
 	[CLAIM_LOST] = "Lost",
 	NULL,
 };
+static_assert(ARRAY_SIZE(phase_names) == CLAIM_LOST + 2, "name every phase");
 
 static const struct {
 	const char *name;

@@ -83,6 +83,7 @@ static const char *const phase_names[] = {
 	[VOLUME_RELEASED] = "Released",   [VOLUME_FAILED] = "Failed",
 	[VOLUME_FAILED + 1] = NULL,
 };
+static_assert(ARRAY_SIZE(phase_names) == VOLUME_FAILED + 2, "name every phase");
 
 static const char *const reclaim_policy_names[] = {
 	[RECLAIM_RETAIN] = "Retain",
@@ -90,6 +91,7 @@ static const char *const reclaim_policy_names[] = {
 	[RECLAIM_RECYCLE] = "Recycle",
 	NULL,
 };
+static_assert(ARRAY_SIZE(reclaim_policy_names) == RECLAIM_RECYCLE + 2, "name every policy");
 
 const char *volume_phase_name(enum volume_phase phase)
 {

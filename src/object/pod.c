@@ -117,6 +117,7 @@ static const char *const container_lists[] = {
 	[CONTAINER_REGULAR] = "containers",
 	[CONTAINER_EPHEMERAL] = "ephemeralContainers",
 };
+static_assert(ARRAY_SIZE(container_lists) == CONTAINER_EPHEMERAL + 1, "a list for every type");
 
 /* ---- defaults ---- */
 

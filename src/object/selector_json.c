@@ -4,6 +4,8 @@
  */
 #include "object/selector_json.h"
 
+#include "base/cleanup.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -40,6 +42,7 @@ static const char *const operator_names[] = {
 	[OPERATOR_LT] = "Lt",
 	NULL,
 };
+static_assert(ARRAY_SIZE(operator_names) == OPERATOR_LT + 2, "name every operator");
 
 /* Label selectors know no Gt and Lt. */
 static const char *const label_operators[] = { "DoesNotExist", "Exists", "In", "NotIn", NULL };

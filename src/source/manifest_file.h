@@ -35,8 +35,10 @@ struct manifest_file {
 /* Names that are taken: *.yaml, *.yml, *.json, but neither hidden ones nor editors' copies. */
 bool manifest_name_is_taken(const char *name);
 
+/* Was the file changed or replaced between two looks? Then it is not the same. */
 bool manifest_identity_is_same(const struct manifest_identity *a,
 			       const struct manifest_identity *b);
+/* From what fstat() said. */
 void manifest_identity_of(const struct stat *status, struct manifest_identity *ret);
 
 /**
@@ -49,6 +51,7 @@ void manifest_identity_of(const struct stat *status, struct manifest_identity *r
  * Return: freed with manifest_file_free(); NULL: no memory. Any thread; blocks.
  */
 struct manifest_file *manifest_file_read(int directory_fd, const char *name);
+/* With its documents. Accepts NULL. Return: NULL. */
 struct manifest_file *manifest_file_free(struct manifest_file *file);
 
 #endif

@@ -40,6 +40,7 @@ enum manifest_step {
 	MANIFEST_STEP_REFUSE,    /* made by somebody else through the API: report */
 };
 
+/* What is to be done about one object; pure, and every combination of facts has an answer. */
 enum manifest_step manifest_decide(const struct manifest_facts *facts);
 
 /*

@@ -20,6 +20,7 @@ struct manifest_stroke {
 	struct manifest_key *orphans;   /* objects that lost their last manifest */
 };
 
+/* Frees the names; the orphans are the catalog's. An empty stroke is fine. */
 void manifest_stroke_done(struct manifest_stroke *stroke);
 
 /* Something vanished now, or is about to be taken out of the catalog. */
@@ -33,6 +34,7 @@ void manifest_stroke_lose(struct manifest_stroke *stroke, const struct manifest_
 /* A file came; it counts for this stroke only if it was there before. */
 void manifest_stroke_gain(const struct manifest_stroke *stroke, struct manifest_entry *entry);
 
+/* An object that lost its last manifest: judged when the stroke is over. Twice is once. */
 void manifest_stroke_add_orphan(struct manifest_stroke *stroke, struct manifest_key *key);
 
 /* When to judge: quiet for @settle_usec, but not put off for ever. */
