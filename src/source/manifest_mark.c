@@ -176,11 +176,12 @@ static void keep_finalizers(struct cJSON *metadata, const struct cJSON *stored)
 	(void) json_set(metadata, "finalizers", all);
 }
 
-/* The binder's members: those a document that names no partner, or names it without a uid, does not
- * take back. */
+/* The binder's members: those a document that names no partner, or names it without a uid, and no
+ * class, does not take back. */
 static void keep_binding(struct cJSON *spec, const struct cJSON *stored_spec, enum object_kind kind)
 {
 	const struct cJSON *volume = json_get(stored_spec, "volumeName");
+	const struct cJSON *class = json_get(stored_spec, "storageClassName");
 	const struct cJSON *stored_ref = json_get(stored_spec, "claimRef");
 	const struct cJSON *ref = json_get(spec, "claimRef");
 	bool same_claim =
@@ -191,6 +192,8 @@ static void keep_binding(struct cJSON *spec, const struct cJSON *stored_spec, en
 
 	if (kind == KIND_PERSISTENT_VOLUME_CLAIM && volume && !json_get(spec, "volumeName"))
 		(void) json_set(spec, "volumeName", json_copy(volume));
+	if (kind == KIND_PERSISTENT_VOLUME_CLAIM && class && !json_get(spec, "storageClassName"))
+		(void) json_set(spec, "storageClassName", json_copy(class));
 	if (kind == KIND_PERSISTENT_VOLUME && stored_ref && same_claim)
 		(void) json_set(spec, "claimRef", json_copy(stored_ref));
 }

@@ -30,10 +30,11 @@
  * kind or name cannot be read, the stream broke off, the file is empty or unreadable).
  *
  * What is written. An object when its document or its file's name changed. From the document comes
- * everything but status, finalizers, annotations of *kubernetes.io, spec.volumeName and
- * spec.claimRef, which stay where the document does not name them. An object of the same name made
- * through the API is never touched; the document is a problem until that object is deleted. An
- * object deleted through the API while a manifest has it comes back, with a new uid.
+ * everything but status, finalizers, annotations of *kubernetes.io, spec.volumeName, a claim's
+ * spec.storageClassName and spec.claimRef, which stay where the document does not name them. An
+ * object of the same name made through the API is never touched; the document is a problem until
+ * that object is deleted. An object deleted through the API while a manifest has it comes back,
+ * with a new uid.
  *
  * Uids. metadata.uid of a document counts when the object is first stored, and not again. A pod
  * keeps its uid while spec.volumes and a spec.nodeName of its document stay the same, whatever else

@@ -130,9 +130,11 @@ static void binding_of_a_claim_survives_its_manifest(void **state)
 		CLAIM(",'uid':'u','finalizers':['kubernetes.io/pvc-protection'],'annotations':{"
 		      "'pv.kubernetes.io/bind-completed':'yes','mine':'old','dropped':'x',"
 		      "'notkubernetes.io/x':'y'}",
-		      ",'volumeName':'v'", ",'status':{'phase':'Bound'}"));
+		      ",'volumeName':'v','storageClassName':'default'",
+		      ",'status':{'phase':'Bound'}"));
 
 	assert_string_equal(claim->claim->volume_name, "v");
+	assert_string_equal(claim->claim->storage_class, "default");
 	assert_true(claim->claim->bind_completed);
 	assert_true(claim->claim->has_protection_finalizer);
 	assert_int_equal(claim->claim->phase, CLAIM_BOUND);
