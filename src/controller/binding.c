@@ -4,23 +4,14 @@
  */
 #include "controller/binding.h"
 
+#include "controller/volume_match.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- comparing the two ---- */
-
-static enum volume_mode mode_of(enum volume_mode mode)
-{
-	return mode == VOLUME_MODE_BLOCK ? VOLUME_MODE_BLOCK : VOLUME_MODE_FILESYSTEM;
-}
-
-static bool same_mode(const struct persistent_volume_claim *claim,
-		      const struct persistent_volume *volume)
-{
-	return mode_of(claim->mode) == mode_of(volume->mode);
-}
 
 /* Does the volume's claimRef name this claim, with its uid or with none yet? */
 static bool names_claim(const struct persistent_volume *volume,
@@ -37,23 +28,6 @@ static bool is_claimed_by(const struct persistent_volume *volume,
 			  const struct persistent_volume_claim *claim)
 {
 	return names_claim(volume, claim) && volume->claim_uid[0];
-}
-
-/* NULL: they fit. A selector is not asked: who names a volume has chosen it. */
-static const char *misfit(const struct persistent_volume_claim *claim,
-			  const struct persistent_volume *volume)
-{
-	if (volume->object->meta.deletes)
-		return "it is being deleted";
-	if (quantity_compare(&volume->capacity, &claim->request) < 0)
-		return "requested PV is too small";
-	if (strcmp(volume->storage_class, claim->storage_class) != 0)
-		return "storageClassName does not match";
-	if (!same_mode(claim, volume))
-		return "incompatible volumeMode";
-	if (claim->access_modes & ~volume->access_modes)
-		return "incompatible accessMode";
-	return NULL;
 }
 
 /* ---- answers ---- */
@@ -105,39 +79,65 @@ static void bind(struct binding_step *step, const struct persistent_volume_claim
 
 /* ---- the claim's side ---- */
 
-/* As kubelet's counterpart searches: class, selector and phase of a volume that was made for this
- * claim are not asked; size, mode, access modes and deletion are. */
 static const struct persistent_volume *find_candidate(const struct claim_facts *facts)
 {
-	const struct persistent_volume_claim *claim = facts->claim;
-
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct persistent_volume *volume = facts->candidates[i];
 
-		if (names_claim(volume, claim) && !volume->object->meta.deletes &&
-		    quantity_compare(&volume->capacity, &claim->request) >= 0 &&
-		    same_mode(claim, volume) && !(claim->access_modes & ~volume->access_modes))
+		if (names_claim(volume, facts->claim) &&
+		    !volume_misfit(facts->claim, volume, RELATION_MADE))
 			return volume;
 	}
 	return NULL;
 }
 
-static void decide_unnamed(const struct claim_facts *facts, struct binding_step *step)
+/* May a provisioner make a volume of this class? It would say itself why it does not. */
+static bool is_provisioned(const struct storage_class *class)
+{
+	return class && strcmp(class->provisioner, "kubernetes.io/no-provisioner") != 0;
+}
+
+static void decide_unmatched(const struct claim_facts *facts, const char *why,
+			     struct binding_step *step)
 {
 	const struct persistent_volume_claim *claim = facts->claim;
-	const struct persistent_volume *candidate = find_candidate(facts);
 
-	if (candidate) {
-		bind(step, claim, candidate);
+	if (facts->default_class) {
+		step->storage_class = facts->default_class;
+		answer(step, BINDING_CLAIM_CLASS);
 		return;
 	}
 	pend(step, claim);
 	if (!claim->storage_class[0])
 		tell(step, "Normal", "FailedBinding",
-		     "no persistent volumes available for this claim and no storage class is set");
-	else if (facts->storage_class && facts->storage_class->waits_for_first_consumer)
-		tell(step, "Normal", "WaitForFirstConsumer",
-		     "waiting for first consumer to be created before binding");
+		     "no persistent volumes available for this claim and no storage class is set "
+		     "(%s)",
+		     why);
+	else if (!is_provisioned(facts->storage_class))
+		tell(step, "Normal", "FailedBinding",
+		     "no persistent volumes available for this claim (%s)", why);
+}
+
+/* A class that waits for its first consumer gets the volumes that were made for the claim only. */
+static void decide_unnamed(const struct claim_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume *volume = find_candidate(facts);
+	const char *why = NULL;
+	bool waits = facts->storage_class && facts->storage_class->waits_for_first_consumer;
+
+	if (!volume && !waits)
+		volume = volume_match(facts->claim, facts->free, facts->free_count, &why);
+	if (volume) {
+		bind(step, facts->claim, volume);
+		return;
+	}
+	if (!waits) {
+		decide_unmatched(facts, why, step);
+		return;
+	}
+	pend(step, facts->claim);
+	tell(step, "Normal", "WaitForFirstConsumer",
+	     "waiting for first consumer to be created before binding");
 }
 
 static void decide_named(const struct claim_facts *facts, struct binding_step *step)
@@ -160,7 +160,7 @@ static void decide_named(const struct claim_facts *facts, struct binding_step *s
 		     "volume \"%s\" already bound to a different claim.", claim->volume_name);
 		return;
 	}
-	why = misfit(claim, volume);
+	why = volume_misfit(claim, volume, RELATION_NAMED);
 	if (!why) {
 		bind(step, claim, volume);
 		return;
@@ -293,7 +293,7 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
 	}
 	if (!claim->volume_name[0]) {
 		/* The claim's own look binds it, unless it cannot. */
-		if (!same_mode(claim, volume)) {
+		if (!volume_mode_matches(claim, volume)) {
 			tell(ret, "Warning", "VolumeMismatch",
 			     "Cannot bind PersistentVolume \"%s\" to requested "
 			     "PersistentVolumeClaim "

@@ -5,8 +5,8 @@
  * Each look at an object yields at most one write and at most one event. A binding is four writes
  * in their order (volume's spec, volume's status, claim's spec, claim's status); each is decided
  * from objects alone, stored ones or those that the write before makes, so a crash between two of
- * them needs no memory. Rows of Kubernetes' volume controller about choosing a volume or
- * provisioning one are not here.
+ * them needs no memory. Rows of Kubernetes' volume controller about
+ * provisioning a volume are not here.
  */
 #ifndef PODVOL_CONTROLLER_BINDING_H
 #define PODVOL_CONTROLLER_BINDING_H
@@ -27,6 +27,7 @@ enum binding_write {
 	/* Of the claim alone. */
 	BINDING_CLAIM_PENDING,
 	BINDING_CLAIM_LOST,
+	BINDING_CLAIM_CLASS, /* it named none and gets the default one: @storage_class */
 	/* Of the volume alone. */
 	BINDING_VOLUME_AVAILABLE,
 	BINDING_VOLUME_BOUND,
@@ -40,8 +41,9 @@ enum binding_write {
 /* What to write, and what to tell; all text lives as long as this. */
 struct binding_step {
 	enum binding_write write;
-	const struct persistent_volume *volume; /* of the four */
-	const char *event_type, *event_reason;  /* "Warning", "FailedBinding"; NULL: no event */
+	const struct persistent_volume *volume;    /* of the four */
+	const struct storage_class *storage_class; /* of BINDING_CLAIM_CLASS */
+	const char *event_type, *event_reason;     /* "Warning", "FailedBinding"; NULL: no event */
 	char event_text[200];
 	bool event_on_partner; /* the same event also concerns the claim or volume on the other side
 				*/
@@ -53,7 +55,11 @@ struct claim_facts {
 	/* Volumes whose claimRef names this claim, in the order of their names. */
 	const struct persistent_volume *const *candidates;
 	size_t candidate_count;
+	/* Volumes that nobody has, in the order of free_volumes. */
+	const struct persistent_volume *const *free;
+	size_t free_count;
 	const struct storage_class *storage_class; /* the claim's; NULL: none such */
+	const struct storage_class *default_class; /* NULL: none, or the claim has its own */
 	bool is_used; /* by a pod that has a node; asked of claims that are being deleted */
 };
 

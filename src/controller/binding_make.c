@@ -133,6 +133,10 @@ static int edit(struct cJSON *tree, void *userdata)
 	case BINDING_VOLUME_UNBIND_UID:
 		unbind_uid(tree);
 		break;
+	case BINDING_CLAIM_CLASS:
+		(void) json_set_string(json_ensure_object(tree, "spec"), "storageClassName",
+				       make->step->storage_class->object->meta.name);
+		break;
 	case BINDING_CLAIM_UNPROTECT:
 		remove_finalizer(tree, "kubernetes.io/pvc-protection");
 		break;

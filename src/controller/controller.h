@@ -20,17 +20,17 @@ typedef void controller_event_fn(void *userdata, const struct object *about, con
 struct pv_binder;
 
 /**
- * pv_binder_new - bind claims and volumes that name each other
+ * pv_binder_new - bind claims to volumes
  * @store: borrowed
  * @event: called on the loop for events of Kubernetes' names (FailedBinding, VolumeMismatch,
  * ClaimLost, ...)
  *
- * The claims that name a volume and the volumes that name a claim become Bound by the four writes
+ * Claims and volumes that name each other or were matched become Bound by the four writes
  * of the specification's section 2.3, in that order; phases follow sections 2.2 and 3 of
  * the controllers. The finalizers kubernetes.io/pvc-protection and pv-protection come off objects
  * that are being deleted when no pod with a node uses the claim, or the volume is not Bound.
- * Choosing a volume for a claim that names none comes with the full controller. No
- * system call, no clock.
+ * A claim that names no volume gets the one made for it, else the best free one
+ * (volume_match.h). Provisioners are not part of this. No system call, no clock.
  *
  * Return: 0 or -ENOMEM.
  */

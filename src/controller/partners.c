@@ -17,8 +17,8 @@ enum { KEY_BYTES = 1 + 64 + 254 };
 struct partner {
 	UT_hash_handle hh;
 	struct partner *next_due;
-	bool is_due, is_listed, is_busy; /* listed: in a list of due ones */
-	uint64_t said;                   /* hash of the last event */
+	bool is_due, is_listed, is_busy, is_waiting; /* listed: in a list of due ones */
+	uint64_t said;                               /* hash of the last event */
 	struct partner **namers;
 	size_t namer_count, namer_room;
 	const char *name_space, *name; /* into bytes */
@@ -254,6 +254,22 @@ void partner_set_busy(struct partners *partners, struct partner *partner, bool b
 	partner->is_busy = busy;
 	if (!busy && partner->is_due)
 		partners_make_due(partners, partner);
+}
+
+void partner_set_waiting(struct partner *partner, bool waiting)
+{
+	assert(partner_kind(partner) == KIND_PERSISTENT_VOLUME_CLAIM);
+	partner->is_waiting = waiting;
+}
+
+void partners_make_waiting_due(struct partners *partners)
+{
+	struct partner *partner, *next;
+
+	HASH_ITER (hh, partners->table, partner, next) {
+		if (partner->is_waiting)
+			partners_make_due(partners, partner);
+	}
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)

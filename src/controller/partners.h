@@ -57,6 +57,10 @@ void partners_make_due(struct partners *partners, struct partner *partner);
 /* The next one due, no longer due; NULL: none. Claims come first: it is they that bind volumes. */
 struct partner *partners_take_due(struct partners *partners);
 
+/* A claim that looks for a volume is due whenever one becomes free. */
+void partner_set_waiting(struct partner *partner, bool waiting);
+void partners_make_waiting_due(struct partners *partners);
+
 /* A write for it is under way: it is not taken while this holds. */
 bool partner_is_busy(const struct partner *partner);
 void partner_set_busy(struct partners *partners, struct partner *partner, bool busy);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "controller/binding.h"
 #include "controller/partners.h"
+#include "controller/volume_match.h"
 #include "object/json.h"
 #include "object/pod.h"
 
@@ -21,7 +22,8 @@
 #include <string.h>
 
 enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD,
+	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD |
+		1 << KIND_STORAGE_CLASS,
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
 };
 
@@ -48,8 +50,10 @@ struct pv_binder {
 	void *userdata;
 	struct store_watch *watch;
 	struct partners partners;
+	struct free_volumes free;
 	struct pending *pendings;
 	bool has_stuck; /* something could not be stored */
+	bool has_offer; /* a volume became free, or a class changed */
 };
 
 static void work(struct pv_binder *binder);
@@ -91,6 +95,32 @@ static bool is_used(struct pv_binder *binder, const struct object *claim)
 						 uses_claim, (void *) claim->meta.name) > 0;
 }
 
+/* The newest of those that are marked; the first by name of equally old ones. */
+static int take_default(const struct object *object, void *userdata)
+{
+	const struct storage_class **best = userdata, *class = object->storage_class;
+
+	if (class->is_default &&
+	    (!*best || object->meta.creation_usec > (*best)->object->meta.creation_usec))
+		*best = class;
+	return 0;
+}
+
+static bool looks_for_volume(const struct persistent_volume_claim *claim)
+{
+	return !claim->volume_name[0] && !claim->bind_completed;
+}
+
+/* What a claim that names no volume is matched with. */
+static void offer(struct pv_binder *binder, struct claim_facts *facts)
+{
+	facts->free = binder->free.volumes;
+	facts->free_count = binder->free.count;
+	if (!facts->claim->has_storage_class)
+		(void) store_list(binder->store, KIND_STORAGE_CLASS, NULL, take_default,
+				  (void *) &facts->default_class);
+}
+
 static void look_at_claim(struct pv_binder *binder, const struct partner *partner,
 			  const struct object *object, struct claim_look *ret)
 {
@@ -116,6 +146,8 @@ static void look_at_claim(struct pv_binder *binder, const struct partner *partne
 		store_get(binder->store, KIND_STORAGE_CLASS, "", object->claim->storage_class);
 	if (storage_class)
 		facts->storage_class = storage_class->storage_class;
+	if (looks_for_volume(object->claim))
+		offer(binder, facts);
 }
 
 /* Few volumes hold the words at all. No memory: the careful answer, yes. */
@@ -296,6 +328,7 @@ static int start_writes(struct pv_binder *binder, struct partner *partner,
 			const struct object *about, struct claim_facts *facts,
 			struct binding_step *step)
 {
+	const struct persistent_volume *chosen = step->volume;
 	struct pending *pending = new_pending(binder, partner, step);
 	const struct object *made;
 	int r;
@@ -305,6 +338,10 @@ static int start_writes(struct pv_binder *binder, struct partner *partner,
 	do {
 		r = queue_write(pending, facts ? facts->claim->object : about, step, &made);
 	} while (r == 0 && facts && binding_decide_next(facts, made, step));
+	/* Nobody else chooses it. When the writes fail it has changed, which makes it free again,
+	 * or it is not valid. */
+	if (chosen)
+		free_volumes_remove(&binder->free, chosen);
 	if (pending->left > 0)
 		link_pending(pending);
 	else
@@ -326,6 +363,7 @@ static void look_at(struct pv_binder *binder, struct partner *partner)
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		facts = &look.facts;
 		look_at_claim(binder, partner, object, &look);
+		partner_set_waiting(partner, looks_for_volume(object->claim));
 		binding_decide_claim(facts, &step);
 	} else {
 		look_at_volume(binder, object, &step);
@@ -340,15 +378,30 @@ static void work(struct pv_binder *binder)
 {
 	struct partner *partner;
 
+	if (binder->has_offer)
+		partners_make_waiting_due(&binder->partners);
+	binder->has_offer = false;
 	while ((partner = partners_take_due(&binder->partners)))
 		look_at(binder, partner);
 }
 
 /* ---- watching ---- */
 
+static int put_if_free(struct pv_binder *binder, const struct object *object)
+{
+	return volume_is_free(object->persistent_volume)
+		       ? free_volumes_put(&binder->free, object->persistent_volume)
+		       : 0;
+}
+
 static int add_object(const struct object *object, void *userdata)
 {
-	return partners_set(userdata, object, NULL);
+	struct pv_binder *binder = userdata;
+	int r = partners_set(&binder->partners, object, NULL);
+
+	if (r == 0 && object->kind == KIND_PERSISTENT_VOLUME)
+		r = put_if_free(binder, object);
+	return r;
 }
 
 static void on_changes(void *userdata);
@@ -359,14 +412,14 @@ static int list_and_watch(struct pv_binder *binder)
 	int r;
 
 	binder->watch = store_watch_free(binder->watch);
+	free_volumes_done(&binder->free);
 	r = store_watch_new(binder->store, KINDS, store_resource_version(binder->store), on_changes,
 			    binder, &binder->watch);
 	if (r == 0)
 		r = store_list(binder->store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, add_object,
-			       &binder->partners);
+			       binder);
 	if (r == 0)
-		r = store_list(binder->store, KIND_PERSISTENT_VOLUME, NULL, add_object,
-			       &binder->partners);
+		r = store_list(binder->store, KIND_PERSISTENT_VOLUME, NULL, add_object, binder);
 	return r;
 }
 
@@ -386,15 +439,35 @@ static void take_pod(struct pv_binder *binder, const struct object *pod)
 	}
 }
 
+static int take_partner(struct pv_binder *binder, const struct object *now,
+			const struct object *before)
+{
+	int r = partners_set(&binder->partners, now, before);
+
+	if (before && before->kind == KIND_PERSISTENT_VOLUME)
+		free_volumes_remove(&binder->free, before->persistent_volume);
+	if (r < 0 || !now || now->kind != KIND_PERSISTENT_VOLUME)
+		return r;
+	binder->has_offer |= volume_is_free(now->persistent_volume);
+	return put_if_free(binder, now);
+}
+
 static void take_change(struct pv_binder *binder, const struct store_change *change)
 {
 	bool is_gone = change->type == STORE_DELETED;
 
-	if (change->object->kind == KIND_POD && is_gone)
-		take_pod(binder, change->object);
-	if (change->object->kind == KIND_POD)
+	switch (change->object->kind) {
+	case KIND_POD:
+		if (is_gone)
+			take_pod(binder, change->object);
 		return;
-	if (partners_set(&binder->partners, is_gone ? NULL : change->object,
+	case KIND_STORAGE_CLASS:
+		binder->has_offer = true;
+		return;
+	default:
+		break;
+	}
+	if (take_partner(binder, is_gone ? NULL : change->object,
 			 is_gone ? change->object : change->previous) < 0)
 		log_message(LOG_ERR, "binding: out of memory: '%s' waits for its next change",
 			    change->object->meta.name);
@@ -446,6 +519,7 @@ struct pv_binder *pv_binder_free(struct pv_binder *binder)
 		pending->binder = NULL;
 	(void) store_watch_free(binder->watch);
 	partners_done(&binder->partners);
+	free_volumes_done(&binder->free);
 	free(binder);
 	return NULL;
 }

@@ -10,148 +10,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store_world.h"
+#include "binder_world.h"
 
 #include "base/cleanup.h"
-#include "controller/controller.h"
-#include "object/persistent_volume.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define UID     "11111111-2222-3333-4444-000000000001"
-#define OTHER   "11111111-2222-3333-4444-000000000002"
-#define BY_US   "'pv.kubernetes.io/bound-by-controller':'yes'"
-#define IS_DONE "'pv.kubernetes.io/bind-completed':'yes'"
-
-#define CLAIM(annotations, spec, status)                                                           \
-	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c','namespace':"    \
-	"'ns','uid':'" UID "','annotations':{" annotations "}},'spec':{'accessModes':["            \
-	"'ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}" spec "},'status':{" status   \
-	"}}"
-#define VOLUME(name, annotations, spec, status)                                                    \
-	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" name                   \
-	"','annotations':{" annotations "}},'spec':{'capacity':{'storage':'2Gi'},'accessModes':["  \
-	"'ReadWriteOnce','ReadOnlyMany'],'local':{'path':'/d'},'nodeAffinity':{'required':{"       \
-	"'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'Exists'}]}]}}" spec      \
-	"},'status':{" status "}}"
-#define REF(uid)      ",'claimRef':{'namespace':'ns','name':'c'" uid "}"
-#define REF_UID(uid)  REF(",'uid':'" uid "'")
-#define NAMES(volume) ",'volumeName':'" volume "'"
-#define CLASS(name)   ",'storageClassName':'" name "'"
-
-struct world {
-	struct store_world store;
-	struct pv_binder *binder;
-	char events[1024];
-};
-
-static void on_event(void *userdata, const struct object *about, const char *type,
-		     const char *reason, const char *text)
-{
-	struct world *world = userdata;
-	size_t used = strlen(world->events);
-
-	assert_string_not_equal(text, "");
-	(void) snprintf(world->events + used, sizeof(world->events) - used, "%s/%s ",
-			about->meta.name, reason);
-}
-
-static void start(struct world *world)
-{
-	assert_int_equal(pv_binder_new(world->store.store, on_event, world, &world->binder), 0);
-}
-
-static int setup(void **state)
-{
-	struct world *world = calloc(1, sizeof(*world));
-
-	assert_non_null(world);
-	store_world_open(&world->store);
-	*state = world;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *world = *state;
-
-	world->binder = pv_binder_free(world->binder);
-	store_world_close(&world->store);
-	free(world);
-	return 0;
-}
-
-static void put(struct world *world, const char *text)
-{
-	cleanup_object const struct object *object = object_of(text);
-	bool exists = store_get(world->store.store, object->kind, object->meta.name_space,
-				object->meta.name);
-
-	assert_int_equal(exists ? world_update(&world->store, object)
-				: world_create(&world->store, object),
-			 0);
-}
-
-/* A write of ours is answered after all that the binder queued before; each of its writes makes at
- * most one more. */
-static void run(struct world *world)
-{
-	uint64_t before;
-
-	do {
-		before = store_resource_version(world->store.store);
-		for (unsigned int i = 0; i < 8; i++)
-			(void) world_delete(&world->store, KIND_POD, "ns", "nobody");
-	} while (store_resource_version(world->store.store) != before);
-}
-
-static void start_and_run(struct world *world)
-{
-	start(world);
-	run(world);
-}
-
-static const struct object *get(struct world *world, enum object_kind kind, const char *name)
-{
-	return store_get(world->store.store, kind, kind == KIND_PERSISTENT_VOLUME ? "" : "ns",
-			 name);
-}
-
-static const struct persistent_volume_claim *claim(struct world *world)
-{
-	const struct object *object = get(world, KIND_PERSISTENT_VOLUME_CLAIM, "c");
-
-	assert_non_null(object);
-	return object->claim;
-}
-
-static const struct persistent_volume *volume(struct world *world, const char *name)
-{
-	const struct object *object = get(world, KIND_PERSISTENT_VOLUME, name);
-
-	assert_non_null(object);
-	return object->persistent_volume;
-}
-
-static bool has(const struct object *object, const char *text)
-{
-	return strstr(object->json, text) != NULL;
-}
-
-static void assert_bound(struct world *world, const char *name)
-{
-	const struct persistent_volume *bound = volume(world, name);
-
-	assert_int_equal(claim(world)->phase, CLAIM_BOUND);
-	assert_true(claim(world)->bind_completed);
-	assert_string_equal(claim(world)->volume_name, name);
-	assert_int_equal(bound->phase, VOLUME_BOUND);
-	assert_string_equal(bound->claim_uid, UID);
-	assert_true(
-		has(claim(world)->object, "\"accessModes\":[\"ReadWriteOnce\",\"ReadOnlyMany\"]"));
-	assert_int_equal(quantity_value(&claim(world)->status_capacity), 2LL << 30);
-}
 
 /* ---- a claim that names a volume ---- */
 
@@ -337,6 +201,7 @@ static void case_384_and_case_385_delayed_class(void **state)
 	put(world, "{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':"
 		   "'late'},'provisioner':'kubernetes.io/no-provisioner',"
 		   "'volumeBindingMode':'WaitForFirstConsumer'}");
+	put(world, VOLUME("free", "", CLASS("late"), ""));
 	put(world, CLAIM("", CLASS("late"), ""));
 	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
@@ -350,6 +215,7 @@ static void claim_with_a_class_is_left_to_its_provisioner(void **state)
 {
 	struct world *world = *state;
 
+	put(world, CLASS_OBJECT("fast", "", "example.com/p"));
 	put(world, CLAIM("", CLASS("fast"), ""));
 	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
@@ -538,7 +404,7 @@ static void finalizers_of_others_are_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, binder_world_setup, binder_world_teardown)
 		TEST(case_386_named_volume_is_missing),
 		TEST(case_387_named_volume_is_bound_whatever_the_selector),
 		cmocka_unit_test(case_388_named_volume_does_not_fit),

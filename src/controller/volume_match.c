@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_match - which volume fits a claim; see volume_match.h
+ */
+#include "controller/volume_match.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked of a volume, in this order: who fails late comes near. */
+enum question {
+	QUESTION_FREE,
+	QUESTION_DELETION,
+	QUESTION_CLASS,
+	QUESTION_VOLUME_MODE,
+	QUESTION_ACCESS_MODES,
+	QUESTION_SELECTOR,
+	QUESTION_SIZE,
+	QUESTION_COUNT
+};
+
+static const char *const misfits[QUESTION_COUNT] = {
+	[QUESTION_FREE] = "it is not available",
+	[QUESTION_DELETION] = "it is being deleted",
+	[QUESTION_CLASS] = "storageClassName does not match",
+	[QUESTION_VOLUME_MODE] = "incompatible volumeMode",
+	[QUESTION_ACCESS_MODES] = "incompatible accessMode",
+	[QUESTION_SELECTOR] = "the selector does not match its labels",
+	[QUESTION_SIZE] = "requested PV is too small",
+};
+
+/* ---- one volume ---- */
+
+bool volume_mode_matches(const struct persistent_volume_claim *claim,
+			 const struct persistent_volume *volume)
+{
+	/* Unset is Filesystem. */
+	return (claim->mode == VOLUME_MODE_BLOCK) == (volume->mode == VOLUME_MODE_BLOCK);
+}
+
+bool volume_is_free(const struct persistent_volume *volume)
+{
+	return !volume->has_claim_ref &&
+	       (volume->phase == VOLUME_AVAILABLE || volume->phase == VOLUME_PENDING ||
+		volume->phase == VOLUME_PHASE_UNSET);
+}
+
+static bool passes(enum question question, const struct persistent_volume_claim *claim,
+		   const struct persistent_volume *volume)
+{
+	switch (question) {
+	case QUESTION_FREE:
+		return volume_is_free(volume);
+	case QUESTION_DELETION:
+		return !volume->object->meta.deletes;
+	case QUESTION_CLASS:
+		return strcmp(volume->storage_class, claim->storage_class) == 0;
+	case QUESTION_VOLUME_MODE:
+		return volume_mode_matches(claim, volume);
+	case QUESTION_ACCESS_MODES:
+		return !(claim->access_modes & ~volume->access_modes);
+	case QUESTION_SELECTOR:
+		return !claim->selector ||
+		       label_selector_matches(claim->selector, &volume->object->meta.labels);
+	case QUESTION_SIZE:
+		return quantity_compare(&volume->capacity, &claim->request) >= 0;
+	case QUESTION_COUNT:
+		break;
+	}
+	assert(false);
+	return false;
+}
+
+/* The first question that the volume fails; QUESTION_COUNT: none. */
+static enum question first_failed(const struct persistent_volume_claim *claim,
+				  const struct persistent_volume *volume,
+				  enum volume_relation relation)
+{
+	static const unsigned int not_asked[RELATION_COUNT] = {
+		[RELATION_MADE] = 1 << QUESTION_FREE | 1 << QUESTION_CLASS | 1 << QUESTION_SELECTOR,
+		[RELATION_NAMED] = 1 << QUESTION_FREE | 1 << QUESTION_SELECTOR,
+	};
+	enum question question = 0;
+
+	while (question < QUESTION_COUNT &&
+	       (not_asked[relation] & 1U << question || passes(question, claim, volume)))
+		question++;
+	return question;
+}
+
+const char *volume_misfit(const struct persistent_volume_claim *claim,
+			  const struct persistent_volume *volume, enum volume_relation relation)
+{
+	enum question failed = first_failed(claim, volume, relation);
+
+	return failed == QUESTION_COUNT ? NULL : misfits[failed];
+}
+
+/* ---- many ---- */
+
+const struct persistent_volume *volume_match(const struct persistent_volume_claim *claim,
+					     const struct persistent_volume *const *free,
+					     size_t count, const char **ret_why)
+{
+	enum question nearest = QUESTION_FREE;
+
+	for (size_t i = 0; i < count; i++) {
+		enum question failed = first_failed(claim, free[i], RELATION_FREE);
+
+		if (failed == QUESTION_COUNT)
+			return free[i];
+		if (failed > nearest)
+			nearest = failed;
+	}
+	*ret_why = nearest == QUESTION_FREE ? "none is free" : misfits[nearest];
+	return NULL;
+}
+
+static int compare(const struct persistent_volume *a, const struct persistent_volume *b)
+{
+	int modes = __builtin_popcount(a->access_modes) - __builtin_popcount(b->access_modes);
+	int size = modes ? 0 : quantity_compare(&a->capacity, &b->capacity);
+
+	if (modes || size)
+		return modes ? modes : size;
+	return strcmp(a->object->meta.name, b->object->meta.name);
+}
+
+/* Where the volume is, or belongs. */
+static size_t find(const struct free_volumes *free_volumes, const struct persistent_volume *volume)
+{
+	size_t low = 0, high = free_volumes->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(free_volumes->volumes[middle], volume) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_at(const struct free_volumes *free_volumes, size_t place,
+		  const struct persistent_volume *volume)
+{
+	return place < free_volumes->count && compare(free_volumes->volumes[place], volume) == 0;
+}
+
+int free_volumes_put(struct free_volumes *free_volumes, const struct persistent_volume *volume)
+{
+	size_t place = find(free_volumes, volume);
+	const struct persistent_volume **at;
+
+	assert(volume_is_free(volume));
+	if (is_at(free_volumes, place, volume)) {
+		(void) object_ref(volume->object);
+		(void) object_unref(free_volumes->volumes[place]->object);
+		free_volumes->volumes[place] = volume;
+		return 0;
+	}
+	if (free_volumes->count == free_volumes->room) {
+		size_t room = free_volumes->room ? 2 * free_volumes->room : 16;
+
+		at = reallocarray(free_volumes->volumes, room, sizeof(*at));
+		if (!at)
+			return -ENOMEM;
+		free_volumes->volumes = at;
+		free_volumes->room = room;
+	}
+	at = &free_volumes->volumes[place];
+	memmove(at + 1, at, (free_volumes->count - place) * sizeof(*at));
+	*at = volume;
+	(void) object_ref(volume->object);
+	free_volumes->count++;
+	return 0;
+}
+
+void free_volumes_remove(struct free_volumes *free_volumes, const struct persistent_volume *volume)
+{
+	size_t place = find(free_volumes, volume);
+	const struct persistent_volume **at;
+
+	if (!is_at(free_volumes, place, volume))
+		return;
+	at = &free_volumes->volumes[place];
+	/* The caller's may be the same one: it is not touched after this. */
+	(void) object_unref((*at)->object);
+	free_volumes->count--;
+	memmove(at, at + 1, (free_volumes->count - place) * sizeof(*at));
+}
+
+void free_volumes_done(struct free_volumes *free_volumes)
+{
+	for (size_t i = 0; i < free_volumes->count; i++)
+		(void) object_unref(free_volumes->volumes[i]->object);
+	free((void *) free_volumes->volumes);
+	*free_volumes = (struct free_volumes){ .volumes = NULL };
+}
