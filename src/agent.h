@@ -48,9 +48,9 @@ bool agent_is_ready(const struct agent *agent);
 
 /* ---- node views: trees owned by the caller; NULL: no memory ---- */
 
-/* {"items": [{pod, podUID, volume, uniqueName, plugin, source, path, readOnly, state, step, since,
- * error, attempts, nextRetry, tookMicroseconds}]}; of one pod, or of all with @pod NULL. Volumes of
- * pods that are gone but still mounted are there too. */
+/* {"items": [{pod, podUID, volume, uniqueName, specName, plugin, source, path, readOnly, state,
+ * step, since, error, attempts, nextRetry, tookMicroseconds}]}; of one pod, or of all with @pod
+ * NULL. Volumes of pods that are gone but still mounted are there too. */
 struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod);
 /* One volume by unique name, PV name or path: an item per pod, with "device" (path, "" none) and
  * "deviceMountPath" beside the members above; no items when nobody knows it. */

@@ -111,6 +111,8 @@ static void add_row(const struct agent *agent, struct cJSON *items, const struct
 	add_pod(item, row);
 	(void) json_set_string(item, "volume", row->outer_name);
 	(void) json_set_string(item, "uniqueName", row->unique_name);
+	(void) json_set_string(item, "specName",
+			       row->want_pod ? row->want_pod->spec.name : row->have->spec_name);
 	(void) json_set_string(item, "plugin", plugin);
 	(void) json_set_string(item, "source",
 			       row->want_pod ? source_of(&row->want_pod->spec) : "");

@@ -139,6 +139,8 @@ static const struct view_column volume_columns[] = {
 	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
 	{ "Device", VIEW_DETAIL, "device", NULL },
 	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
+	{ "Stage", VIEW_DETAIL, "stage", NULL },
+	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };
 
 static const struct view_column operation_columns[] = {

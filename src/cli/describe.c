@@ -15,9 +15,11 @@ struct field {
 
 /* What concerns one pod's use of a volume, in the order in which one asks. */
 static const struct field use_fields[] = {
-	{ "State", "State" }, { "Path", "Path" },         { "Access", "Access" },
-	{ "Step", "Step" },   { "Since", "Since" },       { "Took", "Took" },
-	{ "Error", "Error" }, { "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
+	{ "State", "State" },       { "Path", "Path" },
+	{ "Access", "Access" },     { "Step", "Step" },
+	{ "Stage", "Stage" },       { "Since", "Since" },
+	{ "Took", "Took" },         { "Error", "Error" },
+	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
 };
 
 static const struct field volume_fields[] = {
@@ -221,7 +223,8 @@ static int describe_volume(struct cli *cli)
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r < 0)
 		return cli_failed(cli, r);
-	print_field(cli, 0, "Name", podvol_table_cell(uses, 0, podvol_table_find(uses, "Volume")));
+	print_field(cli, 0, "Name",
+		    podvol_table_cell(uses, 0, podvol_table_find(uses, "Spec Name")));
 	print_fields(cli, 0, uses, 0, volume_fields, ARRAY_SIZE(volume_fields));
 	print_fields(cli, 0, uses, 0, device_fields, ARRAY_SIZE(device_fields));
 	(void) fputs("Pods:\n", cli->out);

@@ -52,10 +52,10 @@ static void test_volume_table(void **state)
 		"\"rows\":[{\"cells\":[\"default/web\",\"data\",\"kubernetes.io/local-volume\","
 		"\"/mnt/disk\",\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"ro\",\"mounted\","
 		"\"1.2ms\",\"kubernetes.io/local-volume/disk\",\"-\",\"-\",\"u1\",\"30s\",\"0\","
-		"\"-\",\"-\",\"-\"]},"
+		"\"-\",\"-\",\"-\",\"-\",\"-\"]},"
 		"{\"cells\":[\"default/db\",\"log\",\"kubernetes.io/host-path\",\"/log\","
 		"\"/log\",\"rw\",\"pending\",\"-\",\"h\",\"SetUp\",\"no such file\",\"u2\",\"-\","
-		"\"3\",\"in 8s\",\"-\",\"-\"]}]}");
+		"\"3\",\"in 8s\",\"-\",\"-\",\"-\",\"-\"]}]}");
 }
 
 static void test_took(void **state)

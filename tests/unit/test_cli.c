@@ -178,8 +178,10 @@ static const char volumes_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Pod\",\"priority\":0},{\"name\":"
 	"\"Volume\",\"priority\":0},{\"name\":\"State\",\"priority\":0},{\"name\":\"Path\","
 	"\"priority\":0},{\"name\":\"Unique Name\",\"priority\":1},{\"name\":\"Pod UID\","
-	"\"priority\":2},{\"name\":\"Next Retry\",\"priority\":2}],\"rows\":[{\"cells\":["
-	"\"default/web\",\"data\",\"mounted\",\"/p/data\",\"local/disk\",\"u-1\",\"-\"]}]}";
+	"\"priority\":2},{\"name\":\"Next Retry\",\"priority\":2},{\"name\":\"Spec "
+	"Name\",\"priority\":2}],\"rows\":[{\"cells\":["
+	"\"default/web\",\"data\",\"mounted\",\"/p/data\",\"local/"
+	"disk\",\"u-1\",\"-\",\"disk-1\"]}]}";
 static const char events_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Reason\"},{\"name\":\"Message\"}],"
 	"\"rows\":[{\"cells\":[\"FailedMount\",\"no\"]}]}";
@@ -457,6 +459,7 @@ static void test_describe(void **state)
 				      "    Path:           /p/data\n"
 				      "    Access:         -\n"
 				      "    Step:           -\n"
+				      "    Stage:          -\n"
 				      "    Since:          -\n"
 				      "    Took:           -\n"
 				      "    Error:          -\n"
@@ -472,7 +475,7 @@ static void test_describe(void **state)
 				      "FailedMount   no\n");
 	assert_int_equal(RUN(list, "describe volume local/disk"), EXIT_DONE);
 	assert_string_equal(sent, "GET /podvol/v1/volumes/local%2Fdisk\n");
-	assert_non_null(strstr(out_text, "Name:               data\n"));
+	assert_non_null(strstr(out_text, "Name:               disk-1\n"));
 	assert_non_null(strstr(out_text, "Device mount path:  -\nPods:\n  default/web:\n"
 					 "    State:          mounted\n"));
 }
