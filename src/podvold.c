@@ -99,6 +99,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 		    config->manifest_dir);
 	r = sd_event_loop(event);
 	(void) sd_notify(false, "STOPPING=1\nSTATUS=Stopping; volumes stay mounted");
+	log_message(LOG_INFO, "stopping; volumes stay mounted");
 	api_free(api);
 	return r < 0 ? failed(reterr, r, "the event loop broke") : 0;
 }

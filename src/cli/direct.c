@@ -338,6 +338,11 @@ static int open_target(const struct target *target, bool directory, struct failu
 	struct mount_facts facts;
 	int r;
 
+	if (fd == -ENOENT)
+		return failed_plain(reterr, fd,
+				    "the target '%s' does not exist: make a directory, or for a "
+				    "block volume a file, to mount on",
+				    target->place.path);
 	if (fd < 0)
 		return fd;
 	r = fd_facts(fd, &facts, reterr);

@@ -100,9 +100,13 @@ static int lock_root(int fd, const char *path, struct failure *reterr)
 		return failed(reterr, -errno, "cannot lock root directory '%s'", path);
 	pid = lock_owner(fd);
 	if (pid > 0)
-		return failed_plain(reterr, -EBUSY, "process %d uses root directory '%s' already",
+		return failed_plain(reterr, -EBUSY,
+				    "process %d uses root directory '%s' already: stop it first, "
+				    "or use another root",
 				    pid, path);
-	return failed_plain(reterr, -EBUSY, "another process uses root directory '%s' already",
+	return failed_plain(reterr, -EBUSY,
+			    "another process uses root directory '%s' already: stop it first, or "
+			    "use another root",
 			    path);
 }
 

@@ -93,6 +93,8 @@ static void test_directory(void **state)
 	assert_int_equal(unmount_direct(sandbox_path("target/")), 0);
 	assert_int_equal(unmount_direct(sandbox_path("target")), -EINVAL);
 	assert_non_null(strstr(why.text, "nothing is mounted"));
+	assert_int_equal(mount_direct(sandbox_path("pv.yaml"), sandbox_path("none")), -ENOENT);
+	assert_non_null(strstr(why.text, "/none' does not exist: make a directory"));
 	assert_int_equal(access(sandbox_path("target"), F_OK), 0);
 	assert_true(sandbox_has("disk/file", "data"));
 	end();
