@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <string.h>
 
+/* "" when the kernel has no name for it, or one that is too long. */
 void local_device_name(int fd, char *ret, size_t size)
 {
 	char link[64];
@@ -46,6 +47,7 @@ static int visit_staged(const struct mount_entry *entry, void *userdata)
 	return stat(entry->source, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == search->device;
 }
 
+/* Some file systems (btrfs) have numbers of their own: then the source of the mount decides. */
 bool local_staged_device_matches(const struct plugin_host *host, const struct mount_facts *facts,
 				 dev_t device)
 {
@@ -81,6 +83,7 @@ static void device_mounter_free(void *data)
 	free(mounter);
 }
 
+/* A directory needs no device mounted: that ends the list, and well. */
 static int find_device(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -105,6 +108,7 @@ static int find_device(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
+/* Mounted already by us means done; by somebody else, refused. Nothing is stacked. */
 static int prepare_staging(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;

@@ -59,6 +59,7 @@ struct worker_pool {
 
 /* ---- the way back ---- */
 
+/* From any thread, without a lock: a worker never waits for the loop. */
 static void give_back(struct worker_return *to_loop, struct worker_job *job)
 {
 	struct worker_job *newest = atomic_load_explicit(&to_loop->finished, memory_order_relaxed);
@@ -73,6 +74,7 @@ static void give_back(struct worker_return *to_loop, struct worker_job *job)
 		(void) eventfd_write(to_loop->wake_fd, 1);
 }
 
+/* Turned round: jobs are told in the order in which they ended. */
 static void deliver_finished(struct worker_return *to_loop)
 {
 	struct worker_job *newest, *oldest = NULL;

@@ -53,6 +53,7 @@ static void print_fields(struct cli *cli, int indent, const struct podvol_table 
 
 /* ---- events ---- */
 
+/* The API filters: one pod's events and not all that there are. */
 static char *events_path(const char *pod)
 {
 	const char *slash = strchr(pod, '/');
@@ -94,8 +95,6 @@ static int print_events(struct cli *cli, const char *pod)
 	podvol_table_free(events);
 	return 0;
 }
-
-/* ---- a pod ---- */
 
 /* ---- manifests ---- */
 
@@ -142,6 +141,8 @@ static int print_problems(struct cli *cli, const char *pod)
 	return 0;
 }
 
+/* ---- a pod ---- */
+
 static void print_pod_head(struct cli *cli, const char *pod, const char *uid)
 {
 	const char *slash = strchr(pod, '/');
@@ -171,6 +172,7 @@ static void print_pod_volumes(struct cli *cli, const struct podvol_table *volume
 	}
 }
 
+/* Facts first, then what is wrong with its manifest, then what happened. */
 static int describe_pod(struct cli *cli)
 {
 	cleanup_free char *asked = cli_pod(cli, cli->arguments[1]);

@@ -25,6 +25,7 @@ void cli_complain(struct cli *cli, const char *format, ...)
 	(void) fputc('\n', cli->err);
 }
 
+/* One exit status per thing that a script may want to tell apart; see podvolctl(1). */
 int cli_failed(struct cli *cli, int error)
 {
 	const char *why = podvol_error(cli->podvol);

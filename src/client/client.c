@@ -103,6 +103,7 @@ const char *podvol_socket(const struct podvol *podvol)
 
 /* ---- one request ---- */
 
+/* Doubling, and bounded: a stranger on the socket cannot fill our memory. */
 static size_t receive(char *data, size_t size, size_t count, void *userdata)
 {
 	struct receiver *receiver = userdata;
@@ -169,6 +170,7 @@ static int transport_failed(struct podvol *podvol, CURLcode code, const struct r
 	}
 }
 
+/* The other half of the daemon's table: what it made of an errno becomes one again. */
 static int errno_of_status(int status, const char *reason)
 {
 	switch (status) {
@@ -217,6 +219,7 @@ static int refused(struct podvol *podvol, const struct receiver *receiver)
 			     (int) (strcspn(body, "\r\n") & INT_MAX), body);
 }
 
+/* A value with a line break would be another header. */
 static int add_header(struct curl_slist **list, const char *name, const char *value)
 {
 	char header[256];
@@ -266,6 +269,7 @@ static void set_options(struct podvol *podvol, const struct podvol_request *requ
 	}
 }
 
+/* The handle is kept between requests, and with it the connection. */
 static int perform(struct podvol *podvol, const struct podvol_request *request,
 		   struct receiver *receiver)
 {
@@ -297,6 +301,7 @@ static int perform(struct podvol *podvol, const struct podvol_request *request,
 	return 0;
 }
 
+/* Our callers' mistakes are theirs to mend: an error code, never an assertion. */
 static bool is_valid(const struct podvol_request *request)
 {
 	return request && request->method && *request->method && request->path &&

@@ -24,6 +24,7 @@ static bool names_claim(const struct persistent_volume *volume,
 	       (volume->claim_uid[0] == '\0' || strcmp(volume->claim_uid, meta->uid) == 0);
 }
 
+/* Bound for good: the uid says which claim of that name is meant. */
 static bool is_claimed_by(const struct persistent_volume *volume,
 			  const struct persistent_volume_claim *claim)
 {
@@ -49,11 +50,14 @@ tell(struct binding_step *step, const char *type, const char *reason, const char
 	va_end(arguments);
 }
 
+/* Written once; a claim that is pending already is left alone. */
 static void pend(struct binding_step *step, const struct persistent_volume_claim *claim)
 {
 	answer(step, claim->phase == CLAIM_PENDING ? BINDING_NOTHING : BINDING_CLAIM_PENDING);
 }
 
+/* The phase is written once; the event comes with every look, and the binder leaves out what it has
+ * said. */
 static void lose(struct binding_step *step, const struct persistent_volume_claim *claim,
 		 const char *reason, const char *text)
 {
@@ -61,6 +65,7 @@ static void lose(struct binding_step *step, const struct persistent_volume_claim
 	tell(step, "Warning", reason, "%s", text);
 }
 
+/* The first of the four writes that is missing; the next look makes the next one. */
 static void bind(struct binding_step *step, const struct persistent_volume_claim *claim,
 		 const struct persistent_volume *volume)
 {

@@ -32,6 +32,7 @@ static int open_step(int dir_fd, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* A relative path would mean the daemon's working directory, which nobody chose. */
 static int check_absolute(const char *path, struct failure *reterr)
 {
 	assert(path);
@@ -66,6 +67,7 @@ static int make_step(int dir_fd, const char *name, mode_t mode)
 	return open_step(dir_fd, name, O_PATH | O_DIRECTORY);
 }
 
+/* One level after the other, each opened once: a name that is swapped meanwhile changes nothing. */
 int make_host_directories(const char *path, mode_t mode, struct failure *reterr)
 {
 	cleanup_free char *copy = NULL;
@@ -100,6 +102,7 @@ int make_host_directories(const char *path, mode_t mode, struct failure *reterr)
 	return TAKE_FD(fd);
 }
 
+/* O_EXCL: what is there already is never opened for writing. */
 int make_host_file(const char *path, mode_t mode, struct failure *reterr)
 {
 	cleanup_close int parent_fd = -EBADF, fd = -EBADF;

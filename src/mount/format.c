@@ -58,6 +58,7 @@ static int find_node(dev_t number, char path[PATH_MAX])
 	return -ENODEV;
 }
 
+/* Read-only: whoever merely looks cannot harm a device that is in use. */
 static int device_open(const char *path, struct device *ret, struct failure *reterr)
 {
 	struct stat status;
@@ -166,6 +167,7 @@ static int make_filesystem(struct device *device, const char *type, struct failu
 	return 0;
 }
 
+/* A missing fsck is no reason not to mount; errors that it leaves are, as in kubelet. */
 static int check_filesystem(const struct device *device, struct failure *reterr)
 {
 	const char *const argv[] = { "fsck", "-a", device->path, NULL };
@@ -189,12 +191,14 @@ static int check_filesystem(const struct device *device, struct failure *reterr)
 	return 0;
 }
 
+/* The kind tells the caller which event to record; the errno is for everybody. */
 static int format_failed(enum format_error kind, int error, enum format_error *ret_error)
 {
 	*ret_error = kind;
 	return error;
 }
 
+/* What is there wins over what was asked for: the type is a wish, the content a fact. */
 static int mount_device(const struct device *device, int target_fd, const char *type,
 			const char *options, enum format_error *ret_error, struct failure *reterr)
 {

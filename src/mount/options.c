@@ -30,6 +30,7 @@ static void words_done(struct words *words)
 	free(words->items);
 }
 
+/* Blanks around a word are nobody's intention; empty words are none. */
 static int words_add(struct words *words, const char *text, size_t length)
 {
 	char **items;
@@ -192,6 +193,7 @@ static bool split_atime(unsigned long flag, bool inverted, struct mount_attribut
 	return true;
 }
 
+/* Of the mount alone, and not a file system's word. */
 static bool split_propagation(unsigned long flag, struct mount_attributes *attributes)
 {
 	unsigned long propagation = flag & (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE);
@@ -202,6 +204,7 @@ static bool split_propagation(unsigned long flag, struct mount_attributes *attri
 	return true;
 }
 
+/* What mount_setattr(2) can set by itself, without a remount. */
 static bool split_attribute(unsigned long flag, bool inverted, struct mount_attributes *attributes)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(attribute_rows); i++) {

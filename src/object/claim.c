@@ -90,6 +90,7 @@ unsigned int access_modes_decode(const struct cJSON *modes)
 	return set;
 }
 
+/* Only one pod may have it, or several nodes: both at once cannot be kept. */
 static int check_access_modes(const struct cJSON *modes, const struct field *field,
 			      struct failure *reterr)
 {
@@ -152,6 +153,7 @@ int volume_common_validate(const struct cJSON *spec, const struct field *field,
 	return r;
 }
 
+/* An absent one is zero and not set. */
 struct quantity quantity_decode(const struct cJSON *item)
 {
 	struct quantity quantity = { 0 };
@@ -177,6 +179,7 @@ bool is_bound_by_controller(const struct cJSON *tree)
 
 /* ---- the spec ---- */
 
+/* The class is no default here: which one is, is decided when the claim is made. */
 int claim_spec_set_defaults(struct cJSON *spec)
 {
 	if (json_get(spec, "volumeMode"))
@@ -304,6 +307,7 @@ const char *claim_phase_name(enum claim_phase phase)
 	return phase_names[phase];
 }
 
+/* A phase of a later Kubernetes counts as none. */
 static enum claim_phase phase_decode(const struct cJSON *item)
 {
 	int phase = 0;

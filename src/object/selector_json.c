@@ -60,6 +60,7 @@ static enum selector_operator operator_decode(const struct cJSON *requirement)
 
 /* ---- validation ---- */
 
+/* How many values each operator takes; an unknown one was refused before. */
 static int check_values(const struct cJSON *requirement, enum selector_operator op,
 			const struct field *field, struct failure *reterr)
 {
@@ -159,6 +160,7 @@ static const char *const *strings_decode(const struct cJSON *list, struct arena 
 	return strings;
 }
 
+/* matchLabels are "In" with a single value: one kind of requirement to evaluate. */
 static const char *const *one_string(const char *text, struct arena *arena, size_t *ret_count)
 {
 	const char **strings = arena_array(arena, 1, sizeof(*strings));
@@ -232,6 +234,7 @@ const struct node_selector *node_selector_decode(const struct cJSON *selector, s
 	return decoded;
 }
 
+/* In the order of the manifest; look-ups are linear, and the lists short. */
 struct labels labels_decode(const struct cJSON *map, struct arena *arena)
 {
 	struct label *labels = arena_array(arena, json_count(map), sizeof(*labels));

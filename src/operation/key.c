@@ -48,6 +48,7 @@ static void record_free(struct key_record *record)
 	free(record);
 }
 
+/* Its records must be gone. */
 static void volume_free(struct key_table *table, struct key_volume *volume)
 {
 	HASH_DEL(table->volumes, volume);
@@ -80,6 +81,7 @@ static struct key_volume *find_volume(const struct key_table *table, const char 
 	return volume;
 }
 
+/* An empty part stands for every pod, or every node. */
 static bool matches(const char *a, const char *b)
 {
 	return !*a || !*b || strcmp(a, b) == 0;
@@ -110,6 +112,7 @@ static struct key_record *find_match(const struct key_table *table, const struct
 	return found;
 }
 
+/* Another operation than the one that failed need not wait: kubelet's rule as well. */
 static int ask(const struct key_record *record, const char *name, uint64_t now_usec)
 {
 	if (record && record->pending)
@@ -167,6 +170,7 @@ static int record_add(struct key_volume *volume, const struct operation_key *key
 	return 0;
 }
 
+/* A volume that was made for nothing goes again: records and volumes come and go together. */
 static int add_new(struct key_table *table, const struct operation_key *key,
 		   struct key_record **ret)
 {

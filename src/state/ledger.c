@@ -71,6 +71,7 @@ struct ledger {
 
 /* ---- rows in memory ---- */
 
+/* One allocation for a row, whatever texts it has; NULL becomes "". */
 static struct row *row_new(const char *const texts[TEXT_COLUMN_COUNT])
 {
 	size_t lengths[TEXT_COLUMN_COUNT], total = 0;
@@ -159,6 +160,7 @@ static int check_rows(sqlite3 *database, struct failure *reterr)
 				   : ledger_file_failed(database, reterr, "cannot read the ledger");
 }
 
+/* The kernel's own words for this boot and this namespace: after either ends no row is true. */
 static int read_identity(struct ledger_identity *ret, struct failure *reterr)
 {
 	static const char boot_id_path[] = "/proc/sys/kernel/random/boot_id";
@@ -188,6 +190,7 @@ int ledger_open(const char *run_dir, struct ledger **ret, struct failure *reterr
 	return error < 0 ? error : ledger_open_as(run_dir, &identity, ret, reterr);
 }
 
+/* Once: a turn with a thousand rows parses nothing. */
 static int prepare_statements(struct ledger *ledger, struct failure *reterr)
 {
 	static const char put[] = "INSERT OR REPLACE INTO entry (" COLUMNS
@@ -236,6 +239,7 @@ static void drop_waiting(struct ledger *ledger)
 	}
 }
 
+/* What the last walk lent out. */
 static void drop_walked(struct ledger *ledger)
 {
 	struct row *row;
@@ -361,6 +365,7 @@ static int store_row(struct ledger *ledger, const struct row *row, struct failur
 	return error;
 }
 
+/* All or nothing: a transaction that breaks off is rolled back by the caller. */
 static int store_waiting(struct ledger *ledger, struct failure *reterr)
 {
 	const struct row *row;

@@ -135,6 +135,7 @@ static int check_schema(sqlite3 *database, struct failure *reterr)
 	return 0;
 }
 
+/* Cheap for a file of this size, and done once for each start. */
 static int check_pages(sqlite3 *database, struct failure *reterr)
 {
 	cleanup_statement sqlite3_stmt *statement = NULL;
@@ -168,6 +169,7 @@ static int check_header(sqlite3 *database, const struct ledger_identity *identit
 	       (uint64_t) sqlite3_column_int64(statement, 1) != identity->mount_namespace;
 }
 
+/* Emptied and renamed in one transaction: never our name on rows of another boot. */
 static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 		     struct failure *reterr)
 {
@@ -190,6 +192,7 @@ static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 	return ledger_file_execute(database, "COMMIT", reterr);
 }
 
+/* From the outside in: each check relies on the one before. */
 static int judge(sqlite3 *database, const struct ledger_identity *identity,
 		 int (*check)(sqlite3 *database, struct failure *reterr), struct failure *reterr)
 {
