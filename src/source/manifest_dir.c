@@ -25,6 +25,9 @@ enum {
 	 * use, starting a spare thread, never comes with one job at a time. */
 	SET_ASIDE_USEC = USEC_PER_SEC,
 	EVENT_BYTES = 64 * 1024,
+	/* What fails for want of something, or at a server, brings no event when it would work. */
+	RETRY_FIRST_SEC = 1,
+	RETRY_LAST_SEC = 30,
 };
 
 /* A name to be looked at. */
@@ -39,13 +42,15 @@ struct manifest_dir {
 	uint64_t settle_usec;
 	struct worker_return *to_loop;
 	struct worker_pool *pool;
-	sd_event_source *inotify_source, *timer;
+	sd_event_source *inotify_source, *timer, *retry_timer;
 	int inotify_fd;
 
 	char *path;
 	struct manifest_place place; /* what is watched now; jobs get a copy */
 	struct look *looks;
 	bool must_list;
+	bool is_put_off;        /* the retry timer runs, for a listing */
+	unsigned int retry_sec; /* how long a listing was put off last; 0: all is well */
 	enum { JOB_NONE, JOB_LISTS, JOB_READS } running;
 	bool is_closing;
 };
@@ -124,6 +129,45 @@ static size_t take_due(struct manifest_dir *dir, struct job *job, uint64_t *ret_
 		free_look(dir, look);
 	}
 	return job->count;
+}
+
+/* ---- what has to be tried again ---- */
+
+/* Not what is_idle asks about: a disk that stays broken must not keep the daemon from being ready.
+ */
+static void put_off_listing(struct manifest_dir *dir)
+{
+	if (dir->is_put_off)
+		return;
+	dir->is_put_off = true;
+	dir->retry_sec = dir->retry_sec == 0 ? RETRY_FIRST_SEC : dir->retry_sec * 2;
+	if (dir->retry_sec > RETRY_LAST_SEC)
+		dir->retry_sec = RETRY_LAST_SEC;
+	(void) sd_event_source_set_time(dir->retry_timer,
+					monotonic_usec() + dir->retry_sec * USEC_PER_SEC);
+	(void) sd_event_source_set_enabled(dir->retry_timer, SD_EVENT_ONESHOT);
+}
+
+static void end_put_off(struct manifest_dir *dir)
+{
+	dir->is_put_off = false;
+	(void) sd_event_source_set_enabled(dir->retry_timer, SD_EVENT_OFF);
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct manifest_dir *dir = userdata;
+
+	dir->must_list = true;
+	start_job(dir);
+	return 0;
+}
+
+/* A directory that is not there shows at the watch of its parent. */
+static bool brings_an_event(const struct manifest_scan *scan)
+{
+	return (scan->failure.error == -ENOENT || scan->failure.error == -ENOTDIR) &&
+	       scan->place.parent_watch >= 0;
 }
 
 /* ---- jobs ---- */
@@ -210,6 +254,8 @@ static void hand_on_files(struct manifest_dir *dir, const struct job *job)
 			add_look(dir, file->name, monotonic_usec() + dir->settle_usec);
 		else
 			dir->callbacks.looked(file, dir->callbacks.userdata);
+		if (manifest_error_passes(file->failure.error))
+			put_off_listing(dir);
 	}
 	if (count < job->count)
 		dir->must_list = true;
@@ -227,6 +273,8 @@ static void job_done(struct worker_job *worker_job)
 	}
 	if (job->is_listing) {
 		use_place(dir, &job->scan.place);
+		if (job->scan.failure.error < 0 && !brings_an_event(&job->scan))
+			put_off_listing(dir);
 		hand_on_listing(dir, job);
 	} else {
 		/* The thread reads on while the loop stores. */
@@ -281,6 +329,7 @@ static void start_job(struct manifest_dir *dir)
 	if (dir->must_list) {
 		/* It sees what the names would have shown. */
 		dir->must_list = false;
+		end_put_off(dir);
 		forget_looks(dir);
 		job->is_listing = true;
 	}
@@ -291,8 +340,11 @@ static void start_job(struct manifest_dir *dir)
 static void go_on(struct manifest_dir *dir)
 {
 	start_job(dir);
-	if (manifest_dir_is_idle(dir))
-		dir->callbacks.idle(dir->callbacks.userdata);
+	if (!manifest_dir_is_idle(dir))
+		return;
+	if (!dir->is_put_off)
+		dir->retry_sec = 0;
+	dir->callbacks.idle(dir->callbacks.userdata);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -370,6 +422,11 @@ static int set_up(struct manifest_dir *dir, sd_event *event)
 	if (r < 0)
 		return r;
 	r = sd_event_add_time(event, &dir->timer, CLOCK_MONOTONIC, 0, 1, on_timer, dir);
+	if (r >= 0)
+		r = sd_event_add_time(event, &dir->retry_timer, CLOCK_MONOTONIC, UINT64_MAX, 1,
+				      on_retry, dir);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(dir->retry_timer, SD_EVENT_OFF);
 	return r < 0 ? r : 0;
 }
 
@@ -412,6 +469,7 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
 	(void) worker_return_free(dir->to_loop);
 	(void) sd_event_source_disable_unref(dir->inotify_source);
 	(void) sd_event_source_disable_unref(dir->timer);
+	(void) sd_event_source_disable_unref(dir->retry_timer);
 	forget_looks(dir);
 	/* A thread that hangs in the directory still uses these; it ends with the process. */
 	if (dir->running == JOB_NONE) {

@@ -5,8 +5,10 @@
  * Every event about a name is a reason to look at that name, at once or when it was quiet for the
  * settling time; only what is found then counts, so the order and the number of events do not
  * matter. An overflow, a lost or changed directory, or a swapped ConfigMap link is a reason to list
- * the whole directory. One job is under way at a time. Nothing is polled. What is found is handed
- * on; nothing is decided here.
+ * the whole directory. One job is under way at a time. What is found is handed on; nothing is
+ * decided here. Nothing is polled, but for what could not be read for want of descriptors or memory
+ * or because a disk or a server failed: that brings no event when it works again, so it is tried
+ * again after a second, later every 30 seconds.
  */
 #ifndef PODVOL_SOURCE_MANIFEST_DIR_H
 #define PODVOL_SOURCE_MANIFEST_DIR_H
@@ -56,7 +58,7 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir);
 /* Look at this file. No memory: the directory is listed later instead. */
 void manifest_dir_look(struct manifest_dir *dir, const char *name);
 
-/* Is nothing under way or due? */
+/* Is nothing under way or due? A listing that was put off after an error is not due yet. */
 bool manifest_dir_is_idle(const struct manifest_dir *dir);
 
 #endif

@@ -48,6 +48,22 @@ void manifest_identity_of(const struct stat *status, struct manifest_identity *r
 	};
 }
 
+bool manifest_error_passes(int error)
+{
+	switch (-error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ESTALE:
+	case EIO:
+	case ENOTCONN:
+	case ETIMEDOUT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* FNV-1a, 64 bits: tells an edited document from the one that was applied; no secret hangs on it.
  */
 static uint64_t hash_bytes(const char *bytes, size_t length)
@@ -170,6 +186,9 @@ struct manifest_file *manifest_file_read(int directory_fd, const char *name)
 		return NULL;
 	memcpy(file->name, name, length);
 	look(file, directory_fd);
+	/* Differs from whatever the next listing finds: then it is read again. */
+	if (manifest_error_passes(file->failure.error))
+		file->identity = (struct manifest_identity){ 0 };
 	return file;
 }
 

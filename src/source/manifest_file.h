@@ -41,6 +41,10 @@ bool manifest_identity_is_same(const struct manifest_identity *a,
 /* From what fstat() said. */
 void manifest_identity_of(const struct stat *status, struct manifest_identity *ret);
 
+/* May reading again help though nothing in the directory changes? @error: negative or 0. Such a
+ * file has an empty identity. */
+bool manifest_error_passes(int error);
+
 /**
  * manifest_file_read - look at a name and, when it is a regular file, parse it
  * @directory_fd: the directory; symbolic links below it are followed
