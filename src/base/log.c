@@ -52,6 +52,33 @@ void log_open(int max_level)
 	log_to_journal = stderr_is_journal();
 }
 
+/* Values come from manifests and clients: one with a newline must not write a line of its own, nor
+ * one with an escape sequence speak to a terminal. Cut between two characters of the result. */
+static void escape(char *to, size_t room, const char *from)
+{
+	size_t used = 0;
+
+	for (; *from; from++) {
+		unsigned char c = (unsigned char) *from;
+		char text[5] = { *from, '\0' };
+		size_t length;
+
+		if (c == '\n' || c == '\r' || c == '\t')
+			(void) snprintf(text, sizeof(text), "\\%c",
+					c == '\n'   ? 'n'
+					: c == '\r' ? 'r'
+						    : 't');
+		else if (c < ' ' || c == 0x7f)
+			(void) snprintf(text, sizeof(text), "\\x%02x", c);
+		length = strlen(text);
+		if (used + length >= room)
+			break;
+		memcpy(to + used, text, length);
+		used += length;
+	}
+	to[used] = '\0';
+}
+
 struct fields {
 	char text[FIELD_COUNT][FIELD_BYTES];
 	struct iovec vectors[FIELD_COUNT];
@@ -61,12 +88,14 @@ struct fields {
 static void add_field(struct fields *fields, const char *name, const char *value)
 {
 	char *text;
+	int length;
 
 	if (!value)
 		return;
 	assert(fields->count < FIELD_COUNT);
 	text = fields->text[fields->count];
-	(void) snprintf(text, FIELD_BYTES, "%s=%s", name, value);
+	length = snprintf(text, FIELD_BYTES, "%s=", name);
+	escape(text + length, FIELD_BYTES - (size_t) length, value);
 	fields->vectors[fields->count].iov_base = text;
 	fields->vectors[fields->count].iov_len = strlen(text);
 	fields->count++;
@@ -93,7 +122,7 @@ static void write_journal(int level, const struct log_subject *subject, const ch
 
 static void write_stderr(int level, const struct log_subject *subject, const char *line)
 {
-	char about[FIELD_BYTES] = "";
+	char about[FIELD_BYTES] = "", escaped[FIELD_BYTES];
 
 	if (subject && subject->pod && subject->volume)
 		(void) snprintf(about, sizeof(about), " (pod '%s', volume '%s')", subject->pod,
@@ -102,19 +131,21 @@ static void write_stderr(int level, const struct log_subject *subject, const cha
 		(void) snprintf(about, sizeof(about), " (pod '%s')", subject->pod);
 	else if (subject && subject->volume)
 		(void) snprintf(about, sizeof(about), " (volume '%s')", subject->volume);
-	(void) fprintf(stderr, "%s: %s%s\n", level_names[level], line, about);
+	escape(escaped, sizeof(escaped), about);
+	(void) fprintf(stderr, "%s: %s%s\n", level_names[level], line, escaped);
 }
 
 static void write_line(int level, const struct log_subject *subject, const char *format,
 		       va_list arguments)
 {
-	char line[LINE_BYTES];
+	char text[LINE_BYTES], line[LINE_BYTES];
 	int saved = errno;
 
 	assert(level >= LOG_EMERG && level <= LOG_DEBUG);
 	if (level > log_max_level)
 		return;
-	(void) vsnprintf(line, sizeof(line), format, arguments);
+	(void) vsnprintf(text, sizeof(text), format, arguments);
+	escape(line, sizeof(line), text);
 	if (log_to_journal)
 		write_journal(level, subject, line);
 	else
