@@ -78,10 +78,23 @@ static void arm_timer(struct api *api)
 	(void) sd_event_source_set_enabled(api->timer, SD_EVENT_ONESHOT);
 }
 
+static unsigned int connection_count(const struct api *api)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(api->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info ? info->num_connections : 0;
+}
+
 /* After each run the next time-out may be another one. */
 static void run(struct api *api)
 {
+	unsigned int before = connection_count(api);
+
 	(void) MHD_run(api->daemon);
+	/* At its limit the library does not listen; it only begins again at the next run. */
+	if (connection_count(api) < before)
+		(void) sd_event_source_set_enabled(api->again, SD_EVENT_ONESHOT);
 	arm_timer(api);
 }
 
