@@ -13,6 +13,7 @@
 #include "privileges.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
@@ -27,6 +28,20 @@ static void raise_descriptor_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void) setrlimit(RLIMIT_NOFILE, &limit); /* then the limit that was given holds */
+}
+
+/* Half of the descriptors is for what the connections are there for. */
+static unsigned int connections_max(const struct config *config)
+{
+	rlim_t wanted = (rlim_t) config->connections_max;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || wanted <= limit.rlim_cur / 2)
+		return (unsigned int) wanted;
+	log_message(LOG_NOTICE,
+		    "connections-max: %ju instead of %ju: half of the limit of open files",
+		    (uintmax_t) limit.rlim_cur / 2, (uintmax_t) wanted);
+	return (unsigned int) (limit.rlim_cur / 2);
 }
 
 static int prepare_loop(sd_event **ret, struct failure *reterr)
@@ -82,7 +97,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 	struct api_options options = {
 		.event = event,
 		.agent = agent,
-		.connections_max = (unsigned int) config->connections_max,
+		.connections_max = connections_max(config),
 		.request_bytes_max = (size_t) config->request_bytes_max,
 	};
 	struct api *api;
