@@ -20,12 +20,28 @@ enum api_method {
 	METHOD_GET,
 	METHOD_POST,
 	METHOD_PUT,
+	METHOD_PATCH,
 	METHOD_DELETE,
-	METHOD_OTHER, /* PATCH, ...: known to nobody yet, 405 */
+	METHOD_OTHER, /* 405 */
+};
+
+/* What the client may do; the transport finds out by peer credentials or token. */
+enum api_right {
+	RIGHT_READ = 1,
+	RIGHT_WRITE = 2,
+	RIGHT_SECRETS = 4, /* read and write kinds whose row says secret */
 };
 
 enum api_form { FORM_JSON, FORM_TABLE, FORM_YAML };
-enum api_content { CONTENT_JSON, CONTENT_YAML, CONTENT_OTHER };
+enum api_content {
+	CONTENT_JSON,
+	CONTENT_YAML,
+	CONTENT_JSON_PATCH,      /* application/json-patch+json */
+	CONTENT_MERGE_PATCH,     /* application/merge-patch+json */
+	CONTENT_STRATEGIC_PATCH, /* application/strategic-merge-patch+json */
+	CONTENT_APPLY_PATCH,     /* application/apply-patch+yaml: server-side apply */
+	CONTENT_OTHER,
+};
 
 /* Why a request was refused: HTTP code and Kubernetes' reason in one. */
 enum api_refusal {
@@ -52,6 +68,7 @@ struct exchange {
 	struct agent *agent;
 	struct worker_pool *readers; /* where long bodies are parsed; NULL: here, at once */
 	enum api_method method;
+	unsigned int rights; /* set of enum api_right */
 	struct api_path path;
 	enum api_form form; /* of the answer */
 	enum api_content content;
@@ -64,7 +81,12 @@ struct exchange {
 	char *reply; /* owned */
 	size_t reply_length;
 	const char *reply_type; /* static */
-	/* Called once, when the answer is complete; may be inside api_dispatch(). */
+	/* A streamed answer; see reply_stream(). */
+	ssize_t (*pull)(void *work, char *buffer, size_t size);
+	/* There is something to pull again; NULL until the transport pulls. */
+	void (*pull_ready)(struct exchange *exchange);
+	/* Called once, when the answer is complete or its stream begins; may be inside
+	 * api_dispatch(). */
 	void (*answered)(struct exchange *exchange);
 
 	/* ---- what goes on for it meanwhile ---- */
@@ -95,6 +117,22 @@ void reply_tree(struct exchange *exchange, int status, struct cJSON *tree);
 void reply_object(struct exchange *exchange, int status, const struct object *object);
 void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/**
+ * reply_stream - an answer whose bytes come over time, as of a watch
+ * @type: static
+ * @pull: called on the loop whenever the client can take bytes, with exchange->work. Returns how
+ *        many it wrote to @buffer (at most @size); 0 nothing now, reply_stream_ready() will be
+ *        called; -1 the end.
+ *
+ * Set exchange->work and abandon before. The transport pulls, so a client that does not read holds
+ * no memory here but its cursor. At the end, and when the client leaves, abandon(work) is called
+ * once.
+ */
+void reply_stream(struct exchange *exchange, int status, const char *type,
+		  ssize_t (*pull)(void *work, char *buffer, size_t size));
+/* After @pull returned 0: pull again soon. Any number of calls; never calls @pull itself. */
+void reply_stream_ready(struct exchange *exchange);
 
 /* What a refusal is about: status.details. Strings may be NULL. */
 struct reply_details {

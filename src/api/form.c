@@ -7,6 +7,8 @@
  */
 #include "api/exchange.h"
 
+#include "base/cleanup.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -78,6 +80,19 @@ int api_form_parse(const char *accept, enum api_form *ret)
 
 enum api_content api_content_parse(const char *content_type)
 {
+	static const struct {
+		const char *type;
+		enum api_content content;
+	} types[] = {
+		{ "application/json", CONTENT_JSON },
+		{ "application/yaml", CONTENT_YAML },
+		{ "text/yaml", CONTENT_YAML },
+		{ "application/x-yaml", CONTENT_YAML },
+		{ "application/json-patch+json", CONTENT_JSON_PATCH },
+		{ "application/merge-patch+json", CONTENT_MERGE_PATCH },
+		{ "application/strategic-merge-patch+json", CONTENT_STRATEGIC_PATCH },
+		{ "application/apply-patch+yaml", CONTENT_APPLY_PATCH },
+	};
 	const char *at = content_type;
 	size_t length;
 	const char *type;
@@ -85,10 +100,10 @@ enum api_content api_content_parse(const char *content_type)
 	if (!content_type)
 		return CONTENT_JSON;
 	type = next_word(&at, ";", &length);
-	if (length == 0 || word_is(type, length, "application/json"))
+	if (length == 0)
 		return CONTENT_JSON;
-	if (word_is(type, length, "application/yaml") || word_is(type, length, "text/yaml") ||
-	    word_is(type, length, "application/x-yaml"))
-		return CONTENT_YAML;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (word_is(type, length, types[i].type))
+			return types[i].content;
 	return CONTENT_OTHER;
 }

@@ -203,9 +203,9 @@ static enum api_method parse_method(const char *method)
 		const char *name;
 		enum api_method method;
 	} methods[] = {
-		{ MHD_HTTP_METHOD_GET, METHOD_GET },       { MHD_HTTP_METHOD_HEAD, METHOD_GET },
-		{ MHD_HTTP_METHOD_POST, METHOD_POST },     { MHD_HTTP_METHOD_PUT, METHOD_PUT },
-		{ MHD_HTTP_METHOD_DELETE, METHOD_DELETE },
+		{ MHD_HTTP_METHOD_GET, METHOD_GET },     { MHD_HTTP_METHOD_HEAD, METHOD_GET },
+		{ MHD_HTTP_METHOD_POST, METHOD_POST },   { MHD_HTTP_METHOD_PUT, METHOD_PUT },
+		{ MHD_HTTP_METHOD_PATCH, METHOD_PATCH }, { MHD_HTTP_METHOD_DELETE, METHOD_DELETE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
@@ -353,6 +353,7 @@ static void *on_uri(void *userdata, const char *uri, struct MHD_Connection *conn
 	request->api = api;
 	request->exchange.agent = api->options.agent;
 	request->exchange.readers = api->readers;
+	request->exchange.rights = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS;
 	request->exchange.answered = on_answered;
 	request->uri_error = api_path_parse(uri, &request->exchange.path, &request->uri_failure);
 	DL_APPEND2(api->requests, request, previous, next);

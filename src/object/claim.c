@@ -18,38 +18,48 @@
 #define ANNOTATION_CLASS               "volume.beta.kubernetes.io/storage-class"
 #define FINALIZER_CLAIM                "kubernetes.io/pvc-protection"
 
-static const struct shape resources_shape = { (const struct shape_field[]){
-	{ "requests", SHAPE_QUANTITY_MAP, NULL },
-	{ "limits", SHAPE_QUANTITY_MAP, NULL },
-	{ 0 },
-} };
+static const struct shape resources_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "requests", .type = SHAPE_QUANTITY_MAP },
+			{ .name = "limits", .type = SHAPE_QUANTITY_MAP },
+			{ 0 },
+		}
+};
 
-const struct shape claim_spec_shape = { (const struct shape_field[]){
-	{ "accessModes", SHAPE_STRINGS, NULL },
-	{ "resources", SHAPE_OBJECT, &resources_shape },
-	{ "volumeName", SHAPE_STRING, NULL },
-	{ "storageClassName", SHAPE_STRING, NULL },
-	{ "volumeMode", SHAPE_STRING, NULL },
-	{ "selector", SHAPE_OBJECT, &label_selector_shape },
-	{ "dataSource", SHAPE_OBJECT, NULL },
-	{ "dataSourceRef", SHAPE_OBJECT, NULL },
-	{ "volumeAttributesClassName", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+const struct shape claim_spec_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "accessModes", .type = SHAPE_STRINGS },
+			{ .name = "resources", .type = SHAPE_OBJECT, .of = &resources_shape },
+			{ .name = "volumeName", .type = SHAPE_STRING },
+			{ .name = "storageClassName", .type = SHAPE_STRING },
+			{ .name = "volumeMode", .type = SHAPE_STRING },
+			{ .name = "selector", .type = SHAPE_OBJECT, .of = &label_selector_shape },
+			{ .name = "dataSource", .type = SHAPE_OBJECT },
+			{ .name = "dataSourceRef", .type = SHAPE_OBJECT },
+			{ .name = "volumeAttributesClassName", .type = SHAPE_STRING },
+			{ 0 },
+		}
+};
 
-static const struct shape status_shape = { (const struct shape_field[]){
-	{ "phase", SHAPE_STRING, NULL },
-	{ "accessModes", SHAPE_STRINGS, NULL },
-	{ "capacity", SHAPE_QUANTITY_MAP, NULL },
-	{ 0 },
-} };
+static const struct shape status_shape = { .fields = (const struct shape_field[]){
+						   { .name = "phase", .type = SHAPE_STRING },
+						   { .name = "accessModes", .type = SHAPE_STRINGS },
+						   { .name = "capacity",
+						     .type = SHAPE_QUANTITY_MAP },
+						   { 0 },
+					   } };
 
-const struct shape claim_shape = { (const struct shape_field[]){
-	{ "metadata", SHAPE_OBJECT, &metadata_shape },
-	{ "spec", SHAPE_OBJECT, &claim_spec_shape },
-	{ "status", SHAPE_OBJECT, &status_shape },
-	{ 0 },
-} };
+const struct shape claim_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
+			{ .name = "spec", .type = SHAPE_OBJECT, .of = &claim_spec_shape },
+			{ .name = "status", .type = SHAPE_OBJECT, .of = &status_shape },
+			{ 0 },
+		}
+};
 
 static const char *const phase_names[] = {
 	[CLAIM_PHASE_UNSET] = "",

@@ -12,86 +12,118 @@
 
 enum { DEFAULT_MODE = 0644, MODE_MAX = 0777, TOKEN_SECONDS = 3600, TOKEN_SECONDS_LEAST = 600 };
 
-static const struct shape item_shape = { (const struct shape_field[]){
-	{ "key", SHAPE_STRING, NULL },
-	{ "path", SHAPE_STRING, NULL },
-	{ "mode", SHAPE_INTEGER, NULL },
-	{ 0 },
-} };
+static const struct shape item_shape = { .fields = (const struct shape_field[]){
+						 { .name = "key", .type = SHAPE_STRING },
+						 { .name = "path", .type = SHAPE_STRING },
+						 { .name = "mode", .type = SHAPE_INTEGER },
+						 { 0 },
+					 } };
 
-static const struct shape field_ref_shape = { (const struct shape_field[]){
-	{ "apiVersion", SHAPE_STRING, NULL },
-	{ "fieldPath", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape field_ref_shape = { .fields = (const struct shape_field[]){
+						      { .name = "apiVersion",
+							.type = SHAPE_STRING },
+						      { .name = "fieldPath", .type = SHAPE_STRING },
+						      { 0 },
+					      } };
 
-static const struct shape resource_ref_shape = { (const struct shape_field[]){
-	{ "containerName", SHAPE_STRING, NULL },
-	{ "resource", SHAPE_STRING, NULL },
-	{ "divisor", SHAPE_QUANTITY, NULL },
-	{ 0 },
-} };
+static const struct shape resource_ref_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "containerName", .type = SHAPE_STRING },
+			{ .name = "resource", .type = SHAPE_STRING },
+			{ .name = "divisor", .type = SHAPE_QUANTITY },
+			{ 0 },
+		}
+};
 
-static const struct shape downward_item_shape = { (const struct shape_field[]){
-	{ "path", SHAPE_STRING, NULL },
-	{ "mode", SHAPE_INTEGER, NULL },
-	{ "fieldRef", SHAPE_OBJECT, &field_ref_shape },
-	{ "resourceFieldRef", SHAPE_OBJECT, &resource_ref_shape },
-	{ 0 },
-} };
+static const struct shape downward_item_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "path", .type = SHAPE_STRING },
+			{ .name = "mode", .type = SHAPE_INTEGER },
+			{ .name = "fieldRef", .type = SHAPE_OBJECT, .of = &field_ref_shape },
+			{ .name = "resourceFieldRef",
+			  .type = SHAPE_OBJECT,
+			  .of = &resource_ref_shape },
+			{ 0 },
+		}
+};
 
 /* Also in projected, where name is the member that secret calls secretName. */
-const struct shape config_map_source_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "items", SHAPE_OBJECTS, &item_shape },
-	{ "defaultMode", SHAPE_INTEGER, NULL },
-	{ "optional", SHAPE_BOOL, NULL },
-	{ 0 },
-} };
+const struct shape config_map_source_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "name", .type = SHAPE_STRING },
+			{ .name = "items", .type = SHAPE_OBJECTS, .of = &item_shape },
+			{ .name = "defaultMode", .type = SHAPE_INTEGER },
+			{ .name = "optional", .type = SHAPE_BOOL },
+			{ 0 },
+		}
+};
 
-const struct shape secret_source_shape = { (const struct shape_field[]){
-	{ "secretName", SHAPE_STRING, NULL },
-	{ "items", SHAPE_OBJECTS, &item_shape },
-	{ "defaultMode", SHAPE_INTEGER, NULL },
-	{ "optional", SHAPE_BOOL, NULL },
-	{ 0 },
-} };
+const struct shape secret_source_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "secretName", .type = SHAPE_STRING },
+			{ .name = "items", .type = SHAPE_OBJECTS, .of = &item_shape },
+			{ .name = "defaultMode", .type = SHAPE_INTEGER },
+			{ .name = "optional", .type = SHAPE_BOOL },
+			{ 0 },
+		}
+};
 
-const struct shape downward_api_source_shape = { (const struct shape_field[]){
-	{ "items", SHAPE_OBJECTS, &downward_item_shape },
-	{ "defaultMode", SHAPE_INTEGER, NULL },
-	{ 0 },
-} };
+const struct shape downward_api_source_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "items", .type = SHAPE_OBJECTS, .of = &downward_item_shape },
+			{ .name = "defaultMode", .type = SHAPE_INTEGER },
+			{ 0 },
+		}
+};
 
-static const struct shape token_shape = { (const struct shape_field[]){
-	{ "audience", SHAPE_STRING, NULL },
-	{ "expirationSeconds", SHAPE_INTEGER, NULL },
-	{ "path", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape token_shape = { .fields = (const struct shape_field[]){
+						  { .name = "audience", .type = SHAPE_STRING },
+						  { .name = "expirationSeconds",
+						    .type = SHAPE_INTEGER },
+						  { .name = "path", .type = SHAPE_STRING },
+						  { 0 },
+					  } };
 
-static const struct shape trust_bundle_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "signerName", SHAPE_STRING, NULL },
-	{ "optional", SHAPE_BOOL, NULL },
-	{ "path", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape trust_bundle_shape = { .fields = (const struct shape_field[]){
+							 { .name = "name", .type = SHAPE_STRING },
+							 { .name = "signerName",
+							   .type = SHAPE_STRING },
+							 { .name = "optional", .type = SHAPE_BOOL },
+							 { .name = "path", .type = SHAPE_STRING },
+							 { 0 },
+						 } };
 
-static const struct shape projection_shape = { (const struct shape_field[]){
-	{ "configMap", SHAPE_OBJECT, &config_map_source_shape },
-	{ "secret", SHAPE_OBJECT, &config_map_source_shape },
-	{ "downwardAPI", SHAPE_OBJECT, &downward_api_source_shape },
-	{ "serviceAccountToken", SHAPE_OBJECT, &token_shape },
-	{ "clusterTrustBundle", SHAPE_OBJECT, &trust_bundle_shape },
-	{ 0 },
-} };
+static const struct shape projection_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "configMap",
+			  .type = SHAPE_OBJECT,
+			  .of = &config_map_source_shape },
+			{ .name = "secret", .type = SHAPE_OBJECT, .of = &config_map_source_shape },
+			{ .name = "downwardAPI",
+			  .type = SHAPE_OBJECT,
+			  .of = &downward_api_source_shape },
+			{ .name = "serviceAccountToken", .type = SHAPE_OBJECT, .of = &token_shape },
+			{ .name = "clusterTrustBundle",
+			  .type = SHAPE_OBJECT,
+			  .of = &trust_bundle_shape },
+			{ 0 },
+		}
+};
 
-const struct shape projected_source_shape = { (const struct shape_field[]){
-	{ "sources", SHAPE_OBJECTS, &projection_shape },
-	{ "defaultMode", SHAPE_INTEGER, NULL },
-	{ 0 },
-} };
+const struct shape projected_source_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "sources", .type = SHAPE_OBJECTS, .of = &projection_shape },
+			{ .name = "defaultMode", .type = SHAPE_INTEGER },
+			{ 0 },
+		}
+};
 
 /* ---- defaults ---- */
 

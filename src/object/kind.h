@@ -20,6 +20,12 @@ struct kind_row {
 	const char *group;    /* "" for v1, "storage.k8s.io" */
 	const char *version;  /* "v1" */
 	bool namespaced;
+	const char *const *short_names; /* "pvc"; ended by NULL; NULL: none */
+	const char *schema_package;     /* "io.k8s.api.core.v1": of its name in OpenAPI */
+	const char *description;
+	bool has_status; /* the status subresource is served */
+	bool in_memory;  /* never written to disk, gone with a restart: Event, Lease */
+	bool secret;     /* contents are for root alone */
 
 	const struct shape *shape; /* types of the fields we know */
 	/* Fill in what the API machinery would; the tree is valid JSON of this kind. */

@@ -18,30 +18,33 @@
 
 enum { UID_BYTES_MAX = 128, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
 
-static const struct shape owner_shape = { (const struct shape_field[]){
-	{ "apiVersion", SHAPE_STRING, NULL },
-	{ "kind", SHAPE_STRING, NULL },
-	{ "name", SHAPE_STRING, NULL },
-	{ "uid", SHAPE_STRING, NULL },
-	{ "controller", SHAPE_BOOL, NULL },
-	{ 0 },
-} };
+static const struct shape owner_shape = { .fields = (const struct shape_field[]){
+						  { .name = "apiVersion", .type = SHAPE_STRING },
+						  { .name = "kind", .type = SHAPE_STRING },
+						  { .name = "name", .type = SHAPE_STRING },
+						  { .name = "uid", .type = SHAPE_STRING },
+						  { .name = "controller", .type = SHAPE_BOOL },
+						  { 0 },
+					  } };
 
-const struct shape metadata_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "namespace", SHAPE_STRING, NULL },
-	{ "uid", SHAPE_STRING, NULL },
-	{ "labels", SHAPE_STRING_MAP, NULL },
-	{ "annotations", SHAPE_STRING_MAP, NULL },
-	{ "resourceVersion", SHAPE_STRING, NULL },
-	{ "generation", SHAPE_INTEGER, NULL },
-	{ "creationTimestamp", SHAPE_STRING, NULL },
-	{ "deletionTimestamp", SHAPE_STRING, NULL },
-	{ "deletionGracePeriodSeconds", SHAPE_INTEGER, NULL },
-	{ "finalizers", SHAPE_STRINGS, NULL },
-	{ "ownerReferences", SHAPE_OBJECTS, &owner_shape },
-	{ 0 },
-} };
+const struct shape metadata_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "name", .type = SHAPE_STRING },
+			{ .name = "namespace", .type = SHAPE_STRING },
+			{ .name = "uid", .type = SHAPE_STRING },
+			{ .name = "labels", .type = SHAPE_STRING_MAP },
+			{ .name = "annotations", .type = SHAPE_STRING_MAP },
+			{ .name = "resourceVersion", .type = SHAPE_STRING },
+			{ .name = "generation", .type = SHAPE_INTEGER },
+			{ .name = "creationTimestamp", .type = SHAPE_STRING },
+			{ .name = "deletionTimestamp", .type = SHAPE_STRING },
+			{ .name = "deletionGracePeriodSeconds", .type = SHAPE_INTEGER },
+			{ .name = "finalizers", .type = SHAPE_STRINGS },
+			{ .name = "ownerReferences", .type = SHAPE_OBJECTS, .of = &owner_shape },
+			{ 0 },
+		}
+};
 
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree)
 {

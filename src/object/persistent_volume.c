@@ -20,62 +20,72 @@
 #define ANNOTATION_MOUNT_OPTIONS "volume.beta.kubernetes.io/mount-options"
 #define ANNOTATION_GID           "pv.beta.kubernetes.io/gid"
 
-static const struct shape local_shape = { (const struct shape_field[]){
-	{ "path", SHAPE_STRING, NULL },
-	{ "fsType", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape local_shape = { .fields = (const struct shape_field[]){
+						  { .name = "path", .type = SHAPE_STRING },
+						  { .name = "fsType", .type = SHAPE_STRING },
+						  { 0 },
+					  } };
 
-static const struct shape csi_shape = { (const struct shape_field[]){
-	{ "driver", SHAPE_STRING, NULL },
-	{ "volumeHandle", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
-	{ "fsType", SHAPE_STRING, NULL },
-	{ "volumeAttributes", SHAPE_STRING_MAP, NULL },
-	{ 0 },
-} };
+static const struct shape csi_shape = { .fields = (const struct shape_field[]){
+						{ .name = "driver", .type = SHAPE_STRING },
+						{ .name = "volumeHandle", .type = SHAPE_STRING },
+						{ .name = "readOnly", .type = SHAPE_BOOL },
+						{ .name = "fsType", .type = SHAPE_STRING },
+						{ .name = "volumeAttributes",
+						  .type = SHAPE_STRING_MAP },
+						{ 0 },
+					} };
 
-static const struct shape claim_ref_shape = { (const struct shape_field[]){
-	{ "namespace", SHAPE_STRING, NULL },
-	{ "name", SHAPE_STRING, NULL },
-	{ "uid", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape claim_ref_shape = { .fields = (const struct shape_field[]){
+						      { .name = "namespace", .type = SHAPE_STRING },
+						      { .name = "name", .type = SHAPE_STRING },
+						      { .name = "uid", .type = SHAPE_STRING },
+						      { 0 },
+					      } };
 
-static const struct shape affinity_shape = { (const struct shape_field[]){
-	{ "required", SHAPE_OBJECT, &node_selector_shape },
-	{ 0 },
-} };
+static const struct shape affinity_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "required", .type = SHAPE_OBJECT, .of = &node_selector_shape },
+			{ 0 },
+		}
+};
 
-static const struct shape spec_shape = { (const struct shape_field[]){
-	{ "capacity", SHAPE_QUANTITY_MAP, NULL },
-	{ "accessModes", SHAPE_STRINGS, NULL },
-	{ "claimRef", SHAPE_OBJECT, &claim_ref_shape },
-	{ "persistentVolumeReclaimPolicy", SHAPE_STRING, NULL },
-	{ "storageClassName", SHAPE_STRING, NULL },
-	{ "mountOptions", SHAPE_STRINGS, NULL },
-	{ "volumeMode", SHAPE_STRING, NULL },
-	{ "nodeAffinity", SHAPE_OBJECT, &affinity_shape },
-	{ "volumeAttributesClassName", SHAPE_STRING, NULL },
-	{ "local", SHAPE_OBJECT, &local_shape },
-	{ "hostPath", SHAPE_OBJECT, &host_path_shape },
-	{ "csi", SHAPE_OBJECT, &csi_shape },
-	{ "nfs", SHAPE_OBJECT, &nfs_shape },
-	{ 0 },
-} };
+static const struct shape spec_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "capacity", .type = SHAPE_QUANTITY_MAP },
+			{ .name = "accessModes", .type = SHAPE_STRINGS },
+			{ .name = "claimRef", .type = SHAPE_OBJECT, .of = &claim_ref_shape },
+			{ .name = "persistentVolumeReclaimPolicy", .type = SHAPE_STRING },
+			{ .name = "storageClassName", .type = SHAPE_STRING },
+			{ .name = "mountOptions", .type = SHAPE_STRINGS },
+			{ .name = "volumeMode", .type = SHAPE_STRING },
+			{ .name = "nodeAffinity", .type = SHAPE_OBJECT, .of = &affinity_shape },
+			{ .name = "volumeAttributesClassName", .type = SHAPE_STRING },
+			{ .name = "local", .type = SHAPE_OBJECT, .of = &local_shape },
+			{ .name = "hostPath", .type = SHAPE_OBJECT, .of = &host_path_shape },
+			{ .name = "csi", .type = SHAPE_OBJECT, .of = &csi_shape },
+			{ .name = "nfs", .type = SHAPE_OBJECT, .of = &nfs_shape },
+			{ 0 },
+		}
+};
 
-static const struct shape status_shape = { (const struct shape_field[]){
-	{ "phase", SHAPE_STRING, NULL },
-	{ "reason", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape status_shape = { .fields = (const struct shape_field[]){
+						   { .name = "phase", .type = SHAPE_STRING },
+						   { .name = "reason", .type = SHAPE_STRING },
+						   { 0 },
+					   } };
 
-const struct shape persistent_volume_shape = { (const struct shape_field[]){
-	{ "metadata", SHAPE_OBJECT, &metadata_shape },
-	{ "spec", SHAPE_OBJECT, &spec_shape },
-	{ "status", SHAPE_OBJECT, &status_shape },
-	{ 0 },
-} };
+const struct shape persistent_volume_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
+			{ .name = "spec", .type = SHAPE_OBJECT, .of = &spec_shape },
+			{ .name = "status", .type = SHAPE_OBJECT, .of = &status_shape },
+			{ 0 },
+		}
+};
 
 static const char *const phase_names[] = {
 	[VOLUME_PHASE_UNSET] = "",        [VOLUME_PENDING] = "Pending",

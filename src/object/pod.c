@@ -21,95 +21,131 @@
 
 enum { TERMINATION_SECONDS = 30 };
 
-static const struct shape mount_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "mountPath", SHAPE_STRING, NULL },
-	{ "subPath", SHAPE_STRING, NULL },
-	{ "subPathExpr", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
-	{ "recursiveReadOnly", SHAPE_STRING, NULL },
-	{ "mountPropagation", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape mount_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "name", .type = SHAPE_STRING },
+			{ .name = "mountPath", .type = SHAPE_STRING },
+			{ .name = "subPath", .type = SHAPE_STRING },
+			{ .name = "subPathExpr", .type = SHAPE_STRING },
+			{ .name = "readOnly", .type = SHAPE_BOOL },
+			{ .name = "recursiveReadOnly", .type = SHAPE_STRING },
+			{ .name = "mountPropagation", .type = SHAPE_STRING },
+			{ 0 },
+		}
+};
 
-static const struct shape device_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "devicePath", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape device_shape = { .fields = (const struct shape_field[]){
+						   { .name = "name", .type = SHAPE_STRING },
+						   { .name = "devicePath", .type = SHAPE_STRING },
+						   { 0 },
+					   } };
 
-static const struct shape resources_shape = { (const struct shape_field[]){
-	{ "limits", SHAPE_QUANTITY_MAP, NULL },
-	{ "requests", SHAPE_QUANTITY_MAP, NULL },
-	{ 0 },
-} };
+static const struct shape resources_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "limits", .type = SHAPE_QUANTITY_MAP },
+			{ .name = "requests", .type = SHAPE_QUANTITY_MAP },
+			{ 0 },
+		}
+};
 
-static const struct shape container_security_shape = { (const struct shape_field[]){
-	{ "runAsUser", SHAPE_INTEGER, NULL },
-	{ "privileged", SHAPE_BOOL, NULL },
-	{ 0 },
-} };
+static const struct shape container_security_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "runAsUser", .type = SHAPE_INTEGER },
+			{ .name = "privileged", .type = SHAPE_BOOL },
+			{ 0 },
+		}
+};
 
-static const struct shape container_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "image", SHAPE_STRING, NULL },
-	{ "volumeMounts", SHAPE_OBJECTS, &mount_shape },
-	{ "volumeDevices", SHAPE_OBJECTS, &device_shape },
-	{ "resources", SHAPE_OBJECT, &resources_shape },
-	{ "securityContext", SHAPE_OBJECT, &container_security_shape },
-	{ 0 },
-} };
+static const struct shape container_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "name", .type = SHAPE_STRING },
+			{ .name = "image", .type = SHAPE_STRING },
+			{ .name = "volumeMounts", .type = SHAPE_OBJECTS, .of = &mount_shape },
+			{ .name = "volumeDevices", .type = SHAPE_OBJECTS, .of = &device_shape },
+			{ .name = "resources", .type = SHAPE_OBJECT, .of = &resources_shape },
+			{ .name = "securityContext",
+			  .type = SHAPE_OBJECT,
+			  .of = &container_security_shape },
+			{ 0 },
+		}
+};
 
-static const struct shape pod_security_shape = { (const struct shape_field[]){
-	{ "fsGroup", SHAPE_INTEGER, NULL },
-	{ "fsGroupChangePolicy", SHAPE_STRING, NULL },
-	{ "supplementalGroups", SHAPE_INTEGERS, NULL },
-	{ "runAsUser", SHAPE_INTEGER, NULL },
-	{ 0 },
-} };
+static const struct shape pod_security_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "fsGroup", .type = SHAPE_INTEGER },
+			{ .name = "fsGroupChangePolicy", .type = SHAPE_STRING },
+			{ .name = "supplementalGroups", .type = SHAPE_INTEGERS },
+			{ .name = "runAsUser", .type = SHAPE_INTEGER },
+			{ 0 },
+		}
+};
 
-static const struct shape spec_shape = { (const struct shape_field[]){
-	{ "nodeName", SHAPE_STRING, NULL },
-	{ "restartPolicy", SHAPE_STRING, NULL },
-	{ "terminationGracePeriodSeconds", SHAPE_INTEGER, NULL },
-	{ "volumes", SHAPE_OBJECTS, &pod_volume_shape },
-	{ "initContainers", SHAPE_OBJECTS, &container_shape },
-	{ "containers", SHAPE_OBJECTS, &container_shape },
-	{ "ephemeralContainers", SHAPE_OBJECTS, &container_shape },
-	{ "securityContext", SHAPE_OBJECT, &pod_security_shape },
-	{ 0 },
-} };
+static const struct shape spec_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "nodeName", .type = SHAPE_STRING },
+			{ .name = "restartPolicy", .type = SHAPE_STRING },
+			{ .name = "terminationGracePeriodSeconds", .type = SHAPE_INTEGER },
+			{ .name = "volumes", .type = SHAPE_OBJECTS, .of = &pod_volume_shape },
+			{ .name = "initContainers", .type = SHAPE_OBJECTS, .of = &container_shape },
+			{ .name = "containers", .type = SHAPE_OBJECTS, .of = &container_shape },
+			{ .name = "ephemeralContainers",
+			  .type = SHAPE_OBJECTS,
+			  .of = &container_shape },
+			{ .name = "securityContext",
+			  .type = SHAPE_OBJECT,
+			  .of = &pod_security_shape },
+			{ 0 },
+		}
+};
 
-static const struct shape state_shape = { (const struct shape_field[]){
-	{ "running", SHAPE_OBJECT, NULL },
-	{ "terminated", SHAPE_OBJECT, NULL },
-	{ "waiting", SHAPE_OBJECT, NULL },
-	{ 0 },
-} };
+static const struct shape state_shape = { .fields = (const struct shape_field[]){
+						  { .name = "running", .type = SHAPE_OBJECT },
+						  { .name = "terminated", .type = SHAPE_OBJECT },
+						  { .name = "waiting", .type = SHAPE_OBJECT },
+						  { 0 },
+					  } };
 
-static const struct shape container_status_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "ready", SHAPE_BOOL, NULL },
-	{ "restartCount", SHAPE_INTEGER, NULL },
-	{ "state", SHAPE_OBJECT, &state_shape },
-	{ 0 },
-} };
+static const struct shape container_status_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "name", .type = SHAPE_STRING },
+			{ .name = "ready", .type = SHAPE_BOOL },
+			{ .name = "restartCount", .type = SHAPE_INTEGER },
+			{ .name = "state", .type = SHAPE_OBJECT, .of = &state_shape },
+			{ 0 },
+		}
+};
 
-static const struct shape status_shape = { (const struct shape_field[]){
-	{ "phase", SHAPE_STRING, NULL },
-	{ "reason", SHAPE_STRING, NULL },
-	{ "initContainerStatuses", SHAPE_OBJECTS, &container_status_shape },
-	{ "containerStatuses", SHAPE_OBJECTS, &container_status_shape },
-	{ "ephemeralContainerStatuses", SHAPE_OBJECTS, &container_status_shape },
-	{ 0 },
-} };
+static const struct shape status_shape = { .fields = (const struct shape_field[]){
+						   { .name = "phase", .type = SHAPE_STRING },
+						   { .name = "reason", .type = SHAPE_STRING },
+						   { .name = "initContainerStatuses",
+						     .type = SHAPE_OBJECTS,
+						     .of = &container_status_shape },
+						   { .name = "containerStatuses",
+						     .type = SHAPE_OBJECTS,
+						     .of = &container_status_shape },
+						   { .name = "ephemeralContainerStatuses",
+						     .type = SHAPE_OBJECTS,
+						     .of = &container_status_shape },
+						   { 0 },
+					   } };
 
-const struct shape pod_shape = { (const struct shape_field[]){
-	{ "metadata", SHAPE_OBJECT, &metadata_shape },
-	{ "spec", SHAPE_OBJECT, &spec_shape },
-	{ "status", SHAPE_OBJECT, &status_shape },
-	{ 0 },
-} };
+const struct shape pod_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
+			{ .name = "spec", .type = SHAPE_OBJECT, .of = &spec_shape },
+			{ .name = "status", .type = SHAPE_OBJECT, .of = &status_shape },
+			{ 0 },
+		}
+};
 
 /* In this order they are decoded; the order of enum container_type. */
 static const char *const container_lists[] = {

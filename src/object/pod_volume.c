@@ -17,57 +17,78 @@
 
 enum { CLAIM_NAME_BYTES = 2 * 254 }; /* two names and what joins and ends them */
 
-static const struct shape empty_dir_shape = { (const struct shape_field[]){
-	{ "medium", SHAPE_STRING, NULL },
-	{ "sizeLimit", SHAPE_QUANTITY, NULL },
-	{ 0 },
-} };
+static const struct shape empty_dir_shape = { .fields = (const struct shape_field[]){
+						      { .name = "medium", .type = SHAPE_STRING },
+						      { .name = "sizeLimit",
+							.type = SHAPE_QUANTITY },
+						      { 0 },
+					      } };
 
-static const struct shape claim_source_shape = { (const struct shape_field[]){
-	{ "claimName", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
-	{ 0 },
-} };
+static const struct shape claim_source_shape = { .fields = (const struct shape_field[]){
+							 { .name = "claimName",
+							   .type = SHAPE_STRING },
+							 { .name = "readOnly", .type = SHAPE_BOOL },
+							 { 0 },
+						 } };
 
-static const struct shape template_shape = { (const struct shape_field[]){
-	{ "metadata", SHAPE_OBJECT, NULL },
-	{ "spec", SHAPE_OBJECT, &claim_spec_shape },
-	{ 0 },
-} };
+static const struct shape template_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "metadata", .type = SHAPE_OBJECT },
+			{ .name = "spec", .type = SHAPE_OBJECT, .of = &claim_spec_shape },
+			{ 0 },
+		}
+};
 
-static const struct shape ephemeral_shape = { (const struct shape_field[]){
-	{ "volumeClaimTemplate", SHAPE_OBJECT, &template_shape },
-	{ 0 },
-} };
+static const struct shape ephemeral_shape = { .fields = (const struct shape_field[]){
+						      { .name = "volumeClaimTemplate",
+							.type = SHAPE_OBJECT,
+							.of = &template_shape },
+						      { 0 },
+					      } };
 
-static const struct shape reference_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+static const struct shape reference_shape = { .fields = (const struct shape_field[]){
+						      { .name = "name", .type = SHAPE_STRING },
+						      { 0 },
+					      } };
 
-static const struct shape csi_shape = { (const struct shape_field[]){
-	{ "driver", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
-	{ "fsType", SHAPE_STRING, NULL },
-	{ "volumeAttributes", SHAPE_STRING_MAP, NULL },
-	{ "nodePublishSecretRef", SHAPE_OBJECT, &reference_shape },
-	{ 0 },
-} };
+static const struct shape csi_shape = { .fields = (const struct shape_field[]){
+						{ .name = "driver", .type = SHAPE_STRING },
+						{ .name = "readOnly", .type = SHAPE_BOOL },
+						{ .name = "fsType", .type = SHAPE_STRING },
+						{ .name = "volumeAttributes",
+						  .type = SHAPE_STRING_MAP },
+						{ .name = "nodePublishSecretRef",
+						  .type = SHAPE_OBJECT,
+						  .of = &reference_shape },
+						{ 0 },
+					} };
 
-const struct shape pod_volume_shape = { (const struct shape_field[]){
-	{ "name", SHAPE_STRING, NULL },
-	{ "emptyDir", SHAPE_OBJECT, &empty_dir_shape },
-	{ "hostPath", SHAPE_OBJECT, &host_path_shape },
-	{ "persistentVolumeClaim", SHAPE_OBJECT, &claim_source_shape },
-	{ "ephemeral", SHAPE_OBJECT, &ephemeral_shape },
-	{ "configMap", SHAPE_OBJECT, &config_map_source_shape },
-	{ "secret", SHAPE_OBJECT, &secret_source_shape },
-	{ "downwardAPI", SHAPE_OBJECT, &downward_api_source_shape },
-	{ "projected", SHAPE_OBJECT, &projected_source_shape },
-	{ "csi", SHAPE_OBJECT, &csi_shape },
-	{ "nfs", SHAPE_OBJECT, &nfs_shape },
-	{ 0 },
-} };
+const struct shape pod_volume_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "name", .type = SHAPE_STRING },
+			{ .name = "emptyDir", .type = SHAPE_OBJECT, .of = &empty_dir_shape },
+			{ .name = "hostPath", .type = SHAPE_OBJECT, .of = &host_path_shape },
+			{ .name = "persistentVolumeClaim",
+			  .type = SHAPE_OBJECT,
+			  .of = &claim_source_shape },
+			{ .name = "ephemeral", .type = SHAPE_OBJECT, .of = &ephemeral_shape },
+			{ .name = "configMap",
+			  .type = SHAPE_OBJECT,
+			  .of = &config_map_source_shape },
+			{ .name = "secret", .type = SHAPE_OBJECT, .of = &secret_source_shape },
+			{ .name = "downwardAPI",
+			  .type = SHAPE_OBJECT,
+			  .of = &downward_api_source_shape },
+			{ .name = "projected",
+			  .type = SHAPE_OBJECT,
+			  .of = &projected_source_shape },
+			{ .name = "csi", .type = SHAPE_OBJECT, .of = &csi_shape },
+			{ .name = "nfs", .type = SHAPE_OBJECT, .of = &nfs_shape },
+			{ 0 },
+		}
+};
 
 /* ---- defaults ---- */
 

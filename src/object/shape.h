@@ -30,9 +30,16 @@ struct shape_field {
 	const char *name;
 	enum shape_type type;
 	const struct shape *of; /* SHAPE_OBJECT, SHAPE_OBJECTS; NULL: any members */
+	/* Of a list that a strategic merge patch merges: the member that tells its elements apart
+	 * ("name"), "" for a list of plain values. NULL: the list is replaced. */
+	const char *merge_key;
+	const char *description; /* for kubectl explain; NULL: none */
+	bool required;           /* kubectl says so; validation is the kind's own */
 };
 
 struct shape {
+	const char *name; /* "PodSpec": its name in OpenAPI; NULL: written out where it is used */
+	const char *description;
 	const struct shape_field *fields; /* ended by a NULL name */
 };
 

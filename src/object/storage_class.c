@@ -13,17 +13,20 @@
 #include <errno.h>
 #include <string.h>
 
-const struct shape storage_class_shape = { (const struct shape_field[]){
-	{ "metadata", SHAPE_OBJECT, &metadata_shape },
-	{ "provisioner", SHAPE_STRING, NULL },
-	{ "parameters", SHAPE_STRING_MAP, NULL },
-	{ "reclaimPolicy", SHAPE_STRING, NULL },
-	{ "mountOptions", SHAPE_STRINGS, NULL },
-	{ "allowVolumeExpansion", SHAPE_BOOL, NULL },
-	{ "volumeBindingMode", SHAPE_STRING, NULL },
-	{ "allowedTopologies", SHAPE_OBJECTS, NULL },
-	{ 0 },
-} };
+const struct shape storage_class_shape = {
+	.fields =
+		(const struct shape_field[]){
+			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
+			{ .name = "provisioner", .type = SHAPE_STRING },
+			{ .name = "parameters", .type = SHAPE_STRING_MAP },
+			{ .name = "reclaimPolicy", .type = SHAPE_STRING },
+			{ .name = "mountOptions", .type = SHAPE_STRINGS },
+			{ .name = "allowVolumeExpansion", .type = SHAPE_BOOL },
+			{ .name = "volumeBindingMode", .type = SHAPE_STRING },
+			{ .name = "allowedTopologies", .type = SHAPE_OBJECTS },
+			{ 0 },
+		}
+};
 
 /* Kubernetes' own; a class says what becomes of volumes nobody asked about. */
 int storage_class_set_defaults(struct cJSON *tree)

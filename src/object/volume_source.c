@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct shape host_path_shape = { (const struct shape_field[]){
-	{ "path", SHAPE_STRING, NULL },
-	{ "type", SHAPE_STRING, NULL },
-	{ 0 },
-} };
+const struct shape host_path_shape = { .fields = (const struct shape_field[]){
+					       { .name = "path", .type = SHAPE_STRING },
+					       { .name = "type", .type = SHAPE_STRING },
+					       { 0 },
+				       } };
 
-const struct shape nfs_shape = { (const struct shape_field[]){
-	{ "server", SHAPE_STRING, NULL },
-	{ "path", SHAPE_STRING, NULL },
-	{ "readOnly", SHAPE_BOOL, NULL },
-	{ 0 },
-} };
+const struct shape nfs_shape = { .fields = (const struct shape_field[]){
+					 { .name = "server", .type = SHAPE_STRING },
+					 { .name = "path", .type = SHAPE_STRING },
+					 { .name = "readOnly", .type = SHAPE_BOOL },
+					 { 0 },
+				 } };
 
 static bool is_listed(const char *const *names, const char *name)
 {
