@@ -7,11 +7,25 @@
 
 #include "client/podvol.h"
 
+/* How much longer than the daemon the library waits, so that the daemon's sentence arrives. */
+enum { MARGIN_MSEC = 10000 };
+
 #define TYPE_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 /* Sets the handle's sentence. Return: @error. */
 int handle_failed(struct podvol *podvol, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* "/podvol/v1/pods/NAMESPACE/NAME/verb" of a pod as callers name it. Return: 0; -EINVAL; -ENOMEM.
+ */
+int handle_pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret);
+
+/* podvol_request() and, where @ret is wanted, its answer as a table. */
+int handle_request_table(struct podvol *podvol, const struct podvol_request *request,
+			 struct podvol_table **ret);
+
+/* The library's own time limit of a call that the daemon ends after @timeout_msec. */
+unsigned int handle_time_limit(unsigned int timeout_msec);
 
 /* A Table from the bytes of an answer. Return: 0; -EPROTO with @podvol's sentence; -ENOMEM. */
 int table_parse(struct podvol *podvol, const char *text, size_t length, struct podvol_table **ret);

@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MARGIN_MSEC = 10000 };
-
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -48,7 +46,7 @@ char *podvol_escape(const char *text)
 }
 
 /* "/podvol/v1/pods/NAMESPACE/NAME/verb", or without the namespace. */
-static int pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret)
+int handle_pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret)
 {
 	const char *slash = pod ? strchr(pod, '/') : NULL;
 	cleanup_free char *name_space = NULL, *name = NULL;
@@ -77,8 +75,13 @@ static int pod_path(struct podvol *podvol, const char *pod, const char *verb, ch
 	return 0;
 }
 
+unsigned int handle_time_limit(unsigned int timeout_msec)
+{
+	return timeout_msec < INT_MAX - MARGIN_MSEC ? timeout_msec + MARGIN_MSEC : INT_MAX;
+}
+
 /* Sends, and makes the answer a table where one is wanted. */
-static int request_table(struct podvol *podvol, const struct podvol_request *request,
+int handle_request_table(struct podvol *podvol, const struct podvol_request *request,
 			 struct podvol_table **ret)
 {
 	struct podvol_reply reply = { 0 };
@@ -99,7 +102,7 @@ int podvol_table_get(struct podvol *podvol, const char *path, struct podvol_tabl
 
 	if (!podvol || !ret)
 		return -EINVAL;
-	return request_table(podvol, &request, ret);
+	return handle_request_table(podvol, &request, ret);
 }
 
 int podvol_apply(struct podvol *podvol, const void *documents, size_t length,
@@ -114,7 +117,7 @@ int podvol_apply(struct podvol *podvol, const void *documents, size_t length,
 
 	if (!podvol || !documents)
 		return -EINVAL;
-	return request_table(podvol, &request, ret);
+	return handle_request_table(podvol, &request, ret);
 }
 
 static int pod_request(struct podvol *podvol, const char *pod, const char *verb,
@@ -129,13 +132,12 @@ static int pod_request(struct podvol *podvol, const char *pod, const char *verb,
 		words = NULL;
 		return handle_failed(podvol, -ENOMEM, "out of memory");
 	}
-	r = pod_path(podvol, pod, words, &path);
+	r = handle_pod_path(podvol, pod, words, &path);
 	if (r < 0)
 		return r;
 	request.path = path;
-	request.timeout_msec =
-		timeout_msec < INT_MAX - MARGIN_MSEC ? timeout_msec + MARGIN_MSEC : INT_MAX;
-	return request_table(podvol, &request, ret);
+	request.timeout_msec = handle_time_limit(timeout_msec);
+	return handle_request_table(podvol, &request, ret);
 }
 
 int podvol_pod_mount(struct podvol *podvol, const char *pod, unsigned int timeout_msec,
@@ -172,6 +174,6 @@ int podvol_volumes(struct podvol *podvol, const char *pod, struct podvol_table *
 		return -EINVAL;
 	if (!pod)
 		return podvol_table_get(podvol, "/podvol/v1/volumes", ret);
-	r = pod_path(podvol, pod, "volumes", &path);
+	r = handle_pod_path(podvol, pod, "volumes", &path);
 	return r < 0 ? r : podvol_table_get(podvol, path, ret);
 }

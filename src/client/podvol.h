@@ -204,6 +204,105 @@ PODVOL_PUBLIC int podvol_pod_wait(struct podvol *podvol, const char *pod, enum p
 PODVOL_PUBLIC int podvol_volumes(struct podvol *podvol, const char *pod, struct podvol_table **ret);
 
 /**
+ * podvol_container_mounts - what a container of a mounted pod is to be given
+ * @podvol:       the handle
+ * @pod:          as above
+ * @container:    its name; NULL: of every container of the pod
+ * @timeout_msec: how long to wait for the pod's volumes; 0 does not wait
+ * @ret:          a row for each mount and device, parents before children; given to
+ *                podvol_table_free()
+ *
+ * Sub-paths are made and bound before the answer; call it before each start of a container.
+ * Return: 0; -EBUSY not mounted, the sentence says why; -ETIMEDOUT; -ENOENT; -EBADMSG.
+ */
+PODVOL_PUBLIC int podvol_container_mounts(struct podvol *podvol, const char *pod,
+					  const char *container, unsigned int timeout_msec,
+					  struct podvol_table **ret);
+
+/**
+ * podvol_container_mounts_as - the same in the words of a container runtime
+ * @format: "oci", "cri", "json": JSON; "podman", "docker", "nspawn": one word of a command on each
+ *          line
+ * @ret:    given to podvol_reply_done()
+ *
+ * Return: as podvol_container_mounts(); -EBADMSG also for what the runtime has no words for.
+ */
+PODVOL_PUBLIC int podvol_container_mounts_as(struct podvol *podvol, const char *pod,
+					     const char *container, const char *format,
+					     unsigned int timeout_msec, struct podvol_reply *ret);
+
+/* Who holds a pod's volumes. At most one of @pid and @cgroup. */
+struct podvol_hold {
+	const char *container; /* its name in the pod */
+	int pid;               /* of its first process; 0: none */
+	const char *cgroup;    /* absolute path of its cgroup (version 2); NULL: none */
+};
+
+/**
+ * podvol_hold_add - say that a container of a pod exists: no volume is taken from it while it lives
+ * @podvol: the handle
+ * @pod:    as above
+ * @hold:   ends by itself with the process or the last process of the cgroup; with neither it lasts
+ *          until podvol_hold_remove()
+ * @ret_id: names the hold; freed with free(); may be NULL
+ *
+ * To be called when the process exists and before it looks at a volume: after "create", before
+ * "start". Return: 0; -EBUSY the pod is being taken down; -EBADMSG no such process or cgroup;
+ * -ENOENT.
+ */
+PODVOL_PUBLIC int podvol_hold_add(struct podvol *podvol, const char *pod,
+				  const struct podvol_hold *hold, char **ret_id);
+
+/**
+ * podvol_hold_remove - end a hold
+ * @podvol: the handle
+ * @pod:    as above
+ * @id:     of podvol_hold_add()
+ *
+ * Return: 0; -ENOENT it had ended before.
+ */
+PODVOL_PUBLIC int podvol_hold_remove(struct podvol *podvol, const char *pod, const char *id);
+
+struct podvol_object;
+
+/**
+ * podvol_object_get - one object, to be asked for its fields
+ * @podvol: the handle
+ * @path:   "/api/v1/namespaces/default/pods/web"; escaped by the caller
+ * @ret:    given to podvol_object_free()
+ *
+ * Return: 0; -ENOENT; -EPROTO the answer is no JSON object; other errors as above.
+ */
+PODVOL_PUBLIC int podvol_object_get(struct podvol *podvol, const char *path,
+				    struct podvol_object **ret);
+
+/**
+ * podvol_object_parse - the same from JSON text, as of a watch
+ * @text:   need not end in NUL
+ * @length: bytes
+ * @ret:    given to podvol_object_free()
+ *
+ * Return: 0; -EBADMSG it is no JSON object; -ENOMEM.
+ */
+PODVOL_PUBLIC int podvol_object_parse(const char *text, size_t length, struct podvol_object **ret);
+
+/* podvol_object_free - free an object, which may be NULL */
+PODVOL_PUBLIC void podvol_object_free(struct podvol_object *object);
+
+/**
+ * podvol_object_text - the text of a field
+ * @object: may be NULL
+ * @field:  "spec.containers[0].name", "metadata.annotations['example.com/image']"
+ *
+ * Return: valid as long as the object; numbers and booleans as they are written; "" for what is not
+ * there and for lists and maps.
+ */
+PODVOL_PUBLIC const char *podvol_object_text(struct podvol_object *object, const char *field);
+
+/* podvol_object_count - elements of a list or members of a map; 0 for what is neither. */
+PODVOL_PUBLIC size_t podvol_object_count(const struct podvol_object *object, const char *field);
+
+/**
  * podvol_table_get - any path that can answer as a Table
  * @podvol: the handle
  * @path:   "/api/v1/namespaces/default/pods", "/podvol/v1/operations", ...; escaped by the caller
