@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cli - podvolctl: a verb is one function and one row of the table in podvolctl.c
+ * cli - podvolctl: a verb is one function and one row of the table in verbs.c
  *
  * Verbs talk to the daemon through libpodvol only; files go over as they are, the server reads
  * YAML. Results go to @out, sentences about failures to @err, and the exit status says which kind
@@ -26,23 +26,44 @@ enum exit_status {
 
 enum cli_format { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 
+struct verb;
+
+/* One option as it was written. */
+struct given_option {
+	const char *name, *value; /* "" for a flag */
+};
+
 struct cli {
 	FILE *out, *err;
-	struct podvol *podvol; /* for verbs that need the daemon */
-	int argument_count;    /* after the verb */
+	struct podvol *podvol;   /* for verbs that need the daemon */
+	const struct verb *verb; /* whose row says what may be asked below */
+	int argument_count;      /* after the verb */
 	char **arguments;
-	/* ---- options ---- */
-	const char *socket_path, *name_space, *file, *root_dir; /* NULL: not given */
+	struct given_option *given; /* in the order of the command line */
+	size_t given_count;
+	/* ---- values that an option's row has read ---- */
+	const char *name_space; /* NULL: not given */
 	enum cli_format format;
 	enum podvol_wait_for wait_for;
-	bool all_namespaces, wait, direct;
-	unsigned int timeout_msec; /* of --wait; has its default when not given */
+	unsigned int timeout_msec; /* has its default when not given */
 };
 
 typedef int verb_fn(struct cli *cli);
 
 verb_fn verb_apply, verb_delete, verb_describe, verb_events, verb_get, verb_mount, verb_mounts,
 	verb_unmount, verb_version, verb_wait;
+
+/* ---- command_line.c ---- */
+
+/* The value of an option that the verb's row names, the last one given; NULL: not given. To ask for
+ * an option that the row does not name is our mistake. */
+const char *cli_value(const struct cli *cli, const char *option);
+
+/* The value at @index of an option that may be given several times; NULL: no more. */
+const char *cli_value_at(const struct cli *cli, const char *option, size_t index);
+
+/* Was the flag given? */
+bool cli_flag(const struct cli *cli, const char *option);
 
 /* ---- output.c ---- */
 

@@ -40,12 +40,13 @@ static const struct kind_word *find_kind(struct cli *cli, const char *word)
 }
 
 /* "/api/v1/namespaces/default/pods[/NAME]" */
-static char *kind_path(struct cli *cli, const struct kind_word *kind, const char *name)
+static char *kind_path(struct cli *cli, const struct kind_word *kind, const char *name,
+		       bool everywhere)
 {
 	cleanup_free char *name_space =
 		podvol_escape(cli->name_space ? cli->name_space : "default");
 	cleanup_free char *escaped = podvol_escape(name ? name : "");
-	bool in_namespace = kind->namespaced && (name || !cli->all_namespaces);
+	bool in_namespace = kind->namespaced && (name || !everywhere);
 	char *path;
 
 	if (!name_space || !escaped ||
@@ -67,7 +68,7 @@ char *cli_object_path(struct cli *cli, const char *word, const char *name,
 		cli_complain(cli, "'%s' is no kind of stored object", word);
 		return NULL;
 	}
-	path = kind_path(cli, kind, name);
+	path = kind_path(cli, kind, name, false);
 	if (!path)
 		cli_complain(cli, "out of memory");
 	*ret_singular = kind->words[0];
@@ -142,16 +143,17 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 int verb_get(struct cli *cli)
 {
 	const struct kind_word *kind = find_kind(cli, cli->arguments[0]);
+	bool everywhere = cli_flag(cli, "all-namespaces");
 	cleanup_free char *path = NULL;
 
 	if (!kind)
 		return EXIT_USAGE;
-	path = kind_path(cli, kind, cli->argument_count > 1 ? cli->arguments[1] : NULL);
+	path = kind_path(cli, kind, cli->argument_count > 1 ? cli->arguments[1] : NULL, everywhere);
 	if (!path) {
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
-	return cli_show_path(cli, path, kind->words[0], kind->namespaced && cli->all_namespaces);
+	return cli_show_path(cli, path, kind->words[0], kind->namespaced && everywhere);
 }
 
 /* The volumes of one pod: what a runtime has to bind where. */
@@ -180,13 +182,12 @@ int verb_events(struct cli *cli)
 {
 	cleanup_free char *path = NULL;
 
-	cli->all_namespaces = !cli->name_space;
-	path = kind_path(cli, find_kind(cli, "events"), NULL);
+	path = kind_path(cli, find_kind(cli, "events"), NULL, !cli->name_space);
 	if (!path) {
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
-	return cli_show_path(cli, path, "event", cli->all_namespaces);
+	return cli_show_path(cli, path, "event", !cli->name_space);
 }
 
 /* The command's own version is told also when nobody answers. */

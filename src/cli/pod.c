@@ -53,23 +53,23 @@ static int read_all(FILE *file, char **ret, size_t *ret_length)
 }
 
 /* "-" is standard input. */
-static int read_file(struct cli *cli, char **ret, size_t *ret_length)
+static int read_file(struct cli *cli, const char *name, char **ret, size_t *ret_length)
 {
 	cleanup_fclose FILE *opened = NULL;
 	FILE *file = stdin;
 	int r;
 
-	if (strcmp(cli->file, "-") != 0) {
-		opened = fopen(cli->file, "re");
+	if (strcmp(name, "-") != 0) {
+		opened = fopen(name, "re");
 		if (!opened) {
-			cli_complain(cli, "cannot open '%s': %s", cli->file, strerror(errno));
+			cli_complain(cli, "cannot open '%s': %s", name, strerror(errno));
 			return -EIO;
 		}
 		file = opened;
 	}
 	r = read_all(file, ret, ret_length);
 	if (r < 0)
-		cli_complain(cli, "cannot read '%s': %s", cli->file, strerror(-r));
+		cli_complain(cli, "cannot read '%s': %s", name, strerror(-r));
 	return r;
 }
 
@@ -98,15 +98,16 @@ static void print_applied(struct cli *cli, const struct podvol_table *table)
 /* Return: EXIT_DONE and @ret, or the exit status after a complaint. */
 static int apply_file(struct cli *cli, struct podvol_table **ret)
 {
+	const char *file = cli_value(cli, "filename");
 	cleanup_free char *bytes = NULL;
 	size_t length;
 	int r;
 
-	if (!cli->file) {
+	if (!file) {
 		cli_complain(cli, "which file? Name it with -f FILE, or -f - for standard input");
 		return EXIT_USAGE;
 	}
-	if (read_file(cli, &bytes, &length) < 0)
+	if (read_file(cli, file, &bytes, &length) < 0)
 		return EXIT_FAILED;
 	r = podvol_apply(cli->podvol, bytes, length, ret);
 	if (r < 0)
@@ -156,15 +157,29 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 	return status;
 }
 
+/* A time-out is for waiting. */
+static bool is_waiting(const struct cli *cli)
+{
+	return cli_flag(cli, "wait") || cli_flag(cli, "timeout");
+}
+
+static const char *root_dir(const struct cli *cli)
+{
+	const char *given = cli_value(cli, "root-dir");
+
+	return given ? given : "/var/lib/kubelet";
+}
+
 static int mount_direct(struct cli *cli)
 {
+	const char *file = cli_value(cli, "filename");
 	struct failure why = { 0 };
 
-	if (!cli->file || cli->argument_count != 1) {
+	if (!file || cli->argument_count != 1) {
 		cli_complain(cli, "mount --direct takes -f FILE and one TARGET");
 		return EXIT_USAGE;
 	}
-	if (direct_mount(cli->file, cli->arguments[0], cli->root_dir, &why) == 0)
+	if (direct_mount(file, cli->arguments[0], root_dir(cli), &why) == 0)
 		return EXIT_DONE;
 	cli_complain(cli, "%s", why.text);
 	return EXIT_FAILED;
@@ -175,7 +190,7 @@ int verb_mount(struct cli *cli)
 	struct podvol_table *applied = NULL;
 	int status;
 
-	if (cli->direct)
+	if (cli_flag(cli, "direct"))
 		return mount_direct(cli);
 	if (cli->argument_count > 0) {
 		cli_complain(cli, "mount takes a TARGET, '%s', only with --direct",
@@ -183,7 +198,7 @@ int verb_mount(struct cli *cli)
 		return EXIT_USAGE;
 	}
 	status = apply_file(cli, &applied);
-	if (status == EXIT_DONE && cli->wait)
+	if (status == EXIT_DONE && is_waiting(cli))
 		status = wait_mounted(cli, applied);
 	podvol_table_free(applied);
 	return status;
@@ -195,7 +210,7 @@ static int unmount_direct(struct cli *cli)
 {
 	struct failure why = { 0 };
 
-	if (direct_unmount(cli->arguments[0], cli->root_dir, &why) == 0)
+	if (direct_unmount(cli->arguments[0], root_dir(cli), &why) == 0)
 		return EXIT_DONE;
 	cli_complain(cli, "%s", why.text);
 	return EXIT_FAILED;
@@ -206,13 +221,13 @@ int verb_unmount(struct cli *cli)
 	cleanup_free char *pod = NULL;
 	int r;
 
-	if (cli->direct)
+	if (cli_flag(cli, "direct"))
 		return unmount_direct(cli);
 	pod = cli_pod(cli, cli->arguments[0]);
-	r = podvol_pod_unmount(cli->podvol, pod, cli->wait ? cli->timeout_msec : 0);
+	r = podvol_pod_unmount(cli->podvol, pod, is_waiting(cli) ? cli->timeout_msec : 0);
 	if (r < 0)
 		return cli_failed(cli, r);
-	(void) fprintf(cli->out, "pod '%s' %s\n", pod, cli->wait ? "unmounted" : "deleted");
+	(void) fprintf(cli->out, "pod '%s' %s\n", pod, is_waiting(cli) ? "unmounted" : "deleted");
 	return EXIT_DONE;
 }
 

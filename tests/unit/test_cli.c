@@ -485,9 +485,11 @@ static void test_help_and_verbs(void **state)
 	char *line, *rest, *all;
 
 	assert_int_equal(RUN_ALONE("--help"), EXIT_DONE);
-	assert_non_null(strstr(out_text, "\n  describe   all that is known"));
-	assert_non_null(strstr(out_text, "  -o, --output=FORMAT      table, wide"));
+	assert_non_null(strstr(out_text, "\n  describe       all that is known"));
+	assert_non_null(strstr(out_text, "      --socket=PATH        where the daemon"));
 	assert_null(strstr(out_text, "list-verbs"));
+	assert_int_equal(RUN_ALONE("get --help"), EXIT_DONE);
+	assert_non_null(strstr(out_text, "  -o, --output=FORMAT      table, wide"));
 	assert_int_equal(RUN_ALONE("wait --help"), EXIT_DONE);
 	assert_non_null(strstr(out_text, "podvolctl wait [OPTION...] POD\n"));
 	assert_non_null(strstr(out_text, "      --timeout=D"));

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * help - the table of verbs as text: for people, and as lines for scripts
+ */
+#include "cli/verb.h"
+
+#include "base/cleanup.h"
+
+static void print_option(FILE *out, const struct option_row *row)
+{
+	char left[64];
+
+	(void) snprintf(left, sizeof(left), "%c%c%s --%s%s%s", row->letter ? '-' : ' ',
+			row->letter ? row->letter : ' ', row->letter ? "," : " ", row->name,
+			row->value ? "=" : "", row->value ? row->value : "");
+	(void) fprintf(out, "  %-24s %s\n", left, row->help);
+}
+
+static void print_options(FILE *out, const struct option_row *const *rows)
+{
+	for (; *rows; rows++)
+		if ((*rows)->help)
+			print_option(out, *rows);
+}
+
+void help_print(FILE *out)
+{
+	(void) fputs("podvolctl [OPTION...] VERB [ARGUMENT...]\n\n"
+		     "Looks at the volumes of this node's pods, mounts and unmounts them.\n\n"
+		     "Verbs:\n",
+		     out);
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		(void) fprintf(out, "  %-14s %s\n", verb->name, verb->help);
+	(void) fputs("\nOptions of every verb:\n", out);
+	print_options(out, options_anywhere);
+	(void) fputs("\nA POD is a name, namespace/name or a uid. "
+		     "'podvolctl VERB --help' lists the options of a verb.\n"
+		     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 timed out, "
+		     "5 no daemon.\n",
+		     out);
+}
+
+void help_print_verb(FILE *out, const struct verb *verb)
+{
+	(void) fprintf(out, "podvolctl %s [OPTION...]%s%s\n\n%s\n\nOptions:\n", verb->name,
+		       *verb->arguments ? " " : "", verb->arguments, verb->help);
+	print_options(out, verb->options);
+	print_options(out, options_anywhere);
+}
+
+void help_list_verbs(FILE *out)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++) {
+		(void) fprintf(out, "%s\t", verb->name);
+		for (const struct option_row *const *row = verb->options; *row; row++)
+			(void) fprintf(out, "%s%s", row == verb->options ? "" : ",", (*row)->name);
+		(void) fprintf(out, "\t%s\n", verb->arguments);
+	}
+}
