@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static void health_ok(struct exchange *exchange)
@@ -54,11 +55,58 @@ static const struct route {
 	{ METHOD_POST, "podvol/v1/pods/*/*/unmount", pods_unmount },
 };
 
+/* Paths whose answers have other forms than objects and views do. */
+static const struct {
+	const char *pattern;
+	unsigned int forms; /* set of FORM_BIT()s, or FORMS_ANY */
+} path_forms[] = {
+	{ "healthz", FORMS_ANY },
+	{ "livez", FORMS_ANY },
+	{ "readyz", FORMS_ANY },
+};
+
+static unsigned int forms_of(const struct api_path *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(path_forms); i++)
+		if (api_path_matches(path, path_forms[i].pattern))
+			return path_forms[i].forms;
+	return FORMS_COMMON;
+}
+
+/* The names of what is offered, for whoever asked for something else. */
+static void refuse_forms(struct exchange *exchange, unsigned int offered)
+{
+	char text[512] = "";
+	size_t used = 0;
+
+	for (unsigned int form = 0; form < FORM_COUNT && used < sizeof(text); form++)
+		if (offered & FORM_BIT(form))
+			used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%s",
+						  used > 0 ? ", " : "",
+						  api_form_type((enum api_form) form));
+	reply_refusal(exchange, API_NOT_ACCEPTABLE,
+		      "only the following media types are accepted: %s", text);
+}
+
+/* False: refused. Tests that set the form themselves bring no header. */
+static bool choose_form(struct exchange *exchange)
+{
+	unsigned int offered = forms_of(&exchange->path);
+
+	if (!exchange->accept || offered == FORMS_ANY ||
+	    api_form_parse(exchange->accept, offered, &exchange->form) == 0)
+		return true;
+	refuse_forms(exchange, offered);
+	return false;
+}
+
 void api_dispatch(struct exchange *exchange)
 {
 	bool known_path = false;
 
 	assert(exchange && exchange->agent && exchange->answered && exchange->status == 0);
+	if (!choose_form(exchange))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
 		if (!api_path_matches(&exchange->path, routes[i].pattern))
 			continue;

@@ -32,7 +32,26 @@ enum api_right {
 	RIGHT_SECRETS = 4, /* read and write kinds whose row says secret */
 };
 
-enum api_form { FORM_JSON, FORM_TABLE, FORM_YAML };
+/* In which form an answer goes out; form.c has the media type of each. */
+enum api_form {
+	FORM_JSON,
+	FORM_TABLE,
+	FORM_YAML,
+	FORM_GROUPS,      /* aggregated discovery, apidiscovery.k8s.io/v2 */
+	FORM_GROUPS_BETA, /* the same as v2beta1 */
+	FORM_OPENAPI,     /* OpenAPI v2 as protocol buffers */
+	FORM_COUNT
+};
+
+/* Sets of forms that a path offers. */
+#define FORM_BIT(form) (1U << (form))
+#define FORMS_COMMON   (FORM_BIT(FORM_JSON) | FORM_BIT(FORM_TABLE) | FORM_BIT(FORM_YAML))
+#define FORMS_DISCOVERY                                                                            \
+	(FORM_BIT(FORM_JSON) | FORM_BIT(FORM_YAML) | FORM_BIT(FORM_GROUPS) |                       \
+	 FORM_BIT(FORM_GROUPS_BETA))
+#define FORMS_OPENAPI (FORM_BIT(FORM_JSON) | FORM_BIT(FORM_OPENAPI))
+#define FORMS_ANY     0U /* one form only, sent whatever was asked for */
+
 enum api_content {
 	CONTENT_JSON,
 	CONTENT_YAML,
@@ -70,7 +89,8 @@ struct exchange {
 	enum api_method method;
 	unsigned int rights; /* set of enum api_right */
 	struct api_path path;
-	enum api_form form; /* of the answer */
+	const char *accept; /* header; NULL: none, @form stands as it is */
+	enum api_form form; /* of the answer; api_dispatch() finds it by @accept */
 	enum api_content content;
 	char *body; /* NUL-terminated; NULL: none */
 	size_t body_length;
@@ -97,8 +117,16 @@ struct exchange {
 /* Finds the handler and runs it. The answer comes now or later; never both, never none. */
 void api_dispatch(struct exchange *exchange);
 
-/* The form that an Accept header asks for; NULL asks for JSON. -ENOENT: none that we speak. */
-int api_form_parse(const char *accept, enum api_form *ret);
+/**
+ * api_form_parse - the form that an Accept header asks for, among those that a path offers
+ * @accept:  NULL or "" asks for JSON
+ * @offered: set of FORM_BIT()s, not empty
+ *
+ * Return: 0; -ENOENT none of the media ranges is one of @offered.
+ */
+int api_form_parse(const char *accept, unsigned int offered, enum api_form *ret);
+/* The media type of an answer in this form; static. */
+const char *api_form_type(enum api_form form);
 enum api_content api_content_parse(const char *content_type);
 
 /* Gives up waiting: what goes on for this exchange is abandoned. */

@@ -241,11 +241,10 @@ static void refuse_too_large(struct request *request)
 		      request->api->options.request_bytes_max);
 }
 
-/* Refusals that need no body. The form is JSON until the Accept header has been understood. */
+/* Refusals that need no body; they come as JSON, whatever form was asked for. */
 static void look_at_head(struct request *request)
 {
 	struct exchange *exchange = &request->exchange;
-	const char *type = header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
 
 	if (!peer_is_allowed(request))
 		reply_refusal(exchange, API_FORBIDDEN,
@@ -254,14 +253,10 @@ static void look_at_head(struct request *request)
 		reply_refusal(exchange, API_URI_TOO_LONG, "%s", request->uri_failure.text);
 	else if (request->uri_error < 0)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", request->uri_failure.text);
-	else if (api_form_parse(header(request, MHD_HTTP_HEADER_ACCEPT), &exchange->form) < 0)
-		reply_refusal(exchange, API_NOT_ACCEPTABLE,
-			      "only application/json, application/json;as=Table;v=v1;g=meta.k8s.io "
-			      "and application/yaml are served");
 	else if (body_is_too_large(request))
 		refuse_too_large(request);
-	else
-		exchange->content = api_content_parse(type);
+	exchange->accept = header(request, MHD_HTTP_HEADER_ACCEPT);
+	exchange->content = api_content_parse(header(request, MHD_HTTP_HEADER_CONTENT_TYPE));
 }
 
 /* Grows by doubling; one byte more than the body for its NUL. */

@@ -95,19 +95,14 @@ static void reply_object_yaml(struct exchange *exchange, int status, const struc
 
 void reply_object(struct exchange *exchange, int status, const struct object *object)
 {
-	switch (exchange->form) {
-	case FORM_TABLE:
+	if (exchange->form == FORM_TABLE)
 		reply_tree(exchange, status,
 			   table_from_objects(object->kind, &object, 1, realtime_usec()));
-		return;
-	case FORM_YAML:
+	else if (exchange->form == FORM_YAML)
 		reply_object_yaml(exchange, status, object);
-		return;
-	case FORM_JSON:
-		break;
-	}
-	reply_bytes(exchange, status, type_json, strndup(object->json, object->json_length),
-		    object->json_length);
+	else
+		reply_bytes(exchange, status, type_json, strndup(object->json, object->json_length),
+			    object->json_length);
 }
 
 static void add_details(struct cJSON *status, const struct reply_details *details,

@@ -69,8 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	line = strsep(&rest, "\n");
 	check_path(line);
 	line = rest ? strsep(&rest, "\n") : NULL;
-	(void) api_form_parse(line, &form);
-	HOLDS(form == FORM_JSON || form == FORM_TABLE || form == FORM_YAML);
+	HOLDS(api_form_parse(line, FORMS_COMMON, &form) < 0 || (FORM_BIT(form) & FORMS_COMMON));
 	HOLDS(api_content_parse(rest) <= CONTENT_OTHER);
 	free(text);
 	return 0;

@@ -152,8 +152,55 @@ static void test_accept(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		enum api_form form = FORM_JSON;
 
-		assert_int_equal(api_form_parse(rows[i].accept, &form), rows[i].result);
+		assert_int_equal(api_form_parse(rows[i].accept, FORMS_COMMON, &form),
+				 rows[i].result);
 		assert_int_equal(form, rows[i].form);
+	}
+}
+
+/* What kubectl asks for, of paths that offer more than objects do. */
+static void test_accept_of_other_paths(void **state)
+{
+	static const char kubectl_groups[] =
+		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
+		"application/json";
+	static const struct {
+		const char *accept;
+		unsigned int offered;
+		int result;
+		enum api_form form;
+	} rows[] = {
+		{ kubectl_groups, FORMS_DISCOVERY, 0, FORM_GROUPS },
+		{ "application/json;as=APIGroupDiscoveryList;v=v2beta1;g=apidiscovery.k8s.io",
+		  FORMS_DISCOVERY, 0, FORM_GROUPS_BETA },
+		{ kubectl_groups, FORMS_COMMON, 0, FORM_JSON },
+		{ "application/json;as=APIGroupDiscoveryList;v=v3;g=apidiscovery.k8s.io",
+		  FORMS_DISCOVERY, -ENOENT, FORM_JSON },
+		{ "application/json;as=Table", FORMS_DISCOVERY, -ENOENT, FORM_JSON },
+		{ "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", FORMS_OPENAPI, 0,
+		  FORM_OPENAPI },
+		{ "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", FORMS_OPENAPI, 0,
+		  FORM_OPENAPI },
+		{ "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", FORMS_COMMON,
+		  -ENOENT, FORM_JSON },
+		{ "application/*", FORMS_OPENAPI, 0, FORM_JSON },
+		{ NULL, FORMS_OPENAPI, 0, FORM_JSON },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		enum api_form form = FORM_JSON;
+
+		assert_int_equal(api_form_parse(rows[i].accept, rows[i].offered, &form),
+				 rows[i].result);
+		assert_int_equal(form, rows[i].form);
+	}
+	for (unsigned int form = 0; form < FORM_COUNT; form++) {
+		enum api_form found;
+
+		assert_int_equal(
+			api_form_parse(api_form_type((enum api_form) form), FORM_BIT(form), &found),
+			0);
 	}
 }
 
@@ -176,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_accept),
+		cmocka_unit_test(test_accept_of_other_paths),
 		cmocka_unit_test(test_content_type),
 	};
 
