@@ -98,4 +98,46 @@ int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request
 /* The waiter left: done() is not called any more. Not after it was called. */
 void agent_wait_cancel(struct agent_wait *wait);
 
+/* ---- sub-paths ---- */
+
+/* One volumeMount with a subPath, ready for a runtime: what to mount is at @path. */
+struct agent_subpath {
+	const char *container;
+	size_t mount_index; /* in the container's volumeMounts */
+	const char *path;   /* absolute; of a directory or of a file */
+	bool is_directory;
+};
+
+struct agent_subpaths {
+	const struct agent_subpath *items; /* containers in the pod's order, mounts in theirs */
+	size_t count;
+};
+
+struct agent_subpath_call;
+
+/* Once, on the loop, never before agent_prepare_subpaths() returned. 0: all of @ret is bound, which
+ * is borrowed for the call; else @why says what is wrong with which volumeMount of which container:
+ * -EINVAL the path is refused or a variable of subPathExpr has no value; -EROFS a directory is
+ * missing in a read-only volume; -EAGAIN a volume is not mounted, or being unmounted; -ENOENT the
+ * pod went; -ECANCELED podvold stops; else as system calls fail. */
+typedef void agent_subpaths_fn(void *userdata, int error, const struct agent_subpaths *ret,
+			       const struct failure *why);
+
+/**
+ * agent_prepare_subpaths - have the subPath and subPathExpr mounts of a pod's containers bound
+ * @container: name; NULL: all of them
+ * @ret:       for agent_subpaths_leave(), until @done was called
+ *
+ * What is bound already stays, so calling again is cheap; a container without a subPath is done at
+ * once. The volumes have to be mounted before. Calls for one pod come one after the other, and no
+ * volume of the pod is taken down while one runs.
+ *
+ * Return: 0; -ENOENT no such pod, or no such container in it; -ENOBUFS too many calls; -ENOMEM.
+ */
+int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
+			   agent_subpaths_fn *done, void *userdata,
+			   struct agent_subpath_call **ret);
+/* The caller left: @done is not called any more. Not after it was called. */
+void agent_subpaths_leave(struct agent_subpath_call *call);
+
 #endif
