@@ -23,14 +23,6 @@
 
 enum { UUID_BYTES = 37 };
 
-static int read_tree(const struct object *object, struct cJSON **ret, struct failure *reterr)
-{
-	static const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
-						   .depth = OBJECT_DEPTH_MAX };
-
-	return json_parse(object->json, object->json_length, &limits, ret, reterr);
-}
-
 /* A random uid of RFC 4122, version 4. */
 static int make_uid(char text[UUID_BYTES])
 {
@@ -146,9 +138,9 @@ static int admit_create(const struct admission *admission, const struct object *
 	char uid[UUID_BYTES];
 	int r;
 
-	r = read_tree(proposed, &tree, reterr);
-	if (r < 0)
-		return r;
+	tree = object_tree(proposed);
+	if (!tree)
+		return failed(reterr, -ENOMEM, "cannot admit an object");
 	if (*stamp.uid == '\0') {
 		r = make_uid(uid);
 		if (r < 0)
@@ -226,11 +218,13 @@ static int admit_update(const struct admission *admission, const struct object *
 	int r;
 
 	r = check_same(old, admission->proposed, reterr);
-	if (r == 0)
-		r = read_tree(admission->proposed, &tree, reterr);
-	if (r == 0)
-		r = read_tree(old, &old_tree, reterr);
-	if (r == 0 && old->meta.deletes)
+	if (r < 0)
+		return r;
+	tree = object_tree(admission->proposed);
+	old_tree = object_tree(old);
+	if (!tree || !old_tree)
+		return failed(reterr, -ENOMEM, "cannot admit an object");
+	if (old->meta.deletes)
 		r = check_finalizers(json_get(old_tree, "metadata"), json_get(tree, "metadata"),
 				     reterr);
 	if (r < 0)
@@ -257,11 +251,10 @@ static int admit_delete(const struct admission *admission, const struct object *
 	cleanup_json struct cJSON *tree = NULL;
 	struct stamp stamp = stamp_of(old, admission->resource_version);
 	const struct cJSON *finalizers;
-	int r;
 
-	r = read_tree(old, &tree, reterr);
-	if (r < 0)
-		return r;
+	tree = object_tree(old);
+	if (!tree)
+		return failed(reterr, -ENOMEM, "cannot admit a deletion");
 	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
 	if (json_count(finalizers) == 0) {
 		*ret = NULL;

@@ -23,14 +23,14 @@ static void put(char text[TABLE_CELL_BYTES], const char *value, const char *when
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s", *value ? value : when_empty);
 }
 
-static void cell_name(const struct object *object, uint64_t now_usec, char text[TABLE_CELL_BYTES])
+static void cell_name(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->meta.name, "");
+	put(text, source->object->meta.name, "");
 }
 
-static void cell_age(const struct object *object, uint64_t now_usec, char text[TABLE_CELL_BYTES])
+static void cell_age(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	table_age(object->meta.creation_usec, now_usec, text);
+	table_age(source->object->meta.creation_usec, source->now_usec, text);
 }
 
 /* "RWO,ROX", in Kubernetes' own order. */
@@ -82,223 +82,297 @@ static size_t regular_containers(const struct pod *pod)
 	return count;
 }
 
-static void cell_pod_ready(const struct object *object, uint64_t now_usec,
-			   char text[TABLE_CELL_BYTES])
+static void cell_pod_ready(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	(void) snprintf(text, TABLE_CELL_BYTES, "%u/%zu", object->pod->ready_count,
-			regular_containers(object->pod));
+	(void) snprintf(text, TABLE_CELL_BYTES, "%u/%zu", source->object->pod->ready_count,
+			regular_containers(source->object->pod));
 }
 
 /* The order of kubectl: going, then the reason, then the phase. */
-static void cell_pod_status(const struct object *object, uint64_t now_usec,
-			    char text[TABLE_CELL_BYTES])
+static void cell_pod_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	if (object->meta.deletes)
+	if (source->object->meta.deletes)
 		put(text, "Terminating", "");
 	else
-		put(text, object->pod->reason,
-		    *object->pod->phase ? object->pod->phase : "Pending");
+		put(text, source->object->pod->reason,
+		    *source->object->pod->phase ? source->object->pod->phase : "Pending");
 }
 
-static void cell_pod_restarts(const struct object *object, uint64_t now_usec,
-			      char text[TABLE_CELL_BYTES])
+static void cell_pod_restarts(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	(void) snprintf(text, TABLE_CELL_BYTES, "%u", object->pod->restart_count);
+	(void) snprintf(text, TABLE_CELL_BYTES, "%u", source->object->pod->restart_count);
 }
 
-static void cell_pod_node(const struct object *object, uint64_t now_usec,
-			  char text[TABLE_CELL_BYTES])
+static void cell_pod_node(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->pod->node_name, "<none>");
+	put(text, source->object->pod->node_name, "<none>");
 }
 
-const struct table_column pod_columns[POD_COLUMN_COUNT] = {
-	{ "Name", 0, cell_name },         { "Ready", 0, cell_pod_ready },
-	{ "Status", 0, cell_pod_status }, { "Restarts", 0, cell_pod_restarts },
-	{ "Age", 0, cell_age },           { "Node", 1, cell_pod_node },
+const struct table_column pod_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Ready", .cell = cell_pod_ready },
+	{ .name = "Status", .cell = cell_pod_status },
+	{ .name = "Restarts", .cell = cell_pod_restarts },
+	{ .name = "Age", .cell = cell_age },
+	{ .name = "Node", .priority = 1, .cell = cell_pod_node },
+	{ 0 },
 };
 
 /* ---- volumes ---- */
 
-static void cell_pv_capacity(const struct object *object, uint64_t now_usec,
-			     char text[TABLE_CELL_BYTES])
+static void cell_pv_capacity(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put_quantity(text, &object->persistent_volume->capacity);
+	put_quantity(text, &source->object->persistent_volume->capacity);
 }
 
-static void cell_pv_access_modes(const struct object *object, uint64_t now_usec,
-				 char text[TABLE_CELL_BYTES])
+static void cell_pv_access_modes(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put_access_modes(text, object->persistent_volume->access_modes);
+	put_access_modes(text, source->object->persistent_volume->access_modes);
 }
 
-static void cell_pv_reclaim_policy(const struct object *object, uint64_t now_usec,
-				   char text[TABLE_CELL_BYTES])
+static void cell_pv_reclaim_policy(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, reclaim_policy_name(object->persistent_volume->reclaim_policy), "");
+	put(text, reclaim_policy_name(source->object->persistent_volume->reclaim_policy), "");
 }
 
-static void cell_pv_status(const struct object *object, uint64_t now_usec,
-			   char text[TABLE_CELL_BYTES])
+static void cell_pv_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	if (object->meta.deletes)
+	if (source->object->meta.deletes)
 		put(text, "Terminating", "");
 	else
-		put(text, volume_phase_name(object->persistent_volume->phase), "Pending");
+		put(text, volume_phase_name(source->object->persistent_volume->phase), "Pending");
 }
 
 /* Empty when unbound, unlike other cells: kubectl writes nothing there. */
-static void cell_pv_claim(const struct object *object, uint64_t now_usec,
-			  char text[TABLE_CELL_BYTES])
+static void cell_pv_claim(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	const struct persistent_volume *volume = object->persistent_volume;
+	const struct persistent_volume *volume = source->object->persistent_volume;
 
 	if (volume->has_claim_ref)
 		(void) snprintf(text, TABLE_CELL_BYTES, "%s/%s", volume->claim_namespace,
 				volume->claim_name);
 }
 
-static void cell_pv_class(const struct object *object, uint64_t now_usec,
-			  char text[TABLE_CELL_BYTES])
+static void cell_pv_class(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->persistent_volume->storage_class, "");
+	put(text, source->object->persistent_volume->storage_class, "");
 }
 
-static void cell_pv_reason(const struct object *object, uint64_t now_usec,
-			   char text[TABLE_CELL_BYTES])
+static void cell_pv_reason(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->persistent_volume->reason, "");
+	put(text, source->object->persistent_volume->reason, "");
 }
 
-static void cell_pv_mode(const struct object *object, uint64_t now_usec,
-			 char text[TABLE_CELL_BYTES])
+static void cell_pv_mode(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, volume_mode_name(object->persistent_volume->mode), "<unset>");
+	put(text, volume_mode_name(source->object->persistent_volume->mode), "<unset>");
 }
 
-static void cell_pv_source(const struct object *object, uint64_t now_usec,
-			   char text[TABLE_CELL_BYTES])
+static void cell_pv_source(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->persistent_volume->source_key, "");
+	put(text, source->object->persistent_volume->source_key, "");
 }
 
-const struct table_column persistent_volume_columns[PERSISTENT_VOLUME_COLUMN_COUNT] = {
-	{ "Name", 0, cell_name },
-	{ "Capacity", 0, cell_pv_capacity },
-	{ "Access Modes", 0, cell_pv_access_modes },
-	{ "Reclaim Policy", 0, cell_pv_reclaim_policy },
-	{ "Status", 0, cell_pv_status },
-	{ "Claim", 0, cell_pv_claim },
-	{ "StorageClass", 0, cell_pv_class },
-	{ "Reason", 0, cell_pv_reason },
-	{ "Age", 0, cell_age },
-	{ "VolumeMode", 1, cell_pv_mode },
-	{ "Source", 1, cell_pv_source }, /* ours: which plugin will have it */
+const struct table_column persistent_volume_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Capacity", .cell = cell_pv_capacity },
+	{ .name = "Access Modes", .cell = cell_pv_access_modes },
+	{ .name = "Reclaim Policy", .cell = cell_pv_reclaim_policy },
+	{ .name = "Status", .cell = cell_pv_status },
+	{ .name = "Claim", .cell = cell_pv_claim },
+	{ .name = "StorageClass", .cell = cell_pv_class },
+	{ .name = "Reason", .cell = cell_pv_reason },
+	{ .name = "Age", .cell = cell_age },
+	{ .name = "VolumeMode", .priority = 1, .cell = cell_pv_mode },
+	{ .name = "Source",
+	  .priority = 1,
+	  .cell = cell_pv_source }, /* ours: which plugin will have it */
+	{ 0 },
 };
 
 /* ---- claims ---- */
 
-static void cell_claim_status(const struct object *object, uint64_t now_usec,
-			      char text[TABLE_CELL_BYTES])
+static void cell_claim_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	if (object->meta.deletes)
+	if (source->object->meta.deletes)
 		put(text, "Terminating", "");
 	else
-		put(text, claim_phase_name(object->claim->phase), "Pending");
+		put(text, claim_phase_name(source->object->claim->phase), "Pending");
 }
 
-static void cell_claim_volume(const struct object *object, uint64_t now_usec,
-			      char text[TABLE_CELL_BYTES])
+static void cell_claim_volume(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->claim->volume_name, "");
+	put(text, source->object->claim->volume_name, "");
 }
 
 /* kubectl shows a claim's capacity and modes only when it has a volume. */
-static void cell_claim_capacity(const struct object *object, uint64_t now_usec,
-				char text[TABLE_CELL_BYTES])
+static void cell_claim_capacity(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	if (*object->claim->volume_name && object->claim->status_capacity.is_set)
-		put_quantity(text, &object->claim->status_capacity);
+	if (*source->object->claim->volume_name && source->object->claim->status_capacity.is_set)
+		put_quantity(text, &source->object->claim->status_capacity);
 }
 
-static void cell_claim_access_modes(const struct object *object, uint64_t now_usec,
-				    char text[TABLE_CELL_BYTES])
+static void cell_claim_access_modes(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	if (*object->claim->volume_name)
-		put_access_modes(text, object->claim->access_modes);
+	if (*source->object->claim->volume_name)
+		put_access_modes(text, source->object->claim->access_modes);
 }
 
-static void cell_claim_class(const struct object *object, uint64_t now_usec,
-			     char text[TABLE_CELL_BYTES])
+static void cell_claim_class(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->claim->storage_class, "");
+	put(text, source->object->claim->storage_class, "");
 }
 
-static void cell_claim_request(const struct object *object, uint64_t now_usec,
-			       char text[TABLE_CELL_BYTES])
+static void cell_claim_request(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put_quantity(text, &object->claim->request);
+	put_quantity(text, &source->object->claim->request);
 }
 
-static void cell_claim_mode(const struct object *object, uint64_t now_usec,
-			    char text[TABLE_CELL_BYTES])
+static void cell_claim_mode(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, volume_mode_name(object->claim->mode), "<unset>");
+	put(text, volume_mode_name(source->object->claim->mode), "<unset>");
 }
 
-const struct table_column claim_columns[CLAIM_COLUMN_COUNT] = {
-	{ "Name", 0, cell_name },
-	{ "Status", 0, cell_claim_status },
-	{ "Volume", 0, cell_claim_volume },
-	{ "Capacity", 0, cell_claim_capacity },
-	{ "Access Modes", 0, cell_claim_access_modes },
-	{ "StorageClass", 0, cell_claim_class },
-	{ "Age", 0, cell_age },
-	{ "VolumeMode", 1, cell_claim_mode },
-	{ "Request", 1, cell_claim_request }, /* ours: why it may not bind */
+const struct table_column claim_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Status", .cell = cell_claim_status },
+	{ .name = "Volume", .cell = cell_claim_volume },
+	{ .name = "Capacity", .cell = cell_claim_capacity },
+	{ .name = "Access Modes", .cell = cell_claim_access_modes },
+	{ .name = "StorageClass", .cell = cell_claim_class },
+	{ .name = "Age", .cell = cell_age },
+	{ .name = "VolumeMode", .priority = 1, .cell = cell_claim_mode },
+	{ .name = "Request",
+	  .priority = 1,
+	  .cell = cell_claim_request }, /* ours: why it may not bind */
+	{ 0 },
 };
 
 /* ---- classes ---- */
 
 /* Marked where a claim without a class would find it. */
-static void cell_class_name(const struct object *object, uint64_t now_usec,
-			    char text[TABLE_CELL_BYTES])
+static void cell_class_name(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s", object->meta.name,
-			object->storage_class->is_default ? " (default)" : "");
+	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s", source->object->meta.name,
+			source->object->storage_class->is_default ? " (default)" : "");
 }
 
-static void cell_class_provisioner(const struct object *object, uint64_t now_usec,
-				   char text[TABLE_CELL_BYTES])
+static void cell_class_provisioner(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->storage_class->provisioner, "");
+	put(text, source->object->storage_class->provisioner, "");
 }
 
-static void cell_class_reclaim_policy(const struct object *object, uint64_t now_usec,
+static void cell_class_reclaim_policy(const struct table_source *source,
 				      char text[TABLE_CELL_BYTES])
 {
-	put(text, reclaim_policy_name(object->storage_class->reclaim_policy), "");
+	put(text, reclaim_policy_name(source->object->storage_class->reclaim_policy), "");
 }
 
-static void cell_class_binding(const struct object *object, uint64_t now_usec,
-			       char text[TABLE_CELL_BYTES])
+static void cell_class_binding(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	put(text,
-	    object->storage_class->waits_for_first_consumer ? "WaitForFirstConsumer" : "Immediate",
+	    source->object->storage_class->waits_for_first_consumer ? "WaitForFirstConsumer"
+								    : "Immediate",
 	    "");
 }
 
-static void cell_class_expansion(const struct object *object, uint64_t now_usec,
-				 char text[TABLE_CELL_BYTES])
+static void cell_class_expansion(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	put(text, object->storage_class->allow_volume_expansion ? "true" : "false", "");
+	put(text, source->object->storage_class->allow_volume_expansion ? "true" : "false", "");
 }
 
-const struct table_column storage_class_columns[STORAGE_CLASS_COLUMN_COUNT] = {
-	{ "Name", 0, cell_class_name },
-	{ "Provisioner", 0, cell_class_provisioner },
-	{ "ReclaimPolicy", 0, cell_class_reclaim_policy },
-	{ "VolumeBindingMode", 0, cell_class_binding },
-	{ "AllowVolumeExpansion", 0, cell_class_expansion },
-	{ "Age", 0, cell_age },
+const struct table_column storage_class_columns[] = {
+	{ .name = "Name", .cell = cell_class_name },
+	{ .name = "Provisioner", .cell = cell_class_provisioner },
+	{ .name = "ReclaimPolicy", .cell = cell_class_reclaim_policy },
+	{ .name = "VolumeBindingMode", .cell = cell_class_binding },
+	{ .name = "AllowVolumeExpansion", .cell = cell_class_expansion },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+/* ---- kinds that nobody decodes ---- */
+
+const struct table_column config_map_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column secret_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column node_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column namespace_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column event_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column service_account_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column csi_driver_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column csi_node_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column volume_attachment_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column csi_storage_capacity_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column volume_snapshot_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column volume_snapshot_class_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column volume_snapshot_content_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
+const struct table_column lease_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
 };

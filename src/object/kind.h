@@ -28,19 +28,20 @@ struct kind_row {
 	bool secret;     /* contents are for root alone */
 
 	const struct shape *shape; /* types of the fields we know */
-	/* Fill in what the API machinery would; the tree is valid JSON of this kind. */
+	/* Fill in what the API machinery would; the tree is valid JSON of this kind. NULL: nothing.
+	 */
 	int (*set_defaults)(struct cJSON *tree);
-	/* All rules on one object alone. Reports the first broken one by its field path. */
+	/* All rules on one object alone. Reports the first broken one by its field path. NULL: its
+	 * shape says all. */
 	int (*validate)(const struct cJSON *tree, struct failure *reterr);
 	/* What an update may not change. NULL: everything may. */
 	int (*validate_update)(const struct object *old, const struct object *new_object,
 			       struct failure *reterr);
-	/* Typed struct in @arena, into the union member of @object. */
+	/* Typed struct in @arena, into the union member of @object. NULL: nobody here acts upon the
+	 * kind, so it has none. */
 	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,
 		      struct failure *reterr);
-	/* kubectl's columns; see table.h. */
-	const struct table_column *columns;
-	size_t column_count;
+	const struct table_column *columns; /* kubectl's; ended by a NULL name; see table.h */
 };
 
 /* The row of a kind; static, never NULL. */

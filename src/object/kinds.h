@@ -11,7 +11,11 @@
 #include "object/shape.h"
 #include "object/table.h"
 
-extern const struct shape pod_shape, persistent_volume_shape, claim_shape, storage_class_shape;
+extern const struct shape pod_shape, persistent_volume_shape, claim_shape, storage_class_shape,
+	config_map_shape, secret_shape, node_shape, namespace_shape, event_shape,
+	service_account_shape, csi_driver_shape, csi_node_shape, volume_attachment_shape,
+	csi_storage_capacity_shape, volume_snapshot_shape, volume_snapshot_class_shape,
+	volume_snapshot_content_shape, lease_shape;
 
 int pod_set_defaults(struct cJSON *tree);
 int pod_validate(const struct cJSON *tree, struct failure *reterr);
@@ -42,14 +46,11 @@ int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct o
 			 struct failure *reterr);
 
 /* kubectl's columns; columns.c. */
-enum {
-	POD_COLUMN_COUNT = 6,
-	PERSISTENT_VOLUME_COLUMN_COUNT = 11,
-	CLAIM_COLUMN_COUNT = 9,
-	STORAGE_CLASS_COLUMN_COUNT = 6,
-};
-extern const struct table_column pod_columns[POD_COLUMN_COUNT],
-	persistent_volume_columns[PERSISTENT_VOLUME_COLUMN_COUNT],
-	claim_columns[CLAIM_COLUMN_COUNT], storage_class_columns[STORAGE_CLASS_COLUMN_COUNT];
+extern const struct table_column pod_columns[], persistent_volume_columns[], claim_columns[],
+	storage_class_columns[], config_map_columns[], secret_columns[], node_columns[],
+	namespace_columns[], event_columns[], service_account_columns[], csi_driver_columns[],
+	csi_node_columns[], volume_attachment_columns[], csi_storage_capacity_columns[],
+	volume_snapshot_columns[], volume_snapshot_class_columns[],
+	volume_snapshot_content_columns[], lease_columns[];
 
 #endif

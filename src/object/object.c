@@ -103,12 +103,12 @@ static int complete(const struct kind_row *row, struct cJSON *tree, struct failu
 	if (r < 0)
 		return r;
 	r = metadata_set_defaults(row, tree);
-	if (r == 0)
+	if (r == 0 && row->set_defaults)
 		r = row->set_defaults(tree);
 	if (r < 0)
 		return failed(reterr, r, "cannot fill in defaults");
 	r = metadata_validate(row, tree, reterr);
-	return r < 0 ? r : row->validate(tree, reterr);
+	return r < 0 || !row->validate ? r : row->validate(tree, reterr);
 }
 
 static int decode(const struct kind_row *row, const struct cJSON *tree,
@@ -125,7 +125,7 @@ static int decode(const struct kind_row *row, const struct cJSON *tree,
 		return failed_plain(reterr, -EINVAL, "an object of %zu bytes is too large: %d",
 				    shared->object.json_length, OBJECT_BYTES_MAX);
 	metadata_decode(tree, &shared->arena, &shared->object.meta);
-	r = row->decode(tree, &shared->arena, &shared->object, reterr);
+	r = row->decode ? row->decode(tree, &shared->arena, &shared->object, reterr) : 0;
 	if (r == 0 && arena_exhausted(&shared->arena))
 		r = failed(reterr, -ENOMEM, "cannot decode an object");
 	return r;
@@ -184,6 +184,15 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 	return r < 0 ? r : object_from_tree(tree, ret, reterr);
 }
 
+struct cJSON *object_tree(const struct object *object)
+{
+	struct cJSON *tree = NULL;
+
+	assert(object);
+	(void) parse(object->json, object->json_length, &tree, NULL);
+	return tree; /* our own bytes: only memory can be missing */
+}
+
 int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
 		void *userdata, const struct object **ret, struct failure *reterr)
 {
@@ -191,9 +200,9 @@ int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, voi
 	int r;
 
 	assert(object && edit && ret);
-	r = parse(object->json, object->json_length, &tree, reterr);
-	if (r < 0)
-		return r;
+	tree = object_tree(object);
+	if (!tree)
+		return failed(reterr, -ENOMEM, "cannot edit an object");
 	r = edit(tree, userdata);
 	return r != 0 ? r : object_from_tree(tree, ret, reterr);
 }

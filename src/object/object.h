@@ -27,6 +27,20 @@ enum object_kind {
 	KIND_PERSISTENT_VOLUME,
 	KIND_PERSISTENT_VOLUME_CLAIM,
 	KIND_STORAGE_CLASS,
+	KIND_CONFIG_MAP,
+	KIND_SECRET,
+	KIND_NODE,
+	KIND_NAMESPACE,
+	KIND_EVENT,
+	KIND_SERVICE_ACCOUNT,
+	KIND_CSI_DRIVER,
+	KIND_CSI_NODE,
+	KIND_VOLUME_ATTACHMENT,
+	KIND_CSI_STORAGE_CAPACITY,
+	KIND_VOLUME_SNAPSHOT,
+	KIND_VOLUME_SNAPSHOT_CLASS,
+	KIND_VOLUME_SNAPSHOT_CONTENT,
+	KIND_LEASE,
 	KIND_COUNT
 };
 
@@ -49,7 +63,7 @@ struct object {
 	const char *json; /* canonical bytes, NUL-terminated */
 	size_t json_length;
 	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the
-	 * object. */
+	 * object. NULL for kinds that nobody here acts upon: their JSON is all there is. */
 	union {
 		const struct pod *pod;
 		const struct persistent_volume *persistent_volume;
@@ -98,6 +112,9 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
  */
 int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
 		void *userdata, const struct object **ret, struct failure *reterr);
+
+/* The object's JSON as a tree again; NULL: no memory. Freed with json_free(). */
+struct cJSON *object_tree(const struct object *object);
 
 /* One document of a manifest. Exactly one of object and failure.error is set. */
 struct document {

@@ -87,12 +87,19 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 
 	switch (type->type) {
 	case SHAPE_STRING:
+	case SHAPE_BYTES:
+	case SHAPE_TIME:
+	case SHAPE_MICRO_TIME:
 		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, reterr);
 	case SHAPE_BOOL:
 		return json_is_bool(item) ? 0 : wrong_type(field, "a boolean", item, reterr);
 	case SHAPE_INTEGER:
 		return json_int64(item, &number) ? 0
 						 : wrong_type(field, "an integer", item, reterr);
+	case SHAPE_INT_OR_STRING:
+		return json_is_string(item) || json_int64(item, &number)
+			       ? 0
+			       : wrong_type(field, "an integer or a string", item, reterr);
 	case SHAPE_QUANTITY:
 		return apply_quantity(item, field, reterr);
 	case SHAPE_STRINGS:
@@ -100,6 +107,7 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 	case SHAPE_INTEGERS:
 		return apply_elements(&integer, item, field, reterr);
 	case SHAPE_STRING_MAP:
+	case SHAPE_BYTES_MAP:
 		return apply_values(&string, item, field, reterr);
 	case SHAPE_QUANTITY_MAP:
 		return apply_values(&quantity, item, field, reterr);

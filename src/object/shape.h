@@ -13,12 +13,17 @@
 
 enum shape_type {
 	SHAPE_STRING,
+	SHAPE_BYTES,         /* a string of base64 */
+	SHAPE_TIME,          /* a string of RFC 3339 */
+	SHAPE_MICRO_TIME,    /* the same with microseconds */
+	SHAPE_INT_OR_STRING, /* as of a port: 80 or "http" */
 	SHAPE_BOOL,
 	SHAPE_INTEGER,      /* of 64 bits */
 	SHAPE_QUANTITY,     /* a string, or a number that becomes one */
 	SHAPE_STRINGS,      /* a list of strings */
 	SHAPE_INTEGERS,     /* a list of integers */
 	SHAPE_STRING_MAP,   /* string values */
+	SHAPE_BYTES_MAP,    /* base64 values */
 	SHAPE_QUANTITY_MAP, /* quantity values */
 	SHAPE_OBJECT,       /* of a shape */
 	SHAPE_OBJECTS,      /* a list of objects of a shape */
@@ -35,10 +40,12 @@ struct shape_field {
 	const char *merge_key;
 	const char *description; /* for kubectl explain; NULL: none */
 	bool required;           /* kubectl says so; validation is the kind's own */
+	bool retain_keys; /* a patch of an element keeps only the members it names: volumes */
 };
 
 struct shape {
 	const char *name; /* "PodSpec": its name in OpenAPI; NULL: written out where it is used */
+	const char *package; /* "io.k8s.api.core.v1" before that name; NULL: as of its kind */
 	const char *description;
 	const struct shape_field *fields; /* ended by a NULL name */
 };

@@ -87,7 +87,7 @@ static void add_columns(struct cJSON *table, const struct kind_row *kind)
 {
 	struct cJSON *definitions = json_add_array(table, "columnDefinitions");
 
-	for (size_t i = 0; i < kind->column_count; i++) {
+	for (size_t i = 0; kind->columns[i].name; i++) {
 		struct cJSON *column = json_add_object(definitions, NULL);
 		bool is_name = strcmp(kind->columns[i].name, "Name") == 0;
 
@@ -99,17 +99,56 @@ static void add_columns(struct cJSON *table, const struct kind_row *kind)
 	}
 }
 
+/* Names of members hold no dots. NULL when one of them is absent. */
+static const struct cJSON *find_path(const struct cJSON *tree, const char *path)
+{
+	char key[64];
+
+	for (;;) {
+		size_t length = strcspn(path, ".");
+
+		assert(length < sizeof(key));
+		(void) snprintf(key, sizeof(key), "%.*s", (int) length, path);
+		tree = json_get(tree, key);
+		if (path[length] == '\0')
+			return tree;
+		path += length + 1;
+	}
+}
+
+static void cell_of_path(const struct table_column *column, const struct cJSON *tree,
+			 char text[TABLE_CELL_BYTES])
+{
+	const struct cJSON *item = find_path(tree, column->path);
+	const char *value = json_string(item, column->when_absent ? column->when_absent : "");
+	int64_t number;
+
+	if (json_int64(item, &number))
+		(void) snprintf(text, TABLE_CELL_BYTES, "%" PRId64, number);
+	else if (json_is_bool(item))
+		(void) snprintf(text, TABLE_CELL_BYTES, "%s",
+				json_bool(item, false) ? "true" : "false");
+	else
+		(void) snprintf(text, TABLE_CELL_BYTES, "%s", value);
+}
+
+/* The objects' JSON is parsed only for kinds that nobody decodes. */
 static void add_row(struct cJSON *rows, const struct kind_row *kind, const struct object *object,
 		    uint64_t now_usec)
 {
+	cleanup_json struct cJSON *tree = kind->decode ? NULL : object_tree(object);
+	const struct table_source source = { .object = object, .tree = tree, .now_usec = now_usec };
 	struct cJSON *row = json_add_object(rows, NULL);
 	struct cJSON *cells = json_add_array(row, "cells");
 
 	assert(object->kind == kind->kind);
-	for (size_t i = 0; i < kind->column_count; i++) {
+	for (const struct table_column *column = kind->columns; column->name; column++) {
 		char text[TABLE_CELL_BYTES] = "";
 
-		kind->columns[i].cell(object, now_usec, text);
+		if (column->cell)
+			column->cell(&source, text);
+		else
+			cell_of_path(column, tree, text);
 		json_set_string(cells, NULL, text);
 	}
 	add_metadata(row, object);

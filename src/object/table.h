@@ -10,11 +10,20 @@
 
 enum { TABLE_CELL_BYTES = 512 };
 
+/* What a cell is made from. */
+struct table_source {
+	const struct object *object;
+	const struct cJSON *tree; /* of kinds without a decoded struct; NULL otherwise */
+	uint64_t now_usec;        /* real time, for ages */
+};
+
 struct table_column {
 	const char *name; /* "Access Modes" */
 	int priority;     /* 0 always, 1 only wide */
-	/* Writes the cell; @now_usec is real time, for ages. */
-	void (*cell)(const struct object *object, uint64_t now_usec, char text[TABLE_CELL_BYTES]);
+	void (*cell)(const struct table_source *source, char text[TABLE_CELL_BYTES]);
+	/* Where @cell is NULL: the string or number at these members, "spec.source.name" ... */
+	const char *path;
+	const char *when_absent; /* ... and what stands for it; NULL: nothing */
 };
 
 /* A Table of @count objects of one kind; NULL: no memory. Freed with json_free(). */

@@ -9,20 +9,10 @@
 
 #include <assert.h>
 
-static struct cJSON *tree_of(const struct object *object)
-{
-	static const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
-						   .depth = OBJECT_DEPTH_MAX };
-	struct cJSON *tree = NULL;
-
-	(void) json_parse(object->json, object->json_length, &limits, &tree, NULL);
-	return tree; /* our own bytes: only memory can be missing */
-}
-
 int update_is_same(const struct object *old, const struct object *new_object, const char *member,
 		   int (*hide)(struct cJSON *value, const struct cJSON *old_value), bool *ret)
 {
-	cleanup_json struct cJSON *before = tree_of(old), *now = tree_of(new_object);
+	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
 	cleanup_json struct cJSON *original = NULL;
 	int r = 0;
 

@@ -402,9 +402,8 @@ void populator_change(struct populator *populator, const struct store_change *ch
 			change_pv(populator, change->previous, now_usec);
 		change_pv(populator, object, now_usec);
 		return;
-	case KIND_STORAGE_CLASS:
-	case KIND_COUNT:
-		return;
+	default:
+		return; /* no other kind says what is to be mounted where */
 	}
 }
 

@@ -277,7 +277,7 @@ static void test_what_is_not_served_is_refused(void **state)
 		"/api",
 		"/api/v1",
 		"/api/v2/pods",
-		"/api/v1/secrets",
+		"/api/v1/services",
 		"/api/v1/pods/web",
 		"/apis/storage.k8s.io/v1/pods",
 		"/apis/apps/v1/deployments",
