@@ -39,7 +39,9 @@ struct request {
 	bool too_large; /* the body passed its limit: read on, keep nothing, then 413 */
 	bool running;   /* a handler is on the stack */
 	bool suspended;
-	bool left; /* the client is gone: close without an answer */
+	bool pulling;    /* a stream's pull is on the stack */
+	bool pull_again; /* and was told meanwhile that there is more */
+	bool left;       /* the client is gone: close without an answer */
 };
 
 struct api {
@@ -56,6 +58,9 @@ struct api {
 
 /* How much more than the limit of a body is read and thrown away before we hang up. */
 enum { DISCARD_TIMES = 4 };
+
+/* What the library keeps for a stream to a client that knows no chunks (HTTP/1.0). */
+enum { STREAM_BLOCK_BYTES = 1024 };
 
 /* Waits may take three of four connections; the last quarter is for those who ask why. */
 static bool may_wait(const struct api *api)
@@ -151,6 +156,18 @@ static void on_answered(struct exchange *exchange)
 		resume(request);
 }
 
+/* A stream has bytes again. The library is at work on a connection that is not suspended, and pulls
+ * by itself. */
+static void on_pull_ready(struct exchange *exchange)
+{
+	struct request *request = (struct request *) exchange;
+
+	if (request->pulling)
+		request->pull_again = true;
+	else if (request->suspended)
+		resume(request);
+}
+
 /* Without the source nobody would notice the client leaving, so then there is no waiting. */
 static int suspend(struct request *request)
 {
@@ -173,6 +190,56 @@ static int suspend(struct request *request)
 
 /* ---- sending the answer ---- */
 
+/*
+ * The library wants bytes of a stream. While there are none the connection is suspended: so it has
+ * no time-out then, and a watch may be silent for hours. Bytes that the client does not take are
+ * under the library's time-out, so who never reads is closed.
+ */
+static ssize_t pull(void *userdata, uint64_t position, char *buffer, size_t size)
+{
+	struct request *request = userdata;
+	struct exchange *exchange = &request->exchange;
+	ssize_t n = -1;
+
+	if (request->left)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (exchange->work && !request->api->stopping) {
+		request->pulling = true;
+		request->pull_again = false;
+		n = exchange->pull(exchange->work, buffer, size);
+		request->pulling = false;
+	}
+	assert(n <= (ssize_t) size);
+	if (n > 0)
+		return n;
+	if (n < 0) {
+		exchange_abandon(exchange);
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	}
+	if (suspend(request) < 0)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (request->pull_again)
+		resume(request);
+	return 0;
+}
+
+static struct MHD_Response *make_response(struct request *request)
+{
+	struct exchange *exchange = &request->exchange;
+	struct MHD_Response *response;
+
+	if (exchange->pull) {
+		exchange->pull_ready = on_pull_ready;
+		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, pull,
+							 request, NULL);
+	}
+	response = MHD_create_response_from_buffer(exchange->reply_length, exchange->reply,
+						   MHD_RESPMEM_MUST_FREE);
+	if (response)
+		exchange->reply = NULL; /* the response's */
+	return response;
+}
+
 /* The bytes go to the library, which frees them when they are sent. */
 static enum MHD_Result send_reply(struct request *request)
 {
@@ -181,11 +248,9 @@ static enum MHD_Result send_reply(struct request *request)
 	enum MHD_Result result;
 
 	assert(exchange->status != 0);
-	response = MHD_create_response_from_buffer(exchange->reply_length, exchange->reply,
-						   MHD_RESPMEM_MUST_FREE);
+	response = make_response(request);
 	if (!response)
 		return MHD_NO;
-	exchange->reply = NULL; /* the response's */
 	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
 				       exchange->reply_type);
 	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
@@ -318,7 +383,7 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *connect
 	struct request *request = *request_slot;
 
 	if (!request || request->left || request->api->stopping)
-		return MHD_NO;
+		return MHD_NO; /* closes the connection */
 	if (!request->seen) {
 		request->seen = true;
 		request->connection = connection;
