@@ -4,9 +4,10 @@
  *
  * Read in this order: desired.h (what pods want), actual.h (what is there, as far as we know),
  * dirty.h (which volumes somebody has to look at), populator.h (pods become desired entries),
- * volume_lookup.h (through claims and PVs), ledger.h (the actual table, as it survives a kill),
- * found.h (what is on disk at start), name_sets.h (small indexes). Every change of a table goes
- * through the functions of its one file and marks the volume dirty there; nothing else does.
+ * volume_lookup.h (through claims and PVs), holds.h (whose containers live), ledger.h (the actual
+ * table and the holds, as they survive a kill), found.h (what is on disk at start), name_sets.h
+ * (small indexes). Every change of desired or actual goes through the functions of its one file and
+ * marks the volume dirty there; nothing else does.
  */
 #ifndef PODVOL_STATE_STATE_H
 #define PODVOL_STATE_STATE_H
@@ -15,6 +16,7 @@
 #include "state/desired.h"
 #include "state/dirty.h"
 #include "state/found.h"
+#include "state/holds.h"
 #include "state/ledger.h"
 #include "state/populator.h"
 
