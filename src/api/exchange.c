@@ -36,6 +36,13 @@ static const struct route {
 	{ METHOD_GET, "livez", health_ok },
 	{ METHOD_GET, "readyz", health_ready },
 	{ METHOD_GET, "version", views_version },
+	{ METHOD_GET, "", discovery_index },
+	{ METHOD_GET, "api", discovery_versions },
+	{ METHOD_GET, "api/*", discovery_resources },
+	{ METHOD_GET, "apis", discovery_groups },
+	{ METHOD_GET, "apis/*", discovery_group },
+	{ METHOD_GET, "apis/*/*", discovery_resources },
+	{ METHOD_GET, "podvol/v1", discovery_views_index },
 	{ METHOD_GET, "api/v1/events", views_events },
 	{ METHOD_GET, "api/v1/namespaces/*/events", views_events },
 	{ METHOD_GET, "podvol/v1/version", views_podvol_version },
@@ -55,14 +62,18 @@ static const struct route {
 	{ METHOD_POST, "podvol/v1/pods/*/*/unmount", pods_unmount },
 };
 
+const char *api_route(size_t index)
+{
+	return index < ARRAY_SIZE(routes) ? routes[index].pattern : NULL;
+}
+
 /* Paths whose answers have other forms than objects and views do. */
 static const struct {
 	const char *pattern;
 	unsigned int forms; /* set of FORM_BIT()s, or FORMS_ANY */
 } path_forms[] = {
-	{ "healthz", FORMS_ANY },
-	{ "livez", FORMS_ANY },
-	{ "readyz", FORMS_ANY },
+	{ "healthz", FORMS_ANY },   { "livez", FORMS_ANY },      { "readyz", FORMS_ANY },
+	{ "api", FORMS_DISCOVERY }, { "apis", FORMS_DISCOVERY },
 };
 
 static unsigned int forms_of(const struct api_path *path)

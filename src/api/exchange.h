@@ -116,6 +116,9 @@ struct exchange {
 
 /* Finds the handler and runs it. The answer comes now or later; never both, never none. */
 void api_dispatch(struct exchange *exchange);
+/* The pattern of the route at @index, as api_path_matches() takes it; NULL past the last. A path
+ * that has several methods has several routes. */
+const char *api_route(size_t index);
 
 /**
  * api_form_parse - the form that an Accept header asks for, among those that a path offers
@@ -193,6 +196,9 @@ api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
 /* views.c */
 api_handler views_volumes, views_volume, views_operations, views_manifests, views_events,
 	views_version, views_podvol_version;
+/* discovery.c */
+api_handler discovery_versions, discovery_groups, discovery_group, discovery_resources,
+	discovery_index, discovery_views_index;
 /* {"items": [...]} of volumes, of apply's results; @tree is taken. */
 void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tree);
 void views_reply_applied(struct exchange *exchange, struct cJSON *tree);

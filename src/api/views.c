@@ -202,9 +202,30 @@ void views_podvol_version(struct exchange *exchange)
 	reply_view(exchange, 200, view, &view_version_columns);
 }
 
+/* As Go names it, which is how clients know machines. */
+static const char *platform(void)
+{
+	static const struct {
+		const char *machine, *platform;
+	} rows[] = {
+		{ "x86_64", "linux/amd64" },
+		{ "aarch64", "linux/arm64" },
+		{ "riscv64", "linux/riscv64" },
+	};
+	struct utsname name;
+
+	if (uname(&name) < 0)
+		return "linux";
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (strcmp(rows[i].machine, name.machine) == 0)
+			return rows[i].platform;
+	return "linux";
+}
+
 /* What kubectl version and client libraries read: version.Info of the Kubernetes that we speak. */
 void views_version(struct exchange *exchange)
 {
+	static const char *const go_only[] = { "gitCommit", "buildDate", "goVersion", "compiler" };
 	cleanup_json struct cJSON *ours = agent_view_version(exchange->agent);
 	const char *kubernetes = json_string(json_get(ours, "kubernetes"), "v1.32.0");
 	struct cJSON *info = json_new_object();
@@ -220,6 +241,8 @@ void views_version(struct exchange *exchange)
 			json_string(json_get(ours, "podvol"), "unknown"));
 	(void) json_set_string(info, "gitVersion", text);
 	(void) json_set_string(info, "gitTreeState", "");
-	(void) json_set_string(info, "platform", "linux");
+	for (size_t i = 0; i < ARRAY_SIZE(go_only); i++)
+		(void) json_set_string(info, go_only[i], "");
+	(void) json_set_string(info, "platform", platform());
 	reply_tree(exchange, 200, info);
 }

@@ -203,10 +203,10 @@ static void test_versions(void **state)
 
 	world->agent.version = "{\"podvol\":\"0.1.0\",\"kubernetes\":\"v1.32.0\"}";
 	assert_int_equal(world_request(world, METHOD_GET, "/version", NULL), 200);
-	assert_string_equal(
-		world_reply(world),
-		"{\"major\":\"1\",\"minor\":\"32\",\"gitVersion\":"
-		"\"v1.32.0+podvol-0.1.0\",\"gitTreeState\":\"\",\"platform\":\"linux\"}");
+	assert_string_equal(world_string(world, "major"), "1");
+	assert_string_equal(world_string(world, "minor"), "32");
+	assert_string_equal(world_string(world, "gitVersion"), "v1.32.0+podvol-0.1.0");
+	assert_int_equal(strncmp(world_string(world, "platform"), "linux/", 6), 0);
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/version", NULL), 200);
 	assert_string_equal(world_reply(world), world->agent.version);
 	world_form = FORM_TABLE;
