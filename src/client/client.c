@@ -3,13 +3,12 @@
  * client - the transport of libpodvol: one libcurl handle on a unix socket
  *
  * libcurl keeps the connection between calls, notices a daemon that was restarted and leaves
- * signals alone (CURLOPT_NOSIGNAL). An answer is kept in memory and bounded. Everything that knows
- * curl is in this file.
+ * signals alone (CURLOPT_NOSIGNAL). An answer is kept in memory and bounded. Only this file and
+ * watch.c know curl.
  */
 #include "client/handle.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
 
 #include <curl/curl.h>
 #include <limits.h>
@@ -21,8 +20,6 @@
 enum {
 	ERROR_BYTES = 1024,
 	REPLY_BYTES_MAX = 512 * 1024 * 1024, /* an answer that is longer is none of podvold's */
-	STATUS_BYTES_MAX = 64 * 1024,        /* of a Status that is looked into */
-	STATUS_DEPTH_MAX = 16,
 };
 
 struct podvol {
@@ -170,55 +167,6 @@ static int transport_failed(struct podvol *podvol, CURLcode code, const struct r
 	}
 }
 
-/* The other half of the daemon's table: what it made of an errno becomes one again. */
-static int errno_of_status(int status, const char *reason)
-{
-	switch (status) {
-	case 400:
-	case 415:
-	case 422:
-		return -EBADMSG;
-	case 401:
-	case 403:
-		return -EACCES;
-	case 404:
-		return -ENOENT;
-	case 409:
-		return strcmp(reason, "AlreadyExists") == 0 ? -EEXIST : -EBUSY;
-	case 413:
-	case 414:
-		return -E2BIG;
-	case 429:
-	case 503:
-		return -EAGAIN;
-	case 504:
-		return -ETIMEDOUT;
-	default:
-		return -EIO;
-	}
-}
-
-/* A refusal is a Status, in JSON or, where YAML was asked for, in YAML; the first line of another
- * text is better than none. */
-static int refused(struct podvol *podvol, const struct receiver *receiver)
-{
-	const struct json_limits limits = { .bytes = STATUS_BYTES_MAX, .depth = STATUS_DEPTH_MAX };
-	cleanup_json struct cJSON *tree = NULL;
-	const char *body = receiver->bytes ? receiver->bytes : "";
-	const char *message, *reason;
-
-	if (*body == '{')
-		(void) json_parse(body, receiver->length, &limits, &tree, NULL);
-	message = json_string(json_get(tree, "message"), NULL);
-	reason = json_string(json_get(tree, "reason"), "");
-	if (message)
-		return handle_failed(podvol, errno_of_status(podvol->status, reason), "%s",
-				     message);
-	return handle_failed(podvol, errno_of_status(podvol->status, reason), "HTTP %d%s%.*s",
-			     podvol->status, *body ? ": " : "",
-			     (int) (strcspn(body, "\r\n") & INT_MAX), body);
-}
-
 /* A value with a line break would be another header. */
 static int add_header(struct curl_slist **list, const char *name, const char *value)
 {
@@ -330,7 +278,8 @@ int podvol_request(struct podvol *podvol, const struct podvol_request *request,
 	}
 	if (r == 0) {
 		if (podvol->status >= 400)
-			r = refused(podvol, &receiver);
+			r = refusal_read(podvol->status, receiver.bytes, receiver.length,
+					 podvol->error, sizeof(podvol->error));
 		if (ret)
 			*ret = (struct podvol_reply){ .status = podvol->status,
 						      .body = TAKE_PTR(receiver.bytes),

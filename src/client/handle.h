@@ -27,6 +27,14 @@ int handle_request_table(struct podvol *podvol, const struct podvol_request *req
 /* The library's own time limit of a call that the daemon ends after @timeout_msec. */
 unsigned int handle_time_limit(unsigned int timeout_msec);
 
+/* ---- refusal.c ---- */
+
+/* The errno that a status of 400 or more stands for, and its sentence in @text of @size bytes.
+ * @body: NUL-terminated; a Status, or any text. */
+int refusal_read(int status, const char *body, size_t length, char *text, size_t size);
+
+/* ---- table.c ---- */
+
 /* A Table from the bytes of an answer. Return: 0; -EPROTO with @podvol's sentence; -ENOMEM. */
 int table_parse(struct podvol *podvol, const char *text, size_t length, struct podvol_table **ret);
 

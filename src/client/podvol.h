@@ -56,6 +56,7 @@ extern "C" {
 
 struct podvol;
 struct podvol_table;
+struct podvol_watch;
 
 /**
  * podvol_connect - make a handle
@@ -314,6 +315,16 @@ PODVOL_PUBLIC int podvol_table_get(struct podvol *podvol, const char *path,
 				   struct podvol_table **ret);
 
 /**
+ * podvol_table_parse - a Table from its JSON text, such as a watch hands over
+ * @text:   need not be NUL-terminated; may go away after the call
+ * @length: bytes
+ * @ret:    given to podvol_table_free()
+ *
+ * Return: 0; -EPROTO it is no Table; -EINVAL; -ENOMEM.
+ */
+PODVOL_PUBLIC int podvol_table_parse(const char *text, size_t length, struct podvol_table **ret);
+
+/**
  * podvol_table_free - free a table
  * @table: may be NULL, as in all functions below, where it is an empty one
  */
@@ -341,6 +352,84 @@ PODVOL_PUBLIC const char *podvol_table_cell(const struct podvol_table *table, si
  * shows none, or one without a namespace. Valid as long as the table. */
 PODVOL_PUBLIC const char *podvol_table_row_namespace(const struct podvol_table *table, size_t row);
 PODVOL_PUBLIC const char *podvol_table_row_name(const struct podvol_table *table, size_t row);
+
+/* ---- watching ---- */
+
+enum podvol_event_type {
+	PODVOL_LISTED,      /* all there is; what was known before and is not in it is gone */
+	PODVOL_ADDED,       /* one object: made, or fits the selector now */
+	PODVOL_MODIFIED,    /* one object: as it is now */
+	PODVOL_DELETED,     /* one object: as it was last, or as it no longer fits the selector */
+	PODVOL_INTERRUPTED, /* the daemon went away or is busy; the watch goes on trying */
+};
+
+/* Strings live during the call only. */
+struct podvol_event {
+	enum podvol_event_type type;
+	const char *object; /* JSON, NUL-terminated: the list, or the object; "" when interrupted */
+	size_t length;
+	const char *version; /* resourceVersion up to which all is known now */
+	const char *error;   /* why it was interrupted, for people; else "" */
+};
+
+struct podvol_watch_request {
+	const char *path;   /* of a collection, "/api/v1/pods?labelSelector=..."; escaped */
+	const char *accept; /* of list and objects; NULL: "application/json" */
+	/* Is told what the watch saw, in order, from podvol_watch_process() only. May use other
+	 * handles and watches, but neither process nor free this one. */
+	void (*changed)(void *userdata, const struct podvol_event *event);
+	void *userdata;
+};
+
+/**
+ * podvol_watch_open - begin to watch a collection: its list first, then every change
+ * @podvol:  says where the daemon is; may be freed before the watch
+ * @request: read during the call only
+ * @ret:     given to podvol_watch_free()
+ *
+ * Never blocks: nothing is known before podvol_watch_process(). A daemon that is restarted is asked
+ * to go on where the watch was, and for a new PODVOL_LISTED when it cannot.
+ *
+ * Return: 0; -EINVAL; -ENOMEM; -EMFILE or -ENFILE no more descriptors.
+ */
+PODVOL_PUBLIC int podvol_watch_open(struct podvol *podvol,
+				    const struct podvol_watch_request *request,
+				    struct podvol_watch **ret);
+
+/**
+ * podvol_watch_fd - the one descriptor of a watch: readable when there is something to process
+ * @watch: may be NULL
+ *
+ * The descriptor stays the same and the watch's own: poll it for POLLIN, nothing else. Timers of
+ * the watch are behind it, too.
+ *
+ * Return: the descriptor; -EINVAL for NULL.
+ */
+PODVOL_PUBLIC int podvol_watch_fd(const struct podvol_watch *watch);
+
+/**
+ * podvol_watch_process - take in what has arrived and tell it
+ * @watch: the watch
+ *
+ * Never blocks. Return: 0 the watch goes on; a negative errno as above: it is over, for good, and
+ * podvol_watch_error() says why: the daemon was never reached or refuses (-EACCES, -ENOENT, ...),
+ * or what the path names cannot be watched (-EOPNOTSUPP).
+ */
+PODVOL_PUBLIC int podvol_watch_process(struct podvol_watch *watch);
+
+/**
+ * podvol_watch_error, podvol_watch_status - why a watch is over, as podvol_error() and
+ * podvol_status() say it
+ * @watch: may be NULL
+ */
+PODVOL_PUBLIC const char *podvol_watch_error(const struct podvol_watch *watch);
+PODVOL_PUBLIC int podvol_watch_status(const struct podvol_watch *watch);
+
+/**
+ * podvol_watch_free - end a watch; closes its descriptor
+ * @watch: may be NULL
+ */
+PODVOL_PUBLIC void podvol_watch_free(struct podvol_watch *watch);
 
 #ifdef __cplusplus
 }

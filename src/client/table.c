@@ -96,17 +96,30 @@ static int read_tree(struct podvol_table *table)
 
 int table_parse(struct podvol *podvol, const char *text, size_t length, struct podvol_table **ret)
 {
+	int r = podvol_table_parse(text, length, ret);
+
+	if (r < 0)
+		return handle_failed(podvol, r, "%s",
+				     r == -EPROTO ? "the answer is no Table" : "out of memory");
+	return 0;
+}
+
+int podvol_table_parse(const char *text, size_t length, struct podvol_table **ret)
+{
 	const struct json_limits limits = { .bytes = length + 1, .depth = TABLE_DEPTH_MAX };
-	struct podvol_table *table = calloc(1, sizeof(*table));
+	struct podvol_table *table;
 	int r;
 
+	if (!text || !ret)
+		return -EINVAL;
+	table = calloc(1, sizeof(*table));
 	if (!table)
-		return handle_failed(podvol, -ENOMEM, "out of memory");
+		return -ENOMEM;
 	r = json_parse(text, length, &limits, &table->tree, NULL);
-	if (r < 0 || strcmp(json_string(json_get(table->tree, "kind"), ""), "Table") != 0)
-		r = handle_failed(podvol, -EPROTO, "the answer is no Table");
-	else if (read_tree(table) < 0)
-		r = handle_failed(podvol, -ENOMEM, "out of memory");
+	if (r == 0 || r == -EINVAL)
+		r = strcmp(json_string(json_get(table->tree, "kind"), ""), "Table") == 0
+			    ? read_tree(table)
+			    : -EPROTO;
 	if (r < 0) {
 		podvol_table_free(table);
 		return r;
