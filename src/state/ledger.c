@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "state/ledger_file.h"
+#include "state/ledger_holds.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -156,7 +157,7 @@ static int check_rows(sqlite3 *database, struct failure *reterr)
 				reterr, -EUCLEAN,
 				"the ledger is damaged: the checksum of a row is wrong");
 	}
-	return code == SQLITE_DONE ? 0
+	return code == SQLITE_DONE ? ledger_check_holds(database, reterr)
 				   : ledger_file_failed(database, reterr, "cannot read the ledger");
 }
 
@@ -262,6 +263,11 @@ struct ledger *ledger_free(struct ledger *ledger)
 	(void) sqlite3_close(ledger->database);
 	free(ledger);
 	return NULL;
+}
+
+sqlite3 *ledger_database(struct ledger *ledger)
+{
+	return ledger->database;
 }
 
 /* ---- rows that wait ---- */

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "state/holds.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -18,12 +19,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SCHEMA_VERSION        1
+#define SCHEMA_VERSION        2   /* 1: without the table of holds */
 #define DATABASE_HEADER_BYTES 100 /* of every SQLite file */
 #define TEXT_OF(number)       TEXT_OF_VALUE(number)
 #define TEXT_OF_VALUE(number) #number
 
-/* A believable file holds these two tables, word for word, and nothing else. */
+/* A believable file holds these three tables, word for word, and nothing else. */
 #define HEADER_TABLE                                                                               \
 	"CREATE TABLE header (boot_id TEXT NOT NULL, mount_namespace INTEGER NOT NULL) STRICT"
 #define ENTRY_TABLE                                                                                \
@@ -44,10 +45,27 @@
 	" single_writer INTEGER NOT NULL CHECK (single_writer IN (0, 1)),"                         \
 	" checksum INTEGER NOT NULL,"                                                              \
 	" PRIMARY KEY (unique_name, pod_uid)) STRICT, WITHOUT ROWID"
-static const char schema[] = "BEGIN IMMEDIATE;" HEADER_TABLE ";" ENTRY_TABLE ";"
-			     "INSERT INTO header VALUES ('', 0);"
-			     "PRAGMA user_version = " TEXT_OF(SCHEMA_VERSION) ";"
-									      "COMMIT;";
+#define HOLD_TABLE                                                                                 \
+	"CREATE TABLE hold ("                                                                      \
+	" id TEXT PRIMARY KEY NOT NULL,"                                                           \
+	" pod_uid TEXT NOT NULL CHECK (pod_uid <> ''),"                                            \
+	" pod_namespace TEXT NOT NULL,"                                                            \
+	" pod_name TEXT NOT NULL,"                                                                 \
+	" container TEXT NOT NULL,"                                                                \
+	" cgroup TEXT NOT NULL,"                                                                   \
+	" kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),"                                     \
+	" pid INTEGER NOT NULL,"                                                                   \
+	" start_time INTEGER NOT NULL,"                                                            \
+	" cgroup_id INTEGER NOT NULL,"                                                             \
+	" since INTEGER NOT NULL,"                                                                 \
+	" ended_before INTEGER NOT NULL,"                                                          \
+	" checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID"
+#define SET_VERSION "PRAGMA user_version = " TEXT_OF(SCHEMA_VERSION) ";"
+static const char schema[] = "BEGIN IMMEDIATE;" HEADER_TABLE ";" ENTRY_TABLE ";" HOLD_TABLE ";"
+			     "INSERT INTO header VALUES ('', 0);" SET_VERSION "COMMIT;";
+/* What version 1 lacks: what it knew is as true after an upgrade as before. */
+static const char schema_from_1[] = "BEGIN IMMEDIATE;" HOLD_TABLE ";" SET_VERSION "COMMIT;";
+static_assert(HOLD_KIND_COUNT == 3, "the schema's check on kind has its limits from this");
 static_assert(MOUNT_STATE_COUNT == 3, "the schema's check on state has its limits from this");
 
 static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
@@ -108,8 +126,8 @@ static int prepare(sqlite3 *database, const char *sql, sqlite3_stmt **ret, struc
 
 /* ---- may what is in the file be believed? ---- */
 
-/* Return: 1 the file holds nothing at all; 0 our tables; -EUCLEAN something else. */
-static int check_schema(sqlite3 *database, struct failure *reterr)
+/* Return: 0 our tables; -EUCLEAN something else; @ret: what makes them complete, or NULL. */
+static int check_schema(sqlite3 *database, const char **ret, struct failure *reterr)
 {
 	cleanup_statement sqlite3_stmt *statement = NULL;
 	const char *tables;
@@ -124,13 +142,20 @@ static int check_schema(sqlite3 *database, struct failure *reterr)
 
 	version = sqlite3_column_int(statement, 0);
 	tables = (const char *) sqlite3_column_text(statement, 1);
-	if (!tables && version == 0)
-		return 1;
+	*ret = NULL;
+	if (!tables && version == 0) {
+		*ret = schema;
+		return 0;
+	}
 	if (version > SCHEMA_VERSION)
 		return failed_plain(reterr, -EUCLEAN,
 				    "the ledger has schema version %d, this program knows %d",
 				    version, SCHEMA_VERSION);
-	if (!tables || strcmp(tables, HEADER_TABLE ";" ENTRY_TABLE) != 0)
+	if (tables && version == 1 && strcmp(tables, HEADER_TABLE ";" ENTRY_TABLE) == 0) {
+		*ret = schema_from_1;
+		return 0;
+	}
+	if (!tables || strcmp(tables, HEADER_TABLE ";" ENTRY_TABLE ";" HOLD_TABLE) != 0)
 		return failed_plain(reterr, -EUCLEAN, "the file holds no ledger");
 	return 0;
 }
@@ -176,7 +201,8 @@ static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 	cleanup_statement sqlite3_stmt *statement = NULL;
 	int error;
 
-	error = ledger_file_execute(database, "BEGIN IMMEDIATE; DELETE FROM entry;", reterr);
+	error = ledger_file_execute(
+		database, "BEGIN IMMEDIATE; DELETE FROM entry; DELETE FROM hold;", reterr);
 	if (error < 0)
 		return error;
 
@@ -196,11 +222,12 @@ static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 static int judge(sqlite3 *database, const struct ledger_identity *identity,
 		 int (*check)(sqlite3 *database, struct failure *reterr), struct failure *reterr)
 {
+	const char *missing;
 	int error;
 
-	error = check_schema(database, reterr);
-	if (error == 1)
-		error = ledger_file_execute(database, schema, reterr);
+	error = check_schema(database, &missing, reterr);
+	if (error == 0 && missing)
+		error = ledger_file_execute(database, missing, reterr);
 	if (error == 0)
 		error = check_pages(database, reterr);
 	if (error == 0)

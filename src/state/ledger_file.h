@@ -2,8 +2,9 @@
 /*
  * ledger_file - the SQLite file behind the ledger: opened, judged, begun anew
  *
- * Only ledger.c uses this. It decides whether what is in the file may be believed: the right
- * schema, no damage, this boot and this mount namespace. What the rows mean is ledger.c's.
+ * Only ledger.c and ledger_holds.c use this. It decides whether what is in the file may be
+ * believed: the right schema, no damage, this boot and this mount namespace. What the rows mean is
+ * theirs.
  */
 #ifndef PODVOL_STATE_LEDGER_FILE_H
 #define PODVOL_STATE_LEDGER_FILE_H
@@ -25,6 +26,9 @@
 int ledger_file_open(const char *run_dir, const struct ledger_identity *identity,
 		     int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
 		     struct failure *reterr);
+
+/* ledger.c: the file of an open ledger; its own. */
+sqlite3 *ledger_database(struct ledger *ledger);
 
 /* What SQLite's answer means as an errno; -EUCLEAN is damage. */
 int ledger_file_error(sqlite3 *database);
