@@ -6,7 +6,7 @@
  * left the store while volumes of it are still mounted can be waited for and taken down. Nothing is
  * mounted from here: a stored pod is wanted, and the answer waits for the rest of the program.
  */
-#include "api/exchange.h"
+#include "api/named_pod.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -15,16 +15,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { POD_UID_BYTES = 128 };
-
-/* A pod that was asked for. */
-struct named_pod {
-	char name_space[64];
-	char name[254];
-	char uid[POD_UID_BYTES];
-	bool is_stored;
-};
 
 struct pod_wait {
 	struct exchange *exchange; /* NULL: the client left while the delete was under way */
@@ -35,97 +25,6 @@ struct pod_wait {
 	uint64_t deadline_usec; /* monotonic */
 	bool no_wait;
 };
-
-/* ---- which pod ---- */
-
-static void copy_text(char *to, size_t bytes, const char *text)
-{
-	(void) snprintf(to, bytes, "%s", text);
-}
-
-static void name_stored(const struct object *object, struct named_pod *ret)
-{
-	copy_text(ret->name_space, sizeof(ret->name_space), object->meta.name_space);
-	copy_text(ret->name, sizeof(ret->name), object->meta.name);
-	copy_text(ret->uid, sizeof(ret->uid), object->meta.uid);
-	ret->is_stored = true;
-}
-
-/* A uid stands where a name may: nothing else about the pod needs to be known. */
-static int match_uid(const struct object *object, void *userdata)
-{
-	struct named_pod *pod = userdata;
-
-	if (strcmp(object->meta.uid, pod->name) != 0)
-		return 0;
-	name_stored(object, pod);
-	return 1;
-}
-
-/* A pod that is gone from the store lives on in the volumes that are still mounted for it. */
-static bool find_mounted(struct agent *agent, struct named_pod *pod)
-{
-	cleanup_json struct cJSON *tree = agent_view_volumes(agent, NULL);
-	char key[sizeof(pod->name_space) + sizeof(pod->name)];
-	const struct cJSON *item;
-
-	(void) snprintf(key, sizeof(key), "%s/%s", pod->name_space, pod->name);
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
-		const char *uid = json_string(json_get(item, "podUID"), "");
-		const char *known_as = json_string(json_get(item, "pod"), "");
-		const char *slash = strchr(known_as, '/');
-
-		if (strcmp(known_as, key) != 0 && strcmp(uid, pod->name) != 0)
-			continue;
-		copy_text(pod->uid, sizeof(pod->uid), uid);
-		if (slash) {
-			(void) snprintf(pod->name_space, sizeof(pod->name_space), "%.*s",
-					(int) (slash - known_as), known_as);
-			copy_text(pod->name, sizeof(pod->name), slash + 1);
-		}
-		return true;
-	}
-	return false;
-}
-
-/* podvol/v1/pods/[NAMESPACE/]WORD/verb. False: nobody knows it; @ret names it all the same. */
-static bool find_pod(struct exchange *exchange, struct named_pod *ret)
-{
-	const struct api_path *path = &exchange->path;
-	bool has_namespace = path->segment_count == 6;
-	struct store *store = agent_store(exchange->agent);
-	const struct object *object;
-
-	assert(has_namespace || path->segment_count == 5);
-	*ret = (struct named_pod){ 0 };
-	copy_text(ret->name_space, sizeof(ret->name_space),
-		  has_namespace ? path->segments[3] : "default");
-	copy_text(ret->name, sizeof(ret->name), path->segments[path->segment_count - 2]);
-
-	object = store_get(store, KIND_POD, ret->name_space, ret->name);
-	if (object) {
-		name_stored(object, ret);
-		return true;
-	}
-	if (!has_namespace && store_list(store, KIND_POD, NULL, match_uid, ret) > 0)
-		return true;
-	return find_mounted(exchange->agent, ret);
-}
-
-static void refuse_unknown(struct exchange *exchange, const struct named_pod *pod)
-{
-	const struct reply_details details = { .row = kind_row(KIND_POD), .name = pod->name };
-
-	reply_error(exchange, -ENOENT, &details, NULL);
-}
-
-/* Looked up anew each time: the pod may have gone between question and answer. */
-static const struct object *stored_object(struct agent *agent, const struct named_pod *pod)
-{
-	if (!pod->is_stored)
-		return NULL;
-	return store_get(agent_store(agent), KIND_POD, pod->name_space, pod->name);
-}
 
 /* ---- the volumes of one pod ---- */
 
@@ -145,7 +44,7 @@ static struct cJSON *keep_items_of(struct cJSON *tree, const char *uid)
 
 static struct cJSON *volumes_of(struct agent *agent, const struct named_pod *pod)
 {
-	const struct object *object = stored_object(agent, pod);
+	const struct object *object = named_pod_object(agent, pod);
 
 	if (object)
 		return agent_view_volumes(agent, object);
@@ -156,10 +55,10 @@ void pods_volumes(struct exchange *exchange)
 {
 	struct named_pod pod;
 
-	if (find_pod(exchange, &pod))
+	if (named_pod_find(exchange, 1, &pod))
 		views_reply_volumes(exchange, 200, volumes_of(exchange->agent, &pod));
 	else
-		refuse_unknown(exchange, &pod);
+		named_pod_refuse(exchange, &pod);
 }
 
 /* ---- waiting ---- */
@@ -293,8 +192,8 @@ static void wait_for_mounted(struct exchange *exchange, bool answer_now)
 	struct named_pod pod;
 	struct pod_wait *wait;
 
-	if (!find_pod(exchange, &pod) || !pod.is_stored) {
-		refuse_unknown(exchange, &pod);
+	if (!named_pod_find(exchange, 1, &pod) || !pod.is_stored) {
+		named_pod_refuse(exchange, &pod);
 		return;
 	}
 	wait = wait_new(exchange, WAIT_MOUNTED, &pod);
@@ -314,7 +213,7 @@ static void wait_for_unmounted(struct exchange *exchange)
 	struct named_pod pod;
 	struct pod_wait *wait;
 
-	if (!find_pod(exchange, &pod)) {
+	if (!named_pod_find(exchange, 1, &pod)) {
 		reply_unmounted(exchange, 200, &pod, "has no volume mounted");
 		return;
 	}
@@ -395,11 +294,11 @@ void pods_unmount(struct exchange *exchange)
 	struct pod_wait *wait;
 	const char *file;
 
-	if (!find_pod(exchange, &pod)) {
-		refuse_unknown(exchange, &pod);
+	if (!named_pod_find(exchange, 1, &pod)) {
+		named_pod_refuse(exchange, &pod);
 		return;
 	}
-	object = stored_object(exchange->agent, &pod);
+	object = named_pod_object(exchange->agent, &pod);
 	file = object ? agent_manifest_file_of(exchange->agent, object) : NULL;
 	if (file) {
 		reply_refusal(exchange, API_CONFLICT,

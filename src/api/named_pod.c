@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * named_pod - the pod that a path below podvol/v1/pods means; see named_pod.h
+ *
+ * Changes nothing and answers nothing but that there is no such pod.
+ */
+#include "api/named_pod.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PREFIX_SEGMENTS = 3 }; /* podvol/v1/pods */
+
+static void copy_text(char *to, size_t bytes, const char *text)
+{
+	(void) snprintf(to, bytes, "%s", text);
+}
+
+static void name_stored(const struct object *object, struct named_pod *ret)
+{
+	copy_text(ret->name_space, sizeof(ret->name_space), object->meta.name_space);
+	copy_text(ret->name, sizeof(ret->name), object->meta.name);
+	copy_text(ret->uid, sizeof(ret->uid), object->meta.uid);
+	ret->is_stored = true;
+}
+
+/* A uid stands where a name may: nothing else about the pod needs to be known. */
+static int match_uid(const struct object *object, void *userdata)
+{
+	struct named_pod *pod = userdata;
+
+	if (strcmp(object->meta.uid, pod->name) != 0)
+		return 0;
+	name_stored(object, pod);
+	return 1;
+}
+
+/* A pod that is gone from the store lives on in the volumes that are still mounted for it. */
+static bool find_mounted(struct agent *agent, struct named_pod *pod)
+{
+	cleanup_json struct cJSON *tree = agent_view_volumes(agent, NULL);
+	char key[sizeof(pod->name_space) + sizeof(pod->name)];
+	const struct cJSON *item;
+
+	(void) snprintf(key, sizeof(key), "%s/%s", pod->name_space, pod->name);
+	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
+		const char *uid = json_string(json_get(item, "podUID"), "");
+		const char *known_as = json_string(json_get(item, "pod"), "");
+		const char *slash = strchr(known_as, '/');
+
+		if (strcmp(known_as, key) != 0 && strcmp(uid, pod->name) != 0)
+			continue;
+		copy_text(pod->uid, sizeof(pod->uid), uid);
+		if (slash) {
+			(void) snprintf(pod->name_space, sizeof(pod->name_space), "%.*s",
+					(int) (slash - known_as), known_as);
+			copy_text(pod->name, sizeof(pod->name), slash + 1);
+		}
+		return true;
+	}
+	return false;
+}
+
+bool named_pod_find(struct exchange *exchange, size_t tail, struct named_pod *ret)
+{
+	const struct api_path *path = &exchange->path;
+	bool has_namespace = path->segment_count == PREFIX_SEGMENTS + 2 + tail;
+	struct store *store = agent_store(exchange->agent);
+	const struct object *object;
+
+	assert(has_namespace || path->segment_count == PREFIX_SEGMENTS + 1 + tail);
+	*ret = (struct named_pod){ 0 };
+	copy_text(ret->name_space, sizeof(ret->name_space),
+		  has_namespace ? path->segments[PREFIX_SEGMENTS] : "default");
+	copy_text(ret->name, sizeof(ret->name), path->segments[path->segment_count - 1 - tail]);
+
+	object = store_get(store, KIND_POD, ret->name_space, ret->name);
+	if (object) {
+		name_stored(object, ret);
+		return true;
+	}
+	if (!has_namespace && store_list(store, KIND_POD, NULL, match_uid, ret) > 0)
+		return true;
+	return find_mounted(exchange->agent, ret);
+}
+
+void named_pod_refuse(struct exchange *exchange, const struct named_pod *pod)
+{
+	const struct reply_details details = { .row = kind_row(KIND_POD), .name = pod->name };
+
+	reply_error(exchange, -ENOENT, &details, NULL);
+}
+
+const struct object *named_pod_object(struct agent *agent, const struct named_pod *pod)
+{
+	if (!pod->is_stored)
+		return NULL;
+	return store_get(agent_store(agent), KIND_POD, pod->name_space, pod->name);
+}
