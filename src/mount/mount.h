@@ -196,12 +196,21 @@ char *mount_options_join(const char *const *options, size_t count, const char *p
 int mount_options_split(const char *options, struct mount_attributes *ret_attributes,
 			char **ret_data, struct failure *reterr);
 
-/* ---- ownership.c: fsGroup ---- */
+/* ---- ownership_crew.c: fsGroup ---- */
+
+/* How far a walk is, for who looks from another thread; zeroed by its owner before. */
+struct ownership_progress {
+	_Atomic uint64_t begun_usec; /* monotonic; 0 not yet */
+	_Atomic uint64_t entries, changed;
+	/* Entries that the file system holds, an upper bound of what there is to do; 0 unknown. */
+	_Atomic uint64_t expected;
+};
 
 struct ownership {
 	gid_t gid;
 	bool read_only_volume; /* mask 0440/0550 instead of 0660/0770 */
 	bool on_root_mismatch; /* skip when the root already matches (cases 71 to 76) */
+	struct ownership_progress *progress; /* NULL: nobody looks */
 };
 
 struct ownership_counts {
@@ -210,9 +219,13 @@ struct ownership_counts {
 };
 
 /**
- * ownership_apply - give a tree to a group, children first and root last [worker; may take hours]
+ * ownership_apply - give a tree to a group, the root last of all [worker; may take hours]
  * @root_fd:  O_PATH or readable directory; its mount is never left
  * @cancel:   looked at between entries; may be NULL
+ *
+ * A tree that is not small is walked by several threads, one of them the caller's; a directory
+ * changes after what lies directly in it. The root changes after everything else, so that a walk
+ * that was broken off is always noticed; walked again, it touches nothing that it finished before.
  *
  * Symbolic links are changed themselves and never followed; entries that already match are not
  * touched; owner uids never change; bits are only added (spec: plugins, 8).

@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ownership - give the files of a volume to the pod's group (fsGroup)
+ * ownership - give the entries of a volume to the pod's group (fsGroup), one after the other
  *
  * Privileged: CAP_CHOWN, CAP_FOWNER, in a tree that a pod may be changing meanwhile. The argument:
  * an entry that needs a change is opened (O_PATH, no link followed), looked at again through that
  * descriptor, and changed through it, so that the bits of one file are never given to another; no
- * mount is entered. Owners never change, bits are only added, and what matches is not touched.
- * Files with several names are changed like any other, as kubelet does.
+ * mount is entered. Only where nobody but root could put another entry in its place, and where no
+ * setuid, setgid or sticky bit is involved, it is changed by its name, which costs half. Owners
+ * never change, bits are only added, and what matches is not touched. Files with several names are
+ * changed like any other, as kubelet does.
  */
 #include "mount/ownership.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "mount/safe_path.h"
 #include "mount/tree_walk.h"
 
 #include <assert.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
-
-enum {
-	REFUSALS_LOGGED_MAX = 10, /* lines per walk; the rest is counted */
-	SLOW_USEC = 30 * USEC_PER_SEC,
-};
 
 struct ownership_walk {
 	struct tree_walk *tree; /* NULL: the root is no directory, or all is done */
 	struct ownership ownership;
 	int root_fd; /* borrowed */
 	bool root_is_file;
+	int (*wait)(void *userdata); /* before the root; NULL: nobody works beside us */
+	void *wait_userdata;
 };
 
 /* The bits an entry of this type gets; symbolic links have none of their own. */
@@ -54,7 +51,7 @@ static void count_refusal(const char *name, const char *what, int error,
 			  struct ownership_counts *counts)
 {
 	counts->ignored++;
-	if (counts->ignored <= REFUSALS_LOGGED_MAX)
+	if (counts->ignored <= OWNERSHIP_REFUSALS_LOGGED)
 		log_message(LOG_WARNING, "cannot change the %s of '%s' in a volume, ignoring: %s",
 			    what, name ? name : ".", strerror(-error));
 }
@@ -96,9 +93,38 @@ out:
 	return 0;
 }
 
+/* The same by name, where nobody can have put another entry there: not even a symbolic link, so
+ * that plain fchmodat(2), which follows them, is as good. First the group: bits are for the new
+ * one. */
+static void change_guarded(const struct tree_entry *entry, const struct ownership *ownership,
+			   struct ownership_counts *counts)
+{
+	mode_t mode = entry->status.stx_mode & 07777;
+	mode_t wanted = mode | added_bits(entry->status.stx_mode, ownership->read_only_volume);
+	bool changed = false, refused = false;
+
+	if (entry->status.stx_gid != ownership->gid) {
+		if (fchownat(entry->parent_fd, entry->name, (uid_t) -1, ownership->gid,
+			     AT_SYMLINK_NOFOLLOW) == 0) {
+			changed = true;
+		} else if (errno != ENOENT) {
+			count_refusal(entry->name, "group", -errno, counts);
+			refused = true;
+		}
+	}
+	if (mode != wanted) {
+		if (fchmodat(entry->parent_fd, entry->name, wanted, 0) == 0)
+			changed = true;
+		else if (errno != ENOENT && !refused)
+			count_refusal(entry->name, "mode", -errno, counts);
+	}
+	counts->changed += changed;
+}
+
 static int change_entry(const struct tree_entry *entry, const struct ownership *ownership,
 			struct ownership_counts *counts)
 {
+	mode_t special = entry->status.stx_mode & (S_ISUID | S_ISGID | S_ISVTX);
 	cleanup_close int fd = -EBADF;
 
 	if (entry->other_mount)
@@ -108,6 +134,10 @@ static int change_entry(const struct tree_entry *entry, const struct ownership *
 		return 0;
 	if (entry->directory_fd >= 0)
 		return change(entry->directory_fd, entry->name, ownership, counts);
+	if (entry->guarded && special == 0) {
+		change_guarded(entry, ownership, counts);
+		return 0;
+	}
 
 	fd = path_open(entry->parent_fd, entry->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
 	if (fd == -ENOENT || fd == -EXDEV)
@@ -144,6 +174,21 @@ struct ownership_walk *ownership_walk_free(struct ownership_walk *walk)
 	return NULL;
 }
 
+void ownership_walk_offer(struct ownership_walk *walk, tree_offer_fn *offer, void *userdata)
+{
+	assert(walk);
+	if (walk->tree)
+		tree_walk_offer(walk->tree, offer, userdata);
+}
+
+void ownership_walk_root_last(struct ownership_walk *walk, int (*wait)(void *userdata),
+			      void *userdata)
+{
+	assert(walk && wait);
+	walk->wait = wait;
+	walk->wait_userdata = userdata;
+}
+
 int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts)
 {
 	struct tree_entry entry;
@@ -157,6 +202,11 @@ int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts)
 	result = tree_walk_next(walk->tree, &entry);
 	if (result <= 0)
 		return result;
+	if (!entry.name && walk->wait) {
+		result = walk->wait(walk->wait_userdata);
+		if (result < 0)
+			return result;
+	}
 	result = change_entry(&entry, &walk->ownership, counts);
 	return result < 0 ? result : 1;
 }
@@ -167,57 +217,4 @@ bool ownership_root_matches(int root_fd, const struct ownership *ownership)
 
 	return fstat(root_fd, &status) == 0 && S_ISDIR(status.st_mode) &&
 	       matches(status.st_mode, status.st_gid, ownership);
-}
-
-static int walk_all(struct ownership_walk *walk, const atomic_bool *cancel,
-		    struct ownership_counts *counts)
-{
-	uint64_t begun_usec = monotonic_usec();
-	bool said_slow = false;
-	int result;
-
-	while ((result = ownership_step(walk, counts)) > 0) {
-		if (cancel && atomic_load(cancel))
-			return -ECANCELED;
-		if (!said_slow && monotonic_usec() - begun_usec > SLOW_USEC) {
-			said_slow = true;
-			log_message(LOG_WARNING,
-				    "changing the group of a volume to %u takes long: %" PRIu64
-				    " entries so far; fsGroupChangePolicy OnRootMismatch would "
-				    "skip this the next time",
-				    walk->ownership.gid, counts->entries);
-		}
-	}
-	return result;
-}
-
-int ownership_apply(int root_fd, const struct ownership *ownership, const atomic_bool *cancel,
-		    struct ownership_counts *ret, struct failure *reterr)
-{
-	struct ownership_counts counts = { 0 };
-	struct ownership_walk *walk = NULL;
-	int result;
-
-	assert(root_fd >= 0 && ownership);
-	if (ret)
-		*ret = counts;
-	if (ownership->on_root_mismatch && ownership_root_matches(root_fd, ownership))
-		return 0;
-
-	result = ownership_walk_new(root_fd, ownership, &walk);
-	if (result < 0)
-		return failed(reterr, result, "cannot read the volume to change its group");
-	result = walk_all(walk, cancel, &counts);
-	(void) ownership_walk_free(walk);
-	if (counts.ignored > REFUSALS_LOGGED_MAX)
-		log_message(LOG_WARNING, "%" PRIu64 " entries of a volume kept owner or mode",
-			    counts.ignored);
-	if (ret)
-		*ret = counts;
-	if (result == -ECANCELED)
-		return failed_plain(reterr, result,
-				    "changing the group was given up after %" PRIu64 " entries",
-				    counts.entries);
-	return result < 0 ? failed(reterr, result, "cannot change the group of the whole volume")
-			  : 1;
 }

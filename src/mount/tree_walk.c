@@ -25,6 +25,7 @@ struct frame {
 	off_t offset;    /* where the directory goes on after the last entry given out */
 	uint64_t device; /* together: which directory this is */
 	uint64_t inode;
+	bool guarded; /* see struct tree_entry */
 };
 
 struct tree_walk {
@@ -33,6 +34,8 @@ struct tree_walk {
 	size_t suspended;      /* frames[0 .. suspended - 1] have no descriptor */
 	struct frame finished; /* the directory given out last: open until the next call */
 	uint64_t mount_id;
+	tree_offer_fn *offer;
+	void *offer_userdata;
 };
 
 static int look_at(int fd, const char *name, struct statx *ret)
@@ -112,6 +115,9 @@ static int walk_push(struct tree_walk *walk, int taken_fd, const char *name,
 	frame.buffer = malloc(BUFFER_BYTES);
 	frame.device = status_device(status);
 	frame.inode = status->stx_ino;
+	/* With an access list the group's bits are its mask: without w there nobody named in it can
+	 * write either. */
+	frame.guarded = status->stx_uid == 0 && !(status->stx_mode & (S_IWGRP | S_IWOTH));
 	if (!frame.buffer || (name && !frame.name))
 		return -ENOMEM;
 
@@ -148,6 +154,13 @@ int tree_walk_new(int root_fd, struct tree_walk **ret)
 		return result;
 	*ret = TAKE_PTR(walk);
 	return 0;
+}
+
+void tree_walk_offer(struct tree_walk *walk, tree_offer_fn *offer, void *userdata)
+{
+	assert(walk && offer);
+	walk->offer = offer;
+	walk->offer_userdata = userdata;
 }
 
 struct tree_walk *tree_walk_free(struct tree_walk *walk)
@@ -217,6 +230,7 @@ static int walk_pop(struct tree_walk *walk, struct tree_entry *ret)
 		walk->suspended--;
 	}
 	ret->parent_fd = above->fd;
+	ret->guarded = above->guarded;
 	return 1;
 }
 
@@ -227,7 +241,10 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
 	int fd, result;
 
-	*ret = (struct tree_entry){ .parent_fd = frame->fd, .name = name, .directory_fd = -EBADF };
+	*ret = (struct tree_entry){ .parent_fd = frame->fd,
+				    .name = name,
+				    .directory_fd = -EBADF,
+				    .guarded = frame->guarded };
 	result = look_at(frame->fd, name, &ret->status);
 	if (result == -ENOENT)
 		return 0;
@@ -240,6 +257,8 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 	fd = path_open(frame->fd, name, flags, PATH_NO_SYMLINKS);
 	if (fd < 0)
 		return fd;
+	if (walk->offer && walk->offer(walk->offer_userdata, fd))
+		return 0;
 	result = look_at(fd, "", &ret->status);
 	if (result < 0) {
 		(void) close_keep_errno(fd);

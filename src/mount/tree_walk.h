@@ -23,6 +23,8 @@ struct tree_entry {
 	const char *name; /* within the parent; NULL for the root */
 	int directory_fd; /* readable, of a directory whose children came before; else -EBADF */
 	bool other_mount; /* something is mounted on this name: its own entry is hidden beneath */
+	bool guarded;     /* only root can rename or replace what the parent holds: the parent is
+			     root's, and neither group nor others may write to it */
 	struct statx status; /* type, mode, owner, group: of a moment ago */
 };
 
@@ -35,6 +37,13 @@ struct tree_walk;
  * Return: 0; -ENOTDIR; else as open.
  */
 int tree_walk_new(int root_fd, struct tree_walk **ret);
+
+/* May somebody else walk this directory? True: the descriptor is theirs, and this walk leaves out
+ * the directory and everything below it. */
+typedef bool tree_offer_fn(void *userdata, int directory_fd);
+/* Asked for every directory below the root, before the walk goes down into it. */
+void tree_walk_offer(struct tree_walk *walk, tree_offer_fn *offer, void *userdata);
+
 struct tree_walk *tree_walk_free(struct tree_walk *walk);
 void tree_walk_freep(struct tree_walk **walk);
 
