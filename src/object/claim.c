@@ -18,49 +18,6 @@
 #define ANNOTATION_CLASS               "volume.beta.kubernetes.io/storage-class"
 #define FINALIZER_CLAIM                "kubernetes.io/pvc-protection"
 
-static const struct shape resources_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "requests", .type = SHAPE_QUANTITY_MAP },
-			{ .name = "limits", .type = SHAPE_QUANTITY_MAP },
-			{ 0 },
-		}
-};
-
-const struct shape claim_spec_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "accessModes", .type = SHAPE_STRINGS },
-			{ .name = "resources", .type = SHAPE_OBJECT, .of = &resources_shape },
-			{ .name = "volumeName", .type = SHAPE_STRING },
-			{ .name = "storageClassName", .type = SHAPE_STRING },
-			{ .name = "volumeMode", .type = SHAPE_STRING },
-			{ .name = "selector", .type = SHAPE_OBJECT, .of = &label_selector_shape },
-			{ .name = "dataSource", .type = SHAPE_OBJECT },
-			{ .name = "dataSourceRef", .type = SHAPE_OBJECT },
-			{ .name = "volumeAttributesClassName", .type = SHAPE_STRING },
-			{ 0 },
-		}
-};
-
-static const struct shape status_shape = { .fields = (const struct shape_field[]){
-						   { .name = "phase", .type = SHAPE_STRING },
-						   { .name = "accessModes", .type = SHAPE_STRINGS },
-						   { .name = "capacity",
-						     .type = SHAPE_QUANTITY_MAP },
-						   { 0 },
-					   } };
-
-const struct shape claim_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
-			{ .name = "spec", .type = SHAPE_OBJECT, .of = &claim_spec_shape },
-			{ .name = "status", .type = SHAPE_OBJECT, .of = &status_shape },
-			{ 0 },
-		}
-};
-
 static const char *const phase_names[] = {
 	[CLAIM_PHASE_UNSET] = "",
 	[CLAIM_PENDING] = "Pending",

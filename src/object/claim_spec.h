@@ -9,9 +9,6 @@
 
 #include "object/field.h"
 #include "object/persistent_volume.h"
-#include "object/shape.h"
-
-extern const struct shape claim_spec_shape;
 
 int claim_spec_set_defaults(struct cJSON *spec);
 int claim_spec_validate(const struct cJSON *spec, const struct field *field,

@@ -15,32 +15,38 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_BYTES = 160, LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
+enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
 
-static void spell(const struct field *field, char path[PATH_BYTES])
+static void append(const struct field *field, char path[FIELD_PATH_BYTES])
 {
 	size_t used;
 
 	if (field->parent)
-		spell(field->parent, path);
+		append(field->parent, path);
 	used = strlen(path);
 	if (field->name && field->is_key)
-		(void) snprintf(path + used, PATH_BYTES - used, "[%.60s]", field->name);
+		(void) snprintf(path + used, FIELD_PATH_BYTES - used, "[%.60s]", field->name);
 	else if (field->name)
-		(void) snprintf(path + used, PATH_BYTES - used, "%s%s", used ? "." : "",
+		(void) snprintf(path + used, FIELD_PATH_BYTES - used, "%s%s", used ? "." : "",
 				field->name);
 	else
-		(void) snprintf(path + used, PATH_BYTES - used, "[%zu]", field->index);
+		(void) snprintf(path + used, FIELD_PATH_BYTES - used, "[%zu]", field->index);
+}
+
+void field_spell(const struct field *field, char path[FIELD_PATH_BYTES])
+{
+	path[0] = '\0';
+	append(field, path);
 }
 
 /* @value NULL: the sentence names none. */
 static int wrong(const struct field *field, const char *kind, const char *value, const char *detail,
 		 struct failure *reterr)
 {
-	char path[PATH_BYTES] = "";
+	char path[FIELD_PATH_BYTES];
 
 	assert(field && detail);
-	spell(field, path);
+	field_spell(field, path);
 	return failed_plain(reterr, -EINVAL, "%s: %s%s%.80s%s%s%s", path, kind, value ? ": \"" : "",
 			    value ? value : "", value ? "\"" : "", *detail ? ": " : "", detail);
 }
@@ -64,9 +70,9 @@ int field_invalid(const struct field *field, const char *value, const char *deta
 int field_invalid_number(const struct field *field, int64_t value, const char *detail,
 			 struct failure *reterr)
 {
-	char path[PATH_BYTES] = "";
+	char path[FIELD_PATH_BYTES];
 
-	spell(field, path);
+	field_spell(field, path);
 	return failed_plain(reterr, -EINVAL, "%s: Invalid value: %" PRId64 ": %s", path, value,
 			    detail);
 }

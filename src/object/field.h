@@ -24,6 +24,10 @@ struct field {
 #define FIELD_KEY(parent_, key_)                                                                   \
 	(&(const struct field){ .parent = (parent_), .name = (key_), .is_key = true })
 
+/* "spec.volumes[2].hostPath.type"; cut when too long. */
+enum { FIELD_PATH_BYTES = 160 };
+void field_spell(const struct field *field, char path[FIELD_PATH_BYTES]);
+
 /* All return -EINVAL and write "PATH: Kind of error: "value": detail". @detail may be ""; @value
  * NULL where a value says nothing. */
 int field_required(const struct field *field, const char *detail, struct failure *reterr);

@@ -8,10 +8,6 @@
 #define PODVOL_OBJECT_FILE_SOURCE_H
 
 #include "object/field.h"
-#include "object/shape.h"
-
-extern const struct shape config_map_source_shape, secret_source_shape, downward_api_source_shape,
-	projected_source_shape;
 
 /* defaultMode 0644. */
 int file_source_set_mode(struct cJSON *source);

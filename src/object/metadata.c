@@ -13,38 +13,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { UID_BYTES_MAX = 128, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
-
-static const struct shape owner_shape = { .fields = (const struct shape_field[]){
-						  { .name = "apiVersion", .type = SHAPE_STRING },
-						  { .name = "kind", .type = SHAPE_STRING },
-						  { .name = "name", .type = SHAPE_STRING },
-						  { .name = "uid", .type = SHAPE_STRING },
-						  { .name = "controller", .type = SHAPE_BOOL },
-						  { 0 },
-					  } };
-
-const struct shape metadata_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "name", .type = SHAPE_STRING },
-			{ .name = "namespace", .type = SHAPE_STRING },
-			{ .name = "uid", .type = SHAPE_STRING },
-			{ .name = "labels", .type = SHAPE_STRING_MAP },
-			{ .name = "annotations", .type = SHAPE_STRING_MAP },
-			{ .name = "resourceVersion", .type = SHAPE_STRING },
-			{ .name = "generation", .type = SHAPE_INTEGER },
-			{ .name = "creationTimestamp", .type = SHAPE_STRING },
-			{ .name = "deletionTimestamp", .type = SHAPE_STRING },
-			{ .name = "deletionGracePeriodSeconds", .type = SHAPE_INTEGER },
-			{ .name = "finalizers", .type = SHAPE_STRINGS },
-			{ .name = "ownerReferences", .type = SHAPE_OBJECTS, .of = &owner_shape },
-			{ 0 },
-		}
-};
 
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree)
 {
@@ -159,18 +132,76 @@ void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES])
 		text[0] = '\0'; /* a year of more than four digits */
 }
 
-uint64_t timestamp_parse(const char *text)
+void timestamp_print_micro(uint64_t usec, char text[TIMESTAMP_BYTES])
+{
+	size_t length;
+
+	timestamp_print(usec, text);
+	length = strlen(text);
+	if (length > 0)
+		(void) snprintf(text + length - 1, TIMESTAMP_BYTES - length + 1, ".%06uZ",
+				(unsigned int) (usec % USEC_PER_SEC));
+}
+
+/* ".123456", more digits are cut. Moves @at behind it. */
+static int64_t parse_fraction(const char **at)
+{
+	int64_t usec = 0, unit = USEC_PER_SEC;
+
+	if (**at != '.')
+		return 0;
+	for (++*at; **at >= '0' && **at <= '9'; ++*at) {
+		unit /= 10;
+		usec += unit * (**at - '0');
+	}
+	return usec;
+}
+
+/* "Z" or "+01:00" at the end of a time: seconds east of Greenwich. */
+static bool parse_zone(const char *text, int64_t *ret_seconds)
+{
+	unsigned int hours, minutes;
+	int end = 0;
+
+	if (strcmp(text, "Z") == 0) {
+		*ret_seconds = 0;
+		return true;
+	}
+	if ((*text != '+' && *text != '-') ||
+	    sscanf(text + 1, "%2u:%2u%n", &hours, &minutes, &end) != 2 || text[1 + end] != '\0' ||
+	    end != 5 || hours > 23 || minutes > 59)
+		return false;
+	*ret_seconds = (hours * 3600 + minutes * 60) * (*text == '-' ? -1 : 1);
+	return true;
+}
+
+/* Seconds may be negative. */
+static bool parse_time(const char *text, int64_t *ret_usec)
 {
 	struct tm parts = { 0 };
 	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
-	time_t seconds;
+	int64_t fraction, east;
 
 	if (!rest)
-		return 0;
-	if (*rest == '.')
-		rest += 1 + strspn(rest + 1, "0123456789");
-	if (strcmp(rest, "Z") != 0)
-		return 0;
-	seconds = timegm(&parts);
-	return seconds > 0 ? (uint64_t) seconds * USEC_PER_SEC : 0;
+		return false;
+	fraction = parse_fraction(&rest);
+	if (!parse_zone(rest, &east))
+		return false;
+	*ret_usec = ((int64_t) timegm(&parts) - east) * (int64_t) USEC_PER_SEC + fraction;
+	return true;
+}
+
+uint64_t timestamp_parse(const char *text)
+{
+	int64_t usec;
+
+	return parse_time(text, &usec) && usec > 0 ? (uint64_t) usec : 0;
+}
+
+bool timestamp_is_valid(const char *text)
+{
+	int64_t usec;
+
+	assert(text);
+	return parse_time(text, &usec);
 }

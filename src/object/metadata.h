@@ -9,9 +9,6 @@
 
 #include "object/arena.h"
 #include "object/kind.h"
-#include "object/shape.h"
-
-extern const struct shape metadata_shape;
 
 /* "default" for the namespace where a kind has one; none where it has not. Return: 0 or -ENOMEM. */
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree);
@@ -23,9 +20,12 @@ void metadata_decode(const struct cJSON *tree, struct arena *arena, struct objec
 /* An annotation of @tree, or NULL. */
 const char *metadata_annotation(const struct cJSON *tree, const char *key);
 
-/* "2026-11-21T08:35:00Z" and back; microseconds of real time. 0 when @text is none. */
+/* Times of RFC 3339 as microseconds of real time. Printed to the second, or to the microsecond as
+ * in events and leases; parsed to the microsecond, 0 when @text is none or lies before 1970. */
 enum { TIMESTAMP_BYTES = 32 };
 void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES]);
+void timestamp_print_micro(uint64_t usec, char text[TIMESTAMP_BYTES]);
 uint64_t timestamp_parse(const char *text);
+bool timestamp_is_valid(const char *text);
 
 #endif

@@ -14,6 +14,7 @@
 #include "object/json_tree.h"
 #include "object/kind.h"
 #include "object/metadata.h"
+#include "object/shape.h"
 
 #include <assert.h>
 #include <stdatomic.h>

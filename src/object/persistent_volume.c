@@ -9,6 +9,7 @@
 #include "object/kinds.h"
 #include "object/metadata.h"
 #include "object/selector_json.h"
+#include "object/shapes.h"
 #include "object/update.h"
 #include "object/volume_source.h"
 
@@ -19,73 +20,6 @@
 
 #define ANNOTATION_MOUNT_OPTIONS "volume.beta.kubernetes.io/mount-options"
 #define ANNOTATION_GID           "pv.beta.kubernetes.io/gid"
-
-static const struct shape local_shape = { .fields = (const struct shape_field[]){
-						  { .name = "path", .type = SHAPE_STRING },
-						  { .name = "fsType", .type = SHAPE_STRING },
-						  { 0 },
-					  } };
-
-static const struct shape csi_shape = { .fields = (const struct shape_field[]){
-						{ .name = "driver", .type = SHAPE_STRING },
-						{ .name = "volumeHandle", .type = SHAPE_STRING },
-						{ .name = "readOnly", .type = SHAPE_BOOL },
-						{ .name = "fsType", .type = SHAPE_STRING },
-						{ .name = "volumeAttributes",
-						  .type = SHAPE_STRING_MAP },
-						{ 0 },
-					} };
-
-static const struct shape claim_ref_shape = { .fields = (const struct shape_field[]){
-						      { .name = "namespace", .type = SHAPE_STRING },
-						      { .name = "name", .type = SHAPE_STRING },
-						      { .name = "uid", .type = SHAPE_STRING },
-						      { 0 },
-					      } };
-
-static const struct shape affinity_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "required", .type = SHAPE_OBJECT, .of = &node_selector_shape },
-			{ 0 },
-		}
-};
-
-static const struct shape spec_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "capacity", .type = SHAPE_QUANTITY_MAP },
-			{ .name = "accessModes", .type = SHAPE_STRINGS },
-			{ .name = "claimRef", .type = SHAPE_OBJECT, .of = &claim_ref_shape },
-			{ .name = "persistentVolumeReclaimPolicy", .type = SHAPE_STRING },
-			{ .name = "storageClassName", .type = SHAPE_STRING },
-			{ .name = "mountOptions", .type = SHAPE_STRINGS },
-			{ .name = "volumeMode", .type = SHAPE_STRING },
-			{ .name = "nodeAffinity", .type = SHAPE_OBJECT, .of = &affinity_shape },
-			{ .name = "volumeAttributesClassName", .type = SHAPE_STRING },
-			{ .name = "local", .type = SHAPE_OBJECT, .of = &local_shape },
-			{ .name = "hostPath", .type = SHAPE_OBJECT, .of = &host_path_shape },
-			{ .name = "csi", .type = SHAPE_OBJECT, .of = &csi_shape },
-			{ .name = "nfs", .type = SHAPE_OBJECT, .of = &nfs_shape },
-			{ 0 },
-		}
-};
-
-static const struct shape status_shape = { .fields = (const struct shape_field[]){
-						   { .name = "phase", .type = SHAPE_STRING },
-						   { .name = "reason", .type = SHAPE_STRING },
-						   { 0 },
-					   } };
-
-const struct shape persistent_volume_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
-			{ .name = "spec", .type = SHAPE_OBJECT, .of = &spec_shape },
-			{ .name = "status", .type = SHAPE_OBJECT, .of = &status_shape },
-			{ 0 },
-		}
-};
 
 static const char *const phase_names[] = {
 	[VOLUME_PHASE_UNSET] = "",        [VOLUME_PENDING] = "Pending",
@@ -128,33 +62,8 @@ static const char *const no_sources[] = {
 	NULL,
 };
 
-static const char *const sources[] = {
-	"local",
-	"hostPath",
-	"csi",
-	"nfs",
-	"gcePersistentDisk",
-	"awsElasticBlockStore",
-	"glusterfs",
-	"rbd",
-	"iscsi",
-	"cinder",
-	"cephfs",
-	"fc",
-	"flocker",
-	"flexVolume",
-	"azureFile",
-	"vsphereVolume",
-	"quobyte",
-	"azureDisk",
-	"photonPersistentDisk",
-	"portworxVolume",
-	"scaleIO",
-	"storageos",
-	NULL,
-};
-
-static const struct volume_source_names source_names = { no_sources, sources };
+static const struct volume_source_names source_names = { no_sources,
+							 &persistent_volume_spec_shape };
 
 /* ---- defaults ---- */
 

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "object/claim_spec.h"
 #include "object/file_source.h"
+#include "object/shapes.h"
 #include "object/volume_source.h"
 
 #include <assert.h>
@@ -16,79 +17,6 @@
 #include <string.h>
 
 enum { CLAIM_NAME_BYTES = 2 * 254 }; /* two names and what joins and ends them */
-
-static const struct shape empty_dir_shape = { .fields = (const struct shape_field[]){
-						      { .name = "medium", .type = SHAPE_STRING },
-						      { .name = "sizeLimit",
-							.type = SHAPE_QUANTITY },
-						      { 0 },
-					      } };
-
-static const struct shape claim_source_shape = { .fields = (const struct shape_field[]){
-							 { .name = "claimName",
-							   .type = SHAPE_STRING },
-							 { .name = "readOnly", .type = SHAPE_BOOL },
-							 { 0 },
-						 } };
-
-static const struct shape template_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "metadata", .type = SHAPE_OBJECT },
-			{ .name = "spec", .type = SHAPE_OBJECT, .of = &claim_spec_shape },
-			{ 0 },
-		}
-};
-
-static const struct shape ephemeral_shape = { .fields = (const struct shape_field[]){
-						      { .name = "volumeClaimTemplate",
-							.type = SHAPE_OBJECT,
-							.of = &template_shape },
-						      { 0 },
-					      } };
-
-static const struct shape reference_shape = { .fields = (const struct shape_field[]){
-						      { .name = "name", .type = SHAPE_STRING },
-						      { 0 },
-					      } };
-
-static const struct shape csi_shape = { .fields = (const struct shape_field[]){
-						{ .name = "driver", .type = SHAPE_STRING },
-						{ .name = "readOnly", .type = SHAPE_BOOL },
-						{ .name = "fsType", .type = SHAPE_STRING },
-						{ .name = "volumeAttributes",
-						  .type = SHAPE_STRING_MAP },
-						{ .name = "nodePublishSecretRef",
-						  .type = SHAPE_OBJECT,
-						  .of = &reference_shape },
-						{ 0 },
-					} };
-
-const struct shape pod_volume_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "name", .type = SHAPE_STRING },
-			{ .name = "emptyDir", .type = SHAPE_OBJECT, .of = &empty_dir_shape },
-			{ .name = "hostPath", .type = SHAPE_OBJECT, .of = &host_path_shape },
-			{ .name = "persistentVolumeClaim",
-			  .type = SHAPE_OBJECT,
-			  .of = &claim_source_shape },
-			{ .name = "ephemeral", .type = SHAPE_OBJECT, .of = &ephemeral_shape },
-			{ .name = "configMap",
-			  .type = SHAPE_OBJECT,
-			  .of = &config_map_source_shape },
-			{ .name = "secret", .type = SHAPE_OBJECT, .of = &secret_source_shape },
-			{ .name = "downwardAPI",
-			  .type = SHAPE_OBJECT,
-			  .of = &downward_api_source_shape },
-			{ .name = "projected",
-			  .type = SHAPE_OBJECT,
-			  .of = &projected_source_shape },
-			{ .name = "csi", .type = SHAPE_OBJECT, .of = &csi_shape },
-			{ .name = "nfs", .type = SHAPE_OBJECT, .of = &nfs_shape },
-			{ 0 },
-		}
-};
 
 /* ---- defaults ---- */
 
@@ -201,17 +129,7 @@ static const struct source_row {
 
 static const char *const no_sources[] = { "name", NULL };
 
-static const char *const sources[] = { "emptyDir", "hostPath", "persistentVolumeClaim", "ephemeral",
-				       "configMap", "secret", "downwardAPI", "projected", "csi",
-				       "nfs",
-				       /* these have no plugin here */
-				       "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs",
-				       "cinder", "fc", "flexVolume", "flocker", "gcePersistentDisk",
-				       "gitRepo", "glusterfs", "image", "iscsi",
-				       "photonPersistentDisk", "portworxVolume", "quobyte", "rbd",
-				       "scaleIO", "storageos", "vsphereVolume", NULL };
-
-static const struct volume_source_names source_names = { no_sources, sources };
+static const struct volume_source_names source_names = { no_sources, &volume_shape };
 
 /* NULL: a source that no plugin here knows. */
 static const struct source_row *row_of(const struct cJSON *source)

@@ -10,11 +10,8 @@
 #include "object/arena.h"
 #include "object/field.h"
 #include "object/pod.h"
-#include "object/shape.h"
 
 enum { POD_RESOURCES_MAX = 128 }; /* names in a container's limits or requests */
-
-extern const struct shape pod_volume_shape;
 
 /* emptyDir: {} where there is no source, and each source's own. Return: 0 or -ENOMEM. */
 int pod_volume_set_defaults(struct cJSON *volume);

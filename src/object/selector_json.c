@@ -9,42 +9,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct shape requirement_shape = { .fields = (const struct shape_field[]){
-							{ .name = "key", .type = SHAPE_STRING },
-							{ .name = "operator",
-							  .type = SHAPE_STRING },
-							{ .name = "values", .type = SHAPE_STRINGS },
-							{ 0 },
-						} };
-
-static const struct shape term_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "matchExpressions",
-			  .type = SHAPE_OBJECTS,
-			  .of = &requirement_shape },
-			{ .name = "matchFields", .type = SHAPE_OBJECTS, .of = &requirement_shape },
-			{ 0 },
-		}
-};
-
-const struct shape label_selector_shape = { .fields = (const struct shape_field[]){
-						    { .name = "matchLabels",
-						      .type = SHAPE_STRING_MAP },
-						    { .name = "matchExpressions",
-						      .type = SHAPE_OBJECTS,
-						      .of = &requirement_shape },
-						    { 0 },
-					    } };
-
-const struct shape node_selector_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "nodeSelectorTerms", .type = SHAPE_OBJECTS, .of = &term_shape },
-			{ 0 },
-		}
-};
-
 static const char *const operator_names[] = {
 	[OPERATOR_IN] = "In",
 	[OPERATOR_NOT_IN] = "NotIn",

@@ -10,9 +10,6 @@
 #include "object/arena.h"
 #include "object/field.h"
 #include "object/selector.h"
-#include "object/shape.h"
-
-extern const struct shape label_selector_shape, node_selector_shape;
 
 int label_selector_validate(const struct cJSON *selector, const struct field *field,
 			    struct failure *reterr);

@@ -4,7 +4,9 @@
  */
 #include "object/shape.h"
 
+#include "object/base64.h"
 #include "object/json_tree.h"
+#include "object/metadata.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -69,6 +71,28 @@ static int apply_values(const struct shape_field *value, struct cJSON *map,
 	return 0;
 }
 
+static int apply_bytes(const struct cJSON *item, const struct field *field, struct failure *reterr)
+{
+	size_t length;
+
+	if (!json_is_string(item))
+		return wrong_type(field, "a string of base64", item, reterr);
+	if (!base64_measure(item->valuestring, &length))
+		return field_invalid(field, NULL, "illegal base64 data", reterr);
+	return 0;
+}
+
+static int apply_time(const struct cJSON *item, const struct field *field, struct failure *reterr)
+{
+	if (!json_is_string(item))
+		return wrong_type(field, "a time", item, reterr);
+	if (!timestamp_is_valid(item->valuestring))
+		return field_invalid(field, item->valuestring,
+				     "must be a time of RFC 3339: \"2006-01-02T15:04:05Z\"",
+				     reterr);
+	return 0;
+}
+
 static int apply_quantity(struct cJSON *item, const struct field *field, struct failure *reterr)
 {
 	if (json_is_number(item))
@@ -80,6 +104,7 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 		      struct failure *reterr)
 {
 	static const struct shape_field string = { .type = SHAPE_STRING };
+	static const struct shape_field bytes = { .type = SHAPE_BYTES };
 	static const struct shape_field integer = { .type = SHAPE_INTEGER };
 	static const struct shape_field quantity = { .type = SHAPE_QUANTITY };
 	const struct shape_field element = { .type = SHAPE_OBJECT, .of = type->of };
@@ -87,10 +112,12 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 
 	switch (type->type) {
 	case SHAPE_STRING:
+		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, reterr);
 	case SHAPE_BYTES:
+		return apply_bytes(item, field, reterr);
 	case SHAPE_TIME:
 	case SHAPE_MICRO_TIME:
-		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, reterr);
+		return apply_time(item, field, reterr);
 	case SHAPE_BOOL:
 		return json_is_bool(item) ? 0 : wrong_type(field, "a boolean", item, reterr);
 	case SHAPE_INTEGER:
@@ -106,8 +133,9 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 		return apply_elements(&string, item, field, reterr);
 	case SHAPE_INTEGERS:
 		return apply_elements(&integer, item, field, reterr);
-	case SHAPE_STRING_MAP:
 	case SHAPE_BYTES_MAP:
+		return apply_values(&bytes, item, field, reterr);
+	case SHAPE_STRING_MAP:
 		return apply_values(&string, item, field, reterr);
 	case SHAPE_QUANTITY_MAP:
 		return apply_values(&quantity, item, field, reterr);

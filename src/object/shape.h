@@ -2,14 +2,15 @@
 /*
  * shape - which JSON type each field we know has
  *
- * Only src/object/ uses it. Checked before anything else, so that whoever fills defaults, validates
- * or decodes meets each known field with its type or not at all. Fields that no shape names stay as
- * they are: newer and foreign fields survive.
+ * OpenAPI and merge patches are made from it too. Checked before anything else, so that whoever
+ * fills defaults, validates or decodes meets each known field with its type or not at all. Fields
+ * that no shape names stay as they are: newer and foreign fields survive.
  */
 #ifndef PODVOL_OBJECT_SHAPE_H
 #define PODVOL_OBJECT_SHAPE_H
 
 #include "object/field.h"
+#include "object/object.h"
 
 enum shape_type {
 	SHAPE_STRING,
@@ -45,8 +46,8 @@ struct shape_field {
 
 struct shape {
 	const char *name; /* "PodSpec": its name in OpenAPI; NULL: written out where it is used */
-	const char *package; /* "io.k8s.api.core.v1" before that name; NULL: as of its kind */
-	const char *description;
+	const char *package;     /* before that name; NULL: "io.k8s.api.core.v1", as most are */
+	const char *description; /* NULL: none; that of a kind stands in its row */
 	const struct shape_field *fields; /* ended by a NULL name */
 };
 
@@ -59,5 +60,22 @@ struct shape {
  */
 int shape_apply(const struct shape *shape, struct cJSON *object, const struct field *field,
 		struct failure *reterr);
+
+/* Told of at most so many unknown fields of one object. */
+enum { UNKNOWN_FIELDS_MAX = 64 };
+
+/**
+ * object_unknown_fields - the fields that no shape names, for fieldValidation=Strict and Warn
+ * @tree:  an object of this kind as its writer sent it
+ * @visit: called for each with its path, "spec.containers[0].imge"; a value other than 0 ends the
+ *         walk and is returned
+ *
+ * Pure. Members of maps that are free by nature (labels, parameters) are no fields. After
+ * UNKNOWN_FIELDS_MAX of them the walk ends.
+ *
+ * Return: 0, or what @visit returned.
+ */
+int object_unknown_fields(const struct cJSON *tree, enum object_kind kind,
+			  int (*visit)(const char *path, void *userdata), void *userdata);
 
 #endif

@@ -7,25 +7,45 @@
 #include "object/claim_spec.h"
 #include "object/kinds.h"
 #include "object/metadata.h"
+#include "object/shapes.h"
 #include "object/update.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 
+static const struct shape_field storage_class_fields[] = {
+	SHAPE_HEAD,
+	{ .name = "allowVolumeExpansion",
+	  .type = SHAPE_BOOL,
+	  .description = "Its claims may be enlarged." },
+	{ .name = "allowedTopologies",
+	  .type = SHAPE_OBJECTS,
+	  .of = &topology_selector_term_shape,
+	  .description = "Where its volumes may be made." },
+	{ .name = "mountOptions",
+	  .type = SHAPE_STRINGS,
+	  .description = "Options of the mounts of its volumes." },
+	{ .name = "parameters",
+	  .type = SHAPE_STRING_MAP,
+	  .description = "Words for the provisioner." },
+	{ .name = "provisioner",
+	  .type = SHAPE_STRING,
+	  .description = "Who makes its volumes.",
+	  .required = true },
+	{ .name = "reclaimPolicy",
+	  .type = SHAPE_STRING,
+	  .description = "What becomes of its volumes when their claims go: Delete or Retain." },
+	{ .name = "volumeBindingMode",
+	  .type = SHAPE_STRING,
+	  .description = "Immediate, or WaitForFirstConsumer: when a pod wants it." },
+	{ 0 },
+};
+
 const struct shape storage_class_shape = {
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "metadata", .type = SHAPE_OBJECT, .of = &metadata_shape },
-			{ .name = "provisioner", .type = SHAPE_STRING },
-			{ .name = "parameters", .type = SHAPE_STRING_MAP },
-			{ .name = "reclaimPolicy", .type = SHAPE_STRING },
-			{ .name = "mountOptions", .type = SHAPE_STRINGS },
-			{ .name = "allowVolumeExpansion", .type = SHAPE_BOOL },
-			{ .name = "volumeBindingMode", .type = SHAPE_STRING },
-			{ .name = "allowedTopologies", .type = SHAPE_OBJECTS },
-			{ 0 },
-		}
+	.name = "StorageClass",
+	.package = SHAPE_STORAGE,
+	.fields = storage_class_fields,
 };
 
 /* Kubernetes' own; a class says what becomes of volumes nobody asked about. */

@@ -3,24 +3,12 @@
  * volume_source - see volume_source.h
  */
 #include "object/volume_source.h"
+#include "object/shapes.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-const struct shape host_path_shape = { .fields = (const struct shape_field[]){
-					       { .name = "path", .type = SHAPE_STRING },
-					       { .name = "type", .type = SHAPE_STRING },
-					       { 0 },
-				       } };
-
-const struct shape nfs_shape = { .fields = (const struct shape_field[]){
-					 { .name = "server", .type = SHAPE_STRING },
-					 { .name = "path", .type = SHAPE_STRING },
-					 { .name = "readOnly", .type = SHAPE_BOOL },
-					 { 0 },
-				 } };
 
 static bool is_listed(const char *const *names, const char *name)
 {
@@ -42,7 +30,7 @@ static const struct cJSON *source_from(const struct cJSON *item,
 const struct cJSON *volume_source_first(const struct cJSON *volume,
 					const struct volume_source_names *names)
 {
-	assert(names->others && names->sources);
+	assert(names->others && names->shape);
 	return source_from(json_first(volume), names);
 }
 
@@ -51,12 +39,13 @@ static int check_spelling(const struct cJSON *source, const struct volume_source
 {
 	char detail[80];
 
-	for (const char *const *known = names->sources; *known; known++) {
-		if (strcasecmp(*known, json_key(source)) != 0 ||
-		    strcmp(*known, json_key(source)) == 0)
+	for (const struct shape_field *known = names->shape->fields; known->name; known++) {
+		if (known->type != SHAPE_OBJECT || is_listed(names->others, known->name) ||
+		    strcasecmp(known->name, json_key(source)) != 0 ||
+		    strcmp(known->name, json_key(source)) == 0)
 			continue;
 		(void) snprintf(detail, sizeof(detail), "unknown field; did you mean \"%s\"?",
-				*known);
+				known->name);
 		return field_invalid(field, json_key(source), detail, reterr);
 	}
 	return 0;

@@ -12,10 +12,9 @@
 #include "object/field.h"
 #include "object/shape.h"
 
-/* The members of a volume that are no sources, and the sources; both ended by NULL. */
 struct volume_source_names {
-	const char *const *others;
-	const char *const *sources;
+	const char *const *others; /* members that are no sources; ended by NULL */
+	const struct shape *shape; /* of the volume: its further objects are the sources we know */
 };
 
 /* The first source, or NULL. */
@@ -27,7 +26,6 @@ int volume_source_validate(const struct cJSON *volume, const struct volume_sourc
 			   const struct field *field, struct failure *reterr);
 
 /* hostPath and nfs are the same in pods and PersistentVolumes: fields, defaults and rules. */
-extern const struct shape host_path_shape, nfs_shape;
 int host_path_validate(const struct cJSON *source, const struct field *field,
 		       struct failure *reterr);
 int host_path_set_defaults(struct cJSON *source);

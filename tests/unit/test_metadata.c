@@ -25,6 +25,10 @@ static void test_times_are_printed(void **state)
 	assert_string_equal(text, "1970-01-01T00:00:00Z");
 	timestamp_print(1795250100 * USEC_PER_SEC + 999999, text);
 	assert_string_equal(text, "2026-11-21T08:35:00Z");
+	timestamp_print_micro(1795250100 * USEC_PER_SEC + 42, text);
+	assert_string_equal(text, "2026-11-21T08:35:00.000042Z");
+	timestamp_print_micro(UINT64_MAX, text);
+	assert_true(strlen(text) < TIMESTAMP_BYTES);
 	timestamp_print(UINT64_MAX, text); /* the year 586524 */
 	assert_true(strlen(text) < TIMESTAMP_BYTES);
 }
@@ -32,7 +36,16 @@ static void test_times_are_printed(void **state)
 static void test_times_are_read(void **state)
 {
 	assert_true(timestamp_parse("2026-11-21T08:35:00Z") == 1795250100 * USEC_PER_SEC);
-	assert_true(timestamp_parse("2026-11-21T08:35:00.123456Z") == 1795250100 * USEC_PER_SEC);
+	assert_true(timestamp_parse("2026-11-21T08:35:00.1234567Z") ==
+		    1795250100 * USEC_PER_SEC + 123456);
+	assert_true(timestamp_parse("2026-11-21T09:35:00+01:00") == 1795250100 * USEC_PER_SEC);
+	assert_true(timestamp_parse("2026-11-21T06:05:00.5-02:30") ==
+		    1795250100 * USEC_PER_SEC + 500000);
+	assert_true(timestamp_is_valid("1969-07-20T20:17:40Z"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:00+1:00"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:00+01:00x"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:00+24:00"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:00"));
 	assert_true(timestamp_parse("") == 0);
 	assert_true(timestamp_parse("2026-11-21") == 0);
 	assert_true(timestamp_parse("2026-11-21T08:35:00") == 0);

@@ -283,12 +283,12 @@ static void test_unknown_fields_survive(void **state)
 {
 	const struct object *object = object_of(
 		HEAD "  managedFields: [{x: 9007199254740993}]\nspec:\n"
-		     "  containers: [{name: c, image: nginx, env: [{name: A, value: null}]}]\n"
+		     "  containers: [{name: c, image: nginx, env: [{name: A, other: null}]}]\n"
 		     "  newField: {a: [1.50, ~]}\n  volumes: [{name: v, emptyDir: {}, note: hi}]\n"
 		     "extra: true\n");
 
 	assert_non_null(strstr(object->json, "\"managedFields\":[{\"x\":9007199254740993}]"));
-	assert_non_null(strstr(object->json, "\"env\":[{\"name\":\"A\",\"value\":null}]"));
+	assert_non_null(strstr(object->json, "\"env\":[{\"name\":\"A\",\"other\":null}]"));
 	assert_non_null(strstr(object->json, "\"newField\":{\"a\":[1.5,null]}"));
 	assert_non_null(strstr(object->json, "\"note\":\"hi\""));
 	assert_non_null(strstr(object->json, "\"extra\":true"));

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base64 - bytes as text in Secrets and ConfigMaps: RFC 4648, with padding, line breaks passed over
+ *
+ * Only src/object/ uses it. The URL alphabet is another one and refused.
+ */
+#ifndef PODVOL_OBJECT_BASE64_H
+#define PODVOL_OBJECT_BASE64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Does @text stand for bytes, and for how many? @ret_bytes is written only when it does. */
+bool base64_measure(const char *text, size_t *ret_bytes);
+
+/* @length bytes as text, to be freed with free(); NULL: no memory. */
+char *base64_encode(const char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_attachment - storage.k8s.io/v1 VolumeAttachment
+ *
+ * Nobody here acts upon it yet: it is checked, kept and given out again.
+ */
+#include "object/kinds.h"
+#include "object/shapes.h"
+
+static const struct shape_field volume_attachment_source_fields[] = {
+	{ .name = "inlineVolumeSpec",
+	  .type = SHAPE_OBJECT,
+	  .of = &persistent_volume_spec_shape,
+	  .description = "The volume, written out." },
+	{ .name = "persistentVolumeName",
+	  .type = SHAPE_STRING,
+	  .description = "The volume, by name." },
+	{ 0 },
+};
+
+static const struct shape volume_attachment_source_shape = {
+	.name = "VolumeAttachmentSource",
+	.package = SHAPE_STORAGE,
+	.description = "The volume, by name or written out.",
+	.fields = volume_attachment_source_fields,
+};
+
+static const struct shape_field volume_attachment_spec_fields[] = {
+	{ .name = "attacher",
+	  .type = SHAPE_STRING,
+	  .description = "The driver that attaches.",
+	  .required = true },
+	{ .name = "nodeName", .type = SHAPE_STRING, .description = "The node.", .required = true },
+	{ .name = "source",
+	  .type = SHAPE_OBJECT,
+	  .of = &volume_attachment_source_shape,
+	  .description = "The volume.",
+	  .required = true },
+	{ 0 },
+};
+
+static const struct shape volume_attachment_spec_shape = {
+	.name = "VolumeAttachmentSpec",
+	.package = SHAPE_STORAGE,
+	.description = "Which volume is to be attached where, and by whom.",
+	.fields = volume_attachment_spec_fields,
+};
+
+static const struct shape_field volume_error_fields[] = {
+	{ .name = "message", .type = SHAPE_STRING, .description = "Why." },
+	{ .name = "time", .type = SHAPE_TIME, .description = "When." },
+	{ 0 },
+};
+
+static const struct shape volume_error_shape = {
+	.name = "VolumeError",
+	.package = SHAPE_STORAGE,
+	.description = "Why something did not work, and when.",
+	.fields = volume_error_fields,
+};
+
+static const struct shape_field volume_attachment_status_fields[] = {
+	{ .name = "attachError",
+	  .type = SHAPE_OBJECT,
+	  .of = &volume_error_shape,
+	  .description = "Why it could not be attached." },
+	{ .name = "attached",
+	  .type = SHAPE_BOOL,
+	  .description = "It is attached.",
+	  .required = true },
+	{ .name = "attachmentMetadata",
+	  .type = SHAPE_STRING_MAP,
+	  .description = "What the driver said, for staging." },
+	{ .name = "detachError",
+	  .type = SHAPE_OBJECT,
+	  .of = &volume_error_shape,
+	  .description = "Why it could not be detached." },
+	{ 0 },
+};
+
+static const struct shape volume_attachment_status_shape = {
+	.name = "VolumeAttachmentStatus",
+	.package = SHAPE_STORAGE,
+	.description = "Whether it is attached, or why not.",
+	.fields = volume_attachment_status_fields,
+};
+
+static const struct shape_field volume_attachment_fields[] = {
+	SHAPE_HEAD,
+	{ .name = "spec",
+	  .type = SHAPE_OBJECT,
+	  .of = &volume_attachment_spec_shape,
+	  .description = "Which volume is to be attached where, and by whom; cannot be changed.",
+	  .required = true },
+	{ .name = "status",
+	  .type = SHAPE_OBJECT,
+	  .of = &volume_attachment_status_shape,
+	  .description = "Whether it is attached, or why not." },
+	{ 0 },
+};
+
+const struct shape volume_attachment_shape = {
+	.name = "VolumeAttachment",
+	.package = SHAPE_STORAGE,
+	.fields = volume_attachment_fields,
+};
