@@ -177,6 +177,11 @@ static void decode_container(const struct cJSON *item, const struct cJSON *spec,
 	const struct cJSON *limits = json_get(resources, "limits");
 
 	container->name = arena_string(arena, json_string(json_get(item, "name"), ""));
+	container->sidecar =
+		container->type == CONTAINER_INIT &&
+		strcmp(json_string(json_get(item, "restartPolicy"), ""), "Always") == 0;
+	container->privileged =
+		json_bool(json_get(json_get(item, "securityContext"), "privileged"), false);
 	container->memory_limit_bytes = limit_bytes(limits, "memory");
 	container->ephemeral_storage_limit_bytes = limit_bytes(limits, "ephemeral-storage");
 	decode_mounts(json_get(item, "volumeMounts"), arena, container);

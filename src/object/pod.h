@@ -66,6 +66,8 @@ enum container_type { CONTAINER_INIT, CONTAINER_REGULAR, CONTAINER_EPHEMERAL };
 struct pod_container {
 	const char *name;
 	enum container_type type;
+	bool sidecar;    /* an init container with restartPolicy Always */
+	bool privileged; /* securityContext.privileged */
 	const struct pod_volume_mount *mounts;
 	size_t mount_count;
 	const struct pod_volume_device *devices;

@@ -23,7 +23,8 @@ static const char full[] = HEAD
 	"  namespace: ns\n  uid: 0b5e-1\nspec:\n  nodeName: n1\n"
 	"  securityContext: {fsGroup: 4711, fsGroupChangePolicy: OnRootMismatch, runAsUser: 7,\n"
 	"    supplementalGroups: [1, 4294967]}\n"
-	"  initContainers:\n  - name: init\n    volumeMounts: [{name: a, mountPath: /a}]\n"
+	"  initContainers:\n  - name: init\n    restartPolicy: Always\n    volumeMounts: [{name: "
+	"a, mountPath: /a}]\n"
 	"  ephemeralContainers: [{name: debug}]\n"
 	"  containers:\n"
 	"  - name: c1\n"
@@ -98,11 +99,15 @@ static void test_containers(void **state)
 	assert_int_equal(object->pod->container_count, 3);
 	assert_string_equal(containers[0].name, "init");
 	assert_int_equal(containers[0].type, CONTAINER_INIT);
+	assert_true(containers[0].sidecar);
+	assert_false(containers[0].privileged);
 	assert_true(containers[0].has_run_as_user);
 	assert_int_equal(containers[0].run_as_user, 7);
 	assert_int_equal(containers[0].memory_limit_bytes, 0);
 	assert_null(containers[0].huge_pages);
 	assert_int_equal(containers[1].type, CONTAINER_REGULAR);
+	assert_false(containers[1].sidecar);
+	assert_true(containers[1].privileged);
 	assert_int_equal(containers[1].run_as_user, 0);
 	assert_true(containers[1].memory_limit_bytes == 1LL << 30);
 	assert_true(containers[1].ephemeral_storage_limit_bytes == 2LL << 30);
