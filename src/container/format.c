@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format - the table of formats; see format.h
+ */
+#include "container/format.h"
+
+#include "base/cleanup.h"
+#include "container/words.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct container_format container_formats[] = {
+	{ "json", "the plan of all containers", false, json_format_tree, NULL },
+	{ "table", "the same as lines for people", false, table_format_tree, NULL },
+	{ "oci", "parts of a config.json for crun and runc", true, oci_format_tree, NULL },
+	{ "cri", "parts of a ContainerConfig", true, cri_format_tree, NULL },
+	{ "podman", "words for podman run", true, NULL, podman_format_words },
+	{ "docker", "words for docker run", true, NULL, docker_format_words },
+	{ "nspawn", "words for systemd-nspawn", true, NULL, nspawn_format_words },
+	{ 0 },
+};
+
+const struct container_format *container_format_find(const char *name)
+{
+	assert(name);
+	for (const struct container_format *format = container_formats; format->name; format++)
+		if (strcmp(format->name, name) == 0)
+			return format;
+	return NULL;
+}
+
+int container_format_choose(const struct container_plan *plan, const struct planned_container **ret,
+			    struct failure *reterr)
+{
+	char names[FAILURE_TEXT_BYTES / 2] = "";
+	size_t used = 0;
+
+	assert(plan && ret);
+	if (plan->container_count == 1) {
+		*ret = &plan->containers[0];
+		return 0;
+	}
+	for (size_t i = 0; i < plan->container_count && used < sizeof(names); i++) {
+		int written = snprintf(names + used, sizeof(names) - used, "%s%s",
+				       i > 0 ? ", " : "", plan->containers[i].name);
+
+		used += written > 0 ? (size_t) written : 0;
+	}
+	return failed_plain(reterr, -EINVAL, "this format is for one container, name it: %s",
+			    names);
+}
+
+static int print_words(const struct container_format *format, const struct container_plan *plan,
+		       const struct planned_container *container, char **ret,
+		       struct failure *reterr)
+{
+	struct words words = { 0 };
+	int r = format->words(plan, container, &words, reterr);
+
+	if (r == 0 && !words.text) {
+		words.text = strdup("");
+		r = words.text ? 0 : failed(reterr, -ENOMEM, "cannot write a word");
+	}
+	if (r == 0)
+		*ret = TAKE_PTR(words.text);
+	words_done(&words);
+	if (r < 0)
+		(void) failure_prefix(reterr, "container '%s'", container->name);
+	return r;
+}
+
+int container_format_print(const struct container_format *format, const struct container_plan *plan,
+			   char **ret, struct failure *reterr)
+{
+	const struct planned_container *container = NULL;
+	cleanup_json struct cJSON *tree = NULL;
+	char *text;
+
+	assert(format && format->name && plan && ret);
+	if (format->of_one) {
+		int r = container_format_choose(plan, &container, reterr);
+
+		if (r < 0)
+			return r;
+	}
+	if (format->words)
+		return print_words(format, plan, container, ret, reterr);
+	tree = format->tree(plan, container);
+	text = tree ? json_print(tree) : NULL;
+	if (!text)
+		return failed(reterr, -ENOMEM, "cannot print a plan of mounts");
+	*ret = text;
+	return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format - a plan in the words of one container runtime
+ *
+ * One file and one row of the table in format.c per runtime. What a runtime has no words for is
+ * refused, with a sentence that says so, and never left out: a container that starts without its
+ * read-only flag is worse than one that does not start. docs/container-mounts.md says what each
+ * setting turns into.
+ */
+#ifndef PODVOL_CONTAINER_FORMAT_H
+#define PODVOL_CONTAINER_FORMAT_H
+
+#include "base/failure.h"
+#include "container/container_plan.h"
+
+struct cJSON;
+struct words; /* words.h */
+
+/* One of the two functions is there. */
+struct container_format {
+	const char *name; /* "oci" */
+	const char *help; /* one line for people */
+	/* Words of one container; else of all that are in the plan. */
+	bool of_one;
+	/* JSON; the caller's, freed with json_free(). NULL: no memory. @container NULL unless
+	 * of_one. */
+	struct cJSON *(*tree)(const struct container_plan *plan,
+			      const struct planned_container *container);
+	/* Command line words. Return: 0; -EOPNOTSUPP the runtime cannot do that. */
+	int (*words)(const struct container_plan *plan, const struct planned_container *container,
+		     struct words *words, struct failure *reterr);
+};
+
+/* Ended by a NULL name. The first is the default. */
+extern const struct container_format container_formats[];
+
+/* NULL: there is none of that name. */
+const struct container_format *container_format_find(const char *name);
+
+/**
+ * container_format_choose - the container that a format of one container is about
+ *
+ * Return: 0; -EINVAL the plan has several, the text names them.
+ */
+int container_format_choose(const struct container_plan *plan, const struct planned_container **ret,
+			    struct failure *reterr);
+
+/**
+ * container_format_print - all of the plan, or its one container, as text
+ * @ret: freed with free(); JSON, or a word on each line
+ *
+ * Return: 0; -EINVAL several containers where one is meant; -EOPNOTSUPP; -ENOMEM.
+ */
+int container_format_print(const struct container_format *format, const struct container_plan *plan,
+			   char **ret, struct failure *reterr);
+
+/* ---- the rows ---- */
+
+/* json.c: {"pod", "podUID", "supplementalGroups", "containers": [...]} */
+struct cJSON *json_format_tree(const struct container_plan *plan,
+			       const struct planned_container *container);
+/* table.c: {"items": [...]}, a row for each mount and device */
+struct cJSON *table_format_tree(const struct container_plan *plan,
+				const struct planned_container *container);
+/* oci.c: the part of a config.json that volumes make */
+struct cJSON *oci_format_tree(const struct container_plan *plan,
+			      const struct planned_container *container);
+/* cri.c: the part of a ContainerConfig */
+struct cJSON *cri_format_tree(const struct container_plan *plan,
+			      const struct planned_container *container);
+int podman_format_words(const struct container_plan *plan,
+			const struct planned_container *container, struct words *words,
+			struct failure *reterr);
+int docker_format_words(const struct container_plan *plan,
+			const struct planned_container *container, struct words *words,
+			struct failure *reterr);
+int nspawn_format_words(const struct container_plan *plan,
+			const struct planned_container *container, struct words *words,
+			struct failure *reterr);
+
+#endif

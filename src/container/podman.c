@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * podman - words for "podman run" and "podman create"
+ *
+ * --mount and not --volume, whose colons cannot be escaped; a --mount is a CSV record. Podman has
+ * no words for a mount that must be read-only recursively (podman 4 refuses "rro"), nor for a
+ * device whose path has a colon.
+ */
+#include "container/format.h"
+
+#include "base/cleanup.h"
+#include "container/words.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+static const char *const propagation_options[] = {
+	[PROPAGATION_NONE] = "rprivate",
+	[PROPAGATION_HOST_TO_CONTAINER] = "rslave",
+	[PROPAGATION_BIDIRECTIONAL] = "rshared",
+};
+
+static int add_mount(const struct planned_mount *mount, struct words *words, struct failure *reterr)
+{
+	cleanup_free char *source = word_field("source", mount->host_path);
+	cleanup_free char *target = word_field("destination", mount->container_path);
+
+	if (!source || !target)
+		return failed(reterr, -ENOMEM, "cannot write a word");
+	if (mount->recursive_read_only == RECURSIVE_READ_ONLY_ENABLED)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "podman has no word for recursiveReadOnly Enabled, which '%s' "
+				    "asks for",
+				    mount->container_path);
+	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s%s%s%s",
+			 source, target, propagation_options[mount->propagation],
+			 mount->read_only ? ",readonly" : "", mount->noexec ? ",noexec" : "",
+			 mount->nosuid ? ",nosuid" : "", mount->nodev ? ",nodev" : "",
+			 /* Shared: a private label would shut the pod's other containers out. */
+			 mount->relabel ? ",relabel=shared" : "");
+}
+
+static int add_device(const struct planned_device *device, struct words *words,
+		      struct failure *reterr)
+{
+	if (strchr(device->host_path, ':') || strchr(device->container_path, ':'))
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "podman has no word for a device whose path has a colon: '%s'",
+				    strchr(device->host_path, ':') ? device->host_path
+								   : device->container_path);
+	return words_add(words, reterr, "--device=%s:%s:%s", device->host_path,
+			 device->container_path, device->read_only ? "r" : "rwm");
+}
+
+int podman_format_words(const struct container_plan *plan,
+			const struct planned_container *container, struct words *words,
+			struct failure *reterr)
+{
+	int r = 0;
+
+	assert(plan && container && words);
+	for (size_t i = 0; i < container->mount_count && r == 0; i++)
+		r = add_mount(&container->mounts[i], words, reterr);
+	for (size_t i = 0; i < container->device_count && r == 0; i++)
+		r = add_device(&container->devices[i], words, reterr);
+	for (size_t i = 0; i < plan->group_count && r == 0; i++)
+		r = words_add(words, reterr, "--group-add=%u", plan->groups[i]);
+	return r;
+}
