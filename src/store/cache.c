@@ -120,16 +120,9 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 	return old;
 }
 
-int cache_walk(const struct cache *cache, enum object_kind kind, const char *name_space,
-	       int (*visit)(const struct object *object, void *userdata), void *userdata)
+static int walk_from(const struct cache_kind *row, size_t i, const char *name_space,
+		     int (*visit)(const struct object *object, void *userdata), void *userdata)
 {
-	const struct cache_kind *row = &cache->kinds[kind];
-	bool found;
-	size_t i = 0;
-
-	assert(kind < KIND_COUNT && visit);
-	if (name_space)
-		i = find(row, name_space, "", &found);
 	for (; i < row->count; i++) {
 		const struct object *object = row->objects[i];
 		int r;
@@ -141,4 +134,30 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 			return r;
 	}
 	return 0;
+}
+
+int cache_walk(const struct cache *cache, enum object_kind kind, const char *name_space,
+	       int (*visit)(const struct object *object, void *userdata), void *userdata)
+{
+	const struct cache_kind *row = &cache->kinds[kind];
+	bool found;
+
+	assert(kind < KIND_COUNT && visit);
+	return walk_from(row, name_space ? find(row, name_space, "", &found) : 0, name_space, visit,
+			 userdata);
+}
+
+int cache_walk_after(const struct cache *cache, enum object_kind kind, const char *name_space,
+		     const char *after_name_space, const char *after_name,
+		     int (*visit)(const struct object *object, void *userdata), void *userdata)
+{
+	const struct cache_kind *row = &cache->kinds[kind];
+	bool found;
+	size_t i;
+
+	assert(kind < KIND_COUNT && after_name_space && after_name && visit);
+	if (name_space && strcmp(after_name_space, name_space) < 0)
+		return cache_walk(cache, kind, name_space, visit, userdata);
+	i = find(row, after_name_space, after_name, &found);
+	return walk_from(row, i + found, name_space, visit, userdata);
 }

@@ -45,4 +45,9 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 int cache_walk(const struct cache *cache, enum object_kind kind, const char *name_space,
 	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
+/* As store_list_after(). */
+int cache_walk_after(const struct cache *cache, enum object_kind kind, const char *name_space,
+		     const char *after_name_space, const char *after_name,
+		     int (*visit)(const struct object *object, void *userdata), void *userdata);
+
 #endif

@@ -369,6 +369,19 @@ int store_list(struct store *store, enum object_kind kind, const char *name_spac
 	return cache_walk(&store->cache, kind, name_space, visit, userdata);
 }
 
+int store_list_after(struct store *store, enum object_kind kind, const char *name_space,
+		     const char *after_name_space, const char *after_name,
+		     int (*visit)(const struct object *object, void *userdata), void *userdata)
+{
+	return cache_walk_after(&store->cache, kind, name_space, after_name_space, after_name,
+				visit, userdata);
+}
+
+uint64_t store_oldest_version(struct store *store)
+{
+	return store->ring.forgotten_version;
+}
+
 uint64_t store_resource_version(struct store *store)
 {
 	return store->ring.newest_version;
@@ -418,6 +431,13 @@ static int put(struct store *store, enum admit_verb verb, const struct object *o
 	if (write)
 		write->object = object_ref(object);
 	return enqueue(store, write, done, userdata);
+}
+
+int store_create_expecting(struct store *store, const struct object *object,
+			   const struct store_precondition *precondition, store_done_fn *done,
+			   void *userdata)
+{
+	return put(store, ADMIT_CREATE, object, precondition, done, userdata);
 }
 
 int store_create(struct store *store, const struct object *object, store_done_fn *done,

@@ -29,6 +29,7 @@ struct write *write_new(enum admit_verb verb, enum object_kind kind, const char 
 	if (precondition)
 		write->expected_version = precondition->resource_version;
 	write->follows = precondition && precondition->follows;
+	write->dry_run = precondition && precondition->dry_run;
 	if (!write->name_space || !write->name ||
 	    (precondition && precondition->uid && !write->uid))
 		return write_free(write);
@@ -242,12 +243,16 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 		.resource_version = group->resource_version + 1,
 	};
 	find_old(group, cache, member);
+	if (write->dry_run)
+		member->resource_version = member->old ? member->old->meta.resource_version : 0;
 	if (write->follows && group->ended_refused)
 		(void) refused(member, -ESTALE, "is left: the write before this one failed");
 	if (member->failure.error < 0 || judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
 	else if (member->old && member->result && is_unchanged(member->old, member->result))
 		member->verdict = VERDICT_UNCHANGED;
+	else if (write->dry_run)
+		member->verdict = VERDICT_DRY_RUN;
 	else
 		add_row(group, member);
 	group->ended_refused = member->verdict == VERDICT_REFUSED;

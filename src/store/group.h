@@ -25,6 +25,7 @@ struct write {
 	char *name_space, *name, *uid; /* uid NULL: expects nothing */
 	uint64_t expected_version;     /* 0: expects nothing */
 	bool follows;                  /* refused when the write before it is */
+	bool dry_run;
 	store_done_fn *done;
 	void *userdata;
 };
@@ -37,6 +38,7 @@ struct write *write_free(struct write *write);
 enum verdict {
 	VERDICT_CHANGES,   /* becomes one row and one change */
 	VERDICT_UNCHANGED, /* answered with what is there */
+	VERDICT_DRY_RUN,   /* answered as if it had become a row */
 	VERDICT_REFUSED,
 };
 

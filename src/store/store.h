@@ -57,8 +57,16 @@ const struct object *store_get(struct store *store, enum object_kind kind, const
 int store_list(struct store *store, enum object_kind kind, const char *name_space,
 	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
+/* The same from the first object behind this namespace and name on, whether that one is still there
+ * or not: the next page of a list. */
+int store_list_after(struct store *store, enum object_kind kind, const char *name_space,
+		     const char *after_name_space, const char *after_name,
+		     int (*visit)(const struct object *object, void *userdata), void *userdata);
+
 /* The resourceVersion of the newest committed change; a list taken now carries it. */
 uint64_t store_resource_version(struct store *store);
+/* The oldest one at which a watch can begin: changes after it are still in the ring. */
+uint64_t store_oldest_version(struct store *store);
 
 /**
  * store_done_fn - a write is over; on the loop thread
@@ -83,6 +91,9 @@ struct store_precondition {
 	 * -ESTALE when that one fails. So the steps of one decision need no commit each, and the
 	 * versions that they make need not be known. */
 	bool follows;
+	/* Admitted in its turn and answered as if it were stored, with the version of the present
+	 * object (0 for a new one); nothing is. */
+	bool dry_run;
 };
 
 /**
@@ -90,6 +101,9 @@ struct store_precondition {
  * @object:       the whole object; a reference is taken. Passes object_admit() when its turn comes.
  * @precondition: copied; may be NULL
  * @done:         may be NULL for those who do not care; errors are then logged
+ *
+ * store_create_expecting is store_create with a precondition, of which only follows and dry_run can
+ * mean something.
  *
  * store_update without a resourceVersion in @precondition replaces whatever is there. An update
  * that changes nothing is answered with the present object and makes no new version. store_delete
@@ -107,6 +121,9 @@ struct store_precondition {
  */
 int store_create(struct store *store, const struct object *object, store_done_fn *done,
 		 void *userdata);
+int store_create_expecting(struct store *store, const struct object *object,
+			   const struct store_precondition *precondition, store_done_fn *done,
+			   void *userdata);
 int store_update(struct store *store, const struct object *object,
 		 const struct store_precondition *precondition, store_done_fn *done,
 		 void *userdata);
