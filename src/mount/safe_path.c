@@ -164,10 +164,11 @@ static int make_levels(int root_fd, char *path, mode_t mode)
 		      : TAKE_FD(fd);
 }
 
-static int make_missing(int root_fd, const char *path, mode_t mode)
+int path_make(int root_fd, const char *path, mode_t mode)
 {
 	cleanup_free char *copy = strdup(path);
 
+	assert(root_fd >= 0);
 	return copy ? make_levels(root_fd, copy, mode) : -ENOMEM;
 }
 
@@ -198,7 +199,7 @@ int make_directories(int root_fd, const char *path, mode_t mode, struct failure 
 			return open_failed(reterr, fd, path, PATH_NO_SYMLINKS);
 		if (*path == '/')
 			return open_failed(reterr, -EXDEV, path, PATH_NO_SYMLINKS);
-		fd = unless_removed(make_missing(root_fd, path, mode));
+		fd = unless_removed(path_make(root_fd, path, mode));
 	}
 	if (fd == -EXDEV || fd == -ELOOP || fd == -EAGAIN)
 		return open_failed(reterr, fd, path, PATH_NO_SYMLINKS);
