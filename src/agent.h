@@ -119,7 +119,7 @@ struct agent_subpath_call;
  * is borrowed for the call; else @why says what is wrong with which volumeMount of which container:
  * -EINVAL the path is refused or a variable of subPathExpr has no value; -EROFS a directory is
  * missing in a read-only volume; -EAGAIN a volume is not mounted, or being unmounted; -ENOENT the
- * pod went; -ECANCELED podvold stops; else as system calls fail. */
+ * pod went; -ECANCELED podvold stops, or the pod is being taken down; else as system calls fail. */
 typedef void agent_subpaths_fn(void *userdata, int error, const struct agent_subpaths *ret,
 			       const struct failure *why);
 

@@ -123,6 +123,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = waits_new(agent, &agent->waits);
 	if (r >= 0)
+		r = subpaths_new(agent, &agent->subpaths);
+	if (r >= 0)
 		r = look_up_errors_new(agent, &agent->look_up_errors);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
@@ -362,6 +364,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->mount_thread = worker_pool_free(agent->mount_thread);
 	agent->to_loop = worker_return_free(agent->to_loop);
 	waits_free(agent->waits);
+	subpaths_free(agent->subpaths);
 	operations_free(agent->operations);
 	pv_binder_free(agent->binder);
 	store_watch_free(agent->watch);

@@ -4,7 +4,8 @@
  *
  * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
  * -> ledger -> operations), intent.c what a step notes before it begins, results.c what comes back,
- * waits.c the waits for pods, views.c and volume_row.c what the API shows.
+ * waits.c the waits for pods, subpaths.c the calls that have sub-paths bound, views.c and
+ * volume_row.c what the API shows.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H
@@ -29,9 +30,11 @@ enum agent_priority {
 	PRIORITY_STORE = -10,   /* then what is wanted */
 	PRIORITY_API = 0,       /* questions are answered from tables that are up to date */
 	PRIORITY_TURN = 10,     /* last: one look at everything that changed in this round */
+	PRIORITY_SUBPATHS = 20, /* but for these: a teardown that waited for one goes first */
 };
 
 struct waits;
+struct subpaths;
 struct look_up_errors;
 
 struct agent {
@@ -60,6 +63,7 @@ struct agent {
 
 	struct events *events;
 	struct waits *waits;
+	struct subpaths *subpaths;
 	struct look_up_errors *look_up_errors;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
@@ -104,6 +108,16 @@ int waits_new(struct agent *agent, struct waits **ret);
 struct waits *waits_free(struct waits *waits);
 /* Something about this pod changed: look at its waits. Cheap when there are none. */
 void waits_pod_changed(struct waits *waits, const char *pod_uid);
+
+/* ---- subpaths.c ---- */
+
+/* @agent is borrowed, as for waits_new(). Return: 0 or negative errno. */
+int subpaths_new(struct agent *agent, struct subpaths **ret);
+/* Every call that is left ends with -ECANCELED. Accepts NULL. Return: NULL. */
+struct subpaths *subpaths_free(struct subpaths *subpaths);
+/* Are sub-paths of this pod being bound just now? Then they end soon, and a teardown that this kept
+ * from starting becomes due again. */
+bool subpaths_hold_back(struct subpaths *subpaths, const char *pod_uid);
 
 /* ---- look_up_errors.c ---- */
 

@@ -158,6 +158,9 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		struct step *step = &agent->plan.steps[i];
 		int r = operation_may_start(agent->operations, step, now);
 
+		if (r == 0 && step->kind == STEP_UNPUBLISH &&
+		    subpaths_hold_back(agent->subpaths, step->pod_uid))
+			continue;
 		if (r == 0)
 			agent->plan.steps[kept++] = *step;
 		else if (r == -EBUSY && step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)

@@ -23,11 +23,29 @@ static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_pla
 	return place == STAGE_MOUNT_THREAD ? attempt->pools.mount_thread : attempt->pools.workers;
 }
 
+/* The stage at @at, counted over both lists. */
+static const struct stage *stage_at(const struct attempt *attempt, size_t at)
+{
+	return at < attempt->counts[0] ? &attempt->stages[0][at]
+				       : &attempt->stages[1][at - attempt->counts[0]];
+}
+
+static bool is_of_first(const struct attempt *attempt, size_t at)
+{
+	return at < attempt->counts[0];
+}
+
+static size_t load_at(const struct attempt *attempt)
+{
+	return atomic_load_explicit(&attempt->at, memory_order_relaxed);
+}
+
 static void set_over(struct attempt *attempt, int result)
 {
 	attempt->result = result;
 	attempt->is_over = true;
 	/* Closes descriptors, which may keep a mount busy, before anybody hears of the end. */
+	stage_list_done(&attempt->first);
 	stage_list_done(&attempt->list);
 }
 
@@ -46,8 +64,8 @@ static void set_failed(struct attempt *attempt, const struct stage *stage, int e
 /* A stage ended with @result; returns true when that was the last one. */
 static bool stage_over(struct attempt *attempt, int result)
 {
-	size_t at = atomic_load_explicit(&attempt->at, memory_order_relaxed);
-	const struct stage *stage = &attempt->stages[at];
+	size_t at = load_at(attempt), next = at + 1;
+	const struct stage *stage = stage_at(attempt, at);
 
 	/* A stage that answers with nonsense has failed: nobody knows what it did. */
 	if (result > STAGE_LIST_DONE) {
@@ -59,22 +77,24 @@ static bool stage_over(struct attempt *attempt, int result)
 		set_failed(attempt, stage, result);
 		return true;
 	}
-	if (result == STAGE_LIST_DONE || at + 1 == attempt->count) {
+	if (result == STAGE_LIST_DONE)
+		next = attempt->counts[0] + (is_of_first(attempt, at) ? 0 : attempt->counts[1]);
+	if (next == attempt->counts[0] + attempt->counts[1]) {
 		set_over(attempt, 0);
 		return true;
 	}
-	atomic_store_explicit(&attempt->at, at + 1, memory_order_relaxed);
+	atomic_store_explicit(&attempt->at, next, memory_order_relaxed);
 	return false;
 }
 
 /* The next stage, or NULL when a cancellation ended the attempt before it. */
 static const struct stage *begin_stage(struct attempt *attempt)
 {
-	size_t at = atomic_load_explicit(&attempt->at, memory_order_relaxed);
+	size_t at = load_at(attempt);
 	const struct stage *stage;
 
-	assert(!attempt->is_over && at < attempt->count);
-	stage = &attempt->stages[at];
+	assert(!attempt->is_over && at < attempt->counts[0] + attempt->counts[1]);
+	stage = stage_at(attempt, at);
 	if (attempt->is_cancellable && atomic_load(&attempt->cancelled)) {
 		attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
@@ -82,7 +102,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 				      "ended before '%s': nobody wants it any more", stage->name));
 		return NULL;
 	}
-	attempt->touched = true;
+	attempt->touched = !is_of_first(attempt, at);
 	attempt->report.failure.error = 0;
 	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
 	return stage;
@@ -90,7 +110,13 @@ static const struct stage *begin_stage(struct attempt *attempt)
 
 static enum stage_place next_place(const struct attempt *attempt)
 {
-	return attempt->stages[atomic_load_explicit(&attempt->at, memory_order_relaxed)].place;
+	return stage_at(attempt, load_at(attempt))->place;
+}
+
+/* What the stages of the present list share. */
+static void *list_data(const struct attempt *attempt)
+{
+	return is_of_first(attempt, load_at(attempt)) ? attempt->first.data : attempt->list.data;
 }
 
 /* On a thread of a pool: every stage that belongs there, then on to the next place. */
@@ -103,7 +129,7 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 	do {
 		const struct stage *stage = begin_stage(attempt);
 
-		if (!stage || stage_over(attempt, stage->run(attempt->list.data, &attempt->report)))
+		if (!stage || stage_over(attempt, stage->run(list_data(attempt), &attempt->report)))
 			return NULL;
 		place = next_place(attempt);
 	} while (place == attempt->place);
@@ -137,7 +163,7 @@ static void start_loop_stage(struct attempt *attempt)
 	if (!stage)
 		return;
 	attempt->is_starting = true;
-	r = stage->start(attempt->list.data, &attempt->report, loop_stage_finished, attempt);
+	r = stage->start(list_data(attempt), &attempt->report, loop_stage_finished, attempt);
 	attempt->is_starting = false;
 	if (r < 0)
 		set_failed(attempt, stage, r);
@@ -186,10 +212,12 @@ bool attempt_start(struct attempt *attempt)
 	assert(attempt->pools.workers && attempt->pools.mount_thread);
 	attempt->job.run = attempt_run;
 	attempt->job.done = attempt_done;
-	attempt->stages = attempt->list.stages;
-	attempt->count = attempt->list.count;
+	attempt->stages[0] = attempt->first.stages;
+	attempt->stages[1] = attempt->list.stages;
+	attempt->counts[0] = attempt->first.count;
+	attempt->counts[1] = attempt->list.count;
 	attempt->report.cancelled = &attempt->cancelled;
-	if (attempt->count > 0)
+	if (attempt->counts[0] + attempt->counts[1] > 0)
 		return !go_on(attempt);
 	set_over(attempt, 0);
 	return false;
@@ -205,5 +233,7 @@ void attempt_cancel(struct attempt *attempt)
 const char *attempt_stage_name(struct attempt *attempt)
 {
 	assert(attempt);
-	return attempt->count > 0 ? attempt->stages[atomic_load(&attempt->at)].name : "";
+	if (attempt->counts[0] + attempt->counts[1] == 0)
+		return "";
+	return stage_at(attempt, load_at(attempt))->name;
 }

@@ -19,18 +19,20 @@ struct attempt_pools {
 struct attempt {
 	struct worker_job job;
 	struct attempt_pools pools;
-	struct stage_list list;     /* freed by whoever ran the last stage */
-	const struct stage *stages; /* of the list; constants, so that their names outlive it */
-	size_t count;
-	atomic_size_t at; /* the present stage, or the last one that began */
+	/* What comes before the list, and the list; freed by whoever ran the last stage. Nothing of
+	 * the first has to do with what the list is about: see touched. */
+	struct stage_list first, list;
+	const struct stage *stages[2]; /* of both; constants, so that their names outlive them */
+	size_t counts[2];
+	atomic_size_t at; /* over both: the present stage, or the last one that began */
 	_Atomic uint64_t since_usec;
 	atomic_bool cancelled;
 	enum stage_place place; /* where it is now */
 	bool is_cancellable;    /* ends between two stages once cancelled */
-	bool touched;           /* a stage began: the kernel or a driver may have been reached */
-	bool was_run;           /* by the pool it was given to; false when that closed */
-	bool is_starting;       /* inside a loop stage's start() */
-	bool on_thread;         /* loop thread only: handed to a pool and not back yet */
+	bool touched; /* a stage of the list began: the kernel or a driver may have been reached */
+	bool was_run; /* by the pool it was given to; false when that closed */
+	bool is_starting; /* inside a loop stage's start() */
+	bool on_thread;   /* loop thread only: handed to a pool and not back yet */
 	bool is_over;
 	int result; /* once over: 0 or negative errno */
 	struct stage_report report;
@@ -39,7 +41,7 @@ struct attempt {
 
 /**
  * attempt_start - run the stages
- * @attempt: zeroed but for job.*, and with pools, list, is_cancellable and ended set
+ * @attempt: zeroed but for job.*, and with pools, first, list, is_cancellable and ended set
  *
  * Return: true when it runs; false when it is over already (no stages, or the first one could not
  * start): then ended() is not called and result says how.

@@ -65,6 +65,7 @@ struct operations {
 
 static void operation_free(struct operation *operation)
 {
+	stage_list_done(&operation->attempt.first);
 	stage_list_done(&operation->attempt.list);
 	object_unref(operation->pod);
 	object_unref(operation->pv);
@@ -308,6 +309,8 @@ static void start(struct operations *operations, struct operation *operation,
 	if (r >= 0)
 		r = step_stages(operations->options.host, step, &attempt->list,
 				&operation->device_mount_path, failure);
+	if (r >= 0)
+		r = step_stages_before(operations->options.host, step, &attempt->first, failure);
 	if (r < 0) {
 		if (failure->error == 0)
 			(void) failed(failure, r, "cannot begin %s", operation->name);
@@ -387,6 +390,7 @@ static struct operation_view make_view(struct operation *operation)
 	return (struct operation_view){
 		.unique_name = operation->unique_name,
 		.pod_uid = operation->pod_uid,
+		.kind = operation->kind,
 		.name = operation->name,
 		.stage = *stage ? stage : "checks",
 		.running = record->pending,

@@ -87,8 +87,9 @@ void operation_retry_later(struct operations *operations, const char *unique_nam
 /* What is known about an operation. Borrowed until the loop turns. */
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */
-	const char *name;                  /* operation name */
-	const char *stage;                 /* of the running one; else of the one that failed */
+	enum step_kind kind;
+	const char *name;  /* operation name */
+	const char *stage; /* of the running one; else of the one that failed */
 	bool running;
 	uint64_t since_usec;   /* monotonic: when the stage, or the wait for the next try, began */
 	unsigned int attempts; /* failed ones so far */

@@ -6,6 +6,7 @@
 #include "operation/step_stages.h"
 
 #include "base/cleanup.h"
+#include "mount/subpath.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -144,4 +145,54 @@ int step_stages(const struct plugin_host *host, const struct step *step, struct 
 		return r;
 	*ret_device_mount_path = TAKE_PTR(path);
 	return 0;
+}
+
+/* ---- before the plugin's stages ---- */
+
+struct cleaner {
+	const struct plugin_host *host;
+	char *pod_uid, *volume_name;
+};
+
+static void cleaner_free(void *data)
+{
+	struct cleaner *cleaner = data;
+
+	free(cleaner->pod_uid);
+	free(cleaner->volume_name);
+	free(cleaner);
+}
+
+static int clean_subpaths(void *data, struct stage_report *report)
+{
+	const struct cleaner *cleaner = data;
+	int r = subpath_clean(cleaner->host->root_fd, cleaner->host->root_dir, cleaner->pod_uid,
+			      cleaner->volume_name, &report->failure);
+
+	return r < 0 ? r : STAGE_NEXT;
+}
+
+int step_stages_before(const struct plugin_host *host, const struct step *step,
+		       struct stage_list *ret, struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "clean the sub-paths", .place = STAGE_WORKER, .run = clean_subpaths },
+	};
+	struct cleaner *cleaner;
+
+	assert(host && step && ret);
+	*ret = (struct stage_list){ .count = 0 };
+	if (step->kind != STEP_UNPUBLISH || is_block(step) || !step->have)
+		return 0;
+	cleaner = calloc(1, sizeof(*cleaner));
+	if (!cleaner)
+		return failed(reterr, -ENOMEM, "cannot clean the sub-paths");
+	cleaner->host = host;
+	cleaner->pod_uid = strdup(step->pod_uid);
+	cleaner->volume_name = strdup(step->have->spec_name);
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), cleaner, cleaner_free };
+	if (cleaner->pod_uid && cleaner->volume_name)
+		return 0;
+	stage_list_done(ret);
+	return failed(reterr, -ENOMEM, "cannot clean the sub-paths");
 }

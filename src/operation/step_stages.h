@@ -29,4 +29,15 @@ struct operation_key step_key(const struct step *step);
 int step_stages(const struct plugin_host *host, const struct step *step, struct stage_list *ret,
 		char **ret_device_mount_path, struct failure *reterr);
 
+/**
+ * step_stages_before - what podvold itself does before the plugin's stages
+ *
+ * An unpublish first takes the volume's sub-paths of the pod away, whoever made them: nothing of a
+ * volume may be in use when the plugin takes it down.
+ *
+ * Return: 0, also with an empty list; -ENOMEM.
+ */
+int step_stages_before(const struct plugin_host *host, const struct step *step,
+		       struct stage_list *ret, struct failure *reterr);
+
 #endif

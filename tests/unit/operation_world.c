@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +110,8 @@ static void on_retry(void *userdata, const char *unique_name)
 	}
 }
 
-static const struct plugin_host host = { .root_dir = "/r" };
+/* A directory where no pod ever is: unmounting looks for sub-paths there. */
+static struct plugin_host host = { .root_dir = "/r", .root_fd = -EBADF };
 static const struct labels no_labels;
 
 int world_set_up(void **state)
@@ -128,6 +130,8 @@ int world_set_up(void **state)
 	assert_int_equal(dirty_set_new(NULL, NULL, &world.dirty), 0);
 	assert_int_equal(actual_new(world.dirty, &world.actual), 0);
 	assert_int_equal(object_parse_json(pod_json, strlen(pod_json), &world.pod, NULL), 0);
+	host.root_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(host.root_fd, errno);
 	assert_int_equal(sem_init(&world.began, 0, 0), 0);
 	assert_int_equal(sem_init(&world.go, 0, 0), 0);
 	world.options = (struct operations_options){ .event = world.event,
@@ -169,6 +173,7 @@ int world_tear_down(void **state)
 	assert_null(operations_free(world.operations));
 	(void) actual_free(world.actual);
 	(void) dirty_set_free(world.dirty);
+	host.root_fd = close_keep_errno(host.root_fd);
 	object_unref(world.pod);
 	sd_event_unref(world.event);
 	(void) sem_destroy(&world.began);
