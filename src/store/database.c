@@ -322,7 +322,7 @@ int database_commit(struct database *database, const struct database_write *writ
 	sqlite3 *connection = database->connection;
 	int result, r = 0;
 
-	assert(writes && count > 0);
+	assert(writes || count == 0);
 	result = sqlite3_exec(connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	for (size_t i = 0; i < count && result == SQLITE_OK; i++)
 		result = step_write(database, &writes[i]);

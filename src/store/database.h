@@ -63,7 +63,8 @@ struct database_write {
 
 /**
  * database_commit - all of these writes or none
- * @resource_version: the newest one among the writes
+ * @writes:           NULL when @count is 0: only the version is kept
+ * @resource_version: what database_load() will give; never less than the newest among the writes
  *
  * After a failure nothing of the group is there and the next group may succeed (a disk may have
  * space again). A disk that fails to sync may still hold the group after a restart: -EIO is then

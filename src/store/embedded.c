@@ -6,6 +6,10 @@
  * the writer thread commits -> cache, ring, watches, callbacks, in this order -> the next group.
  * One group is under way at a time: what gathers meanwhile is the next one, so that groups grow
  * with the load and a lone write waits for nothing but its own sync.
+ *
+ * Kinds that live in memory go the same way but make no row, so a group of them alone needs no
+ * sync. Their versions must not come again after a restart all the same: the database is told of a
+ * version ahead of them, once per RESERVED_VERSIONS.
  */
 #include "store/store.h"
 
@@ -21,6 +25,8 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
+
+enum { RESERVED_VERSIONS = 65536 };
 
 /* A row that this version cannot decode: its name stays taken. */
 struct unreadable {
@@ -38,6 +44,7 @@ struct store {
 
 	struct write *queue, **queue_end;
 	size_t queue_count;
+	uint64_t stored_version; /* the database says so: no later start begins below it */
 	struct group group;
 	bool is_writing; /* the group is under way, or being answered */
 	bool is_failing; /* the last group could not be stored: said once */
@@ -115,6 +122,7 @@ static int load(struct store *store, struct database *database, struct failure *
 		return failed(reterr, r, "cannot load the store");
 	if (r < 0)
 		return r;
+	store->stored_version = version;
 	r = ring_init(&store->ring, version);
 	return r < 0 ? failed(reterr, r, "cannot load the store") : 0;
 }
@@ -230,15 +238,32 @@ static void note_outcome(struct store *store, int error, const struct failure *r
 	store->is_failing = error < 0;
 }
 
+/* What the database has to say of versions when this group is over. */
+static uint64_t version_to_store(const struct store *store)
+{
+	const struct group *group = &store->group;
+
+	if (group->resource_version <= store->stored_version)
+		return store->stored_version;
+	return group->resource_version + (group->has_unstored ? RESERVED_VERSIONS : 0);
+}
+
+static bool needs_commit(const struct store *store)
+{
+	return store->group.row_count > 0 || version_to_store(store) > store->stored_version;
+}
+
 /* In this order watchers and callbacks see the whole group, never half of it. */
 static void end_group(struct store *store, int error, const struct failure *reason)
 {
 	struct group *group = &store->group;
 
-	if (group->row_count > 0)
+	if (needs_commit(store))
 		note_outcome(store, error, reason);
 	if (error < 0)
 		group_fail(group, reason);
+	else
+		store->stored_version = version_to_store(store);
 	for (size_t i = 0; i < group->count; i++)
 		if (group->members[i].verdict == VERDICT_CHANGES)
 			apply(store, &group->members[i]);
@@ -273,8 +298,8 @@ static void start_group(struct store *store)
 
 		group_add(group, &store->cache, write, is_taken(store, write), now_usec);
 	}
-	if (group->row_count > 0)
-		writer_start(store->writer, group->rows, group->row_count, group->resource_version);
+	if (needs_commit(store))
+		writer_start(store->writer, group->rows, group->row_count, version_to_store(store));
 	else
 		end_group(store, 0, NULL);
 }

@@ -52,6 +52,7 @@ void group_begin(struct group *group, uint64_t resource_version)
 {
 	group->count = 0;
 	group->row_count = 0;
+	group->has_unstored = false;
 	group->resource_version = resource_version;
 }
 
@@ -216,11 +217,16 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 	return 0;
 }
 
-static void add_row(struct group *group, const struct admitted *member)
+static void add_change(struct group *group, const struct admitted *member)
 {
 	const struct write *write = member->write;
 	const struct object *result = member->result;
 
+	group->resource_version = member->resource_version;
+	if (kind_row(write->kind)->in_memory) {
+		group->has_unstored = true;
+		return;
+	}
 	group->rows[group->row_count++] = (struct database_write){
 		.kind = kind_row(write->kind)->name,
 		.name_space = write->name_space,
@@ -228,7 +234,6 @@ static void add_row(struct group *group, const struct admitted *member)
 		.json = result ? result->json : NULL,
 		.json_length = result ? result->json_length : 0,
 	};
-	group->resource_version = member->resource_version;
 }
 
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
@@ -254,7 +259,7 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	else if (write->dry_run)
 		member->verdict = VERDICT_DRY_RUN;
 	else
-		add_row(group, member);
+		add_change(group, member);
 	group->ended_refused = member->verdict == VERDICT_REFUSED;
 	group->count++;
 }

@@ -36,7 +36,7 @@ struct write *write_new(enum admit_verb verb, enum object_kind kind, const char 
 struct write *write_free(struct write *write);
 
 enum verdict {
-	VERDICT_CHANGES,   /* becomes one row and one change */
+	VERDICT_CHANGES,   /* becomes one change, and one row unless its kind lives in memory */
 	VERDICT_UNCHANGED, /* answered with what is there */
 	VERDICT_DRY_RUN,   /* answered as if it had become a row */
 	VERDICT_REFUSED,
@@ -59,7 +59,8 @@ struct group {
 	struct database_write rows[STORE_GROUP_MAX];
 	size_t row_count;
 	uint64_t resource_version; /* of the last member that changes something */
-	bool ended_refused;        /* the last member, or that of the group before */
+	bool has_unstored;  /* a change that becomes no row: of a kind that lives in memory */
+	bool ended_refused; /* the last member, or that of the group before */
 };
 
 /* Begin an empty group; the first change gets @resource_version + 1. */

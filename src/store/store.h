@@ -11,6 +11,9 @@
  * Order: the cache changes, then watchers are woken, then the writer's callback runs. A second
  * write to the same object waits for the first. A kill at any moment leaves every answered write
  * stored and no other half stored.
+ *
+ * Kinds whose row says in_memory (events, leases) are read, written and watched like all others and
+ * are gone with the store; their resourceVersions are not given a second time.
  */
 #ifndef PODVOL_STORE_STORE_H
 #define PODVOL_STORE_STORE_H
