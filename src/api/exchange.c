@@ -42,6 +42,10 @@ static const struct route {
 	{ METHOD_GET, "apis", discovery_groups },
 	{ METHOD_GET, "apis/*", discovery_group },
 	{ METHOD_GET, "apis/*/*", discovery_resources },
+	{ METHOD_GET, "openapi/v2", openapi_v2 },
+	{ METHOD_GET, "openapi/v3", openapi_v3 },
+	{ METHOD_GET, "openapi/v3/api/*", openapi_v3_group },
+	{ METHOD_GET, "openapi/v3/apis/*/*", openapi_v3_group },
 	{ METHOD_GET, "podvol/v1", discovery_views_index },
 	{ METHOD_GET, "api/v1/events", views_events },
 	{ METHOD_GET, "api/v1/namespaces/*/events", views_events },
@@ -72,8 +76,15 @@ static const struct {
 	const char *pattern;
 	unsigned int forms; /* set of FORM_BIT()s, or FORMS_ANY */
 } path_forms[] = {
-	{ "healthz", FORMS_ANY },   { "livez", FORMS_ANY },      { "readyz", FORMS_ANY },
-	{ "api", FORMS_DISCOVERY }, { "apis", FORMS_DISCOVERY },
+	{ "healthz", FORMS_ANY },
+	{ "livez", FORMS_ANY },
+	{ "readyz", FORMS_ANY },
+	{ "api", FORMS_DISCOVERY },
+	{ "apis", FORMS_DISCOVERY },
+	{ "openapi/v2", FORMS_OPENAPI },
+	{ "openapi/v3", FORM_BIT(FORM_JSON) },
+	{ "openapi/v3/api/*", FORM_BIT(FORM_JSON) },
+	{ "openapi/v3/apis/*/*", FORM_BIT(FORM_JSON) },
 };
 
 static unsigned int forms_of(const struct api_path *path)

@@ -199,6 +199,8 @@ api_handler views_volumes, views_volume, views_operations, views_manifests, view
 /* discovery.c */
 api_handler discovery_versions, discovery_groups, discovery_group, discovery_resources,
 	discovery_index, discovery_views_index;
+/* openapi.c */
+api_handler openapi_v2, openapi_v3, openapi_v3_group;
 /* {"items": [...]} of volumes, of apply's results; @tree is taken. */
 void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tree);
 void views_reply_applied(struct exchange *exchange, struct cJSON *tree);
