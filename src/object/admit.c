@@ -169,7 +169,7 @@ static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
 }
 
 static int check_finalizers(const struct cJSON *old, const struct cJSON *proposed,
-			    struct failure *reterr)
+			    struct violations *found)
 {
 	const struct cJSON *before = json_get(old, "finalizers");
 	const struct cJSON *now = json_get(proposed, "finalizers");
@@ -179,7 +179,7 @@ static int check_finalizers(const struct cJSON *old, const struct cJSON *propose
 			return field_forbidden(FIELD(FIELD(NULL, "metadata"), "finalizers"),
 					       "no new finalizers can be added if the object is "
 					       "being deleted",
-					       reterr);
+					       found);
 	}
 	return 0;
 }
@@ -197,15 +197,15 @@ static struct stamp stamp_of(const struct object *old, uint64_t resource_version
 }
 
 static int check_same(const struct object *old, const struct object *proposed,
-		      struct failure *reterr)
+		      struct violations *found)
 {
 	const struct kind_row *row = kind_row(old->kind);
 
 	assert(old->kind == proposed->kind);
 	if (*proposed->meta.uid && strcmp(old->meta.uid, proposed->meta.uid) != 0)
 		return field_invalid(FIELD(FIELD(NULL, "metadata"), "uid"), proposed->meta.uid,
-				     "field is immutable", reterr);
-	return row->validate_update ? row->validate_update(old, proposed, reterr) : 0;
+				     "field is immutable", found);
+	return row->validate_update ? row->validate_update(old, proposed, found) : 0;
 }
 
 static int admit_update(const struct admission *admission, const struct object **ret,
@@ -214,21 +214,19 @@ static int admit_update(const struct admission *admission, const struct object *
 	const struct object *old = admission->old;
 	cleanup_json struct cJSON *tree = NULL, *old_tree = NULL;
 	struct stamp stamp = stamp_of(old, admission->resource_version);
+	struct violations found;
 	const struct cJSON *finalizers;
-	int r;
 
-	r = check_same(old, admission->proposed, reterr);
-	if (r < 0)
-		return r;
+	violations_init(&found, false);
+	if (check_same(old, admission->proposed, &found) < 0)
+		return violations_to_failure(&found, reterr);
 	tree = object_tree(admission->proposed);
 	old_tree = object_tree(old);
 	if (!tree || !old_tree)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
-	if (old->meta.deletes)
-		r = check_finalizers(json_get(old_tree, "metadata"), json_get(tree, "metadata"),
-				     reterr);
-	if (r < 0)
-		return r;
+	if (old->meta.deletes && check_finalizers(json_get(old_tree, "metadata"),
+						  json_get(tree, "metadata"), &found) < 0)
+		return violations_to_failure(&found, reterr);
 	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
 	if (old->meta.deletes && json_count(finalizers) == 0) {
 		*ret = NULL; /* the last one that held it back is gone */

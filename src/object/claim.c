@@ -59,7 +59,7 @@ unsigned int access_modes_decode(const struct cJSON *modes)
 
 /* Only one pod may have it, or several nodes: both at once cannot be kept. */
 static int check_access_modes(const struct cJSON *modes, const struct field *field,
-			      struct failure *reterr)
+			      struct violations *found)
 {
 	const char *names[ARRAY_SIZE(access_mode_table) + 1] = { 0 };
 	unsigned int set = access_modes_decode(modes);
@@ -68,17 +68,17 @@ static int check_access_modes(const struct cJSON *modes, const struct field *fie
 	for (size_t i = 0; i < ARRAY_SIZE(access_mode_table); i++)
 		names[i] = access_mode_table[i].name;
 	if (json_count(modes) == 0)
-		return field_required(field, "at least 1 access mode is required", reterr);
+		return field_required(field, "at least 1 access mode is required", found);
 	for (const struct cJSON *item = json_first(modes); item; item = json_next(item)) {
 		int r = field_check_one_of(FIELD_AT(field, index++), json_string(item, ""), names,
-					   false, reterr);
+					   false, found);
 
 		if (r < 0)
 			return r;
 	}
 	if ((set & ACCESS_READ_WRITE_ONCE_POD) && set != ACCESS_READ_WRITE_ONCE_POD)
 		return field_forbidden(
-			field, "may not use ReadWriteOncePod with other access modes", reterr);
+			field, "may not use ReadWriteOncePod with other access modes", found);
 	return 0;
 }
 
@@ -104,19 +104,19 @@ const char *volume_mode_name(enum volume_mode mode)
 }
 
 int volume_common_validate(const struct cJSON *spec, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	static const char *const modes[] = { "Block", "Filesystem", NULL };
 	const char *class = json_string(json_get(spec, "storageClassName"), "");
 	int r;
 
-	r = check_access_modes(json_get(spec, "accessModes"), FIELD(field, "accessModes"), reterr);
+	r = check_access_modes(json_get(spec, "accessModes"), FIELD(field, "accessModes"), found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "volumeMode"),
 				       json_string(json_get(spec, "volumeMode"), ""), modes, true,
-				       reterr);
+				       found);
 	if (r == 0 && *class != '\0')
-		r = field_check_subdomain(FIELD(field, "storageClassName"), class, reterr);
+		r = field_check_subdomain(FIELD(field, "storageClassName"), class, found);
 	return r;
 }
 
@@ -154,22 +154,23 @@ int claim_spec_set_defaults(struct cJSON *spec)
 	return json_set_string(spec, "volumeMode", "Filesystem");
 }
 
-int claim_spec_validate(const struct cJSON *spec, const struct field *field, struct failure *reterr)
+int claim_spec_validate(const struct cJSON *spec, const struct field *field,
+			struct violations *found)
 {
 	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
 	const struct field *at = FIELD(FIELD(field, "resources"), "requests");
 	int r;
 
-	r = volume_common_validate(spec, field, reterr);
+	r = volume_common_validate(spec, field, found);
 	if (r < 0)
 		return r;
 	if (!json_get(requests, "storage"))
-		return field_required(FIELD_KEY(at, "storage"), "", reterr);
+		return field_required(FIELD_KEY(at, "storage"), "", found);
 	r = field_check_quantity(FIELD_KEY(at, "storage"), json_get(requests, "storage"), true,
-				 reterr);
+				 found);
 	if (r == 0)
 		r = label_selector_validate(json_get(spec, "selector"), FIELD(field, "selector"),
-					    reterr);
+					    found);
 	return r;
 }
 
@@ -182,25 +183,25 @@ int claim_set_defaults(struct cJSON *tree)
 	return spec ? claim_spec_set_defaults(spec) : -ENOMEM;
 }
 
-static int check_status(const struct cJSON *status, struct failure *reterr)
+static int check_status(const struct cJSON *status, struct violations *found)
 {
 	const struct field *field = FIELD(NULL, "status");
 	int r;
 
 	r = field_check_one_of(FIELD(field, "phase"), json_string(json_get(status, "phase"), ""),
-			       phase_names + CLAIM_PENDING, true, reterr);
+			       phase_names + CLAIM_PENDING, true, found);
 	if (r == 0)
 		r = field_check_quantity(FIELD_KEY(FIELD(field, "capacity"), "storage"),
 					 json_get(json_get(status, "capacity"), "storage"), false,
-					 reterr);
+					 found);
 	return r;
 }
 
-int claim_validate(const struct cJSON *tree, struct failure *reterr)
+int claim_validate(const struct cJSON *tree, struct violations *found)
 {
-	int r = claim_spec_validate(json_get(tree, "spec"), FIELD(NULL, "spec"), reterr);
+	int r = claim_spec_validate(json_get(tree, "spec"), FIELD(NULL, "spec"), found);
 
-	return r < 0 ? r : check_status(json_get(tree, "status"), reterr);
+	return r < 0 ? r : check_status(json_get(tree, "status"), found);
 }
 
 /* What may still be decided after creation: the volume, the class if none was named, a larger
@@ -222,7 +223,7 @@ static int hide_mutable(struct cJSON *spec, const struct cJSON *old_spec)
 }
 
 int claim_validate_update(const struct object *old, const struct object *new_object,
-			  struct failure *reterr)
+			  struct violations *found)
 {
 	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
 	const struct field *request =
@@ -232,17 +233,17 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 
 	r = update_is_same(old, new_object, "spec", hide_mutable, &same);
 	if (r < 0)
-		return failed(reterr, r, "cannot compare a claim with its old version");
+		return violations_broken(found, r);
 	if (!same)
 		return field_forbidden(FIELD(NULL, "spec"),
 				       "spec is immutable after creation except "
 				       "resources.requests and volumeAttributesClassName for bound "
 				       "claims",
-				       reterr);
+				       found);
 	if (quantity_compare(&now->request, &before->request) < 0 &&
 	    quantity_compare(&now->request, &before->status_capacity) < 0)
 		return field_forbidden(request, "field can not be less than status.capacity",
-				       reterr);
+				       found);
 	return 0;
 }
 

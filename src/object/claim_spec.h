@@ -12,11 +12,11 @@
 
 int claim_spec_set_defaults(struct cJSON *spec);
 int claim_spec_validate(const struct cJSON *spec, const struct field *field,
-			struct failure *reterr);
+			struct violations *found);
 
 /* spec.accessModes, spec.volumeMode and spec.storageClassName, of claims and volumes alike. */
 int volume_common_validate(const struct cJSON *spec, const struct field *field,
-			   struct failure *reterr);
+			   struct violations *found);
 unsigned int access_modes_decode(const struct cJSON *modes);
 enum volume_mode volume_mode_decode(const struct cJSON *mode);
 struct quantity quantity_decode(const struct cJSON *item);

@@ -7,6 +7,7 @@
  */
 #include "object/field.h"
 
+#include "base/cleanup.h"
 #include "object/quantity.h"
 
 #include <assert.h>
@@ -39,58 +40,117 @@ void field_spell(const struct field *field, char path[FIELD_PATH_BYTES])
 	append(field, path);
 }
 
-/* @value NULL: the sentence names none. */
-static int wrong(const struct field *field, const char *kind, const char *value, const char *detail,
-		 struct failure *reterr)
+static const struct {
+	const char *text;   /* Kubernetes' field.ErrorType */
+	const char *reason; /* metav1.CauseType */
+} types[] = {
+	[VIOLATION_REQUIRED] = { "Required value", "FieldValueRequired" },
+	[VIOLATION_INVALID] = { "Invalid value", "FieldValueInvalid" },
+	[VIOLATION_DUPLICATE] = { "Duplicate value", "FieldValueDuplicate" },
+	[VIOLATION_NOT_SUPPORTED] = { "Unsupported value", "FieldValueNotSupported" },
+	[VIOLATION_FORBIDDEN] = { "Forbidden", "FieldValueForbidden" },
+	[VIOLATION_NOT_FOUND] = { "Not found", "FieldValueNotFound" },
+	[VIOLATION_TOO_LONG] = { "Too long", "FieldValueTooLong" },
+};
+static_assert(ARRAY_SIZE(types) == VIOLATION_TYPE_COUNT, "name every type");
+
+const char *violation_reason(enum violation_type type)
 {
-	char path[FIELD_PATH_BYTES];
+	assert((size_t) type < ARRAY_SIZE(types));
+	return types[type].reason;
+}
+
+int violations_to_failure(const struct violations *violations, struct failure *reterr)
+{
+	const struct violation *first = violations->list;
+
+	if (violations->error < 0)
+		return failed(reterr, violations->error, "cannot check an object");
+	assert(violations->count > 0);
+	return failed_plain(reterr, -EINVAL, "%s: %s", first->field, first->message);
+}
+
+int violations_broken(struct violations *found, int error)
+{
+	assert(error < 0);
+	if (found)
+		found->error = error;
+	return error;
+}
+
+/* @value as it is to be shown; "" where the sentence names none. */
+static int note(const struct field *field, enum violation_type type, const char *value,
+		const char *detail, struct violations *found)
+{
+	struct violation *violation;
 
 	assert(field && detail);
-	field_spell(field, path);
-	return failed_plain(reterr, -EINVAL, "%s: %s%s%.80s%s%s%s", path, kind, value ? ": \"" : "",
-			    value ? value : "", value ? "\"" : "", *detail ? ": " : "", detail);
+	if (!found)
+		return -EINVAL;
+	assert(found->count < VIOLATIONS_MAX);
+	violation = &found->list[found->count++];
+	violation->type = type;
+	field_spell(field, violation->field);
+	(void) snprintf(violation->message, sizeof(violation->message), "%s%s%s%s%s",
+			types[type].text, *value ? ": " : "", value, *detail ? ": " : "", detail);
+	return found->want_all && found->count < VIOLATIONS_MAX ? 0 : -EINVAL;
 }
 
-int field_required(const struct field *field, const char *detail, struct failure *reterr)
+/* @value NULL: the sentence names none. */
+static int wrong(const struct field *field, enum violation_type type, const char *value,
+		 const char *detail, struct violations *found)
 {
-	return wrong(field, "Required value", NULL, detail, reterr);
+	char quoted[90] = "";
+
+	if (value)
+		(void) snprintf(quoted, sizeof(quoted), "\"%.80s\"", value);
+	return note(field, type, quoted, detail, found);
 }
 
-int field_forbidden(const struct field *field, const char *detail, struct failure *reterr)
+int field_required(const struct field *field, const char *detail, struct violations *found)
 {
-	return wrong(field, "Forbidden", NULL, detail, reterr);
+	return wrong(field, VIOLATION_REQUIRED, NULL, detail, found);
+}
+
+int field_forbidden(const struct field *field, const char *detail, struct violations *found)
+{
+	return wrong(field, VIOLATION_FORBIDDEN, NULL, detail, found);
+}
+
+int field_too_long(const struct field *field, const char *detail, struct violations *found)
+{
+	return wrong(field, VIOLATION_TOO_LONG, NULL, detail, found);
 }
 
 int field_invalid(const struct field *field, const char *value, const char *detail,
-		  struct failure *reterr)
+		  struct violations *found)
 {
-	return wrong(field, "Invalid value", value, detail, reterr);
+	return wrong(field, VIOLATION_INVALID, value, detail, found);
 }
 
 int field_invalid_number(const struct field *field, int64_t value, const char *detail,
-			 struct failure *reterr)
+			 struct violations *found)
 {
-	char path[FIELD_PATH_BYTES];
+	char text[24];
 
-	field_spell(field, path);
-	return failed_plain(reterr, -EINVAL, "%s: Invalid value: %" PRId64 ": %s", path, value,
-			    detail);
+	(void) snprintf(text, sizeof(text), "%" PRId64, value);
+	return note(field, VIOLATION_INVALID, text, detail, found);
 }
 
-int field_duplicate(const struct field *field, const char *value, struct failure *reterr)
+int field_duplicate(const struct field *field, const char *value, struct violations *found)
 {
-	return wrong(field, "Duplicate value", value, "", reterr);
+	return wrong(field, VIOLATION_DUPLICATE, value, "", found);
 }
 
-int field_not_found(const struct field *field, const char *value, struct failure *reterr)
+int field_not_found(const struct field *field, const char *value, struct violations *found)
 {
-	return wrong(field, "Not found", value, "", reterr);
+	return wrong(field, VIOLATION_NOT_FOUND, value, "", found);
 }
 
 int field_not_supported(const struct field *field, const char *value, const char *const *supported,
-			struct failure *reterr)
+			struct violations *found)
 {
-	char detail[FAILURE_TEXT_BYTES] = "supported values: ";
+	char detail[VIOLATION_BYTES] = "supported values: ";
 
 	assert(supported);
 	for (size_t i = 0; supported[i]; i++) {
@@ -99,7 +159,7 @@ int field_not_supported(const struct field *field, const char *value, const char
 		(void) snprintf(detail + used, sizeof(detail) - used, "%s\"%s\"", i ? ", " : "",
 				supported[i]);
 	}
-	return wrong(field, "Unsupported value", value, detail, reterr);
+	return wrong(field, VIOLATION_NOT_SUPPORTED, value, detail, found);
 }
 
 /* ---- shared rules ---- */
@@ -134,45 +194,45 @@ static bool is_subdomain(const char *text)
 	}
 }
 
-int field_check_label(const struct field *field, const char *value, struct failure *reterr)
+int field_check_label(const struct field *field, const char *value, struct violations *found)
 {
 	if (!value || *value == '\0')
-		return field_required(field, "", reterr);
+		return field_required(field, "", found);
 	if (strlen(value) > LABEL_BYTES_MAX)
-		return field_invalid(field, value, "must be no more than 63 characters", reterr);
+		return field_invalid(field, value, "must be no more than 63 characters", found);
 	if (!is_label(value, strlen(value)))
 		return field_invalid(field, value,
 				     "a lowercase RFC 1123 label must consist of lower case "
 				     "alphanumeric characters or '-'",
-				     reterr);
+				     found);
 	return 0;
 }
 
-int field_check_subdomain(const struct field *field, const char *value, struct failure *reterr)
+int field_check_subdomain(const struct field *field, const char *value, struct violations *found)
 {
 	if (!value || *value == '\0')
-		return field_required(field, "", reterr);
+		return field_required(field, "", found);
 	if (strlen(value) > SUBDOMAIN_BYTES_MAX)
-		return field_invalid(field, value, "must be no more than 253 characters", reterr);
+		return field_invalid(field, value, "must be no more than 253 characters", found);
 	if (!is_subdomain(value))
 		return field_invalid(field, value,
 				     "a lowercase RFC 1123 subdomain must consist of lower case "
 				     "alphanumeric characters, '-' or '.'",
-				     reterr);
+				     found);
 	return 0;
 }
 
 int field_check_one_of(const struct field *field, const char *value, const char *const *supported,
-		       bool optional, struct failure *reterr)
+		       bool optional, struct violations *found)
 {
 	assert(supported);
 	if (!value || *value == '\0')
-		return optional ? 0 : field_required(field, "", reterr);
+		return optional ? 0 : field_required(field, "", found);
 	for (size_t i = 0; supported[i]; i++) {
 		if (strcmp(value, supported[i]) == 0)
 			return 0;
 	}
-	return field_not_supported(field, value, supported, reterr);
+	return field_not_supported(field, value, supported, found);
 }
 
 static bool has_backstep(const char *path)
@@ -187,22 +247,22 @@ static bool has_backstep(const char *path)
 	return false;
 }
 
-int field_check_no_backsteps(const struct field *field, const char *path, struct failure *reterr)
+int field_check_no_backsteps(const struct field *field, const char *path, struct violations *found)
 {
 	if (path && has_backstep(path))
-		return field_invalid(field, path, "must not contain '..'", reterr);
+		return field_invalid(field, path, "must not contain '..'", found);
 	return 0;
 }
 
-int field_check_descending(const struct field *field, const char *path, struct failure *reterr)
+int field_check_descending(const struct field *field, const char *path, struct violations *found)
 {
 	if (path && *path == '/')
-		return field_invalid(field, path, "must be a relative path", reterr);
-	return field_check_no_backsteps(field, path, reterr);
+		return field_invalid(field, path, "must be a relative path", found);
+	return field_check_no_backsteps(field, path, found);
 }
 
 int field_check_range(const struct field *field, const struct cJSON *item, int64_t least,
-		      int64_t most, struct failure *reterr)
+		      int64_t most, struct violations *found)
 {
 	char detail[80];
 	int64_t value;
@@ -211,11 +271,11 @@ int field_check_range(const struct field *field, const struct cJSON *item, int64
 		return 0;
 	(void) snprintf(detail, sizeof(detail),
 			"must be between %" PRId64 " and %" PRId64 ", inclusive", least, most);
-	return field_invalid_number(field, value, detail, reterr);
+	return field_invalid_number(field, value, detail, found);
 }
 
 int field_check_quantity(const struct field *field, const struct cJSON *item, bool positive,
-			 struct failure *reterr)
+			 struct violations *found)
 {
 	const char *text = json_string(item, NULL);
 	struct failure why = { 0 };
@@ -227,10 +287,10 @@ int field_check_quantity(const struct field *field, const struct cJSON *item, bo
 		return field_invalid(field, text,
 				     "quantities are numbers with a suffix, such as \"10Gi\" or "
 				     "\"1500m\"",
-				     reterr);
+				     found);
 	if (quantity.milli < 0)
-		return field_invalid(field, text, "must be greater than or equal to 0", reterr);
+		return field_invalid(field, text, "must be greater than or equal to 0", found);
 	if (positive && quantity.milli == 0)
-		return field_invalid(field, text, "must be greater than zero", reterr);
+		return field_invalid(field, text, "must be greater than zero", found);
 	return 0;
 }

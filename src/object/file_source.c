@@ -70,7 +70,7 @@ int projected_source_set_defaults(struct cJSON *source)
 
 /* Permission bits alone: no setuid, no sticky bit by way of a manifest. */
 static int check_mode(const struct cJSON *holder, const char *name, const struct field *field,
-		      struct failure *reterr)
+		      struct violations *found)
 {
 	int64_t mode;
 
@@ -78,104 +78,106 @@ static int check_mode(const struct cJSON *holder, const char *name, const struct
 		return 0;
 	return field_invalid_number(FIELD(field, name), mode,
 				    "must be a number between 0 and 0777 (octal), both inclusive",
-				    reterr);
+				    found);
 }
 
 /* Relative, without "..", and not beginning with "..", which is kubelet's own in these volumes. */
-static int check_path(const struct cJSON *holder, const struct field *field, struct failure *reterr)
+static int check_path(const struct cJSON *holder, const struct field *field,
+		      struct violations *found)
 {
 	const char *path = json_string(json_get(holder, "path"), "");
 	const struct field *at = FIELD(field, "path");
 	int r;
 
 	if (*path == '\0')
-		return field_required(at, "", reterr);
-	r = field_check_descending(at, path, reterr);
+		return field_required(at, "", found);
+	r = field_check_descending(at, path, found);
 	if (r == 0 && strncmp(path, "..", 2) == 0)
-		r = field_invalid(at, path, "must not start with '..'", reterr);
+		r = field_invalid(at, path, "must not start with '..'", found);
 	return r;
 }
 
 static int check_items(const struct cJSON *source, const struct field *field,
-		       struct failure *reterr)
+		       struct violations *found)
 {
 	const struct field *items = FIELD(field, "items");
 	size_t index = 0;
-	int r = check_mode(source, "defaultMode", field, reterr);
+	int r = check_mode(source, "defaultMode", field, found);
 
 	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
 	     item = json_next(item)) {
 		const struct field *at = FIELD_AT(items, index++);
 
 		if (*json_string(json_get(item, "key"), "") == '\0')
-			return field_required(FIELD(at, "key"), "", reterr);
-		r = check_path(item, at, reterr);
+			return field_required(FIELD(at, "key"), "", found);
+		r = check_path(item, at, found);
 		if (r == 0)
-			r = check_mode(item, "mode", at, reterr);
+			r = check_mode(item, "mode", at, found);
 	}
 	return r;
 }
 
 int config_map_source_validate(const struct cJSON *source, const struct field *field,
-			       struct failure *reterr)
+			       struct violations *found)
 {
 	assert(source && field);
 	if (*json_string(json_get(source, "name"), "") == '\0')
-		return field_required(FIELD(field, "name"), "", reterr);
-	return check_items(source, field, reterr);
+		return field_required(FIELD(field, "name"), "", found);
+	return check_items(source, field, found);
 }
 
 int secret_source_validate(const struct cJSON *source, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	assert(source && field);
 	if (*json_string(json_get(source, "secretName"), "") == '\0')
-		return field_required(FIELD(field, "secretName"), "", reterr);
-	return check_items(source, field, reterr);
+		return field_required(FIELD(field, "secretName"), "", found);
+	return check_items(source, field, found);
 }
 
 /* Exactly one of the two: Kubernetes' own words, also the odd "resource". */
 static int check_downward_item(const struct cJSON *item, const struct field *field,
-			       struct failure *reterr)
+			       struct violations *found)
 {
 	const struct cJSON *ref = json_get(item, "fieldRef");
 	const struct cJSON *resource = json_get(item, "resourceFieldRef");
-	int r = check_path(item, field, reterr);
+	int r = check_path(item, field, found);
 
 	if (r < 0)
 		return r;
 	if (!ref && !resource)
 		return field_required(field, "one of fieldRef and resourceFieldRef is required",
-				      reterr);
+				      found);
 	if (ref && resource)
 		return field_invalid(field, "resource",
 				     "fieldRef and resourceFieldRef can not be specified "
 				     "simultaneously",
-				     reterr);
+				     found);
 	if (ref && *json_string(json_get(ref, "fieldPath"), "") == '\0')
-		return field_required(FIELD(FIELD(field, "fieldRef"), "fieldPath"), "", reterr);
+		return field_required(FIELD(FIELD(field, "fieldRef"), "fieldPath"), "", found);
 	if (resource && *json_string(json_get(resource, "resource"), "") == '\0')
 		return field_required(FIELD(FIELD(field, "resourceFieldRef"), "resource"), "",
-				      reterr);
-	return check_mode(item, "mode", field, reterr);
+				      found);
+	return check_mode(item, "mode", field, found);
 }
 
 int downward_api_source_validate(const struct cJSON *source, const struct field *field,
-				 struct failure *reterr)
+				 struct violations *found)
 {
 	const struct field *items = FIELD(field, "items");
 	size_t index = 0;
-	int r = check_mode(source, "defaultMode", field, reterr);
+	int r = check_mode(source, "defaultMode", field, found);
 
 	assert(source && field);
 	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
 	     item = json_next(item))
-		r = check_downward_item(item, FIELD_AT(items, index++), reterr);
+		r = check_downward_item(item, FIELD_AT(items, index++), found);
 	return r;
 }
 
 /* Kubernetes issues no token for less. */
-static int check_token(const struct cJSON *token, const struct field *field, struct failure *reterr)
+static int check_token(const struct cJSON *token, const struct field *field,
+		       struct violations *found)
 {
 	int64_t seconds;
 
@@ -183,18 +185,18 @@ static int check_token(const struct cJSON *token, const struct field *field, str
 	    seconds < TOKEN_SECONDS_LEAST)
 		return field_invalid_number(FIELD(field, "expirationSeconds"), seconds,
 					    "may not specify a duration less than 10 minutes",
-					    reterr);
-	return check_path(token, field, reterr);
+					    found);
+	return check_path(token, field, found);
 }
 
 /* A list of maps with one member each, like volumes; unknown members are newer sources. */
 static int check_projection(const struct cJSON *item, const struct field *field,
-			    struct failure *reterr)
+			    struct violations *found)
 {
 	static const struct {
 		const char *key;
 		int (*validate)(const struct cJSON *source, const struct field *field,
-				struct failure *reterr);
+				struct violations *found);
 	} known[] = {
 		{ "configMap", config_map_source_validate },
 		{ "secret", config_map_source_validate },
@@ -202,7 +204,7 @@ static int check_projection(const struct cJSON *item, const struct field *field,
 		{ "serviceAccountToken", check_token },
 		{ "clusterTrustBundle", check_path },
 	};
-	size_t found = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		const struct cJSON *source = json_get(item, known[i].key);
@@ -211,28 +213,28 @@ static int check_projection(const struct cJSON *item, const struct field *field,
 
 		if (!source)
 			continue;
-		if (++found > 1)
+		if (++count > 1)
 			return field_forbidden(at, "may not specify more than 1 volume type",
-					       reterr);
-		r = known[i].validate(source, at, reterr);
+					       found);
+		r = known[i].validate(source, at, found);
 		if (r < 0)
 			return r;
 	}
 	if (json_count(item) == 0)
-		return field_required(field, "must specify a volume type", reterr);
+		return field_required(field, "must specify a volume type", found);
 	return 0;
 }
 
 int projected_source_validate(const struct cJSON *source, const struct field *field,
-			      struct failure *reterr)
+			      struct violations *found)
 {
 	const struct field *sources = FIELD(field, "sources");
 	size_t index = 0;
-	int r = check_mode(source, "defaultMode", field, reterr);
+	int r = check_mode(source, "defaultMode", field, found);
 
 	assert(source && field);
 	for (const struct cJSON *item = json_first(json_get(source, "sources")); item && r == 0;
 	     item = json_next(item))
-		r = check_projection(item, FIELD_AT(sources, index++), reterr);
+		r = check_projection(item, FIELD_AT(sources, index++), found);
 	return r;
 }

@@ -15,12 +15,12 @@ int downward_api_source_set_defaults(struct cJSON *source);
 int projected_source_set_defaults(struct cJSON *source);
 
 int config_map_source_validate(const struct cJSON *source, const struct field *field,
-			       struct failure *reterr);
+			       struct violations *found);
 int secret_source_validate(const struct cJSON *source, const struct field *field,
-			   struct failure *reterr);
+			   struct violations *found);
 int downward_api_source_validate(const struct cJSON *source, const struct field *field,
-				 struct failure *reterr);
+				 struct violations *found);
 int projected_source_validate(const struct cJSON *source, const struct field *field,
-			      struct failure *reterr);
+			      struct violations *found);
 
 #endif

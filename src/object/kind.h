@@ -11,6 +11,7 @@
 
 struct arena;
 struct shape;
+struct violations;
 
 struct kind_row {
 	enum object_kind kind;
@@ -31,12 +32,12 @@ struct kind_row {
 	/* Fill in what the API machinery would; the tree is valid JSON of this kind. NULL: nothing.
 	 */
 	int (*set_defaults)(struct cJSON *tree);
-	/* All rules on one object alone. Reports the first broken one by its field path. NULL: its
-	 * shape says all. */
-	int (*validate)(const struct cJSON *tree, struct failure *reterr);
+	/* All rules on one object alone; see field.h for how it goes on after the first broken one.
+	 * NULL: its shape says all. */
+	int (*validate)(const struct cJSON *tree, struct violations *found);
 	/* What an update may not change. NULL: everything may. */
 	int (*validate_update)(const struct object *old, const struct object *new_object,
-			       struct failure *reterr);
+			       struct violations *found);
 	/* Typed struct in @arena, into the union member of @object. NULL: nobody here acts upon the
 	 * kind, so it has none. */
 	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,

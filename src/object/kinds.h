@@ -18,30 +18,30 @@ extern const struct shape pod_shape, persistent_volume_shape, claim_shape, stora
 	volume_snapshot_content_shape, lease_shape;
 
 int pod_set_defaults(struct cJSON *tree);
-int pod_validate(const struct cJSON *tree, struct failure *reterr);
+int pod_validate(const struct cJSON *tree, struct violations *found);
 int pod_validate_update(const struct object *old, const struct object *new_object,
-			struct failure *reterr);
+			struct violations *found);
 int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 	       struct failure *reterr);
 
 int persistent_volume_set_defaults(struct cJSON *tree);
-int persistent_volume_validate(const struct cJSON *tree, struct failure *reterr);
+int persistent_volume_validate(const struct cJSON *tree, struct violations *found);
 int persistent_volume_validate_update(const struct object *old, const struct object *new_object,
-				      struct failure *reterr);
+				      struct violations *found);
 int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			     struct failure *reterr);
 
 int claim_set_defaults(struct cJSON *tree);
-int claim_validate(const struct cJSON *tree, struct failure *reterr);
+int claim_validate(const struct cJSON *tree, struct violations *found);
 int claim_validate_update(const struct object *old, const struct object *new_object,
-			  struct failure *reterr);
+			  struct violations *found);
 int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 		 struct failure *reterr);
 
 int storage_class_set_defaults(struct cJSON *tree);
-int storage_class_validate(const struct cJSON *tree, struct failure *reterr);
+int storage_class_validate(const struct cJSON *tree, struct violations *found);
 int storage_class_validate_update(const struct object *old, const struct object *new_object,
-				  struct failure *reterr);
+				  struct violations *found);
 int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			 struct failure *reterr);
 

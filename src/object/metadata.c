@@ -41,30 +41,31 @@ static bool is_path_safe(const char *uid)
 }
 
 static int check_annotations(const struct cJSON *annotations, const struct field *field,
-			     struct failure *reterr)
+			     struct violations *found)
 {
 	size_t bytes = 0;
 
 	for (const struct cJSON *item = json_first(annotations); item; item = json_next(item))
 		bytes += strlen(json_key(item)) + strlen(json_string(item, ""));
 	if (bytes > ANNOTATIONS_BYTES_MAX)
-		return field_invalid(field, "", "may not be more than 262144 bytes", reterr);
+		return field_invalid(field, "", "may not be more than 262144 bytes", found);
 	return 0;
 }
 
 static int check_resource_version(const char *text, const struct field *field,
-				  struct failure *reterr)
+				  struct violations *found)
 {
 	char *end;
 
 	errno = 0;
 	(void) strtoull(text, &end, 10);
 	if (text[strspn(text, "0123456789")] != '\0' || errno != 0)
-		return field_invalid(field, text, "must be a number", reterr);
+		return field_invalid(field, text, "must be a number", found);
 	return 0;
 }
 
-int metadata_validate(const struct kind_row *row, const struct cJSON *tree, struct failure *reterr)
+int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
+		      struct violations *found)
 {
 	const struct cJSON *metadata = json_get(tree, "metadata");
 	const struct field *field = FIELD(NULL, "metadata");
@@ -74,23 +75,23 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree, stru
 
 	assert(row);
 	if (*name == '\0')
-		return field_required(FIELD(field, "name"), "name is required", reterr);
-	r = field_check_subdomain(FIELD(field, "name"), name, reterr);
+		return field_required(FIELD(field, "name"), "name is required", found);
+	r = field_check_subdomain(FIELD(field, "name"), name, found);
 	if (r == 0 && row->namespaced)
 		r = field_check_label(FIELD(field, "namespace"),
-				      json_string(json_get(metadata, "namespace"), ""), reterr);
+				      json_string(json_get(metadata, "namespace"), ""), found);
 	if (r == 0 && !is_path_safe(uid))
 		r = field_invalid(
 			FIELD(field, "uid"), uid,
 			"must be at most 128 of the characters A-Z, a-z, 0-9, '-', '_' and '.', "
 			"not beginning with '.'",
-			reterr);
+			found);
 	if (r == 0)
 		r = check_annotations(json_get(metadata, "annotations"),
-				      FIELD(field, "annotations"), reterr);
+				      FIELD(field, "annotations"), found);
 	if (r == 0)
 		r = check_resource_version(json_string(json_get(metadata, "resourceVersion"), ""),
-					   FIELD(field, "resourceVersion"), reterr);
+					   FIELD(field, "resourceVersion"), found);
 	return r;
 }
 
@@ -171,7 +172,7 @@ static bool parse_zone(const char *text, int64_t *ret_seconds)
 	    sscanf(text + 1, "%2u:%2u%n", &hours, &minutes, &end) != 2 || text[1 + end] != '\0' ||
 	    end != 5 || hours > 23 || minutes > 59)
 		return false;
-	*ret_seconds = (hours * 3600 + minutes * 60) * (*text == '-' ? -1 : 1);
+	*ret_seconds = ((int64_t) hours * 3600 + (int64_t) minutes * 60) * (*text == '-' ? -1 : 1);
 	return true;
 }
 

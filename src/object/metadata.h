@@ -13,7 +13,8 @@
 /* "default" for the namespace where a kind has one; none where it has not. Return: 0 or -ENOMEM. */
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree);
 /* Names, labels, annotations and owners by Kubernetes' rules. Return: 0; -EINVAL; -ENOMEM. */
-int metadata_validate(const struct kind_row *row, const struct cJSON *tree, struct failure *reterr);
+int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
+		      struct violations *found);
 /* Of a valid tree; texts live in @arena, which is marked exhausted without memory. */
 void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret);
 

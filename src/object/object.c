@@ -15,6 +15,7 @@
 #include "object/kind.h"
 #include "object/metadata.h"
 #include "object/shape.h"
+#include "object/violation.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -86,9 +87,9 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 	if (!json_is_object(tree))
 		return failed_plain(reterr, -EINVAL, "an object must be a map");
 	if (*kind == '\0')
-		return field_required(FIELD(NULL, "kind"), "", reterr);
+		return failed_plain(reterr, -EINVAL, "kind: Required value");
 	if (*version == '\0')
-		return field_required(FIELD(NULL, "apiVersion"), "", reterr);
+		return failed_plain(reterr, -EINVAL, "apiVersion: Required value");
 	*ret = kind_by_name(version, kind);
 	if (!*ret)
 		return failed_plain(reterr, -EOPNOTSUPP,
@@ -97,19 +98,22 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 	return 0;
 }
 
-static int complete(const struct kind_row *row, struct cJSON *tree, struct failure *reterr)
+/* After a field of a wrong type nothing else is looked at: the rules rely on types. */
+static int complete(const struct kind_row *row, struct cJSON *tree, struct violations *found)
 {
-	int r = shape_apply(row->shape, tree, NULL, reterr);
+	int r = shape_apply(row->shape, tree, NULL, found);
 
-	if (r < 0)
-		return r;
+	if (r < 0 || found->count > 0)
+		return r < 0 ? r : -EINVAL;
 	r = metadata_set_defaults(row, tree);
 	if (r == 0 && row->set_defaults)
 		r = row->set_defaults(tree);
 	if (r < 0)
-		return failed(reterr, r, "cannot fill in defaults");
-	r = metadata_validate(row, tree, reterr);
-	return r < 0 || !row->validate ? r : row->validate(tree, reterr);
+		return violations_broken(found, r);
+	r = metadata_validate(row, tree, found);
+	if (r == 0 && row->validate)
+		r = row->validate(tree, found);
+	return r == 0 && found->count > 0 ? -EINVAL : r;
 }
 
 static int decode(const struct kind_row *row, const struct cJSON *tree,
@@ -134,16 +138,18 @@ static int decode(const struct kind_row *row, const struct cJSON *tree,
 
 int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
 {
+	struct violations found;
 	const struct kind_row *row;
 	struct shared_object *made;
 	int r;
 
 	assert(ret);
 	r = find_kind(tree, &row, reterr);
-	if (r == 0)
-		r = complete(row, tree, reterr);
 	if (r < 0)
 		return r;
+	violations_init(&found, false);
+	if (complete(row, tree, &found) < 0)
+		return violations_to_failure(&found, reterr);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return failed(reterr, -ENOMEM, "cannot make an object");
@@ -183,6 +189,34 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 	assert(text && ret);
 	r = parse(text, length, &tree, reterr);
 	return r < 0 ? r : object_from_tree(tree, ret, reterr);
+}
+
+int object_violations(const struct cJSON *tree, struct violations *ret)
+{
+	cleanup_json struct cJSON *copy = json_copy(tree);
+	const struct kind_row *row;
+	int r;
+
+	violations_init(ret, true);
+	if (!copy)
+		return -ENOMEM;
+	r = find_kind(copy, &row, NULL);
+	if (r < 0)
+		return r;
+	(void) complete(row, copy, ret);
+	return ret->error;
+}
+
+int object_update_violations(const struct object *old, const struct object *new_object,
+			     struct violations *ret)
+{
+	const struct kind_row *row = kind_row(old->kind);
+
+	assert(old->kind == new_object->kind);
+	violations_init(ret, true);
+	if (row->validate_update)
+		(void) row->validate_update(old, new_object, ret);
+	return ret->error;
 }
 
 struct cJSON *object_tree(const struct object *object)

@@ -89,139 +89,140 @@ int persistent_volume_set_defaults(struct cJSON *tree)
 
 /* A local volume without an affinity could be given to a pod of another node. */
 static int check_local(const struct cJSON *local, const struct cJSON *spec,
-		       const struct field *field, struct failure *reterr)
+		       const struct field *field, struct violations *found)
 {
 	const struct field *path = FIELD(FIELD(field, "local"), "path");
 	const char *text = json_string(json_get(local, "path"), "");
 	int r;
 
 	if (*text == '\0')
-		return field_required(path, "", reterr);
-	r = field_check_no_backsteps(path, text, reterr);
+		return field_required(path, "", found);
+	r = field_check_no_backsteps(path, text, found);
 	if (r == 0 && !json_get(spec, "nodeAffinity"))
 		r = field_required(FIELD(field, "nodeAffinity"),
-				   "Local volume requires node affinity", reterr);
+				   "Local volume requires node affinity", found);
 	return r;
 }
 
-static int check_csi(const struct cJSON *csi, const struct field *field, struct failure *reterr)
+static int check_csi(const struct cJSON *csi, const struct field *field, struct violations *found)
 {
 	if (*json_string(json_get(csi, "driver"), "") == '\0')
-		return field_required(FIELD(field, "driver"), "", reterr);
+		return field_required(FIELD(field, "driver"), "", found);
 	if (*json_string(json_get(csi, "volumeHandle"), "") == '\0')
-		return field_required(FIELD(field, "volumeHandle"), "", reterr);
+		return field_required(FIELD(field, "volumeHandle"), "", found);
 	return 0;
 }
 
 /* Sources without a plugin pass: they are stored, and told of when a pod wants one. */
-static int check_source(const struct cJSON *spec, const struct field *field, struct failure *reterr)
+static int check_source(const struct cJSON *spec, const struct field *field,
+			struct violations *found)
 {
 	const struct cJSON *source;
 	const char *key;
 	int r;
 
-	r = volume_source_validate(spec, &source_names, field, reterr);
+	r = volume_source_validate(spec, &source_names, field, found);
 	if (r < 0)
 		return r;
 	source = volume_source_first(spec, &source_names);
 	key = json_key(source);
 	if (strcmp(key, "local") == 0)
-		return check_local(source, spec, field, reterr);
+		return check_local(source, spec, field, found);
 	if (strcmp(key, "hostPath") == 0)
-		return host_path_validate(source, FIELD(field, key), reterr);
+		return host_path_validate(source, FIELD(field, key), found);
 	if (strcmp(key, "csi") == 0)
-		return check_csi(source, FIELD(field, key), reterr);
+		return check_csi(source, FIELD(field, key), found);
 	if (strcmp(key, "nfs") == 0)
-		return nfs_validate(source, FIELD(field, key), reterr);
+		return nfs_validate(source, FIELD(field, key), found);
 	return 0;
 }
 
 /* One resource, as in Kubernetes: what else would be written there is a mistake. */
 static int check_capacity(const struct cJSON *capacity, const struct field *field,
-			  struct failure *reterr)
+			  struct violations *found)
 {
 	static const char *const supported[] = { "storage", NULL };
 
 	if (json_count(capacity) == 0)
-		return field_required(field, "", reterr);
+		return field_required(field, "", found);
 	for (const struct cJSON *item = json_first(capacity); item; item = json_next(item)) {
 		if (strcmp(json_key(item), "storage") != 0)
-			return field_not_supported(field, json_key(item), supported, reterr);
+			return field_not_supported(field, json_key(item), supported, found);
 	}
 	return field_check_quantity(FIELD_KEY(field, "storage"), json_get(capacity, "storage"),
-				    true, reterr);
+				    true, found);
 }
 
 static int check_affinity(const struct cJSON *affinity, const struct field *field,
-			  struct failure *reterr)
+			  struct violations *found)
 {
 	const struct field *required = FIELD(field, "required");
 
 	if (!affinity)
 		return 0;
 	if (!json_get(affinity, "required"))
-		return field_required(required, "must specify required node constraints", reterr);
-	return node_selector_validate(json_get(affinity, "required"), required, reterr);
+		return field_required(required, "must specify required node constraints", found);
+	return node_selector_validate(json_get(affinity, "required"), required, found);
 }
 
 /* Kubernetes takes a reference without a namespace and then never binds it; here it is refused. */
 static int check_claim_ref(const struct cJSON *ref, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	int r;
 
 	if (!ref)
 		return 0;
 	r = field_check_subdomain(FIELD(field, "name"), json_string(json_get(ref, "name"), ""),
-				  reterr);
+				  found);
 	if (r == 0)
 		r = field_check_label(FIELD(field, "namespace"),
-				      json_string(json_get(ref, "namespace"), ""), reterr);
+				      json_string(json_get(ref, "namespace"), ""), found);
 	return r;
 }
 
 /* Recycling empties the directory; of "/" it would empty the node. */
 static int check_recycle(const struct cJSON *spec, const struct field *field,
-			 struct failure *reterr)
+			 struct violations *found)
 {
 	const char *policy = json_string(json_get(spec, "persistentVolumeReclaimPolicy"), "");
 	const char *path = json_string(json_get(json_get(spec, "hostPath"), "path"), "");
 
 	if (strcmp(policy, "Recycle") == 0 && *path == '/' && path[strspn(path, "/")] == '\0')
 		return field_forbidden(FIELD(field, "persistentVolumeReclaimPolicy"),
-				       "may not be 'recycle' for a hostPath mount of '/'", reterr);
+				       "may not be 'recycle' for a hostPath mount of '/'", found);
 	return 0;
 }
 
 /* In Kubernetes' order: with several mistakes the first to be told is the same. */
-int persistent_volume_validate(const struct cJSON *tree, struct failure *reterr)
+int persistent_volume_validate(const struct cJSON *tree, struct violations *found)
 {
 	static const char *const policies[] = { "Delete", "Recycle", "Retain", NULL };
 	const struct cJSON *spec = json_get(tree, "spec");
 	const struct field *field = FIELD(NULL, "spec");
 	int r;
 
-	r = check_capacity(json_get(spec, "capacity"), FIELD(field, "capacity"), reterr);
+	r = check_capacity(json_get(spec, "capacity"), FIELD(field, "capacity"), found);
 	if (r == 0)
-		r = volume_common_validate(spec, field, reterr);
+		r = volume_common_validate(spec, field, found);
 	if (r == 0)
 		r = field_check_one_of(
 			FIELD(field, "persistentVolumeReclaimPolicy"),
 			json_string(json_get(spec, "persistentVolumeReclaimPolicy"), ""), policies,
-			true, reterr);
+			true, found);
 	if (r == 0)
 		r = check_affinity(json_get(spec, "nodeAffinity"), FIELD(field, "nodeAffinity"),
-				   reterr);
+				   found);
 	if (r == 0)
-		r = check_source(spec, field, reterr);
+		r = check_source(spec, field, found);
 	if (r == 0)
-		r = check_recycle(spec, field, reterr);
+		r = check_recycle(spec, field, found);
 	if (r == 0)
-		r = check_claim_ref(json_get(spec, "claimRef"), FIELD(field, "claimRef"), reterr);
+		r = check_claim_ref(json_get(spec, "claimRef"), FIELD(field, "claimRef"), found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
 				       json_string(json_get(json_get(tree, "status"), "phase"), ""),
-				       phase_names + VOLUME_PENDING, true, reterr);
+				       phase_names + VOLUME_PENDING, true, found);
 	return r;
 }
 
@@ -262,7 +263,7 @@ static int keep_affinity(struct cJSON *spec, const struct cJSON *old_spec)
 }
 
 int persistent_volume_validate_update(const struct object *old, const struct object *new_object,
-				      struct failure *reterr)
+				      struct violations *found)
 {
 	static const struct {
 		int (*hide)(struct cJSON *spec, const struct cJSON *old_spec);
@@ -279,10 +280,10 @@ int persistent_volume_validate_update(const struct object *old, const struct obj
 		int r = update_is_same(old, new_object, "spec", fixed[i].hide, &same);
 
 		if (r < 0)
-			return failed(reterr, r, "cannot compare a volume with its old version");
+			return violations_broken(found, r);
 		if (!same)
 			return field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
-					       fixed[i].text, reterr);
+					       fixed[i].text, found);
 	}
 	return 0;
 }

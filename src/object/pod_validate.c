@@ -25,42 +25,42 @@ enum { ID_MAX = INT32_MAX };
 /* What the containers' rules need to know about their pod. */
 struct context {
 	const struct name_index *volumes;
-	struct failure *reterr;
+	struct violations *found;
 };
 
-static int no_memory(struct failure *reterr)
+static int no_memory(struct violations *found)
 {
-	return failed(reterr, -ENOMEM, "cannot check a pod");
+	return violations_broken(found, -ENOMEM);
 }
 
 /* ---- mounts ---- */
 
 /* Both lead below the volume: ".." in either would lead out of it. */
 static int check_sub_path(const struct cJSON *mount, const struct field *field,
-			  struct failure *reterr)
+			  struct violations *found)
 {
 	const char *path = json_string(json_get(mount, "subPath"), "");
 	const char *expression = json_string(json_get(mount, "subPathExpr"), "");
 	int r;
 
-	r = field_check_descending(FIELD(field, "subPath"), path, reterr);
+	r = field_check_descending(FIELD(field, "subPath"), path, found);
 	if (r == 0 && *path != '\0' && *expression != '\0')
 		r = field_invalid(FIELD(field, "subPathExpr"), expression,
-				  "subPathExpr and subPath are mutually exclusive", reterr);
+				  "subPathExpr and subPath are mutually exclusive", found);
 	if (r == 0)
-		r = field_check_descending(FIELD(field, "subPathExpr"), expression, reterr);
+		r = field_check_descending(FIELD(field, "subPathExpr"), expression, found);
 	return r;
 }
 
 /* Mounts that a container makes would reach the host: only a privileged one may. */
 static int check_propagation(const struct cJSON *mount, const struct cJSON *container,
-			     const struct field *field, struct failure *reterr)
+			     const struct field *field, struct violations *found)
 {
 	static const char *const modes[] = { "Bidirectional", "HostToContainer", "None", NULL };
 	const struct field *at = FIELD(field, "mountPropagation");
 	const char *mode = json_string(json_get(mount, "mountPropagation"), "");
 	const struct cJSON *security = json_get(container, "securityContext");
-	int r = field_check_one_of(at, mode, modes, true, reterr);
+	int r = field_check_one_of(at, mode, modes, true, found);
 
 	if (r < 0)
 		return r;
@@ -69,30 +69,30 @@ static int check_propagation(const struct cJSON *mount, const struct cJSON *cont
 		return field_forbidden(at,
 				       "Bidirectional mount propagation is available only to "
 				       "privileged containers",
-				       reterr);
+				       found);
 	return 0;
 }
 
 /* It promises that nothing below is writable: the mount is read-only and nothing may come into it.
  */
 static int check_recursive_read_only(const struct cJSON *mount, const struct field *field,
-				     struct failure *reterr)
+				     struct violations *found)
 {
 	static const char *const modes[] = { "Disabled", "Enabled", "IfPossible", NULL };
 	const struct field *at = FIELD(field, "recursiveReadOnly");
 	const char *mode = json_string(json_get(mount, "recursiveReadOnly"), "");
 	const char *propagation = json_string(json_get(mount, "mountPropagation"), "");
-	int r = field_check_one_of(at, mode, modes, true, reterr);
+	int r = field_check_one_of(at, mode, modes, true, found);
 
 	if (r < 0 || *mode == '\0' || strcmp(mode, "Disabled") == 0)
 		return r;
 	if (!json_bool(json_get(mount, "readOnly"), false))
-		return field_forbidden(at, "may only be specified when readOnly is true", reterr);
+		return field_forbidden(at, "may only be specified when readOnly is true", found);
 	if (*propagation != '\0' && strcmp(propagation, "None") != 0)
 		return field_forbidden(at,
 				       "may only be specified when mountPropagation is None or not "
 				       "specified",
-				       reterr);
+				       found);
 	return 0;
 }
 
@@ -100,20 +100,20 @@ static int check_mount(const struct cJSON *mount, const struct cJSON *container,
 		       const struct field *field, const struct context *context)
 {
 	const char *name = json_string(json_get(mount, "name"), "");
-	struct failure *reterr = context->reterr;
+	struct violations *found = context->found;
 	int r;
 
 	if (*name == '\0')
-		return field_required(FIELD(field, "name"), "", reterr);
+		return field_required(FIELD(field, "name"), "", found);
 	if (!name_index_find(context->volumes, name))
-		return field_not_found(FIELD(field, "name"), name, reterr);
+		return field_not_found(FIELD(field, "name"), name, found);
 	if (*json_string(json_get(mount, "mountPath"), "") == '\0')
-		return field_required(FIELD(field, "mountPath"), "", reterr);
-	r = check_sub_path(mount, field, reterr);
+		return field_required(FIELD(field, "mountPath"), "", found);
+	r = check_sub_path(mount, field, found);
 	if (r == 0)
-		r = check_propagation(mount, container, field, reterr);
+		r = check_propagation(mount, container, field, found);
 	if (r == 0)
-		r = check_recursive_read_only(mount, field, reterr);
+		r = check_recursive_read_only(mount, field, found);
 	return r;
 }
 
@@ -133,7 +133,7 @@ static int check_mounts(const struct cJSON *container, const struct name_index *
 	again = name_index_duplicate(paths);
 	if (again)
 		return field_invalid(FIELD(FIELD_AT(mounts, again->position), "mountPath"),
-				     again->name, "must be unique", context->reterr);
+				     again->name, "must be unique", context->found);
 	return 0;
 }
 
@@ -152,40 +152,40 @@ static int check_device(const struct cJSON *device, const struct mounts_index *m
 	const char *name = json_string(json_get(device, "name"), "");
 	const char *path = json_string(json_get(device, "devicePath"), "");
 	const struct name_entry *volume = name_index_find(context->volumes, name);
-	struct failure *reterr = context->reterr;
+	struct violations *found = context->found;
 
 	if (*name == '\0')
-		return field_required(name_field, "", reterr);
+		return field_required(name_field, "", found);
 	if (!volume)
-		return field_not_found(name_field, name, reterr);
+		return field_not_found(name_field, name, found);
 	if (!pod_volume_may_be_block(volume->item))
 		return field_invalid(name_field, name,
 				     "can only use volume source type of PersistentVolumeClaim or "
 				     "Ephemeral for block mode",
-				     reterr);
+				     found);
 	if (*path == '\0')
-		return field_required(path_field, "", reterr);
+		return field_required(path_field, "", found);
 	if (name_index_find(&mounts->paths, path))
 		return field_invalid(path_field, path,
-				     "must not already exist as a path in volumeMounts", reterr);
+				     "must not already exist as a path in volumeMounts", found);
 	if (name_index_find(&mounts->names, name))
 		return field_invalid(name_field, name, "must not already exist in volumeMounts",
-				     reterr);
-	return field_check_no_backsteps(path_field, path, reterr);
+				     found);
+	return field_check_no_backsteps(path_field, path, found);
 }
 
 static int check_unique(const struct cJSON *list, const char *key, const struct field *field,
-			struct failure *reterr)
+			struct violations *found)
 {
 	cleanup_name_index struct name_index index = { 0 };
 	const struct name_entry *again;
 
 	if (name_index_init(&index, list, key) < 0)
-		return no_memory(reterr);
+		return no_memory(found);
 	again = name_index_duplicate(&index);
 	if (again)
 		return field_invalid(FIELD(FIELD_AT(field, again->position), key), again->name,
-				     "must be unique", reterr);
+				     "must be unique", found);
 	return 0;
 }
 
@@ -200,37 +200,36 @@ static int check_devices(const struct cJSON *container, const struct mounts_inde
 	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
 		r = check_device(item, mounts, FIELD_AT(devices, index++), context);
 	if (r == 0)
-		r = check_unique(list, "name", devices, context->reterr);
+		r = check_unique(list, "name", devices, context->found);
 	if (r == 0)
-		r = check_unique(list, "devicePath", devices, context->reterr);
+		r = check_unique(list, "devicePath", devices, context->found);
 	return r;
 }
 
 /* ---- containers ---- */
 
 static int check_quantities(const struct cJSON *map, const struct field *field,
-			    struct failure *reterr)
+			    struct violations *found)
 {
 	int r = 0;
 
 	if (json_count(map) > POD_RESOURCES_MAX)
-		return field_invalid(field, NULL, "must have at most 128 entries", reterr);
+		return field_invalid(field, NULL, "must have at most 128 entries", found);
 	for (const struct cJSON *item = json_first(map); item && r == 0; item = json_next(item))
-		r = field_check_quantity(FIELD_KEY(field, json_key(item)), item, false, reterr);
+		r = field_check_quantity(FIELD_KEY(field, json_key(item)), item, false, found);
 	return r;
 }
 
 static int check_resources(const struct cJSON *container, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	const struct cJSON *resources = json_get(container, "resources");
 	const struct field *at = FIELD(field, "resources");
 	int r;
 
-	r = check_quantities(json_get(resources, "limits"), FIELD(at, "limits"), reterr);
+	r = check_quantities(json_get(resources, "limits"), FIELD(at, "limits"), found);
 	if (r == 0)
-		r = check_quantities(json_get(resources, "requests"), FIELD(at, "requests"),
-				     reterr);
+		r = check_quantities(json_get(resources, "requests"), FIELD(at, "requests"), found);
 	return r;
 }
 
@@ -243,17 +242,17 @@ static int check_container(const struct cJSON *container, const struct field *fi
 	int r;
 
 	r = field_check_label(FIELD(field, "name"), json_string(json_get(container, "name"), ""),
-			      context->reterr);
+			      context->found);
 	if (r == 0)
 		r = field_check_range(FIELD(FIELD(field, "securityContext"), "runAsUser"), user, 0,
-				      ID_MAX, context->reterr);
+				      ID_MAX, context->found);
 	if (r == 0)
-		r = check_resources(container, field, context->reterr);
+		r = check_resources(container, field, context->found);
 	if (r < 0)
 		return r;
 	if (name_index_init(&index.names, mounts, "name") < 0 ||
 	    name_index_init(&index.paths, mounts, "mountPath") < 0)
-		r = no_memory(context->reterr);
+		r = no_memory(context->found);
 	if (r == 0)
 		r = check_mounts(container, &index.paths, field, context);
 	if (r == 0)
@@ -276,7 +275,7 @@ static int check_containers(const struct cJSON *list, const struct field *field,
 
 /* Names are unique in each list and no later list repeats one of an earlier. */
 static int check_container_names(const struct cJSON *spec, const char *const *lists,
-				 struct failure *reterr)
+				 struct violations *found)
 {
 	struct name_index indexes[3] = { 0 };
 	const struct name_entry *again = NULL;
@@ -296,12 +295,12 @@ static int check_container_names(const struct cJSON *spec, const char *const *li
 		}
 	}
 	if (r < 0)
-		r = no_memory(reterr);
+		r = no_memory(found);
 	else if (again)
 		r = field_duplicate(FIELD(FIELD_AT(FIELD(FIELD(NULL, "spec"), lists[made - 1]),
 						   again->position),
 					  "name"),
-				    again->name, reterr);
+				    again->name, found);
 	for (size_t i = 0; i < ARRAY_SIZE(indexes); i++)
 		name_index_done(&indexes[i]);
 	return r;
@@ -315,16 +314,16 @@ static int check_all_containers(const struct cJSON *spec, const struct context *
 	int r = 0;
 
 	if (json_count(json_get(spec, "containers")) == 0)
-		return field_required(FIELD(field, "containers"), "", context->reterr);
+		return field_required(FIELD(field, "containers"), "", context->found);
 	for (size_t i = 0; lists[i] && r == 0; i++)
 		r = check_containers(json_get(spec, lists[i]), FIELD(field, lists[i]), context);
-	return r < 0 ? r : check_container_names(spec, lists, context->reterr);
+	return r < 0 ? r : check_container_names(spec, lists, context->found);
 }
 
 /* ---- the pod ---- */
 
 static int check_security(const struct cJSON *security, const struct field *field,
-			  struct failure *reterr)
+			  struct violations *found)
 {
 	static const char *const policies[] = { "Always", "OnRootMismatch", NULL };
 	const struct cJSON *groups = json_get(security, "supplementalGroups");
@@ -333,21 +332,21 @@ static int check_security(const struct cJSON *security, const struct field *fiel
 	int r;
 
 	r = field_check_range(FIELD(field, "fsGroup"), json_get(security, "fsGroup"), 0, ID_MAX,
-			      reterr);
+			      found);
 	if (r == 0)
 		r = field_check_range(FIELD(field, "runAsUser"), json_get(security, "runAsUser"), 0,
-				      ID_MAX, reterr);
+				      ID_MAX, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "fsGroupChangePolicy"),
 				       json_string(json_get(security, "fsGroupChangePolicy"), ""),
-				       policies, true, reterr);
+				       policies, true, found);
 	for (const struct cJSON *item = json_first(groups); item && r == 0; item = json_next(item))
-		r = field_check_range(FIELD_AT(at, index++), item, 0, ID_MAX, reterr);
+		r = field_check_range(FIELD_AT(at, index++), item, 0, ID_MAX, found);
 	return r;
 }
 
 static int check_volumes(const struct cJSON *tree, const struct name_index *index,
-			 struct failure *reterr)
+			 struct violations *found)
 {
 	const char *name = json_string(json_get(json_get(tree, "metadata"), "name"), "");
 	const struct cJSON *list = json_get(json_get(tree, "spec"), "volumes");
@@ -357,17 +356,17 @@ static int check_volumes(const struct cJSON *tree, const struct name_index *inde
 	int r = 0;
 
 	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
-		r = pod_volume_validate(item, name, FIELD_AT(field, position++), reterr);
+		r = pod_volume_validate(item, name, FIELD_AT(field, position++), found);
 	if (r < 0)
 		return r;
 	again = name_index_duplicate(index);
 	if (again)
 		return field_duplicate(FIELD(FIELD_AT(field, again->position), "name"), again->name,
-				       reterr);
+				       found);
 	return 0;
 }
 
-int pod_validate(const struct cJSON *tree, struct failure *reterr)
+int pod_validate(const struct cJSON *tree, struct violations *found)
 {
 	static const char *const restarts[] = { "Always", "Never", "OnFailure", NULL };
 	static const char *const phases[] = { "Failed",    "Pending", "Running",
@@ -375,29 +374,29 @@ int pod_validate(const struct cJSON *tree, struct failure *reterr)
 	const struct cJSON *spec = json_get(tree, "spec");
 	const struct field *field = FIELD(NULL, "spec");
 	cleanup_name_index struct name_index volumes = { 0 };
-	const struct context context = { .volumes = &volumes, .reterr = reterr };
+	const struct context context = { .volumes = &volumes, .found = found };
 	const char *node = json_string(json_get(spec, "nodeName"), "");
 	int r;
 
 	assert(tree);
 	if (name_index_init(&volumes, json_get(spec, "volumes"), "name") < 0)
-		return no_memory(reterr);
-	r = check_volumes(tree, &volumes, reterr);
+		return no_memory(found);
+	r = check_volumes(tree, &volumes, found);
 	if (r == 0)
 		r = check_all_containers(spec, &context);
 	if (r == 0)
 		r = check_security(json_get(spec, "securityContext"),
-				   FIELD(field, "securityContext"), reterr);
+				   FIELD(field, "securityContext"), found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "restartPolicy"),
 				       json_string(json_get(spec, "restartPolicy"), ""), restarts,
-				       true, reterr);
+				       true, found);
 	if (r == 0 && *node != '\0')
-		r = field_check_subdomain(FIELD(field, "nodeName"), node, reterr);
+		r = field_check_subdomain(FIELD(field, "nodeName"), node, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
 				       json_string(json_get(json_get(tree, "status"), "phase"), ""),
-				       phases, true, reterr);
+				       phases, true, found);
 	return r;
 }
 
@@ -421,7 +420,7 @@ static int keep_volumes(struct cJSON *spec, const struct cJSON *old_spec)
 /* Kubernetes forbids nearly all changes of a spec. Here the writer of a manifest may change what
  * does not concern volumes without its pod becoming another one; the volumes of a pod are fixed. */
 int pod_validate_update(const struct object *old, const struct object *new_object,
-			struct failure *reterr)
+			struct violations *found)
 {
 	const struct field *spec = FIELD(NULL, "spec");
 	bool same = false;
@@ -430,13 +429,13 @@ int pod_validate_update(const struct object *old, const struct object *new_objec
 	assert(old->kind == KIND_POD && new_object->kind == KIND_POD);
 	r = update_is_same(old, new_object, "spec", keep_volumes, &same);
 	if (r < 0)
-		return failed(reterr, r, "cannot compare a pod with its old version");
+		return violations_broken(found, r);
 	if (!same)
 		return field_forbidden(FIELD(spec, "volumes"),
-				       "the volumes of a pod may not be changed", reterr);
+				       "the volumes of a pod may not be changed", found);
 	if (*old->pod->node_name != '\0' &&
 	    strcmp(old->pod->node_name, new_object->pod->node_name) != 0)
 		return field_invalid(FIELD(spec, "nodeName"), new_object->pod->node_name,
-				     "field is immutable", reterr);
+				     "field is immutable", found);
 	return 0;
 }

@@ -35,7 +35,7 @@ static int default_ephemeral(struct cJSON *source)
 
 /* Any size of huge pages is fine that is a quantity; whether the node has it shows in mounting. */
 static int check_empty_dir(const struct cJSON *source, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	static const char *const media[] = { "", "HugePages", "HugePages-<size>", "Memory", NULL };
 	static const char sized[] = "HugePages-";
@@ -46,34 +46,35 @@ static int check_empty_dir(const struct cJSON *source, const struct field *field
 	    quantity_parse(medium + strlen(sized), &page, NULL) == 0 && page.milli > 0)
 		medium = "";
 	if (*medium != '\0' && strcmp(medium, "Memory") != 0 && strcmp(medium, "HugePages") != 0)
-		return field_not_supported(FIELD(field, "medium"), medium, media, reterr);
+		return field_not_supported(FIELD(field, "medium"), medium, media, found);
 	return field_check_quantity(FIELD(field, "sizeLimit"), json_get(source, "sizeLimit"), false,
-				    reterr);
+				    found);
 }
 
 static int check_claim(const struct cJSON *source, const struct field *field,
-		       struct failure *reterr)
+		       struct violations *found)
 {
 	return field_check_subdomain(FIELD(field, "claimName"),
-				     json_string(json_get(source, "claimName"), ""), reterr);
+				     json_string(json_get(source, "claimName"), ""), found);
 }
 
 /* The claim is made from it, so it must be a claim that would be admitted. */
 static int check_ephemeral(const struct cJSON *source, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	const struct cJSON *template = json_get(source, "volumeClaimTemplate");
 	const struct field *at = FIELD(field, "volumeClaimTemplate");
 
 	if (!template)
-		return field_required(at, "", reterr);
-	return claim_spec_validate(json_get(template, "spec"), FIELD(at, "spec"), reterr);
+		return field_required(at, "", found);
+	return claim_spec_validate(json_get(template, "spec"), FIELD(at, "spec"), found);
 }
 
-static int check_csi(const struct cJSON *source, const struct field *field, struct failure *reterr)
+static int check_csi(const struct cJSON *source, const struct field *field,
+		     struct violations *found)
 {
 	if (*json_string(json_get(source, "driver"), "") == '\0')
-		return field_required(FIELD(field, "driver"), "", reterr);
+		return field_required(FIELD(field, "driver"), "", found);
 	return 0;
 }
 
@@ -109,7 +110,7 @@ static const struct source_row {
 	enum volume_source_kind kind;
 	int (*set_defaults)(struct cJSON *source);
 	int (*validate)(const struct cJSON *source, const struct field *field,
-			struct failure *reterr);
+			struct violations *found);
 	void (*decode)(const struct cJSON *source, struct arena *arena, struct pod_volume *volume);
 } rows[] = {
 	{ "emptyDir", SOURCE_EMPTY_DIR, NULL, check_empty_dir, decode_empty_dir },
@@ -169,7 +170,7 @@ static int name_ephemeral_claim(const char *pod_name, const char *volume_name,
 
 /* Told when the pod is written, not when its claim cannot be made. */
 static int check_ephemeral_name(const char *volume_name, const char *pod_name,
-				const struct field *field, struct failure *reterr)
+				const struct field *field, struct violations *found)
 {
 	char name[CLAIM_NAME_BYTES];
 
@@ -179,12 +180,12 @@ static int check_ephemeral_name(const char *volume_name, const char *pod_name,
 			FIELD(field, "name"), name,
 			"the claim's name, made of the pod's and the volume's, must be "
 			"a lowercase RFC 1123 subdomain",
-			reterr);
+			found);
 	return 0;
 }
 
 int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
-			struct failure *reterr)
+			struct violations *found)
 {
 	const char *name = json_string(json_get(volume, "name"), "");
 	const struct source_row *row;
@@ -192,9 +193,9 @@ int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const 
 	int r;
 
 	assert(volume && pod_name && field);
-	r = field_check_label(FIELD(field, "name"), name, reterr);
+	r = field_check_label(FIELD(field, "name"), name, found);
 	if (r == 0)
-		r = volume_source_validate(volume, &source_names, field, reterr);
+		r = volume_source_validate(volume, &source_names, field, found);
 	if (r < 0)
 		return r;
 	source = volume_source_first(volume, &source_names);
@@ -202,9 +203,9 @@ int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const 
 	if (!row)
 		return 0;
 	if (row->kind == SOURCE_EPHEMERAL)
-		r = check_ephemeral_name(name, pod_name, field, reterr);
+		r = check_ephemeral_name(name, pod_name, field, found);
 	if (r == 0)
-		r = row->validate(source, FIELD(field, row->key), reterr);
+		r = row->validate(source, FIELD(field, row->key), found);
 	return r;
 }
 

@@ -17,7 +17,7 @@ enum { POD_RESOURCES_MAX = 128 }; /* names in a container's limits or requests *
 int pod_volume_set_defaults(struct cJSON *volume);
 
 int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
-			struct failure *reterr);
+			struct violations *found);
 
 void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct arena *arena,
 		       struct pod_volume *ret);

@@ -38,7 +38,7 @@ static enum selector_operator operator_decode(const struct cJSON *requirement)
 
 /* How many values each operator takes; an unknown one was refused before. */
 static int check_values(const struct cJSON *requirement, enum selector_operator op,
-			const struct field *field, struct failure *reterr)
+			const struct field *field, struct violations *found)
 {
 	const struct field *values = FIELD(field, "values");
 	size_t count = json_count(json_get(requirement, "values"));
@@ -49,7 +49,7 @@ static int check_values(const struct cJSON *requirement, enum selector_operator 
 		if (count == 0)
 			return field_required(
 				values, "must be specified when `operator` is 'In' or 'NotIn'",
-				reterr);
+				found);
 		return 0;
 	case OPERATOR_EXISTS:
 	case OPERATOR_DOES_NOT_EXIST:
@@ -57,7 +57,7 @@ static int check_values(const struct cJSON *requirement, enum selector_operator 
 			return field_forbidden(values,
 					       "may not be specified when `operator` is 'Exists' "
 					       "or 'DoesNotExist'",
-					       reterr);
+					       found);
 		return 0;
 	case OPERATOR_GT:
 	case OPERATOR_LT:
@@ -65,14 +65,14 @@ static int check_values(const struct cJSON *requirement, enum selector_operator 
 			return field_required(values,
 					      "must be specified single value when `operator` is "
 					      "'Lt' or 'Gt'",
-					      reterr);
+					      found);
 		return 0;
 	}
 	return 0;
 }
 
 static int check_requirements(const struct cJSON *list, const char *const *operators,
-			      const struct field *field, struct failure *reterr)
+			      const struct field *field, struct violations *found)
 {
 	size_t index = 0;
 
@@ -81,12 +81,12 @@ static int check_requirements(const struct cJSON *list, const char *const *opera
 		int r;
 
 		if (*json_string(json_get(item, "key"), "") == '\0')
-			return field_required(FIELD(at, "key"), "", reterr);
+			return field_required(FIELD(at, "key"), "", found);
 		r = field_check_one_of(FIELD(at, "operator"),
 				       json_string(json_get(item, "operator"), NULL), operators,
-				       false, reterr);
+				       false, found);
 		if (r == 0)
-			r = check_values(item, operator_decode(item), at, reterr);
+			r = check_values(item, operator_decode(item), at, found);
 		if (r < 0)
 			return r;
 	}
@@ -94,14 +94,14 @@ static int check_requirements(const struct cJSON *list, const char *const *opera
 }
 
 int label_selector_validate(const struct cJSON *selector, const struct field *field,
-			    struct failure *reterr)
+			    struct violations *found)
 {
 	return check_requirements(json_get(selector, "matchExpressions"), label_operators,
-				  FIELD(field, "matchExpressions"), reterr);
+				  FIELD(field, "matchExpressions"), found);
 }
 
 int node_selector_validate(const struct cJSON *selector, const struct field *field,
-			   struct failure *reterr)
+			   struct violations *found)
 {
 	const struct cJSON *terms = json_get(selector, "nodeSelectorTerms");
 	const struct field *at = FIELD(field, "nodeSelectorTerms");
@@ -109,15 +109,15 @@ int node_selector_validate(const struct cJSON *selector, const struct field *fie
 	int r = 0;
 
 	if (json_count(terms) == 0)
-		return field_required(at, "must have at least one node selector term", reterr);
+		return field_required(at, "must have at least one node selector term", found);
 	for (const struct cJSON *term = json_first(terms); term && r == 0; term = json_next(term)) {
 		const struct field *place = FIELD_AT(at, index++);
 
 		r = check_requirements(json_get(term, "matchExpressions"), operator_names,
-				       FIELD(place, "matchExpressions"), reterr);
+				       FIELD(place, "matchExpressions"), found);
 		if (r == 0)
 			r = check_requirements(json_get(term, "matchFields"), operator_names,
-					       FIELD(place, "matchFields"), reterr);
+					       FIELD(place, "matchFields"), found);
 	}
 	return r;
 }

@@ -12,9 +12,9 @@
 #include "object/selector.h"
 
 int label_selector_validate(const struct cJSON *selector, const struct field *field,
-			    struct failure *reterr);
+			    struct violations *found);
 int node_selector_validate(const struct cJSON *selector, const struct field *field,
-			   struct failure *reterr);
+			   struct violations *found);
 
 /* What was validated. NULL for an absent selector, and when the arena is exhausted. */
 const struct label_selector *label_selector_decode(const struct cJSON *selector,

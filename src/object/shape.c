@@ -27,29 +27,28 @@ static const char *type_name(const struct cJSON *item)
 }
 
 static int wrong_type(const struct field *field, const char *wanted, const struct cJSON *item,
-		      struct failure *reterr)
+		      struct violations *found)
 {
 	char detail[80];
 
 	if (json_is_lost(item)) /* its maker had no memory for a member */
-		return failed(reterr, -ENOMEM, "cannot check an object");
+		return violations_broken(found, -ENOMEM);
 	(void) snprintf(detail, sizeof(detail), "must be %s, not %s", wanted, type_name(item));
-	return field_invalid(field, json_is_string(item) ? item->valuestring : NULL, detail,
-			     reterr);
+	return field_invalid(field, json_is_string(item) ? item->valuestring : NULL, detail, found);
 }
 
 static int apply_item(const struct shape_field *type, struct cJSON *item, const struct field *field,
-		      struct failure *reterr);
+		      struct violations *found);
 
 static int apply_elements(const struct shape_field *element, struct cJSON *list,
-			  const struct field *field, struct failure *reterr)
+			  const struct field *field, struct violations *found)
 {
 	size_t index = 0;
 
 	if (!json_is_array(list))
-		return wrong_type(field, "a list", list, reterr);
+		return wrong_type(field, "a list", list, found);
 	for (struct cJSON *item = list->child; item; item = item->next) {
-		int r = apply_item(element, item, FIELD_AT(field, index++), reterr);
+		int r = apply_item(element, item, FIELD_AT(field, index++), found);
 
 		if (r < 0)
 			return r;
@@ -58,12 +57,12 @@ static int apply_elements(const struct shape_field *element, struct cJSON *list,
 }
 
 static int apply_values(const struct shape_field *value, struct cJSON *map,
-			const struct field *field, struct failure *reterr)
+			const struct field *field, struct violations *found)
 {
 	if (!json_is_object(map))
-		return wrong_type(field, "a map", map, reterr);
+		return wrong_type(field, "a map", map, found);
 	for (struct cJSON *item = map->child; item; item = item->next) {
-		int r = apply_item(value, item, FIELD_KEY(field, json_key(item)), reterr);
+		int r = apply_item(value, item, FIELD_KEY(field, json_key(item)), found);
 
 		if (r < 0)
 			return r;
@@ -71,37 +70,37 @@ static int apply_values(const struct shape_field *value, struct cJSON *map,
 	return 0;
 }
 
-static int apply_bytes(const struct cJSON *item, const struct field *field, struct failure *reterr)
+static int apply_bytes(const struct cJSON *item, const struct field *field,
+		       struct violations *found)
 {
 	size_t length;
 
 	if (!json_is_string(item))
-		return wrong_type(field, "a string of base64", item, reterr);
+		return wrong_type(field, "a string of base64", item, found);
 	if (!base64_measure(item->valuestring, &length))
-		return field_invalid(field, NULL, "illegal base64 data", reterr);
+		return field_invalid(field, NULL, "illegal base64 data", found);
 	return 0;
 }
 
-static int apply_time(const struct cJSON *item, const struct field *field, struct failure *reterr)
+static int apply_time(const struct cJSON *item, const struct field *field, struct violations *found)
 {
 	if (!json_is_string(item))
-		return wrong_type(field, "a time", item, reterr);
+		return wrong_type(field, "a time", item, found);
 	if (!timestamp_is_valid(item->valuestring))
 		return field_invalid(field, item->valuestring,
-				     "must be a time of RFC 3339: \"2006-01-02T15:04:05Z\"",
-				     reterr);
+				     "must be a time of RFC 3339: \"2006-01-02T15:04:05Z\"", found);
 	return 0;
 }
 
-static int apply_quantity(struct cJSON *item, const struct field *field, struct failure *reterr)
+static int apply_quantity(struct cJSON *item, const struct field *field, struct violations *found)
 {
 	if (json_is_number(item))
 		item->type = cJSON_String; /* the API writes them as strings; the text is kept */
-	return json_is_string(item) ? 0 : wrong_type(field, "a quantity", item, reterr);
+	return json_is_string(item) ? 0 : wrong_type(field, "a quantity", item, found);
 }
 
 static int apply_item(const struct shape_field *type, struct cJSON *item, const struct field *field,
-		      struct failure *reterr)
+		      struct violations *found)
 {
 	static const struct shape_field string = { .type = SHAPE_STRING };
 	static const struct shape_field bytes = { .type = SHAPE_BYTES };
@@ -112,39 +111,38 @@ static int apply_item(const struct shape_field *type, struct cJSON *item, const 
 
 	switch (type->type) {
 	case SHAPE_STRING:
-		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, reterr);
+		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, found);
 	case SHAPE_BYTES:
-		return apply_bytes(item, field, reterr);
+		return apply_bytes(item, field, found);
 	case SHAPE_TIME:
 	case SHAPE_MICRO_TIME:
-		return apply_time(item, field, reterr);
+		return apply_time(item, field, found);
 	case SHAPE_BOOL:
-		return json_is_bool(item) ? 0 : wrong_type(field, "a boolean", item, reterr);
+		return json_is_bool(item) ? 0 : wrong_type(field, "a boolean", item, found);
 	case SHAPE_INTEGER:
-		return json_int64(item, &number) ? 0
-						 : wrong_type(field, "an integer", item, reterr);
+		return json_int64(item, &number) ? 0 : wrong_type(field, "an integer", item, found);
 	case SHAPE_INT_OR_STRING:
 		return json_is_string(item) || json_int64(item, &number)
 			       ? 0
-			       : wrong_type(field, "an integer or a string", item, reterr);
+			       : wrong_type(field, "an integer or a string", item, found);
 	case SHAPE_QUANTITY:
-		return apply_quantity(item, field, reterr);
+		return apply_quantity(item, field, found);
 	case SHAPE_STRINGS:
-		return apply_elements(&string, item, field, reterr);
+		return apply_elements(&string, item, field, found);
 	case SHAPE_INTEGERS:
-		return apply_elements(&integer, item, field, reterr);
+		return apply_elements(&integer, item, field, found);
 	case SHAPE_BYTES_MAP:
-		return apply_values(&bytes, item, field, reterr);
+		return apply_values(&bytes, item, field, found);
 	case SHAPE_STRING_MAP:
-		return apply_values(&string, item, field, reterr);
+		return apply_values(&string, item, field, found);
 	case SHAPE_QUANTITY_MAP:
-		return apply_values(&quantity, item, field, reterr);
+		return apply_values(&quantity, item, field, found);
 	case SHAPE_OBJECT:
 		if (!json_is_object(item))
-			return wrong_type(field, "a map", item, reterr);
-		return type->of ? shape_apply(type->of, item, field, reterr) : 0;
+			return wrong_type(field, "a map", item, found);
+		return type->of ? shape_apply(type->of, item, field, found) : 0;
 	case SHAPE_OBJECTS:
-		return apply_elements(&element, item, field, reterr);
+		return apply_elements(&element, item, field, found);
 	}
 	assert(!"a shape has an unknown type");
 	return -EINVAL;
@@ -160,7 +158,7 @@ static const struct shape_field *find(const struct shape *shape, const char *nam
 }
 
 int shape_apply(const struct shape *shape, struct cJSON *object, const struct field *field,
-		struct failure *reterr)
+		struct violations *found)
 {
 	struct cJSON *next;
 
@@ -176,7 +174,7 @@ int shape_apply(const struct shape *shape, struct cJSON *object, const struct fi
 			json_free(cJSON_DetachItemViaPointer(object, item));
 			continue;
 		}
-		r = apply_item(known, item, FIELD(field, known->name), reterr);
+		r = apply_item(known, item, FIELD(field, known->name), found);
 		if (r < 0)
 			return r;
 	}

@@ -59,7 +59,7 @@ struct shape {
  * Return: 0; -EINVAL with the first field that has another type.
  */
 int shape_apply(const struct shape *shape, struct cJSON *object, const struct field *field,
-		struct failure *reterr);
+		struct violations *found);
 
 /* Told of at most so many unknown fields of one object. */
 enum { UNKNOWN_FIELDS_MAX = 64 };

@@ -60,7 +60,7 @@ int storage_class_set_defaults(struct cJSON *tree)
 	return r;
 }
 
-int storage_class_validate(const struct cJSON *tree, struct failure *reterr)
+int storage_class_validate(const struct cJSON *tree, struct violations *found)
 {
 	static const char *const policies[] = { "Delete", "Retain", NULL };
 	static const char *const modes[] = { "Immediate", "WaitForFirstConsumer", NULL };
@@ -68,20 +68,20 @@ int storage_class_validate(const struct cJSON *tree, struct failure *reterr)
 
 	assert(tree);
 	if (*json_string(json_get(tree, "provisioner"), "") == '\0')
-		return field_required(FIELD(NULL, "provisioner"), "", reterr);
+		return field_required(FIELD(NULL, "provisioner"), "", found);
 	r = field_check_one_of(FIELD(NULL, "reclaimPolicy"),
 			       json_string(json_get(tree, "reclaimPolicy"), ""), policies, false,
-			       reterr);
+			       found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(NULL, "volumeBindingMode"),
 				       json_string(json_get(tree, "volumeBindingMode"), ""), modes,
-				       false, reterr);
+				       false, found);
 	return r;
 }
 
 /* Volumes were made by these: a change would speak of volumes that do not exist. */
 int storage_class_validate_update(const struct object *old, const struct object *new_object,
-				  struct failure *reterr)
+				  struct violations *found)
 {
 	static const struct {
 		const char *member, *text;
@@ -98,9 +98,9 @@ int storage_class_validate_update(const struct object *old, const struct object 
 		int r = update_is_same(old, new_object, fixed[i].member, NULL, &same);
 
 		if (r < 0)
-			return failed(reterr, r, "cannot compare a class with its old version");
+			return violations_broken(found, r);
 		if (!same)
-			return field_forbidden(FIELD(NULL, fixed[i].member), fixed[i].text, reterr);
+			return field_forbidden(FIELD(NULL, fixed[i].member), fixed[i].text, found);
 	}
 	return 0;
 }

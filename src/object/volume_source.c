@@ -35,7 +35,7 @@ const struct cJSON *volume_source_first(const struct cJSON *volume,
 }
 
 static int check_spelling(const struct cJSON *source, const struct volume_source_names *names,
-			  const struct field *field, struct failure *reterr)
+			  const struct field *field, struct violations *found)
 {
 	char detail[80];
 
@@ -46,23 +46,23 @@ static int check_spelling(const struct cJSON *source, const struct volume_source
 			continue;
 		(void) snprintf(detail, sizeof(detail), "unknown field; did you mean \"%s\"?",
 				known->name);
-		return field_invalid(field, json_key(source), detail, reterr);
+		return field_invalid(field, json_key(source), detail, found);
 	}
 	return 0;
 }
 
 int volume_source_validate(const struct cJSON *volume, const struct volume_source_names *names,
-			   const struct field *field, struct failure *reterr)
+			   const struct field *field, struct violations *found)
 {
 	const struct cJSON *first = volume_source_first(volume, names), *second;
 
 	if (!first)
-		return field_required(field, "must specify a volume type", reterr);
+		return field_required(field, "must specify a volume type", found);
 	second = source_from(json_next(first), names);
 	if (second)
 		return field_forbidden(FIELD(field, json_key(second)),
-				       "may not specify more than 1 volume type", reterr);
-	return check_spelling(first, names, field, reterr);
+				       "may not specify more than 1 volume type", found);
+	return check_spelling(first, names, field, found);
 }
 
 int host_path_set_defaults(struct cJSON *source)
@@ -73,7 +73,7 @@ int host_path_set_defaults(struct cJSON *source)
 }
 
 int host_path_validate(const struct cJSON *source, const struct field *field,
-		       struct failure *reterr)
+		       struct violations *found)
 {
 	static const char *const types[] = {
 		"",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
@@ -83,25 +83,24 @@ int host_path_validate(const struct cJSON *source, const struct field *field,
 	int r;
 
 	if (*path == '\0')
-		return field_required(FIELD(field, "path"), "", reterr);
-	r = field_check_no_backsteps(FIELD(field, "path"), path, reterr);
+		return field_required(FIELD(field, "path"), "", found);
+	r = field_check_no_backsteps(FIELD(field, "path"), path, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "type"),
 				       json_string(json_get(source, "type"), ""), types, true,
-				       reterr);
+				       found);
 	return r;
 }
 
-int nfs_validate(const struct cJSON *source, const struct field *field, struct failure *reterr)
+int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found)
 {
 	const char *path = json_string(json_get(source, "path"), "");
 
 	if (*json_string(json_get(source, "server"), "") == '\0')
-		return field_required(FIELD(field, "server"), "", reterr);
+		return field_required(FIELD(field, "server"), "", found);
 	if (*path == '\0')
-		return field_required(FIELD(field, "path"), "", reterr);
+		return field_required(FIELD(field, "path"), "", found);
 	if (*path != '/')
-		return field_invalid(FIELD(field, "path"), path, "must be an absolute path",
-				     reterr);
+		return field_invalid(FIELD(field, "path"), path, "must be an absolute path", found);
 	return 0;
 }

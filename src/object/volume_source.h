@@ -23,12 +23,12 @@ const struct cJSON *volume_source_first(const struct cJSON *volume,
 
 /* There is exactly one and it is not spelt nearly like one we know. */
 int volume_source_validate(const struct cJSON *volume, const struct volume_source_names *names,
-			   const struct field *field, struct failure *reterr);
+			   const struct field *field, struct violations *found);
 
 /* hostPath and nfs are the same in pods and PersistentVolumes: fields, defaults and rules. */
 int host_path_validate(const struct cJSON *source, const struct field *field,
-		       struct failure *reterr);
+		       struct violations *found);
 int host_path_set_defaults(struct cJSON *source);
-int nfs_validate(const struct cJSON *source, const struct field *field, struct failure *reterr);
+int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found);
 
 #endif

@@ -100,8 +100,8 @@ static void assert_update_taken(const char *before, const char *after)
 
 static void test_create_stamps(void **state)
 {
-	const struct object *pod =
-		create(POD(", uid: u-1, labels: {a: b}, deletionTimestamp: x", ""));
+	const struct object *pod = create(
+		POD(", uid: u-1, labels: {a: b}, deletionTimestamp: '2026-01-01T00:00:00Z'", ""));
 
 	assert_string_equal(
 		pod->json,

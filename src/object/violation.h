@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * violation - everything that is wrong with an object, one entry per field
+ *
+ * Whoever makes an object learns the first violation, as text in a struct failure. Whoever answers
+ * its writer asks here for all of them, which costs a second look at what is invalid anyway.
+ */
+#ifndef PODVOL_OBJECT_VIOLATION_H
+#define PODVOL_OBJECT_VIOLATION_H
+
+#include "object/object.h"
+
+enum violation_type {
+	VIOLATION_REQUIRED,
+	VIOLATION_INVALID,
+	VIOLATION_DUPLICATE,
+	VIOLATION_NOT_SUPPORTED,
+	VIOLATION_FORBIDDEN,
+	VIOLATION_NOT_FOUND,
+	VIOLATION_TOO_LONG,
+	VIOLATION_TYPE_COUNT
+};
+
+/* metav1.CauseType: "FieldValueRequired". */
+const char *violation_reason(enum violation_type type);
+
+enum {
+	VIOLATIONS_MAX = 16,    /* of one object; what comes after is not looked for */
+	VIOLATION_BYTES = 240,  /* a longer message is cut */
+	FIELD_PATH_BYTES = 160, /* a longer path, too */
+};
+
+struct violation {
+	enum violation_type type;
+	char field[FIELD_PATH_BYTES];  /* "spec.containers[0].name" */
+	char message[VIOLATION_BYTES]; /* "Invalid value: \"A\": must be ..." */
+};
+
+struct violations {
+	bool want_all; /* false: the first is enough */
+	int error;     /* -ENOMEM: the look broke off; 0 otherwise */
+	size_t count;
+	struct violation list[VIOLATIONS_MAX];
+};
+
+/**
+ * object_violations - all that is wrong with an object on its own
+ * @tree: as its writer sent it; read only
+ * @ret:  overwritten
+ *
+ * Fields of a wrong type hide the rest: nothing else is looked at then. Pure; any thread.
+ *
+ * Return: 0, also when there are none; -EOPNOTSUPP no kind that is served; -ENOMEM.
+ */
+int object_violations(const struct cJSON *tree, struct violations *ret);
+
+/**
+ * object_update_violations - all that an update may not change
+ *
+ * Return: 0, also when there are none; -ENOMEM.
+ */
+int object_update_violations(const struct object *old, const struct object *new_object,
+			     struct violations *ret);
+
+/* Begin an empty look; the list itself is not written. */
+static inline void violations_init(struct violations *violations, bool want_all)
+{
+	violations->want_all = want_all;
+	violations->error = 0;
+	violations->count = 0;
+}
+
+/* The first of them as a failure: "spec.x: Required value". Return: its error. */
+int violations_to_failure(const struct violations *violations, struct failure *reterr);
+
+#endif
