@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "container/path_text.h"
-#include "container/sub_path_expr.h"
 #include "object/json.h"
 
 #include <assert.h>
@@ -134,7 +133,8 @@ static int read_modes(const struct pod_container *container, const struct pod_vo
 	return check_modes(container, wish, mount, reterr);
 }
 
-/* The host's end: the volume, or what was bound for a sub-path of it. */
+/* The host's end: the volume, or what was bound for a part of it; never the whole volume in place
+ * of a part. */
 static int find_source(const struct container_plan_request *request,
 		       const struct pod_container *container, size_t index,
 		       struct planned_mount *mount, struct failure *reterr)
@@ -142,27 +142,25 @@ static int find_source(const struct container_plan_request *request,
 	const struct pod_volume_mount *wish = &container->mounts[index];
 	const struct container_volume *volume = find_volume(request, wish->name);
 	const struct container_sub_path *bound = find_sub_path(request, container->name, index);
-	cleanup_free char *wanted = NULL;
-	int r;
+	const char *part = *wish->sub_path ? wish->sub_path : wish->sub_path_expr;
 
 	if (!volume)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is not mounted", wish->name);
 	if (volume->block)
 		return failed_plain(reterr, -EINVAL, "volume '%s' is a block device", wish->name);
-	r = sub_path_of_mount(request->pod, container, wish, &wanted, reterr);
-	if (r < 0)
-		return r;
-	if (*wanted && (!bound || strcmp(bound->sub_path, wanted) != 0))
+	if (*part && !bound)
 		return failed_plain(reterr, -EAGAIN, "subPath '%s' of volume '%s' is not prepared",
-				    wanted, wish->name);
-	mount->sub_path = TAKE_PTR(wanted);
-	mount->host_path = strdup(*mount->sub_path ? bound->host_path : volume->path);
+				    part, wish->name);
+	mount->sub_path = strdup(part);
+	mount->host_path = strdup(*part ? bound->host_path : volume->path);
 	mount->read_only = wish->read_only || volume->read_only;
 	mount->relabel = volume->relabel;
 	mount->noexec = volume->noexec;
 	mount->nosuid = volume->nosuid;
 	mount->nodev = volume->nodev;
-	return mount->host_path ? check_utf8(mount->host_path, reterr) : -ENOMEM;
+	if (!mount->sub_path || !mount->host_path)
+		return -ENOMEM;
+	return check_utf8(mount->host_path, reterr);
 }
 
 static int plan_mount(const struct container_plan_request *request,

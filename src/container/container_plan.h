@@ -44,7 +44,6 @@ struct container_volume {
 struct container_sub_path {
 	const char *container;
 	size_t mount;          /* index in the container's volumeMounts */
-	const char *sub_path;  /* expanded */
 	const char *host_path; /* what the runtime is to mount */
 };
 
@@ -80,7 +79,7 @@ const char *recursive_read_only_name(enum recursive_read_only mode);
 struct planned_mount {
 	char *name; /* of the volume in the pod */
 	char *host_path, *container_path;
-	char *sub_path; /* "" none; @host_path leads to it already */
+	char *sub_path; /* as the pod has it; "" none; @host_path leads to it already */
 	bool read_only;
 	enum recursive_read_only recursive_read_only;
 	enum mount_propagation propagation;
