@@ -140,4 +140,35 @@ int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char 
 /* The caller left: @done is not called any more. Not after it was called. */
 void agent_subpaths_leave(struct agent_subpath_call *call);
 
+/* ---- what containers are to be given ---- */
+
+struct container_plan;
+
+/* Once, on the loop, never before agent_plan_containers() returned. 0: @plan is borrowed for the
+ * call; else @why says what is in the way: as agent_subpaths_fn and container_plan_make(). */
+typedef void agent_plan_fn(void *userdata, int error, const struct container_plan *plan,
+			   const struct failure *why);
+
+/* Who asks about what. Strings are copied. */
+struct agent_plan_request {
+	const char *name_space, *name; /* of a stored pod, whose volumes should be mounted */
+	const char *container;         /* NULL: all of them */
+	agent_plan_fn *done;
+	void *userdata;
+};
+
+struct agent_plan_call;
+
+/**
+ * agent_plan_containers - bind the sub-paths of a pod's containers and say what they are to be
+ * given
+ * @ret: for agent_plan_leave(), until done was called
+ *
+ * Return: 0; -ENOENT no such pod, or no such container in it; -ENOBUFS too many calls; -ENOMEM.
+ */
+int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
+			  struct agent_plan_call **ret);
+/* The caller left: done is not called any more. Not after it was called. */
+void agent_plan_leave(struct agent_plan_call *call);
+
 #endif

@@ -60,6 +60,8 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/pods/*/*/volumes", pods_volumes },
 	{ METHOD_POST, "podvol/v1/pods/*/mount", pods_mount },
 	{ METHOD_POST, "podvol/v1/pods/*/*/mount", pods_mount },
+	{ METHOD_POST, "podvol/v1/pods/*/mounts", mounts_post },
+	{ METHOD_POST, "podvol/v1/pods/*/*/mounts", mounts_post },
 	{ METHOD_POST, "podvol/v1/pods/*/wait", pods_wait },
 	{ METHOD_POST, "podvol/v1/pods/*/*/wait", pods_wait },
 	{ METHOD_POST, "podvol/v1/pods/*/unmount", pods_unmount },

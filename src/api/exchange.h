@@ -191,6 +191,8 @@ bool objects_handle(struct exchange *exchange);
 
 /* apply.c */
 api_handler apply_post;
+/* mounts.c */
+api_handler mounts_post;
 /* pods.c */
 api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
 /* views.c */

@@ -5,8 +5,7 @@
  *
  * Read this header, then format.h: a plan is made of a pod and of what is known of its mounted
  * volumes, and a format writes it down for one container runtime. Both are pure: no system call, no
- * table, no clock; the agent hands in what it looked up. sub_path_expr.h is the one text that has
- * to be worked out before.
+ * table, no clock; the agent hands in what it looked up, and the sub-paths that were bound.
  *
  * Rules are kubelet's (makeMounts and makeBlockVolumes): a mount is read-only when its volume or
  * the volumeMount is; recursiveReadOnly needs readOnly and no propagation; Bidirectional needs a

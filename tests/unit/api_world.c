@@ -124,6 +124,43 @@ void world_end_wait(struct world *world, int error, const char *why)
 	done(agent->wait_userdata, error, &failure);
 }
 
+int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
+			  struct agent_plan_call **ret)
+{
+	if (agent->plan_result < 0)
+		return agent->plan_result;
+	agent->plans++;
+	(void) snprintf(agent->plan_pod, sizeof(agent->plan_pod), "%s/%s", request->name_space,
+			request->name);
+	(void) snprintf(agent->plan_container, sizeof(agent->plan_container), "%s",
+			request->container ?: "(all)");
+	agent->plan_done = request->done;
+	agent->plan_userdata = request->userdata;
+	*ret = (struct agent_plan_call *) agent;
+	return 0;
+}
+
+void agent_plan_leave(struct agent_plan_call *call)
+{
+	struct agent *agent = (struct agent *) call;
+
+	agent->plans_left++;
+	agent->plan_done = NULL;
+}
+
+void world_end_plan(struct world *world, int error, const struct container_plan *plan,
+		    const char *why)
+{
+	struct failure failure = { .error = error };
+	struct agent *agent = &world->agent;
+	agent_plan_fn *done = agent->plan_done;
+
+	assert_non_null(done);
+	(void) snprintf(failure.text, sizeof(failure.text), "%s", why);
+	agent->plan_done = NULL;
+	done(agent->plan_userdata, error, plan, error < 0 ? &failure : NULL);
+}
+
 /* ---- requests ---- */
 
 static void count_answer(struct exchange *exchange)

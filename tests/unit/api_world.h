@@ -24,6 +24,13 @@ struct agent {
 	uint64_t wait_usec;
 	void (*wait_done)(void *userdata, int error, const struct failure *why);
 	void *wait_userdata;
+
+	/* The same of agent_plan_containers(). */
+	int plan_result;
+	unsigned int plans, plans_left;
+	char plan_pod[512], plan_container[128]; /* "(all)" for NULL */
+	agent_plan_fn *plan_done;
+	void *plan_userdata;
 };
 
 struct world {
@@ -60,6 +67,10 @@ const char *world_string(struct world *world, const char *path);
 
 /* Ends the wait that the agent was asked for. */
 void world_end_wait(struct world *world, int error, const char *why);
+
+/* Gives the plan that the agent was asked for; else why there is none. */
+void world_end_plan(struct world *world, int error, const struct container_plan *plan,
+		    const char *why);
 
 extern const char world_pv_json[], world_pod_json[];
 

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * container_mounts - calls for the mounts of a pod's containers: what the plan needs is looked up,
+ * each thing where it may be
+ *
+ * The sub-paths are bound first (subpaths.c), then the loop takes from its tables what is mounted
+ * where, and a worker looks at these places, which may hang: flags of the mount, numbers of the
+ * device. The plan itself is pure (container/). A call holds nothing: whoever wants the volumes to
+ * stay says so with a hold.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "container/container_plan.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+
+/* A volume with strings of its own, for it goes to another thread. */
+struct looked_volume {
+	struct container_volume volume;
+	char *name, *path;
+};
+
+struct agent_plan_call {
+	struct worker_job job; /* first: what the pool gives back */
+	struct agent *agent;
+	const struct object *pod; /* a reference */
+	char *container;          /* NULL: all */
+	agent_plan_fn *done;      /* NULL: the caller left */
+	void *userdata;
+	struct agent_subpath_call *subpaths; /* while they are being bound */
+	struct container_sub_path *sub_paths;
+	size_t sub_path_count;
+	struct looked_volume *volumes;
+	size_t volume_count;
+	bool was_run;
+	struct failure failure; /* of the worker */
+};
+
+static void call_free(struct agent_plan_call *call)
+{
+	for (size_t i = 0; i < call->sub_path_count; i++)
+		free((char *) call->sub_paths[i].host_path);
+	for (size_t i = 0; i < call->volume_count; i++) {
+		free(call->volumes[i].name);
+		free(call->volumes[i].path);
+	}
+	free(call->sub_paths);
+	free(call->volumes);
+	free(call->container);
+	(void) object_unref(call->pod);
+	free(call);
+}
+
+static void finish(struct agent_plan_call *call, int error, const struct container_plan *plan,
+		   const struct failure *why)
+{
+	if (call->done)
+		call->done(call->userdata, error, plan, why);
+	call_free(call);
+}
+
+/* ---- on a worker: what only the host can tell ---- */
+
+/* A context= mount has one label for all its files: changing them would fail. */
+static bool can_relabel(const struct volume_spec *spec)
+{
+	const struct persistent_volume *pv = spec_pv(spec);
+
+	for (size_t i = 0; pv && i < pv->mount_option_count; i++)
+		if (strncmp(pv->mount_options[i], "context=", strlen("context=")) == 0)
+			return false;
+	return true;
+}
+
+static bool has_selinux(void)
+{
+	return access("/sys/fs/selinux/enforce", F_OK) == 0;
+}
+
+/* What a runtime is to be told of a device is the device, not the link that leads to it. */
+static int look_at_device(struct looked_volume *looked, struct failure *reterr)
+{
+	cleanup_close int fd = open(looked->path, O_PATH | O_CLOEXEC);
+	char link[64], device[PATH_MAX];
+	struct stat found;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &found) < 0)
+		return failed(reterr, -errno, "volume '%s': cannot look at '%s'", looked->name,
+			      looked->path);
+	if (!S_ISBLK(found.st_mode))
+		return failed(reterr, -ENOTBLK, "volume '%s': '%s'", looked->name, looked->path);
+	(void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, device, sizeof(device) - 1);
+	if (length < 0 || found.st_nlink == 0)
+		return failed(reterr, length < 0 ? -errno : -ENODEV,
+			      "volume '%s': cannot tell which device '%s' is", looked->name,
+			      looked->path);
+	device[length] = '\0';
+	free(looked->path);
+	looked->path = strdup(device);
+	if (!looked->path)
+		return failed(reterr, -ENOMEM, "cannot look at a device");
+	looked->volume.major = major(found.st_rdev);
+	looked->volume.minor = minor(found.st_rdev);
+	return 0;
+}
+
+/* A hostPath without a type need not be there: what becomes of that is the runtime's business. */
+static int look_at_mount(struct looked_volume *looked, struct failure *reterr)
+{
+	struct statvfs found;
+
+	if (statvfs(looked->path, &found) < 0) {
+		if (errno == ENOENT)
+			return 0;
+		return failed(reterr, -errno, "volume '%s': cannot look at '%s'", looked->name,
+			      looked->path);
+	}
+	looked->volume.noexec = found.f_flag & ST_NOEXEC;
+	looked->volume.nosuid = found.f_flag & ST_NOSUID;
+	looked->volume.nodev = found.f_flag & ST_NODEV;
+	return 0;
+}
+
+static struct worker_pool *look_at_volumes(struct worker_job *job)
+{
+	struct agent_plan_call *call = (struct agent_plan_call *) job;
+	bool selinux = has_selinux();
+	int r = 0;
+
+	for (size_t i = 0; i < call->volume_count && r == 0; i++) {
+		struct looked_volume *looked = &call->volumes[i];
+
+		r = looked->volume.block ? look_at_device(looked, &call->failure)
+					 : look_at_mount(looked, &call->failure);
+		looked->volume.relabel = looked->volume.relabel && selinux;
+		looked->volume.name = looked->name;
+		looked->volume.path = looked->path;
+	}
+	call->was_run = true;
+	return NULL;
+}
+
+/* ---- back on the loop ---- */
+
+static int make_plan(const struct agent_plan_call *call, struct container_plan **ret,
+		     struct failure *reterr)
+{
+	cleanup_free struct container_volume *volumes =
+		calloc(call->volume_count + 1, sizeof(*volumes));
+	const struct container_plan_request request = {
+		.pod = call->pod,
+		.container = call->container,
+		.volumes = volumes,
+		.volume_count = call->volume_count,
+		.sub_paths = call->sub_paths,
+		.sub_path_count = call->sub_path_count,
+	};
+
+	if (!volumes)
+		return failed(reterr, -ENOMEM, "cannot make a plan of mounts");
+	for (size_t i = 0; i < call->volume_count; i++)
+		volumes[i] = call->volumes[i].volume;
+	return container_plan_make(&request, ret, reterr);
+}
+
+static void on_looked(struct worker_job *job)
+{
+	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
+	struct agent_plan_call *call = (struct agent_plan_call *) job;
+	cleanup_container_plan struct container_plan *plan = NULL;
+	struct failure why = call->was_run ? call->failure : stopping;
+	int r = why.error;
+
+	if (r == 0)
+		r = make_plan(call, &plan, &why);
+	finish(call, r, plan, r < 0 ? &why : NULL);
+}
+
+/* ---- what the tables tell ---- */
+
+static int count_row(const struct volume_row *row, void *userdata)
+{
+	size_t *count = userdata;
+
+	(void) row;
+	++*count;
+	return 0;
+}
+
+/* Those that are mounted; a container that uses another one is told so by the plan. */
+static int add_row(const struct volume_row *row, void *userdata)
+{
+	struct agent_plan_call *call = userdata;
+	struct looked_volume *looked = &call->volumes[call->volume_count];
+	struct volume_attributes attributes;
+	const struct volume_spec *spec;
+	const struct persistent_volume *pv;
+
+	if (!row->want_pod || !row->have_pod || row->have_pod->state != MOUNT_DONE)
+		return 0;
+	spec = &row->want_pod->spec;
+	pv = spec_pv(spec);
+	attributes = row->want->plugin->get_attributes(spec);
+	looked->volume = (struct container_volume){
+		.read_only = spec->read_only || attributes.read_only,
+		.relabel = attributes.managed && attributes.selinux_relabel && can_relabel(spec),
+		.block = spec->block,
+		.has_group = pv && pv->has_gid,
+		.group = pv ? pv->gid : 0,
+	};
+	looked->name = strdup(row->outer_name);
+	looked->path = strdup(row->have_pod->path);
+	call->volume_count++;
+	return looked->name && looked->path ? 0 : -ENOMEM;
+}
+
+static int collect_volumes(struct agent_plan_call *call)
+{
+	const char *uid = call->pod->meta.uid;
+	size_t count = 0;
+
+	(void) volume_rows_of_pod(call->agent, uid, count_row, &count);
+	call->volumes = calloc(count + 1, sizeof(*call->volumes));
+	if (!call->volumes)
+		return -ENOMEM;
+	return volume_rows_of_pod(call->agent, uid, add_row, call);
+}
+
+static int copy_sub_paths(struct agent_plan_call *call, const struct agent_subpaths *bound)
+{
+	call->sub_paths = calloc(bound->count + 1, sizeof(*call->sub_paths));
+	if (!call->sub_paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < bound->count; i++) {
+		struct container_sub_path *copy = &call->sub_paths[i];
+
+		copy->host_path = strdup(bound->items[i].path);
+		call->sub_path_count++;
+		if (!copy->host_path)
+			return -ENOMEM;
+		copy->mount = bound->items[i].mount_index;
+		/* The name is the pod's, which this call keeps. */
+		for (size_t k = 0; k < call->pod->pod->container_count; k++)
+			if (strcmp(call->pod->pod->containers[k].name, bound->items[i].container) ==
+			    0)
+				copy->container = call->pod->pod->containers[k].name;
+		assert(copy->container);
+	}
+	return 0;
+}
+
+static void on_bound(void *userdata, int error, const struct agent_subpaths *bound,
+		     const struct failure *why)
+{
+	struct agent_plan_call *call = userdata;
+	struct failure no_memory;
+	int r = error;
+
+	call->subpaths = NULL;
+	if (r < 0) {
+		finish(call, r, NULL, why);
+		return;
+	}
+	r = copy_sub_paths(call, bound);
+	if (r == 0)
+		r = collect_volumes(call);
+	if (r == 0) {
+		worker_submit(call->agent->workers, &call->job);
+		return;
+	}
+	(void) failed(&no_memory, r, "cannot make a plan of mounts");
+	finish(call, r, NULL, &no_memory);
+}
+
+/* ---- for others ---- */
+
+int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
+			  struct agent_plan_call **ret)
+{
+	struct agent_plan_call *call;
+	const struct object *pod;
+	int r;
+
+	assert(agent && request && ret);
+	assert(request->name_space && request->name && request->done);
+	pod = store_get(agent->store, KIND_POD, request->name_space, request->name);
+	if (!pod)
+		return -ENOENT;
+	call = calloc(1, sizeof(*call));
+	if (!call)
+		return -ENOMEM;
+	call->job.run = look_at_volumes;
+	call->job.done = on_looked;
+	call->agent = agent;
+	call->pod = object_ref(pod);
+	call->done = request->done;
+	call->userdata = request->userdata;
+	call->container = request->container ? strdup(request->container) : NULL;
+	r = request->container && !call->container ? -ENOMEM : 0;
+	if (r == 0)
+		r = agent_prepare_subpaths(agent, pod->meta.uid, request->container, on_bound, call,
+					   &call->subpaths);
+	if (r < 0) {
+		call_free(call);
+		return r;
+	}
+	*ret = call;
+	return 0;
+}
+
+void agent_plan_leave(struct agent_plan_call *call)
+{
+	assert(call);
+	call->done = NULL;
+	if (!call->subpaths)
+		return; /* a worker has it; the end frees it */
+	agent_subpaths_leave(call->subpaths);
+	call_free(call);
+}

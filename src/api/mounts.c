@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mounts - what the containers of a pod are to be given, in the words of a runtime
+ *
+ * Waits for the volumes as a mount does where a time is given, has the sub-paths bound, and answers
+ * the plan in one of the formats of container/format.h. A POST and not a GET, because it binds.
+ */
+#include "api/named_pod.h"
+
+#include "api/view_table.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/duration.h"
+#include "container/format.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CONTAINER_NAME_BYTES = 128, TIMEOUT_SECONDS_MAX = 30 * 24 * 3600 };
+
+struct mounts_call {
+	struct exchange *exchange;
+	const struct container_format *format;
+	struct named_pod pod;
+	char container[CONTAINER_NAME_BYTES]; /* "" all */
+	bool waits;                           /* false: a pod that is not mounted is a conflict */
+	/* What goes on: one of the two. */
+	struct agent_wait *wait;
+	struct agent_plan_call *plan;
+};
+
+static void call_abandon(void *work)
+{
+	struct mounts_call *call = work;
+
+	if (call->wait)
+		agent_wait_cancel(call->wait);
+	if (call->plan)
+		agent_plan_leave(call->plan);
+	free(call);
+}
+
+/* ---- refusals ---- */
+
+static enum api_refusal refusal_of(int error)
+{
+	static const struct {
+		int error;
+		enum api_refusal refusal;
+	} rows[] = {
+		{ -ENOENT, API_NOT_FOUND },
+		{ -ECANCELED, API_SERVICE_UNAVAILABLE },
+		{ -ENOBUFS, API_TOO_MANY_REQUESTS },
+		{ -ETIMEDOUT, API_TIMEOUT },
+		{ -EAGAIN, API_CONFLICT },    /* not mounted, or no longer */
+		{ -EIO, API_INVALID },        /* the pod asks for what cannot be looked up */
+		{ -EINVAL, API_INVALID },     /* or for what no container may have */
+		{ -EROFS, API_INVALID },      /* or for a directory that cannot be made */
+		{ -EOPNOTSUPP, API_INVALID }, /* or for what the runtime has no words for */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].error == error)
+			return rows[i].refusal;
+	return API_INTERNAL_ERROR;
+}
+
+static void refuse(struct exchange *exchange, const struct mounts_call *call, int error,
+		   const struct failure *why)
+{
+	const struct reply_details details = { .row = kind_row(KIND_POD),
+					       .name = call->pod.name,
+					       .uid = call->pod.uid };
+
+	reply_refusal_about(exchange, refusal_of(error), &details,
+			    why && why->text[0] ? why->text : strerror(-error));
+}
+
+/* ---- the answer ---- */
+
+static const struct view_column mount_columns[] = {
+	{ "Container", VIEW_ALWAYS, "container", NULL },
+	{ "Container Path", VIEW_ALWAYS, "containerPath", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
+	{ "Access", VIEW_ALWAYS, "access", NULL },
+	{ "Propagation", VIEW_ALWAYS, "propagation", NULL },
+	{ "Host Path", VIEW_ALWAYS, "hostPath", NULL },
+	{ "Sub Path", VIEW_WIDE, "subPath", NULL },
+	{ "Options", VIEW_WIDE, "options", NULL },
+	{ "Type", VIEW_WIDE, "type", NULL },
+};
+
+static const struct view_columns columns = { mount_columns, ARRAY_SIZE(mount_columns) };
+
+static void reply_table(struct exchange *exchange, const struct container_plan *plan)
+{
+	cleanup_json struct cJSON *tree = table_format_tree(plan, NULL);
+
+	reply_tree(exchange, 200, tree ? view_table(tree, &columns, realtime_usec()) : NULL);
+}
+
+static void reply_text(struct exchange *exchange, const struct mounts_call *call,
+		       const struct container_plan *plan)
+{
+	struct failure why;
+	char *text = NULL;
+	int r = container_format_print(call->format, plan, &text, &why);
+
+	if (r < 0)
+		refuse(exchange, call, r, &why);
+	else
+		reply_bytes(exchange, 200, "text/plain", text, strlen(text));
+}
+
+static void reply_plan(struct exchange *exchange, const struct mounts_call *call,
+		       const struct container_plan *plan)
+{
+	const struct planned_container *one = NULL;
+	struct failure why;
+
+	if (call->format->of_one && container_format_choose(plan, &one, &why) < 0)
+		reply_refusal(exchange, API_BAD_REQUEST, "container: %s", why.text);
+	else if (strcmp(call->format->name, "table") == 0)
+		reply_table(exchange, plan);
+	else if (call->format->words)
+		reply_text(exchange, call, plan);
+	else
+		reply_tree(exchange, 200, call->format->tree(plan, one));
+}
+
+static void on_planned(void *userdata, int error, const struct container_plan *plan,
+		       const struct failure *why)
+{
+	struct mounts_call *call = userdata;
+
+	if (error < 0)
+		refuse(call->exchange, call, error, why);
+	else
+		reply_plan(call->exchange, call, plan);
+	free(call);
+}
+
+/* ---- one step after the other ---- */
+
+/* Answers and frees the call, or leaves it to on_planned(). */
+static void begin_plan(struct mounts_call *call)
+{
+	const struct agent_plan_request request = {
+		.name_space = call->pod.name_space,
+		.name = call->pod.name,
+		.container = *call->container ? call->container : NULL,
+		.done = on_planned,
+		.userdata = call,
+	};
+	struct exchange *exchange = call->exchange;
+	int r = agent_plan_containers(exchange->agent, &request, &call->plan);
+	struct failure why = { .error = 0 };
+
+	if (r == 0)
+		return;
+	exchange->work = NULL;
+	exchange->abandon = NULL;
+	if (r == -ENOENT && *call->container)
+		(void) failed_plain(&why, r, "pod \"%s/%s\" has no container \"%s\"",
+				    call->pod.name_space, call->pod.name, call->container);
+	refuse(exchange, call, r, &why);
+	free(call);
+}
+
+/* Without a time to wait, "not yet" is what is wrong with the question and no time-out. */
+static void on_mounted(void *userdata, int error, const struct failure *why)
+{
+	struct mounts_call *call = userdata;
+
+	call->wait = NULL;
+	if (error == 0) {
+		begin_plan(call);
+		return;
+	}
+	refuse(call->exchange, call, error == -ETIMEDOUT && !call->waits ? -EAGAIN : error, why);
+	free(call);
+}
+
+static void begin_wait(struct mounts_call *call, uint64_t timeout_usec)
+{
+	const struct agent_wait_request request = {
+		.what = WAIT_MOUNTED,
+		.name_space = call->pod.name_space,
+		.name = call->pod.name,
+		.uid = call->pod.uid,
+		.timeout_usec = timeout_usec,
+		.done = on_mounted,
+		.userdata = call,
+	};
+	struct exchange *exchange = call->exchange;
+	int r = agent_wait_pod(exchange->agent, &request, &call->wait);
+
+	if (r == 0) {
+		exchange->work = call;
+		exchange->abandon = call_abandon;
+		return;
+	}
+	refuse(exchange, call, r, NULL);
+	free(call);
+}
+
+/* ---- the question ---- */
+
+/* timeoutSeconds=N or timeout=1m30s; neither does not wait. Replies when it is none. */
+static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
+{
+	const char *seconds = api_path_parameter(&exchange->path, "timeoutSeconds");
+	const char *duration = api_path_parameter(&exchange->path, "timeout");
+	char *end = NULL;
+	long number;
+
+	*ret_usec = 0;
+	if (seconds) {
+		number = strtol(seconds, &end, 10);
+		if (*seconds >= '0' && *seconds <= '9' && *end == '\0' &&
+		    number <= TIMEOUT_SECONDS_MAX) {
+			*ret_usec = (uint64_t) number * USEC_PER_SEC;
+			return true;
+		}
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "timeoutSeconds: '%s' is no number of seconds of at most 30 days",
+			      seconds);
+		return false;
+	}
+	if (!duration || duration_parse(duration, ret_usec) == 0)
+		return true;
+	reply_refusal(exchange, API_BAD_REQUEST,
+		      "timeout: '%s' is no duration of at most 30 days: write 30s, 2m or 1h30m",
+		      duration);
+	return false;
+}
+
+/* By name; else what the Accept header asks for. Replies when there is none. */
+static const struct container_format *read_format(struct exchange *exchange)
+{
+	const char *name = api_path_parameter(&exchange->path, "format");
+	const struct container_format *format;
+	char names[128] = "";
+	size_t used = 0;
+
+	if (!name)
+		name = exchange->form == FORM_TABLE ? "table" : "json";
+	format = container_format_find(name);
+	if (format)
+		return format;
+	for (format = container_formats; format->name && used < sizeof(names); format++)
+		used += (size_t) snprintf(names + used, sizeof(names) - used, "%s%s",
+					  used > 0 ? ", " : "", format->name);
+	reply_refusal(exchange, API_BAD_REQUEST, "format: '%s' is none of %s", name, names);
+	return NULL;
+}
+
+void mounts_post(struct exchange *exchange)
+{
+	const char *container = api_path_parameter(&exchange->path, "container");
+	const struct container_format *format = read_format(exchange);
+	struct mounts_call *call;
+	struct named_pod pod;
+	uint64_t timeout_usec;
+
+	if (!format || !read_timeout(exchange, &timeout_usec))
+		return;
+	if (!named_pod_find(exchange, 1, &pod) || !pod.is_stored) {
+		named_pod_refuse(exchange, &pod);
+		return;
+	}
+	if (timeout_usec > 0 && !exchange->may_wait) {
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
+			      "too many requests wait already: try again later");
+		return;
+	}
+	call = calloc(1, sizeof(*call));
+	if (!call) {
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	call->exchange = exchange;
+	call->format = format;
+	call->pod = pod;
+	call->waits = timeout_usec > 0;
+	(void) snprintf(call->container, sizeof(call->container), "%s", container ?: "");
+	begin_wait(call, timeout_usec);
+}
