@@ -26,8 +26,14 @@ struct config {
 	char *node_labels;  /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
 	char *log_level;    /* "error", "warning", "notice", "info", "debug" */
 	int log_priority;   /* the same as LOG_ERR .. LOG_DEBUG */
+	char *listen;       /* "ADDRESS:PORT" for TLS; "" none */
+	char *listen_names; /* "name,address": more of them in the certificate */
+	char *listen_plain; /* "ADDRESS:PORT" without TLS, loopback only; "" none */
+	char *token_file;   /* "": state_dir's own */
 	int64_t worker_threads, worker_threads_max;
 	int64_t connections_max, request_bytes_max, waits_max, events_max;
+	int64_t idle_seconds, request_seconds; /* of connections */
+	bool others_may_read;
 	bool drain;           /* command line only */
 	struct labels labels; /* of the node, from node_labels; owned */
 };

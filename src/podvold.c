@@ -31,17 +31,20 @@ static void raise_descriptor_limit(void)
 }
 
 /* Half of the descriptors is for what the connections are there for. */
-static unsigned int connections_max(const struct config *config)
+static unsigned int connections_max(const struct config *config, size_t listeners)
 {
-	rlim_t wanted = (rlim_t) config->connections_max;
+	rlim_t wanted = (rlim_t) config->connections_max, most;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || wanted <= limit.rlim_cur / 2)
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return (unsigned int) wanted;
+	most = limit.rlim_cur / 2 / listeners;
+	if (wanted <= most)
 		return (unsigned int) wanted;
 	log_message(LOG_NOTICE,
 		    "connections-max: %ju instead of %ju: half of the limit of open files",
-		    (uintmax_t) limit.rlim_cur / 2, (uintmax_t) wanted);
-	return (unsigned int) (limit.rlim_cur / 2);
+		    (uintmax_t) most, (uintmax_t) wanted);
+	return (unsigned int) most;
 }
 
 static int prepare_loop(sd_event **ret, struct failure *reterr)
@@ -74,49 +77,83 @@ static int prepare_loop(sd_event **ret, struct failure *reterr)
 
 /* ---- serving ---- */
 
-static int open_socket(const struct config *config, struct failure *reterr)
+static int open_sockets(const struct config *config, struct api_options *api_options,
+			struct failure *reterr)
 {
 	cleanup_free char *path = NULL;
-	int count = sd_listen_fds(1);
+	struct api_listen_options options = {
+		.tls_address = config->listen,
+		.plain_address = config->listen_plain,
+		.others_may_read = config->others_may_read,
+	};
 
-	if (count > 1)
-		return failed_plain(reterr, -EINVAL,
-				    "the service manager passed %d sockets; one is wanted", count);
-	if (count == 1)
-		return SD_LISTEN_FDS_START;
 	if (asprintf(&path, "%s/podvol.sock", config->run_dir) < 0) {
 		path = NULL;
 		return failed(reterr, -ENOMEM, "cannot make the socket");
 	}
-	return api_listen(path, reterr);
+	options.socket_path = path;
+	return api_listen(&options, api_options->listeners, &api_options->listener_count, reterr);
+}
+
+/* Only who serves TLS has a key and a token. */
+static int prepare_tls(const struct config *config, struct api_options *api_options,
+		       struct failure *reterr)
+{
+	struct api_credentials_options options = {
+		.state_dir = config->state_dir,
+		.token_file = config->token_file,
+		.node_name = config->node_name,
+		.names = config->listen_names,
+	};
+
+	for (size_t i = 0; i < api_options->listener_count; i++) {
+		if (api_options->listeners[i].kind != API_TLS)
+			continue;
+		options.listen_fd = api_options->listeners[i].fd;
+		return api_credentials_new(&options, &api_options->credentials, reterr);
+	}
+	return 0;
+}
+
+static int start_api(sd_event *event, struct agent *agent, const struct config *config,
+		     struct api_options *options, struct api **ret, struct failure *reterr)
+{
+	int r = open_sockets(config, options, reterr);
+
+	if (r == 0)
+		r = prepare_tls(config, options, reterr);
+	if (r < 0)
+		return r;
+	options->event = event;
+	options->agent = agent;
+	options->others_may_read = config->others_may_read;
+	options->connections_max = connections_max(config, options->listener_count);
+	options->request_bytes_max = (size_t) config->request_bytes_max;
+	options->idle_seconds = (unsigned int) config->idle_seconds;
+	options->request_seconds = (unsigned int) config->request_seconds;
+	return api_new(options, ret, reterr);
 }
 
 static int serve(sd_event *event, struct agent *agent, const struct config *config,
 		 struct failure *reterr)
 {
-	struct api_options options = {
-		.event = event,
-		.agent = agent,
-		.connections_max = connections_max(config),
-		.request_bytes_max = (size_t) config->request_bytes_max,
-	};
-	struct api *api;
-	int r;
+	struct api_options options = { .listener_count = 0 };
+	struct api *api = NULL;
+	int r = start_api(event, agent, config, &options, &api, reterr);
 
-	options.listen_fd = open_socket(config, reterr);
-	if (options.listen_fd < 0)
-		return options.listen_fd;
-	r = api_new(&options, &api, reterr);
-	if (r < 0)
-		return r;
-	(void) sd_notify(false, "READY=1\nSTATUS=Keeping volumes mounted");
-	log_message(LOG_INFO, "ready: root '%s', manifests '%s'", config->root_dir,
-		    config->manifest_dir);
-	r = sd_event_loop(event);
-	(void) sd_notify(false, "STOPPING=1\nSTATUS=Stopping; volumes stay mounted");
-	log_message(LOG_INFO, "stopping; volumes stay mounted");
-	api_free(api);
-	return r < 0 ? failed(reterr, r, "the event loop broke") : 0;
+	if (r == 0) {
+		(void) sd_notify(false, "READY=1\nSTATUS=Keeping volumes mounted");
+		log_message(LOG_INFO, "ready: root '%s', manifests '%s'", config->root_dir,
+			    config->manifest_dir);
+		r = sd_event_loop(event);
+		(void) sd_notify(false, "STOPPING=1\nSTATUS=Stopping; volumes stay mounted");
+		log_message(LOG_INFO, "stopping; volumes stay mounted");
+		if (r < 0)
+			(void) failed(reterr, r, "the event loop broke");
+	}
+	(void) api_free(api);
+	(void) api_credentials_free(options.credentials);
+	return r < 0 ? r : 0;
 }
 
 /* ---- draining ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api - HTTP on a unix socket: Kubernetes objects at their Kubernetes paths, node views beside them
+ * api - HTTP: Kubernetes objects at their Kubernetes paths, node views beside them
  *
  *  - /api/v1/..., /apis/storage.k8s.io/v1/...: list, get, create, update, delete, as JSON, YAML or
  *    Table, with Kubernetes' Status answers;
@@ -9,10 +9,10 @@
  *  - /version, /healthz, /livez, /readyz.
  *
  * Everything but the parsing of long bodies runs on the loop thread; nothing here blocks. Who may
- * write is decided here, by the peer credentials of the socket: uid 0 and members of group podvol;
- * everybody else is refused. What is written is decided by object_admit() behind the store.
- * Whatever a stranger can grow is bounded: connections, bytes of a head and of a body, parameters,
- * idle time, waits.
+ * do what is decided here, by where a connection comes in: the unix socket by the kernel's word on
+ * the peer, TLS by a bearer token, plain TCP on loopback by nothing at all, so that it only reads.
+ * What is written is decided by object_admit() behind the store. Whatever a stranger can grow is
+ * bounded: connections, bytes of a head and of a body, parameters, the time for a request, waits.
  */
 #ifndef PODVOL_API_API_H
 #define PODVOL_API_API_H
@@ -20,6 +20,7 @@
 #include "agent.h"
 #include "base/failure.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <systemd/sd-event.h>
 
@@ -27,14 +28,34 @@
 #define API_GROUP "podvol"
 
 struct api;
+struct api_credentials;
+
+enum api_listener_kind {
+	API_UNIX,  /* rights by peer credentials */
+	API_TLS,   /* every right with the token, none without */
+	API_PLAIN, /* loopback only: reads, no Secrets */
+	API_LISTENER_COUNT
+};
+
+struct api_listener {
+	enum api_listener_kind kind;
+	int fd; /* listening */
+};
 
 struct api_options {
 	sd_event *event;     /* borrowed; must outlive the api */
 	struct agent *agent; /* borrowed; must outlive the api */
-	int listen_fd; /* a listening unix socket: the service manager's or api_listen()'s; the
-			  api owns it from a successful api_new() on */
-	size_t connections_max;   /* more wait in the socket's queue; at least 1 */
+	/* At most one of a kind; the api owns the descriptors from a successful api_new() on. */
+	struct api_listener listeners[API_LISTENER_COUNT];
+	size_t listener_count;
+	/* Borrowed; must outlive the api. NULL without a listener for TLS. */
+	struct api_credentials *credentials;
+	bool others_may_read; /* peers of the unix socket that are neither root nor in the group */
+	size_t connections_max;   /* of each listener; more wait in its queue; at least 1 */
 	size_t request_bytes_max; /* of a body; more is answered 413 */
+	/* At least 1. Until a request begins, and of unread bytes of an answer. */
+	unsigned int idle_seconds;
+	unsigned int request_seconds; /* at least 1: from a request's line to its last byte */
 };
 
 /**
@@ -44,7 +65,7 @@ struct api_options {
  *
  * Looks the group up, which may block (start-up only).
  *
- * Return: 0; -ENOMEM; -EINVAL the descriptor is no listening unix socket.
+ * Return: 0; -ENOMEM; -EINVAL a descriptor is no listening socket of its kind.
  */
 int api_new(const struct api_options *options, struct api **ret, struct failure *reterr);
 
@@ -57,27 +78,64 @@ int api_new(const struct api_options *options, struct api **ret, struct failure 
  */
 struct api *api_free(struct api *api);
 
+/* Where to listen. */
+struct api_listen_options {
+	const char *socket_path;   /* absolute; at most 107 bytes; its directory exists */
+	const char *tls_address;   /* "127.0.0.1:6443", "[::1]:6443", ":6443" any; "" not at all */
+	const char *plain_address; /* the same; loopback only */
+	bool others_may_read;      /* then others may also connect to the unix socket */
+};
+
 /**
- * api_listen - make the listening socket where no service manager did
- * @path: absolute; at most 107 bytes; its directory exists
+ * api_listen - make the listening sockets, or take those that the service manager hands over
+ * @ret: the unix socket first; descriptors are the caller's, not blocking
  *
- * The socket gets mode 0660 and the group podvol where there is one. A socket file that is there
+ * Sockets that are handed over are told apart by FileDescriptorName=: "tls", "plain", and a unix
+ * socket by any other name. What was not handed over is made here. The unix socket gets mode 0660
+ * (0666 with others_may_read) and the group podvol where there is one; a socket file that is there
  * already is replaced only when nobody answers on it; anything else in its place is refused.
  *
- * Return: the descriptor, the caller's; -EADDRINUSE somebody answers there; -EEXIST something that
- * is no socket is there; -ENAMETOOLONG; else what the system call gave.
+ * Return: 0; -EADDRINUSE somebody answers there; -EEXIST something that is no socket is there;
+ * -ENAMETOOLONG; -EINVAL no such address, or not a loopback one where it must be; else what the
+ * system call gave.
  */
-int api_listen(const char *path, struct failure *reterr);
+int api_listen(const struct api_listen_options *options,
+	       struct api_listener ret[static API_LISTENER_COUNT], size_t *ret_count,
+	       struct failure *reterr);
+
+/* What TLS needs: an authority of our own, a server certificate by it, a token. */
+struct api_credentials_options {
+	const char *state_dir; /* holds ca.pem and token, mode 0600; made when they are not there */
+	const char *token_file; /* "": the one in state_dir; else it must be there */
+	const char *node_name;
+	const char *names; /* more names and addresses of the certificate: "a,b"; "" none */
+	int listen_fd;     /* its address is in the certificate, too */
+};
+
+/**
+ * api_credentials_new - read or make them
+ *
+ * The server's key is never stored: each start has a new one, and a new one is made in time before
+ * its certificate expires. Blocks on the disk (start-up only).
+ *
+ * Return: 0; -EPERM a file or its directory can be changed or read by others; -EINVAL a file holds
+ * something else; -EKEYEXPIRED the authority's time is over; else what a system call gave.
+ */
+int api_credentials_new(const struct api_credentials_options *options, struct api_credentials **ret,
+			struct failure *reterr);
+/* After api_free(). @credentials may be NULL. Return: NULL. */
+struct api_credentials *api_credentials_free(struct api_credentials *credentials);
 
 /* Limits of one request; the manual's table of limits is made from these. */
 enum {
-	API_URI_BYTES_MAX = 4096,    /* path and query, as sent; 414 */
-	API_HEAD_BYTES_MAX = 32768,  /* request line and headers, with what is kept of the reply */
-	API_SEGMENTS_MAX = 12,       /* parts of a path */
-	API_PARAMETERS_MAX = 16,     /* of a query; 400 */
-	API_IDLE_SECONDS = 60,       /* a connection that neither sends nor reads */
-	API_READ_HERE_BYTES = 65536, /* a longer stream of documents is parsed on a thread */
-	API_APPLY_IN_FLIGHT = 64,    /* writes of one apply that are queued at a time */
+	API_URI_BYTES_MAX = 4096,   /* path and query, as sent; 414 */
+	API_HEAD_BYTES_MAX = 16384, /* request line and headers, with what is kept of the reply */
+	API_SEGMENTS_MAX = 12,      /* parts of a path */
+	API_PARAMETERS_MAX = 16,    /* of a query; 400 */
+	API_BODIES_IN_FLIGHT_MAX = 16,   /* bodies of full length, in all that is read; 429 */
+	API_REPLY_BYTES_MAX = 268435456, /* of answers that wait for their readers; 429 */
+	API_READ_HERE_BYTES = 65536,     /* a longer stream of documents is parsed on a thread */
+	API_APPLY_IN_FLIGHT = 64,        /* writes of one apply that are queued at a time */
 	API_WAIT_DEFAULT_SECONDS = 30,
 };
 

@@ -50,6 +50,7 @@ static const struct route {
 	{ METHOD_GET, "api/v1/events", views_events },
 	{ METHOD_GET, "api/v1/namespaces/*/events", views_events },
 	{ METHOD_GET, "podvol/v1/version", views_podvol_version },
+	{ METHOD_GET, "podvol/v1/kubeconfig", kubeconfig_get },
 	{ METHOD_GET, "podvol/v1/volumes", views_volumes },
 	{ METHOD_GET, "podvol/v1/volumes/*", views_volume },
 	{ METHOD_GET, "podvol/v1/operations", views_operations },

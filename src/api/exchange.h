@@ -65,6 +65,7 @@ enum api_content {
 /* Why a request was refused: HTTP code and Kubernetes' reason in one. */
 enum api_refusal {
 	API_BAD_REQUEST,
+	API_UNAUTHORIZED,
 	API_FORBIDDEN,
 	API_NOT_FOUND,
 	API_METHOD_NOT_ALLOWED,
@@ -87,7 +88,8 @@ struct exchange {
 	struct agent *agent;
 	struct worker_pool *readers; /* where long bodies are parsed; NULL: here, at once */
 	enum api_method method;
-	unsigned int rights; /* set of enum api_right */
+	unsigned int rights;                 /* set of enum api_right */
+	struct api_credentials *credentials; /* for a kubeconfig; NULL: TLS is not served */
 	struct api_path path;
 	const char *accept; /* header; NULL: none, @form stands as it is */
 	enum api_form form; /* of the answer; api_dispatch() finds it by @accept */
@@ -191,6 +193,8 @@ bool objects_handle(struct exchange *exchange);
 
 /* apply.c */
 api_handler apply_post;
+/* kubeconfig.c */
+api_handler kubeconfig_get;
 /* mounts.c */
 api_handler mounts_post;
 /* pods.c */

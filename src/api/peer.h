@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer - who is at the other end of a unix socket, and may they use it
+ * peer - who is at the other end of a unix socket, and what may they do
  */
 #ifndef PODVOL_API_PEER_H
 #define PODVOL_API_PEER_H
@@ -15,12 +15,16 @@
 gid_t peer_group_id(void);
 
 /**
- * peer_may_use - is the peer root or a member of the group, as it was when it connected
- * @fd:    connected unix socket
- * @group: of peer_group_id()
+ * peer_rights - what the peer may do: root everything, the group all but Secrets
+ * @fd:              connected unix socket
+ * @group:           of peer_group_id()
+ * @others_may_read: everybody else may read, Secrets apart; else they may do nothing
  *
- * Primary and supplementary groups count. What cannot be found out means no.
+ * As it was when it connected; primary and supplementary groups count. What cannot be found out
+ * counts against the peer.
+ *
+ * Return: set of enum api_right.
  */
-bool peer_may_use(int fd, gid_t group);
+unsigned int peer_rights(int fd, gid_t group, bool others_may_read);
 
 #endif

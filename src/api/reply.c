@@ -21,6 +21,7 @@ static const struct refusal_row {
 	const char *reason; /* metav1.StatusReason */
 } refusals[API_REFUSAL_COUNT] = {
 	[API_BAD_REQUEST] = { 400, "BadRequest" },
+	[API_UNAUTHORIZED] = { 401, "Unauthorized" },
 	[API_FORBIDDEN] = { 403, "Forbidden" },
 	[API_NOT_FOUND] = { 404, "NotFound" },
 	[API_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed" },

@@ -4,12 +4,10 @@
  *
  * Usage is printed only when asked for; a wrong call gets one sentence.
  */
-#include "cli/kinds.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
 
-#include <locale.h>
 #include <string.h>
 
 enum { WAIT_DEFAULT_MSEC = 30000 };
@@ -72,13 +70,8 @@ static int run(struct cli *cli, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct cli cli = { .out = stdout, .err = stderr, .timeout_msec = WAIT_DEFAULT_MSEC };
-	int status;
+	int status = run(&cli, argc, argv);
 
-	/* What the daemon tells is UTF-8, whatever the user's language. */
-	(void) setlocale(LC_CTYPE, "C.UTF-8");
-	status = run(&cli, argc, argv);
-
-	kinds_free(cli.kinds);
 	free(cli.given);
 	return status;
 }

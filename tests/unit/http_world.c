@@ -2,7 +2,7 @@
 /*
  * http_world - the transport on a real socket, and a client in the same thread
  *
- * Bytes are written, the loop turns, bytes are read. Needs -Wl,--wrap=peer_may_use.
+ * Bytes are written, the loop turns, bytes are read. Needs -Wl,--wrap=peer_rights.
  */
 #include "http_world.h"
 
@@ -21,31 +21,34 @@
 
 enum { TURN_USEC = 5000 };
 
-bool peer_is_good;
+unsigned int rights_of_peer;
 
-bool __wrap_peer_may_use(int fd, gid_t group);
+unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read);
 
 /* Tests run as anybody; test_peer has the rules themselves. */
-bool __wrap_peer_may_use(int fd, gid_t group)
+unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read)
 {
-	return peer_is_good;
+	return rights_of_peer;
 }
 
 int served_set_up(void **state)
 {
 	struct served *served = calloc(1, sizeof(*served));
 	struct api_options options = { .connections_max = CONNECTIONS,
-				       .request_bytes_max = BODY_BYTES };
+				       .request_bytes_max = BODY_BYTES,
+				       .idle_seconds = IDLE_SECONDS,
+				       .request_seconds = IDLE_SECONDS };
+	struct api_listen_options listen = { .tls_address = "", .plain_address = "" };
 	struct failure why;
 
 	assert_int_equal(world_set_up((void **) &served->world), 0);
 	(void) snprintf(served->path, sizeof(served->path), "%s/sock", served->world->directory);
 	options.event = served->world->event;
 	options.agent = &served->world->agent;
-	options.listen_fd = api_listen(served->path, &why);
-	assert_true(options.listen_fd >= 0);
+	listen.socket_path = served->path;
+	assert_int_equal(api_listen(&listen, options.listeners, &options.listener_count, &why), 0);
 	assert_int_equal(api_new(&options, &served->api, &why), 0);
-	peer_is_good = true;
+	rights_of_peer = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS;
 	*state = served;
 	return 0;
 }

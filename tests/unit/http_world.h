@@ -2,7 +2,7 @@
 /*
  * http_world - the transport on a real socket, and a client in the same thread
  *
- * Bytes are written, the loop turns, bytes are read. Needs -Wl,--wrap=peer_may_use.
+ * Bytes are written, the loop turns, bytes are read. Needs -Wl,--wrap=peer_rights.
  */
 #ifndef PODVOL_TESTS_HTTP_WORLD_H
 #define PODVOL_TESTS_HTTP_WORLD_H
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-enum { CONNECTIONS = 8, BODY_BYTES = 2000, REPLY_BYTES = 65536, TURNS = 300 };
+enum { CONNECTIONS = 8, BODY_BYTES = 2000, REPLY_BYTES = 65536, TURNS = 300, IDLE_SECONDS = 60 };
 
 #define HOST "Host: x\r\n"
 
@@ -24,8 +24,8 @@ struct served {
 	bool closed; /* by the server, seen in get_reply() */
 };
 
-/* What peer_may_use() says; true in served_set_up(). */
-extern bool peer_is_good;
+/* What peer_rights() says; all in served_set_up(). */
+extern unsigned int rights_of_peer;
 
 int served_set_up(void **state);
 int served_tear_down(void **state);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_peer - who may use the socket, and how the socket comes to be where nobody is in its way
+ * test_peer - what the kernel says about a peer, and what the peer may do
  */
-#include "api/api.h"
 #include "api/peer.h"
-#include "base/cleanup.h"
 
-#include <fcntl.h>
+#include "api/exchange.h"
+
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 #include <cmocka.h>
 
@@ -62,137 +60,65 @@ static void set_peer(uid_t uid, gid_t gid, size_t count, gid_t last)
 	peer_error = 0;
 }
 
-static void test_who_may(void **state)
+enum { ALL = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS, MOST = RIGHT_READ | RIGHT_WRITE };
+
+static unsigned int rights(gid_t group)
 {
-	set_peer(0, 0, 0, 0);
-	assert_true(peer_may_use(0, GROUP));
-	assert_true(peer_may_use(0, PEER_NO_GROUP));
-	set_peer(1000, GROUP, 0, 0);
-	assert_true(peer_may_use(0, GROUP));
-	set_peer(1000, 1000, 3, GROUP);
-	assert_true(peer_may_use(0, GROUP));
+	return peer_rights(0, group, false);
 }
 
-static void test_who_may_not(void **state)
+static void test_root_may_all(void **state)
+{
+	set_peer(0, 0, 0, 0);
+	assert_int_equal(rights(GROUP), ALL);
+	assert_int_equal(rights(PEER_NO_GROUP), ALL);
+}
+
+static void test_the_group_may_not_see_secrets(void **state)
+{
+	set_peer(1000, GROUP, 0, 0);
+	assert_int_equal(rights(GROUP), MOST);
+	set_peer(1000, 1000, 3, GROUP);
+	assert_int_equal(rights(GROUP), MOST);
+}
+
+static void test_others_may_nothing(void **state)
 {
 	set_peer(1000, 1000, 0, 0);
-	assert_false(peer_may_use(0, GROUP));
+	assert_int_equal(rights(GROUP), 0);
 	set_peer(1000, 1000, 3, 7);
-	assert_false(peer_may_use(0, GROUP));
+	assert_int_equal(rights(GROUP), 0);
 	/* No such group: gid -1 must not open the door to somebody whose gid shows as -1. */
 	set_peer(1000, PEER_NO_GROUP, 1, PEER_NO_GROUP);
-	assert_false(peer_may_use(0, PEER_NO_GROUP));
+	assert_int_equal(rights(PEER_NO_GROUP), 0);
 	/* A peer that this user namespace cannot name. */
 	set_peer((uid_t) -1, GROUP, 1, GROUP);
-	assert_false(peer_may_use(0, GROUP));
+	assert_int_equal(rights(GROUP), 0);
 	set_peer(0, 0, 0, 0);
 	peer_error = ENOTSOCK;
-	assert_false(peer_may_use(0, GROUP));
+	assert_int_equal(rights(GROUP), 0);
 }
 
-/* ---- the listening socket ---- */
-
-struct room {
-	char directory[32], path[64];
-};
-
-static int set_up(void **state)
+static void test_others_may_read_when_told_so(void **state)
 {
-	struct room *room = calloc(1, sizeof(*room));
-
-	(void) snprintf(room->directory, sizeof(room->directory), "/tmp/podvol-peer-XXXXXX");
-	assert_non_null(mkdtemp(room->directory));
-	(void) snprintf(room->path, sizeof(room->path), "%s/sock", room->directory);
-	*state = room;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct room *room = *state;
-
-	(void) unlink(room->path);
-	assert_int_equal(rmdir(room->directory), 0);
-	free(room);
-	return 0;
-}
-
-static int connect_to(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	return connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
-}
-
-static void test_listen(void **state)
-{
-	const struct room *room = *state;
-	struct stat status;
-	struct failure why;
-	int fd;
-
-	fd = api_listen(room->path, &why);
-	assert_true(fd >= 0);
-	assert_int_equal(stat(room->path, &status), 0);
-	assert_true(S_ISSOCK(status.st_mode));
-	assert_int_equal(status.st_mode & 07777, 0660);
-	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-	assert_int_equal(connect_to(room->path), 0);
-
-	/* Somebody answers: it stays. */
-	assert_int_equal(api_listen(room->path, &why), -EADDRINUSE);
-	assert_non_null(strstr(why.text, room->path));
-	assert_int_equal(connect_to(room->path), 0);
-
-	/* Nobody answers any more: it is replaced. */
-	assert_int_equal(close(fd), 0);
-	assert_int_equal(connect_to(room->path), -ECONNREFUSED);
-	fd = api_listen(room->path, &why);
-	assert_true(fd >= 0);
-	assert_int_equal(connect_to(room->path), 0);
-	assert_int_equal(close(fd), 0);
-}
-
-static void test_something_else_is_there(void **state)
-{
-	const struct room *room = *state;
-	cleanup_close int fd = open(room->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	struct stat status;
-	struct failure why;
-
-	assert_true(fd >= 0);
-	assert_int_equal(api_listen(room->path, &why), -EEXIST);
-	assert_int_equal(stat(room->path, &status), 0);
-	assert_true(S_ISREG(status.st_mode));
-	assert_int_equal(unlink(room->path), 0);
-
-	/* A link to a socket is no socket. */
-	assert_int_equal(symlink("elsewhere", room->path), 0);
-	assert_int_equal(api_listen(room->path, &why), -EEXIST);
-}
-
-static void test_bad_places(void **state)
-{
-	struct failure why;
-	char path[256];
-
-	assert_int_equal(api_listen("relative", &why), -EINVAL);
-	assert_int_equal(api_listen("/tmp/", &why), -EINVAL);
-	assert_int_equal(api_listen("/nonexistent-podvol/sock", &why), -ENOENT);
-	(void) snprintf(path, sizeof(path), "/tmp/%0110d", 0);
-	assert_int_equal(api_listen(path, &why), -ENAMETOOLONG);
+	set_peer(1000, 1000, 0, 0);
+	assert_int_equal(peer_rights(0, GROUP, true), RIGHT_READ);
+	set_peer((uid_t) -1, GROUP, 1, GROUP);
+	assert_int_equal(peer_rights(0, GROUP, true), RIGHT_READ);
+	/* The others lose nothing by it; who cannot be known gets nothing. */
+	set_peer(1000, GROUP, 0, 0);
+	assert_int_equal(peer_rights(0, GROUP, true), MOST);
+	peer_error = ENOTSOCK;
+	assert_int_equal(peer_rights(0, GROUP, true), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_may),
-		cmocka_unit_test(test_who_may_not),
-		cmocka_unit_test_setup_teardown(test_listen, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_something_else_is_there, set_up, tear_down),
-		cmocka_unit_test(test_bad_places),
+		cmocka_unit_test(test_root_may_all),
+		cmocka_unit_test(test_the_group_may_not_see_secrets),
+		cmocka_unit_test(test_others_may_nothing),
+		cmocka_unit_test(test_others_may_read_when_told_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer - answers that come at once, later, or over time
+ *
+ * A request whose answer takes time suspends its connection. A suspended connection is blind, so a
+ * source of our own waits for the client to leave; then the work is abandoned. A unix socket tells
+ * a client that only has nothing more to say from one that left; TCP does not, so there whoever
+ * shuts down its side has left.
+ */
+#include "api/request.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* What the library keeps for a stream to a client that knows no chunks (HTTP/1.0). */
+enum { STREAM_BLOCK_BYTES = 1024 };
+
+/* ---- suspended requests ---- */
+
+void answer_resume(struct request *request)
+{
+	assert(request->suspended);
+	request->suspended = false;
+	request->hang_up = sd_event_source_disable_unref(request->hang_up);
+	MHD_resume_connection(request->library);
+	/* The library takes it up in its next run, which nothing else would cause. */
+	listener_run_again(request->connection->listener);
+}
+
+/* The work is abandoned first: it must not answer a request whose client has gone. */
+static int on_hang_up(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct request *request = userdata;
+
+	exchange_abandon(&request->exchange);
+	request->left = true;
+	answer_resume(request);
+	return 0;
+}
+
+static void count_as_waiting(struct request *request)
+{
+	if (!request->waits)
+		request->connection->listener->waiting++;
+	request->waits = true;
+}
+
+/* Without the source nobody would notice the client leaving, so then there is no waiting. */
+int answer_suspend(struct request *request)
+{
+	struct connection *connection = request->connection;
+	uint32_t leaving = connection->listener->kind == API_UNIX ? EPOLLHUP : EPOLLRDHUP;
+	int r = sd_event_add_io(request->api->options.event, &request->hang_up,
+				connection->deadline.fd, leaving, on_hang_up, request);
+
+	if (r < 0)
+		return r;
+	MHD_suspend_connection(request->library);
+	request->suspended = true;
+	count_as_waiting(request);
+	deadline_enter(request->api->deadlines, &connection->deadline, DEADLINE_NONE);
+	return 0;
+}
+
+/* While a handler runs, its caller sends the answer; afterwards the connection must be woken. */
+void answer_is_there(struct exchange *exchange)
+{
+	struct request *request = (struct request *) exchange;
+
+	if (!request->running)
+		answer_resume(request);
+}
+
+/* ---- streams ---- */
+
+/* A stream has bytes again. The library is at work on a connection that is not suspended, and pulls
+ * by itself. */
+static void on_pull_ready(struct exchange *exchange)
+{
+	struct request *request = (struct request *) exchange;
+
+	if (request->pulling)
+		request->pull_again = true;
+	else if (request->suspended)
+		answer_resume(request);
+}
+
+/*
+ * The library wants bytes of a stream. While there are none the connection is suspended: so it has
+ * no time-out then, and a watch may be silent for hours. Bytes that the client does not take are
+ * under the library's time-out, so who never reads is closed.
+ */
+static ssize_t pull(void *userdata, uint64_t position, char *buffer, size_t size)
+{
+	struct request *request = userdata;
+	struct exchange *exchange = &request->exchange;
+	ssize_t n = -1;
+
+	if (request->left)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (exchange->work && !request->api->stopping) {
+		request->pulling = true;
+		request->pull_again = false;
+		n = exchange->pull(exchange->work, buffer, size);
+		request->pulling = false;
+	}
+	assert(n <= (ssize_t) size);
+	if (n > 0)
+		return n;
+	if (n < 0) {
+		exchange_abandon(exchange);
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	}
+	if (answer_suspend(request) < 0)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (request->pull_again)
+		answer_resume(request);
+	return 0;
+}
+
+/* ---- sending ---- */
+
+static struct MHD_Response *make_stream(struct request *request)
+{
+	request->exchange.pull_ready = on_pull_ready;
+	count_as_waiting(request);
+	deadline_enter(request->api->deadlines, &request->connection->deadline, DEADLINE_NONE);
+	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, pull,
+						 request, NULL);
+}
+
+/* The bytes go to the library, which frees them when they are sent. */
+static struct MHD_Response *make_whole(struct request *request)
+{
+	struct exchange *exchange = &request->exchange;
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		exchange->reply_length, exchange->reply, MHD_RESPMEM_MUST_FREE);
+
+	if (!response)
+		return NULL;
+	exchange->reply = NULL; /* the response's */
+	request->reply_bytes = exchange->reply_length;
+	request->api->reply_bytes += request->reply_bytes;
+	deadline_enter(request->api->deadlines, &request->connection->deadline, DEADLINE_ANSWER);
+	return response;
+}
+
+static void add_headers(struct request *request, struct MHD_Response *response)
+{
+	const struct exchange *exchange = &request->exchange;
+
+	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				       exchange->reply_type);
+	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+				       "no-cache, private");
+	if (exchange->status == MHD_HTTP_UNAUTHORIZED)
+		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+					       "Bearer realm=\"podvol\"");
+}
+
+enum MHD_Result answer_send(struct request *request)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	assert(request->exchange.status != 0 && request->connection);
+	response = request->exchange.pull ? make_stream(request) : make_whole(request);
+	if (!response)
+		return MHD_NO;
+	add_headers(request, response);
+	result = MHD_queue_response(request->library, (unsigned int) request->exchange.status,
+				    response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+void answer_done(struct request *request)
+{
+	assert(!request->suspended);
+	request->api->reply_bytes -= request->reply_bytes;
+	if (request->waits)
+		request->connection->listener->waiting--;
+}

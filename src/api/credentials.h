@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * credentials - what the TLS listener shows and what it asks for
+ *
+ * See api_credentials_new() in api.h. The loop thread only.
+ */
+#ifndef PODVOL_API_CREDENTIALS_H
+#define PODVOL_API_CREDENTIALS_H
+
+#include "api/api.h"
+#include "api/certificate.h"
+
+#include <stdbool.h>
+
+/**
+ * credentials_certificate - the certificate for a handshake that begins at @now
+ * @now: seconds of the real clock
+ *
+ * Makes a new one when the present one's time is nearly over, or not come yet; if that fails, the
+ * present one is used on. Valid until the next but one was made, which is longer than a handshake
+ * may take.
+ */
+struct server_certificate *credentials_certificate(struct api_credentials *credentials, time_t now);
+
+/* Does an Authorization header, which may be NULL, carry the token? */
+bool credentials_token_is_given(const struct api_credentials *credentials,
+				const char *authorization);
+
+/* For a kubeconfig: PEM; the URL of what is listened on; the token. As long as the credentials. */
+const char *credentials_authority(const struct api_credentials *credentials);
+const char *credentials_server(const struct api_credentials *credentials);
+const char *credentials_token(const struct api_credentials *credentials);
+const char *credentials_node_name(const struct api_credentials *credentials);
+
+#endif

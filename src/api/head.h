@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * head - is a request's head one that every reader would understand alike?
+ *
+ * The library takes the first of two lengths, and a name with a blank before its colon for another
+ * name. What two readers could take apart in two ways is refused here, and the connection with it:
+ * what follows may be no request at all.
+ */
+#ifndef PODVOL_API_HEAD_H
+#define PODVOL_API_HEAD_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+/* A sentence for the client when the head is refused; NULL: it is sound. Static. */
+const char *head_problem(struct MHD_Connection *connection);
+
+/* Does the Host header name this machine's loopback, or is there none? A page in a browser that
+ * resolves its own name to 127.0.0.1 says another name here. */
+bool head_host_is_local(struct MHD_Connection *connection);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listen - how each kind of listening socket is made and recognized
+ *
+ * Start-up only: all of this may block for a moment. Descriptors are the caller's.
+ */
+#ifndef PODVOL_API_LISTEN_H
+#define PODVOL_API_LISTEN_H
+
+#include "api/api.h"
+
+/* Where a TCP socket listens, as bytes and as text. */
+struct listen_address {
+	int family;              /* AF_INET, AF_INET6 */
+	unsigned char bytes[16]; /* 4 of them for AF_INET, in network order */
+	char text[64];           /* "127.0.0.1", "::1" */
+	unsigned int port;
+	bool any, loopback; /* every address of the machine; only this machine's own */
+};
+
+/**
+ * listen_unix - see api_listen()
+ * @path:   absolute
+ * @others: not only owner and group may connect
+ *
+ * Return: the descriptor, or what api_listen() says.
+ */
+int listen_unix(const char *path, bool others, struct failure *reterr);
+
+/**
+ * listen_tcp - listen on "ADDRESS:PORT"
+ * @option:        how the address was given, for sentences: "listen"
+ * @text:          "127.0.0.1:6443", "[::1]:6443", ":6443" every address of IPv6 and IPv4
+ * @loopback_only: any other address is refused
+ *
+ * Names are not looked up. Return: the descriptor; -EINVAL; else what the system call gave.
+ */
+int listen_tcp(const char *option, const char *text, bool loopback_only, struct failure *reterr);
+
+/**
+ * listen_check - is a descriptor a listening socket of a kind
+ *
+ * Return: 0; -EINVAL with a sentence.
+ */
+int listen_check(const struct api_listener *listener, struct failure *reterr);
+
+/* Where a TCP socket is bound. Return: 0; -EINVAL it is none; else what getsockname(2) gave. */
+int listen_address_of(int fd, struct listen_address *ret);
+
+#endif

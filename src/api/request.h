@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request - one request of the library, and the exchange that the handlers see of it
+ *
+ * http.c reads it, answer.c answers it. It lives from the request line to the library's "request
+ * completed"; its hang-up source only while suspended, because the descriptor may be another
+ * client's afterwards.
+ */
+#ifndef PODVOL_API_REQUEST_H
+#define PODVOL_API_REQUEST_H
+
+#include "api/exchange.h"
+#include "api/transport.h"
+
+enum body_state {
+	BODY_KEPT,
+	/* Read on, keep nothing, then refuse. */
+	BODY_TOO_LARGE,
+	BODY_TOO_MANY /* all bodies together */
+};
+
+struct request {
+	struct exchange exchange; /* first: handlers hold &request->exchange */
+	struct api *api;
+	struct connection *connection; /* NULL: there was no memory for one */
+	struct MHD_Connection *library;
+	struct request *previous, *next; /* in api->requests */
+	sd_event_source *hang_up;        /* while suspended */
+	int uri_error;                   /* of api_path_parse() */
+	struct failure uri_failure;
+	enum body_state body_state;
+	size_t body_allocated, body_discarded;
+	size_t reply_bytes; /* counted in api->reply_bytes */
+	bool seen;          /* the headers were looked at */
+	bool running;       /* a handler is on the stack */
+	bool suspended;
+	bool waits;      /* counted in listener->waiting: it was suspended, or streams */
+	bool pulling;    /* a stream's pull is on the stack */
+	bool pull_again; /* and was told meanwhile that there is more */
+	bool left;       /* the client is gone: close without an answer */
+};
+
+/* ---- answer.c ---- */
+
+/* The exchange's answered(). */
+void answer_is_there(struct exchange *exchange);
+/* Gives the answer that is there to the library. Return: for the library. */
+enum MHD_Result answer_send(struct request *request);
+/* There is none yet: the library must not ask again until then. Return: 0; else a negative errno,
+ * nothing waits. */
+int answer_suspend(struct request *request);
+/* Goes on with a suspended request. */
+void answer_resume(struct request *request);
+/* The request is over: what is counted for it is no more. */
+void answer_done(struct request *request);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server - starts and stops the listeners and what they share
+ *
+ * The library aborts when it is stopped with a connection suspended, so api_free() wakes all first.
+ */
+#include "api/transport.h"
+
+#include "api/listen.h"
+#include "api/peer.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+
+/* An answer of full length may take so many times as long to read as a request to write. */
+enum { ANSWER_TIMES = 5 };
+
+/* One body at a time: that is enough to keep the loop free, and bounds the memory. */
+static int start_readers(struct api *api, struct failure *reterr)
+{
+	const struct worker_limits limits = { .threads = 1,
+					      .threads_max = 1,
+					      .set_aside_usec = 60 * USEC_PER_SEC };
+	int r;
+
+	r = worker_return_new(api->options.event, SD_EVENT_PRIORITY_IDLE, &api->from_readers);
+	if (r == 0)
+		r = worker_pool_new("api-reader", api->from_readers, &limits, &api->readers);
+	return r < 0 ? failed(reterr, r, "cannot prepare the reading of requests") : 0;
+}
+
+static int start_deadlines(struct api *api, struct failure *reterr)
+{
+	const struct api_options *options = &api->options;
+	const uint64_t length_usec[DEADLINE_PHASES] = {
+		[DEADLINE_IDLE] = options->idle_seconds * USEC_PER_SEC,
+		[DEADLINE_REQUEST] = options->request_seconds * USEC_PER_SEC,
+		[DEADLINE_ANSWER] = options->request_seconds * USEC_PER_SEC * ANSWER_TIMES,
+	};
+	int r = deadlines_new(options->event, length_usec, &api->deadlines);
+
+	return r < 0 ? failed(reterr, r, "cannot prepare the deadlines of requests") : 0;
+}
+
+static int start_listeners(struct api *api, struct failure *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < api->options.listener_count && r == 0; i++) {
+		api->listeners[i] =
+			(struct listener){ .api = api, .kind = api->options.listeners[i].kind };
+		api->listener_count++;
+		r = listener_start(&api->listeners[i], api->options.listeners[i].fd, reterr);
+	}
+	return r;
+}
+
+static int check_listeners(const struct api_options *options, struct failure *reterr)
+{
+	for (size_t i = 0; i < options->listener_count; i++) {
+		int r = listen_check(&options->listeners[i], reterr);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int api_new(const struct api_options *options, struct api **ret, struct failure *reterr)
+{
+	struct api *api;
+	int r;
+
+	assert(options && options->event && options->agent && options->connections_max > 0);
+	assert(options->listener_count <= API_LISTENER_COUNT);
+	assert(options->idle_seconds > 0 && options->request_seconds > 0);
+	r = check_listeners(options, reterr);
+	if (r < 0)
+		return r;
+	api = calloc(1, sizeof(*api));
+	if (!api)
+		return failed(reterr, -ENOMEM, "cannot start the HTTP server");
+	api->options = *options;
+	api->group = peer_group_id();
+
+	r = start_readers(api, reterr);
+	if (r == 0)
+		r = start_deadlines(api, reterr);
+	if (r == 0)
+		r = start_listeners(api, reterr);
+	if (r < 0) {
+		for (size_t i = 0; i < api->listener_count; i++)
+			listener_give_back(&api->listeners[i]);
+		(void) api_free(api);
+		return r;
+	}
+	*ret = api;
+	return 0;
+}
+
+struct api *api_free(struct api *api)
+{
+	if (!api)
+		return NULL;
+	api->stopping = true;
+	http_abandon_all(api);
+	for (size_t i = 0; i < api->listener_count; i++)
+		listener_stop(&api->listeners[i]);
+	assert(!api->requests && api->body_bytes == 0 && api->reply_bytes == 0);
+	api->deadlines = deadlines_free(api->deadlines);
+	/* What they still read belongs to nobody now and frees itself. */
+	api->readers = worker_pool_free(api->readers);
+	api->from_readers = worker_return_free(api->from_readers);
+	free(api);
+	return NULL;
+}
