@@ -107,6 +107,7 @@ struct local_mounter {
 	int target_fd;
 	bool already_mounted;
 	bool must_own; /* ownership is wanted and nobody else uses the volume */
+	struct ownership_job *ownership_job;
 	struct failure bind_failure;
 };
 
@@ -116,6 +117,7 @@ static void local_mounter_free(void *data)
 
 	if (!mounter)
 		return;
+	(void) ownership_job_free(mounter->ownership_job);
 	local_source_done(&mounter->source);
 	free(mounter->target_path);
 	free(mounter->volume_name);
@@ -298,10 +300,15 @@ static int check_bind(void *data, struct stage_report *report)
 	return report->failure.error;
 }
 
+static int ownership_failed(const struct local_mounter *mounter, struct failure *failure)
+{
+	return failure_prefix(failure, "cannot give '%s' to group %lu", mounter->source.path,
+			      (unsigned long) mounter->ownership.gid);
+}
+
 static int apply_ownership(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
-	struct ownership_counts counts = { 0 };
 	cleanup_close int fd = -EBADF;
 	int r;
 
@@ -313,10 +320,23 @@ static int apply_ownership(void *data, struct stage_report *report)
 			  PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
 	if (fd < 0)
 		return fd;
-	r = ownership_apply(fd, &mounter->ownership, report->cancelled, &counts, &report->failure);
+	mounter->ownership.progress = report->progress;
+	r = ownership_begin(fd, &mounter->ownership, report->cancelled, &mounter->ownership_job,
+			    &report->failure);
 	if (r < 0)
-		return failure_prefix(&report->failure, "cannot give '%s' to group %lu",
-				      mounter->source.path, (unsigned long) mounter->ownership.gid);
+		return ownership_failed(mounter, &report->failure);
+	report->lane = mounter->source_device;
+	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
+}
+
+/* A large one: in the lane of its device. */
+static int finish_ownership(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+
+	report->error_class = ERROR_UNCERTAIN;
+	if (ownership_finish(mounter->ownership_job, report->cancelled, &report->failure) < 0)
+		return ownership_failed(mounter, &report->failure);
 	return STAGE_NEXT;
 }
 
@@ -329,6 +349,9 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 		{ .name = "bind the source", .place = STAGE_MOUNT_THREAD, .run = bind_source },
 		{ .name = "check the bind", .place = STAGE_WORKER, .run = check_bind },
 		{ .name = "apply ownership", .place = STAGE_WORKER, .run = apply_ownership },
+		{ .name = "apply ownership to a large volume",
+		  .place = STAGE_LONG,
+		  .run = finish_ownership },
 	};
 	const struct pod *pod = request->pod ? request->pod->pod : NULL;
 	struct local_mounter *mounter;

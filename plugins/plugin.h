@@ -70,6 +70,10 @@ struct stage_report {
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
+	uint64_t lane; /* of a STAGE_LONG that follows: the number of its device; set by a stage
+			  before it */
+	/* What a long walk counts, for who looks meanwhile. */
+	struct ownership_progress *progress;
 	const atomic_bool
 		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
 };
@@ -79,7 +83,9 @@ void stage_event_add(struct stage_report *report, bool about_pv, const char *typ
 	__attribute__((format(printf, 5, 6)));
 
 enum stage_place {
-	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, ownership, unmounts */
+	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, unmounts */
+	STAGE_LONG,         /* as a worker's, but takes minutes and keeps a device busy: few at a
+			       time in one lane, see struct stage_report */
 	STAGE_MOUNT_THREAD, /* open_tree, mount_setattr, move_mount on descriptors; never a path */
 	STAGE_LOOP, /* starts an asynchronous call and ends by stage_finish(); see operation.h */
 };
@@ -89,7 +95,7 @@ enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
 struct stage {
 	const char *name; /* what describe shows: "bind the source" */
 	enum stage_place place;
-	/* WORKER, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already
+	/* WORKER, LONG, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already
 	 * mounted); a negative errno with report->failure filled. */
 	int (*run)(void *data, struct stage_report *report);
 	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of

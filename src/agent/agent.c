@@ -19,6 +19,7 @@
 
 enum {
 	SET_ASIDE_USEC = 1000000,     /* a job older than this is stuck: another thread starts */
+	WALKERS_MAX = 16,             /* long stages at the same time on all devices */
 	BACK_OFF_FIRST_USEC = 500000, /* kubelet's constants */
 	BACK_OFF_MAX_USEC = 122 * 1000000,
 	MANIFEST_SETTLE_USEC = 500000,
@@ -85,6 +86,11 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 	struct worker_limits mount_thread = { .threads = 1,
 					      .threads_max = 1,
 					      .set_aside_usec = SET_ASIDE_USEC };
+	/* Long by nature, so that none of them is ever taken for stuck; see operation/lane.h for
+	 * how many of them may use one device. */
+	struct worker_limits walkers = { .threads = WALKERS_MAX,
+					 .threads_max = WALKERS_MAX,
+					 .set_aside_usec = SET_ASIDE_USEC };
 	int r;
 
 	if (workers.threads_max < workers.threads)
@@ -94,6 +100,8 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->workers);
 	if (r >= 0)
 		r = worker_pool_new("mount", agent->to_loop, &mount_thread, &agent->mount_thread);
+	if (r >= 0)
+		r = worker_pool_new("walker", agent->to_loop, &walkers, &agent->walkers);
 	return r < 0 ? failed(reterr, r, "cannot start worker threads") : 0;
 }
 
@@ -138,6 +146,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.actual = agent->actual,
 		.workers = agent->workers,
 		.mount_thread = agent->mount_thread,
+		.walkers = agent->walkers,
 		.back_off_first_usec = BACK_OFF_FIRST_USEC,
 		.back_off_max_usec = BACK_OFF_MAX_USEC,
 		.ended = agent_on_ended,
@@ -362,6 +371,7 @@ struct agent *agent_free(struct agent *agent)
 	manifest_source_free(agent->manifests);
 	agent->workers = worker_pool_free(agent->workers);
 	agent->mount_thread = worker_pool_free(agent->mount_thread);
+	agent->walkers = worker_pool_free(agent->walkers);
 	agent->to_loop = worker_return_free(agent->to_loop);
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);

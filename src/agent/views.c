@@ -89,10 +89,14 @@ static void add_pod(struct cJSON *item, const struct volume_row *row)
 static void add_operation(const struct agent *agent, struct cJSON *item,
 			  const struct volume_row *row)
 {
+	char progress[PROGRESS_TEXT_BYTES];
 	struct operation_view view;
 
 	if (!volume_row_operation(agent, row, &view))
 		return;
+	progress_text(&view, monotonic_usec(), progress);
+	if (*progress)
+		(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "step", view.name);
 	(void) json_set_string(item, "stage", view.stage ?: "");
 	(void) json_set_int(item, "attempts", view.attempts);

@@ -147,10 +147,14 @@ void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 		return;
 	}
 	if (view.running) {
+		char progress[PROGRESS_TEXT_BYTES];
+
+		progress_text(&view, now, progress);
 		(void) failed_plain(ret, -EINPROGRESS,
-				    "volume '%s': %s is at '%s' since %.1f s, attempt %u",
+				    "volume '%s': %s is at '%s' since %.1f s, attempt %u%s%s",
 				    row->outer_name, view.name, view.stage,
-				    (double) (now - view.since_usec) / 1e6, view.attempts + 1);
+				    (double) (now - view.since_usec) / 1e6, view.attempts + 1,
+				    *progress ? "; " : "", progress);
 		return;
 	}
 	(void) failed_plain(ret, view.failure ? view.failure->error : -EAGAIN,

@@ -236,6 +236,24 @@ struct ownership_counts {
 int ownership_apply(int root_fd, const struct ownership *ownership, const atomic_bool *cancel,
 		    struct ownership_counts *ret, struct failure *reterr);
 
+struct ownership_job;
+
+/**
+ * ownership_begin, ownership_finish - the same in two parts, the first one short [worker]
+ * @root_fd: borrowed during the call
+ * @ret:     what was begun, given to ownership_job_free() in the end; NULL when nothing was
+ *
+ * So that a volume of some files never waits for the walk through millions of files of another.
+ *
+ * Return: 1 done, or skipped by policy; ownership_begin() 0: the tree is large, ownership_finish()
+ * does the rest; else as ownership_apply().
+ */
+int ownership_begin(int root_fd, const struct ownership *ownership, const atomic_bool *cancel,
+		    struct ownership_job **ret, struct failure *reterr);
+int ownership_finish(struct ownership_job *job, const atomic_bool *cancel, struct failure *reterr);
+/* Accepts NULL. Return: NULL. */
+struct ownership_job *ownership_job_free(struct ownership_job *job);
+
 /* ---- format.c: FormatAndMount ---- */
 
 enum format_error {

@@ -17,10 +17,18 @@ static bool is_thread_place(enum stage_place place)
 	return place != STAGE_LOOP;
 }
 
-/* Mounting has one thread of its own, everything else that blocks shares the others. */
+/* Mounting has one thread of its own, what takes minutes has some, everything else that blocks
+ * shares the others. */
 static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_place place)
 {
-	return place == STAGE_MOUNT_THREAD ? attempt->pools.mount_thread : attempt->pools.workers;
+	switch (place) {
+	case STAGE_MOUNT_THREAD:
+		return attempt->pools.mount_thread;
+	case STAGE_LONG:
+		return attempt->pools.walkers;
+	default:
+		return attempt->pools.workers;
+	}
 }
 
 /* The stage at @at, counted over both lists. */
@@ -134,9 +142,10 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 		place = next_place(attempt);
 	} while (place == attempt->place);
 
-	attempt->place = place;
-	if (!is_thread_place(place))
+	/* Into a lane, and out of one, the way is by the loop, which keeps them. */
+	if (!is_thread_place(place) || place == STAGE_LONG || attempt->place == STAGE_LONG)
 		return NULL;
+	attempt->place = place;
 	attempt->was_run = false;
 	return pool_of(attempt, place);
 }
@@ -181,8 +190,24 @@ static bool go_on(struct attempt *attempt)
 	attempt->on_thread = true;
 	attempt->was_run = false;
 	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
-	worker_submit(pool_of(attempt, attempt->place), &attempt->job);
+	if (attempt->place != STAGE_LONG ||
+	    lane_enter(attempt->pools.lanes, &attempt->lane, attempt->report.lane))
+		worker_submit(pool_of(attempt, attempt->place), &attempt->job);
 	return false;
+}
+
+static struct attempt *attempt_of_lane(struct lane_place *place)
+{
+	return (struct attempt *) ((char *) place - offsetof(struct attempt, lane));
+}
+
+/* A long stage is over: whoever waited for its place in the lane takes it. */
+static void leave_lane(struct attempt *attempt)
+{
+	struct lane_place *next = lane_leave(attempt->pools.lanes, &attempt->lane);
+
+	if (next)
+		worker_submit(attempt->pools.walkers, &attempt_of_lane(next)->job);
 }
 
 /* The pool closed before this job's turn came. */
@@ -198,10 +223,10 @@ static void attempt_done(struct worker_job *job)
 	struct attempt *attempt = (struct attempt *) job;
 
 	attempt->on_thread = false;
-	if (!attempt->is_over && is_thread_place(attempt->place)) {
-		assert(!attempt->was_run);
+	if (attempt->lane.runs)
+		leave_lane(attempt);
+	if (!attempt->is_over && !attempt->was_run)
 		set_not_run(attempt);
-	}
 	if (attempt->is_over || go_on(attempt))
 		attempt->ended(attempt);
 }
@@ -209,7 +234,8 @@ static void attempt_done(struct worker_job *job)
 bool attempt_start(struct attempt *attempt)
 {
 	assert(attempt && attempt->ended && !attempt->is_over);
-	assert(attempt->pools.workers && attempt->pools.mount_thread);
+	assert(attempt->pools.workers && attempt->pools.mount_thread && attempt->pools.walkers);
+	assert(attempt->pools.lanes);
 	attempt->job.run = attempt_run;
 	attempt->job.done = attempt_done;
 	attempt->stages[0] = attempt->first.stages;
@@ -217,6 +243,7 @@ bool attempt_start(struct attempt *attempt)
 	attempt->counts[0] = attempt->first.count;
 	attempt->counts[1] = attempt->list.count;
 	attempt->report.cancelled = &attempt->cancelled;
+	attempt->report.progress = &attempt->progress;
 	if (attempt->counts[0] + attempt->counts[1] > 0)
 		return !go_on(attempt);
 	set_over(attempt, 0);
@@ -226,8 +253,13 @@ bool attempt_start(struct attempt *attempt)
 void attempt_cancel(struct attempt *attempt)
 {
 	assert(attempt);
-	if (attempt->is_cancellable)
-		atomic_store(&attempt->cancelled, true);
+	if (!attempt->is_cancellable)
+		return;
+	atomic_store(&attempt->cancelled, true);
+	/* Whoever waits for a lane waits no longer: on the thread it sees at once that it is over.
+	 */
+	if (attempt->pools.lanes && lane_give_up(attempt->pools.lanes, &attempt->lane))
+		worker_submit(attempt->pools.walkers, &attempt->job);
 }
 
 const char *attempt_stage_name(struct attempt *attempt)

@@ -10,15 +10,18 @@
 #define PODVOL_OPERATION_ATTEMPT_H
 
 #include "base/worker.h"
+#include "operation/lane.h"
 #include "plugins/plugin.h"
 
 struct attempt_pools {
-	struct worker_pool *workers, *mount_thread;
+	struct worker_pool *workers, *mount_thread, *walkers; /* walkers: for STAGE_LONG */
+	struct lanes *lanes;
 };
 
 struct attempt {
 	struct worker_job job;
 	struct attempt_pools pools;
+	struct lane_place lane;
 	/* What comes before the list, and the list; freed by whoever ran the last stage. Nothing of
 	 * the first has to do with what the list is about: see touched. */
 	struct stage_list first, list;
@@ -34,7 +37,8 @@ struct attempt {
 	bool is_starting; /* inside a loop stage's start() */
 	bool on_thread;   /* loop thread only: handed to a pool and not back yet */
 	bool is_over;
-	int result; /* once over: 0 or negative errno */
+	int result;                         /* once over: 0 or negative errno */
+	struct ownership_progress progress; /* atomic */
 	struct stage_report report;
 	void (*ended)(struct attempt *attempt); /* on the loop, never from attempt_start() */
 };

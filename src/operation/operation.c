@@ -55,6 +55,7 @@ struct later {
 struct operations {
 	struct operations_options options;
 	struct key_table *keys;
+	struct lanes *lanes;
 	struct retry_queue *failed, *later;
 	struct later *later_by_name;
 	struct operation *over, **last_over;
@@ -117,6 +118,8 @@ static struct operation *operation_new(struct operations *operations, const stru
 	}
 	operation->attempt.pools.workers = operations->options.workers;
 	operation->attempt.pools.mount_thread = operations->options.mount_thread;
+	operation->attempt.pools.walkers = operations->options.walkers;
+	operation->attempt.pools.lanes = operations->lanes;
 	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
 	operation->attempt.ended = on_attempt_ended;
 	return operation;
@@ -400,6 +403,8 @@ static struct operation_view make_view(struct operation *operation)
 		.retry_usec = record->pending ? 0 : record->retry_usec,
 		.failure = operation->last_failure.error < 0 ? &operation->last_failure : NULL,
 		.thread_id = record->pending ? atomic_load(&attempt->job.thread_id) : 0,
+		.waits_for_lane = record->pending && attempt->lane.waits,
+		.progress = &attempt->progress,
 	};
 }
 
@@ -447,7 +452,8 @@ int operations_new(const struct operations_options *options, struct operations *
 
 	assert(options && ret);
 	assert(options->event && options->host && options->node_labels && options->actual);
-	assert(options->workers && options->mount_thread && options->ended && options->retry);
+	assert(options->workers && options->mount_thread && options->walkers);
+	assert(options->ended && options->retry);
 	operations = calloc(1, sizeof(*operations));
 	if (!operations)
 		return -ENOMEM;
@@ -457,6 +463,8 @@ int operations_new(const struct operations_options *options, struct operations *
 				      .max_usec = options->back_off_max_usec };
 
 	r = key_table_new(&back_off, &operations->keys);
+	if (r >= 0)
+		r = lanes_new(&operations->lanes);
 	if (r >= 0)
 		r = retry_queue_new(options->event, on_failed_due, operations, &operations->failed);
 	if (r >= 0)
@@ -474,12 +482,13 @@ int operations_new(const struct operations_options *options, struct operations *
 	return 0;
 }
 
-static void leave(struct operation *operation)
+static void leave(struct operations *operations, struct operation *operation)
 {
 	operation->operations = NULL;
 	operation->record = NULL;
 	/* A thread still has it, and takes it along when it comes back. */
-	if (!operation->attempt.on_thread)
+	if (!operation->attempt.on_thread ||
+	    lane_give_up(operations->lanes, &operation->attempt.lane))
 		operation_free(operation);
 }
 
@@ -494,7 +503,7 @@ struct operations *operations_free(struct operations *operations)
 	if (operations->keys)
 		for (record = key_next(operations->keys, NULL); record;
 		     record = key_next(operations->keys, record))
-			leave(record->owner);
+			leave(operations, record->owner);
 	HASH_ITER (hh, operations->later_by_name, later, next) {
 		HASH_DEL(operations->later_by_name, later);
 		retry_remove(operations->later, &later->retry);
@@ -503,6 +512,7 @@ struct operations *operations_free(struct operations *operations)
 	(void) retry_queue_free(operations->failed);
 	(void) retry_queue_free(operations->later);
 	(void) key_table_free(operations->keys);
+	(void) lanes_free(operations->lanes);
 	free(operations);
 	return NULL;
 }

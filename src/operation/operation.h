@@ -13,6 +13,7 @@
 
 #include "base/worker.h"
 #include "object/selector.h"
+#include "operation/lane.h"
 #include "reconcile/reconcile.h"
 
 struct operations;
@@ -34,7 +35,7 @@ struct operations_options {
 	const struct plugin_host *host;
 	const struct labels *node_labels;
 	const struct actual *actual; /* read for the ReadWriteOncePod check */
-	struct worker_pool *workers, *mount_thread;
+	struct worker_pool *workers, *mount_thread, *walkers;
 	uint64_t back_off_first_usec, back_off_max_usec; /* 500 ms and 2 m 2 s; factor 2 */
 	/* A step ended; apply it to the tables. On the loop. */
 	void (*ended)(void *userdata, const struct operation_ended *ended);
@@ -96,6 +97,8 @@ struct operation_view {
 	uint64_t retry_usec;   /* monotonic; 0 while running */
 	const struct failure *failure; /* of the last attempt; NULL when there was none */
 	int thread_id;                 /* of the running stage; 0 unknown */
+	bool waits_for_lane;           /* other long stages use the device: see lane.h */
+	const struct ownership_progress *progress; /* of a long walk; begun_usec 0: none */
 };
 /**
  * operation_look - the operation of a pod's volume that runs or backs off

@@ -149,6 +149,9 @@ static int set_up(void **state)
 	static const struct worker_limits one = { .threads = 1,
 						  .threads_max = 1,
 						  .set_aside_usec = USEC_PER_SEC };
+	static const struct worker_limits four = { .threads = 4,
+						   .threads_max = 4,
+						   .set_aside_usec = USEC_PER_SEC };
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
@@ -158,6 +161,9 @@ static int set_up(void **state)
 		worker_pool_new("test-worker", world->to_loop, &one, &world->pools.workers), 0);
 	assert_int_equal(
 		worker_pool_new("test-mount", world->to_loop, &one, &world->pools.mount_thread), 0);
+	assert_int_equal(
+		worker_pool_new("test-walker", world->to_loop, &four, &world->pools.walkers), 0);
+	assert_int_equal(lanes_new(&world->pools.lanes), 0);
 	assert_int_equal(sem_init(&world->began, 0, 0), 0);
 	assert_int_equal(sem_init(&world->go, 0, 0), 0);
 	world->attempt.pools = world->pools;
@@ -173,6 +179,8 @@ static int tear_down(void **state)
 
 	(void) worker_pool_free(world->pools.workers);
 	(void) worker_pool_free(world->pools.mount_thread);
+	(void) worker_pool_free(world->pools.walkers);
+	(void) lanes_free(world->pools.lanes);
 	(void) worker_return_free(world->to_loop);
 	assert_int_equal(world->frees, 1);
 	sd_event_unref(world->event);
