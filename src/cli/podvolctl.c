@@ -4,10 +4,12 @@
  *
  * Usage is printed only when asked for; a wrong call gets one sentence.
  */
+#include "cli/kinds.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
 
+#include <locale.h>
 #include <string.h>
 
 enum { WAIT_DEFAULT_MSEC = 30000 };
@@ -70,8 +72,13 @@ static int run(struct cli *cli, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct cli cli = { .out = stdout, .err = stderr, .timeout_msec = WAIT_DEFAULT_MSEC };
-	int status = run(&cli, argc, argv);
+	int status;
 
+	/* What the daemon tells is UTF-8, whatever the user's language. */
+	(void) setlocale(LC_CTYPE, "C.UTF-8");
+	status = run(&cli, argc, argv);
+
+	kinds_free(cli.kinds);
 	free(cli.given);
 	return status;
 }
