@@ -52,12 +52,14 @@ struct cli {
 	struct given_option *given; /* in the order of the command line */
 	size_t given_count;
 	/* ---- values that an option's row has read ---- */
-	const char *name_space; /* NULL: not given */
+	const char *name_space;  /* NULL: not given */
+	const char *socket_path; /* NULL: not given */
 	enum cli_format format;
 	const char *template; /* of -o jsonpath= and custom-columns= */
 	enum podvol_wait_for wait_for;
 	unsigned int timeout_msec; /* has its default when not given */
 	/* ---- what files keep for themselves ---- */
+	unsigned int hurry_msec;      /* complete.c: for an answer about kinds; 0: no limit */
 	struct kinds *kinds;          /* kinds.c: asked once */
 	uint64_t progress_since_usec; /* progress.c: 0, nothing is waited for */
 	bool progress_is_shown;
@@ -65,8 +67,8 @@ struct cli {
 
 typedef int verb_fn(struct cli *cli);
 
-verb_fn verb_apply, verb_delete, verb_describe, verb_events, verb_get, verb_kinds, verb_kubeconfig,
-	verb_mount, verb_mounts, verb_unmount, verb_version, verb_wait;
+verb_fn verb_apply, verb_completion, verb_delete, verb_describe, verb_events, verb_get, verb_kinds,
+	verb_kubeconfig, verb_mount, verb_mounts, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 

@@ -84,9 +84,9 @@ static int add_group(struct kinds *kinds, const struct cJSON *group)
 
 static int ask(struct cli *cli, const char *path, struct cJSON **ret)
 {
-	const struct podvol_request request = { .method = "GET",
-						.path = path,
-						.accept = DISCOVERY };
+	const struct podvol_request request = {
+		.method = "GET", .path = path, .accept = DISCOVERY, .timeout_msec = cli->hurry_msec
+	};
 	struct podvol_reply reply = { 0 };
 	int r = podvol_request(cli->podvol, &request, &reply);
 

@@ -23,14 +23,13 @@ static bool needs_daemon(const struct cli *cli)
 
 static int run_verb(struct cli *cli)
 {
-	const char *socket_path = cli_value(cli, "socket");
 	int status, r;
 
 	if (needs_daemon(cli)) {
-		r = podvol_connect(socket_path, &cli->podvol);
+		r = podvol_connect(cli->socket_path, &cli->podvol);
 		if (r < 0) {
 			cli_complain(cli, "cannot use the socket '%s': %s",
-				     socket_path ? socket_path : "$PODVOL_SOCKET",
+				     cli->socket_path ? cli->socket_path : "$PODVOL_SOCKET",
 				     r == -EINVAL ? "an absolute path is needed" : strerror(-r));
 			return EXIT_USAGE;
 		}
@@ -45,8 +44,11 @@ static int run_verb(struct cli *cli)
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	int status = command_line_read(cli, argc, argv, &cli->verb);
+	int status;
 
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+		return complete(cli, argc - 2, argv + 2);
+	status = command_line_read(cli, argc, argv, &cli->verb);
 	if (status != EXIT_DONE)
 		return status;
 	if (cli_flag(cli, "list-verbs")) {

@@ -51,6 +51,12 @@ static bool take_any_format(struct cli *cli, const char *text)
 	return take_format(cli, text);
 }
 
+static bool take_socket(struct cli *cli, const char *text)
+{
+	cli->socket_path = text;
+	return true;
+}
+
 static bool take_namespace(struct cli *cli, const char *text)
 {
 	if (*text == '\0')
@@ -91,6 +97,7 @@ static const struct option_row help = {
 static const struct option_row socket_path = {
 	.name = "socket",
 	.value = "PATH",
+	.take = take_socket,
 	.help = "where the daemon listens; else $PODVOL_SOCKET, else " PODVOL_SOCKET_DEFAULT,
 	.word = WORD_FILE,
 };
@@ -335,6 +342,18 @@ const struct verb verbs[] = {
 		.options = OPTIONS(NULL),
 		.run = verb_kinds,
 		.help = "the kinds that can be named, and their short names",
+	},
+	{
+		.name = "completion",
+		.arguments = "bash | zsh | fish",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(NULL),
+		.words = { WORD_CHOICE },
+		.choices = "bash zsh fish",
+		.run = verb_completion,
+		.without_daemon = "",
+		.help = "the script by which a shell completes podvolctl's words",
 	},
 	{
 		.name = "version",
