@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kind.h"
-#include "object/timestamp.h"
+#include "object/metadata.h"
 
 #include <assert.h>
 #include <inttypes.h>
