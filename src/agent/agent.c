@@ -127,13 +127,15 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = actual_new(agent->dirty, &agent->actual);
 	if (r >= 0)
-		r = events_new((size_t) agent->config->events_max, &agent->events);
-	if (r >= 0)
 		r = waits_new(agent, &agent->waits);
 	if (r >= 0)
 		r = subpaths_new(agent, &agent->subpaths);
 	if (r >= 0)
 		r = look_up_errors_new(agent, &agent->look_up_errors);
+	if (r >= 0)
+		r = statistics_new(agent, &agent->views.statistics);
+	if (r >= 0)
+		r = volume_events_new(&agent->views.events);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
 
@@ -279,6 +281,17 @@ static void on_sources_ready(void *userdata)
 	agent_request_turn(agent);
 }
 
+static int keep_events(struct agent *agent)
+{
+	const struct events_options options = {
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.capacity = (size_t) agent->config->events_max,
+	};
+
+	return events_new(&options, &agent->events);
+}
+
 /* The watch begins at the version that the full pass sees: nothing falls in between. */
 static int open_store(struct agent *agent, struct failure *reterr)
 {
@@ -296,7 +309,9 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return r;
 	options.store = agent->store;
-	r = populator_new(&options, &agent->populator);
+	r = keep_events(agent);
+	if (r >= 0)
+		r = populator_new(&options, &agent->populator);
 	if (r >= 0)
 		r = store_watch_new(agent->store, kinds, store_resource_version(agent->store),
 				    on_store_changed, agent, &agent->watch);
@@ -372,19 +387,22 @@ struct agent *agent_free(struct agent *agent)
 	agent->workers = worker_pool_free(agent->workers);
 	agent->mount_thread = worker_pool_free(agent->mount_thread);
 	agent->walkers = worker_pool_free(agent->walkers);
+	statistics_stop(agent->views.statistics);
 	agent->to_loop = worker_return_free(agent->to_loop);
+	statistics_free(agent->views.statistics);
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	operations_free(agent->operations);
 	pv_binder_free(agent->binder);
 	store_watch_free(agent->watch);
 	populator_free(agent->populator);
+	agent->events = events_free(agent->events);
 	store_free(agent->store);
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
 	look_up_errors_free(agent->look_up_errors);
-	events_free(agent->events);
+	volume_events_free(agent->views.events);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);
 	desired_free(agent->desired);

@@ -1,62 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * events - what happened to objects; see events.h
+ *
+ * Every event of the store has an entry here, in the order of the last change; ours have the key by
+ * which equal ones are found. Entries of ours are made when the write is queued and go when it
+ * fails; all others, and the end of each, come from a watch.
  */
 #include "agent/events.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "object/json.h"
 #include "object/kind.h"
+#include "object/timestamp.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
+enum { NAME_BYTES = 254, SUFFIX_BYTES = 18 }; /* ".0123456789abcdef" and its end */
+
 struct event {
-	char *key; /* uid, reason and text: what makes two events the same one */
-	size_t key_length;
-	const struct kind_row *kind;
-	char *name_space, *name, *uid, *text;
-	const char *type, *reason;
-	uint64_t number, count, first_usec, last_usec;
-	struct event *older, *newer; /* order of last_usec */
-	UT_hash_handle hh;
+	char *path; /* "namespace/name" in the store */
+	char *key;  /* kind, name, uid, reason and text: what makes two events the same; NULL: not
+		       ours */
+	uint64_t count, first_usec;
+	bool is_going; /* its deletion is queued: in no order any more, waiting for the answer */
+	struct event *older, *newer; /* order of the last change */
+	UT_hash_handle by_path, by_key;
 };
 
 struct events {
-	struct event *by_key;
+	struct events_options options;
+	struct store_watch *watch;
+	struct event *paths, *keys;
 	struct event *oldest, *newest;
-	size_t count, capacity;
+	size_t count; /* of those in the order */
 	uint64_t last_number;
+	size_t answers_due; /* writes that will be answered, maybe after events_free() */
+	bool is_closed;
 };
 
-int events_new(size_t capacity, struct events **ret)
-{
-	struct events *events = calloc(1, sizeof(*events));
+/* A queued write: what to drop when it fails. */
+struct pending {
+	struct events *events;
+	bool is_delete;
+	char path[];
+};
 
-	assert(capacity > 0);
-	if (!events)
-		return -ENOMEM;
-	events->capacity = capacity;
-	*ret = events;
-	return 0;
-}
+/* ---- entries ---- */
 
-/* Accepts half-built ones. */
-static void event_free(struct event *event)
-{
-	if (!event)
-		return;
-	free(event->key);
-	free(event->name_space);
-	free(event->name);
-	free(event->uid);
-	free(event->text);
-	free(event);
-}
-
-/* Out of the order of time; it stays in the table. */
 static void unlink_event(struct events *events, struct event *event)
 {
 	if (event->older)
@@ -70,7 +68,7 @@ static void unlink_event(struct events *events, struct event *event)
 	event->older = event->newer = NULL;
 }
 
-/* The newest: told last, forgotten last. */
+/* The newest: forgotten last. */
 static void append_event(struct events *events, struct event *event)
 {
 	event->older = events->newest;
@@ -81,138 +79,398 @@ static void append_event(struct events *events, struct event *event)
 	events->newest = event;
 }
 
-/* In order of the last time, so that what keeps happening stays. */
+static void move_to_newest(struct events *events, struct event *event)
+{
+	unlink_event(events, event);
+	append_event(events, event);
+}
+
+/* Accepts half-built ones. */
+static void event_free(struct event *event)
+{
+	if (!event)
+		return;
+	free(event->path);
+	free(event->key);
+	free(event);
+}
+
+static void leave_order(struct events *events, struct event *event)
+{
+	unlink_event(events, event);
+	if (event->key)
+		HASH_DELETE(by_key, events->keys, event);
+	free(event->key);
+	event->key = NULL;
+	events->count--;
+}
+
+static void drop(struct events *events, struct event *event)
+{
+	if (!event->is_going)
+		leave_order(events, event);
+	HASH_DELETE(by_path, events->paths, event);
+	event_free(event);
+}
+
+static void drop_all(struct events *events)
+{
+	struct event *event, *next;
+
+	HASH_ITER (by_path, events->paths, event, next)
+		drop(events, event);
+}
+
+static struct event *find_path(const struct events *events, const char *path)
+{
+	struct event *event;
+
+	HASH_FIND(by_path, events->paths, path, strlen(path), event);
+	return event;
+}
+
+/* ---- writes ---- */
+
+/* That an event could not be written, or was deleted by somebody before, is no mishap: the next one
+ * is told anew. */
+static void on_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	struct pending *pending = userdata;
+	struct events *events = pending->events;
+	struct event *event = events->is_closed ? NULL : find_path(events, pending->path);
+
+	if (event && (error < 0 || pending->is_delete))
+		drop(events, event);
+	free(pending);
+	events->answers_due--;
+	if (events->is_closed && events->answers_due == 0)
+		free(events);
+}
+
+/* NULL: no memory. */
+static struct pending *pending_new(struct events *events, const char *path, bool is_delete)
+{
+	struct pending *pending = malloc(sizeof(*pending) + strlen(path) + 1);
+
+	if (!pending)
+		return NULL;
+	pending->events = events;
+	pending->is_delete = is_delete;
+	memcpy(pending->path, path, strlen(path) + 1);
+	events->answers_due++;
+	return pending;
+}
+
+/* A write that was not even queued fails at once. */
+static void end_now(struct pending *pending, int error)
+{
+	on_written(pending, error, NULL, NULL);
+}
+
+static void delete_event(struct events *events, struct event *event)
+{
+	struct pending *pending = pending_new(events, event->path, true);
+	cleanup_free char *name_space = NULL;
+	const char *slash = strchr(event->path, '/');
+	struct store_key key = { .kind = KIND_EVENT };
+	int r;
+
+	if (!pending) {
+		drop(events, event);
+		return;
+	}
+	leave_order(events, event);
+	event->is_going = true;
+	name_space = strndup(event->path, (size_t) (slash - event->path));
+	key.name_space = name_space;
+	key.name = slash + 1;
+	r = name_space ? store_delete(events->options.store, &key, NULL, on_written, pending)
+		       : -ENOMEM;
+	if (r < 0)
+		end_now(pending, r);
+}
+
 static void forget_oldest(struct events *events)
 {
-	struct event *event = events->oldest;
+	while (events->count > events->options.capacity)
+		delete_event(events, events->oldest);
+}
 
-	unlink_event(events, event);
-	HASH_DEL(events->by_key, event);
-	events->count--;
-	event_free(event);
+/* ---- entries of new events ---- */
+
+/* Takes both texts, also on failure; @key may be NULL. NULL: no memory. */
+static struct event *add_entry(struct events *events, char *path, char *key)
+{
+	struct event *event = calloc(1, sizeof(*event));
+
+	if (!event || !path) {
+		free(path);
+		free(key);
+		free(event);
+		return NULL;
+	}
+	event->path = path;
+	event->key = key;
+	HASH_ADD_KEYPTR(by_path, events->paths, event->path, strlen(event->path), event);
+	if (key)
+		HASH_ADD_KEYPTR(by_key, events->keys, event->key, strlen(event->key), event);
+	append_event(events, event);
+	events->count++;
+	forget_oldest(events);
+	return event;
+}
+
+/* ---- what others do to them ---- */
+
+static char *path_of(const struct object *object)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", object->meta.name_space, object->meta.name) < 0)
+		return NULL;
+	return path;
+}
+
+/* Without memory the event is in the store and never forgotten: no more is lost. */
+static int note_present(const struct object *object, void *userdata)
+{
+	struct events *events = userdata;
+	cleanup_free char *path = path_of(object);
+	struct event *event = path ? find_path(events, path) : NULL;
+
+	if (event && !event->is_going)
+		move_to_newest(events, event);
+	else if (!event && path)
+		(void) add_entry(events, TAKE_PTR(path), NULL);
+	return 0;
+}
+
+static void note_gone(struct events *events, const struct object *object)
+{
+	cleanup_free char *path = path_of(object);
+	struct event *event = path ? find_path(events, path) : NULL;
+
+	if (event)
+		drop(events, event);
+}
+
+static void on_change(void *userdata);
+
+/* So many changes came at once that some were missed: what is there is all that is known. */
+static int look_again(struct events *events)
+{
+	struct store *store = events->options.store;
+
+	events->watch = store_watch_free(events->watch);
+	drop_all(events);
+	(void) store_list(store, KIND_EVENT, NULL, note_present, events);
+	return store_watch_new(store, 1U << KIND_EVENT, store_resource_version(store), on_change,
+			       events, &events->watch);
+}
+
+static void on_change(void *userdata)
+{
+	struct events *events = userdata;
+	const struct store_change *change;
+	int r;
+
+	while ((r = store_watch_next(events->watch, &change)) > 0) {
+		if (change->type == STORE_DELETED)
+			note_gone(events, change->object);
+		else
+			(void) note_present(change->object, events);
+	}
+	if (r < 0 && look_again(events) < 0)
+		log_message(LOG_WARNING,
+			    "out of memory: events of others are not counted any more");
+}
+
+int events_new(const struct events_options *options, struct events **ret)
+{
+	struct events *events = calloc(1, sizeof(*events));
+	int r;
+
+	assert(options && options->store && options->node_name && options->capacity > 0 && ret);
+	if (!events)
+		return -ENOMEM;
+	events->options = *options;
+	r = look_again(events);
+	if (r < 0) {
+		(void) events_free(events);
+		return r;
+	}
+	*ret = events;
+	return 0;
 }
 
 struct events *events_free(struct events *events)
 {
 	if (!events)
 		return NULL;
-	while (events->oldest)
-		forget_oldest(events);
-	free(events);
+	(void) store_watch_free(events->watch);
+	drop_all(events);
+	events->is_closed = true;
+	if (events->answers_due == 0)
+		free(events);
 	return NULL;
 }
 
-/* Copies: the object may be gone long before its event is. */
-static struct event *event_new(const struct object *about, const char *reason, const char *text)
+/* ---- recording ---- */
+
+/* What is to be told, while it becomes an object. */
+struct record {
+	const struct object *about;
+	const char *type, *reason, *text;
+	uint64_t first_usec, last_usec, count;
+};
+
+/* Events of objects without a namespace live in "default", as in a cluster. */
+static const char *namespace_of(const struct object *about)
 {
-	struct event *event = calloc(1, sizeof(*event));
-	int length;
-
-	if (!event)
-		return NULL;
-	event->kind = kind_row(about->kind);
-	event->reason = reason;
-	event->name_space = strdup(about->meta.name_space);
-	event->name = strdup(about->meta.name);
-	event->uid = strdup(about->meta.uid);
-	event->text = strdup(text);
-	length = asprintf(&event->key, "%s/%s/%s/%s/%s", event->kind->name, about->meta.name,
-			  about->meta.uid, reason, text);
-	if (length < 0)
-		event->key = NULL;
-	if (!event->name_space || !event->name || !event->uid || !event->text || !event->key) {
-		event_free(event);
-		return NULL;
-	}
-	event->key_length = (size_t) length;
-	return event;
+	return *about->meta.name_space ? about->meta.name_space : "default";
 }
-
-/* Without memory the event is lost, never what it was about. */
-void events_record(struct events *events, const struct object *about, const char *type,
-		   const char *reason, const char *text, uint64_t now_usec)
-{
-	struct event *event = event_new(about, reason, text), *known;
-
-	if (!event)
-		return;
-	HASH_FIND(hh, events->by_key, event->key, event->key_length, known);
-	if (known) {
-		event_free(event);
-		unlink_event(events, known);
-		event = known;
-	} else {
-		if (events->count == events->capacity)
-			forget_oldest(events);
-		event->type = type;
-		event->number = ++events->last_number;
-		event->first_usec = now_usec;
-		HASH_ADD_KEYPTR(hh, events->by_key, event->key, event->key_length, event);
-		events->count++;
-	}
-	event->count++;
-	event->last_usec = now_usec;
-	append_event(events, event);
-}
-
-/* ---- v1.Event ---- */
 
 static void set_time(struct cJSON *parent, const char *key, uint64_t usec)
 {
-	time_t seconds = (time_t) (usec / USEC_PER_SEC);
-	struct tm calendar;
-	char text[32];
+	char text[TIMESTAMP_BYTES];
 
-	if (!gmtime_r(&seconds, &calendar))
-		return;
-	if (strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &calendar) > 0)
-		(void) json_set_string(parent, key, text);
+	timestamp_print(usec, text);
+	(void) json_set_string(parent, key, text);
 }
 
-/* The number makes the name unique, as kubelet's suffix of the time does. */
-static void add_item(struct cJSON *items, const struct event *event)
+static void add_involved(struct cJSON *tree, const struct object *about)
 {
-	struct cJSON *item = json_add_object(items, NULL);
-	struct cJSON *metadata = json_add_object(item, "metadata");
-	struct cJSON *object = json_add_object(item, "involvedObject");
-	struct cJSON *source = json_add_object(item, "source");
-	const struct kind_row *kind = event->kind;
-	char name[512], version[128];
+	struct cJSON *involved = json_add_object(tree, "involvedObject");
+	const struct kind_row *kind = kind_row(about->kind);
+	char text[128];
 
-	(void) snprintf(name, sizeof(name), "%s.%llx", event->name,
-			(unsigned long long) event->number);
-	(void) snprintf(version, sizeof(version), "%s%s%s", kind->group, *kind->group ? "/" : "",
+	(void) snprintf(text, sizeof(text), "%s%s%s", kind->group, *kind->group ? "/" : "",
 			kind->version);
-	(void) json_set_string(metadata, "name", name);
-	(void) json_set_string(metadata, "namespace",
-			       *event->name_space ? event->name_space : "default");
-	set_time(metadata, "creationTimestamp", event->first_usec);
-	(void) json_set_string(object, "apiVersion", version);
-	(void) json_set_string(object, "kind", kind->name);
-	if (*event->name_space)
-		(void) json_set_string(object, "namespace", event->name_space);
-	(void) json_set_string(object, "name", event->name);
-	(void) json_set_string(object, "uid", event->uid);
-	(void) json_set_string(source, "component", "podvold");
-	(void) json_set_string(item, "type", event->type);
-	(void) json_set_string(item, "reason", event->reason);
-	(void) json_set_string(item, "message", event->text);
-	(void) json_set_int(item, "count", (int64_t) event->count);
-	set_time(item, "firstTimestamp", event->first_usec);
-	set_time(item, "lastTimestamp", event->last_usec);
+	(void) json_set_string(involved, "kind", kind->name);
+	if (*about->meta.name_space)
+		(void) json_set_string(involved, "namespace", about->meta.name_space);
+	(void) json_set_string(involved, "name", about->meta.name);
+	(void) json_set_string(involved, "uid", about->meta.uid);
+	(void) json_set_string(involved, "apiVersion", text);
+	if (about->meta.resource_version == 0)
+		return;
+	(void) snprintf(text, sizeof(text), "%llu",
+			(unsigned long long) about->meta.resource_version);
+	(void) json_set_string(involved, "resourceVersion", text);
 }
 
-struct cJSON *events_view(const struct events *events)
+static struct cJSON *tree_of(const struct events *events, const char *path,
+			     const struct record *record)
 {
-	struct cJSON *list = json_new_object();
-	struct cJSON *items;
+	struct cJSON *tree = json_new_object(), *metadata, *source;
 
-	if (!list)
+	(void) json_set_string(tree, "apiVersion", "v1");
+	(void) json_set_string(tree, "kind", "Event");
+	metadata = json_add_object(tree, "metadata");
+	(void) json_set_string(metadata, "name", strchr(path, '/') + 1);
+	(void) json_set_string(metadata, "namespace", namespace_of(record->about));
+	add_involved(tree, record->about);
+	(void) json_set_string(tree, "type", record->type);
+	(void) json_set_string(tree, "reason", record->reason);
+	(void) json_set_string(tree, "message", record->text);
+	source = json_add_object(tree, "source");
+	(void) json_set_string(source, "component", "podvold");
+	(void) json_set_string(source, "host", events->options.node_name);
+	(void) json_set_int(tree, "count", (int64_t) record->count);
+	set_time(tree, "firstTimestamp", record->first_usec);
+	set_time(tree, "lastTimestamp", record->last_usec);
+	(void) json_set_string(tree, "reportingComponent", "podvold");
+	(void) json_set_string(tree, "reportingInstance", events->options.node_name);
+	return tree;
+}
+
+static int queue_write(struct events *events, struct pending *pending, const char *path,
+		       const struct record *record)
+{
+	cleanup_object const struct object *object = NULL;
+	cleanup_json struct cJSON *tree = tree_of(events, path, record);
+	struct store *store = events->options.store;
+	struct failure why = { .error = 0 };
+	int r = object_from_json(tree, &object, &why);
+
+	if (r < 0)
+		log_message(LOG_WARNING, "an event is lost: %s", why.text);
+	else if (record->count == 1)
+		r = store_create(store, object, on_written, pending);
+	else
+		r = store_update(store, object, NULL, on_written, pending);
+	return r;
+}
+
+static void write_event(struct events *events, const char *path, const struct record *record)
+{
+	struct pending *pending = pending_new(events, path, false);
+	int r;
+
+	if (!pending)
+		return;
+	r = queue_write(events, pending, path, record);
+	if (r < 0)
+		end_now(pending, r);
+}
+
+/* As kubelet names them: the object's name and the time, so that each is another. A name that would
+ * become too long is cut where a name may end. */
+static char *new_path(struct events *events, const struct object *about, uint64_t now_usec)
+{
+	uint64_t number = now_usec * 1000;
+	int length = (int) strnlen(about->meta.name, NAME_BYTES - SUFFIX_BYTES);
+	char *path;
+
+	while (length > 0 && strchr("-.", about->meta.name[length - 1]))
+		length--;
+	if (number <= events->last_number)
+		number = events->last_number + 1;
+	events->last_number = number;
+	if (asprintf(&path, "%s/%.*s.%llx", namespace_of(about), length, about->meta.name,
+		     (unsigned long long) number) < 0)
 		return NULL;
-	(void) json_set_string(list, "kind", "EventList");
-	(void) json_set_string(list, "apiVersion", "v1");
-	items = json_add_array(list, "items");
-	for (const struct event *event = events->oldest; event; event = event->newer)
-		add_item(items, event);
-	return list;
+	return path;
+}
+
+static char *key_of(const struct object *about, const char *reason, const char *text)
+{
+	char *key;
+
+	if (asprintf(&key, "%s/%s/%s/%s/%s", kind_row(about->kind)->name, about->meta.name,
+		     about->meta.uid, reason, text) < 0)
+		return NULL;
+	return key;
+}
+
+void events_record(struct events *events, const struct object *about, const char *type,
+		   const char *reason, const char *text, uint64_t now_usec)
+{
+	char cut[EVENT_TEXT_BYTES + 1];
+	struct record record = {
+		.about = about, .type = type, .reason = reason, .text = cut, .last_usec = now_usec
+	};
+	cleanup_free char *key = NULL;
+	struct event *event = NULL;
+
+	assert(about && type && reason && text);
+	if (!events)
+		return;
+	(void) snprintf(cut, sizeof(cut), "%s", text);
+	key = key_of(about, reason, cut);
+	if (!key)
+		return;
+	HASH_FIND(by_key, events->keys, key, strlen(key), event);
+	if (event) {
+		move_to_newest(events, event);
+	} else {
+		event = add_entry(events, new_path(events, about, now_usec), TAKE_PTR(key));
+		if (!event)
+			return;
+		event->first_usec = now_usec;
+	}
+	record.first_usec = event->first_usec;
+	record.count = ++event->count;
+	write_event(events, event->path, &record);
 }

@@ -36,6 +36,8 @@ enum agent_priority {
 struct waits;
 struct subpaths;
 struct look_up_errors;
+struct statistics;
+struct volume_events;
 
 struct agent {
 	sd_event *event; /* borrowed */
@@ -65,6 +67,10 @@ struct agent {
 	struct waits *waits;
 	struct subpaths *subpaths;
 	struct look_up_errors *look_up_errors;
+	struct {
+		struct statistics *statistics;
+		struct volume_events *events; /* of volumes, not v1.Event */
+	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
 	bool sources_complete; /* every source delivered a complete snapshot: unmounting is allowed
@@ -162,5 +168,32 @@ bool volume_row_operation(const struct agent *agent, const struct volume_row *ro
 /* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
 void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 			struct failure *ret);
+
+/* ---- statistics.c ---- */
+
+/* @agent is borrowed, as for waits_new(). Return: 0 or negative errno. */
+int statistics_new(struct agent *agent, struct statistics **ret);
+/* Before worker_return_free(): ends the threads; what still hangs is left behind. Accepts NULL. */
+void statistics_stop(struct statistics *statistics);
+/* After it. Nobody may be waiting any more. Accepts NULL. Return: NULL. */
+struct statistics *statistics_free(struct statistics *statistics);
+
+/* ---- volume_events.c ---- */
+
+/* Return: 0 or -ENOMEM. */
+int volume_events_new(struct volume_events **ret);
+/* Nobody may be watching any more. Accepts NULL. Return: NULL. */
+struct volume_events *volume_events_free(struct volume_events *events);
+/* A step ended; before the tables follow it. One that cannot be kept for want of memory is told to
+ * the log alone. */
+void volume_events_note(struct agent *agent, const struct operation_ended *ended);
+
+/* ---- views.c ---- */
+
+enum { VIEW_TIME_BYTES = 40 };
+/* RFC 3339 with milliseconds. */
+void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES]);
+/* The same of a monotonic time as a member; 0 stays absent. */
+void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec);
 
 #endif

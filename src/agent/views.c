@@ -16,10 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { TIME_BYTES = 40 };
-
-/* RFC 3339 with milliseconds, as Kubernetes' MicroTime without its last digits. */
-static void write_time(uint64_t real_usec, char text[TIME_BYTES])
+/* As Kubernetes' MicroTime without its last digits. */
+void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES])
 {
 	time_t seconds = (time_t) (real_usec / USEC_PER_SEC);
 	struct tm calendar;
@@ -28,19 +26,19 @@ static void write_time(uint64_t real_usec, char text[TIME_BYTES])
 	text[0] = '\0';
 	if (!gmtime_r(&seconds, &calendar))
 		return;
-	used = strftime(text, TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &calendar);
-	(void) snprintf(text + used, TIME_BYTES - used, ".%03uZ",
+	used = strftime(text, VIEW_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &calendar);
+	(void) snprintf(text + used, VIEW_TIME_BYTES - used, ".%03uZ",
 			(unsigned int) (real_usec / 1000 % 1000));
 }
 
 /* Tables keep monotonic times; people want the other clock. 0 stays absent. */
-static void set_monotonic(struct cJSON *item, const char *key, uint64_t monotonic)
+void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec)
 {
-	char text[TIME_BYTES];
+	char text[VIEW_TIME_BYTES];
 
-	if (monotonic == 0)
+	if (monotonic_time_usec == 0)
 		return;
-	write_time(realtime_usec() - monotonic_usec() + monotonic, text);
+	view_print_time(realtime_usec() - monotonic_usec() + monotonic_time_usec, text);
 	(void) json_set_string(item, key, text);
 }
 
@@ -100,8 +98,8 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	(void) json_set_string(item, "step", view.name);
 	(void) json_set_string(item, "stage", view.stage ?: "");
 	(void) json_set_int(item, "attempts", view.attempts);
-	set_monotonic(item, "since", view.since_usec);
-	set_monotonic(item, "nextRetry", view.retry_usec);
+	view_set_time(item, "since", view.since_usec);
+	view_set_time(item, "nextRetry", view.retry_usec);
 	if (view.failure)
 		(void) json_set_string(item, "error", view.failure->text);
 }
@@ -236,8 +234,8 @@ static int add_view(const struct operation_view *view, void *userdata)
 	(void) json_set_string(item, "stage", view->stage ?: "");
 	(void) json_set_bool(item, "running", view->running);
 	(void) json_set_int(item, "attempts", view->attempts);
-	set_monotonic(item, "since", view->since_usec);
-	set_monotonic(item, "nextRetry", view->retry_usec);
+	view_set_time(item, "since", view->since_usec);
+	view_set_time(item, "nextRetry", view->retry_usec);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
 	return 0;
 }
@@ -255,14 +253,39 @@ struct cJSON *agent_view_operations(struct agent *agent)
 	return list;
 }
 
+/* ---- drivers ---- */
+
+struct cJSON *agent_view_drivers(struct agent *agent)
+{
+	struct cJSON *list = json_new_object(), *items;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	for (const struct volume_plugin *const *at = plugin_list(); *at; at++) {
+		const struct volume_plugin *plugin = *at;
+		struct cJSON *item = json_add_object(items, NULL);
+
+		(void) json_set_string(item, "name", plugin->name);
+		(void) json_set_bool(item, "inTree", true);
+		(void) json_set_bool(item, "deviceMountable", plugin->new_device_mounter);
+		(void) json_set_bool(item, "block", plugin->new_block_mapper);
+		(void) json_set_bool(item, "mountOptions", plugin->supports_mount_options);
+		(void) json_set_bool(item, "remounts", plugin->requires_remount);
+		(void) json_set_bool(item, "reconstructed", plugin->construct_volume_spec);
+	}
+	return list;
+}
+
 /* ---- manifests, events, version ---- */
 
 static int add_problem(const struct manifest_problem *problem, void *userdata)
 {
 	struct cJSON *item = json_add_object(userdata, NULL);
-	char since[TIME_BYTES];
+	char since[VIEW_TIME_BYTES];
 
-	write_time(problem->since_usec, since);
+	view_print_time(problem->since_usec, since);
 	(void) json_set_string(item, "file", problem->file);
 	(void) json_set_int(item, "line", problem->line);
 	(void) json_set_string(item, "kind", problem->kind);
@@ -291,9 +314,21 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 	return agent->manifests ? manifest_source_file_of(agent->manifests, object) : NULL;
 }
 
+static int add_event(const struct object *object, void *userdata)
+{
+	return json_set(userdata, NULL, object_tree(object));
+}
+
 struct cJSON *agent_view_events(struct agent *agent)
 {
-	return events_view(agent->events);
+	struct cJSON *list = json_new_object(), *items;
+
+	(void) json_set_string(list, "kind", "EventList");
+	(void) json_set_string(list, "apiVersion", "v1");
+	items = json_add_array(list, "items");
+	if (agent->store)
+		(void) store_list(agent->store, KIND_EVENT, NULL, add_event, items);
+	return list;
 }
 
 struct cJSON *agent_view_version(struct agent *agent)

@@ -55,6 +55,9 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/volumes/*", views_volume },
 	{ METHOD_GET, "podvol/v1/operations", views_operations },
 	{ METHOD_GET, "podvol/v1/manifests", views_manifests },
+	{ METHOD_GET, "podvol/v1/statistics", views_statistics },
+	{ METHOD_GET, "podvol/v1/drivers", views_drivers },
+	{ METHOD_GET, "podvol/v1/events", views_volume_events },
 	{ METHOD_POST, "podvol/v1/apply", apply_post },
 	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */
 	{ METHOD_GET, "podvol/v1/pods/*/volumes", pods_volumes },
@@ -164,17 +167,4 @@ void exchange_done(struct exchange *exchange)
 	exchange->body = NULL;
 	free(exchange->reply);
 	exchange->reply = NULL;
-	free(exchange->warnings);
-	exchange->warnings = NULL;
-}
-
-void exchange_warn(struct exchange *exchange, const char *text)
-{
-	char *warnings;
-
-	if (asprintf(&warnings, "%s%s%s", exchange->warnings ? exchange->warnings : "",
-		     exchange->warnings ? "\n" : "", text) < 0)
-		return;
-	free(exchange->warnings);
-	exchange->warnings = warnings;
 }

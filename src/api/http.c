@@ -269,7 +269,6 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 	request->connection = http_connection(connection);
 	request->exchange.agent = api->options.agent;
 	request->exchange.readers = api->readers;
-	request->exchange.watches = api->watches;
 	request->exchange.credentials = api->options.credentials;
 	request->exchange.answered = answer_is_there;
 	request->uri_error = api_path_parse(uri, &request->exchange.path, &request->uri_failure);

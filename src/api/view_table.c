@@ -38,6 +38,34 @@ static void format_access(const struct cJSON *item, const char *key, uint64_t no
 	set_text(text, json_bool(json_get(item, key), false) ? "ro" : "rw");
 }
 
+static void format_yes(const struct cJSON *item, const char *key, uint64_t now_usec,
+		       char text[VIEW_CELL_BYTES])
+{
+	set_text(text, json_bool(json_get(item, key), false) ? "yes" : "no");
+}
+
+/* 512, 1.5Ki, 10.0Gi: powers of 1024, as quantities are written. */
+static void format_bytes(const struct cJSON *item, const char *key, uint64_t now_usec,
+			 char text[VIEW_CELL_BYTES])
+{
+	static const char units[] = "KMGTPE";
+	int64_t bytes;
+	double scaled;
+	size_t unit = 0;
+
+	if (!json_int64(json_get(item, key), &bytes)) {
+		set_text(text, "");
+		return;
+	}
+	if (bytes < 1024) {
+		(void) snprintf(text, VIEW_CELL_BYTES, "%" PRId64, bytes);
+		return;
+	}
+	for (scaled = (double) bytes / 1024; scaled >= 1024; scaled /= 1024)
+		unit++;
+	(void) snprintf(text, VIEW_CELL_BYTES, "%.1f%ci", scaled, units[unit]);
+}
+
 /* 850us, 12.3ms, 4.56s: three digits that matter. */
 static void format_took(const struct cJSON *item, const char *key, uint64_t now_usec,
 			char text[VIEW_CELL_BYTES])
@@ -178,6 +206,45 @@ static const struct view_column applied_columns[] = {
 	{ "Result", VIEW_ALWAYS, "result", NULL },
 };
 
+static const struct view_column statistics_columns[] = {
+	{ "Pod", VIEW_ALWAYS, "pod", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
+	{ "Capacity", VIEW_ALWAYS, "capacityBytes", format_bytes },
+	{ "Used", VIEW_ALWAYS, "usedBytes", format_bytes },
+	{ "Available", VIEW_ALWAYS, "availableBytes", format_bytes },
+	{ "Inodes", VIEW_ALWAYS, "inodes", NULL },
+	{ "Inodes Used", VIEW_ALWAYS, "inodesUsed", NULL },
+	{ "Error", VIEW_ALWAYS, "error", NULL },
+	{ "Path", VIEW_WIDE, "path", NULL },
+	{ "Plugin", VIEW_WIDE, "plugin", NULL },
+	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
+	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+};
+
+static const struct view_column driver_columns[] = {
+	{ "Name", VIEW_ALWAYS, "name", NULL },
+	{ "In Tree", VIEW_ALWAYS, "inTree", format_yes },
+	{ "Device Mountable", VIEW_ALWAYS, "deviceMountable", format_yes },
+	{ "Block", VIEW_ALWAYS, "block", format_yes },
+	{ "Mount Options", VIEW_ALWAYS, "mountOptions", format_yes },
+	{ "Remounts", VIEW_WIDE, "remounts", format_yes },
+	{ "Reconstructed", VIEW_WIDE, "reconstructed", format_yes },
+};
+
+static const struct view_column volume_event_columns[] = {
+	{ "Last Seen", VIEW_ALWAYS, "time", format_age },
+	{ "Type", VIEW_ALWAYS, "type", NULL },
+	{ "Pod", VIEW_ALWAYS, "pod", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
+	{ "Took", VIEW_ALWAYS, "tookMicroseconds", format_took },
+	{ "Error", VIEW_ALWAYS, "error", NULL },
+	{ "Step", VIEW_WIDE, "step", NULL },
+	{ "Attempt", VIEW_WIDE, "attempt", NULL },
+	{ "Path", VIEW_WIDE, "path", NULL },
+	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
+	{ "Sequence", VIEW_DETAIL, "sequence", NULL },
+};
+
 static const struct view_column version_columns[] = {
 	{ "Component", VIEW_ALWAYS, "name", NULL },
 	{ "Version", VIEW_ALWAYS, "value", NULL },
@@ -193,6 +260,9 @@ const struct view_columns view_manifest_columns = COLUMNS(manifest_columns);
 const struct view_columns view_event_columns = COLUMNS(event_columns);
 const struct view_columns view_applied_columns = COLUMNS(applied_columns);
 const struct view_columns view_version_columns = COLUMNS(version_columns);
+const struct view_columns view_statistics_columns = COLUMNS(statistics_columns);
+const struct view_columns view_driver_columns = COLUMNS(driver_columns);
+const struct view_columns view_volume_event_columns = COLUMNS(volume_event_columns);
 
 static void add_definitions(struct cJSON *table, const struct view_columns *columns)
 {

@@ -14,9 +14,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Takes @tree; NULL: no memory. */
-static void reply_view(struct exchange *exchange, int status, struct cJSON *tree,
-		       const struct view_columns *columns)
+void views_reply(struct exchange *exchange, int status, struct cJSON *tree,
+		 const struct view_columns *columns)
 {
 	struct cJSON *table;
 
@@ -32,12 +31,12 @@ static void reply_view(struct exchange *exchange, int status, struct cJSON *tree
 
 void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tree)
 {
-	reply_view(exchange, status, tree, &view_volume_columns);
+	views_reply(exchange, status, tree, &view_volume_columns);
 }
 
 void views_reply_applied(struct exchange *exchange, struct cJSON *tree)
 {
-	reply_view(exchange, 200, tree, &view_applied_columns);
+	views_reply(exchange, 200, tree, &view_applied_columns);
 }
 
 /* ---- filters ---- */
@@ -98,12 +97,17 @@ void views_volume(struct exchange *exchange)
 
 void views_operations(struct exchange *exchange)
 {
-	reply_view(exchange, 200, agent_view_operations(exchange->agent), &view_operation_columns);
+	views_reply(exchange, 200, agent_view_operations(exchange->agent), &view_operation_columns);
 }
 
 void views_manifests(struct exchange *exchange)
 {
-	reply_view(exchange, 200, agent_view_manifests(exchange->agent), &view_manifest_columns);
+	views_reply(exchange, 200, agent_view_manifests(exchange->agent), &view_manifest_columns);
+}
+
+void views_drivers(struct exchange *exchange)
+{
+	views_reply(exchange, 200, agent_view_drivers(exchange->agent), &view_driver_columns);
 }
 
 /* ---- events ---- */
@@ -176,7 +180,7 @@ void views_events(struct exchange *exchange)
 	tree = agent_view_events(exchange->agent);
 	if (tree)
 		tree = filter_items(tree, event_is_wanted, &filter);
-	reply_view(exchange, 200, tree, &view_event_columns);
+	views_reply(exchange, 200, tree, &view_event_columns);
 }
 
 /* ---- versions ---- */
@@ -199,7 +203,7 @@ void views_podvol_version(struct exchange *exchange)
 		(void) json_set_string(item, "name", json_key(member));
 		(void) json_set_string(item, "value", json_string(member, ""));
 	}
-	reply_view(exchange, 200, view, &view_version_columns);
+	views_reply(exchange, 200, view, &view_version_columns);
 }
 
 /* As Go names it, which is how clients know machines. */

@@ -50,8 +50,8 @@ struct cli {
 
 typedef int verb_fn(struct cli *cli);
 
-verb_fn verb_apply, verb_delete, verb_describe, verb_events, verb_get, verb_mount, verb_mounts,
-	verb_unmount, verb_version, verb_wait;
+verb_fn verb_apply, verb_delete, verb_describe, verb_events, verb_get, verb_kubeconfig, verb_mount,
+	verb_mounts, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 

@@ -117,6 +117,10 @@ static const struct option_row output = { "output",
 					    "whose lock --direct takes; else /var/lib/kubelet",
 					    .word = WORD_DIRECTORY };
 
+static const struct option_row server = { "server", 0, "URL",
+					  "how clients reach it; else where podvold listens",
+					  .word = WORD_NONE };
+
 /* ---- verbs ---- */
 
 #define OPTIONS(...) ((const struct option_row *const[]){ __VA_ARGS__, NULL })
@@ -211,6 +215,15 @@ const struct verb verbs[] = {
 		.options = OPTIONS(&output, &name_space),
 		.run = verb_events,
 		.help = "what happened to pods and volumes, newest last",
+	},
+	{
+		.name = "kubeconfig",
+		.arguments = "",
+		.min = 0,
+		.max = 0,
+		.options = OPTIONS(&server),
+		.run = verb_kubeconfig,
+		.help = "what kubectl needs to come in by TLS, token included",
 	},
 	{
 		.name = "version",

@@ -13,6 +13,7 @@
 #include "object/json_tree.h"
 #include "object/kind.h"
 #include "object/metadata.h"
+#include "object/timestamp.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -21,12 +21,4 @@ void metadata_decode(const struct cJSON *tree, struct arena *arena, struct objec
 /* An annotation of @tree, or NULL. */
 const char *metadata_annotation(const struct cJSON *tree, const char *key);
 
-/* Times of RFC 3339 as microseconds of real time. Printed to the second, or to the microsecond as
- * in events and leases; parsed to the microsecond, 0 when @text is none or lies before 1970. */
-enum { TIMESTAMP_BYTES = 32 };
-void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES]);
-void timestamp_print_micro(uint64_t usec, char text[TIMESTAMP_BYTES]);
-uint64_t timestamp_parse(const char *text);
-bool timestamp_is_valid(const char *text);
-
 #endif

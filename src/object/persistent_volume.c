@@ -282,10 +282,8 @@ int persistent_volume_validate_update(const struct object *old, const struct obj
 		if (r < 0)
 			return violations_broken(found, r);
 		if (!same)
-			r = field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
-					    fixed[i].text, found);
-		if (r < 0)
-			return r;
+			return field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
+					       fixed[i].text, found);
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "object/base64.h"
 #include "object/json_tree.h"
-#include "object/metadata.h"
+#include "object/timestamp.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "agent_world.h"
+
+#include "fake_events.h"
 #include "ledger_directory.h"
 
 #include "base/cleanup.h"
@@ -159,8 +161,9 @@ int new_agent_world(void **state)
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
-	assert_int_equal(events_new(10, &agent->events), 0);
+	fake_events.count = 0;
 	assert_int_equal(waits_new(agent, &agent->waits), 0);
+	assert_int_equal(volume_events_new(&agent->views.events), 0);
 	*state = world;
 	return 0;
 }
@@ -170,7 +173,7 @@ int free_agent_world(void **state)
 	struct agent *agent = &world->agent;
 
 	waits_free(agent->waits);
-	events_free(agent->events);
+	volume_events_free(agent->views.events);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);
 	desired_free(agent->desired);

@@ -236,9 +236,9 @@ static void test_indexes(void **state)
 	assert_true(holds(paths, "/podvol/v1/operations"));
 	for (const struct cJSON *path = json_first(paths); path; path = json_next(path)) {
 		assert_null(strchr(json_string(path, "*"), '*'));
-		assert_int_equal(world_request(*state, METHOD_GET, json_string(path, ""), NULL) ==
-					 404,
-				 false);
+		world_begin(*state, METHOD_GET, json_string(path, ""), NULL);
+		assert_int_not_equal(((struct world *) *state)->exchange.status, 404);
+		exchange_abandon(&((struct world *) *state)->exchange); /* some answer later */
 	}
 
 	paths = json_get(views, "paths");

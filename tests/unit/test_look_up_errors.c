@@ -3,6 +3,7 @@
  * test_look_up_errors - what heals is not told, what stands is told once until it changes
  */
 #include "agent/parts.h"
+#include "fake_events.h"
 #include "fake_objects.h"
 
 #include "base/cleanup.h"
@@ -49,7 +50,7 @@ static int setup(void **state)
 	assert_return_code(sd_event_new(&agent->event), errno);
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
-	assert_int_equal(events_new(10, &agent->events), 0);
+	fake_events.count = 0;
 	assert_int_equal(look_up_errors_new(agent, &agent->look_up_errors), 0);
 	*state = agent;
 	return 0;
@@ -60,7 +61,6 @@ static int teardown(void **state)
 	struct agent *agent = *state;
 
 	look_up_errors_free(agent->look_up_errors);
-	events_free(agent->events);
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);
 	sd_event_unref(agent->event);
@@ -84,37 +84,22 @@ static void let_stand(struct agent *agent)
 		assert_return_code(sd_event_run(agent->event, end - monotonic_usec()), errno);
 }
 
-static size_t told(struct agent *agent)
-{
-	cleanup_json struct cJSON *list = events_view(agent->events);
-	size_t sum = 0;
-
-	for (size_t i = 0; i < json_count(json_get(list, "items")); i++) {
-		int64_t count = 0;
-
-		assert_true(
-			json_int64(json_get(json_at(json_get(list, "items"), i), "count"), &count));
-		sum += (size_t) count;
-	}
-	return sum;
-}
-
 static void test_what_stands_is_told_once(void **state)
 {
 	struct agent *agent = *state;
 
 	fail_look_up(agent, "PVC is not bound");
 	fail_look_up(agent, "PVC is not bound");
-	assert_int_equal(told(agent), 0);
+	assert_int_equal(fake_events.count, 0);
 	assert_in_range(skipped_usec, 900000, 1000000);
 	let_stand(agent);
-	assert_int_equal(told(agent), 1);
+	assert_int_equal(fake_events.count, 1);
 	fail_look_up(agent, "PVC is not bound");
 	let_stand(agent);
-	assert_int_equal(told(agent), 1);
+	assert_int_equal(fake_events.count, 1);
 	fail_look_up(agent, "PVC is being deleted");
 	let_stand(agent);
-	assert_int_equal(told(agent), 2);
+	assert_int_equal(fake_events.count, 2);
 }
 
 static void test_what_heals_is_not_told(void **state)
@@ -124,7 +109,7 @@ static void test_what_heals_is_not_told(void **state)
 	fail_look_up(agent, "PVC is not bound");
 	fail_look_up(agent, NULL);
 	let_stand(agent);
-	assert_int_equal(told(agent), 0);
+	assert_int_equal(fake_events.count, 0);
 }
 
 static void test_a_pod_that_is_gone_is_not_told(void **state)
@@ -134,7 +119,7 @@ static void test_a_pod_that_is_gone_is_not_told(void **state)
 	fail_look_up(agent, "PVC is not bound");
 	stored_pod = NULL;
 	let_stand(agent);
-	assert_int_equal(told(agent), 0);
+	assert_int_equal(fake_events.count, 0);
 }
 
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -3,6 +3,7 @@
  * test_metadata - times as the API writes them, and the order of names
  */
 #include "object/metadata.h"
+#include "object/timestamp.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "agent_world.h"
+#include "fake_events.h"
 
 #include "base/cleanup.h"
 #include "object/json.h"
@@ -126,22 +127,11 @@ static void test_each_result_asks_for_a_turn(void **state)
 	assert_int_equal(enabled, SD_EVENT_ONESHOT);
 }
 
-static size_t count_events(struct agent_world *world)
+static void expect_event(size_t which, const char *reason, const char *about)
 {
-	cleanup_json struct cJSON *list = events_view(world->agent.events);
-
-	return json_count(json_get(list, "items"));
-}
-
-static void expect_event(struct agent_world *world, size_t which, const char *reason,
-			 const char *about)
-{
-	cleanup_json struct cJSON *list = events_view(world->agent.events);
-	const struct cJSON *item = json_at(json_get(list, "items"), which);
-
-	assert_string_equal(json_string(json_get(item, "reason"), ""), reason);
-	assert_string_equal(json_string(json_get(json_get(item, "involvedObject"), "name"), ""),
-			    about);
+	assert_true(which < fake_events.count);
+	assert_string_equal(fake_events.list[which].reason, reason);
+	assert_string_equal(fake_events.list[which].about, about);
 }
 
 static void test_failed_set_up_is_an_event_of_the_pod(void **state)
@@ -158,8 +148,8 @@ static void test_failed_set_up_is_an_event_of_the_pod(void **state)
 	begin(world);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		end_step(world, rows[i].kind, rows[i].name, -EIO, ERROR_TRANSIENT);
-		assert_int_equal(count_events(world), i + 1);
-		expect_event(world, i, rows[i].reason, "web");
+		assert_int_equal(fake_events.count, i + 1);
+		expect_event(i, rows[i].reason, "web");
 	}
 }
 
@@ -170,7 +160,7 @@ static void test_teardown_and_cancellation_are_no_events(void **state)
 	begin(world);
 	end_step(world, STEP_PUBLISH, "volume_mount", -ECANCELED, ERROR_UNCERTAIN);
 	end_step(world, STEP_UNPUBLISH, "volume_unmount", -EBUSY, ERROR_UNCERTAIN);
-	assert_int_equal(count_events(world), 0);
+	assert_int_equal(fake_events.count, 0);
 }
 
 static void test_stages_tell_of_the_pod_or_the_volume(void **state)
@@ -194,16 +184,16 @@ static void test_stages_tell_of_the_pod_or_the_volume(void **state)
 
 	begin(world);
 	agent_on_ended(&world->agent, &ended);
-	assert_int_equal(count_events(world), 2);
-	expect_event(world, 0, "Formatted", "pv");
-	expect_event(world, 1, "AlreadyMountedVolume", "web");
+	assert_int_equal(fake_events.count, 2);
+	expect_event(0, "Formatted", "pv");
+	expect_event(1, "AlreadyMountedVolume", "web");
 
 	/* An inline volume has no object of its own to tell of. */
 	ended.pv = NULL;
 	report.event_count = 1;
 	report.events[0].reason = "Else";
 	agent_on_ended(&world->agent, &ended);
-	assert_int_equal(count_events(world), 2);
+	assert_int_equal(fake_events.count, 2);
 }
 
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, new_agent_world, free_agent_world)

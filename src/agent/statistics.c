@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * statistics - how full each mounted volume is
+ *
+ * statfs() on a dead server never returns, so it is called on threads of a pool of its own: what
+ * hangs there takes nothing from mounting. A path is asked once at a time, however many callers
+ * want to know; one that hangs is reported to each of them and keeps its thread, up to the pool's
+ * number of threads. A caller waits no longer than STATISTICS_WAIT_USEC.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#include <uthash.h>
+#include <utlist.h>
+
+enum {
+	THREADS = 2,
+	THREADS_MAX = 16,   /* with those that hang */
+	SLOW_USEC = 500000, /* a thread that takes longer is replaced */
+};
+
+/* What a file system answered. Belongs to the thread while it runs. */
+struct fullness {
+	int error; /* 0 or negative errno; -ECANCELED: never asked */
+	uint64_t capacity, used, available;
+	uint64_t inodes, inodes_free; /* both 0: it has none */
+};
+
+struct waiter;
+
+/* One path that is being asked. */
+struct probe {
+	struct worker_job job; /* first: the pool hands it back */
+	struct statistics *statistics;
+	char *path;
+	bool block;
+	uint64_t since_usec;
+	struct fullness fullness;
+	struct waiter *waiters;
+	UT_hash_handle hh; /* by path */
+};
+
+/* One item of one call that waits for a probe; in both their lists. */
+struct waiter {
+	struct agent_statistics_call *call;
+	struct probe *probe;
+	struct cJSON *item;                             /* the call's */
+	struct waiter *previous, *next;                 /* of the probe */
+	struct waiter *previous_of_call, *next_of_call; /* of the call */
+};
+
+struct agent_statistics_call {
+	struct statistics *statistics;
+	struct cJSON *tree, *items; /* items lies in tree */
+	struct waiter *waiters;
+	sd_event_source *timer;
+	agent_statistics_fn *done;
+	void *userdata;
+	bool no_memory;
+};
+
+struct statistics {
+	struct worker_pool *pool;
+	struct probe *probes;
+	size_t calls;
+};
+
+/* ---- asking, on a thread ---- */
+
+static void ask_file_system(const char *path, struct fullness *ret)
+{
+	struct statfs answer;
+	uint64_t block;
+
+	if (statfs(path, &answer) < 0) {
+		ret->error = -errno;
+		return;
+	}
+	block = (uint64_t) answer.f_frsize > 0 ? (uint64_t) answer.f_frsize
+					       : (uint64_t) answer.f_bsize;
+	ret->error = 0;
+	ret->capacity = answer.f_blocks * block;
+	ret->used = (answer.f_blocks - answer.f_bfree) * block;
+	ret->available = answer.f_bavail * block;
+	ret->inodes = answer.f_files;
+	ret->inodes_free = answer.f_ffree;
+}
+
+/* Of a device only its size is known. */
+static void ask_device(const char *path, struct fullness *ret)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	ret->error = 0;
+	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &ret->capacity) < 0)
+		ret->error = -errno;
+}
+
+static struct worker_pool *probe_run(struct worker_job *job)
+{
+	struct probe *probe = (struct probe *) job;
+
+	if (probe->block)
+		ask_device(probe->path, &probe->fullness);
+	else
+		ask_file_system(probe->path, &probe->fullness);
+	return NULL;
+}
+
+/* ---- answers ---- */
+
+static void describe(struct cJSON *item, const struct fullness *fullness, bool block)
+{
+	if (fullness->error < 0) {
+		(void) json_set_string(item, "error", strerror(-fullness->error));
+		return;
+	}
+	(void) json_set_int(item, "capacityBytes", (int64_t) fullness->capacity);
+	if (block)
+		return;
+	(void) json_set_int(item, "usedBytes", (int64_t) fullness->used);
+	(void) json_set_int(item, "availableBytes", (int64_t) fullness->available);
+	(void) json_set_int(item, "inodes", (int64_t) fullness->inodes);
+	(void) json_set_int(item, "inodesUsed",
+			    (int64_t) (fullness->inodes - fullness->inodes_free));
+	(void) json_set_int(item, "inodesFree", (int64_t) fullness->inodes_free);
+}
+
+static void describe_silence(struct cJSON *item, const struct probe *probe)
+{
+	char text[64];
+
+	(void) snprintf(text, sizeof(text), "no answer for %.1f s",
+			(double) (monotonic_usec() - probe->since_usec) / 1e6);
+	(void) json_set_string(item, "error", text);
+}
+
+static void waiter_free(struct waiter *waiter)
+{
+	DL_DELETE2(waiter->probe->waiters, waiter, previous, next);
+	DL_DELETE2(waiter->call->waiters, waiter, previous_of_call, next_of_call);
+	free(waiter);
+}
+
+static void call_free(struct agent_statistics_call *call)
+{
+	while (call->waiters)
+		waiter_free(call->waiters);
+	(void) sd_event_source_disable_unref(call->timer);
+	json_free(call->tree);
+	assert(call->statistics->calls > 0);
+	call->statistics->calls--;
+	free(call);
+}
+
+static void call_end(struct agent_statistics_call *call)
+{
+	struct cJSON *tree = TAKE_PTR(call->tree);
+	agent_statistics_fn *done = call->done;
+	void *userdata = call->userdata;
+
+	if (call->no_memory) {
+		json_free(tree);
+		tree = NULL;
+	}
+	call_free(call);
+	done(userdata, tree);
+}
+
+/* Nobody is left to wait for, or it takes too long. */
+static int on_call_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct agent_statistics_call *call = userdata;
+
+	for (const struct waiter *waiter = call->waiters; waiter; waiter = waiter->next_of_call)
+		describe_silence(waiter->item, waiter->probe);
+	call_end(call);
+	return 0;
+}
+
+static void probe_free(struct probe *probe)
+{
+	assert(!probe->waiters);
+	HASH_DEL(probe->statistics->probes, probe);
+	free(probe->path);
+	free(probe);
+}
+
+static void probe_done(struct worker_job *job)
+{
+	struct probe *probe = (struct probe *) job;
+
+	while (probe->waiters) {
+		struct waiter *waiter = probe->waiters;
+		struct agent_statistics_call *call = waiter->call;
+
+		describe(waiter->item, &probe->fullness, probe->block);
+		waiter_free(waiter);
+		if (!call->waiters)
+			call_end(call);
+	}
+	probe_free(probe);
+}
+
+/* ---- calls ---- */
+
+static struct probe *probe_new(struct statistics *statistics, const char *path, bool block)
+{
+	struct probe *probe = calloc(1, sizeof(*probe));
+
+	if (!probe)
+		return NULL;
+	probe->path = strdup(path);
+	if (!probe->path) {
+		free(probe);
+		return NULL;
+	}
+	probe->statistics = statistics;
+	probe->block = block;
+	probe->since_usec = monotonic_usec();
+	probe->fullness.error = -ECANCELED;
+	probe->job.run = probe_run;
+	probe->job.done = probe_done;
+	HASH_ADD_KEYPTR(hh, statistics->probes, probe->path, strlen(probe->path), probe);
+	worker_submit(statistics->pool, &probe->job);
+	return probe;
+}
+
+static int wait_for(struct agent_statistics_call *call, struct cJSON *item, const char *path,
+		    bool block)
+{
+	struct statistics *statistics = call->statistics;
+	struct waiter *waiter;
+	struct probe *probe;
+
+	HASH_FIND_STR(statistics->probes, path, probe);
+	/* Whoever asked first has waited for it long enough. */
+	if (probe && monotonic_usec() - probe->since_usec >= STATISTICS_WAIT_USEC) {
+		describe_silence(item, probe);
+		return 0;
+	}
+	waiter = calloc(1, sizeof(*waiter));
+	if (waiter && !probe)
+		probe = probe_new(statistics, path, block);
+	if (!waiter || !probe) {
+		free(waiter);
+		return -ENOMEM;
+	}
+	*waiter = (struct waiter){ .call = call, .probe = probe, .item = item };
+	DL_APPEND2(probe->waiters, waiter, previous, next);
+	DL_APPEND2(call->waiters, waiter, previous_of_call, next_of_call);
+	return 0;
+}
+
+/* What is not mounted has no fullness. */
+static int add_row(const struct volume_row *row, void *userdata)
+{
+	struct agent_statistics_call *call = userdata;
+	const struct actual_pod *pod = row->have_pod;
+	struct cJSON *item;
+
+	if (!pod || pod->state != MOUNT_DONE)
+		return 0;
+	item = json_add_object(call->items, NULL);
+	if (!item)
+		return -ENOMEM;
+	(void) json_set_string(item, "pod", pod->pod_key);
+	(void) json_set_string(item, "podUID", row->pod_uid);
+	(void) json_set_string(item, "volume", row->outer_name);
+	(void) json_set_string(item, "uniqueName", row->unique_name);
+	(void) json_set_string(item, "plugin", row->have->plugin_name);
+	(void) json_set_string(item, "path", pod->path);
+	(void) json_set_bool(item, "block", row->have->block);
+	return wait_for(call, item, pod->path, row->have->block);
+}
+
+int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
+		     struct agent_statistics_call **ret)
+{
+	struct statistics *statistics = agent->views.statistics;
+	struct agent_statistics_call *call = calloc(1, sizeof(*call));
+	uint64_t end;
+	int r;
+
+	assert(statistics && done);
+	if (!call)
+		return -ENOMEM;
+	statistics->calls++;
+	*call = (struct agent_statistics_call){ .statistics = statistics,
+						.tree = json_new_object(),
+						.done = done,
+						.userdata = userdata };
+	call->items = json_add_array(call->tree, "items");
+	call->no_memory = volume_rows_of_all(agent, add_row, call) < 0;
+	/* With nothing to wait for the answer comes with the next turn of the loop. */
+	end = monotonic_usec() + (call->waiters ? STATISTICS_WAIT_USEC : 0);
+	r = sd_event_add_time(agent->event, &call->timer, CLOCK_MONOTONIC, end, 1000, on_call_time,
+			      call);
+	if (r < 0) {
+		call_free(call);
+		return r;
+	}
+	*ret = call;
+	return 0;
+}
+
+void agent_statistics_leave(struct agent_statistics_call *call)
+{
+	call_free(call);
+}
+
+/* ---- start and stop ---- */
+
+int statistics_new(struct agent *agent, struct statistics **ret)
+{
+	const struct worker_limits limits = { .threads = THREADS,
+					      .threads_max = THREADS_MAX,
+					      .set_aside_usec = SLOW_USEC };
+	struct statistics *statistics = calloc(1, sizeof(*statistics));
+	int r;
+
+	if (!statistics)
+		return -ENOMEM;
+	r = worker_pool_new("statistics", agent->to_loop, &limits, &statistics->pool);
+	if (r < 0) {
+		free(statistics);
+		return r;
+	}
+	*ret = statistics;
+	return 0;
+}
+
+void statistics_stop(struct statistics *statistics)
+{
+	if (statistics)
+		statistics->pool = worker_pool_free(statistics->pool);
+}
+
+/* A probe whose thread hangs to the end is the thread's; it ends with the process. */
+struct statistics *statistics_free(struct statistics *statistics)
+{
+	if (!statistics)
+		return NULL;
+	assert(!statistics->pool && statistics->calls == 0);
+	free(statistics);
+	return NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_node - see api_node.h
+ */
+#include "api_node.h"
+
+#include "object/json.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct api_node world_node;
+
+static struct cJSON *canned(const char *text)
+{
+	const struct json_limits limits = { .bytes = 65536, .depth = 16 };
+	struct cJSON *tree = NULL;
+	int r;
+
+	if (!text)
+		text = "{\"items\":[]}";
+	r = json_parse(text, strlen(text), &limits, &tree, NULL);
+	assert(r == 0);
+	(void) r;
+	return tree;
+}
+
+struct cJSON *agent_view_drivers(struct agent *agent)
+{
+	return canned(world_node.drivers);
+}
+
+struct cJSON *agent_view_volume_events(struct agent *agent)
+{
+	return canned(world_node.volume_events);
+}
+
+int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
+		     struct agent_statistics_call **ret)
+{
+	if (world_node.result < 0)
+		return world_node.result;
+	world_node.statistics_done = done;
+	world_node.statistics_userdata = userdata;
+	*ret = (struct agent_statistics_call *) &world_node;
+	return 0;
+}
+
+void agent_statistics_leave(struct agent_statistics_call *call)
+{
+	struct api_node *node = (struct api_node *) call;
+
+	node->statistics_done = NULL;
+	node->statistics_left++;
+}
+
+int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(void *userdata),
+			void *userdata, struct volume_watch **ret)
+{
+	if (world_node.result < 0)
+		return world_node.result;
+	world_node.watches++;
+	world_node.after = after;
+	world_node.changed = changed;
+	world_node.changed_userdata = userdata;
+	*ret = (struct volume_watch *) &world_node;
+	return 0;
+}
+
+struct volume_watch *volume_watch_free(struct volume_watch *watch)
+{
+	if (watch)
+		world_node.watches--;
+	return NULL;
+}
+
+const char *volume_watch_next(struct volume_watch *watch)
+{
+	return world_node.lines && *world_node.lines ? *world_node.lines++ : NULL;
+}

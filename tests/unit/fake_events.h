@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_events - what was told as an event, for tests of whoever tells; they wrap events_record()
+ */
+#ifndef PODVOL_TESTS_FAKE_EVENTS_H
+#define PODVOL_TESTS_FAKE_EVENTS_H
+
+#include <stddef.h>
+
+enum { FAKE_EVENTS_MAX = 16 };
+
+struct fake_event {
+	char about[64], type[16], reason[64], text[240];
+};
+
+/* In the order in which they were told; forgotten by whoever begins a test. */
+extern struct fake_events {
+	struct fake_event list[FAKE_EVENTS_MAX];
+	size_t count;
+} fake_events;
+
+#endif
