@@ -52,6 +52,17 @@ static void environment_done(struct environment *environment)
 	free(environment->lost);
 }
 
+/* Of all variables, or of one text: a few references may name what is long. */
+static int count_bytes(size_t *bytes, const char *value, struct failure *reterr)
+{
+	*bytes += strlen(value);
+	if (*bytes <= ENVIRONMENT_BYTES_MAX)
+		return 0;
+	return failed_plain(reterr, -E2BIG,
+			    "the variables of the container take more than %d bytes",
+			    ENVIRONMENT_BYTES_MAX);
+}
+
 /* ---- the table ---- */
 
 static struct variable *find(const struct environment *environment, const char *name, size_t length)
@@ -94,13 +105,9 @@ static int set(struct environment *environment, const char *name, char *value,
 	free(variable->why);
 	variable->why = NULL;
 	variable->value = TAKE_PTR(owned);
-	environment->bytes += strlen(name) + (variable->value ? strlen(variable->value) : 0);
-	if (environment->bytes > ENVIRONMENT_BYTES_MAX)
-		return failed_plain(reterr, -E2BIG,
-				    "the variables of the container take more than %d bytes",
-				    ENVIRONMENT_BYTES_MAX);
+	environment->bytes += strlen(name);
 	if (variable->value)
-		return 0;
+		return count_bytes(&environment->bytes, variable->value, reterr);
 	variable->why = strdup(why->text);
 	return variable->why ? 0 : failed(reterr, -ENOMEM, "cannot keep variable '%s'", name);
 }
@@ -259,6 +266,7 @@ static int read_value_from(const struct environment *environment, const struct c
 
 struct use {
 	const struct environment *environment;
+	size_t bytes;
 	struct text_buffer text; /* what map_value() gives when a reference stays as it is */
 	struct failure why;      /* a variable that is named could not be found out */
 };
@@ -270,7 +278,8 @@ static const char *map_value(void *userdata, const char *name, size_t length)
 	const struct variable *variable = find(use->environment, name, length);
 
 	if (variable && variable->value)
-		return variable->value;
+		return count_bytes(&use->bytes, variable->value, &use->why) < 0 ? ""
+										: variable->value;
 	if (variable && use->why.error == 0)
 		(void) failed_plain(&use->why, -EINVAL, "%s", variable->why);
 	use->text.used = 0;
@@ -312,6 +321,11 @@ static int add_env(struct environment *environment, const struct cJSON *variable
 
 	if (r == 0)
 		return 0; /* optional, and not there */
+	if (r == -ENOMEM || r == -E2BIG) {
+		if (reterr)
+			*reterr = why;
+		return r;
+	}
 	return set(environment, name, value, &why, reterr);
 }
 
@@ -333,6 +347,7 @@ static int make_variables(struct environment *environment, struct failure *reter
 
 struct expression {
 	const struct environment *environment;
+	size_t bytes;
 	struct text_buffer missing; /* "A, B" */
 	unsigned int missing_count;
 	struct failure why;
@@ -345,7 +360,9 @@ static const char *map_expression(void *userdata, const char *name, size_t lengt
 	const struct variable *variable = find(expression->environment, name, length);
 
 	if (variable && variable->value && *variable->value)
-		return variable->value;
+		return count_bytes(&expression->bytes, variable->value, &expression->why) < 0
+			       ? ""
+			       : variable->value;
 	if (variable && !variable->value && expression->why.error == 0)
 		(void) failed_plain(&expression->why, -EINVAL, "variable '%s': %s", variable->name,
 				    variable->why);
@@ -366,7 +383,7 @@ static int expand_text(const struct environment *environment, const char *text, 
 	if (!expanded || !missing)
 		return failed(reterr, -ENOMEM, "cannot expand a subPathExpr");
 	if (expression.why.error < 0)
-		return failed_plain(reterr, -EINVAL, "%s", expression.why.text);
+		return failed_plain(reterr, expression.why.error, "%s", expression.why.text);
 	if (expression.missing_count > 0 && environment->lost)
 		return failed_plain(reterr, -EINVAL, "missing value for %s: %s", missing,
 				    environment->lost);
