@@ -158,6 +158,14 @@ const char *podvol_object_text(struct podvol_object *object, const char *field)
 	return keep(object, number);
 }
 
+const char *podvol_object_json(struct podvol_object *object, const char *field)
+{
+	const struct cJSON *item = find(object, field);
+	cleanup_free char *text = item ? json_print(item) : NULL;
+
+	return text ? keep(object, text) : "";
+}
+
 size_t podvol_object_count(const struct podvol_object *object, const char *field)
 {
 	return json_count(find(object, field));

@@ -300,6 +300,15 @@ PODVOL_PUBLIC void podvol_object_free(struct podvol_object *object);
  */
 PODVOL_PUBLIC const char *podvol_object_text(struct podvol_object *object, const char *field);
 
+/**
+ * podvol_object_json - a field as JSON text, to be handed on
+ * @object: may be NULL
+ * @field:  as above; "" is the whole object
+ *
+ * Return: valid as long as the object; "" for what is not there, and when there is no memory.
+ */
+PODVOL_PUBLIC const char *podvol_object_json(struct podvol_object *object, const char *field);
+
 /* podvol_object_count - elements of a list or members of a map; 0 for what is neither. */
 PODVOL_PUBLIC size_t podvol_object_count(const struct podvol_object *object, const char *field);
 

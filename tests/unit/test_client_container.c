@@ -126,6 +126,12 @@ static void test_object_fields(void **state)
 		assert_string_equal(podvol_object_text(object, rows[i].field), rows[i].text);
 		assert_int_equal(podvol_object_count(object, rows[i].field), rows[i].count);
 	}
+	assert_string_equal(podvol_object_json(object, "spec.containers[1].command"),
+			    "[\"sh\",\"-c\"]");
+	assert_string_equal(podvol_object_json(object, "spec.n"), "9007199254740993");
+	assert_string_equal(podvol_object_json(object, ""), text);
+	assert_string_equal(podvol_object_json(object, "spec.nothing"), "");
+	assert_string_equal(podvol_object_json(NULL, ""), "");
 	assert_ptr_equal(podvol_object_text(object, "spec.n"),
 			 podvol_object_text(object, "spec.n"));
 	podvol_object_free(object);
