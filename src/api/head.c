@@ -56,15 +56,17 @@ static enum MHD_Result look_at(void *userdata, enum MHD_ValueKind kind, const ch
 	return survey->problem ? MHD_NO : MHD_YES;
 }
 
-const char *head_problem(struct MHD_Connection *connection)
+const char *head_problem(struct MHD_Connection *connection, const char *version)
 {
 	struct survey survey = { .problem = NULL };
 	const char *encoding;
 
-	assert(connection);
+	assert(connection && version);
 	(void) MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at, &survey);
 	if (survey.problem)
 		return survey.problem;
+	if (survey.seen[HOST] == 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0)
+		return "a Host header is missing";
 	if (survey.seen[ENCODING] == 0)
 		return NULL;
 	if (survey.seen[LENGTH] > 0)

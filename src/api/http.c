@@ -102,10 +102,10 @@ static void refuse_too_large(struct request *request)
 
 /* Refusals that need no body; they come as JSON, whatever form was asked for. With an answer this
  * early the library closes the connection: what follows the head is not taken for a request. */
-static void look_at_head(struct request *request)
+static void look_at_head(struct request *request, const char *version)
 {
 	struct exchange *exchange = &request->exchange;
-	const char *problem = head_problem(request->library);
+	const char *problem = head_problem(request->library, version);
 
 	if (problem)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", problem);
@@ -226,13 +226,13 @@ static enum MHD_Result dispatch(struct request *request)
 /* ---- the library's callbacks ---- */
 
 static enum MHD_Result begin(struct request *request, struct MHD_Connection *connection,
-			     const char *method)
+			     const char *method, const char *version)
 {
 	request->seen = true;
 	request->library = connection;
 	request->exchange.method = parse_method(method);
 	request->running = true;
-	look_at_head(request);
+	look_at_head(request, version);
 	request->running = false;
 	return request->exchange.status != 0 ? answer_send(request) : MHD_YES;
 }
@@ -248,7 +248,7 @@ enum MHD_Result http_on_request(void *userdata, struct MHD_Connection *connectio
 	if (!request || !request->connection || request->left || request->api->stopping)
 		return MHD_NO; /* closes the connection */
 	if (!request->seen)
-		return begin(request, connection, method);
+		return begin(request, connection, method, version);
 	if (*data_length > 0) {
 		result = keep_body(request, data, *data_length);
 		*data_length = 0;
@@ -271,7 +271,12 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 	request->exchange.readers = api->readers;
 	request->exchange.credentials = api->options.credentials;
 	request->exchange.answered = answer_is_there;
-	request->uri_error = api_path_parse(uri, &request->exchange.path, &request->uri_failure);
+	/* The library takes the last blank of the line for the end of the path, others the first.
+	 */
+	request->uri_error =
+		strchr(uri, ' ')
+			? failed_plain(&request->uri_failure, -EINVAL, "the path holds a blank")
+			: api_path_parse(uri, &request->exchange.path, &request->uri_failure);
 	if (request->connection)
 		deadline_enter(api->deadlines, &request->connection->deadline, DEADLINE_REQUEST);
 	DL_APPEND2(api->requests, request, previous, next);

@@ -207,10 +207,9 @@ static int start_daemon(struct listener *listener, int fd, struct failure *reter
 		on_library_error, NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned int) options->connections_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t) API_HEAD_BYTES_MAX, MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, http_on_uri, listener,
-		MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, listener,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_ARRAY,
-		tls ? tls_options : no_options, MHD_OPTION_END);
+		MHD_OPTION_URI_LOG_CALLBACK, http_on_uri, listener, MHD_OPTION_NOTIFY_COMPLETED,
+		http_on_completed, listener, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener,
+		MHD_OPTION_ARRAY, tls ? tls_options : no_options, MHD_OPTION_END);
 	if (!listener->daemon)
 		return failed_plain(reterr, -EIO, "cannot start the HTTP server%s",
 				    tls ? " with TLS" : "");

@@ -24,8 +24,18 @@ enum exit_status {
 	EXIT_UNREACHABLE = 5,
 };
 
-enum cli_format { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
+enum cli_format {
+	OUTPUT_TABLE,
+	OUTPUT_WIDE,
+	OUTPUT_JSON,
+	OUTPUT_YAML,
+	OUTPUT_NAME,
+	OUTPUT_JSONPATH,
+	OUTPUT_COLUMNS,
+};
 
+struct kinds;
+struct sheet;
 struct verb;
 
 /* One option as it was written. */
@@ -42,16 +52,23 @@ struct cli {
 	struct given_option *given; /* in the order of the command line */
 	size_t given_count;
 	/* ---- values that an option's row has read ---- */
-	const char *name_space; /* NULL: not given */
+	const char *name_space;  /* NULL: not given */
+	const char *socket_path; /* NULL: not given */
 	enum cli_format format;
+	const char *template; /* of -o jsonpath= and custom-columns= */
 	enum podvol_wait_for wait_for;
 	unsigned int timeout_msec; /* has its default when not given */
+	/* ---- what files keep for themselves ---- */
+	unsigned int hurry_msec;      /* complete.c: for an answer about kinds; 0: no limit */
+	struct kinds *kinds;          /* kinds.c: asked once */
+	uint64_t progress_since_usec; /* progress.c: 0, nothing is waited for */
+	bool progress_is_shown;
 };
 
 typedef int verb_fn(struct cli *cli);
 
-verb_fn verb_apply, verb_delete, verb_describe, verb_events, verb_get, verb_kubeconfig, verb_mount,
-	verb_mounts, verb_unmount, verb_version, verb_wait;
+verb_fn verb_apply, verb_completion, verb_delete, verb_describe, verb_events, verb_get, verb_kinds,
+	verb_kubeconfig, verb_mount, verb_mounts, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 
@@ -73,14 +90,25 @@ void cli_complain(struct cli *cli, const char *format, ...) __attribute__((forma
 /* Says why the last call failed and which exit status that is. @error: what it returned. */
 int cli_failed(struct cli *cli, int error);
 
+/* The exit status alone. @status: HTTP's; 0 when there was no answer. */
+int cli_exit_status(int error, int status);
+
 /* Aligned columns up to @priority; @with_namespace puts NAMESPACE before them. */
-void cli_print_table(FILE *out, const struct podvol_table *table, int priority,
+void cli_print_table(struct cli *cli, const struct podvol_table *table, int priority,
 		     bool with_namespace);
+
+/* The same in two steps, for tables of several answers: the columns of @table, then its rows.
+ * @prefix: before each name, such as "pod/"; "" mostly. */
+struct sheet *cli_table_sheet(const struct podvol_table *table, int priority, bool with_namespace);
+void cli_table_row(struct sheet *sheet, const struct podvol_table *table, size_t row, int priority,
+		   bool with_namespace, const char *prefix);
+void cli_table_rows(struct sheet *sheet, const struct podvol_table *table, int priority,
+		    bool with_namespace, const char *prefix);
 
 /* One cell without its control characters: what a pod is called must not steer a terminal. */
 void cli_print_text(FILE *out, const char *text);
 
-/* ---- get.c ---- */
+/* ---- show.c ---- */
 
 /* Prints what a path answers, in the format asked for. @singular: for -o name. */
 int cli_show_path(struct cli *cli, const char *path, const char *singular, bool with_namespace);
@@ -88,9 +116,5 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 /* "namespace/name" or uid as the library wants a pod: -n counts for a plain name. NULL: no memory.
  */
 char *cli_pod(struct cli *cli, const char *word);
-
-/* The path of a kind of object, of one object with @name. NULL with a complaint: no such kind. */
-char *cli_object_path(struct cli *cli, const char *word, const char *name,
-		      const char **ret_singular);
 
 #endif

@@ -90,7 +90,7 @@ static int print_events(struct cli *cli, const char *pod)
 		print_field(cli, 0, "Events", "none");
 	} else {
 		(void) fputs("Events:\n", cli->out);
-		cli_print_table(cli->out, events, 0, false);
+		cli_print_table(cli, events, 0, false);
 	}
 	podvol_table_free(events);
 	return 0;

@@ -1,104 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * get - verbs that show what there is: get, mounts, events, version
+ * get - lists and objects, of one kind or several, in every format
+ *
+ * Tables are the daemon's own columns. Every other format, and sorting, works on the objects: one
+ * is printed as it came, several as a List.
  */
-#include "cli/cli.h"
+#include "cli/get.h"
+
+#include "cli/json_path.h"
+#include "cli/kinds.h"
+#include "cli/screen.h"
 
 #include "base/cleanup.h"
-#include "build-config.h"
 
+#include <assert.h>
 #include <string.h>
-#include <strings.h>
 
-/* What people type after get and delete. A kind of object is one row. */
-static const struct kind_word {
-	const char *words[4]; /* singular, plural as in paths, short; ended by NULL */
-	const char *prefix;   /* of its paths */
-	bool namespaced, can_delete;
-} kinds[] = {
-	{ { "pod", "pods", "po" }, "/api/v1", true, true },
-	{ { "persistentvolume", "persistentvolumes", "pv" }, "/api/v1", false, true },
-	{ { "persistentvolumeclaim", "persistentvolumeclaims", "pvc" }, "/api/v1", true, true },
-	{ { "storageclass", "storageclasses", "sc" }, "/apis/storage.k8s.io/v1", false, true },
-	{ { "event", "events", "ev" }, "/api/v1", true, false },
-	{ { "volume", "volumes", "vol" }, "/podvol/v1", false, false },
-	{ { "operation", "operations", "op" }, "/podvol/v1", false, false },
-	{ { "manifest", "manifests" }, "/podvol/v1", false, false },
-};
+enum { ANSWER_DEPTH_MAX = 80 };
 
-static const struct kind_word *find_kind(struct cli *cli, const char *word)
+/* ---- what is asked for ---- */
+
+void get_request_done(struct get_request *request)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		for (size_t k = 0; k < ARRAY_SIZE(kinds[i].words) && kinds[i].words[k]; k++)
-			if (strcasecmp(kinds[i].words[k], word) == 0)
-				return &kinds[i];
-	cli_complain(cli,
-		     "there is no kind '%s': pods, volumes, pv, pvc, sc, events, manifests "
-		     "and operations are known",
-		     word);
-	return NULL;
+	free(request->wanted);
+	free(request->query);
+	free(request->words);
+	*request = (struct get_request){ 0 };
 }
 
-/* "/api/v1/namespaces/default/pods[/NAME]" */
-static char *kind_path(struct cli *cli, const struct kind_word *kind, const char *name,
-		       bool everywhere)
+static int want(struct cli *cli, struct get_request *request, const char *word, const char *name)
 {
-	cleanup_free char *name_space =
-		podvol_escape(cli->name_space ? cli->name_space : "default");
-	cleanup_free char *escaped = podvol_escape(name ? name : "");
-	bool in_namespace = kind->namespaced && (name || !everywhere);
-	char *path;
+	struct get_target *grown =
+		reallocarray(request->wanted, request->count + 1, sizeof(*grown));
 
-	if (!name_space || !escaped ||
-	    asprintf(&path, "%s%s%s/%s%s%s", kind->prefix, in_namespace ? "/namespaces/" : "",
-		     in_namespace ? name_space : "", kind->words[1], name ? "/" : "", escaped) < 0)
-		return NULL;
-	return path;
-}
-
-char *cli_object_path(struct cli *cli, const char *word, const char *name,
-		      const char **ret_singular)
-{
-	const struct kind_word *kind = find_kind(cli, word);
-	char *path;
-
-	if (!kind)
-		return NULL;
-	if (!kind->can_delete) {
-		cli_complain(cli, "'%s' is no kind of stored object", word);
-		return NULL;
-	}
-	path = kind_path(cli, kind, name, false);
-	if (!path)
+	if (!grown) {
 		cli_complain(cli, "out of memory");
-	*ret_singular = kind->words[0];
-	return path;
-}
-
-char *cli_pod(struct cli *cli, const char *word)
-{
-	char *pod;
-
-	if (!cli->name_space || strchr(word, '/'))
-		return strdup(word);
-	return asprintf(&pod, "%s/%s", cli->name_space, word) < 0 ? NULL : pod;
-}
-
-static int show_raw(struct cli *cli, const char *path, const char *type)
-{
-	const struct podvol_request request = { .method = "GET", .path = path, .accept = type };
-	struct podvol_reply reply = { 0 };
-	int r;
-
-	r = podvol_request(cli->podvol, &request, &reply);
-	if (r == 0) {
-		(void) fwrite(reply.body, 1, reply.length, cli->out);
-		if (reply.length > 0 && reply.body[reply.length - 1] != '\n')
-			(void) fputc('\n', cli->out);
+		return EXIT_FAILED;
 	}
-	podvol_reply_done(&reply);
-	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+	request->wanted = grown;
+	grown[request->count] = (struct get_target){ .name = name };
+	return kinds_find(cli, word, &grown[request->count++].kind);
 }
+
+/* "pod/web pvc/data" */
+static int want_pairs(struct cli *cli, struct get_request *request, char **words)
+{
+	int status = EXIT_DONE;
+
+	for (; status == EXIT_DONE && *words; words++) {
+		char *slash = strchr(*words, '/');
+
+		if (!slash || slash == *words || !slash[1]) {
+			cli_complain(cli, "'%s' is no KIND/NAME, as the words beside it are",
+				     *words);
+			return EXIT_USAGE;
+		}
+		*slash = '\0';
+		status = want(cli, request, *words, slash + 1);
+	}
+	return status;
+}
+
+/* "pods,pvc" and names. */
+static int want_kinds(struct cli *cli, struct get_request *request, char *kinds, char **names)
+{
+	int status = EXIT_DONE;
+	char *word;
+
+	while (status == EXIT_DONE && (word = strsep(&kinds, ","))) {
+		if (!*names)
+			status = want(cli, request, word, NULL);
+		for (char **name = names; status == EXIT_DONE && *name; name++)
+			status = want(cli, request, word, *name);
+	}
+	return status;
+}
+
+static int make_query(struct cli *cli, struct get_request *request)
+{
+	const char *labels = cli_value(cli, "selector"), *fields = cli_value(cli, "field-selector");
+	cleanup_free char *label_text = podvol_escape(labels ? labels : "");
+	cleanup_free char *field_text = podvol_escape(fields ? fields : "");
+
+	if (!label_text || !field_text ||
+	    asprintf(&request->query, "%s%s%s%s%s", labels ? "labelSelector=" : "", label_text,
+		     labels && fields ? "&" : "", fields ? "fieldSelector=" : "", field_text) < 0) {
+		request->query = NULL;
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	if (*request->query && request->count > 0 && request->wanted[0].name) {
+		cli_complain(cli, "a selector chooses among all, and a name is one: give either");
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+int get_request_read(struct cli *cli, struct get_request *ret)
+{
+	int status;
+
+	assert(cli && cli->argument_count > 0 && ret);
+	/* Words are taken apart in a copy: completion and complaints use the command line's. */
+	ret->words = strdup(cli->arguments[0]);
+	if (!ret->words) {
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	ret->everywhere = cli_flag(cli, "all-namespaces");
+	ret->name_space = cli->name_space ? cli->name_space : "default";
+	status = strchr(cli->arguments[0], '/')
+			 ? want_pairs(cli, ret, cli->arguments)
+			 : want_kinds(cli, ret, ret->words, cli->arguments + 1);
+	if (status == EXIT_DONE)
+		status = make_query(cli, ret);
+	if (status == EXIT_DONE && ret->everywhere && ret->wanted[0].name &&
+	    ret->wanted[0].kind->namespaced) {
+		cli_complain(cli, "a name is of one namespace: --all-namespaces is for lists");
+		status = EXIT_USAGE;
+	}
+	return status;
+}
+
+char *get_path(const struct get_request *request, const struct get_target *target)
+{
+	bool everywhere = request->everywhere && !target->name;
+
+	return kinds_path(target->kind, everywhere ? NULL : request->name_space, target->name,
+			  request->query);
+}
+
+/* ---- tables ---- */
 
 /* Rows that show no object, such as volumes, are named by their unique name, or first column. */
 static void print_names(struct cli *cli, const struct podvol_table *table, const char *singular)
@@ -116,86 +148,228 @@ static void print_names(struct cli *cli, const struct podvol_table *table, const
 	}
 }
 
-int cli_show_path(struct cli *cli, const char *path, const char *singular, bool with_namespace)
+static bool has_several_kinds(const struct get_request *request)
 {
-	struct podvol_table *table = NULL;
-	int r;
+	for (size_t i = 1; i < request->count; i++)
+		if (request->wanted[i].kind != request->wanted[0].kind)
+			return true;
+	return false;
+}
 
-	if (cli->format == OUTPUT_JSON)
-		return show_raw(cli, path, "application/json");
-	if (cli->format == OUTPUT_YAML)
-		return show_raw(cli, path, "application/yaml");
+struct table_output {
+	struct sheet *sheet;
+	const struct kind *kind; /* of the sheet */
+	size_t rows;             /* printed so far */
+	bool several;
+};
 
-	r = podvol_table_get(cli->podvol, path, &table);
-	if (r < 0)
-		return cli_failed(cli, r);
-	if (cli->format == OUTPUT_NAME)
-		print_names(cli, table, singular);
-	else if (podvol_table_rows(table) == 0)
+static void print_sheet(struct cli *cli, struct table_output *output)
+{
+	if (sheet_rows(output->sheet) > 0) {
+		if (output->rows > 0)
+			(void) fputc('\n', cli->out);
+		output->rows += sheet_rows(output->sheet);
+		sheet_print(cli, output->sheet);
+	}
+	sheet_free(output->sheet);
+	output->sheet = NULL;
+}
+
+static void add_table(struct cli *cli, const struct get_request *request, const struct kind *kind,
+		      const struct podvol_table *table, struct table_output *output)
+{
+	bool with_namespace = request->everywhere && kind->namespaced;
+	int priority = cli->format == OUTPUT_WIDE ? 1 : 0;
+	char prefix[128];
+
+	if (cli->format == OUTPUT_NAME) {
+		print_names(cli, table, kind->singular);
+		output->rows += podvol_table_rows(table);
+		return;
+	}
+	if (output->kind != kind)
+		print_sheet(cli, output);
+	output->kind = kind;
+	if (!output->sheet)
+		output->sheet = cli_table_sheet(table, priority, with_namespace);
+	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
+	cli_table_rows(output->sheet, table, priority, with_namespace,
+		       output->several ? prefix : "");
+}
+
+/* What is missing is said, and the rest shown all the same. */
+static int show_tables(struct cli *cli, const struct get_request *request)
+{
+	struct table_output output = { .several = has_several_kinds(request) };
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < request->count; i++) {
+		cleanup_free char *path = get_path(request, &request->wanted[i]);
+		struct podvol_table *table = NULL;
+		int r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;
+
+		if (r < 0 && status == EXIT_DONE)
+			status = cli_failed(cli, r);
+		else if (r < 0)
+			(void) cli_failed(cli, r);
+		else
+			add_table(cli, request, request->wanted[i].kind, table, &output);
+		podvol_table_free(table);
+		if (status == EXIT_UNREACHABLE)
+			break;
+	}
+	print_sheet(cli, &output);
+	if (status == EXIT_DONE && output.rows == 0 && cli->format != OUTPUT_NAME)
 		(void) fprintf(cli->err, "Nothing found.\n");
+	return status;
+}
+
+/* ---- objects ---- */
+
+int get_tree(struct cli *cli, const char *path, struct cJSON **ret)
+{
+	const struct podvol_request request = { .method = "GET", .path = path };
+	struct podvol_reply reply = { 0 };
+	int r = podvol_request(cli->podvol, &request, &reply);
+
+	if (r == 0) {
+		const struct json_limits limits = { .bytes = reply.length + 1,
+						    .depth = ANSWER_DEPTH_MAX };
+		struct failure why = { 0 };
+
+		r = json_parse(reply.body, reply.length, &limits, ret, &why);
+		if (r < 0) {
+			podvol_reply_done(&reply);
+			cli_complain(cli, "the answer is not valid JSON: %s", why.text);
+			return EXIT_UNREACHABLE;
+		}
+	}
+	podvol_reply_done(&reply);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+/* Lists give their items to @items; single objects themselves. Takes @tree. */
+static void add_items(struct cJSON *items, struct cJSON *tree, bool is_list)
+{
+	const struct cJSON *item;
+
+	if (!is_list) {
+		(void) json_set(items, NULL, tree);
+		return;
+	}
+	for (item = json_first(json_get(tree, "items")); item; item = json_next(item))
+		(void) json_set(items, NULL, json_copy(item));
+	json_free(tree);
+}
+
+/* Everything that is asked for as one List. */
+static int get_list(struct cli *cli, const struct get_request *request, struct cJSON **ret)
+{
+	struct cJSON *list = json_new_object(), *items;
+	int status = EXIT_DONE;
+
+	(void) json_set_string(list, "apiVersion", "v1");
+	(void) json_set_string(list, "kind", "List");
+	items = json_add_array(list, "items");
+	for (size_t i = 0; status == EXIT_DONE && i < request->count; i++) {
+		cleanup_free char *path = get_path(request, &request->wanted[i]);
+		struct cJSON *tree = NULL;
+
+		status = path ? get_tree(cli, path, &tree) : EXIT_FAILED;
+		if (status == EXIT_DONE)
+			add_items(items, tree, !request->wanted[i].name);
+	}
+	if (status == EXIT_DONE)
+		*ret = list;
 	else
-		cli_print_table(cli->out, table, cli->format == OUTPUT_WIDE ? 1 : 0,
-				with_namespace);
-	podvol_table_free(table);
+		json_free(list);
+	return status;
+}
+
+/* A single answer stays what it is: one object, or a list with its version. */
+static int get_answer(struct cli *cli, const struct get_request *request, struct cJSON **ret)
+{
+	cleanup_free char *path = NULL;
+
+	if (request->count > 1)
+		return get_list(cli, request, ret);
+	path = get_path(request, &request->wanted[0]);
+	return path ? get_tree(cli, path, ret) : EXIT_FAILED;
+}
+
+static int show_tree(struct cli *cli, const struct cJSON *tree)
+{
+	struct failure why = { 0 };
+	cleanup_free char *text = NULL;
+
+	switch (cli->format) {
+	case OUTPUT_JSON:
+		text = json_print(tree);
+		break;
+	case OUTPUT_YAML:
+		text = json_print_yaml(tree);
+		break;
+	case OUTPUT_JSONPATH:
+		return template_show(cli, tree);
+	case OUTPUT_COLUMNS:
+		return columns_show(cli, tree);
+	case OUTPUT_TABLE:
+	case OUTPUT_WIDE:
+	case OUTPUT_NAME:
+		assert(!"tables are not made from trees");
+	}
+	(void) why;
+	if (!text) {
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	text_print_lines(cli->out, text, strlen(text));
+	if (*text && text[strlen(text) - 1] != '\n')
+		(void) fputc('\n', cli->out);
 	return EXIT_DONE;
+}
+
+static bool is_table(enum cli_format format)
+{
+	return format == OUTPUT_TABLE || format == OUTPUT_WIDE || format == OUTPUT_NAME;
+}
+
+static int show_objects(struct cli *cli, const struct get_request *request)
+{
+	const char *sort_by = cli_value(cli, "sort-by");
+	cleanup_json struct cJSON *tree = NULL;
+	int status = get_answer(cli, request, &tree);
+
+	if (status == EXIT_DONE && sort_by)
+		status = sort_items(cli, sort_by, &tree);
+	return status == EXIT_DONE ? show_tree(cli, tree) : status;
 }
 
 int verb_get(struct cli *cli)
 {
-	const struct kind_word *kind = find_kind(cli, cli->arguments[0]);
-	bool everywhere = cli_flag(cli, "all-namespaces");
-	cleanup_free char *path = NULL;
+	cleanup(get_request_done) struct get_request request = { 0 };
+	const char *sort_by = cli_value(cli, "sort-by");
+	bool watches = cli_flag(cli, "watch") || cli_flag(cli, "watch-only");
+	int status;
 
-	if (!kind)
+	status = get_request_read(cli, &request);
+	if (status != EXIT_DONE)
+		return status;
+	if (watches && sort_by) {
+		cli_complain(cli, "changes come in their own order: --sort-by is for lists");
 		return EXIT_USAGE;
-	path = kind_path(cli, kind, cli->argument_count > 1 ? cli->arguments[1] : NULL, everywhere);
-	if (!path) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
 	}
-	return cli_show_path(cli, path, kind->words[0], kind->namespaced && everywhere);
-}
+	if (watches)
+		return follow(cli, &request);
+	if (sort_by && is_table(cli->format))
+		return show_sorted_table(cli, &request, sort_by);
+	/* As the daemon wrote it, to the last byte. */
+	if (!sort_by && request.count == 1 &&
+	    (cli->format == OUTPUT_JSON || cli->format == OUTPUT_YAML)) {
+		cleanup_free char *path = get_path(&request, &request.wanted[0]);
 
-/* The volumes of one pod: what a runtime has to bind where. */
-int verb_mounts(struct cli *cli)
-{
-	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]), *path = NULL;
-	cleanup_free char *name = NULL, *name_space = NULL;
-	char *slash = pod ? strchr(pod, '/') : NULL;
-
-	if (slash)
-		*slash = '\0';
-	name_space = podvol_escape(slash ? pod : "");
-	name = podvol_escape(slash ? slash + 1 : pod);
-	if (!name || !name_space ||
-	    asprintf(&path, "/podvol/v1/pods/%s%s%s/volumes", name_space, slash ? "/" : "", name) <
-		    0) {
-		path = NULL;
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
+		return path ? cli_show_path(cli, path, request.wanted[0].kind->singular, false)
+			    : EXIT_FAILED;
 	}
-	return cli_show_path(cli, path, "volume", false);
-}
-
-/* What happened anywhere, unless a namespace is named. */
-int verb_events(struct cli *cli)
-{
-	cleanup_free char *path = NULL;
-
-	path = kind_path(cli, find_kind(cli, "events"), NULL, !cli->name_space);
-	if (!path) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
-	return cli_show_path(cli, path, "event", !cli->name_space);
-}
-
-/* The command's own version is told also when nobody answers. */
-int verb_version(struct cli *cli)
-{
-	if (cli->format != OUTPUT_JSON && cli->format != OUTPUT_YAML) {
-		(void) fprintf(cli->out, "podvolctl %s\n", PACKAGE_VERSION);
-		(void) fflush(cli->out);
-	}
-	return cli_show_path(cli, "/podvol/v1/version", "version", false);
+	return is_table(cli->format) ? show_tables(cli, &request) : show_objects(cli, &request);
 }

@@ -1,129 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod - verbs that bring a pod's volumes up and down: mount, unmount, wait, apply, delete
+ * pod - verbs that bring a pod's volumes up and down: mount, unmount, wait
  *
  * A wait that fails says which volume is missing, at which step, with which error, after how many
- * attempts and when the next comes: the daemon's sentence, as it is.
+ * attempts and when the next comes: the daemon's sentence, as it is. On a terminal a long wait is
+ * made of short ones, whose sentences are its progress.
  */
-#include "cli/cli.h"
+#include "cli/apply.h"
+#include "cli/screen.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cli/direct.h"
 
-#include <fcntl.h>
 #include <string.h>
 
-enum {
-	FILE_BYTES_MAX = 64 * 1024 * 1024, /* the daemon's own limit is lower */
-	FILE_PIECE_BYTES = 64 * 1024,
-	STATUS_ACCEPTED = 202, /* HTTP's: begun, not done */
-};
+/* ---- waiting with progress ---- */
 
-/* ---- files ---- */
+enum { PROGRESS_STEP_MSEC = 1000 };
 
-static int read_all(FILE *file, char **ret, size_t *ret_length)
+/* One wait of the daemon's: mount, unmount or wait, all alike. */
+typedef int wait_fn(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata);
+
+static int wait_in_steps(struct cli *cli, const char *pod, wait_fn *wait, void *userdata)
 {
-	cleanup_free char *bytes = NULL;
-	size_t length = 0, allocated = 0;
-
-	for (;;) {
-		size_t got;
-
-		if (length + FILE_PIECE_BYTES > allocated) {
-			char *grown;
-
-			allocated = allocated ? allocated * 2 : (size_t) 2 * FILE_PIECE_BYTES;
-			grown = realloc(bytes, allocated);
-			if (!grown)
-				return -ENOMEM;
-			bytes = grown;
-		}
-		got = fread(bytes + length, 1, FILE_PIECE_BYTES, file);
-		length += got;
-		if (length > FILE_BYTES_MAX)
-			return -EFBIG;
-		if (got < FILE_PIECE_BYTES)
-			break;
-	}
-	if (ferror(file))
-		return errno > 0 ? -errno : -EIO;
-	*ret = TAKE_PTR(bytes);
-	*ret_length = length;
-	return 0;
-}
-
-/* "-" is standard input. */
-static int read_file(struct cli *cli, const char *name, char **ret, size_t *ret_length)
-{
-	cleanup_fclose FILE *opened = NULL;
-	FILE *file = stdin;
+	uint64_t now = monotonic_usec(), end = now + cli->timeout_msec * USEC_PER_MSEC;
 	int r;
 
-	if (strcmp(name, "-") != 0) {
-		opened = fopen(name, "re");
-		if (!opened) {
-			cli_complain(cli, "cannot open '%s': %s", name, strerror(errno));
-			return -EIO;
-		}
-		file = opened;
-	}
-	r = read_all(file, ret, ret_length);
-	if (r < 0)
-		cli_complain(cli, "cannot read '%s': %s", name, strerror(-r));
+	if (!progress_is_seen(cli))
+		return wait(cli, pod, cli->timeout_msec, userdata);
+	do {
+		uint64_t left_msec = (end - now) / USEC_PER_MSEC;
+
+		progress_show(cli, podvol_error(cli->podvol));
+		r = wait(cli, pod,
+			 left_msec < PROGRESS_STEP_MSEC ? (unsigned int) left_msec
+							: PROGRESS_STEP_MSEC,
+			 userdata);
+		now = monotonic_usec();
+	} while (r == -ETIMEDOUT && now + USEC_PER_MSEC < end);
+	progress_end(cli);
 	return r;
 }
 
-/* ---- apply ---- */
-
-static void print_lower(FILE *out, const char *text)
+static int step_mount(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata)
 {
-	for (; *text; text++)
-		(void) fputc(*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text, out);
+	struct podvol_table **ret = userdata;
+
+	return podvol_pod_mount(cli->podvol, pod, timeout_msec, ret);
 }
 
-/* "pod/web created", as kubectl says it. */
-static void print_applied(struct cli *cli, const struct podvol_table *table)
+static int step_wait(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata)
 {
-	size_t kind = podvol_table_find(table, "Kind"), name = podvol_table_find(table, "Name");
-	size_t result = podvol_table_find(table, "Result");
+	const enum podvol_wait_for *what = userdata;
 
-	for (size_t row = 0; row < podvol_table_rows(table); row++) {
-		print_lower(cli->out, podvol_table_cell(table, row, kind));
-		(void) fprintf(cli->out, "/%s %s\n", podvol_table_cell(table, row, name),
-			       podvol_table_cell(table, row, result));
-	}
-	(void) fflush(cli->out);
-}
-
-/* Return: EXIT_DONE and @ret, or the exit status after a complaint. */
-static int apply_file(struct cli *cli, struct podvol_table **ret)
-{
-	const char *file = cli_value(cli, "filename");
-	cleanup_free char *bytes = NULL;
-	size_t length;
-	int r;
-
-	if (!file) {
-		cli_complain(cli, "which file? Name it with -f FILE, or -f - for standard input");
-		return EXIT_USAGE;
-	}
-	if (read_file(cli, file, &bytes, &length) < 0)
-		return EXIT_FAILED;
-	r = podvol_apply(cli->podvol, bytes, length, ret);
-	if (r < 0)
-		return cli_failed(cli, r);
-	print_applied(cli, *ret);
-	return EXIT_DONE;
-}
-
-int verb_apply(struct cli *cli)
-{
-	struct podvol_table *applied = NULL;
-	int status;
-
-	status = apply_file(cli, &applied);
-	podvol_table_free(applied);
-	return status;
+	return podvol_pod_wait(cli->podvol, pod, *what, timeout_msec);
 }
 
 /* ---- mount ---- */
@@ -147,11 +78,11 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 			pod = NULL;
 			return EXIT_FAILED;
 		}
-		r = podvol_pod_mount(cli->podvol, pod, cli->timeout_msec, &volumes);
+		r = wait_in_steps(cli, pod, step_mount, &volumes);
 		if (r < 0)
 			status = cli_failed(cli, r);
 		else
-			cli_print_table(cli->out, volumes, 0, false);
+			cli_print_table(cli, volumes, 0, false);
 		podvol_table_free(volumes);
 	}
 	return status;
@@ -197,7 +128,7 @@ int verb_mount(struct cli *cli)
 			     cli->arguments[0]);
 		return EXIT_USAGE;
 	}
-	status = apply_file(cli, &applied);
+	status = apply_file(cli, cli_value(cli, "filename"), &applied);
 	if (status == EXIT_DONE && is_waiting(cli))
 		status = wait_mounted(cli, applied);
 	podvol_table_free(applied);
@@ -236,33 +167,10 @@ int verb_wait(struct cli *cli)
 	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
 	int r;
 
-	r = podvol_pod_wait(cli->podvol, pod, cli->wait_for, cli->timeout_msec);
+	r = wait_in_steps(cli, pod, step_wait, &cli->wait_for);
 	if (r < 0)
 		return cli_failed(cli, r);
 	(void) fprintf(cli->out, "pod '%s' %s\n", pod,
 		       cli->wait_for == PODVOL_MOUNTED ? "mounted" : "unmounted");
-	return EXIT_DONE;
-}
-
-/* ---- delete ---- */
-
-int verb_delete(struct cli *cli)
-{
-	struct podvol_request request = { .method = "DELETE" };
-	cleanup_free char *path = NULL;
-	const char *singular;
-	int r;
-
-	path = cli_object_path(cli, cli->arguments[0], cli->arguments[1], &singular);
-	if (!path)
-		return EXIT_USAGE;
-	request.path = path;
-	r = podvol_request(cli->podvol, &request, NULL);
-	if (r < 0)
-		return cli_failed(cli, r);
-	(void) fprintf(cli->out, "%s '%s' %s\n", singular, cli->arguments[1],
-		       podvol_status(cli->podvol) == STATUS_ACCEPTED
-			       ? "is being deleted: its finalizers hold it while it is in use"
-			       : "deleted");
 	return EXIT_DONE;
 }

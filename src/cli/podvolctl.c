@@ -4,10 +4,12 @@
  *
  * Usage is printed only when asked for; a wrong call gets one sentence.
  */
+#include "cli/kinds.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
 
+#include <locale.h>
 #include <string.h>
 
 enum { WAIT_DEFAULT_MSEC = 30000 };
@@ -21,14 +23,13 @@ static bool needs_daemon(const struct cli *cli)
 
 static int run_verb(struct cli *cli)
 {
-	const char *socket_path = cli_value(cli, "socket");
 	int status, r;
 
 	if (needs_daemon(cli)) {
-		r = podvol_connect(socket_path, &cli->podvol);
+		r = podvol_connect(cli->socket_path, &cli->podvol);
 		if (r < 0) {
 			cli_complain(cli, "cannot use the socket '%s': %s",
-				     socket_path ? socket_path : "$PODVOL_SOCKET",
+				     cli->socket_path ? cli->socket_path : "$PODVOL_SOCKET",
 				     r == -EINVAL ? "an absolute path is needed" : strerror(-r));
 			return EXIT_USAGE;
 		}
@@ -43,8 +44,11 @@ static int run_verb(struct cli *cli)
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	int status = command_line_read(cli, argc, argv, &cli->verb);
+	int status;
 
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+		return complete(cli, argc - 2, argv + 2);
+	status = command_line_read(cli, argc, argv, &cli->verb);
 	if (status != EXIT_DONE)
 		return status;
 	if (cli_flag(cli, "list-verbs")) {
@@ -70,8 +74,13 @@ static int run(struct cli *cli, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct cli cli = { .out = stdout, .err = stderr, .timeout_msec = WAIT_DEFAULT_MSEC };
-	int status = run(&cli, argc, argv);
+	int status;
 
+	/* What the daemon tells is UTF-8, whatever the user's language. */
+	(void) setlocale(LC_CTYPE, "C.UTF-8");
+	status = run(&cli, argc, argv);
+
+	kinds_free(cli.kinds);
 	free(cli.given);
 	return status;
 }

@@ -73,6 +73,11 @@ void help_print_verb(FILE *out, const struct verb *verb);
 /* For scripts: verb, its options joined by commas, its arguments; tabs between. */
 void help_list_verbs(FILE *out);
 
+/* ---- complete.c ---- */
+
+/* What the last of the words may become, for completion by a shell. Return: an exit status. */
+int complete(struct cli *cli, int count, char **words);
+
 /* ---- command_line.c ---- */
 
 /* Reads all words into @cli. Return: EXIT_DONE and the verb, NULL when none is named; else an exit

@@ -5,6 +5,7 @@
  * Options stand first, those that verbs share before those of one verb. A value that needs reading
  * is read by the option's own function, so that a wrong one is refused before anything is sent.
  */
+#include "cli/get.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
@@ -30,6 +31,30 @@ static bool take_format(struct cli *cli, const char *text)
 	}
 	cli_complain(cli, "--output '%s' is none of table, wide, json, yaml, name", text);
 	return false;
+}
+
+/* Of get alone: formats with a text of the user's. */
+static bool take_any_format(struct cli *cli, const char *text)
+{
+	static const struct {
+		const char *prefix;
+		enum cli_format format;
+	} rows[] = { { "jsonpath=", OUTPUT_JSONPATH }, { "custom-columns=", OUTPUT_COLUMNS } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strncmp(text, rows[i].prefix, strlen(rows[i].prefix)) != 0)
+			continue;
+		cli->format = rows[i].format;
+		cli->template = text + strlen(rows[i].prefix);
+		return template_check(cli, cli->format, cli->template);
+	}
+	return take_format(cli, text);
+}
+
+static bool take_socket(struct cli *cli, const char *text)
+{
+	cli->socket_path = text;
+	return true;
 }
 
 static bool take_namespace(struct cli *cli, const char *text)
@@ -64,62 +89,145 @@ static bool take_wait_for(struct cli *cli, const char *text)
 
 /* ---- options of every verb ---- */
 
-static const struct option_row help = { "help", 'h', NULL, "print what there is and exit",
-					.word = WORD_NONE },
-			       socket_path = { "socket", 0, "PATH",
-					       "where the daemon listens; else $PODVOL_SOCKET, "
-					       "else " PODVOL_SOCKET_DEFAULT,
-					       .word = WORD_FILE },
-			       list_verbs = { "list-verbs", 0, NULL, NULL, .word = WORD_NONE };
+static const struct option_row help = {
+	.name = "help",
+	.letter = 'h',
+	.help = "print what there is and exit",
+};
+static const struct option_row socket_path = {
+	.name = "socket",
+	.value = "PATH",
+	.take = take_socket,
+	.help = "where the daemon listens; else $PODVOL_SOCKET, else " PODVOL_SOCKET_DEFAULT,
+	.word = WORD_FILE,
+};
+static const struct option_row list_verbs = {
+	.name = "list-verbs",
+};
 
 const struct option_row *const options_anywhere[] = { &help, &socket_path, &list_verbs, NULL };
 
 /* ---- options of some ---- */
 
-static const struct option_row output = { "output",
-					  'o',
-					  "FORMAT",
-					  "table, wide, json, yaml or name",
-					  .word = WORD_CHOICE,
-					  .choices = "table wide json yaml name",
-					  .take = take_format },
-			       name_space = { "namespace",
-					      'n',
-					      "NS",
-					      "of objects and pods; else 'default'",
-					      .word = WORD_NAMESPACE,
-					      .take = take_namespace },
-			       all_namespaces = { "all-namespaces", 'A', NULL,
-						  "objects of every namespace", .word = WORD_NONE },
-			       filename = { "filename", 'f', "FILE",
-					    "manifests, YAML or JSON; - is standard input",
-					    .word = WORD_FILE },
-			       wait_done = { "wait", 0, NULL,
-					     "return when it is done, or say why it is not",
-					     .word = WORD_NONE },
-			       wait_for = { "for",
-					    0,
-					    "WHAT",
-					    "mounted (default) or unmounted",
-					    .word = WORD_CHOICE,
-					    .choices = "mounted unmounted",
-					    .take = take_wait_for },
-			       timeout = { "timeout",
-					   0,
-					   "D",
-					   "how long to wait: 30s (default), 2m, 1h",
-					   .word = WORD_NONE,
-					   .take = take_timeout },
-			       direct = { "direct", 0, NULL,
-					  "one volume, by its plugin, without a daemon",
-					  .word = WORD_NONE },
-			       root_dir = { "root-dir", 0, "DIR",
-					    "whose lock --direct takes; else /var/lib/kubelet",
-					    .word = WORD_DIRECTORY };
+static const struct option_row output = {
+	.name = "output",
+	.letter = 'o',
+	.value = "FORMAT",
+	.help = "table, wide, json, yaml or name",
+	.word = WORD_CHOICE,
+	.choices = "table wide json yaml name",
+	.take = take_format,
+};
+static const struct option_row output_any = {
+	.name = "output",
+	.letter = 'o',
+	.value = "FORMAT",
+	.help = "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:.path,...",
+	.word = WORD_CHOICE,
+	.choices = "table wide json yaml name jsonpath= custom-columns=",
+	.take = take_any_format,
+};
+static const struct option_row name_space = {
+	.name = "namespace",
+	.letter = 'n',
+	.value = "NS",
+	.help = "of objects and pods; else 'default'",
+	.word = WORD_NAMESPACE,
+	.take = take_namespace,
+};
+static const struct option_row all_namespaces = {
+	.name = "all-namespaces",
+	.letter = 'A',
+	.help = "objects of every namespace",
+};
+static const struct option_row selector = {
+	.name = "selector",
+	.letter = 'l',
+	.value = "LABELS",
+	.help = "objects with these labels: app=web,tier!=db",
+};
+static const struct option_row field_selector = {
+	.name = "field-selector",
+	.value = "FIELDS",
+	.help = "objects with these fields: spec.nodeName=a",
+};
+static const struct option_row sort_by = {
+	.name = "sort-by",
+	.value = "PATH",
+	.help = "in the order of a field: .metadata.name",
+};
+static const struct option_row watch = {
+	.name = "watch",
+	.letter = 'w',
+	.help = "then every change, until interrupted",
+};
+static const struct option_row watch_only = {
+	.name = "watch-only",
+	.help = "changes only, not what is there already",
+};
+static const struct option_row filename = {
+	.name = "filename",
+	.letter = 'f',
+	.value = "FILE",
+	.help = "manifests, YAML or JSON; - is standard input",
+	.word = WORD_FILE,
+};
+static const struct option_row filenames = {
+	.name = "filename",
+	.letter = 'f',
+	.value = "FILE",
+	.help = "manifests, or directories of them; - is standard input; may be repeated",
+	.word = WORD_FILE,
+};
+static const struct option_row recursive = {
+	.name = "recursive",
+	.letter = 'R',
+	.help = "files of the directories below, too",
+};
+static const struct option_row ignore_not_found = {
+	.name = "ignore-not-found",
+	.help = "what is not there counts as deleted",
+};
+static const struct option_row wait_done = {
+	.name = "wait",
+	.help = "return when it is done, or say why it is not",
+};
+static const struct option_row wait_for = {
+	.name = "for",
+	.value = "WHAT",
+	.help = "mounted (default) or unmounted",
+	.word = WORD_CHOICE,
+	.choices = "mounted unmounted",
+	.take = take_wait_for,
+};
+static const struct option_row for_pod = {
+	.name = "for",
+	.value = "POD",
+	.help = "events of this pod only",
+	.word = WORD_POD,
+};
+static const struct option_row timeout = {
+	.name = "timeout",
+	.value = "D",
+	.help = "how long to wait: 30s (default), 2m, 1h",
+	.take = take_timeout,
+};
+static const struct option_row direct = {
+	.name = "direct",
+	.help = "one volume, by its plugin, without a daemon",
+};
+static const struct option_row root_dir = {
+	.name = "root-dir",
+	.value = "DIR",
+	.help = "whose lock --direct takes; else /var/lib/kubelet",
+	.word = WORD_DIRECTORY,
+};
 
-static const struct option_row server = { "server", 0, "URL",
-					  "how clients reach it; else where podvold listens",
-					  .word = WORD_NONE };
+static const struct option_row server = {
+	.name = "server",
+	.value = "URL",
+	.help = "how clients reach it; else where podvold listens",
+};
 
 /* ---- verbs ---- */
 
@@ -128,13 +236,14 @@ static const struct option_row server = { "server", 0, "URL",
 const struct verb verbs[] = {
 	{
 		.name = "get",
-		.arguments = "KIND [NAME]",
+		.arguments = "KIND[,KIND...] [NAME...] | KIND/NAME...",
 		.min = 1,
-		.max = 2,
-		.options = OPTIONS(&output, &name_space, &all_namespaces),
+		.max = -1,
+		.options = OPTIONS(&output_any, &name_space, &all_namespaces, &selector,
+				   &field_selector, &sort_by, &watch, &watch_only),
 		.words = { WORD_KIND, WORD_NAME },
 		.run = verb_get,
-		.help = "list pods, volumes, pv, pvc, sc, events, manifests or operations",
+		.help = "list objects, or volumes, operations and manifests; see 'kinds'",
 	},
 	{
 		.name = "describe",
@@ -190,29 +299,29 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "apply",
-		.arguments = "-f FILE",
+		.arguments = "-f FILE...",
 		.min = 0,
 		.max = 0,
-		.options = OPTIONS(&filename),
+		.options = OPTIONS(&filenames, &recursive),
 		.run = verb_apply,
-		.help = "create or update the objects of a file",
+		.help = "create or update the objects of files",
 	},
 	{
 		.name = "delete",
-		.arguments = "KIND NAME",
-		.min = 2,
-		.max = 2,
-		.options = OPTIONS(&name_space),
+		.arguments = "KIND NAME... | KIND/NAME... | -f FILE...",
+		.min = 0,
+		.max = -1,
+		.options = OPTIONS(&filenames, &recursive, &name_space, &ignore_not_found),
 		.words = { WORD_KIND, WORD_NAME },
 		.run = verb_delete,
-		.help = "delete a stored object",
+		.help = "delete stored objects, by name or as files name them",
 	},
 	{
 		.name = "events",
 		.arguments = "",
 		.min = 0,
 		.max = 0,
-		.options = OPTIONS(&output, &name_space),
+		.options = OPTIONS(&output, &name_space, &for_pod, &watch, &watch_only),
 		.run = verb_events,
 		.help = "what happened to pods and volumes, newest last",
 	},
@@ -224,6 +333,27 @@ const struct verb verbs[] = {
 		.options = OPTIONS(&server),
 		.run = verb_kubeconfig,
 		.help = "what kubectl needs to come in by TLS, token included",
+	},
+	{
+		.name = "kinds",
+		.arguments = "",
+		.min = 0,
+		.max = 0,
+		.options = OPTIONS(NULL),
+		.run = verb_kinds,
+		.help = "the kinds that can be named, and their short names",
+	},
+	{
+		.name = "completion",
+		.arguments = "bash | zsh | fish",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(NULL),
+		.words = { WORD_CHOICE },
+		.choices = "bash zsh fish",
+		.run = verb_completion,
+		.without_daemon = "",
+		.help = "the script by which a shell completes podvolctl's words",
 	},
 	{
 		.name = "version",

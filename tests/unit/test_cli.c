@@ -1,179 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cli - podvolctl with a library of canned answers: what it asks, prints and returns
- *
- * Output is compared exactly. The library's calls about pods and tables are the real ones; only the
- * transport below them is ours.
+ * test_cli - podvolctl: usage, exit statuses, and the verbs that change or describe
  */
-#undef main /* podvolctl's is podvolctl_main here */
+#include "cli_world.h"
 
 #include "base/cleanup.h"
-#include "cli/cli.h"
-#include "cli/direct.h"
 #include "client/handle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-int podvolctl_main(int argc, char **argv);
-
-enum { LOG_BYTES = 8192, ARGUMENTS_MAX = 16 };
-
-struct podvol {
-	char error[512];
-	int status;
-};
-
-struct answer {
-	const char *request; /* "GET /path", as far as it must agree */
-	int error;
-	int status;
-	const char *body; /* or the sentence of an error */
-};
-
-static const struct answer *answers;
-static size_t answer_count;
-static char sent[LOG_BYTES]; /* "METHOD path\n" of every request */
-static char sent_body[LOG_BYTES], sent_accept[128], connected_to[128];
-static char *out_text, *err_text;
-
-/* ---- the library ---- */
-
-int podvol_connect(const char *socket_path, struct podvol **ret)
-{
-	if (socket_path && *socket_path != '/')
-		return -EINVAL;
-	(void) snprintf(connected_to, sizeof(connected_to), "%s", socket_path ? socket_path : "");
-	*ret = calloc(1, sizeof(**ret));
-	return 0;
-}
-
-void podvol_free(struct podvol *podvol)
-{
-	free(podvol);
-}
-
-const char *podvol_error(const struct podvol *podvol)
-{
-	return podvol->error;
-}
-
-int podvol_status(const struct podvol *podvol)
-{
-	return podvol->status;
-}
-
-int handle_failed(struct podvol *podvol, int error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void) vsnprintf(podvol->error, sizeof(podvol->error), format, arguments);
-	va_end(arguments);
-	return error;
-}
-
-int podvol_request(struct podvol *podvol, const struct podvol_request *request,
-		   struct podvol_reply *ret)
-{
-	char line[1024];
-	size_t used = strlen(sent);
-
-	(void) snprintf(line, sizeof(line), "%s %s", request->method, request->path);
-	(void) snprintf(sent + used, sizeof(sent) - used, "%s\n", line);
-	(void) snprintf(sent_accept, sizeof(sent_accept), "%s",
-			request->accept ? request->accept : "");
-	(void) snprintf(sent_body, sizeof(sent_body), "%.*s", (int) request->body_length,
-			request->body ? (const char *) request->body : "");
-	podvol->error[0] = '\0';
-	for (size_t i = 0; i < answer_count; i++) {
-		if (strncmp(line, answers[i].request, strlen(answers[i].request)) != 0)
-			continue;
-		podvol->status = answers[i].status;
-		if (answers[i].error < 0)
-			return handle_failed(podvol, answers[i].error, "%s", answers[i].body);
-		if (ret)
-			*ret = (struct podvol_reply){ .status = answers[i].status,
-						      .body = strdup(answers[i].body),
-						      .length = strlen(answers[i].body) };
-		return 0;
-	}
-	podvol->status = 404;
-	return handle_failed(podvol, -ENOENT, "nothing is there");
-}
-
-void podvol_reply_done(struct podvol_reply *reply)
-{
-	free(reply->body);
-	reply->body = NULL;
-}
-
-/* ---- without a daemon ---- */
-
-static char direct_call[256];
-static int direct_result;
-
-static int direct(const char *what, const char *file, const char *target, const char *root_dir,
-		  struct failure *reterr)
-{
-	(void) snprintf(direct_call, sizeof(direct_call), "%s %s %s %s", what, file, target,
-			root_dir);
-	if (direct_result < 0)
-		return failed_plain(reterr, direct_result, "no plugin claims it");
-	return 0;
-}
-
-int direct_mount(const char *file, const char *target, const char *root_dir, struct failure *reterr)
-{
-	return direct("mount", file, target, root_dir, reterr);
-}
-
-int direct_unmount(const char *target, const char *root_dir, struct failure *reterr)
-{
-	return direct("unmount", "-", target, root_dir, reterr);
-}
-
-/* ---- running ---- */
-
-static int run_with(const struct answer *list, size_t count, const char *words)
-{
-	char *argv[ARGUMENTS_MAX], *at = strdup(words), *all = at;
-	FILE *saved_out = stdout, *saved_err = stderr;
-	size_t out_length, err_length;
-	int argc = 0, status;
-
-	answers = list;
-	answer_count = count;
-	sent[0] = sent_body[0] = sent_accept[0] = direct_call[0] = '\0';
-	free(out_text);
-	free(err_text);
-	for (char *word; (word = strsep(&at, " ")) && argc < ARGUMENTS_MAX - 1;)
-		argv[argc++] = word;
-	argv[argc] = NULL;
-	stdout = open_memstream(&out_text, &out_length);
-	stderr = open_memstream(&err_text, &err_length);
-	status = podvolctl_main(argc, argv);
-	(void) fclose(stdout);
-	(void) fclose(stderr);
-	stdout = saved_out;
-	stderr = saved_err;
-	free(all);
-	return status;
-}
-
-#define RUN(list, words) run_with(list, ARRAY_SIZE(list), "podvolctl " words)
-#define RUN_ALONE(words) run_with(NULL, 0, "podvolctl " words)
-
-static const char pods_table[] =
-	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Name\",\"priority\":0},{\"name\":"
-	"\"Status\",\"priority\":0},{\"name\":\"Node\",\"priority\":1}],\"rows\":[{\"cells\":["
-	"\"web\",\"Running\",\"n1\"],\"object\":{\"metadata\":{\"name\":\"web\",\"namespace\":"
-	"\"default\"}}},{\"cells\":[\"d\xc3\xa4tabase\",\"x\\u001b[31m\",\"n2\"],\"object\":{"
-	"\"metadata\":{\"name\":\"db\",\"namespace\":\"edge\"}}}]}";
 static const char volumes_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Pod\",\"priority\":0},{\"name\":"
 	"\"Volume\",\"priority\":0},{\"name\":\"State\",\"priority\":0},{\"name\":\"Path\","
@@ -185,7 +26,6 @@ static const char volumes_table[] =
 static const char events_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Reason\"},{\"name\":\"Message\"}],"
 	"\"rows\":[{\"cells\":[\"FailedMount\",\"no\"]}]}";
-/* Of another kind, another pod, another namespace, and the one that is asked about. */
 static const char manifests_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"File\"},{\"name\":\"Line\"},{"
 	"\"name\":\"Kind\"},{\"name\":\"Namespace\"},{\"name\":\"Name\"},{\"name\":\"Problem\"}],"
@@ -199,76 +39,9 @@ static const char applied_table[] =
 	"\"PersistentVolume\",\"-\",\"disk\",\"u\",\"unchanged\"]},{\"cells\":[\"Pod\",\"default\","
 	"\"web\",\"u\",\"created\"]}]}";
 
-static void test_get_table(void **state)
-{
-	const struct answer list[] = { { "GET /api/v1", 0, 200, pods_table } };
-
-	assert_int_equal(RUN(list, "get pods"), EXIT_DONE);
-	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods\n");
-	assert_string_equal(sent_accept, TYPE_TABLE);
-	assert_string_equal(err_text, "");
-	assert_string_equal(out_text, "NAME       STATUS\n"
-				      "web        Running\n"
-				      "d\xc3\xa4tabase   x?[31m\n");
-	assert_int_equal(RUN(list, "get po -A -o wide"), EXIT_DONE);
-	assert_string_equal(sent, "GET /api/v1/pods\n");
-	assert_string_equal(out_text, "NAMESPACE   NAME       STATUS    NODE\n"
-				      "default     web        Running   n1\n"
-				      "edge        d\xc3\xa4tabase   x?[31m    n2\n");
-	assert_int_equal(RUN(list, "-n a/b get pod web -o name"), EXIT_DONE);
-	assert_string_equal(sent, "GET /api/v1/namespaces/a%2Fb/pods/web\n");
-	assert_string_equal(out_text, "pod/web\npod/db\n");
-}
-
-static void test_get_paths(void **state)
-{
-	static const struct {
-		const char *words, *request;
-	} rows[] = {
-		{ "podvolctl get pv", "GET /api/v1/persistentvolumes\n" },
-		{ "podvolctl get PVC c -n x",
-		  "GET /api/v1/namespaces/x/persistentvolumeclaims/c\n" },
-		{ "podvolctl get sc", "GET /apis/storage.k8s.io/v1/storageclasses\n" },
-		{ "podvolctl get volumes", "GET /podvol/v1/volumes\n" },
-		{ "podvolctl get volume kubernetes.io/x",
-		  "GET /podvol/v1/volumes/kubernetes.io%2Fx\n" },
-		{ "podvolctl get manifests", "GET /podvol/v1/manifests\n" },
-		{ "podvolctl get operations", "GET /podvol/v1/operations\n" },
-		{ "podvolctl get events -A", "GET /api/v1/events\n" },
-		{ "podvolctl events", "GET /api/v1/events\n" },
-		{ "podvolctl events -n x", "GET /api/v1/namespaces/x/events\n" },
-		{ "podvolctl mounts web", "GET /podvol/v1/pods/web/volumes\n" },
-		{ "podvolctl mounts -n x web", "GET /podvol/v1/pods/x/web/volumes\n" },
-		{ "podvolctl mounts y/web -n x", "GET /podvol/v1/pods/y/web/volumes\n" },
-	};
-	const struct answer list[] = { { "GET ", 0, 200, pods_table } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		assert_int_equal(run_with(list, 1, rows[i].words), EXIT_DONE);
-		assert_string_equal(sent, rows[i].request);
-	}
-}
-
-static void test_other_formats(void **state)
-{
-	const struct answer list[] = { { "GET /api/v1", 0, 200, "{\"a\":1}" },
-				       { "GET /podvol", 0, 200, volumes_table } };
-	const struct answer none[] = {
-		{ "GET ", 0, 200, "{\"kind\":\"Table\",\"columnDefinitions\":[],\"rows\":[]}" }
-	};
-
-	assert_int_equal(RUN(list, "get pods -o json"), EXIT_DONE);
-	assert_string_equal(sent_accept, "application/json");
-	assert_string_equal(out_text, "{\"a\":1}\n");
-	assert_int_equal(RUN(list, "get pods --output=yaml"), EXIT_DONE);
-	assert_string_equal(sent_accept, "application/yaml");
-	assert_int_equal(RUN(list, "get volumes -oname"), EXIT_DONE);
-	assert_string_equal(out_text, "volume/local/disk\n");
-	assert_int_equal(RUN(none, "get pods"), EXIT_DONE);
-	assert_string_equal(out_text, "");
-	assert_string_equal(err_text, "Nothing found.\n");
-}
-
+/* A template works on the objects, and several answers are one List. */
+/* Names, kinds and pairs: each asked for alone, and what is missing does not hide the rest. */
+/* Who does not answer what it serves cannot be asked for a kind; views need no such answer. */
 static void test_exit_statuses(void **state)
 {
 	static const struct {
@@ -300,20 +73,39 @@ static void test_usage(void **state)
 		{ "podvolctl", "which verb? 'podvolctl --help' lists them" },
 		{ "podvolctl fetch", "there is no verb 'fetch': 'podvolctl --help' lists them" },
 		{ "podvolctl --bad", "there is no option '--bad': 'podvolctl --help' lists them" },
-		{ "podvolctl get", "'get' takes KIND [NAME], and something is missing" },
-		{ "podvolctl get a b c", "'get' takes KIND [NAME]" },
+		{ "podvolctl get", "'get' takes KIND[,KIND...] [NAME...] | KIND/NAME..., and "
+				   "something is missing" },
+		{ "podvolctl describe a b c", "'describe' takes KIND NAME" },
+		{ "podvolctl get pod/a b", "'b' is no KIND/NAME, as the words beside it are" },
+		{ "podvolctl get pod a -l x=y",
+		  "a selector chooses among all, and a name is one: give either" },
+		{ "podvolctl get pod a -A",
+		  "a name is of one namespace: --all-namespaces is for lists" },
+		{ "podvolctl get pods -w --sort-by=.metadata.name",
+		  "changes come in their own order: --sort-by is for lists" },
+		{ "podvolctl get pods,pv --sort-by=.metadata.name",
+		  "--sort-by orders one list, as a table, json or yaml" },
+		{ "podvolctl get pods -o jsonpath={.a", "jsonpath: '}' is missing at ''" },
+		{ "podvolctl get pods -o jsonpath={..a}",
+		  "jsonpath: '..' is not served: kubectl has it, over the address of --listen" },
+		{ "podvolctl get pods -o custom-columns=NAME",
+		  "-o custom-columns= wants NAME:.path,... with at most 64 columns, not 'NAME'" },
+		{ "podvolctl delete", "which one? Give KIND NAME, or -f FILE" },
+		{ "podvolctl delete pod", "which one? 'delete pod' wants a name" },
+		{ "podvolctl delete pod x -f y", "what -f names needs no 'pod' beside it" },
 		{ "podvolctl version x", "'version' takes no argument" },
 		{ "podvolctl version --wait", "'version' knows no option '--wait'" },
 		{ "podvolctl get pods -o xml",
 		  "--output 'xml' is none of table, wide, json, yaml, name" },
+		{ "podvolctl events -o jsonpath={.a}",
+		  "--output 'jsonpath={.a}' is none of table, wide, json, yaml, name" },
 		{ "podvolctl get pods -o", "option '-o' needs a value" },
 		{ "podvolctl wait web --timeout soon",
 		  "--timeout 'soon' is no duration: write 30s, 2m or 1h" },
 		{ "podvolctl wait web --for ever",
 		  "--for 'ever' is neither 'mounted' nor 'unmounted'" },
 		{ "podvolctl get things",
-		  "there is no kind 'things': pods, volumes, pv, pvc, sc, events, manifests and "
-		  "operations are known" },
+		  "there is no kind 'things': 'podvolctl kinds' lists them" },
 		{ "podvolctl describe node n", "'node' cannot be described: pod and volume can" },
 		{ "podvolctl delete volume x", "'volume' is no kind of stored object" },
 		{ "podvolctl apply",
@@ -395,6 +187,62 @@ static void test_mount(void **state)
 	assert_int_equal(unlink(file_path), 0);
 	assert_int_equal(run_on_file(list, 2, "apply", ""), EXIT_FAILED);
 	assert_non_null(strstr(err_text, "No such file or directory"));
+}
+
+/* A directory's manifests in the order of their names, hidden and other files left out. */
+static void test_directories(void **state)
+{
+	const struct answer list[] = { { "POST /podvol/v1/apply", 0, 200, applied_table },
+				       { "DELETE ", 0, 200, "{}" } };
+	char directory[] = "/tmp/podvol-cli-XXXXXX", path[128], words[256];
+	static const char *const names[] = { "b.yaml", "a.json", ".c.yaml", "d.txt" };
+
+	assert_non_null(mkdtemp(directory));
+	(void) snprintf(words, sizeof(words), "podvolctl apply -f %s", directory);
+	assert_int_equal(run_with(list, 2, words), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "holds no *.yaml"));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		FILE *file;
+
+		(void) snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		file = fopen(path, "we");
+		assert_non_null(file);
+		(void) fprintf(file,
+			       "kind: PersistentVolume\napiVersion: v1\nmetadata:\n  name: v%zu\n"
+			       "---\nkind: Pod\napiVersion: v1\nmetadata:\n  name: p%zu\n"
+			       "  namespace: x\n",
+			       i, i);
+		assert_int_equal(fclose(file), 0);
+	}
+	assert_int_equal(run_with(list, 2, words), EXIT_DONE);
+	assert_string_equal(sent, "POST /podvol/v1/apply\nPOST /podvol/v1/apply\n");
+	assert_non_null(strstr(sent_body, "name: p0"));
+	/* What is deleted goes the other way: users before what they use. The documents are
+	 * invalid. */
+	(void) snprintf(words, sizeof(words), "podvolctl delete -f %s/a.json -f %s/b.yaml",
+			directory, directory);
+	assert_int_equal(run_with(list, 2, words), EXIT_DONE);
+	assert_string_equal(sent, "DELETE /api/v1/namespaces/x/pods/p0\n"
+				  "DELETE /api/v1/persistentvolumes/v0\n"
+				  "DELETE /api/v1/namespaces/x/pods/p1\n"
+				  "DELETE /api/v1/persistentvolumes/v1\n");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		(void) snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(rmdir(directory), 0);
+}
+
+static void test_delete_several(void **state)
+{
+	const struct answer list[] = { { "DELETE /api/v1/namespaces/default/pods/b", 0, 200, "{}" },
+				       { "DELETE /api/v1/persistentvolumes", 0, 200, "{}" } };
+
+	assert_int_equal(RUN(list, "delete pods a b"), EXIT_NOT_FOUND);
+	assert_string_equal(out_text, "pod 'b' deleted\n");
+	assert_int_equal(RUN(list, "delete pods a b --ignore-not-found"), EXIT_DONE);
+	assert_int_equal(RUN(list, "delete pod/b pv/v"), EXIT_DONE);
+	assert_string_equal(out_text, "pod 'b' deleted\npersistentvolume 'v' deleted\n");
 }
 
 static void test_unmount_and_wait(void **state)
@@ -523,17 +371,11 @@ static void test_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_get_table),
-		cmocka_unit_test(test_get_paths),
-		cmocka_unit_test(test_other_formats),
-		cmocka_unit_test(test_exit_statuses),
-		cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_mount),
-		cmocka_unit_test(test_unmount_and_wait),
-		cmocka_unit_test(test_direct),
-		cmocka_unit_test(test_describe),
-		cmocka_unit_test(test_help_and_verbs),
-		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_exit_statuses),  cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_mount),          cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_delete_several), cmocka_unit_test(test_unmount_and_wait),
+		cmocka_unit_test(test_direct),         cmocka_unit_test(test_describe),
+		cmocka_unit_test(test_help_and_verbs), cmocka_unit_test(test_version),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 

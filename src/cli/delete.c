@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * delete - takes objects out of the store, by kind and names or as files name them
+ *
+ * Of a file only kind, namespace and name of each document count: what is invalid by now can be
+ * deleted all the same. An object that is not there is said, and the others are deleted.
+ */
+#include "cli/files.h"
+#include "cli/kinds.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+#include "object/object.h"
+
+#include <string.h>
+
+enum { STATUS_ACCEPTED = 202 /* HTTP's: begun, not done */ };
+
+static int delete_one(struct cli *cli, const struct kind *kind, const char *name_space,
+		      const char *name)
+{
+	cleanup_free char *path = NULL;
+	struct podvol_request request = { .method = "DELETE" };
+	int r;
+
+	if (kind_is_view(kind)) {
+		cli_complain(cli, "'%s' is no kind of stored object", kind->singular);
+		return EXIT_USAGE;
+	}
+	path = kinds_path(kind, name_space, name, NULL);
+	if (!path) {
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	request.path = path;
+	r = podvol_request(cli->podvol, &request, NULL);
+	progress_end(cli);
+	if (r == -ENOENT && podvol_status(cli->podvol) > 0 && cli_flag(cli, "ignore-not-found"))
+		return EXIT_DONE;
+	if (r < 0)
+		return cli_failed(cli, r);
+	(void) fprintf(cli->out, "%s '", kind->singular);
+	cli_print_text(cli->out, name);
+	(void) fprintf(cli->out, "' %s\n",
+		       podvol_status(cli->podvol) == STATUS_ACCEPTED
+			       ? "is being deleted: its finalizers hold it while it is in use"
+			       : "deleted");
+	(void) fflush(cli->out);
+	return EXIT_DONE;
+}
+
+/* "KIND NAME..." or "KIND/NAME..." */
+static int delete_named(struct cli *cli)
+{
+	const char *name_space = cli->name_space ? cli->name_space : "default";
+	const struct kind *kind = NULL;
+	bool pairs = strchr(cli->arguments[0], '/');
+	int status = pairs ? EXIT_DONE : kinds_find(cli, cli->arguments[0], &kind);
+
+	if (status == EXIT_DONE && !pairs && cli->argument_count < 2) {
+		cli_complain(cli, "which one? 'delete %s' wants a name", cli->arguments[0]);
+		return EXIT_USAGE;
+	}
+	for (int i = pairs ? 0 : 1; i < cli->argument_count; i++) {
+		char *slash = pairs ? strchr(cli->arguments[i], '/') : NULL;
+		int one = EXIT_DONE;
+
+		if (pairs && !slash) {
+			cli_complain(cli, "'%s' is no KIND/NAME, as the words beside it are",
+				     cli->arguments[i]);
+			return EXIT_USAGE;
+		}
+		if (slash) {
+			*slash = '\0';
+			one = kinds_find(cli, cli->arguments[i], &kind);
+		}
+		if (!kind || one == EXIT_USAGE || status == EXIT_UNREACHABLE)
+			return status == EXIT_DONE ? one : status;
+		one = delete_one(cli, kind, name_space, slash ? slash + 1 : cli->arguments[i]);
+		if (status == EXIT_DONE)
+			status = one;
+	}
+	return status;
+}
+
+/* ---- files ---- */
+
+static int delete_document(struct cli *cli, const char *file, const struct document *document)
+{
+	const char *name_space = document->name_space;
+	const struct kind *kind = NULL;
+	int status;
+
+	if (*document->kind == '\0' || *document->name == '\0') {
+		cli_complain(cli, "%s:%u: %s", file, document->line,
+			     document->failure.error ? document->failure.text
+						     : "the document names no object");
+		return EXIT_FAILED;
+	}
+	status = kinds_find_name(cli, document->kind, &kind);
+	if (status != EXIT_DONE)
+		return status;
+	if (*name_space == '\0')
+		name_space = cli->name_space ? cli->name_space : "default";
+	return delete_one(cli, kind, name_space, document->name);
+}
+
+/* Backwards, so that pods go before the claims and volumes that they use. */
+static int delete_file(struct cli *cli, const char *name)
+{
+	struct document_list list = { 0 };
+	struct failure why = { 0 };
+	cleanup_free char *bytes = NULL;
+	int status = EXIT_DONE;
+	size_t length;
+
+	if (file_read(cli, name, &bytes, &length) < 0)
+		return EXIT_FAILED;
+	if (documents_parse(bytes, length, &list, &why) < 0) {
+		cli_complain(cli, "%s: %s", name, why.text);
+		document_list_done(&list);
+		return EXIT_FAILED;
+	}
+	for (size_t i = list.count; i > 0 && status != EXIT_UNREACHABLE; i--) {
+		char text[512];
+		int one;
+
+		(void) snprintf(text, sizeof(text), "delete %zu of %zu: %s", list.count - i + 1,
+				list.count, name);
+		progress_show(cli, text);
+		one = delete_document(cli, name, &list.documents[i - 1]);
+		if (status == EXIT_DONE)
+			status = one;
+	}
+	progress_end(cli);
+	document_list_done(&list);
+	return status;
+}
+
+int verb_delete(struct cli *cli)
+{
+	cleanup(file_list_done) struct file_list files = { 0 };
+	int status;
+
+	if (!cli_value(cli, "filename")) {
+		if (cli->argument_count > 0)
+			return delete_named(cli);
+		cli_complain(cli, "which one? Give KIND NAME, or -f FILE");
+		return EXIT_USAGE;
+	}
+	if (cli->argument_count > 0) {
+		cli_complain(cli, "what -f names needs no '%s' beside it", cli->arguments[0]);
+		return EXIT_USAGE;
+	}
+	status = file_list_read(cli, &files);
+	for (size_t i = files.count; i > 0 && status != EXIT_UNREACHABLE; i--) {
+		int one = delete_file(cli, files.names[i - 1]);
+
+		if (status == EXIT_DONE)
+			status = one;
+	}
+	return status;
+}

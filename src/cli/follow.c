@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow - a list and then every change of it, as rows or objects: get --watch, events --watch
+ *
+ * Several kinds are several watches in one poll. What a new list after an interruption brings is
+ * printed again: nothing that happened meanwhile is passed over.
+ */
+#include "cli/get.h"
+
+#include "cli/kinds.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define TYPE_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+struct followed {
+	struct cli *cli;
+	const struct get_request *request;
+	const struct get_target *target;
+	struct podvol_watch *watch;
+	struct sheet *sheet;
+	bool was_listed, several;
+};
+
+static bool is_table(enum cli_format format)
+{
+	return format == OUTPUT_TABLE || format == OUTPUT_WIDE || format == OUTPUT_NAME;
+}
+
+static void show_rows(struct followed *followed, const struct podvol_event *event)
+{
+	struct cli *cli = followed->cli;
+	const struct kind *kind = followed->target->kind;
+	bool with_namespace = followed->request->everywhere && kind->namespaced;
+	int priority = cli->format == OUTPUT_WIDE ? 1 : 0;
+	struct podvol_table *table = NULL;
+	char prefix[128];
+
+	if (podvol_table_parse(event->object, event->length, &table) < 0)
+		return; /* an event of a kind without columns */
+	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
+	if (cli->format == OUTPUT_NAME) {
+		for (size_t row = 0; row < podvol_table_rows(table); row++) {
+			(void) fputs(prefix, cli->out);
+			cli_print_text(cli->out, podvol_table_row_name(table, row));
+			(void) fputc('\n', cli->out);
+		}
+	} else if (podvol_table_rows(table) > 0) {
+		/* Only the first Table of a watch has its columns' names. */
+		if (!followed->sheet)
+			followed->sheet = cli_table_sheet(table, priority, with_namespace);
+		cli_table_rows(followed->sheet, table, priority, with_namespace,
+			       followed->several ? prefix : "");
+		sheet_print(cli, followed->sheet);
+	}
+	podvol_table_free(table);
+}
+
+static void show_tree(struct followed *followed, const struct podvol_event *event)
+{
+	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
+	cleanup_json struct cJSON *tree = NULL;
+	cleanup_free char *text = NULL;
+	struct cli *cli = followed->cli;
+
+	if (json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
+		return;
+	if (cli->format == OUTPUT_JSONPATH) {
+		(void) template_show(cli, tree);
+		return;
+	}
+	if (cli->format == OUTPUT_COLUMNS) {
+		(void) columns_show(cli, tree);
+		return;
+	}
+	text = cli->format == OUTPUT_YAML ? json_print_yaml(tree) : json_print(tree);
+	if (!text)
+		return;
+	if (cli->format == OUTPUT_YAML)
+		(void) fputs("---\n", cli->out);
+	text_print_lines(cli->out, text, strlen(text));
+	if (*text && text[strlen(text) - 1] != '\n')
+		(void) fputc('\n', cli->out);
+}
+
+static void changed(void *userdata, const struct podvol_event *event)
+{
+	struct followed *followed = userdata;
+	struct cli *cli = followed->cli;
+
+	if (event->type == PODVOL_INTERRUPTED) {
+		cli_complain(cli, "%s; trying again", event->error);
+		return;
+	}
+	if (event->type == PODVOL_LISTED && !followed->was_listed) {
+		followed->was_listed = true;
+		if (cli_flag(cli, "watch-only"))
+			return;
+	}
+	if (is_table(cli->format))
+		show_rows(followed, event);
+	else
+		show_tree(followed, event);
+}
+
+/* Until one is over, or nobody reads any more. */
+static int run(struct cli *cli, struct followed *all, size_t count)
+{
+	cleanup_free struct pollfd *polled = calloc(count, sizeof(*polled));
+
+	for (size_t i = 0; polled && i < count; i++)
+		polled[i] =
+			(struct pollfd){ .fd = podvol_watch_fd(all[i].watch), .events = POLLIN };
+	while (polled) {
+		if (poll(polled, count, -1) < 0 && errno != EINTR)
+			break;
+		for (size_t i = 0; i < count; i++) {
+			int r = podvol_watch_process(all[i].watch);
+
+			if (r < 0) {
+				cli_complain(cli, "%s", podvol_watch_error(all[i].watch));
+				return cli_exit_status(r, podvol_watch_status(all[i].watch));
+			}
+		}
+		if (fflush(cli->out) != 0)
+			return EXIT_FAILED;
+	}
+	cli_complain(cli, "out of memory");
+	return EXIT_FAILED;
+}
+
+/* One object is the list of those that have its name. */
+static char *watch_path(const struct get_request *request, const struct get_target *target)
+{
+	cleanup_free char *selector = NULL, *escaped = NULL, *query = NULL;
+	bool everywhere = request->everywhere;
+
+	if (!target->name)
+		return get_path(request, target);
+	if (asprintf(&selector, "metadata.name=%s", target->name) < 0) {
+		selector = NULL;
+		return NULL;
+	}
+	escaped = podvol_escape(selector);
+	if (!escaped || asprintf(&query, "fieldSelector=%s", escaped) < 0) {
+		query = NULL;
+		return NULL;
+	}
+	return kinds_path(target->kind, everywhere ? NULL : request->name_space, NULL, query);
+}
+
+static int begin(struct followed *followed)
+{
+	cleanup_free char *path = watch_path(followed->request, followed->target);
+	const struct podvol_watch_request request = {
+		.path = path,
+		.accept = is_table(followed->cli->format) ? TYPE_TABLE : NULL,
+		.changed = changed,
+		.userdata = followed,
+	};
+
+	return path ? podvol_watch_open(followed->cli->podvol, &request, &followed->watch)
+		    : -ENOMEM;
+}
+
+int follow(struct cli *cli, const struct get_request *request)
+{
+	cleanup_free struct followed *all = calloc(request->count, sizeof(*all));
+	int status = EXIT_DONE, r = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < request->count; i++) {
+		all[i] = (struct followed){ .cli = cli,
+					    .request = request,
+					    .target = &request->wanted[i],
+					    .several = request->count > 1 };
+		r = begin(&all[i]);
+	}
+	if (r < 0) {
+		cli_complain(cli, "cannot watch: %s", strerror(-r));
+		status = EXIT_FAILED;
+	}
+	if (status == EXIT_DONE)
+		status = run(cli, all, request->count);
+	for (size_t i = 0; all && i < request->count; i++) {
+		podvol_watch_free(all[i].watch);
+		sheet_free(all[i].sheet);
+	}
+	return status;
+}

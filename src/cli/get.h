@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * get - what the files behind the verb get know of each other
+ */
+#ifndef PODVOL_CLI_GET_H
+#define PODVOL_CLI_GET_H
+
+#include "cli/cli.h"
+#include "object/json.h"
+
+struct kind;
+
+struct get_target {
+	const struct kind *kind;
+	const char *name; /* NULL: all of them */
+};
+
+struct get_request {
+	struct get_target *wanted;
+	size_t count;
+	const char *name_space;
+	bool everywhere;
+	char *query; /* selectors, escaped; "" mostly */
+	char *words; /* what kinds were read from */
+};
+
+/* ---- get.c ---- */
+
+/* From the arguments and options of the verb. Return: EXIT_DONE, or an exit status after a
+ * complaint; get_request_done() either way. */
+int get_request_read(struct cli *cli, struct get_request *ret);
+void get_request_done(struct get_request *request);
+/* NULL: no memory. */
+char *get_path(const struct get_request *request, const struct get_target *target);
+/* What a path answers. Return: EXIT_DONE, or an exit status after a complaint. */
+int get_tree(struct cli *cli, const char *path, struct cJSON **ret);
+
+/* ---- template.c ---- */
+
+/* Can -o jsonpath= or custom-columns= with this text be served? False after a complaint. */
+bool template_check(struct cli *cli, enum cli_format format, const char *template);
+int template_show(struct cli *cli, const struct cJSON *tree);
+int columns_show(struct cli *cli, const struct cJSON *tree);
+
+/* ---- sort.c ---- */
+
+/* Replaces a list by one in the order of a field; numbers before text, what lacks it first. */
+int sort_items(struct cli *cli, const char *path, struct cJSON **list);
+/* A table in the order of a field of its objects. */
+int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path);
+
+/* ---- follow.c ---- */
+
+/* Lists and goes on with every change, until interrupted. */
+int follow(struct cli *cli, const struct get_request *request);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * screen - see screen.h: the terminal, and text that is safe on it
+ */
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <wchar.h>
+
+#define ELLIPSIS "\xe2\x80\xa6"
+
+unsigned int screen_width(FILE *out)
+{
+	struct winsize size = { 0 };
+	int fd = fileno(out);
+
+	if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+bool screen_has_colour(FILE *out)
+{
+	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	int fd = fileno(out);
+
+	if (fd < 0 || !isatty(fd) || (no_colour && *no_colour))
+		return false;
+	return terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* ---- text ---- */
+
+/* Marks that turn the direction of what follows: a name could show as another. */
+static bool turns_direction(wchar_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
+	       c == 0x200f || c == 0x061c;
+}
+
+/* The next character: its bytes, and the columns it takes; 1 with *@ret_bad for one that is not
+ * printed as it is. Needs LC_CTYPE to be UTF-8. */
+static size_t next_character(const char *text, size_t length, size_t *ret_columns, bool *ret_bad)
+{
+	mbstate_t state = { 0 };
+	wchar_t c;
+	size_t bytes = mbrtowc(&c, text, length, &state);
+	int columns;
+
+	*ret_columns = 1;
+	*ret_bad = true;
+	if (bytes == 0 || bytes > length)
+		return 1;
+	columns = wcwidth(c);
+	if (columns < 0 || turns_direction(c))
+		return bytes;
+	*ret_columns = (size_t) columns;
+	*ret_bad = false;
+	return bytes;
+}
+
+size_t text_width(const char *text)
+{
+	size_t length = strlen(text), width = 0, columns;
+	bool bad;
+
+	while (length > 0) {
+		size_t bytes = next_character(text, length, &columns, &bad);
+
+		width += columns;
+		text += bytes;
+		length -= bytes;
+	}
+	return width;
+}
+
+size_t text_print(FILE *out, const char *text, size_t width)
+{
+	bool cut = width > 0 && text_width(text) > width;
+	size_t length = strlen(text), used = 0, columns;
+	bool bad;
+
+	while (length > 0) {
+		size_t bytes = next_character(text, length, &columns, &bad);
+
+		if (cut && used + columns + 1 > width)
+			break;
+		if (bad)
+			(void) fputc('?', out);
+		else
+			(void) fwrite(text, 1, bytes, out);
+		used += columns;
+		text += bytes;
+		length -= bytes;
+	}
+	if (!cut)
+		return used;
+	(void) fputs(ELLIPSIS, out);
+	return used + 1;
+}
+
+void text_print_lines(FILE *out, const char *text, size_t length)
+{
+	size_t columns;
+	bool bad;
+
+	if (fileno(out) < 0 || !isatty(fileno(out))) {
+		(void) fwrite(text, 1, length, out);
+		return;
+	}
+	while (length > 0) {
+		size_t bytes = next_character(text, length, &columns, &bad);
+
+		if (bad && *text != '\n' && *text != '\t')
+			(void) fputc('?', out);
+		else
+			(void) fwrite(text, 1, bytes, out);
+		text += bytes;
+		length -= bytes;
+	}
+}
+
+void cli_print_text(FILE *out, const char *text)
+{
+	(void) text_print(out, text, 0);
+}
+
+/* ---- colour ---- */
+
+const char *state_colour(const char *state)
+{
+	static const struct {
+		const char *state, *colour;
+	} rows[] = {
+		{ "mounted", "\033[32m" },  { "Bound", "\033[32m" },
+		{ "Running", "\033[32m" },  { "Available", "\033[32m" },
+		{ "Ready", "\033[32m" },    { "Active", "\033[32m" },
+		{ "pending", "\033[33m" },  { "Pending", "\033[33m" },
+		{ "wanted", "\033[33m" },   { "waiting", "\033[33m" },
+		{ "mounting", "\033[33m" }, { "unmounting", "\033[33m" },
+		{ "Released", "\033[33m" }, { "Terminating", "\033[33m" },
+		{ "Warning", "\033[33m" },  { "uncertain", "\033[31m" },
+		{ "failed", "\033[31m" },   { "Failed", "\033[31m" },
+		{ "Lost", "\033[31m" },     { "NotReady", "\033[31m" },
+		{ "absent", "\033[33m" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (strcmp(rows[i].state, state) == 0)
+			return rows[i].colour;
+	return "";
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * screen - what is printed for people: columns, colours, widths, and what takes longer
+ *
+ * Colour, cutting and progress are for a terminal only; whoever reads through a pipe gets every
+ * character and nothing else. What comes from objects is never trusted with the terminal: control
+ * characters become '?'.
+ */
+#ifndef PODVOL_CLI_SCREEN_H
+#define PODVOL_CLI_SCREEN_H
+
+#include "cli/cli.h"
+
+/* ---- screen.c ---- */
+
+/* Columns of the terminal behind @out; 0: it is none, or nobody knows. */
+unsigned int screen_width(FILE *out);
+
+/* A terminal whose user did not set NO_COLOR, and that knows colours. */
+bool screen_has_colour(FILE *out);
+
+/* Columns that a text takes once it is printed. */
+size_t text_width(const char *text);
+
+/* One text without its control characters, newlines included, cut to @width columns with an
+ * ellipsis; 0: not cut. Return: the columns that it took. */
+size_t text_print(FILE *out, const char *text, size_t width);
+
+/* Many lines: only newlines and tabs stay of the control characters, and these all when @out is no
+ * terminal. */
+void text_print_lines(FILE *out, const char *text, size_t length);
+
+/* The escape sequence that a state is shown in; "" when it says nothing. */
+const char *state_colour(const char *state);
+
+/* ---- sheet.c ---- */
+
+/* Rows under named columns. Lack of memory shows as rows that are missing and a complaint by
+ * sheet_print(). All functions accept NULL. */
+struct sheet *sheet_new(const char *const *columns, size_t count);
+void sheet_free(struct sheet *sheet);
+/* Copies as many cells as there are columns. */
+void sheet_add(struct sheet *sheet, const char *const *cells);
+size_t sheet_rows(const struct sheet *sheet);
+/* Prints and drops the rows. The heading comes before the first row ever; later rows keep its
+ * widths as far as they can, so that a watch stays in line. */
+void sheet_print(struct cli *cli, struct sheet *sheet);
+
+/* ---- progress.c ---- */
+
+/* Shows on a terminal what is waited for, and since when, once that took a second. Nothing
+ * otherwise. @text may change from call to call. */
+void progress_show(struct cli *cli, const char *text);
+/* Takes the line away. */
+void progress_end(struct cli *cli);
+/* Is there anybody to show progress to? */
+bool progress_is_seen(const struct cli *cli);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sort - lists and tables in the order of one field: --sort-by
+ *
+ * A table shows what the daemon made of objects; its order comes from the objects themselves, asked
+ * for beside it and matched by namespace and name.
+ */
+#include "cli/get.h"
+
+#include "cli/json_path.h"
+#include "cli/kinds.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+struct sortable {
+	char *key;
+	const struct cJSON *item;
+	size_t place; /* before: equal ones stay in order */
+};
+
+/* "9" before "10", and text as text: quantities and times of one form sort well enough. */
+static int compare(const void *left, const void *right)
+{
+	const struct sortable *a = left, *b = right;
+	int order = strverscmp(a->key, b->key);
+
+	if (order != 0)
+		return order;
+	return a->place < b->place ? -1 : 1;
+}
+
+static char *key_of(const char *path, const struct cJSON *item, struct failure *reterr)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	int r = out ? json_path_print(out, path, item, reterr)
+		    : failed_plain(reterr, -ENOMEM, "out of memory");
+
+	if (out && fclose(out) != 0 && r == 0)
+		r = failed_plain(reterr, -ENOMEM, "out of memory");
+	if (r == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void free_keys(struct sortable *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(all[i].key);
+	free(all);
+}
+
+/* The items of a list in order. Return: EXIT_DONE and @ret, freed with free_keys(). */
+static int sort(struct cli *cli, const char *path, const struct cJSON *items, struct sortable **ret)
+{
+	size_t count = json_count(items), done = 0;
+	struct sortable *all = calloc(count + 1, sizeof(*all));
+	struct failure why = { .text = "out of memory" };
+	const struct cJSON *item;
+
+	for (item = json_first(items); all && item; item = json_next(item)) {
+		all[done] = (struct sortable){ key_of(path, item, &why), item, done };
+		if (!all[done++].key)
+			break;
+	}
+	if (!all || (done > 0 && !all[done - 1].key)) {
+		cli_complain(cli, "%s", why.text);
+		if (all)
+			free_keys(all, done);
+		return EXIT_FAILED;
+	}
+	qsort(all, count, sizeof(*all), compare);
+	*ret = all;
+	return EXIT_DONE;
+}
+
+int sort_items(struct cli *cli, const char *path, struct cJSON **list)
+{
+	const struct cJSON *items = json_get(*list, "items");
+	struct sortable *all = NULL;
+	struct cJSON *sorted;
+	int status;
+
+	if (!json_is_array(items))
+		return EXIT_DONE; /* one object */
+	status = sort(cli, path, items, &all);
+	if (status != EXIT_DONE)
+		return status;
+	sorted = json_new_array();
+	for (size_t i = 0; i < json_count(items); i++)
+		(void) json_set(sorted, NULL, json_copy(all[i].item));
+	free_keys(all, json_count(items));
+	(void) json_set(*list, "items", sorted);
+	return EXIT_DONE;
+}
+
+/* ---- tables ---- */
+
+static bool is_row_of(const struct podvol_table *table, size_t row, const struct cJSON *item)
+{
+	const struct cJSON *metadata = json_get(item, "metadata");
+
+	return strcmp(podvol_table_row_name(table, row),
+		      json_string(json_get(metadata, "name"), "")) == 0 &&
+	       strcmp(podvol_table_row_namespace(table, row),
+		      json_string(json_get(metadata, "namespace"), "")) == 0;
+}
+
+/* Both come in the store's order, so that the row is mostly where the item was. */
+static size_t find_row(const struct podvol_table *table, const struct sortable *wanted)
+{
+	size_t count = podvol_table_rows(table);
+
+	if (is_row_of(table, wanted->place, wanted->item))
+		return wanted->place;
+	for (size_t row = 0; row < count; row++)
+		if (is_row_of(table, row, wanted->item))
+			return row;
+	return count;
+}
+
+static void add_sorted(struct cli *cli, struct sheet *sheet, const struct podvol_table *table,
+		       const struct sortable *all, size_t count, bool with_namespace)
+{
+	int priority = cli->format == OUTPUT_WIDE ? 1 : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t row = find_row(table, &all[i]);
+
+		if (row < podvol_table_rows(table))
+			cli_table_row(sheet, table, row, priority, with_namespace, "");
+	}
+}
+
+int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path)
+{
+	bool with_namespace = request->everywhere && request->wanted[0].kind->namespaced;
+	cleanup_free char *asked = get_path(request, &request->wanted[0]);
+	cleanup_json struct cJSON *list = NULL;
+	struct podvol_table *table = NULL;
+	struct sortable *all = NULL;
+	struct sheet *sheet;
+	int status, r;
+
+	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
+		cli_complain(cli, "--sort-by orders one list, as a table, json or yaml");
+		return EXIT_USAGE;
+	}
+	status = asked ? get_tree(cli, asked, &list) : EXIT_FAILED;
+	if (status == EXIT_DONE)
+		status = sort(cli, path, json_get(list, "items"), &all);
+	if (status != EXIT_DONE)
+		return status;
+	r = podvol_table_get(cli->podvol, asked, &table);
+	if (r < 0) {
+		free_keys(all, json_count(json_get(list, "items")));
+		return cli_failed(cli, r);
+	}
+	sheet = cli_table_sheet(table, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace);
+	add_sorted(cli, sheet, table, all, json_count(json_get(list, "items")), with_namespace);
+	if (podvol_table_rows(table) == 0)
+		(void) fprintf(cli->err, "Nothing found.\n");
+	else
+		sheet_print(cli, sheet);
+	sheet_free(sheet);
+	free_keys(all, json_count(json_get(list, "items")));
+	podvol_table_free(table);
+	return EXIT_DONE;
+}

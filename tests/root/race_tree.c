@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * race_tree - a tree that is given to a group, or removed, while its owner changes it and mounts
+ * what is outside over a directory in it; and both by name, as a script would
+ */
+#include "race_kinds.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/mount.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The directory may have gone: a thread may rename another over it. */
+static void mkdir_below(int fd, const char *name)
+{
+	if (mkdirat(fd, name, 0755) < 0 && errno != ENOENT)
+		assert_int_equal(errno, EEXIST);
+}
+
+static void write_below(int fd, const char *name)
+{
+	int file_fd = openat(fd, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (file_fd >= 0)
+		(void) close(file_fd);
+}
+
+/* "tree" as it begins; what is there is left, whatever the threads made of it. */
+static void fill(void)
+{
+	cleanup_close int tree_fd = -EBADF, a_fd = -EBADF, sub_fd = -EBADF;
+
+	mkdir_below(sandbox_fd(), "tree");
+	tree_fd = openat(sandbox_fd(), "tree", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(tree_fd, errno);
+	mkdir_below(tree_fd, "m");
+	mkdir_below(tree_fd, "a");
+	a_fd = openat(tree_fd, "a", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (a_fd < 0)
+		return;
+	mkdir_below(a_fd, "sub");
+	(void) symlinkat(sandbox_path("outside"), a_fd, "link");
+	sub_fd = openat(a_fd, "sub", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub_fd < 0)
+		return;
+	write_below(sub_fd, "x");
+	mkdir_below(sub_fd, "sub");
+}
+
+static void prepare(void)
+{
+	log_open(LOG_EMERG); /* refusals by the thousand */
+	fill();
+}
+
+static int own(unsigned int number)
+{
+	cleanup_close int fd = open(sandbox_path("tree"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct ownership_counts counts = { 0 };
+	struct ownership ownership = { .gid = 1000 + number % 2 };
+
+	assert_return_code(fd, errno);
+	return ownership_apply(fd, &ownership, NULL, &counts, NULL);
+}
+
+static int remove_tree(unsigned int number)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	int r;
+
+	fill();
+	if (number % 8 == 0)
+		(void) sched_yield(); /* somebody may mount on what was just made */
+	r = place_open(sandbox_fd(), sandbox_dir(), "tree", &place, NULL);
+	return r < 0 ? r : remove_empty_dir_contents(&place, NULL);
+}
+
+/* ---- by name ---- */
+
+typedef void visit_fn(const char *path, bool is_directory);
+
+/* Looks what it is, then goes on by name; children first. */
+static void walk_naively(const char *path, visit_fn *visit)
+{
+	cleanup_closedir DIR *directory = NULL;
+	const struct dirent *entry;
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return;
+	if (S_ISDIR(status.st_mode))
+		directory = opendir(path);
+	while (directory && (entry = readdir(directory))) {
+		char child[512];
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		(void) snprintf(child, sizeof(child), "%s/%s", path, entry->d_name);
+		walk_naively(child, visit);
+	}
+	visit(path, S_ISDIR(status.st_mode));
+}
+
+static unsigned int naive_gid;
+
+static void own_naively_one(const char *path, bool is_directory)
+{
+	(void) is_directory;
+	(void) lchown(path, (uid_t) -1, naive_gid);
+}
+
+static int own_naively(unsigned int number)
+{
+	naive_gid = 1000 + number % 2;
+	walk_naively(sandbox_path("tree"), own_naively_one);
+	return 0;
+}
+
+static void remove_naively_one(const char *path, bool is_directory)
+{
+	(void) unlinkat(AT_FDCWD, path, is_directory ? AT_REMOVEDIR : 0);
+}
+
+static int remove_naively(unsigned int number)
+{
+	(void) number;
+	fill();
+	walk_naively(sandbox_path("tree"), remove_naively_one);
+	return 0;
+}
+
+#define HOSTILE                                                                                    \
+	.swaps = { { "tree/a/sub", "tree/a/link" } }, .moves = { { "tree/a", "tree/b" } },         \
+	.prepare = prepare
+/* Whoever walks by name goes into any mount: that would be no fair test of the rest. */
+#define HOSTILE_AND_MOUNTED HOSTILE, .cover = { "tree/m", "outside" }
+
+const struct race race_ownership = { .name = "given to a group",
+				     HOSTILE_AND_MOUNTED,
+				     .attempt = own };
+const struct race race_remove = { .name = "removed", HOSTILE_AND_MOUNTED, .attempt = remove_tree };
+const struct race race_naive_ownership = {
+	.name = "naive: given to a group by name", HOSTILE, .attempt = own_naively, .is_naive = true
+};
+const struct race race_naive_remove = {
+	.name = "naive: removed by name", HOSTILE, .attempt = remove_naively, .is_naive = true
+};

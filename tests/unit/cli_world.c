@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli_world - see cli_world.h
+ */
+#include "cli_world.h"
+
+#include "base/cleanup.h"
+#include "cli/direct.h"
+#include "client/handle.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARGUMENTS_MAX = 24 };
+
+struct podvol {
+	char error[512];
+	int status;
+};
+
+static const struct answer *answers;
+static size_t answer_count;
+char sent[LOG_BYTES], sent_body[LOG_BYTES], sent_accept[128], connected_to[128];
+char *out_text, *err_text;
+bool no_discovery;
+char direct_call[256];
+int direct_result;
+
+/* ---- the library ---- */
+
+int podvol_connect(const char *socket_path, struct podvol **ret)
+{
+	if (socket_path && *socket_path != '/')
+		return -EINVAL;
+	(void) snprintf(connected_to, sizeof(connected_to), "%s", socket_path ? socket_path : "");
+	*ret = calloc(1, sizeof(**ret));
+	return 0;
+}
+
+void podvol_free(struct podvol *podvol)
+{
+	free(podvol);
+}
+
+const char *podvol_error(const struct podvol *podvol)
+{
+	return podvol->error;
+}
+
+int podvol_status(const struct podvol *podvol)
+{
+	return podvol->status;
+}
+
+int handle_failed(struct podvol *podvol, int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void) vsnprintf(podvol->error, sizeof(podvol->error), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+#define RESOURCE(kind, plural, singular, shorts, scope)                                            \
+	"{\"resource\":\"" plural "\",\"responseKind\":{\"kind\":\"" kind "\"},\"scope\":\"" scope \
+	"\",\"singularResource\":\"" singular "\",\"shortNames\":[" shorts "]}"
+
+/* Asked before most verbs: not among what a test compares. */
+static const char *discovery(const char *path)
+{
+	if (strcmp(path, "/api") == 0)
+		return "{\"items\":[{\"metadata\":{},\"versions\":[{\"version\":\"v1\","
+		       "\"resources\":[" RESOURCE("Pod", "pods", "pod", "\"po\"", "Namespaced") "," RESOURCE(
+			       "PersistentVolume", "persistentvolumes", "persistentvolume",
+			       "\"pv\"",
+			       "Cluster") "," RESOURCE("PersistentVolumeClaim",
+						       "persistentvolumeclaims",
+						       "persistentvolumeclaim", "\"pvc\"",
+						       "Namespaced") "," RESOURCE("Event", "events",
+										  "event", "\"ev\"",
+										  "Namespaced") "]}"
+												"]}"
+												"]"
+												"}";
+	if (strcmp(path, "/apis") == 0)
+		return "{\"items\":[{\"metadata\":{\"name\":\"storage.k8s.io\"},\"versions\":[{"
+		       "\"version\":\"v1\",\"resources\":[" RESOURCE(
+			       "StorageClass", "storageclasses", "storageclass", "\"sc\"",
+			       "Cluster") "]}]}]}";
+	return NULL;
+}
+
+int podvol_request(struct podvol *podvol, const struct podvol_request *request,
+		   struct podvol_reply *ret)
+{
+	const char *found = discovery(request->path);
+	size_t used = strlen(sent);
+	char line[1024];
+
+	if (found && !no_discovery) {
+		*ret = (struct podvol_reply){ .status = 200,
+					      .body = strdup(found),
+					      .length = strlen(found) };
+		return 0;
+	}
+	(void) snprintf(line, sizeof(line), "%s %s", request->method, request->path);
+	(void) snprintf(sent + used, sizeof(sent) - used, "%s\n", line);
+	(void) snprintf(sent_accept, sizeof(sent_accept), "%s",
+			request->accept ? request->accept : "");
+	(void) snprintf(sent_body, sizeof(sent_body), "%.*s", (int) request->body_length,
+			request->body ? (const char *) request->body : "");
+	podvol->error[0] = '\0';
+	for (size_t i = 0; i < answer_count; i++) {
+		if (strncmp(line, answers[i].request, strlen(answers[i].request)) != 0)
+			continue;
+		podvol->status = answers[i].status;
+		if (answers[i].error < 0)
+			return handle_failed(podvol, answers[i].error, "%s", answers[i].body);
+		if (ret)
+			*ret = (struct podvol_reply){ .status = answers[i].status,
+						      .body = strdup(answers[i].body),
+						      .length = strlen(answers[i].body) };
+		return 0;
+	}
+	podvol->status = 404;
+	return handle_failed(podvol, -ENOENT, "nothing is there");
+}
+
+void podvol_reply_done(struct podvol_reply *reply)
+{
+	free(reply->body);
+	reply->body = NULL;
+}
+
+/* Watches are test_follow's: here nobody follows. */
+int podvol_watch_open(struct podvol *podvol, const struct podvol_watch_request *request,
+		      struct podvol_watch **ret)
+{
+	return -ENOMEM;
+}
+
+int podvol_watch_fd(const struct podvol_watch *watch)
+{
+	return -EINVAL;
+}
+
+int podvol_watch_process(struct podvol_watch *watch)
+{
+	return -EINVAL;
+}
+
+const char *podvol_watch_error(const struct podvol_watch *watch)
+{
+	return "";
+}
+
+int podvol_watch_status(const struct podvol_watch *watch)
+{
+	return 0;
+}
+
+void podvol_watch_free(struct podvol_watch *watch)
+{
+}
+
+/* ---- without a daemon ---- */
+
+static int direct(const char *what, const char *file, const char *target, const char *root_dir,
+		  struct failure *reterr)
+{
+	(void) snprintf(direct_call, sizeof(direct_call), "%s %s %s %s", what, file, target,
+			root_dir);
+	if (direct_result < 0)
+		return failed_plain(reterr, direct_result, "no plugin claims it");
+	return 0;
+}
+
+int direct_mount(const char *file, const char *target, const char *root_dir, struct failure *reterr)
+{
+	return direct("mount", file, target, root_dir, reterr);
+}
+
+int direct_unmount(const char *target, const char *root_dir, struct failure *reterr)
+{
+	return direct("unmount", "-", target, root_dir, reterr);
+}
+
+/* ---- running ---- */
+
+int run_with(const struct answer *list, size_t count, const char *words)
+{
+	char *argv[ARGUMENTS_MAX], *at = strdup(words), *all = at;
+	FILE *saved_out = stdout, *saved_err = stderr;
+	size_t out_length, err_length;
+	int argc = 0, status;
+
+	answers = list;
+	answer_count = count;
+	sent[0] = sent_body[0] = sent_accept[0] = direct_call[0] = '\0';
+	free(out_text);
+	free(err_text);
+	for (char *word; (word = strsep(&at, " ")) && argc < ARGUMENTS_MAX - 1;)
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	stdout = open_memstream(&out_text, &out_length);
+	stderr = open_memstream(&err_text, &err_length);
+	status = podvolctl_main(argc, argv);
+	(void) fclose(stdout);
+	(void) fclose(stderr);
+	stdout = saved_out;
+	stderr = saved_err;
+	free(all);
+	return status;
+}

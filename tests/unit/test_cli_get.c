@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_cli_get - what podvolctl get asks and prints: tables, templates, several kinds, sorted
+ */
+#include "cli_world.h"
+
+#include "base/cleanup.h"
+#include "client/handle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char pods_table[] =
+	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Name\",\"priority\":0},{\"name\":"
+	"\"Status\",\"priority\":0},{\"name\":\"Node\",\"priority\":1}],\"rows\":[{\"cells\":["
+	"\"web\",\"Running\",\"n1\"],\"object\":{\"metadata\":{\"name\":\"web\",\"namespace\":"
+	"\"default\"}}},{\"cells\":[\"d\xc3\xa4tabase\",\"x\\u001b[31m\",\"n2\"],\"object\":{"
+	"\"metadata\":{\"name\":\"db\",\"namespace\":\"edge\"}}}]}";
+static const char volumes_table[] =
+	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Pod\",\"priority\":0},{\"name\":"
+	"\"Volume\",\"priority\":0},{\"name\":\"State\",\"priority\":0},{\"name\":\"Path\","
+	"\"priority\":0},{\"name\":\"Unique Name\",\"priority\":1},{\"name\":\"Pod UID\","
+	"\"priority\":2},{\"name\":\"Next Retry\",\"priority\":2},{\"name\":\"Spec "
+	"Name\",\"priority\":2}],\"rows\":[{\"cells\":["
+	"\"default/web\",\"data\",\"mounted\",\"/p/data\",\"local/"
+	"disk\",\"u-1\",\"-\",\"disk-1\"]}]}";
+
+static void test_get_table(void **state)
+{
+	const struct answer list[] = { { "GET /api/v1", 0, 200, pods_table } };
+
+	assert_int_equal(RUN(list, "get pods"), EXIT_DONE);
+	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods\n");
+	assert_string_equal(sent_accept, TYPE_TABLE);
+	assert_string_equal(err_text, "");
+	assert_string_equal(out_text, "NAME       STATUS\n"
+				      "web        Running\n"
+				      "d\xc3\xa4tabase   x?[31m\n");
+	assert_int_equal(RUN(list, "get po -A -o wide"), EXIT_DONE);
+	assert_string_equal(sent, "GET /api/v1/pods\n");
+	assert_string_equal(out_text, "NAMESPACE   NAME       STATUS    NODE\n"
+				      "default     web        Running   n1\n"
+				      "edge        d\xc3\xa4tabase   x?[31m    n2\n");
+	assert_int_equal(RUN(list, "-n a/b get pod web -o name"), EXIT_DONE);
+	assert_string_equal(sent, "GET /api/v1/namespaces/a%2Fb/pods/web\n");
+	assert_string_equal(out_text, "pod/web\npod/db\n");
+}
+
+static void test_get_paths(void **state)
+{
+	static const struct {
+		const char *words, *request;
+	} rows[] = {
+		{ "podvolctl get pv", "GET /api/v1/persistentvolumes\n" },
+		{ "podvolctl get PVC c -n x",
+		  "GET /api/v1/namespaces/x/persistentvolumeclaims/c\n" },
+		{ "podvolctl get sc", "GET /apis/storage.k8s.io/v1/storageclasses\n" },
+		{ "podvolctl get volumes", "GET /podvol/v1/volumes\n" },
+		{ "podvolctl get volume kubernetes.io/x",
+		  "GET /podvol/v1/volumes/kubernetes.io%2Fx\n" },
+		{ "podvolctl get manifests", "GET /podvol/v1/manifests\n" },
+		{ "podvolctl get operations", "GET /podvol/v1/operations\n" },
+		{ "podvolctl get events -A", "GET /api/v1/events\n" },
+		{ "podvolctl events", "GET /api/v1/events\n" },
+		{ "podvolctl events -n x", "GET /api/v1/namespaces/x/events\n" },
+		{ "podvolctl mounts web", "GET /podvol/v1/pods/web/volumes\n" },
+		{ "podvolctl mounts -n x web", "GET /podvol/v1/pods/x/web/volumes\n" },
+		{ "podvolctl mounts y/web -n x", "GET /podvol/v1/pods/y/web/volumes\n" },
+	};
+	const struct answer list[] = { { "GET ", 0, 200, pods_table } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(run_with(list, 1, rows[i].words), EXIT_DONE);
+		assert_string_equal(sent, rows[i].request);
+	}
+}
+
+static void test_other_formats(void **state)
+{
+	const struct answer list[] = { { "GET /api/v1", 0, 200, "{\"a\":1}" },
+				       { "GET /podvol", 0, 200, volumes_table } };
+	const struct answer none[] = {
+		{ "GET ", 0, 200, "{\"kind\":\"Table\",\"columnDefinitions\":[],\"rows\":[]}" }
+	};
+
+	assert_int_equal(RUN(list, "get pods -o json"), EXIT_DONE);
+	assert_string_equal(sent_accept, "application/json");
+	assert_string_equal(out_text, "{\"a\":1}\n");
+	assert_int_equal(RUN(list, "get pods --output=yaml"), EXIT_DONE);
+	assert_string_equal(sent_accept, "application/yaml");
+	assert_int_equal(RUN(list, "get volumes -oname"), EXIT_DONE);
+	assert_string_equal(out_text, "volume/local/disk\n");
+	assert_int_equal(RUN(none, "get pods"), EXIT_DONE);
+	assert_string_equal(out_text, "");
+	assert_string_equal(err_text, "Nothing found.\n");
+}
+
+static const char pods_list[] =
+	"{\"kind\":\"PodList\",\"metadata\":{},\"items\":["
+	"{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\"},\"spec\":{\"n\":10}},"
+	"{\"metadata\":{\"name\":\"db\",\"namespace\":\"edge\"},\"spec\":{\"n\":9}}]}";
+
+static void test_templates(void **state)
+{
+	const struct answer list[] = { { "GET /api/v1", 0, 200, pods_list } };
+
+	assert_int_equal(RUN(list, "get pods -o jsonpath={range.items[*]}{.metadata.name};{end}"),
+			 EXIT_USAGE);
+	assert_int_equal(RUN(list, "get pods -o jsonpath={.items[*].metadata.name}"), EXIT_DONE);
+	assert_string_equal(out_text, "web db");
+	assert_int_equal(RUN(list, "get pods,pv -o jsonpath={.kind}:{.items[*].spec.n}"),
+			 EXIT_DONE);
+	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods\n"
+				  "GET /api/v1/persistentvolumes\n");
+	assert_string_equal(out_text, "List:10 9 10 9");
+	assert_int_equal(RUN(list, "get pods -o custom-columns=NAME:.metadata.name,X:{.none}"),
+			 EXIT_DONE);
+	assert_string_equal(out_text, "NAME   X\nweb    <none>\ndb     <none>\n");
+	assert_int_equal(RUN(list, "get pods -o json --sort-by=.spec.n"), EXIT_DONE);
+	assert_non_null(strstr(out_text, "\"n\":9}},{"));
+}
+
+static void test_sorted_table(void **state)
+{
+	const struct answer list[] = { { "GET /api/v1", 0, 200, pods_list } };
+	const struct answer none[] = { { "GET ", 0, 200, "{\"kind\":\"Table\"}" } };
+
+	assert_int_equal(RUN(none, "get pods --sort-by .spec.n"), EXIT_DONE);
+	assert_string_equal(err_text, "Nothing found.\n");
+	/* One body for both questions: a list that is no Table. */
+	assert_int_equal(RUN(list, "get pods --sort-by .spec.n"), EXIT_FAILED);
+	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods\n"
+				  "GET /api/v1/namespaces/default/pods\n");
+}
+
+static void test_get_several(void **state)
+{
+	const struct answer list[] = { { "GET /api/v1/namespaces/default/pods", 0, 200,
+					 pods_table },
+				       { "GET /api/v1/persistentvolumes/", 0, 200, pods_table } };
+
+	assert_int_equal(RUN(list, "get pods web db"), EXIT_DONE);
+	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods/web\n"
+				  "GET /api/v1/namespaces/default/pods/db\n");
+	assert_int_equal(RUN(list, "get pod/web pvc/c pv/v"), EXIT_NOT_FOUND);
+	assert_string_equal(err_text, "podvolctl: nothing is there\n");
+	assert_string_equal(out_text, "NAME           STATUS\n"
+				      "pod/web        Running\n"
+				      "pod/d\xc3\xa4tabase   x?[31m\n"
+				      "\n"
+				      "NAME                        STATUS\n"
+				      "persistentvolume/web        Running\n"
+				      "persistentvolume/d\xc3\xa4tabase   x?[31m\n");
+	assert_int_equal(RUN(list, "get pods -l a=b,c!=d --field-selector spec.nodeName=n"),
+			 EXIT_DONE);
+	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods?labelSelector=a%3Db%2Cc%21"
+				  "%3Dd&fieldSelector=spec.nodeName%3Dn\n");
+}
+
+static void test_kinds(void **state)
+{
+	assert_int_equal(RUN_ALONE("kinds"), EXIT_DONE);
+	assert_non_null(strstr(out_text, "persistentvolumeclaims   pvc           true         "
+					 "PersistentVolumeClaim\n"));
+	assert_non_null(strstr(out_text, "storageclasses           sc            false        "
+					 "StorageClass\n"));
+	assert_non_null(strstr(out_text, "\nmanifests "));
+}
+
+static void test_no_discovery(void **state)
+{
+	const struct answer list[] = { { "GET /api", -ECONNREFUSED, 0, "nobody answers" },
+				       { "GET /podvol", 0, 200, volumes_table } };
+
+	no_discovery = true;
+	assert_int_equal(RUN(list, "get pods"), EXIT_UNREACHABLE);
+	assert_string_equal(err_text, "podvolctl: nobody answers\n");
+	assert_int_equal(RUN(list, "get volumes"), EXIT_DONE);
+	no_discovery = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_get_table),     cmocka_unit_test(test_get_paths),
+		cmocka_unit_test(test_other_formats), cmocka_unit_test(test_templates),
+		cmocka_unit_test(test_sorted_table),  cmocka_unit_test(test_get_several),
+		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_no_discovery),
+	};
+	int result = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(out_text);
+	free(err_text);
+	return result;
+}
