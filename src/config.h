@@ -31,7 +31,7 @@ struct config {
 	char *listen_plain; /* "ADDRESS:PORT" without TLS, loopback only; "" none */
 	char *token_file;   /* "": state_dir's own */
 	int64_t worker_threads, worker_threads_max;
-	int64_t connections_max, request_bytes_max, waits_max, events_max;
+	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;
 	int64_t idle_seconds, request_seconds; /* of connections */
 	bool others_may_read;
 	bool drain;           /* command line only */

@@ -148,6 +148,27 @@ static struct MHD_Response *make_whole(struct request *request)
 	return response;
 }
 
+/* RFC 7234: 299, no agent, the text in quotes. */
+static void add_warnings(const struct exchange *exchange, struct MHD_Response *response)
+{
+	char *at = exchange->warnings;
+
+	while (at && *at) {
+		char header[640] = "299 - \"";
+		size_t length = strcspn(at, "\n"), used = strlen(header);
+
+		for (size_t i = 0; i < length && used + 4 < sizeof(header); i++) {
+			if (at[i] == '"' || at[i] == '\\')
+				header[used++] = '\\';
+			header[used++] = at[i];
+		}
+		header[used++] = '"';
+		header[used] = '\0';
+		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_WARNING, header);
+		at += length + (at[length] == '\n');
+	}
+}
+
 static void add_headers(struct request *request, struct MHD_Response *response)
 {
 	const struct exchange *exchange = &request->exchange;
@@ -156,6 +177,7 @@ static void add_headers(struct request *request, struct MHD_Response *response)
 				       exchange->reply_type);
 	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
 				       "no-cache, private");
+	add_warnings(exchange, response);
 	if (exchange->status == MHD_HTTP_UNAUTHORIZED)
 		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 					       "Bearer realm=\"podvol\"");

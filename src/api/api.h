@@ -2,8 +2,8 @@
 /*
  * api - HTTP: Kubernetes objects at their Kubernetes paths, node views beside them
  *
- *  - /api/v1/..., /apis/storage.k8s.io/v1/...: list, get, create, update, delete, as JSON, YAML or
- *    Table, with Kubernetes' Status answers;
+ *  - /api/v1/..., /apis/storage.k8s.io/v1/...: list, get, watch, create, update, patch, delete, as
+ *    JSON, YAML or Table, with Kubernetes' Status answers;
  *  - /podvol/v1/...: what no store holds: volumes and their states, operations, manifests; apply;
  *    mount, unmount and wait for a pod, answered when it is done or with the reason why not;
  *  - /version, /healthz, /livez, /readyz.
@@ -53,6 +53,7 @@ struct api_options {
 	bool others_may_read; /* peers of the unix socket that are neither root nor in the group */
 	size_t connections_max;   /* of each listener; more wait in its queue; at least 1 */
 	size_t request_bytes_max; /* of a body; more is answered 413 */
+	size_t watches_max;       /* of collections, over all listeners; more are answered 429 */
 	/* At least 1. Until a request begins, and of unread bytes of an answer. */
 	unsigned int idle_seconds;
 	unsigned int request_seconds; /* at least 1: from a request's line to its last byte */

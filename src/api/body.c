@@ -10,8 +10,12 @@
 
 #include "base/cleanup.h"
 
+#include "object/shape.h"
+
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
 {
@@ -105,13 +109,100 @@ static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
 	return 0;
 }
 
+/* ---- names ---- */
+
+/* Without vowels no words come out; without 0, 1 and 3 nobody misreads them. */
+int body_make_name(const char *base, char name[BODY_NAME_BYTES])
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	enum { RANDOM = 5, BASE_MAX = 63 - RANDOM };
+	unsigned char bytes[RANDOM];
+	char end[RANDOM + 1] = "";
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t) sizeof(bytes))
+		return -errno;
+	for (size_t i = 0; i < RANDOM; i++)
+		end[i] = letters[bytes[i] % (sizeof(letters) - 1)];
+	(void) snprintf(name, BODY_NAME_BYTES, "%.*s%s", BASE_MAX, base, end);
+	return 0;
+}
+
+/* Return: 1 when a name was made; 0; a negative errno, and that was replied. */
+static int generate_name(struct exchange *exchange, struct cJSON *tree)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	const char *base = json_string(json_get(metadata, "generateName"), "");
+	char name[BODY_NAME_BYTES];
+	int r;
+
+	if (exchange->method != METHOD_POST || *base == '\0' ||
+	    *json_string(json_get(metadata, "name"), "") != '\0')
+		return 0;
+	r = body_make_name(base, name);
+	if (r == 0)
+		r = json_set_string(metadata, "name", name);
+	if (r < 0)
+		reply_unread(exchange, -ENOMEM, NULL);
+	return r < 0 ? r : 1;
+}
+
+/* ---- fields that nobody knows ---- */
+
+struct unknown {
+	struct exchange *exchange;
+	bool strict;
+	char first[512];
+	size_t count;
+};
+
+static int note_unknown(const char *path, void *userdata)
+{
+	struct unknown *unknown = userdata;
+	char text[512];
+
+	(void) snprintf(text, sizeof(text), "unknown field \"%.400s\"", path);
+	if (unknown->count++ == 0)
+		(void) snprintf(unknown->first, sizeof(unknown->first), "%s", text);
+	if (!unknown->strict)
+		exchange_warn(unknown->exchange, text);
+	return 0;
+}
+
+int body_check_fields(struct exchange *exchange, const struct kind_row *row,
+		      const struct cJSON *tree)
+{
+	const char *mode = api_path_parameter(&exchange->path, "fieldValidation");
+	struct unknown unknown = { .exchange = exchange };
+
+	if (!mode || *mode == '\0')
+		mode = "Warn"; /* as kube-apiserver does unasked */
+	unknown.strict = strcmp(mode, "Strict") == 0;
+	if (strcmp(mode, "Ignore") == 0)
+		return 0;
+	if (!unknown.strict && strcmp(mode, "Warn") != 0) {
+		reply_refusal(exchange, API_INVALID,
+			      "fieldValidation: Unsupported value: \"%.64s\": supported values: "
+			      "\"Ignore\", \"Strict\", \"Warn\"",
+			      mode);
+		return -EINVAL;
+	}
+	(void) object_unknown_fields(tree, row->kind, note_unknown, &unknown);
+	if (!unknown.strict || unknown.count == 0)
+		return 0;
+	reply_refusal(exchange, API_BAD_REQUEST, "strict decoding error: %.400s%s", unknown.first,
+		      unknown.count > 1 ? " and others" : "");
+	return -EBADMSG;
+}
+
+/* ---- the object ---- */
+
 int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
 		const struct object **ret)
 {
 	cleanup_json struct cJSON *tree = NULL;
 	struct reply_details details = { .row = row };
 	struct failure why = { 0 };
-	int r;
+	int r, generated;
 
 	assert(exchange && row && name_space && ret);
 	if (exchange->body_length == 0) {
@@ -134,13 +225,17 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
 		return -EBADMSG;
 	}
 	r = fit_to_path(exchange, row, name_space, tree);
-	if (r < 0)
-		return r;
+	if (r == 0)
+		r = body_check_fields(exchange, row, tree);
+	generated = r < 0 ? r : generate_name(exchange, tree);
+	if (generated < 0)
+		return generated;
 
 	r = object_from_json(tree, ret, &why);
 	if (r < 0) {
 		details.name = json_string(json_get(json_get(tree, "metadata"), "name"), "");
 		reply_error(exchange, r, &details, &why);
+		return r;
 	}
-	return r;
+	return generated;
 }

@@ -167,4 +167,17 @@ void exchange_done(struct exchange *exchange)
 	exchange->body = NULL;
 	free(exchange->reply);
 	exchange->reply = NULL;
+	free(exchange->warnings);
+	exchange->warnings = NULL;
+}
+
+void exchange_warn(struct exchange *exchange, const char *text)
+{
+	char *warnings;
+
+	if (asprintf(&warnings, "%s%s%s", exchange->warnings ? exchange->warnings : "",
+		     exchange->warnings ? "\n" : "", text) < 0)
+		return;
+	free(exchange->warnings);
+	exchange->warnings = warnings;
 }

@@ -70,6 +70,7 @@ enum api_refusal {
 	API_NOT_FOUND,
 	API_METHOD_NOT_ALLOWED,
 	API_NOT_ACCEPTABLE,
+	API_EXPIRED, /* 410: that version is not kept any more, list again */
 	API_CONFLICT,
 	API_ALREADY_EXISTS,
 	API_TOO_LARGE,
@@ -96,13 +97,15 @@ struct exchange {
 	enum api_content content;
 	char *body; /* NUL-terminated; NULL: none */
 	size_t body_length;
-	bool may_wait; /* false: so many requests wait already that this one must not */
+	bool may_wait;           /* false: so many requests wait already that this one must not */
+	struct watches *watches; /* bounds and times the watches; NULL: none are served */
 
 	/* ---- the answer ---- */
 	int status;  /* 0 until there is one */
 	char *reply; /* owned */
 	size_t reply_length;
 	const char *reply_type; /* static */
+	char *warnings;         /* owned; lines for Warning headers; NULL: none */
 	/* A streamed answer; see reply_stream(). */
 	ssize_t (*pull)(void *work, char *buffer, size_t size);
 	/* There is something to pull again; NULL until the transport pulls. */
@@ -171,7 +174,8 @@ void reply_stream_ready(struct exchange *exchange);
 struct reply_details {
 	const struct kind_row *row;
 	const char *name, *uid;
-	const char *field; /* of an invalid object: "spec.volumes[0].name" */
+	const char *field;          /* of an invalid object: "spec.volumes[0].name" */
+	unsigned int retry_seconds; /* 0: not said */
 };
 void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
 			 const struct reply_details *details, const char *message);
@@ -218,9 +222,21 @@ void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tr
 void views_reply_applied(struct exchange *exchange, struct cJSON *tree);
 
 /* body.c */
-/* The one object of a request body; its namespace becomes @name_space where it names none. Replies
- * and returns a negative errno when there is no such object. */
+/* The one object of a request body; its namespace becomes @name_space where it names none.
+ * generateName gives it a name, fieldValidation may refuse it or warn. Replies and returns a
+ * negative errno when there is no such object; 1: its name was made here and may be made anew. */
 int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
 		const struct object **ret);
+
+/* fieldValidation for a tree as its writer made it: a field that nobody knows is refused or warned
+ * of. Replies and returns a negative errno when it is refused. */
+int body_check_fields(struct exchange *exchange, const struct kind_row *row,
+		      const struct cJSON *tree);
+/* "@base" and five characters at random, as the API machinery makes them. Return: 0 or a negative
+ * errno. */
+enum { BODY_NAME_BYTES = 254 };
+int body_make_name(const char *base, char name[BODY_NAME_BYTES]);
+/* One more line for a Warning header; lost without memory. */
+void exchange_warn(struct exchange *exchange, const char *text);
 
 #endif

@@ -269,6 +269,7 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 	request->connection = http_connection(connection);
 	request->exchange.agent = api->options.agent;
 	request->exchange.readers = api->readers;
+	request->exchange.watches = api->watches;
 	request->exchange.credentials = api->options.credentials;
 	request->exchange.answered = answer_is_there;
 	/* The library takes the last blank of the line for the end of the path, others the first.

@@ -26,6 +26,7 @@ static const struct refusal_row {
 	[API_NOT_FOUND] = { 404, "NotFound" },
 	[API_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed" },
 	[API_NOT_ACCEPTABLE] = { 406, "NotAcceptable" },
+	[API_EXPIRED] = { 410, "Expired" },
 	[API_CONFLICT] = { 409, "Conflict" },
 	[API_ALREADY_EXISTS] = { 409, "AlreadyExists" },
 	[API_TOO_LARGE] = { 413, "RequestEntityTooLarge" },
@@ -106,6 +107,39 @@ void reply_object(struct exchange *exchange, int status, const struct object *ob
 			    object->json_length);
 }
 
+/* "Required value: ..." says of which kind the fault is. */
+static const char *cause_of(const char *message)
+{
+	static const struct {
+		const char *begins, *reason; /* metav1.CauseType */
+	} causes[] = {
+		{ "Required value", "FieldValueRequired" },
+		{ "Unsupported value", "FieldValueNotSupported" },
+		{ "Forbidden", "FieldValueForbidden" },
+		{ "Duplicate value", "FieldValueDuplicate" },
+		{ "Not found", "FieldValueNotFound" },
+		{ "Too long", "FieldValueTooLong" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
+		if (strncmp(message, causes[i].begins, strlen(causes[i].begins)) == 0)
+			return causes[i].reason;
+	return "FieldValueInvalid";
+}
+
+/* @message: "...: FIELD: what is wrong"; a cause has the last part. */
+static void add_cause(struct cJSON *details, const char *field, const char *message)
+{
+	struct cJSON *cause = json_add_object(json_add_array(details, "causes"), NULL);
+	const char *at = strstr(message, field);
+
+	if (at && at[strlen(field)] == ':')
+		message = at + strlen(field) + 1 + (at[strlen(field) + 1] == ' ');
+	(void) json_set_string(cause, "reason", cause_of(message));
+	(void) json_set_string(cause, "message", message);
+	(void) json_set_string(cause, "field", field);
+}
+
 static void add_details(struct cJSON *status, const struct reply_details *details,
 			const char *message)
 {
@@ -119,13 +153,10 @@ static void add_details(struct cJSON *status, const struct reply_details *detail
 		(void) json_set_string(tree, "kind", details->row->plural);
 	if (details->uid && *details->uid)
 		(void) json_set_string(tree, "uid", details->uid);
-	if (details->field) {
-		struct cJSON *cause = json_add_object(json_add_array(tree, "causes"), NULL);
-
-		(void) json_set_string(cause, "reason", "FieldValueInvalid");
-		(void) json_set_string(cause, "message", message);
-		(void) json_set_string(cause, "field", details->field);
-	}
+	if (details->field)
+		add_cause(tree, details->field, message);
+	if (details->retry_seconds > 0)
+		(void) json_set_int(tree, "retryAfterSeconds", details->retry_seconds);
 }
 
 static void reply_status(struct exchange *exchange, int code, const char *reason,
@@ -235,6 +266,11 @@ void reply_error(struct exchange *exchange, int error, const struct reply_detail
 				"been modified; please apply your changes to the latest version "
 				"and try again",
 				details->row->plural, dot, details->row->group, name);
+		break;
+	case -EBADMSG:
+	case -E2BIG:
+		refusal = error == -E2BIG ? API_TOO_LARGE : API_BAD_REQUEST;
+		(void) snprintf(message, sizeof(message), "%s", text);
 		break;
 	case -ENOBUFS:
 		refusal = API_TOO_MANY_REQUESTS;

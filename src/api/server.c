@@ -8,6 +8,7 @@
 
 #include "api/listen.h"
 #include "api/peer.h"
+#include "api/watches.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -87,6 +88,8 @@ int api_new(const struct api_options *options, struct api **ret, struct failure 
 	r = start_readers(api, reterr);
 	if (r == 0)
 		r = start_deadlines(api, reterr);
+	if (r == 0 && watches_new(options->event, options->watches_max, &api->watches) < 0)
+		r = failed(reterr, -ENOMEM, "cannot prepare watches");
 	if (r == 0)
 		r = start_listeners(api, reterr);
 	if (r < 0) {
@@ -108,6 +111,7 @@ struct api *api_free(struct api *api)
 	for (size_t i = 0; i < api->listener_count; i++)
 		listener_stop(&api->listeners[i]);
 	assert(!api->requests && api->body_bytes == 0 && api->reply_bytes == 0);
+	api->watches = watches_free(api->watches);
 	api->deadlines = deadlines_free(api->deadlines);
 	/* What they still read belongs to nobody now and frees itself. */
 	api->readers = worker_pool_free(api->readers);

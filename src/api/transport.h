@@ -39,6 +39,7 @@ struct api {
 	size_t listener_count;
 	struct worker_return *from_readers;
 	struct worker_pool *readers;
+	struct watches *watches;
 	struct request *requests;
 	size_t body_bytes, reply_bytes; /* of all requests, in memory */
 	bool stopping;

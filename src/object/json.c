@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,22 @@ struct cJSON *json_member(struct cJSON *object, const char *key)
 const struct cJSON *json_get(const struct cJSON *object, const char *key)
 {
 	return json_member((struct cJSON *) object, key);
+}
+
+const struct cJSON *json_get_path(const struct cJSON *object, const char *path)
+{
+	char key[64];
+
+	for (;;) {
+		size_t length = strcspn(path, ".");
+
+		assert(length < sizeof(key));
+		(void) snprintf(key, sizeof(key), "%.*s", (int) length, path);
+		object = json_get(object, key);
+		if (path[length] == '\0')
+			return object;
+		path += length + 1;
+	}
 }
 
 const struct cJSON *json_at(const struct cJSON *array, size_t index)

@@ -42,6 +42,8 @@ char *json_print_yaml(const struct cJSON *tree);
 /* Reading. Every function accepts NULL and answers "absent". Paths are fixed key names, outermost
  * first. */
 const struct cJSON *json_get(const struct cJSON *object, const char *key);
+/* The member at "spec.source.name", for names that hold no dots and fit 63 bytes. */
+const struct cJSON *json_get_path(const struct cJSON *object, const char *path);
 /* The element at @index; NULL past the end. Linear: walk with json_next() instead. */
 const struct cJSON *json_at(const struct cJSON *array, size_t index);
 /* Elements or members. */

@@ -282,8 +282,10 @@ int persistent_volume_validate_update(const struct object *old, const struct obj
 		if (r < 0)
 			return violations_broken(found, r);
 		if (!same)
-			return field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
-					       fixed[i].text, found);
+			r = field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
+					    fixed[i].text, found);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

@@ -83,26 +83,16 @@ int storage_class_validate(const struct cJSON *tree, struct violations *found)
 int storage_class_validate_update(const struct object *old, const struct object *new_object,
 				  struct violations *found)
 {
-	static const struct {
-		const char *member, *text;
-	} fixed[] = {
-		{ "provisioner", "updates to provisioner are forbidden." },
-		{ "parameters", "updates to parameters are forbidden." },
-		{ "reclaimPolicy", "updates to reclaimPolicy are forbidden." },
-		{ "volumeBindingMode", "field is immutable" },
+	static const struct fixed_field fixed[] = {
+		{ "provisioner", VIOLATION_FORBIDDEN, "updates to provisioner are forbidden." },
+		{ "parameters", VIOLATION_FORBIDDEN, "updates to parameters are forbidden." },
+		{ "reclaimPolicy", VIOLATION_FORBIDDEN, "updates to reclaimPolicy are forbidden." },
+		{ "volumeBindingMode", VIOLATION_FORBIDDEN, "field is immutable" },
+		{ 0 },
 	};
-	bool same = true;
 
 	assert(old->kind == KIND_STORAGE_CLASS && new_object->kind == KIND_STORAGE_CLASS);
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
-		int r = update_is_same(old, new_object, fixed[i].member, NULL, &same);
-
-		if (r < 0)
-			return violations_broken(found, r);
-		if (!same)
-			return field_forbidden(FIELD(NULL, fixed[i].member), fixed[i].text, found);
-	}
-	return 0;
+	return update_check_fixed(old, new_object, fixed, found);
 }
 
 /* The beta annotation counts as well, as in Kubernetes. */

@@ -99,27 +99,10 @@ static void add_columns(struct cJSON *table, const struct kind_row *kind)
 	}
 }
 
-/* Names of members hold no dots. NULL when one of them is absent. */
-static const struct cJSON *find_path(const struct cJSON *tree, const char *path)
-{
-	char key[64];
-
-	for (;;) {
-		size_t length = strcspn(path, ".");
-
-		assert(length < sizeof(key));
-		(void) snprintf(key, sizeof(key), "%.*s", (int) length, path);
-		tree = json_get(tree, key);
-		if (path[length] == '\0')
-			return tree;
-		path += length + 1;
-	}
-}
-
 static void cell_of_path(const struct table_column *column, const struct cJSON *tree,
 			 char text[TABLE_CELL_BYTES])
 {
-	const struct cJSON *item = find_path(tree, column->path);
+	const struct cJSON *item = json_get_path(tree, column->path);
 	const char *value = json_string(item, column->when_absent ? column->when_absent : "");
 	int64_t number;
 

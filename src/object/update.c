@@ -5,9 +5,11 @@
 #include "object/update.h"
 
 #include "base/cleanup.h"
+#include "object/field.h"
 #include "object/json_tree.h"
 
 #include <assert.h>
+#include <errno.h>
 
 int update_is_same(const struct object *old, const struct object *new_object, const char *member,
 		   int (*hide)(struct cJSON *value, const struct cJSON *old_value), bool *ret)
@@ -29,5 +31,32 @@ int update_is_same(const struct object *old, const struct object *new_object, co
 	}
 	if (r == 0)
 		*ret = json_equal(json_get(before, member), json_get(now, member));
+	return r;
+}
+
+static int check_field(const struct cJSON *before, const struct cJSON *now,
+		       const struct fixed_field *fixed, struct violations *found)
+{
+	const char *text = fixed->text ? fixed->text : "field is immutable";
+
+	if (json_equal(before, now))
+		return 0;
+	if (fixed->type == VIOLATION_FORBIDDEN)
+		return field_forbidden(FIELD(NULL, fixed->path), text, found);
+	return field_invalid(FIELD(NULL, fixed->path), json_string(now, NULL), text, found);
+}
+
+int update_check_fixed(const struct object *old, const struct object *new_object,
+		       const struct fixed_field *fixed, struct violations *found)
+{
+	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
+	int r = 0;
+
+	assert(fixed);
+	if (!before || !now)
+		return violations_broken(found, -ENOMEM);
+	for (; fixed->path && r == 0; fixed++)
+		r = check_field(json_get_path(before, fixed->path), json_get_path(now, fixed->path),
+				fixed, found);
 	return r;
 }

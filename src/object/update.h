@@ -7,7 +7,7 @@
 #ifndef PODVOL_OBJECT_UPDATE_H
 #define PODVOL_OBJECT_UPDATE_H
 
-#include "object/object.h"
+#include "object/violation.h"
 
 /**
  * update_is_same - compare one member of two versions
@@ -20,5 +20,17 @@
  */
 int update_is_same(const struct object *old, const struct object *new_object, const char *member,
 		   int (*hide)(struct cJSON *value, const struct cJSON *old_value), bool *ret);
+
+/* A field that no update may change. */
+struct fixed_field {
+	const char *path; /* "spec.source"; names of members hold no dots */
+	/* VIOLATION_FORBIDDEN or VIOLATION_INVALID, as Kubernetes has it for this field. */
+	enum violation_type type;
+	const char *text; /* NULL: "field is immutable" */
+};
+
+/* Notes each of @fixed (ended by a NULL path) that differs. Return: 0; -EINVAL; -ENOMEM. */
+int update_check_fixed(const struct object *old, const struct object *new_object,
+		       const struct fixed_field *fixed, struct violations *found);
 
 #endif

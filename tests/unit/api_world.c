@@ -18,6 +18,7 @@ enum { TURNS_MAX = 1000, TURN_USEC = 10000 };
 enum api_form world_form;
 enum api_content world_content;
 bool world_may_wait;
+unsigned int world_rights;
 
 const char world_pv_json[] =
 	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"disk\"},"
@@ -176,6 +177,7 @@ void world_prepare(struct world *world, enum api_method method, const char *uri,
 	struct exchange *exchange = &world->exchange;
 	struct failure why;
 
+	exchange_abandon(exchange);
 	exchange_done(exchange);
 	memset(exchange, 0, sizeof(*exchange));
 	world->answers = 0;
@@ -186,6 +188,8 @@ void world_prepare(struct world *world, enum api_method method, const char *uri,
 	exchange->form = world_form;
 	exchange->content = world_content;
 	exchange->may_wait = world_may_wait;
+	exchange->rights = world_rights;
+	exchange->watches = world->watches;
 	if (body) {
 		exchange->body = strdup(body);
 		exchange->body_length = strlen(body);
@@ -213,6 +217,52 @@ int world_request(struct world *world, enum api_method method, const char *uri, 
 	assert_non_null(world->exchange.reply);
 	assert_int_equal(strlen(world->exchange.reply), world->exchange.reply_length);
 	return world->exchange.status;
+}
+
+/* ---- streams ---- */
+
+static void count_wake_up(struct exchange *exchange)
+{
+	struct world *world =
+		(struct world *) ((char *) exchange - offsetof(struct world, exchange));
+
+	world->wake_ups++;
+}
+
+const char *world_pull(struct world *world, size_t step)
+{
+	struct exchange *exchange = &world->exchange;
+	cleanup_free char *buffer = malloc(step);
+	size_t length = 0;
+	FILE *file;
+	ssize_t n;
+
+	assert_non_null(buffer);
+	assert_non_null(exchange->pull);
+	exchange->pull_ready = count_wake_up;
+	world->wake_ups = 0;
+	free(world->pulled);
+	file = open_memstream(&world->pulled, &length);
+	assert_non_null(file);
+	while ((n = exchange->pull(exchange->work, buffer, step)) > 0) {
+		assert_true((size_t) n <= step);
+		assert_int_equal(fwrite(buffer, 1, (size_t) n, file), n);
+	}
+	assert_int_equal(fclose(file), 0);
+	world->stream_ended = n < 0;
+	return world->pulled;
+}
+
+void world_wait_for_wake_up(struct world *world)
+{
+	for (int i = 0; i < TURNS_MAX && world->wake_ups == 0; i++)
+		assert_true(sd_event_run(world->event, TURN_USEC) >= 0);
+	assert_true(world->wake_ups > 0);
+}
+
+void world_leave(struct world *world)
+{
+	exchange_abandon(&world->exchange);
 }
 
 const char *world_reply(const struct world *world)
@@ -259,6 +309,7 @@ int world_set_up(void **state)
 	world_form = FORM_JSON;
 	world_content = CONTENT_JSON;
 	world_may_wait = true;
+	world_rights = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS;
 	(void) snprintf(world->directory, sizeof(world->directory), "/tmp/podvol-api-XXXXXX");
 	assert_non_null(mkdtemp(world->directory));
 	assert_true(sd_event_new(&world->event) >= 0);
@@ -267,6 +318,7 @@ int world_set_up(void **state)
 	assert_int_equal(worker_return_new(world->event, 0, &world->from_readers), 0);
 	assert_int_equal(worker_pool_new("readers", world->from_readers, &limits, &world->readers),
 			 0);
+	assert_int_equal(watches_new(world->event, WORLD_WATCHES, &world->watches), 0);
 	world->agent.ready = true;
 	*state = world;
 	return 0;
@@ -289,6 +341,8 @@ int world_tear_down(void **state)
 
 	exchange_abandon(&world->exchange);
 	exchange_done(&world->exchange);
+	free(world->pulled);
+	(void) watches_free(world->watches);
 	(void) worker_pool_free(world->readers);
 	(void) worker_return_free(world->from_readers);
 	(void) store_free(world->agent.store);

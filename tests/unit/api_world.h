@@ -9,6 +9,7 @@
 
 #include "agent.h"
 #include "api/exchange.h"
+#include "api/watches.h"
 
 struct agent {
 	struct store *store;
@@ -33,15 +34,20 @@ struct agent {
 	void *plan_userdata;
 };
 
+enum { WORLD_WATCHES = 4 };
+
 struct world {
 	sd_event *event;
 	struct agent agent;
 	struct worker_return *from_readers;
 	struct worker_pool *readers;
+	struct watches *watches;
 	char directory[64];
 	/* Of the last request. */
 	struct exchange exchange;
-	unsigned int answers;
+	unsigned int answers, wake_ups;
+	char *pulled; /* of a stream; owned */
+	bool stream_ended;
 };
 
 int world_set_up(void **state);
@@ -57,9 +63,18 @@ int world_request(struct world *world, enum api_method method, const char *uri, 
 extern enum api_form world_form;
 extern enum api_content world_content;
 extern bool world_may_wait;
+extern unsigned int world_rights;
 
 /* Turns the loop until the request is answered or nothing happens any more. */
 void world_turn(struct world *world);
+
+/* What a stream has to say now, at most @step bytes at a time; world->stream_ended when it is over.
+ * Valid until the next call. */
+const char *world_pull(struct world *world, size_t step);
+/* Turns the loop until the stream was woken since the last pull; asserts that it was. */
+void world_wait_for_wake_up(struct world *world);
+/* The client leaves. */
+void world_leave(struct world *world);
 
 const char *world_reply(const struct world *world);
 /* A string in the last answer, by dotted path ("details.name", "items.0.kind"); "" absent. */

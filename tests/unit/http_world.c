@@ -36,6 +36,7 @@ int served_set_up(void **state)
 	struct served *served = calloc(1, sizeof(*served));
 	struct api_options options = { .connections_max = CONNECTIONS,
 				       .request_bytes_max = BODY_BYTES,
+				       .watches_max = CONNECTIONS,
 				       .idle_seconds = IDLE_SECONDS,
 				       .request_seconds = IDLE_SECONDS };
 	struct api_listen_options listen = { .tls_address = "", .plain_address = "" };

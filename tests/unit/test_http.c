@@ -76,7 +76,7 @@ static void test_refused_heads(void **state)
 	assert_int_equal(ask(served, "POST /podvol/v1/apply HTTP/1.1\r\n" HOST
 				     "Content-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"),
 			 415);
-	assert_int_equal(ask(served, "PATCH /api/v1/persistentvolumes/x HTTP/1.1\r\n" HOST "\r\n"),
+	assert_int_equal(ask(served, "BREW /api/v1/persistentvolumes/x HTTP/1.1\r\n" HOST "\r\n"),
 			 405);
 	long_request(text, API_URI_BYTES_MAX + 1);
 	assert_int_equal(ask(served, text), 414);
