@@ -63,12 +63,15 @@ struct cli {
 	struct kinds *kinds;          /* kinds.c: asked once */
 	uint64_t progress_since_usec; /* progress.c: 0, nothing is waited for */
 	bool progress_is_shown;
+	size_t said_columns; /* sentence.c: of the line that is being written */
+	bool said_paragraph; /* and one was ended before */
 };
 
 typedef int verb_fn(struct cli *cli);
 
-verb_fn verb_apply, verb_completion, verb_delete, verb_describe, verb_events, verb_get, verb_kinds,
-	verb_kubeconfig, verb_mount, verb_mounts, verb_unmount, verb_version, verb_wait;
+verb_fn verb_apply, verb_completion, verb_delete, verb_describe, verb_events, verb_explain_state,
+	verb_get, verb_kinds, verb_kubeconfig, verb_mount, verb_mounts, verb_unmount, verb_version,
+	verb_wait;
 
 /* ---- command_line.c ---- */
 

@@ -226,7 +226,7 @@ static int show_tables(struct cli *cli, const struct get_request *request)
 
 /* ---- objects ---- */
 
-int get_tree(struct cli *cli, const char *path, struct cJSON **ret)
+static int get_tree_or(struct cli *cli, const char *path, bool may_lack, struct cJSON **ret)
 {
 	const struct podvol_request request = { .method = "GET", .path = path };
 	struct podvol_reply reply = { 0 };
@@ -245,7 +245,19 @@ int get_tree(struct cli *cli, const char *path, struct cJSON **ret)
 		}
 	}
 	podvol_reply_done(&reply);
+	if (r == -ENOENT && may_lack)
+		return EXIT_DONE;
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+int get_tree(struct cli *cli, const char *path, struct cJSON **ret)
+{
+	return get_tree_or(cli, path, false, ret);
+}
+
+int get_tree_if_there(struct cli *cli, const char *path, struct cJSON **ret)
+{
+	return get_tree_or(cli, path, true, ret);
 }
 
 /* Lists give their items to @items; single objects themselves. Takes @tree. */

@@ -35,6 +35,9 @@ char *get_path(const struct get_request *request, const struct get_target *targe
 /* What a path answers. Return: EXIT_DONE, or an exit status after a complaint. */
 int get_tree(struct cli *cli, const char *path, struct cJSON **ret);
 
+/* The same, and EXIT_DONE with @ret as it was when nothing is there. */
+int get_tree_if_there(struct cli *cli, const char *path, struct cJSON **ret);
+
 /* ---- template.c ---- */
 
 /* Can -o jsonpath= or custom-columns= with this text be served? False after a complaint. */

@@ -72,7 +72,9 @@ void cli_table_row(struct sheet *sheet, const struct podvol_table *table, size_t
 	for (size_t i = 0; i < count; i++)
 		if (podvol_table_priority(table, i) <= priority)
 			cells[shown++] = podvol_table_cell(table, row, i);
-	if (*prefix && asprintf(&name, "%s%s", prefix, cells[with_namespace]) >= 0)
+	/* Events and the like begin with something else. */
+	if (*prefix && strcmp(podvol_table_name(table, 0), "Name") == 0 &&
+	    asprintf(&name, "%s%s", prefix, cells[with_namespace]) >= 0)
 		cells[with_namespace] = name;
 	sheet_add(sheet, cells);
 }

@@ -256,6 +256,16 @@ const struct verb verbs[] = {
 		.help = "all that is known about a pod or a volume",
 	},
 	{
+		.name = "explain-state",
+		.arguments = "POD | VOLUME",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(&name_space),
+		.words = { WORD_POD, WORD_NONE },
+		.run = verb_explain_state,
+		.help = "what is wanted, what is, what blocks it and what happens next",
+	},
+	{
 		.name = "mounts",
 		.arguments = "POD",
 		.min = 1,

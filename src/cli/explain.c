@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * explain - what is wanted, what is, what blocks it and what happens next, in whole sentences
+ *
+ * For whoever was woken: nothing here has to be known to read it. One paragraph per volume of a
+ * pod, or per pod of a volume; first the verdict, then the reasons. Asks only, changes nothing.
+ */
+#include "cli/get.h"
+
+#include "cli/screen.h"
+#include "cli/sentence.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+static const char *text_of(const struct cJSON *item, const char *key)
+{
+	return json_string(json_get(item, key), "");
+}
+
+/* ---- one use of a volume ---- */
+
+enum verdict { VERDICT_DONE, VERDICT_RUNNING, VERDICT_RETRY, VERDICT_HELD, VERDICT_TURN };
+
+static bool is_settled(const struct cJSON *row)
+{
+	bool wanted = json_bool(json_get(row, "wanted"), false);
+
+	return wanted == (strcmp(text_of(row, "state"), "mounted") == 0) &&
+	       *text_of(row, "step") == '\0';
+}
+
+static enum verdict judge(const struct cJSON *row, bool is_held)
+{
+	if (is_settled(row))
+		return VERDICT_DONE;
+	if (*text_of(row, "error"))
+		return VERDICT_RETRY;
+	if (*text_of(row, "step"))
+		return VERDICT_RUNNING;
+	return is_held ? VERDICT_HELD : VERDICT_TURN;
+}
+
+static void say_what_is(struct cli *cli, const struct cJSON *row)
+{
+	const char *state = text_of(row, "state"), *path = text_of(row, "path");
+
+	if (strcmp(state, "mounted") == 0)
+		say(cli, "It is mounted at %s%s.", path,
+		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
+	else if (strcmp(state, "uncertain") == 0)
+		say(cli,
+		    "An operation broke off, so that nobody knows whether it is mounted%s%s; the "
+		    "next "
+		    "one finds out.",
+		    *path ? " at " : "", path);
+	else
+		say(cli, "It is not mounted.");
+}
+
+static void say_what_is_wanted(struct cli *cli, const struct cJSON *row)
+{
+	const char *source = text_of(row, "source"), *plugin = text_of(row, "plugin");
+
+	if (!json_bool(json_get(row, "wanted"), false))
+		say(cli, "Volume '%s' of pod '%s' is not wanted any more: it is to be unmounted.",
+		    text_of(row, "volume"), text_of(row, "pod"));
+	else
+		say(cli, "Volume '%s' is wanted by pod '%s'%s%s%s%s%s.", text_of(row, "volume"),
+		    text_of(row, "pod"), *source ? ", from '" : "", source, *source ? "'" : "",
+		    *plugin ? " by " : "", plugin);
+}
+
+/* What is under way: a step, its part, since when, which try. */
+static void say_step(struct cli *cli, const struct cJSON *row)
+{
+	const char *stage = text_of(row, "stage"), *progress = text_of(row, "progress");
+	char since[SENTENCE_TIME_BYTES];
+	int64_t attempts = 0;
+
+	(void) json_int64(json_get(row, "attempts"), &attempts);
+	sentence_since(text_of(row, "since"), since);
+	say(cli, "Step '%s' is running%s%s%s%s%s%s%s.", text_of(row, "step"),
+	    *stage ? ", at '" : "", stage, *stage ? "'" : "", *since ? ", since " : "", since,
+	    *progress ? ": " : "", progress);
+	if (attempts > 0)
+		say(cli, "%lld earlier %s failed.", (long long) attempts,
+		    attempts == 1 ? "attempt" : "attempts");
+}
+
+static void say_failure(struct cli *cli, const struct cJSON *row)
+{
+	const char *stage = text_of(row, "stage");
+	char since[SENTENCE_TIME_BYTES], next[SENTENCE_TIME_BYTES];
+	int64_t attempts = 0;
+
+	if (strcmp(text_of(row, "step"), "look_up") == 0) {
+		say(cli, "It is blocked, because it cannot be found out what to mount: %s.",
+		    text_of(row, "error"));
+		say(cli,
+		    "As soon as the objects it names are there and right, it goes on by itself.");
+		return;
+	}
+	(void) json_int64(json_get(row, "attempts"), &attempts);
+	sentence_since(text_of(row, "since"), since);
+	sentence_until(text_of(row, "nextRetry"), next);
+	say(cli, "It is blocked: step '%s' failed%s%s%s: %s.", text_of(row, "step"),
+	    *stage ? " at '" : "", stage, *stage ? "'" : "", text_of(row, "error"));
+	if (attempts > 0)
+		say(cli, "That was attempt %lld%s%s%s.", (long long) attempts,
+		    *since ? ", begun " : "", since, *since ? " ago" : "");
+	if (*next)
+		say(cli, "It is tried again %s, by itself.", next);
+	else
+		say(cli, "It is being tried again now.");
+}
+
+static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
+{
+	bool wanted = json_bool(json_get(row, "wanted"), false);
+
+	say_what_is_wanted(cli, row);
+	say_what_is(cli, row);
+	switch (judge(row, is_held)) {
+	case VERDICT_DONE:
+		say(cli, "That is as it should be: nothing has to happen.");
+		break;
+	case VERDICT_RUNNING:
+		say_step(cli, row);
+		break;
+	case VERDICT_RETRY:
+		say_failure(cli, row);
+		break;
+	case VERDICT_HELD:
+		say(cli, "It stays until the containers that hold the pod have ended.");
+		break;
+	case VERDICT_TURN:
+		say(cli, "It waits for its turn to be %s, which comes by itself.",
+		    wanted ? "mounted" : "unmounted");
+		break;
+	}
+	say_end(cli);
+}
+
+/* ---- a pod ---- */
+
+/* A daemon that knows no holds yet has none. */
+static bool explain_holds(struct cli *cli, const char *base)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	cleanup_free char *path = NULL;
+	const struct cJSON *hold;
+
+	if (asprintf(&path, "%s/holds", base) < 0) {
+		path = NULL;
+		return false;
+	}
+	if (get_tree_if_there(cli, path, &tree) != EXIT_DONE || !tree)
+		return false;
+	for (hold = json_first(json_get(tree, "items")); hold; hold = json_next(hold)) {
+		char since[SENTENCE_TIME_BYTES];
+		int64_t pid = 0;
+
+		(void) json_int64(json_get(hold, "pid"), &pid);
+		sentence_since(text_of(hold, "since"), since);
+		say(cli, "Container '%s' holds the pod%s%s: none of its volumes is taken away.",
+		    text_of(hold, "container"), *since ? " since " : "", since);
+		if (pid > 0)
+			say(cli, "That ends with process %lld.", (long long) pid);
+		else if (*text_of(hold, "cgroup"))
+			say(cli, "That ends when cgroup '%s' is empty.", text_of(hold, "cgroup"));
+		else
+			say(cli, "That ends with: podvolctl release.");
+		say_end(cli);
+	}
+	return json_count(json_get(tree, "items")) > 0;
+}
+
+/* A manifest that was refused: what is in force is older than what the file says. */
+static void explain_manifest(struct cli *cli, const char *name_space, const char *name)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *item;
+
+	if (get_tree_if_there(cli, "/podvol/v1/manifests", &tree) != EXIT_DONE)
+		return;
+	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
+		const char *space = text_of(item, "namespace");
+		char since[SENTENCE_TIME_BYTES];
+		int64_t line = 0;
+
+		if (strcmp(text_of(item, "kind"), "Pod") != 0 ||
+		    strcmp(text_of(item, "name"), name) != 0 ||
+		    strcmp(*space && strcmp(space, "-") != 0 ? space : "default", name_space) != 0)
+			continue;
+		(void) json_int64(json_get(item, "line"), &line);
+		sentence_since(text_of(item, "since"), since);
+		say(cli, "Its manifest '%s' is refused%s%s, for line %lld: %s.",
+		    text_of(item, "file"), *since ? " since " : "", since, (long long) line,
+		    text_of(item, "text"));
+		say(cli, "Until the file is mended, what was accepted before stays in force.");
+		say_end(cli);
+	}
+}
+
+static void split_pod(const char *pod, char name_space[64], char name[254])
+{
+	const char *slash = strchr(pod, '/');
+
+	(void) snprintf(name_space, 64, "%.*s", slash ? (int) (slash - pod) : 7,
+			slash ? pod : "default");
+	(void) snprintf(name, 254, "%s", slash ? slash + 1 : pod);
+}
+
+static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *rows, const char *base)
+{
+	const struct cJSON *row = json_first(json_get(rows, "items"));
+	const char *known_as = row ? text_of(row, "pod") : pod;
+	char name_space[64], name[254];
+	bool is_held;
+
+	split_pod(*known_as ? known_as : pod, name_space, name);
+	is_held = explain_holds(cli, base);
+	explain_manifest(cli, name_space, name);
+	if (!row) {
+		say(cli, "Pod '%s/%s' is stored and has no volumes that podvold has to mount.",
+		    name_space, name);
+		say_end(cli);
+	}
+	for (; row; row = json_next(row))
+		explain_row(cli, row, is_held);
+	return EXIT_DONE;
+}
+
+/* ---- what is not mounted for anybody ---- */
+
+static int explain_stored_volume(struct cli *cli, const char *word, const struct cJSON *volume)
+{
+	const struct cJSON *claim = json_get(json_get(volume, "spec"), "claimRef");
+
+	say(cli, "Volume '%s' is stored, in phase '%s'.", word,
+	    text_of(json_get(volume, "status"), "phase"));
+	if (claim)
+		say(cli, "It belongs to claim '%s/%s'.", text_of(claim, "namespace"),
+		    text_of(claim, "name"));
+	else
+		say(cli, "It belongs to no claim.");
+	say(cli, "No pod of this node uses it, so that nothing has to happen.");
+	say_end(cli);
+	return EXIT_DONE;
+}
+
+static int explain_claim(struct cli *cli, const char *name_space, const char *word,
+			 const struct cJSON *claim)
+{
+	const char *volume = text_of(json_get(claim, "spec"), "volumeName");
+	const char *phase = text_of(json_get(claim, "status"), "phase");
+
+	say(cli, "Claim '%s/%s' is stored, in phase '%s'.", name_space, word,
+	    *phase ? phase : "Pending");
+	if (*volume)
+		say(cli, "Its volume is '%s': podvolctl explain-state %s says more.", volume,
+		    volume);
+	else
+		say(cli,
+		    "It has no volume yet: one that is free and fits has to be stored, or made.");
+	say_end(cli);
+	return EXIT_DONE;
+}
+
+/* Return: EXIT_NOT_FOUND without a complaint when nothing has this name. */
+static int explain_stored(struct cli *cli, const char *word)
+{
+	const char *name_space = cli->name_space ? cli->name_space : "default";
+	cleanup_free char *escaped = podvol_escape(word), *space = podvol_escape(name_space);
+	cleanup_free char *volume_path = NULL, *claim_path = NULL;
+	cleanup_json struct cJSON *volume = NULL, *claim = NULL;
+	int status;
+
+	if (!escaped || !space ||
+	    asprintf(&volume_path, "/api/v1/persistentvolumes/%s", escaped) < 0 ||
+	    asprintf(&claim_path, "/api/v1/namespaces/%s/persistentvolumeclaims/%s", space,
+		     escaped) < 0)
+		return EXIT_FAILED;
+	status = get_tree_if_there(cli, volume_path, &volume);
+	if (status == EXIT_DONE && volume)
+		return explain_stored_volume(cli, word, volume);
+	if (status == EXIT_DONE)
+		status = get_tree_if_there(cli, claim_path, &claim);
+	if (status == EXIT_DONE && claim)
+		return explain_claim(cli, name_space, word, claim);
+	return status == EXIT_DONE ? EXIT_NOT_FOUND : status;
+}
+
+/* ---- the verb ---- */
+
+/* "/podvol/v1/pods/[NAMESPACE/]NAME" */
+static char *pod_base(struct cli *cli)
+{
+	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
+	char *slash = pod ? strchr(pod, '/') : NULL;
+	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod), *space = NULL;
+	char *base;
+
+	if (slash)
+		*slash = '\0';
+	space = podvol_escape(slash ? pod : "");
+	if (!name || !space ||
+	    asprintf(&base, "/podvol/v1/pods/%s%s%s", space, slash ? "/" : "", name) < 0)
+		return NULL;
+	return base;
+}
+
+/* Paths and unique names have more slashes than a namespace and a name. */
+static bool may_be_pod(const char *word)
+{
+	const char *slash = strchr(word, '/');
+
+	return !slash || (slash != word && slash[1] && !strchr(slash + 1, '/'));
+}
+
+static int get_rows(struct cli *cli, const char *base, const char *end, struct cJSON **ret)
+{
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", base, end) < 0) {
+		path = NULL;
+		return EXIT_FAILED;
+	}
+	return get_tree_if_there(cli, path, ret);
+}
+
+int verb_explain_state(struct cli *cli)
+{
+	const char *word = cli->arguments[0];
+	cleanup_free char *base = pod_base(cli), *escaped = podvol_escape(word);
+	cleanup_json struct cJSON *rows = NULL;
+	int status;
+
+	if (!base || !escaped) {
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	status = may_be_pod(word) ? get_rows(cli, base, "volumes", &rows) : EXIT_DONE;
+	if (status == EXIT_DONE && rows)
+		return explain_pod(cli, word, rows, base);
+	if (status == EXIT_DONE)
+		status = get_rows(cli, "/podvol/v1/volumes", escaped, &rows);
+	if (status == EXIT_DONE && rows) {
+		const struct cJSON *row = json_first(json_get(rows, "items"));
+
+		for (; row; row = json_next(row))
+			explain_row(cli, row, false);
+		return EXIT_DONE;
+	}
+	if (status == EXIT_DONE)
+		status = explain_stored(cli, word);
+	if (status == EXIT_NOT_FOUND) {
+		char name_space[64], name[254];
+
+		split_pod(word, name_space, name);
+		explain_manifest(cli, name_space, name);
+		cli_complain(cli, "no pod, volume or claim '%s' is known here", word);
+	}
+	return status;
+}
