@@ -95,8 +95,8 @@ enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
 struct stage {
 	const char *name; /* what describe shows: "bind the source" */
 	enum stage_place place;
-	/* WORKER, LONG, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already
-	 * mounted); a negative errno with report->failure filled. */
+	/* WORKER, LONG, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do
+	 * (already mounted); a negative errno with report->failure filled. */
 	int (*run)(void *data, struct stage_report *report);
 	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of
 	 * run. A negative errno means it did not begin. */

@@ -133,6 +133,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = look_up_errors_new(agent, &agent->look_up_errors);
 	if (r >= 0)
+		r = walks_new(agent, &agent->walks);
+	if (r >= 0)
 		r = statistics_new(agent, &agent->views.statistics);
 	if (r >= 0)
 		r = volume_events_new(&agent->views.events);
@@ -402,6 +404,7 @@ struct agent *agent_free(struct agent *agent)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
 	look_up_errors_free(agent->look_up_errors);
+	walks_free(agent->walks);
 	volume_events_free(agent->views.events);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);

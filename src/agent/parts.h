@@ -4,8 +4,8 @@
  *
  * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
  * -> ledger -> operations), intent.c what a step notes before it begins, results.c what comes back,
- * waits.c the waits for pods, subpaths.c the calls that have sub-paths bound, views.c and
- * volume_row.c what the API shows.
+ * waits.c the waits for pods, subpaths.c the calls that have sub-paths bound, progress.c how far
+ * long walks are, views.c and volume_row.c what the API shows.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H
@@ -36,6 +36,7 @@ enum agent_priority {
 struct waits;
 struct subpaths;
 struct look_up_errors;
+struct walks;
 struct statistics;
 struct volume_events;
 
@@ -67,6 +68,7 @@ struct agent {
 	struct waits *waits;
 	struct subpaths *subpaths;
 	struct look_up_errors *look_up_errors;
+	struct walks *walks;
 	struct {
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
@@ -135,6 +137,14 @@ struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
 
 /* ---- progress.c ---- */
+
+/* Events about long walks: the first after some seconds, then now and then, none while there is no
+ * walk. Return: 0 or negative errno. */
+int walks_new(struct agent *agent, struct walks **ret);
+/* Accepts NULL. Return: NULL. */
+struct walks *walks_free(struct walks *walks);
+/* A step may lead to one: look after a while. Cheap. */
+void walks_expect(struct walks *walks);
 
 enum { PROGRESS_TEXT_BYTES = 160 };
 /* "120000 of at most 200041 entries, 410000 a second, 0.2 s left at most"; "" while no long walk is

@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress - how far a long walk is, in words
+ * progress - how far a long walk is, in words and as events
+ *
+ * The timer runs while a walk is expected or under way, and looks at operations alone.
  */
 #include "agent/parts.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { EARLY_USEC = 200000 }; /* before that a rate says nothing */
+enum {
+	EARLY_USEC = 200000,                   /* before that a rate says nothing */
+	FIRST_EVENT_USEC = 5 * USEC_PER_SEC,   /* most walks are over by then */
+	EVENT_PERIOD_USEC = 30 * USEC_PER_SEC, /* as often as an event is news to people */
+	TIMER_ACCURACY_USEC = 500000,
+};
+
+struct walks {
+	struct agent *agent;
+	sd_event_source *timer;
+};
 
 /* The file system's count of inodes bounds what there is to do: a volume may be a part of it. */
 static void print_rate(uint64_t entries, uint64_t expected, uint64_t usec,
@@ -49,4 +65,86 @@ void progress_text(const struct operation_view *view, uint64_t now_usec,
 		(void) snprintf(most, sizeof(most), " of at most %" PRIu64, expected);
 	(void) snprintf(ret, PROGRESS_TEXT_BYTES, "%" PRIu64 "%s entries%.90s", entries, most,
 			rate);
+}
+
+/* ---- events ---- */
+
+struct look {
+	struct agent *agent;
+	bool found;
+};
+
+static int tell_walk(const struct operation_view *view, void *userdata)
+{
+	struct look *look = userdata;
+	struct desired_volume *volume = desired_find(look->agent->desired, view->unique_name);
+	const struct desired_pod *pod = volume ? desired_find_pod(volume, view->pod_uid) : NULL;
+	char progress[PROGRESS_TEXT_BYTES], text[EVENT_TEXT_BYTES];
+
+	progress_text(view, monotonic_usec(), progress);
+	if (*progress == '\0' || !pod)
+		return 0;
+	look->found = true;
+	(void) snprintf(text, sizeof(text), "volume '%s': changing the group of its files: %s",
+			pod->outer_names[0], progress);
+	events_record(look->agent->events, pod->pod, "Normal", "VolumePermissionChangeInProgress",
+		      text, realtime_usec());
+	return 0;
+}
+
+static void arm(struct walks *walks, uint64_t delay_usec)
+{
+	(void) sd_event_source_set_time(walks->timer, monotonic_usec() + delay_usec);
+	(void) sd_event_source_set_enabled(walks->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct walks *walks = userdata;
+	struct look look = { .agent = walks->agent };
+
+	(void) operation_walk(walks->agent->operations, tell_walk, &look);
+	if (look.found)
+		arm(walks, EVENT_PERIOD_USEC);
+	return 0;
+}
+
+int walks_new(struct agent *agent, struct walks **ret)
+{
+	struct walks *walks = calloc(1, sizeof(*walks));
+	int r;
+
+	assert(agent && ret);
+	if (!walks)
+		return -ENOMEM;
+	walks->agent = agent;
+	r = sd_event_add_time(agent->event, &walks->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_USEC,
+			      on_timer, walks);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(walks->timer, SD_EVENT_OFF);
+	if (r < 0) {
+		(void) walks_free(walks);
+		return r;
+	}
+	*ret = walks;
+	return 0;
+}
+
+struct walks *walks_free(struct walks *walks)
+{
+	if (!walks)
+		return NULL;
+	sd_event_source_disable_unref(walks->timer);
+	free(walks);
+	return NULL;
+}
+
+void walks_expect(struct walks *walks)
+{
+	int enabled = SD_EVENT_OFF;
+
+	assert(walks);
+	(void) sd_event_source_get_enabled(walks->timer, &enabled);
+	if (enabled == SD_EVENT_OFF)
+		arm(walks, FIRST_EVENT_USEC);
 }

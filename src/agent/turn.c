@@ -185,6 +185,12 @@ static bool note_plan(struct agent *agent)
 }
 
 /* Forgetting comes last: other steps of this plan may borrow from the entries that go. */
+/* Does the step lead to a walk through the volume, however short? */
+static bool changes_group(const struct step *step)
+{
+	return step->kind == STEP_PUBLISH && step->want_pod->pod->pod->has_fs_group;
+}
+
 static void start_plan(struct agent *agent)
 {
 	uint64_t now = monotonic_usec();
@@ -199,6 +205,8 @@ static void start_plan(struct agent *agent)
 			continue;
 		if (!noted || operation_submit(agent->operations, step, now) == -ENOMEM)
 			operation_retry_later(agent->operations, step->unique_name, now);
+		else if (changes_group(step))
+			walks_expect(agent->walks);
 	}
 	for (size_t i = 0; i < agent->plan.count; i++)
 		if (agent->plan.steps[i].kind == STEP_FORGET)

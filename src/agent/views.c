@@ -226,7 +226,9 @@ static int add_view(const struct operation_view *view, void *userdata)
 	const struct actual_volume *volume =
 		actual_find(collection->agent->actual, view->unique_name);
 	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
+	char progress[PROGRESS_TEXT_BYTES];
 
+	progress_text(view, monotonic_usec(), progress);
 	(void) json_set_string(item, "uniqueName", view->unique_name);
 	(void) json_set_string(item, "pod", pod ? pod->pod_key : "");
 	(void) json_set_string(item, "podUID", view->pod_uid);
@@ -236,6 +238,7 @@ static int add_view(const struct operation_view *view, void *userdata)
 	(void) json_set_int(item, "attempts", view->attempts);
 	view_set_time(item, "since", view->since_usec);
 	view_set_time(item, "nextRetry", view->retry_usec);
+	(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
 	return 0;
 }

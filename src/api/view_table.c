@@ -168,6 +168,7 @@ static const struct view_column volume_columns[] = {
 	{ "Device", VIEW_DETAIL, "device", NULL },
 	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
 	{ "Stage", VIEW_DETAIL, "stage", NULL },
+	{ "Progress", VIEW_DETAIL, "progress", NULL },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };
 
@@ -179,6 +180,7 @@ static const struct view_column operation_columns[] = {
 	{ "Since", VIEW_ALWAYS, "since", format_age },
 	{ "Attempts", VIEW_ALWAYS, "attempts", NULL },
 	{ "Next Retry", VIEW_ALWAYS, "nextRetry", format_until },
+	{ "Progress", VIEW_WIDE, "progress", NULL },
 	{ "Error", VIEW_WIDE, "error", NULL },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 };

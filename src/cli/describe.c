@@ -20,6 +20,7 @@ static const struct field use_fields[] = {
 	{ "Stage", "Stage" },       { "Since", "Since" },
 	{ "Took", "Took" },         { "Error", "Error" },
 	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
+	{ "Progress", "Progress" },
 };
 
 static const struct field volume_fields[] = {
