@@ -223,9 +223,11 @@ static int take_snapshot(struct exchange *exchange, const struct target *target,
 	list->now_usec = realtime_usec();
 	list->version = question->after_name ? question->version : store_resource_version(store);
 	if (question->after_name)
-		r = store_list_after(store, target->row->kind, target->name_space,
-				     question->after_name_space, question->after_name, collect,
-				     question);
+		r = store_list_after(store, target->name_space,
+				     &(struct store_key){ target->row->kind,
+							  question->after_name_space,
+							  question->after_name },
+				     collect, question);
 	else
 		r = store_list(store, target->row->kind, target->name_space, collect, question);
 	if (r < 0 || question->beyond == 0)

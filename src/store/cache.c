@@ -147,17 +147,17 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 			 userdata);
 }
 
-int cache_walk_after(const struct cache *cache, enum object_kind kind, const char *name_space,
-		     const char *after_name_space, const char *after_name,
+int cache_walk_after(const struct cache *cache, const char *name_space,
+		     const struct store_key *after,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata)
 {
-	const struct cache_kind *row = &cache->kinds[kind];
+	const struct cache_kind *row = &cache->kinds[after->kind];
 	bool found;
 	size_t i;
 
-	assert(kind < KIND_COUNT && after_name_space && after_name && visit);
-	if (name_space && strcmp(after_name_space, name_space) < 0)
-		return cache_walk(cache, kind, name_space, visit, userdata);
-	i = find(row, after_name_space, after_name, &found);
+	assert(after->kind < KIND_COUNT && after->name_space && after->name && visit);
+	if (name_space && strcmp(after->name_space, name_space) < 0)
+		return cache_walk(cache, after->kind, name_space, visit, userdata);
+	i = find(row, after->name_space, after->name, &found);
 	return walk_from(row, i + found, name_space, visit, userdata);
 }

@@ -10,6 +10,7 @@
 #define PODVOL_STORE_CACHE_H
 
 #include "object/object.h"
+#include "store/store.h"
 
 #include <stddef.h>
 
@@ -46,8 +47,8 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
 /* As store_list_after(). */
-int cache_walk_after(const struct cache *cache, enum object_kind kind, const char *name_space,
-		     const char *after_name_space, const char *after_name,
+int cache_walk_after(const struct cache *cache, const char *name_space,
+		     const struct store_key *after,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata);
 
 #endif

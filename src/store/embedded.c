@@ -394,12 +394,10 @@ int store_list(struct store *store, enum object_kind kind, const char *name_spac
 	return cache_walk(&store->cache, kind, name_space, visit, userdata);
 }
 
-int store_list_after(struct store *store, enum object_kind kind, const char *name_space,
-		     const char *after_name_space, const char *after_name,
+int store_list_after(struct store *store, const char *name_space, const struct store_key *after,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata)
 {
-	return cache_walk_after(&store->cache, kind, name_space, after_name_space, after_name,
-				visit, userdata);
+	return cache_walk_after(&store->cache, name_space, after, visit, userdata);
 }
 
 uint64_t store_oldest_version(struct store *store)

@@ -60,10 +60,15 @@ const struct object *store_get(struct store *store, enum object_kind kind, const
 int store_list(struct store *store, enum object_kind kind, const char *name_space,
 	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
-/* The same from the first object behind this namespace and name on, whether that one is still there
- * or not: the next page of a list. */
-int store_list_after(struct store *store, enum object_kind kind, const char *name_space,
-		     const char *after_name_space, const char *after_name,
+/* One object by name; name_space "" for kinds without namespaces. */
+struct store_key {
+	enum object_kind kind;
+	const char *name_space, *name;
+};
+
+/* The same from the first object behind @after on, whether that one is still there or not: the next
+ * page of a list. */
+int store_list_after(struct store *store, const char *name_space, const struct store_key *after,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata);
 
 /* The resourceVersion of the newest committed change; a list taken now carries it. */
@@ -79,12 +84,6 @@ uint64_t store_oldest_version(struct store *store);
  */
 typedef void store_done_fn(void *userdata, int error, const struct object *result,
 			   const struct failure *why);
-
-/* Which object is deleted; name_space "" for kinds without namespaces. */
-struct store_key {
-	enum object_kind kind;
-	const char *name_space, *name;
-};
 
 /* What a write expects of the present object; zero members expect nothing. */
 struct store_precondition {

@@ -74,11 +74,10 @@ static int append_name(const struct object *object, void *userdata)
 static void assert_after(struct store_world *world, const char *name_space,
 			 const char *after_name_space, const char *after, const char *expected)
 {
+	const struct store_key key = { KIND_PERSISTENT_VOLUME_CLAIM, after_name_space, after };
 	char text[128] = "";
 
-	assert_int_equal(store_list_after(world->store, KIND_PERSISTENT_VOLUME_CLAIM, name_space,
-					  after_name_space, after, append_name, text),
-			 0);
+	assert_int_equal(store_list_after(world->store, name_space, &key, append_name, text), 0);
 	assert_string_equal(text, expected);
 }
 
