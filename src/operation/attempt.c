@@ -25,6 +25,7 @@ static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_pla
 	case STAGE_MOUNT_THREAD:
 		return attempt->pools.mount_thread;
 	case STAGE_LONG:
+		assert(attempt->pools.walkers && attempt->pools.lanes);
 		return attempt->pools.walkers;
 	default:
 		return attempt->pools.workers;
@@ -234,8 +235,7 @@ static void attempt_done(struct worker_job *job)
 bool attempt_start(struct attempt *attempt)
 {
 	assert(attempt && attempt->ended && !attempt->is_over);
-	assert(attempt->pools.workers && attempt->pools.mount_thread && attempt->pools.walkers);
-	assert(attempt->pools.lanes);
+	assert(attempt->pools.workers && attempt->pools.mount_thread);
 	attempt->job.run = attempt_run;
 	attempt->job.done = attempt_done;
 	attempt->stages[0] = attempt->first.stages;

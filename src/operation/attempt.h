@@ -14,7 +14,9 @@
 #include "plugins/plugin.h"
 
 struct attempt_pools {
-	struct worker_pool *workers, *mount_thread, *walkers; /* walkers: for STAGE_LONG */
+	struct worker_pool *workers, *mount_thread;
+	/* For STAGE_LONG alone; NULL where no list has one. */
+	struct worker_pool *walkers;
 	struct lanes *lanes;
 };
 
