@@ -115,7 +115,7 @@ class Node:
                 f"--state-dir={self.state}", f"--run-dir={self.run}", f"--manifest-dir={self.manifests}",
                 "--node-name=node", *arguments]
 
-    def start(self, *arguments, wrapper=(), wait=True):
+    def start(self, *arguments, wrapper=(), wait=True, pass_fds=()):
         """Starts podvold, behind wrapper (such as strace -D ...), and waits for its ready notice."""
         notice = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         path = os.path.join(self.top, "notify")
@@ -124,7 +124,8 @@ class Node:
         notice.bind(path)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*wrapper, *self.command(*arguments)], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, env={**os.environ, "NOTIFY_SOCKET": path})
+                                            stdout=log, stderr=log, pass_fds=pass_fds,
+                                            env={**os.environ, "NOTIFY_SOCKET": path})
         if wait:
             self.wait_ready(notice)
         notice.close()
