@@ -185,6 +185,7 @@ static void test_accept_of_other_paths(void **state)
 		{ "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", FORMS_COMMON,
 		  -ENOENT, FORM_JSON },
 		{ "application/*", FORMS_OPENAPI, 0, FORM_JSON },
+		{ "application/json", FORM_BIT(FORM_GROUPS), -ENOENT, FORM_JSON },
 		{ NULL, FORMS_OPENAPI, 0, FORM_JSON },
 	};
 
