@@ -63,8 +63,6 @@ struct cJSON *agent_view_manifests(struct agent *agent);
 /* The file that still holds an object, or NULL: manifest_source_file_of(), so that api/ need not
  * know the source. Borrowed until the loop turns. */
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
-/* A v1.EventList; newest last. */
-struct cJSON *agent_view_events(struct agent *agent);
 /* {"items": [{name, inTree, deviceMountable, block, mountOptions, remounts, reconstructed}]}: the
  * volume plugins. */
 struct cJSON *agent_view_drivers(struct agent *agent);

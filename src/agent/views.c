@@ -317,23 +317,6 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 	return agent->manifests ? manifest_source_file_of(agent->manifests, object) : NULL;
 }
 
-static int add_event(const struct object *object, void *userdata)
-{
-	return json_set(userdata, NULL, object_tree(object));
-}
-
-struct cJSON *agent_view_events(struct agent *agent)
-{
-	struct cJSON *list = json_new_object(), *items;
-
-	(void) json_set_string(list, "kind", "EventList");
-	(void) json_set_string(list, "apiVersion", "v1");
-	items = json_add_array(list, "items");
-	if (agent->store)
-		(void) store_list(agent->store, KIND_EVENT, NULL, add_event, items);
-	return list;
-}
-
 struct cJSON *agent_view_version(struct agent *agent)
 {
 	struct cJSON *view = json_new_object();

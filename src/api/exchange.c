@@ -47,8 +47,6 @@ static const struct route {
 	{ METHOD_GET, "openapi/v3/api/*", openapi_v3_group },
 	{ METHOD_GET, "openapi/v3/apis/*/*", openapi_v3_group },
 	{ METHOD_GET, "podvol/v1", discovery_views_index },
-	{ METHOD_GET, "api/v1/events", views_events },
-	{ METHOD_GET, "api/v1/namespaces/*/events", views_events },
 	{ METHOD_GET, "podvol/v1/version", views_podvol_version },
 	{ METHOD_GET, "podvol/v1/kubeconfig", kubeconfig_get },
 	{ METHOD_GET, "podvol/v1/volumes", views_volumes },

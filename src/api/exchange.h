@@ -204,8 +204,8 @@ api_handler mounts_post;
 /* pods.c */
 api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
 /* views.c */
-api_handler views_volumes, views_volume, views_operations, views_manifests, views_events,
-	views_version, views_podvol_version, views_drivers;
+api_handler views_volumes, views_volume, views_operations, views_manifests, views_version,
+	views_podvol_version, views_drivers;
 /* views_statistics.c, views_stream.c */
 api_handler views_statistics, views_volume_events;
 /* discovery.c */

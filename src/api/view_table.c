@@ -135,20 +135,6 @@ static void format_until(const struct cJSON *item, const char *key, uint64_t now
 	(void) snprintf(text, VIEW_CELL_BYTES, "in %s", age);
 }
 
-/* The kubelet's "pod/web": kind and name of what an event is about. */
-static void format_involved(const struct cJSON *item, const char *key, uint64_t now_usec,
-			    char text[VIEW_CELL_BYTES])
-{
-	const struct cJSON *about = json_get(item, key);
-	char *at = text;
-
-	(void) snprintf(text, VIEW_CELL_BYTES, "%s/%s", json_string(json_get(about, "kind"), ""),
-			json_string(json_get(about, "name"), ""));
-	for (; *at && *at != '/'; at++)
-		if (*at >= 'A' && *at <= 'Z')
-			*at += 'a' - 'A';
-}
-
 static const struct view_column volume_columns[] = {
 	{ "Pod", VIEW_ALWAYS, "pod", NULL },
 	{ "Volume", VIEW_ALWAYS, "volume", NULL },
@@ -190,16 +176,6 @@ static const struct view_column manifest_columns[] = {
 	{ "Kind", VIEW_ALWAYS, "kind", NULL },    { "Namespace", VIEW_ALWAYS, "namespace", NULL },
 	{ "Name", VIEW_ALWAYS, "name", NULL },    { "Since", VIEW_ALWAYS, "since", format_age },
 	{ "Problem", VIEW_ALWAYS, "text", NULL },
-};
-
-static const struct view_column event_columns[] = {
-	{ "Last Seen", VIEW_ALWAYS, "lastTimestamp", format_age },
-	{ "Type", VIEW_ALWAYS, "type", NULL },
-	{ "Reason", VIEW_ALWAYS, "reason", NULL },
-	{ "Object", VIEW_ALWAYS, "involvedObject", format_involved },
-	{ "Message", VIEW_ALWAYS, "message", NULL },
-	{ "First Seen", VIEW_WIDE, "firstTimestamp", format_age },
-	{ "Count", VIEW_WIDE, "count", NULL },
 };
 
 static const struct view_column applied_columns[] = {
@@ -259,7 +235,6 @@ static const struct view_column version_columns[] = {
 const struct view_columns view_volume_columns = COLUMNS(volume_columns);
 const struct view_columns view_operation_columns = COLUMNS(operation_columns);
 const struct view_columns view_manifest_columns = COLUMNS(manifest_columns);
-const struct view_columns view_event_columns = COLUMNS(event_columns);
 const struct view_columns view_applied_columns = COLUMNS(applied_columns);
 const struct view_columns view_version_columns = COLUMNS(version_columns);
 const struct view_columns view_statistics_columns = COLUMNS(statistics_columns);

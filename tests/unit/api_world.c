@@ -73,11 +73,6 @@ struct cJSON *agent_view_manifests(struct agent *agent)
 	return canned(agent->manifests);
 }
 
-struct cJSON *agent_view_events(struct agent *agent)
-{
-	return canned(agent->events);
-}
-
 struct cJSON *agent_view_version(struct agent *agent)
 {
 	return canned(agent->version ? agent->version : "{}");

@@ -14,8 +14,8 @@
 struct agent {
 	struct store *store;
 	bool ready;
-	const char *volumes, *volume, *operations, *manifests, *events, *version; /* JSON */
-	const char *manifest_file; /* of every object */
+	const char *volumes, *volume, *operations, *manifests, *version; /* JSON */
+	const char *manifest_file;                                       /* of every object */
 
 	/* What was asked of agent_wait_pod() last, and what it shall return. */
 	int wait_result;

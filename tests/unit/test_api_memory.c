@@ -82,7 +82,7 @@ static const struct request {
 	  CONTENT_JSON, false },
 	{ METHOD_POST, "/podvol/v1/apply", stream, FORM_TABLE, CONTENT_YAML, false },
 	{ METHOD_GET, "/podvol/v1/volumes?pod=a/b", NULL, FORM_TABLE, CONTENT_JSON, false },
-	{ METHOD_GET, "/api/v1/events?fieldSelector=a%3Db", NULL, FORM_TABLE, CONTENT_JSON, false },
+	{ METHOD_GET, "/api/v1/events?fieldSelector=reason%3Db", NULL, FORM_TABLE, CONTENT_JSON, false },
 	{ METHOD_GET, "/podvol/v1/version", NULL, FORM_TABLE, CONTENT_JSON, false },
 	{ METHOD_GET, "/version", NULL, FORM_JSON, CONTENT_JSON, false },
 	{ METHOD_GET, "/readyz", NULL, FORM_JSON, CONTENT_JSON, false },

@@ -85,18 +85,6 @@ static void test_took(void **state)
 	}
 }
 
-static void test_event_table(void **state)
-{
-	assert_rows("{\"items\":[{\"metadata\":{\"name\":\"web.1\",\"namespace\":\"default\"},"
-		    "\"involvedObject\":{\"kind\":\"Pod\",\"name\":\"web\"},\"type\":\"Warning\","
-		    "\"reason\":\"FailedMount\",\"message\":\"no\",\"count\":2,\"lastTimestamp\":"
-		    "\"2026-11-21T08:10:30Z\",\"firstTimestamp\":\"yesterday\"}]}",
-		    &view_event_columns,
-		    "\"rows\":[{\"cells\":[\"5m\",\"Warning\",\"FailedMount\",\"pod/web\",\"no\","
-		    "\"yesterday\",\"2\"],\"object\":{\"metadata\":{\"name\":\"web.1\","
-		    "\"namespace\":\"default\"}}}]}");
-}
-
 static void test_other_tables(void **state)
 {
 	assert_rows("{\"items\":[{\"file\":\"a.yaml\",\"line\":3,\"kind\":\"Pod\",\"namespace\":"
@@ -153,50 +141,6 @@ static void test_one_volume(void **state)
 	assert_string_equal(world_string(world, "items.0.volume"), "data");
 }
 
-static const char events_json[] =
-	"{\"kind\":\"EventList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"9\"},"
-	"\"items\":["
-	"{\"metadata\":{\"name\":\"e1\",\"namespace\":\"default\"},\"involvedObject\":{\"kind\":"
-	"\"Pod\",\"name\":\"web\"},\"reason\":\"A\"},"
-	"{\"metadata\":{\"name\":\"e2\",\"namespace\":\"edge\"},\"involvedObject\":{\"kind\":"
-	"\"Pod\",\"name\":\"web\"},\"reason\":\"B\"},"
-	"{\"metadata\":{\"name\":\"e3\",\"namespace\":\"default\"},\"involvedObject\":{\"kind\":"
-	"\"PersistentVolume\",\"name\":\"web\"},\"reason\":\"C\"}]}";
-
-static void test_events(void **state)
-{
-	struct world *world = *state;
-
-	world->agent.events = events_json;
-	assert_int_equal(world_request(world, METHOD_GET, "/api/v1/events", NULL), 200);
-	assert_string_equal(world_reply(world), events_json);
-
-	assert_int_equal(world_request(world, METHOD_GET, "/api/v1/namespaces/edge/events", NULL),
-			 200);
-	assert_string_equal(world_string(world, "kind"), "EventList");
-	assert_string_equal(world_string(world, "metadata.resourceVersion"), "9");
-	assert_string_equal(world_string(world, "items.0.reason"), "B");
-	assert_string_equal(world_string(world, "items.1.reason"), "");
-
-	assert_int_equal(world_request(world, METHOD_GET,
-				       "/api/v1/events?fieldSelector=involvedObject.name%3Dweb,"
-				       "involvedObject.kind%3D%3DPersistentVolume",
-				       NULL),
-			 200);
-	assert_string_equal(world_string(world, "items.0.reason"), "C");
-	assert_string_equal(world_string(world, "items.1.reason"), "");
-	assert_int_equal(
-		world_request(world, METHOD_GET, "/api/v1/events?fieldSelector=reason%3DX", NULL),
-		200);
-	assert_string_equal(world_string(world, "items.0.reason"), "");
-	assert_int_equal(
-		world_request(world, METHOD_GET, "/api/v1/events?fieldSelector=noequals", NULL),
-		200);
-	assert_string_equal(world_string(world, "items.0.reason"), "");
-	assert_int_equal(
-		world_request(world, METHOD_GET, "/api/v1/events?fieldSelector=a!%3Db", NULL), 400);
-}
-
 static void test_versions(void **state)
 {
 	struct world *world = *state;
@@ -234,11 +178,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_volume_table),
 		cmocka_unit_test(test_took),
-		cmocka_unit_test(test_event_table),
 		cmocka_unit_test(test_other_tables),
 		IN_WORLD(test_volumes),
 		IN_WORLD(test_one_volume),
-		IN_WORLD(test_events),
 		IN_WORLD(test_versions),
 		IN_WORLD(test_health),
 	};
