@@ -134,6 +134,7 @@ static void add_resource(struct cJSON *resources, const struct kind_row *row)
 	(void) json_set_string(resource, "kind", row->name);
 	set_strings(resource, "verbs", object_verbs);
 	set_strings(resource, "shortNames", row->short_names);
+	set_strings(resource, "categories", row->categories);
 	if (!row->has_status)
 		return;
 
@@ -184,6 +185,7 @@ static void add_discovered(struct cJSON *resources, const struct kind_row *row)
 	(void) json_set_string(resource, "singularResource", row->singular);
 	set_strings(resource, "verbs", object_verbs);
 	set_strings(resource, "shortNames", row->short_names);
+	set_strings(resource, "categories", row->categories);
 	if (!row->has_status)
 		return;
 	status = json_add_object(json_add_array(resource, "subresources"), NULL);

@@ -23,6 +23,7 @@ static const struct kind_row rows[] = {
 		.version = "v1",
 		.namespaced = true,
 		.short_names = NAMES("po"),
+		.categories = NAMES("all"),
 		.schema_package = "io.k8s.api.core.v1",
 		.description = "Containers that share volumes and a life on one node.",
 		.has_status = true,

@@ -22,6 +22,7 @@ struct kind_row {
 	const char *version;  /* "v1" */
 	bool namespaced;
 	const char *const *short_names; /* "pvc"; ended by NULL; NULL: none */
+	const char *const *categories;  /* "all": shown by `kubectl get all`; as short_names */
 	const char *schema_package;     /* "io.k8s.api.core.v1": of its name in OpenAPI */
 	const char *description;
 	bool has_status; /* the status subresource is served */

@@ -134,6 +134,7 @@ static void test_every_resource(void **state)
 		assert_true(holds(json_get(found, "verbs"), "list"));
 		assert_true(holds(json_get(found, "verbs"), "watch"));
 		expect_strings(json_get(found, "shortNames"), row->short_names);
+		expect_strings(json_get(found, "categories"), row->categories);
 
 		(void) snprintf(name, sizeof(name), "%s/status", row->plural);
 		status = find(resources, "name", name);
@@ -192,6 +193,7 @@ static void test_all_at_once(void **state)
 			assert_string_equal(json_string(json_get(found, "scope"), ""),
 					    row->namespaced ? "Namespaced" : "Cluster");
 			expect_strings(json_get(found, "shortNames"), row->short_names);
+			expect_strings(json_get(found, "categories"), row->categories);
 			assert_int_equal(json_count(json_get(found, "subresources")),
 					 row->has_status);
 		}
@@ -237,8 +239,11 @@ static void test_indexes(void **state)
 	for (const struct cJSON *path = json_first(paths); path; path = json_next(path)) {
 		assert_null(strchr(json_string(path, "*"), '*'));
 		world_begin(*state, METHOD_GET, json_string(path, ""), NULL);
-		assert_int_not_equal(((struct world *) *state)->exchange.status, 404);
-		exchange_abandon(&((struct world *) *state)->exchange); /* some answer later */
+		/* Some answer later, and some have nothing to show in this world. */
+		if (((struct world *) *state)->exchange.status == 404)
+			assert_string_not_equal(world_string(*state, "message"),
+						"the server could not find the requested resource");
+		exchange_abandon(&((struct world *) *state)->exchange);
 	}
 
 	paths = json_get(views, "paths");
