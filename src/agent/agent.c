@@ -194,7 +194,11 @@ static void report_found(const struct found_volume *volume, enum rebuild_verdict
 {
 	struct log_subject subject = { .pod_uid = volume->pod_uid, .plugin = volume->plugin_name };
 
-	if (verdict == REBUILD_FOREIGN)
+	if (verdict == REBUILD_FOREIGN && volume->sub_paths)
+		log_about(LOG_NOTICE, &subject,
+			  "sub-paths of volume '%s' of pod uid '%s' are not ours: left alone",
+			  volume->volume_name, volume->pod_uid);
+	else if (verdict == REBUILD_FOREIGN)
 		log_about(LOG_NOTICE, &subject,
 			  "volume '%s' of pod uid '%s' (%s) is not ours: left alone%s",
 			  volume->volume_name, volume->pod_uid, volume->plugin_name,

@@ -71,6 +71,18 @@ static struct found_volume directory_of(const struct actual_entry *entry)
 	};
 }
 
+/* Sub-paths lie beside the volumes and name no plugin: whatever has the volume's row has them. */
+static void claim_sub_paths(const struct matches *matches, const struct actual_entry *entry)
+{
+	struct found_volume directory = { .pod_uid = entry->pod_uid,
+					  .plugin_name = "",
+					  .volume_name = entry->spec_name };
+	struct match *match = entry->pod_uid ? find_match(matches, &directory) : NULL;
+
+	if (match)
+		match->is_ours = true;
+}
+
 /* A row of a device says by itself that there may be one: it was written before the stage. */
 static int adopt(struct actual *actual, const struct ledger_row *row,
 		 const struct actual_entry *entry)
@@ -107,6 +119,7 @@ int rebuild(struct actual *actual, const struct ledger_row *rows, size_t row_cou
 		}
 		if (match)
 			match->is_ours = true;
+		claim_sub_paths(&matches, &entry);
 		if (!entry.plugin)
 			report(match ? match->volume : &directory, REBUILD_UNKNOWN_PLUGIN,
 			       userdata);

@@ -21,7 +21,7 @@ enum { FOUND_FIRST_CAPACITY = 64 };
 struct level {
 	struct found_list *list;
 	const char *pod_uid, *plugin_directory;
-	bool block;
+	bool block, sub_paths;
 };
 
 void found_list_done(struct found_list *list)
@@ -76,6 +76,7 @@ static int append(const struct level *level, const char *name, bool is_mount_poi
 		.plugin_name = plugin,
 		.volume_name = plugin + plugin_bytes,
 		.block = level->block,
+		.sub_paths = level->sub_paths,
 		.is_mount_point = is_mount_point,
 	};
 	return 0;
@@ -184,7 +185,10 @@ static int visit_pod(int pods_fd, const char *name, const struct level *level)
 		if (result != 0)
 			return result;
 	}
-	return 0;
+	next.block = false;
+	next.sub_paths = true;
+	next.plugin_directory = "";
+	return for_each_name(dirfd(pod), "volume-subpaths", &next, visit_volume);
 }
 
 int found_read(int root_fd, struct found_list *ret, struct failure *reterr)

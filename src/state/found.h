@@ -2,8 +2,9 @@
 /*
  * found - volume directories that are there below the root directory, whoever made them
  *
- * Kubelet's layout: pods/<uid>/volumes/<plugin>/<name> and
- * pods/<uid>/volumeDevices/<plugin>/<name>. Only names and facts are gathered; nothing is changed,
+ * Kubelet's layout: pods/<uid>/volumes/<plugin>/<name>,
+ * pods/<uid>/volumeDevices/<plugin>/<name> and, for containers' sub-paths,
+ * pods/<uid>/volume-subpaths/<name>. Only names and facts are gathered; nothing is changed,
  * no link is followed, no mount is entered, and a volume itself is never opened, so that a dead
  * server behind one cannot stop the start.
  */
@@ -18,6 +19,7 @@
 struct found_volume {
 	const char *pod_uid, *plugin_name, *volume_name; /* '~' already turned into '/' */
 	bool block;                                      /* below volumeDevices */
+	bool sub_paths;      /* below volume-subpaths, which knows no plugin: plugin_name is "" */
 	bool is_mount_point; /* or a mount that cannot be examined any more */
 };
 

@@ -133,6 +133,21 @@ static void test_volumes_of_both_kinds_are_found(void **state)
 	assert_string_equal(find(tree, "b", "x")->plugin_name, "example.com/two/tildes");
 }
 
+/* Whatever is below them: that is where the user's data shows. */
+static void test_sub_paths_are_found(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "pods/a/volume-subpaths/scratch/main/0");
+	make(tree, "pods/a/volume-subpaths/scratch/side/1");
+	make(tree, "pods/b/volumes/example.com~x/scratch");
+	expect_found(tree, 2);
+	assert_true(find(tree, "a", "scratch")->sub_paths);
+	assert_false(find(tree, "a", "scratch")->block);
+	assert_string_equal(find(tree, "a", "scratch")->plugin_name, "");
+	assert_false(find(tree, "b", "scratch")->sub_paths);
+}
+
 static void test_links_and_files_on_the_way_are_passed_over(void **state)
 {
 	struct tree *tree = *state;
@@ -203,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_TREE(test_no_pods_no_volumes),
 		WITH_TREE(test_volumes_of_both_kinds_are_found),
+		WITH_TREE(test_sub_paths_are_found),
 		WITH_TREE(test_links_and_files_on_the_way_are_passed_over),
 		WITH_TREE(test_pods_that_is_no_directory_is_nothing),
 		WITH_TREE(test_volume_that_cannot_be_examined_counts_as_mounted),

@@ -159,6 +159,25 @@ static void test_directory_alone_is_foreign(void **state)
 	assert_false(actual_pod_may_be_mounted(world->actual, "z"));
 }
 
+static struct found_volume sub_paths(const char *pod_uid, const char *name)
+{
+	return (struct found_volume){
+		.pod_uid = pod_uid, .plugin_name = "", .volume_name = name, .sub_paths = true
+	};
+}
+
+static void test_sub_paths_belong_to_their_volume(void **state)
+{
+	struct world *world = *state;
+	struct ledger_row rows[] = { row(PLUGIN, NULL), row(PLUGIN, "a") };
+	struct found_volume volumes[] = { sub_paths("z", "pv"), sub_paths("a", "pv"),
+					  found("a", "pv"), sub_paths("a", "other") };
+
+	assert_int_equal(rebuild_from(world, rows, 2, volumes, 4), 2);
+	assert_string_equal(world->reports, "foreign a//other;foreign z//pv;");
+	assert_int_equal(actual_count(world->actual), 1);
+}
+
 static void test_block_and_filesystem_directories_are_apart(void **state)
 {
 	struct world *world = *state;
@@ -212,6 +231,7 @@ int main(void)
 		WITH_WORLD(test_intent_without_result_is_adopted),
 		WITH_WORLD(test_volume_without_device_stays_without),
 		WITH_WORLD(test_directory_alone_is_foreign),
+		WITH_WORLD(test_sub_paths_belong_to_their_volume),
 		WITH_WORLD(test_block_and_filesystem_directories_are_apart),
 		WITH_WORLD(test_unknown_plugin_is_seen_and_left_alone),
 		WITH_WORLD(test_nothing_known_nothing_found),
