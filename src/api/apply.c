@@ -3,10 +3,12 @@
  * apply - one stream of documents: every object created, or brought to what the document says
  *
  * All documents are read and validated before the first is written; volumes, claims and classes
- * come before the pods that use them. An existing object keeps what the document does not name
- * (controllers' fields, status, other people's annotations); lists are taken over whole. A long
- * stream holds up nobody else: it is parsed on a thread, and only so many writes are queued at a
- * time.
+ * come before the pods that use them. An existing object is changed as `kubectl apply` does it, in
+ * three ways: what the document names is set, what it named the last time and names no more goes,
+ * all else stays (controllers' fields, status, other people's annotations). What it said the last
+ * time stands in kubectl's own annotation, so that both can be used on the same objects. Manifests
+ * have a rule of their own. A long stream holds up nobody else: it is parsed on a thread, and only
+ * so many writes are queued at a time.
  *
  * Not atomic: the first object that is not admitted ends it, and the answer says how many were
  * stored before. A client that leaves ends it as well.
@@ -14,12 +16,18 @@
 #include "api/exchange.h"
 
 #include "base/cleanup.h"
+#include "object/patch.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CONFLICT_RETRIES = 5 };
+enum {
+	CONFLICT_RETRIES = 5,
+	REMEMBERED_BYTES_MAX = 200 * 1024, /* all annotations together may have 256 KiB */
+};
+
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED };
 
@@ -34,6 +42,7 @@ struct apply;
 
 struct apply_item {
 	struct apply *apply;
+	const struct document *document;
 	const struct object *object;  /* the document's; owned by the list of documents */
 	uint64_t present_version;     /* of the object before this write; 0: there was none */
 	const struct object *written; /* a reference, once it is stored */
@@ -76,47 +85,107 @@ static void apply_abandon(void *work)
 
 /* ---- one object ---- */
 
-/* Maps are joined, everything else is replaced: a list in a document is the whole list. */
-static int merge(struct cJSON *into, const struct cJSON *from)
+/* What the document says now is remembered in the object, where kubectl looks for it, too. One that
+ * is too long is forgotten: then nothing is taken away the next time. */
+static int remember(struct cJSON *tree, const char *source)
 {
-	const struct cJSON *member;
-	int r = 0;
+	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *annotations;
+	cleanup_free char *text = NULL;
 
-	for (member = json_first(from); member && r == 0; member = json_next(member)) {
-		struct cJSON *child;
-
-		if (!json_is_object(member) || !json_is_object(json_get(into, json_key(member)))) {
-			r = json_set(into, json_key(member), json_copy(member));
-			continue;
-		}
-		child = json_ensure_object(into, json_key(member));
-		r = child ? merge(child, member) : -ENOMEM;
+	if (strlen(source) > REMEMBERED_BYTES_MAX) {
+		json_remove(json_ensure_object(metadata, "annotations"), LAST_APPLIED);
+		return 0;
 	}
-	return r;
+	annotations = json_ensure_object(metadata, "annotations");
+	if (!annotations || asprintf(&text, "%s\n", source) < 0)
+		return -ENOMEM;
+	return json_set_string(annotations, LAST_APPLIED, text);
 }
 
-static int merge_document(struct cJSON *tree, void *userdata)
+static int read_json(const char *text, struct cJSON **ret, struct failure *reterr)
 {
-	return merge(tree, userdata);
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX + 1,
+					    .depth = OBJECT_DEPTH_MAX + 1 };
+
+	return json_parse(text, strlen(text), &limits, ret, reterr);
+}
+
+/* What was remembered the last time; NULL: nothing, or no JSON of an object. */
+static struct cJSON *remembered(const struct cJSON *present)
+{
+	const struct cJSON *annotations = json_get(json_get(present, "metadata"), "annotations");
+	struct cJSON *tree = NULL;
+
+	(void) read_json(json_string(json_get(annotations, LAST_APPLIED), ""), &tree, NULL);
+	if (json_is_object(tree))
+		return tree;
+	json_free(tree);
+	return NULL;
+}
+
+/* The document as kubectl would remember it: with its namespace, without what it remembered, and
+ * without a status, which has a path of its own. */
+static int read_source(const struct apply_item *item, struct cJSON **ret, struct failure *reterr)
+{
+	struct cJSON *metadata, *annotations;
+	int r = read_json(item->document->source, ret, reterr);
+
+	if (r < 0)
+		return r;
+	metadata = json_ensure_object(*ret, "metadata");
+	if (json_is_object(json_get(metadata, "annotations"))) {
+		annotations = json_ensure_object(metadata, "annotations");
+		json_remove(annotations, LAST_APPLIED);
+	}
+	if (kind_row(item->object->kind)->has_status)
+		json_remove(*ret, "status");
+	if (!kind_row(item->object->kind)->namespaced)
+		return 0;
+	return json_set_string(metadata, "namespace", item->object->meta.name_space);
 }
 
 /* A document that names a version means that version and no later one. */
-static int merged_object(const struct object *present, const struct object *document,
+static int merged_object(const struct object *present, const struct apply_item *item,
 			 const struct object **ret, struct failure *reterr)
 {
-	const struct json_limits limits = { .bytes = document->json_length + 1,
-					    .depth = OBJECT_DEPTH_MAX + 1 };
-	cleanup_json struct cJSON *tree = NULL;
+	cleanup_json struct cJSON *tree = object_tree(present);
+	cleanup_json struct cJSON *original = NULL, *modified = NULL;
+	cleanup_free char *source = NULL;
+	uint64_t version = item->object->meta.resource_version;
 	int r;
 
-	assert(present->kind == document->kind);
-	if (document->meta.resource_version != 0 &&
-	    document->meta.resource_version != present->meta.resource_version)
+	assert(present->kind == item->object->kind);
+	if (version != 0 && version != present->meta.resource_version)
 		return -ESTALE;
-	r = json_parse(document->json, document->json_length, &limits, &tree, reterr);
+	if (!tree)
+		return failed(reterr, -ENOMEM, "cannot apply a document");
+	original = remembered(tree);
+	r = read_source(item, &modified, reterr);
 	if (r < 0)
 		return r;
-	return object_edit(present, merge_document, tree, ret, reterr);
+	source = json_print(modified);
+	r = patch_three_way(kind_row(present->kind), tree, modified, original, reterr);
+	if (r == 0 && (!source || remember(tree, source) < 0))
+		r = failed(reterr, -ENOMEM, "cannot apply a document");
+	return r < 0 ? r : object_from_json(tree, ret, reterr);
+}
+
+struct first_time {
+	const struct apply_item *item;
+	struct failure *reterr;
+};
+
+static int remember_first(struct cJSON *tree, void *userdata)
+{
+	const struct first_time *first = userdata;
+	cleanup_json struct cJSON *modified = NULL;
+	cleanup_free char *source = NULL;
+	int r = read_source(first->item, &modified, first->reterr);
+
+	if (r < 0)
+		return r;
+	source = json_print(modified);
+	return source ? remember(tree, source) : -ENOMEM;
 }
 
 static void item_done(void *userdata, int error, const struct object *result,
@@ -130,15 +199,17 @@ static int write_item(struct apply_item *item, struct failure *reterr)
 	const struct object *present =
 		store_get(store, item->object->kind, meta->name_space, meta->name);
 	cleanup_object const struct object *merged = NULL;
+	struct first_time first = { item, reterr };
 	struct store_precondition expected;
 	int r;
 
 	item->present_version = present ? present->meta.resource_version : 0;
-	if (!present)
-		return store_create(store, item->object, item_done, item);
-	r = merged_object(present, item->object, &merged, reterr);
+	r = present ? merged_object(present, item, &merged, reterr)
+		    : object_edit(item->object, remember_first, &first, &merged, reterr);
 	if (r < 0)
 		return r;
+	if (!present)
+		return store_create(store, merged, item_done, item);
 	expected = (struct store_precondition){ .uid = present->meta.uid,
 						.resource_version = item->present_version };
 	return store_update(store, merged, &expected, item_done, item);
@@ -270,8 +341,11 @@ static int order_items(struct apply *apply)
 
 			if ((object->kind == KIND_POD) != (pods == 1))
 				continue;
-			apply->items[filled++] =
-				(struct apply_item){ .apply = apply, .object = object };
+			apply->items[filled++] = (struct apply_item){
+				.apply = apply,
+				.document = &apply->documents.documents[i],
+				.object = object,
+			};
 		}
 	}
 	return 0;
@@ -307,6 +381,24 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 	return list->failure.error == 0 && list->count > 0;
 }
 
+/* Secrets want more than the right to write. */
+static bool check_rights(struct exchange *exchange, const struct document_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct document *document = &list->documents[i];
+
+		if (!kind_row(document->object->kind)->secret || (exchange->rights & RIGHT_SECRETS))
+			continue;
+		reply_refusal(
+			exchange, API_FORBIDDEN,
+			"document %zu (%s %s) is refused, nothing was stored: secrets are for "
+			"root alone",
+			i + 1, document->kind, document->name);
+		return false;
+	}
+	return true;
+}
+
 /* On the loop, the documents were read: check them and begin. */
 static void begin(struct apply *apply)
 {
@@ -316,7 +408,8 @@ static void begin(struct apply *apply)
 	assert(exchange);
 	if (r < 0)
 		reply_unread(exchange, r, apply->why.text);
-	if (r < 0 || !check_documents(exchange, &apply->documents)) {
+	if (r < 0 || !check_documents(exchange, &apply->documents) ||
+	    !check_rights(exchange, &apply->documents)) {
 		apply_free(apply);
 		return;
 	}
@@ -333,8 +426,8 @@ static struct worker_pool *read_documents(struct worker_job *job)
 {
 	struct apply *apply = (struct apply *) job;
 
-	apply->read_error = documents_parse(apply->body ? apply->body : "", apply->body_length,
-					    &apply->documents, &apply->why);
+	apply->read_error = documents_parse_sources(
+		apply->body ? apply->body : "", apply->body_length, &apply->documents, &apply->why);
 	return NULL;
 }
 

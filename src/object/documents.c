@@ -18,6 +18,7 @@
 
 struct builder {
 	struct document_list *list;
+	bool keep_sources;
 	size_t room; /* elements that list->documents has memory for */
 };
 
@@ -59,8 +60,10 @@ static void describe(struct document *document, const struct cJSON *tree)
 
 void document_list_done(struct document_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		(void) object_unref(list->documents[i].object);
+		free(list->documents[i].source);
+	}
 	free(list->documents);
 	*list = (struct document_list){ 0 };
 }
@@ -110,6 +113,11 @@ static int take_one(struct builder *builder, struct cJSON *tree, unsigned int li
 		return -ENOMEM;
 	describe(document, tree);
 	document->failure = *failure;
+	if (failure->error == 0 && builder->keep_sources) {
+		document->source = json_print(tree);
+		if (!document->source)
+			return -ENOMEM;
+	}
 	if (failure->error == 0 &&
 	    object_from_tree(tree, &document->object, &document->failure) == 0)
 		(void) snprintf(document->name_space, sizeof(document->name_space), "%s",
@@ -205,10 +213,10 @@ static int parse_json(struct builder *builder, struct cursor *cursor)
 	return r;
 }
 
-int documents_parse(const char *text, size_t length, struct document_list *ret,
-		    struct failure *reterr)
+static int parse(const char *text, size_t length, bool keep_sources, struct document_list *ret,
+		 struct failure *reterr)
 {
-	struct builder builder = { .list = ret };
+	struct builder builder = { .list = ret, .keep_sources = keep_sources };
 	struct cursor cursor = { .text = text, .length = length, .line = 1 }, next;
 	int r = 0;
 
@@ -232,4 +240,16 @@ int documents_parse(const char *text, size_t length, struct document_list *ret,
 	if (r == -ENOMEM)
 		return failed(reterr, -ENOMEM, "cannot read the documents");
 	return 0; /* what broke off says so in the list */
+}
+
+int documents_parse(const char *text, size_t length, struct document_list *ret,
+		    struct failure *reterr)
+{
+	return parse(text, length, false, ret, reterr);
+}
+
+int documents_parse_sources(const char *text, size_t length, struct document_list *ret,
+			    struct failure *reterr)
+{
+	return parse(text, length, true, ret, reterr);
 }

@@ -123,6 +123,9 @@ struct document {
 	unsigned int line;           /* where the document begins, from 1 */
 	/* As far as they could be read, for messages about a bad document; "" otherwise. */
 	char kind[64], name_space[64], name[254];
+	/* The document as it was written, before defaults, as JSON; owned by the list. Only from
+	 * documents_parse_sources(), and only with @object. */
+	char *source;
 };
 
 struct document_list {
@@ -148,6 +151,9 @@ struct document_list {
  */
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr);
+/* The same, keeping what the documents said: for who compares it with what they said before. */
+int documents_parse_sources(const char *text, size_t length, struct document_list *ret,
+			    struct failure *reterr);
 /* Drops the objects of the list; an empty list is fine. */
 void document_list_done(struct document_list *list);
 

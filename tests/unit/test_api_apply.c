@@ -87,20 +87,109 @@ static void test_keeps_what_it_does_not_name(void **state)
 	struct world *world = *state;
 
 	assert_int_equal(apply(world, stream), 200);
-	world_content = CONTENT_JSON;
-	assert_int_equal(
-		world_request(world, METHOD_PUT, "/api/v1/persistentvolumes/disk",
-			      "{\"metadata\":{\"name\":\"disk\",\"annotations\":{\"by\":\"us\"}},"
-			      "\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":["
-			      "\"ReadWriteOnce\"],\"hostPath\":{\"path\":\"/data\"},\"claimRef\":{"
-			      "\"namespace\":\"default\",\"name\":\"c\"}}}"),
-		200);
+	world_content = CONTENT_MERGE_PATCH;
+	assert_int_equal(world_request(world, METHOD_PATCH, "/api/v1/persistentvolumes/disk",
+				       "{\"metadata\":{\"annotations\":{\"by\":\"us\"}},"
+				       "\"spec\":{\"claimRef\":{"
+				       "\"namespace\":\"default\",\"name\":\"c\"}}}"),
+			 200);
 	assert_int_equal(apply(world, stream), 200);
 	assert_row(world, 0, "PersistentVolume", "unchanged");
 	assert_int_equal(world_request(world, METHOD_GET, "/api/v1/persistentvolumes/disk", NULL),
 			 200);
 	assert_string_equal(world_string(world, "spec.claimRef.name"), "c");
 	assert_string_equal(world_string(world, "metadata.annotations.by"), "us");
+}
+
+#define ANNOTATIONS "metadata.annotations."
+#define MAP         "/api/v1/namespaces/default/configmaps/conf"
+
+static const char *map_member(struct world *world, const char *path)
+{
+	assert_int_equal(world_request(world, METHOD_GET, MAP, NULL), 200);
+	return world_string(world, path);
+}
+
+/* What the document names no more goes; what others wrote stays; what is no more known stays. */
+static void test_what_a_document_drops_goes(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(apply(world, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n"
+				      "data: {keep: a, drop: b}\n"),
+			 200);
+	world_content = CONTENT_MERGE_PATCH;
+	assert_int_equal(world_request(world, METHOD_PATCH, MAP,
+				       "{\"data\":{\"theirs\":\"c\",\"keep\":\"x\"}}"),
+			 200);
+	assert_int_equal(apply(world, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n"
+				      "data: {keep: a}\n"),
+			 200);
+	assert_row(world, 0, "ConfigMap", "configured");
+	assert_string_equal(map_member(world, "data.keep"), "a");
+	assert_string_equal(map_member(world, "data.drop"), "");
+	assert_string_equal(map_member(world, "data.theirs"), "c");
+}
+
+/* The annotation is kubectl's: what that wrote is what we take away, and the other way round. */
+static void test_the_annotation_is_kubectls(void **state)
+{
+	struct world *world = *state;
+	const struct object *object;
+
+	assert_int_equal(
+		world_request(
+			world, METHOD_POST, "/api/v1/namespaces/default/configmaps",
+			"{\"metadata\":{\"name\":\"conf\",\"annotations\":{\"kubectl.kubernetes"
+			".io/last-applied-configuration\":\"{\\\"apiVersion\\\":\\\"v1\\\","
+			"\\\"data\\\":{\\\"a\\\":\\\"1\\\",\\\"b\\\":\\\"2\\\"}}\\n\"}},"
+			"\"data\":{\"a\":\"1\",\"b\":\"2\",\"c\":\"3\"}}"),
+		201);
+	assert_int_equal(apply(world, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n"
+				      "data: {a: '1'}\n"),
+			 200);
+	assert_string_equal(map_member(world, "data.a"), "1");
+	assert_string_equal(map_member(world, "data.b"), "");
+	assert_string_equal(map_member(world, "data.c"), "3");
+	object = store_get(world->agent.store, KIND_CONFIG_MAP, "default", "conf");
+	assert_non_null(strstr(object->json,
+			       "\"kubectl.kubernetes.io/last-applied-configuration\":\"{"
+			       "\\\"apiVersion\\\":\\\"v1\\\",\\\"kind\\\":\\\"ConfigMap\\\","
+			       "\\\"metadata\\\":{\\\"name\\\":\\\"conf\\\","
+			       "\\\"namespace\\\":\\\"default\\\"},"
+			       "\\\"data\\\":{\\\"a\\\":\\\"1\\\"}}\\n\""));
+}
+
+/* Annotations have a limit of their own: a long document is applied and not remembered. */
+static void test_a_long_document(void **state)
+{
+	struct world *world = *state;
+	enum { BYTES = 300 * 1024 };
+	cleanup_free char *text = malloc(BYTES + 256);
+	int used;
+
+	assert_non_null(text);
+	used = snprintf(text, 256,
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata:\n  a: ");
+	memset(text + used, 'x', BYTES);
+	text[used + BYTES] = '\0';
+	assert_int_equal(apply(world, text), 200);
+	assert_int_equal(apply(world, text), 200);
+	assert_row(world, 0, "ConfigMap", "unchanged");
+	assert_string_equal(map_member(world, ANNOTATIONS "kubectl"), "");
+}
+
+static void test_secrets_want_their_right(void **state)
+{
+	struct world *world = *state;
+	const char *text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n---\n"
+			   "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
+
+	world_rights = RIGHT_READ | RIGHT_WRITE;
+	assert_int_equal(apply(world, text), 403);
+	assert_null(store_get(world->agent.store, KIND_CONFIG_MAP, "default", "conf"));
+	world_rights |= RIGHT_SECRETS;
+	assert_int_equal(apply(world, text), 200);
 }
 
 static void test_a_bad_document_stops_all(void **state)
@@ -256,6 +345,10 @@ int main(void)
 		IN_WORLD(test_create_then_unchanged_then_configured),
 		IN_WORLD(test_table),
 		IN_WORLD(test_keeps_what_it_does_not_name),
+		IN_WORLD(test_what_a_document_drops_goes),
+		IN_WORLD(test_the_annotation_is_kubectls),
+		IN_WORLD(test_a_long_document),
+		IN_WORLD(test_secrets_want_their_right),
 		IN_WORLD(test_a_bad_document_stops_all),
 		IN_WORLD(test_not_admitted),
 		IN_WORLD(test_a_stale_version_is_a_conflict),
