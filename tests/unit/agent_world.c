@@ -163,6 +163,7 @@ int new_agent_world(void **state)
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
 	fake_events.count = 0;
 	assert_int_equal(waits_new(agent, &agent->waits), 0);
+	assert_int_equal(subpaths_new(agent, &agent->subpaths), 0);
 	assert_int_equal(volume_events_new(&agent->views.events), 0);
 	*state = world;
 	return 0;
@@ -173,6 +174,7 @@ int free_agent_world(void **state)
 	struct agent *agent = &world->agent;
 
 	waits_free(agent->waits);
+	subpaths_free(agent->subpaths);
 	volume_events_free(agent->views.events);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);
