@@ -69,9 +69,9 @@ struct cli {
 
 typedef int verb_fn(struct cli *cli);
 
-verb_fn verb_apply, verb_completion, verb_delete, verb_describe, verb_events, verb_explain_state,
-	verb_get, verb_kinds, verb_kubeconfig, verb_mount, verb_mounts, verb_unmount, verb_version,
-	verb_wait;
+verb_fn verb_annotate, verb_apply, verb_completion, verb_delete, verb_describe, verb_edit,
+	verb_events, verb_explain_state, verb_get, verb_kinds, verb_kubeconfig, verb_label,
+	verb_mount, verb_mounts, verb_patch, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 
@@ -96,17 +96,24 @@ int cli_failed(struct cli *cli, int error);
 /* The exit status alone. @status: HTTP's; 0 when there was no answer. */
 int cli_exit_status(int error, int status);
 
+/* What of a table is shown. */
+struct table_view {
+	const struct podvol_table *columns; /* names and priorities: of the first of several */
+	int priority;                       /* columns up to this one */
+	bool with_namespace;                /* NAMESPACE before them */
+	const char *prefix;                 /* before each name, such as "pod/"; "" mostly */
+};
+
 /* Aligned columns up to @priority; @with_namespace puts NAMESPACE before them. */
 void cli_print_table(struct cli *cli, const struct podvol_table *table, int priority,
 		     bool with_namespace);
 
-/* The same in two steps, for tables of several answers: the columns of @table, then its rows.
- * @prefix: before each name, such as "pod/"; "" mostly. */
-struct sheet *cli_table_sheet(const struct podvol_table *table, int priority, bool with_namespace);
-void cli_table_row(struct sheet *sheet, const struct podvol_table *table, size_t row, int priority,
-		   bool with_namespace, const char *prefix);
-void cli_table_rows(struct sheet *sheet, const struct podvol_table *table, int priority,
-		    bool with_namespace, const char *prefix);
+/* The same in steps, for rows of several answers: the columns, then one row or all. */
+struct sheet *cli_table_sheet(const struct table_view *view);
+void cli_table_row(struct sheet *sheet, const struct table_view *view,
+		   const struct podvol_table *table, size_t row);
+void cli_table_rows(struct sheet *sheet, const struct table_view *view,
+		    const struct podvol_table *table);
 
 /* One cell without its control characters: what a pod is called must not steer a terminal. */
 void cli_print_text(FILE *out, const char *text);

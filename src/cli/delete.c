@@ -6,6 +6,7 @@
  * deleted all the same. An object that is not there is said, and the others are deleted.
  */
 #include "cli/files.h"
+#include "cli/get.h"
 #include "cli/kinds.h"
 #include "cli/screen.h"
 
@@ -23,10 +24,6 @@ static int delete_one(struct cli *cli, const struct kind *kind, const char *name
 	struct podvol_request request = { .method = "DELETE" };
 	int r;
 
-	if (kind_is_view(kind)) {
-		cli_complain(cli, "'%s' is no kind of stored object", kind->singular);
-		return EXIT_USAGE;
-	}
 	path = kinds_path(kind, name_space, name, NULL);
 	if (!path) {
 		cli_complain(cli, "out of memory");
@@ -49,34 +46,17 @@ static int delete_one(struct cli *cli, const struct kind *kind, const char *name
 	return EXIT_DONE;
 }
 
-/* "KIND NAME..." or "KIND/NAME..." */
 static int delete_named(struct cli *cli)
 {
-	const char *name_space = cli->name_space ? cli->name_space : "default";
-	const struct kind *kind = NULL;
-	bool pairs = strchr(cli->arguments[0], '/');
-	int status = pairs ? EXIT_DONE : kinds_find(cli, cli->arguments[0], &kind);
+	cleanup(get_request_done) struct get_request request = { 0 };
+	int status = get_named_read(cli, cli->arguments, &request);
 
-	if (status == EXIT_DONE && !pairs && cli->argument_count < 2) {
-		cli_complain(cli, "which one? 'delete %s' wants a name", cli->arguments[0]);
-		return EXIT_USAGE;
-	}
-	for (int i = pairs ? 0 : 1; i < cli->argument_count; i++) {
-		char *slash = pairs ? strchr(cli->arguments[i], '/') : NULL;
-		int one = EXIT_DONE;
+	if (status != EXIT_DONE)
+		return status;
+	for (size_t i = 0; i < request.count && status != EXIT_UNREACHABLE; i++) {
+		int one = delete_one(cli, request.wanted[i].kind, request.name_space,
+				     request.wanted[i].name);
 
-		if (pairs && !slash) {
-			cli_complain(cli, "'%s' is no KIND/NAME, as the words beside it are",
-				     cli->arguments[i]);
-			return EXIT_USAGE;
-		}
-		if (slash) {
-			*slash = '\0';
-			one = kinds_find(cli, cli->arguments[i], &kind);
-		}
-		if (!kind || one == EXIT_USAGE || status == EXIT_UNREACHABLE)
-			return status == EXIT_DONE ? one : status;
-		one = delete_one(cli, kind, name_space, slash ? slash + 1 : cli->arguments[i]);
 		if (status == EXIT_DONE)
 			status = one;
 	}

@@ -23,6 +23,7 @@ struct followed {
 	const struct get_target *target;
 	struct podvol_watch *watch;
 	struct sheet *sheet;
+	struct podvol_table *first; /* whose columns have names */
 	bool was_listed, several;
 };
 
@@ -31,31 +32,50 @@ static bool is_table(enum cli_format format)
 	return format == OUTPUT_TABLE || format == OUTPUT_WIDE || format == OUTPUT_NAME;
 }
 
-static void show_rows(struct followed *followed, const struct podvol_event *event)
+static void add_rows(struct followed *followed, const struct podvol_table *table)
 {
-	struct cli *cli = followed->cli;
 	const struct kind *kind = followed->target->kind;
-	bool with_namespace = followed->request->everywhere && kind->namespaced;
-	int priority = cli->format == OUTPUT_WIDE ? 1 : 0;
-	struct podvol_table *table = NULL;
 	char prefix[128];
+	const struct table_view view = {
+		.columns = followed->first,
+		.priority = followed->cli->format == OUTPUT_WIDE ? 1 : 0,
+		.with_namespace = followed->request->everywhere && kind->namespaced,
+		.prefix = followed->several ? prefix : "",
+	};
+
+	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
+	if (!followed->sheet)
+		followed->sheet = cli_table_sheet(&view);
+	cli_table_rows(followed->sheet, &view, table);
+	if (sheet_rows(followed->sheet) > 0)
+		sheet_print(followed->cli, followed->sheet);
+}
+
+static void show_names(struct followed *followed, const struct podvol_table *table)
+{
+	for (size_t row = 0; row < podvol_table_rows(table); row++) {
+		(void) fprintf(followed->cli->out, "%s/", followed->target->kind->singular);
+		cli_print_text(followed->cli->out, podvol_table_row_name(table, row));
+		(void) fputc('\n', followed->cli->out);
+	}
+}
+
+/* The list comes first, also when it is not to be shown, and says what the columns are. */
+static void show_table(struct followed *followed, const struct podvol_event *event, bool show)
+{
+	struct podvol_table *table = NULL;
 
 	if (podvol_table_parse(event->object, event->length, &table) < 0)
 		return; /* an event of a kind without columns */
-	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
-	if (cli->format == OUTPUT_NAME) {
-		for (size_t row = 0; row < podvol_table_rows(table); row++) {
-			(void) fputs(prefix, cli->out);
-			cli_print_text(cli->out, podvol_table_row_name(table, row));
-			(void) fputc('\n', cli->out);
-		}
-	} else if (podvol_table_rows(table) > 0) {
-		/* Only the first Table of a watch has its columns' names. */
-		if (!followed->sheet)
-			followed->sheet = cli_table_sheet(table, priority, with_namespace);
-		cli_table_rows(followed->sheet, table, priority, with_namespace,
-			       followed->several ? prefix : "");
-		sheet_print(cli, followed->sheet);
+	if (show && followed->cli->format == OUTPUT_NAME) {
+		show_names(followed, table);
+	} else if (!followed->first) {
+		followed->first = table;
+		if (show)
+			add_rows(followed, table);
+		return; /* kept */
+	} else if (show) {
+		add_rows(followed, table);
 	}
 	podvol_table_free(table);
 }
@@ -91,19 +111,18 @@ static void changed(void *userdata, const struct podvol_event *event)
 {
 	struct followed *followed = userdata;
 	struct cli *cli = followed->cli;
+	bool show;
 
 	if (event->type == PODVOL_INTERRUPTED) {
 		cli_complain(cli, "%s; trying again", event->error);
 		return;
 	}
-	if (event->type == PODVOL_LISTED && !followed->was_listed) {
-		followed->was_listed = true;
-		if (cli_flag(cli, "watch-only"))
-			return;
-	}
+	/* The list of a beginning is what is there already; a later one is what happened. */
+	show = event->type != PODVOL_LISTED || followed->was_listed || !cli_flag(cli, "watch-only");
+	followed->was_listed = true;
 	if (is_table(cli->format))
-		show_rows(followed, event);
-	else
+		show_table(followed, event, show);
+	else if (show)
 		show_tree(followed, event);
 }
 
@@ -188,6 +207,7 @@ int follow(struct cli *cli, const struct get_request *request)
 	for (size_t i = 0; all && i < request->count; i++) {
 		podvol_watch_free(all[i].watch);
 		sheet_free(all[i].sheet);
+		podvol_table_free(all[i].first);
 	}
 	return status;
 }

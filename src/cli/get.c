@@ -96,28 +96,51 @@ static int make_query(struct cli *cli, struct get_request *request)
 	return EXIT_DONE;
 }
 
-int get_request_read(struct cli *cli, struct get_request *ret)
+int get_targets_read(struct cli *cli, char **words, struct get_request *ret)
 {
-	int status;
-
-	assert(cli && cli->argument_count > 0 && ret);
-	/* Words are taken apart in a copy: completion and complaints use the command line's. */
-	ret->words = strdup(cli->arguments[0]);
+	assert(cli && words && *words && ret);
+	ret->name_space = cli->name_space ? cli->name_space : "default";
+	if (strchr(*words, '/'))
+		return want_pairs(cli, ret, words);
+	/* Taken apart in a copy. */
+	ret->words = strdup(*words);
 	if (!ret->words) {
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
+	return want_kinds(cli, ret, ret->words, words + 1);
+}
+
+int get_request_read(struct cli *cli, struct get_request *ret)
+{
+	int status = get_targets_read(cli, cli->arguments, ret);
+
 	ret->everywhere = cli_flag(cli, "all-namespaces");
-	ret->name_space = cli->name_space ? cli->name_space : "default";
-	status = strchr(cli->arguments[0], '/')
-			 ? want_pairs(cli, ret, cli->arguments)
-			 : want_kinds(cli, ret, ret->words, cli->arguments + 1);
 	if (status == EXIT_DONE)
 		status = make_query(cli, ret);
 	if (status == EXIT_DONE && ret->everywhere && ret->wanted[0].name &&
 	    ret->wanted[0].kind->namespaced) {
 		cli_complain(cli, "a name is of one namespace: --all-namespaces is for lists");
 		status = EXIT_USAGE;
+	}
+	return status;
+}
+
+int get_named_read(struct cli *cli, char **words, struct get_request *ret)
+{
+	int status = get_targets_read(cli, words, ret);
+
+	for (size_t i = 0; status == EXIT_DONE && i < ret->count; i++) {
+		const struct get_target *target = &ret->wanted[i];
+
+		if (!target->name) {
+			cli_complain(cli, "which one? '%s' wants a name", target->kind->singular);
+			status = EXIT_USAGE;
+		} else if (kind_is_view(target->kind)) {
+			cli_complain(cli, "'%s' is no kind of stored object",
+				     target->kind->singular);
+			status = EXIT_USAGE;
+		}
 	}
 	return status;
 }
@@ -178,10 +201,15 @@ static void print_sheet(struct cli *cli, struct table_output *output)
 static void add_table(struct cli *cli, const struct get_request *request, const struct kind *kind,
 		      const struct podvol_table *table, struct table_output *output)
 {
-	bool with_namespace = request->everywhere && kind->namespaced;
-	int priority = cli->format == OUTPUT_WIDE ? 1 : 0;
 	char prefix[128];
+	const struct table_view view = {
+		.columns = table,
+		.priority = cli->format == OUTPUT_WIDE ? 1 : 0,
+		.with_namespace = request->everywhere && kind->namespaced,
+		.prefix = output->several ? prefix : "",
+	};
 
+	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
 	if (cli->format == OUTPUT_NAME) {
 		print_names(cli, table, kind->singular);
 		output->rows += podvol_table_rows(table);
@@ -191,10 +219,8 @@ static void add_table(struct cli *cli, const struct get_request *request, const 
 		print_sheet(cli, output);
 	output->kind = kind;
 	if (!output->sheet)
-		output->sheet = cli_table_sheet(table, priority, with_namespace);
-	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
-	cli_table_rows(output->sheet, table, priority, with_namespace,
-		       output->several ? prefix : "");
+		output->sheet = cli_table_sheet(&view);
+	cli_table_rows(output->sheet, &view, table);
 }
 
 /* What is missing is said, and the rest shown all the same. */

@@ -43,55 +43,56 @@ int cli_exit_status(int error, int status)
 
 /* ---- tables ---- */
 
-struct sheet *cli_table_sheet(const struct podvol_table *table, int priority, bool with_namespace)
+struct sheet *cli_table_sheet(const struct table_view *view)
 {
-	size_t count = podvol_table_columns(table), shown = 0;
+	size_t count = podvol_table_columns(view->columns), shown = 0;
 	cleanup_free const char **names = calloc(count + 1, sizeof(*names));
 
 	if (!names)
 		return NULL;
-	if (with_namespace)
+	if (view->with_namespace)
 		names[shown++] = "Namespace";
 	for (size_t i = 0; i < count; i++)
-		if (podvol_table_priority(table, i) <= priority)
-			names[shown++] = podvol_table_name(table, i);
+		if (podvol_table_priority(view->columns, i) <= view->priority)
+			names[shown++] = podvol_table_name(view->columns, i);
 	return sheet_new(names, shown);
 }
 
-void cli_table_row(struct sheet *sheet, const struct podvol_table *table, size_t row, int priority,
-		   bool with_namespace, const char *prefix)
+void cli_table_row(struct sheet *sheet, const struct table_view *view,
+		   const struct podvol_table *table, size_t row)
 {
-	size_t count = podvol_table_columns(table), shown = 0;
+	size_t count = podvol_table_columns(view->columns), shown = 0;
 	cleanup_free const char **cells = calloc(count + 1, sizeof(*cells));
 	cleanup_free char *name = NULL;
 
 	if (!cells)
 		return;
-	if (with_namespace)
+	if (view->with_namespace)
 		cells[shown++] = podvol_table_row_namespace(table, row);
 	for (size_t i = 0; i < count; i++)
-		if (podvol_table_priority(table, i) <= priority)
+		if (podvol_table_priority(view->columns, i) <= view->priority)
 			cells[shown++] = podvol_table_cell(table, row, i);
 	/* Events and the like begin with something else. */
-	if (*prefix && strcmp(podvol_table_name(table, 0), "Name") == 0 &&
-	    asprintf(&name, "%s%s", prefix, cells[with_namespace]) >= 0)
-		cells[with_namespace] = name;
+	if (*view->prefix && strcmp(podvol_table_name(view->columns, 0), "Name") == 0 &&
+	    asprintf(&name, "%s%s", view->prefix, cells[view->with_namespace]) >= 0)
+		cells[view->with_namespace] = name;
 	sheet_add(sheet, cells);
 }
 
-void cli_table_rows(struct sheet *sheet, const struct podvol_table *table, int priority,
-		    bool with_namespace, const char *prefix)
+void cli_table_rows(struct sheet *sheet, const struct table_view *view,
+		    const struct podvol_table *table)
 {
 	for (size_t row = 0; row < podvol_table_rows(table); row++)
-		cli_table_row(sheet, table, row, priority, with_namespace, prefix);
+		cli_table_row(sheet, view, table, row);
 }
 
 void cli_print_table(struct cli *cli, const struct podvol_table *table, int priority,
 		     bool with_namespace)
 {
-	struct sheet *sheet = cli_table_sheet(table, priority, with_namespace);
+	const struct table_view view = { table, priority, with_namespace, "" };
+	struct sheet *sheet = cli_table_sheet(&view);
 
-	cli_table_rows(sheet, table, priority, with_namespace, "");
+	cli_table_rows(sheet, &view, table);
 	sheet_print(cli, sheet);
 	sheet_free(sheet);
 }

@@ -124,17 +124,21 @@ static size_t find_row(const struct podvol_table *table, const struct sortable *
 	return count;
 }
 
-static void add_sorted(struct cli *cli, struct sheet *sheet, const struct podvol_table *table,
-		       const struct sortable *all, size_t count, bool with_namespace)
+static void show_in_order(struct cli *cli, const struct podvol_table *table, bool with_namespace,
+			  const struct sortable *all, size_t count)
 {
-	int priority = cli->format == OUTPUT_WIDE ? 1 : 0;
+	const struct table_view view = { table, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace,
+					 "" };
+	struct sheet *sheet = cli_table_sheet(&view);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t row = find_row(table, &all[i]);
 
 		if (row < podvol_table_rows(table))
-			cli_table_row(sheet, table, row, priority, with_namespace, "");
+			cli_table_row(sheet, &view, table, row);
 	}
+	sheet_print(cli, sheet);
+	sheet_free(sheet);
 }
 
 int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path)
@@ -144,7 +148,6 @@ int show_sorted_table(struct cli *cli, const struct get_request *request, const 
 	cleanup_json struct cJSON *list = NULL;
 	struct podvol_table *table = NULL;
 	struct sortable *all = NULL;
-	struct sheet *sheet;
 	int status, r;
 
 	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
@@ -161,13 +164,10 @@ int show_sorted_table(struct cli *cli, const struct get_request *request, const 
 		free_keys(all, json_count(json_get(list, "items")));
 		return cli_failed(cli, r);
 	}
-	sheet = cli_table_sheet(table, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace);
-	add_sorted(cli, sheet, table, all, json_count(json_get(list, "items")), with_namespace);
 	if (podvol_table_rows(table) == 0)
 		(void) fprintf(cli->err, "Nothing found.\n");
 	else
-		sheet_print(cli, sheet);
-	sheet_free(sheet);
+		show_in_order(cli, table, with_namespace, all, json_count(json_get(list, "items")));
 	free_keys(all, json_count(json_get(list, "items")));
 	podvol_table_free(table);
 	return EXIT_DONE;

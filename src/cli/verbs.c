@@ -188,6 +188,23 @@ static const struct option_row ignore_not_found = {
 	.name = "ignore-not-found",
 	.help = "what is not there counts as deleted",
 };
+static const struct option_row overwrite = {
+	.name = "overwrite",
+	.help = "also what has another value already",
+};
+static const struct option_row patch_text = {
+	.name = "patch",
+	.letter = 'p',
+	.value = "JSON",
+	.help = "the change, as --type says",
+};
+static const struct option_row patch_type = {
+	.name = "type",
+	.value = "TYPE",
+	.help = "strategic (default), merge or json",
+	.word = WORD_CHOICE,
+	.choices = "strategic merge json",
+};
 static const struct option_row wait_done = {
 	.name = "wait",
 	.help = "return when it is done, or say why it is not",
@@ -325,6 +342,46 @@ const struct verb verbs[] = {
 		.words = { WORD_KIND, WORD_NAME },
 		.run = verb_delete,
 		.help = "delete stored objects, by name or as files name them",
+	},
+	{
+		.name = "edit",
+		.arguments = "KIND NAME | KIND/NAME",
+		.min = 1,
+		.max = 2,
+		.options = OPTIONS(&name_space),
+		.words = { WORD_KIND, WORD_NAME },
+		.run = verb_edit,
+		.help = "change an object in $VISUAL, $EDITOR or vi",
+	},
+	{
+		.name = "label",
+		.arguments = "KIND NAME... | KIND/NAME... KEY=VALUE|KEY-...",
+		.min = 2,
+		.max = -1,
+		.options = OPTIONS(&name_space, &overwrite),
+		.words = { WORD_KIND, WORD_NAME },
+		.run = verb_label,
+		.help = "set and take away labels",
+	},
+	{
+		.name = "annotate",
+		.arguments = "KIND NAME... | KIND/NAME... KEY=VALUE|KEY-...",
+		.min = 2,
+		.max = -1,
+		.options = OPTIONS(&name_space, &overwrite),
+		.words = { WORD_KIND, WORD_NAME },
+		.run = verb_annotate,
+		.help = "set and take away annotations",
+	},
+	{
+		.name = "patch",
+		.arguments = "KIND NAME... | KIND/NAME...",
+		.min = 1,
+		.max = -1,
+		.options = OPTIONS(&name_space, &patch_text, &patch_type),
+		.words = { WORD_KIND, WORD_NAME },
+		.run = verb_patch,
+		.help = "change fields of an object",
 	},
 	{
 		.name = "events",

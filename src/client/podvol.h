@@ -324,7 +324,8 @@ PODVOL_PUBLIC int podvol_table_get(struct podvol *podvol, const char *path,
 				   struct podvol_table **ret);
 
 /**
- * podvol_table_parse - a Table from its JSON text, such as a watch hands over
+ * podvol_table_parse - a Table from its JSON text, such as a watch hands over; only the first Table
+ * of a watch names its columns, which are "" in the others
  * @text:   need not be NUL-terminated; may go away after the call
  * @length: bytes
  * @ret:    given to podvol_table_free()

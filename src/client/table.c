@@ -71,7 +71,10 @@ static int read_tree(struct podvol_table *table)
 	size_t cells, index = 0;
 	int r = 0;
 
+	/* A watch names the columns in its first Table only. */
 	table->column_count = json_count(definitions);
+	if (table->column_count == 0)
+		table->column_count = json_count(json_get(json_first(rows), "cells"));
 	table->row_count = json_count(rows);
 	cells = table->column_count * table->row_count;
 	table->columns = calloc(table->column_count + 1, sizeof(*table->columns));
@@ -80,6 +83,8 @@ static int read_tree(struct podvol_table *table)
 	table->numbers = calloc(cells + 1, sizeof(*table->numbers));
 	if (!table->columns || !table->rows || !table->cells || !table->numbers)
 		return -ENOMEM;
+	for (size_t i = 0; i < table->column_count; i++)
+		table->columns[i].name = "";
 
 	for (item = json_first(definitions); item; item = json_next(item)) {
 		int64_t priority = 0;

@@ -323,6 +323,11 @@ int json_set_bool(struct cJSON *parent, const char *key, bool value)
 	return json_set(parent, key, json_new_item(value ? cJSON_True : cJSON_False, 0));
 }
 
+int json_set_null(struct cJSON *parent, const char *key)
+{
+	return json_set(parent, key, cJSON_CreateNull());
+}
+
 void json_remove(struct cJSON *parent, const char *key)
 {
 	struct cJSON *item = json_member(parent, key);

@@ -80,6 +80,7 @@ struct cJSON *json_add_array(struct cJSON *parent, const char *key);
 int json_set_string(struct cJSON *parent, const char *key, const char *value);
 int json_set_int(struct cJSON *parent, const char *key, int64_t value);
 int json_set_bool(struct cJSON *parent, const char *key, bool value);
+int json_set_null(struct cJSON *parent, const char *key);
 /* Takes @value, also on failure. */
 int json_set(struct cJSON *parent, const char *key, struct cJSON *value);
 /* The member and its value; what is not there is passed over. */

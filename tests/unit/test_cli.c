@@ -91,7 +91,7 @@ static void test_usage(void **state)
 		{ "podvolctl get pods -o custom-columns=NAME",
 		  "-o custom-columns= wants NAME:.path,... with at most 64 columns, not 'NAME'" },
 		{ "podvolctl delete", "which one? Give KIND NAME, or -f FILE" },
-		{ "podvolctl delete pod", "which one? 'delete pod' wants a name" },
+		{ "podvolctl delete pod", "which one? 'pod' wants a name" },
 		{ "podvolctl delete pod x -f y", "what -f names needs no 'pod' beside it" },
 		{ "podvolctl version x", "'version' takes no argument" },
 		{ "podvolctl version --wait", "'version' knows no option '--wait'" },
