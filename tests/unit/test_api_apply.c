@@ -338,6 +338,22 @@ static void test_a_client_that_leaves(void **state)
 	assert_int_equal(world->answers, 0);
 }
 
+static void test_secrets_are_for_root(void **state)
+{
+	static const char secret[] = "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n"
+				     "stringData: {a: b}\n---\n"
+				     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\n";
+	struct world *world = *state;
+
+	world_rights = RIGHT_READ | RIGHT_WRITE;
+	assert_int_equal(apply(world, secret), 403);
+	assert_non_null(strstr(world_string(world, "message"), "only root may write"));
+	assert_null(store_get(world->agent.store, KIND_CONFIG_MAP, "default", "map"));
+	world_rights |= RIGHT_SECRETS;
+	assert_int_equal(apply(world, secret), 200);
+	assert_non_null(store_get(world->agent.store, KIND_SECRET, "default", "key"));
+}
+
 int main(void)
 {
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
@@ -355,6 +371,7 @@ int main(void)
 		IN_WORLD(test_many),
 		IN_WORLD(test_long_streams_are_read_elsewhere),
 		IN_WORLD(test_a_client_that_leaves),
+		IN_WORLD(test_secrets_are_for_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
