@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns - what kubectl shows of each kind, in its order and its words
+ * columns - what kubectl shows of the kinds that are decoded, in its order and its words
  *
  * A new column is one function and one row here.
  */
+#include "object/cells.h"
 #include "object/kinds.h"
 
 #include "base/cleanup.h"
@@ -23,12 +24,12 @@ static void put(char text[TABLE_CELL_BYTES], const char *value, const char *when
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s", *value ? value : when_empty);
 }
 
-static void cell_name(const struct table_source *source, char text[TABLE_CELL_BYTES])
+void cell_name(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	put(text, source->object->meta.name, "");
 }
 
-static void cell_age(const struct table_source *source, char text[TABLE_CELL_BYTES])
+void cell_age(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	table_age(source->object->meta.creation_usec, source->now_usec, text);
 }
@@ -287,92 +288,6 @@ const struct table_column storage_class_columns[] = {
 	{ .name = "ReclaimPolicy", .cell = cell_class_reclaim_policy },
 	{ .name = "VolumeBindingMode", .cell = cell_class_binding },
 	{ .name = "AllowVolumeExpansion", .cell = cell_class_expansion },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-/* ---- kinds that nobody decodes ---- */
-
-const struct table_column config_map_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column secret_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column node_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column namespace_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column event_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column service_account_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column csi_driver_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column csi_node_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column volume_attachment_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column csi_storage_capacity_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column volume_snapshot_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column volume_snapshot_class_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column volume_snapshot_content_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Age", .cell = cell_age },
-	{ 0 },
-};
-
-const struct table_column lease_columns[] = {
-	{ .name = "Name", .cell = cell_name },
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };

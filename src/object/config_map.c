@@ -4,8 +4,11 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/entries.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
+
+#include <assert.h>
 
 static const struct shape_field config_map_fields[] = {
 	SHAPE_HEAD,
@@ -23,3 +26,44 @@ const struct shape config_map_shape = {
 	.name = "ConfigMap",
 	.fields = config_map_fields,
 };
+
+static int check_twice(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *bytes = json_get(tree, "binaryData");
+
+	for (const struct cJSON *item = json_first(bytes); item; item = json_next(item)) {
+		const char *key = json_key(item);
+		int r = 0;
+
+		if (json_get(json_get(tree, "data"), key))
+			r = field_invalid(FIELD_KEY(FIELD(NULL, "data"), key), key,
+					  "duplicate of key present in binaryData", found);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int config_map_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *data = json_get(tree, "data"), *bytes = json_get(tree, "binaryData");
+	int r;
+
+	assert(tree);
+	r = entries_check_keys(data, FIELD(NULL, "data"), found);
+	if (r == 0)
+		r = entries_check_keys(bytes, FIELD(NULL, "binaryData"), found);
+	if (r == 0)
+		r = check_twice(tree, found);
+	if (r == 0 && entries_bytes(data, false) + entries_bytes(bytes, true) > ENTRIES_BYTES_MAX)
+		r = field_too_long(FIELD(NULL, ""), "may not be more than 1048576 bytes", found);
+	return r;
+}
+
+int config_map_validate_update(const struct object *old, const struct object *new_object,
+			       struct violations *found)
+{
+	static const char *const entries[] = { "data", "binaryData", NULL };
+
+	return entries_check_update(old, new_object, entries, found);
+}

@@ -4,8 +4,22 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/csi.h"
+
+#include "base/cleanup.h"
 #include "object/kinds.h"
+#include "object/name_index.h"
+#include "object/selector_json.h"
 #include "object/shapes.h"
+#include "object/update.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DRIVER_NAME_BYTES = 64, NODE_ID_BYTES_MAX = 192, TOKEN_SECONDS_LEAST = 600 };
 
 static const struct shape_field token_request_fields[] = {
 	{ .name = "audience", .type = SHAPE_STRING, .required = true },
@@ -162,3 +176,207 @@ const struct shape csi_storage_capacity_shape = {
 	.package = SHAPE_STORAGE,
 	.fields = csi_storage_capacity_fields,
 };
+
+int csi_driver_name_validate(const char *name, const struct field *field, struct violations *found)
+{
+	char lower[DRIVER_NAME_BYTES];
+	size_t length = strlen(name);
+
+	if (length == 0)
+		return field_required(field, "", found);
+	if (length >= sizeof(lower))
+		return field_too_long(field, "may not be more than 63 bytes", found);
+	for (size_t i = 0; i <= length; i++)
+		lower[i] = (char) tolower((unsigned char) name[i]);
+	return field_check_subdomain(field, lower, found);
+}
+
+/* ---- CSIDriver ---- */
+
+static int default_bool(struct cJSON *spec, const char *key, bool value)
+{
+	return json_get(spec, key) ? 0 : json_set_bool(spec, key, value);
+}
+
+int csi_driver_set_defaults(struct cJSON *tree)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+	int r = spec ? default_bool(spec, "attachRequired", true) : -ENOMEM;
+
+	if (r == 0)
+		r = default_bool(spec, "podInfoOnMount", false);
+	if (r == 0)
+		r = default_bool(spec, "storageCapacity", false);
+	if (r == 0)
+		r = default_bool(spec, "requiresRepublish", false);
+	if (r == 0)
+		r = default_bool(spec, "seLinuxMount", false);
+	if (r == 0 && !json_get(spec, "fsGroupPolicy"))
+		r = json_set_string(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+	if (r == 0 && json_count(json_get(spec, "volumeLifecycleModes")) == 0) {
+		json_remove(spec, "volumeLifecycleModes");
+		r = json_set_string(json_add_array(spec, "volumeLifecycleModes"), NULL,
+				    "Persistent");
+	}
+	return r;
+}
+
+static int check_tokens(const struct cJSON *list, const struct field *field,
+			struct violations *found)
+{
+	cleanup_name_index struct name_index audiences = { 0 };
+	const struct name_entry *again;
+	size_t index = 0;
+	int r = 0;
+
+	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
+		r = field_check_range(FIELD(FIELD_AT(field, index++), "expirationSeconds"),
+				      json_get(item, "expirationSeconds"), TOKEN_SECONDS_LEAST,
+				      INT64_C(1) << 32, found);
+	if (r < 0)
+		return r;
+	if (name_index_init(&audiences, list, "audience") < 0)
+		return violations_broken(found, -ENOMEM);
+	again = name_index_duplicate(&audiences);
+	return again ? field_duplicate(FIELD(FIELD_AT(field, again->position), "audience"),
+				       again->name, found)
+		     : 0;
+}
+
+int csi_driver_validate(const struct cJSON *tree, struct violations *found)
+{
+	static const char *const policies[] = { "File", "None", "ReadWriteOnceWithFSType", NULL };
+	static const char *const modes[] = { "Ephemeral", "Persistent", NULL };
+	const struct cJSON *spec = json_get(tree, "spec");
+	const struct cJSON *list = json_get(spec, "volumeLifecycleModes");
+	const struct field *field = FIELD(NULL, "spec");
+	size_t index = 0;
+	int r;
+
+	assert(tree);
+	r = csi_driver_name_validate(json_string(json_get_path(tree, "metadata.name"), ""),
+				     FIELD(FIELD(NULL, "metadata"), "name"), found);
+	if (r == 0)
+		r = field_check_one_of(FIELD(field, "fsGroupPolicy"),
+				       json_string(json_get(spec, "fsGroupPolicy"), ""), policies,
+				       true, found);
+	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
+		r = field_check_one_of(FIELD_AT(FIELD(field, "volumeLifecycleModes"), index++),
+				       json_string(item, ""), modes, false, found);
+	if (r == 0)
+		r = check_tokens(json_get(spec, "tokenRequests"), FIELD(field, "tokenRequests"),
+				 found);
+	return r;
+}
+
+/* Volumes are mounted by these: a change would leave those without an attachment behind. */
+int csi_driver_validate_update(const struct object *old, const struct object *new_object,
+			       struct violations *found)
+{
+	static const struct fixed_field fixed[] = {
+		{ .path = "spec.attachRequired", .type = VIOLATION_INVALID },
+		{ .path = "spec.volumeLifecycleModes", .type = VIOLATION_INVALID },
+		{ 0 },
+	};
+
+	return update_check_fixed(old, new_object, fixed, found);
+}
+
+/* ---- CSINode ---- */
+
+static int check_driver(const struct cJSON *driver, const struct field *field,
+			struct violations *found)
+{
+	const char *id = json_string(json_get(driver, "nodeID"), "");
+	int64_t count;
+	int r;
+
+	r = csi_driver_name_validate(json_string(json_get(driver, "name"), ""),
+				     FIELD(field, "name"), found);
+	if (r == 0 && *id == '\0')
+		r = field_required(FIELD(field, "nodeID"), "", found);
+	else if (r == 0 && strlen(id) > NODE_ID_BYTES_MAX)
+		r = field_invalid(FIELD(field, "nodeID"), id, "must be 192 characters or less",
+				  found);
+	if (r == 0 && json_int64(json_get_path(driver, "allocatable.count"), &count) && count < 0)
+		r = field_invalid_number(FIELD(FIELD(field, "allocatable"), "count"), count,
+					 "must be greater than or equal to 0", found);
+	return r;
+}
+
+int csi_node_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *list = json_get_path(tree, "spec.drivers");
+	const struct field *field = FIELD(FIELD(NULL, "spec"), "drivers");
+	cleanup_name_index struct name_index names = { 0 };
+	const struct name_entry *again;
+	size_t index = 0;
+	int r = 0;
+
+	assert(tree);
+	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
+		r = check_driver(item, FIELD_AT(field, index++), found);
+	if (r < 0)
+		return r;
+	if (name_index_init(&names, list, "name") < 0)
+		return violations_broken(found, -ENOMEM);
+	again = name_index_duplicate(&names);
+	return again ? field_duplicate(FIELD(FIELD_AT(field, again->position), "name"), again->name,
+				       found)
+		     : 0;
+}
+
+/* Drivers come and go, but one that stays says of itself what it said. */
+int csi_node_validate_update(const struct object *old, const struct object *new_object,
+			     struct violations *found)
+{
+	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
+	cleanup_name_index struct name_index index = { 0 };
+	const struct cJSON *list = json_get_path(now, "spec.drivers");
+
+	if (!before || !now ||
+	    name_index_init(&index, json_get_path(before, "spec.drivers"), "name") < 0)
+		return violations_broken(found, -ENOMEM);
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+		const struct name_entry *known =
+			name_index_find(&index, json_string(json_get(item, "name"), ""));
+
+		if (known && !json_equal(known->item, item))
+			return field_invalid(FIELD(FIELD(NULL, "spec"), "drivers"), known->name,
+					     "field is immutable", found);
+	}
+	return 0;
+}
+
+/* ---- CSIStorageCapacity ---- */
+
+int csi_storage_capacity_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *topology = json_get(tree, "nodeTopology");
+	int r;
+
+	assert(tree);
+	r = field_check_subdomain(FIELD(NULL, "storageClassName"),
+				  json_string(json_get(tree, "storageClassName"), ""), found);
+	if (r == 0)
+		r = field_check_quantity(FIELD(NULL, "capacity"), json_get(tree, "capacity"), false,
+					 found);
+	if (r == 0)
+		r = field_check_quantity(FIELD(NULL, "maximumVolumeSize"),
+					 json_get(tree, "maximumVolumeSize"), false, found);
+	if (r == 0)
+		r = label_selector_validate(topology, FIELD(NULL, "nodeTopology"), found);
+	return r;
+}
+
+int csi_storage_capacity_validate_update(const struct object *old, const struct object *new_object,
+					 struct violations *found)
+{
+	static const struct fixed_field fixed[] = {
+		{ .path = "nodeTopology", .type = VIOLATION_INVALID },
+		{ .path = "storageClassName", .type = VIOLATION_INVALID },
+		{ 0 },
+	};
+
+	return update_check_fixed(old, new_object, fixed, found);
+}

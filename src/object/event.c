@@ -4,8 +4,12 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/field.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
+
+#include <assert.h>
+#include <string.h>
 
 static const struct shape_field event_source_fields[] = {
 	{ .name = "component", .type = SHAPE_STRING },
@@ -69,3 +73,51 @@ const struct shape event_shape = {
 	.name = "Event",
 	.fields = event_fields,
 };
+
+enum { EVENT_MESSAGE_MAX = 1024, EVENT_WORD_MAX = 128 };
+
+/* An event stands where its object does; what has no namespace has its events in "default". */
+static int check_namespace(const struct cJSON *tree, bool is_new, struct violations *found)
+{
+	const struct field *field = FIELD(FIELD(NULL, "involvedObject"), "namespace");
+	const char *own = json_string(json_get_path(tree, "metadata.namespace"), "");
+	const char *involved = json_string(json_get_path(tree, "involvedObject.namespace"), "");
+
+	if (*involved == '\0' &&
+	    (strcmp(own, "default") == 0 || (is_new && strcmp(own, "kube-system") == 0)))
+		return 0;
+	if (strcmp(own, involved) == 0)
+		return 0;
+	return field_invalid(field, involved, "does not match event.namespace", found);
+}
+
+static int check_word(const struct cJSON *tree, const char *name, struct violations *found)
+{
+	const char *word = json_string(json_get(tree, name), "");
+
+	if (*word == '\0')
+		return field_required(FIELD(NULL, name), "", found);
+	if (strlen(word) > EVENT_WORD_MAX)
+		return field_invalid(FIELD(NULL, name), "", "can have at most 128 characters",
+				     found);
+	return 0;
+}
+
+/* Those with eventTime are of the newer form, of which more is asked. */
+int event_validate(const struct cJSON *tree, struct violations *found)
+{
+	static const char *const words[] = { "reportingComponent", "reportingInstance", "action",
+					     "reason", NULL };
+	bool is_new = json_get(tree, "eventTime") != NULL;
+	int r;
+
+	assert(tree);
+	r = check_namespace(tree, is_new, found);
+	for (size_t i = 0; words[i] && is_new && r == 0; i++)
+		r = check_word(tree, words[i], found);
+	if (r == 0 && is_new &&
+	    strlen(json_string(json_get(tree, "message"), "")) > EVENT_MESSAGE_MAX)
+		r = field_invalid(FIELD(NULL, "message"), "", "can have at most 1024 characters",
+				  found);
+	return r;
+}

@@ -100,6 +100,8 @@ static const struct kind_row rows[] = {
 		.schema_package = "io.k8s.api.core.v1",
 		.description = "Settings that pods read as files or variables.",
 		.shape = &config_map_shape,
+		.validate = config_map_validate,
+		.validate_update = config_map_validate_update,
 		.columns = config_map_columns,
 	},
 	[KIND_SECRET] = {
@@ -114,6 +116,9 @@ static const struct kind_row rows[] = {
 		.description = "Passwords, keys and the like, for root and for pods that name it.",
 		.secret = true,
 		.shape = &secret_shape,
+		.set_defaults = secret_set_defaults,
+		.validate = secret_validate,
+		.validate_update = secret_validate_update,
 		.columns = secret_columns,
 	},
 	[KIND_NODE] = {
@@ -128,6 +133,8 @@ static const struct kind_row rows[] = {
 		.description = "A machine that runs pods; podvold keeps the one of its own name.",
 		.has_status = true,
 		.shape = &node_shape,
+		.validate = node_validate,
+		.validate_update = node_validate_update,
 		.columns = node_columns,
 	},
 	[KIND_NAMESPACE] = {
@@ -142,6 +149,8 @@ static const struct kind_row rows[] = {
 		.description = "A room of names: objects in different ones may be called the same.",
 		.has_status = true,
 		.shape = &namespace_shape,
+		.set_defaults = namespace_set_defaults,
+		.validate = namespace_validate,
 		.columns = namespace_columns,
 	},
 	[KIND_EVENT] = {
@@ -157,6 +166,7 @@ static const struct kind_row rows[] = {
 		.description = "Something that happened to an object; kept in memory, the oldest is forgotten first.",
 		.in_memory = true,
 		.shape = &event_shape,
+		.validate = event_validate,
 		.columns = event_columns,
 	},
 	[KIND_SERVICE_ACCOUNT] = {
@@ -183,6 +193,9 @@ static const struct kind_row rows[] = {
 		.schema_package = "io.k8s.api.storage.v1",
 		.description = "What a CSI driver can do and wants to be told.",
 		.shape = &csi_driver_shape,
+		.set_defaults = csi_driver_set_defaults,
+		.validate = csi_driver_validate,
+		.validate_update = csi_driver_validate_update,
 		.columns = csi_driver_columns,
 	},
 	[KIND_CSI_NODE] = {
@@ -195,6 +208,8 @@ static const struct kind_row rows[] = {
 		.schema_package = "io.k8s.api.storage.v1",
 		.description = "The CSI drivers that are registered on a node.",
 		.shape = &csi_node_shape,
+		.validate = csi_node_validate,
+		.validate_update = csi_node_validate_update,
 		.columns = csi_node_columns,
 	},
 	[KIND_VOLUME_ATTACHMENT] = {
@@ -208,6 +223,8 @@ static const struct kind_row rows[] = {
 		.description = "The wish to have a volume attached to a node, and what came of it.",
 		.has_status = true,
 		.shape = &volume_attachment_shape,
+		.validate = volume_attachment_validate,
+		.validate_update = volume_attachment_validate_update,
 		.columns = volume_attachment_columns,
 	},
 	[KIND_CSI_STORAGE_CAPACITY] = {
@@ -221,6 +238,8 @@ static const struct kind_row rows[] = {
 		.schema_package = "io.k8s.api.storage.v1",
 		.description = "How much a CSI driver can still make of a class in a part of the topology.",
 		.shape = &csi_storage_capacity_shape,
+		.validate = csi_storage_capacity_validate,
+		.validate_update = csi_storage_capacity_validate_update,
 		.columns = csi_storage_capacity_columns,
 	},
 	[KIND_VOLUME_SNAPSHOT] = {
@@ -236,6 +255,8 @@ static const struct kind_row rows[] = {
 		.description = "A request for a snapshot of a claim's volume, or for one that exists.",
 		.has_status = true,
 		.shape = &volume_snapshot_shape,
+		.validate = volume_snapshot_validate,
+		.validate_update = volume_snapshot_validate_update,
 		.columns = volume_snapshot_columns,
 	},
 	[KIND_VOLUME_SNAPSHOT_CLASS] = {
@@ -249,6 +270,7 @@ static const struct kind_row rows[] = {
 		.schema_package = "io.k8s.storage.snapshot.v1",
 		.description = "How snapshots are made that name this class.",
 		.shape = &volume_snapshot_class_shape,
+		.validate = volume_snapshot_class_validate,
 		.columns = volume_snapshot_class_columns,
 	},
 	[KIND_VOLUME_SNAPSHOT_CONTENT] = {
@@ -263,6 +285,8 @@ static const struct kind_row rows[] = {
 		.description = "A snapshot that exists in a storage system.",
 		.has_status = true,
 		.shape = &volume_snapshot_content_shape,
+		.validate = volume_snapshot_content_validate,
+		.validate_update = volume_snapshot_content_validate_update,
 		.columns = volume_snapshot_content_columns,
 	},
 	[KIND_LEASE] = {
@@ -277,6 +301,7 @@ static const struct kind_row rows[] = {
 		.description = "Who holds a role and until when; kept in memory.",
 		.in_memory = true,
 		.shape = &lease_shape,
+		.validate = lease_validate,
 		.columns = lease_columns,
 	},
 };

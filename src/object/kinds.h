@@ -45,7 +45,55 @@ int storage_class_validate_update(const struct object *old, const struct object 
 int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			 struct failure *reterr);
 
-/* kubectl's columns; columns.c. */
+int config_map_validate(const struct cJSON *tree, struct violations *found);
+int config_map_validate_update(const struct object *old, const struct object *new_object,
+			       struct violations *found);
+
+int secret_set_defaults(struct cJSON *tree);
+int secret_validate(const struct cJSON *tree, struct violations *found);
+int secret_validate_update(const struct object *old, const struct object *new_object,
+			   struct violations *found);
+
+int node_validate(const struct cJSON *tree, struct violations *found);
+int node_validate_update(const struct object *old, const struct object *new_object,
+			 struct violations *found);
+
+int namespace_set_defaults(struct cJSON *tree);
+int namespace_validate(const struct cJSON *tree, struct violations *found);
+
+int event_validate(const struct cJSON *tree, struct violations *found);
+
+int csi_driver_set_defaults(struct cJSON *tree);
+int csi_driver_validate(const struct cJSON *tree, struct violations *found);
+int csi_driver_validate_update(const struct object *old, const struct object *new_object,
+			       struct violations *found);
+
+int csi_node_validate(const struct cJSON *tree, struct violations *found);
+int csi_node_validate_update(const struct object *old, const struct object *new_object,
+			     struct violations *found);
+
+int volume_attachment_validate(const struct cJSON *tree, struct violations *found);
+int volume_attachment_validate_update(const struct object *old, const struct object *new_object,
+				      struct violations *found);
+
+int csi_storage_capacity_validate(const struct cJSON *tree, struct violations *found);
+int csi_storage_capacity_validate_update(const struct object *old, const struct object *new_object,
+					 struct violations *found);
+
+int volume_snapshot_validate(const struct cJSON *tree, struct violations *found);
+int volume_snapshot_validate_update(const struct object *old, const struct object *new_object,
+				    struct violations *found);
+
+int volume_snapshot_class_validate(const struct cJSON *tree, struct violations *found);
+
+int volume_snapshot_content_validate(const struct cJSON *tree, struct violations *found);
+int volume_snapshot_content_validate_update(const struct object *old,
+					    const struct object *new_object,
+					    struct violations *found);
+
+int lease_validate(const struct cJSON *tree, struct violations *found);
+
+/* kubectl's columns; columns.c, columns_cluster.c, columns_storage.c. */
 extern const struct table_column pod_columns[], persistent_volume_columns[], claim_columns[],
 	storage_class_columns[], config_map_columns[], secret_columns[], node_columns[],
 	namespace_columns[], event_columns[], service_account_columns[], csi_driver_columns[],

@@ -4,8 +4,11 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/field.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
+
+#include <assert.h>
 
 static const struct shape_field lease_spec_fields[] = {
 	{ .name = "acquireTime",
@@ -47,3 +50,20 @@ const struct shape lease_shape = {
 	.package = SHAPE_COORDINATION,
 	.fields = lease_fields,
 };
+
+int lease_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *spec = json_get(tree, "spec");
+	const struct field *field = FIELD(NULL, "spec");
+	int64_t number;
+	int r = 0;
+
+	assert(tree);
+	if (json_int64(json_get(spec, "leaseDurationSeconds"), &number) && number <= 0)
+		r = field_invalid_number(FIELD(field, "leaseDurationSeconds"), number,
+					 "must be greater than 0", found);
+	if (r == 0 && json_int64(json_get(spec, "leaseTransitions"), &number) && number < 0)
+		r = field_invalid_number(FIELD(field, "leaseTransitions"), number,
+					 "must be greater than or equal to 0", found);
+	return r;
+}

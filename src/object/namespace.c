@@ -4,8 +4,12 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/field.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
+
+#include <assert.h>
+#include <errno.h>
 
 static const struct shape_field namespace_spec_fields[] = {
 	{ .name = "finalizers",
@@ -67,3 +71,29 @@ const struct shape namespace_shape = {
 	.name = "Namespace",
 	.fields = namespace_fields,
 };
+
+/* Nobody here waits for the end of what it holds, so it has no finalizer of its own. */
+int namespace_set_defaults(struct cJSON *tree)
+{
+	struct cJSON *status = json_ensure_object(tree, "status");
+
+	if (!status)
+		return -ENOMEM;
+	return json_get(status, "phase") ? 0 : json_set_string(status, "phase", "Active");
+}
+
+/* Stricter than other names: it is part of others'. */
+int namespace_validate(const struct cJSON *tree, struct violations *found)
+{
+	static const char *const phases[] = { "Active", "Terminating", NULL };
+	int r;
+
+	assert(tree);
+	r = field_check_label(FIELD(FIELD(NULL, "metadata"), "name"),
+			      json_string(json_get_path(tree, "metadata.name"), ""), found);
+	if (r == 0)
+		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
+				       json_string(json_get_path(tree, "status.phase"), ""), phases,
+				       true, found);
+	return r;
+}

@@ -4,8 +4,12 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/field.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
+#include "object/update.h"
+
+#include <assert.h>
 
 static const struct shape_field volume_snapshot_source_fields[] = {
 	{ .name = "persistentVolumeClaimName",
@@ -227,3 +231,115 @@ const struct shape volume_snapshot_content_shape = {
 	.package = SHAPE_SNAPSHOT,
 	.fields = volume_snapshot_content_fields,
 };
+
+/* ---- validation: as the schemas of their CustomResourceDefinitions have it ---- */
+
+static const char *const deletion_policies[] = { "Delete", "Retain", NULL };
+
+/* Exactly one of two members that are strings. */
+static int check_source(const struct cJSON *source, const char *one, const char *other,
+			const char *detail, struct violations *found)
+{
+	bool has_one = *json_string(json_get(source, one), "") != '\0';
+	bool has_other = *json_string(json_get(source, other), "") != '\0';
+	const struct field *field = FIELD(FIELD(NULL, "spec"), "source");
+
+	if (!source)
+		return field_required(field, "", found);
+	return has_one != has_other ? 0 : field_invalid(field, NULL, detail, found);
+}
+
+int volume_snapshot_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *spec = json_get(tree, "spec");
+	const struct cJSON *class = json_get(spec, "volumeSnapshotClassName");
+	int r;
+
+	assert(tree);
+	r = check_source(json_get(spec, "source"), "persistentVolumeClaimName",
+			 "volumeSnapshotContentName",
+			 "exactly one of volumeSnapshotContentName and persistentVolumeClaimName "
+			 "must be set",
+			 found);
+	if (r == 0 && class && *json_string(class, "") == '\0')
+		r = field_invalid(FIELD(FIELD(NULL, "spec"), "volumeSnapshotClassName"), "",
+				  "volumeSnapshotClassName must not be the empty string when set",
+				  found);
+	return r;
+}
+
+int volume_snapshot_validate_update(const struct object *old, const struct object *new_object,
+				    struct violations *found)
+{
+	static const struct fixed_field fixed[] = {
+		{ "spec.source.persistentVolumeClaimName", VIOLATION_INVALID,
+		  "persistentVolumeClaimName is immutable" },
+		{ "spec.source.volumeSnapshotContentName", VIOLATION_INVALID,
+		  "volumeSnapshotContentName is immutable" },
+		{ 0 },
+	};
+
+	return update_check_fixed(old, new_object, fixed, found);
+}
+
+int volume_snapshot_class_validate(const struct cJSON *tree, struct violations *found)
+{
+	int r = 0;
+
+	assert(tree);
+	if (*json_string(json_get(tree, "driver"), "") == '\0')
+		r = field_required(FIELD(NULL, "driver"), "", found);
+	if (r == 0)
+		r = field_check_one_of(FIELD(NULL, "deletionPolicy"),
+				       json_string(json_get(tree, "deletionPolicy"), ""),
+				       deletion_policies, false, found);
+	return r;
+}
+
+static int check_snapshot_ref(const struct cJSON *ref, struct violations *found)
+{
+	const struct field *field = FIELD(FIELD(NULL, "spec"), "volumeSnapshotRef");
+
+	if (!ref)
+		return field_required(field, "", found);
+	if (*json_string(json_get(ref, "name"), "") == '\0' ||
+	    *json_string(json_get(ref, "namespace"), "") == '\0')
+		return field_invalid(field, NULL,
+				     "both spec.volumeSnapshotRef.name and "
+				     "spec.volumeSnapshotRef.namespace must be set",
+				     found);
+	return 0;
+}
+
+int volume_snapshot_content_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *spec = json_get(tree, "spec");
+	const struct field *field = FIELD(NULL, "spec");
+	int r = 0;
+
+	assert(tree);
+	if (*json_string(json_get(spec, "driver"), "") == '\0')
+		r = field_required(FIELD(field, "driver"), "", found);
+	if (r == 0)
+		r = field_check_one_of(FIELD(field, "deletionPolicy"),
+				       json_string(json_get(spec, "deletionPolicy"), ""),
+				       deletion_policies, false, found);
+	if (r == 0)
+		r = check_source(json_get(spec, "source"), "volumeHandle", "snapshotHandle",
+				 "exactly one of volumeHandle and snapshotHandle must be set",
+				 found);
+	return r < 0 ? r : check_snapshot_ref(json_get(spec, "volumeSnapshotRef"), found);
+}
+
+int volume_snapshot_content_validate_update(const struct object *old,
+					    const struct object *new_object,
+					    struct violations *found)
+{
+	static const struct fixed_field fixed[] = {
+		{ "spec.source.volumeHandle", VIOLATION_INVALID, "volumeHandle is immutable" },
+		{ "spec.source.snapshotHandle", VIOLATION_INVALID, "snapshotHandle is immutable" },
+		{ 0 },
+	};
+
+	return update_check_fixed(old, new_object, fixed, found);
+}

@@ -4,8 +4,12 @@
  *
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
+#include "object/csi.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
+#include "object/update.h"
+
+#include <assert.h>
 
 static const struct shape_field volume_attachment_source_fields[] = {
 	{ .name = "inlineVolumeSpec",
@@ -104,3 +108,42 @@ const struct shape volume_attachment_shape = {
 	.package = SHAPE_STORAGE,
 	.fields = volume_attachment_fields,
 };
+
+int volume_attachment_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *spec = json_get(tree, "spec"), *source = json_get(spec, "source");
+	const struct field *field = FIELD(NULL, "spec");
+	const char *name = json_string(json_get(source, "persistentVolumeName"), "");
+	bool is_inline = json_get(source, "inlineVolumeSpec") != NULL;
+	int r;
+
+	assert(tree);
+	r = csi_driver_name_validate(json_string(json_get(spec, "attacher"), ""),
+				     FIELD(field, "attacher"), found);
+	if (r == 0 && !is_inline && *name == '\0')
+		r = field_required(
+			FIELD(field, "source"),
+			"must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+			found);
+	else if (r == 0 && is_inline && *name != '\0')
+		r = field_forbidden(
+			FIELD(field, "source"),
+			"must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+			found);
+	else if (r == 0 && *name != '\0')
+		r = field_check_subdomain(FIELD(FIELD(field, "source"), "persistentVolumeName"),
+					  name, found);
+	if (r == 0)
+		r = field_check_subdomain(FIELD(field, "nodeName"),
+					  json_string(json_get(spec, "nodeName"), ""), found);
+	return r;
+}
+
+int volume_attachment_validate_update(const struct object *old, const struct object *new_object,
+				      struct violations *found)
+{
+	static const struct fixed_field fixed[] = { { .path = "spec", .type = VIOLATION_INVALID },
+						    { 0 } };
+
+	return update_check_fixed(old, new_object, fixed, found);
+}

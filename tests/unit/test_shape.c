@@ -158,6 +158,7 @@ static void test_merge_keys(void **state)
 #define SECRET "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"
 #define EVENT                                                                                      \
 	"apiVersion: v1\nkind: Event\nmetadata: {name: e}\ninvolvedObject: {namespace: default}\n"
+#define LEASE "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: l}\n"
 #define POD   "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n"
 #define PROBE "    livenessProbe: {tcpSocket: {port: "
 
@@ -167,7 +168,7 @@ static void test_values_by_their_type(void **state)
 		SECRET "data: {a: ''}\n",
 		SECRET "data: {a: aGk=, b: aGkh, c: \"aG\\nk=\"}\n",
 		EVENT "lastTimestamp: '2026-11-21T08:35:00Z'\n",
-		EVENT "eventTime: '2026-11-21T08:35:00.123456+01:00'\n",
+		LEASE "spec: {renewTime: '2026-11-21T08:35:00.123456+01:00'}\n",
 		POD PROBE "80}}\n",
 		POD PROBE "http}}\n",
 	};
