@@ -179,19 +179,6 @@ static void test_a_long_document(void **state)
 	assert_string_equal(map_member(world, ANNOTATIONS "kubectl"), "");
 }
 
-static void test_secrets_want_their_right(void **state)
-{
-	struct world *world = *state;
-	const char *text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n---\n"
-			   "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
-
-	world_rights = RIGHT_READ | RIGHT_WRITE;
-	assert_int_equal(apply(world, text), 403);
-	assert_null(store_get(world->agent.store, KIND_CONFIG_MAP, "default", "conf"));
-	world_rights |= RIGHT_SECRETS;
-	assert_int_equal(apply(world, text), 200);
-}
-
 static void test_a_bad_document_stops_all(void **state)
 {
 	struct world *world = *state;
@@ -364,7 +351,6 @@ int main(void)
 		IN_WORLD(test_what_a_document_drops_goes),
 		IN_WORLD(test_the_annotation_is_kubectls),
 		IN_WORLD(test_a_long_document),
-		IN_WORLD(test_secrets_want_their_right),
 		IN_WORLD(test_a_bad_document_stops_all),
 		IN_WORLD(test_not_admitted),
 		IN_WORLD(test_a_stale_version_is_a_conflict),
