@@ -351,23 +351,6 @@ static int order_items(struct apply *apply)
 	return 0;
 }
 
-/* Replies and returns false when the client may not write one of them. */
-static bool check_rights(struct exchange *exchange, const struct document_list *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		const struct object *object = list->documents[i].object;
-
-		if (!object || !kind_row(object->kind)->secret ||
-		    (exchange->rights & RIGHT_SECRETS))
-			continue;
-		reply_refusal(exchange, API_FORBIDDEN,
-			      "document %zu is a %s, which only root may write; nothing was stored",
-			      i + 1, kind_row(object->kind)->name);
-		return false;
-	}
-	return true;
-}
-
 /* Replies and returns false when a document is bad: then nothing is written. */
 static bool check_documents(struct exchange *exchange, const struct document_list *list)
 {
