@@ -150,19 +150,19 @@ static void wake_teardowns(struct agent *agent, const char *pod_uid)
 	agent_request_turn(agent);
 }
 
+/* Of a pod that is gone nobody wants to hear. */
 static void tell_failure(struct agent *agent, const struct agent_subpath_call *call,
 			 const struct failure *why)
 {
 	const struct object *pod = call->items.pod;
 	char key[POD_KEY_BYTES];
-	struct log_subject subject = {
-		.pod = pod ? pod_key(pod->pod, key) : NULL,
-		.pod_uid = call->of->uid,
-	};
+	struct log_subject subject = { .pod_uid = call->of->uid };
 
+	if (!pod)
+		return;
+	subject.pod = pod_key(pod->pod, key);
 	log_about(LOG_WARNING, &subject, "%s", why->text);
-	if (pod)
-		events_record(agent->events, pod, "Warning", "Failed", why->text, realtime_usec());
+	events_record(agent->events, pod, "Warning", "Failed", why->text, realtime_usec());
 }
 
 /* Unlinked before it tells: the callback may call again for the same pod. */
