@@ -381,6 +381,24 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 	return list->failure.error == 0 && list->count > 0;
 }
 
+/* Secrets want more than the right to write. */
+static bool check_rights(struct exchange *exchange, const struct document_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct document *document = &list->documents[i];
+
+		if (!kind_row(document->object->kind)->secret || (exchange->rights & RIGHT_SECRETS))
+			continue;
+		reply_refusal(
+			exchange, API_FORBIDDEN,
+			"document %zu (%s %s) is refused, nothing was stored: secrets are for "
+			"root alone",
+			i + 1, document->kind, document->name);
+		return false;
+	}
+	return true;
+}
+
 /* On the loop, the documents were read: check them and begin. */
 static void begin(struct apply *apply)
 {
