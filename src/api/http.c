@@ -199,7 +199,9 @@ static void run_handler(struct request *request)
 	else if (exchange->body_length > 0 && exchange->content == CONTENT_OTHER)
 		reply_refusal(exchange, API_UNSUPPORTED_MEDIA_TYPE,
 			      "the body of the request was in an unknown format - accepted media "
-			      "types include: application/json, application/yaml");
+			      "types include: application/json, application/yaml (kubectl create "
+			      "sends some kinds as protobuf: add --dry-run=client -o yaml and "
+			      "pipe that into kubectl apply -f -)");
 	else
 		api_dispatch(exchange);
 	if (exchange->pull && !exchange->may_wait)
