@@ -115,6 +115,7 @@ static const char pod_yaml[] =
 	"    envFrom:\n"
 	"    - configMapRef: {name: settings}\n"
 	"    - {prefix: S_, secretRef: {name: keys}}\n"
+	"    - {prefix: X=, configMapRef: {name: settings}}\n"
 	"    - configMapRef: {name: nowhere, optional: true}\n"
 	"    env:\n"
 	"    - {name: PLAIN, value: text}\n"
@@ -175,7 +176,7 @@ static int setup(void **state)
 	(void) state;
 	world.pod = object_of(pod_yaml);
 	world.settings = object_of("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, "
-				   "namespace: shop}\ndata: {color: blue, size: XL, 'a=b': odd}\n");
+				   "namespace: shop}\ndata: {color: blue, size: XL}\n");
 	world.keys = object_of("apiVersion: v1\nkind: Secret\nmetadata: {name: keys, namespace: "
 			       "shop}\ndata: {door: b3Blbg==, binary: AAA=}\n");
 	world.sources = (struct environment_sources){ find, &world };
@@ -259,7 +260,7 @@ static void test_maps_and_secrets(void **state)
 	expect("$(FROM_MAP)-$(FROM_SECRET)", "blue-open");
 	expect("$(size)-$(S_door)", "XL-open");
 	expect("$(color)", "env-wins");
-	expect_error("$(a=b)", "missing value for a=b");
+	expect_error("$(X=color)", "missing value for X=color"); /* no name of a variable */
 	expect_error("$(S_binary)", "variable 'S_binary': cannot use it as a variable: Invalid or "
 				    "incomplete multibyte or wide character");
 	expect_error("$(NO_KEY)",
