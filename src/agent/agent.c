@@ -317,12 +317,15 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	options.store = agent->store;
 	r = keep_events(agent);
 	if (r >= 0)
+		r = own_objects_new(agent->store, agent->config, &agent->controllers.own_objects);
+	if (r >= 0)
 		r = populator_new(&options, &agent->populator);
 	if (r >= 0)
 		r = store_watch_new(agent->store, kinds, store_resource_version(agent->store),
 				    on_store_changed, agent, &agent->watch);
 	if (r >= 0)
-		r = pv_binder_new(agent->store, on_controller_event, agent, &agent->binder);
+		r = pv_binder_new(agent->store, on_controller_event, agent,
+				  &agent->controllers.binder);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	populator_full_pass(agent->populator, monotonic_usec());
@@ -399,9 +402,10 @@ struct agent *agent_free(struct agent *agent)
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	operations_free(agent->operations);
-	pv_binder_free(agent->binder);
+	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
 	populator_free(agent->populator);
+	agent->controllers.own_objects = own_objects_free(agent->controllers.own_objects);
 	agent->events = events_free(agent->events);
 	store_free(agent->store);
 	if (agent->ledger)
@@ -436,8 +440,8 @@ bool agent_is_ready(const struct agent *agent)
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata)
 {
 	assert(agent->config->drain);
-	agent->drained = done;
-	agent->drained_userdata = userdata;
+	agent->drained.tell = done;
+	agent->drained.userdata = userdata;
 	on_sources_ready(agent);
 }
 
@@ -448,15 +452,15 @@ static int find_hopeful(const struct operation_view *view, void *userdata)
 
 void agent_check_drained(struct agent *agent)
 {
-	void (*drained)(void *userdata, size_t left) = agent->drained;
+	void (*drained)(void *userdata, size_t left) = agent->drained.tell;
 	size_t left = actual_count(agent->actual);
 
 	if (!drained || dirty_count(agent->dirty) > 0)
 		return;
 	if (left > 0 && operation_walk(agent->operations, find_hopeful, NULL) != 0)
 		return;
-	agent->drained = NULL;
+	agent->drained.tell = NULL;
 	if (left == 0)
 		(void) mount_root_undo(&agent->root, NULL);
-	drained(agent->drained_userdata, left);
+	drained(agent->drained.userdata, left);
 }

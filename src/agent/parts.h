@@ -12,6 +12,7 @@
 
 #include "agent.h"
 #include "agent/events.h"
+#include "agent/own_objects.h"
 #include "base/worker.h"
 #include "config.h"
 #include "controller/controller.h"
@@ -54,7 +55,10 @@ struct agent {
 	struct store *store;
 	struct store_watch *watch;
 	struct manifest_source *manifests;
-	struct pv_binder *binder;
+	struct {
+		struct pv_binder *binder;
+		struct own_objects *own_objects;
+	} controllers; /* from the store into the store */
 	struct populator *populator;
 
 	struct dirty_set *dirty;
@@ -79,8 +83,10 @@ struct agent {
 				*/
 	bool ledger_failing;   /* said once, until a commit succeeds */
 
-	void (*drained)(void *userdata, size_t left);
-	void *drained_userdata;
+	struct {
+		void (*tell)(void *userdata, size_t left);
+		void *userdata;
+	} drained;
 };
 
 /* ---- turn.c ---- */

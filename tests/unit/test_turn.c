@@ -223,8 +223,8 @@ static void test_drain_ends_with_nothing_left(void **state)
 	struct agent_world *world = *state;
 	int left = -1;
 
-	world->agent.drained = on_drained;
-	world->agent.drained_userdata = &left;
+	world->agent.drained.tell = on_drained;
+	world->agent.drained.userdata = &left;
 	turn(world);
 	assert_int_equal(left, 0);
 	expect_calls(world, "commit undo ");
@@ -245,8 +245,8 @@ static void test_drain_ends_with_what_is_left(void **state)
 
 	mount_it(world);
 	want_no_more(world);
-	world->agent.drained = on_drained;
-	world->agent.drained_userdata = &left;
+	world->agent.drained.tell = on_drained;
+	world->agent.drained.userdata = &left;
 	world->views = &view;
 	world->view_count = 1;
 	turn(world);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_objects - see own_objects.h
+ */
+#include "agent/own_objects.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "build-config.h"
+#include "object/json.h"
+#include "object/kind.h"
+#include "object/timestamp.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+struct own_objects {
+	struct store *store;
+	struct store_watch *watch;
+	char *asked; /* the last namespace that was asked for; spares asking in a burst */
+};
+
+/* ---- the node ---- */
+
+/* The first line of a small file without its end; "" when there is none. */
+static void read_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	line[0] = '\0';
+	if (!file)
+		return;
+	if (fgets(line, (int) size, file))
+		line[strcspn(line, "\n")] = '\0';
+	else
+		line[0] = '\0';
+	(void) fclose(file);
+}
+
+/* The value of PRETTY_NAME in os-release(5), whose quotes are the shell's. */
+static void read_os_name(char *name, size_t size)
+{
+	static const char key[] = "PRETTY_NAME=";
+	FILE *file = fopen("/etc/os-release", "re");
+	char line[256];
+
+	(void) snprintf(name, size, "Linux");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *value = line + strlen(key);
+
+		if (strncmp(line, key, strlen(key)) != 0)
+			continue;
+		value += strspn(value, "\"'");
+		(void) snprintf(name, size, "%.*s", (int) strcspn(value, "\"'\n"), value);
+	}
+	if (file)
+		(void) fclose(file);
+}
+
+static void set_from_file(struct cJSON *info, const char *key, const char *path)
+{
+	char line[128];
+
+	read_line(path, line, sizeof(line));
+	(void) json_set_string(info, key, line);
+}
+
+/* As the label has it. */
+static const char *label_of(const struct labels *labels, const char *key)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		if (strcmp(labels->labels[i].key, key) == 0)
+			return labels->labels[i].value;
+	}
+	return "";
+}
+
+/* Every member is there, as Kubernetes requires; what does not exist here is "". */
+static void add_info(struct cJSON *status, const struct config *config)
+{
+	struct cJSON *info = json_add_object(status, "nodeInfo");
+	struct utsname kernel;
+	char name[128];
+
+	read_os_name(name, sizeof(name));
+	set_from_file(info, "machineID", "/etc/machine-id");
+	set_from_file(info, "systemUUID", "/sys/class/dmi/id/product_uuid");
+	set_from_file(info, "bootID", "/proc/sys/kernel/random/boot_id");
+	(void) json_set_string(info, "kernelVersion", uname(&kernel) == 0 ? kernel.release : "");
+	(void) json_set_string(info, "osImage", name);
+	(void) json_set_string(info, "operatingSystem", "linux");
+	(void) json_set_string(info, "architecture",
+			       label_of(&config->labels, "kubernetes.io/arch"));
+	(void) json_set_string(info, "containerRuntimeVersion", "");
+	(void) json_set_string(info, "kubeletVersion", "podvold-" PACKAGE_VERSION);
+	(void) json_set_string(info, "kubeProxyVersion", "");
+}
+
+/* What is unknown is left out. */
+static void add_capacity(struct cJSON *status, const char *key)
+{
+	struct cJSON *capacity = json_add_object(status, key);
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct sysinfo memory;
+	char text[32];
+
+	if (processors > 0) {
+		(void) snprintf(text, sizeof(text), "%ld", processors);
+		(void) json_set_string(capacity, "cpu", text);
+	}
+	if (sysinfo(&memory) == 0) {
+		(void) snprintf(text, sizeof(text), "%lluKi",
+				(unsigned long long) memory.totalram * memory.mem_unit / 1024);
+		(void) json_set_string(capacity, "memory", text);
+	}
+}
+
+static void add_status(struct cJSON *tree, const struct config *config)
+{
+	struct cJSON *status, *item;
+	char now[TIMESTAMP_BYTES];
+
+	timestamp_print(realtime_usec(), now);
+	json_remove(tree, "status");
+	status = json_add_object(tree, "status");
+	item = json_add_object(json_add_array(status, "addresses"), NULL);
+	(void) json_set_string(item, "type", "Hostname");
+	(void) json_set_string(item, "address", config->node_name);
+	add_capacity(status, "capacity");
+	add_capacity(status, "allocatable");
+	item = json_add_object(json_add_array(status, "conditions"), NULL);
+	(void) json_set_string(item, "type", "Ready");
+	(void) json_set_string(item, "status", "True");
+	(void) json_set_string(item, "reason", "PodvoldStarted");
+	(void) json_set_string(item, "message", "podvold looks after the volumes of this node");
+	(void) json_set_string(item, "lastHeartbeatTime", now);
+	(void) json_set_string(item, "lastTransitionTime", now);
+	add_info(status, config);
+}
+
+/* Also of a tree that others wrote into: only what is ours is replaced. */
+static int fill_node(struct cJSON *tree, void *userdata)
+{
+	const struct config *config = userdata;
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	struct cJSON *labels = json_ensure_object(metadata, "labels");
+
+	if (!labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->labels.count; i++)
+		(void) json_set_string(labels, config->labels.labels[i].key,
+				       config->labels.labels[i].value);
+	add_status(tree, config);
+	return 0;
+}
+
+static struct cJSON *new_tree(const char *kind, const char *name)
+{
+	struct cJSON *tree = json_new_object();
+
+	(void) json_set_string(tree, "apiVersion", "v1");
+	(void) json_set_string(tree, "kind", kind);
+	(void) json_set_string(json_add_object(tree, "metadata"), "name", name);
+	return tree;
+}
+
+static int make_node(const struct config *config, const struct object **ret, struct failure *why)
+{
+	cleanup_json struct cJSON *tree = new_tree("Node", config->node_name);
+	int r = fill_node(tree, (void *) (uintptr_t) config);
+
+	return r < 0 ? failed(why, r, "cannot make it") : object_from_json(tree, ret, why);
+}
+
+static void write_node(struct store *store, const struct config *config)
+{
+	const struct object *known = store_get(store, KIND_NODE, "", config->node_name);
+	cleanup_object const struct object *node = NULL;
+	struct failure why = { .error = 0 };
+	int r;
+
+	if (known)
+		r = object_edit(known, fill_node, (void *) (uintptr_t) config, &node, &why);
+	else
+		r = make_node(config, &node, &why);
+	if (r == 0 && known)
+		r = store_update(store, node, NULL, NULL, NULL);
+	else if (r == 0)
+		r = store_create(store, node, NULL, NULL);
+	if (r < 0)
+		log_message(LOG_WARNING, "the Node object '%s' is not up to date: %s",
+			    config->node_name, why.text[0] ? why.text : strerror(-r));
+}
+
+/* ---- namespaces ---- */
+
+/* Two objects of a new namespace may ask for it in one turn; who comes second finds it there. */
+static void on_created(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	if (error < 0 && error != -EEXIST && error != -ECANCELED)
+		log_message(LOG_WARNING, "a namespace could not be made: %s", why->text);
+}
+
+static void ensure_namespace(struct own_objects *own, const char *name)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	cleanup_object const struct object *object = NULL;
+
+	if (store_get(own->store, KIND_NAMESPACE, "", name) ||
+	    (own->asked && strcmp(own->asked, name) == 0))
+		return;
+	tree = new_tree("Namespace", name);
+	if (object_from_json(tree, &object, NULL) < 0 ||
+	    store_create(own->store, object, on_created, NULL) < 0)
+		return;
+	free(own->asked);
+	own->asked = strdup(name);
+}
+
+static int visit(const struct object *object, void *userdata)
+{
+	ensure_namespace(userdata, object->meta.name_space);
+	return 0;
+}
+
+static unsigned int namespaced_kinds(void)
+{
+	unsigned int kinds = 0;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		if (kind_row((enum object_kind) kind)->namespaced)
+			kinds |= 1U << kind;
+	}
+	return kinds;
+}
+
+static int look_again(struct own_objects *own);
+
+/* Only what is new can name a new one; what somebody deleted comes back with the next object. */
+static void on_change(void *userdata)
+{
+	struct own_objects *own = userdata;
+	const struct store_change *change;
+	int r;
+
+	free(own->asked);
+	own->asked = NULL;
+	while ((r = store_watch_next(own->watch, &change)) > 0) {
+		if (change->type == STORE_ADDED)
+			ensure_namespace(own, change->object->meta.name_space);
+	}
+	if (r < 0 && look_again(own) < 0)
+		log_message(LOG_WARNING, "out of memory: new namespaces get no object");
+}
+
+static int look_again(struct own_objects *own)
+{
+	own->watch = store_watch_free(own->watch);
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		if (kind_row((enum object_kind) kind)->namespaced)
+			(void) store_list(own->store, (enum object_kind) kind, NULL, visit, own);
+	}
+	return store_watch_new(own->store, namespaced_kinds(), store_resource_version(own->store),
+			       on_change, own, &own->watch);
+}
+
+int own_objects_new(struct store *store, const struct config *config, struct own_objects **ret)
+{
+	struct own_objects *own = calloc(1, sizeof(*own));
+	int r;
+
+	assert(store && config && ret);
+	if (!own)
+		return -ENOMEM;
+	own->store = store;
+	write_node(store, config);
+	ensure_namespace(own, "default");
+	ensure_namespace(own, "kube-system");
+	r = look_again(own);
+	if (r < 0) {
+		(void) own_objects_free(own);
+		return r;
+	}
+	*ret = own;
+	return 0;
+}
+
+struct own_objects *own_objects_free(struct own_objects *own)
+{
+	if (!own)
+		return NULL;
+	(void) store_watch_free(own->watch);
+	free(own->asked);
+	free(own);
+	return NULL;
+}

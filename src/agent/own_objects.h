@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_objects - the objects that podvold keeps for itself: its Node, and a Namespace for each name
+ *
+ * The Node of its own name is made or brought up to date at start: labels of the configuration,
+ * what machine and kernel say, condition Ready. What others wrote into it (annotations, taints,
+ * further labels) stays.
+ *
+ * A cluster refuses objects of a namespace that does not exist. Here manifests may name whatever
+ * namespace they like, so a Namespace appears with the first object that names it; "default" and
+ * "kube-system" are always there. Nothing is ever deleted here. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_OWN_OBJECTS_H
+#define PODVOL_AGENT_OWN_OBJECTS_H
+
+#include "config.h"
+#include "store/store.h"
+
+struct own_objects;
+
+/**
+ * own_objects_new - write the Node and the namespaces, and watch for new ones
+ * @store:  borrowed; freed after the own objects
+ * @config: borrowed; node_name and labels
+ *
+ * Writes are queued; one that fails is logged and tried again at the next start.
+ *
+ * Return: 0; -ENOMEM.
+ */
+int own_objects_new(struct store *store, const struct config *config, struct own_objects **ret);
+/* The objects stay. Accepts NULL. Return: NULL. */
+struct own_objects *own_objects_free(struct own_objects *own);
+
+#endif
