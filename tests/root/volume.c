@@ -14,6 +14,7 @@
 #include <linux/loop.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { ATTEMPTS_MAX = 32 };
 
@@ -23,7 +24,8 @@ void test_volume_init(struct test_volume *volume, const char *plugin, bool pv)
 
 	*volume = (struct test_volume){ .plugin = plugin_by_name(plugin) };
 	assert_non_null(volume->plugin);
-	sandbox_mkdir("root", 0750);
+	if (access(sandbox_path("root"), F_OK) < 0)
+		sandbox_mkdir("root", 0750);
 	volume->host = (struct plugin_host){
 		.root_dir = strdup(sandbox_path("root")),
 		.root_fd = open(sandbox_path("root"), O_PATH | O_DIRECTORY | O_CLOEXEC),

@@ -25,7 +25,7 @@ struct test_volume {
 	const char *stage;          /* its last stage */
 };
 
-/* A PV-backed volume when @pv, else an inline one named "scratch". Makes "root". */
+/* A PV-backed volume when @pv, else an inline one named "scratch". Makes "root", once. */
 void test_volume_init(struct test_volume *volume, const char *plugin, bool pv);
 void test_volume_done(struct test_volume *volume);
 
