@@ -97,11 +97,12 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 		workers.threads_max = workers.threads;
 	r = worker_return_new(agent->event, PRIORITY_RESULTS, &agent->to_loop);
 	if (r >= 0)
-		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->workers);
+		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->pools.workers);
 	if (r >= 0)
-		r = worker_pool_new("mount", agent->to_loop, &mount_thread, &agent->mount_thread);
+		r = worker_pool_new("mount", agent->to_loop, &mount_thread,
+				    &agent->pools.mount_thread);
 	if (r >= 0)
-		r = worker_pool_new("walker", agent->to_loop, &walkers, &agent->walkers);
+		r = worker_pool_new("walker", agent->to_loop, &walkers, &agent->pools.walkers);
 	return r < 0 ? failed(reterr, r, "cannot start worker threads") : 0;
 }
 
@@ -148,9 +149,9 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.host = &agent->host,
 		.node_labels = &agent->config->labels,
 		.actual = agent->actual,
-		.workers = agent->workers,
-		.mount_thread = agent->mount_thread,
-		.walkers = agent->walkers,
+		.workers = agent->pools.workers,
+		.mount_thread = agent->pools.mount_thread,
+		.walkers = agent->pools.walkers,
 		.back_off_first_usec = BACK_OFF_FIRST_USEC,
 		.back_off_max_usec = BACK_OFF_MAX_USEC,
 		.ended = agent_on_ended,
@@ -393,9 +394,9 @@ struct agent *agent_free(struct agent *agent)
 	if (!agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
-	agent->workers = worker_pool_free(agent->workers);
-	agent->mount_thread = worker_pool_free(agent->mount_thread);
-	agent->walkers = worker_pool_free(agent->walkers);
+	agent->pools.workers = worker_pool_free(agent->pools.workers);
+	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
+	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
 	statistics_stop(agent->views.statistics);
 	agent->to_loop = worker_return_free(agent->to_loop);
 	statistics_free(agent->views.statistics);

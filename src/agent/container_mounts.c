@@ -274,7 +274,7 @@ static void on_bound(void *userdata, int error, const struct agent_subpaths *bou
 	if (r == 0)
 		r = collect_volumes(call);
 	if (r == 0) {
-		worker_submit(call->agent->workers, &call->job);
+		worker_submit(call->agent->pools.workers, &call->job);
 		return;
 	}
 	(void) failed(&no_memory, r, "cannot make a plan of mounts");

@@ -50,7 +50,9 @@ struct agent {
 	struct plugin_host host;
 
 	struct worker_return *to_loop;
-	struct worker_pool *workers, *mount_thread, *walkers;
+	struct {
+		struct worker_pool *workers, *mount_thread, *walkers;
+	} pools;
 
 	struct store *store;
 	struct store_watch *watch;

@@ -266,7 +266,8 @@ static void start_burst(struct agent_subpath_call *call)
 	if (call->end > call->items.count)
 		call->end = call->items.count;
 	call->attempt = (struct attempt){
-		.pools = { .workers = agent->workers, .mount_thread = agent->mount_thread },
+		.pools = { .workers = agent->pools.workers,
+			   .mount_thread = agent->pools.mount_thread },
 		.list = { burst_stages, ARRAY_SIZE(burst_stages), call, close_ends },
 		.is_cancellable = true,
 		.ended = on_burst_ended,
