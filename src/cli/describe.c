@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * describe - all that is known about one pod or one volume, for whoever is on call
+ * describe - all that is known about one pod, one volume or any object, for whoever is on call
+ *
+ * Pods and volumes are told by what is mounted, everything else by the fields of the object.
  */
-#include "cli/cli.h"
+#include "cli/describe.h"
+
+#include "cli/get.h"
+#include "cli/kinds.h"
 
 #include "base/cleanup.h"
 
@@ -20,8 +25,10 @@ static const struct field use_fields[] = {
 	{ "Stage", "Stage" },       { "Since", "Since" },
 	{ "Took", "Took" },         { "Error", "Error" },
 	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
-	{ "Progress", "Progress" },
 };
+
+/* Of a long walk that runs; mostly there is none. */
+static const struct field progress_field = { "Progress", "Progress" };
 
 static const struct field volume_fields[] = {
 	{ "Plugin", "Plugin" },
@@ -34,7 +41,7 @@ static const struct field device_fields[] = {
 	{ "Device mount path", "Device Mount Path" },
 };
 
-static void print_field(struct cli *cli, int indent, const char *label, const char *text)
+void describe_field(struct cli *cli, int indent, const char *label, const char *text)
 {
 	int pad = 20 - indent - (int) strlen(label) - 1;
 
@@ -47,23 +54,30 @@ static void print_fields(struct cli *cli, int indent, const struct podvol_table 
 			 const struct field *fields, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		print_field(
+		describe_field(
 			cli, indent, fields[i].label,
 			podvol_table_cell(table, row, podvol_table_find(table, fields[i].column)));
 }
 
+static void print_use(struct cli *cli, const struct podvol_table *table, size_t row)
+{
+	size_t progress = podvol_table_find(table, progress_field.column);
+	const char *text = podvol_table_cell(table, row, progress);
+
+	print_fields(cli, 4, table, row, use_fields, ARRAY_SIZE(use_fields));
+	if (*text && strcmp(text, "-") != 0)
+		describe_field(cli, 4, progress_field.label, text);
+}
+
 /* ---- events ---- */
 
-/* The API filters: one pod's events and not all that there are. */
-static char *events_path(const char *pod)
+/* The API filters: one object's events and not all that there are. */
+static char *events_path(const char *kind, const char *name_space, const char *name)
 {
-	const char *slash = strchr(pod, '/');
-	cleanup_free char *name_space = strndup(pod, slash ? (size_t) (slash - pod) : 0);
 	cleanup_free char *selector = NULL, *escaped = NULL, *escaped_space = NULL;
 	char *path;
 
-	if (!slash || !name_space ||
-	    asprintf(&selector, "involvedObject.kind=Pod,involvedObject.name=%s", slash + 1) < 0) {
+	if (asprintf(&selector, "involvedObject.kind=%s,involvedObject.name=%s", kind, name) < 0) {
 		selector = NULL;
 		return NULL;
 	}
@@ -76,9 +90,9 @@ static char *events_path(const char *pod)
 	return path;
 }
 
-static int print_events(struct cli *cli, const char *pod)
+int describe_events(struct cli *cli, const char *kind, const char *name_space, const char *name)
 {
-	cleanup_free char *path = events_path(pod);
+	cleanup_free char *path = events_path(kind, name_space, name);
 	struct podvol_table *events = NULL;
 	int r;
 
@@ -88,13 +102,23 @@ static int print_events(struct cli *cli, const char *pod)
 	if (r < 0)
 		return r;
 	if (podvol_table_rows(events) == 0) {
-		print_field(cli, 0, "Events", "none");
+		describe_field(cli, 0, "Events", "none");
 	} else {
 		(void) fputs("Events:\n", cli->out);
 		cli_print_table(cli, events, 0, false);
 	}
 	podvol_table_free(events);
 	return 0;
+}
+
+static int print_events_of_pod(struct cli *cli, const char *pod)
+{
+	const char *slash = strchr(pod, '/');
+	cleanup_free char *name_space = strndup(pod, slash ? (size_t) (slash - pod) : 0);
+
+	if (!slash || !name_space)
+		return -ENOMEM;
+	return describe_events(cli, "Pod", name_space, slash + 1);
 }
 
 /* ---- manifests ---- */
@@ -150,9 +174,9 @@ static void print_pod_head(struct cli *cli, const char *pod, const char *uid)
 	cleanup_free char *name_space =
 		strndup(slash ? pod : "default", slash ? (size_t) (slash - pod) : 7);
 
-	print_field(cli, 0, "Name", slash ? slash + 1 : pod);
-	print_field(cli, 0, "Namespace", name_space ? name_space : "");
-	print_field(cli, 0, "UID", uid);
+	describe_field(cli, 0, "Name", slash ? slash + 1 : pod);
+	describe_field(cli, 0, "Namespace", name_space ? name_space : "");
+	describe_field(cli, 0, "UID", uid);
 }
 
 static void print_pod_volumes(struct cli *cli, const struct podvol_table *volumes)
@@ -160,7 +184,7 @@ static void print_pod_volumes(struct cli *cli, const struct podvol_table *volume
 	size_t name = podvol_table_find(volumes, "Volume");
 
 	if (podvol_table_rows(volumes) == 0) {
-		print_field(cli, 0, "Volumes", "none");
+		describe_field(cli, 0, "Volumes", "none");
 		return;
 	}
 	(void) fputs("Volumes:\n", cli->out);
@@ -169,14 +193,14 @@ static void print_pod_volumes(struct cli *cli, const struct podvol_table *volume
 		cli_print_text(cli->out, podvol_table_cell(volumes, row, name));
 		(void) fputs(":\n", cli->out);
 		print_fields(cli, 4, volumes, row, volume_fields, ARRAY_SIZE(volume_fields));
-		print_fields(cli, 4, volumes, row, use_fields, ARRAY_SIZE(use_fields));
+		print_use(cli, volumes, row);
 	}
 }
 
 /* Facts first, then what is wrong with its manifest, then what happened. */
-static int describe_pod(struct cli *cli)
+static int describe_pod(struct cli *cli, const char *word)
 {
-	cleanup_free char *asked = cli_pod(cli, cli->arguments[1]);
+	cleanup_free char *asked = cli_pod(cli, word);
 	struct podvol_table *volumes = NULL;
 	cleanup_free char *pod = NULL;
 	const char *known_as, *uid;
@@ -201,7 +225,7 @@ static int describe_pod(struct cli *cli)
 		print_pod_volumes(cli, volumes);
 		r = print_problems(cli, pod);
 		if (r >= 0)
-			r = print_events(cli, pod);
+			r = print_events_of_pod(cli, pod);
 	} else {
 		r = -ENOMEM;
 	}
@@ -211,11 +235,42 @@ static int describe_pod(struct cli *cli)
 
 /* ---- a volume ---- */
 
-static int describe_volume(struct cli *cli)
+static void print_uses(struct cli *cli, const struct podvol_table *uses)
 {
-	cleanup_free char *escaped = podvol_escape(cli->arguments[1]), *path = NULL;
+	size_t pod = podvol_table_find(uses, "Pod");
+
+	(void) fputs("Pods:\n", cli->out);
+	for (size_t row = 0; row < podvol_table_rows(uses); row++) {
+		(void) fputs("  ", cli->out);
+		cli_print_text(cli->out, podvol_table_cell(uses, row, pod));
+		(void) fputs(":\n", cli->out);
+		print_use(cli, uses, row);
+	}
+}
+
+int describe_uses(struct cli *cli, const char *volume)
+{
+	cleanup_free char *escaped = podvol_escape(volume), *path = NULL;
 	struct podvol_table *uses = NULL;
-	size_t pod;
+	int r;
+
+	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	r = podvol_table_get(cli->podvol, path, &uses);
+	if (r == 0)
+		print_uses(cli, uses);
+	else if (r == -ENOENT)
+		describe_field(cli, 0, "Pods", "none");
+	podvol_table_free(uses);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int describe_volume(struct cli *cli, const char *word)
+{
+	cleanup_free char *escaped = podvol_escape(word), *path = NULL;
+	struct podvol_table *uses = NULL;
 	int r;
 
 	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
@@ -226,32 +281,49 @@ static int describe_volume(struct cli *cli)
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r < 0)
 		return cli_failed(cli, r);
-	print_field(cli, 0, "Name",
-		    podvol_table_cell(uses, 0, podvol_table_find(uses, "Spec Name")));
+	describe_field(cli, 0, "Name",
+		       podvol_table_cell(uses, 0, podvol_table_find(uses, "Spec Name")));
 	print_fields(cli, 0, uses, 0, volume_fields, ARRAY_SIZE(volume_fields));
 	print_fields(cli, 0, uses, 0, device_fields, ARRAY_SIZE(device_fields));
-	(void) fputs("Pods:\n", cli->out);
-	pod = podvol_table_find(uses, "Pod");
-	for (size_t row = 0; row < podvol_table_rows(uses); row++) {
-		(void) fputs("  ", cli->out);
-		cli_print_text(cli->out, podvol_table_cell(uses, row, pod));
-		(void) fputs(":\n", cli->out);
-		print_fields(cli, 4, uses, row, use_fields, ARRAY_SIZE(use_fields));
-	}
+	print_uses(cli, uses);
 	podvol_table_free(uses);
 	return EXIT_DONE;
 }
 
+static bool is_volume_view(const struct kind *kind)
+{
+	return kind_is_view(kind) && strcmp(kind->singular, "volume") == 0;
+}
+
+static int describe_one(struct cli *cli, const struct get_request *request,
+			const struct get_target *target)
+{
+	if (strcmp(target->kind->name, "Pod") == 0)
+		return describe_pod(cli, target->name);
+	if (is_volume_view(target->kind))
+		return describe_volume(cli, target->name);
+	return describe_object(cli, request, target);
+}
+
 int verb_describe(struct cli *cli)
 {
-	const char *kind = cli->arguments[0];
+	cleanup(get_request_done) struct get_request request = { 0 };
+	int status = get_targets_read(cli, cli->arguments, &request);
 
-	if (strcasecmp(kind, "pod") == 0 || strcasecmp(kind, "pods") == 0 ||
-	    strcasecmp(kind, "po") == 0)
-		return describe_pod(cli);
-	if (strcasecmp(kind, "volume") == 0 || strcasecmp(kind, "volumes") == 0 ||
-	    strcasecmp(kind, "pv") == 0)
-		return describe_volume(cli);
-	cli_complain(cli, "'%s' cannot be described: pod and volume can", kind);
-	return EXIT_USAGE;
+	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
+		const struct get_target *target = &request.wanted[i];
+
+		if (!target->name ||
+		    (kind_is_view(target->kind) && !is_volume_view(target->kind))) {
+			cli_complain(cli,
+				     target->name ? "'%s' cannot be described: get shows them"
+						  : "which one? '%s' wants a name",
+				     target->kind->singular);
+			return EXIT_USAGE;
+		}
+		if (i > 0)
+			(void) fputc('\n', cli->out);
+		status = describe_one(cli, &request, target);
+	}
+	return status;
 }

@@ -264,13 +264,13 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "describe",
-		.arguments = "KIND NAME",
-		.min = 2,
-		.max = 2,
+		.arguments = "KIND NAME... | KIND/NAME...",
+		.min = 1,
+		.max = -1,
 		.options = OPTIONS(&name_space),
 		.words = { WORD_KIND, WORD_NAME },
 		.run = verb_describe,
-		.help = "all that is known about a pod or a volume",
+		.help = "all that is known about pods, volumes or any objects",
 	},
 	{
 		.name = "explain-state",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * describe - what the files behind the verb describe know of each other
+ */
+#ifndef PODVOL_CLI_DESCRIBE_H
+#define PODVOL_CLI_DESCRIBE_H
+
+#include "cli/get.h"
+
+/* ---- describe.c ---- */
+
+/* "Label:   text"; "-" for an empty one. */
+void describe_field(struct cli *cli, int indent, const char *label, const char *text);
+/* The events about one object. Return: 0, or a negative errno of the library's. */
+int describe_events(struct cli *cli, const char *kind, const char *name_space, const char *name);
+/* The pods that use a volume of this name. Return: as above; 0 also when nobody does. */
+int describe_uses(struct cli *cli, const char *volume);
+
+/* ---- describe_object.c ---- */
+
+/* Any stored object by its fields. Return: an exit status. */
+int describe_object(struct cli *cli, const struct get_request *request,
+		    const struct get_target *target);
+
+#endif
