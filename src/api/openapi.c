@@ -68,6 +68,7 @@ static struct cJSON *new_document(enum openapi_version version, const struct kin
 
 static int keep_text(struct openapi_text *document, const struct cJSON *tree)
 {
+	free(document->bytes);
 	document->bytes = tree ? json_print(tree) : NULL;
 	if (!document->bytes)
 		return -ENOMEM;
@@ -75,25 +76,19 @@ static int keep_text(struct openapi_text *document, const struct cJSON *tree)
 	return 0;
 }
 
+/* Both forms of one tree. Printing comes first: it fails when a part of the tree found no memory.
+ */
 static int make_v2(void)
 {
 	cleanup_json struct cJSON *tree = NULL;
-
-	if (documents.v2.bytes)
-		return 0;
-	tree = new_document(OPENAPI_V2, NULL);
-	return keep_text(&documents.v2, tree);
-}
-
-static int make_v2_packed(void)
-{
-	cleanup_json struct cJSON *tree = NULL;
+	int r;
 
 	if (documents.v2_packed.bytes)
 		return 0;
 	tree = new_document(OPENAPI_V2, NULL);
-	if (!tree)
-		return -ENOMEM;
+	r = keep_text(&documents.v2, tree);
+	if (r < 0)
+		return r;
 	return openapi_pack(tree, &documents.v2_packed.bytes, &documents.v2_packed.length);
 }
 
@@ -185,10 +180,8 @@ static void reply_document(struct exchange *exchange, int r, const struct openap
 
 void openapi_v2(struct exchange *exchange)
 {
-	if (exchange->form == FORM_OPENAPI)
-		reply_document(exchange, make_v2_packed(), &documents.v2_packed);
-	else
-		reply_document(exchange, make_v2(), &documents.v2);
+	reply_document(exchange, make_v2(),
+		       exchange->form == FORM_OPENAPI ? &documents.v2_packed : &documents.v2);
 }
 
 void openapi_v3(struct exchange *exchange)

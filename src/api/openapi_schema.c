@@ -119,6 +119,7 @@ static void fill_shape(struct cJSON *schema, const struct shape *shape, const st
 static void add_shape(struct cJSON *schema, const struct shape *shape, const struct walk *walk)
 {
 	char name[OPENAPI_NAME_BYTES];
+	struct cJSON *definition;
 
 	if (!shape) {
 		(void) json_set_string(schema, "type", "object");
@@ -130,9 +131,13 @@ static void add_shape(struct cJSON *schema, const struct shape *shape, const str
 	}
 	(void) snprintf(name, sizeof(name), "%s.%s", shape->package ?: walk->package, shape->name);
 	refer_from_field(schema, name, walk);
-	/* It is there before it is filled: a shape may contain itself. */
-	if (!json_get(walk->definitions, name))
-		fill_shape(json_add_object(walk->definitions, name), shape, walk);
+	/* It is there before it is filled: a shape may contain itself. Without memory for it the
+	 * whole document is lost, and the walk must end. */
+	if (json_get(walk->definitions, name))
+		return;
+	definition = json_add_object(walk->definitions, name);
+	if (definition)
+		fill_shape(definition, shape, walk);
 }
 
 static struct cJSON *add_list(struct cJSON *schema)
