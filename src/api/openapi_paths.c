@@ -33,6 +33,7 @@ static const struct query_row {
 	{ OF_LISTS, "limit", "integer", "At most so many objects; the rest by continue." },
 	{ OF_LISTS, "resourceVersion", "string", "Where a watch begins." },
 	{ OF_LISTS, "resourceVersionMatch", "string", "How resourceVersion binds a list." },
+	{ OF_LISTS, "sendInitialEvents", "boolean", "Have a watch begin with what is there." },
 	{ OF_LISTS, "timeoutSeconds", "integer", "When a watch ends." },
 	{ OF_LISTS, "watch", "boolean", "Send changes as they happen instead of a list." },
 	{ OF_WRITES | OF_DELETES, "dryRun", "string", "All: check everything, change nothing." },
