@@ -11,7 +11,8 @@
  * serve only one;
  *  - stage before the first publish, unstage after the last unpublish;
  *  - an uncertain mount is mounted for whoever removes it, absent for whoever wants it;
- *  - nothing is unpublished or unstaged before all pods are known.
+ *  - nothing is unpublished or unstaged before all pods are known;
+ *  - nothing is taken from a pod that is held, and so no device from under it.
  */
 #ifndef PODVOL_RECONCILE_RECONCILE_H
 #define PODVOL_RECONCILE_RECONCILE_H
@@ -19,6 +20,7 @@
 #include "state/actual.h"
 #include "state/desired.h"
 #include "state/found.h"
+#include "state/holds.h"
 #include "state/ledger.h"
 
 struct step {
@@ -39,7 +41,8 @@ struct plan {
 void plan_done(struct plan *plan);
 
 struct reconcile_conditions {
-	bool may_unmount; /* every source has delivered a complete snapshot */
+	bool may_unmount;          /* every source has delivered a complete snapshot */
+	const struct holds *holds; /* whose containers live; NULL: nobody's */
 };
 
 /**

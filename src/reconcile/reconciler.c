@@ -19,6 +19,7 @@ struct look {
 	const struct desired_volume *want; /* NULL: nobody wants it */
 	const struct actual_volume *have;  /* NULL: nothing is known of it */
 	bool may_unmount;
+	const struct holds *holds; /* NULL: none */
 	struct plan *plan;
 };
 
@@ -59,6 +60,13 @@ static bool is_wanted_by(const struct look *look, const char *pod_uid)
 
 /* ---- first: leave the pods that want it no more ---- */
 
+/* A container of the pod lives: whatever it has or may have of the volume stays. */
+static bool is_held(const struct look *look, const struct actual_pod *pod)
+{
+	return pod->state != MOUNT_ABSENT && look->holds &&
+	       holds_has_pod(look->holds, pod->pod_uid);
+}
+
 /* An entry whose mount never happened has nothing to take down. */
 static int leave_pod(const struct look *look, const struct actual_pod *pod)
 {
@@ -76,7 +84,8 @@ static int leave_unwanted_pods(const struct look *look)
 	const struct actual_pod *pod;
 
 	for (pod = look->have->pods; pod; pod = pod->hh.next)
-		if (!is_wanted_by(look, pod->pod_uid) && leave_pod(look, pod) < 0)
+		if (!is_wanted_by(look, pod->pod_uid) && !is_held(look, pod) &&
+		    leave_pod(look, pod) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -216,6 +225,7 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 		.want = desired_find(desired, unique_name),
 		.have = actual_find(actual, unique_name),
 		.may_unmount = conditions->may_unmount,
+		.holds = conditions->holds,
 		.plan = plan,
 	};
 

@@ -270,7 +270,7 @@ int holds_add(struct holds *holds, const struct hold *fields, const struct hold 
 	assert(fields->pod_uid && *fields->pod_uid && fields->pod_namespace && fields->pod_name);
 	assert(fields->container && fields->cgroup && fields->kind < HOLD_KIND_COUNT);
 
-	r = check_room(holds, fields, reterr);
+	r = fields->id[0] ? 0 : check_room(holds, fields, reterr);
 	if (r < 0)
 		return r;
 	if (find_entry(holds, fields->id))

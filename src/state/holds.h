@@ -35,6 +35,7 @@ enum {
 	HOLD_ID_BYTES = 11,     /* ten hexadecimal digits and NUL */
 	HOLDS_PER_POD_MAX = 64, /* one pod cannot use up what all pods share */
 	HOLD_CGROUP_BYTES_MAX = 1024,
+	HOLD_POD_UID_BYTES = 128, /* and no longer one is held */
 };
 
 /* Everything that is kept of a hold; strings are copied by the table. */
@@ -61,7 +62,8 @@ struct holds *holds_free(struct holds *holds);
 
 /**
  * holds_add - keep a hold
- * @fields: copied; an empty id is chosen here, one that is given (from the ledger) is kept
+ * @fields: copied; an empty id is chosen here; with one (from the ledger) it is kept, and kept
+ *          whatever the limits are now
  * @ret:    borrowed until it is removed
  *
  * Return: 0; -ENOSPC too many, of the pod or in all, which @reterr says; -EEXIST the id is taken;

@@ -167,8 +167,9 @@ static bool is_elsewhere(const struct populator *populator, const struct object 
 }
 
 /* Containers that have all ended may be started again, unless their pod is over or goes. */
-static bool is_finished(const struct object *pod)
+bool populator_is_finished(const struct object *pod)
 {
+	assert(pod && pod->kind == KIND_POD);
 	return strcmp(pod->pod->phase, "Succeeded") == 0 ||
 	       strcmp(pod->pod->phase, "Failed") == 0 ||
 	       (pod->meta.deletes && pod->pod->containers_terminated);
@@ -307,12 +308,21 @@ static void tell(const struct populator *populator, const struct object *pod)
 		populator->options.looked(populator->options.userdata, pod);
 }
 
+/* What it wants already it keeps. */
+static bool must_wait(const struct populator *populator, const struct object *pod)
+{
+	const struct populator_options *options = &populator->options;
+
+	return options->must_wait && !desired_volume_of_pod(options->desired, pod->meta.uid, 0) &&
+	       options->must_wait(options->userdata, pod);
+}
+
 /* An error keeps what was wanted before: a claim that vanished does not unmount a running pod. */
 static void look(struct populator *populator, const struct object *pod, uint64_t now_usec)
 {
-	if (is_finished(pod))
+	if (populator_is_finished(pod))
 		want_nothing(populator, pod->meta.uid);
-	else if (may_get_volumes(populator, pod))
+	else if (may_get_volumes(populator, pod) && !must_wait(populator, pod))
 		want_volumes(populator, pod, now_usec);
 	tell(populator, pod);
 }

@@ -23,6 +23,9 @@ struct populator_options {
 	/* The pod was looked at: its wants or its errors may have changed. For waiters and events.
 	 */
 	void (*looked)(void *userdata, const struct object *pod);
+	/* Must a pod that has nothing yet wait before it wants its volumes? Whoever says so has it
+	 * looked at again (populator_pod()) when that is over. NULL: none has to. */
+	bool (*must_wait)(void *userdata, const struct object *pod);
 	void *userdata;
 };
 
@@ -36,6 +39,9 @@ struct populator *populator_free(struct populator *populator);
  * from before, what it wants is added all the same. */
 void populator_change(struct populator *populator, const struct store_change *change,
 		      uint64_t now_usec);
+
+/* Is the pod over, as far as its object says: does it want nothing any more? Pure. */
+bool populator_is_finished(const struct object *pod);
 
 /* Look at every pod again: at start, and after the watch fell off the ring. */
 void populator_full_pass(struct populator *populator, uint64_t now_usec);

@@ -394,6 +394,42 @@ static void test_same_name_with_another_uid_is_another_pod(void **state)
 	expect_wants(world, "uid-b", EMPTY_DIR("b", "data"));
 }
 
+/* What the test says of every pod that has nothing yet. */
+static bool pods_wait;
+
+static bool must_wait(void *userdata, const struct object *pod)
+{
+	return pods_wait;
+}
+
+static void test_pod_that_has_to_wait_gets_nothing_but_keeps_what_it_has(void **state)
+{
+	struct populator_world *world = *state;
+	struct populator_options options = {
+		.store = &world->store,
+		.desired = world->desired,
+		.actual = world->actual,
+		.node_name = "node",
+		.must_wait = must_wait,
+	};
+
+	populator_free(world->populator);
+	assert_int_equal(populator_new(&options, &world->populator), 0);
+	pods_wait = true;
+	put_bound(world, "data", "pv");
+	put_claim_pod(world, "web", "data");
+	populator_full_pass(world->populator, 1);
+	expect_wants(world, "uid-web", "");
+	expect_error(world, "uid-web", NULL);
+
+	pods_wait = false;
+	populator_pod(world->populator, "default", "web", 2);
+	expect_wants(world, "uid-web", LOCAL "pv ");
+	pods_wait = true;
+	populator_pod(world->populator, "default", "web", 3);
+	expect_wants(world, "uid-web", LOCAL "pv ");
+}
+
 static void test_full_pass_finds_what_was_missed(void **state)
 {
 	struct populator_world *world = *state;
@@ -463,6 +499,7 @@ int main(void)
 		LATER(test_pod_between_two_runs_keeps_its_volumes),
 		LATER(test_pod_that_left_the_store_wants_nothing),
 		LATER(test_same_name_with_another_uid_is_another_pod),
+		LATER(test_pod_that_has_to_wait_gets_nothing_but_keeps_what_it_has),
 		LATER(test_full_pass_finds_what_was_missed),
 		LATER(test_one_pod_is_looked_at_for_whoever_waits),
 		LATER(test_only_a_wait_asks_for_a_remount),

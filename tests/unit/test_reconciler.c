@@ -22,6 +22,7 @@ struct world {
 	struct actual *actual;
 	struct fake_pod a, b;
 	struct fake_pv pv;
+	struct holds *holds; /* NULL: nobody tells of any */
 	struct plan plan;
 };
 
@@ -56,6 +57,7 @@ static int teardown(void **state)
 	struct world *world = *state;
 
 	plan_done(&world->plan);
+	holds_free(world->holds);
 	desired_free(world->desired);
 	actual_free(world->actual);
 	dirty_set_free(world->dirty);
@@ -112,7 +114,8 @@ static void have(struct world *world, const char *pod_uid)
 
 static void reconcile(struct world *world, bool may_unmount)
 {
-	struct reconcile_conditions conditions = { .may_unmount = may_unmount };
+	struct reconcile_conditions conditions = { .may_unmount = may_unmount,
+						   .holds = world->holds };
 
 	world->plan.count = 0;
 	assert_int_equal(
@@ -249,6 +252,78 @@ static void test_nothing_is_taken_down_before_all_pods_are_known(void **state)
 	expect_only(world, STEP_PUBLISH, "uid-b");
 }
 
+static void hold(struct world *world, const char *pod_uid)
+{
+	struct hold fields = {
+		.pod_uid = pod_uid,
+		.pod_namespace = "default",
+		.pod_name = "a",
+		.container = "main",
+		.cgroup = "",
+	};
+	const struct hold *added;
+
+	if (!world->holds)
+		assert_int_equal(holds_new(10, &world->holds), 0);
+	assert_int_equal(holds_add(world->holds, &fields, &added, NULL), 0);
+}
+
+static void release(struct world *world, const char *pod_uid)
+{
+	holds_remove(world->holds, holds_of_pod(world->holds, pod_uid, 0)->id);
+}
+
+/* Neither the pod's mount nor the device under it, until the last hold went. */
+static void test_nothing_is_taken_from_a_pod_that_is_held(void **state)
+{
+	struct world *world = *state;
+
+	have(world, "uid-a");
+	hold(world, "uid-a");
+	hold(world, "uid-a");
+	reconcile(world, true);
+	assert_int_equal(world->plan.count, 0);
+	release(world, "uid-a");
+	reconcile(world, true);
+	assert_int_equal(world->plan.count, 0);
+	release(world, "uid-a");
+	reconcile(world, true);
+	expect_only(world, STEP_UNPUBLISH, "uid-a");
+}
+
+/* What may be mounted is as good as mounted; what never was holds up nothing. */
+static void test_hold_keeps_what_may_be_there_only(void **state)
+{
+	struct world *world = *state;
+
+	begin(world, "uid-a", &fake_plugin);
+	ended(world, STEP_STAGE, NULL, 0);
+	hold(world, "uid-a");
+	reconcile(world, true);
+	expect_step(world, 0, STEP_FORGET, "uid-a");
+	ended(world, STEP_PUBLISH, "uid-a", -ETIMEDOUT);
+	reconcile(world, true);
+	assert_int_equal(world->plan.count, 0);
+}
+
+static void test_held_pod_stops_no_other(void **state)
+{
+	struct world *world = *state;
+
+	have(world, "uid-a");
+	hold(world, "uid-a");
+	want(world, &world->b);
+	reconcile(world, true);
+	expect_only(world, STEP_PUBLISH, "uid-b");
+	world->pv.pv.access_modes = ACCESS_READ_WRITE_ONCE_POD;
+	reconcile(world, true);
+	assert_int_equal(world->plan.count, 0);
+	hold(world, "uid-b");
+	release(world, "uid-a");
+	reconcile(world, true);
+	expect_only(world, STEP_UNPUBLISH, "uid-a");
+}
+
 static void test_unknown_plugin_gets_no_steps(void **state)
 {
 	struct world *world = *state;
@@ -340,6 +415,9 @@ int main(void)
 		WITH_WORLD(test_unstage_comes_after_the_last_unpublish),
 		WITH_WORLD(test_uncertain_is_mounted_for_removal_and_absent_for_wants),
 		WITH_WORLD(test_nothing_is_taken_down_before_all_pods_are_known),
+		WITH_WORLD(test_nothing_is_taken_from_a_pod_that_is_held),
+		WITH_WORLD(test_hold_keeps_what_may_be_there_only),
+		WITH_WORLD(test_held_pod_stops_no_other),
 		WITH_WORLD(test_unknown_plugin_gets_no_steps),
 		WITH_WORLD(test_remount_is_a_publish_of_what_is_mounted),
 		WITH_WORLD(test_plan_is_appended_to_and_kept_without_memory),
