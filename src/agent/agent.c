@@ -258,6 +258,12 @@ static void on_store_changed(void *userdata)
 	agent_request_turn(userdata);
 }
 
+static int end_holds_by_status(const struct object *pod, void *userdata)
+{
+	agent_holds_pod_changed(userdata, pod);
+	return 0;
+}
+
 static void on_looked(void *userdata, const struct object *pod)
 {
 	struct agent *agent = userdata;
@@ -309,6 +315,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.actual = agent->actual,
 		.node_name = agent->config->node_name,
 		.looked = on_looked,
+		.must_wait = agent_pod_must_wait,
 		.userdata = agent,
 	};
 	int r = store_open_embedded(agent->event, agent->config->state_dir, &agent->store, reterr);
@@ -329,6 +336,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 				  &agent->controllers.binder);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
+	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
 	populator_full_pass(agent->populator, monotonic_usec());
 	return 0;
 }
@@ -364,8 +372,8 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,       start_pools,  make_tables,
-		open_ledger,          make_operations, open_sources,
+		make_own_directories, open_root,        start_pools,     make_tables,
+		open_ledger,          agent_open_holds, make_operations, open_sources,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -412,6 +420,8 @@ struct agent *agent_free(struct agent *agent)
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
+	hold_watch_free(agent->holds.watch);
+	holds_free(agent->holds.table);
 	look_up_errors_free(agent->look_up_errors);
 	walks_free(agent->walks);
 	volume_events_free(agent->views.events);
@@ -451,6 +461,24 @@ static int find_hopeful(const struct operation_view *view, void *userdata)
 	return view->running || view->attempts < DRAIN_ATTEMPTS_MAX;
 }
 
+/* What no operation failed at: it was never begun. */
+static void tell_held(const struct agent *agent)
+{
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+	struct failure why;
+
+	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
+		for (pod = volume->pods; pod; pod = pod->hh.next)
+			if (agent_explain_hold(agent, pod->pod_uid, &why))
+				log_about(LOG_ERR,
+					  &(struct log_subject){ .pod = pod->pod_key,
+								 .pod_uid = pod->pod_uid,
+								 .volume = volume->unique_name },
+					  "volume '%s' stays mounted: %s", pod->outer_name,
+					  why.text);
+}
+
 void agent_check_drained(struct agent *agent)
 {
 	void (*drained)(void *userdata, size_t left) = agent->drained.tell;
@@ -463,5 +491,7 @@ void agent_check_drained(struct agent *agent)
 	agent->drained.tell = NULL;
 	if (left == 0)
 		(void) mount_root_undo(&agent->root, NULL);
+	else
+		tell_held(agent);
 	drained(agent->drained.userdata, left);
 }

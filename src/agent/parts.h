@@ -4,14 +4,15 @@
  *
  * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
  * -> ledger -> operations), intent.c what a step notes before it begins, results.c what comes back,
- * waits.c the waits for pods, subpaths.c the calls that have sub-paths bound, progress.c how far
- * long walks are, views.c and volume_row.c what the API shows.
+ * pod_holds.c whose containers live, waits.c the waits for pods, subpaths.c the calls that have
+ * sub-paths bound, progress.c how far long walks are, views.c and volume_row.c what the API shows.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H
 
 #include "agent.h"
 #include "agent/events.h"
+#include "agent/hold_watch.h"
 #include "agent/own_objects.h"
 #include "base/worker.h"
 #include "config.h"
@@ -28,6 +29,7 @@
 enum agent_priority {
 	PRIORITY_SIGNALS = -50, /* stopping must not wait for a burst */
 	PRIORITY_RESULTS = -20, /* ended operations, before anything decides on old facts */
+	PRIORITY_HOLDS = -15,   /* containers that ended, for the same reason */
 	PRIORITY_STORE = -10,   /* then what is wanted */
 	PRIORITY_API = 0,       /* questions are answered from tables that are up to date */
 	PRIORITY_TURN = 10,     /* last: one look at everything that changed in this round */
@@ -67,6 +69,10 @@ struct agent {
 	struct desired *desired;
 	struct actual *actual;
 	struct ledger *ledger;
+	struct {
+		struct holds *table;
+		struct hold_watch *watch;
+	} holds; /* whose containers live */
 	struct operations *operations;
 	struct plan plan; /* kept between turns for its memory */
 
@@ -110,6 +116,20 @@ int agent_note_intent(struct agent *agent, const struct step *step);
 
 /* A step ended: told, applied to the table, noted in the ledger, another turn asked for. */
 void agent_on_ended(void *userdata, const struct operation_ended *ended);
+
+/* ---- pod_holds.c ---- */
+
+/* The holds of the ledger whose containers still live are watched again, the others are dropped.
+ * After the ledger, before anything is looked at. Return: 0 or negative errno. */
+int agent_open_holds(struct agent *agent, struct failure *reterr);
+/* A pod was written: holds without a process end with their container's status. */
+void agent_holds_pod_changed(struct agent *agent, const struct object *pod);
+/* A pod of a manifest that was made anew with other volumes waits for the holds of the one before:
+ * a question of the populator; @userdata is the agent. */
+bool agent_pod_must_wait(void *userdata, const struct object *pod);
+/* The same as a sentence. False: it need not. */
+bool agent_explain_pod_wait(const struct agent *agent, const struct object *pod,
+			    struct failure *ret);
 
 /* ---- agent.c ---- */
 

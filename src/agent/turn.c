@@ -35,6 +35,7 @@ void agent_request_turn(struct agent *agent)
 static void pod_changed(struct agent *agent, const struct object *pod)
 {
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
+	agent_holds_pod_changed(agent, pod);
 	waits_pod_changed(agent->waits, pod->meta.uid);
 }
 
@@ -110,7 +111,8 @@ static bool commit_ledger(struct agent *agent)
 /* Without memory for a step the volume comes again, rather than being half planned. */
 static void plan_volume(struct agent *agent, const char *unique_name)
 {
-	struct reconcile_conditions conditions = { .may_unmount = agent->sources_complete };
+	struct reconcile_conditions conditions = { .may_unmount = agent->sources_complete,
+						   .holds = agent->holds.table };
 
 	if (reconcile_volume(agent->desired, agent->actual, unique_name, &conditions,
 			     &agent->plan) < 0)

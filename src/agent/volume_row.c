@@ -133,6 +133,41 @@ bool volume_row_operation(const struct agent *agent, const struct volume_row *ro
 	       operation_look(agent->operations, row->unique_name, "", ret);
 }
 
+/* Who keeps a volume from the only pod that may have it. */
+static bool explain_other_pod(const struct agent *agent, const struct volume_row *row,
+			      struct failure *ret)
+{
+	const struct persistent_volume *pv = row->want_pod ? spec_pv(&row->want_pod->spec) : NULL;
+	const struct actual_pod *pod;
+	struct failure why;
+
+	if (!pv || pv->access_modes != ACCESS_READ_WRITE_ONCE_POD || !row->have)
+		return false;
+	for (pod = row->have->pods; pod; pod = pod->hh.next)
+		if (pod != row->have_pod && agent_explain_hold(agent, pod->pod_uid, &why)) {
+			(void) failed_plain(ret, -EBUSY,
+					    "volume '%s': waits for pod '%s', which has it: %s",
+					    row->outer_name, pod->pod_key, why.text);
+			return true;
+		}
+	return false;
+}
+
+/* What keeps a step from beginning at all. */
+static bool explain_hold(const struct agent *agent, const struct volume_row *row,
+			 struct failure *ret)
+{
+	struct failure why;
+
+	if (row->want_pod)
+		return explain_other_pod(agent, row, ret);
+	if (!agent_explain_hold(agent, row->pod_uid, &why))
+		return false;
+	(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", row->outer_name,
+			    why.text);
+	return true;
+}
+
 /* The newest that is known: running, failed and waiting for its retry, or not begun. */
 void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 			struct failure *ret)
@@ -142,6 +177,8 @@ void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 
 	assert(agent && row && ret);
 	if (!volume_row_operation(agent, row, &view)) {
+		if (explain_hold(agent, row, ret))
+			return;
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
 				    row->outer_name);
 		return;

@@ -199,7 +199,8 @@ static int look_for_mounted(const struct agent *agent, const struct pod *pod,
 			continue;
 		if (look.has_in_the_way)
 			volume_row_explain(agent, &look.in_the_way, reterr);
-		else if (!look_up_errors(agent, pod->object->meta.uid, reterr))
+		else if (!look_up_errors(agent, pod->object->meta.uid, reterr) &&
+			 !agent_explain_pod_wait(agent, pod->object, reterr))
 			(void) failed_plain(reterr, -EINPROGRESS, "volume '%s': not looked at yet",
 					    pod->volumes[i].name);
 		return -EINPROGRESS;

@@ -136,6 +136,7 @@ enum {
 	API_BODIES_IN_FLIGHT_MAX = 16,   /* bodies of full length, in all that is read; 429 */
 	API_REPLY_BYTES_MAX = 268435456, /* of answers that wait for their readers; 429 */
 	API_READ_HERE_BYTES = 65536,     /* a longer stream of documents is parsed on a thread */
+	API_HOLD_BYTES_MAX = 8192,       /* of a body that posts a hold */
 	API_APPLY_IN_FLIGHT = 64,        /* writes of one apply that are queued at a time */
 	API_WAIT_DEFAULT_SECONDS = 30,
 };

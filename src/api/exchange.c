@@ -68,6 +68,13 @@ static const struct route {
 	{ METHOD_POST, "podvol/v1/pods/*/*/wait", pods_wait },
 	{ METHOD_POST, "podvol/v1/pods/*/unmount", pods_unmount },
 	{ METHOD_POST, "podvol/v1/pods/*/*/unmount", pods_unmount },
+	{ METHOD_GET, "podvol/v1/holds", holds_get_all },
+	{ METHOD_GET, "podvol/v1/pods/*/holds", holds_get },
+	{ METHOD_GET, "podvol/v1/pods/*/*/holds", holds_get },
+	{ METHOD_POST, "podvol/v1/pods/*/holds", holds_post },
+	{ METHOD_POST, "podvol/v1/pods/*/*/holds", holds_post },
+	{ METHOD_DELETE, "podvol/v1/pods/*/holds/*", holds_delete },
+	{ METHOD_DELETE, "podvol/v1/pods/*/*/holds/*", holds_delete },
 };
 
 const char *api_route(size_t index)

@@ -203,6 +203,8 @@ api_handler kubeconfig_get;
 api_handler mounts_post;
 /* pods.c */
 api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
+/* holds.c */
+api_handler holds_post, holds_get, holds_get_all, holds_delete;
 /* views.c */
 api_handler views_volumes, views_volume, views_operations, views_manifests, views_version,
 	views_podvol_version, views_drivers;
@@ -217,8 +219,9 @@ struct view_columns;
 /* {"items": [...]} of any view, in the form asked for; @tree is taken; NULL: no memory. */
 void views_reply(struct exchange *exchange, int status, struct cJSON *tree,
 		 const struct view_columns *columns);
-/* The same of volumes, of apply's results. */
+/* The same of volumes, of holds, of apply's results. */
 void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tree);
+void views_reply_holds(struct exchange *exchange, struct cJSON *tree);
 void views_reply_applied(struct exchange *exchange, struct cJSON *tree);
 
 /* body.c */

@@ -178,6 +178,18 @@ static const struct view_column manifest_columns[] = {
 	{ "Problem", VIEW_ALWAYS, "text", NULL },
 };
 
+static const struct view_column hold_columns[] = {
+	{ "ID", VIEW_ALWAYS, "id", NULL },
+	{ "Container", VIEW_ALWAYS, "container", NULL },
+	{ "Kind", VIEW_ALWAYS, "kind", NULL },
+	{ "PID", VIEW_ALWAYS, "pid", NULL },
+	{ "Process", VIEW_ALWAYS, "process", NULL },
+	{ "Since", VIEW_ALWAYS, "since", format_age },
+	{ "Cgroup", VIEW_WIDE, "cgroup", NULL },
+	{ "Pod", VIEW_WIDE, "pod", NULL },
+	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+};
+
 static const struct view_column applied_columns[] = {
 	{ "Kind", VIEW_ALWAYS, "kind", NULL },     { "Namespace", VIEW_ALWAYS, "namespace", NULL },
 	{ "Name", VIEW_ALWAYS, "name", NULL },     { "UID", VIEW_ALWAYS, "uid", NULL },
@@ -235,6 +247,7 @@ static const struct view_column version_columns[] = {
 const struct view_columns view_volume_columns = COLUMNS(volume_columns);
 const struct view_columns view_operation_columns = COLUMNS(operation_columns);
 const struct view_columns view_manifest_columns = COLUMNS(manifest_columns);
+const struct view_columns view_hold_columns = COLUMNS(hold_columns);
 const struct view_columns view_applied_columns = COLUMNS(applied_columns);
 const struct view_columns view_version_columns = COLUMNS(version_columns);
 const struct view_columns view_statistics_columns = COLUMNS(statistics_columns);

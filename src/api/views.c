@@ -34,6 +34,11 @@ void views_reply_volumes(struct exchange *exchange, int status, struct cJSON *tr
 	views_reply(exchange, status, tree, &view_volume_columns);
 }
 
+void views_reply_holds(struct exchange *exchange, struct cJSON *tree)
+{
+	views_reply(exchange, 200, tree, &view_hold_columns);
+}
+
 void views_reply_applied(struct exchange *exchange, struct cJSON *tree)
 {
 	views_reply(exchange, 200, tree, &view_applied_columns);

@@ -245,6 +245,23 @@ static const struct option_row server = {
 	.value = "URL",
 	.help = "how clients reach it; else where podvold listens",
 };
+static const struct option_row container = {
+	.name = "container",
+	.letter = 'c',
+	.value = "NAME",
+	.help = "of the pod",
+};
+static const struct option_row pid = {
+	.name = "pid",
+	.value = "N",
+	.help = "its process; the hold ends with it",
+};
+static const struct option_row cgroup = {
+	.name = "cgroup",
+	.value = "PATH",
+	.help = "its cgroup, version 2; the hold ends with its last process",
+	.word = WORD_DIRECTORY,
+};
 
 /* ---- verbs ---- */
 
@@ -323,6 +340,26 @@ const struct verb verbs[] = {
 		.words = { WORD_POD, WORD_NONE },
 		.run = verb_wait,
 		.help = "return when a pod's volumes are mounted, or gone",
+	},
+	{
+		.name = "hold",
+		.arguments = "POD --container NAME [--pid N | --cgroup PATH]",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(&name_space, &container, &pid, &cgroup),
+		.words = { WORD_POD, WORD_NONE },
+		.run = verb_hold,
+		.help = "keep a pod's volumes mounted while a container of it lives",
+	},
+	{
+		.name = "release",
+		.arguments = "POD ID",
+		.min = 2,
+		.max = 2,
+		.options = OPTIONS(&name_space),
+		.words = { WORD_POD, WORD_NONE },
+		.run = verb_release,
+		.help = "end a hold, by the id that hold printed",
 	},
 	{
 		.name = "apply",

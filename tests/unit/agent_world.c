@@ -165,6 +165,9 @@ int new_agent_world(void **state)
 	assert_int_equal(waits_new(agent, &agent->waits), 0);
 	assert_int_equal(subpaths_new(agent, &agent->subpaths), 0);
 	assert_int_equal(volume_events_new(&agent->views.events), 0);
+	world->config.holds_max = 100;
+	world->config.node_name = (char *) "node";
+	assert_int_equal(agent_open_holds(agent, NULL), 0);
 	*state = world;
 	return 0;
 }
@@ -180,9 +183,11 @@ int free_agent_world(void **state)
 	actual_free(agent->actual);
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);
+	ledger_free(agent->ledger);
+	hold_watch_free(agent->holds.watch);
+	holds_free(agent->holds.table);
 	sd_event_source_disable_unref(agent->turn);
 	sd_event_unref(agent->event);
-	ledger_free(agent->ledger);
 	assert_int_equal(remove_directory_tree((void **) &world->directory), 0);
 	free(world);
 	return 0;

@@ -83,6 +83,30 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 	return agent->manifest_file;
 }
 
+struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
+{
+	return canned(agent->holds ? agent->holds : "{\"items\":[]}");
+}
+
+int agent_hold_add(struct agent *agent, const struct agent_hold_request *request,
+		   char ret_id[AGENT_HOLD_ID_BYTES], struct failure *reterr)
+{
+	(void) snprintf(agent->hold_asked, sizeof(agent->hold_asked), "%s/%s %s %s %lld '%s'",
+			request->name_space, request->name, request->uid, request->container,
+			(long long) request->pid, request->cgroup);
+	(void) snprintf(ret_id, AGENT_HOLD_ID_BYTES, "00000000aa");
+	return agent->hold_result < 0 ? failed_plain(reterr, agent->hold_result, "as the test says")
+				      : 0;
+}
+
+int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
+		      struct failure *reterr)
+{
+	(void) snprintf(agent->hold_asked, sizeof(agent->hold_asked), "release %s %s", pod_uid, id);
+	return agent->hold_result < 0 ? failed_plain(reterr, agent->hold_result, "as the test says")
+				      : 0;
+}
+
 int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
 		   struct agent_wait **ret)
 {

@@ -32,6 +32,10 @@ struct agent {
 	char plan_pod[512], plan_container[128]; /* "(all)" for NULL */
 	agent_plan_fn *plan_done;
 	void *plan_userdata;
+	/* What was asked of agent_hold_add() and agent_hold_remove() last, and what they return. */
+	const char *holds; /* JSON */
+	int hold_result;
+	char hold_asked[512]; /* "namespace/name uid container pid cgroup", "release uid id" */
 };
 
 enum { WORLD_WATCHES = 4 };

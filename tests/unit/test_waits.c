@@ -79,6 +79,7 @@ static int setup(void **state)
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
 	assert_int_equal(waits_new(agent, &agent->waits), 0);
+	assert_int_equal(holds_new(2, &agent->holds.table), 0);
 	agent->populator = (struct populator *) agent->waits; /* for the function wrapped above */
 	*state = fixture;
 	return 0;
@@ -90,6 +91,7 @@ static int teardown(void **state)
 	struct agent *agent = &fixture->agent;
 
 	waits_free(agent->waits);
+	holds_free(agent->holds.table);
 	actual_free(agent->actual);
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);

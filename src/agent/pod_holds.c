@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_holds - holds are posted, end and are shown; what follows from it for the pod's volumes
+ *
+ * A hold counts from the moment it is in the ledger. What ends it: its process or cgroup, as the
+ * kernel says; whoever posted it; and for one that names neither, a status that says its container
+ * terminated. A status never ends a hold whose process lives: the kernel has the last word. Decides
+ * nothing about mounts: the reconciler asks the table.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "object/json.h"
+#include "source/manifest_mark.h"
+#include "state/ledger_holds.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <string.h>
+
+static_assert((int) AGENT_HOLD_ID_BYTES >= (int) HOLD_ID_BYTES, "an id fits");
+
+/* ---- in words ---- */
+
+enum { WHO_BYTES = 160 };
+
+/* "container 'main' lives: process 123 'nginx', hold 0123456789" */
+static void describe_hold(const struct hold *hold, char text[WHO_BYTES])
+{
+	char name[PROCESS_NAME_BYTES];
+
+	switch (hold->kind) {
+	case HOLD_PROCESS:
+		process_name(hold->pid, name);
+		(void) snprintf(text, WHO_BYTES, "container '%s' lives: process %d '%s', hold %s",
+				hold->container, (int) hold->pid, name, hold->id);
+		break;
+	case HOLD_CGROUP:
+		(void) snprintf(text, WHO_BYTES, "container '%s' lives, hold %s: cgroup '%s'",
+				hold->container, hold->id, hold->cgroup);
+		break;
+	case HOLD_EXPLICIT:
+	case HOLD_KIND_COUNT:
+		(void) snprintf(text, WHO_BYTES, "container '%s' is held until hold %s is released",
+				hold->container, hold->id);
+		break;
+	}
+}
+
+bool agent_explain_hold(const struct agent *agent, const char *pod_uid, struct failure *ret)
+{
+	const struct hold *hold = holds_of_pod(agent->holds.table, pod_uid, 0);
+	char who[WHO_BYTES];
+
+	if (!hold)
+		return false;
+	describe_hold(hold, who);
+	(void) failed_plain(ret, -EBUSY, "%s%s", who,
+			    holds_of_pod(agent->holds.table, pod_uid, 1) ? ", and others" : "");
+	return true;
+}
+
+static struct log_subject subject_of(const struct hold *hold, char key[POD_KEY_BYTES])
+{
+	(void) snprintf(key, POD_KEY_BYTES, "%s/%s", hold->pod_namespace, hold->pod_name);
+	return (struct log_subject){ .pod = key, .pod_uid = hold->pod_uid };
+}
+
+/* ---- the end of a hold ---- */
+
+/* Nothing holds the pod any more: whatever waited for that is due now. */
+static void pod_released(struct agent *agent, const char *uid, const char *name_space,
+			 const char *name)
+{
+	const char *unique_name;
+
+	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, uid, i)); i++)
+		(void) dirty_add(agent->dirty, unique_name);
+	waits_pod_changed(agent->waits, uid);
+	if (agent->populator)
+		populator_pod(agent->populator, name_space, name, monotonic_usec());
+	agent_request_turn(agent);
+}
+
+/* The hold frees its texts when it goes. */
+struct released_pod {
+	char uid[HOLD_POD_UID_BYTES], name_space[64], name[254];
+};
+
+static void drop_hold(struct agent *agent, const struct hold *hold, const char *why)
+{
+	struct released_pod pod;
+	char key[POD_KEY_BYTES];
+	struct log_subject subject = subject_of(hold, key);
+
+	(void) snprintf(pod.uid, sizeof(pod.uid), "%s", hold->pod_uid);
+	(void) snprintf(pod.name_space, sizeof(pod.name_space), "%s", hold->pod_namespace);
+	(void) snprintf(pod.name, sizeof(pod.name), "%s", hold->pod_name);
+	log_about(LOG_INFO, &subject, "container '%s' %s, hold %s ended", hold->container, why,
+		  hold->id);
+	hold_watch_remove(agent->holds.watch, hold->id);
+	holds_remove(agent->holds.table, hold->id);
+	if (!holds_has_pod(agent->holds.table, pod.uid))
+		pod_released(agent, pod.uid, pod.name_space, pod.name);
+}
+
+/* A row that cannot be taken from the ledger now is judged again at the next start. */
+static void end_hold(struct agent *agent, const struct hold *hold, const char *why)
+{
+	struct failure failure = { .error = 0 };
+
+	if (ledger_forget_hold(agent->ledger, hold->id, &failure) < 0)
+		log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	drop_hold(agent, hold, why);
+}
+
+static void on_ended(void *userdata, const char *id)
+{
+	struct agent *agent = userdata;
+	const struct hold *hold = holds_find(agent->holds.table, id);
+
+	assert(hold);
+	end_hold(agent, hold, "ended");
+}
+
+int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
+		      struct failure *reterr)
+{
+	const struct hold *hold;
+	int r;
+
+	assert(agent && pod_uid && id);
+	hold = holds_find(agent->holds.table, id);
+	if (!hold || strcmp(hold->pod_uid, pod_uid) != 0)
+		return failed_plain(reterr, -ENOENT, "there is no hold '%s' of this pod", id);
+	r = ledger_forget_hold(agent->ledger, id, reterr);
+	if (r < 0)
+		return -EIO;
+	drop_hold(agent, hold, "was released");
+	return 0;
+}
+
+/* ---- what a status says ---- */
+
+static uint64_t checksum(const char *text)
+{
+	uint64_t sum = 0xcbf29ce484222325; /* FNV-1a */
+
+	while (*text)
+		sum = (sum ^ (unsigned char) *text++) * 0x100000001b3;
+	return sum;
+}
+
+static const struct cJSON *find_state(const struct cJSON *status, const char *container)
+{
+	static const char *const lists[] = { "containerStatuses", "initContainerStatuses",
+					     "ephemeralContainerStatuses" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const struct cJSON *item = json_first(json_get(status, lists[i]));
+
+		for (; item; item = json_next(item))
+			if (strcmp(json_string(json_get(item, "name"), ""), container) == 0)
+				return json_get(item, "state");
+	}
+	return NULL;
+}
+
+/* Which end of the container the status tells of; 0: of none. A container that is started again
+ * ends again, and says so with other times. */
+static uint64_t read_end(const struct object *pod, const char *container)
+{
+	static const struct json_limits limits = { OBJECT_BYTES_MAX, OBJECT_DEPTH_MAX };
+	cleanup_json struct cJSON *tree = NULL;
+	cleanup_free char *text = NULL;
+	const struct cJSON *terminated;
+
+	if (json_parse(pod->json, pod->json_length, &limits, &tree, NULL) < 0)
+		return 0;
+	terminated = json_get(find_state(json_get(tree, "status"), container), "terminated");
+	if (!terminated)
+		return 0;
+	text = json_print(terminated);
+	return text ? checksum(text) | 1 : 0;
+}
+
+/* A pod that succeeded or failed has no container left, whatever else its status says. */
+static bool is_over(const struct object *pod)
+{
+	return strcmp(pod->pod->phase, "Succeeded") == 0 || strcmp(pod->pod->phase, "Failed") == 0;
+}
+
+static bool status_ends(const struct object *pod, const struct hold *hold)
+{
+	uint64_t end;
+
+	if (hold->kind != HOLD_EXPLICIT)
+		return false;
+	if (is_over(pod))
+		return true;
+	end = read_end(pod, hold->container);
+	return end != 0 && end != hold->ended_before;
+}
+
+void agent_holds_pod_changed(struct agent *agent, const struct object *pod)
+{
+	const struct hold *hold;
+	size_t i = 0;
+
+	assert(agent && pod && pod->kind == KIND_POD);
+	while ((hold = holds_of_pod(agent->holds.table, pod->meta.uid, i))) {
+		if (status_ends(pod, hold))
+			end_hold(agent, hold, "is written as terminated");
+		else
+			i++;
+	}
+}
+
+/* ---- a pod that waits for the one before it ---- */
+
+static const struct hold *find_hold_before(const struct agent *agent, const struct object *pod)
+{
+	const struct hold *hold = holds_of_earlier_pod(agent->holds.table, pod->meta.name_space,
+						       pod->meta.name, pod->meta.uid);
+	struct manifest_mark mark;
+
+	/* Without memory to tell, it waits: that takes nothing from anybody. */
+	if (hold && manifest_mark_read(pod, &mark) >= 0 && !mark.is_marked)
+		return NULL;
+	return hold;
+}
+
+bool agent_pod_must_wait(void *userdata, const struct object *pod)
+{
+	const struct agent *agent = userdata;
+
+	assert(pod && pod->kind == KIND_POD);
+	return find_hold_before(agent, pod) != NULL;
+}
+
+bool agent_explain_pod_wait(const struct agent *agent, const struct object *pod,
+			    struct failure *ret)
+{
+	const struct hold *hold;
+	char who[WHO_BYTES];
+
+	if (desired_volume_of_pod(agent->desired, pod->meta.uid, 0))
+		return false;
+	hold = find_hold_before(agent, pod);
+	if (!hold)
+		return false;
+	describe_hold(hold, who);
+	(void) failed_plain(ret, -EBUSY, "waits for the pod before the manifest changed: %s", who);
+	return true;
+}
+
+/* ---- posting ---- */
+
+static bool has_container(const struct pod *pod, const char *container)
+{
+	for (size_t i = 0; i < pod->container_count; i++)
+		if (strcmp(pod->containers[i].name, container) == 0)
+			return true;
+	return false;
+}
+
+/* Once a teardown may have begun it is too late, unless another hold keeps all that there is. */
+static int check_pod(const struct agent *agent, const struct agent_hold_request *request,
+		     const struct object **ret, struct failure *reterr)
+{
+	const struct object *pod =
+		store_get(agent->store, KIND_POD, request->name_space, request->name);
+
+	if (pod && strcmp(pod->meta.uid, request->uid) != 0)
+		pod = NULL;
+	if (pod && !has_container(pod->pod, request->container))
+		return failed_plain(reterr, -EINVAL, "pod '%s/%s' has no container '%s'",
+				    request->name_space, request->name, request->container);
+	if (pod && *pod->pod->node_name &&
+	    strcmp(pod->pod->node_name, agent->config->node_name) != 0)
+		return failed_plain(reterr, -EINVAL, "pod '%s/%s' is on node '%s'",
+				    request->name_space, request->name, pod->pod->node_name);
+	if ((!pod || populator_is_finished(pod)) &&
+	    !holds_has_pod(agent->holds.table, request->uid))
+		return failed_plain(reterr, -ESTALE,
+				    "pod '%s/%s' is being taken down: there is nothing left to "
+				    "hold",
+				    request->name_space, request->name);
+	*ret = pod;
+	return 0;
+}
+
+/* Return: 0 with the descriptor to watch, -EBADF for none. */
+static int make_hold(const struct agent_hold_request *request, const struct object *pod,
+		     struct hold *ret, int *ret_fd, struct failure *reterr)
+{
+	struct hold_identity identity;
+	int r;
+
+	*ret = (struct hold){
+		.kind = request->pid ? HOLD_PROCESS : HOLD_EXPLICIT,
+		.pod_uid = request->uid,
+		.pod_namespace = request->name_space,
+		.pod_name = request->name,
+		.container = request->container,
+		.cgroup = request->cgroup,
+		.since_usec = realtime_usec(),
+	};
+	*ret_fd = -EBADF;
+	if (request->pid && *request->cgroup)
+		return failed_plain(reterr, -EINVAL, "a hold has a pid or a cgroup, not both");
+	if (request->pid < 0 || request->pid > INT_MAX)
+		return failed_plain(reterr, -EINVAL, "%lld is no process id",
+				    (long long) request->pid);
+	if (strlen(request->cgroup) >= HOLD_CGROUP_BYTES_MAX)
+		return failed_plain(reterr, -EINVAL, "the path of the cgroup is too long");
+	ret->pid = (pid_t) request->pid;
+	if (*request->cgroup)
+		ret->kind = HOLD_CGROUP;
+	if (ret->kind == HOLD_EXPLICIT) {
+		ret->ended_before = pod ? read_end(pod, request->container) : 0;
+		return 0;
+	}
+	r = hold_target_open(ret, &identity, ret_fd, reterr);
+	if (r < 0)
+		return r;
+	ret->start_time = identity.start_time;
+	ret->cgroup_id = identity.cgroup_id;
+	return 0;
+}
+
+/* Watched first: what is in the ledger is to be believed. @fd is taken. */
+static int keep_hold(struct agent *agent, const struct hold *hold, int fd, struct failure *reterr)
+{
+	int r = fd >= 0 ? hold_watch_add(agent->holds.watch, hold, fd) : 0;
+
+	if (r < 0)
+		return failed(reterr, r, "cannot watch container '%s'", hold->container);
+	if (ledger_put_hold(agent->ledger, hold, reterr) < 0) {
+		hold_watch_remove(agent->holds.watch, hold->id);
+		return -EIO;
+	}
+	return 0;
+}
+
+int agent_hold_add(struct agent *agent, const struct agent_hold_request *request,
+		   char ret_id[AGENT_HOLD_ID_BYTES], struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	char key[POD_KEY_BYTES], who[WHO_BYTES];
+	const struct object *pod = NULL;
+	const struct hold *hold;
+	struct hold fields;
+	int r;
+
+	assert(agent && request && request->name_space && request->name && request->uid);
+	assert(request->container && request->cgroup && ret_id);
+	assert(strlen(request->uid) < HOLD_POD_UID_BYTES);
+	r = check_pod(agent, request, &pod, reterr);
+	if (r >= 0)
+		r = make_hold(request, pod, &fields, &fd, reterr);
+	if (r >= 0) {
+		r = holds_add(agent->holds.table, &fields, &hold, reterr);
+		r = r == -ENOSPC ? -EDQUOT : r;
+	}
+	if (r < 0)
+		return r;
+	r = keep_hold(agent, hold, TAKE_FD(fd), reterr);
+	if (r < 0) {
+		holds_remove(agent->holds.table, hold->id);
+		return r;
+	}
+	describe_hold(hold, who);
+	log_about(
+		LOG_INFO,
+		&(struct log_subject){ .pod = subject_of(hold, key).pod, .pod_uid = hold->pod_uid },
+		"%s", who);
+	(void) snprintf(ret_id, AGENT_HOLD_ID_BYTES, "%s", hold->id);
+	return 0;
+}
+
+/* ---- at start ---- */
+
+static int adopt(const struct hold *hold, void *userdata)
+{
+	struct agent *agent = userdata;
+	const struct hold *adopted;
+
+	return holds_add(agent->holds.table, hold, &adopted, NULL);
+}
+
+/* Only what surely is gone is given up: what cannot be watched now may live. */
+static void watch_again(struct agent *agent, const struct hold *hold)
+{
+	struct hold_identity identity = { 0 };
+	struct failure failure = { .error = 0 };
+	char key[POD_KEY_BYTES];
+	struct log_subject subject = subject_of(hold, key);
+	int fd = -EBADF, r = hold_target_open(hold, &identity, &fd, &failure);
+	bool is_another =
+		identity.start_time != hold->start_time || identity.cgroup_id != hold->cgroup_id;
+
+	if (r >= 0 && is_another) {
+		(void) close_keep_errno(fd);
+		r = -ESRCH;
+	} else if (r >= 0) {
+		r = hold_watch_add(agent->holds.watch, hold, fd);
+	}
+	if (r == -ESRCH || (r == -EINVAL && hold->kind == HOLD_PROCESS))
+		end_hold(agent, hold, "ended while podvold did not run");
+	else if (r < 0)
+		log_about(LOG_ERR, &subject,
+			  "container '%s' is held until hold %s is released, because nobody "
+			  "can tell its end: %s",
+			  hold->container, hold->id, failure.text);
+}
+
+int agent_open_holds(struct agent *agent, struct failure *reterr)
+{
+	const struct hold *hold, *next;
+	int r = holds_new((size_t) agent->config->holds_max, &agent->holds.table);
+
+	if (r >= 0)
+		r = hold_watch_new(agent->event, PRIORITY_HOLDS, on_ended, agent,
+				   &agent->holds.watch);
+	if (r >= 0)
+		r = ledger_walk_holds(agent->ledger, adopt, agent);
+	if (r < 0)
+		return failed(reterr, r, "cannot read the holds of the ledger");
+	for (hold = holds_first(agent->holds.table); hold; hold = next) {
+		next = holds_next(hold);
+		if (hold->kind != HOLD_EXPLICIT)
+			watch_again(agent, hold);
+	}
+	if (holds_count(agent->holds.table) > 0)
+		log_message(LOG_INFO, "%zu holds of containers known from before the start",
+			    holds_count(agent->holds.table));
+	return 0;
+}
+
+/* ---- views ---- */
+
+static void add_item(const struct agent *agent, const struct hold *hold, struct cJSON *items)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+	char since[VIEW_TIME_BYTES], name[PROCESS_NAME_BYTES], key[POD_KEY_BYTES];
+
+	view_print_time(hold->since_usec, since);
+	(void) json_set_string(item, "id", hold->id);
+	(void) json_set_string(item, "pod", subject_of(hold, key).pod);
+	(void) json_set_string(item, "podUID", hold->pod_uid);
+	(void) json_set_string(item, "container", hold->container);
+	(void) json_set_string(item, "kind", hold_kind_name(hold->kind));
+	if (hold->kind == HOLD_PROCESS) {
+		process_name(hold->pid, name);
+		(void) json_set_int(item, "pid", hold->pid);
+		(void) json_set_string(item, "process", name);
+	}
+	if (hold->kind == HOLD_CGROUP)
+		(void) json_set_string(item, "cgroup", hold->cgroup);
+	(void) json_set_string(item, "since", since);
+	(void) json_set_bool(item, "watched", hold_watch_has(agent->holds.watch, hold->id));
+}
+
+struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
+{
+	struct cJSON *list = json_new_object(), *items;
+	const struct hold *hold;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	if (pod_uid) {
+		for (size_t i = 0; (hold = holds_of_pod(agent->holds.table, pod_uid, i)); i++)
+			add_item(agent, hold, items);
+		return list;
+	}
+	for (hold = holds_first(agent->holds.table); hold; hold = holds_next(hold))
+		add_item(agent, hold, items);
+	return list;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hold - verbs for who starts containers: hold a pod while one lives, release it
+ *
+ * Decides nothing: the daemon knows what can be held, and ends a hold with its process by itself.
+ */
+#include "cli/cli.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <limits.h>
+
+/* False after a complaint. */
+static bool read_pid(struct cli *cli, int *ret)
+{
+	const char *text = cli_value(cli, "pid");
+	char *end;
+	long pid;
+
+	if (!text)
+		return true;
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno == 0 && end != text && *end == '\0' && pid > 0 && pid <= INT_MAX) {
+		*ret = (int) pid;
+		return true;
+	}
+	cli_complain(cli, "--pid: '%s' is no process id", text);
+	return false;
+}
+
+int verb_hold(struct cli *cli)
+{
+	struct podvol_hold hold = { .container = cli_value(cli, "container"),
+				    .cgroup = cli_value(cli, "cgroup") };
+	cleanup_free char *pod = NULL, *id = NULL;
+	int r;
+
+	if (!hold.container) {
+		cli_complain(cli, "which container? Name it with --container NAME");
+		return EXIT_USAGE;
+	}
+	if (!read_pid(cli, &hold.pid))
+		return EXIT_USAGE;
+	if (hold.pid && hold.cgroup) {
+		cli_complain(cli, "--pid and --cgroup exclude each other");
+		return EXIT_USAGE;
+	}
+	pod = cli_pod(cli, cli->arguments[0]);
+	r = podvol_hold_add(cli->podvol, pod, &hold, &id);
+	if (r < 0)
+		return cli_failed(cli, r);
+	(void) fprintf(cli->out, "%s\n", id);
+	return EXIT_DONE;
+}
+
+int verb_release(struct cli *cli)
+{
+	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
+	int r;
+
+	r = podvol_hold_remove(cli->podvol, pod, cli->arguments[1]);
+	if (r < 0)
+		return cli_failed(cli, r);
+	(void) fprintf(cli->out, "hold '%s' released\n", cli->arguments[1]);
+	return EXIT_DONE;
+}
