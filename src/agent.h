@@ -122,39 +122,27 @@ enum { VOLUME_EVENTS_KEPT = 1024 };
 
 /* ---- holds: see state/holds.h ---- */
 
-/* Who is held. Strings are copied. */
+/* Who is held; copied. A @pid of 0 and a @cgroup of "" are none. */
 struct agent_hold_request {
-	const char *name_space, *name, *uid; /* of the pod */
-	const char *container;
-	int64_t pid;        /* 0: none */
-	const char *cgroup; /* "": none; without both the hold lasts until it is removed */
+	const char *name_space, *name, *uid, *container;
+	int64_t pid;
+	const char *cgroup;
 };
 
 enum { AGENT_HOLD_ID_BYTES = 16 };
 
-/**
- * agent_hold_add - from now on nothing is taken from this pod while its container lives
- * @ret_id: names the hold
- *
- * The hold is in the ledger when this returns. Any process of the node may be named: who may post
- * holds may also post one without a process, which lasts longer than any.
- *
- * Return: 0; -ESTALE the pod is being taken down, or has been; -EINVAL no container of the pod, no
- * process, no cgroup; -ESRCH it does not live; -EDQUOT too many holds; -EOPNOTSUPP processes cannot
- * be watched here; -EIO the ledger cannot be written; -ENOMEM; else as the calls. @reterr says it
- * to people.
- */
+/* From now on nothing is taken from this pod while its container lives; the hold is in the ledger.
+ * Any process of the node may be named. Return: 0; -ESTALE the pod is being taken down; -EINVAL no
+ * such container, process or cgroup; -ESRCH it does not live; -EDQUOT too many holds; -EOPNOTSUPP
+ * processes cannot be watched here; -EIO the ledger cannot be written; else as the calls. */
 int agent_hold_add(struct agent *agent, const struct agent_hold_request *request,
 		   char ret_id[AGENT_HOLD_ID_BYTES], struct failure *reterr);
-/* The container is gone, says who posted it. Return: 0; -ENOENT this pod has no such hold; -EIO the
- * ledger cannot be written: it holds still. */
+/* The container is gone. Return: 0; -ENOENT no such hold of this pod; -EIO as above: it stays. */
 int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
 		      struct failure *reterr);
 /* {"items": [{id, pod, podUID, container, kind, pid, process, cgroup, since, watched}]} of one pod,
- * oldest first; of all with @pod_uid NULL; as the views above. */
+ * oldest first; of all with @pod_uid NULL. */
 struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid);
-/* Who holds the pod, as a sentence for people. False: nobody, and @ret is not written. */
-bool agent_explain_hold(const struct agent *agent, const char *pod_uid, struct failure *ret);
 
 /* ---- waits ---- */
 

@@ -158,8 +158,17 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.retry = agent_on_retry,
 		.userdata = agent,
 	};
+	struct unstage_gate_options gate = {
+		.event = agent->event,
+		.priority = PRIORITY_RESULTS,
+		.workers = agent->workers,
+		.changed = agent_on_retry,
+		.userdata = agent,
+	};
 	int r = operations_new(&options, &agent->operations);
 
+	if (r >= 0)
+		r = unstage_gate_new(&gate, &agent->holds.gate);
 	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;
 }
 
@@ -410,6 +419,7 @@ struct agent *agent_free(struct agent *agent)
 	statistics_free(agent->views.statistics);
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
+	unstage_gate_free(agent->holds.gate);
 	operations_free(agent->operations);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
@@ -456,9 +466,22 @@ void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left),
 	on_sources_ready(agent);
 }
 
+static int find_searching(const struct unstage_view *view, void *userdata)
+{
+	return view->searching;
+}
+
 static int find_hopeful(const struct operation_view *view, void *userdata)
 {
 	return view->running || view->attempts < DRAIN_ATTEMPTS_MAX;
+}
+
+static int tell_held_back(const struct unstage_view *view, void *userdata)
+{
+	if (view->failure)
+		log_about(LOG_ERR, &(struct log_subject){ .volume = view->unique_name },
+			  "the volume keeps its device: %s", view->failure->text);
+	return 0;
 }
 
 /* What no operation failed at: it was never begun. */
@@ -477,6 +500,7 @@ static void tell_held(const struct agent *agent)
 								 .volume = volume->unique_name },
 					  "volume '%s' stays mounted: %s", pod->outer_name,
 					  why.text);
+	(void) unstage_gate_walk(agent->holds.gate, tell_held_back, NULL);
 }
 
 void agent_check_drained(struct agent *agent)
@@ -486,7 +510,8 @@ void agent_check_drained(struct agent *agent)
 
 	if (!drained || dirty_count(agent->dirty) > 0)
 		return;
-	if (left > 0 && operation_walk(agent->operations, find_hopeful, NULL) != 0)
+	if (left > 0 && (operation_walk(agent->operations, find_hopeful, NULL) != 0 ||
+			 unstage_gate_walk(agent->holds.gate, find_searching, NULL) != 0))
 		return;
 	agent->drained.tell = NULL;
 	if (left == 0)

@@ -14,6 +14,7 @@
 #include "agent/events.h"
 #include "agent/hold_watch.h"
 #include "agent/own_objects.h"
+#include "agent/unstage_gate.h"
 #include "base/worker.h"
 #include "config.h"
 #include "controller/controller.h"
@@ -72,6 +73,7 @@ struct agent {
 	struct {
 		struct holds *table;
 		struct hold_watch *watch;
+		struct unstage_gate *gate;
 	} holds; /* whose containers live */
 	struct operations *operations;
 	struct plan plan; /* kept between turns for its memory */
@@ -122,6 +124,8 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended);
 /* The holds of the ledger whose containers still live are watched again, the others are dropped.
  * After the ledger, before anything is looked at. Return: 0 or negative errno. */
 int agent_open_holds(struct agent *agent, struct failure *reterr);
+/* Who holds the pod, as a sentence for people. False: nobody, and @ret is not written. */
+bool agent_explain_hold(const struct agent *agent, const char *pod_uid, struct failure *ret);
 /* A pod was written: holds without a process end with their container's status. */
 void agent_holds_pod_changed(struct agent *agent, const struct object *pod);
 /* A pod of a manifest that was made anew with other volumes waits for the holds of the one before:

@@ -163,12 +163,15 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		if (r == 0 && step->kind == STEP_UNPUBLISH &&
 		    subpaths_hold_back(agent->subpaths, step->pod_uid))
 			continue;
+		if (r == 0 && !unstage_gate_passes(agent->holds.gate, step))
+			continue;
 		if (r == 0)
 			agent->plan.steps[kept++] = *step;
 		else if (r == -EBUSY && step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
 			operation_cancel(agent->operations, step->unique_name, step->pod_uid);
 	}
 	agent->plan.count = kept;
+	unstage_gate_search(agent->holds.gate);
 }
 
 /* Returns false when nothing may start: the ledger does not know what is about to happen. */

@@ -243,6 +243,27 @@ static int add_view(const struct operation_view *view, void *userdata)
 	return 0;
 }
 
+/* An operation that has not begun, because somebody would lose the device by it. */
+static int add_held_back(const struct unstage_view *view, void *userdata)
+{
+	struct collection *collection = userdata;
+	struct cJSON *item = json_add_object(collection->items, NULL);
+	const struct actual_volume *volume =
+		actual_find(collection->agent->actual, view->unique_name);
+	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
+
+	(void) json_set_string(item, "uniqueName", view->unique_name);
+	(void) json_set_string(item, "pod", pod ? pod->pod_key : "");
+	(void) json_set_string(item, "podUID", view->pod_uid);
+	(void) json_set_string(item, "step", *view->pod_uid ? "unmap_device" : "unmount_device");
+	(void) json_set_string(item, "stage", "look for other mount namespaces");
+	(void) json_set_bool(item, "running", view->searching);
+	(void) json_set_int(item, "attempts", 0);
+	view_set_time(item, "since", view->since_usec);
+	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
+	return 0;
+}
+
 struct cJSON *agent_view_operations(struct agent *agent)
 {
 	struct cJSON *list = json_new_object();
@@ -253,6 +274,7 @@ struct cJSON *agent_view_operations(struct agent *agent)
 		return NULL;
 	collection.items = json_add_array(list, "items");
 	(void) operation_walk(agent->operations, add_view, &collection);
+	(void) unstage_gate_walk(agent->holds.gate, add_held_back, &collection);
 	return list;
 }
 

@@ -157,14 +157,21 @@ static bool explain_other_pod(const struct agent *agent, const struct volume_row
 static bool explain_hold(const struct agent *agent, const struct volume_row *row,
 			 struct failure *ret)
 {
+	struct unstage_view gate;
 	struct failure why;
 
 	if (row->want_pod)
 		return explain_other_pod(agent, row, ret);
-	if (!agent_explain_hold(agent, row->pod_uid, &why))
+	if (agent_explain_hold(agent, row->pod_uid, &why)) {
+		(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", row->outer_name,
+				    why.text);
+		return true;
+	}
+	if (!unstage_gate_look(agent->holds.gate, row->unique_name, row->pod_uid, &gate) ||
+	    !gate.failure)
 		return false;
-	(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", row->outer_name,
-			    why.text);
+	(void) failed_plain(ret, -EBUSY, "volume '%s': keeps its device, %s", row->outer_name,
+			    gate.failure->text);
 	return true;
 }
 

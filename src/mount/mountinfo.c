@@ -73,6 +73,16 @@ static bool parse_device(const char *text, dev_t *ret)
 	return true;
 }
 
+/* One of the optional fields; those that are not known are passed over. */
+static bool parse_propagation(const char *field, struct mountinfo_line *line)
+{
+	if (strncmp(field, "shared:", 7) == 0)
+		return parse_id(field + 7, &line->peer_group);
+	if (strncmp(field, "master:", 7) == 0)
+		return parse_id(field + 7, &line->master_group);
+	return true;
+}
+
 int mountinfo_parse(char *line, struct mountinfo_line *ret)
 {
 	struct mountinfo_line parsed = { 0 };
@@ -88,9 +98,9 @@ int mountinfo_parse(char *line, struct mountinfo_line *ret)
 	parsed.mount_point = strsep(&rest, " ");
 	parsed.options = strsep(&rest, " ");
 
-	do
-		field = strsep(&rest, " ");
-	while (field && strcmp(field, "-") != 0);
+	while ((field = strsep(&rest, " ")) && strcmp(field, "-") != 0)
+		if (!parse_propagation(field, &parsed))
+			return -EINVAL;
 
 	parsed.type = strsep(&rest, " ");
 	parsed.source = strsep(&rest, " ");

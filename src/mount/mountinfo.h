@@ -16,6 +16,7 @@ struct mountinfo_line {
 	dev_t device;
 	char *root, *mount_point;            /* escapes (\040) undone */
 	char *options;                       /* of the mount: "rw,nosuid" */
+	uint64_t peer_group, master_group;   /* "shared:N", "master:N"; 0: none */
 	char *type, *source, *super_options; /* of the file system */
 };
 

@@ -38,6 +38,13 @@ int __wrap_operation_walk(struct operations *operations,
 			  int (*visit)(const struct operation_view *view, void *userdata),
 			  void *userdata);
 int __real_ledger_commit(struct ledger *ledger, struct failure *reterr);
+bool __wrap_unstage_gate_passes(struct unstage_gate *gate, const struct step *step);
+void __wrap_unstage_gate_search(struct unstage_gate *gate);
+bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
+			      const char *pod_uid, struct unstage_view *ret);
+int __wrap_unstage_gate_walk(const struct unstage_gate *gate,
+			     int (*visit)(const struct unstage_view *view, void *userdata),
+			     void *userdata);
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr);
 int __wrap_mount_root_undo(struct mount_root *root, struct failure *reterr);
 
@@ -118,6 +125,34 @@ int __wrap_operation_walk(struct operations *operations,
 	for (size_t i = 0; r == 0 && i < world->view_count; i++)
 		r = visit(&world->views[i], userdata);
 	return r;
+}
+
+bool __wrap_unstage_gate_passes(struct unstage_gate *gate, const struct step *step)
+{
+	bool passes = !world->held_back || step->kind != STEP_UNSTAGE;
+
+	if (!passes)
+		write_down("held:%s ", kind_name(step->kind));
+	return passes;
+}
+
+void __wrap_unstage_gate_search(struct unstage_gate *gate)
+{
+}
+
+bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
+			      const char *pod_uid, struct unstage_view *ret)
+{
+	if (world->held_back)
+		*ret = *world->held_back;
+	return world->held_back != NULL;
+}
+
+int __wrap_unstage_gate_walk(const struct unstage_gate *gate,
+			     int (*visit)(const struct unstage_view *view, void *userdata),
+			     void *userdata)
+{
+	return world->held_back ? visit(world->held_back, userdata) : 0;
 }
 
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr)

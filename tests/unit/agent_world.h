@@ -23,8 +23,9 @@ struct agent_world {
 	struct fake_pv pv;
 	struct volume_plugin plugin;
 	char calls[512]; /* "commit submit:publish cancel later "; with each, see agent_world.c */
-	int may_start, submitted; /* what the operations answer */
-	int commit_error;         /* the ledger cannot be written */
+	int may_start, submitted;             /* what the operations answer */
+	int commit_error;                     /* the ledger cannot be written */
+	const struct unstage_view *held_back; /* what the gate holds back; NULL: nothing */
 	const struct operation_view *views;
 	size_t view_count;
 };

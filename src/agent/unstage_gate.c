@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unstage_gate - no device is taken from under a mount that some other process still has; see
+ * unstage_gate.h
+ *
+ * What cannot be found out keeps the volume as it is, and is tried again with kubelet's back-off.
+ * Whether a directory that should hold a device is a mount at all is asked first, so that volumes
+ * without a device cost one statx.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "agent/unstage_gate.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "mount/mount.h"
+#include "mount/mount_holders.h"
+#include "operation/retry.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <uthash.h>
+
+enum {
+	BATCH_MAX = 64, /* volumes looked for in one pass */
+	CLEARED_USEC = 1000000,
+	RETRY_FIRST_USEC = 500000,
+	RETRY_MAX_USEC = 122 * 1000000,
+};
+
+enum gate_state {
+	GATE_ASKED,     /* waits for a search to begin */
+	GATE_SEARCHING, /* its path is lent to a worker */
+	GATE_CLEARED,   /* nobody has it: may pass until its retry is due */
+	GATE_HELD,      /* by a process, whose end is watched, or until its retry is due */
+};
+
+struct gate_entry {
+	struct unstage_gate *gate;
+	enum gate_state state;
+	char *key; /* unique name, newline, pod uid */
+	char *unique_name, *pod_uid;
+	char *mount_point; /* NULL: @device_path counts */
+	char *device_path;
+	struct failure failure;
+	uint64_t since_usec, searched_usec, delay_usec;
+	int pid_fd;
+	sd_event_source *process;
+	struct retry_entry retry;
+	UT_hash_handle hh; /* by key */
+};
+
+/* One pass; belongs to the worker while it runs. */
+struct gate_search {
+	struct worker_job job;
+	struct unstage_gate *gate; /* NULL: nobody wants to hear of it any more */
+	struct gate_entry *entries[BATCH_MAX];
+	struct mount_holder holders[BATCH_MAX];
+	char *mount_points[BATCH_MAX], *device_paths[BATCH_MAX];
+	size_t count;
+	int result;
+	struct failure failure;
+};
+
+struct unstage_gate {
+	struct unstage_gate_options options;
+	struct gate_entry *entries;
+	struct gate_search *running;
+	struct retry_queue *retries;
+	bool told_hidden;
+};
+
+/* ---- entries ---- */
+
+static void entry_free(struct gate_entry *entry)
+{
+	if (entry->hh.tbl)
+		HASH_DEL(entry->gate->entries, entry);
+	retry_remove(entry->gate->retries, &entry->retry);
+	sd_event_source_disable_unref(entry->process);
+	(void) close_keep_errno(entry->pid_fd);
+	free(entry->key);
+	free(entry->unique_name);
+	free(entry->pod_uid);
+	free(entry->mount_point);
+	free(entry->device_path);
+	free(entry);
+}
+
+static struct gate_entry *find(const struct unstage_gate *gate, const char *unique_name,
+			       const char *pod_uid)
+{
+	cleanup_free char *key = NULL;
+	struct gate_entry *entry;
+
+	if (asprintf(&key, "%s\n%s", unique_name, pod_uid) < 0) {
+		key = NULL;
+		return NULL;
+	}
+	HASH_FIND_STR(gate->entries, key, entry);
+	return entry;
+}
+
+static struct gate_entry *entry_new(struct unstage_gate *gate, const struct step *step)
+{
+	struct gate_entry *entry = calloc(1, sizeof(*entry));
+	const struct actual_volume *have = step->have;
+	const char *pod_uid = step->pod_uid ?: "";
+
+	if (!entry)
+		return NULL;
+	entry->gate = gate;
+	entry->pid_fd = -EBADF;
+	entry->since_usec = monotonic_usec();
+	entry->unique_name = strdup(step->unique_name);
+	entry->pod_uid = strdup(pod_uid);
+	entry->mount_point = have->block ? NULL : strdup(have->device_mount_path);
+	entry->device_path = strdup(have->device_path ?: "");
+	if (asprintf(&entry->key, "%s\n%s", step->unique_name, pod_uid) < 0)
+		entry->key = NULL;
+	if (entry->unique_name && entry->pod_uid && entry->device_path && entry->key &&
+	    (entry->mount_point || have->block)) {
+		HASH_ADD_KEYPTR(hh, gate->entries, entry->key, strlen(entry->key), entry);
+		if (entry->hh.tbl)
+			return entry;
+	}
+	entry_free(entry);
+	return NULL;
+}
+
+/* The entry leaves before it is told of: whoever hears may ask at once. */
+static void ask_again(struct gate_entry *entry)
+{
+	struct unstage_gate *gate = entry->gate;
+	cleanup_free char *unique_name = TAKE_PTR(entry->unique_name);
+
+	entry_free(entry);
+	gate->options.changed(gate->options.userdata, unique_name);
+}
+
+static void on_due(void *userdata, struct retry_entry *retry)
+{
+	struct gate_entry *entry =
+		(struct gate_entry *) ((char *) retry - offsetof(struct gate_entry, retry));
+
+	(void) userdata;
+	/* A leave that nobody took is worth nothing later; a search that failed is done again. */
+	if (entry->state == GATE_CLEARED) {
+		entry_free(entry);
+		return;
+	}
+	entry->state = GATE_ASKED;
+	entry->gate->options.changed(entry->gate->options.userdata, entry->unique_name);
+}
+
+/* ---- waiting ---- */
+
+static void watch_no_more(struct gate_entry *entry)
+{
+	entry->process = sd_event_source_disable_unref(entry->process);
+	entry->pid_fd = close_keep_errno(entry->pid_fd);
+	retry_remove(entry->gate->retries, &entry->retry);
+}
+
+static int on_process_ended(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct gate_entry *entry = userdata;
+
+	log_about(LOG_INFO, &(struct log_subject){ .volume = entry->unique_name },
+		  "a process that kept the volume ended: searching again");
+	ask_again(entry);
+	return 0;
+}
+
+static void retry_later(struct gate_entry *entry)
+{
+	entry->delay_usec = entry->delay_usec ? 2 * entry->delay_usec : RETRY_FIRST_USEC;
+	if (entry->delay_usec > RETRY_MAX_USEC)
+		entry->delay_usec = RETRY_MAX_USEC;
+	entry->state = GATE_HELD;
+	retry_add(entry->gate->retries, &entry->retry, monotonic_usec() + entry->delay_usec);
+}
+
+/* The text first: it says who, also where the process's end cannot be watched. */
+static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
+{
+	struct unstage_gate *gate = entry->gate;
+	int r = -EBADF;
+
+	(void) failed_plain(&entry->failure, -EBUSY,
+			    "process %d '%s' has it mounted at '%s' in mount namespace %llu",
+			    (int) holder->pid, holder->command, holder->where,
+			    (unsigned long long) holder->mount_namespace);
+	log_about(LOG_NOTICE, &(struct log_subject){ .volume = entry->unique_name },
+		  "the volume keeps its device: %s", entry->failure.text);
+	entry->pid_fd = TAKE_FD(holder->pid_fd);
+	if (entry->pid_fd >= 0)
+		r = sd_event_add_io(gate->options.event, &entry->process, entry->pid_fd, EPOLLIN,
+				    on_process_ended, entry);
+	if (r >= 0)
+		r = sd_event_source_set_priority(entry->process, gate->options.priority);
+	if (r >= 0) {
+		entry->state = GATE_HELD;
+		return;
+	}
+	watch_no_more(entry);
+	retry_later(entry);
+}
+
+/* ---- the search ---- */
+
+/* An answer other than "a mount" or "none" is for the table of mounts to clear up. */
+static bool is_mounted(const char *mount_point)
+{
+	struct statx facts;
+
+	if (statx(AT_FDCWD, mount_point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+		  STATX_TYPE, &facts) < 0)
+		return errno != ENOENT && errno != ENOTDIR;
+	return !(facts.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
+	       facts.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
+static dev_t number_of(const char *device_path)
+{
+	struct stat st;
+
+	return stat(device_path, &st) == 0 && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+}
+
+/* On a worker: only what the search itself owns is touched. */
+static struct worker_pool *run_search(struct worker_job *job)
+{
+	struct gate_search *search = (struct gate_search *) job;
+	struct mount_holder asked[BATCH_MAX] = { 0 };
+	size_t index[BATCH_MAX], count = 0;
+
+	for (size_t i = 0; i < search->count; i++) {
+		struct mount_holder *holder = &asked[count];
+
+		search->holders[i] = (struct mount_holder){ .pid_fd = -EBADF };
+		if (search->mount_points[i] && !is_mounted(search->mount_points[i]))
+			continue;
+		*holder = (struct mount_holder){ .mount_point = search->mount_points[i] };
+		if (!holder->mount_point)
+			holder->device = number_of(search->device_paths[i]);
+		index[count++] = i;
+	}
+	search->result = count > 0 ? mount_holders_search(asked, count, &search->failure) : 0;
+	for (size_t i = 0; i < count; i++)
+		search->holders[index[i]] = asked[i];
+	return NULL;
+}
+
+static void search_free(struct gate_search *search)
+{
+	for (size_t i = 0; i < search->count; i++) {
+		(void) close_keep_errno(search->holders[i].pid_fd);
+		free(search->mount_points[i]);
+		free(search->device_paths[i]);
+	}
+	free(search);
+}
+
+static void take_answer(struct gate_entry *entry, const struct gate_search *search,
+			struct mount_holder *holder)
+{
+	entry->searched_usec = monotonic_usec();
+	if (search->result < 0) {
+		entry->failure = search->failure;
+		log_about(LOG_WARNING, &(struct log_subject){ .volume = entry->unique_name },
+			  "the volume keeps its device: %s", entry->failure.text);
+		retry_later(entry);
+	} else if (holder->found) {
+		hold_back(entry, holder);
+	} else {
+		entry->state = GATE_CLEARED;
+		retry_add(entry->gate->retries, &entry->retry, entry->searched_usec + CLEARED_USEC);
+	}
+	/* Also when it stays: who drains waits for nothing more then. */
+	entry->gate->options.changed(entry->gate->options.userdata, entry->unique_name);
+}
+
+static void tell_hidden(struct unstage_gate *gate, int count)
+{
+	if (count > 0 && !gate->told_hidden)
+		log_message(LOG_WARNING,
+			    "the mounts of %d processes cannot be looked at (CAP_SYS_PTRACE): "
+			    "what they use is not protected",
+			    count);
+	gate->told_hidden = count > 0;
+}
+
+/* The turn that this brings begins the next search; not here, where the workers may be gone. */
+static void ask_for_the_rest(struct unstage_gate *gate)
+{
+	const struct gate_entry *entry = gate->entries;
+
+	while (entry && entry->state != GATE_ASKED)
+		entry = entry->hh.next;
+	if (entry)
+		gate->options.changed(gate->options.userdata, entry->unique_name);
+}
+
+static void search_done(struct worker_job *job)
+{
+	struct gate_search *search = (struct gate_search *) job;
+	struct unstage_gate *gate = search->gate;
+
+	if (gate) {
+		gate->running = NULL;
+		tell_hidden(gate, search->result);
+		for (size_t i = 0; i < search->count; i++)
+			take_answer(search->entries[i], search, &search->holders[i]);
+		ask_for_the_rest(gate);
+	}
+	search_free(search);
+}
+
+static bool add_to_search(struct gate_search *search, struct gate_entry *entry)
+{
+	size_t i = search->count;
+
+	search->mount_points[i] = entry->mount_point ? strdup(entry->mount_point) : NULL;
+	search->device_paths[i] = strdup(entry->device_path);
+	search->holders[i].pid_fd = -EBADF;
+	search->entries[i] = entry;
+	search->count++;
+	return search->device_paths[i] && (search->mount_points[i] || !entry->mount_point);
+}
+
+void unstage_gate_search(struct unstage_gate *gate)
+{
+	struct gate_search *search;
+	struct gate_entry *entry;
+
+	assert(gate);
+	if (gate->running || !gate->entries)
+		return;
+	search = calloc(1, sizeof(*search));
+	if (!search)
+		return; /* the next turn asks again */
+	search->gate = gate;
+	search->result = -ECANCELED; /* a pool that closes runs no job */
+	search->job.run = run_search;
+	search->job.done = search_done;
+	for (entry = gate->entries; entry && search->count < BATCH_MAX; entry = entry->hh.next) {
+		if (entry->state != GATE_ASKED)
+			continue;
+		if (!add_to_search(search, entry))
+			break;
+		entry->state = GATE_SEARCHING;
+	}
+	if (search->count == 0) {
+		search_free(search);
+		return;
+	}
+	gate->running = search;
+	worker_submit(gate->options.workers, &search->job);
+}
+
+/* ---- questions ---- */
+
+static bool takes_a_device(const struct step *step)
+{
+	const struct actual_volume *have = step->have;
+
+	if (step->kind != STEP_UNSTAGE && (step->kind != STEP_UNPUBLISH || !have->block))
+		return false;
+	return have->block ? have->device_path && *have->device_path
+			   : have->device_mount_path && *have->device_mount_path;
+}
+
+/* It may have been staged anew since, and be another's now. */
+static void search_again(struct gate_entry *entry)
+{
+	if (monotonic_usec() - entry->searched_usec < CLEARED_USEC)
+		return;
+	watch_no_more(entry);
+	entry->state = GATE_ASKED;
+}
+
+bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step)
+{
+	struct gate_entry *entry;
+
+	assert(gate && step);
+	if (!takes_a_device(step))
+		return true;
+	entry = find(gate, step->unique_name, step->pod_uid ?: "");
+	if (!entry)
+		(void) entry_new(gate, step);
+	else if (entry->state == GATE_HELD)
+		search_again(entry);
+	if (!entry || entry->state != GATE_CLEARED)
+		return false;
+	entry_free(entry);
+	return true;
+}
+
+static struct unstage_view view_of(const struct gate_entry *entry)
+{
+	return (struct unstage_view){
+		.unique_name = entry->unique_name,
+		.pod_uid = entry->pod_uid,
+		.searching = entry->state != GATE_HELD,
+		.since_usec = entry->since_usec,
+		.failure = entry->failure.error < 0 ? &entry->failure : NULL,
+	};
+}
+
+bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
+		       const char *pod_uid, struct unstage_view *ret)
+{
+	const struct gate_entry *entry;
+
+	assert(gate && unique_name && pod_uid && ret);
+	entry = find(gate, unique_name, pod_uid);
+	if (!entry)
+		return false;
+	*ret = view_of(entry);
+	return true;
+}
+
+int unstage_gate_walk(const struct unstage_gate *gate,
+		      int (*visit)(const struct unstage_view *view, void *userdata), void *userdata)
+{
+	const struct gate_entry *entry;
+
+	assert(gate && visit);
+	for (entry = gate->entries; entry; entry = entry->hh.next) {
+		struct unstage_view view = view_of(entry);
+		int r = visit(&view, userdata);
+
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- the gate ---- */
+
+int unstage_gate_new(const struct unstage_gate_options *options, struct unstage_gate **ret)
+{
+	struct unstage_gate *gate = calloc(1, sizeof(*gate));
+	int r;
+
+	assert(options && options->event && options->workers && options->changed && ret);
+	if (!gate)
+		return -ENOMEM;
+	gate->options = *options;
+	r = retry_queue_new(options->event, on_due, gate, &gate->retries);
+	if (r < 0) {
+		free(gate);
+		return r;
+	}
+	*ret = gate;
+	return 0;
+}
+
+struct unstage_gate *unstage_gate_free(struct unstage_gate *gate)
+{
+	struct gate_entry *entry, *next;
+
+	if (!gate)
+		return NULL;
+	/* Left on a thread that is stuck: it is freed when that comes back, if ever. */
+	if (gate->running)
+		gate->running->gate = NULL;
+	HASH_ITER (hh, gate->entries, entry, next)
+		entry_free(entry);
+	retry_queue_free(gate->retries);
+	free(gate);
+	return NULL;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unstage_gate - no device is taken from under a mount that some other process still has
+ *
+ * Asked before each unstage, and before a block volume leaves its pod, which detaches the loop
+ * device that is its lock. The first question begins a search of other mount namespaces
+ * (mount/mount_holders.h) on a worker, one search for all that is asked in a turn; a volume that
+ * nobody has may go within the next second. One that somebody has waits until that process ends,
+ * by its pidfd, and is searched again then: nothing looks again and again. Protects also where
+ * nobody posts holds. The loop thread only; the search alone runs on a worker.
+ */
+#ifndef PODVOL_AGENT_UNSTAGE_GATE_H
+#define PODVOL_AGENT_UNSTAGE_GATE_H
+
+#include "base/worker.h"
+#include "reconcile/reconcile.h"
+
+#include <systemd/sd-event.h>
+
+struct unstage_gate;
+
+struct unstage_gate_options {
+	sd_event *event; /* borrowed */
+	int64_t priority;
+	struct worker_pool *workers; /* borrowed */
+	/* It is worth while to ask for this volume again. On the loop. */
+	void (*changed)(void *userdata, const char *unique_name);
+	void *userdata;
+};
+
+/* @options is copied. Return: 0 or negative errno. */
+int unstage_gate_new(const struct unstage_gate_options *options, struct unstage_gate **ret);
+/* The workers must be gone already. Accepts NULL. Return: NULL. */
+struct unstage_gate *unstage_gate_free(struct unstage_gate *gate);
+
+/**
+ * unstage_gate_passes - may this step of a plan begin
+ * @step: any; only those above are ever held back
+ *
+ * True is said once: a step that is tried again is asked for again.
+ */
+bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step);
+/* After the questions of a turn: begins the search for all of them. */
+void unstage_gate_search(struct unstage_gate *gate);
+
+/* What holds a volume back. Borrowed until the loop turns. */
+struct unstage_view {
+	const char *unique_name, *pod_uid; /* pod_uid "" for the device */
+	bool searching;
+	uint64_t since_usec;           /* monotonic */
+	const struct failure *failure; /* who has it, or why it cannot be told; NULL while searching
+					  the first time */
+};
+/* False: nothing does. */
+bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
+		       const char *pod_uid, struct unstage_view *ret);
+/* All that is held back; a value other than 0 ends the walk and is returned. */
+int unstage_gate_walk(const struct unstage_gate *gate,
+		      int (*visit)(const struct unstage_view *view, void *userdata),
+		      void *userdata);
+
+#endif

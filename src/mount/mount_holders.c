@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_holders - which processes in other mount namespaces keep a file system mounted; see
+ * mount_holders.h
+ *
+ * Tables of mounts are read as text, which looks up no path: a dead server behind one of the mounts
+ * stops nothing here. A mount C elsewhere goes with our mount M when C's parent receives what
+ * happens to M's parent (the same peer group, or a slave of it, directly or through other groups)
+ * and C is at the same place within it: then umount(M) is umount(C), too.
+ */
+#include "mount/mount_holders.h"
+
+#include "base/cleanup.h"
+#include "mount/mountinfo.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+enum { READ_FIRST_BYTES = 16384, PLACE_BYTES = 2 * PATH_MAX };
+
+/* A mount within its parent: what propagation goes by. */
+struct position {
+	dev_t parent_device;
+	uint64_t parent_peer_group, parent_master_group;
+	char place[PLACE_BYTES]; /* in the file system of the parent: its root and the way from it
+				  */
+};
+
+/* A mount elsewhere that may or may not go with ours. */
+struct candidate {
+	size_t holder; /* index of what it is a mount of */
+	uint64_t peer_group, master_group;
+	struct mount_holder found;
+};
+
+struct group_pair {
+	uint64_t group, master;
+};
+
+struct search {
+	struct mount_holder *holders;
+	struct position *positions; /* of the holders; no parent_peer_group: nothing goes with it */
+	size_t count;
+	uint64_t own_namespace;
+	uint64_t *seen; /* namespaces, in no order */
+	size_t seen_count, seen_capacity;
+	struct candidate *candidates;
+	size_t candidate_count, candidate_capacity;
+	struct group_pair *pairs; /* of mounts like the parents of ours */
+	size_t pair_count, pair_capacity;
+	int hidden; /* processes that may not be looked at */
+};
+
+static int grow(void **array, size_t *capacity, size_t count, size_t size)
+{
+	size_t larger = *capacity ? 2 * *capacity : 16;
+	void *grown;
+
+	if (count < *capacity)
+		return 0;
+	grown = reallocarray(*array, larger, size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*capacity = larger;
+	return 0;
+}
+
+/* ---- tables as text ---- */
+
+/* The whole table of a process, ended by NUL. */
+static int read_table(int proc_fd, char **ret)
+{
+	cleanup_close int fd = openat(proc_fd, "mountinfo", O_RDONLY | O_CLOEXEC);
+	cleanup_free char *text = NULL;
+	size_t used = 0, capacity = READ_FIRST_BYTES;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return -errno;
+	while (got > 0) {
+		char *grown = text && used + 1 < capacity ? text : realloc(text, capacity *= 2);
+
+		if (!grown)
+			return -ENOMEM;
+		text = grown;
+		got = read(fd, text + used, capacity - used - 1);
+		if (got < 0)
+			return -errno;
+		used += (size_t) got;
+		if (used > MOUNT_TABLE_BYTES_MAX)
+			return -E2BIG;
+	}
+	text[used] = '\0';
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
+/* The device of a line without taking it apart. */
+static dev_t device_of(const char *line)
+{
+	unsigned int device_major, device_minor;
+
+	if (sscanf(line, "%*u %*u %u:%u", &device_major, &device_minor) != 2)
+		return 0;
+	return makedev(device_major, device_minor);
+}
+
+/* A copy of one line, to be taken apart. NULL: no memory. */
+static char *copy_line(const char *line)
+{
+	return strndup(line, strcspn(line, "\n"));
+}
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return *line ? line + 1 : line;
+}
+
+static bool has_id(const char *line, uint64_t mount_id)
+{
+	return strtoull(line, NULL, 10) == mount_id;
+}
+
+/* Where a mount point is in the file system of its parent mount. */
+static void place_within(const struct mountinfo_line *mount, const struct mountinfo_line *parent,
+			 char place[PLACE_BYTES])
+{
+	size_t length = strcmp(parent->mount_point, "/") == 0 ? 0 : strlen(parent->mount_point);
+	const char *root = strcmp(parent->root, "/") == 0 ? "" : parent->root;
+
+	(void) snprintf(place, PLACE_BYTES, "%s%s", root,
+			strncmp(mount->mount_point, parent->mount_point, length) == 0
+				? mount->mount_point + length
+				: mount->mount_point);
+}
+
+/* The parent may stand anywhere in the table, or not in it at all. */
+static int find_position(const char *table, const struct mountinfo_line *mount,
+			 struct position *ret)
+{
+	*ret = (struct position){ 0 };
+	for (const char *line = table; *line; line = next_line(line)) {
+		cleanup_free char *copy = NULL;
+		struct mountinfo_line parent;
+
+		if (!has_id(line, mount->parent_id))
+			continue;
+		copy = copy_line(line);
+		if (!copy)
+			return -ENOMEM;
+		if (mountinfo_parse(copy, &parent) < 0)
+			return 0;
+		ret->parent_device = parent.device;
+		ret->parent_peer_group = parent.peer_group;
+		ret->parent_master_group = parent.master_group;
+		place_within(mount, &parent, ret->place);
+		return 0;
+	}
+	return 0;
+}
+
+/* ---- what is looked for ---- */
+
+/* The uppermost of those that are stacked on the mount point. */
+static int look_up_own(const char *table, struct mount_holder *holder, struct position *position)
+{
+	holder->device = 0;
+	for (const char *line = table; *line; line = next_line(line)) {
+		cleanup_free char *copy = copy_line(line);
+		struct mountinfo_line mount;
+		int r;
+
+		if (!copy)
+			return -ENOMEM;
+		if (mountinfo_parse(copy, &mount) < 0 ||
+		    strcmp(mount.mount_point, holder->mount_point) != 0)
+			continue;
+		holder->device = mount.device;
+		r = find_position(table, &mount, position);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Return: how many of them are file systems at all. */
+static int look_up_all_own(struct search *search)
+{
+	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *table = NULL;
+	int r = proc_fd < 0 ? -errno : read_table(proc_fd, &table);
+	int known = 0;
+
+	for (size_t i = 0; i < search->count && r >= 0; i++) {
+		struct mount_holder *holder = &search->holders[i];
+
+		if (holder->mount_point)
+			r = look_up_own(table, holder, &search->positions[i]);
+		known += holder->device != 0;
+	}
+	return r < 0 ? r : known;
+}
+
+/* ---- one namespace ---- */
+
+static int read_namespace(int proc_fd, uint64_t *ret)
+{
+	char link[64];
+	ssize_t length = readlinkat(proc_fd, "ns/mnt", link, sizeof(link) - 1);
+
+	if (length < 0)
+		return -errno;
+	link[length] = '\0';
+	return sscanf(link, "mnt:[%" SCNu64 "]", ret) == 1 ? 0 : -EIO;
+}
+
+static void read_command(int proc_fd, char command[16])
+{
+	cleanup_close int fd = openat(proc_fd, "comm", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, command, 15);
+
+	command[length > 0 ? length : 0] = '\0';
+	command[strcspn(command, "\n")] = '\0';
+}
+
+static bool is_looked_for(const struct search *search, dev_t device)
+{
+	for (size_t i = 0; i < search->count; i++)
+		if (search->holders[i].device == device ||
+		    search->positions[i].parent_device == device)
+			return device != 0;
+	return false;
+}
+
+static int note_candidate(struct search *search, size_t holder, const char *table,
+			  const struct mountinfo_line *mount, const struct mount_holder *process)
+{
+	const struct position *own = &search->positions[holder];
+	struct position position;
+	struct candidate *candidate;
+	int r = find_position(table, mount, &position);
+
+	if (r >= 0)
+		r = grow((void **) &search->candidates, &search->candidate_capacity,
+			 search->candidate_count, sizeof(*candidate));
+	if (r < 0)
+		return r;
+	candidate = &search->candidates[search->candidate_count++];
+	*candidate = (struct candidate){ .holder = holder, .found = *process };
+	(void) snprintf(candidate->found.where, sizeof(candidate->found.where), "%s",
+			mount->mount_point);
+	/* Elsewhere in its parent than ours it never goes with it. */
+	if (own->parent_peer_group != 0 && strcmp(own->place, position.place) == 0) {
+		candidate->peer_group = position.parent_peer_group;
+		candidate->master_group = position.parent_master_group;
+	}
+	return 0;
+}
+
+/* What one process's table has of what is looked for. */
+static int look_at_line(struct search *search, const char *table, const char *line,
+			const struct mount_holder *process)
+{
+	cleanup_free char *copy = copy_line(line);
+	struct mountinfo_line mount;
+	int r = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	if (mountinfo_parse(copy, &mount) < 0)
+		return 0;
+	if (mount.peer_group && mount.master_group) {
+		r = grow((void **) &search->pairs, &search->pair_capacity, search->pair_count,
+			 sizeof(*search->pairs));
+		if (r < 0)
+			return r;
+		search->pairs[search->pair_count++] =
+			(struct group_pair){ mount.peer_group, mount.master_group };
+	}
+	for (size_t i = 0; i < search->count && r >= 0; i++)
+		if (search->holders[i].device == mount.device)
+			r = note_candidate(search, i, table, &mount, process);
+	return r;
+}
+
+static bool is_seen(const struct search *search, uint64_t mount_namespace)
+{
+	for (size_t i = search->seen_count; i-- > 0;)
+		if (search->seen[i] == mount_namespace)
+			return true;
+	return mount_namespace == search->own_namespace;
+}
+
+static int look_into(struct search *search, int proc_fd, const struct mount_holder *process)
+{
+	cleanup_free char *table = NULL;
+	int r = read_table(proc_fd, &table);
+
+	for (const char *line = table; r >= 0 && *line; line = next_line(line))
+		if (is_looked_for(search, device_of(line)))
+			r = look_at_line(search, table, line, process);
+	if (r < 0)
+		return r;
+	if (search->seen_count >= MOUNT_NAMESPACES_MAX)
+		return -E2BIG;
+	r = grow((void **) &search->seen, &search->seen_capacity, search->seen_count,
+		 sizeof(*search->seen));
+	if (r >= 0)
+		search->seen[search->seen_count++] = process->mount_namespace;
+	return r;
+}
+
+/* ---- all processes ---- */
+
+/* It may end at any moment, or be a zombie: then it has no namespace. */
+static int look_at_process(struct search *search, int proc_dir_fd, const char *name)
+{
+	cleanup_close int fd =
+		openat(proc_dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct mount_holder process = { .pid_fd = -EBADF };
+	int r = fd < 0 ? -errno : read_namespace(fd, &process.mount_namespace);
+
+	if (r >= 0 && is_seen(search, process.mount_namespace))
+		return 0;
+	if (r >= 0) {
+		process.found = true;
+		process.pid = (pid_t) strtol(name, NULL, 10);
+		read_command(fd, process.command);
+		r = look_into(search, fd, &process);
+	}
+	if (r == -EACCES || r == -EPERM)
+		search->hidden++;
+	return r == -ENOMEM || r == -E2BIG || r == -EMFILE || r == -ENFILE ? r : 0;
+}
+
+static int look_at_all(struct search *search)
+{
+	cleanup_closedir DIR *proc = opendir("/proc");
+	cleanup_close int self_fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct dirent *entry;
+	int r;
+
+	if (!proc || self_fd < 0)
+		return -errno;
+	r = read_namespace(self_fd, &search->own_namespace);
+	while (r >= 0 && (entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]))
+			r = look_at_process(search, dirfd(proc), entry->d_name);
+	return r;
+}
+
+/* ---- what goes with ours, and what stays ---- */
+
+/* Does the group receive what happens in the other one? Bounded: each pair leads one step up. */
+static bool is_below(const struct search *search, uint64_t group, uint64_t ancestor)
+{
+	for (size_t steps = 0; steps <= search->pair_count; steps++) {
+		size_t i = 0;
+
+		if (group == ancestor)
+			return true;
+		while (i < search->pair_count && search->pairs[i].group != group)
+			i++;
+		if (group == 0 || i == search->pair_count)
+			return false;
+		group = search->pairs[i].master;
+	}
+	return false;
+}
+
+static bool goes_with_ours(const struct search *search, const struct candidate *candidate)
+{
+	uint64_t group = search->positions[candidate->holder].parent_peer_group;
+
+	return group != 0 && (is_below(search, candidate->peer_group, group) ||
+			      is_below(search, candidate->master_group, group));
+}
+
+/* The descriptor is the process's that was looked at if that is in the namespace still. */
+static void pin(struct mount_holder *holder)
+{
+	uint64_t mount_namespace = 0;
+	cleanup_close int proc_fd = -EBADF;
+	char path[32];
+
+	holder->pid_fd = pidfd_open(holder->pid, 0);
+	if (holder->pid_fd < 0) {
+		holder->pid_fd = -EBADF;
+		return;
+	}
+	(void) snprintf(path, sizeof(path), "/proc/%d", (int) holder->pid);
+	proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0 || read_namespace(proc_fd, &mount_namespace) < 0 ||
+	    mount_namespace != holder->mount_namespace)
+		holder->pid_fd = close_keep_errno(holder->pid_fd);
+}
+
+static void tell(struct search *search)
+{
+	for (size_t i = 0; i < search->candidate_count; i++) {
+		const struct candidate *candidate = &search->candidates[i];
+		struct mount_holder *holder = &search->holders[candidate->holder];
+		const char *mount_point = holder->mount_point;
+		dev_t device = holder->device;
+
+		if (holder->found || goes_with_ours(search, candidate))
+			continue;
+		*holder = candidate->found;
+		holder->mount_point = mount_point;
+		holder->device = device;
+		pin(holder);
+	}
+}
+
+int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr)
+{
+	struct search search = { .holders = holders, .count = count };
+	int r;
+
+	assert(holders || count == 0);
+	for (size_t i = 0; i < count; i++) {
+		holders[i].found = false;
+		holders[i].pid_fd = -EBADF;
+	}
+	search.positions = calloc(count + 1, sizeof(*search.positions));
+	r = search.positions ? look_up_all_own(&search) : -ENOMEM;
+	if (r > 0)
+		r = look_at_all(&search);
+	if (r >= 0)
+		tell(&search);
+	free(search.positions);
+	free(search.seen);
+	free(search.candidates);
+	free(search.pairs);
+	return r < 0 ? failed(reterr, r, "cannot search other mount namespaces") : search.hidden;
+}

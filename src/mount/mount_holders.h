@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_holders - which processes in other mount namespaces keep a file system mounted
+ *
+ * A container that was made while a volume was mounted has a mount of its own; unmounting the
+ * host's takes nothing from it, but unstaging or detaching the device afterwards does. So before
+ * that every other mount namespace is searched for the superblock, by its device number. A mount
+ * that the kernel takes away together with ours, because it is there by propagation, is no reason
+ * to wait. A namespace is seen through its processes: one that is only pinned by a descriptor or a
+ * bind mount is not, nor one that only a single thread of a process is in. Changes nothing.
+ */
+#ifndef PODVOL_MOUNT_MOUNT_HOLDERS_H
+#define PODVOL_MOUNT_MOUNT_HOLDERS_H
+
+#include "base/failure.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	MOUNT_NAMESPACES_MAX = 8192,               /* looked into; more are an error */
+	MOUNT_TABLE_BYTES_MAX = 128 * 1024 * 1024, /* of one namespace; more is an error */
+};
+
+/* One file system that is asked about, and who has it. */
+struct mount_holder {
+	const char *mount_point; /* where this namespace has it; NULL: @device says what it is */
+	dev_t device;            /* of the superblock; with a mount point found by the search */
+
+	bool found; /* the members below tell of one of those who have it */
+	pid_t pid;
+	int pid_fd;               /* the caller closes it; -EBADF: there is no pidfd_open */
+	uint64_t mount_namespace; /* inode of /proc/PID/ns/mnt */
+	char command[16];         /* its "comm" */
+	char where[FAILURE_TEXT_BYTES / 2]; /* as the process sees it; cut when it is longer */
+};
+
+/**
+ * mount_holders_search - look through the mount namespaces of all processes [worker]
+ * @holders: what is looked for; all of them in one pass
+ *
+ * A mount point where nothing is mounted is found nowhere. Cost: one readlink for each process, and
+ * 4 microseconds for each mount of each other namespace.
+ *
+ * Return: 0; the number of processes that may not be looked at (CAP_SYS_PTRACE); -E2BIG a limit
+ * above; -ENOMEM; else as the calls. After an error nothing is found.
+ */
+int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr);
+
+#endif
