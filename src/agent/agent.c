@@ -161,7 +161,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 	struct unstage_gate_options gate = {
 		.event = agent->event,
 		.priority = PRIORITY_RESULTS,
-		.workers = agent->workers,
+		.workers = agent->pools.workers,
 		.changed = agent_on_retry,
 		.userdata = agent,
 	};
