@@ -342,6 +342,38 @@ static void test_time_is_over(void **state)
 	leave(watcher);
 }
 
+/* Its first member is what the shared timer ticks. */
+static void tick(struct watcher *watcher)
+{
+	struct watch_entry *entry = watcher->exchange.work;
+
+	entry->tick(entry, false);
+}
+
+static void test_bookmarks(void **state)
+{
+	struct world *world = *state;
+	struct watcher *watcher = watch(world, MAPS "?watch=true&allowWatchBookmarks=true");
+	struct watch_entry *entry = watcher->exchange.work;
+
+	assert_true(entry->bookmarks);
+	assert_string_equal(events(watcher), "");
+	/* What others do to other kinds and namespaces moves the version that the client may use.
+	 */
+	assert_int_equal(
+		world_request(world, METHOD_POST, "/api/v1/persistentvolumes", world_pv_json), 201);
+	assert_int_equal(wake_ups, 0);
+	tick(watcher);
+	assert_int_equal(wake_ups, 1);
+	assert_string_equal(events(watcher), "BOOKMARK - 1");
+	/* Never before what it stands for. */
+	make(world, "a", "one");
+	tick(watcher);
+	assert_string_equal(events(watcher), "ADDED a 2, BOOKMARK - 2");
+	assert_string_equal(events(watcher), "");
+	leave(watcher);
+}
+
 static void test_initial_events_end_with_a_bookmark(void **state)
 {
 	struct world *world = *state;
@@ -377,6 +409,7 @@ int main(void)
 		IN_WORLD(test_their_number_is_bounded),
 		IN_WORLD(test_who_lags_behind_is_told),
 		IN_WORLD(test_time_is_over),
+		IN_WORLD(test_bookmarks),
 		IN_WORLD(test_initial_events_end_with_a_bookmark),
 	};
 
