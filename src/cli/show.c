@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show - what a path answers, for verbs that show one thing: mounts, version
+ * show - what a path answers, for verbs that show one thing: version
  */
 #include "cli/screen.h"
 
@@ -71,27 +71,6 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 		cli_print_table(cli, table, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace);
 	podvol_table_free(table);
 	return EXIT_DONE;
-}
-
-/* The volumes of one pod: what a runtime has to bind where. */
-int verb_mounts(struct cli *cli)
-{
-	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]), *path = NULL;
-	cleanup_free char *name = NULL, *name_space = NULL;
-	char *slash = pod ? strchr(pod, '/') : NULL;
-
-	if (slash)
-		*slash = '\0';
-	name_space = podvol_escape(slash ? pod : "");
-	name = podvol_escape(slash ? slash + 1 : pod);
-	if (!name || !name_space ||
-	    asprintf(&path, "/podvol/v1/pods/%s%s%s/volumes", name_space, slash ? "/" : "", name) <
-		    0) {
-		path = NULL;
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
-	return cli_show_path(cli, path, "volume", false);
 }
 
 /* The command's own version is told also when nobody answers. */

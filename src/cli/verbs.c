@@ -263,6 +263,19 @@ static const struct option_row cgroup = {
 	.word = WORD_DIRECTORY,
 };
 
+static const struct option_row container = {
+	.name = "container",
+	.value = "NAME",
+	.help = "this one only, which all formats but table, wide and json need",
+};
+static const struct option_row mounts_format = {
+	.name = "format",
+	.value = "F",
+	.help = "table, wide, json, oci, cri, podman, docker or nspawn",
+	.word = WORD_CHOICE,
+	.choices = "table wide json oci cri podman docker nspawn",
+};
+
 /* ---- verbs ---- */
 
 #define OPTIONS(...) ((const struct option_row *const[]){ __VA_ARGS__, NULL })
@@ -304,10 +317,10 @@ const struct verb verbs[] = {
 		.arguments = "POD",
 		.min = 1,
 		.max = 1,
-		.options = OPTIONS(&output, &name_space),
+		.options = OPTIONS(&container, &mounts_format, &name_space, &wait_done, &timeout),
 		.words = { WORD_POD, WORD_NONE },
 		.run = verb_mounts,
-		.help = "the volumes of a pod: which path, how, since when",
+		.help = "what the containers of a pod are to be given: mounts and devices",
 	},
 	{
 		.name = "mount",

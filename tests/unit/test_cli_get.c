@@ -68,9 +68,6 @@ static void test_get_paths(void **state)
 		{ "podvolctl get events -A", "GET /api/v1/events\n" },
 		{ "podvolctl events", "GET /api/v1/events\n" },
 		{ "podvolctl events -n x", "GET /api/v1/namespaces/x/events\n" },
-		{ "podvolctl mounts web", "GET /podvol/v1/pods/web/volumes\n" },
-		{ "podvolctl mounts -n x web", "GET /podvol/v1/pods/x/web/volumes\n" },
-		{ "podvolctl mounts y/web -n x", "GET /podvol/v1/pods/y/web/volumes\n" },
 	};
 	const struct answer list[] = { { "GET ", 0, 200, pods_table } };
 
