@@ -345,8 +345,11 @@ static bool take_all_down(void)
 	for (unsigned int i = 0; i < VOLUMES; i++) {
 		int result = -EBUSY;
 
-		for (int try = 0; try < TRIES_MAX && result < 0; try++)
+		/* A mount below may have been hidden by the volume's own until that went. */
+		for (int try = 0; try < TRIES_MAX && result < 0; try++) {
+			clear_obstacles();
 			result = run(&volumes[i], false);
+		}
 		if (result < 0) {
 			print_message("# '%s' does not go: %s\n", targets[i],
 				      volumes[i].report.failure.text);
@@ -365,7 +368,6 @@ static void run_sequence(unsigned long seed, const char *before)
 	steps = 3 + draw(STEPS_MAX - 3);
 	while (steps-- > 0)
 		step();
-	clear_obstacles();
 	gone = take_all_down();
 	if (!gone || sandbox_mounts_below(sandbox_path("root")) > 0 ||
 	    is_directory("root/pods/u1") || is_directory("root/pods/u2"))
