@@ -57,6 +57,17 @@ static int step_wait(struct cli *cli, const char *pod, unsigned int timeout_msec
 	return podvol_pod_wait(cli->podvol, pod, *what, timeout_msec);
 }
 
+/* The first step deletes, the others wait only. */
+static int step_unmount(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata)
+{
+	bool *is_deleted = userdata;
+
+	if (*is_deleted)
+		return podvol_pod_wait(cli->podvol, pod, PODVOL_UNMOUNTED, timeout_msec);
+	*is_deleted = true;
+	return podvol_pod_unmount(cli->podvol, pod, timeout_msec);
+}
+
 /* ---- mount ---- */
 
 static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
@@ -150,12 +161,14 @@ static int unmount_direct(struct cli *cli)
 int verb_unmount(struct cli *cli)
 {
 	cleanup_free char *pod = NULL;
+	bool is_deleted = false;
 	int r;
 
 	if (cli_flag(cli, "direct"))
 		return unmount_direct(cli);
 	pod = cli_pod(cli, cli->arguments[0]);
-	r = podvol_pod_unmount(cli->podvol, pod, is_waiting(cli) ? cli->timeout_msec : 0);
+	r = is_waiting(cli) ? wait_in_steps(cli, pod, step_unmount, &is_deleted)
+			    : podvol_pod_unmount(cli->podvol, pod, 0);
 	if (r < 0)
 		return cli_failed(cli, r);
 	(void) fprintf(cli->out, "pod '%s' %s\n", pod, is_waiting(cli) ? "unmounted" : "deleted");
