@@ -196,11 +196,25 @@ int body_check_fields(struct exchange *exchange, const struct kind_row *row,
 
 /* ---- the object ---- */
 
+void body_refuse_object(struct exchange *exchange, const struct kind_row *row,
+			const struct cJSON *tree, int error, const struct failure *why)
+{
+	const struct reply_details details = {
+		.row = row, .name = json_string(json_get_path(tree, "metadata.name"), "")
+	};
+	struct violations found;
+
+	/* What was refused for another reason, its size, breaks no rule of a field. */
+	if (error == -EINVAL && object_violations(tree, &found) == 0 && found.count > 0)
+		reply_violations(exchange, &details, &found);
+	else
+		reply_error(exchange, error, &details, why);
+}
+
 int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
 		const struct object **ret)
 {
 	cleanup_json struct cJSON *tree = NULL;
-	struct reply_details details = { .row = row };
 	struct failure why = { 0 };
 	int r, generated;
 
@@ -233,8 +247,7 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
 
 	r = object_from_json(tree, ret, &why);
 	if (r < 0) {
-		details.name = json_string(json_get(json_get(tree, "metadata"), "name"), "");
-		reply_error(exchange, r, &details, &why);
+		body_refuse_object(exchange, row, tree, r, &why);
 		return r;
 	}
 	return generated;

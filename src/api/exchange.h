@@ -15,6 +15,7 @@
 #include "object/json.h"
 #include "object/kind.h"
 #include "object/object.h"
+#include "object/violation.h"
 
 enum api_method {
 	METHOD_GET,
@@ -174,14 +175,18 @@ void reply_stream_ready(struct exchange *exchange);
 struct reply_details {
 	const struct kind_row *row;
 	const char *name, *uid;
-	const char *field;          /* of an invalid object: "spec.volumes[0].name" */
-	unsigned int retry_seconds; /* 0: not said */
+	const char *field;                   /* of an invalid object: "spec.volumes[0].name" */
+	const struct violations *violations; /* all of them, in place of @field; NULL: none */
+	unsigned int retry_seconds;          /* 0: not said */
 };
 void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
 			 const struct reply_details *details, const char *message);
 /* {"kind": "Status", "status": "Success"} */
 void reply_success(struct exchange *exchange, int status, const struct reply_details *details,
 		   const char *message);
+/* 422: all that is wrong with an object, a cause each; there is one at least. */
+void reply_violations(struct exchange *exchange, const struct reply_details *details,
+		      const struct violations *violations);
 /* What could not be read: @error says whether it is the client's or ours. */
 void reply_unread(struct exchange *exchange, int error, const char *text);
 /* A failed write or parse in Kubernetes' words: -EEXIST, -ENOENT, -ESTALE, -EINVAL, ... */
@@ -235,6 +240,10 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
  * of. Replies and returns a negative errno when it is refused. */
 int body_check_fields(struct exchange *exchange, const struct kind_row *row,
 		      const struct cJSON *tree);
+/* Replies to a body or the result of a patch that is no object: @error and @why are what
+ * object_from_json() gave for @tree. */
+void body_refuse_object(struct exchange *exchange, const struct kind_row *row,
+			const struct cJSON *tree, int error, const struct failure *why);
 /* "@base" and five characters at random, as the API machinery makes them. Return: 0 or a negative
  * errno. */
 enum { BODY_NAME_BYTES = 254 };

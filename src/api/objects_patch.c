@@ -26,6 +26,10 @@ static int make_object(struct object_write *write, const struct object *present,
 
 	if (r == -EOPNOTSUPP)
 		return failed_plain(why, -EINVAL, "kind: Invalid value: field is immutable");
+	if (r == -EINVAL && write->exchange && write->tries == 0) {
+		body_refuse_object(write->exchange, write->row, tree, r, why);
+		return -EALREADY;
+	}
 	if (r < 0)
 		return r;
 	if (object->kind != present->kind)
@@ -76,6 +80,8 @@ static int apply_patch(struct object_write *write, struct failure *why)
 	r = patched(write, present, &object, why);
 	if (r < 0)
 		return r;
+	(void) object_unref(write->object);
+	write->object = object_ref(object);
 	expected.uid = present->meta.uid;
 	expected.resource_version = present->meta.resource_version;
 	return store_update(write->store, object, &expected, object_write_done, write);

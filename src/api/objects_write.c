@@ -72,11 +72,25 @@ static void reply_deleted(const struct object_write *write, const struct object 
 		reply_success(write->exchange, 200, &details, NULL);
 }
 
+/* What an update may not change is told all at once; the store told the first. */
+static void reply_refused(const struct object_write *write, int error, const struct failure *why)
+{
+	const struct reply_details details = { .row = write->row, .name = write->name };
+	const struct object *present =
+		store_get(write->store, write->row->kind, write->name_space, write->name);
+	struct violations found;
+
+	if (error == -EINVAL && present && write->object && write->method != METHOD_POST &&
+	    object_update_violations(present, write->object, &found) == 0 && found.count > 0)
+		reply_violations(write->exchange, &details, &found);
+	else
+		reply_error(write->exchange, error, &details, why);
+}
+
 void object_write_done(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
 	struct object_write *write = userdata;
-	const struct reply_details details = { .row = write->row, .name = write->name };
 	struct failure again = { 0 };
 
 	if (error < 0 && error == write->retry_error && write->exchange && write->again &&
@@ -89,7 +103,7 @@ void object_write_done(void *userdata, int error, const struct object *result,
 	if (!write->exchange)
 		; /* nobody to tell: the client left, and the store logs what matters */
 	else if (error < 0)
-		reply_error(write->exchange, error, &details, why);
+		reply_refused(write, error, why);
 	else if (write->method == METHOD_DELETE)
 		reply_deleted(write, result);
 	else
@@ -255,6 +269,7 @@ void objects_update(struct exchange *exchange, const struct target *target)
 	if (!write)
 		return;
 	write->dry_run = expected.dry_run;
+	write->object = object_ref(object);
 	if (r == 0)
 		r = store_update(store, object, &expected, object_write_done, write);
 	object_write_queued(exchange, write, r, &why);

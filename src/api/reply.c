@@ -140,6 +140,20 @@ static void add_cause(struct cJSON *details, const char *field, const char *mess
 	(void) json_set_string(cause, "field", field);
 }
 
+static void add_causes(struct cJSON *details, const struct violations *violations)
+{
+	struct cJSON *causes = json_add_array(details, "causes");
+
+	for (size_t i = 0; i < violations->count; i++) {
+		const struct violation *violation = &violations->list[i];
+		struct cJSON *cause = json_add_object(causes, NULL);
+
+		(void) json_set_string(cause, "reason", violation_reason(violation->type));
+		(void) json_set_string(cause, "message", violation->message);
+		(void) json_set_string(cause, "field", violation->field);
+	}
+}
+
 static void add_details(struct cJSON *status, const struct reply_details *details,
 			const char *message)
 {
@@ -153,7 +167,9 @@ static void add_details(struct cJSON *status, const struct reply_details *detail
 		(void) json_set_string(tree, "kind", details->row->plural);
 	if (details->uid && *details->uid)
 		(void) json_set_string(tree, "uid", details->uid);
-	if (details->field)
+	if (details->violations)
+		add_causes(tree, details->violations);
+	else if (details->field)
 		add_cause(tree, details->field, message);
 	if (details->retry_seconds > 0)
 		(void) json_set_int(tree, "retryAfterSeconds", details->retry_seconds);
@@ -233,6 +249,28 @@ static void reply_invalid(struct exchange *exchange, const struct reply_details 
 	(void) snprintf(message, sizeof(message), "%s \"%s\" is invalid: %s", details->row->name,
 			details->name ? details->name : "", why);
 	reply_refusal_about(exchange, API_INVALID, &with_field, message);
+}
+
+/* "Pod "web" is invalid: [spec.a: Required value, spec.b: Forbidden]" */
+void reply_violations(struct exchange *exchange, const struct reply_details *details,
+		      const struct violations *violations)
+{
+	char message[512 + VIOLATIONS_MAX * sizeof(struct violation)];
+	struct reply_details with_causes = *details;
+	bool are_many = violations->count > 1;
+	size_t used;
+
+	assert(violations->count > 0);
+	used = (size_t) snprintf(message, sizeof(message), "%s \"%.253s\" is invalid: %s",
+				 details->row->name, details->name ? details->name : "",
+				 are_many ? "[" : "");
+	for (size_t i = 0; i < violations->count; i++)
+		used += (size_t) snprintf(message + used, sizeof(message) - used, "%s%s: %s",
+					  i ? ", " : "", violations->list[i].field,
+					  violations->list[i].message);
+	(void) snprintf(message + used, sizeof(message) - used, "%s", are_many ? "]" : "");
+	with_causes.violations = violations;
+	reply_refusal_about(exchange, API_INVALID, &with_causes, message);
 }
 
 void reply_error(struct exchange *exchange, int error, const struct reply_details *details,
