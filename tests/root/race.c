@@ -122,9 +122,9 @@ void race_escaped(void)
 	escapes++;
 }
 
-void race_set_attempts(uint64_t attempts)
+void race_set_attempts(uint64_t attempts_per_share)
 {
-	attempts_wanted = attempts;
+	attempts_wanted = attempts_per_share;
 }
 
 uint64_t race_total(void)
@@ -231,7 +231,7 @@ static bool is_over(const struct race *race, const struct counts *counts, uint64
 		return true;
 	if (race->is_naive)
 		return false;
-	if (attempts_wanted > 0 && counts->attempts < attempts_wanted)
+	if (attempts_wanted > 0 && counts->attempts < attempts_wanted * race->share)
 		return false;
 	return past_usec >= RACE_USEC && has_met(counts);
 }

@@ -25,6 +25,7 @@ enum { RACE_PAIRS_MAX = 4 };
 struct race {
 	const char *name;
 	bool is_naive;
+	unsigned int share;                     /* of all attempts: the cheaper, the more */
 	struct race_pair swaps[RACE_PAIRS_MAX]; /* exchanged with each other */
 	struct race_pair moves[RACE_PAIRS_MAX]; /* renamed to the other name, and back */
 	struct race_pair cover; /* @other is mounted on @one, and detached; NULL: nothing is */
@@ -36,8 +37,8 @@ struct race {
 
 void race_escaped(void);
 
-/* Before any: so many attempts for each row that is not naive, instead of a moment's. */
-void race_set_attempts(uint64_t attempts);
+/* Before any: so many attempts for each share of a row that is not naive, instead of a moment's. */
+void race_set_attempts(uint64_t attempts_per_share);
 
 /* A cmocka test of the row that is its initial state, and its fixtures. */
 int race_setup(void **state);

@@ -175,8 +175,12 @@ static int make_naively(unsigned int number)
 	.moves = { { VOLUME "/b/sub", VOLUME "/b/away" } }, .cover = { VOLUME "/m", "decoy" },     \
 	.prepare = prepare, .finish = finish
 
-const struct race race_subpath_bind = { .name = "sub-path bound", HOSTILE, .attempt = bind_ours };
-const struct race race_subpath_make = { .name = "sub-path made", HOSTILE, .attempt = make_ours };
+const struct race race_subpath_bind = {
+	.name = "sub-path bound", .share = 1, HOSTILE, .attempt = bind_ours
+};
+const struct race race_subpath_make = {
+	.name = "sub-path made", .share = 8, HOSTILE, .attempt = make_ours
+};
 const struct race race_naive_bind = {
 	.name = "naive: bound by name", HOSTILE, .attempt = bind_naively, .is_naive = true
 };

@@ -139,10 +139,12 @@ static int remove_naively(unsigned int number)
 /* Whoever walks by name goes into any mount: that would be no fair test of the rest. */
 #define HOSTILE_AND_MOUNTED HOSTILE, .cover = { "tree/m", "outside" }
 
-const struct race race_ownership = { .name = "given to a group",
-				     HOSTILE_AND_MOUNTED,
-				     .attempt = own };
-const struct race race_remove = { .name = "removed", HOSTILE_AND_MOUNTED, .attempt = remove_tree };
+const struct race race_ownership = {
+	.name = "given to a group", .share = 1, HOSTILE_AND_MOUNTED, .attempt = own
+};
+const struct race race_remove = {
+	.name = "removed", .share = 1, HOSTILE_AND_MOUNTED, .attempt = remove_tree
+};
 const struct race race_naive_ownership = {
 	.name = "naive: given to a group by name", HOSTILE, .attempt = own_naively, .is_naive = true
 };

@@ -129,17 +129,23 @@ static int make_host_path(unsigned int number)
 		   { "root/pods/u1/plugins", "root/pods/u1/other-link" } },                        \
 	.moves = { { "root/pods/u2/link", "root/pods/u2/away" } }, .finish = finish
 
-const struct race race_empty_dir = {
-	.name = "emptyDir", HOSTILE, .prepare = prepare_empty_dir, .attempt = set_up_and_tear_down
-};
+const struct race race_empty_dir = { .name = "emptyDir",
+				     .share = 4,
+				     HOSTILE,
+				     .prepare = prepare_empty_dir,
+				     .attempt = set_up_and_tear_down };
 const struct race race_memory = { .name = "emptyDir in memory",
+				  .share = 4,
 				  HOSTILE,
 				  .prepare = prepare_memory,
 				  .attempt = set_up_and_tear_down };
-const struct race race_local = {
-	.name = "local", HOSTILE, .prepare = prepare_local, .attempt = set_up_and_tear_down
-};
+const struct race race_local = { .name = "local",
+				 .share = 5,
+				 HOSTILE,
+				 .prepare = prepare_local,
+				 .attempt = set_up_and_tear_down };
 const struct race race_host_path = { .name = "hostPath made",
+				     .share = 6,
 				     .moves = { { "host/link", "host/new" } },
 				     .prepare = prepare_host_path,
 				     .attempt = make_host_path,

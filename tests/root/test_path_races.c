@@ -30,7 +30,7 @@ static const struct race *const races[] = {
 int main(int argc, char **argv)
 {
 	struct CMUnitTest tests[ARRAY_SIZE(races)];
-	unsigned int careful = 0;
+	unsigned int shares = 0;
 	int result;
 
 	for (size_t i = 0; i < ARRAY_SIZE(races); i++) {
@@ -39,10 +39,10 @@ int main(int argc, char **argv)
 						.setup_func = race_setup,
 						.teardown_func = race_teardown,
 						.initial_state = (void *) races[i] };
-		careful += !races[i]->is_naive;
+		shares += races[i]->share;
 	}
 	if (argc > 1)
-		race_set_attempts(strtoull(argv[1], NULL, 10) / careful + 1);
+		race_set_attempts(strtoull(argv[1], NULL, 10) / shares + 1);
 	result = sandbox_run("path_races", tests, ARRAY_SIZE(races));
 	printf("# %" PRIu64 " attempts in all\n", race_total());
 	return result;
