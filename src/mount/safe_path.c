@@ -101,15 +101,40 @@ int open_beneath(int root_fd, const char *path, int flags, enum path_policy poli
 	return fd;
 }
 
-/* mkdir obeys the umask and a setgid parent; callers were promised exactly @mode. */
+/* 1 it holds nothing, 0 it holds something. */
+static int is_empty(int fd)
+{
+	int readable_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_closedir DIR *directory = readable_fd < 0 ? NULL : fdopendir(readable_fd);
+	const struct dirent *entry;
+
+	if (!directory) {
+		int error = -errno;
+
+		(void) close_keep_errno(readable_fd);
+		return error;
+	}
+	while ((entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			return 0;
+	return 1;
+}
+
+/* mkdir obeys the umask and a setgid parent; callers were promised exactly @mode. Whoever may write
+ * in the parent may have put another directory in the place of the new one: its mode, which guards
+ * what is in it, is not ours to change. */
 static int set_exact_mode(int fd, mode_t mode)
 {
 	struct stat status;
+	int result;
 
 	if (fstat(fd, &status) < 0)
 		return -errno;
 	if ((status.st_mode & 07777) == mode)
 		return 0;
+	result = is_empty(fd);
+	if (result <= 0)
+		return result < 0 ? result : -EAGAIN;
 	return change_mode(fd, mode, NULL);
 }
 

@@ -26,6 +26,7 @@ static atomic_uint meetings;            /* mkdirat calls whose parent was gone *
 static unsigned int removals_of_parent; /* before "volumes" is made in it */
 static unsigned int removals_of_child;  /* after "plugin" was made */
 static unsigned int removals_of_opened; /* while its mode is looked at */
+static unsigned int swaps_of_child;     /* after "plugin" was made: for "full" */
 
 int __real_mkdirat(int fd, const char *name, mode_t mode);
 int __wrap_mkdirat(int fd, const char *name, mode_t mode);
@@ -51,6 +52,10 @@ int __wrap_mkdirat(int fd, const char *name, mode_t mode)
 		atomic_fetch_add(&meetings, 1);
 	else if (result == 0 && strcmp(name, "plugin") == 0 && take_one(&removals_of_child))
 		assert_return_code(rmdir(sandbox_path(PLUGIN_DIR)), errno);
+	if (result == 0 && strcmp(name, "plugin") == 0 && take_one(&swaps_of_child))
+		assert_return_code(renameat2(AT_FDCWD, sandbox_path(PLUGIN_DIR), AT_FDCWD,
+					     sandbox_path("full"), RENAME_EXCHANGE),
+				   errno);
 	return result;
 }
 
@@ -63,7 +68,7 @@ int __wrap_fstat(int fd, struct stat *status)
 
 static int setup(void **state)
 {
-	removals_of_parent = removals_of_child = removals_of_opened = 0;
+	removals_of_parent = removals_of_child = removals_of_opened = swaps_of_child = 0;
 	atomic_store(&meetings, 0);
 	return sandbox_setup(state);
 }
@@ -103,6 +108,22 @@ static void test_last_level_vanishes_when_it_is_open(void **state)
 	removals_of_opened = 2;
 	expect_made();
 	assert_int_equal(removals_of_opened, 0);
+}
+
+/* Whoever may write in the parent puts somebody's guarded directory in the place of the new one. */
+static void test_mode_of_another_directory_is_kept(void **state)
+{
+	struct failure failure = { 0 };
+	struct stat status;
+
+	sandbox_mkdir("full", 0700);
+	sandbox_write("full/secret", "secret");
+	swaps_of_child = 1;
+	assert_int_equal(make_directories(sandbox_fd(), PLUGIN_DIR, 02777, &failure), -EAGAIN);
+	assert_int_equal(swaps_of_child, 0);
+	assert_return_code(stat(sandbox_path(PLUGIN_DIR "/secret"), &status), errno);
+	assert_return_code(stat(sandbox_path(PLUGIN_DIR), &status), errno);
+	assert_int_equal(status.st_mode & 07777, 0700);
 }
 
 static void test_place_is_below_a_parent_that_is_there(void **state)
@@ -175,6 +196,7 @@ int main(void)
 		RACE_TEST(test_parent_vanishes_before_its_child_is_made),
 		RACE_TEST(test_last_level_vanishes_when_it_was_made),
 		RACE_TEST(test_last_level_vanishes_when_it_is_open),
+		RACE_TEST(test_mode_of_another_directory_is_kept),
 		RACE_TEST(test_place_is_below_a_parent_that_is_there),
 		RACE_TEST(test_endless_removal_is_an_error),
 		RACE_TEST(test_teardown_beside_set_ups),
