@@ -263,11 +263,6 @@ static const struct option_row cgroup = {
 	.word = WORD_DIRECTORY,
 };
 
-static const struct option_row container = {
-	.name = "container",
-	.value = "NAME",
-	.help = "this one only, which all formats but table, wide and json need",
-};
 static const struct option_row mounts_format = {
 	.name = "format",
 	.value = "F",
