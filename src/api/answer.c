@@ -178,6 +178,9 @@ static void add_headers(struct request *request, struct MHD_Response *response)
 	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
 				       "no-cache, private");
 	add_warnings(exchange, response);
+	/* Clients of Kubernetes try again by themselves when they are told when. */
+	if (exchange->status == MHD_HTTP_TOO_MANY_REQUESTS)
+		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
 	if (exchange->status == MHD_HTTP_UNAUTHORIZED)
 		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 					       "Bearer realm=\"podvol\"");

@@ -99,7 +99,9 @@ static unsigned int rights_of(const struct listener *listener, int fd)
 	return 0;
 }
 
-static void ask_whether_alive(int fd)
+/* Small pieces go out at once: a handshake and the events of a watch are made of them, and waiting
+ * for more costs forty milliseconds each time. */
+static void prepare_tcp(int fd)
 {
 	static const struct {
 		int name, value;
@@ -110,6 +112,7 @@ static void ask_whether_alive(int fd)
 	};
 	const int on = 1;
 
+	(void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void) setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		(void) setsockopt(fd, IPPROTO_TCP, options[i].name, &options[i].value, sizeof(int));
@@ -130,7 +133,9 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 	deadline_init(&connection->deadline, info->connect_fd);
 	deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_IDLE);
 	if (listener->kind != API_UNIX)
-		ask_whether_alive(info->connect_fd);
+		prepare_tcp(info->connect_fd);
+	if (listener->kind == API_TLS)
+		handshake_begin(connection, library);
 	*socket_context = connection;
 }
 
@@ -144,8 +149,10 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 		begin_connection(listener, library, socket_context);
 		return;
 	}
-	if (connection)
+	if (connection) {
+		handshake_end(connection);
 		deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_NONE);
+	}
 	free(connection);
 	*socket_context = NULL;
 }
@@ -264,6 +271,7 @@ void listener_stop(struct listener *listener)
 	listener->timer = sd_event_source_disable_unref(listener->timer);
 	listener->again = sd_event_source_disable_unref(listener->again);
 	if (listener->daemon) {
+		handshake_wake_all(listener);
 		/* One run takes the resumed connections out of the suspended list. */
 		(void) MHD_run(listener->daemon);
 		MHD_stop_daemon(listener->daemon);

@@ -2,8 +2,8 @@
 /*
  * transport - what the files of the transport share: the api, its listeners, their connections
  *
- * listener.c drives the library on the loop, http.c makes exchanges of its requests, server.c
- * starts and stops all of it. Nobody else includes this.
+ * listener.c drives the library on the loop, handshake.c its TLS clients, http.c makes exchanges of
+ * its requests, server.c starts and stops all of it. Nobody else includes this.
  */
 #ifndef PODVOL_API_TRANSPORT_H
 #define PODVOL_API_TRANSPORT_H
@@ -21,7 +21,16 @@ struct listener {
 	enum api_listener_kind kind;
 	struct MHD_Daemon *daemon;
 	sd_event_source *ready, *timer, *again;
-	size_t waiting; /* requests that wait or stream */
+	size_t waiting;                /* requests that wait or stream */
+	struct connection *handshakes; /* those that wait for their client; see handshake.c */
+};
+
+/* How far TLS has begun; see handshake.c. */
+struct handshake {
+	struct MHD_Connection *library;
+	sd_event_source *readable; /* while it waits: in listener->handshakes */
+	struct connection *previous, *next;
+	bool sent, received; /* the last message of each side */
 };
 
 /* One connection: the library's socket context. */
@@ -29,6 +38,7 @@ struct connection {
 	struct listener *listener;
 	struct deadline deadline; /* and the descriptor */
 	unsigned int rights; /* set of enum api_right; of each request, where a token decides */
+	struct handshake handshake;
 };
 
 struct api {
@@ -60,6 +70,15 @@ void listener_stop(struct listener *listener);
 void listener_give_back(struct listener *listener);
 /* The library has something to do that no descriptor shows. */
 void listener_run_again(struct listener *listener);
+
+/* ---- handshake.c ---- */
+
+/* A connection on which TLS begins. */
+void handshake_begin(struct connection *connection, struct MHD_Connection *library);
+/* The connection ends, in its handshake or after it. */
+void handshake_end(struct connection *connection);
+/* Before listener_stop(): the library must not be stopped while one waits. */
+void handshake_wake_all(struct listener *listener);
 
 /* ---- http.c ---- */
 
