@@ -6,7 +6,7 @@
  * The path decides kind, namespace and (for updates) name; a body that says something else is
  * refused, never bent.
  */
-#include "api/exchange.h"
+#include "api/body.h"
 
 #include "base/cleanup.h"
 

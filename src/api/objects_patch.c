@@ -9,6 +9,7 @@
 #include "api/objects.h"
 
 #include "agent.h"
+#include "api/body.h"
 #include "base/cleanup.h"
 #include "object/patch.h"
 

@@ -8,6 +8,7 @@
 #include "api/objects.h"
 
 #include "agent.h"
+#include "api/body.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
