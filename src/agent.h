@@ -73,9 +73,8 @@ struct cJSON *agent_view_version(struct agent *agent);
 
 struct agent_statistics_call;
 
-/* Once, on the loop, never before agent_statistics() returned. @tree is the callee's: {"items":
- * [{pod, podUID, volume, uniqueName, plugin, path, block, capacityBytes, usedBytes, availableBytes,
- * inodes, inodesUsed, inodesFree} or with an "error" in place of the numbers]}; NULL: no memory. */
+/* Once, on the loop, never before agent_statistics() returned. @tree is the callee's, as docs/api.md
+ * tells it; NULL: no memory. */
 typedef void agent_statistics_fn(void *userdata, struct cJSON *tree);
 
 /**
@@ -96,9 +95,7 @@ enum { STATISTICS_WAIT_USEC = 2000000 };
 
 /* ---- what happens to volumes ---- */
 
-/* The last VOLUME_EVENTS_KEPT of {sequence, time, type, pod, podUID, volume, uniqueName, path,
- * step, error, attempt, nextRetry, tookMicroseconds}, oldest first, as {"items": [...]}. Types:
- * Mounted, Remounted, Unmounted, Failed. Sequences grow by one and begin at 1 with each start. */
+/* The last VOLUME_EVENTS_KEPT, oldest first, as docs/api.md tells them. */
 struct cJSON *agent_view_volume_events(struct agent *agent);
 
 struct volume_watch;
@@ -143,6 +140,9 @@ int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
 /* {"items": [{id, pod, podUID, container, kind, pid, process, cgroup, since, watched}]} of one pod,
  * oldest first; of all with @pod_uid NULL. */
 struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid);
+
+/* In Prometheus' text form. Freed with free(); NULL: no memory. */
+char *agent_metrics(struct agent *agent);
 
 /* ---- waits ---- */
 

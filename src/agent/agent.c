@@ -139,6 +139,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = statistics_new(agent, &agent->views.statistics);
 	if (r >= 0)
 		r = volume_events_new(&agent->views.events);
+	if (r >= 0)
+		r = metrics_new(&agent->views.metrics);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
 
@@ -435,6 +437,7 @@ struct agent *agent_free(struct agent *agent)
 	look_up_errors_free(agent->look_up_errors);
 	walks_free(agent->walks);
 	volume_events_free(agent->views.events);
+	metrics_free(agent->views.metrics);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);
 	desired_free(agent->desired);

@@ -43,6 +43,7 @@ struct look_up_errors;
 struct walks;
 struct statistics;
 struct volume_events;
+struct metrics;
 
 struct agent {
 	sd_event *event; /* borrowed */
@@ -86,6 +87,7 @@ struct agent {
 	struct {
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
+		struct metrics *metrics;
 	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
@@ -226,9 +228,16 @@ struct statistics *statistics_free(struct statistics *statistics);
 int volume_events_new(struct volume_events **ret);
 /* Nobody may be watching any more. Accepts NULL. Return: NULL. */
 struct volume_events *volume_events_free(struct volume_events *events);
-/* A step ended; before the tables follow it. One that cannot be kept for want of memory is told to
- * the log alone. */
+/* A step ended; before the tables follow it. */
 void volume_events_note(struct agent *agent, const struct operation_ended *ended);
+
+/* ---- metrics.c ---- */
+
+/* Both as for volume events. */
+int metrics_new(struct metrics **ret);
+struct metrics *metrics_free(struct metrics *metrics);
+/* A step ended; before the tables follow it. */
+void metrics_note(struct agent *agent, const struct operation_ended *ended);
 
 /* ---- views.c ---- */
 

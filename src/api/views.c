@@ -110,6 +110,14 @@ void views_manifests(struct exchange *exchange)
 	views_reply(exchange, 200, agent_view_manifests(exchange->agent), &view_manifest_columns);
 }
 
+void views_metrics(struct exchange *exchange)
+{
+	char *text = agent_metrics(exchange->agent);
+
+	reply_bytes(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", text,
+		    text ? strlen(text) : 0);
+}
+
 void views_drivers(struct exchange *exchange)
 {
 	views_reply(exchange, 200, agent_view_drivers(exchange->agent), &view_driver_columns);

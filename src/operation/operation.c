@@ -38,6 +38,7 @@ struct operation {
 	char *device_mount_path;       /* of a stage */
 	const struct object *pod, *pv; /* references */
 	uint64_t requested_usec;       /* of a publish: when its mount was first wanted */
+	uint64_t begun_usec;
 	uint64_t failed_usec;
 	struct failure last_failure; /* of the attempt before, then of this one */
 	bool announced;              /* options.retry was called for it */
@@ -105,6 +106,7 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->operations = operations;
 	operation->kind = step->kind;
 	operation->name = step_operation_name(step);
+	operation->begun_usec = monotonic_usec();
 	operation->unique_name = strdup(step->unique_name);
 	operation->pod_uid = strdup(step->pod_uid ?: "");
 	if (!operation->unique_name || !operation->pod_uid) {
@@ -164,6 +166,7 @@ static void operation_end(struct operation *operation)
 		.pv = operation->pv,
 		.report = &operation->attempt.report,
 		.attempt = record->failures + 1,
+		.ran_usec = now_usec - operation->begun_usec,
 	};
 
 	operation->failed_usec = now_usec;

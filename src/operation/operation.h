@@ -26,6 +26,7 @@ struct operation_ended {
 	const struct object *pv;  /* NULL when there is none; borrowed */
 	const struct stage_report *report;
 	unsigned int attempt; /* from 1 */
+	uint64_t ran_usec;    /* from operation_submit() on */
 	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success and
 				when it was cancelled */
 };

@@ -203,6 +203,7 @@ int new_agent_world(void **state)
 	world->config.holds_max = 100;
 	world->config.node_name = (char *) "node";
 	assert_int_equal(agent_open_holds(agent, NULL), 0);
+	assert_int_equal(metrics_new(&agent->views.metrics), 0);
 	*state = world;
 	return 0;
 }
@@ -214,6 +215,7 @@ int free_agent_world(void **state)
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	volume_events_free(agent->views.events);
+	metrics_free(agent->views.metrics);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);
 	desired_free(agent->desired);
@@ -280,6 +282,7 @@ void end_step(struct agent_world *this, enum step_kind kind, const char *name, i
 		.pod = kind == STEP_PUBLISH || kind == STEP_STAGE ? &this->pod.object : NULL,
 		.report = &report,
 		.attempt = 1,
+		.ran_usec = 1500000,
 		.retry_usec = error < 0 ? monotonic_usec() + 500000 : 0,
 	};
 

@@ -35,6 +35,11 @@ struct cJSON *agent_view_volume_events(struct agent *agent)
 	return canned(world_node.volume_events);
 }
 
+char *agent_metrics(struct agent *agent)
+{
+	return world_node.metrics ? strdup(world_node.metrics) : NULL;
+}
+
 int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
 		     struct agent_statistics_call **ret)
 {

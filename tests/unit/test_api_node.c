@@ -40,6 +40,19 @@ static void test_drivers(void **state)
 	assert_string_equal(world_string(world, "rows.0.cells.5"), "no");
 }
 
+static void test_metrics(void **state)
+{
+	struct world *world = *state;
+
+	world_node.metrics = "volumes 3\n";
+	world_form = FORM_TABLE; /* they have one form, whatever is asked for */
+	assert_int_equal(world_request(world, METHOD_GET, "/metrics", NULL), 200);
+	assert_string_equal(world_reply(world), "volumes 3\n");
+	assert_int_equal(strncmp(world->exchange.reply_type, "text/plain; version=0.0.4", 25), 0);
+	world_node.metrics = NULL;
+	assert_int_equal(world_request(world, METHOD_GET, "/metrics", NULL), 500);
+}
+
 static struct cJSON *parse(const char *text)
 {
 	const struct json_limits limits = { .bytes = 4096, .depth = 8 };
@@ -293,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(test_drivers),
+		WITH_WORLD(test_metrics),
 		WITH_WORLD(test_statistics_come_later),
 		WITH_WORLD(test_statistics_as_a_table),
 		WITH_WORLD(test_statistics_are_refused_or_left),
