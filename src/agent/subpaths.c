@@ -279,12 +279,15 @@ static void start_burst(struct agent_subpath_call *call)
 
 static void on_burst_ended(struct attempt *attempt)
 {
+	static const struct failure leaving = { -ECANCELED, "the pod is being taken down" };
 	struct agent_subpath_call *call = (struct agent_subpath_call *) attempt;
 
 	if (!call->subpaths)
 		call_free(call);
 	else if (attempt->result < 0)
 		finish(call, attempt->result, &attempt->report.failure);
+	else if (call->end < call->items.count && call->in_the_way)
+		finish(call, -ECANCELED, &leaving);
 	else if (call->end < call->items.count)
 		start_burst(call);
 	else

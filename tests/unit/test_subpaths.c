@@ -24,7 +24,7 @@ enum { MOUNTS = 150 };
 
 static struct {
 	atomic_uint opened, open_now, most_open, bound, undone;
-	atomic_bool hold;
+	atomic_bool hold, hold_bind;
 	sem_t go;
 	atomic_int open_error, bind_error;
 	struct worker_return *to_loop;
@@ -60,6 +60,8 @@ int __wrap_subpath_open(const struct subpath_request *request, struct subpath *r
 
 int __wrap_subpath_bind(struct subpath *subpath, struct failure *reterr)
 {
+	if (atomic_load(&kernel.hold_bind))
+		(void) sem_wait(&kernel.go);
 	if (atomic_load(&kernel.bind_error) < 0)
 		return failed_plain(reterr, atomic_load(&kernel.bind_error), "cannot bind");
 	subpath->is_bound = true;
@@ -285,6 +287,40 @@ static void test_a_teardown_waits(void **state)
 	assert_non_null(strstr(world->calls, "submit:unpublish"));
 }
 
+static void bind_many(struct agent_world *world)
+{
+	for (size_t i = 0; i < MOUNTS; i++)
+		kernel.mounts[i].sub_path = "a";
+	kernel.containers[0].mount_count = MOUNTS;
+	mount_data(world);
+}
+
+/* What is under way is done; what has not begun is left. */
+static void test_a_teardown_waits_for_one_burst(void **state)
+{
+	struct agent_world *world = *state;
+	struct caller caller;
+
+	bind_many(world);
+	atomic_store(&kernel.hold_bind, true);
+	ask(world, "main", &caller);
+	run_until_opened(world, 64);
+	while (atomic_load(&kernel.bound) < 1) { /* the binds have begun */
+		(void) sem_post(&kernel.go);
+		assert_return_code(sd_event_run(world->agent.event, 1000), errno);
+	}
+	want_no_more(world);
+	turn(world);
+	expect_calls(world, "commit ");
+	atomic_store(&kernel.hold_bind, false);
+	(void) sem_post(&kernel.go);
+	run_until_called(world, &caller);
+	assert_int_equal(caller.error, -ECANCELED);
+	assert_string_equal(caller.why, "the pod is being taken down");
+	assert_int_equal(atomic_load(&kernel.bound), 64);
+	assert_int_equal(atomic_load(&kernel.opened), 64);
+}
+
 static void test_a_call_does_not_begin_beside_a_teardown(void **state)
 {
 	struct agent_world *world = *state;
@@ -380,10 +416,7 @@ static void test_many_take_few_descriptors(void **state)
 	struct agent_world *world = *state;
 	struct caller caller;
 
-	mount_data(world);
-	for (size_t i = 0; i < MOUNTS; i++)
-		kernel.mounts[i].sub_path = "a";
-	kernel.containers[0].mount_count = MOUNTS;
+	bind_many(world);
 	ask(world, NULL, &caller);
 	run_until_called(world, &caller);
 	assert_int_equal(caller.error, 0);
@@ -464,6 +497,7 @@ int main(void)
 		WITH_WORLD(test_who_is_unknown_is_told_at_once),
 		WITH_WORLD(test_one_at_a_time_for_a_pod),
 		WITH_WORLD(test_a_teardown_waits),
+		WITH_WORLD(test_a_teardown_waits_for_one_burst),
 		WITH_WORLD(test_a_call_does_not_begin_beside_a_teardown),
 		WITH_WORLD(test_what_is_not_mounted_is_named),
 		WITH_WORLD(test_a_pod_that_goes_before_its_turn),
