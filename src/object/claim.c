@@ -300,6 +300,8 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 		.volume_name = arena_string(arena, json_string(json_get(spec, "volumeName"), "")),
 		.has_storage_class = storage_class_of(tree) != NULL,
 		.storage_class = arena_string(arena, storage_class_of(tree)),
+		.attributes_class = arena_string(
+			arena, json_string(json_get(spec, "volumeAttributesClassName"), "")),
 		.access_modes = access_modes_decode(json_get(spec, "accessModes")),
 		.mode = volume_mode_decode(json_get(spec, "volumeMode")),
 		.request = quantity_decode(json_get(requests, "storage")),

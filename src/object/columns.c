@@ -109,13 +109,36 @@ static void cell_pod_node(const struct table_source *source, char text[TABLE_CEL
 	put(text, source->object->pod->node_name, "<none>");
 }
 
+static void cell_pod_address(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->pod->address, "<none>");
+}
+
+static void cell_pod_nominated(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->pod->nominated_node_name, "<none>");
+}
+
+static void cell_pod_gates(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	const struct pod *pod = source->object->pod;
+
+	put(text, "", "<none>");
+	if (pod->readiness_gate_count > 0)
+		(void) snprintf(text, TABLE_CELL_BYTES, "%u/%u", pod->readiness_gates_passed,
+				pod->readiness_gate_count);
+}
+
 const struct table_column pod_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Ready", .cell = cell_pod_ready },
 	{ .name = "Status", .cell = cell_pod_status },
 	{ .name = "Restarts", .cell = cell_pod_restarts },
 	{ .name = "Age", .cell = cell_age },
+	{ .name = "IP", .priority = 1, .cell = cell_pod_address },
 	{ .name = "Node", .priority = 1, .cell = cell_pod_node },
+	{ .name = "Nominated Node", .priority = 1, .cell = cell_pod_nominated },
+	{ .name = "Readiness Gates", .priority = 1, .cell = cell_pod_gates },
 	{ 0 },
 };
 
@@ -174,6 +197,11 @@ static void cell_pv_source(const struct table_source *source, char text[TABLE_CE
 	put(text, source->object->persistent_volume->source_key, "");
 }
 
+static void cell_pv_attributes(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->persistent_volume->attributes_class, "<unset>");
+}
+
 const struct table_column persistent_volume_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Capacity", .cell = cell_pv_capacity },
@@ -182,6 +210,7 @@ const struct table_column persistent_volume_columns[] = {
 	{ .name = "Status", .cell = cell_pv_status },
 	{ .name = "Claim", .cell = cell_pv_claim },
 	{ .name = "StorageClass", .cell = cell_pv_class },
+	{ .name = "VolumeAttributesClass", .cell = cell_pv_attributes },
 	{ .name = "Reason", .cell = cell_pv_reason },
 	{ .name = "Age", .cell = cell_age },
 	{ .name = "VolumeMode", .priority = 1, .cell = cell_pv_mode },
@@ -234,6 +263,11 @@ static void cell_claim_mode(const struct table_source *source, char text[TABLE_C
 	put(text, volume_mode_name(source->object->claim->mode), "<unset>");
 }
 
+static void cell_claim_attributes(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->claim->attributes_class, "<unset>");
+}
+
 const struct table_column claim_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Status", .cell = cell_claim_status },
@@ -241,6 +275,7 @@ const struct table_column claim_columns[] = {
 	{ .name = "Capacity", .cell = cell_claim_capacity },
 	{ .name = "Access Modes", .cell = cell_claim_access_modes },
 	{ .name = "StorageClass", .cell = cell_claim_class },
+	{ .name = "VolumeAttributesClass", .cell = cell_claim_attributes },
 	{ .name = "Age", .cell = cell_age },
 	{ .name = "VolumeMode", .priority = 1, .cell = cell_claim_mode },
 	{ .name = "Request",

@@ -407,6 +407,8 @@ int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, stru
 	volume->access_modes = access_modes_decode(json_get(spec, "accessModes"));
 	volume->mode = volume_mode_decode(json_get(spec, "volumeMode"));
 	volume->storage_class = arena_string(arena, storage_class_of(tree));
+	volume->attributes_class =
+		arena_string(arena, json_string(json_get(spec, "volumeAttributesClassName"), ""));
 	volume->reclaim_policy = (enum reclaim_policy) name_position(
 		reclaim_policy_names,
 		json_string(json_get(spec, "persistentVolumeReclaimPolicy"), ""));

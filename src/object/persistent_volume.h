@@ -54,7 +54,7 @@ struct persistent_volume {
 	struct quantity capacity;  /* capacity.storage */
 	unsigned int access_modes; /* set of enum access_mode */
 	enum volume_mode mode;
-	const char *storage_class;
+	const char *storage_class, *attributes_class;
 	enum reclaim_policy reclaim_policy;
 	/* The annotation volume.beta.kubernetes.io/mount-options, where present even if empty, else
 	 * spec.mountOptions; in their order. */
@@ -83,7 +83,7 @@ struct persistent_volume_claim {
 	const struct object *object;
 	const char *volume_name;
 	bool has_storage_class; /* "" counts as set */
-	const char *storage_class;
+	const char *storage_class, *attributes_class;
 	unsigned int access_modes;
 	enum volume_mode mode;
 	struct quantity request;               /* resources.requests.storage */

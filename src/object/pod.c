@@ -258,6 +258,31 @@ static bool containers_terminated(const struct cJSON *spec, const struct cJSON *
 	return all_ended(containers, &index);
 }
 
+static bool is_true_condition(const struct cJSON *conditions, const char *type)
+{
+	for (const struct cJSON *item = json_first(conditions); item; item = json_next(item)) {
+		if (strcmp(json_string(json_get(item, "type"), ""), type) == 0)
+			return strcmp(json_string(json_get(item, "status"), ""), "True") == 0;
+	}
+	return false;
+}
+
+/* Gates times conditions, so there are only so many of either that count. */
+static void decode_gates(const struct cJSON *tree, struct pod *pod)
+{
+	enum { GATES_MAX = 32 };
+	const struct cJSON *gates = json_get_path(tree, "spec.readinessGates");
+	const struct cJSON *conditions = json_get_path(tree, "status.conditions");
+
+	for (const struct cJSON *item = json_first(gates);
+	     item && pod->readiness_gate_count < GATES_MAX; item = json_next(item)) {
+		const char *type = json_string(json_get(item, "conditionType"), "");
+
+		pod->readiness_gate_count++;
+		pod->readiness_gates_passed += is_true_condition(conditions, type) ? 1 : 0;
+	}
+}
+
 static void decode_status(const struct cJSON *tree, struct arena *arena, struct pod *pod)
 {
 	const struct cJSON *status = json_get(tree, "status");
@@ -265,6 +290,10 @@ static void decode_status(const struct cJSON *tree, struct arena *arena, struct 
 
 	pod->phase = arena_string(arena, json_string(json_get(status, "phase"), ""));
 	pod->reason = arena_string(arena, json_string(json_get(status, "reason"), ""));
+	pod->address = arena_string(arena, json_string(json_get(status, "podIP"), ""));
+	pod->nominated_node_name =
+		arena_string(arena, json_string(json_get(status, "nominatedNodeName"), ""));
+	decode_gates(tree, pod);
 	pod->containers_terminated = containers_terminated(json_get(tree, "spec"), status, arena);
 	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
 		int64_t restarts = 0;

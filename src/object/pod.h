@@ -88,6 +88,9 @@ struct pod {
 	const char *phase;                       /* "" when there is no status */
 	const char *reason;                      /* status.reason */
 	unsigned int ready_count, restart_count; /* over status.containerStatuses */
+	const char *address;                     /* status.podIP */
+	const char *nominated_node_name;         /* status.nominatedNodeName */
+	unsigned int readiness_gate_count, readiness_gates_passed;
 	const struct pod_volume *volumes;
 	size_t volume_count;
 	const struct pod_container *containers; /* init, regular, ephemeral in this order */

@@ -51,7 +51,8 @@ static void assert_row(const char *yaml, const char *columns, const char *cells)
 
 static void test_pods(void **state)
 {
-	static const char columns[] = "Name|Ready|Status|Restarts|Age|Node|";
+	static const char columns[] =
+		"Name|Ready|Status|Restarts|Age|IP|Node|Nominated Node|Readiness Gates|";
 
 	assert_row(
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: web, creationTimestamp: '" CREATED_TEXT
@@ -59,54 +60,62 @@ static void test_pods(void **state)
 		"[{name: i}]}\n"
 		"status: {phase: Running, containerStatuses: [{name: a, ready: true, "
 		"restartCount: 3}, {name: b, ready: false, restartCount: 1}]}\n",
-		columns, "web|1/2|Running|4|5h|n1|");
+		columns, "web|1/2|Running|4|5h|<none>|n1|<none>|<none>|");
 	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: "
 		   "a}]}\n",
-		   columns, "web|0/1|Pending|0|<unknown>|<none>|");
+		   columns, "web|0/1|Pending|0|<unknown>|<none>|<none>|<none>|<none>|");
 	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: "
 		   "a}]}\n"
 		   "status: {phase: Failed, reason: Evicted}\n",
-		   columns, "web|0/1|Evicted|0|<unknown>|<none>|");
+		   columns, "web|0/1|Evicted|0|<unknown>|<none>|<none>|<none>|<none>|");
 	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web, deletionTimestamp: "
 		   "'" CREATED_TEXT
 		   "'}\nspec: {containers: [{name: a}]}\nstatus: {phase: Running}\n",
-		   columns, "web|0/1|Terminating|0|<unknown>|<none>|");
+		   columns, "web|0/1|Terminating|0|<unknown>|<none>|<none>|<none>|<none>|");
+	assert_row("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: "
+		   "a}], readinessGates: [{conditionType: x}, {conditionType: z}]}\n"
+		   "status: {phase: Running, podIP: 10.0.0.7, nominatedNodeName: n2, conditions: "
+		   "[{type: z, status: 'True'}, {type: x, status: 'False'}]}\n",
+		   columns, "web|0/1|Running|0|<unknown>|10.0.0.7|<none>|n2|1/2|");
 }
 
 static void test_volumes(void **state)
 {
 	static const char columns[] =
-		"Name|Capacity|Access Modes|Reclaim Policy|Status|Claim|StorageClass|Reason|Age|"
+		"Name|Capacity|Access Modes|Reclaim "
+		"Policy|Status|Claim|StorageClass|VolumeAttributesClass|Reason|Age|"
 		"VolumeMode|Source|";
 
-	assert_row("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec:\n"
-		   "  capacity: {storage: 1.5Gi}\n"
-		   "  accessModes: [ReadWriteMany, ReadOnlyMany, ReadWriteOnce]\n"
-		   "  hostPath: {path: /x}\n  storageClassName: fast\n"
-		   "  claimRef: {namespace: ns, name: data}\n"
-		   "status: {phase: Failed, reason: Why}\n",
-		   columns,
-		   "pv|1536Mi|RWO,ROX,RWX|Retain|Failed|ns/data|fast|Why|<unknown>|Filesystem|"
-		   "hostPath|");
+	assert_row(
+		"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec:\n"
+		"  capacity: {storage: 1.5Gi}\n"
+		"  accessModes: [ReadWriteMany, ReadOnlyMany, ReadWriteOnce]\n"
+		"  hostPath: {path: /x}\n  storageClassName: fast\n"
+		"  claimRef: {namespace: ns, name: data}\n"
+		"status: {phase: Failed, reason: Why}\n",
+		columns,
+		"pv|1536Mi|RWO,ROX,RWX|Retain|Failed|ns/data|fast|<unset>|Why|<unknown>|Filesystem|"
+		"hostPath|");
 	assert_row("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec:\n"
 		   "  capacity: {storage: 1000}\n  accessModes: [ReadWriteOncePod]\n"
 		   "  nfs: {server: s, path: /}\n",
-		   columns, "pv|1000|RWOP|Retain|Pending||||<unknown>|Filesystem|nfs|");
+		   columns, "pv|1000|RWOP|Retain|Pending|||<unset>||<unknown>|Filesystem|nfs|");
 }
 
 static void test_claims(void **state)
 {
-	static const char columns[] = "Name|Status|Volume|Capacity|Access Modes|StorageClass|Age|"
-				      "VolumeMode|Request|";
+	static const char columns[] =
+		"Name|Status|Volume|Capacity|Access Modes|StorageClass|VolumeAttributesClass|Age|"
+		"VolumeMode|Request|";
 
 	assert_row("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c}\nspec:\n"
 		   "  accessModes: [ReadWriteOnce]\n  resources: {requests: {storage: 1Gi}}\n"
 		   "  volumeName: pv\n  storageClassName: x\n"
 		   "status: {phase: Bound, capacity: {storage: 2Gi}}\n",
-		   columns, "c|Bound|pv|2Gi|RWO|x|<unknown>|Filesystem|1Gi|");
+		   columns, "c|Bound|pv|2Gi|RWO|x|<unset>|<unknown>|Filesystem|1Gi|");
 	assert_row("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c}\nspec:\n"
 		   "  accessModes: [ReadWriteOnce]\n  resources: {requests: {storage: 1Gi}}\n",
-		   columns, "c|Pending|||||<unknown>|Filesystem|1Gi|");
+		   columns, "c|Pending|||||<unset>|<unknown>|Filesystem|1Gi|");
 }
 
 static void test_classes(void **state)
