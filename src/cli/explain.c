@@ -82,7 +82,7 @@ static void say_step(struct cli *cli, const struct cJSON *row)
 	(void) json_int64(json_get(row, "attempts"), &attempts);
 	sentence_since(text_of(row, "since"), since);
 	say(cli, "Step '%s' is running%s%s%s%s%s%s%s.", text_of(row, "step"),
-	    *stage ? ", at '" : "", stage, *stage ? "'" : "", *since ? ", since " : "", since,
+	    *stage ? ", at '" : "", stage, *stage ? "'" : "", *since ? ", for " : "", since,
 	    *progress ? ": " : "", progress);
 	if (attempts > 0)
 		say(cli, "%lld earlier %s failed.", (long long) attempts,
@@ -146,7 +146,7 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 /* ---- a pod ---- */
 
 /* A daemon that knows no holds yet has none. */
-static bool explain_holds(struct cli *cli, const char *base)
+static bool explain_holds(struct cli *cli, const char *pod, const char *base)
 {
 	cleanup_json struct cJSON *tree = NULL;
 	cleanup_free char *path = NULL;
@@ -165,13 +165,14 @@ static bool explain_holds(struct cli *cli, const char *base)
 		(void) json_int64(json_get(hold, "pid"), &pid);
 		sentence_since(text_of(hold, "since"), since);
 		say(cli, "Container '%s' holds the pod%s%s: none of its volumes is taken away.",
-		    text_of(hold, "container"), *since ? " since " : "", since);
+		    text_of(hold, "container"), *since ? ", for " : "", since);
 		if (pid > 0)
 			say(cli, "That ends with process %lld.", (long long) pid);
 		else if (*text_of(hold, "cgroup"))
 			say(cli, "That ends when cgroup '%s' is empty.", text_of(hold, "cgroup"));
 		else
-			say(cli, "That ends with: podvolctl release.");
+			say(cli, "That ends with: podvolctl release %s %s.", pod,
+			    text_of(hold, "id"));
 		say_end(cli);
 	}
 	return json_count(json_get(tree, "items")) > 0;
@@ -196,8 +197,8 @@ static void explain_manifest(struct cli *cli, const char *name_space, const char
 			continue;
 		(void) json_int64(json_get(item, "line"), &line);
 		sentence_since(text_of(item, "since"), since);
-		say(cli, "Its manifest '%s' is refused%s%s, for line %lld: %s.",
-		    text_of(item, "file"), *since ? " since " : "", since, (long long) line,
+		say(cli, "Its manifest '%s' is refused%s%s, because of line %lld: %s.",
+		    text_of(item, "file"), *since ? ", for " : "", since, (long long) line,
 		    text_of(item, "text"));
 		say(cli, "Until the file is mended, what was accepted before stays in force.");
 		say_end(cli);
@@ -221,7 +222,7 @@ static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *row
 	bool is_held;
 
 	split_pod(*known_as ? known_as : pod, name_space, name);
-	is_held = explain_holds(cli, base);
+	is_held = explain_holds(cli, *known_as ? known_as : pod, base);
 	explain_manifest(cli, name_space, name);
 	if (!row) {
 		say(cli, "Pod '%s/%s' is stored and has no volumes that podvold has to mount.",
