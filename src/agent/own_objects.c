@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,14 +232,18 @@ static int visit(const struct object *object, void *userdata)
 	return 0;
 }
 
-static unsigned int namespaced_kinds(void)
+/* An event tells of what is there or was: it must not bring a deleted namespace back. */
+static bool makes_namespaces(enum object_kind kind)
+{
+	return kind_row(kind)->namespaced && !kind_row(kind)->in_memory;
+}
+
+static unsigned int kinds_that_make_namespaces(void)
 {
 	unsigned int kinds = 0;
 
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		if (kind_row((enum object_kind) kind)->namespaced)
-			kinds |= 1U << kind;
-	}
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		kinds |= makes_namespaces((enum object_kind) kind) ? 1U << kind : 0;
 	return kinds;
 }
 
@@ -265,11 +270,11 @@ static int look_again(struct own_objects *own)
 {
 	own->watch = store_watch_free(own->watch);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		if (kind_row((enum object_kind) kind)->namespaced)
+		if (makes_namespaces((enum object_kind) kind))
 			(void) store_list(own->store, (enum object_kind) kind, NULL, visit, own);
 	}
-	return store_watch_new(own->store, namespaced_kinds(), store_resource_version(own->store),
-			       on_change, own, &own->watch);
+	return store_watch_new(own->store, kinds_that_make_namespaces(),
+			       store_resource_version(own->store), on_change, own, &own->watch);
 }
 
 int own_objects_new(struct store *store, const struct config *config, struct own_objects **ret)

@@ -7,8 +7,9 @@
  * further labels) stays.
  *
  * A cluster refuses objects of a namespace that does not exist. Here manifests may name whatever
- * namespace they like, so a Namespace appears with the first object that names it; "default" and
- * "kube-system" are always there. Nothing is ever deleted here. The loop thread only.
+ * namespace they like, so a Namespace appears with the first object that names it, events and
+ * leases apart; "default" and "kube-system" are always there. Nothing is ever deleted here. The
+ * loop thread only.
  */
 #ifndef PODVOL_AGENT_OWN_OBJECTS_H
 #define PODVOL_AGENT_OWN_OBJECTS_H

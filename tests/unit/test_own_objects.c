@@ -139,6 +139,20 @@ static void test_a_namespace_comes_with_its_first_object(void **state)
 	(void) own_objects_free(own);
 }
 
+static void test_events_and_leases_make_none(void **state)
+{
+	struct store_world *world = *state;
+	struct own_objects *own = begin(world);
+	cleanup_object const struct object *lease =
+		object_of("{'apiVersion':'coordination.k8s.io/v1','kind':'Lease','metadata':"
+			  "{'name':'l','namespace':'gone'}}");
+
+	assert_int_equal(world_create(world, lease), 0);
+	settle(world);
+	assert_false(has_namespace(world, "gone"));
+	(void) own_objects_free(own);
+}
+
 /* Many objects of many namespaces at once, more than one group of the store. */
 static void test_a_burst(void **state)
 {
@@ -175,6 +189,7 @@ int main(void)
 		IN_STORE(test_what_others_wrote_stays),
 		IN_STORE(test_namespaces_that_are_always_there),
 		IN_STORE(test_a_namespace_comes_with_its_first_object),
+		IN_STORE(test_events_and_leases_make_none),
 		IN_STORE(test_a_burst),
 	};
 
