@@ -226,5 +226,21 @@ def odd_paths(n, runtime):
         assert f"file {at} in {path}\n" in said, f"{path}: {said}"
 
 
+def lost_flags_are_refused(n, runtime):
+    """Where the runtime drops noexec from a mount that it makes read-only, there are no words for such a one."""
+    source = n.source("data")
+    main = container("main", [("data", "/data", {"readOnly": True})])
+    apply(n, volume("data", source, mountOptions=["noexec"]), claim("data"),
+          pod("web", {"data": claimed("data")}, containers=[main]))
+    n.start()
+    done = runtime.ask(n, "web", "main", status=1)
+    assert "noexec" in done.stderr, done.stderr
+    path = n.volumes()[0]["path"]
+    words = [f"--mount=type=bind,source={path},target=/data,readonly"]
+    said = subprocess.run(runtime.command(n, "web", "main", "grep ' /data ' /proc/self/mounts", False, 0, words),
+                          capture_output=True, text=True).stdout
+    assert " ro," in said and "noexec" not in said, f"it keeps noexec by now, so it need not be refused: {said}"
+
+
 CASES = (reads_and_writes, each_container_has_its_own, sub_paths, recursive_read_only, recursive_read_only_is_refused,
          propagation_from_the_host, propagation_to_the_host, block_device, noexec, groups, odd_paths)

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Container runtimes for system tests: crun, podman and systemd-nspawn, each by the words of its format.
+"""Container runtimes for system tests: crun, podman, docker and systemd-nspawn, each by the words of its format.
 
 A container has a root file system of its own, made here of busybox and nothing else, and the mounts,
 devices and groups that podvold says. Everything a runtime stores lies in the node's temporary directory.
 Hybrid control groups, which these runtimes refuse, are hidden under a cgroup2 in the mount namespace of
 the test; limits of resources are not what is tested.
 """
+import atexit
 import json
 import os
 import shutil
 import subprocess
+import tempfile
 
 import node
-from node import Skip, equal
+from node import Skip, equal, eventually
 
 BUSYBOX = "/bin/busybox"
 APPLETS = ("cat", "dd", "grep", "head", "id", "ls", "mkdir", "mount", "printf", "sh", "sync", "test", "usleep")
@@ -42,12 +44,12 @@ def prepare():
         raise Skip(f"no cgroup2: {done.stderr.strip()}")
 
 
-def root_file_system(n):
+def root_file_system(top):
     """A fresh one for each container: a runtime makes its mount points there."""
     number = 0
-    while os.path.exists(os.path.join(n.top, f"rootfs{number}")):
+    while os.path.exists(os.path.join(top, f"rootfs{number}")):
         number += 1
-    root = os.path.join(n.top, f"rootfs{number}")
+    root = os.path.join(top, f"rootfs{number}")
     for directory in ("bin", "dev", "etc", "proc", "run", "sys", "tmp", "usr/lib", "var/tmp"):
         os.makedirs(os.path.join(root, directory))
     os.chmod(os.path.join(root, "tmp"), 0o1777)
@@ -110,7 +112,7 @@ class Crun(Runtime):
             "process": {"user": {"uid": user, "gid": user}, "args": ["/bin/sh", "-c", script], "cwd": "/",
                         "env": ["PATH=/bin"], "capabilities": {"bounding": capabilities, "effective": capabilities,
                                                                "permitted": capabilities}},
-            "root": {"path": root_file_system(n)},
+            "root": {"path": root_file_system(n.top)},
             "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
                        {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]}],
             "linux": {"namespaces": [{"type": "pid"}, {"type": "mount"}, {"type": "ipc"}],
@@ -156,7 +158,7 @@ class Podman(Runtime):
                 "--events-backend=none", "--runtime=crun", "run", "--rm", "--network=none", "--cgroups=disabled",
                 "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096", "--env=PATH=/bin", f"--user={user}",
                 *(["--privileged"] if privileged else []), *self.words(n, pod, container),
-                "--rootfs", root_file_system(n), "/bin/sh", "-c", script]
+                "--rootfs", root_file_system(n.top), "/bin/sh", "-c", script]
 
 
 class Nspawn(Runtime):
@@ -168,7 +170,67 @@ class Nspawn(Runtime):
 
     def command(self, n, pod, container, script, privileged, user):
         return ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe", "--as-pid2",
-                f"--directory={root_file_system(n)}", *self.words(n, pod, container), "/bin/sh", "-c", script]
+                f"--directory={root_file_system(n.top)}", *self.words(n, pod, container), "/bin/sh", "-c", script]
+
+
+class Docker(Runtime):
+    """Debian's docker, whose dockerd is started once for all tests of a file, on a directory of its own."""
+    format = "docker"
+    program = "/usr/bin/docker"
+    no_recursive = ("Enabled",)  # a word of Docker 25; this one is 20.10
+    recursive = {"Disabled": "writable below", "IfPossible": "writable below"}
+    keeps_flags = False
+    cannot = ("recursive_read_only_is_refused",)
+    # All that the case needs: --privileged also gives what a machine may have taken from root itself.
+    privileges = ("--cap-add=SYS_ADMIN", "--security-opt=apparmor=unconfined", "--security-opt=seccomp=unconfined")
+    host = None
+
+    def __init__(self):
+        super().__init__()
+        if not Docker.host:
+            self.start_engine()
+
+    def start_engine(self):
+        if not shutil.which("dockerd"):
+            raise Skip("dockerd is not installed")
+        top = tempfile.mkdtemp(prefix="podvol-docker.", dir=node.TEMPORARY)
+        host = f"unix://{top}/docker.sock"
+        with open(os.path.join(top, "log"), "wb") as log:
+            engine = subprocess.Popen(
+                ["dockerd", "--bridge=none", "--iptables=false", "--storage-driver=vfs", f"--data-root={top}/data",
+                 f"--exec-root={top}/exec", f"--pidfile={top}/pid", f"--host={host}"], stdout=log, stderr=log)
+        atexit.register(self.end_engine, engine, top)
+        try:
+            eventually(lambda: engine.poll() is not None or self.docker(host, "version").returncode == 0, what="dockerd")
+        except AssertionError:
+            engine.poll()
+        if engine.returncode is not None or self.docker(host, "version").returncode != 0:
+            with open(os.path.join(top, "log"), encoding="utf-8", errors="replace") as log:
+                raise Skip(f"dockerd does not run here: {log.read()[-300:]}")
+        Docker.host = host
+        archive = subprocess.Popen(["tar", "-C", root_file_system(top), "-c", "."], stdout=subprocess.PIPE)
+        done = self.docker(host, "import", "-", "box", stdin=archive.stdout)
+        archive.wait()
+        equal(done.returncode, 0, f"docker import: {done.stderr}")
+
+    @staticmethod
+    def docker(host, *words, **more):
+        return subprocess.run(["/usr/bin/docker", "-H", host, *words], capture_output=True, text=True, **more)
+
+    @staticmethod
+    def end_engine(engine, top):
+        engine.terminate()
+        engine.wait(PATIENCE)
+        for point in sorted(node.mountinfo(top), key=len, reverse=True):
+            subprocess.run(["umount", "-l", point], check=False)
+        subprocess.run(["rm", "-rf", "--one-file-system", top], check=False)
+        if os.path.isdir("/sys/fs/cgroup/docker"):  # what it made for all of its containers
+            os.rmdir("/sys/fs/cgroup/docker")
+
+    def command(self, n, pod, container, script, privileged, user, words=None):
+        return ["/usr/bin/docker", "-H", self.host, "run", "--rm", "--network=none", "--env=PATH=/bin",
+                f"--user={user}", *(self.privileges if privileged else []),
+                *(words or self.words(n, pod, container)), "box", "/bin/sh", "-c", script]
 
 
 # ---- a file of tests ----
