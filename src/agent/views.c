@@ -89,9 +89,15 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 {
 	char progress[PROGRESS_TEXT_BYTES];
 	struct operation_view view;
+	struct failure why;
 
-	if (!volume_row_operation(agent, row, &view))
+	if (!volume_row_operation(agent, row, &view)) {
+		if (!volume_row_is_held(agent, row, &why))
+			return;
+		(void) json_set_string(item, "step", "wait");
+		(void) json_set_string(item, "error", why.text);
 		return;
+	}
 	progress_text(&view, monotonic_usec(), progress);
 	if (*progress)
 		(void) json_set_string(item, "progress", progress);
@@ -154,29 +160,40 @@ static int collect(const struct volume_row *row, void *userdata)
 	return 0;
 }
 
-/* What kept a volume out of the table altogether: errors of looking it up. */
+/* A volume that is in no table. */
+static void add_missing(struct collection *collection, const struct object *pod, const char *volume,
+			const char *step, const char *error)
+{
+	struct cJSON *item = json_add_object(collection->items, NULL);
+	char key[POD_KEY_BYTES];
+
+	(void) json_set_string(item, "pod", pod_key(pod->pod, key));
+	(void) json_set_string(item, "podUID", pod->meta.uid);
+	(void) json_set_string(item, "volume", volume);
+	(void) json_set_string(item, "uniqueName", "");
+	(void) json_set_string(item, "plugin", "");
+	(void) json_set_string(item, "source", "");
+	(void) json_set_string(item, "path", "");
+	(void) json_set_bool(item, "readOnly", false);
+	(void) json_set_bool(item, "wanted", true);
+	(void) json_set_string(item, "state", mount_state_name(MOUNT_ABSENT));
+	(void) json_set_string(item, "step", step);
+	(void) json_set_string(item, "error", error);
+}
+
+/* What kept a volume out of the table altogether: errors of looking it up, or a pod before this
+ * one. */
 static void collect_errors(struct collection *collection, const struct object *pod)
 {
 	const struct desired_errors *errors =
 		desired_errors(collection->agent->desired, pod->meta.uid);
-	char key[POD_KEY_BYTES];
+	struct failure why;
 
-	for (size_t i = 0; errors && i < errors->count; i++) {
-		struct cJSON *item = json_add_object(collection->items, NULL);
-
-		(void) json_set_string(item, "pod", pod_key(pod->pod, key));
-		(void) json_set_string(item, "podUID", pod->meta.uid);
-		(void) json_set_string(item, "volume", errors->volumes[i]);
-		(void) json_set_string(item, "uniqueName", "");
-		(void) json_set_string(item, "plugin", "");
-		(void) json_set_string(item, "source", "");
-		(void) json_set_string(item, "path", "");
-		(void) json_set_bool(item, "readOnly", false);
-		(void) json_set_bool(item, "wanted", true);
-		(void) json_set_string(item, "state", mount_state_name(MOUNT_ABSENT));
-		(void) json_set_string(item, "step", "look_up");
-		(void) json_set_string(item, "error", errors->texts[i]);
-	}
+	for (size_t i = 0; errors && i < errors->count; i++)
+		add_missing(collection, pod, errors->volumes[i], "look_up", errors->texts[i]);
+	if (agent_explain_pod_wait(collection->agent, pod, &why))
+		for (size_t i = 0; i < pod->pod->volume_count; i++)
+			add_missing(collection, pod, pod->pod->volumes[i].name, "wait", why.text);
 }
 
 static int collect_errors_of_pod(const struct object *pod, void *userdata)

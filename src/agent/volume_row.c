@@ -154,12 +154,13 @@ static bool explain_other_pod(const struct agent *agent, const struct volume_row
 }
 
 /* What keeps a step from beginning at all. */
-static bool explain_hold(const struct agent *agent, const struct volume_row *row,
-			 struct failure *ret)
+bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
+			struct failure *ret)
 {
 	struct unstage_view gate;
 	struct failure why;
 
+	assert(agent && row && ret);
 	if (row->want_pod)
 		return explain_other_pod(agent, row, ret);
 	if (agent_explain_hold(agent, row->pod_uid, &why)) {
@@ -184,7 +185,7 @@ void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 
 	assert(agent && row && ret);
 	if (!volume_row_operation(agent, row, &view)) {
-		if (explain_hold(agent, row, ret))
+		if (volume_row_is_held(agent, row, ret))
 			return;
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
 				    row->outer_name);

@@ -166,6 +166,30 @@ static int print_problems(struct cli *cli, const char *pod)
 	return 0;
 }
 
+/* ---- holds ---- */
+
+/* Nothing where nobody holds the pod: most people have never heard of holds. */
+static int print_holds(struct cli *cli, const char *pod)
+{
+	cleanup_free char *path = NULL;
+	struct podvol_table *holds = NULL;
+	int r;
+
+	if (asprintf(&path, "/podvol/v1/pods/%s/holds", pod) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	r = podvol_table_get(cli->podvol, path, &holds);
+	if (r < 0)
+		return r;
+	if (podvol_table_rows(holds) > 0) {
+		(void) fputs("Holds:\n", cli->out);
+		cli_print_table(cli, holds, 0, false);
+	}
+	podvol_table_free(holds);
+	return 0;
+}
+
 /* ---- a pod ---- */
 
 static void print_pod_head(struct cli *cli, const char *pod, const char *uid)
@@ -223,7 +247,9 @@ static int describe_pod(struct cli *cli, const char *word)
 	if (pod) {
 		print_pod_head(cli, pod, uid);
 		print_pod_volumes(cli, volumes);
-		r = print_problems(cli, pod);
+		r = print_holds(cli, asked);
+		if (r >= 0)
+			r = print_problems(cli, pod);
 		if (r >= 0)
 			r = print_events_of_pod(cli, pod);
 	} else {

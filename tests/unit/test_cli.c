@@ -33,6 +33,9 @@ static const char manifests_table[] =
 	"{\"cells\":[\"b.yaml\",\"1\",\"Pod\",\"-\",\"web2\",\"bad\"]},"
 	"{\"cells\":[\"c.yaml\",\"1\",\"Pod\",\"edge\",\"web\",\"bad\"]},"
 	"{\"cells\":[\"web.yaml\",\"5\",\"Pod\",\"-\",\"web\",\"bad\"]}]}";
+static const char holds_table[] =
+	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"ID\"},{\"name\":\"Container\"}],"
+	"\"rows\":[{\"cells\":[\"0123456789\",\"main\"]}]}";
 static const char applied_table[] =
 	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Kind\"},{\"name\":\"Namespace\"},{"
 	"\"name\":\"Name\"},{\"name\":\"UID\"},{\"name\":\"Result\"}],\"rows\":[{\"cells\":["
@@ -285,6 +288,7 @@ static void test_direct(void **state)
 static void test_describe(void **state)
 {
 	const struct answer list[] = {
+		{ "GET /podvol/v1/pods/u-1/holds", 0, 200, holds_table },
 		{ "GET /podvol/v1/pods/", 0, 200, volumes_table },
 		{ "GET /podvol/v1/volumes/", 0, 200, volumes_table },
 		{ "GET /podvol/v1/manifests", 0, 200, manifests_table },
@@ -294,6 +298,7 @@ static void test_describe(void **state)
 	assert_int_equal(RUN(list, "describe pod u-1"), EXIT_DONE);
 	assert_string_equal(sent,
 			    "GET /podvol/v1/pods/u-1/volumes\n"
+			    "GET /podvol/v1/pods/u-1/holds\n"
 			    "GET /podvol/v1/manifests\n"
 			    "GET /api/v1/namespaces/default/events?fieldSelector=involvedObject."
 			    "kind%3DPod%2CinvolvedObject.name%3Dweb\n");
@@ -315,6 +320,9 @@ static void test_describe(void **state)
 				      "    Error:          -\n"
 				      "    Attempts:       -\n"
 				      "    Next retry:     -\n"
+				      "Holds:\n"
+				      "ID           CONTAINER\n"
+				      "0123456789   main\n"
 				      "Manifest refused:\n"
 				      "  File:             web.yaml\n"
 				      "  Line:             5\n"

@@ -32,6 +32,16 @@ void __wrap_populator_pod(struct populator *populator, const char *name_space, c
 bool __wrap_operation_look(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret);
 
+bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
+			      const char *pod_uid, struct unstage_view *ret);
+
+/* What holds a device back is another test's. */
+bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
+			      const char *pod_uid, struct unstage_view *ret)
+{
+	return false;
+}
+
 const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
 				      const char *name_space, const char *name)
 {
@@ -354,6 +364,37 @@ static void test_timeout_tells_a_look_up_error(void **state)
 	assert_why(fixture, "not bound");
 }
 
+/* The pod wants it no more, its container lives. */
+static void test_hold_in_the_way_is_named(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct hold fields = {
+		.id = "0123456789",
+		.kind = HOLD_PROCESS,
+		.pod_uid = "uid-1",
+		.pod_namespace = "default",
+		.pod_name = "web",
+		.container = "main",
+		.cgroup = "",
+		.pid = getpid(),
+	};
+	const struct hold *hold;
+	char expected[256];
+
+	want_volume(fixture);
+	publish(fixture, 0, ERROR_FINAL);
+	desired_remove(fixture->agent.desired, "fake/uid-1-data", "uid-1");
+	assert_int_equal(holds_add(fixture->agent.holds.table, &fields, &hold, NULL), 0);
+	start(fixture, WAIT_UNMOUNTED, 0);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+	(void) snprintf(expected, sizeof(expected),
+			"volume 'data': stays mounted, container 'main' lives: process %d ",
+			(int) getpid());
+	assert_non_null(strstr(fixture->why.text, expected));
+	assert_non_null(strstr(fixture->why.text, ", hold 0123456789"));
+}
+
 static void test_unmounted_is_not_awaited_in_vain(void **state)
 {
 	struct fixture *fixture = *state;
@@ -458,6 +499,7 @@ int main(void)
 		WITH_TABLES(case_310_look_up_error_ends_the_wait_when_it_stands),
 		WITH_TABLES(test_look_up_error_that_heals),
 		WITH_TABLES(test_timeout_tells_a_look_up_error),
+		WITH_TABLES(test_hold_in_the_way_is_named),
 		WITH_TABLES(test_unmounted_is_not_awaited_in_vain),
 		WITH_TABLES(test_pod_that_goes_ends_the_wait),
 		WITH_TABLES(test_one_volume_is_waited_for_under_each_of_its_names),

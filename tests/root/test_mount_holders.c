@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_mount_holders - who has a file system in another mount namespace, on the real kernel
+ *
+ * Each stranger is a child with a mount namespace of its own that changes it as a test says.
+ */
+#include "sandbox.h"
+
+#include "base/cleanup.h"
+#include "mount/mount_holders.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { CROWD = 300 };
+
+/* A namespace whose mounts get @propagation, then @change; waits for its end. */
+static pid_t stranger(const char *name, unsigned long propagation, int (*change)(void))
+{
+	int ready[2];
+	char byte = 1;
+	pid_t pid;
+
+	assert_return_code(pipe2(ready, O_CLOEXEC), errno);
+	pid = fork();
+	assert_return_code(pid, errno);
+	if (pid == 0) {
+		(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void) prctl(PR_SET_NAME, name);
+		if (propagation && unshare(CLONE_NEWNS) == 0 &&
+		    mount(NULL, "/", NULL, MS_REC | propagation, NULL) == 0)
+			byte = 0;
+		if (!propagation)
+			byte = 0;
+		if (change && change() < 0)
+			byte = 2;
+		(void) !write(ready[1], &byte, 1);
+		for (;;)
+			(void) pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(byte, 0);
+	(void) close(ready[0]);
+	(void) close(ready[1]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* A shared directory with a file system mounted in it, as the root directory and a stage are. */
+static void mount_volume(void)
+{
+	sandbox_mkdir("root", 0755);
+	assert_return_code(mount(sandbox_path("root"), sandbox_path("root"), NULL, MS_BIND, NULL),
+			   errno);
+	assert_return_code(mount(NULL, sandbox_path("root"), NULL, MS_SHARED, NULL), errno);
+	sandbox_mkdir("root/stage", 0755);
+	sandbox_mkdir("inside", 0755);
+	assert_return_code(mount("volume", sandbox_path("root/stage"), "tmpfs", 0, NULL), errno);
+}
+
+static void unmount_volume(void)
+{
+	(void) umount2(sandbox_path("root/stage"), MNT_DETACH);
+	assert_return_code(umount2(sandbox_path("root"), MNT_DETACH), errno);
+}
+
+static struct mount_holder search(const char *mount_point)
+{
+	struct mount_holder holder = { .mount_point = mount_point };
+	struct failure why = { 0 };
+
+	if (mount_holders_search(&holder, 1, &why) < 0)
+		fail_msg("%s", why.text);
+	return holder;
+}
+
+static void expect_nobody(void)
+{
+	struct mount_holder holder = search(sandbox_path("root/stage"));
+
+	if (holder.found)
+		fail_msg("process %d '%s' at '%s'", (int) holder.pid, holder.command, holder.where);
+	assert_int_equal(holder.pid_fd, -EBADF);
+}
+
+static void expect_holder(pid_t pid, const char *where)
+{
+	struct mount_holder holder = search(sandbox_path("root/stage"));
+	struct pollfd poll_fd = { .fd = holder.pid_fd, .events = POLLIN };
+
+	assert_true(holder.found);
+	assert_int_equal(holder.pid, pid);
+	assert_string_equal(holder.where, where);
+	assert_string_equal(holder.command, "stranger");
+	assert_true(holder.mount_namespace > 0);
+	assert_true(holder.pid_fd >= 0);
+	assert_int_equal(poll(&poll_fd, 1, 0), 0);
+	(void) close(holder.pid_fd);
+}
+
+static void test_private_copy_is_found(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	expect_nobody();
+	pid = stranger("stranger", MS_PRIVATE, NULL);
+	expect_holder(pid, sandbox_path("root/stage"));
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+static int bind_inside(void)
+{
+	if (mount(sandbox_path("root/stage"), sandbox_path("inside"), NULL, MS_BIND, NULL) < 0)
+		return -1;
+	return umount2(sandbox_path("root/stage"), MNT_DETACH);
+}
+
+/* As a container has it: bound elsewhere, and the host's copy taken away. */
+static void test_bind_elsewhere_is_found(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_PRIVATE, bind_inside);
+	expect_holder(pid, sandbox_path("inside"));
+	end(pid);
+	unmount_volume();
+}
+
+/* What the kernel takes away with ours: after our unmount it is gone. */
+static void test_slave_goes_with_ours(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_SLAVE, NULL);
+	expect_nobody();
+	end(pid);
+	unmount_volume();
+}
+
+static int become_slave_of_slave(void)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0)
+		return -1;
+	if (fork() == 0) {
+		(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+			_exit(1);
+		for (;;)
+			(void) pause();
+	}
+	return 0;
+}
+
+static void test_slave_of_a_slave_goes_with_ours(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_SLAVE, become_slave_of_slave);
+	(void) nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	expect_nobody();
+	end(pid);
+	unmount_volume();
+}
+
+static int bind_in_slave(void)
+{
+	return mount(sandbox_path("root/stage"), sandbox_path("inside"), NULL, MS_BIND, NULL);
+}
+
+/* Its copy of the stage goes with ours, what it bound elsewhere does not. */
+static void test_bind_in_a_slave_is_found(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_SLAVE, bind_in_slave);
+	expect_holder(pid, sandbox_path("inside"));
+	end(pid);
+	unmount_volume();
+}
+
+static int leave_all(void)
+{
+	return umount2(sandbox_path("root/stage"), MNT_DETACH);
+}
+
+static void test_namespace_without_it_is_none(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_PRIVATE, leave_all);
+	expect_nobody();
+	end(pid);
+	unmount_volume();
+}
+
+static void test_no_mount_is_found_nowhere(void **state)
+{
+	pid_t pid = stranger("stranger", MS_PRIVATE, NULL);
+	struct mount_holder holder;
+
+	holder = search(sandbox_path("never"));
+	assert_false(holder.found);
+	holder = (struct mount_holder){ .device = 0 };
+	assert_true(mount_holders_search(&holder, 1, NULL) >= 0);
+	assert_false(holder.found);
+	end(pid);
+}
+
+static void test_several_at_once(void **state)
+{
+	struct mount_holder holders[3] = { 0 };
+	struct stat st;
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_PRIVATE, NULL);
+	assert_return_code(stat(sandbox_path("root/stage"), &st), errno);
+	holders[0].mount_point = sandbox_path("never");
+	holders[1].mount_point = sandbox_path("root/stage");
+	holders[2].device = st.st_dev;
+	assert_true(mount_holders_search(holders, 3, NULL) >= 0);
+	assert_false(holders[0].found);
+	for (int i = 1; i < 3; i++) {
+		assert_true(holders[i].found);
+		assert_int_equal(holders[i].pid, pid);
+		(void) close(holders[i].pid_fd);
+	}
+	end(pid);
+	unmount_volume();
+}
+
+static double milliseconds_of_search(void)
+{
+	struct timespec before, after;
+
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &before), 0);
+	expect_nobody();
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &after), 0);
+	return (double) (after.tv_sec - before.tv_sec) * 1e3 +
+	       (double) (after.tv_nsec - before.tv_nsec) / 1e6;
+}
+
+/* Told, not judged: a busy machine must not fail a test. */
+static void test_cost_among_many_processes(void **state)
+{
+	pid_t crowd[CROWD];
+	double alone, many, apart;
+
+	mount_volume();
+	alone = milliseconds_of_search();
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = stranger("crowd", 0, NULL);
+	many = milliseconds_of_search();
+	for (int i = 0; i < CROWD; i++)
+		end(crowd[i]);
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = stranger("crowd", MS_PRIVATE, leave_all);
+	apart = milliseconds_of_search();
+	for (int i = 0; i < CROWD; i++)
+		end(crowd[i]);
+	print_message("# a search: %.1f ms; with %d more processes %.1f ms; each in a namespace of "
+		      "its own %.1f ms\n",
+		      alone, CROWD, many, apart);
+	assert_true(apart < 5000);
+	unmount_volume();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SANDBOX_TEST(test_private_copy_is_found),
+		SANDBOX_TEST(test_bind_elsewhere_is_found),
+		SANDBOX_TEST(test_slave_goes_with_ours),
+		SANDBOX_TEST(test_slave_of_a_slave_goes_with_ours),
+		SANDBOX_TEST(test_bind_in_a_slave_is_found),
+		SANDBOX_TEST(test_namespace_without_it_is_none),
+		SANDBOX_TEST(test_no_mount_is_found_nowhere),
+		SANDBOX_TEST(test_several_at_once),
+		SANDBOX_TEST(test_cost_among_many_processes),
+	};
+
+	return sandbox_run("mount_holders", tests, ARRAY_SIZE(tests));
+}
