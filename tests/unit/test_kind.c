@@ -33,6 +33,54 @@ static void test_every_row_is_whole(void **state)
 	}
 }
 
+/* Whether a kind is called so by people, in full or in short. */
+static bool is_called(const struct kind_row *row, const char *word)
+{
+	if (strcmp(row->plural, word) == 0 || strcmp(row->singular, word) == 0)
+		return true;
+	for (const char *const *name = row->short_names; name && *name; name++) {
+		if (strcmp(*name, word) == 0)
+			return true;
+	}
+	return false;
+}
+
+static size_t count_called(const char *word)
+{
+	size_t count = 0;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		count += is_called(kind_row((enum object_kind) kind), word) ? 1 : 0;
+	return count;
+}
+
+static void test_a_word_means_one_kind(void **state)
+{
+	static const char *const words[] = { "po", "pv", "pvc", "sc",  "cm",      "no",  "ns",
+					     "ev", "sa", "vs",  "vsc", "vsclass", "vscs" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		assert_int_equal(count_called(words[i]), 1);
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		const struct kind_row *row = kind_row((enum object_kind) kind);
+
+		assert_int_equal(count_called(row->plural), 1);
+		assert_int_equal(count_called(row->singular), 1);
+		for (const char *const *name = row->short_names; name && *name; name++)
+			assert_int_equal(count_called(*name), 1);
+	}
+}
+
+static void test_only_these_are_special(void **state)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		const struct kind_row *row = kind_row((enum object_kind) kind);
+
+		assert_int_equal(row->secret, kind == KIND_SECRET);
+		assert_int_equal(row->in_memory, kind == KIND_EVENT || kind == KIND_LEASE);
+	}
+}
+
 static void test_documents_name_kinds(void **state)
 {
 	assert_int_equal(kind_by_name("v1", "Pod")->kind, KIND_POD);
@@ -66,6 +114,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_row_is_whole),
+		cmocka_unit_test(test_a_word_means_one_kind),
+		cmocka_unit_test(test_only_these_are_special),
 		cmocka_unit_test(test_documents_name_kinds),
 		cmocka_unit_test(test_other_groups_and_versions_are_not_served),
 	};
