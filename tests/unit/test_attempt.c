@@ -452,6 +452,56 @@ static void a_closed_pool_ends_it_without_a_run(void **state)
 	assert_string_equal(world->log, "held@worker ");
 }
 
+static bool begin_after(struct world *world, const struct stage *first, const struct stage *stages,
+			size_t count)
+{
+	world->attempt.first = (struct stage_list){ .stages = first, .count = 2, .data = world };
+	return begin(world, stages, count);
+}
+
+/* A first list that is done early goes on with the list itself. */
+static void one_list_comes_before_the_other(void **state)
+{
+	static const struct stage done = { .name = "done",
+					   .place = STAGE_WORKER,
+					   .run = run_mounted_already };
+	const struct stage first[] = { done, a }, stages[] = { b_mounting, a };
+	struct world *world = *state;
+
+	assert_true(begin_after(world, first, stages, ARRAY_SIZE(stages)));
+	run_until_ended(world);
+	assert_string_equal(world->log, "mounted@worker b@mount a@worker ");
+	assert_int_equal(world->attempt.result, 0);
+	assert_true(world->attempt.touched);
+	assert_string_equal(attempt_stage_name(&world->attempt), "a");
+}
+
+/* What failed before the list has touched nothing of what the list is about. */
+static void a_failure_of_the_first_list_touches_nothing(void **state)
+{
+	const struct stage first[] = { a, failing }, stages[] = { b_mounting };
+	struct world *world = *state;
+
+	assert_true(begin_after(world, first, stages, ARRAY_SIZE(stages)));
+	run_until_ended(world);
+	assert_string_equal(world->log, "a@worker fail@worker ");
+	assert_int_equal(world->attempt.result, -ENOSPC);
+	assert_false(world->attempt.touched);
+	assert_string_equal(attempt_stage_name(&world->attempt), "failing");
+}
+
+/* As for a hostPath, which has nothing to be torn down. */
+static void a_first_list_may_be_all(void **state)
+{
+	const struct stage first[] = { a, a };
+	struct world *world = *state;
+
+	assert_true(begin_after(world, first, NULL, 0));
+	run_until_ended(world);
+	assert_string_equal(world->log, "a@worker a@worker ");
+	assert_int_equal(world->attempt.result, 0);
+}
+
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -472,6 +522,9 @@ int main(void)
 		WORLD(a_stage_that_stops_itself_leaves_doubt),
 		WORLD(teardowns_are_never_cancelled),
 		WORLD(a_teardown_never_sees_a_cancellation),
+		WORLD(one_list_comes_before_the_other),
+		WORLD(a_failure_of_the_first_list_touches_nothing),
+		WORLD(a_first_list_may_be_all),
 		WORLD(a_closed_pool_ends_it_without_a_run),
 	};
 

@@ -193,6 +193,29 @@ static void what_a_plugin_lacks(void **state)
 	assert_string_equal(why.text, "no");
 }
 
+static void only_an_unpublish_cleans_sub_paths(void **state)
+{
+	static const struct {
+		enum step_kind kind;
+		bool block;
+		size_t count;
+	} rows[] = { { STEP_UNPUBLISH, false, 1 },
+		     { STEP_UNPUBLISH, true, 0 },
+		     { STEP_PUBLISH, false, 0 },
+		     { STEP_STAGE, false, 0 },
+		     { STEP_UNSTAGE, false, 0 } };
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct step step = make_step(rows[i].kind, &full, rows[i].block);
+		struct stage_list list;
+
+		assert_int_equal(step_stages_before(&host, &step, &list, NULL), 0);
+		assert_int_equal(list.count, rows[i].count);
+		stage_list_done(&list);
+	}
+}
+
 static void keys_are_kubelets(void **state)
 {
 	struct step step = make_step(STEP_PUBLISH, &full, false);
@@ -220,6 +243,7 @@ int main(void)
 		cmocka_unit_test(set_up_is_asked_with_the_want),
 		cmocka_unit_test(teardown_is_asked_with_what_is_recorded),
 		cmocka_unit_test(what_a_plugin_lacks),
+		cmocka_unit_test(only_an_unpublish_cleans_sub_paths),
 		cmocka_unit_test(keys_are_kubelets),
 	};
 
