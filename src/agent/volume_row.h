@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_row - one volume of one pod, from all tables: for views and for those who wait
+ *
+ * Only this folder uses it, by parts.h. Reads; changes nothing.
+ */
+#ifndef PODVOL_AGENT_VOLUME_ROW_H
+#define PODVOL_AGENT_VOLUME_ROW_H
+
+#include "operation/operation.h"
+#include "state/state.h"
+
+struct agent;
+
+/* One volume of one pod under one of its names there, wanted, mounted or both. */
+struct volume_row {
+	const struct desired_volume *want;
+	const struct desired_pod *want_pod;
+	const struct actual_volume *have;
+	const struct actual_pod *have_pod;
+	const char *unique_name, *pod_uid, *outer_name;
+};
+
+/* Rows of one pod; cost: that pod's volumes. A result of @visit other than 0 ends the walk. */
+int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
+		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
+/* Rows of the whole node; cost: all volumes. */
+int volume_rows_of_all(const struct agent *agent,
+		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
+
+/* The operation that concerns a row: its own, else the whole volume's. False: nothing runs or backs
+ * off. */
+bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
+			  struct operation_view *ret);
+
+/* A step that does not begin, because somebody lives with what it would take: @ret says who. */
+bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
+			struct failure *ret);
+
+/* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
+void volume_row_explain(const struct agent *agent, const struct volume_row *row,
+			struct failure *ret);
+
+#endif
