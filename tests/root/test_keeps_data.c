@@ -288,7 +288,7 @@ static void clear_obstacles(void)
 		assert_return_code(rename(sandbox_path(aside), sandbox_path(path)), errno);
 	}
 	for (unsigned int i = 0; i < VOLUMES; i++) {
-		char below[sizeof(targets[0]) + 16];
+		char below[sizeof(targets) + 16];
 
 		(void) snprintf(below, sizeof(below), "%s/nested", targets[i]);
 		while (umount2(sandbox_path(below), MNT_DETACH | UMOUNT_NOFOLLOW) == 0)

@@ -5,6 +5,7 @@
 #include "cli_world.h"
 
 #include "base/cleanup.h"
+#include "cli/verb.h"
 #include "client/handle.h"
 
 #include <setjmp.h>
@@ -338,6 +339,52 @@ static void test_describe(void **state)
 					 "    State:          mounted\n"));
 }
 
+/* The version that was looked at goes with the change: what somebody else changed is a conflict. */
+static void test_label(void **state)
+{
+	const struct answer list[] = {
+		{ "GET /api/v1/namespaces/default/pods/web", 0, 200,
+		  "{\"metadata\":{\"name\":\"web\",\"resourceVersion\":\"7\",\"labels\":{\"a\":"
+		  "\"b\"}}}" },
+		{ "PATCH /api/v1/namespaces/default/pods/web", 0, 200, "{}" },
+	};
+
+	assert_int_equal(RUN(list, "label pod web c=d a- e="), EXIT_DONE);
+	assert_non_null(strstr(sent_body, "\"labels\":{\"c\":\"d\",\"a\":null,\"e\":\"\"}"));
+	assert_non_null(strstr(sent_body, "\"resourceVersion\":\"7\""));
+	assert_string_equal(out_text, "pod/web labeled\n");
+	assert_int_equal(RUN(list, "annotate pod/web a=x"), EXIT_DONE);
+	assert_non_null(strstr(sent_body, "\"annotations\":{\"a\":\"x\"}"));
+	assert_int_equal(RUN(list, "label pod web a=x"), EXIT_FAILED);
+	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods/web\n");
+}
+
+/* Options are read before the verb is known: one name must be one letter, with a value or without.
+ */
+static void test_options_agree(void **state)
+{
+	const struct option_row *rows[64];
+	size_t count = options_of_all(NULL);
+
+	assert_in_range(count, 10, ARRAY_SIZE(rows));
+	assert_int_equal(options_of_all(rows), count);
+	for (const struct verb *verb = verbs; verb->name; verb++) {
+		for (const struct option_row *const *row = verb->options; *row; row++) {
+			size_t i = 0;
+
+			while (i < count && strcmp(rows[i]->name, (*row)->name) != 0)
+				i++;
+			assert_in_range(i, 0, count - 1);
+			assert_int_equal(rows[i]->letter, (*row)->letter);
+			assert_int_equal(rows[i]->value == NULL, (*row)->value == NULL);
+			assert_int_equal((*row)->word == WORD_CHOICE, (*row)->choices != NULL);
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_true(!rows[i]->letter || rows[i]->letter != rows[k]->letter);
+}
+
 static void test_help_and_verbs(void **state)
 {
 	char *line, *rest, *all;
@@ -385,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_mount),          cmocka_unit_test(test_directories),
 		cmocka_unit_test(test_delete_several), cmocka_unit_test(test_unmount_and_wait),
 		cmocka_unit_test(test_direct),         cmocka_unit_test(test_describe),
+		cmocka_unit_test(test_label),          cmocka_unit_test(test_options_agree),
 		cmocka_unit_test(test_help_and_verbs), cmocka_unit_test(test_version),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
