@@ -35,6 +35,12 @@ static void arm_timer(struct listener *listener)
 		(void) sd_event_source_set_enabled(listener->timer, SD_EVENT_OFF);
 		return;
 	}
+	/* At once means at once: a timer may be late by a quarter of a second, and the next request
+	 * on a connection that waited would be late by that. */
+	if (msec == 0) {
+		(void) sd_event_source_set_enabled(listener->again, SD_EVENT_ONESHOT);
+		return;
+	}
 	(void) sd_event_source_set_time(listener->timer, monotonic_usec() + msec * USEC_PER_MSEC);
 	(void) sd_event_source_set_enabled(listener->timer, SD_EVENT_ONESHOT);
 }
