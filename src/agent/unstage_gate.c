@@ -246,7 +246,8 @@ static struct worker_pool *run_search(struct worker_job *job)
 		search->holders[i] = (struct mount_holder){ .pid_fd = -EBADF };
 		if (search->mount_points[i] && !is_mounted(search->mount_points[i]))
 			continue;
-		*holder = (struct mount_holder){ .mount_point = search->mount_points[i] };
+		*holder = (struct mount_holder){ .mount_point = search->mount_points[i],
+						 .pid_fd = -EBADF };
 		if (!holder->mount_point)
 			holder->device = number_of(search->device_paths[i]);
 		index[count++] = i;

@@ -54,6 +54,12 @@ static void test_any_number_of_optional_fields(void **state)
 			       buffer, &line),
 			 0);
 	assert_string_equal(line.source, "none");
+	assert_int_equal(line.peer_group, 1);
+	assert_int_equal(line.master_group, 2);
+	assert_int_equal(parse("1 1 0:5 / / rw - tmpfs none rw", buffer, &line), 0);
+	assert_int_equal(line.peer_group, 0);
+	assert_int_equal(line.master_group, 0);
+	assert_int_equal(parse("1 1 0:5 / / rw shared:x - tmpfs none rw", buffer, &line), -EINVAL);
 }
 
 static void test_escapes(void **state)
