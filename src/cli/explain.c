@@ -35,11 +35,15 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 {
 	if (is_settled(row))
 		return VERDICT_DONE;
+	/* A step that waits for somebody else did not fail. */
+	if ((is_held && !json_bool(json_get(row, "wanted"), false)) ||
+	    strcmp(text_of(row, "step"), "wait") == 0)
+		return VERDICT_HELD;
 	if (*text_of(row, "error"))
 		return VERDICT_RETRY;
 	if (*text_of(row, "step"))
 		return VERDICT_RUNNING;
-	return is_held ? VERDICT_HELD : VERDICT_TURN;
+	return VERDICT_TURN;
 }
 
 static void say_what_is(struct cli *cli, const struct cJSON *row)
@@ -133,7 +137,10 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		say_failure(cli, row);
 		break;
 	case VERDICT_HELD:
-		say(cli, "It stays until the containers that hold the pod have ended.");
+		if (is_held)
+			say(cli, "It stays until the containers that hold the pod have ended.");
+		else
+			say(cli, "It waits: %s.", text_of(row, "error"));
 		break;
 	case VERDICT_TURN:
 		say(cli, "It waits for its turn to be %s, which comes by itself.",
