@@ -73,8 +73,8 @@ struct cJSON *agent_view_version(struct agent *agent);
 
 struct agent_statistics_call;
 
-/* Once, on the loop, never before agent_statistics() returned. @tree is the callee's, as docs/api.md
- * tells it; NULL: no memory. */
+/* Once, on the loop, never before agent_statistics() returned. @tree is the callee's, as
+ * docs/api.md tells it; NULL: no memory. */
 typedef void agent_statistics_fn(void *userdata, struct cJSON *tree);
 
 /**

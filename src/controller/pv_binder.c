@@ -83,9 +83,10 @@ static bool names_claim(const struct pod *pod, const char *claim)
 	return false;
 }
 
+/* A pod without a node counts: it is this node's, as there is no scheduler. */
 static int uses_claim(const struct object *pod, void *userdata)
 {
-	return pod->pod->node_name[0] && names_claim(pod->pod, userdata);
+	return names_claim(pod->pod, userdata);
 }
 
 /* A walk over the pods: only claims that are being deleted pay for it. */

@@ -52,10 +52,10 @@ static void test_volume_table(void **state)
 		"\"rows\":[{\"cells\":[\"default/web\",\"data\",\"kubernetes.io/local-volume\","
 		"\"/mnt/disk\",\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"ro\",\"mounted\","
 		"\"1.2ms\",\"kubernetes.io/local-volume/disk\",\"-\",\"-\",\"u1\",\"30s\",\"0\","
-		"\"-\",\"-\",\"-\",\"-\",\"-\"]},"
+		"\"-\",\"-\",\"-\",\"-\",\"-\",\"-\"]},"
 		"{\"cells\":[\"default/db\",\"log\",\"kubernetes.io/host-path\",\"/log\","
 		"\"/log\",\"rw\",\"pending\",\"-\",\"h\",\"SetUp\",\"no such file\",\"u2\",\"-\","
-		"\"3\",\"in 8s\",\"-\",\"-\",\"-\",\"-\"]}]}");
+		"\"3\",\"in 8s\",\"-\",\"-\",\"-\",\"-\",\"-\"]}]}");
 }
 
 static void test_took(void **state)
@@ -96,10 +96,11 @@ static void test_other_tables(void **state)
 	assert_rows(
 		"{\"items\":[{\"uniqueName\":\"p/x\",\"pod\":\"default/web\",\"podUID\":\"u\","
 		"\"step\":\"SetUp\",\"stage\":\"bind\",\"since\":\"2026-11-21T08:15:20Z\","
-		"\"attempts\":1,\"nextRetry\":\"2026-11-21T08:15:00Z\",\"error\":\"\"}]}",
+		"\"attempts\":1,\"nextRetry\":\"2026-11-21T08:15:00Z\",\"progress\":\"7 "
+		"entries\",\"error\":\"\"}]}",
 		&view_operation_columns,
 		"\"rows\":[{\"cells\":[\"p/x\",\"default/web\",\"SetUp\",\"bind\",\"10s\",\"1\","
-		"\"now\",\"-\",\"u\"]}]}");
+		"\"now\",\"7 entries\",\"-\",\"u\"]}]}");
 	assert_rows("{}", &view_operation_columns, "\"rows\":[]}");
 }
 

@@ -382,6 +382,9 @@ static void deleted_claim_waits_for_its_pods(void **state)
 
 	delete_by_name(world, KIND_POD, "user");
 	run(world);
+	assert_true(claim(world)->object->meta.deletes);
+	delete_by_name(world, KIND_POD, "nowhere"); /* without a node: ours */
+	run(world);
 	assert_null(get(world, KIND_PERSISTENT_VOLUME_CLAIM, "c"));
 	/* Released by then, so its own deletion goes on, too. */
 	assert_null(get(world, KIND_PERSISTENT_VOLUME, "v"));
