@@ -56,8 +56,7 @@ enum path_policy {
  * @flags:   as open(2); O_CLOEXEC is added. O_PATH for what will be mounted.
  *
  * Return: a descriptor the caller owns; -ENOENT, -ELOOP (a link where none may be), -EXDEV (leads
- * out, or into another mount), -EAGAIN (the tree was renamed under us too often), else as
- * openat2(2).
+ * out, or into another mount), else as openat2(2).
  */
 int open_beneath(int root_fd, const char *path, int flags, enum path_policy policy,
 		 struct failure *reterr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path_walk - openat2's rules by hand, for kernels and seccomp profiles without it
+ * path_walk - openat2's rules by hand, for kernels and seccomp profiles without it, and where it
+ * gives up
  *
  * One openat(O_PATH | O_NOFOLLOW) per component; what was opened is looked at afterwards, through
  * its own descriptor. Every level stays pinned on a stack, and ".." goes back on that stack instead

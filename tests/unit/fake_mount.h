@@ -17,6 +17,7 @@ struct fake_mount {
 	/* The function of this name fails with this errno; its nth call (0: every). */
 	const char *fail_name;
 	int fail_error;
+	bool is_large; /* ownership_begin() leaves the rest to ownership_finish() */
 	unsigned int fail_nth, fail_calls;
 
 	struct stat source; /* what open_host_path() leads to */

@@ -202,7 +202,7 @@ static void test_read_only_claim_is_bound_read_only(void **state)
 	assert_int_equal(set_up().result, STAGE_LIST_DONE);
 	(void) snprintf(expected, sizeof(expected), "bind_at(%#x)", MOUNT_ATTR_RDONLY);
 	assert_non_null(strstr(fake_mount.diary, expected));
-	assert_null(strstr(fake_mount.diary, "ownership_apply"));
+	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 	assert_null(strstr(fake_mount.diary, "mount_table_references"));
 }
 
@@ -220,7 +220,7 @@ static void test_options_become_attributes(void **state)
 			MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
 	assert_non_null(strstr(fake_mount.diary, expected));
 	/* Read-only by its options: nobody could change the group. */
-	assert_null(strstr(fake_mount.diary, "ownership_apply"));
+	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 }
 
 static void test_options_that_ask_for_more_than_a_mount_fail_first(void **state)
@@ -240,7 +240,7 @@ static void test_first_pod_owns(void **state)
 
 	want_fs_group(1000);
 	ran = set_up();
-	assert_int_equal(ran.result, STAGE_NEXT);
+	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_string_equal(ran.last_stage, "apply ownership");
 	assert_int_equal(ran.report.event_count, 0);
 	assert_string_equal(fake_mount.diary, "open_host_path(/mnt/disks/a)\n"
@@ -249,15 +249,37 @@ static void test_first_pod_owns(void **state)
 					      "mount_table_references(/r/pods/)\n"
 					      "bind_at(0)\n"
 					      "open_beneath(pv1)\n"
-					      "ownership_apply(1000)\n");
+					      "ownership_begin(1000)\n");
+}
+
+/* In the lane of its device, on threads of its own. */
+static void test_large_volume_has_a_stage_of_its_own(void **state)
+{
+	struct ran ran;
+
+	want_fs_group(1000);
+	fake_mount.is_large = true;
+	ran = set_up();
+	assert_int_equal(ran.result, STAGE_NEXT);
+	assert_string_equal(ran.last_stage, "apply ownership to a large volume");
+	assert_non_null(strstr(fake_mount.diary, "ownership_finish()"));
+
+	fake_mount_reset();
+	fake_mount.is_large = true;
+	fake_mount.fail_name = "ownership_finish";
+	fake_mount.fail_error = -EIO;
+	ran = set_up();
+	assert_int_equal(ran.result, -EIO);
+	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
+	assert_non_null(strstr(ran.report.failure.text, "to group 1000"));
 }
 
 static void test_change_policy_is_handed_on(void **state)
 {
 	want_fs_group(1000);
 	pod.fs_group_change_policy = FS_GROUP_CHANGE_ON_ROOT_MISMATCH;
-	assert_int_equal(set_up().result, STAGE_NEXT);
-	assert_non_null(strstr(fake_mount.diary, "ownership_apply(1000, on root mismatch)"));
+	assert_int_equal(set_up().result, STAGE_LIST_DONE);
+	assert_non_null(strstr(fake_mount.diary, "ownership_begin(1000, on root mismatch)"));
 }
 
 /* case 55 */
@@ -271,7 +293,7 @@ static void test_second_pod_with_the_same_group(void **state)
 	ran = set_up();
 	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_int_equal(ran.report.event_count, 0);
-	assert_null(strstr(fake_mount.diary, "ownership_apply"));
+	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 	assert_non_null(strstr(fake_mount.diary, "bind_at(0)"));
 }
 
@@ -294,7 +316,7 @@ static void test_second_pod_with_another_group(void **state)
 	assert_non_null(strstr(event->text, "2000"));
 	assert_non_null(strstr(event->text, "1000"));
 	assert_non_null(strstr(event->text, "'pv1'"));
-	assert_null(strstr(fake_mount.diary, "ownership_apply"));
+	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 	assert_non_null(strstr(fake_mount.diary, "bind_at(0)"));
 }
 
@@ -316,8 +338,8 @@ static void test_other_references_are_no_pods(void **state)
 	want_fs_group(1000);
 	fake_mount.references[0] = "/mnt/outside";
 	fake_mount.references[1] = "/r/podsx/vol";
-	assert_int_equal(set_up().result, STAGE_NEXT);
-	assert_non_null(strstr(fake_mount.diary, "ownership_apply(1000)"));
+	assert_int_equal(set_up().result, STAGE_LIST_DONE);
+	assert_non_null(strstr(fake_mount.diary, "ownership_begin(1000)"));
 }
 
 static void test_references_that_cannot_be_read_are_fatal(void **state)
@@ -335,7 +357,7 @@ static void test_interrupted_ownership_is_finished(void **state)
 	struct ran ran;
 
 	want_fs_group(1000);
-	fake_mount.fail_name = "ownership_apply";
+	fake_mount.fail_name = "ownership_begin";
 	fake_mount.fail_error = -EIO;
 	ran = set_up();
 	assert_int_equal(ran.result, -EIO);
@@ -344,9 +366,9 @@ static void test_interrupted_ownership_is_finished(void **state)
 	fake_mount_reset();
 	mount_target();
 	fake_mount.references[0] = "/r/" TARGET; /* our own mount is no other user */
-	assert_int_equal(set_up().result, STAGE_NEXT);
+	assert_int_equal(set_up().result, STAGE_LIST_DONE);
 	assert_null(strstr(fake_mount.diary, "bind_at"));
-	assert_non_null(strstr(fake_mount.diary, "ownership_apply(1000)"));
+	assert_non_null(strstr(fake_mount.diary, "ownership_begin(1000)"));
 }
 
 /* ... unless another pod uses the volume by now; and nobody is told twice. */
@@ -362,7 +384,7 @@ static void test_repetition_beside_another_pod_owns_nothing(void **state)
 	ran = set_up();
 	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_int_equal(ran.report.event_count, 0);
-	assert_null(strstr(fake_mount.diary, "ownership_apply"));
+	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 }
 
 /* case 60, case 61 */
@@ -378,7 +400,7 @@ static void test_failed_bind_is_taken_back(void **state)
 	assert_int_equal(ran.report.error_class, ERROR_FINAL);
 	assert_non_null(strstr(ran.report.failure.text, "cannot bind '/mnt/disks/a'"));
 	assert_non_null(strstr(fake_mount.diary, "bind_at(0)\ncleanup_mount_point(pv1)\n"));
-	assert_null(strstr(fake_mount.diary, "ownership_apply"));
+	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 }
 
 static void test_target_that_cannot_be_made(void **state)
@@ -471,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup(test_options_that_ask_for_more_than_a_mount_fail_first,
 				       setup),
 		cmocka_unit_test_setup(test_first_pod_owns, setup),
+		cmocka_unit_test_setup(test_large_volume_has_a_stage_of_its_own, setup),
 		cmocka_unit_test_setup(test_change_policy_is_handed_on, setup),
 		cmocka_unit_test_setup(test_second_pod_with_the_same_group, setup),
 		cmocka_unit_test_setup(test_second_pod_with_another_group, setup),
