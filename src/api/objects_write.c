@@ -69,6 +69,8 @@ static void reply_deleted(const struct object_write *write, const struct object 
 		reply_object(write->exchange, 202, result);
 	else if (!write->dry_run && left && strcmp(left->meta.uid, result->meta.uid) == 0)
 		reply_object(write->exchange, 202, left);
+	else if (write->row->returns_deleted)
+		reply_object(write->exchange, 200, result);
 	else
 		reply_success(write->exchange, 200, &details, NULL);
 }
@@ -174,28 +176,60 @@ static int create_again(struct object_write *write, struct failure *why)
 	return create(write, why);
 }
 
+/* A client cannot make what only comes about: the claim that it sends as Bound is bound to nothing
+ * here. Whoever reports a Node is the one who knows its status. */
+static int begin_status(struct cJSON *tree, void *userdata)
+{
+	const struct kind_row *row = userdata;
+
+	json_remove(tree, "status");
+	if (!row->initial_phase)
+		return 0;
+	return json_set_string(json_add_object(tree, "status"), "phase", row->initial_phase);
+}
+
+static int object_begin(const struct kind_row *row, const struct object **object,
+			struct failure *why)
+{
+	const struct object *begun;
+	int r;
+
+	if (!row->has_status || row->kind == KIND_NODE)
+		return 0;
+	r = object_edit(*object, begin_status, (void *) row, &begun, why);
+	if (r < 0)
+		return r;
+	(void) object_unref(*object);
+	*object = begun;
+	return 0;
+}
+
 void objects_create(struct exchange *exchange, const struct target *target)
 {
 	cleanup_object const struct object *object = NULL;
 	struct object_write *write;
+	struct failure why = { 0 };
 	int trial = query_dry_run(exchange, "CreateOptions");
-	int r;
+	int made_name, r;
 
 	if (trial < 0)
 		return;
-	r = body_object(exchange, target->row, target_namespace(target), &object);
-	if (r < 0)
+	made_name = body_object(exchange, target->row, target_namespace(target), &object);
+	if (made_name < 0)
 		return;
+	r = object_begin(target->row, &object, &why);
 	write = object_write_new(exchange, target, object->meta.name);
 	if (!write)
 		return;
 	write->dry_run = trial > 0;
 	write->object = TAKE_PTR(object);
-	if (r > 0) {
+	if (made_name > 0) {
 		write->again = create_again;
 		write->retry_error = -EEXIST;
 	}
-	object_write_queued(exchange, write, create(write, NULL), NULL);
+	if (r == 0)
+		r = create(write, &why);
+	object_write_queued(exchange, write, r, &why);
 }
 
 /* ---- update ---- */

@@ -45,7 +45,7 @@ static const struct query_row {
 };
 
 enum body { BODY_NONE, BODY_OBJECT, BODY_PATCH, BODY_DELETE_OPTIONS };
-enum answer { ANSWER_OBJECT, ANSWER_LIST, ANSWER_STATUS };
+enum answer { ANSWER_OBJECT, ANSWER_LIST, ANSWER_STATUS, ANSWER_DELETED };
 
 /* The kinds of paths, which are also places of an operation. */
 enum place {
@@ -74,7 +74,7 @@ static const struct operation_row {
 	  "200", "OK" },
 	{ AT_OBJECT | AT_STATUS, "patch", "patch", "patch", OF_WRITES, BODY_PATCH, ANSWER_OBJECT,
 	  "200", "OK" },
-	{ AT_OBJECT, "delete", "delete", "delete", OF_DELETES, BODY_DELETE_OPTIONS, ANSWER_STATUS,
+	{ AT_OBJECT, "delete", "delete", "delete", OF_DELETES, BODY_DELETE_OPTIONS, ANSWER_DELETED,
 	  "200", "OK" },
 };
 
@@ -118,7 +118,7 @@ static void fill_body(struct cJSON *schema, enum body body, const struct kind_ro
 static void fill_answer(struct cJSON *schema, enum answer answer, const struct kind_row *row,
 			enum openapi_version version)
 {
-	if (answer == ANSWER_STATUS)
+	if (answer == ANSWER_STATUS || (answer == ANSWER_DELETED && !row->returns_deleted))
 		openapi_refer(schema, OPENAPI_META "Status", version);
 	else
 		refer_to_kind(schema, row, answer == ANSWER_LIST ? "List" : "", version);

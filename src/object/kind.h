@@ -25,9 +25,14 @@ struct kind_row {
 	const char *const *categories;  /* "all": shown by `kubectl get all`; as short_names */
 	const char *schema_package;     /* "io.k8s.api.core.v1": of its name in OpenAPI */
 	const char *description;
-	bool has_status; /* the status subresource is served */
-	bool in_memory;  /* never written to disk, gone with a restart: Event, Lease */
-	bool secret;     /* contents are for root alone */
+	bool has_status;      /* the status subresource is served */
+	bool in_memory;       /* never written to disk, gone with a restart: Event, Lease */
+	bool secret;          /* contents are for root alone */
+	bool returns_deleted; /* a delete is answered with the object that went, not with a Status
+			       */
+	/* status.phase of one that a client makes; what it sent as status counts for nothing. NULL:
+	 * the status begins empty. */
+	const char *initial_phase;
 
 	const struct shape *shape; /* types of the fields we know */
 	/* Fill in what the API machinery would; the tree is valid JSON of this kind. NULL: nothing.

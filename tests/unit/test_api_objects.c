@@ -13,8 +13,10 @@
 
 #include <cmocka.h>
 
-#define PVS  "/api/v1/persistentvolumes"
-#define PODS "/api/v1/namespaces/default/pods"
+#define CLASSES "/apis/storage.k8s.io/v1/storageclasses"
+#define MAPS    "/api/v1/namespaces/default/configmaps"
+#define PVS     "/api/v1/persistentvolumes"
+#define PODS    "/api/v1/namespaces/default/pods"
 
 static void assert_status(struct world *world, int code, const char *reason, const char *message)
 {
@@ -196,6 +198,26 @@ static void test_status_has_its_own_path(void **state)
 	assert_string_equal(world_string(world, "status.phase"), "Succeeded");
 }
 
+/* What only comes about cannot be made: of a status that a client sends nothing is left. */
+static void test_status_begins(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(world_request(world, METHOD_POST, PVS,
+				       "{\"metadata\":{\"name\":\"disk\"},\"spec\":{\"capacity\":{"
+				       "\"storage\":\"1Gi\"},\"accessModes\":[\"ReadWriteOnce\"],"
+				       "\"hostPath\":{\"path\":\"/data\"}},\"status\":{\"phase\":"
+				       "\"Released\",\"message\":\"x\"}}"),
+			 201);
+	assert_string_equal(world_string(world, "status.phase"), "Pending");
+	assert_string_equal(world_string(world, "status.message"), "");
+	assert_int_equal(world_request(world, METHOD_POST, "/api/v1/nodes",
+				       "{\"metadata\":{\"name\":\"other\"},\"status\":{"
+				       "\"phase\":\"Running\"}}"),
+			 201);
+	assert_string_equal(world_string(world, "status.phase"), "Running");
+}
+
 static void test_delete(void **state)
 {
 	struct world *world = *state;
@@ -213,9 +235,26 @@ static void test_delete(void **state)
 
 	(void) snprintf(body, sizeof(body), "{\"preconditions\":{\"uid\":\"%s\"}}", uid);
 	assert_int_equal(world_request(world, METHOD_DELETE, PODS "/web", body), 200);
-	assert_string_equal(world_string(world, "status"), "Success");
-	assert_string_equal(world_string(world, "details.uid"), uid);
+	assert_string_equal(world_string(world, "kind"), "Pod");
+	assert_string_equal(world_string(world, "metadata.uid"), uid);
 	assert_int_equal(world_request(world, METHOD_GET, PODS "/web", NULL), 404);
+}
+
+/* Kinds of which typed clients expect the object itself are told apart from all others. */
+static void test_delete_is_answered_as_in_kubernetes(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(world_request(world, METHOD_POST, MAPS, "{\"metadata\":{\"name\":\"m\"}}"),
+			 201);
+	assert_int_equal(world_request(world, METHOD_DELETE, MAPS "/m", NULL), 200);
+	assert_string_equal(world_string(world, "status"), "Success");
+	assert_string_equal(world_string(world, "details.name"), "m");
+	assert_int_equal(world_request(world, METHOD_POST, CLASSES,
+				       "{\"metadata\":{\"name\":\"s\"},\"provisioner\":\"a.b/c\"}"),
+			 201);
+	assert_int_equal(world_request(world, METHOD_DELETE, CLASSES "/s", NULL), 200);
+	assert_string_equal(world_string(world, "kind"), "StorageClass");
 }
 
 /* A finalizer holds the object back: the answer is the object, marked. */
@@ -334,7 +373,9 @@ int main(void)
 		IN_WORLD(test_invalid_names_the_field),
 		IN_WORLD(test_update),
 		IN_WORLD(test_status_has_its_own_path),
+		IN_WORLD(test_status_begins),
 		IN_WORLD(test_delete),
+		IN_WORLD(test_delete_is_answered_as_in_kubernetes),
 		IN_WORLD(test_delete_with_finalizer),
 		IN_WORLD(test_forms),
 		IN_WORLD(test_what_is_not_served_is_refused),
