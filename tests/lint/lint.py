@@ -21,7 +21,7 @@ def files(*endings, under=("",)):
     found = [name for name in TOP_FILES if os.path.exists(os.path.join(TOP, name))]
     for folder in FOLDERS:
         for where, folders, names in os.walk(os.path.join(TOP, folder)):
-            folders[:] = [f for f in folders if f not in ("__pycache__", ".deps", ".libs")]
+            folders[:] = [f for f in folders if f not in ("__pycache__", ".deps", ".libs", "cache")]
             found += [os.path.relpath(os.path.join(where, name), TOP) for name in names]
     return sorted(path for path in found
                   if not path.endswith(GENERATED)
