@@ -182,13 +182,16 @@ static int open_directory(const struct hold *hold, struct hold_identity *ret, in
 	return 0;
 }
 
-/* A cgroup that was removed cannot be read any more. */
-static bool has_processes(int events_fd)
+/* Return: 1 there is one; 0 none, or the cgroup was removed and has no such file any more; else as
+ * the calls, and then nobody can tell: that ends no hold. */
+static int has_processes(int events_fd)
 {
 	char text[256];
+	int r = read_small(events_fd, text, sizeof(text));
 
-	return read_small(events_fd, text, sizeof(text)) == 0 &&
-	       strstr(text, "populated 1") != NULL;
+	if (r < 0)
+		return r == -ENODEV ? 0 : r;
+	return strstr(text, "populated 1") != NULL;
 }
 
 static int open_events(int directory_fd)
@@ -202,7 +205,7 @@ static int open_cgroup(const struct hold *hold, struct hold_identity *ret, int *
 		       struct failure *reterr)
 {
 	cleanup_close int directory_fd = -EBADF, fd = -EBADF;
-	int r = open_directory(hold, ret, &directory_fd, reterr);
+	int populated = 0, r = open_directory(hold, ret, &directory_fd, reterr);
 
 	if (r < 0)
 		return r;
@@ -211,9 +214,11 @@ static int open_cgroup(const struct hold *hold, struct hold_identity *ret, int *
 		return failed_plain(reterr, -EINVAL,
 				    "'%s' is the root of its hierarchy: it never ends",
 				    hold->cgroup);
-	if (fd < 0 && fd != -ENODEV)
-		return failed(reterr, fd, "cannot watch cgroup '%s'", hold->cgroup);
-	if (fd < 0 || !has_processes(fd))
+	if (fd != -ENODEV)
+		populated = fd < 0 ? fd : has_processes(fd);
+	if (populated < 0)
+		return failed(reterr, populated, "cannot watch cgroup '%s'", hold->cgroup);
+	if (populated == 0)
 		return failed_plain(reterr, -ESRCH, "there is no process in cgroup '%s'",
 				    hold->cgroup);
 	*ret_fd = TAKE_FD(directory_fd);
@@ -308,7 +313,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 {
 	struct watched *watched = userdata;
 
-	if (watched->kind == HOLD_PROCESS || !has_processes(fd))
+	if (watched->kind == HOLD_PROCESS || has_processes(fd) == 0)
 		tell_ended(watched);
 	return 0;
 }
@@ -319,7 +324,7 @@ static void look_at_cgroups(struct hold_watch *watch)
 	struct watched *watched = watch->by_id;
 
 	while (watched) {
-		if (watched->kind == HOLD_CGROUP && !has_processes(watched->fd)) {
+		if (watched->kind == HOLD_CGROUP && has_processes(watched->fd) == 0) {
 			tell_ended(watched);
 			watched = watch->by_id;
 		} else {
@@ -359,6 +364,11 @@ static int open_removals(struct hold_watch *watch)
 	return r < 0 ? r : 0;
 }
 
+static int gone_or(int error)
+{
+	return error == -ENOENT || error == -ENODEV ? -ESRCH : error;
+}
+
 /* The kernel holds back a change of cgroup.events that follows another within 10 ms, and forgets it
  * when the cgroup is removed meanwhile: so its directory is watched, too. */
 static int watch_cgroup(struct watched *watched, int directory_fd)
@@ -370,15 +380,18 @@ static int watch_cgroup(struct watched *watched, int directory_fd)
 	if (r < 0)
 		return r;
 	watched->fd = open_events(directory_fd);
+	if (watched->fd < 0)
+		return gone_or(watched->fd);
 	parent_fd = openat(directory_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (watched->fd < 0 || parent_fd < 0)
-		return -ESRCH;
+	if (parent_fd < 0)
+		return gone_or(-errno);
 	(void) snprintf(parent, sizeof(parent), "/proc/self/fd/%d", parent_fd);
 	watched->parent_mark =
 		inotify_add_watch(watched->watch->removals_fd, parent, IN_DELETE | IN_ONLYDIR);
 	if (watched->parent_mark < 0)
 		return -errno;
-	return has_processes(watched->fd) ? 0 : -ESRCH;
+	r = has_processes(watched->fd);
+	return r == 0 ? -ESRCH : r;
 }
 
 static int start(struct watched *watched, int target_fd)

@@ -407,6 +407,8 @@ static void watch_again(struct agent *agent, const struct hold *hold)
 		r = -ESRCH;
 	} else if (r >= 0) {
 		r = hold_watch_add(agent->holds.watch, hold, fd);
+		if (r < 0)
+			(void) failed(&failure, r, "cannot watch it");
 	}
 	if (r == -ESRCH || (r == -EINVAL && hold->kind == HOLD_PROCESS))
 		end_hold(agent, hold, "ended while podvold did not run");

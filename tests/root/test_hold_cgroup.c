@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -184,6 +185,36 @@ static void test_removed_cgroup_is_gone(void **state)
 	world_done(&world);
 }
 
+/* Nothing is taken from a container because podvold has no descriptor left to watch it with. */
+static void test_without_descriptors_nothing_ends(void **state)
+{
+	struct hold hold = { .id = "b", .kind = HOLD_CGROUP };
+	struct hold_identity identity;
+	struct rlimit limit, tight;
+	struct world world;
+	pid_t pid;
+	int fd, r;
+
+	need_cgroups();
+	pid = process_in("");
+	world_init(&world);
+	watch(&world);
+	fd = open_target(cgroup(""), &identity, NULL);
+	assert_true(fd >= 0);
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
+	tight = (struct rlimit){ (rlim_t) fd + 1, limit.rlim_max };
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &tight), errno);
+	r = hold_watch_add(world.watch, &hold, fd);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+	assert_int_equal(r, -EMFILE);
+	assert_false(hold_watch_has(world.watch, "b"));
+	assert_true(hold_watch_has(world.watch, "a"));
+	end(pid);
+	turn_until_ended(&world);
+	assert_int_equal(world.ended, 1);
+	world_done(&world);
+}
+
 static void test_cgroup_made_anew_is_another_one(void **state)
 {
 	struct hold_identity first, second;
@@ -272,6 +303,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CGROUP_TEST(test_cgroup_ends_with_its_last_process),
 		CGROUP_TEST(test_removed_cgroup_is_gone),
+		CGROUP_TEST(test_without_descriptors_nothing_ends),
 		CGROUP_TEST(test_cgroup_made_anew_is_another_one),
 		CGROUP_TEST(test_what_cannot_be_held_is_refused),
 		SANDBOX_TEST(test_reused_id_is_another_process),
