@@ -119,19 +119,35 @@ static int find_volume(const struct agent *agent, const char *pod_uid, const cha
 
 /* ---- the path ---- */
 
+void subpath_item_hide_path(const struct subpath_item *item, struct failure *why)
+{
+	if (item->is_secret && why->error < 0)
+		(void) failed(why, why->error,
+			      "a path made from a Secret, which is not shown, cannot be used");
+}
+
+struct source_search {
+	const struct agent *agent;
+	bool has_read_secret;
+};
+
 static const struct object *find_source(void *userdata, enum object_kind kind,
 					const char *name_space, const char *name)
 {
-	const struct agent *agent = userdata;
+	struct source_search *search = userdata;
 
-	return agent->store ? store_get(agent->store, kind, name_space, name) : NULL;
+	search->has_read_secret |= kind == KIND_SECRET;
+	return search->agent->store ? store_get(search->agent->store, kind, name_space, name)
+				    : NULL;
 }
 
 static int make_sub_path(const struct agent *agent, const struct object *pod,
 			 const struct pod_container *container,
-			 const struct pod_volume_mount *mount, char **ret, struct failure *reterr)
+			 const struct pod_volume_mount *mount, struct subpath_item *item,
+			 struct failure *reterr)
 {
-	const struct environment_sources sources = { find_source, (void *) agent };
+	struct source_search search = { .agent = agent };
+	const struct environment_sources sources = { find_source, &search };
 	cleanup_free char *path = NULL;
 	int r;
 
@@ -143,15 +159,18 @@ static int make_sub_path(const struct agent *agent, const struct object *pod,
 					      "cannot expand subPathExpr '%s' of volumeMount "
 					      "\"%s\" of container \"%s\"",
 					      mount->sub_path_expr, mount->name, container->name);
+		item->is_secret = search.has_read_secret;
 	} else {
 		path = strdup(mount->sub_path);
 		if (!path)
 			return failed(reterr, -ENOMEM, "cannot keep a subPath");
 	}
 	r = subpath_check(path, reterr);
-	if (r < 0)
+	if (r < 0) {
+		subpath_item_hide_path(item, reterr);
 		return r;
-	*ret = TAKE_PTR(path);
+	}
+	item->sub_path = TAKE_PTR(path);
 	return 0;
 }
 
@@ -180,7 +199,7 @@ static int fill_item(const struct agent *agent, struct subpath_items *items,
 				    "cannot find volume \"%s\" to mount into container \"%s\": it "
 				    "is a block volume",
 				    mount->name, container->name);
-	r = make_sub_path(agent, items->pod, container, mount, &item->sub_path, reterr);
+	r = make_sub_path(agent, items->pod, container, mount, item, reterr);
 	if (r < 0)
 		return r;
 	item->volume_name = strdup(row.have->spec_name);

@@ -16,7 +16,13 @@ struct subpath_item {
 	struct subpath subpath;
 	const char *volume_mount;                   /* the outer name */
 	char *volume_name, *volume_path, *sub_path; /* owned */
+	/* The path was made from variables and a Secret was read for them: failures, which anybody
+	 * may read as events, must not show it. */
+	bool is_secret;
 };
+
+/* Forgets the path in @why, which is of this item. */
+void subpath_item_hide_path(const struct subpath_item *item, struct failure *why);
 
 struct subpath_items {
 	const struct object *pod; /* a reference */

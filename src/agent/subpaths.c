@@ -185,6 +185,7 @@ static void finish(struct agent_subpath_call *call, int error, const struct fail
 
 static int item_failed(const struct subpath_item *item, struct failure *reterr)
 {
+	subpath_item_hide_path(item, reterr);
 	return failure_prefix(reterr,
 			      "failed to prepare subPath for volumeMount \"%s\" of container "
 			      "\"%s\"",

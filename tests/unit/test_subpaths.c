@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "mount/subpath.h"
+#include "object/environment.h"
 
 #include <semaphore.h>
 #include <string.h>
@@ -32,6 +33,9 @@ static struct {
 	struct pod_container containers[2];
 } kernel;
 
+int __wrap_environment_expand(const char *text, const struct object *pod, const char *container,
+			      const struct environment_sources *sources, char **ret,
+			      struct failure *reterr);
 int __wrap_subpath_open(const struct subpath_request *request, struct subpath *ret,
 			struct failure *reterr);
 int __wrap_subpath_bind(struct subpath *subpath, struct failure *reterr);
@@ -56,6 +60,18 @@ int __wrap_subpath_open(const struct subpath_request *request, struct subpath *r
 	ret->is_directory = true;
 	ret->source_fd = 0;
 	return 0;
+}
+
+/* A path that starts with "$(S)" takes it from a Secret, others from a ConfigMap. */
+int __wrap_environment_expand(const char *text, const struct object *pod, const char *container,
+			      const struct environment_sources *sources, char **ret,
+			      struct failure *reterr)
+{
+	bool is_secret = strncmp(text, "$(S)", 4) == 0;
+
+	(void) sources->find(sources->userdata, is_secret ? KIND_SECRET : KIND_CONFIG_MAP,
+			     "default", "source");
+	return asprintf(ret, "%s%s", is_secret ? "hunter2" : "public", text + 4) < 0 ? -ENOMEM : 0;
 }
 
 int __wrap_subpath_bind(struct subpath *subpath, struct failure *reterr)
@@ -411,6 +427,35 @@ static void test_failures_say_where(void **state)
 	assert_int_equal(fake_events.count, 2);
 }
 
+static void fail_with(struct agent_world *world, const char *expression, struct caller *ret)
+{
+	kernel.mounts[1].sub_path = "";
+	kernel.mounts[1].sub_path_expr = expression;
+	ask(world, "main", ret);
+	run_until_called(world, ret);
+	assert_true(ret->error < 0);
+}
+
+/* Events and answers are read by those who may not read Secrets. */
+static void test_failures_do_not_show_a_secret(void **state)
+{
+	struct agent_world *world = *state;
+	struct caller caller;
+
+	mount_data(world);
+	atomic_store(&kernel.open_error, -EROFS);
+	fail_with(world, "$(C)", &caller);
+	assert_non_null(strstr(caller.why, "cannot open 'public'"));
+	fail_with(world, "$(S)", &caller);
+	assert_int_equal(caller.error, -EROFS);
+	assert_null(strstr(caller.why, "hunter2"));
+	assert_non_null(strstr(caller.why, "volumeMount \"data\" of container \"main\""));
+	fail_with(world, "$(S)/../x", &caller);
+	assert_int_equal(caller.error, -EINVAL);
+	assert_null(strstr(caller.why, "hunter2"));
+	assert_non_null(strstr(caller.why, "a path made from a Secret, which is not shown"));
+}
+
 static void test_many_take_few_descriptors(void **state)
 {
 	struct agent_world *world = *state;
@@ -503,6 +548,7 @@ int main(void)
 		WITH_WORLD(test_a_pod_that_goes_before_its_turn),
 		WITH_WORLD(test_refused_paths),
 		WITH_WORLD(test_failures_say_where),
+		WITH_WORLD(test_failures_do_not_show_a_secret),
 		WITH_WORLD(test_many_take_few_descriptors),
 		WITH_WORLD(test_who_left_is_not_told),
 		WITH_WORLD(test_calls_are_bounded),
