@@ -5,8 +5,9 @@
  *
  * The sub-paths are bound first (subpaths.c), then the loop takes from its tables what is mounted
  * where, and a worker looks at these places, which may hang: flags of the mount, numbers of the
- * device. The plan itself is pure (container/). A call holds nothing: whoever wants the volumes to
- * stay says so with a hold.
+ * device. One call of a pod at a time: a place that hangs keeps one thread, however often it is
+ * asked for. The plan itself is pure (container/). A call holds nothing: whoever wants the volumes
+ * to stay says so with a hold.
  */
 #include "agent/parts.h"
 
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <utlist.h>
 
 /* A volume with strings of its own, for it goes to another thread. */
 struct looked_volume {
@@ -39,8 +41,9 @@ struct agent_plan_call {
 	size_t sub_path_count;
 	struct looked_volume *volumes;
 	size_t volume_count;
-	bool was_run;
-	struct failure failure; /* of the worker */
+	bool on_worker, was_run;
+	struct failure failure;                  /* of the worker */
+	struct agent_plan_call *previous, *next; /* of the agent: on a worker, or waiting for one */
 };
 
 static void call_free(struct agent_plan_call *call)
@@ -172,6 +175,8 @@ static int make_plan(const struct agent_plan_call *call, struct container_plan *
 	return container_plan_make(&request, ret, reterr);
 }
 
+static void go_on_with_pod(struct agent *agent, const struct object *asked_for);
+
 static void on_looked(struct worker_job *job)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
@@ -180,6 +185,8 @@ static void on_looked(struct worker_job *job)
 	struct failure why = call->was_run ? call->failure : stopping;
 	int r = why.error;
 
+	DL_DELETE2(call->agent->plan_looks, call, previous, next);
+	go_on_with_pod(call->agent, call->pod);
 	if (r == 0)
 		r = make_plan(call, &plan, &why);
 	finish(call, r, plan, r < 0 ? &why : NULL);
@@ -258,6 +265,35 @@ static int copy_sub_paths(struct agent_plan_call *call, const struct agent_subpa
 	return 0;
 }
 
+/* ---- one call of a pod at a time ---- */
+
+/* The first of this pod that waits goes to a worker, with what is mounted now. */
+static void go_on_with_pod(struct agent *agent, const struct object *asked_for)
+{
+	cleanup_object const struct object *pod =
+		object_ref(asked_for); /* a call that ends lets go */
+	struct agent_plan_call *call, *next;
+	struct failure no_memory;
+
+	DL_FOREACH_SAFE2(agent->plan_looks, call, next, next)
+	{
+		int r;
+
+		if (strcmp(call->pod->meta.uid, pod->meta.uid) != 0)
+			continue;
+		r = call->on_worker ? 0 : collect_volumes(call);
+		if (r == 0 && !call->on_worker) {
+			call->on_worker = true;
+			worker_submit(agent->pools.workers, &call->job);
+		}
+		if (r == 0)
+			return;
+		DL_DELETE2(agent->plan_looks, call, previous, next);
+		(void) failed(&no_memory, r, "cannot make a plan of mounts");
+		finish(call, r, NULL, &no_memory);
+	}
+}
+
 static void on_bound(void *userdata, int error, const struct agent_subpaths *bound,
 		     const struct failure *why)
 {
@@ -271,10 +307,9 @@ static void on_bound(void *userdata, int error, const struct agent_subpaths *bou
 		return;
 	}
 	r = copy_sub_paths(call, bound);
-	if (r == 0)
-		r = collect_volumes(call);
 	if (r == 0) {
-		worker_submit(call->agent->pools.workers, &call->job);
+		DL_APPEND2(call->agent->plan_looks, call, previous, next);
+		go_on_with_pod(call->agent, call->pod);
 		return;
 	}
 	(void) failed(&no_memory, r, "cannot make a plan of mounts");
@@ -321,8 +356,11 @@ void agent_plan_leave(struct agent_plan_call *call)
 {
 	assert(call);
 	call->done = NULL;
-	if (!call->subpaths)
-		return; /* a worker has it; the end frees it */
-	agent_subpaths_leave(call->subpaths);
+	if (call->on_worker)
+		return; /* the end frees it */
+	if (call->subpaths)
+		agent_subpaths_leave(call->subpaths);
+	else
+		DL_DELETE2(call->agent->plan_looks, call, previous, next);
 	call_free(call);
 }

@@ -83,6 +83,7 @@ struct agent {
 	struct events *events;
 	struct waits *waits;
 	struct subpaths *subpaths;
+	struct agent_plan_call *plan_looks; /* container_mounts.c's */
 	struct look_up_errors *look_up_errors;
 	struct walks *walks;
 	struct {

@@ -420,6 +420,48 @@ static void test_the_caller_leaves(void **state)
 	assert_int_equal(told.count, 0);
 }
 
+/* A volume that hangs keeps one thread, however often it is asked for. */
+static void test_one_look_at_a_time_for_a_pod(void **state)
+{
+	struct agent_world *world = *state;
+	struct agent_plan_call *leaver;
+
+	mount_spec(world, (struct volume_spec){ 0 });
+	(void) ask(world);
+	end_binding(0, NULL, 0);
+	assert_non_null(fake.job);
+	leaver = ask(world);
+	end_binding(0, NULL, 0); /* a second job would be refused */
+	(void) ask(world);
+	end_binding(0, NULL, 0);
+	agent_plan_leave(leaver);
+	run_job(true);
+	assert_int_equal(told.count, 1);
+	run_job(true);
+	assert_int_equal(told.count, 2);
+	assert_int_equal(told.error, 0);
+	assert_string_equal(told.host_path, world->directory);
+	assert_null(fake.job);
+	assert_null(world->agent.plan_looks);
+}
+
+/* What was mounted when it was asked may be gone when its turn comes. */
+static void test_a_call_that_waited_sees_what_is_mounted_now(void **state)
+{
+	struct agent_world *world = *state;
+
+	mount_spec(world, (struct volume_spec){ 0 });
+	(void) ask(world);
+	end_binding(0, NULL, 0);
+	(void) ask(world);
+	end_binding(0, NULL, 0);
+	want_no_more(world);
+	run_job(true);
+	assert_int_equal(told.error, 0);
+	run_job(true);
+	assert_int_equal(told.error, -EAGAIN);
+}
+
 static void test_podvold_stops(void **state)
 {
 	struct agent_world *world = *state;
@@ -445,6 +487,8 @@ int main(void)
 		WITH_WORLD(test_a_sub_path),
 		WITH_WORLD(test_refused_at_once),
 		WITH_WORLD(test_the_caller_leaves),
+		WITH_WORLD(test_one_look_at_a_time_for_a_pod),
+		WITH_WORLD(test_a_call_that_waited_sees_what_is_mounted_now),
 		WITH_WORLD(test_podvold_stops),
 	};
 
