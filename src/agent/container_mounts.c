@@ -175,7 +175,7 @@ static int make_plan(const struct agent_plan_call *call, struct container_plan *
 	return container_plan_make(&request, ret, reterr);
 }
 
-static void go_on_with_pod(struct agent *agent, const struct object *asked_for);
+static void go_on_with_pod(struct agent *agent, const struct object *pod);
 
 static void on_looked(struct worker_job *job)
 {
@@ -267,31 +267,34 @@ static int copy_sub_paths(struct agent_plan_call *call, const struct agent_subpa
 
 /* ---- one call of a pod at a time ---- */
 
-/* The first of this pod that waits goes to a worker, with what is mounted now. */
-static void go_on_with_pod(struct agent *agent, const struct object *asked_for)
+/* The first of this pod that waits goes to a worker, with what is mounted now. Return: false: it
+ * could not, and has ended. */
+static bool begin_look(struct agent_plan_call *call)
 {
-	cleanup_object const struct object *pod =
-		object_ref(asked_for); /* a call that ends lets go */
-	struct agent_plan_call *call, *next;
 	struct failure no_memory;
+	int r = collect_volumes(call);
 
-	DL_FOREACH_SAFE2(agent->plan_looks, call, next, next)
-	{
-		int r;
-
-		if (strcmp(call->pod->meta.uid, pod->meta.uid) != 0)
-			continue;
-		r = call->on_worker ? 0 : collect_volumes(call);
-		if (r == 0 && !call->on_worker) {
-			call->on_worker = true;
-			worker_submit(agent->pools.workers, &call->job);
-		}
-		if (r == 0)
-			return;
-		DL_DELETE2(agent->plan_looks, call, previous, next);
-		(void) failed(&no_memory, r, "cannot make a plan of mounts");
-		finish(call, r, NULL, &no_memory);
+	call->on_worker = r == 0;
+	if (call->on_worker) {
+		worker_submit(call->agent->pools.workers, &call->job);
+		return true;
 	}
+	DL_DELETE2(call->agent->plan_looks, call, previous, next);
+	(void) failed(&no_memory, r, "cannot make a plan of mounts");
+	finish(call, r, NULL, &no_memory);
+	return false;
+}
+
+static void go_on_with_pod(struct agent *agent, const struct object *pod)
+{
+	struct agent_plan_call *call, *next;
+
+	(void) object_ref(pod); /* a call that ends lets go of it */
+	DL_FOREACH_SAFE2(agent->plan_looks, call, next, next)
+	if (strcmp(call->pod->meta.uid, pod->meta.uid) == 0 &&
+	    (call->on_worker || begin_look(call)))
+		break;
+	(void) object_unref(pod);
 }
 
 static void on_bound(void *userdata, int error, const struct agent_subpaths *bound,
