@@ -29,7 +29,8 @@ struct config {
 	char *listen;       /* "ADDRESS:PORT" for TLS; "" none */
 	char *listen_names; /* "name,address": more of them in the certificate */
 	char *listen_plain; /* "ADDRESS:PORT" without TLS, loopback only; "" none */
-	char *token_file;   /* "": state_dir's own */
+	char *docker_plugin_socket; /* absolute path; "" none */
+	char *token_file;           /* "": state_dir's own */
 	int64_t worker_threads, worker_threads_max;
 	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;
 	int64_t holds_max;

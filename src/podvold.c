@@ -84,6 +84,7 @@ static int open_sockets(const struct config *config, struct api_options *api_opt
 	struct api_listen_options options = {
 		.tls_address = config->listen,
 		.plain_address = config->listen_plain,
+		.docker_path = config->docker_plugin_socket,
 		.others_may_read = config->others_may_read,
 	};
 

@@ -9,6 +9,7 @@
  */
 #include "api/request.h"
 
+#include "api/listen.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -52,7 +53,7 @@ static void count_as_waiting(struct request *request)
 int answer_suspend(struct request *request)
 {
 	struct connection *connection = request->connection;
-	uint32_t leaving = connection->listener->kind == API_UNIX ? EPOLLHUP : EPOLLRDHUP;
+	uint32_t leaving = listener_is_unix(connection->listener->kind) ? EPOLLHUP : EPOLLRDHUP;
 	int r = sd_event_add_io(request->api->options.event, &request->hang_up,
 				connection->deadline.fd, leaving, on_hang_up, request);
 

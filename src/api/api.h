@@ -6,7 +6,8 @@
  *    JSON, YAML or Table, with Kubernetes' Status answers;
  *  - /podvol/v1/...: what no store holds: volumes and their states, operations, manifests; apply;
  *    mount, unmount and wait for a pod, answered when it is done or with the reason why not;
- *  - /version, /healthz, /livez, /readyz.
+ *  - /version, /healthz, /livez, /readyz;
+ *  - on a socket of its own, docker's protocol of volume plugins: see docker_volume.h.
  *
  * Everything but the parsing of long bodies runs on the loop thread; nothing here blocks. Who may
  * do what is decided here, by where a connection comes in: the unix socket by the kernel's word on
@@ -31,9 +32,10 @@ struct api;
 struct api_credentials;
 
 enum api_listener_kind {
-	API_UNIX,  /* rights by peer credentials */
-	API_TLS,   /* every right with the token, none without */
-	API_PLAIN, /* loopback only: reads, no Secrets */
+	API_UNIX,   /* rights by peer credentials */
+	API_TLS,    /* every right with the token, none without */
+	API_PLAIN,  /* loopback only: reads, no Secrets */
+	API_DOCKER, /* a unix socket for docker's protocol of volume plugins; root alone */
 	API_LISTENER_COUNT
 };
 
@@ -84,6 +86,7 @@ struct api_listen_options {
 	const char *socket_path;   /* absolute; at most 107 bytes; its directory exists */
 	const char *tls_address;   /* "127.0.0.1:6443", "[::1]:6443", ":6443" any; "" not at all */
 	const char *plain_address; /* the same; loopback only */
+	const char *docker_path;   /* as @socket_path, for docker and podman; "" not at all */
 	bool others_may_read;      /* then others may also connect to the unix socket */
 };
 
@@ -91,10 +94,11 @@ struct api_listen_options {
  * api_listen - make the listening sockets, or take those that the service manager hands over
  * @ret: the unix socket first; descriptors are the caller's, not blocking
  *
- * Sockets that are handed over are told apart by FileDescriptorName=: "tls", "plain", and a unix
- * socket by any other name. What was not handed over is made here. The unix socket gets mode 0660
- * (0666 with others_may_read) and the group podvol where there is one; a socket file that is there
- * already is replaced only when nobody answers on it; anything else in its place is refused.
+ * Sockets that are handed over are told apart by FileDescriptorName=: "tls", "plain", "docker", and
+ * a unix socket by any other name. What was not handed over is made here. The unix socket gets mode
+ * 0660 (0666 with others_may_read) and the group podvol where there is one, docker's 0600; a socket
+ * file that is there already is replaced only when nobody answers on it; anything else in its place
+ * is refused.
  *
  * Return: 0; -EADDRINUSE somebody answers there; -EEXIST something that is no socket is there;
  * -ENAMETOOLONG; -EINVAL no such address, or not a loopback one where it must be; else what the
@@ -139,6 +143,9 @@ enum {
 	API_HOLD_BYTES_MAX = 8192,       /* of a body that posts a hold */
 	API_APPLY_IN_FLIGHT = 64,        /* writes of one apply that are queued at a time */
 	API_WAIT_DEFAULT_SECONDS = 30,
+	API_DOCKER_BODY_BYTES_MAX = 16384, /* of a request on docker's socket; 413 */
+	API_DOCKER_NAME_BYTES_MAX = 255,   /* of a docker volume, and of the ID of a mount */
+	API_DOCKER_VOLUMES_MAX = 1000,
 };
 
 #endif

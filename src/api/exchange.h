@@ -41,6 +41,7 @@ enum api_form {
 	FORM_GROUPS,      /* aggregated discovery, apidiscovery.k8s.io/v2 */
 	FORM_GROUPS_BETA, /* the same as v2beta1 */
 	FORM_OPENAPI,     /* OpenAPI v2 as protocol buffers */
+	FORM_DOCKER,      /* docker's: refusals are {"Err": "..."} */
 	FORM_COUNT
 };
 

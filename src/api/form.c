@@ -52,6 +52,8 @@ static const struct form_row {
 	  NULL, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" },
 	{ FORM_OPENAPI, "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", NULL, NULL,
 	  NULL, NULL },
+	{ FORM_DOCKER, "application/vnd.docker.plugins.v1.2+json", NULL, NULL, NULL,
+	  "application/vnd.docker.plugins.v1.2+json" },
 };
 
 struct word {

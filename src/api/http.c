@@ -8,6 +8,7 @@
 #include "api/request.h"
 
 #include "api/credentials.h"
+#include "api/docker_volume.h"
 #include "api/head.h"
 #include "base/cleanup.h"
 
@@ -78,6 +79,8 @@ static bool check_rights(struct request *request)
 			      "without TLS only requests for localhost are answered");
 	else if (exchange->rights == 0 && kind == API_TLS)
 		reply_refusal(exchange, API_UNAUTHORIZED, "Unauthorized");
+	else if (exchange->rights == 0 && kind == API_DOCKER)
+		reply_refusal(exchange, API_FORBIDDEN, "only root may use this socket");
 	else if (exchange->rights == 0)
 		reply_refusal(exchange, API_FORBIDDEN,
 			      "only root and members of group " API_GROUP " may use this socket");
@@ -86,18 +89,26 @@ static bool check_rights(struct request *request)
 	return exchange->status == 0;
 }
 
+static size_t body_bytes_max(const struct request *request)
+{
+	size_t most = request->api->options.request_bytes_max;
+
+	if (request->connection->listener->kind == API_DOCKER && most > API_DOCKER_BODY_BYTES_MAX)
+		return API_DOCKER_BODY_BYTES_MAX;
+	return most;
+}
+
 static bool body_is_too_large(struct request *request)
 {
 	const char *length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
-	return length && strtoull(length, NULL, 10) > request->api->options.request_bytes_max;
+	return length && strtoull(length, NULL, 10) > body_bytes_max(request);
 }
 
 static void refuse_too_large(struct request *request)
 {
 	reply_refusal(&request->exchange, API_TOO_LARGE,
-		      "the request body is longer than %zu bytes",
-		      request->api->options.request_bytes_max);
+		      "the request body is longer than %zu bytes", body_bytes_max(request));
 }
 
 /* Refusals that need no body; they come as JSON, whatever form was asked for. With an answer this
@@ -158,7 +169,7 @@ static enum MHD_Result keep_body(struct request *request, const char *data, size
 	int r = 0;
 
 	if (request->body_state == BODY_KEPT &&
-	    exchange->body_length + length > request->api->options.request_bytes_max)
+	    exchange->body_length + length > body_bytes_max(request))
 		request->body_state = BODY_TOO_LARGE;
 	if (request->body_state == BODY_KEPT && needed > request->body_allocated)
 		r = grow_body(request, needed);
@@ -196,6 +207,8 @@ static void run_handler(struct request *request)
 	else if (request->api->reply_bytes > API_REPLY_BYTES_MAX)
 		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
 			      "too many long answers wait for their readers");
+	else if (request->connection->listener->kind == API_DOCKER)
+		docker_volume_dispatch(exchange); /* JSON, by whatever name */
 	else if (exchange->body_length > 0 && exchange->content == CONTENT_OTHER)
 		reply_refusal(exchange, API_UNSUPPORTED_MEDIA_TYPE,
 			      "the body of the request was in an unknown format - accepted media "
@@ -231,6 +244,8 @@ static enum MHD_Result begin(struct request *request, struct MHD_Connection *con
 			     const char *method, const char *version)
 {
 	request->seen = true;
+	if (request->connection->listener->kind == API_DOCKER)
+		request->exchange.form = FORM_DOCKER;
 	request->library = connection;
 	request->exchange.method = parse_method(method);
 	request->running = true;

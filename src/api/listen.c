@@ -202,8 +202,8 @@ int listen_check(const struct api_listener *listener, struct failure *reterr)
 	    !listening)
 		return failed_plain(reterr, -EINVAL,
 				    "the descriptor that was handed over is no listening socket");
-	return listener->kind == API_UNIX ? check_unix(listener, reterr)
-					  : check_tcp(listener, reterr);
+	return listener_is_unix(listener->kind) ? check_unix(listener, reterr)
+						: check_tcp(listener, reterr);
 }
 
 /* ---- all of them ---- */
@@ -212,6 +212,8 @@ static enum api_listener_kind kind_by_name(const char *name)
 {
 	if (strcmp(name, "tls") == 0)
 		return API_TLS;
+	if (strcmp(name, "docker") == 0)
+		return API_DOCKER;
 	return strcmp(name, "plain") == 0 ? API_PLAIN : API_UNIX;
 }
 
@@ -259,7 +261,9 @@ static int make_missing(const struct api_listen_options *options,
 			int fds[static API_LISTENER_COUNT], struct failure *reterr)
 {
 	if (fds[API_UNIX] < 0)
-		fds[API_UNIX] = listen_unix(options->socket_path, options->others_may_read, reterr);
+		fds[API_UNIX] =
+			listen_unix(options->socket_path,
+				    options->others_may_read ? LISTEN_ALL : LISTEN_GROUP, reterr);
 	if (fds[API_UNIX] < 0)
 		return fds[API_UNIX];
 	if (*options->tls_address && fds[API_TLS] < 0) {
@@ -272,6 +276,11 @@ static int make_missing(const struct api_listen_options *options,
 		if (fds[API_PLAIN] < 0)
 			return fds[API_PLAIN];
 	}
+	if (*options->docker_path && fds[API_DOCKER] < 0) {
+		fds[API_DOCKER] = listen_unix(options->docker_path, LISTEN_OWNER, reterr);
+		if (fds[API_DOCKER] < 0)
+			return failure_prefix(reterr, "docker-plugin-socket");
+	}
 	return 0;
 }
 
@@ -279,11 +288,13 @@ int api_listen(const struct api_listen_options *options,
 	       struct api_listener ret[static API_LISTENER_COUNT], size_t *ret_count,
 	       struct failure *reterr)
 {
-	int fds[API_LISTENER_COUNT] = { -EBADF, -EBADF, -EBADF };
+	int fds[API_LISTENER_COUNT] = { -EBADF, -EBADF, -EBADF, -EBADF };
 	size_t count = 0;
 	int r;
 
-	assert(options && options->socket_path && options->tls_address && options->plain_address);
+	static_assert(API_LISTENER_COUNT == 4, "no socket of any kind at first");
+	assert(options && options->socket_path && options->tls_address && options->plain_address &&
+	       options->docker_path);
 	r = take_over_all(fds, reterr);
 	if (r == 0)
 		r = make_missing(options, fds, reterr);

@@ -9,6 +9,12 @@
 
 #include "api/api.h"
 
+/* By the kernel's word on the peer; and a hang-up is seen as such. */
+static inline bool listener_is_unix(enum api_listener_kind kind)
+{
+	return kind == API_UNIX || kind == API_DOCKER;
+}
+
 /* Where a TCP socket listens, as bytes and as text. */
 struct listen_address {
 	int family;              /* AF_INET, AF_INET6 */
@@ -18,14 +24,20 @@ struct listen_address {
 	bool any, loopback; /* every address of the machine; only this machine's own */
 };
 
+/* Who may connect to a unix socket, by its mode. */
+enum listen_access {
+	LISTEN_GROUP, /* 0660, given to the group podvol */
+	LISTEN_ALL,   /* 0666, the same */
+	LISTEN_OWNER, /* 0600 */
+};
+
 /**
  * listen_unix - see api_listen()
- * @path:   absolute
- * @others: not only owner and group may connect
+ * @path: absolute
  *
  * Return: the descriptor, or what api_listen() says.
  */
-int listen_unix(const char *path, bool others, struct failure *reterr);
+int listen_unix(const char *path, enum listen_access access, struct failure *reterr);
 
 /**
  * listen_tcp - listen on "ADDRESS:PORT"

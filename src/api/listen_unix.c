@@ -81,11 +81,17 @@ static int clear_place(const struct place *place, struct failure *reterr)
 }
 
 /* Group and mode come before listen(2), so that nobody connects before they are right. */
-static int bind_socket(int fd, const struct place *place, bool others, struct failure *reterr)
+static int bind_socket(int fd, const struct place *place, enum listen_access access,
+		       struct failure *reterr)
 {
+	static const mode_t masks[] = {
+		[LISTEN_GROUP] = 0117,
+		[LISTEN_ALL] = 0111,
+		[LISTEN_OWNER] = 0177,
+	};
 	const char *path = place->address.sun_path;
-	gid_t group = peer_group_id();
-	mode_t old_mask = umask(others ? 0111 : 0117);
+	gid_t group = access == LISTEN_OWNER ? PEER_NO_GROUP : peer_group_id();
+	mode_t old_mask = umask(masks[access]);
 	int r = bind(fd, (const struct sockaddr *) &place->address, sizeof(place->address)) < 0
 			? -errno
 			: 0;
@@ -101,13 +107,13 @@ static int bind_socket(int fd, const struct place *place, bool others, struct fa
 	return 0;
 }
 
-int listen_unix(const char *path, bool others, struct failure *reterr)
+int listen_unix(const char *path, enum listen_access access, struct failure *reterr)
 {
 	struct place place = { .directory_fd = -EBADF };
 	cleanup_close int directory_fd = -EBADF, fd = -EBADF;
 	int r;
 
-	assert(path);
+	assert(path && (unsigned int) access <= LISTEN_OWNER);
 	r = open_place(path, &place, reterr);
 	if (r < 0)
 		return r;
@@ -119,7 +125,7 @@ int listen_unix(const char *path, bool others, struct failure *reterr)
 	fd = make_socket(reterr);
 	if (fd < 0)
 		return fd;
-	r = bind_socket(fd, &place, others, reterr);
+	r = bind_socket(fd, &place, access, reterr);
 	if (r < 0)
 		return r;
 	return TAKE_FD(fd);

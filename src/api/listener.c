@@ -9,6 +9,7 @@
 
 #include "api/credentials.h"
 #include "api/exchange.h"
+#include "api/listen.h"
 #include "api/peer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -96,6 +97,8 @@ static unsigned int rights_of(const struct listener *listener, int fd)
 	case API_UNIX:
 		return peer_rights(fd, listener->api->group,
 				   listener->api->options.others_may_read);
+	case API_DOCKER: /* nothing that a group may do is enough */
+		return peer_rights(fd, PEER_NO_GROUP, false);
 	case API_PLAIN:
 		return RIGHT_READ;
 	case API_TLS: /* the token says, request by request */
@@ -138,7 +141,7 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 	connection->rights = rights_of(listener, info->connect_fd);
 	deadline_init(&connection->deadline, info->connect_fd);
 	deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_IDLE);
-	if (listener->kind != API_UNIX)
+	if (!listener_is_unix(listener->kind))
 		prepare_tcp(info->connect_fd);
 	if (listener->kind == API_TLS)
 		handshake_begin(connection, library);

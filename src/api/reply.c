@@ -76,13 +76,17 @@ void reply_bytes(struct exchange *exchange, int status, const char *type, char *
 
 void reply_tree(struct exchange *exchange, int status, struct cJSON *tree)
 {
-	bool yaml = exchange->form == FORM_YAML;
+	const char *type = type_json;
 	char *text = NULL;
 
+	if (exchange->form == FORM_YAML)
+		type = type_yaml;
+	else if (exchange->form == FORM_DOCKER)
+		type = api_form_type(FORM_DOCKER);
 	if (tree)
-		text = yaml ? json_print_yaml(tree) : json_print(tree);
+		text = type == type_yaml ? json_print_yaml(tree) : json_print(tree);
 	json_free(tree);
-	reply_bytes(exchange, status, yaml ? type_yaml : type_json, text, text ? strlen(text) : 0);
+	reply_bytes(exchange, status, type, text, text ? strlen(text) : 0);
 }
 
 static void reply_object_yaml(struct exchange *exchange, int status, const struct object *object)
@@ -199,6 +203,13 @@ void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
 			 const struct reply_details *details, const char *message)
 {
 	assert((unsigned int) refusal < API_REFUSAL_COUNT && message);
+	if (exchange->form == FORM_DOCKER) {
+		struct cJSON *tree = json_new_object();
+
+		(void) json_set_string(tree, "Err", message);
+		reply_tree(exchange, refusals[refusal].code, tree);
+		return;
+	}
 	reply_status(exchange, refusals[refusal].code, refusals[refusal].reason, details, message);
 }
 

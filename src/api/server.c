@@ -6,6 +6,7 @@
  */
 #include "api/transport.h"
 
+#include "api/docker_volume.h"
 #include "api/listen.h"
 #include "api/peer.h"
 #include "api/watches.h"
@@ -92,6 +93,8 @@ int api_new(const struct api_options *options, struct api **ret, struct failure 
 		r = failed(reterr, -ENOMEM, "cannot prepare watches");
 	if (r == 0)
 		r = start_listeners(api, reterr);
+	if (r == 0)
+		r = docker_volume_start(options->agent, reterr);
 	if (r < 0) {
 		for (size_t i = 0; i < api->listener_count; i++)
 			listener_give_back(&api->listeners[i]);

@@ -39,7 +39,9 @@ int served_set_up(void **state)
 				       .watches_max = CONNECTIONS,
 				       .idle_seconds = IDLE_SECONDS,
 				       .request_seconds = IDLE_SECONDS };
-	struct api_listen_options listen = { .tls_address = "", .plain_address = "" };
+	struct api_listen_options listen = { .tls_address = "",
+					     .plain_address = "",
+					     .docker_path = "" };
 	struct failure why;
 
 	assert_int_equal(world_set_up((void **) &served->world), 0);

@@ -64,7 +64,7 @@ static void test_unix(void **state)
 	struct failure why;
 	int fd;
 
-	fd = listen_unix(room->path, false, &why);
+	fd = listen_unix(room->path, LISTEN_GROUP, &why);
 	assert_true(fd >= 0);
 	assert_int_equal(stat(room->path, &status), 0);
 	assert_true(S_ISSOCK(status.st_mode));
@@ -73,14 +73,14 @@ static void test_unix(void **state)
 	assert_int_equal(connect_to(room->path), 0);
 
 	/* Somebody answers: it stays. */
-	assert_int_equal(listen_unix(room->path, false, &why), -EADDRINUSE);
+	assert_int_equal(listen_unix(room->path, LISTEN_GROUP, &why), -EADDRINUSE);
 	assert_non_null(strstr(why.text, room->path));
 	assert_int_equal(connect_to(room->path), 0);
 
 	/* Nobody answers any more: it is replaced. */
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(connect_to(room->path), -ECONNREFUSED);
-	fd = listen_unix(room->path, false, &why);
+	fd = listen_unix(room->path, LISTEN_GROUP, &why);
 	assert_true(fd >= 0);
 	assert_int_equal(connect_to(room->path), 0);
 	assert_int_equal(close(fd), 0);
@@ -94,14 +94,14 @@ static void test_something_else_is_there(void **state)
 	struct failure why;
 
 	assert_true(fd >= 0);
-	assert_int_equal(listen_unix(room->path, false, &why), -EEXIST);
+	assert_int_equal(listen_unix(room->path, LISTEN_GROUP, &why), -EEXIST);
 	assert_int_equal(stat(room->path, &status), 0);
 	assert_true(S_ISREG(status.st_mode));
 	assert_int_equal(unlink(room->path), 0);
 
 	/* A link to a socket is no socket. */
 	assert_int_equal(symlink("elsewhere", room->path), 0);
-	assert_int_equal(listen_unix(room->path, false, &why), -EEXIST);
+	assert_int_equal(listen_unix(room->path, LISTEN_GROUP, &why), -EEXIST);
 }
 
 static void test_bad_places(void **state)
@@ -109,11 +109,11 @@ static void test_bad_places(void **state)
 	struct failure why;
 	char path[256];
 
-	assert_int_equal(listen_unix("relative", false, &why), -EINVAL);
-	assert_int_equal(listen_unix("/tmp/", false, &why), -EINVAL);
-	assert_int_equal(listen_unix("/nonexistent-podvol/sock", false, &why), -ENOENT);
+	assert_int_equal(listen_unix("relative", LISTEN_GROUP, &why), -EINVAL);
+	assert_int_equal(listen_unix("/tmp/", LISTEN_GROUP, &why), -EINVAL);
+	assert_int_equal(listen_unix("/nonexistent-podvol/sock", LISTEN_GROUP, &why), -ENOENT);
 	(void) snprintf(path, sizeof(path), "/tmp/%0110d", 0);
-	assert_int_equal(listen_unix(path, false, &why), -ENAMETOOLONG);
+	assert_int_equal(listen_unix(path, LISTEN_GROUP, &why), -ENAMETOOLONG);
 }
 
 static void test_others_may_connect_when_told_so(void **state)
@@ -121,7 +121,7 @@ static void test_others_may_connect_when_told_so(void **state)
 	const struct room *room = *state;
 	struct stat status;
 	struct failure why;
-	cleanup_close int fd = listen_unix(room->path, true, &why);
+	cleanup_close int fd = listen_unix(room->path, LISTEN_ALL, &why);
 
 	assert_true(fd >= 0);
 	assert_int_equal(stat(room->path, &status), 0);
@@ -242,14 +242,15 @@ static int at_least_20(int fd)
 	return moved;
 }
 
-static const char *tls_address = "", *plain_address = "";
+static const char *tls_address = "", *plain_address = "", *docker_path = "";
 
 /* Exit status: which kinds there are, as bits; 64 and more: refused. */
 static void listen_and_tell(const struct room *room)
 {
 	const struct api_listen_options options = { .socket_path = room->path,
 						    .tls_address = tls_address,
-						    .plain_address = plain_address };
+						    .plain_address = plain_address,
+						    .docker_path = docker_path };
 	struct api_listener listeners[API_LISTENER_COUNT];
 	struct failure why = { 0 };
 	size_t count = 0;
@@ -275,7 +276,7 @@ static void test_handed_over(void **state)
 	int fds[3];
 
 	(void) snprintf(other, sizeof(other), "%s2", room->path);
-	fds[0] = at_least_20(listen_unix(other, false, &why));
+	fds[0] = at_least_20(listen_unix(other, LISTEN_GROUP, &why));
 	fds[1] = at_least_20(listen_tcp("listen", "127.0.0.1:0", false, &why));
 	fds[2] = at_least_20(listen_tcp("listen", "127.0.0.1:0", false, &why));
 	assert_int_equal(in_child(fds, "podvol.socket", 1, listen_and_tell, room), UNIX);
@@ -313,7 +314,7 @@ static void test_made_and_handed_over(void **state)
 	int fd;
 
 	(void) snprintf(other, sizeof(other), "%s2", room->path);
-	fd = at_least_20(listen_unix(other, false, &why));
+	fd = at_least_20(listen_unix(other, LISTEN_GROUP, &why));
 	tls_address = plain_address = "127.0.0.1:0";
 	assert_int_equal(in_child(&fd, "podvol.socket", 1, listen_and_tell, room),
 			 UNIX | TLS | PLAIN);
