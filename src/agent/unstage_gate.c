@@ -3,9 +3,9 @@
  * unstage_gate - no device is taken from under a mount that some other process still has; see
  * unstage_gate.h
  *
- * What cannot be found out keeps the volume as it is, and is tried again with kubelet's back-off.
- * Whether a directory that should hold a device is a mount at all is asked first, so that volumes
- * without a device cost one statx.
+ * What cannot be found out keeps the volume as it is, and is tried again with kubelet's back-off;
+ * so is one that a process has, which may unmount it and live on. Whether a directory that should
+ * hold a device is a mount at all is asked first, so that volumes without a device cost one statx.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -37,7 +37,7 @@ enum gate_state {
 	GATE_ASKED,     /* waits for a search to begin */
 	GATE_SEARCHING, /* its path is lent to a worker */
 	GATE_CLEARED,   /* nobody has it: may pass until its retry is due */
-	GATE_HELD,      /* by a process, whose end is watched, or until its retry is due */
+	GATE_HELD,      /* until its retry is due, or the process that has it ends */
 };
 
 struct gate_entry {
@@ -133,6 +133,13 @@ static struct gate_entry *entry_new(struct unstage_gate *gate, const struct step
 	return NULL;
 }
 
+static void watch_no_more(struct gate_entry *entry)
+{
+	entry->process = sd_event_source_disable_unref(entry->process);
+	entry->pid_fd = close_keep_errno(entry->pid_fd);
+	retry_remove(entry->gate->retries, &entry->retry);
+}
+
 /* The entry leaves before it is told of: whoever hears may ask at once. */
 static void ask_again(struct gate_entry *entry)
 {
@@ -154,18 +161,12 @@ static void on_due(void *userdata, struct retry_entry *retry)
 		entry_free(entry);
 		return;
 	}
+	watch_no_more(entry);
 	entry->state = GATE_ASKED;
 	entry->gate->options.changed(entry->gate->options.userdata, entry->unique_name);
 }
 
 /* ---- waiting ---- */
-
-static void watch_no_more(struct gate_entry *entry)
-{
-	entry->process = sd_event_source_disable_unref(entry->process);
-	entry->pid_fd = close_keep_errno(entry->pid_fd);
-	retry_remove(entry->gate->retries, &entry->retry);
-}
 
 static int on_process_ended(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
@@ -186,29 +187,28 @@ static void retry_later(struct gate_entry *entry)
 	retry_add(entry->gate->retries, &entry->retry, monotonic_usec() + entry->delay_usec);
 }
 
-/* The text first: it says who, also where the process's end cannot be watched. */
+/* Who it is, is said once for each. */
 static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
 {
 	struct unstage_gate *gate = entry->gate;
+	struct failure before = entry->failure;
 	int r = -EBADF;
 
 	(void) failed_plain(&entry->failure, -EBUSY,
 			    "process %d '%s' has it mounted at '%s' in mount namespace %llu",
 			    (int) holder->pid, holder->command, holder->where,
 			    (unsigned long long) holder->mount_namespace);
-	log_about(LOG_NOTICE, &(struct log_subject){ .volume = entry->unique_name },
-		  "the volume keeps its device: %s", entry->failure.text);
+	if (strcmp(before.text, entry->failure.text) != 0)
+		log_about(LOG_NOTICE, &(struct log_subject){ .volume = entry->unique_name },
+			  "the volume keeps its device: %s", entry->failure.text);
 	entry->pid_fd = TAKE_FD(holder->pid_fd);
 	if (entry->pid_fd >= 0)
 		r = sd_event_add_io(gate->options.event, &entry->process, entry->pid_fd, EPOLLIN,
 				    on_process_ended, entry);
 	if (r >= 0)
 		r = sd_event_source_set_priority(entry->process, gate->options.priority);
-	if (r >= 0) {
-		entry->state = GATE_HELD;
-		return;
-	}
-	watch_no_more(entry);
+	if (r < 0)
+		watch_no_more(entry);
 	retry_later(entry);
 }
 

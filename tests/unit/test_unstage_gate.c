@@ -222,6 +222,22 @@ static void test_waits_for_the_end_of_who_has_it(void **state)
 	assert_true(unstage_gate_passes(world->gate, &world->step));
 }
 
+/* It may unmount the volume and live on: nothing tells of that. */
+static void test_who_has_it_may_let_go_and_live(void **state)
+{
+	struct world *world = *state;
+
+	made_up.holder = getpid();
+	assert_false(ask_and_wait(world));
+	assert_int_equal(world->changed, 1);
+	made_up.holder = 0;
+	for (int i = 0; i < TURNS_MAX && world->changed < 2; i++)
+		assert_true(sd_event_run(world->event, 1000000) >= 0);
+	assert_int_equal(world->changed, 2);
+	assert_false(ask_and_wait(world));
+	assert_true(unstage_gate_passes(world->gate, &world->step));
+}
+
 static void test_failed_search_keeps_the_device_and_comes_again(void **state)
 {
 	struct world *world = *state;
@@ -249,6 +265,7 @@ int main(void)
 		GATE_TEST(test_what_is_not_mounted_is_not_searched_for),
 		GATE_TEST(test_one_search_for_all_of_a_turn),
 		GATE_TEST(test_waits_for_the_end_of_who_has_it),
+		GATE_TEST(test_who_has_it_may_let_go_and_live),
 		GATE_TEST(test_failed_search_keeps_the_device_and_comes_again),
 	};
 
