@@ -107,11 +107,32 @@ static int check_dry_run(struct exchange *exchange, const struct cJSON *list, bo
 	return 0;
 }
 
+/* What is no version of an object is given, and so none that it has: that is a conflict, too. */
+static uint64_t read_version(const struct cJSON *item)
+{
+	const char *text = json_string(item, "");
+	uint64_t version = 0;
+
+	if (!item || json_is_null(item))
+		return 0;
+	if (text[strspn(text, "0123456789")] == '\0' && strlen(text) < 20)
+		version = strtoull(text, NULL, 10);
+	return version ? version : UINT64_MAX;
+}
+
+static const char *read_uid(const struct cJSON *item)
+{
+	const char *text = json_string(item, "");
+
+	if (!item || json_is_null(item))
+		return NULL;
+	return *text ? text : "?";
+}
+
 /* Replies and returns a negative errno when they are wrong. */
 static int read_options(struct exchange *exchange, struct delete_options *ret)
 {
 	const struct cJSON *preconditions;
-	const char *version;
 	int r = query_dry_run(exchange, "DeleteOptions");
 
 	if (r < 0)
@@ -125,9 +146,8 @@ static int read_options(struct exchange *exchange, struct delete_options *ret)
 	if (r < 0)
 		return r;
 	preconditions = json_get(ret->tree, "preconditions");
-	version = json_string(json_get(preconditions, "resourceVersion"), "0");
-	ret->expected.uid = json_string(json_get(preconditions, "uid"), NULL);
-	ret->expected.resource_version = strtoull(version, NULL, 10);
+	ret->expected.uid = read_uid(json_get(preconditions, "uid"));
+	ret->expected.resource_version = read_version(json_get(preconditions, "resourceVersion"));
 	return 0;
 }
 
@@ -368,8 +388,15 @@ void objects_delete_collection(struct exchange *exchange, const struct target *t
 	struct selection *selection = NULL;
 	struct sweep *sweep;
 
-	if (read_options(exchange, &options) < 0 ||
-	    target_selection(exchange, target, &selection) < 0)
+	if (read_options(exchange, &options) < 0)
+		return;
+	/* One uid or version for many: whoever says so expects that little is deleted. */
+	if (options.expected.uid || options.expected.resource_version) {
+		refuse_options(exchange, "DeleteOptions",
+			       "preconditions: Forbidden: may not be set for a collection");
+		return;
+	}
+	if (target_selection(exchange, target, &selection) < 0)
 		return;
 	sweep = calloc(1, sizeof(*sweep));
 	if (!sweep) {

@@ -51,6 +51,13 @@ static void test_options(void **state)
 	assert_options(world, "", "[]", 400);
 	assert_options(world, "", "{", 400);
 	assert_options(world, "", "{\"preconditions\":{\"resourceVersion\":\"9\"}}", 409);
+	/* One that cannot be is not the same as none. */
+	assert_options(world, "", "{\"preconditions\":{\"resourceVersion\":\"x1\"}}", 409);
+	assert_options(world, "", "{\"preconditions\":{\"resourceVersion\":\"\"}}", 409);
+	assert_options(world, "", "{\"preconditions\":{\"resourceVersion\":\"0\"}}", 409);
+	assert_options(world, "", "{\"preconditions\":{\"resourceVersion\":5}}", 409);
+	assert_options(world, "", "{\"preconditions\":{\"uid\":\"\"}}", 409);
+	assert_options(world, "", "{\"preconditions\":{\"uid\":5}}", 409);
 	assert_options(world, "?propagationPolicy=Background&gracePeriodSeconds=0",
 		       "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"dryRun\":[\"All\"],"
 		       "\"propagationPolicy\":\"Foreground\",\"gracePeriodSeconds\":30}",
@@ -112,6 +119,9 @@ static void test_collections(void **state)
 	make_map(world, "other", "d", "one");
 	assert_int_equal(world_request(world, METHOD_DELETE, MAPS "?labelSelector=%3D", NULL), 400);
 	assert_int_equal(world_request(world, METHOD_DELETE, MAPS "?dryRun=All", NULL), 200);
+	assert_int_equal(
+		world_request(world, METHOD_DELETE, MAPS, "{\"preconditions\":{\"uid\":\"x\"}}"),
+		422);
 	assert_int_equal(world_request(world, METHOD_DELETE,
 				       MAPS "?labelSelector=part%3Done&fieldSelector="
 					    "metadata.name!%3Dc",
