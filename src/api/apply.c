@@ -13,7 +13,7 @@
  * Not atomic: the first object that is not admitted ends it, and the answer says how many were
  * stored before. A client that leaves ends it as well.
  */
-#include "api/exchange.h"
+#include "api/objects.h"
 
 #include "base/cleanup.h"
 #include "object/patch.h"
@@ -443,9 +443,17 @@ static void documents_read(struct worker_job *job)
 
 void apply_post(struct exchange *exchange)
 {
-	struct apply *apply = calloc(1, sizeof(*apply));
+	int trial = query_dry_run(exchange, "ApplyOptions");
+	struct apply *apply;
 
 	assert(exchange && !exchange->work);
+	/* Whoever asks for a trial must not get a write. */
+	if (trial > 0)
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "dryRun is not served here: try each object at its own path");
+	if (trial != 0)
+		return;
+	apply = calloc(1, sizeof(*apply));
 	if (!apply) {
 		reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;

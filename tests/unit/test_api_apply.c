@@ -46,6 +46,17 @@ static int apply(struct world *world, const char *text)
 	return world_request(world, METHOD_POST, APPLY, text);
 }
 
+static void test_a_trial_writes_nothing(void **state)
+{
+	struct world *world = *state;
+
+	world_content = CONTENT_YAML;
+	assert_int_equal(world_request(world, METHOD_POST, APPLY "?dryRun=All", stream), 400);
+	assert_int_equal(world_request(world, METHOD_POST, APPLY "?dryRun=x", stream), 422);
+	assert_int_equal(world_request(world, METHOD_GET, "/api/v1/persistentvolumes/disk", NULL),
+			 404);
+}
+
 static void test_create_then_unchanged_then_configured(void **state)
 {
 	struct world *world = *state;
@@ -346,6 +357,7 @@ int main(void)
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(test_create_then_unchanged_then_configured),
+		IN_WORLD(test_a_trial_writes_nothing),
 		IN_WORLD(test_table),
 		IN_WORLD(test_keeps_what_it_does_not_name),
 		IN_WORLD(test_what_a_document_drops_goes),
