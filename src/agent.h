@@ -84,7 +84,7 @@ typedef void agent_statistics_fn(void *userdata, struct cJSON *tree);
  * so in its item; while it still hangs it is not asked again, so that it costs the next caller
  * nothing.
  *
- * Return: 0; -ENOMEM.
+ * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
  */
 int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
 		     struct agent_statistics_call **ret);

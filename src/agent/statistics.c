@@ -28,6 +28,7 @@ enum {
 	THREADS = 2,
 	THREADS_MAX = 16,   /* with those that hang */
 	SLOW_USEC = 500000, /* a thread that takes longer is replaced */
+	CALLS_MAX = 16,     /* each holds a list of all volumes while one of them hangs */
 };
 
 /* What a file system answered. Belongs to the thread while it runs. */
@@ -289,11 +290,14 @@ int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userd
 		     struct agent_statistics_call **ret)
 {
 	struct statistics *statistics = agent->views.statistics;
-	struct agent_statistics_call *call = calloc(1, sizeof(*call));
+	struct agent_statistics_call *call;
 	uint64_t end;
 	int r;
 
 	assert(statistics && done);
+	if (statistics->calls == CALLS_MAX)
+		return -ENOBUFS;
+	call = calloc(1, sizeof(*call));
 	if (!call)
 		return -ENOMEM;
 	statistics->calls++;

@@ -10,6 +10,7 @@
 #include "api/view_table.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* One question that waits for the agent. */
@@ -38,6 +39,7 @@ static void on_statistics(void *userdata, struct cJSON *tree)
 void views_statistics(struct exchange *exchange)
 {
 	struct question *question;
+	int r = -ENOMEM;
 
 	assert(exchange);
 	if (!exchange->may_wait) {
@@ -46,10 +48,15 @@ void views_statistics(struct exchange *exchange)
 		return;
 	}
 	question = calloc(1, sizeof(*question));
-	if (!question ||
-	    agent_statistics(exchange->agent, on_statistics, question, &question->call) < 0) {
+	if (question)
+		r = agent_statistics(exchange->agent, on_statistics, question, &question->call);
+	if (r < 0) {
 		free(question);
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+		if (r == -ENOBUFS)
+			reply_refusal(exchange, API_TOO_MANY_REQUESTS,
+				      "too many ask for the statistics: try again later");
+		else
+			reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;
 	}
 	question->exchange = exchange;

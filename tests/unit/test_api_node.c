@@ -107,6 +107,8 @@ static void test_statistics_are_refused_or_left(void **state)
 	world_may_wait = true;
 	world_node.result = -ENOMEM;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/statistics", NULL), 500);
+	world_node.result = -ENOBUFS;
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/statistics", NULL), 429);
 	world_node.result = 0;
 	world_begin(world, METHOD_GET, "/podvol/v1/statistics", NULL);
 	world_node.statistics_done(world_node.statistics_userdata, NULL); /* no memory */

@@ -315,6 +315,36 @@ static void test_callers_share_an_answer(void **state)
 	json_free(second.tree);
 }
 
+/* Each holds a list of all volumes until the one that hangs is given up. */
+static void test_callers_are_bounded(void **state)
+{
+	enum { MANY = 1000 };
+	static struct answer answers[MANY];
+	struct agent_world *world = *state;
+	size_t count = 0;
+	int r = 0;
+
+	mount_at(world, "slow", "/hung", false);
+	while (count < MANY && r == 0) {
+		answers[count] = (struct answer){ 0 };
+		r = agent_statistics(&world->agent, on_answer, &answers[count],
+				     &answers[count].call);
+		count += r == 0;
+	}
+	assert_int_equal(r, -ENOBUFS);
+	await_asked(world, &asked_hung, 1);
+	let_go(world, 1);
+	turn_until(world, &answers[0].count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(answers[i].count, 1);
+		json_free(answers[i].tree);
+	}
+	ask(world, &answers[0]);
+	agent_statistics_leave(answers[0].call);
+	await_asked(world, &asked_hung, 2);
+	let_go(world, 1);
+}
+
 static void test_caller_leaves(void **state)
 {
 	struct agent_world *world = *state;
@@ -342,6 +372,7 @@ int main(void)
 		TEST(test_one_that_hangs_delays_nobody),
 		TEST(test_one_that_came_back_is_asked_again),
 		TEST(test_callers_share_an_answer),
+		TEST(test_callers_are_bounded),
 		TEST(test_caller_leaves),
 	};
 
