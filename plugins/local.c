@@ -13,6 +13,7 @@
 #include "plugins/local.h"
 
 #include "base/cleanup.h"
+#include "plugins/fs_group_map.h"
 #include "plugins/layout.h"
 
 #include <assert.h>
@@ -96,19 +97,20 @@ struct local_mounter {
 	struct mount_attributes attributes;
 	char *target_path; /* relative to the root directory */
 	char *volume_name;
-	bool has_fs_group;
+	bool has_fs_group, wants_map;
 	struct ownership ownership;
 
 	int source_fd; /* what is bound: the directory, or the staging directory */
 	dev_t source_device;
 	ino_t source_inode;
-	gid_t source_gid;
+	gid_t source_gid, target_gid; /* of the directory; as the pod sees it, once mounted */
 	struct place target;
 	int target_fd;
 	bool already_mounted;
 	bool must_own; /* ownership is wanted and nobody else uses the volume */
+	int map_fd;    /* the group is a map of the mount, so nothing is to be owned; or -EBADF */
 	struct ownership_job *ownership_job;
-	struct failure bind_failure;
+	struct failure bind_failure, map_failure;
 };
 
 static void local_mounter_free(void *data)
@@ -123,6 +125,7 @@ static void local_mounter_free(void *data)
 	free(mounter->volume_name);
 	(void) close_keep_errno(mounter->source_fd);
 	(void) close_keep_errno(mounter->target_fd);
+	(void) close_keep_errno(mounter->map_fd);
 	place_done(&mounter->target);
 	free(mounter);
 }
@@ -200,6 +203,7 @@ static int check_target(struct local_mounter *mounter, struct stage_report *repo
 				    mounter->target.path, mounter->source.path);
 	}
 	mounter->already_mounted = true;
+	mounter->target_gid = facts.gid;
 	report->mount_id = facts.mount_id;
 	return 0;
 }
@@ -235,6 +239,20 @@ static int check_other_users(struct local_mounter *mounter, struct stage_report 
 	return 0;
 }
 
+/* By a map where the pod asks for it, else by a walk. What is mounted already stays as it is: its
+ * map shows in the group that its root has there. */
+static int plan_ownership(struct local_mounter *mounter, struct stage_report *report)
+{
+	gid_t seen = mounter->already_mounted ? mounter->target_gid : mounter->source_gid;
+
+	if (mounter->wants_map && seen == mounter->ownership.gid)
+		return 0;
+	if (mounter->wants_map && !mounter->already_mounted)
+		mounter->map_fd = fs_group_map_open(mounter->host, mounter->volume_name, seen,
+						    mounter->ownership.gid, report);
+	return mounter->map_fd >= 0 ? 0 : check_other_users(mounter, report);
+}
+
 static int prepare_target(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
@@ -256,7 +274,7 @@ static int prepare_target(void *data, struct stage_report *report)
 	}
 
 	if (mounter->has_fs_group && !(mounter->attributes.set & MOUNT_ATTR_RDONLY)) {
-		r = check_other_users(mounter, report);
+		r = plan_ownership(mounter, report);
 		if (r < 0)
 			return r;
 	}
@@ -265,8 +283,20 @@ static int prepare_target(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
+static int bind_with_map(struct local_mounter *mounter)
+{
+	struct mount_attributes mapped = mounter->attributes;
+	int r;
+
+	mapped.set |= MOUNT_ATTR_IDMAP;
+	mapped.userns_fd = mounter->map_fd;
+	r = bind_at(mounter->source_fd, mounter->target_fd, &mapped, &mounter->map_failure);
+	mounter->map_failure.error = r;
+	return r;
+}
+
 /* Its failure goes on to the next stage, because the target is taken back by name and this thread
- * looks up no names. */
+ * looks up no names. So does a refused map, because other users are looked for. */
 static int bind_source(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
@@ -274,11 +304,27 @@ static int bind_source(void *data, struct stage_report *report)
 
 	if (mounter->already_mounted)
 		return STAGE_NEXT;
+	if (mounter->map_fd >= 0 && bind_with_map(mounter) == 0)
+		return STAGE_LIST_DONE;
 	r = bind_at(mounter->source_fd, mounter->target_fd, &mounter->attributes,
 		    &mounter->bind_failure);
 	if (r < 0) {
 		mounter->bind_failure.error = r;
 		return STAGE_NEXT;
+	}
+	return mounter->must_own || mounter->map_fd >= 0 ? STAGE_NEXT : STAGE_LIST_DONE;
+}
+
+/* The mount is there, without its map: what would have been done without one comes now. */
+static int own_without_map(struct local_mounter *mounter, struct stage_report *report)
+{
+	int r;
+
+	fs_group_map_refused(mounter->volume_name, &mounter->map_failure, report);
+	r = check_other_users(mounter, report);
+	if (r < 0) {
+		report->error_class = ERROR_UNCERTAIN;
+		return r;
 	}
 	return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
 }
@@ -288,7 +334,7 @@ static int check_bind(void *data, struct stage_report *report)
 	struct local_mounter *mounter = data;
 
 	if (mounter->bind_failure.error == 0)
-		return STAGE_NEXT;
+		return mounter->map_fd >= 0 ? own_without_map(mounter, report) : STAGE_NEXT;
 
 	/* A descriptor inside would keep the mount busy. */
 	mounter->target_fd = close_keep_errno(mounter->target_fd);
@@ -363,9 +409,10 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	if (!mounter)
 		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
 	mounter->host = request->host;
-	mounter->source_fd = mounter->target_fd = -EBADF;
+	mounter->source_fd = mounter->target_fd = mounter->map_fd = -EBADF;
 	mounter->target = PLACE_EMPTY;
 	mounter->has_fs_group = pod && pod->has_fs_group;
+	mounter->wants_map = pod && pod->fs_group_idmap;
 	if (mounter->has_fs_group)
 		mounter->ownership = (struct ownership){
 			.gid = pod->fs_group,

@@ -29,6 +29,7 @@ struct plugin_host {
 	const char *node_name;
 	int64_t allocatable_memory_bytes; /* 0 unknown */
 	struct mount_table *mount_table;
+	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
 };
 
 /* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects.

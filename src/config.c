@@ -56,7 +56,6 @@ static const struct config_row rows[] = {
 	  .argument = "NAME",
 	  .kind = CONFIG_STRING,
 	  FIELD(node_name),
-	  .default_text = NULL,
 	  .help = "name of this node; default: the host name" },
 	{ .name = "node-labels",
 	  .argument = "LIST",
@@ -101,11 +100,15 @@ static const struct config_row rows[] = {
 	  .default_text = "",
 	  .help = "the token of TLS clients; default: one is made in state-dir" },
 	{ .name = "others-may-read",
-	  .argument = NULL,
 	  .kind = CONFIG_FLAG,
 	  FIELD(others_may_read),
 	  .default_text = "false",
 	  .help = "who is neither root nor in group podvol may read, no Secrets" },
+	{ .name = "idmapped-fs-group",
+	  .kind = CONFIG_FLAG,
+	  FIELD(idmapped_fs_group),
+	  .default_text = "false",
+	  .help = "pods may have fsGroup as a map of the mount; docs/ownership.md" },
 	{ .name = "worker-threads",
 	  .argument = "N",
 	  .kind = CONFIG_INTEGER,
@@ -187,7 +190,6 @@ static const struct config_row rows[] = {
 	  .maximum = 1000000,
 	  .help = "holds of containers at the same time; a descriptor each" },
 	{ .name = "drain",
-	  .argument = NULL,
 	  .kind = CONFIG_FLAG,
 	  FIELD(drain),
 	  .default_text = "false",
@@ -580,9 +582,7 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 		r = check_node_name(ret, reterr);
 	if (r >= 0)
 		r = find_log_priority(ret, reterr);
-	if (r >= 0)
-		r = make_labels(ret, reterr);
-	return r;
+	return r < 0 ? r : make_labels(ret, reterr);
 }
 
 void config_done(struct config *config)

@@ -36,8 +36,9 @@ struct config {
 	int64_t holds_max;
 	int64_t idle_seconds, request_seconds; /* of connections */
 	bool others_may_read;
-	bool drain;           /* command line only */
-	struct labels labels; /* of the node, from node_labels; owned */
+	bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
+	bool drain;             /* command line only */
+	struct labels labels;   /* of the node, from node_labels; owned */
 };
 
 enum config_kind { CONFIG_STRING, CONFIG_INTEGER, CONFIG_FLAG };

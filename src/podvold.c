@@ -198,7 +198,7 @@ static int run(const struct config *config, struct failure *reterr)
 
 	log_open(config->log_priority);
 	raise_descriptor_limit();
-	r = privileges_check_and_cut(reterr);
+	r = privileges_check_and_cut(config->idmapped_fs_group, reterr);
 	if (r >= 0)
 		r = prepare_loop(&event, reterr);
 	if (r >= 0)

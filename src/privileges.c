@@ -20,14 +20,30 @@ static const cap_value_t needed[] = {
 	CAP_SYS_PTRACE,      /* see the mounts of other processes before a device is taken away */
 };
 
+/* Kept where there are any and the configuration allows pods a map of groups: mount/idmap.h. */
+static const cap_value_t for_maps[] = { CAP_SETUID, CAP_SETGID, CAP_SETFCAP };
+
+static bool has(cap_t present, cap_value_t cap)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return cap_get_flag(present, cap, CAP_PERMITTED, &value) == 0 && value == CAP_SET;
+}
+
+static bool is_among(cap_value_t cap, const cap_value_t *caps, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (caps[i] == cap)
+			return true;
+	return false;
+}
+
 static int check(cap_t present, struct failure *reterr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-		cap_flag_value_t value = CAP_CLEAR;
 		char *name;
 
-		if (cap_get_flag(present, needed[i], CAP_PERMITTED, &value) == 0 &&
-		    value == CAP_SET)
+		if (has(present, needed[i]))
 			continue;
 		name = cap_to_name(needed[i]);
 		(void) failed_plain(reterr, -EPERM,
@@ -40,7 +56,7 @@ static int check(cap_t present, struct failure *reterr)
 	return 0;
 }
 
-static int cut(struct failure *reterr)
+static int cut(cap_t present, bool maps_groups, struct failure *reterr)
 {
 	cap_t kept = cap_init();
 	int r = 0;
@@ -48,23 +64,26 @@ static int cut(struct failure *reterr)
 	if (!kept)
 		return failed(reterr, -ENOMEM, "cannot give up capabilities");
 	for (cap_value_t cap = 0; cap <= cap_max_bits() - 1; cap++) {
-		bool keep = false;
+		bool keep = is_among(cap, needed, ARRAY_SIZE(needed)) ||
+			    (maps_groups && is_among(cap, for_maps, ARRAY_SIZE(for_maps)) &&
+			     has(present, cap));
 
-		for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-			keep = keep || needed[i] == cap;
-		/* Not allowed to: then the bounding set is the service manager's business. */
-		if (!keep && cap_get_bound(cap) == 1)
+		if (keep) {
+			(void) cap_set_flag(kept, CAP_PERMITTED, 1, &cap, CAP_SET);
+			(void) cap_set_flag(kept, CAP_EFFECTIVE, 1, &cap, CAP_SET);
+		} else if (cap_get_bound(cap) == 1) {
+			/* Not allowed to: then the bounding set is the service manager's business.
+			 */
 			(void) cap_drop_bound(cap);
+		}
 	}
-	if (cap_set_flag(kept, CAP_PERMITTED, ARRAY_SIZE(needed), needed, CAP_SET) < 0 ||
-	    cap_set_flag(kept, CAP_EFFECTIVE, ARRAY_SIZE(needed), needed, CAP_SET) < 0 ||
-	    cap_set_proc(kept) < 0)
+	if (cap_set_proc(kept) < 0)
 		r = failed(reterr, -errno, "cannot give up capabilities");
 	cap_free(kept);
 	return r;
 }
 
-int privileges_check_and_cut(struct failure *reterr)
+int privileges_check_and_cut(bool maps_groups, struct failure *reterr)
 {
 	cap_t present = cap_get_proc();
 	int r;
@@ -72,6 +91,8 @@ int privileges_check_and_cut(struct failure *reterr)
 	if (!present)
 		return failed(reterr, -errno, "cannot read the capabilities of this process");
 	r = check(present, reterr);
+	if (r == 0)
+		r = cut(present, maps_groups, reterr);
 	cap_free(present);
-	return r < 0 ? r : cut(reterr);
+	return r;
 }

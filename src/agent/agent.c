@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "mount/idmap.h"
 #include "other_kubelet.h"
 #include "state/found.h"
 
@@ -59,6 +60,10 @@ static int open_root(struct agent *agent, struct failure *reterr)
 		.allocatable_memory_bytes = memory_bytes(),
 		.mount_table = agent->mount_table,
 	};
+	if (agent->config->idmapped_fs_group)
+		r = idmap_cache_new(&agent->host.idmaps);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep maps of groups");
 	return 0;
 }
 
@@ -444,6 +449,7 @@ struct agent *agent_free(struct agent *agent)
 	dirty_set_free(agent->dirty);
 	sd_event_source_disable_unref(agent->turn);
 	mount_table_free(agent->mount_table);
+	(void) idmap_cache_free(agent->host.idmaps);
 	mount_root_done(&agent->root);
 	free(agent);
 	return NULL;

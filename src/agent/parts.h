@@ -52,7 +52,7 @@ struct agent {
 
 	struct mount_root root;
 	struct mount_table *mount_table;
-	struct plugin_host host;
+	struct plugin_host host; /* owns its maps of groups; all else is somebody's */
 
 	struct worker_return *to_loop;
 	struct {

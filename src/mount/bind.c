@@ -33,6 +33,8 @@ static int set_attributes(int tree_fd, const struct mount_attributes *attributes
 		.attr_set = attributes->set,
 		.attr_clr = attributes->clear,
 		.propagation = attributes->propagation == MS_SHARED ? MS_SHARED : 0,
+		.userns_fd =
+			attributes->set & MOUNT_ATTR_IDMAP ? (uint64_t) attributes->userns_fd : 0,
 	};
 	unsigned int flags = AT_EMPTY_PATH | (attributes->recursive ? AT_RECURSIVE : 0U);
 
@@ -60,6 +62,15 @@ int attach_tree(int tree_fd, int target_fd)
 	return move_mount(tree_fd, "", target_fd, "", flags) < 0 ? -errno : 0;
 }
 
+/* Without the newer calls. None of the older ones gives a mount a map. */
+static int bind_otherwise(int source_fd, int target_fd, const struct mount_attributes *attributes,
+			  struct failure *reterr)
+{
+	if (attributes->set & MOUNT_ATTR_IDMAP)
+		return failed(reterr, -ENOSYS, "cannot map groups in a bind mount");
+	return bind_staged(source_fd, target_fd, attributes, reterr);
+}
+
 int bind_at(int source_fd, int target_fd, const struct mount_attributes *attributes,
 	    struct failure *reterr)
 {
@@ -73,19 +84,19 @@ int bind_at(int source_fd, int target_fd, const struct mount_attributes *attribu
 
 	tree_fd = clone_source(source_fd, attributes->recursive);
 	if (tree_fd < 0 && call_is_missing(tree_fd, CALL_OPEN_TREE))
-		return bind_staged(source_fd, target_fd, attributes, reterr);
+		return bind_otherwise(source_fd, target_fd, attributes, reterr);
 	if (tree_fd < 0)
 		return failed(reterr, tree_fd, "cannot clone the source of the bind mount");
 
 	result = set_attributes(tree_fd, attributes);
 	if (call_is_missing(result, CALL_MOUNT_SETATTR))
-		return bind_staged(source_fd, target_fd, attributes, reterr);
+		return bind_otherwise(source_fd, target_fd, attributes, reterr);
 	if (result < 0)
 		return failed(reterr, result, "cannot set the attributes of the bind mount");
 
 	result = attach_tree(tree_fd, target_fd);
 	if (call_is_missing(result, CALL_MOVE_MOUNT))
-		return bind_staged(source_fd, target_fd, attributes, reterr);
+		return bind_otherwise(source_fd, target_fd, attributes, reterr);
 	if (result < 0)
 		return failed(reterr, result, "cannot attach the bind mount to its target");
 

@@ -124,7 +124,8 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr);
 
 /* Attributes of one mount, never of the file system behind it. */
 struct mount_attributes {
-	uint64_t set; /* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | ... */
+	uint64_t set;  /* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | ... */
+	int userns_fd; /* with MOUNT_ATTR_IDMAP alone: the map; see mount/idmap.h */
 	uint64_t clear;
 	uint64_t propagation; /* 0 keep; MS_PRIVATE, MS_SLAVE, MS_SHARED */
 	bool recursive;       /* clone submounts too, and apply to them */
@@ -137,9 +138,10 @@ struct mount_attributes {
  *
  * With open_tree, mount_setattr and move_mount the mount appears with its attributes already set.
  * The fallback without them covers a read-only bind in a directory nobody can reach first (bind,
- * remount, move), so that no moment is writable either.
+ * remount, move), so that no moment is writable either. There is none for a map (MOUNT_ATTR_IDMAP).
  *
- * Return: 0, else as the calls; nothing is left mounted on failure.
+ * Return: 0, else as the calls; nothing is left mounted on failure. With a map: -EINVAL the file
+ * system knows none, -EPERM it is mapped already, -ENOSYS a call is missing.
  */
 int bind_at(int source_fd, int target_fd, const struct mount_attributes *attributes,
 	    struct failure *reterr);

@@ -344,6 +344,7 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 {
 	const struct cJSON *spec = json_get(tree, "spec");
 	struct pod *pod = arena_array(arena, 1, sizeof(*pod));
+	const char *policy;
 
 	if (!pod)
 		return failed(reterr, -ENOMEM, "cannot decode a pod");
@@ -352,6 +353,8 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 	decode_volumes(json_get(spec, "volumes"), object->meta.name, arena, pod);
 	decode_containers(spec, arena, pod);
 	decode_groups(json_get(spec, "securityContext"), arena, pod);
+	policy = metadata_annotation(tree, POD_FS_GROUP_ANNOTATION);
+	pod->fs_group_idmap = policy && strcmp(policy, "Idmap") == 0;
 	decode_status(tree, arena, pod);
 	object->pod = pod;
 	return 0;

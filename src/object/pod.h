@@ -80,6 +80,10 @@ struct pod_container {
 	uid_t run_as_user; /* the container's, else the pod's */
 };
 
+/* Kubernetes knows two values of fsGroupChangePolicy and refuses others, so that ours, "Idmap", is
+ * an annotation: see docs/ownership.md. */
+#define POD_FS_GROUP_ANNOTATION "podvol.io/fs-group-change-policy"
+
 enum fs_group_change_policy { FS_GROUP_CHANGE_ALWAYS, FS_GROUP_CHANGE_ON_ROOT_MISMATCH };
 
 struct pod {
@@ -98,6 +102,7 @@ struct pod {
 	bool has_fs_group;
 	gid_t fs_group;
 	enum fs_group_change_policy fs_group_change_policy;
+	bool fs_group_idmap; /* rather a map of the mount than any change, where that can be */
 	const gid_t *supplemental_groups;
 	size_t supplemental_group_count;
 	bool containers_terminated; /* status says that every container ended (phase Succeeded or

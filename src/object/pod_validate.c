@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "object/field.h"
 #include "object/json_tree.h"
+#include "object/metadata.h"
 #include "object/name_index.h"
 #include "object/pod_volume.h"
 #include "object/update.h"
@@ -345,6 +346,18 @@ static int check_security(const struct cJSON *security, const struct field *fiel
 	return r;
 }
 
+static int check_group_annotation(const struct cJSON *tree, struct violations *found)
+{
+	static const char *const policies[] = { "Idmap", NULL };
+	const char *policy = metadata_annotation(tree, POD_FS_GROUP_ANNOTATION);
+
+	if (!policy)
+		return 0;
+	return field_check_one_of(
+		FIELD_KEY(FIELD(FIELD(NULL, "metadata"), "annotations"), POD_FS_GROUP_ANNOTATION),
+		policy, policies, false, found);
+}
+
 static int check_volumes(const struct cJSON *tree, const struct name_index *index,
 			 struct violations *found)
 {
@@ -387,6 +400,8 @@ int pod_validate(const struct cJSON *tree, struct violations *found)
 	if (r == 0)
 		r = check_security(json_get(spec, "securityContext"),
 				   FIELD(field, "securityContext"), found);
+	if (r == 0)
+		r = check_group_annotation(tree, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "restartPolicy"),
 				       json_string(json_get(spec, "restartPolicy"), ""), restarts,

@@ -196,6 +196,22 @@ static void test_defaults(void **state)
 	(void) object_unref(object);
 }
 
+static void test_a_map_instead_of_a_change(void **state)
+{
+	const struct object *asks = object_of(
+		HEAD
+		"  annotations: {podvol.io/fs-group-change-policy: Idmap}\n"
+		"spec:\n  securityContext: {fsGroup: 1, fsGroupChangePolicy: Always}\n" CONTAINERS);
+	const struct object *asks_not =
+		object_of(HEAD "  annotations: {podvol.io/fs-group: Idmap}\nspec:\n" CONTAINERS);
+
+	assert_true(asks->pod->fs_group_idmap);
+	assert_int_equal(asks->pod->fs_group_change_policy, FS_GROUP_CHANGE_ALWAYS);
+	assert_false(asks_not->pod->fs_group_idmap);
+	(void) object_unref(asks);
+	(void) object_unref(asks_not);
+}
+
 /* Defaults are made once: what was completed before is left as it is. */
 static void test_defaults_are_stable(void **state)
 {
@@ -325,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_limits_become_requests),
 		cmocka_unit_test(test_how_volumes_are_used),
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_a_map_instead_of_a_change),
 		cmocka_unit_test(test_defaults_are_stable),
 		cmocka_unit_test(test_sources_by_name),
 		cmocka_unit_test(test_limits_saturate),

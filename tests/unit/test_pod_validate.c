@@ -289,6 +289,24 @@ static void test_containers(void **state)
 		     ARRAY_SIZE(rules));
 }
 
+static void test_annotations(void **state)
+{
+	static const struct rule rules[] = {
+		{ "{podvol.io/fs-group-change-policy: idmap}",
+		  "metadata.annotations[podvol.io/fs-group-change-policy]: Unsupported value: "
+		  "\"idmap\": supported values: \"Idmap\"" },
+		{ "{podvol.io/fs-group-change-policy: OnRootMismatch}",
+		  "metadata.annotations[podvol.io/fs-group-change-policy]: Unsupported value: "
+		  "\"OnRootMismatch\": supported values: \"Idmap\"" },
+		{ "{podvol.io/fs-group-change-policy: ''}",
+		  "metadata.annotations[podvol.io/fs-group-change-policy]: Required value" },
+	};
+
+	assert_rules("apiVersion: v1\nkind: Pod\nmetadata: {name: web, annotations: %s}\n"
+		     "spec: {containers: [{name: a}]}\n",
+		     rules, ARRAY_SIZE(rules));
+}
+
 static void test_mounts(void **state)
 {
 	static const struct rule rules[] = {
@@ -490,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_volumes),
 		cmocka_unit_test(test_volumes_that_become_files),
 		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_annotations),
 		cmocka_unit_test(test_mounts),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_a_claim_of_a_template_has_a_name),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fs_group_map - a pod that asks for its fsGroup as a map of the mount; see fs_group_map.h
+ */
+#include "plugins/fs_group_map.h"
+
+#include "mount/idmap.h"
+
+#include <assert.h>
+#include <errno.h>
+
+void fs_group_map_refused(const char *volume_name, const struct failure *why,
+			  struct stage_report *report)
+{
+	assert(volume_name && why && report);
+	stage_event_add(report, false, "Warning", "VolumeIdmapRefused",
+			"the files of volume '%s' are given to the group one by one: %s",
+			volume_name, why->text);
+}
+
+int fs_group_map_open(const struct plugin_host *host, const char *volume_name, gid_t from, gid_t to,
+		      struct stage_report *report)
+{
+	struct failure failure = { 0 };
+	int fd;
+
+	if (host->idmaps)
+		fd = idmap_exchange(host->idmaps, from, to, &failure);
+	else
+		fd = failed_plain(&failure, -EPERM,
+				  "podvold's option idmapped-fs-group does not allow a map");
+	if (fd >= 0)
+		return fd;
+	fs_group_map_refused(volume_name, &failure, report);
+	return -EBADF;
+}
