@@ -147,18 +147,24 @@ class Podman(Runtime):
     recursive = {"Disabled": "writable below", "IfPossible": "writable below"}
     cannot = ()
 
-    def command(self, n, pod, container, script, privileged, user):
+    RUN = ("run", "--rm", "--network=none", "--cgroups=disabled", "--ulimit=nofile=1024:1024",
+           "--ulimit=nproc=4096:4096", "--env=PATH=/bin")
+
+    @staticmethod
+    def engine(n, config=""):
+        """podman with all that it stores below n.top, and more lines of configuration."""
         for name in ("storage", "run", "tmp"):
             os.makedirs(os.path.join(n.top, "podman", name), exist_ok=True)
-        config = os.path.join(n.top, "podman", "containers.conf")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(f'[engine]\ntmp_dir = "{n.top}/podman/tmp"\n')
-        return ["env", f"CONTAINERS_CONF={config}", "podman", f"--root={n.top}/podman/storage",
+        path = os.path.join(n.top, "podman", "containers.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'[engine]\ntmp_dir = "{n.top}/podman/tmp"\n{config}')
+        return ["env", f"CONTAINERS_CONF={path}", "podman", f"--root={n.top}/podman/storage",
                 f"--runroot={n.top}/podman/run", "--storage-driver=vfs", "--cgroup-manager=cgroupfs",
-                "--events-backend=none", "--runtime=crun", "run", "--rm", "--network=none", "--cgroups=disabled",
-                "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096", "--env=PATH=/bin", f"--user={user}",
-                *(["--privileged"] if privileged else []), *self.words(n, pod, container),
-                "--rootfs", root_file_system(n.top), "/bin/sh", "-c", script]
+                "--events-backend=none", "--runtime=crun"]
+
+    def command(self, n, pod, container, script, privileged, user):
+        return [*self.engine(n), *self.RUN, f"--user={user}", *(["--privileged"] if privileged else []),
+                *self.words(n, pod, container), "--rootfs", root_file_system(n.top), "/bin/sh", "-c", script]
 
 
 class Nspawn(Runtime):
