@@ -22,12 +22,16 @@
 enum { TURN_USEC = 5000 };
 
 unsigned int rights_of_peer;
+gid_t group_of_peer;
+bool others_of_peer;
 
 unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read);
 
 /* Tests run as anybody; test_peer has the rules themselves. */
 unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read)
 {
+	group_of_peer = group;
+	others_of_peer = others_may_read;
 	return rights_of_peer;
 }
 

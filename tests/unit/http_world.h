@@ -10,6 +10,7 @@
 #include "api_world.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 enum { CONNECTIONS = 8, BODY_BYTES = 2000, REPLY_BYTES = 65536, TURNS = 300, IDLE_SECONDS = 60 };
 
@@ -26,6 +27,9 @@ struct served {
 
 /* What peer_rights() says; all in served_set_up(). */
 extern unsigned int rights_of_peer;
+/* What it was asked last. */
+extern gid_t group_of_peer;
+extern bool others_of_peer;
 
 int served_set_up(void **state);
 int served_tear_down(void **state);

@@ -104,6 +104,25 @@ static void test_something_else_is_there(void **state)
 	assert_int_equal(listen_unix(room->path, LISTEN_GROUP, &why), -EEXIST);
 }
 
+static void test_access_is_the_mode(void **state)
+{
+	static const struct {
+		enum listen_access access;
+		mode_t mode;
+	} rows[] = { { LISTEN_GROUP, 0660 }, { LISTEN_ALL, 0666 }, { LISTEN_OWNER, 0600 } };
+	const struct room *room = *state;
+	struct stat status;
+	struct failure why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_close int fd = listen_unix(room->path, rows[i].access, &why);
+
+		assert_true(fd >= 0);
+		assert_int_equal(stat(room->path, &status), 0);
+		assert_int_equal(status.st_mode & 07777, rows[i].mode);
+	}
+}
+
 static void test_bad_places(void **state)
 {
 	struct failure why;
@@ -266,7 +285,7 @@ static void listen_and_tell(const struct room *room)
 	_exit(kinds);
 }
 
-enum { UNIX = 1 << API_UNIX, TLS = 1 << API_TLS, PLAIN = 1 << API_PLAIN };
+enum { UNIX = 1 << API_UNIX, TLS = 1 << API_TLS, PLAIN = 1 << API_PLAIN, DOCKER = 1 << API_DOCKER };
 
 static void test_handed_over(void **state)
 {
@@ -287,6 +306,8 @@ static void test_handed_over(void **state)
 	assert_int_equal(in_child(fds + 1, "tls", 1, listen_and_tell, room), UNIX | TLS);
 	assert_int_equal(access(room->path, F_OK), 0);
 
+	assert_int_equal(in_child(fds, "docker", 1, listen_and_tell, room), UNIX | DOCKER);
+	assert_int_equal(in_child(fds + 1, "docker", 1, listen_and_tell, room), 64);
 	assert_int_equal(in_child(fds + 1, "tls:tls", 2, listen_and_tell, room), 66);
 	assert_int_equal(in_child(fds + 1, "unknown", 1, listen_and_tell, room), 64);
 	assert_int_equal(in_child(fds, "tls", 1, listen_and_tell, room), 64);
@@ -318,6 +339,10 @@ static void test_made_and_handed_over(void **state)
 	tls_address = plain_address = "127.0.0.1:0";
 	assert_int_equal(in_child(&fd, "podvol.socket", 1, listen_and_tell, room),
 			 UNIX | TLS | PLAIN);
+	docker_path = room->path;
+	assert_int_equal(in_child(&fd, "podvol.socket", 1, listen_and_tell, room),
+			 UNIX | TLS | PLAIN | DOCKER);
+	docker_path = "";
 	plain_address = "0.0.0.0:0";
 	assert_int_equal(in_child(&fd, "podvol.socket", 1, listen_and_tell, room), 65);
 	tls_address = plain_address = "";
@@ -330,6 +355,7 @@ int main(void)
 #define ROOM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		ROOM(test_unix),
+		ROOM(test_access_is_the_mode),
 		ROOM(test_something_else_is_there),
 		cmocka_unit_test(test_bad_places),
 		ROOM(test_others_may_connect_when_told_so),
