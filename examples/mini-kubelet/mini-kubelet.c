@@ -8,7 +8,8 @@
  * one whose volumes cannot be mounted holds up no other: it waits for the volumes, has crun create
  * the container, tells podvold who holds the volumes, and has crun start it. Killed at any point
  * and started again, this program goes on: what it must know is in STATE, in crun and in podvold.
- * It shows how podvol.h is used; it restarts no container and has no network.
+ * It shows how podvol.h is used; it restarts no container and has no network. Build it with:
+ *   cc -D_GNU_SOURCE mini-kubelet.c -o mini-kubelet $(pkg-config --cflags --libs podvol)
  */
 #include <dirent.h>
 #include <err.h>
@@ -48,8 +49,7 @@ static sigset_t unblocked; /* the signals' mask that this program was started wi
 static bool crun(FILE *output, const char *const *words)
 {
 	const char *argv[WORDS_MAX * 2];
-	pid_t child;
-	int status;
+	int status, child;
 
 	memcpy(argv, crun_words, sizeof(crun_words));
 	for (size_t i = 0; i == 0 || words[i - 1]; i++)
@@ -58,6 +58,7 @@ static bool crun(FILE *output, const char *const *words)
 	if (child == 0) {
 		(void) sigprocmask(SIG_SETMASK, &unblocked, NULL);
 		(void) dup2(fileno(output), STDOUT_FILENO);
+		(void) dup2(fileno(output), STDERR_FILENO);
 		(void) execvp("crun", (char *const *) argv);
 		_exit(127);
 	}
@@ -188,15 +189,14 @@ static void start_and_exit(const struct container *container)
 		_exit(1);
 	while (podvol_pod_mount(podvol, container->pod, MOUNT_MSEC, NULL) < 0 ||
 	       podvol_object_get(podvol, path, &pod) < 0 || !start(container, pod)) {
-		warnx("container '%s': %s", container->id, podvol_error(podvol));
+		warnx("container '%s': %s", container->id,
+		      *podvol_error(podvol) ? podvol_error(podvol) : "crun did not start it");
 		podvol_object_free(pod);
 		pod = NULL;
 		(void) poll(NULL, 0, 1000);
 	}
 	_exit(0);
 }
-
-/* ---- the table of containers ---- */
 
 static struct container *find(const char *id)
 {
@@ -285,8 +285,6 @@ static bool advance(struct container *container)
 	return true;
 }
 
-/* ---- what podvold tells ---- */
-
 /* @at: "" for a pod, "items[3]." for one of a list. */
 static void take_in(struct podvol_object *object, const char *at, bool is_wanted)
 {
@@ -347,8 +345,6 @@ static void on_change(void *userdata, const struct podvol_event *event)
 	podvol_object_free(object);
 }
 
-/* ---- all of it ---- */
-
 /* Until podvold has something to tell, a container ends, or a starter does (SIGCHLD). */
 static void wait_for_something(const struct podvol_watch *watch)
 {
@@ -382,6 +378,10 @@ int main(int argc, char **argv)
 	if (!images || !state || optind < argc)
 		errx(2, "usage: mini-kubelet -i IMAGES -s STATE [-k SOCKET] [-o CRUN-OPTION]...");
 	(void) mkdir(state, 0700);
+	state = realpath(state, NULL); /* crun runs elsewhere */
+	images = realpath(images, NULL);
+	if (!images || !state)
+		err(1, "cannot find IMAGES or STATE");
 	(void) snprintf(root, sizeof(root), "--root=%s/crun", state);
 	crun_words[crun_word_count++] = root;
 	(void) sigemptyset(&child);
