@@ -10,6 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* For the variables of one call, on the loop: some 100 ms; see struct environment_sources. */
+enum { READ_BYTES_MAX = 16 * 1024 * 1024 };
+
 void subpath_items_done(struct subpath_items *items)
 {
 	assert(items);
@@ -141,19 +144,19 @@ static const struct object *find_source(void *userdata, enum object_kind kind,
 				    : NULL;
 }
 
-static int make_sub_path(const struct agent *agent, const struct object *pod,
+static int make_sub_path(const struct agent *agent, struct subpath_items *items,
 			 const struct pod_container *container,
 			 const struct pod_volume_mount *mount, struct subpath_item *item,
 			 struct failure *reterr)
 {
 	struct source_search search = { .agent = agent };
-	const struct environment_sources sources = { find_source, &search };
+	const struct environment_sources sources = { find_source, &search, &items->budget };
 	cleanup_free char *path = NULL;
 	int r;
 
 	if (*mount->sub_path_expr) {
-		r = environment_expand(mount->sub_path_expr, pod, container->name, &sources, &path,
-				       reterr);
+		r = environment_expand(mount->sub_path_expr, items->pod, container->name, &sources,
+				       &path, reterr);
 		if (r < 0)
 			return failure_prefix(reterr,
 					      "cannot expand subPathExpr '%s' of volumeMount "
@@ -199,7 +202,7 @@ static int fill_item(const struct agent *agent, struct subpath_items *items,
 				    "cannot find volume \"%s\" to mount into container \"%s\": it "
 				    "is a block volume",
 				    mount->name, container->name);
-	r = make_sub_path(agent, items->pod, container, mount, item, reterr);
+	r = make_sub_path(agent, items, container, mount, item, reterr);
 	if (r < 0)
 		return r;
 	item->volume_name = strdup(row.have->spec_name);
@@ -255,6 +258,7 @@ int subpath_items_collect(const struct agent *agent, const char *pod_uid, const 
 	int r = 0;
 
 	assert(agent && pod_uid && ret && ret->count == 0);
+	ret->budget = READ_BYTES_MAX;
 	ret->pod = object_ref(find_pod(agent, pod_uid));
 	if (!ret->pod)
 		return failed_plain(reterr, -ENOENT, "the pod is gone");

@@ -29,6 +29,7 @@ struct subpath_items {
 	struct subpath_item *items;
 	struct agent_subpath *results; /* beside the items; is_directory is filled by a worker */
 	size_t count;
+	size_t budget; /* bytes of JSON that may be read still for variables */
 };
 /* Closes and frees everything, leaves an empty list. */
 void subpath_items_done(struct subpath_items *items);

@@ -3,7 +3,9 @@
  * environment - the variables of a container; see environment.h
  *
  * All of them are made, in order, because each may name those before it; a table by name keeps what
- * wins. What could not be found out is kept with its reason.
+ * wins. What could not be found out is kept with its reason. A ConfigMap or Secret is read once,
+ * however many variables name it, and a budget bounds what is read in all: the caller may be a loop
+ * that others wait for.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -30,11 +32,20 @@ struct variable {
 	char name[];
 };
 
+/* A ConfigMap or Secret that was read. */
+struct source {
+	struct cJSON *tree;
+	size_t length;
+	UT_hash_handle hh;
+	char key[]; /* kind/name */
+};
+
 struct environment {
 	const struct environment_sources *sources;
 	const char *name_space;
 	const struct cJSON *pod, *container;
 	struct variable *variables;
+	struct source *opened;
 	size_t bytes;
 	char *lost; /* a whole source of envFrom is missing: the reason; NULL: none is */
 };
@@ -42,7 +53,13 @@ struct environment {
 static void environment_done(struct environment *environment)
 {
 	struct variable *variable, *next;
+	struct source *source, *next_source;
 
+	HASH_ITER (hh, environment->opened, source, next_source) {
+		HASH_DEL(environment->opened, source);
+		json_free(source->tree);
+		free(source);
+	}
 	HASH_ITER (hh, environment->variables, variable, next) {
 		HASH_DEL(environment->variables, variable);
 		free(variable->value);
@@ -119,17 +136,85 @@ static const char *kind_word(enum object_kind kind)
 	return kind == KIND_SECRET ? "secret" : "configmap";
 }
 
-/* Return: 0 with *ret NULL when there is none; -ENOMEM, -EINVAL. @ret is freed with json_free(). */
-static int open_source(const struct environment *environment, enum object_kind kind,
-		       const char *name, struct cJSON **ret, struct failure *reterr)
+static int spend(const struct environment_sources *sources, size_t bytes, struct failure *reterr)
+{
+	size_t *budget = sources->budget;
+
+	if (!budget)
+		return 0;
+	if (bytes > *budget) {
+		*budget = 0; /* what comes after need not try */
+		return failed_plain(reterr, -E2BIG,
+				    "too much is to be read for the variables of this pod's "
+				    "containers: fewer subPathExpr, or smaller ConfigMaps and "
+				    "Secrets");
+	}
+	*budget -= bytes;
+	return 0;
+}
+
+/* Takes @tree, also on failure. */
+static int keep_source(struct environment *environment, const char *key, struct cJSON *tree,
+		       size_t length, struct source **ret)
+{
+	struct source *source = calloc(1, sizeof(*source) + strlen(key) + 1);
+
+	if (source) {
+		memcpy(source->key, key, strlen(key));
+		source->tree = tree;
+		source->length = length;
+		HASH_ADD_STR(environment->opened, key, source);
+	}
+	if (!source || !source->hh.tbl) {
+		json_free(tree);
+		free(source);
+		return -ENOMEM;
+	}
+	*ret = source;
+	return 0;
+}
+
+static int read_source(struct environment *environment, enum object_kind kind, const char *name,
+		       const char *key, struct source **ret, struct failure *reterr)
 {
 	static const struct json_limits limits = { OBJECT_BYTES_MAX, OBJECT_DEPTH_MAX };
 	const struct environment_sources *sources = environment->sources;
-	const struct object *object;
+	const struct object *object =
+		sources->find(sources->userdata, kind, environment->name_space, name);
+	struct cJSON *tree;
+	int r;
+
+	if (!object)
+		return 0;
+	r = spend(sources, object->json_length, reterr);
+	if (r == 0)
+		r = json_parse(object->json, object->json_length, &limits, &tree, reterr);
+	return r < 0 ? r : keep_source(environment, key, tree, object->json_length, ret);
+}
+
+/* Return: 0 with *ret NULL when there is none; -ENOMEM, -EINVAL, -E2BIG. @ret is borrowed. */
+static int open_source(struct environment *environment, enum object_kind kind, const char *name,
+		       const struct cJSON **ret, struct failure *reterr)
+{
+	/* To look a key up costs, too: a part of what reading costs. */
+	enum { LOOK_UP_PART = 16 };
+	cleanup_free char *key = NULL;
+	struct source *source = NULL;
+	int r = 0;
 
 	*ret = NULL;
-	object = sources->find(sources->userdata, kind, environment->name_space, name);
-	return object ? json_parse(object->json, object->json_length, &limits, ret, reterr) : 0;
+	if (asprintf(&key, "%s/%s", kind_word(kind), name) < 0) {
+		key = NULL;
+		return failed(reterr, -ENOMEM, "cannot keep a variable");
+	}
+	HASH_FIND_STR(environment->opened, key, source);
+	if (source)
+		r = spend(environment->sources, source->length / LOOK_UP_PART, reterr);
+	else
+		r = read_source(environment, kind, name, key, &source, reterr);
+	if (r == 0 && source)
+		*ret = source->tree;
+	return r;
 }
 
 /* A Secret's data is base64; what is no text cannot be a variable. */
@@ -193,7 +278,7 @@ static int add_env_from(struct environment *environment, const struct cJSON *fro
 {
 	const struct cJSON *reference = json_get(from, "configMapRef");
 	enum object_kind kind = reference ? KIND_CONFIG_MAP : KIND_SECRET;
-	cleanup_json struct cJSON *source = NULL;
+	const struct cJSON *source = NULL;
 	struct failure why = { .error = 0 };
 	const char *name;
 
@@ -214,13 +299,13 @@ static int add_env_from(struct environment *environment, const struct cJSON *fro
 }
 
 /* Return: 1 found, 0 not there and that is fine; negative errno. */
-static int read_key(const struct environment *environment, enum object_kind kind,
+static int read_key(struct environment *environment, enum object_kind kind,
 		    const struct cJSON *reference, char **ret, struct failure *reterr)
 {
 	const char *name = json_string(json_get(reference, "name"), "");
 	const char *key = json_string(json_get(reference, "key"), "");
 	bool is_optional = json_bool(json_get(reference, "optional"), false);
-	cleanup_json struct cJSON *source = NULL;
+	const struct cJSON *source = NULL;
 	const struct cJSON *value;
 	int r = open_source(environment, kind, name, &source, reterr);
 
@@ -243,8 +328,8 @@ static int read_key(const struct environment *environment, enum object_kind kind
 /* ---- values ---- */
 
 /* Return: as read_key(). */
-static int read_value_from(const struct environment *environment, const struct cJSON *from,
-			   char **ret, struct failure *reterr)
+static int read_value_from(struct environment *environment, const struct cJSON *from, char **ret,
+			   struct failure *reterr)
 {
 	const struct cJSON *reference;
 	int r;
@@ -291,8 +376,8 @@ static const char *map_value(void *userdata, const char *name, size_t length)
 }
 
 /* Return: as read_key(). */
-static int make_value(const struct environment *environment, const struct cJSON *variable,
-		      char **ret, struct failure *reterr)
+static int make_value(struct environment *environment, const struct cJSON *variable, char **ret,
+		      struct failure *reterr)
 {
 	const char *text = json_string(json_get(variable, "value"), "");
 	const struct cJSON *from = json_get(variable, "valueFrom");
@@ -403,7 +488,9 @@ int environment_expand(const char *text, const struct object *pod, const char *c
 	int r;
 
 	assert(text && pod && pod->kind == KIND_POD && container && sources && ret);
-	r = json_parse(pod->json, pod->json_length, &limits, &tree, reterr);
+	r = spend(sources, pod->json_length, reterr);
+	if (r == 0)
+		r = json_parse(pod->json, pod->json_length, &limits, &tree, reterr);
 	if (r < 0)
 		return r;
 	environment.name_space = pod->meta.name_space;

@@ -19,6 +19,9 @@ struct environment_sources {
 	const struct object *(*find)(void *userdata, enum object_kind kind, const char *name_space,
 				     const char *name);
 	void *userdata;
+	/* How many bytes of JSON may be read still, by this call and others that share it; counted
+	 * down. NULL: any number. */
+	size_t *budget;
 };
 
 /**
@@ -30,7 +33,7 @@ struct environment_sources {
  * A variable that does not exist or is empty is an error, as in kubelet.
  *
  * Return: 0; -EINVAL "missing value for A, B", or why a variable has none; -E2BIG the variables
- * take more than an execve(2) would; -ENOMEM.
+ * take more than an execve(2) would, or more than the budget is to be read; -ENOMEM.
  */
 int environment_expand(const char *text, const struct object *pod, const char *container,
 		       const struct environment_sources *sources, char **ret,

@@ -179,7 +179,7 @@ static int setup(void **state)
 				   "namespace: shop}\ndata: {color: blue, size: XL}\n");
 	world.keys = object_of("apiVersion: v1\nkind: Secret\nmetadata: {name: keys, namespace: "
 			       "shop}\ndata: {door: b3Blbg==, binary: AAA=}\n");
-	world.sources = (struct environment_sources){ find, &world };
+	world.sources = (struct environment_sources){ find, &world, NULL };
 	return 0;
 }
 
@@ -219,6 +219,47 @@ static void expect_error(const char *text, const char *why)
 	assert_null(got);
 	assert_int_equal(failure.error, -EINVAL);
 	assert_string_equal(failure.text, why);
+}
+
+static size_t opened; /* ConfigMaps and Secrets */
+
+static const struct object *find_and_count(void *userdata, enum object_kind kind,
+					   const char *name_space, const char *name)
+{
+	opened++;
+	return find(&world, kind, name_space, name);
+}
+
+static int expand_within(size_t *budget, const char *text, struct failure *why)
+{
+	struct environment_sources sources = { find_and_count, NULL, budget };
+	cleanup_free char *got = NULL;
+
+	opened = 0;
+	return environment_expand(text, world.pod, "main", &sources, &got, why);
+}
+
+/* The loop reads them: once each, and not without end. */
+static void test_reading_is_bounded(void **state)
+{
+	struct failure why = { .error = 0 };
+	size_t budget = SIZE_MAX, needed;
+
+	(void) state;
+	assert_int_equal(expand_within(&budget, "$(FROM_MAP)$(FROM_SECRET)", &why), 0);
+	/* "settings" and "keys" are named seven times; "nowhere" is looked for each time. */
+	assert_int_equal(opened, 2 + 4);
+	needed = SIZE_MAX - budget;
+	budget = needed;
+	assert_int_equal(expand_within(&budget, "$(FROM_MAP)", &why), 0);
+	assert_int_equal(budget, 0);
+	assert_int_equal(expand_within(&budget, "$(FROM_MAP)", &why), -E2BIG);
+	assert_non_null(strstr(why.text, "too much is to be read"));
+	budget = world.pod->json_length + 10;
+	assert_true(expand_within(&budget, "$(FROM_MAP)", &why) < 0);
+	assert_non_null(strstr(why.text, "too much is to be read"));
+	budget = world.pod->json_length;
+	assert_true(expand_within(&budget, "$(FROM_MAP)", &why) < 0);
 }
 
 static void test_values(void **state)
@@ -339,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_expansion),
 		cmocka_unit_test(test_base64),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_reading_is_bounded),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_resources),
 		cmocka_unit_test(test_maps_and_secrets),
