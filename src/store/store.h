@@ -172,9 +172,10 @@ struct store_watch *store_watch_free(struct store_watch *watch);
 int store_watch_next(struct store_watch *watch, const struct store_change **ret);
 
 enum {
-	STORE_QUEUE_MAX = 100000,  /* queued writes */
-	STORE_GROUP_MAX = 256,     /* writes in one commit */
-	STORE_RING_CHANGES = 8192, /* changes a watcher may lag behind */
+	STORE_QUEUE_MAX = 100000,        /* queued writes */
+	STORE_GROUP_MAX = 256,           /* writes in one commit */
+	STORE_RING_CHANGES = 8192,       /* changes a watcher may lag behind */
+	STORE_RING_BYTES_MAX = 67108864, /* of their objects, as JSON */
 };
 
 #endif

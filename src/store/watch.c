@@ -31,11 +31,18 @@ static struct store_change *ring_place(const struct change_ring *ring, uint64_t 
 	return &ring->changes[sequence % STORE_RING_CHANGES];
 }
 
+/* What keeping a change costs, roughly: the object before it is counted where it was new. */
+static size_t change_bytes(const struct store_change *change)
+{
+	return change->type == STORE_DELETED ? 0 : change->object->json_length;
+}
+
 static void ring_forget_first(struct change_ring *ring)
 {
 	struct store_change *change = ring_place(ring, ring->first);
 
 	ring->forgotten_version = change->resource_version;
+	ring->bytes -= change_bytes(change);
 	(void) object_unref(change->object);
 	(void) object_unref(change->previous);
 	ring->first++;
@@ -57,6 +64,9 @@ void ring_append(struct change_ring *ring, const struct store_change *change)
 	assert(change->resource_version > ring->newest_version);
 	if (ring->next - ring->first == STORE_RING_CHANGES)
 		ring_forget_first(ring);
+	ring->bytes += change_bytes(change);
+	while (ring->bytes > STORE_RING_BYTES_MAX && ring->first < ring->told)
+		ring_forget_first(ring);
 	place = ring_place(ring, ring->next++);
 	*place = *change;
 	(void) object_ref(place->object);
@@ -72,6 +82,7 @@ void ring_wake(struct change_ring *ring)
 
 	assert(!ring->waking);
 	ring->fresh_kinds = 0;
+	ring->told = ring->next;
 	for (watch = ring->watches; watch; watch = ring->waking) {
 		/* Kept where store_watch_free() of that watch can move it on. */
 		ring->waking = watch->next;

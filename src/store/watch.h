@@ -2,9 +2,10 @@
 /*
  * watch - the ring of committed changes and the cursors into it, on the loop thread
  *
- * The ring keeps the last STORE_RING_CHANGES changes and never waits for a reader: a cursor that
- * lags further behind gets -ESTALE and has to list again. A cursor that stood at the end and wants
- * none of the new kinds is carried along, so that a quiet watch cannot fall off a busy ring.
+ * The ring keeps the last STORE_RING_CHANGES changes, of large objects as many as
+ * STORE_RING_BYTES_MAX hold, and never waits for a reader: a cursor that lags further behind gets
+ * -ESTALE and has to list again. A cursor that stood at the end and wants none of the new kinds is
+ * carried along, so that a quiet watch cannot fall off a busy ring.
  */
 #ifndef PODVOL_STORE_WATCH_H
 #define PODVOL_STORE_WATCH_H
@@ -14,6 +15,8 @@
 struct change_ring {
 	struct store_change *changes; /* STORE_RING_CHANGES places */
 	uint64_t first, next;         /* sequence numbers of the kept changes: first .. next - 1 */
+	uint64_t told;                /* next at the last ring_wake() */
+	size_t bytes;                 /* of the kept changes */
 	uint64_t forgotten_version;   /* newest resourceVersion that is no longer kept */
 	uint64_t newest_version;
 	unsigned int fresh_kinds; /* kinds appended since the last ring_wake() */
@@ -26,7 +29,8 @@ int ring_init(struct change_ring *ring, uint64_t version);
 /* Every watch must be freed before. */
 void ring_done(struct change_ring *ring);
 
-/* Takes references of its own. Needs no memory. */
+/* Takes references of its own. Needs no memory. What nobody was woken for yet is kept in any case.
+ */
 void ring_append(struct change_ring *ring, const struct store_change *change);
 
 /* Call the watches that stood at the end and now have something to read. A wake-up may make and

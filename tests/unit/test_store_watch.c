@@ -11,6 +11,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
+#include "store/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,6 +195,52 @@ static void reader_that_lags_too_far_must_list_again(void **state)
 	slow.watch = store_watch_free(slow.watch);
 }
 
+/* One of a mebibyte; the test's ring counts it anew each time. */
+static const struct object *make_large(void)
+{
+	enum { LARGE = 1024 * 1024 };
+	cleanup_free char *text = NULL, *filling = calloc(LARGE + 1, 1);
+
+	assert_non_null(filling);
+	memset(filling, 'x', LARGE);
+	assert_true(asprintf(&text,
+			     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m',"
+			     "'namespace':'ns'},'data':{'text':'%s'}}",
+			     filling) > 0);
+	return object_of(text);
+}
+
+static void no_wake(void *userdata)
+{
+	(void) userdata;
+}
+
+/* The ring holds so many bytes of them, whatever its places; but what nobody was told yet stays. */
+static void large_changes_leave_early(void **state)
+{
+	enum { HOLDS = STORE_RING_BYTES_MAX / (1024 * 1024) - 1 };
+	cleanup_object const struct object *object = make_large();
+	struct store_change change = { .type = STORE_ADDED, .object = object };
+	const struct store_change *next;
+	struct change_ring ring;
+	struct store_watch *watch;
+
+	(void) state;
+	assert_int_equal(ring_init(&ring, 0), 0);
+	assert_int_equal(ring_watch_new(&ring, 1U << KIND_CONFIG_MAP, 0, no_wake, NULL, &watch), 0);
+	while (change.resource_version++ < 2 * HOLDS)
+		ring_append(&ring, &change);
+	assert_int_equal(ring.next - ring.first, 2 * HOLDS);
+	assert_int_equal(store_watch_next(watch, &next), 1);
+	ring_wake(&ring);
+	ring_append(&ring, &change);
+	assert_int_equal(ring.next - ring.first, HOLDS);
+	assert_int_equal(store_watch_next(watch, &next), -ESTALE);
+	watch = store_watch_free(watch);
+	ring_done(&ring);
+	assert_int_equal(ring.bytes, 0);
+}
+
 static void changes_before_a_restart_are_gone(void **state)
 {
 	struct listener listener = { .world = *state };
@@ -219,6 +266,7 @@ int main(void)
 		TEST(other_kinds_do_not_wake),
 		TEST(a_wake_may_free_its_own_and_the_next_watch),
 		TEST(reader_that_lags_too_far_must_list_again),
+		TEST(large_changes_leave_early),
 		TEST(changes_before_a_restart_are_gone),
 	};
 
