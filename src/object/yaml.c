@@ -105,6 +105,7 @@ static unsigned int line_of(const struct yaml_reader *reader, yaml_mark_t mark)
 	return (unsigned int) mark.line + reader->line_offset;
 }
 
+/* @which is a key; never a value, for everybody reads this and the value may be of a Secret. */
 static int refuse(struct yaml_document *document, unsigned int line, const char *what,
 		  const char *which)
 {
@@ -187,18 +188,20 @@ static int scalar_meaning(const struct yaml_reader *reader, const yaml_event_t *
 
 	*ret = (struct meaning){ .type = cJSON_String, .text = value };
 	if (!wanted)
-		return refuse(document, line, "unknown tag", (const char *) event->data.scalar.tag);
+		return refuse(document, line, "unknown tag: quote a text that begins with '!'",
+			      NULL);
 	if (memchr(value, '\0', event->data.scalar.length))
 		return refuse(document, line, "NUL in a string", NULL);
 	if (strcmp(wanted, "str") == 0)
 		return 0;
 	type = yaml_scalar_type(value, ret->number);
 	if (type == YAML_SCALAR_NOT_FINITE)
-		return refuse(document, line, "not a finite number:", value);
+		return refuse(document, line, "not a finite number", NULL);
 	if (type == YAML_SCALAR_TOO_BIG)
-		return refuse(document, line, "more than 64 bits:", value);
+		return refuse(document, line,
+			      "a number of more than 64 bits: quote it if it is a text", NULL);
 	if (wanted[0] != '\0' && !type_fits(wanted, type, ret->number))
-		return refuse(document, line, "does not fit its tag:", value);
+		return refuse(document, line, "does not fit its tag", NULL);
 	assert((size_t) type < ARRAY_SIZE(types));
 	ret->type = types[type];
 	if (ret->type != cJSON_String)
@@ -279,8 +282,8 @@ static int take_scalar(struct yaml_reader *reader, const yaml_event_t *event,
 	int r;
 
 	if (event->data.scalar.anchor)
-		return refuse(document, line, "anchors are not supported:",
-			      (const char *) event->data.scalar.anchor);
+		return refuse(document, line,
+			      "anchors are not supported: quote a text that begins with '&'", NULL);
 	if (key_is_next(reader))
 		return take_key(reader, event, document);
 	r = count_node(reader, line, document);
@@ -315,10 +318,11 @@ static int open_container(struct yaml_reader *reader, const struct opening *open
 
 	if (opening->anchor)
 		return refuse(document, opening->line,
-			      "anchors are not supported:", opening->anchor);
+			      "anchors are not supported: quote a text that begins with '&'", NULL);
 	if (opening->tag && (strncmp(opening->tag, core_tag, strlen(core_tag)) != 0 ||
 			     strcmp(opening->tag + strlen(core_tag), opening->core) != 0))
-		return refuse(document, opening->line, "unknown tag", opening->tag);
+		return refuse(document, opening->line,
+			      "unknown tag: quote a text that begins with '!'", NULL);
 	if (key_is_next(reader))
 		return refuse(document, opening->line, "a key must be a scalar", NULL);
 	if (reader->open == reader->depth_max)
@@ -359,8 +363,8 @@ static int take_event(struct yaml_reader *reader, const yaml_event_t *event,
 	case YAML_SCALAR_EVENT:
 		return take_scalar(reader, event, document);
 	case YAML_ALIAS_EVENT:
-		return refuse(document, opening.line, "aliases are not supported:",
-			      (const char *) event->data.alias.anchor);
+		return refuse(document, opening.line,
+			      "aliases are not supported: quote a text that begins with '*'", NULL);
 	case YAML_MAPPING_START_EVENT:
 		opening.type = cJSON_Object;
 		opening.anchor = (const char *) event->data.mapping_start.anchor;

@@ -74,7 +74,8 @@ static void test_a_broken_rule_spoils_one_document(void **state)
 		      "b") "provisioner: y\n---\n" CLASS_YAML("c"),
 	      &list);
 	assert_int_equal(list.count, 3);
-	assert_bad(&list.documents[0], 1, "a", "line 5: anchors are not supported: \"anchor\"");
+	assert_bad(&list.documents[0], 1, "a",
+		   "line 5: anchors are not supported: quote a text that begins with '&'");
 	assert_bad(&list.documents[1], 7, "b", "line 11: duplicate key \"provisioner\"");
 	assert_good(&list.documents[2], 13, "c");
 	document_list_done(&list);

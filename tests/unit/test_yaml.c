@@ -187,33 +187,39 @@ static void test_structure_is_kept(void **state)
 
 static void test_what_kubelet_would_expand_is_refused(void **state)
 {
-	assert_fails("a: &x 1\nb: *x\n", 1, "line 1: anchors are not supported: \"x\"");
-	assert_fails("a: 1\nb: &x {c: 1}\n", 1, "line 2: anchors are not supported: \"x\"");
-	assert_fails("a: &x [1]\n", 1, "line 1: anchors are not supported: \"x\"");
-	assert_fails("a: 1\nb: *x\n", 1, "line 2: aliases are not supported: \"x\"");
+	assert_fails("a: &x 1\nb: *x\n", 1,
+		     "line 1: anchors are not supported: quote a text that begins with '&'");
+	assert_fails("a: 1\nb: &x {c: 1}\n", 1,
+		     "line 2: anchors are not supported: quote a text that begins with '&'");
+	assert_fails("a: &x [1]\n", 1,
+		     "line 1: anchors are not supported: quote a text that begins with '&'");
+	assert_fails("a: 1\nb: *x\n", 1,
+		     "line 2: aliases are not supported: quote a text that begins with '*'");
 	assert_fails("a:\n  <<: {b: 1}\n", 1, "line 2: merge keys are not supported: \"<<\"");
 	assert_reads("'<<': 1\nb: <<\n", "{\"<<\":1,\"b\":\"<<\"}");
 }
 
 static void test_numbers_that_json_has_not_are_refused(void **state)
 {
-	assert_fails("a: .inf\n", 1, "line 1: not a finite number: \".inf\"");
-	assert_fails("a: -.INF\n", 1, "line 1: not a finite number: \"-.INF\"");
-	assert_fails("a:\n  - .NaN\n", 1, "line 2: not a finite number: \".NaN\"");
+	assert_fails("a: .inf\n", 1, "line 1: not a finite number");
+	assert_fails("a: -.INF\n", 1, "line 1: not a finite number");
+	assert_fails("a:\n  - .NaN\n", 1, "line 2: not a finite number");
 	assert_fails("a: 0x10000000000000000\n", 1,
-		     "line 1: more than 64 bits: \"0x10000000000000000\"");
+		     "line 1: a number of more than 64 bits: quote it if it is a text");
 }
 
 static void test_tags_are_refused(void **state)
 {
-	assert_fails("a: !!binary aGk=\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:binary\"");
-	assert_fails("a: !x 1\n", 1, "line 1: unknown tag \"!x\"");
-	assert_fails("a: !!set {b}\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:set\"");
-	assert_fails("a: !!seq {b: 1}\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:seq\"");
-	assert_fails("a: !!map [1]\n", 1, "line 1: unknown tag \"tag:yaml.org,2002:map\"");
-	assert_fails("a: !!int x\n", 1, "line 1: does not fit its tag: \"x\"");
-	assert_fails("a: !!int 1.5\n", 1, "line 1: does not fit its tag: \"1.5\"");
-	assert_fails("a: !!bool 1\n", 1, "line 1: does not fit its tag: \"1\"");
+	assert_fails("a: !!binary aGk=\n", 1,
+		     "line 1: unknown tag: quote a text that begins with '!'");
+	assert_fails("a: !x 1\n", 1, "line 1: unknown tag: quote a text that begins with '!'");
+	assert_fails("a: !!set {b}\n", 1, "line 1: unknown tag: quote a text that begins with '!'");
+	assert_fails("a: !!seq {b: 1}\n", 1,
+		     "line 1: unknown tag: quote a text that begins with '!'");
+	assert_fails("a: !!map [1]\n", 1, "line 1: unknown tag: quote a text that begins with '!'");
+	assert_fails("a: !!int x\n", 1, "line 1: does not fit its tag");
+	assert_fails("a: !!int 1.5\n", 1, "line 1: does not fit its tag");
+	assert_fails("a: !!bool 1\n", 1, "line 1: does not fit its tag");
 }
 
 static void test_nul_and_bad_bytes_are_refused(void **state)
@@ -275,7 +281,9 @@ static void test_documents_are_apart(void **state)
 	struct yaml_document document;
 
 	assert_int_equal(yaml_reader_next(reader, &document), 1);
-	assert_string_equal(document.failure.text, "line 14: anchors are not supported: \"x\"");
+	assert_string_equal(
+		document.failure.text,
+		"line 14: anchors are not supported: quote a text that begins with '&'");
 	assert_int_equal(document.line, 14);
 	json_free(document.tree);
 
