@@ -66,26 +66,39 @@ static int patched(struct object_write *write, const struct object *present,
 	return make_object(write, present, tree, ret, why);
 }
 
-/* Expects the version that was changed: a write in between is a conflict, not a loss. -EALREADY:
- * the answer was given. */
+/* Somebody wrote in between. */
+static int patch_again(void *userdata, const struct object *present, const struct object **ret,
+		       struct failure *why)
+{
+	struct object_write *write = userdata;
+	int r;
+
+	write->tries++;
+	r = patched(write, present, ret, why);
+	if (r < 0)
+		return r;
+	(void) object_unref(write->object);
+	write->object = object_ref(*ret);
+	return 0;
+}
+
+/* Made at once, so that a patch that cannot be is refused before it is queued, and anew in its turn
+ * when there is another version by then. -EALREADY: the answer was given. */
 static int apply_patch(struct object_write *write, struct failure *why)
 {
 	const struct object *present =
 		store_get(write->store, write->row->kind, write->name_space, write->name);
-	cleanup_object const struct object *object = NULL;
 	struct store_precondition expected = { .dry_run = write->dry_run };
 	int r;
 
 	if (!present)
 		return -ENOENT;
-	r = patched(write, present, &object, why);
+	r = patched(write, present, &write->object, why);
 	if (r < 0)
 		return r;
-	(void) object_unref(write->object);
-	write->object = object_ref(object);
-	expected.uid = present->meta.uid;
 	expected.resource_version = present->meta.resource_version;
-	return store_update(write->store, object, &expected, object_write_done, write);
+	return store_edit(write->store, write->object, &expected, patch_again, object_write_done,
+			  write);
 }
 
 /* ---- the request ---- */
@@ -152,8 +165,6 @@ void objects_patch(struct exchange *exchange, const struct target *target)
 	write->dry_run = trial > 0;
 	write->patch = TAKE_PTR(patch);
 	write->patch_type = (int) type;
-	write->again = apply_patch;
-	write->retry_error = -ESTALE;
 	r = apply_patch(write, &why);
 	if (r == -EALREADY)
 		object_write_free(write);

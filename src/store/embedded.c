@@ -439,21 +439,27 @@ static int check_open(const struct store *store)
 	return store->queue_count >= STORE_QUEUE_MAX ? -ENOBUFS : 0;
 }
 
+static struct write *write_of(enum admit_verb verb, const struct object *object,
+			      const struct store_precondition *precondition)
+{
+	struct write *write = write_new(verb, object->kind, object->meta.name_space,
+					object->meta.name, precondition);
+
+	if (write)
+		write->object = object_ref(object);
+	return write;
+}
+
 static int put(struct store *store, enum admit_verb verb, const struct object *object,
 	       const struct store_precondition *precondition, store_done_fn *done, void *userdata)
 {
-	struct write *write;
 	int r;
 
 	assert(store && object);
 	r = check_open(store);
 	if (r < 0)
 		return r;
-	write = write_new(verb, object->kind, object->meta.name_space, object->meta.name,
-			  precondition);
-	if (write)
-		write->object = object_ref(object);
-	return enqueue(store, write, done, userdata);
+	return enqueue(store, write_of(verb, object, precondition), done, userdata);
 }
 
 int store_create_expecting(struct store *store, const struct object *object,
@@ -486,5 +492,22 @@ int store_delete(struct store *store, const struct store_key *key,
 	if (r < 0)
 		return r;
 	write = write_new(ADMIT_DELETE, key->kind, key->name_space, key->name, precondition);
+	return enqueue(store, write, done, userdata);
+}
+
+int store_edit(struct store *store, const struct object *object,
+	       const struct store_precondition *precondition, store_edit_fn *edit,
+	       store_done_fn *done, void *userdata)
+{
+	struct write *write;
+	int r;
+
+	assert(store && object && precondition && precondition->resource_version > 0 && edit);
+	r = check_open(store);
+	if (r < 0)
+		return r;
+	write = write_of(ADMIT_UPDATE, object, precondition);
+	if (write)
+		write->edit = edit;
 	return enqueue(store, write, done, userdata);
 }

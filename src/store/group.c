@@ -190,6 +190,27 @@ static bool is_unchanged(const struct object *old, const struct object *result)
 	return a && b && json_equal(a, b);
 }
 
+/* An edit was made out of another version than it meets: it is made again out of this one. */
+static int edit_again(struct admitted *member)
+{
+	struct write *write = member->write;
+	const struct object *object;
+	int r;
+
+	if (!write->edit || !member->old ||
+	    write->expected_version == member->old->meta.resource_version)
+		return 0;
+	r = write->edit(write->userdata, member->old, &object, &member->failure);
+	if (r < 0) {
+		member->failure.error = r;
+		return r;
+	}
+	(void) object_unref(write->object);
+	write->object = object;
+	write->expected_version = member->old->meta.resource_version;
+	return 0;
+}
+
 static int judge(const struct group *group, struct cache *cache, struct admitted *member,
 		 bool is_taken, uint64_t now_usec)
 {
@@ -252,7 +273,8 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 		member->resource_version = member->old ? member->old->meta.resource_version : 0;
 	if (write->follows && group->ended_refused)
 		(void) refused(member, -ESTALE, "is left: the write before this one failed");
-	if (member->failure.error < 0 || judge(group, cache, member, is_taken, now_usec) < 0)
+	if (member->failure.error < 0 || edit_again(member) < 0 ||
+	    judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
 	else if (member->old && member->result && is_unchanged(member->old, member->result))
 		member->verdict = VERDICT_UNCHANGED;

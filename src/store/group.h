@@ -26,6 +26,7 @@ struct write {
 	uint64_t expected_version;     /* 0: expects nothing */
 	bool follows;                  /* refused when the write before it is */
 	bool dry_run;
+	store_edit_fn *edit; /* makes @object anew when there is another version; NULL: refused */
 	store_done_fn *done;
 	void *userdata;
 };

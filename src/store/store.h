@@ -133,6 +133,24 @@ int store_delete(struct store *store, const struct store_key *key,
 		 const struct store_precondition *precondition, store_done_fn *done,
 		 void *userdata);
 
+/**
+ * store_edit_fn - make an object out of the present one; on the loop thread
+ * @ret: own reference. Return: 0; a negative errno, which refuses the write.
+ */
+typedef int store_edit_fn(void *userdata, const struct object *present, const struct object **ret,
+			  struct failure *why);
+
+/**
+ * store_edit - store_update for a change that fits whatever is there: no conflict, nothing lost
+ * @object:       made out of the version that @precondition names, which it must
+ * @edit:         called when the turn comes and there is another version by then; at most once
+ *
+ * Else as store_update; -ENOENT when nothing is there.
+ */
+int store_edit(struct store *store, const struct object *object,
+	       const struct store_precondition *precondition, store_edit_fn *edit,
+	       store_done_fn *done, void *userdata);
+
 enum store_change_type { STORE_ADDED, STORE_MODIFIED, STORE_DELETED };
 
 struct store_change {
