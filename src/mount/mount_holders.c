@@ -321,25 +321,68 @@ static int look_into(struct search *search, int proc_fd, const struct mount_hold
 
 /* ---- all processes ---- */
 
-/* It may end at any moment, or be a zombie: then it has no namespace. */
+/* Of one process or thread; what else goes wrong is that it ended, or is hidden. */
+static bool is_fatal(int error)
+{
+	return error == -ENOMEM || error == -E2BIG || error == -EMFILE || error == -ENFILE;
+}
+
+/* A process or one of its threads, by its directory. */
+static int look_at_task(struct search *search, int proc_fd, pid_t pid)
+{
+	struct mount_holder process = { .pid = pid, .pid_fd = -EBADF, .found = true };
+	int r = read_namespace(proc_fd, &process.mount_namespace);
+
+	if (r < 0 || is_seen(search, process.mount_namespace))
+		return r;
+	read_command(proc_fd, process.command);
+	return look_into(search, proc_fd, &process);
+}
+
+static int open_directory_at(int fd, const char *name)
+{
+	int opened = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return opened < 0 ? -errno : opened;
+}
+
+/* The first thread ended and has no namespace any more; others may live in it. */
+static int look_at_threads(struct search *search, int proc_fd, pid_t pid)
+{
+	cleanup_closedir DIR *threads = NULL;
+	const struct dirent *entry;
+	int fd = open_directory_at(proc_fd, "task"), r = 0;
+
+	if (fd < 0)
+		return fd;
+	threads = fdopendir(fd);
+	if (!threads) {
+		(void) close_keep_errno(fd);
+		return -errno;
+	}
+	while (!is_fatal(r) && (entry = readdir(threads))) {
+		cleanup_close int thread_fd = -EBADF;
+
+		if (!isdigit((unsigned char) entry->d_name[0]))
+			continue;
+		thread_fd = open_directory_at(dirfd(threads), entry->d_name);
+		r = thread_fd < 0 ? thread_fd : look_at_task(search, thread_fd, pid);
+	}
+	return r;
+}
+
+/* It may end at any moment: what is gone is none of ours. */
 static int look_at_process(struct search *search, int proc_dir_fd, const char *name)
 {
-	cleanup_close int fd =
-		openat(proc_dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct mount_holder process = { .pid_fd = -EBADF };
-	int r = fd < 0 ? -errno : read_namespace(fd, &process.mount_namespace);
+	cleanup_close int fd = open_directory_at(proc_dir_fd, name);
+	pid_t pid = (pid_t) strtol(name, NULL, 10);
+	int r = fd < 0 ? fd : look_at_task(search, fd, pid);
 
-	if (r >= 0 && is_seen(search, process.mount_namespace))
-		return 0;
-	if (r >= 0) {
-		process.found = true;
-		process.pid = (pid_t) strtol(name, NULL, 10);
-		read_command(fd, process.command);
-		r = look_into(search, fd, &process);
-	}
+	if (r == -ENOENT && fd >= 0)
+		r = look_at_threads(search, fd, pid);
 	if (r == -EACCES || r == -EPERM)
 		search->hidden++;
-	return r == -ENOMEM || r == -E2BIG || r == -EMFILE || r == -ENFILE ? r : 0;
+	return is_fatal(r) ? r : 0;
 }
 
 static int look_at_all(struct search *search)

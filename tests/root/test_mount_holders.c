@@ -11,12 +11,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -120,6 +122,57 @@ static void test_private_copy_is_found(void **state)
 	expect_nobody();
 	pid = stranger("stranger", MS_PRIVATE, NULL);
 	expect_holder(pid, sandbox_path("root/stage"));
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+static void end_this_thread(int number)
+{
+	(void) syscall(SYS_exit, 0);
+}
+
+static void *live_on(void *userdata)
+{
+	for (;;)
+		(void) pause();
+	return NULL;
+}
+
+/* SIGUSR1 ends the first thread alone. */
+static int start_thread(void)
+{
+	sigset_t signals;
+	pthread_t thread;
+
+	(void) sigemptyset(&signals);
+	(void) sigaddset(&signals, SIGUSR1);
+	(void) pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	if (pthread_create(&thread, NULL, live_on, NULL) != 0)
+		return -1;
+	(void) signal(SIGUSR1, end_this_thread);
+	(void) pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+	return 0;
+}
+
+/* A process whose first thread ended looks like one that ended, and its others hold on. */
+static void test_thread_that_lives_on_is_found(void **state)
+{
+	struct mount_holder holder;
+	char path[64], link[64];
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", MS_PRIVATE, start_thread);
+	assert_return_code(kill(pid, SIGUSR1), errno);
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+	for (int i = 0; i < 1000 && readlink(path, link, sizeof(link)) >= 0; i++)
+		(void) nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	assert_int_equal(readlink(path, link, sizeof(link)), -1);
+	holder = search(sandbox_path("root/stage"));
+	assert_true(holder.found);
+	assert_int_equal(holder.pid, pid);
+	(void) close_keep_errno(holder.pid_fd);
 	end(pid);
 	expect_nobody();
 	unmount_volume();
@@ -291,6 +344,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_private_copy_is_found),
+		SANDBOX_TEST(test_thread_that_lives_on_is_found),
 		SANDBOX_TEST(test_bind_elsewhere_is_found),
 		SANDBOX_TEST(test_slave_goes_with_ours),
 		SANDBOX_TEST(test_slave_of_a_slave_goes_with_ours),
