@@ -6,14 +6,16 @@
  * an entry that needs a change is opened (O_PATH, no link followed), looked at again through that
  * descriptor, and changed through it, so that the bits of one file are never given to another; no
  * mount is entered. Only where nobody but root could put another entry in its place, and where no
- * setuid, setgid or sticky bit is involved, it is changed by its name, which costs half. Owners
- * never change, bits are only added, and what matches is not touched. Files with several names are
- * changed like any other, as kubelet does.
+ * setuid, setgid or sticky bit is involved, it is changed by its name, which costs half. Root in a
+ * container is such a root, so that no call by name follows a link: the worst is that it exchanges
+ * two files of its own volume. Owners never change, bits are only added, and what matches is not
+ * touched. Files with several names are changed like any other, as kubelet does.
  */
 #include "mount/ownership.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/syscalls.h"
 #include "mount/safe_path.h"
 #include "mount/tree_walk.h"
 
@@ -93,15 +95,42 @@ out:
 	return 0;
 }
 
-/* The same by name, where nobody can have put another entry there: not even a symbolic link, so
- * that plain fchmodat(2), which follows them, is as good. First the group: bits are for the new
- * one. */
+/* Where there is no fchmodat2 (Linux 6.6): plain fchmodat(2) follows a link. */
+static int add_bits_opened(const struct tree_entry *entry, const struct ownership *ownership)
+{
+	cleanup_close int fd =
+		path_open(entry->parent_fd, entry->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
+	struct stat status;
+
+	if (fd < 0)
+		return fd == -EXDEV ? -ENOENT : fd; /* mounted on a moment ago */
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (S_ISLNK(status.st_mode))
+		return -ELOOP;
+	return change_mode(fd,
+			   (status.st_mode & 07777) |
+				   added_bits(status.st_mode, ownership->read_only_volume),
+			   NULL);
+}
+
+static int add_bits_by_name(const struct tree_entry *entry, mode_t mode,
+			    const struct ownership *ownership)
+{
+	if (fchmodat2(entry->parent_fd, entry->name, mode, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return errno == ENOSYS ? add_bits_opened(entry, ownership) : -errno;
+}
+
+/* The same by name, where nobody but root can have put another entry there. First the group: bits
+ * are for the new one. */
 static void change_guarded(const struct tree_entry *entry, const struct ownership *ownership,
 			   struct ownership_counts *counts)
 {
 	mode_t mode = entry->status.stx_mode & 07777;
 	mode_t wanted = mode | added_bits(entry->status.stx_mode, ownership->read_only_volume);
 	bool changed = false, refused = false;
+	int result;
 
 	if (entry->status.stx_gid != ownership->gid) {
 		if (fchownat(entry->parent_fd, entry->name, (uid_t) -1, ownership->gid,
@@ -113,10 +142,11 @@ static void change_guarded(const struct tree_entry *entry, const struct ownershi
 		}
 	}
 	if (mode != wanted) {
-		if (fchmodat(entry->parent_fd, entry->name, wanted, 0) == 0)
+		result = add_bits_by_name(entry, wanted, ownership);
+		if (result == 0)
 			changed = true;
-		else if (errno != ENOENT && !refused)
-			count_refusal(entry->name, "mode", -errno, counts);
+		else if (result != -ENOENT && !refused)
+			count_refusal(entry->name, "mode", result, counts);
 	}
 	counts->changed += changed;
 }

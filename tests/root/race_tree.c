@@ -67,6 +67,57 @@ static int own(unsigned int number)
 	return ownership_apply(fd, &ownership, NULL, &counts, NULL);
 }
 
+/* ---- directories of root's that nobody else may write to: entries are changed by name there. But
+ * root in a container is root, too, so the threads exchange names as ever. ---- */
+
+static void prepare_root_s(void)
+{
+	log_open(LOG_EMERG);
+	sandbox_mkdir("tree", 0755);
+	sandbox_write("tree/x", "data");
+	assert_return_code(symlink("../outside/x", sandbox_path("tree/link")), errno);
+}
+
+/* Back to few bits, under whichever of the names the file has now. */
+static void reset_mode(int tree_fd)
+{
+	static const char *const names[] = { "x", "link" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_close int fd = openat(tree_fd, names[i], O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd >= 0)
+			assert_return_code(fchmod(fd, 0600), errno);
+	}
+}
+
+/* The bits of a read-only volume, so that the directory stays root's alone. */
+static int own_root_s(unsigned int number)
+{
+	cleanup_close int fd = open(sandbox_path("tree"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ownership ownership = { .gid = 1000 + number % 2, .read_only_volume = true };
+	struct ownership_counts counts = { 0 };
+	int r;
+
+	assert_return_code(fd, errno);
+	reset_mode(fd);
+	r = ownership_apply(fd, &ownership, NULL, &counts, NULL);
+	return counts.ignored > 0 ? -ELOOP : r; /* a link was there when the mode was changed */
+}
+
+static int own_root_s_naively(unsigned int number)
+{
+	cleanup_close int fd = open(sandbox_path("tree"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+
+	(void) number;
+	assert_return_code(fd, errno);
+	reset_mode(fd);
+	if (fstatat(fd, "x", &status, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(status.st_mode))
+		return -ELOOP;
+	return fchmodat(fd, "x", 0640, 0) < 0 ? -errno : 0;
+}
+
 static int remove_tree(unsigned int number)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
@@ -142,6 +193,16 @@ static int remove_naively(unsigned int number)
 const struct race race_ownership = {
 	.name = "given to a group", .share = 1, HOSTILE_AND_MOUNTED, .attempt = own
 };
+const struct race race_ownership_by_name = { .name = "given to a group, in directories of root's",
+					     .share = 1,
+					     .swaps = { { "tree/x", "tree/link" } },
+					     .prepare = prepare_root_s,
+					     .attempt = own_root_s };
+const struct race race_naive_mode = { .name = "naive: bits are added by name",
+				      .swaps = { { "tree/x", "tree/link" } },
+				      .prepare = prepare_root_s,
+				      .attempt = own_root_s_naively,
+				      .is_naive = true };
 const struct race race_remove = {
 	.name = "removed", .share = 1, HOSTILE_AND_MOUNTED, .attempt = remove_tree
 };

@@ -15,6 +15,7 @@ static const struct race *const races[] = {
 	&race_subpath_bind,
 	&race_subpath_make,
 	&race_ownership,
+	&race_ownership_by_name,
 	&race_remove,
 	&race_empty_dir,
 	&race_memory,
@@ -24,6 +25,7 @@ static const struct race *const races[] = {
 	&race_naive_bind,
 	&race_naive_make,
 	&race_naive_ownership,
+	&race_naive_mode,
 	&race_naive_remove,
 };
 
