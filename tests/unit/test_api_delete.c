@@ -66,6 +66,7 @@ static void test_options(void **state)
 	assert_options(world, "", NULL, 404);
 }
 
+/* A difference from Kubernetes, which knows no manifests. */
 static void test_a_manifest_holds_its_object(void **state)
 {
 	struct world *world = *state;
@@ -82,6 +83,7 @@ static void test_a_manifest_holds_its_object(void **state)
 	assert_options(world, "", NULL, 200);
 }
 
+/* A difference from Kubernetes, which deletes what is in it. */
 static void test_a_namespace_that_is_not_empty(void **state)
 {
 	struct world *world = *state;

@@ -91,6 +91,7 @@ static void next_page(struct world *world, const char *uri, char token[256])
 			world_string(world, "metadata.continue"));
 }
 
+/* A difference from Kubernetes, whose pages are of one version. */
 static void test_pages(void **state)
 {
 	struct world *world = *state;

@@ -257,7 +257,8 @@ static void test_delete_is_answered_as_in_kubernetes(void **state)
 	assert_string_equal(world_string(world, "kind"), "StorageClass");
 }
 
-/* A finalizer holds the object back: the answer is the object, marked. */
+/* A finalizer holds the object back: the answer is the object, marked, and 202.
+ * A difference from Kubernetes, which answers 200. */
 static void test_delete_with_finalizer(void **state)
 {
 	struct world *world = *state;

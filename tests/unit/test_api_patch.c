@@ -79,6 +79,7 @@ static void assert_refused(struct world *world, enum api_content content, const 
 	assert_string_equal(world_string(world, "reason"), reason);
 }
 
+/* A difference from Kubernetes, which serves apply patches. */
 static void test_refusals(void **state)
 {
 	struct world *world = *state;

@@ -123,6 +123,7 @@ static void test_namespaces_that_are_always_there(void **state)
 	(void) own_objects_free(own);
 }
 
+/* A difference from Kubernetes, which wants the namespace first. */
 static void test_a_namespace_comes_with_its_first_object(void **state)
 {
 	struct store_world *world = *state;
