@@ -190,6 +190,58 @@ static void writes_to_one_object_follow_each_other(void **state)
 		assert_int_equal(answers[i].order, answers[i - 1].order + 1);
 }
 
+struct edit {
+	struct answer answer; /* first: done's userdata is this one, too */
+	const char *label;    /* NULL: refuses */
+	unsigned int calls;
+	uint64_t seen; /* version */
+};
+
+static int make_edit(void *userdata, const struct object *present, const struct object **ret,
+		     struct failure *why)
+{
+	struct edit *edit = userdata;
+
+	edit->calls++;
+	edit->seen = present->meta.resource_version;
+	if (!edit->label)
+		return failed_plain(why, -EINVAL, "does not fit");
+	*ret = make_volume("one", edit->label);
+	return 0;
+}
+
+/* Three edits made out of version 1: the second meets version 2 before that is stored. */
+static void edits_are_made_again_and_not_refused(void **state)
+{
+	const struct store_precondition first_version = { .resource_version = 1 };
+	cleanup_object const struct object *volume = make_volume("one", "a");
+	cleanup_object const struct object *edited = make_volume("one", "b");
+	struct store_world *world = *state;
+	struct edit edits[] = { { .label = "unused" }, { .label = "c" }, { .label = NULL } };
+
+	assert_int_equal(world_create(world, volume), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(store_edit(world->store, edited, &first_version, make_edit,
+					    answer_take, &edits[i]),
+				 0);
+	assert_int_equal(answer_wait(world, &edits[2].answer), -EINVAL);
+	assert_string_equal(edits[2].answer.text, "does not fit");
+	assert_int_equal(edits[0].calls, 0);
+	assert_int_equal(edits[0].answer.resource_version, 2);
+	assert_int_equal(edits[1].calls, 1);
+	assert_int_equal(edits[1].seen, 2);
+	assert_int_equal(edits[1].answer.resource_version, 3);
+	assert_int_equal(edits[2].seen, 3);
+	assert_non_null(strstr(store_get(world->store, KIND_PERSISTENT_VOLUME, "", "one")->json,
+			       "\"test\":\"c\""));
+	assert_int_equal(world_delete(world, KIND_PERSISTENT_VOLUME, "", "one"), 0);
+	assert_int_equal(
+		store_edit(world->store, edited, &first_version, make_edit, answer_take, &edits[0]),
+		0);
+	edits[0].answer.came = false;
+	assert_int_equal(answer_wait(world, &edits[0].answer), -ENOENT);
+}
+
 static void write_falls_with_the_one_it_follows(void **state)
 {
 	static const struct store_precondition follows = { .follows = true };
@@ -427,6 +479,7 @@ int main(void)
 		TEST(uid_of_a_pod_is_not_given_twice),
 		TEST(preconditions_hold_or_conflict),
 		TEST(writes_to_one_object_follow_each_other),
+		TEST(edits_are_made_again_and_not_refused),
 		TEST(write_falls_with_the_one_it_follows),
 		TEST(write_falls_with_the_last_one_of_the_group_before),
 		TEST(delete_removes_or_waits_for_finalizers),
