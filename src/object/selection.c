@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES_MAX = 256, FIELD_BYTES_MAX = 512, LABEL_BYTES_MAX = 63, PREFIX_BYTES_MAX = 253 };
+enum { LABEL_BYTES_MAX = 63, PREFIX_BYTES_MAX = 253 };
 
 struct field_term {
 	const char *path, *value;
@@ -97,7 +97,7 @@ static int read_value(struct selection *selection, const char **at, const char *
 
 	if (length > 0 && !is_label_text(start, length))
 		return bad(start, "this is no value of a label", reterr);
-	if (*count == VALUES_MAX)
+	if (*count == SELECTION_VALUES_MAX)
 		return bad(start, "there are too many values", reterr);
 	values[(*count)++] = arena_string_length(&selection->arena, start, length);
 	*at = skip_blanks(start + length);
@@ -174,7 +174,7 @@ static int read_condition(struct selection *selection, const char **at,
 static int read_requirement(struct selection *selection, const char **at, struct failure *reterr)
 {
 	struct selector_requirement *one = &selection->requirements[selection->requirement_count];
-	const char *values[VALUES_MAX], **copy;
+	const char *values[SELECTION_VALUES_MAX], **copy;
 	bool absent;
 	size_t length;
 	int r = 0;
@@ -277,7 +277,7 @@ static const char *known_path(const struct kind_row *row, const char *path)
 }
 
 /* Up to one of @ends that no backslash stands before; the backslashes go. */
-static int read_field_word(const char **at, const char *ends, char text[FIELD_BYTES_MAX],
+static int read_field_word(const char **at, const char *ends, char text[SELECTION_WORD_BYTES_MAX],
 			   struct failure *reterr)
 {
 	size_t length = 0;
@@ -285,7 +285,7 @@ static int read_field_word(const char **at, const char *ends, char text[FIELD_BY
 	for (; **at && !strchr(ends, **at); (*at)++) {
 		if (**at == '\\' && (*at)[1])
 			(*at)++;
-		if (length + 1 == FIELD_BYTES_MAX)
+		if (length + 1 == SELECTION_WORD_BYTES_MAX)
 			return failed_plain(reterr, -EINVAL, "a field selector is too long");
 		text[length++] = **at;
 	}
@@ -297,7 +297,7 @@ static int read_term(const struct kind_row *row, struct selection *selection, co
 		     struct failure *reterr)
 {
 	struct field_term *term = &selection->terms[selection->term_count];
-	char path[FIELD_BYTES_MAX], value[FIELD_BYTES_MAX];
+	char path[SELECTION_WORD_BYTES_MAX], value[SELECTION_WORD_BYTES_MAX];
 	const char *start = *at;
 	int r = read_field_word(at, "=!,", path, reterr);
 

@@ -13,6 +13,11 @@
 
 struct selection;
 
+enum {
+	SELECTION_VALUES_MAX = 256,     /* of one "in" or "notin" */
+	SELECTION_WORD_BYTES_MAX = 512, /* of a field's path or value */
+};
+
 /**
  * selection_parse - read both selectors
  * @labels, @fields: as in the query; NULL or "": all
