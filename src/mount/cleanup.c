@@ -28,6 +28,22 @@ static int unmount_top(const struct place *place, struct mount_facts *ret_facts,
 	return result < 0 ? result : 1;
 }
 
+/* Only what podvol makes to mount on: an empty directory, or an empty file for the sub-path of a
+ * file. A link or a file with content is somebody else's. */
+static int remove_target(const struct place *place, const struct mount_facts *facts,
+			 struct failure *reterr)
+{
+	if (S_ISDIR(facts->mode))
+		return remove_directory(place, reterr);
+	if (S_ISREG(facts->mode) && facts->bytes == 0)
+		return remove_file(place, reterr);
+	return failed_plain(reterr, -ENOTEMPTY,
+			    "'%s' is %s, which podvol did not put there: it stays", place->path,
+			    S_ISLNK(facts->mode)   ? "a symbolic link"
+			    : S_ISREG(facts->mode) ? "a file with content"
+						   : "a special file");
+}
+
 int cleanup_mount_point(const struct place *place, struct failure *reterr)
 {
 	struct mount_facts facts;
@@ -42,8 +58,7 @@ int cleanup_mount_point(const struct place *place, struct failure *reterr)
 		if (result < 0)
 			return result;
 		if (result == 0)
-			return S_ISDIR(facts.mode) ? remove_directory(place, reterr)
-						   : remove_file(place, reterr);
+			return remove_target(place, &facts, reterr);
 	}
 	return failed_plain(reterr, -EBUSY, "'%s' is still a mount point after %d unmounts",
 			    place->path, STACK_MAX);

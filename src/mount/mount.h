@@ -371,8 +371,8 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
  * [worker]
  *
  * A place that is missing is fine; a corrupted mount is unmounted without being looked at; a
- * directory with something in it stays with its data and is -ENOTEMPTY; stacked mounts are all
- * taken away.
+ * directory with something in it, a file with content and a link stay and are -ENOTEMPTY; stacked
+ * mounts are all taken away.
  */
 int cleanup_mount_point(const struct place *place, struct failure *reterr);
 

@@ -32,6 +32,7 @@ static int look(int fd, const char *name, struct mount_facts *ret)
 		.inode = status.stx_ino,
 		.mode = status.stx_mode,
 		.special = makedev(status.stx_rdev_major, status.stx_rdev_minor),
+		.bytes = status.stx_size,
 		.uid = status.stx_uid,
 		.gid = status.stx_gid,
 	};

@@ -24,7 +24,8 @@ struct mount_facts {
 	dev_t device; /* st_dev */
 	ino_t inode;
 	mode_t mode;
-	dev_t special; /* st_rdev */
+	dev_t special;  /* st_rdev */
+	uint64_t bytes; /* of a regular file */
 	uid_t uid;
 	gid_t gid;
 };

@@ -134,6 +134,26 @@ static void test_data_below_a_mount_is_kept(void **state)
 	assert_int_equal(sandbox_mounts_below(sandbox_path("mount")), 0);
 }
 
+/* Whoever put a link or a file with content there, it was not podvol. */
+static void test_what_is_not_ours_stays(void **state)
+{
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("elsewhere", 0750);
+	assert_return_code(symlink("elsewhere", sandbox_path("link")), errno);
+	assert_int_equal(clean_up("link", &failure), -ENOTEMPTY);
+	assert_true(is_there("link"));
+	assert_non_null(strstr(failure.text, "a symbolic link, which podvol did not put there"));
+	sandbox_write("file", "data");
+	assert_int_equal(clean_up("file", &failure), -ENOTEMPTY);
+	assert_true(sandbox_has("file", "data"));
+	sandbox_write("empty", ""); /* the target of a file's sub-path */
+	assert_int_equal(clean_up("empty", &failure), 0);
+	assert_false(is_there("empty"));
+	assert_true(is_there("elsewhere"));
+}
+
 static void test_missing_is_fine(void **state)
 {
 	struct failure failure = { 0 };
@@ -191,8 +211,8 @@ static void test_a_link_in_its_place(void **state)
 	sandbox_mkdir("elsewhere", 0750);
 	mount_tmpfs("elsewhere");
 	assert_return_code(symlink("elsewhere", sandbox_path("mount")), errno);
-	assert_int_equal(clean_up("mount", &failure), 0);
-	assert_false(is_there("mount"));
+	assert_int_equal(clean_up("mount", &failure), -ENOTEMPTY);
+	assert_true(is_there("mount"));
 	assert_int_equal(sandbox_mounts_below(sandbox_path("elsewhere")), 1);
 	assert_return_code(umount2(sandbox_path("elsewhere"), 0), errno);
 }
@@ -205,6 +225,7 @@ int main(void)
 		SANDBOX_TEST(test_case_113_data_is_kept),
 		SANDBOX_TEST(test_case_114_a_mount_point),
 		SANDBOX_TEST(test_data_below_a_mount_is_kept),
+		SANDBOX_TEST(test_what_is_not_ours_stays),
 		SANDBOX_TEST(test_missing_is_fine),
 		SANDBOX_TEST(test_stacked_mounts_and_files),
 		SANDBOX_TEST(test_in_use_is_not_taken_away),

@@ -39,6 +39,7 @@ static unsigned long first_seed = 1;
 /* ---- a generator of its own: a sequence is its seed ---- */
 
 static uint64_t random_state;
+static unsigned long sequence; /* the present one */
 
 static unsigned int draw(unsigned int below)
 {
@@ -284,8 +285,12 @@ static void clear_obstacles(void)
 		char aside[136];
 
 		(void) snprintf(aside, sizeof(aside), "%s.aside", path);
-		assert_return_code(unlink(sandbox_path(path)), errno);
-		assert_return_code(rename(sandbox_path(aside), sandbox_path(path)), errno);
+		if (unlink(sandbox_path(path)) < 0)
+			fail_msg("sequence %lu: the link '%s' is gone: %s", sequence, path,
+				 strerror(errno));
+		if (rename(sandbox_path(aside), sandbox_path(path)) < 0)
+			fail_msg("sequence %lu: '%s' cannot be put back: %s", sequence, aside,
+				 strerror(errno));
 	}
 	for (unsigned int i = 0; i < VOLUMES; i++) {
 		char below[sizeof(targets) + 16];
@@ -364,7 +369,7 @@ static void run_sequence(unsigned long seed, const char *before)
 	unsigned int steps;
 	bool gone;
 
-	random_state = seed;
+	sequence = random_state = seed;
 	steps = 3 + draw(STEPS_MAX - 3);
 	while (steps-- > 0)
 		step();
