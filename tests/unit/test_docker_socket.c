@@ -18,6 +18,14 @@
 
 enum { LONG_BODIES = 1 << 20 };
 
+gid_t __wrap_peer_group_id(void);
+
+/* There is a group, with members. */
+gid_t __wrap_peer_group_id(void)
+{
+	return 12345;
+}
+
 /* As http_world has it, with docker's socket in place of the other. */
 static int set_up(void **state)
 {
