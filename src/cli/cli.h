@@ -121,6 +121,9 @@ void cli_print_text(FILE *out, const char *text);
 
 /* ---- show.c ---- */
 
+/* "singular/NAME" on a line for each row. Rows that show no object, such as volumes, are named by
+ * their unique name, or first column. */
+void cli_print_names(struct cli *cli, const struct podvol_table *table, const char *singular);
 /* Prints what a path answers, in the format asked for. @singular: for -o name. */
 int cli_show_path(struct cli *cli, const char *path, const char *singular, bool with_namespace);
 

@@ -155,22 +155,6 @@ char *get_path(const struct get_request *request, const struct get_target *targe
 
 /* ---- tables ---- */
 
-/* Rows that show no object, such as volumes, are named by their unique name, or first column. */
-static void print_names(struct cli *cli, const struct podvol_table *table, const char *singular)
-{
-	size_t unique = podvol_table_find(table, "Unique Name");
-
-	if (unique == podvol_table_columns(table))
-		unique = 0;
-	for (size_t row = 0; row < podvol_table_rows(table); row++) {
-		const char *name = podvol_table_row_name(table, row);
-
-		(void) fprintf(cli->out, "%s/", singular);
-		cli_print_text(cli->out, *name ? name : podvol_table_cell(table, row, unique));
-		(void) fputc('\n', cli->out);
-	}
-}
-
 static bool has_several_kinds(const struct get_request *request)
 {
 	for (size_t i = 1; i < request->count; i++)
@@ -211,7 +195,7 @@ static void add_table(struct cli *cli, const struct get_request *request, const 
 
 	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
 	if (cli->format == OUTPUT_NAME) {
-		print_names(cli, table, kind->singular);
+		cli_print_names(cli, table, kind->singular);
 		output->rows += podvol_table_rows(table);
 		return;
 	}

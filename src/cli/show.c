@@ -34,8 +34,7 @@ static int show_raw(struct cli *cli, const char *path, const char *type)
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
-/* Rows that show no object, such as volumes, are named by their unique name, or first column. */
-static void print_names(struct cli *cli, const struct podvol_table *table, const char *singular)
+void cli_print_names(struct cli *cli, const struct podvol_table *table, const char *singular)
 {
 	size_t unique = podvol_table_find(table, "Unique Name");
 
@@ -64,7 +63,7 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 	if (r < 0)
 		return cli_failed(cli, r);
 	if (cli->format == OUTPUT_NAME)
-		print_names(cli, table, singular);
+		cli_print_names(cli, table, singular);
 	else if (podvol_table_rows(table) == 0)
 		(void) fprintf(cli->err, "Nothing found.\n");
 	else

@@ -420,7 +420,7 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "patch",
-		.arguments = "KIND NAME... | KIND/NAME...",
+		.arguments = "KIND NAME... | KIND/NAME... -p JSON",
 		.min = 1,
 		.max = -1,
 		.options = OPTIONS(&name_space, &patch_text, &patch_type),
