@@ -196,6 +196,31 @@ static void test_create_again(void **state)
 	docker_create(world, "two", "claim", "default/shared");
 }
 
+static int label(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	return json_set_string(json_ensure_object(metadata, "labels"), "a", "b");
+}
+
+/* As the binder may, when the volume's last claim goes. */
+static void test_somebody_writes_in_between(void **state)
+{
+	struct world *world = *state;
+	cleanup_object const struct object *changed = NULL;
+	const struct object *pv;
+	struct failure why;
+
+	docker_store_volumes(world);
+	pv = store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "disk");
+	assert_int_equal(object_edit(pv, label, NULL, &changed, &why), 0);
+	assert_int_equal(store_update(world->agent.store, changed, NULL, NULL, NULL), 0);
+	docker_create(world, "data", "pv", "disk");
+	pv = store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "disk");
+	assert_int_equal(pv->meta.labels.count, 1);
+	assert_string_equal(pv->persistent_volume->claim_namespace, DOCKER_NAMESPACE);
+}
+
 /* podman does not wait for the answer. */
 static void test_client_leaves_a_create(void **state)
 {
@@ -331,6 +356,7 @@ int main(void)
 		WORLD(test_names_become_objects),
 		WORLD(test_volume_is_reserved_from_both_sides),
 		WORLD(test_create_again),
+		WORLD(test_somebody_writes_in_between),
 		WORLD(test_client_leaves_a_create),
 		WORLD(test_volumes_are_bounded),
 		WORLD(test_remove_takes_what_create_made),
