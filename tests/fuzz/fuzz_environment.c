@@ -48,7 +48,8 @@ static const struct object *make_config_map(void)
 static void check_expansion(const char *text, const struct object *pod,
 			    const struct object *config_map)
 {
-	const struct environment_sources sources = { find, (void *) config_map };
+	size_t budget = strlen(config_map->json) * 4; /* an input can use it up */
+	const struct environment_sources sources = { find, (void *) config_map, &budget };
 	struct failure why = { 0 };
 	char *expanded = NULL;
 	int r;
