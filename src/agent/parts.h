@@ -103,6 +103,15 @@ struct agent {
 	} drained;
 };
 
+/* What clients can make this keep, or do on the loop. */
+enum {
+	/* Each holds a list of all volumes while one of them hangs. */
+	STATISTICS_CALLS_MAX = 16,
+	SUBPATH_CALLS_MAX = 1000,
+	/* Of JSON, by one call for the variables of a subPathExpr: some 100 ms of the loop. */
+	SUBPATH_READ_BYTES_MAX = 16 * 1024 * 1024,
+};
+
 /* ---- turn.c ---- */
 
 /* Have a turn soon; any number of calls make one turn. */

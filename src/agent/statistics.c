@@ -28,7 +28,6 @@ enum {
 	THREADS = 2,
 	THREADS_MAX = 16,   /* with those that hang */
 	SLOW_USEC = 500000, /* a thread that takes longer is replaced */
-	CALLS_MAX = 16,     /* each holds a list of all volumes while one of them hangs */
 };
 
 /* What a file system answered. Belongs to the thread while it runs. */
@@ -295,7 +294,7 @@ int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userd
 	int r;
 
 	assert(statistics && done);
-	if (statistics->calls == CALLS_MAX)
+	if (statistics->calls == STATISTICS_CALLS_MAX)
 		return -ENOBUFS;
 	call = calloc(1, sizeof(*call));
 	if (!call)

@@ -10,9 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* For the variables of one call, on the loop: some 100 ms; see struct environment_sources. */
-enum { READ_BYTES_MAX = 16 * 1024 * 1024 };
-
 void subpath_items_done(struct subpath_items *items)
 {
 	assert(items);
@@ -258,7 +255,7 @@ int subpath_items_collect(const struct agent *agent, const char *pod_uid, const 
 	int r = 0;
 
 	assert(agent && pod_uid && ret && ret->count == 0);
-	ret->budget = READ_BYTES_MAX;
+	ret->budget = SUBPATH_READ_BYTES_MAX;
 	ret->pod = object_ref(find_pod(agent, pod_uid));
 	if (!ret->pod)
 		return failed_plain(reterr, -ENOENT, "the pod is gone");

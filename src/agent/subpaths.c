@@ -25,7 +25,6 @@
 #include <utlist.h>
 
 enum {
-	SUBPATH_CALLS_MAX = 1000,
 	SUBPATH_BURST = 64, /* bound in one go; each holds three descriptors meanwhile */
 };
 
