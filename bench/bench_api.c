@@ -507,14 +507,19 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 	return 0;
 }
 
+/* The daemon mounts its root directory on itself and leaves it so. */
 static void clean_up(void)
 {
+	char root[PATH_BYTES];
+
 	if (podvold > 0) {
 		(void) kill(podvold, SIGTERM);
 		(void) waitpid(podvold, NULL, 0);
 	}
 	if (constant > 0)
 		(void) kill(constant, SIGKILL);
+	(void) snprintf(root, sizeof(root), "%s/root", directory);
+	(void) umount2(root, MNT_DETACH | UMOUNT_NOFOLLOW);
 	(void) nftw(directory, remove_entry, 64, FTW_PHYS | FTW_DEPTH | FTW_MOUNT);
 }
 
