@@ -208,8 +208,11 @@ static void write_files(unsigned int index)
 	(void) mkdir(sandbox_path(path), 0755);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		(void) snprintf(path, sizeof(path), "%s/%s", targets[index], names[i]);
-		cleanup_close int fd =
+		int fd =
 			open(sandbox_path(path), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+		if (fd >= 0)
+			(void) close(fd);
 	}
 }
 
