@@ -209,7 +209,13 @@ static void test_recursive_read_only_covers_submounts(void **state)
 	make_two();
 	sandbox_mkdir("source/sub", 0755);
 	assert_return_code(mount("none", sandbox_path("source/sub"), "tmpfs", 0, NULL), errno);
-	assert_int_equal(bind_paths("source", "target", &both, &failure), 0);
+	if (bind_paths("source", "target", &both, &failure) == -EOPNOTSUPP) {
+		/* Refused, as the next test wants it of a kernel without the calls. */
+		assert_return_code(umount2(sandbox_path("source/sub"), 0), errno);
+		print_message("# %s\n", failure.text);
+		skip();
+	}
+	assert_int_equal(failure.error, 0);
 	assert_true(flags_of("target/sub") & ST_RDONLY);
 	assert_false(flags_of("source/sub") & ST_RDONLY);
 	assert_return_code(umount2(sandbox_path("target/sub"), 0), errno);

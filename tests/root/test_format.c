@@ -393,7 +393,8 @@ static void test_the_right_type_that_cannot_be_mounted(void **state)
 
 	(void) state;
 	assert_refused(&outcome, FORMAT_MOUNT_FAILED);
-	assert_non_null(strstr(outcome.failure.text, "no_such_option"));
+	if (fsopen("", 0) < 0 && errno != ENOSYS) /* mount(2) names no option */
+		assert_non_null(strstr(outcome.failure.text, "no_such_option"));
 	loop_image_done(&image);
 }
 

@@ -193,7 +193,7 @@ static void test_without_descriptors_nothing_ends(void **state)
 	struct rlimit limit, tight;
 	struct world world;
 	pid_t pid;
-	int fd, r;
+	int fd, next_fd, r;
 
 	need_cgroups();
 	pid = process_in("");
@@ -202,7 +202,10 @@ static void test_without_descriptors_nothing_ends(void **state)
 	fd = open_target(cgroup(""), &identity, NULL);
 	assert_true(fd >= 0);
 	assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
-	tight = (struct rlimit){ (rlim_t) fd + 1, limit.rlim_max };
+	next_fd = dup(fd); /* it need not be the one after that */
+	assert_return_code(next_fd, errno);
+	(void) close(next_fd);
+	tight = (struct rlimit){ (rlim_t) next_fd, limit.rlim_max };
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &tight), errno);
 	r = hold_watch_add(world.watch, &hold, fd);
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
