@@ -35,6 +35,18 @@ const char *mount_propagation_name(enum mount_propagation propagation)
 	return propagation_names[propagation];
 }
 
+const char *mount_propagation_option(enum mount_propagation propagation)
+{
+	static const char *const options[PROPAGATION_COUNT] = {
+		[PROPAGATION_NONE] = "rprivate",
+		[PROPAGATION_HOST_TO_CONTAINER] = "rslave",
+		[PROPAGATION_BIDIRECTIONAL] = "rshared",
+	};
+
+	assert(propagation < PROPAGATION_COUNT);
+	return options[propagation];
+}
+
 const char *recursive_read_only_name(enum recursive_read_only mode)
 {
 	assert(mode < RECURSIVE_READ_ONLY_COUNT);

@@ -65,6 +65,8 @@ enum mount_propagation {
 };
 /* As volumeMounts[].mountPropagation has it. */
 const char *mount_propagation_name(enum mount_propagation propagation);
+/* As mount(8) and the OCI runtime specification have it: "rprivate", "rslave", "rshared". */
+const char *mount_propagation_option(enum mount_propagation propagation);
 
 enum recursive_read_only {
 	RECURSIVE_READ_ONLY_DISABLED,

@@ -19,19 +19,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const propagation_options[] = {
-	[PROPAGATION_NONE] = "rprivate",
-	[PROPAGATION_HOST_TO_CONTAINER] = "rslave",
-	[PROPAGATION_BIDIRECTIONAL] = "rshared",
-};
-
-static const char *path_with_colon(const char *host_path, const char *container_path)
-{
-	if (strchr(host_path, ':'))
-		return host_path;
-	return strchr(container_path, ':') ? container_path : NULL;
-}
-
 static int check_flags(const struct planned_mount *mount, struct failure *reterr)
 {
 	if (!mount->read_only || !(mount->noexec || mount->nosuid || mount->nodev))
@@ -61,7 +48,7 @@ static int add_volume(const struct planned_mount *mount, struct words *words,
 	/* z and not Z: a private label would shut the pod's other containers out. */
 	return words_add(words, reterr, "--volume=%s:%s:%s,%s,z", mount->host_path,
 			 mount->container_path, mount->read_only ? "ro" : "rw",
-			 propagation_options[mount->propagation]);
+			 mount_propagation_option(mount->propagation));
 }
 
 static int add_mount(const struct planned_mount *mount, struct words *words, struct failure *reterr)
@@ -79,22 +66,9 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 	if (!source || !target)
 		return failed(reterr, -ENOMEM, "cannot write a word");
 	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s", source,
-			 target, propagation_options[mount->propagation],
+			 target, mount_propagation_option(mount->propagation),
 			 mount->read_only ? ",readonly" : "",
 			 recursive ? ",bind-recursive=readonly" : "");
-}
-
-static int add_device(const struct planned_device *device, struct words *words,
-		      struct failure *reterr)
-{
-	const char *colon = path_with_colon(device->host_path, device->container_path);
-
-	if (colon)
-		return failed_plain(reterr, -EOPNOTSUPP,
-				    "docker has no word for a device whose path has a colon: '%s'",
-				    colon);
-	return words_add(words, reterr, "--device=%s:%s:%s", device->host_path,
-			 device->container_path, device->read_only ? "r" : "rwm");
 }
 
 int docker_format_words(const struct container_plan *plan,
@@ -106,9 +80,7 @@ int docker_format_words(const struct container_plan *plan,
 	assert(plan && container && words);
 	for (size_t i = 0; i < container->mount_count && r == 0; i++)
 		r = add_mount(&container->mounts[i], words, reterr);
-	for (size_t i = 0; i < container->device_count && r == 0; i++)
-		r = add_device(&container->devices[i], words, reterr);
-	for (size_t i = 0; i < plan->group_count && r == 0; i++)
-		r = words_add(words, reterr, "--group-add=%u", plan->groups[i]);
-	return r;
+	if (r == 0)
+		r = words_add_devices(words, "docker", container, reterr);
+	return r < 0 ? r : words_add_groups(words, plan, reterr);
 }

@@ -16,12 +16,6 @@
 
 enum { MODE_READ_WRITE = 0660, MODE_READ = 0440 };
 
-static const char *const propagation_options[] = {
-	[PROPAGATION_NONE] = "rprivate",
-	[PROPAGATION_HOST_TO_CONTAINER] = "rslave",
-	[PROPAGATION_BIDIRECTIONAL] = "rshared",
-};
-
 static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 {
 	struct cJSON *item = json_add_object(list, NULL), *options;
@@ -31,7 +25,7 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 	(void) json_set_string(item, "source", mount->host_path);
 	options = json_add_array(item, "options");
 	(void) json_set_string(options, NULL, "rbind");
-	(void) json_set_string(options, NULL, propagation_options[mount->propagation]);
+	(void) json_set_string(options, NULL, mount_propagation_option(mount->propagation));
 	(void) json_set_string(options, NULL, mount->read_only ? "ro" : "rw");
 	/* IfPossible as well: any kernel that podvol runs on can do it. */
 	if (mount->recursive_read_only != RECURSIVE_READ_ONLY_DISABLED)
@@ -88,7 +82,8 @@ static void add_linux(struct cJSON *tree, const struct planned_container *contai
 		return;
 	section = json_add_object(tree, "linux");
 	if (root != PROPAGATION_NONE)
-		(void) json_set_string(section, "rootfsPropagation", propagation_options[root]);
+		(void) json_set_string(section, "rootfsPropagation",
+				       mount_propagation_option(root));
 	if (container->device_count == 0)
 		return;
 	devices = json_add_array(section, "devices");

@@ -15,12 +15,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const propagation_options[] = {
-	[PROPAGATION_NONE] = "rprivate",
-	[PROPAGATION_HOST_TO_CONTAINER] = "rslave",
-	[PROPAGATION_BIDIRECTIONAL] = "rshared",
-};
-
 static int add_mount(const struct planned_mount *mount, struct words *words, struct failure *reterr)
 {
 	cleanup_free char *source = word_field("source", mount->host_path);
@@ -34,23 +28,11 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 				    "asks for",
 				    mount->container_path);
 	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s%s%s%s",
-			 source, target, propagation_options[mount->propagation],
+			 source, target, mount_propagation_option(mount->propagation),
 			 mount->read_only ? ",readonly" : "", mount->noexec ? ",noexec" : "",
 			 mount->nosuid ? ",nosuid" : "", mount->nodev ? ",nodev" : "",
 			 /* Shared: a private label would shut the pod's other containers out. */
 			 mount->relabel ? ",relabel=shared" : "");
-}
-
-static int add_device(const struct planned_device *device, struct words *words,
-		      struct failure *reterr)
-{
-	if (strchr(device->host_path, ':') || strchr(device->container_path, ':'))
-		return failed_plain(reterr, -EOPNOTSUPP,
-				    "podman has no word for a device whose path has a colon: '%s'",
-				    strchr(device->host_path, ':') ? device->host_path
-								   : device->container_path);
-	return words_add(words, reterr, "--device=%s:%s:%s", device->host_path,
-			 device->container_path, device->read_only ? "r" : "rwm");
 }
 
 int podman_format_words(const struct container_plan *plan,
@@ -62,9 +44,7 @@ int podman_format_words(const struct container_plan *plan,
 	assert(plan && container && words);
 	for (size_t i = 0; i < container->mount_count && r == 0; i++)
 		r = add_mount(&container->mounts[i], words, reterr);
-	for (size_t i = 0; i < container->device_count && r == 0; i++)
-		r = add_device(&container->devices[i], words, reterr);
-	for (size_t i = 0; i < plan->group_count && r == 0; i++)
-		r = words_add(words, reterr, "--group-add=%u", plan->groups[i]);
-	return r;
+	if (r == 0)
+		r = words_add_devices(words, "podman", container, reterr);
+	return r < 0 ? r : words_add_groups(words, plan, reterr);
 }

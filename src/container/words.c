@@ -43,6 +43,42 @@ int words_add(struct words *words, struct failure *reterr, const char *format, .
 	return 0;
 }
 
+const char *path_with_colon(const char *host_path, const char *container_path)
+{
+	if (strchr(host_path, ':'))
+		return host_path;
+	return strchr(container_path, ':') ? container_path : NULL;
+}
+
+int words_add_devices(struct words *words, const char *runtime,
+		      const struct planned_container *container, struct failure *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < container->device_count && r == 0; i++) {
+		const struct planned_device *device = &container->devices[i];
+		const char *colon = path_with_colon(device->host_path, device->container_path);
+
+		if (colon)
+			return failed_plain(reterr, -EOPNOTSUPP,
+					    "%s has no word for a device whose path has a colon: "
+					    "'%s'",
+					    runtime, colon);
+		r = words_add(words, reterr, "--device=%s:%s:%s", device->host_path,
+			      device->container_path, device->read_only ? "r" : "rwm");
+	}
+	return r;
+}
+
+int words_add_groups(struct words *words, const struct container_plan *plan, struct failure *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < plan->group_count && r == 0; i++)
+		r = words_add(words, reterr, "--group-add=%u", plan->groups[i]);
+	return r;
+}
+
 void words_done(struct words *words)
 {
 	free(words->text);

@@ -9,6 +9,7 @@
 #define PODVOL_CONTAINER_WORDS_H
 
 #include "base/failure.h"
+#include "container/container_plan.h"
 
 #include <stddef.h>
 
@@ -25,6 +26,16 @@ struct words {
  */
 int words_add(struct words *words, struct failure *reterr, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* "--device=HOST:CONTAINER:rwm" of each device, and "--group-add=GID" of each group, as docker and
+ * podman have them. @runtime: its name, for the message. Return: 0; -EOPNOTSUPP a device's path has
+ * a colon; as words_add(). */
+int words_add_devices(struct words *words, const char *runtime,
+		      const struct planned_container *container, struct failure *reterr);
+int words_add_groups(struct words *words, const struct container_plan *plan,
+		     struct failure *reterr);
+/* The one of two paths that has a colon, which separates in such words; NULL: none has. */
+const char *path_with_colon(const char *host_path, const char *container_path);
 
 /* Frees what is there. */
 void words_done(struct words *words);
