@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config - podvold's options, its configuration file and every limit, in one table; see config.h
+ * config - reads options and configuration file into the table of config_table.c; see config.h
  */
 #include "config.h"
 
@@ -16,192 +16,7 @@
 #include <sys/utsname.h>
 #include <syslog.h>
 
-enum { CONFIG_ROWS_MAX = 32, LABELS_MAX = 256 };
-
-#define FIELD(name_) .offset = offsetof(struct config, name_)
-
-static const struct config_row rows[] = {
-	{ .name = "config",
-	  .argument = "FILE",
-	  .kind = CONFIG_STRING,
-	  FIELD(config_file),
-	  .default_text = "/etc/podvol/podvold.conf",
-	  .command_line_only = true,
-	  .help = "configuration file; may be missing unless named" },
-	{ .name = "root-dir",
-	  .argument = "DIR",
-	  .kind = CONFIG_STRING,
-	  FIELD(root_dir),
-	  .default_text = "/var/lib/kubelet",
-	  .help = "where volumes are mounted, in kubelet's layout" },
-	{ .name = "state-dir",
-	  .argument = "DIR",
-	  .kind = CONFIG_STRING,
-	  FIELD(state_dir),
-	  .default_text = "/var/lib/podvol",
-	  .help = "where the objects are stored" },
-	{ .name = "run-dir",
-	  .argument = "DIR",
-	  .kind = CONFIG_STRING,
-	  FIELD(run_dir),
-	  .default_text = "/run/podvol",
-	  .help = "the socket and the ledger of what is mounted" },
-	{ .name = "manifest-dir",
-	  .argument = "DIR",
-	  .kind = CONFIG_STRING,
-	  FIELD(manifest_dir),
-	  .default_text = "/etc/podvol/manifests",
-	  .help = "manifests of pods, claims and volumes" },
-	{ .name = "node-name",
-	  .argument = "NAME",
-	  .kind = CONFIG_STRING,
-	  FIELD(node_name),
-	  .help = "name of this node; default: the host name" },
-	{ .name = "node-labels",
-	  .argument = "LIST",
-	  .kind = CONFIG_STRING,
-	  FIELD(node_labels),
-	  .default_text = "",
-	  .help = "labels of this node: key=value,key=value" },
-	{ .name = "log-level",
-	  .argument = "LEVEL",
-	  .kind = CONFIG_STRING,
-	  FIELD(log_level),
-	  .default_text = "info",
-	  .help = "error, warning, notice, info or debug" },
-	{ .name = "listen",
-	  .argument = "ADDRESS:PORT",
-	  .kind = CONFIG_STRING,
-	  FIELD(listen),
-	  .default_text = "",
-	  .help = "serve TLS there, to whoever has the token" },
-	{ .name = "listen-names",
-	  .argument = "LIST",
-	  .kind = CONFIG_STRING,
-	  FIELD(listen_names),
-	  .default_text = "",
-	  .help = "more names and addresses of the TLS server: name,address" },
-	{ .name = "listen-plain",
-	  .argument = "ADDRESS:PORT",
-	  .kind = CONFIG_STRING,
-	  FIELD(listen_plain),
-	  .default_text = "",
-	  .help = "serve reads without TLS and token there; loopback only" },
-	{ .name = "docker-plugin-socket",
-	  .argument = "PATH",
-	  .kind = CONFIG_STRING,
-	  FIELD(docker_plugin_socket),
-	  .default_text = "",
-	  .help = "serve docker and podman volumes there, to root" },
-	{ .name = "token-file",
-	  .argument = "FILE",
-	  .kind = CONFIG_STRING,
-	  FIELD(token_file),
-	  .default_text = "",
-	  .help = "the token of TLS clients; default: one is made in state-dir" },
-	{ .name = "others-may-read",
-	  .kind = CONFIG_FLAG,
-	  FIELD(others_may_read),
-	  .default_text = "false",
-	  .help = "who is neither root nor in group podvol may read, no Secrets" },
-	{ .name = "idmapped-fs-group",
-	  .kind = CONFIG_FLAG,
-	  FIELD(idmapped_fs_group),
-	  .default_text = "false",
-	  .help = "pods may have fsGroup as a map of the mount; docs/ownership.md" },
-	{ .name = "worker-threads",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(worker_threads),
-	  .default_text = "2",
-	  .minimum = 1,
-	  .maximum = 64,
-	  .help = "threads that look up, make and remove at the same time" },
-	{ .name = "worker-threads-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(worker_threads_max),
-	  .default_text = "64",
-	  .minimum = 1,
-	  .maximum = 1024,
-	  .help = "threads in all, those stuck on dead servers included" },
-	{ .name = "connections-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(connections_max),
-	  .default_text = "256",
-	  .minimum = 1,
-	  .maximum = 65536,
-	  .help = "connections to the socket at the same time" },
-	{ .name = "request-bytes-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(request_bytes_max),
-	  .default_text = "16777216",
-	  .minimum = 1024,
-	  .maximum = 268435456,
-	  .help = "body of one request" },
-	{ .name = "waits-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(waits_max),
-	  .default_text = "20000",
-	  .minimum = 1,
-	  .maximum = 1000000,
-	  .help = "waits for pods at the same time" },
-	{ .name = "watches-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(watches_max),
-	  .default_text = "1024",
-	  .minimum = 1,
-	  .maximum = 65536,
-	  .help = "watches of collections at the same time" },
-	{ .name = "events-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(events_max),
-	  .default_text = "1000",
-	  .minimum = 1,
-	  .maximum = 1000000,
-	  .help = "events kept; older ones are forgotten" },
-	{ .name = "idle-seconds",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(idle_seconds),
-	  .default_text = "60",
-	  .minimum = 1,
-	  .maximum = 86400,
-	  .help = "until a connection's next request begins; of unread answers" },
-	{ .name = "request-seconds",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(request_seconds),
-	  .default_text = "60",
-	  .minimum = 1,
-	  .maximum = 86400,
-	  .help = "from a request's first line to its last byte" },
-	{ .name = "holds-max",
-	  .argument = "N",
-	  .kind = CONFIG_INTEGER,
-	  FIELD(holds_max),
-	  .default_text = "4096",
-	  .minimum = 1,
-	  .maximum = 1000000,
-	  .help = "holds of containers at the same time; a descriptor each" },
-	{ .name = "drain",
-	  .kind = CONFIG_FLAG,
-	  FIELD(drain),
-	  .default_text = "false",
-	  .command_line_only = true,
-	  .help = "unmount everything that podvold mounted, then exit" },
-};
-
-const struct config_row *config_rows(size_t *ret_count)
-{
-	*ret_count = ARRAY_SIZE(rows);
-	return rows;
-}
+enum { LABELS_MAX = 256 };
 
 /* The one place that goes from a row to the member it fills: offset and kind must agree in the
  * table. */
@@ -277,10 +92,10 @@ static int set_defaults(struct config *config, struct failure *reterr)
 	struct utsname host;
 	int r;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (!rows[i].default_text)
+	for (size_t i = 0; i < config_row_count; i++) {
+		if (!config_rows[i].default_text)
 			continue;
-		r = set_row(config, &rows[i], rows[i].default_text, reterr);
+		r = set_row(config, &config_rows[i], config_rows[i].default_text, reterr);
 		if (r < 0)
 			return r;
 	}
@@ -296,9 +111,9 @@ static int set_defaults(struct config *config, struct failure *reterr)
 
 static const struct config_row *row_by_name(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return &rows[i];
+	for (size_t i = 0; i < config_row_count; i++)
+		if (strcmp(config_rows[i].name, name) == 0)
+			return &config_rows[i];
 	return NULL;
 }
 
@@ -334,12 +149,12 @@ enum {
 static void print_help(void)
 {
 	printf("podvold [OPTION...]\n\nKeeps the volumes of this node's pods mounted.\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < config_row_count; i++) {
 		char option[64];
 
-		(void) snprintf(option, sizeof(option), "--%s%s%s", rows[i].name,
-				rows[i].argument ? "=" : "", rows[i].argument ?: "");
-		printf("  %-28s %s\n", option, rows[i].help);
+		(void) snprintf(option, sizeof(option), "--%s%s%s", config_rows[i].name,
+				config_rows[i].argument ? "=" : "", config_rows[i].argument ?: "");
+		printf("  %-28s %s\n", option, config_rows[i].help);
 	}
 	printf("  %-28s this text\n  %-28s version and exit\n", "--help", "--version");
 	printf("\nAll but --config and --drain are keys of the configuration file, too; see "
@@ -350,9 +165,10 @@ static void print_help(void)
  */
 static void print_list(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		printf("%s\t%s\t%s\t%s\n", rows[i].name, rows[i].argument ?: "",
-		       rows[i].default_text ?: "", rows[i].command_line_only ? "" : "file");
+	for (size_t i = 0; i < config_row_count; i++)
+		printf("%s\t%s\t%s\t%s\n", config_rows[i].name, config_rows[i].argument ?: "",
+		       config_rows[i].default_text ?: "",
+		       config_rows[i].command_line_only ? "" : "file");
 }
 
 /* From the same table: an option cannot be read and missing from the help, or the reverse. */
@@ -360,11 +176,11 @@ static void make_long_options(struct option *options)
 {
 	size_t i;
 
-	static_assert(ARRAY_SIZE(rows) + 4 <= CONFIG_ROWS_MAX, "room for every option");
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		options[i] = (struct option){ rows[i].name,
-					      rows[i].argument ? required_argument : no_argument,
-					      NULL, (int) i };
+	for (i = 0; i < config_row_count; i++)
+		options[i] =
+			(struct option){ config_rows[i].name,
+					 config_rows[i].argument ? required_argument : no_argument,
+					 NULL, (int) i };
 	options[i++] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
 	options[i++] = (struct option){ "version", no_argument, NULL, OPTION_VERSION };
 	options[i++] = (struct option){ "list-options", no_argument, NULL, OPTION_LIST };
@@ -374,7 +190,7 @@ static void make_long_options(struct option *options)
 /* After an option that is known, getopt leaves its value in optopt; of an unknown long one, 0. */
 static const char *option_complaint(int chosen)
 {
-	bool known = (optopt > 0 && optopt < (int) ARRAY_SIZE(rows)) || optopt >= OPTION_HELP;
+	bool known = (optopt > 0 && optopt < (int) config_row_count) || optopt >= OPTION_HELP;
 
 	if (chosen == ':')
 		return "a value is missing after";
@@ -385,7 +201,7 @@ static const char *option_complaint(int chosen)
 static int read_command_line(int argc, char **argv, struct config *config, bool config_only,
 			     bool *ret_named, struct failure *reterr)
 {
-	struct option options[CONFIG_ROWS_MAX];
+	struct option options[CONFIG_ROWS_MAX + 4];
 	int chosen, r;
 
 	make_long_options(options);
@@ -403,9 +219,10 @@ static int read_command_line(int argc, char **argv, struct config *config, bool 
 		if (chosen == '?' || chosen == ':')
 			return failed_plain(reterr, -EINVAL, "%s '%s'; see podvold --help",
 					    option_complaint(chosen), argv[optind - 1]);
-		if (config_only != (rows[chosen].offset == offsetof(struct config, config_file)))
+		if (config_only !=
+		    (config_rows[chosen].offset == offsetof(struct config, config_file)))
 			continue;
-		r = set_row(config, &rows[chosen], optarg ?: "true", reterr);
+		r = set_row(config, &config_rows[chosen], optarg ?: "true", reterr);
 		if (r < 0)
 			return failure_prefix(reterr, "command line");
 		*ret_named = true;
@@ -587,9 +404,9 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 
 void config_done(struct config *config)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].kind == CONFIG_STRING)
-			free(*(char **) field(config, &rows[i]));
+	for (size_t i = 0; i < config_row_count; i++)
+		if (config_rows[i].kind == CONFIG_STRING)
+			free(*(char **) field(config, &config_rows[i]));
 	for (size_t i = 0; i < config->labels.count; i++) {
 		free((char *) config->labels.labels[i].key);
 		free((char *) config->labels.labels[i].value);

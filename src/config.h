@@ -53,8 +53,10 @@ struct config_row {
 	bool command_line_only;
 	const char *help;
 };
-/* The table, for who compares it with documents; static. */
-const struct config_row *config_rows(size_t *ret_count);
+/* The table, for who compares it with documents, too. */
+enum { CONFIG_ROWS_MAX = 60 };
+extern const struct config_row config_rows[];
+extern const size_t config_row_count;
 
 enum config_outcome { CONFIG_RUN, CONFIG_EXIT }; /* CONFIG_EXIT: --help or --version was printed */
 
