@@ -48,6 +48,20 @@ static inline const struct persistent_volume *spec_pv(const struct volume_spec *
 	return spec->pv ? spec->pv->persistent_volume : NULL;
 }
 
+/* Another object that a volume is made from: a ConfigMap, a Secret, a CSIDriver, the pod itself. */
+struct object_reference {
+	enum object_kind kind;
+	const char *name_space; /* "" for kinds without */
+	const char *name;
+};
+
+/* Where a slot finds such objects while it runs; the loop thread only. */
+struct object_finder {
+	/* Borrowed until the loop turns; NULL: there is none. */
+	const struct object *(*find)(void *userdata, const struct object_reference *reference);
+	void *userdata;
+};
+
 /* What an error says about the world; spec: volume manager, 2.1. */
 enum error_class {
 	ERROR_FINAL,     /* it did not happen */
@@ -125,6 +139,9 @@ struct volume_request {
 	const char *pod_uid;
 	const char *device_path;       /* as recorded when the device was set up; "" unknown */
 	const char *device_mount_path; /* as recorded; "" unknown */
+	/* Set for set-ups. Look up only what references() names: nobody comes back when another
+	 * object changes. */
+	const struct object_finder *objects;
 };
 
 typedef int stage_list_fn(const struct volume_request *request, struct stage_list *ret,
@@ -142,6 +159,13 @@ struct volume_plugin {
 	int (*get_volume_name)(const struct volume_spec *spec, char **ret, struct failure *reterr);
 	struct volume_attributes (*get_attributes)(const struct volume_spec *spec);
 	bool (*requires_remount)(const struct volume_spec *spec); /* NULL: never */
+	/* The objects beside pod, claim and PV that the volume is made from; the pod itself when
+	 * its own fields are in it. When one of them changes, a set-up that failed is tried at
+	 * once, and one that succeeded is done again where requires_remount says so. Pure; strings
+	 * live as long as the spec's objects. NULL: none. Return: 0, or what @visit returned. */
+	int (*references)(const struct volume_spec *spec,
+			  int (*visit)(const struct object_reference *reference, void *userdata),
+			  void *userdata);
 	bool supports_mount_options;
 	/* Attachable or device-mountable: one volume for all pods of the node (unique name without
 	 * pod). */

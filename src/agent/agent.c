@@ -149,6 +149,14 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
 
+/* While it is drained there is no store, and nothing is set up. */
+static const struct object *find_object(void *userdata, const struct object_reference *reference)
+{
+	const struct agent *agent = userdata;
+
+	return store_get(agent->store, reference->kind, reference->name_space, reference->name);
+}
+
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
 	struct operations_options options = {
@@ -156,6 +164,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.host = &agent->host,
 		.node_labels = &agent->config->labels,
 		.actual = agent->actual,
+		.objects = { find_object, agent },
 		.workers = agent->pools.workers,
 		.mount_thread = agent->pools.mount_thread,
 		.walkers = agent->pools.walkers,
@@ -288,6 +297,13 @@ static void on_looked(void *userdata, const struct object *pod)
 	waits_pod_changed(agent->waits, pod->meta.uid);
 }
 
+static void on_renewed(void *userdata, const char *unique_name)
+{
+	struct agent *agent = userdata;
+
+	operation_retry_now(agent->operations, unique_name);
+}
+
 static void on_controller_event(void *userdata, const struct object *about, const char *type,
 				const char *reason, const char *text)
 {
@@ -324,13 +340,14 @@ static int keep_events(struct agent *agent)
 /* The watch begins at the version that the full pass sees: nothing falls in between. */
 static int open_store(struct agent *agent, struct failure *reterr)
 {
-	unsigned int kinds =
-		1U << KIND_POD | 1U << KIND_PERSISTENT_VOLUME | 1U << KIND_PERSISTENT_VOLUME_CLAIM;
+	/* No volume is made from what comes and goes all the time. */
+	unsigned int kinds = ((1U << KIND_COUNT) - 1) & ~(1U << KIND_EVENT | 1U << KIND_LEASE);
 	struct populator_options options = {
 		.desired = agent->desired,
 		.actual = agent->actual,
 		.node_name = agent->config->node_name,
 		.looked = on_looked,
+		.renewed = on_renewed,
 		.must_wait = agent_pod_must_wait,
 		.userdata = agent,
 	};

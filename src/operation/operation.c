@@ -42,6 +42,7 @@ struct operation {
 	uint64_t failed_usec;
 	struct failure last_failure; /* of the attempt before, then of this one */
 	bool announced;              /* options.retry was called for it */
+	bool renewed;                /* what it is made from changed meanwhile */
 	bool in_callback;            /* its strings are lent to a callback */
 	bool superseded;             /* freed when that callback returns */
 };
@@ -181,6 +182,10 @@ static void operation_end(struct operation *operation)
 
 	operation->in_callback = true;
 	operations->options.ended(operations->options.userdata, &ended);
+	if (operation->renewed && !operation->superseded) {
+		drop_failed(operations, operation);
+		operations->options.retry(operations->options.userdata, operation->unique_name);
+	}
 	operation->in_callback = false;
 	if (operation->superseded)
 		operation_free(operation);
@@ -313,8 +318,8 @@ static void start(struct operations *operations, struct operation *operation,
 
 	r = check_step(step, operations->options.node_labels, operations->options.actual, failure);
 	if (r >= 0)
-		r = step_stages(operations->options.host, step, &attempt->list,
-				&operation->device_mount_path, failure);
+		r = step_stages(operations->options.host, &operations->options.objects, step,
+				&attempt->list, &operation->device_mount_path, failure);
 	if (r >= 0)
 		r = step_stages_before(operations->options.host, step, &attempt->first, failure);
 	if (r < 0) {
@@ -379,6 +384,24 @@ void operation_cancel(struct operations *operations, const char *unique_name, co
 			continue;
 		if (record->pending)
 			attempt_cancel(&operation->attempt);
+		else
+			drop_failed(operations, operation);
+	}
+}
+
+void operation_retry_now(struct operations *operations, const char *unique_name)
+{
+	struct key_record *record, *next;
+
+	assert(operations && unique_name);
+	for (record = key_records(operations->keys, unique_name); record; record = next) {
+		struct operation *operation = record->owner;
+
+		next = record->next;
+		if (!operation->attempt.is_cancellable)
+			continue;
+		if (record->pending)
+			operation->renewed = true;
 		else
 			drop_failed(operations, operation);
 	}

@@ -35,7 +35,8 @@ struct operations_options {
 	sd_event *event;
 	const struct plugin_host *host;
 	const struct labels *node_labels;
-	const struct actual *actual; /* read for the ReadWriteOncePod check */
+	const struct actual *actual;  /* read for the ReadWriteOncePod check */
+	struct object_finder objects; /* for the plugins' slots */
 	struct worker_pool *workers, *mount_thread, *walkers;
 	uint64_t back_off_first_usec, back_off_max_usec; /* 500 ms and 2 m 2 s; factor 2 */
 	/* A step ended; apply it to the tables. On the loop. */
@@ -79,6 +80,11 @@ int operation_submit(struct operations *operations, const struct step *step, uin
 /* The want has gone: stages that look at it end early, and a failed one is forgotten. Concerns the
  * publish of this pod, or the stage of the volume when @pod_uid is NULL or "". */
 void operation_cancel(struct operations *operations, const char *unique_name, const char *pod_uid);
+
+/* What kept this volume from being set up may be gone: no stage or publish of it that failed, or
+ * runs now and will fail, backs off. The caller has the volume looked at again; options.retry does
+ * so for those that run. */
+void operation_retry_now(struct operations *operations, const char *unique_name);
 
 /* Call options.retry for this volume once, one first back-off from now (or at once, from inside
  * this call, when there is no memory even for that): a step could not begin for want of memory or

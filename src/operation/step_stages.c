@@ -114,8 +114,9 @@ static int find_device_mount_path(const struct volume_plugin *plugin,
 	return 0;
 }
 
-int step_stages(const struct plugin_host *host, const struct step *step, struct stage_list *ret,
-		char **ret_device_mount_path, struct failure *reterr)
+int step_stages(const struct plugin_host *host, const struct object_finder *objects,
+		const struct step *step, struct stage_list *ret, char **ret_device_mount_path,
+		struct failure *reterr)
 {
 	const struct volume_plugin *plugin;
 	struct volume_request request;
@@ -131,6 +132,7 @@ int step_stages(const struct plugin_host *host, const struct step *step, struct 
 				    step->have->plugin_name);
 
 	request = make_request(host, step);
+	request.objects = objects;
 	if (step->kind == STEP_STAGE) {
 		r = find_device_mount_path(plugin, &request, &path, reterr);
 		if (r < 0)

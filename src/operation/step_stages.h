@@ -19,6 +19,7 @@ struct operation_key step_key(const struct step *step);
 
 /**
  * step_stages - ask the step's plugin for its stages
+ * @objects: lent to the plugin for this call
  * @ret_device_mount_path: of a stage: the plugin's global path, freed with free(); else NULL
  *
  * A step other than publish that the plugin does not have is an empty list: nothing to do.
@@ -26,8 +27,9 @@ struct operation_key step_key(const struct step *step);
  * Return: 0; -EOPNOTSUPP no such plugin, or it cannot publish this kind of volume; -ENOMEM; what
  * the slot says.
  */
-int step_stages(const struct plugin_host *host, const struct step *step, struct stage_list *ret,
-		char **ret_device_mount_path, struct failure *reterr);
+int step_stages(const struct plugin_host *host, const struct object_finder *objects,
+		const struct step *step, struct stage_list *ret, char **ret_device_mount_path,
+		struct failure *reterr);
 
 /**
  * step_stages_before - what podvold itself does before the plugin's stages

@@ -2,10 +2,11 @@
 /*
  * populator - pods of the store become entries of the desired state; see populator.h
  *
- * Keeps the pods it knows and an index from claims to them, so that a change of a claim or a PV
- * leads to its pods and to no others; a PV leads to pods through its claimRef, because one without
- * it cannot be used. A want that was added stays until its pod is gone or finished: what fails
- * later is an error of the pod and takes nothing away. Decides nothing about mounts.
+ * Keeps the pods it knows and an index from what they are made of to them, so that a change of a
+ * claim or a ConfigMap leads to its pods and to no others; a PV leads to pods through its claimRef,
+ * because one without it cannot be used. A want that was added stays until its pod is gone or
+ * finished: what fails later is an error of the pod and takes nothing away. Decides nothing about
+ * mounts.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -13,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "state/name_sets.h"
+#include "state/pod_index.h"
 #include "state/volume_lookup.h"
 
 #include <assert.h>
@@ -21,25 +22,19 @@
 
 struct known_pod {
 	const struct object *pod; /* a reference to the newest version seen */
-	unsigned int pass;        /* the newest full pass that met it */
-	UT_hash_handle hh;        /* by uid, which is the object's */
+	struct pod_references references;
+	unsigned int pass; /* the newest full pass that met it */
+	UT_hash_handle hh; /* by uid */
+	char uid[];
 };
 
 struct populator {
 	struct populator_options options;
 	struct known_pod *pods;
-	struct name_sets users; /* by claim: uids of the pods that use it */
+	struct pod_index index;
 	unsigned int pass;
 	bool has_added_pods; /* the first full pass is over */
 };
-
-#define CLAIM_KEY_BYTES POD_KEY_BYTES
-
-static const char *claim_key(const char *name_space, const char *name, char key[CLAIM_KEY_BYTES])
-{
-	(void) snprintf(key, CLAIM_KEY_BYTES, "%s/%s", name_space, name);
-	return key;
-}
 
 int populator_new(const struct populator_options *options, struct populator **ret)
 {
@@ -57,52 +52,6 @@ int populator_new(const struct populator_options *options, struct populator **re
 	return 0;
 }
 
-/* ---- which claims a pod uses ---- */
-
-static bool is_used(const struct pod *pod, const struct pod_volume *volume)
-{
-	struct pod_volume_use use = pod_volume_use(pod, volume->name);
-
-	return use.mounted || use.as_device;
-}
-
-/* A pod with two volumes of one claim is its user twice, which does no harm. */
-static bool leads_to_claim(const struct pod *pod, const struct pod_volume *volume)
-{
-	return volume_has_claim(volume) && is_used(pod, volume);
-}
-
-static void unindex_claims(struct populator *populator, const struct object *pod, size_t count)
-{
-	char key[CLAIM_KEY_BYTES];
-
-	for (size_t i = 0; i < count; i++)
-		if (leads_to_claim(pod->pod, &pod->pod->volumes[i]))
-			name_sets_remove(&populator->users,
-					 claim_key(pod->meta.name_space,
-						   pod->pod->volumes[i].claim_name, key),
-					 pod->meta.uid);
-}
-
-/* All of the pod's claims or, without memory, none. */
-static int index_claims(struct populator *populator, const struct object *pod)
-{
-	char key[CLAIM_KEY_BYTES];
-
-	for (size_t i = 0; i < pod->pod->volume_count; i++) {
-		if (!leads_to_claim(pod->pod, &pod->pod->volumes[i]))
-			continue;
-		if (name_sets_add(
-			    &populator->users,
-			    claim_key(pod->meta.name_space, pod->pod->volumes[i].claim_name, key),
-			    pod->meta.uid) < 0) {
-			unindex_claims(populator, pod, i);
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 /* ---- pods that are known ---- */
 
 /* By uid: a pod made anew under the same name is another one. */
@@ -116,48 +65,56 @@ static struct known_pod *find_known(const struct populator *populator, const cha
 
 static void drop_known(struct populator *populator, struct known_pod *known)
 {
-	unindex_claims(populator, known->pod, known->pod->pod->volume_count);
+	struct pod_references none = { .count = 0 };
+
+	/* With nothing to add this needs no memory. */
+	(void) pod_index_replace(&populator->index, known->uid, &known->references, &none);
 	HASH_DEL(populator->pods, known);
 	object_unref(known->pod);
 	free(known);
 }
 
-static struct known_pod *insert_known(struct populator *populator, const struct object *pod)
+static struct known_pod *insert_known(struct populator *populator, const char *uid)
 {
-	struct known_pod *known;
+	size_t length = strlen(uid);
+	struct known_pod *known = calloc(1, sizeof(*known) + length + 1);
 
-	if (index_claims(populator, pod) < 0)
+	if (!known)
 		return NULL;
-
-	known = calloc(1, sizeof(*known));
-	if (known) {
-		known->pod = object_ref(pod);
-		HASH_ADD_KEYPTR(hh, populator->pods, pod->meta.uid, strlen(pod->meta.uid), known);
-		if (known->hh.tbl)
-			return known;
-		object_unref(known->pod);
-		free(known);
-	}
-	unindex_claims(populator, pod, pod->pod->volume_count);
+	memcpy(known->uid, uid, length);
+	HASH_ADD_KEYPTR(hh, populator->pods, known->uid, length, known);
+	if (known->hh.tbl)
+		return known;
+	free(known);
 	return NULL;
 }
 
-/* The key and the index borrow from the object: a new version is a new entry. */
 static struct known_pod *know(struct populator *populator, const struct object *pod)
 {
 	struct known_pod *known = find_known(populator, pod->meta.uid);
 
-	if (known)
-		drop_known(populator, known);
-	known = insert_known(populator, pod);
 	if (!known)
+		known = insert_known(populator, pod->meta.uid);
+	if (!known) {
 		log_about(LOG_ERR, &(struct log_subject){ .pod_uid = pod->meta.uid },
 			  "out of memory: the volumes of pod '%s/%s' wait for its next change",
 			  pod->meta.name_space, pod->meta.name);
+		return NULL;
+	}
+	object_ref(pod);
+	object_unref(known->pod);
+	known->pod = pod;
 	return known;
 }
 
 /* ---- what a pod wants ---- */
+
+static bool is_used(const struct pod *pod, const struct pod_volume *volume)
+{
+	struct pod_volume_use use = pod_volume_use(pod, volume->name);
+
+	return use.mounted || use.as_device;
+}
 
 /* A pod without a node is ours: there is no scheduler to ask. */
 static bool is_elsewhere(const struct populator *populator, const struct object *pod)
@@ -268,8 +225,47 @@ static void look_up_volumes(const struct populator *populator, const struct obje
 	}
 }
 
-static void want_volumes(struct populator *populator, const struct object *pod, uint64_t now_usec)
+static int add_reference(const struct object_reference *reference, void *userdata)
 {
+	return pod_references_add(userdata, reference);
+}
+
+/* Claims also while they cannot be used: their change is what the pod waits for. */
+static int collect_references(const struct object *pod, const struct found_volumes *found,
+			      struct pod_references *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < found->count && r == 0; i++) {
+		const struct pod_volume *volume = &pod->pod->volumes[i];
+		const struct volume_lookup *lookup = &found->volumes[i];
+
+		if (volume_has_claim(volume) && is_used(pod->pod, volume))
+			r = pod_references_add(
+				ret, &(struct object_reference){ KIND_PERSISTENT_VOLUME_CLAIM,
+								 pod->meta.name_space,
+								 volume->claim_name });
+		if (r == 0 && lookup->unique_name && lookup->plugin->references)
+			r = lookup->plugin->references(&lookup->spec, add_reference, ret);
+	}
+	return r;
+}
+
+static int index_references(struct populator *populator, struct known_pod *known,
+			    const struct found_volumes *found)
+{
+	struct pod_references references = { .count = 0 };
+
+	if (collect_references(known->pod, found, &references) == 0)
+		return pod_index_replace(&populator->index, known->uid, &known->references,
+					 &references);
+	pod_references_done(&references);
+	return -ENOMEM;
+}
+
+static void want_volumes(struct populator *populator, struct known_pod *known, uint64_t now_usec)
+{
+	const struct object *pod = known->pod;
 	cleanup(found_done) struct found_volumes found = { 0 };
 	struct failure failure = { 0 };
 
@@ -280,6 +276,10 @@ static void want_volumes(struct populator *populator, const struct object *pod, 
 		return;
 	}
 	look_up_volumes(populator, pod, &found);
+	if (index_references(populator, known, &found) < 0) {
+		(void) failed(&failure, -ENOMEM, "cannot follow the objects of the pod");
+		add_error(populator, pod, "", &failure);
+	}
 	for (size_t i = 0; i < found.count; i++) {
 		const char *name = pod->pod->volumes[i].name;
 
@@ -318,12 +318,14 @@ static bool must_wait(const struct populator *populator, const struct object *po
 }
 
 /* An error keeps what was wanted before: a claim that vanished does not unmount a running pod. */
-static void look(struct populator *populator, const struct object *pod, uint64_t now_usec)
+static void look(struct populator *populator, struct known_pod *known, uint64_t now_usec)
 {
+	const struct object *pod = known->pod;
+
 	if (populator_is_finished(pod))
 		want_nothing(populator, pod->meta.uid);
 	else if (may_get_volumes(populator, pod) && !must_wait(populator, pod))
-		want_volumes(populator, pod, now_usec);
+		want_volumes(populator, known, now_usec);
 	tell(populator, pod);
 }
 
@@ -352,21 +354,96 @@ static void change_pod(struct populator *populator, const struct object *pod, ui
 	if (!known)
 		return;
 	known->pass = populator->pass;
-	look(populator, pod, now_usec);
+	look(populator, known, now_usec);
 }
 
 /* ---- what changed ---- */
 
-/* Pods that use the claim and no others; looking at one does not change who uses what. */
+struct change {
+	const struct object_reference *reference;
+	bool concerns; /* the volume that is asked about */
+};
+
+static int compare_reference(const struct object_reference *reference, void *userdata)
+{
+	struct change *change = userdata;
+
+	change->concerns = reference->kind == change->reference->kind &&
+			   strcmp(reference->name_space, change->reference->name_space) == 0 &&
+			   strcmp(reference->name, change->reference->name) == 0;
+	return change->concerns;
+}
+
+static bool is_made_from(const struct desired_volume *volume, const struct desired_pod *pod,
+			 const struct object_reference *reference)
+{
+	struct change change = { .reference = reference };
+
+	if (volume->plugin->references)
+		(void) volume->plugin->references(&pod->spec, compare_reference, &change);
+	return change.concerns;
+}
+
+/* The volumes of one pod that are made from an object that changed; NULL: from any object. */
+static void renew_volumes(const struct populator *populator, const char *pod_uid,
+			  const struct object_reference *reference)
+{
+	const struct populator_options *options = &populator->options;
+	const char *unique_name;
+
+	for (size_t i = 0; (unique_name = desired_volume_of_pod(options->desired, pod_uid, i));
+	     i++) {
+		const struct desired_volume *volume = desired_find(options->desired, unique_name);
+
+		if (reference &&
+		    !is_made_from(volume, desired_find_pod(volume, pod_uid), reference))
+			continue;
+		desired_request_remount(options->desired, unique_name, pod_uid);
+		if (reference && options->renewed)
+			options->renewed(options->userdata, unique_name);
+	}
+}
+
+/* Looking at a pod may change what it leads to: so the pods are noted first. */
+static size_t pods_of(const struct populator *populator, const struct object_reference *reference,
+		      struct known_pod ***ret)
+{
+	struct known_pod **pods;
+	size_t count = 0;
+
+	while (pod_index_at(&populator->index, reference, count))
+		count++;
+	*ret = pods = calloc(count + 1, sizeof(*pods));
+	if (!pods) {
+		log_message(LOG_ERR, "out of memory: who uses '%s/%s' waits for its next change",
+			    reference->name_space, reference->name);
+		return 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		pods[i] = find_known(populator, pod_index_at(&populator->index, reference, i));
+	return count;
+}
+
+/* Pods that lead to it and no others. */
+static void change_reference(struct populator *populator, const struct object_reference *reference,
+			     uint64_t now_usec)
+{
+	cleanup_free struct known_pod **pods = NULL;
+	size_t count = pods_of(populator, reference, &pods);
+
+	for (size_t i = 0; i < count; i++) {
+		look(populator, pods[i], now_usec);
+		renew_volumes(populator, pods[i]->uid, reference);
+	}
+}
+
 static void change_claim(struct populator *populator, const char *name_space, const char *name,
 			 uint64_t now_usec)
 {
-	char key[CLAIM_KEY_BYTES];
-	const char *pod_uid;
-
-	(void) claim_key(name_space, name, key);
-	for (size_t i = 0; (pod_uid = name_sets_at(&populator->users, key, i)); i++)
-		look(populator, find_known(populator, pod_uid)->pod, now_usec);
+	change_reference(
+		populator,
+		&(struct object_reference){ KIND_PERSISTENT_VOLUME_CLAIM, name_space, name },
+		now_usec);
 }
 
 static void change_pv(struct populator *populator, const struct object *pv, uint64_t now_usec)
@@ -390,22 +467,24 @@ void populator_change(struct populator *populator, const struct store_change *ch
 		      uint64_t now_usec)
 {
 	const struct object *object;
+	struct object_reference reference;
 
 	assert(populator && change && change->object);
 
 	object = change->object;
+	reference = (struct object_reference){ object->kind, object->meta.name_space,
+					       object->meta.name };
 	switch (object->kind) {
 	case KIND_POD:
 		/* The same name with another uid is another pod. */
 		if (change->previous && strcmp(change->previous->meta.uid, object->meta.uid) != 0)
 			forget(populator, change->previous);
-		if (change->type == STORE_DELETED)
+		if (change->type == STORE_DELETED) {
 			forget(populator, object);
-		else
-			change_pod(populator, object, now_usec);
-		return;
-	case KIND_PERSISTENT_VOLUME_CLAIM:
-		change_claim(populator, object->meta.name_space, object->meta.name, now_usec);
+			return;
+		}
+		change_pod(populator, object, now_usec);
+		renew_volumes(populator, object->meta.uid, &reference);
 		return;
 	case KIND_PERSISTENT_VOLUME:
 		if (change->previous && !is_of_same_claim(change->previous, object))
@@ -413,7 +492,8 @@ void populator_change(struct populator *populator, const struct store_change *ch
 		change_pv(populator, object, now_usec);
 		return;
 	default:
-		return; /* no other kind says what is to be mounted where */
+		change_reference(populator, &reference, now_usec);
+		return;
 	}
 }
 
@@ -427,6 +507,7 @@ static int visit_pod(const struct object *pod, void *userdata)
 	struct pass *pass = userdata;
 
 	change_pod(pass->populator, pod, pass->now_usec);
+	renew_volumes(pass->populator, pod->meta.uid, NULL);
 	return 0;
 }
 
@@ -448,22 +529,17 @@ void populator_full_pass(struct populator *populator, uint64_t now_usec)
 void populator_pod(struct populator *populator, const char *name_space, const char *name,
 		   uint64_t now_usec)
 {
-	struct desired *desired;
 	const struct object *pod;
-	const char *unique_name;
 
 	assert(populator && name_space && name);
 
-	desired = populator->options.desired;
 	pod = store_get(populator->options.store, KIND_POD, name_space, name);
 	if (!pod)
 		return;
 
 	change_pod(populator, pod, now_usec);
-	if (desired_errors(desired, pod->meta.uid))
-		return;
-	for (size_t i = 0; (unique_name = desired_volume_of_pod(desired, pod->meta.uid, i)); i++)
-		desired_request_remount(desired, unique_name, pod->meta.uid);
+	if (!desired_errors(populator->options.desired, pod->meta.uid))
+		renew_volumes(populator, pod->meta.uid, NULL);
 }
 
 struct populator *populator_free(struct populator *populator)

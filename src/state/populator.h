@@ -2,9 +2,9 @@
 /*
  * populator - pods of the store become entries of the desired state (spec: volume manager, 3)
  *
- * Event-driven: a change of a pod, or of a claim or volume that a pod refers to, brings exactly
- * those pods here. All checks of section 3.1 on claims and volumes, in their order and with their
- * texts. The loop thread only.
+ * Event-driven: a change of a pod, or of a claim, a volume or any other object that its volumes are
+ * made from (plugins' references()), brings exactly those pods here. All checks of section 3.1 on
+ * claims and volumes, in their order and with their texts. The loop thread only.
  */
 #ifndef PODVOL_STATE_POPULATOR_H
 #define PODVOL_STATE_POPULATOR_H
@@ -23,6 +23,9 @@ struct populator_options {
 	/* The pod was looked at: its wants or its errors may have changed. For waiters and events.
 	 */
 	void (*looked)(void *userdata, const struct object *pod);
+	/* An object that the volume is made from changed: what failed before may succeed now. NULL:
+	 * nobody cares. */
+	void (*renewed)(void *userdata, const char *unique_name);
 	/* Must a pod that has nothing yet wait before it wants its volumes? Whoever says so has it
 	 * looked at again (populator_pod()) when that is over. NULL: none has to. */
 	bool (*must_wait)(void *userdata, const struct object *pod);

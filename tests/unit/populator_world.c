@@ -32,11 +32,21 @@ static void count_look(void *userdata, const struct object *pod)
 	world->looks++;
 }
 
+static void note_renewed(void *userdata, const char *unique_name)
+{
+	struct populator_world *world = userdata;
+	size_t length = strlen(world->renewed);
+
+	(void) snprintf(world->renewed + length, sizeof(world->renewed) - length, "%s ",
+			unique_name);
+}
+
 int new_world(void **state)
 {
 	struct populator_world *world = calloc(1, sizeof(*world));
 	struct populator_options options = { .node_name = "here",
 					     .looked = count_look,
+					     .renewed = note_renewed,
 					     .userdata = world };
 
 	assert_non_null(world);

@@ -19,6 +19,7 @@ struct populator_world {
 	struct populator *populator;
 	uint64_t now_usec;
 	unsigned int looks; /* at any pod */
+	char renewed[256];  /* unique names, each followed by a blank */
 };
 
 /* cmocka fixtures. In started_world the first full pass is over. */

@@ -65,6 +65,45 @@ static void a_step_that_could_not_begin_comes_later_once(void **state)
 	operation_retry_later(world.operations, "left", now); /* freed with the rest */
 }
 
+/* ---- what a volume is made from changed ---- */
+
+static void a_change_ends_the_back_off_of_set_ups(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	(void) fail_once(publish("v", "uid"));
+	assert_int_equal(submit(publish("v", "uid")), -EAGAIN);
+	operation_retry_now(world.operations, "other");
+	assert_int_equal(submit(publish("v", "uid")), -EAGAIN);
+	operation_retry_now(world.operations, "v");
+	assert_false(look("uid", &view));
+	(void) fail_once(publish("v", "uid"));
+	operation_retry_now(world.operations, "v");
+
+	(void) fail_once(unpublish("v", "uid"));
+	operation_retry_now(world.operations, "v");
+	assert_true(look("uid", &view)); /* a teardown is made from nothing */
+}
+
+static void a_change_during_the_attempt_that_fails(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	world.hold = true;
+	world.stage_result = -EIO;
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	assert_int_equal(sem_wait(&world.began), 0);
+	operation_retry_now(world.operations, "v");
+	(void) sem_post(&world.go);
+	(void) run_until_ended(1);
+	assert_int_equal(world.ended[0].result.error, -EIO);
+	assert_int_equal(world.retry_count, 1);
+	assert_string_equal(world.retries[0], "v");
+	assert_false(look("uid", &view));
+}
+
 /* ---- cancellation ---- */
 
 static void cancelled_before_it_ran(void **state)
@@ -115,6 +154,8 @@ int main(void)
 		WORLD(retries_come_when_the_back_off_is_over),
 		WORLD(what_nobody_comes_back_for_is_forgotten),
 		WORLD(a_step_that_could_not_begin_comes_later_once),
+		WORLD(a_change_ends_the_back_off_of_set_ups),
+		WORLD(a_change_during_the_attempt_that_fails),
 		WORLD(cancelled_before_it_ran),
 		WORLD(cancelling_drops_what_failed),
 	};

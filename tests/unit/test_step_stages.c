@@ -119,7 +119,7 @@ static void every_step_has_its_slot_and_name(void **state)
 		cleanup_free char *path = NULL;
 
 		slot_called = NULL;
-		assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+		assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 		assert_string_equal(slot_called, expected[i].slot);
 		assert_string_equal(step_operation_name(&step), expected[i].name);
 		assert_int_equal(list.count, 3);
@@ -137,7 +137,7 @@ static void set_up_is_asked_with_the_want(void **state)
 	char *path = NULL;
 
 	(void) state;
-	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_ptr_equal(seen.host, &host);
 	assert_ptr_equal(seen.spec, &want_pod.spec);
 	assert_string_equal(seen.volume_name, "inner");
@@ -145,7 +145,7 @@ static void set_up_is_asked_with_the_want(void **state)
 	assert_string_equal(seen.device_mount_path, "/g");
 
 	step.have = NULL;
-	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_string_equal(seen.device_mount_path, "");
 	assert_string_equal(seen.device_path, "");
 }
@@ -157,7 +157,7 @@ static void teardown_is_asked_with_what_is_recorded(void **state)
 	char *path = NULL;
 
 	(void) state;
-	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_null(seen.spec);
 	assert_null(seen.pod);
 	assert_null(seen.pod_uid);
@@ -175,21 +175,21 @@ static void what_a_plugin_lacks(void **state)
 
 	(void) state;
 	/* no device step, or nothing to take down (hostPath): nothing to do */
-	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	step = make_step(STEP_UNSTAGE, &bare, true);
-	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_int_equal(list.count, 0);
 
 	step = make_step(STEP_PUBLISH, &bare, true);
-	assert_int_equal(step_stages(&host, &step, &list, &path, &why), -EOPNOTSUPP);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, &why), -EOPNOTSUPP);
 	assert_string_equal(why.text, "volume plugin 'example.com/bare' has no block volumes");
 	step = make_step(STEP_UNPUBLISH, &bare, false);
-	assert_int_equal(step_stages(&host, &step, &list, &path, NULL), 0);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	step = make_step(STEP_UNPUBLISH, NULL, false);
-	assert_int_equal(step_stages(&host, &step, &list, &path, &why), -EOPNOTSUPP);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, &why), -EOPNOTSUPP);
 	assert_string_equal(why.text, "there is no volume plugin 'example.com/gone'");
 	step = make_step(STEP_PUBLISH, &refusing, false);
-	assert_int_equal(step_stages(&host, &step, &list, &path, &why), -EINVAL);
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, &why), -EINVAL);
 	assert_string_equal(why.text, "no");
 }
 

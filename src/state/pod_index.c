@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_index - which pods a change of another object concerns; see pod_index.h
+ */
+#include "state/pod_index.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REFERENCE_KEY_BYTES = 4 + 64 + 254, REFERENCES_FIRST_CAPACITY = 4 };
+
+static void print_key(const struct object_reference *reference, char key[REFERENCE_KEY_BYTES])
+{
+	(void) snprintf(key, REFERENCE_KEY_BYTES, "%d:%s/%s", (int) reference->kind,
+			reference->name_space, reference->name);
+}
+
+static bool has_key(const struct pod_references *references, const char *key)
+{
+	for (size_t i = 0; i < references->count; i++)
+		if (strcmp(references->keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+static int grow(struct pod_references *references)
+{
+	size_t capacity =
+		references->capacity > 0 ? 2 * references->capacity : REFERENCES_FIRST_CAPACITY;
+	char **keys = reallocarray(references->keys, capacity, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	references->keys = keys;
+	references->capacity = capacity;
+	return 0;
+}
+
+int pod_references_add(struct pod_references *references, const struct object_reference *reference)
+{
+	char key[REFERENCE_KEY_BYTES];
+	char *copy;
+
+	assert(references && reference && reference->name_space && reference->name);
+	print_key(reference, key);
+	if (has_key(references, key))
+		return 0;
+	if (references->count == references->capacity && grow(references) < 0)
+		return -ENOMEM;
+	copy = strdup(key);
+	if (!copy)
+		return -ENOMEM;
+	references->keys[references->count++] = copy;
+	return 0;
+}
+
+void pod_references_done(struct pod_references *references)
+{
+	assert(references);
+	for (size_t i = 0; i < references->count; i++)
+		free(references->keys[i]);
+	free(references->keys);
+	*references = (struct pod_references){ .count = 0 };
+}
+
+/* The first @count keys. */
+static void remove_keys(struct pod_index *index, const char *pod_uid,
+			const struct pod_references *references, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		name_sets_remove(&index->pods, references->keys[i], pod_uid);
+}
+
+static bool are_equal(const struct pod_references *a, const struct pod_references *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->keys[i], b->keys[i]) != 0)
+			return false;
+	return true;
+}
+
+int pod_index_replace(struct pod_index *index, const char *pod_uid, struct pod_references *old,
+		      struct pod_references *next)
+{
+	assert(index && pod_uid && old && next);
+	if (are_equal(old, next)) {
+		pod_references_done(next);
+		return 0;
+	}
+	for (size_t i = 0; i < next->count; i++) {
+		if (name_sets_add(&index->pods, next->keys[i], pod_uid) == 0)
+			continue;
+		remove_keys(index, pod_uid, next, i);
+		pod_references_done(next);
+		return -ENOMEM;
+	}
+	remove_keys(index, pod_uid, old, old->count);
+	pod_references_done(old);
+	*old = *next;
+	*next = (struct pod_references){ .count = 0 };
+	return 0;
+}
+
+const char *pod_index_at(const struct pod_index *index, const struct object_reference *reference,
+			 size_t position)
+{
+	char key[REFERENCE_KEY_BYTES];
+
+	assert(index && reference);
+	print_key(reference, key);
+	return name_sets_at(&index->pods, key, position);
+}

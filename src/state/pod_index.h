@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_index - which pods a change of another object concerns
+ *
+ * A pod leads to its claims, and through its volumes to what their plugins name by references():
+ * ConfigMaps, Secrets, the pod itself. So a change costs what depends on it, never what there is.
+ * The loop thread only.
+ */
+#ifndef PODVOL_STATE_POD_INDEX_H
+#define PODVOL_STATE_POD_INDEX_H
+
+#include "plugins/plugin.h"
+#include "state/name_sets.h"
+
+/* What one pod leads to; each object once. Zeroed: nothing. */
+struct pod_references {
+	char **keys; /* "kind:namespace/name" */
+	size_t count, capacity;
+};
+
+/* The texts are copied. Return: 0 or -ENOMEM. */
+int pod_references_add(struct pod_references *references, const struct object_reference *reference);
+void pod_references_done(struct pod_references *references);
+
+struct pod_index {
+	struct name_sets pods; /* by key: uids */
+};
+
+/**
+ * pod_index_replace - a pod leads to these objects from now on
+ * @pod_uid: borrowed until the pod leads to nothing again
+ * @old:     what it led to so far; freed and replaced by @next
+ * @next:    taken; empty afterwards
+ *
+ * Return: 0; -ENOMEM: nothing changed, and @next is freed.
+ */
+int pod_index_replace(struct pod_index *index, const char *pod_uid, struct pod_references *old,
+		      struct pod_references *next);
+
+/* The @position-th uid of the pods that lead to an object, in no order; NULL past the last. Valid
+ * until the index changes. */
+const char *pod_index_at(const struct pod_index *index, const struct object_reference *reference,
+			 size_t position);
+
+#endif

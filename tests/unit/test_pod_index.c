@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_pod_index - which pods an object leads to, while what they lead to changes
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "state/pod_index.h"
+
+static const struct object_reference conf = { KIND_CONFIG_MAP, "default", "conf" };
+static const struct object_reference secret = { KIND_SECRET, "default", "conf" };
+static const struct object_reference elsewhere = { KIND_CONFIG_MAP, "other", "conf" };
+
+static bool no_memory;
+int __real_name_sets_add(struct name_sets *sets, const char *key, const char *name);
+int __wrap_name_sets_add(struct name_sets *sets, const char *key, const char *name);
+
+/* The second of two fails. */
+int __wrap_name_sets_add(struct name_sets *sets, const char *key, const char *name)
+{
+	static bool was_called;
+
+	was_called = no_memory && !was_called;
+	return no_memory && !was_called ? -ENOMEM : __real_name_sets_add(sets, key, name);
+}
+
+static void test_one_list_takes_the_place_of_another(void **state)
+{
+	struct pod_index index = { { NULL } };
+	struct pod_references a = { .count = 0 }, next = { .count = 0 };
+
+	assert_int_equal(pod_references_add(&next, &conf), 0);
+	assert_int_equal(pod_references_add(&next, &conf), 0);
+	assert_int_equal(next.count, 1);
+	assert_int_equal(pod_index_replace(&index, "uid-a", &a, &next), 0);
+	assert_int_equal(next.count, 0);
+	assert_string_equal(pod_index_at(&index, &conf, 0), "uid-a");
+	assert_null(pod_index_at(&index, &conf, 1));
+	assert_null(pod_index_at(&index, &secret, 0));
+	assert_null(pod_index_at(&index, &elsewhere, 0));
+
+	assert_int_equal(pod_references_add(&next, &secret), 0);
+	assert_int_equal(pod_index_replace(&index, "uid-a", &a, &next), 0);
+	assert_null(pod_index_at(&index, &conf, 0));
+	assert_string_equal(pod_index_at(&index, &secret, 0), "uid-a");
+
+	assert_int_equal(pod_index_replace(&index, "uid-a", &a, &next), 0);
+	assert_null(pod_index_at(&index, &secret, 0));
+	assert_null(index.pods.sets);
+}
+
+static void test_without_memory_nothing_changes(void **state)
+{
+	struct pod_index index = { { NULL } };
+	struct pod_references a = { .count = 0 }, next = { .count = 0 };
+
+	assert_int_equal(pod_references_add(&next, &conf), 0);
+	assert_int_equal(pod_index_replace(&index, "uid-a", &a, &next), 0);
+	assert_int_equal(pod_references_add(&next, &secret), 0);
+	assert_int_equal(pod_references_add(&next, &elsewhere), 0);
+	no_memory = true;
+	assert_int_equal(pod_index_replace(&index, "uid-a", &a, &next), -ENOMEM);
+	no_memory = false;
+	assert_int_equal(next.count, 0);
+	assert_string_equal(pod_index_at(&index, &conf, 0), "uid-a");
+	assert_null(pod_index_at(&index, &secret, 0));
+	assert_int_equal(pod_index_replace(&index, "uid-a", &a, &next), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_list_takes_the_place_of_another),
+		cmocka_unit_test(test_without_memory_nothing_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
