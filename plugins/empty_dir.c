@@ -278,7 +278,7 @@ static int make_volume(void *data, struct stage_report *report)
 static int own_volume(void *data, struct stage_report *report)
 {
 	struct empty_dir_mounter *mounter = data;
-	struct ownership ownership = { .gid = mounter->fs_group };
+	struct ownership ownership = { .gid = mounter->fs_group, .progress = report->progress };
 	struct ownership_counts counts;
 	cleanup_close int fd = -EBADF;
 	int r;

@@ -3,12 +3,14 @@
  * metrics - how long operations take and how many volumes there are, for Prometheus
  *
  * The names and labels are those of kubelet's volume manager, so that dashboards made for kubelet
- * show podvol. What is counted is bounded by the operations and plugins there are: no label holds a
- * pod or a volume.
+ * show podvol. What is counted is bounded by the operations and plugins there are. Labels hold a
+ * pod or a volume only for the walks of fsGroup that are under way, which kubelet does not show: a
+ * bounded number, forgotten when they end.
  */
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -83,25 +85,44 @@ static struct series *find_series(struct metrics *metrics, const char *name, con
 	return series;
 }
 
-void metrics_note(struct agent *agent, const struct operation_ended *ended)
+static void count(struct series *series, uint64_t usec)
 {
-	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
-	struct series *series;
 	size_t bucket = 0;
 
-	assert(agent->views.metrics && ended->name);
-	if (ended->result.error == -ECANCELED) /* says nothing of how long the work takes */
+	if (!series) /* no memory: one is missing */
 		return;
-	series = find_series(agent->views.metrics, ended->name, volume ? volume->plugin_name : "",
-			     ended->result.error < 0);
-	if (!series)
-		return;
-	while (bucket < ARRAY_SIZE(bounds_msec) &&
-	       ended->ran_usec > (uint64_t) bounds_msec[bucket] * 1000)
+	while (bucket < ARRAY_SIZE(bounds_msec) && usec > (uint64_t) bounds_msec[bucket] * 1000)
 		bucket++;
 	series->buckets[bucket]++;
 	series->count++;
-	series->sum_usec += ended->ran_usec;
+	series->sum_usec += usec;
+}
+
+/* What changing the group took, as kubelet counts it beside the operation it is part of. */
+static void note_walk(struct metrics *metrics, const char *plugin,
+		      const struct operation_ended *ended)
+{
+	const struct ownership_progress *progress = ended->report->progress;
+	uint64_t begun_usec = progress ? atomic_load(&progress->begun_usec) : 0;
+	uint64_t ended_usec = progress ? atomic_load(&progress->ended_usec) : 0;
+
+	if (begun_usec == 0 || ended_usec < begun_usec) /* none wanted, or nothing to do */
+		return;
+	count(find_series(metrics, "volume_apply_access_control", plugin, ended->result.error < 0),
+	      ended_usec - begun_usec);
+}
+
+void metrics_note(struct agent *agent, const struct operation_ended *ended)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
+	const char *plugin = volume ? volume->plugin_name : "";
+	struct metrics *metrics = agent->views.metrics;
+
+	assert(metrics && ended->name && ended->report);
+	if (ended->result.error == -ECANCELED) /* says nothing of how long the work takes */
+		return;
+	count(find_series(metrics, ended->name, plugin, ended->result.error < 0), ended->ran_usec);
+	note_walk(metrics, plugin, ended);
 }
 
 /* ---- printing ---- */
@@ -163,7 +184,97 @@ static void print_total(FILE *file, const char *plugin, const char *state, size_
 			plugin, state, count);
 }
 
-static void print_all(FILE *file, const struct agent *agent)
+/* ---- walks under way ---- */
+
+enum { WALKS_MAX = 64 }; /* shown; the rest is only counted */
+
+enum walk_gauge { WALK_ENTRIES, WALK_ENTRIES_MOST, WALK_SECONDS, WALK_GAUGES };
+
+static const struct {
+	const char *name, *help;
+} walk_gauges[] = {
+	[WALK_ENTRIES] = { "entries", "Entries that a walk under way has looked at" },
+	[WALK_ENTRIES_MOST] = { "entries_at_most", "Entries of its file system" },
+	[WALK_SECONDS] = { "seconds", "Seconds since it began" },
+};
+static_assert(ARRAY_SIZE(walk_gauges) == WALK_GAUGES, "name every gauge");
+
+struct walk_list {
+	struct agent *agent;
+	struct {
+		const struct desired_pod *pod;
+		const struct ownership_progress *progress;
+	} walks[WALKS_MAX];
+	size_t count, waiting; /* of all */
+};
+
+static int add_walk(const struct operation_view *view, void *userdata)
+{
+	struct walk_list *list = userdata;
+	struct desired_volume *volume = desired_find(list->agent->desired, view->unique_name);
+	const struct desired_pod *pod = volume ? desired_find_pod(volume, view->pod_uid) : NULL;
+
+	if (!progress_runs(view) || !pod)
+		return 0;
+	if (list->count < WALKS_MAX) {
+		list->walks[list->count].pod = pod;
+		list->walks[list->count].progress = view->progress;
+	}
+	list->count++;
+	list->waiting += view->waits_for_lane;
+	return 0;
+}
+
+static double walk_value(const struct ownership_progress *progress, enum walk_gauge gauge)
+{
+	switch (gauge) {
+	case WALK_ENTRIES:
+		return (double) atomic_load(&progress->entries);
+	case WALK_ENTRIES_MOST:
+		return (double) atomic_load(&progress->expected);
+	default:
+		return (double) ((monotonic_usec() - atomic_load(&progress->begun_usec)) / 1000) /
+		       1e3;
+	}
+}
+
+/* All lines of one gauge together, as the format wants them. */
+static void print_walk_gauge(FILE *file, const struct walk_list *list, enum walk_gauge gauge)
+{
+	const char *name = walk_gauges[gauge].name;
+
+	(void) fprintf(
+		file,
+		"# HELP podvol_ownership_walk_%s %s.\n# TYPE podvol_ownership_walk_%s gauge\n",
+		name, walk_gauges[gauge].help, name);
+	for (size_t i = 0; i < list->count && i < WALKS_MAX; i++) {
+		const struct desired_pod *pod = list->walks[i].pod;
+
+		(void) fprintf(
+			file,
+			"podvol_ownership_walk_%s{namespace=\"%s\",pod=\"%s\",volume=\"%s\"} "
+			"%.15g\n",
+			name, pod->pod->meta.name_space, pod->pod->meta.name, pod->outer_names[0],
+			walk_value(list->walks[i].progress, gauge));
+	}
+}
+
+static void print_walks(FILE *file, struct agent *agent)
+{
+	struct walk_list list = { .agent = agent };
+
+	(void) operation_walk(agent->operations, add_walk, &list);
+	(void) fprintf(file,
+		       "# HELP podvol_ownership_walks Walks that change the group of a volume.\n"
+		       "# TYPE podvol_ownership_walks gauge\n"
+		       "podvol_ownership_walks{state=\"running\"} %zu\n"
+		       "podvol_ownership_walks{state=\"waiting\"} %zu\n",
+		       list.count - list.waiting, list.waiting);
+	for (enum walk_gauge gauge = 0; gauge < WALK_GAUGES; gauge++)
+		print_walk_gauge(file, &list, gauge);
+}
+
+static void print_all(FILE *file, struct agent *agent)
 {
 	const struct series *series;
 
@@ -179,6 +290,7 @@ static void print_all(FILE *file, const struct agent *agent)
 		print_total(file, (*at)->name, "desired_state_of_world", count_wanted(agent, *at));
 		print_total(file, (*at)->name, "actual_state_of_world", count_mounted(agent, *at));
 	}
+	print_walks(file, agent);
 }
 
 char *agent_metrics(struct agent *agent)

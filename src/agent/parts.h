@@ -192,6 +192,8 @@ struct walks *walks_free(struct walks *walks);
 void walks_expect(struct walks *walks);
 
 enum { PROGRESS_TEXT_BYTES = 160 };
+/* Is a walk under way, or begun and waiting for its device? */
+bool progress_runs(const struct operation_view *view);
 /* "120000 of at most 200041 entries, 410000 a second, 0.2 s left at most"; "" while no long walk is
  * under way. */
 void progress_text(const struct operation_view *view, uint64_t now_usec,

@@ -39,6 +39,14 @@ static void print_rate(uint64_t entries, uint64_t expected, uint64_t usec,
 		(void) snprintf(ret, PROGRESS_TEXT_BYTES, ", %.0f a second", rate);
 }
 
+bool progress_runs(const struct operation_view *view)
+{
+	const struct ownership_progress *progress = view->progress;
+
+	return view->running && progress && atomic_load(&progress->begun_usec) > 0 &&
+	       atomic_load(&progress->ended_usec) == 0;
+}
+
 void progress_text(const struct operation_view *view, uint64_t now_usec,
 		   char ret[PROGRESS_TEXT_BYTES])
 {
@@ -55,7 +63,7 @@ void progress_text(const struct operation_view *view, uint64_t now_usec,
 				LANE_STAGES_MAX);
 		return;
 	}
-	if (!view->running || begun_usec == 0)
+	if (!progress_runs(view))
 		return;
 	entries = atomic_load(&progress->entries);
 	expected = atomic_load(&progress->expected);

@@ -201,7 +201,7 @@ int mount_options_split(const char *options, struct mount_attributes *ret_attrib
 
 /* How far a walk is, for who looks from another thread; zeroed by its owner before. */
 struct ownership_progress {
-	_Atomic uint64_t begun_usec; /* monotonic; 0 not yet */
+	_Atomic uint64_t begun_usec, ended_usec; /* monotonic; 0 not yet */
 	_Atomic uint64_t entries, changed;
 	/* Entries that the file system holds, an upper bound of what there is to do; 0 unknown. */
 	_Atomic uint64_t expected;

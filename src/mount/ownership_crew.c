@@ -336,6 +336,8 @@ static int job_over(struct ownership_job *job, int result, struct failure *reter
 	const struct ownership_counts *counts = &job->counts;
 
 	dismiss_members(job, result);
+	if (job->ownership.progress)
+		atomic_store(&job->ownership.progress->ended_usec, monotonic_usec());
 	if (counts->ignored > OWNERSHIP_REFUSALS_LOGGED)
 		log_message(LOG_WARNING, "%" PRIu64 " entries of a volume kept owner or mode",
 			    counts->ignored);

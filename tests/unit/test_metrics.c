@@ -73,7 +73,109 @@ static void test_nothing_happened(void **state)
 
 	expect_line(world, "# TYPE storage_operation_duration_seconds histogram\n", true);
 	expect_line(world, "# TYPE volume_manager_total_volumes gauge\n", true);
-	expect_line(world, "{", false);
+	expect_line(world, "storage_operation_duration_seconds_", false);
+	expect_line(world, "volume_manager_total_volumes{", false);
+	expect_line(world, "podvol_ownership_walk_entries{", false);
+	expect_line(world, "\npodvol_ownership_walks{state=\"running\"} 0\n", true);
+}
+
+/* ---- changing the group ---- */
+
+/* A publish that took 1.5 s, and in it a walk from 1 s to 1.3 s, or none. */
+static void publish_with_walk(struct agent_world *world, uint64_t begun_usec, uint64_t ended_usec,
+			      int error)
+{
+	struct ownership_progress progress = { .begun_usec = begun_usec, .ended_usec = ended_usec };
+	struct stage_report report = { .failure = { error, "it broke" }, .progress = &progress };
+	struct operation_ended ended = {
+		.result = { .kind = STEP_PUBLISH, .unique_name = VOLUME, .error = error },
+		.name = "volume_mount",
+		.report = &report,
+		.ran_usec = 1500000,
+	};
+
+	metrics_note(&world->agent, &ended);
+}
+
+#define WALKED(suffix, status) SERIES(suffix, "volume_apply_access_control", status)
+
+/* case 90, without an fsGroup or with nothing to do there is no walk, and it is not counted. */
+static void test_only_a_walk_has_a_duration(void **state)
+{
+	struct agent_world *world = *state;
+
+	want_data(world);
+	turn(world);
+	publish_with_walk(world, 0, 0, 0);
+	expect_line(world, SERIES("_count", "volume_mount", "success") "} 1\n", true);
+	expect_line(world, "volume_apply_access_control", false);
+	publish_with_walk(world, 1000000, 1300000, 0);
+	expect_line(world, WALKED("_sum", "success") "} 0.3\n", true);
+	expect_line(world, WALKED("_bucket", "success") ",le=\"0.25\"} 0\n", true);
+	expect_line(world, WALKED("_bucket", "success") ",le=\"0.5\"} 1\n", true);
+	publish_with_walk(world, 1000000, 1300000, -EIO);
+	expect_line(world, WALKED("_count", "fail-unknown") "} 1\n", true);
+	publish_with_walk(world, 1000000, 1300000, -ECANCELED);
+	expect_line(world, WALKED("_count", "fail-unknown") "} 1\n", true);
+	expect_line(world, WALKED("_count", "success") "} 1\n", true);
+}
+
+#define WALK_OF "{namespace=\"default\",pod=\"web\",volume=\"data\"} "
+
+static void test_a_walk_under_way(void **state)
+{
+	struct agent_world *world = *state;
+	struct ownership_progress progress = { .begun_usec = 1, .expected = 2000041 };
+	struct operation_view view = {
+		.unique_name = VOLUME, .pod_uid = POD, .running = true, .progress = &progress
+	};
+
+	progress.entries = 1200000;
+	want_data(world);
+	turn(world);
+	world->views = &view;
+	world->view_count = 1;
+	expect_line(world, "podvol_ownership_walks{state=\"running\"} 1\n", true);
+	expect_line(world, "podvol_ownership_walks{state=\"waiting\"} 0\n", true);
+	expect_line(world, "podvol_ownership_walk_entries" WALK_OF "1200000\n", true);
+	expect_line(world, "podvol_ownership_walk_entries_at_most" WALK_OF "2000041\n", true);
+	expect_line(world, "podvol_ownership_walk_seconds" WALK_OF, true);
+	view.waits_for_lane = true;
+	expect_line(world, "podvol_ownership_walks{state=\"waiting\"} 1\n", true);
+	expect_line(world, "podvol_ownership_walks{state=\"running\"} 0\n", true);
+
+	progress.ended_usec = 2;
+	expect_line(world, WALK_OF, false);
+	progress.ended_usec = 0;
+	view.running = false; /* it failed and waits for the next try */
+	expect_line(world, WALK_OF, false);
+}
+
+/* However many walks there are, the text does not grow with them. */
+static void test_walks_are_bounded(void **state)
+{
+	enum { SHOWN = 64, WALKS = 70 };
+	struct agent_world *world = *state;
+	struct ownership_progress progress = { .begun_usec = 1 };
+	struct operation_view views[WALKS];
+	size_t lines = 0;
+
+	for (size_t i = 0; i < WALKS; i++)
+		views[i] = (struct operation_view){ .unique_name = VOLUME,
+						    .pod_uid = POD,
+						    .running = true,
+						    .progress = &progress };
+	want_data(world);
+	turn(world);
+	world->views = views;
+	world->view_count = WALKS;
+	cleanup_free char *text = agent_metrics(&world->agent);
+
+	assert_non_null(text);
+	for (const char *at = text; (at = strstr(at, "walk_entries{")) != NULL; at++)
+		lines++;
+	assert_int_equal(lines, SHOWN);
+	expect_line(world, "podvol_ownership_walks{state=\"running\"} 70\n", true);
 }
 
 /* By the plugins that are built in: a want for one, and no mount. */
@@ -119,9 +221,9 @@ static void test_totals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_durations),
-		TEST(test_each_operation_has_its_own),
-		TEST(test_nothing_happened),
+		TEST(test_durations),        TEST(test_each_operation_has_its_own),
+		TEST(test_nothing_happened), TEST(test_only_a_walk_has_a_duration),
+		TEST(test_a_walk_under_way), TEST(test_walks_are_bounded),
 		TEST(test_totals),
 	};
 
