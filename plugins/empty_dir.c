@@ -296,6 +296,16 @@ static int own_volume(void *data, struct stage_report *report)
 	return r < 0 ? r : STAGE_NEXT;
 }
 
+/* Which mount it is now; not knowing it only means that nobody watches it. */
+static void note_mount_id(const struct empty_dir_mounter *mounter, struct stage_report *report)
+{
+	struct mount_facts facts;
+
+	if (mounter->medium != MEDIUM_DEFAULT && !mounter->mounted &&
+	    place_facts(&mounter->place, &facts, NULL) == 0 && facts.is_mount_root)
+		report->mount_id = facts.mount_id;
+}
+
 /* Last of all: a set-up that broke off before is repeated as a whole. */
 static int write_ready(void *data, struct stage_report *report)
 {
@@ -310,6 +320,7 @@ static int write_ready(void *data, struct stage_report *report)
 	if (r < 0)
 		return r;
 	fd = make_file(&ready, 0644, NULL, &report->failure);
+	note_mount_id(mounter, report);
 	return fd < 0 ? fd : STAGE_NEXT;
 }
 

@@ -283,14 +283,15 @@ static int prepare_target(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
-static int bind_with_map(struct local_mounter *mounter)
+static int bind_with_map(struct local_mounter *mounter, uint64_t *ret_mount_id)
 {
 	struct mount_attributes mapped = mounter->attributes;
 	int r;
 
 	mapped.set |= MOUNT_ATTR_IDMAP;
 	mapped.userns_fd = mounter->map_fd;
-	r = bind_at(mounter->source_fd, mounter->target_fd, &mapped, &mounter->map_failure);
+	r = bind_at_with_id(mounter->source_fd, mounter->target_fd, &mapped, ret_mount_id,
+			    &mounter->map_failure);
 	mounter->map_failure.error = r;
 	return r;
 }
@@ -304,15 +305,26 @@ static int bind_source(void *data, struct stage_report *report)
 
 	if (mounter->already_mounted)
 		return STAGE_NEXT;
-	if (mounter->map_fd >= 0 && bind_with_map(mounter) == 0)
+	if (mounter->map_fd >= 0 && bind_with_map(mounter, &report->mount_id) == 0)
 		return STAGE_LIST_DONE;
-	r = bind_at(mounter->source_fd, mounter->target_fd, &mounter->attributes,
-		    &mounter->bind_failure);
+	r = bind_at_with_id(mounter->source_fd, mounter->target_fd, &mounter->attributes,
+			    &report->mount_id, &mounter->bind_failure);
 	if (r < 0) {
 		mounter->bind_failure.error = r;
 		return STAGE_NEXT;
 	}
-	return mounter->must_own || mounter->map_fd >= 0 ? STAGE_NEXT : STAGE_LIST_DONE;
+	return mounter->must_own || mounter->map_fd >= 0 || report->mount_id == 0 ? STAGE_NEXT
+										  : STAGE_LIST_DONE;
+}
+
+/* Where the bind itself could not tell. Not knowing it only means that nobody watches the mount. */
+static void note_mount_id(const struct local_mounter *mounter, struct stage_report *report)
+{
+	struct mount_facts facts;
+
+	if (report->mount_id == 0 && place_facts(&mounter->target, &facts, NULL) == 0 &&
+	    facts.is_mount_root)
+		report->mount_id = facts.mount_id;
 }
 
 /* The mount is there, without its map: what would have been done without one comes now. */
@@ -333,8 +345,12 @@ static int check_bind(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
 
-	if (mounter->bind_failure.error == 0)
-		return mounter->map_fd >= 0 ? own_without_map(mounter, report) : STAGE_NEXT;
+	if (mounter->bind_failure.error == 0) {
+		note_mount_id(mounter, report);
+		if (mounter->map_fd >= 0)
+			return own_without_map(mounter, report);
+		return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
+	}
 
 	/* A descriptor inside would keep the mount busy. */
 	mounter->target_fd = close_keep_errno(mounter->target_fd);

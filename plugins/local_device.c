@@ -137,6 +137,15 @@ static int prepare_staging(void *data, struct stage_report *report)
 			    mounter->staging.path, mounter->source.path);
 }
 
+/* Not knowing it only means that nobody watches the mount. */
+static void note_staged_mount(const struct device_mounter *mounter, struct stage_report *report)
+{
+	struct mount_facts facts;
+
+	if (place_facts(&mounter->staging, &facts, NULL) == 0 && facts.is_mount_root)
+		report->mount_id = facts.mount_id;
+}
+
 static int mount_device(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -145,8 +154,10 @@ static int mount_device(void *data, struct stage_report *report)
 
 	r = format_and_mount(mounter->device, mounter->staging_fd, mounter->source.fs_type,
 			     mounter->source.options, &kind, &report->failure);
-	if (r == 0)
+	if (r == 0) {
+		note_staged_mount(mounter, report);
 		return STAGE_NEXT;
+	}
 
 	mounter->staging_fd = close_keep_errno(mounter->staging_fd);
 	(void) remove_directory(&mounter->staging, NULL);

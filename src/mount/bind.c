@@ -71,8 +71,22 @@ static int bind_otherwise(int source_fd, int target_fd, const struct mount_attri
 	return bind_staged(source_fd, target_fd, attributes, reterr);
 }
 
+/* The descriptor of the clone is one of the attached mount now: no path is looked up. */
+static uint64_t id_of_tree(int tree_fd)
+{
+	struct mount_facts facts;
+
+	return fd_facts(tree_fd, &facts, NULL) < 0 ? 0 : facts.mount_id;
+}
+
 int bind_at(int source_fd, int target_fd, const struct mount_attributes *attributes,
 	    struct failure *reterr)
+{
+	return bind_at_with_id(source_fd, target_fd, attributes, NULL, reterr);
+}
+
+int bind_at_with_id(int source_fd, int target_fd, const struct mount_attributes *attributes,
+		    uint64_t *ret_mount_id, struct failure *reterr)
 {
 	static const struct mount_attributes none = { 0 };
 	cleanup_close int tree_fd = -EBADF;
@@ -81,6 +95,8 @@ int bind_at(int source_fd, int target_fd, const struct mount_attributes *attribu
 	assert(source_fd >= 0 && target_fd >= 0);
 	if (!attributes)
 		attributes = &none;
+	if (ret_mount_id)
+		*ret_mount_id = 0;
 
 	tree_fd = clone_source(source_fd, attributes->recursive);
 	if (tree_fd < 0 && call_is_missing(tree_fd, CALL_OPEN_TREE))
@@ -106,6 +122,8 @@ int bind_at(int source_fd, int target_fd, const struct mount_attributes *attribu
 		(void) umount2(fd_path(tree_fd).text, MNT_DETACH);
 		return failed(reterr, result, "cannot set the propagation of the bind mount");
 	}
+	if (ret_mount_id)
+		*ret_mount_id = id_of_tree(tree_fd);
 	return 0;
 }
 

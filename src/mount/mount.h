@@ -146,6 +146,11 @@ struct mount_attributes {
 int bind_at(int source_fd, int target_fd, const struct mount_attributes *attributes,
 	    struct failure *reterr);
 
+/* The same, and which mount it is now: as in struct mount_facts; 0 after the fallback, which cannot
+ * tell without a path look-up. */
+int bind_at_with_id(int source_fd, int target_fd, const struct mount_attributes *attributes,
+		    uint64_t *ret_mount_id, struct failure *reterr);
+
 /**
  * mount_filesystem - a new file system instance on a pinned target [worker: opening a device may
  * hang]

@@ -350,6 +350,7 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 	} else {
 		set_device_state(volume, MOUNT_DONE);
 		volume->device_from_rebuild = false;
+		volume->device_mount_id = result->mount_id;
 	}
 
 	/* Also after a failure: what it left half done is taken down by these. Short of memory the
@@ -368,6 +369,7 @@ static void apply_unstage(struct actual_volume *volume, const struct step_result
 
 	set_device_state(volume, MOUNT_ABSENT);
 	volume->device_from_rebuild = false;
+	volume->device_mount_id = 0;
 	volume->device_mount_path[0] = '\0';
 }
 
@@ -450,6 +452,24 @@ void actual_apply(struct actual *actual, const struct step_result *result)
 		break;
 	}
 	assert(!"a kind of step");
+}
+
+/* The generation stays: the mount that was lost had served the want. */
+void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid)
+{
+	struct actual_volume *volume;
+	struct actual_pod *pod;
+
+	assert(actual && unique_name);
+
+	volume = actual_find(actual, unique_name);
+	pod = volume && pod_uid ? actual_find_pod(volume, pod_uid) : NULL;
+	if (pod && pod->state == MOUNT_DONE)
+		set_pod_state(pod, MOUNT_UNCERTAIN);
+	else if (volume && !pod_uid && volume->device_state == MOUNT_DONE)
+		set_device_state(volume, MOUNT_UNCERTAIN);
+	if (volume)
+		mark(actual, volume->unique_name);
 }
 
 /* ---- look-ups ---- */

@@ -53,6 +53,7 @@ struct actual_volume {
 	bool device_from_rebuild; /* a failed stage must not turn it absent */
 	char *device_path;        /* overwritten only with non-empty values */
 	char *device_mount_path;
+	uint64_t device_mount_id; /* 0 unknown */
 	struct actual_pod *pods;
 	UT_hash_handle hh; /* by unique_name */
 };
@@ -123,6 +124,11 @@ int actual_begin(struct actual *actual, const struct actual_entry *entry);
  * forgotten leaves the table, a volume with all its pods. Nothing that may be mounted can be
  * forgotten (an assertion). Unknown entries are passed over. */
 void actual_apply(struct actual *actual, const struct step_result *result);
+
+/* Whoever watches mounts saw that what we mounted is there no more, or hidden by another mount:
+ * what was mounted is uncertain now, and the volume dirty. @pod_uid NULL: the device. Unknown
+ * entries are passed over. */
+void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid);
 
 /* From the ledger or the disk: uncertain, from_rebuild. 0 or -ENOMEM. */
 int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,

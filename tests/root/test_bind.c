@@ -79,6 +79,29 @@ static void make_two(void)
 }
 
 /* case 93, difference: kubelet mounts twice, `bind` and `bind,remount`; ours is one mount. */
+/* Asked of the clone's descriptor, which after the attachment is the mount at the target. */
+static void test_bind_tells_its_id(void **state)
+{
+	cleanup_close int source_fd = -EBADF, target_fd = -EBADF, tree_fd = -EBADF;
+	struct place place = PLACE_EMPTY; /* borrows all */
+	struct mount_facts facts;
+	uint64_t mount_id = 1;
+
+	(void) state;
+	make_two();
+	source_fd = open_path("source");
+	target_fd = open_path("target");
+	assert_int_equal(bind_at_with_id(source_fd, target_fd, NULL, &mount_id, NULL), 0);
+	place.parent_fd = sandbox_fd();
+	place.name = place.path = (char *) "target";
+	assert_int_equal(place_facts(&place, &facts, NULL), 0);
+	assert_true(facts.is_mount_root);
+	tree_fd = open_tree(source_fd, "", AT_EMPTY_PATH);
+	/* The fallback cannot tell. */
+	assert_int_equal(mount_id, tree_fd < 0 ? 0 : facts.mount_id);
+	unmount("target");
+}
+
 static void test_bind_shows_the_source(void **state)
 {
 	struct failure failure = { 0 };
@@ -346,6 +369,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		WITH_AND_WITHOUT(test_bind_shows_the_source),
+		SANDBOX_TEST_WITHOUT(0, test_bind_tells_its_id),
+		SANDBOX_TEST_WITHOUT(NEWER_CALLS, test_bind_tells_its_id),
 		WITH_AND_WITHOUT(test_bind_read_only_from_the_first_moment),
 		SANDBOX_TEST_WITHOUT(WITHOUT_MOUNT_SETATTR,
 				     test_bind_read_only_from_the_first_moment),

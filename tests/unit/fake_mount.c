@@ -30,6 +30,7 @@ void fake_mount_reset(void)
 			     .mode = S_IFDIR | 0755,
 			     .is_mount_root = true },
 		.entry_source = "/dev/none",
+		.bound_id = 77,
 	};
 }
 
@@ -227,6 +228,15 @@ int __wrap_bind_at(int from_fd, int to_fd, const struct mount_attributes *attrib
 	assert_true(from_fd >= 0 && to_fd >= 0);
 	assert_false(attributes->recursive);
 	return note(reterr, "bind_at", "%#llx", (unsigned long long) attributes->set);
+}
+
+int __wrap_bind_at_with_id(int from_fd, int to_fd, const struct mount_attributes *attributes,
+			   uint64_t *ret_mount_id, struct failure *reterr);
+int __wrap_bind_at_with_id(int from_fd, int to_fd, const struct mount_attributes *attributes,
+			   uint64_t *ret_mount_id, struct failure *reterr)
+{
+	*ret_mount_id = fake_mount.bound_id;
+	return __wrap_bind_at(from_fd, to_fd, attributes, reterr);
 }
 
 int __wrap_mount_filesystem(const char *type, const char *source, const char *options, int to_fd,

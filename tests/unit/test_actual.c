@@ -422,6 +422,36 @@ static void test_ten_thousand_volumes_are_linear(void **state)
 	assert_true(monotonic_usec() - began_usec < USEC_PER_SEC);
 }
 
+/* What was only begun or uncertain already stays what it is. */
+static void test_doubt_makes_mounted_uncertain(void **state)
+{
+	struct world *world = *state;
+	struct actual_volume *volume;
+
+	assert_int_equal(actual_begin(world->actual, &entry_a), 0);
+	actual_doubt(world->actual, VOLUME, "uid-a");
+	volume = volume_of(world);
+	assert_int_equal(actual_find_pod(volume, "uid-a")->state, MOUNT_ABSENT);
+	actual_apply(
+		world->actual,
+		&(struct step_result){ .kind = STEP_STAGE, .unique_name = VOLUME, .mount_id = 70 });
+	actual_apply(world->actual, &(struct step_result){ .kind = STEP_PUBLISH,
+							   .unique_name = VOLUME,
+							   .pod_uid = "uid-a",
+							   .mount_id = 71 });
+	assert_int_equal(volume->device_mount_id, 70);
+	assert_int_equal(actual_find_pod(volume, "uid-a")->mount_id, 71);
+	free(dirty_take(world->dirty));
+
+	actual_doubt(world->actual, VOLUME, "uid-a");
+	assert_int_equal(actual_find_pod(volume, "uid-a")->state, MOUNT_UNCERTAIN);
+	assert_int_equal(volume->device_state, MOUNT_DONE);
+	assert_int_equal(dirty_count(world->dirty), 1);
+	actual_doubt(world->actual, VOLUME, NULL);
+	assert_int_equal(volume->device_state, MOUNT_UNCERTAIN);
+	actual_doubt(world->actual, "unknown", NULL);
+}
+
 int main(void)
 {
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -438,6 +468,7 @@ int main(void)
 		WITH_WORLD(test_unstage_keeps_the_device_path_alone),
 		WITH_WORLD(test_forget_drops_the_pod_or_everything),
 		WITH_WORLD(test_unknown_entries_are_passed_over),
+		WITH_WORLD(test_doubt_makes_mounted_uncertain),
 		WITH_WORLD(test_begin_keeps_states_and_completes_texts),
 		WITH_WORLD(test_device_row_after_its_pods_keeps_them),
 		WITH_WORLD(test_index_counts_a_pod_over_all_its_volumes),

@@ -93,6 +93,24 @@ static void test_directory_is_bound(void **state)
 					      "bind_at(0)\n");
 }
 
+/* Whoever watches the mount has to know it; the fallback of the bind cannot tell which it is. */
+static void test_set_up_tells_which_mount_it_is(void **state)
+{
+	struct ran ran = set_up();
+
+	assert_int_equal(ran.report.mount_id, 77);
+
+	fake_mount_reset();
+	fake_mount.bound_id = 0;
+	fake_mount.target_exists = true;
+	fake_mount.target.mount_id = 5;
+	ran = set_up();
+	assert_int_equal(ran.result, STAGE_LIST_DONE);
+	assert_string_equal(ran.last_stage, "check the bind");
+	assert_int_equal(ran.report.mount_id, 0); /* still none there */
+	assert_non_null(strstr(fake_mount.diary, "bind_at(0)\nplace_facts(pv1)\n"));
+}
+
 /* case 42 */
 static void test_empty_path_is_no_source(void **state)
 {
@@ -480,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_directory_is_bound, setup),
+		cmocka_unit_test_setup(test_set_up_tells_which_mount_it_is, setup),
 		cmocka_unit_test_setup(test_empty_path_is_no_source, setup),
 		cmocka_unit_test_setup(test_missing_path_fails_before_anything_is_made, setup),
 		cmocka_unit_test_setup(test_files_are_no_source, setup),

@@ -81,7 +81,8 @@ static void test_device_is_formatted_and_mounted(void **state)
 					      "place_make(" STAGING ", 0750)\n"
 					      "make_directory(pv1, 0750)\n"
 					      "fd_facts(target)\n"
-					      "format_and_mount(, )\n");
+					      "format_and_mount(, )\n"
+					      "place_facts(pv1)\n");
 }
 
 /* case 49, case 53 */
