@@ -40,3 +40,8 @@ int statmount(const struct mount_id_request *request, void *buffer, size_t size,
 {
 	return (int) syscall(SYS_statmount, request, buffer, size, flags);
 }
+
+int kcmp(pid_t first, pid_t second, int type, unsigned long first_index, unsigned long second_index)
+{
+	return (int) syscall(SYS_kcmp, first, second, type, first_index, second_index);
+}

@@ -40,4 +40,8 @@ ssize_t listmount(const struct mount_id_request *request, uint64_t *ids, size_t 
 int statmount(const struct mount_id_request *request, void *buffer, size_t size,
 	      unsigned int flags);
 
+/* kcmp(2), Linux 3.5, KCMP_FILES, KCMP_FS, ...: 0 when two threads share it. */
+int kcmp(pid_t first, pid_t second, int type, unsigned long first_index,
+	 unsigned long second_index);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "mount/mountinfo.h"
+#include "mount/process.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -19,11 +20,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-enum { READ_FIRST_BYTES = 16384, PLACE_BYTES = 2 * PATH_MAX };
+enum { PLACE_BYTES = 2 * PATH_MAX };
 
 /* A mount within its parent: what propagation goes by. */
 struct position {
@@ -36,7 +36,7 @@ struct position {
 /* A mount elsewhere that may or may not go with ours. */
 struct candidate {
 	size_t holder; /* index of what it is a mount of */
-	uint64_t peer_group, master_group;
+	uint64_t mount_id, peer_group, master_group;
 	struct mount_holder found;
 };
 
@@ -58,50 +58,7 @@ struct search {
 	int hidden; /* processes that may not be looked at */
 };
 
-static int grow(void **array, size_t *capacity, size_t count, size_t size)
-{
-	size_t larger = *capacity ? 2 * *capacity : 16;
-	void *grown;
-
-	if (count < *capacity)
-		return 0;
-	grown = reallocarray(*array, larger, size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*capacity = larger;
-	return 0;
-}
-
 /* ---- tables as text ---- */
-
-/* The whole table of a process, ended by NUL. */
-static int read_table(int proc_fd, char **ret)
-{
-	cleanup_close int fd = openat(proc_fd, "mountinfo", O_RDONLY | O_CLOEXEC);
-	cleanup_free char *text = NULL;
-	size_t used = 0, capacity = READ_FIRST_BYTES;
-	ssize_t got = 1;
-
-	if (fd < 0)
-		return -errno;
-	while (got > 0) {
-		char *grown = text && used + 1 < capacity ? text : realloc(text, capacity *= 2);
-
-		if (!grown)
-			return -ENOMEM;
-		text = grown;
-		got = read(fd, text + used, capacity - used - 1);
-		if (got < 0)
-			return -errno;
-		used += (size_t) got;
-		if (used > MOUNT_TABLE_BYTES_MAX)
-			return -E2BIG;
-	}
-	text[used] = '\0';
-	*ret = TAKE_PTR(text);
-	return 0;
-}
 
 /* The device of a line without taking it apart. */
 static dev_t device_of(const char *line)
@@ -111,18 +68,6 @@ static dev_t device_of(const char *line)
 	if (sscanf(line, "%*u %*u %u:%u", &device_major, &device_minor) != 2)
 		return 0;
 	return makedev(device_major, device_minor);
-}
-
-/* A copy of one line, to be taken apart. NULL: no memory. */
-static char *copy_line(const char *line)
-{
-	return strndup(line, strcspn(line, "\n"));
-}
-
-static const char *next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return *line ? line + 1 : line;
 }
 
 static bool has_id(const char *line, uint64_t mount_id)
@@ -148,13 +93,13 @@ static int find_position(const char *table, const struct mountinfo_line *mount,
 			 struct position *ret)
 {
 	*ret = (struct position){ 0 };
-	for (const char *line = table; *line; line = next_line(line)) {
+	for (const char *line = table; *line; line = table_next_line(line)) {
 		cleanup_free char *copy = NULL;
 		struct mountinfo_line parent;
 
 		if (!has_id(line, mount->parent_id))
 			continue;
-		copy = copy_line(line);
+		copy = table_copy_line(line);
 		if (!copy)
 			return -ENOMEM;
 		if (mountinfo_parse(copy, &parent) < 0)
@@ -174,8 +119,8 @@ static int find_position(const char *table, const struct mountinfo_line *mount,
 static int look_up_own(const char *table, struct mount_holder *holder, struct position *position)
 {
 	holder->device = 0;
-	for (const char *line = table; *line; line = next_line(line)) {
-		cleanup_free char *copy = copy_line(line);
+	for (const char *line = table; *line; line = table_next_line(line)) {
+		cleanup_free char *copy = table_copy_line(line);
 		struct mountinfo_line mount;
 		int r;
 
@@ -197,7 +142,7 @@ static int look_up_all_own(struct search *search)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
-	int r = proc_fd < 0 ? -errno : read_table(proc_fd, &table);
+	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, &table);
 	int known = 0;
 
 	for (size_t i = 0; i < search->count && r >= 0; i++) {
@@ -211,26 +156,6 @@ static int look_up_all_own(struct search *search)
 }
 
 /* ---- one namespace ---- */
-
-static int read_namespace(int proc_fd, uint64_t *ret)
-{
-	char link[64];
-	ssize_t length = readlinkat(proc_fd, "ns/mnt", link, sizeof(link) - 1);
-
-	if (length < 0)
-		return -errno;
-	link[length] = '\0';
-	return sscanf(link, "mnt:[%" SCNu64 "]", ret) == 1 ? 0 : -EIO;
-}
-
-static void read_command(int proc_fd, char command[16])
-{
-	cleanup_close int fd = openat(proc_fd, "comm", O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, command, 15);
-
-	command[length > 0 ? length : 0] = '\0';
-	command[strcspn(command, "\n")] = '\0';
-}
 
 static bool is_looked_for(const struct search *search, dev_t device)
 {
@@ -250,12 +175,14 @@ static int note_candidate(struct search *search, size_t holder, const char *tabl
 	int r = find_position(table, mount, &position);
 
 	if (r >= 0)
-		r = grow((void **) &search->candidates, &search->candidate_capacity,
-			 search->candidate_count, sizeof(*candidate));
+		r = array_grow((void **) &search->candidates, &search->candidate_capacity,
+			       search->candidate_count, sizeof(*candidate));
 	if (r < 0)
 		return r;
 	candidate = &search->candidates[search->candidate_count++];
-	*candidate = (struct candidate){ .holder = holder, .found = *process };
+	*candidate = (struct candidate){ .holder = holder,
+					 .mount_id = mount->mount_id,
+					 .found = *process };
 	(void) snprintf(candidate->found.where, sizeof(candidate->found.where), "%s",
 			mount->mount_point);
 	/* Elsewhere in its parent than ours it never goes with it. */
@@ -270,7 +197,7 @@ static int note_candidate(struct search *search, size_t holder, const char *tabl
 static int look_at_line(struct search *search, const char *table, const char *line,
 			const struct mount_holder *process)
 {
-	cleanup_free char *copy = copy_line(line);
+	cleanup_free char *copy = table_copy_line(line);
 	struct mountinfo_line mount;
 	int r = 0;
 
@@ -279,8 +206,8 @@ static int look_at_line(struct search *search, const char *table, const char *li
 	if (mountinfo_parse(copy, &mount) < 0)
 		return 0;
 	if (mount.peer_group && mount.master_group) {
-		r = grow((void **) &search->pairs, &search->pair_capacity, search->pair_count,
-			 sizeof(*search->pairs));
+		r = array_grow((void **) &search->pairs, &search->pair_capacity, search->pair_count,
+			       sizeof(*search->pairs));
 		if (r < 0)
 			return r;
 		search->pairs[search->pair_count++] =
@@ -303,17 +230,17 @@ static bool is_seen(const struct search *search, uint64_t mount_namespace)
 static int look_into(struct search *search, int proc_fd, const struct mount_holder *process)
 {
 	cleanup_free char *table = NULL;
-	int r = read_table(proc_fd, &table);
+	int r = process_mounts(proc_fd, &table);
 
-	for (const char *line = table; r >= 0 && *line; line = next_line(line))
+	for (const char *line = table; r >= 0 && *line; line = table_next_line(line))
 		if (is_looked_for(search, device_of(line)))
 			r = look_at_line(search, table, line, process);
 	if (r < 0)
 		return r;
 	if (search->seen_count >= MOUNT_NAMESPACES_MAX)
 		return -E2BIG;
-	r = grow((void **) &search->seen, &search->seen_capacity, search->seen_count,
-		 sizeof(*search->seen));
+	r = array_grow((void **) &search->seen, &search->seen_capacity, search->seen_count,
+		       sizeof(*search->seen));
 	if (r >= 0)
 		search->seen[search->seen_count++] = process->mount_namespace;
 	return r;
@@ -331,19 +258,12 @@ static bool is_fatal(int error)
 static int look_at_task(struct search *search, int proc_fd, pid_t pid)
 {
 	struct mount_holder process = { .pid = pid, .pid_fd = -EBADF, .found = true };
-	int r = read_namespace(proc_fd, &process.mount_namespace);
+	int r = process_namespace(proc_fd, &process.mount_namespace);
 
 	if (r < 0 || is_seen(search, process.mount_namespace))
 		return r;
-	read_command(proc_fd, process.command);
+	process_command(proc_fd, process.command);
 	return look_into(search, proc_fd, &process);
-}
-
-static int open_directory_at(int fd, const char *name)
-{
-	int opened = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return opened < 0 ? -errno : opened;
 }
 
 /* The first thread ended and has no namespace any more; others may live in it. */
@@ -351,7 +271,7 @@ static int look_at_threads(struct search *search, int proc_fd, pid_t pid)
 {
 	cleanup_closedir DIR *threads = NULL;
 	const struct dirent *entry;
-	int fd = open_directory_at(proc_fd, "task"), r = 0;
+	int fd = process_open_directory(proc_fd, "task"), r = 0;
 
 	if (fd < 0)
 		return fd;
@@ -365,7 +285,7 @@ static int look_at_threads(struct search *search, int proc_fd, pid_t pid)
 
 		if (!isdigit((unsigned char) entry->d_name[0]))
 			continue;
-		thread_fd = open_directory_at(dirfd(threads), entry->d_name);
+		thread_fd = process_open_directory(dirfd(threads), entry->d_name);
 		r = thread_fd < 0 ? thread_fd : look_at_task(search, thread_fd, pid);
 	}
 	return r;
@@ -374,7 +294,7 @@ static int look_at_threads(struct search *search, int proc_fd, pid_t pid)
 /* It may end at any moment: what is gone is none of ours. */
 static int look_at_process(struct search *search, int proc_dir_fd, const char *name)
 {
-	cleanup_close int fd = open_directory_at(proc_dir_fd, name);
+	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
 	pid_t pid = (pid_t) strtol(name, NULL, 10);
 	int r = fd < 0 ? fd : look_at_task(search, fd, pid);
 
@@ -394,7 +314,7 @@ static int look_at_all(struct search *search)
 
 	if (!proc || self_fd < 0)
 		return -errno;
-	r = read_namespace(self_fd, &search->own_namespace);
+	r = process_namespace(self_fd, &search->own_namespace);
 	while (r >= 0 && (entry = readdir(proc)))
 		if (isdigit((unsigned char) entry->d_name[0]))
 			r = look_at_process(search, dirfd(proc), entry->d_name);
@@ -428,25 +348,6 @@ static bool goes_with_ours(const struct search *search, const struct candidate *
 			      is_below(search, candidate->master_group, group));
 }
 
-/* The descriptor is the process's that was looked at if that is in the namespace still. */
-static void pin(struct mount_holder *holder)
-{
-	uint64_t mount_namespace = 0;
-	cleanup_close int proc_fd = -EBADF;
-	char path[32];
-
-	holder->pid_fd = pidfd_open(holder->pid, 0);
-	if (holder->pid_fd < 0) {
-		holder->pid_fd = -EBADF;
-		return;
-	}
-	(void) snprintf(path, sizeof(path), "/proc/%d", (int) holder->pid);
-	proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (proc_fd < 0 || read_namespace(proc_fd, &mount_namespace) < 0 ||
-	    mount_namespace != holder->mount_namespace)
-		holder->pid_fd = close_keep_errno(holder->pid_fd);
-}
-
 static void tell(struct search *search)
 {
 	for (size_t i = 0; i < search->candidate_count; i++) {
@@ -460,29 +361,82 @@ static void tell(struct search *search)
 		*holder = candidate->found;
 		holder->mount_point = mount_point;
 		holder->device = device;
-		pin(holder);
+		holder->pid_fd = process_pin(holder->pid, holder->mount_namespace);
 	}
+}
+
+/* Everything up to the candidates; what is not ours to keep goes with search_done(). */
+static int search_all(struct search *search)
+{
+	int r;
+
+	for (size_t i = 0; i < search->count; i++) {
+		search->holders[i].found = false;
+		search->holders[i].pid_fd = -EBADF;
+	}
+	search->positions = calloc(search->count + 1, sizeof(*search->positions));
+	r = search->positions ? look_up_all_own(search) : -ENOMEM;
+	return r > 0 ? look_at_all(search) : r;
+}
+
+static void search_done(struct search *search)
+{
+	free(search->positions);
+	free(search->seen);
+	free(search->candidates);
+	free(search->pairs);
 }
 
 int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr)
 {
-	struct search search = { .holders = holders, .count = count };
+	cleanup(search_done) struct search search = { .holders = holders, .count = count };
 	int r;
 
 	assert(holders || count == 0);
-	for (size_t i = 0; i < count; i++) {
-		holders[i].found = false;
-		holders[i].pid_fd = -EBADF;
+	r = search_all(&search);
+	if (r < 0)
+		return failed(reterr, r, "cannot search other mount namespaces");
+	tell(&search);
+	return search.hidden;
+}
+
+static int collect_copies(const struct search *search, struct mount_copy **ret, size_t *ret_count)
+{
+	struct mount_copy *copies = calloc(search->candidate_count + 1, sizeof(*copies));
+	size_t count = 0;
+
+	if (!copies)
+		return -ENOMEM;
+	for (size_t i = 0; i < search->candidate_count; i++) {
+		const struct candidate *candidate = &search->candidates[i];
+		struct mount_copy *copy = &copies[count];
+
+		if (!goes_with_ours(search, candidate))
+			continue;
+		copy->mount_id = candidate->mount_id;
+		copy->of = candidate->holder;
+		copy->device = search->holders[candidate->holder].device;
+		(void) snprintf(copy->where, sizeof(copy->where), "%s", candidate->found.where);
+		count++;
 	}
-	search.positions = calloc(count + 1, sizeof(*search.positions));
-	r = search.positions ? look_up_all_own(&search) : -ENOMEM;
-	if (r > 0)
-		r = look_at_all(&search);
+	*ret = copies;
+	*ret_count = count;
+	return 0;
+}
+
+int mount_holders_copies(const char *const *mount_points, size_t count, struct mount_copy **ret,
+			 size_t *ret_count, struct failure *reterr)
+{
+	cleanup_free struct mount_holder *holders = calloc(count + 1, sizeof(*holders));
+	cleanup(search_done) struct search search = { .holders = holders, .count = count };
+	int r = holders ? 0 : -ENOMEM;
+
+	assert((mount_points || count == 0) && ret && ret_count);
+	for (size_t i = 0; i < count && r >= 0; i++)
+		holders[i].mount_point = mount_points[i];
 	if (r >= 0)
-		tell(&search);
-	free(search.positions);
-	free(search.seen);
-	free(search.candidates);
-	free(search.pairs);
-	return r < 0 ? failed(reterr, r, "cannot search other mount namespaces") : search.hidden;
+		r = search_all(&search);
+	if (r >= 0)
+		r = collect_copies(&search, ret, ret_count);
+	return r < 0 ? failed(reterr, r, "cannot search other mount namespaces") : 0;
 }

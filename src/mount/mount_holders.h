@@ -13,6 +13,7 @@
 #define PODVOL_MOUNT_MOUNT_HOLDERS_H
 
 #include "base/failure.h"
+#include "mount/process.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -20,10 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum {
-	MOUNT_NAMESPACES_MAX = 8192,               /* looked into; more are an error */
-	MOUNT_TABLE_BYTES_MAX = 128 * 1024 * 1024, /* of one namespace; more is an error */
-};
+enum { MOUNT_NAMESPACES_MAX = 8192 }; /* looked into; more are an error */
 
 /* One file system that is asked about, and who has it. */
 struct mount_holder {
@@ -32,9 +30,9 @@ struct mount_holder {
 
 	bool found; /* the members below tell of one of those who have it */
 	pid_t pid;
-	int pid_fd;               /* the caller closes it; -EBADF: there is no pidfd_open */
-	uint64_t mount_namespace; /* inode of /proc/PID/ns/mnt */
-	char command[16];         /* its "comm" */
+	int pid_fd;                  /* the caller closes it; -EBADF: there is no pidfd_open */
+	uint64_t mount_namespace;    /* inode of /proc/PID/ns/mnt */
+	char command[COMMAND_BYTES]; /* its "comm" */
 	char where[FAILURE_TEXT_BYTES / 2]; /* as the process sees it; cut when it is longer */
 };
 
@@ -49,5 +47,24 @@ struct mount_holder {
  * above; -ENOMEM; else as the calls. After an error nothing is found.
  */
 int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr);
+
+/* A mount in another namespace that the kernel takes away together with one of ours. */
+struct mount_copy {
+	uint64_t mount_id; /* the reused small one */
+	size_t of;         /* index of ours */
+	dev_t device;
+	char where[FAILURE_TEXT_BYTES / 2];
+};
+
+/**
+ * mount_holders_copies - the other half of that search: whoever uses one of these keeps ours from
+ * being unmounted [worker]
+ * @mount_points: in our namespace; the uppermost mount of each counts
+ * @ret:          free with free()
+ *
+ * Return: 0, else as mount_holders_search().
+ */
+int mount_holders_copies(const char *const *mount_points, size_t count, struct mount_copy **ret,
+			 size_t *ret_count, struct failure *reterr);
 
 #endif

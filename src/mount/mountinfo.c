@@ -18,9 +18,7 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* The kernel writes space, tab, newline, backslash and '#' as a backslash and three octal digits.
- */
-static void unescape(char *text)
+void mountinfo_unescape(char *text)
 {
 	char *to = text;
 
@@ -108,10 +106,10 @@ int mountinfo_parse(char *line, struct mountinfo_line *ret)
 	if (!parsed.super_options || *parsed.mount_point == '\0' || *parsed.type == '\0')
 		return -EINVAL;
 
-	unescape(parsed.root);
-	unescape(parsed.mount_point);
-	unescape(parsed.type);
-	unescape(parsed.source);
+	mountinfo_unescape(parsed.root);
+	mountinfo_unescape(parsed.mount_point);
+	mountinfo_unescape(parsed.type);
+	mountinfo_unescape(parsed.source);
 	*ret = parsed;
 	return 0;
 }

@@ -28,4 +28,8 @@ struct mountinfo_line {
  */
 int mountinfo_parse(char *line, struct mountinfo_line *ret);
 
+/* The kernel writes space, tab, newline, backslash and '#' as a backslash and three octal digits:
+ * back again, in place. */
+void mountinfo_unescape(char *text);
+
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process - what /proc says of one process or thread, for those who look for users of a mount
+ *
+ * Everything is asked of a directory that was opened once, so that it is about one process even
+ * when its number is used again; one that ended answers -ESRCH or -ENOENT. Nothing here looks a
+ * name up in a mount or asks a file system for an attribute: a dead server stops nobody. Changes
+ * nothing.
+ */
+#ifndef PODVOL_MOUNT_PROCESS_H
+#define PODVOL_MOUNT_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	MOUNT_TABLE_BYTES_MAX = 128 * 1024 * 1024, /* of one namespace; more is an error */
+	COMMAND_BYTES = 16,
+};
+
+/* A directory below @fd ("4711", "task", "fd"), to be read; O_NOFOLLOW. Return: a descriptor. */
+int process_open_directory(int fd, const char *name);
+
+/* The inode of its mount namespace. Return: 0; -EACCES, -EPERM it may not be looked at. */
+int process_namespace(int process_fd, uint64_t *ret);
+
+/* Its "comm" as it is; "" when it cannot be read. */
+void process_command(int process_fd, char command[COMMAND_BYTES]);
+
+/* Its table of mounts, ended by NUL; free with free(). -E2BIG the limit above. */
+int process_mounts(int process_fd, char **ret);
+
+/* A pidfd of a process that is in @mount_namespace still; -EBADF: it is not, or there are none. */
+int process_pin(pid_t pid, uint64_t mount_namespace);
+
+/**
+ * process_link_mount - the mount that a link of /proc leads to: "cwd", "root", "exe"
+ * @ret: the reused small id, as in a table of mounts
+ *
+ * The link is opened as a path alone, which jumps to where it leads: no name is looked up.
+ */
+int process_link_mount(int process_fd, const char *link, uint64_t *ret);
+
+/* The mount of a descriptor, by what "fdinfo/<fd>" says: opens nothing but that. */
+int process_descriptor_mount(int process_fd, const char *fd, uint64_t *ret);
+
+/* Does a thread of it wait in the kernel where nothing can end it? Then its memory map may be
+ * locked, and is not read. */
+bool process_is_stuck(int process_fd);
+
+/* ---- a table of mounts as text ---- */
+
+/* A copy of one line, to be taken apart. NULL: no memory. */
+char *table_copy_line(const char *line);
+/* "" after the last. */
+const char *table_next_line(const char *line);
+
+/* An array that has room for one more after it. Return: 0 or -ENOMEM. */
+int array_grow(void **array, size_t *capacity, size_t count, size_t size);
+
+#endif
