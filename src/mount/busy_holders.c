@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * busy_holders - who keeps a mount from being unmounted; see busy_holders.h
+ *
+ * First the mounts that count are listed (busy_mounts.c), then everything that has one of them:
+ * what the kernel itself uses by the names it tells, processes by the numbers of mounts. Threads
+ * are looked at only where they do not share directories and descriptors with the first one.
+ */
+#include "mount/busy_holders.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/syscalls.h"
+#include "mount/busy_mounts.h"
+#include "mount/mountinfo.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/kcmp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+enum { LINE_BYTES = PATH_MAX + 256 };
+
+static const char *const kind_names[] = {
+	[BUSY_WORKING_DIRECTORY] = "working directory",
+	[BUSY_ROOT_DIRECTORY] = "root directory",
+	[BUSY_EXECUTABLE] = "executable",
+	[BUSY_OPEN_FILE] = "open file",
+	[BUSY_MAPPED_FILE] = "mapped file",
+	[BUSY_NESTED_MOUNT] = "mount",
+	[BUSY_LOOP_DEVICE] = "loop device",
+	[BUSY_SWAP] = "swap",
+};
+static_assert(ARRAY_SIZE(kind_names) == BUSY_KIND_COUNT, "name every kind");
+
+struct search {
+	const struct busy_query *query;
+	struct busy_mounts mounts;
+	struct busy_holders *ret;
+	uint64_t own_namespace;
+	uint64_t end_usec;
+	size_t descriptors; /* looked at */
+};
+
+/* One process while it is looked at. */
+struct subject {
+	struct search *search;
+	pid_t pid;
+	uint64_t mount_namespace;
+	char command[COMMAND_BYTES];
+	char executable[PATH_MAX]; /* of one in the volume; "" */
+	struct busy_holder found[BUSY_NESTED_MOUNT];
+};
+
+const char *busy_kind_name(enum busy_kind kind)
+{
+	assert(kind < BUSY_KIND_COUNT);
+	return kind_names[kind];
+}
+
+/* ---- the list ---- */
+
+static void append(struct search *search, const struct busy_holder *holder)
+{
+	struct busy_holders *ret = search->ret;
+
+	ret->total++;
+	if (ret->count < BUSY_HOLDERS_MAX)
+		ret->list[ret->count++] = *holder;
+}
+
+/* One descriptor for a process, whatever the number of its entries. */
+static void append_subject(const struct subject *subject)
+{
+	struct search *search = subject->search;
+	int pid_fd = -EBADF;
+
+	for (size_t i = 0; i < ARRAY_SIZE(subject->found); i++) {
+		struct busy_holder holder = subject->found[i];
+
+		if (holder.count == 0)
+			continue;
+		holder.kind = (enum busy_kind) i;
+		holder.pid = subject->pid;
+		holder.pid_fd = -EBADF;
+		holder.mount_namespace = subject->mount_namespace == search->own_namespace
+						 ? 0
+						 : subject->mount_namespace;
+		(void) snprintf(holder.command, sizeof(holder.command), "%s", subject->command);
+		if (pid_fd < 0 && search->ret->count < BUSY_HOLDERS_MAX && subject->pid != getpid())
+			holder.pid_fd = pid_fd =
+				process_pin(subject->pid, subject->mount_namespace);
+		append(search, &holder);
+	}
+}
+
+/* The first one gives its name. */
+static void note_use(struct subject *subject, enum busy_kind kind, const struct busy_mount *mount,
+		     const char *path)
+{
+	struct busy_holder *found = &subject->found[kind];
+
+	if (found->count++ == 0)
+		busy_mount_name(mount, path, found->name, sizeof(found->name));
+}
+
+/* ---- one process ---- */
+
+static bool read_link(int fd, const char *name, char path[PATH_MAX])
+{
+	ssize_t length = readlinkat(fd, name, path, PATH_MAX - 1);
+
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	return true;
+}
+
+static void look_at_link(struct subject *subject, int task_fd, const char *link,
+			 enum busy_kind kind)
+{
+	const struct busy_mount *mount;
+	uint64_t mount_id;
+	char path[PATH_MAX];
+
+	if (process_link_mount(task_fd, link, &mount_id) < 0)
+		return;
+	mount = busy_mounts_find(&subject->search->mounts, mount_id);
+	if (!mount)
+		return;
+	if (!read_link(task_fd, link, path))
+		path[0] = '\0';
+	if (kind == BUSY_EXECUTABLE)
+		memcpy(subject->executable, path, sizeof(path));
+	note_use(subject, kind, mount, path);
+}
+
+/* Sockets, pipes and the like have names that are no paths. */
+static void look_at_descriptor(struct subject *subject, int task_fd, int directory_fd,
+			       const char *name)
+{
+	const struct busy_mount *mount;
+	uint64_t mount_id;
+	char path[PATH_MAX];
+
+	if (!read_link(directory_fd, name, path) || path[0] != '/' ||
+	    process_descriptor_mount(task_fd, name, &mount_id) < 0)
+		return;
+	mount = busy_mounts_find(&subject->search->mounts, mount_id);
+	if (mount)
+		note_use(subject, BUSY_OPEN_FILE, mount, path);
+}
+
+static bool is_over(struct search *search)
+{
+	if (search->query->cancelled && atomic_load(search->query->cancelled))
+		return true;
+	if (search->descriptors < BUSY_DESCRIPTORS_MAX && monotonic_usec() < search->end_usec)
+		return false;
+	search->ret->cut_short = true;
+	return true;
+}
+
+static int look_at_descriptors(struct subject *subject, int task_fd)
+{
+	cleanup_closedir DIR *directory = NULL;
+	const struct dirent *entry;
+	int fd = process_open_directory(task_fd, "fd");
+
+	directory = fd < 0 ? NULL : fdopendir(fd);
+	if (!directory) {
+		(void) close_keep_errno(fd);
+		return fd < 0 ? fd : -errno;
+	}
+	while ((entry = readdir(directory))) {
+		if (!isdigit((unsigned char) entry->d_name[0]))
+			continue;
+		look_at_descriptor(subject, task_fd, dirfd(directory), entry->d_name);
+		if (subject->search->descriptors++ % 1024 == 1023 && is_over(subject->search))
+			break;
+	}
+	return 0;
+}
+
+/* A line of maps: "55d0c-55d0e r-xp 00000000 fd:01 1835 /usr/bin/sleep". What is mapped of an
+ * executable is told by that. */
+static void look_at_map(struct subject *subject, int process_fd, const char *line)
+{
+	unsigned long start, end, inode;
+	unsigned int device_major, device_minor;
+	const struct busy_mount *mount;
+	char link[64];
+	uint64_t mount_id;
+	int at = 0;
+
+	if (sscanf(line, "%lx-%lx %*s %*x %x:%x %lu %n", &start, &end, &device_major, &device_minor,
+		   &inode, &at) != 5 ||
+	    inode == 0 || at == 0 || strcmp(line + at, subject->executable) == 0 ||
+	    !busy_mounts_has_device(&subject->search->mounts, makedev(device_major, device_minor)))
+		return;
+	(void) snprintf(link, sizeof(link), "map_files/%lx-%lx", start, end);
+	if (process_link_mount(process_fd, link, &mount_id) < 0)
+		return;
+	mount = busy_mounts_find(&subject->search->mounts, mount_id);
+	if (mount)
+		note_use(subject, BUSY_MAPPED_FILE, mount, line + at);
+}
+
+/* A file is mapped in several pieces, one after the other: it counts once. */
+static void look_at_maps(struct subject *subject, int process_fd)
+{
+	cleanup_close int fd = openat(process_fd, "maps", O_RDONLY | O_CLOEXEC);
+	cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
+	char line[LINE_BYTES], before[LINE_BYTES] = "";
+
+	if (!file)
+		return;
+	(void) TAKE_FD(fd);
+	while (fgets(line, sizeof(line), file)) {
+		const char *path = strchr(line, '/');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!path || strcmp(path, before) == 0)
+			continue;
+		(void) snprintf(before, sizeof(before), "%s", path);
+		look_at_map(subject, process_fd, line);
+	}
+}
+
+static int look_at_task(struct subject *subject, int task_fd)
+{
+	look_at_link(subject, task_fd, "cwd", BUSY_WORKING_DIRECTORY);
+	look_at_link(subject, task_fd, "root", BUSY_ROOT_DIRECTORY);
+	return look_at_descriptors(subject, task_fd);
+}
+
+/* The first thread may have ended while others live on: then nothing is shared with it. */
+static bool shares_all(pid_t pid, pid_t thread)
+{
+	return kcmp(pid, thread, KCMP_FILES, 0, 0) == 0 && kcmp(pid, thread, KCMP_FS, 0, 0) == 0;
+}
+
+static void look_at_threads(struct subject *subject, int process_fd)
+{
+	cleanup_closedir DIR *threads = NULL;
+	const struct dirent *entry;
+	int fd = process_open_directory(process_fd, "task");
+
+	threads = fd < 0 ? NULL : fdopendir(fd);
+	if (!threads) {
+		(void) close_keep_errno(fd);
+		return;
+	}
+	while ((entry = readdir(threads)) && !is_over(subject->search)) {
+		pid_t thread = (pid_t) strtol(entry->d_name, NULL, 10);
+		cleanup_close int task_fd = -EBADF;
+
+		if (thread == 0 || thread == subject->pid || shares_all(subject->pid, thread))
+			continue;
+		task_fd = process_open_directory(fd, entry->d_name);
+		if (task_fd >= 0)
+			(void) look_at_task(subject, task_fd);
+	}
+}
+
+static bool has_threads(int process_fd)
+{
+	struct stat st;
+
+	/* ".", "..", and one for each thread. */
+	return fstatat(process_fd, "task", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 3;
+}
+
+/* It may end at any moment: what is gone holds nothing. */
+static int look_at_process(struct search *search, int proc_fd, const char *name)
+{
+	cleanup_close int fd = process_open_directory(proc_fd, name);
+	struct subject subject = { .search = search, .pid = (pid_t) strtol(name, NULL, 10) };
+	int r = fd;
+
+	if (r >= 0)
+		r = process_namespace(fd, &subject.mount_namespace);
+	if (fd >= 0 && (r >= 0 || r == -ENOENT)) {
+		process_command(fd, subject.command);
+		look_at_link(&subject, fd, "exe", BUSY_EXECUTABLE);
+		r = look_at_task(&subject, fd);
+		if (has_threads(fd))
+			look_at_threads(&subject, fd);
+		if (!process_is_stuck(fd))
+			look_at_maps(&subject, fd);
+		append_subject(&subject);
+	}
+	if (r == -EACCES || r == -EPERM)
+		search->ret->hidden++;
+	return r == -EMFILE || r == -ENFILE || r == -ENOMEM ? r : 0;
+}
+
+static int look_at_processes(struct search *search)
+{
+	cleanup_closedir DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!proc)
+		return -errno;
+	while (r >= 0 && !is_over(search) && (entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]))
+			r = look_at_process(search, dirfd(proc), entry->d_name);
+	if (r >= 0 && search->query->cancelled && atomic_load(search->query->cancelled))
+		r = -ECANCELED;
+	return r;
+}
+
+/* ---- what no process has ---- */
+
+static void look_at_nested(struct search *search)
+{
+	for (size_t i = 0; i < search->mounts.count; i++) {
+		const struct busy_mount *mount = &search->mounts.list[i];
+		struct busy_holder holder = { .kind = BUSY_NESTED_MOUNT,
+					      .count = 1,
+					      .pid_fd = -EBADF };
+
+		if (!mount->is_nested)
+			continue;
+		(void) snprintf(holder.command, sizeof(holder.command), "%s", mount->type);
+		busy_mount_name(mount, mount->mount_point, holder.name, sizeof(holder.name));
+		append(search, &holder);
+	}
+}
+
+static void note_kernel_use(struct search *search, enum busy_kind kind, const char *by,
+			    const char *path)
+{
+	const struct busy_mount *mount = busy_mounts_around(&search->mounts, path);
+	struct busy_holder holder = { .kind = kind, .count = 1, .pid_fd = -EBADF };
+
+	if (!mount)
+		return;
+	(void) snprintf(holder.command, sizeof(holder.command), "%s", by);
+	busy_mount_name(mount, path, holder.name, sizeof(holder.name));
+	append(search, &holder);
+}
+
+/* By name: asking the device would ask the file system below it. */
+static void look_at_loop_devices(struct search *search)
+{
+	cleanup_closedir DIR *block = opendir("/sys/block");
+	const struct dirent *entry;
+
+	while (block && (entry = readdir(block))) {
+		char name[300], path[PATH_MAX + 1];
+		cleanup_close int fd = -EBADF;
+		ssize_t length;
+
+		if (strncmp(entry->d_name, "loop", 4) != 0)
+			continue;
+		(void) snprintf(name, sizeof(name), "%s/loop/backing_file", entry->d_name);
+		fd = openat(dirfd(block), name, O_RDONLY | O_CLOEXEC);
+		length = fd < 0 ? -1 : read(fd, path, sizeof(path) - 1);
+		path[length > 0 ? length : 0] = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		note_kernel_use(search, BUSY_LOOP_DEVICE, entry->d_name, path);
+	}
+}
+
+/* The first word of each line but the first; a blank in it is written as \040. */
+static void look_at_swaps(struct search *search)
+{
+	cleanup_fclose FILE *file = fopen("/proc/swaps", "re");
+	char line[LINE_BYTES];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, " \t\n")] = '\0';
+		mountinfo_unescape(line);
+		note_kernel_use(search, BUSY_SWAP, "", line);
+	}
+}
+
+/* ---- all ---- */
+
+static int read_own_namespace(uint64_t *ret)
+{
+	cleanup_close int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : process_namespace(fd, ret);
+}
+
+int busy_holders_search(const struct busy_query *query, struct busy_holders *ret,
+			struct failure *reterr)
+{
+	struct search search = { .query = query,
+				 .ret = ret,
+				 .end_usec = monotonic_usec() + BUSY_SEARCH_USEC };
+	int r;
+
+	assert(query && query->mount_point && ret);
+	*ret = (struct busy_holders){ .count = 0 };
+	r = read_own_namespace(&search.own_namespace);
+	if (r >= 0)
+		r = busy_mounts_read(query->mount_point, query->folder, &search.mounts);
+	if (r >= 0 && search.mounts.count > 0) {
+		look_at_nested(&search);
+		look_at_loop_devices(&search);
+		look_at_swaps(&search);
+		r = look_at_processes(&search);
+	}
+	busy_mounts_free(&search.mounts);
+	if (r >= 0)
+		return 0;
+	busy_holders_done(ret);
+	return failed(reterr, r, "cannot look for who uses '%s'", query->mount_point);
+}
+
+void busy_holders_done(struct busy_holders *holders)
+{
+	assert(holders);
+	for (size_t i = 0; i < holders->count; i++)
+		(void) close_keep_errno(holders->list[i].pid_fd);
+	*holders = (struct busy_holders){ .count = 0 };
+}
+
+/* ---- as text ---- */
+
+static void print_more(const struct busy_holder *holder, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (holder->count > 1)
+		(void) snprintf(text, size, " and %u more", holder->count - 1);
+}
+
+void busy_holder_print(const struct busy_holder *holder, char text[BUSY_TEXT_BYTES])
+{
+	const char *kind = busy_kind_name(holder->kind);
+	char name[BUSY_NAME_BYTES + 4] = "", more[32], elsewhere[64] = "";
+
+	if (*holder->name)
+		(void) snprintf(name, sizeof(name), " '%s'", holder->name);
+	if (holder->mount_namespace)
+		(void) snprintf(elsewhere, sizeof(elsewhere), " in mount namespace %" PRIu64,
+				holder->mount_namespace);
+	print_more(holder, more, sizeof(more));
+	if (holder->pid > 0)
+		(void) snprintf(text, BUSY_TEXT_BYTES, "process %d '%s'%s: %s%s%s",
+				(int) holder->pid, holder->command, elsewhere, kind, name, more);
+	else if (holder->kind == BUSY_NESTED_MOUNT)
+		(void) snprintf(text, BUSY_TEXT_BYTES, "%s (%s) is mounted in it",
+				*name ? name + 1 : "''", holder->command);
+	else
+		(void) snprintf(text, BUSY_TEXT_BYTES, "%s%s%s on%s", kind,
+				*holder->command ? " " : "", holder->command, name);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * busy_mounts - the mounts of one volume; see busy_mounts.h
+ *
+ * What is mounted under a name is not always in the mount of that name: a mount made there before
+ * lies below it, hidden. So what is nested is told by the number of the parent and not by the path.
+ */
+#include "mount/busy_mounts.h"
+
+#include "base/cleanup.h"
+#include "mount/busy_holders.h"
+#include "mount/mount_holders.h"
+#include "mount/mountinfo.h"
+#include "mount/process.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* ---- the list ---- */
+
+/* A mount that may be one of them, until its parent is known. */
+static int add(struct busy_mounts *mounts, const struct mountinfo_line *line)
+{
+	struct busy_mount *mount;
+	int r = array_grow((void **) &mounts->list, &mounts->capacity, mounts->count,
+			   sizeof(*mounts->list));
+
+	if (r < 0)
+		return r;
+	if (mounts->count == BUSY_MOUNTS_MAX)
+		return -E2BIG;
+	mount = &mounts->list[mounts->count];
+	*mount = (struct busy_mount){
+		.mount_id = line->mount_id,
+		.parent_id = line->parent_id,
+		.device = line->device,
+		.mount_point = strdup(line->mount_point),
+		.type = line->type ? strdup(line->type) : NULL,
+	};
+	mounts->count++; /* from here on its texts are freed with the list */
+	return mount->mount_point && (mount->type || !line->type) ? 0 : -ENOMEM;
+}
+
+static void free_texts(struct busy_mount *mount)
+{
+	free(mount->mount_point);
+	free(mount->type);
+}
+
+void busy_mounts_free(struct busy_mounts *mounts)
+{
+	assert(mounts);
+	for (size_t i = 0; i < mounts->count; i++)
+		free_texts(&mounts->list[i]);
+	free(mounts->list);
+	*mounts = (struct busy_mounts){ .count = 0 };
+}
+
+const struct busy_mount *busy_mounts_find(const struct busy_mounts *mounts, uint64_t mount_id)
+{
+	for (size_t i = 0; i < mounts->count; i++)
+		if (mounts->list[i].mount_id == mount_id)
+			return &mounts->list[i];
+	return NULL;
+}
+
+bool busy_mounts_has_device(const struct busy_mounts *mounts, dev_t device)
+{
+	for (size_t i = 0; i < mounts->count; i++)
+		if (mounts->list[i].device == device)
+			return true;
+	return false;
+}
+
+/* ---- names ---- */
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	return strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+const struct busy_mount *busy_mounts_around(const struct busy_mounts *mounts, const char *path)
+{
+	const struct busy_mount *best = NULL;
+
+	for (size_t i = 0; i < mounts->count; i++) {
+		const struct busy_mount *mount = &mounts->list[i];
+
+		if (!mount->is_copy && is_below(path, mount->mount_point) &&
+		    (!best || strlen(mount->mount_point) > strlen(best->mount_point)))
+			best = mount;
+	}
+	return best;
+}
+
+void busy_mount_name(const struct busy_mount *mount, const char *path, char *name, size_t size)
+{
+	const char *within = path;
+
+	if (strncmp(path, mount->mount_point, mount->base) == 0) {
+		if (path[mount->base] == '\0')
+			within = "";
+		else if (path[mount->base] == '/')
+			within = path + mount->base + 1;
+	}
+	(void) snprintf(name, size, "%s", within);
+}
+
+/* ---- reading ---- */
+
+static int read_below(const char *table, const char *mount_point, const char *folder,
+		      struct busy_mounts *ret)
+{
+	int r = 0;
+
+	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
+		cleanup_free char *copy = table_copy_line(line);
+		struct mountinfo_line mount;
+
+		if (!copy)
+			return -ENOMEM;
+		if (mountinfo_parse(copy, &mount) == 0 &&
+		    (strcmp(mount.mount_point, mount_point) == 0 ||
+		     is_below(mount.mount_point, mount_point) ||
+		     (folder && is_below(mount.mount_point, folder))))
+			r = add(ret, &mount);
+	}
+	return r;
+}
+
+/* The volume's own: on the very place, or the outermost ones in the folder. */
+static void mark_own(struct busy_mounts *mounts, const char *mount_point, const char *folder)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		struct busy_mount *mount = &mounts->list[i];
+
+		if (strcmp(mount->mount_point, mount_point) == 0 ||
+		    (folder && is_below(mount->mount_point, folder) &&
+		     !busy_mounts_find(mounts, mount->parent_id)))
+			mount->base = strlen(mount->mount_point);
+	}
+}
+
+/* A parent may stand after its child: mounts can be moved. Each round finds one more or is the
+ * last. */
+static void mark_nested(struct busy_mounts *mounts)
+{
+	bool found = true;
+
+	while (found) {
+		found = false;
+		for (size_t i = 0; i < mounts->count; i++) {
+			struct busy_mount *mount = &mounts->list[i];
+			const struct busy_mount *parent =
+				mount->base > 0 ? NULL : busy_mounts_find(mounts, mount->parent_id);
+
+			if (!parent || parent->base == 0)
+				continue;
+			mount->base = parent->base;
+			mount->is_nested = true;
+			found = true;
+		}
+	}
+}
+
+static void drop_others(struct busy_mounts *mounts)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < mounts->count; i++)
+		if (mounts->list[i].base > 0)
+			mounts->list[kept++] = mounts->list[i];
+		else
+			free_texts(&mounts->list[i]);
+	mounts->count = kept;
+}
+
+static int add_copies(struct busy_mounts *mounts)
+{
+	cleanup_free const char **points = calloc(mounts->count + 1, sizeof(*points));
+	cleanup_free struct mount_copy *copies = NULL;
+	size_t count = 0, point_count = 0;
+	int r = points ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < mounts->count; i++)
+		if (!mounts->list[i].is_nested)
+			points[point_count++] = mounts->list[i].mount_point;
+	if (r >= 0)
+		r = mount_holders_copies(points, point_count, &copies, &count, NULL);
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		const struct mountinfo_line line = { .mount_id = copies[i].mount_id,
+						     .device = copies[i].device,
+						     .mount_point = copies[i].where };
+		struct busy_mount *mount;
+
+		r = add(mounts, &line);
+		mount = &mounts->list[mounts->count - 1];
+		mount->base = r < 0 ? 0 : strlen(mount->mount_point);
+		mount->is_copy = true;
+	}
+	return r;
+}
+
+int busy_mounts_read(const char *mount_point, const char *folder, struct busy_mounts *ret)
+{
+	cleanup_close int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *table = NULL;
+	int r = fd < 0 ? -errno : process_mounts(fd, &table);
+
+	assert(mount_point && ret);
+	*ret = (struct busy_mounts){ .count = 0 };
+	if (r >= 0)
+		r = read_below(table, mount_point, folder, ret);
+	mark_own(ret, mount_point, folder);
+	mark_nested(ret);
+	drop_others(ret);
+	if (r >= 0 && ret->count > 0)
+		r = add_copies(ret);
+	if (r < 0)
+		busy_mounts_free(ret);
+	return r;
+}
