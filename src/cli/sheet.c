@@ -160,25 +160,25 @@ void sheet_print(struct cli *cli, struct sheet *sheet)
 	cleanup_free size_t *widths =
 		sheet ? calloc(sheet->column_count + 1, sizeof(size_t)) : NULL;
 	bool colour = screen_has_colour(cli->out);
-	size_t last = sheet ? sheet->column_count - 1 : 0;
+	size_t count = sheet ? sheet->column_count : 0; /* none, when a server says so */
 
 	if (!widths || sheet->is_incomplete) {
 		cli_complain(cli, "out of memory");
 		return;
 	}
 	fit(sheet, widths, screen_width(cli->out));
-	for (size_t i = 0; i <= last && !sheet->has_heading; i++)
-		print_cell(cli->out, sheet->columns[i].name, "", widths[i], i == last);
+	for (size_t i = 0; i < count && !sheet->has_heading; i++)
+		print_cell(cli->out, sheet->columns[i].name, "", widths[i], i + 1 == count);
 	if (!sheet->has_heading)
 		(void) fputc('\n', cli->out);
 	sheet->has_heading = true;
 	for (size_t row = 0; row < sheet->row_count; row++) {
-		for (size_t i = 0; i <= last; i++) {
-			const char *text = sheet->cells[row * sheet->column_count + i];
+		for (size_t i = 0; i < count; i++) {
+			const char *text = sheet->cells[row * count + i];
 			bool shown = colour && sheet->columns[i].is_state;
 
 			print_cell(cli->out, text, shown ? state_colour(text) : "", widths[i],
-				   i == last);
+				   i + 1 == count);
 		}
 		(void) fputc('\n', cli->out);
 	}

@@ -18,13 +18,14 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
+/* NUL is none of them: it would end a field early, or leave it empty. */
 void mountinfo_unescape(char *text)
 {
 	char *to = text;
 
 	while (*text) {
 		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' && is_octal(text[2]) &&
-		    is_octal(text[3])) {
+		    is_octal(text[3]) && strncmp(text + 1, "000", 3) != 0) {
 			*to++ = (char) ((text[1] - '0') << 6 | (text[2] - '0') << 3 |
 					(text[3] - '0'));
 			text += 4;

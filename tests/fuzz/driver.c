@@ -7,6 +7,8 @@
  * TAP: a line for each seed. What is wrong shows as an assertion or a sanitizer's report, which end
  * the program.
  */
+#undef main /* where a target calls a program's main by another name */
+
 #include "base/cleanup.h"
 
 #include <fcntl.h>

@@ -17,7 +17,8 @@ GENERATED = (".o", ".lo", ".la", ".a", ".log", ".trs", ".pyc", ".dirstamp")
 
 
 def files(*endings, under=("",)):
-    """Paths relative to the top, sorted; all files, or those with one of the endings."""
+    """Paths relative to the top, sorted; all files, or those with one of the endings. Inputs of fuzz
+    targets are bytes, and none of them."""
     found = [name for name in TOP_FILES if os.path.exists(os.path.join(TOP, name))]
     for folder in FOLDERS:
         for where, folders, names in os.walk(os.path.join(TOP, folder)):
@@ -27,7 +28,8 @@ def files(*endings, under=("",)):
                   if not path.endswith(GENERATED)
                   and (not endings or path.endswith(endings))
                   and path.startswith(tuple(under))
-                  and os.path.isfile(os.path.join(TOP, path)) and not is_program(path))
+                  and os.path.isfile(os.path.join(TOP, path)) and not is_program(path)
+                  and not path.startswith("tests/fuzz/seeds/"))
 
 
 def is_program(path):

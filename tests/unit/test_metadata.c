@@ -47,6 +47,13 @@ static void test_times_are_read(void **state)
 	assert_false(timestamp_is_valid("2026-11-21T09:35:00+01:00x"));
 	assert_false(timestamp_is_valid("2026-11-21T09:35:00+24:00"));
 	assert_false(timestamp_is_valid("2026-11-21T09:35:00"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:00+ 1:00"));
+	assert_false(timestamp_is_valid(" 2026-11-21T09:35:00Z"));
+	assert_false(timestamp_is_valid("2026-1-1T9:5:0Z"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:00.Z"));
+	assert_false(timestamp_is_valid("2026-02-29T09:35:00Z"));
+	assert_true(timestamp_is_valid("2028-02-29T09:35:00Z"));
+	assert_false(timestamp_is_valid("2026-11-21T09:35:60Z"));
 	assert_true(timestamp_parse("") == 0);
 	assert_true(timestamp_parse("2026-11-21") == 0);
 	assert_true(timestamp_parse("2026-11-21T08:35:00") == 0);
