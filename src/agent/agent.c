@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "mount/directory_lock.h"
 #include "mount/idmap.h"
 #include "other_kubelet.h"
 #include "state/found.h"
@@ -77,6 +78,26 @@ static int make_own_directories(struct agent *agent, struct failure *reterr)
 		return state_fd;
 	run_fd = make_host_directories(agent->config->run_dir, 0755, reterr);
 	return run_fd < 0 ? run_fd : 0;
+}
+
+static int lock_own(const char *path, mode_t mode, const char *kind, struct lock_holder **ret,
+		    struct failure *reterr)
+{
+	cleanup_close int fd = make_host_directories(path, mode, reterr);
+
+	return fd < 0 ? fd : directory_lock(fd, kind, path, ret, reterr);
+}
+
+/* Of the store and of the ledger. */
+static int lock_own_directories(struct agent *agent, struct failure *reterr)
+{
+	int r = lock_own(agent->config->state_dir, 0700, "state", &agent->own.state, reterr);
+
+	if (r >= 0)
+		r = lock_own(agent->config->run_dir, 0755, "run", &agent->own.run, reterr);
+	if (r >= 0)
+		store_take_no_locks();
+	return r;
 }
 
 static int start_pools(struct agent *agent, struct failure *reterr)
@@ -405,8 +426,9 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,        start_pools,     make_tables,
-		open_ledger,          agent_open_holds, make_operations, open_sources,
+		make_own_directories, open_root,       lock_own_directories,
+		start_pools,          make_tables,     open_ledger,
+		agent_open_holds,     make_operations, open_sources,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -416,7 +438,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 		return failed(reterr, -ENOMEM, "cannot start");
 	agent->event = event;
 	agent->config = config;
-	agent->root.fd = -EBADF;
+	agent->root.fd = agent->root.directory_fd = -EBADF;
 	for (size_t i = 0; i < ARRAY_SIZE(boxes) && r >= 0; i++)
 		r = boxes[i](agent, reterr);
 	if (r < 0) {
@@ -467,6 +489,8 @@ struct agent *agent_free(struct agent *agent)
 	sd_event_source_disable_unref(agent->turn);
 	mount_table_free(agent->mount_table);
 	(void) idmap_cache_free(agent->host.idmaps);
+	agent->own.run = lock_holder_free(agent->own.run);
+	agent->own.state = lock_holder_free(agent->own.state);
 	mount_root_done(&agent->root);
 	free(agent);
 	return NULL;

@@ -95,7 +95,10 @@ struct agent {
 	sd_event_source *turn; /* enabled once whenever something changed */
 	bool sources_complete; /* every source delivered a complete snapshot: unmounting is allowed
 				*/
-	bool ledger_failing;   /* said once, until a commit succeeds */
+	struct {
+		struct lock_holder *state, *run; /* of the directories */
+		bool ledger_failing;             /* said once, until a commit succeeds */
+	} own;
 
 	struct {
 		void (*tell)(void *userdata, size_t left);

@@ -97,14 +97,14 @@ static bool commit_ledger(struct agent *agent)
 	struct failure failure = { .error = 0 };
 	int r = ledger_commit(agent->ledger, &failure);
 
-	if (r < 0 && !agent->ledger_failing)
+	if (r < 0 && !agent->own.ledger_failing)
 		log_message(LOG_ERR,
 			    "nothing can be mounted or unmounted until the ledger can be "
 			    "written: %s",
 			    failure.text);
-	else if (r >= 0 && agent->ledger_failing)
+	else if (r >= 0 && agent->own.ledger_failing)
 		log_message(LOG_NOTICE, "the ledger can be written again");
-	agent->ledger_failing = r < 0;
+	agent->own.ledger_failing = r < 0;
 	return r >= 0;
 }
 

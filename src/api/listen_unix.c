@@ -52,6 +52,31 @@ static int make_socket(struct failure *reterr)
 	return fd < 0 ? failed(reterr, -errno, "cannot make a unix socket") : fd;
 }
 
+/* Was it killed, and only a thread of it is left that waits for a server inside the kernel? Its
+ * sockets stay open as long, and nobody will ever accept. */
+static bool is_dead(pid_t pid)
+{
+	char path[32], line[256];
+	cleanup_fclose FILE *file = NULL;
+	const char *state;
+
+	(void) snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return errno == ENOENT || errno == ESRCH;
+	state = strrchr(line, ')'); /* the name before it may hold anything */
+	return state && (strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0);
+}
+
+static bool listener_is_dead(int fd)
+{
+	struct ucred listener;
+	socklen_t size = sizeof(listener);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &size) == 0 && listener.pid > 0 &&
+	       is_dead(listener.pid);
+}
+
 /* Takes away a socket on which nobody answers; refuses anything else that is in the place. */
 static int clear_place(const struct place *place, struct failure *reterr)
 {
@@ -70,11 +95,15 @@ static int clear_place(const struct place *place, struct failure *reterr)
 	if (fd < 0)
 		return fd;
 	/* EAGAIN: its queue is full, so somebody listens. */
-	if (connect(fd, (const struct sockaddr *) &place->address, sizeof(place->address)) == 0 ||
-	    errno == EAGAIN)
+	if (connect(fd, (const struct sockaddr *) &place->address, sizeof(place->address)) == 0) {
+		if (!listener_is_dead(fd))
+			return failed_plain(reterr, -EADDRINUSE, "another process answers on '%s'",
+					    path);
+	} else if (errno == EAGAIN) {
 		return failed_plain(reterr, -EADDRINUSE, "another process answers on '%s'", path);
-	if (errno != ECONNREFUSED)
+	} else if (errno != ECONNREFUSED) {
 		return failed(reterr, -errno, "cannot find out who uses '%s'", path);
+	}
 	if (unlinkat(place->directory_fd, place->name, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "cannot remove the stale socket '%s'", path);
 	return 0;

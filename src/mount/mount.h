@@ -94,8 +94,11 @@ bool path_has_backstep(const char *path);
 
 /* ---- root.c: the root directory as its own shared mount ---- */
 
+struct lock_holder;
+
 struct mount_root {
-	int fd, lock_fd; /* O_PATH, inside its mount; and what holds the flock, below that */
+	int fd, directory_fd; /* O_PATH, inside its mount; and the directory below that */
+	struct lock_holder *lock;
 	char *path;      /* absolute, resolved once at start */
 	bool self_bound; /* it is bound onto itself, by this process or by one before it */
 };

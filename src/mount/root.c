@@ -11,17 +11,15 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "mount/directory_lock.h"
 #include "mount/safe_path.h"
 
 #include <assert.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
-#include <sys/sysmacros.h>
 
 enum { ROOT_MODE = 0750 };
 
@@ -67,47 +65,6 @@ static char *resolved_path(int fd)
 		return NULL;
 	path[length] = '\0';
 	return strdup(path);
-}
-
-/* Who holds the flock, as /proc/locks tells; 0 when it does not. */
-static int lock_owner(int fd)
-{
-	cleanup_fclose FILE *locks = fopen("/proc/locks", "re");
-	unsigned int device_major, device_minor;
-	unsigned long inode;
-	struct stat status;
-	char line[256];
-	int pid;
-
-	if (!locks || fstat(fd, &status) < 0)
-		return 0;
-	while (fgets(line, sizeof(line), locks))
-		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &device_major,
-			   &device_minor, &inode) == 4 &&
-		    inode == status.st_ino && makedev(device_major, device_minor) == status.st_dev)
-			return pid;
-	return 0;
-}
-
-/* A lock that another holds is told with its process: the usual cause is a second service. */
-static int lock_root(int fd, const char *path, struct failure *reterr)
-{
-	int pid;
-
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return failed(reterr, -errno, "cannot lock root directory '%s'", path);
-	pid = lock_owner(fd);
-	if (pid > 0)
-		return failed_plain(reterr, -EBUSY,
-				    "process %d uses root directory '%s' already: stop it first, "
-				    "or use another root",
-				    pid, path);
-	return failed_plain(reterr, -EBUSY,
-			    "another process uses root directory '%s' already: stop it first, or "
-			    "use another root",
-			    path);
 }
 
 /* What the mount table says about a directory. */
@@ -190,7 +147,7 @@ static int bind_root(struct mount_root *root, struct failure *reterr)
 		return 0;
 	}
 
-	result = bind_at(root->lock_fd, root->lock_fd, &shared, reterr);
+	result = bind_at(root->directory_fd, root->directory_fd, &shared, reterr);
 	if (result == -EPERM)
 		return failed_plain(reterr, result,
 				    "no right to mount: podvold needs CAP_SYS_ADMIN");
@@ -206,7 +163,7 @@ static int enter_root(struct mount_root *root, struct failure *reterr)
 	struct stat locked, entered;
 
 	root->fd = open(root->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (root->fd < 0 || fstat(root->fd, &entered) < 0 || fstat(root->lock_fd, &locked) < 0)
+	if (root->fd < 0 || fstat(root->fd, &entered) < 0 || fstat(root->directory_fd, &locked) < 0)
 		return failed(reterr, -errno, "cannot open root directory '%s'", root->path);
 	if (entered.st_dev != locked.st_dev || entered.st_ino != locked.st_ino)
 		return failed_plain(reterr, -ESTALE,
@@ -217,23 +174,23 @@ static int enter_root(struct mount_root *root, struct failure *reterr)
 
 int mount_root_open(const char *path, struct mount_root *ret, struct failure *reterr)
 {
-	struct mount_root root = { .fd = -EBADF, .lock_fd = -EBADF };
+	struct mount_root root = { .fd = -EBADF, .directory_fd = -EBADF };
 	int result;
 
 	assert(path && ret);
 	if (*path != '/')
 		return failed_plain(reterr, -EINVAL, "root directory '%s' is not an absolute path",
 				    path);
-	root.lock_fd = open_root(path, reterr);
-	if (root.lock_fd < 0)
-		return root.lock_fd;
+	root.directory_fd = open_root(path, reterr);
+	if (root.directory_fd < 0)
+		return root.directory_fd;
 
-	root.path = resolved_path(root.lock_fd);
+	root.path = resolved_path(root.directory_fd);
 	result = root.path ? 0 : failed(reterr, -ENOMEM, "cannot resolve '%s'", path);
 	if (result == 0 && strcmp(root.path, "/") == 0)
 		result = failed_plain(reterr, -EINVAL, "'/' cannot be the root directory");
 	if (result == 0)
-		result = lock_root(root.lock_fd, root.path, reterr);
+		result = directory_lock(root.directory_fd, "root", root.path, &root.lock, reterr);
 	if (result == 0)
 		result = bind_root(&root, reterr);
 	if (result == 0)
@@ -249,7 +206,8 @@ int mount_root_open(const char *path, struct mount_root *ret, struct failure *re
 void mount_root_done(struct mount_root *root)
 {
 	root->fd = close_keep_errno(root->fd);
-	root->lock_fd = close_keep_errno(root->lock_fd); /* unlocks */
+	root->lock = lock_holder_free(root->lock);
+	root->directory_fd = close_keep_errno(root->directory_fd);
 	free(root->path);
 	root->path = NULL;
 	root->self_bound = false;
@@ -280,11 +238,11 @@ static int root_place(const struct mount_root *root, struct place *ret, struct f
 }
 
 /* A process that came after the one that bound it locked it inside the mount. */
-static bool lock_is_inside(const struct mount_root *root)
+static bool is_entered(const struct mount_root *root)
 {
 	struct mount_facts locked, entered;
 
-	return fd_facts(root->lock_fd, &locked, NULL) == 0 &&
+	return fd_facts(root->directory_fd, &locked, NULL) == 0 &&
 	       fd_facts(root->fd, &entered, NULL) == 0 && locked.mount_id == entered.mount_id;
 }
 
@@ -292,12 +250,14 @@ static bool lock_is_inside(const struct mount_root *root)
  * it. Whoever locks the directory in between has it, and we are about to end anyway. */
 static int unmount_root(struct mount_root *root, const struct place *place, struct failure *reterr)
 {
-	bool relock = lock_is_inside(root);
+	bool relock = is_entered(root);
 	int result, again = 0;
 
 	root->fd = close_keep_errno(root->fd);
-	if (relock)
-		root->lock_fd = close_keep_errno(root->lock_fd);
+	if (relock) {
+		root->lock = lock_holder_free(root->lock);
+		root->directory_fd = close_keep_errno(root->directory_fd);
+	}
 	result = unmount_place(place, 0, reterr);
 	if (result == 0)
 		root->self_bound = false;
@@ -305,9 +265,10 @@ static int unmount_root(struct mount_root *root, const struct place *place, stru
 		reterr = NULL; /* the first failure is the one that matters */
 
 	if (relock) {
-		root->lock_fd = open_root(root->path, reterr);
-		again = root->lock_fd < 0 ? root->lock_fd
-					  : lock_root(root->lock_fd, root->path, reterr);
+		root->directory_fd = open_root(root->path, reterr);
+		again = root->directory_fd < 0 ? root->directory_fd
+					       : directory_lock(root->directory_fd, "root",
+								root->path, &root->lock, reterr);
 	}
 	if (again == 0)
 		again = enter_root(root, reterr);

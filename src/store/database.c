@@ -9,6 +9,7 @@
 #include "store/database.h"
 
 #include "base/cleanup.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -336,4 +337,10 @@ int database_commit(struct database *database, const struct database_write *writ
 	if (!sqlite3_get_autocommit(connection))
 		(void) sqlite3_exec(connection, "ROLLBACK", NULL, NULL, NULL);
 	return r;
+}
+
+void store_take_no_locks(void)
+{
+	if (strcmp(sqlite3_vfs_find(NULL)->zName, "unix") == 0)
+		(void) sqlite3_vfs_register(sqlite3_vfs_find("unix-none"), true);
 }

@@ -27,6 +27,12 @@
 
 struct store;
 
+/* From now on SQLite takes no locks in this process, the ledger's included: who calls this has
+ * locked the directories of both. SQLite's own stay with a thread that hangs after the process was
+ * killed, and would keep the next one out of its own files. A file system layer other than SQLite's
+ * default is left alone. */
+void store_take_no_locks(void);
+
 /**
  * store_open_embedded - open or make the SQLite store of this node
  * @event:     loop on which callbacks come

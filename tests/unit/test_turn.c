@@ -101,14 +101,14 @@ static void test_nothing_starts_without_the_ledger(void **state)
 	world->commit_error = -ENOSPC;
 	turn(world);
 	expect_calls(world, "commit later:" VOLUME " ");
-	assert_true(world->agent.ledger_failing);
+	assert_true(world->agent.own.ledger_failing);
 
 	/* The retry comes, and then it can be written. */
 	world->commit_error = 0;
 	agent_on_retry(&world->agent, VOLUME);
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
-	assert_false(world->agent.ledger_failing);
+	assert_false(world->agent.own.ledger_failing);
 }
 
 static void test_no_teardown_without_the_ledger(void **state)

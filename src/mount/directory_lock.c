@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * directory_lock - one podvold to a directory; see directory_lock.h
+ */
+#include "mount/directory_lock.h"
+
+#include "base/cleanup.h"
+#include "mount/safe_path.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* Who holds the flock, as /proc/locks tells; 0 when it does not. */
+static int lock_owner(int fd)
+{
+	cleanup_fclose FILE *locks = fopen("/proc/locks", "re");
+	unsigned int device_major, device_minor;
+	unsigned long inode;
+	struct stat status;
+	char line[256];
+	int pid;
+
+	if (!locks || fstat(fd, &status) < 0)
+		return 0;
+	while (fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &device_major,
+			   &device_minor, &inode) == 4 &&
+		    inode == status.st_ino && makedev(device_major, device_minor) == status.st_dev)
+			return pid;
+	return 0;
+}
+
+/* Told with its process: the usual cause is a second service. */
+static int locked_by_another(int fd, const char *kind, const char *path, struct failure *reterr)
+{
+	int pid = lock_owner(fd);
+
+	if (pid > 0)
+		return failed_plain(reterr, -EBUSY,
+				    "process %d uses %s directory '%s' already: stop it first, "
+				    "or use another %s",
+				    pid, kind, path, kind);
+	return failed_plain(reterr, -EBUSY,
+			    "another process uses %s directory '%s' already: stop it first, or "
+			    "use another %s",
+			    kind, path, kind);
+}
+
+int directory_lock(int fd, const char *kind, const char *path, struct lock_holder **ret,
+		   struct failure *reterr)
+{
+	cleanup_close int own_fd = -EBADF;
+	int r;
+
+	assert(fd >= 0 && kind && path && ret);
+	own_fd = open(fd_path(fd).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (own_fd < 0)
+		return failed(reterr, -errno, "cannot open %s directory '%s'", kind, path);
+	if (flock(own_fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? locked_by_another(own_fd, kind, path, reterr)
+					    : failed(reterr, -errno,
+						     "cannot lock %s directory '%s'", kind, path);
+	r = lock_holder_new(own_fd, ret);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep %s directory '%s' locked", kind, path);
+	(void) TAKE_FD(own_fd);
+	return 0;
+}
