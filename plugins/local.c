@@ -388,6 +388,8 @@ static int apply_ownership(void *data, struct stage_report *report)
 	if (r < 0)
 		return ownership_failed(mounter, &report->failure);
 	report->lane = mounter->source_device;
+	if (r == 0)
+		report->unfinished = UNFINISHED_OWNERSHIP;
 	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
 }
 

@@ -146,6 +146,16 @@ static void note_staged_mount(const struct device_mounter *mounter, struct stage
 		report->mount_id = facts.mount_id;
 }
 
+/* What cannot be told now is told by the mount. */
+static int look_for_content(void *data, struct stage_report *report)
+{
+	const struct device_mounter *mounter = data;
+
+	if (format_is_due(mounter->device, NULL) > 0)
+		report->unfinished = UNFINISHED_FORMAT;
+	return STAGE_NEXT;
+}
+
 static int mount_device(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -175,6 +185,9 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 		{ .name = "prepare the staging directory",
 		  .place = STAGE_WORKER,
 		  .run = prepare_staging },
+		{ .name = "look what is on the device",
+		  .place = STAGE_WORKER,
+		  .run = look_for_content },
 		{ .name = "mount the device", .place = STAGE_WORKER, .run = mount_device },
 	};
 	struct device_mounter *mounter;

@@ -69,6 +69,16 @@ enum error_class {
 	ERROR_UNCERTAIN, /* it may have happened or be happening still */
 };
 
+/* What a kill would leave half done, as the ledger knows it after a restart. */
+enum unfinished {
+	UNFINISHED_NOTHING,
+	UNFINISHED_SET_UP,    /* a stage or publish without its result */
+	UNFINISHED_FORMAT,    /* the same, and mkfs had begun: a format without its mount */
+	UNFINISHED_OWNERSHIP, /* the same, mounted, and a long walk had begun */
+	UNFINISHED_TEARDOWN,  /* an unpublish or unstage without its result */
+	UNFINISHED_COUNT
+};
+
 struct stage_event {
 	bool about_pv;             /* else about the pod */
 	const char *type, *reason; /* "Warning", "AlreadyMountedVolume"; static */
@@ -85,6 +95,9 @@ struct stage_report {
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
+	/* Set by a stage before one that a kill would leave half done: the ledger has it before
+	 * that one begins. */
+	enum unfinished unfinished;
 	uint64_t lane; /* of a STAGE_LONG that follows: the number of its device; set by a stage
 			  before it */
 	/* What a long walk counts, for who looks meanwhile. */

@@ -192,6 +192,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.back_off_first_usec = BACK_OFF_FIRST_USEC,
 		.back_off_max_usec = BACK_OFF_MAX_USEC,
 		.ended = agent_on_ended,
+		.note = agent_note_unfinished,
 		.retry = agent_on_retry,
 		.userdata = agent,
 	};

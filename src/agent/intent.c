@@ -2,8 +2,9 @@
 /*
  * intent - what a step is about to do, as the actual table and the ledger keep it
  *
- * An intent is a row that says "uncertain": there may be a mount from now on. Only set-ups have
- * one; nothing is committed here, a turn commits all of its intents at once.
+ * The intent of a set-up is a row that says "uncertain": there may be a mount from now on. That of
+ * a teardown is the entry's own row, with the word that it has begun. A turn commits all of its
+ * intents at once; only what is long and left half done by a kill is committed by itself.
  */
 #include "agent/parts.h"
 
@@ -90,9 +91,81 @@ static int describe_intent(const struct agent *agent, const struct step *step, s
 	};
 
 	ret->row.state = MOUNT_UNCERTAIN;
+	ret->row.unfinished = UNFINISHED_SET_UP;
 	describe_volume(step, &ret->row.entry);
 	return step->kind == STEP_STAGE ? describe_stage(step, &request, ret)
 					: describe_publish(step, &request, ret);
+}
+
+/* ---- entries that are there ---- */
+
+void agent_ledger_row(const struct actual_volume *volume, const struct actual_pod *pod,
+		      struct ledger_row *ret)
+{
+	assert(volume && ret);
+	*ret = (struct ledger_row){
+		.entry = {
+			.unique_name = volume->unique_name,
+			.plugin_name = volume->plugin_name,
+			.spec_name = volume->spec_name,
+			.device_mountable = volume->device_mountable,
+			.block = volume->block,
+		},
+		.state = pod ? pod->state : volume->device_state,
+		.device_path = volume->device_path,
+		.device_mount_path = volume->device_mount_path,
+	};
+	if (!pod)
+		return;
+	ret->entry.pod_uid = pod->pod_uid;
+	ret->entry.pod_key = pod->pod_key;
+	ret->entry.outer_name = pod->outer_name;
+	ret->entry.path = pod->path;
+	ret->entry.read_only = pod->read_only;
+	ret->entry.single_writer = pod->single_writer;
+}
+
+/* False: no such entry, and @ret is not written. What is begun may be there. */
+static bool find_row(const struct agent *agent, const char *unique_name, const char *pod_uid,
+		     struct ledger_row *ret)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+	const struct actual_pod *pod = NULL;
+
+	if (volume && pod_uid && *pod_uid)
+		pod = actual_find_pod(volume, pod_uid);
+	if (!volume || (pod_uid && *pod_uid && !pod))
+		return false;
+	agent_ledger_row(volume, pod, ret);
+	if (ret->state == MOUNT_ABSENT)
+		ret->state = MOUNT_UNCERTAIN;
+	return true;
+}
+
+static int note_teardown(struct agent *agent, const struct step *step)
+{
+	struct ledger_row row;
+
+	if (!find_row(agent, step->unique_name, step->pod_uid, &row))
+		return 0;
+	row.unfinished = UNFINISHED_TEARDOWN;
+	return ledger_put(agent->ledger, &row);
+}
+
+int agent_note_unfinished(void *userdata, const char *unique_name, const char *pod_uid,
+			  enum unfinished unfinished, struct failure *reterr)
+{
+	struct agent *agent = userdata;
+	struct ledger_row row;
+
+	assert(agent && unique_name);
+	if (!find_row(agent, unique_name, pod_uid, &row))
+		return failed_plain(reterr, -ENOENT, "volume '%s' is not known any more",
+				    unique_name);
+	row.unfinished = unfinished;
+	if (ledger_put(agent->ledger, &row) < 0)
+		return failed(reterr, -ENOMEM, "cannot note in the ledger what begins");
+	return ledger_commit(agent->ledger, reterr);
 }
 
 int agent_note_intent(struct agent *agent, const struct step *step)
@@ -102,7 +175,7 @@ int agent_note_intent(struct agent *agent, const struct step *step)
 
 	assert(agent && step);
 	if (step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
-		return 0; /* a teardown's row is there since its set-up */
+		return note_teardown(agent, step);
 	r = describe_intent(agent, step, &intent);
 	if (r >= 0)
 		r = actual_begin(agent->actual, &intent.row.entry);

@@ -81,38 +81,32 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 			  &subject, "%s done", ended->name);
 }
 
+/* A step that failed and may have done something is to be taken up by whoever comes after a kill.
+ */
+static enum unfinished left_by(const struct step_result *result, enum mount_state state)
+{
+	if (result->error == 0)
+		return UNFINISHED_NOTHING;
+	if (result->kind == STEP_UNPUBLISH || result->kind == STEP_UNSTAGE)
+		return result->touched ? UNFINISHED_TEARDOWN : UNFINISHED_NOTHING;
+	return state == MOUNT_UNCERTAIN ? UNFINISHED_SET_UP : UNFINISHED_NOTHING;
+}
+
 /* The ledger follows the table: an entry that is gone or absent has no row. */
 static void note_result(struct agent *agent, const struct step_result *result)
 {
 	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
 	const struct actual_pod *pod =
 		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
-	struct ledger_row row = {
-		.entry = { .unique_name = result->unique_name, .pod_uid = result->pod_uid },
-	};
+	struct ledger_row row = { .state = MOUNT_ABSENT };
 
-	if (!volume || (result->pod_uid && !pod)) {
-		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
-		return;
-	}
-	row.state = pod ? pod->state : volume->device_state;
+	if (volume && (pod || !result->pod_uid))
+		agent_ledger_row(volume, pod, &row);
 	if (row.state == MOUNT_ABSENT) {
 		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
 		return;
 	}
-	row.entry.plugin_name = volume->plugin_name;
-	row.entry.spec_name = volume->spec_name;
-	row.entry.device_mountable = volume->device_mountable;
-	row.entry.block = volume->block;
-	row.device_path = volume->device_path;
-	row.device_mount_path = volume->device_mount_path;
-	if (pod) {
-		row.entry.pod_key = pod->pod_key;
-		row.entry.outer_name = pod->outer_name;
-		row.entry.path = pod->path;
-		row.entry.read_only = pod->read_only;
-		row.entry.single_writer = pod->single_writer;
-	}
+	row.unfinished = left_by(result, row.state);
 	if (ledger_put(agent->ledger, &row) < 0)
 		agent_request_turn(agent);
 }

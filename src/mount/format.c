@@ -247,6 +247,18 @@ static int prepare(struct device *device, const char *type, bool read_only,
 	return 0;
 }
 
+int format_is_due(const char *device_path, struct failure *reterr)
+{
+	cleanup(device_done) struct device device = { .fd = -EBADF };
+	int result;
+
+	assert(device_path);
+	result = device_open(device_path, &device, reterr);
+	if (result == 0)
+		result = probe(&device, device.fd, reterr);
+	return result < 0 ? result : result == 0;
+}
+
 int format_and_mount(const char *device_path, int target_fd, const char *type, const char *options,
 		     enum format_error *ret_error, struct failure *reterr)
 {

@@ -288,6 +288,10 @@ enum format_error {
 int format_and_mount(const char *device_path, int target_fd, const char *type, const char *options,
 		     enum format_error *ret_error, struct failure *reterr);
 
+/* Would format_and_mount() format it? 1 yes: nothing at all is found on it; 0 no. It may be filled
+ * meanwhile, so this answer is for notes alone. [worker] */
+int format_is_due(const char *device_path, struct failure *reterr);
+
 /* ---- loop_device.c: a read-only loop device as a lock on a bind file ---- */
 
 /* Attach one unless the file has one already; @ret_path "/dev/loop7", free with free(). [worker] */

@@ -128,6 +128,12 @@ static void *list_data(const struct attempt *attempt)
 	return is_of_first(attempt, load_at(attempt)) ? attempt->first.data : attempt->list.data;
 }
 
+/* The next stage may be left half done: that is noted on the loop. */
+static bool is_note_due(const struct attempt *attempt)
+{
+	return attempt->note && attempt->report.unfinished != UNFINISHED_NOTHING;
+}
+
 /* On a thread of a pool: every stage that belongs there, then on to the next place. */
 static struct worker_pool *attempt_run(struct worker_job *job)
 {
@@ -141,10 +147,11 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 		if (!stage || stage_over(attempt, stage->run(list_data(attempt), &attempt->report)))
 			return NULL;
 		place = next_place(attempt);
-	} while (place == attempt->place);
+	} while (place == attempt->place && !is_note_due(attempt));
 
-	/* Into a lane, and out of one, the way is by the loop, which keeps them. */
-	if (!is_thread_place(place) || place == STAGE_LONG || attempt->place == STAGE_LONG)
+	/* Into a lane, and out of one, the way is by the loop, which keeps them and the ledger. */
+	if (is_note_due(attempt) || !is_thread_place(place) || place == STAGE_LONG ||
+	    attempt->place == STAGE_LONG)
 		return NULL;
 	attempt->place = place;
 	attempt->was_run = false;
@@ -179,10 +186,27 @@ static void start_loop_stage(struct attempt *attempt)
 		set_failed(attempt, stage, r);
 }
 
+/* Returns false when it could not be written: then the next stage must not begin. */
+static bool note_unfinished(struct attempt *attempt)
+{
+	enum unfinished unfinished = attempt->report.unfinished;
+	int r;
+
+	attempt->report.unfinished = UNFINISHED_NOTHING;
+	r = attempt->note(attempt, unfinished, &attempt->report.failure);
+	if (r == 0)
+		return true;
+	attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
+	set_failed(attempt, stage_at(attempt, load_at(attempt)), r);
+	return false;
+}
+
 /* On the loop: the next stage, wherever it runs. Returns true when the attempt is over instead.
  * Once a thread has it nothing but what is atomic may be read. */
 static bool go_on(struct attempt *attempt)
 {
+	if (is_note_due(attempt) && !note_unfinished(attempt))
+		return true;
 	attempt->place = next_place(attempt);
 	if (attempt->place == STAGE_LOOP) {
 		start_loop_stage(attempt);

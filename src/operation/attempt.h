@@ -42,6 +42,9 @@ struct attempt {
 	int result;                         /* once over: 0 or negative errno */
 	struct ownership_progress progress; /* atomic */
 	struct stage_report report;
+	/* A stage set report.unfinished: on the loop, before the next one begins, which it does
+	 * only when this returns 0. NULL: nobody keeps such notes. */
+	int (*note)(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr);
 	void (*ended)(struct attempt *attempt); /* on the loop, never from attempt_start() */
 };
 

@@ -97,6 +97,8 @@ static void drop_failed(struct operations *operations, struct operation *operati
 }
 
 static void on_attempt_ended(struct attempt *attempt);
+static int on_attempt_note(struct attempt *attempt, enum unfinished unfinished,
+			   struct failure *reterr);
 
 static struct operation *operation_new(struct operations *operations, const struct step *step)
 {
@@ -125,6 +127,8 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->attempt.pools.lanes = operations->lanes;
 	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
 	operation->attempt.ended = on_attempt_ended;
+	if (operations->options.note)
+		operation->attempt.note = on_attempt_note;
 	return operation;
 }
 
@@ -199,6 +203,18 @@ static void on_attempt_ended(struct attempt *attempt)
 		operation_end(operation);
 	else
 		operation_free(operation);
+}
+
+static int on_attempt_note(struct attempt *attempt, enum unfinished unfinished,
+			   struct failure *reterr)
+{
+	struct operation *operation = (struct operation *) attempt;
+	const struct operations *operations = operation->operations;
+
+	if (!operations)
+		return failed_plain(reterr, -ECANCELED, "podvold is shutting down");
+	return operations->options.note(operations->options.userdata, operation->unique_name,
+					operation->pod_uid, unfinished, reterr);
 }
 
 /* Through the loop, so that the caller of operation_submit() is never called back inside it. */

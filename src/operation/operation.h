@@ -41,6 +41,11 @@ struct operations_options {
 	uint64_t back_off_first_usec, back_off_max_usec; /* 500 ms and 2 m 2 s; factor 2 */
 	/* A step ended; apply it to the tables. On the loop. */
 	void (*ended)(void *userdata, const struct operation_ended *ended);
+	/* Before a stage begins that a kill would leave half done, which it does only when this
+	 * returns 0. pod_uid "" for the whole volume. On the loop; NULL: nobody keeps such notes.
+	 */
+	int (*note)(void *userdata, const char *unique_name, const char *pod_uid,
+		    enum unfinished unfinished, struct failure *reterr);
 	/* A back-off is over: the volume is worth another look. On the loop. */
 	void (*retry)(void *userdata, const char *unique_name);
 	void *userdata;

@@ -317,12 +317,14 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 	if (device_state != MOUNT_ABSENT) {
 		set_device_state(volume, MOUNT_UNCERTAIN);
 		volume->device_from_rebuild = true;
+		volume->device_left = entry->left;
 	}
 	if (entry->pod_uid) {
 		struct actual_pod *pod = actual_find_pod(volume, entry->pod_uid);
 
 		set_pod_state(pod, MOUNT_UNCERTAIN);
 		pod->from_rebuild = true;
+		pod->left = entry->left;
 	}
 	mark(actual, entry->unique_name);
 	return 0;
@@ -351,6 +353,7 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 		set_device_state(volume, MOUNT_DONE);
 		volume->device_from_rebuild = false;
 		volume->device_mount_id = result->mount_id;
+		volume->device_left = UNFINISHED_NOTHING;
 	}
 
 	/* Also after a failure: what it left half done is taken down by these. Short of memory the
@@ -370,6 +373,7 @@ static void apply_unstage(struct actual_volume *volume, const struct step_result
 	set_device_state(volume, MOUNT_ABSENT);
 	volume->device_from_rebuild = false;
 	volume->device_mount_id = 0;
+	volume->device_left = UNFINISHED_NOTHING;
 	volume->device_mount_path[0] = '\0';
 }
 
@@ -388,6 +392,7 @@ static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
 
 	set_pod_state(pod, MOUNT_DONE);
 	pod->from_rebuild = false;
+	pod->left = UNFINISHED_NOTHING;
 	pod->mount_id = result->mount_id;
 	pod->took_usec = result->took_usec;
 	pod->remount_generation = pod->begun_generation;

@@ -35,6 +35,7 @@ struct actual_pod {
 	enum mount_state state;
 	bool read_only;
 	bool from_rebuild;           /* a failed mount must not turn it absent */
+	enum unfinished left;        /* by the daemon before; until a step of it ends well */
 	bool single_writer;          /* the PV's only access mode is ReadWriteOncePod */
 	uint64_t mount_id;           /* 0 unknown */
 	uint64_t remount_generation; /* of the want that the last mount served */
@@ -50,8 +51,9 @@ struct actual_volume {
 	char *spec_name;                    /* inner name */
 	bool device_mountable, block;
 	enum mount_state device_state;
-	bool device_from_rebuild; /* a failed stage must not turn it absent */
-	char *device_path;        /* overwritten only with non-empty values */
+	bool device_from_rebuild;    /* a failed stage must not turn it absent */
+	enum unfinished device_left; /* as for pods */
+	char *device_path;           /* overwritten only with non-empty values */
 	char *device_mount_path;
 	uint64_t device_mount_id; /* 0 unknown */
 	struct actual_pod *pods;
@@ -114,6 +116,7 @@ struct actual_entry {
 	const char *pod_key, *outer_name, *path;
 	bool read_only, single_writer;
 	uint64_t remount_generation;
+	enum unfinished left; /* for actual_add_rebuilt() alone */
 };
 
 /* Before a stage or publish starts: the entry exists from now on, absent when new. Existing states

@@ -37,6 +37,7 @@ enum column {
 	COLUMN_BLOCK,
 	COLUMN_READ_ONLY,
 	COLUMN_SINGLE_WRITER,
+	COLUMN_UNFINISHED, /* last: see row_checksum() */
 	NUMBER_COLUMN_END,
 
 	COLUMN_CHECKSUM = NUMBER_COLUMN_END,
@@ -47,7 +48,9 @@ enum { NUMBER_COLUMN_COUNT = NUMBER_COLUMN_END - TEXT_COLUMN_COUNT };
 
 #define COLUMNS                                                                                    \
 	"unique_name, pod_uid, plugin_name, spec_name, pod_key, outer_name, path, device_path, "   \
-	"device_mount_path, state, device_mountable, block, read_only, single_writer, checksum"
+	"device_mount_path, state, device_mountable, block, read_only, single_writer, "            \
+	"unfinished, "                                                                             \
+	"checksum"
 
 static const char select_all[] = "SELECT " COLUMNS " FROM entry ORDER BY unique_name, pod_uid";
 
@@ -112,14 +115,15 @@ static void row_set_number(struct row *row, enum column column, int number)
 	row->numbers[column - TEXT_COLUMN_COUNT] = number;
 }
 
-/* FNV-1a over the whole row: SQLite notices damage to its structure, not to a text. */
+/* FNV-1a over the whole row: SQLite notices damage to its structure, not to a text. The last number
+ * counts only when it says something, so that sums of version 2 stay right. */
 static int64_t row_checksum(const struct row *row)
 {
 	uint64_t sum = 0xcbf29ce484222325;
 
 	for (size_t i = 0; i < row->length; i++)
 		sum = (sum ^ (unsigned char) row->bytes[i]) * 0x100000001b3;
-	for (size_t i = 0; i < NUMBER_COLUMN_COUNT; i++)
+	for (size_t i = 0; i < NUMBER_COLUMN_COUNT - (row_number(row, COLUMN_UNFINISHED) == 0); i++)
 		sum = (sum ^ (unsigned int) row->numbers[i]) * 0x100000001b3;
 	return (int64_t) sum;
 }
@@ -195,7 +199,7 @@ int ledger_open(const char *run_dir, struct ledger **ret, struct failure *reterr
 static int prepare_statements(struct ledger *ledger, struct failure *reterr)
 {
 	static const char put[] = "INSERT OR REPLACE INTO entry (" COLUMNS
-				  ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+				  ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	static const char forget[] = "DELETE FROM entry WHERE unique_name = ? AND pod_uid = ?";
 
 	if (sqlite3_prepare_v3(ledger->database, put, -1, SQLITE_PREPARE_PERSISTENT, &ledger->put,
@@ -319,6 +323,7 @@ int ledger_put(struct ledger *ledger, const struct ledger_row *row)
 	row_set_number(waiting, COLUMN_BLOCK, entry->block);
 	row_set_number(waiting, COLUMN_READ_ONLY, entry->read_only);
 	row_set_number(waiting, COLUMN_SINGLE_WRITER, entry->single_writer);
+	row_set_number(waiting, COLUMN_UNFINISHED, (int) row->unfinished);
 	return enqueue(ledger, waiting);
 }
 
@@ -437,6 +442,7 @@ static void describe_row(const struct row *row, struct ledger_row *ret)
 		.state = (enum mount_state) row_number(row, COLUMN_STATE),
 		.device_path = row->texts[COLUMN_DEVICE_PATH],
 		.device_mount_path = row->texts[COLUMN_DEVICE_MOUNT_PATH],
+		.unfinished = (enum unfinished) row_number(row, COLUMN_UNFINISHED),
 	};
 }
 

@@ -42,6 +42,9 @@ struct ledger_row {
 	struct actual_entry entry; /* plugin NULL: the reader looks it up by plugin_name */
 	enum mount_state state;    /* of the pod, or of the device when entry.pod_uid is NULL */
 	const char *device_path, *device_mount_path;
+	/* A step of this row has begun and its result is not here: what a kill now leaves half
+	 * done. */
+	enum unfinished unfinished;
 };
 
 /* Queue a row (by unique name and pod uid) or its removal for the next commit; the last word on a

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SCHEMA_VERSION        2   /* 1: without the table of holds */
+#define SCHEMA_VERSION        3   /* 1: without holds; 2: without what is unfinished */
 #define DATABASE_HEADER_BYTES 100 /* of every SQLite file */
 #define TEXT_OF(number)       TEXT_OF_VALUE(number)
 #define TEXT_OF_VALUE(number) #number
@@ -27,8 +27,7 @@
 /* A believable file holds these three tables, word for word, and nothing else. */
 #define HEADER_TABLE                                                                               \
 	"CREATE TABLE header (boot_id TEXT NOT NULL, mount_namespace INTEGER NOT NULL) STRICT"
-#define ENTRY_TABLE                                                                                \
-	"CREATE TABLE entry ("                                                                     \
+#define ENTRY_COLUMNS                                                                              \
 	" unique_name TEXT NOT NULL CHECK (unique_name <> ''),"                                    \
 	" pod_uid TEXT NOT NULL," /* '' in the row of a device */                                  \
 	" plugin_name TEXT NOT NULL,"                                                              \
@@ -42,9 +41,14 @@
 	" device_mountable INTEGER NOT NULL CHECK (device_mountable IN (0, 1)),"                   \
 	" block INTEGER NOT NULL CHECK (block IN (0, 1)),"                                         \
 	" read_only INTEGER NOT NULL CHECK (read_only IN (0, 1)),"                                 \
-	" single_writer INTEGER NOT NULL CHECK (single_writer IN (0, 1)),"                         \
+	" single_writer INTEGER NOT NULL CHECK (single_writer IN (0, 1)),"
+#define ENTRY_END                                                                                  \
 	" checksum INTEGER NOT NULL,"                                                              \
 	" PRIMARY KEY (unique_name, pod_uid)) STRICT, WITHOUT ROWID"
+#define ENTRY_TABLE                                                                                \
+	"CREATE TABLE entry (" ENTRY_COLUMNS                                                       \
+	" unfinished INTEGER NOT NULL CHECK (unfinished BETWEEN 0 AND 4)," ENTRY_END
+#define ENTRY_TABLE_2 "CREATE TABLE entry (" ENTRY_COLUMNS ENTRY_END
 #define HOLD_TABLE                                                                                 \
 	"CREATE TABLE hold ("                                                                      \
 	" id TEXT PRIMARY KEY NOT NULL,"                                                           \
@@ -63,10 +67,21 @@
 #define SET_VERSION "PRAGMA user_version = " TEXT_OF(SCHEMA_VERSION) ";"
 static const char schema[] = "BEGIN IMMEDIATE;" HEADER_TABLE ";" ENTRY_TABLE ";" HOLD_TABLE ";"
 			     "INSERT INTO header VALUES ('', 0);" SET_VERSION "COMMIT;";
-/* What version 1 lacks: what it knew is as true after an upgrade as before. */
-static const char schema_from_1[] = "BEGIN IMMEDIATE;" HOLD_TABLE ";" SET_VERSION "COMMIT;";
+/* What older versions lack: what they knew is as true after an upgrade as before. */
+#define OLD_COLUMNS                                                                                \
+	"unique_name, pod_uid, plugin_name, spec_name, pod_key, outer_name, path, device_path,"    \
+	" device_mount_path, state, device_mountable, block, read_only, single_writer"
+#define RENEW_ENTRIES                                                                              \
+	"CREATE TEMP TABLE old AS SELECT * FROM main.entry;"                                       \
+	"DROP TABLE main.entry;" ENTRY_TABLE ";"                                                   \
+	"INSERT INTO main.entry SELECT " OLD_COLUMNS ", 0, checksum FROM temp.old;"                \
+	"DROP TABLE temp.old;"
+static const char schema_from_1[] =
+	"BEGIN IMMEDIATE;" HOLD_TABLE ";" RENEW_ENTRIES SET_VERSION "COMMIT;";
+static const char schema_from_2[] = "BEGIN IMMEDIATE;" RENEW_ENTRIES SET_VERSION "COMMIT;";
 static_assert(HOLD_KIND_COUNT == 3, "the schema's check on kind has its limits from this");
 static_assert(MOUNT_STATE_COUNT == 3, "the schema's check on state has its limits from this");
+static_assert(UNFINISHED_COUNT == 5, "the schema's check on unfinished has its limits from this");
 
 static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
 			       "PRAGMA journal_mode = WAL;"
@@ -126,6 +141,16 @@ static int prepare(sqlite3 *database, const char *sql, sqlite3_stmt **ret, struc
 
 /* ---- may what is in the file be believed? ---- */
 
+/* By name, as the query below has them. */
+static const struct {
+	int version;
+	const char *tables, *upgrade;
+} schemas[] = {
+	{ 1, ENTRY_TABLE_2 ";" HEADER_TABLE, schema_from_1 },
+	{ 2, ENTRY_TABLE_2 ";" HEADER_TABLE ";" HOLD_TABLE, schema_from_2 },
+	{ SCHEMA_VERSION, ENTRY_TABLE ";" HEADER_TABLE ";" HOLD_TABLE, NULL },
+};
+
 /* Return: 0 our tables; -EUCLEAN something else; @ret: what makes them complete, or NULL. */
 static int check_schema(sqlite3 *database, const char **ret, struct failure *reterr)
 {
@@ -134,8 +159,8 @@ static int check_schema(sqlite3 *database, const char **ret, struct failure *ret
 	int version;
 
 	if (prepare(database,
-		    "SELECT user_version, (SELECT group_concat(sql, ';') FROM sqlite_schema)"
-		    " FROM pragma_user_version",
+		    "SELECT user_version, (SELECT group_concat(sql, ';') FROM"
+		    " (SELECT sql FROM sqlite_schema ORDER BY name)) FROM pragma_user_version",
 		    &statement, reterr) < 0 ||
 	    sqlite3_step(statement) != SQLITE_ROW)
 		return ledger_file_failed(database, reterr, "cannot read the ledger");
@@ -151,13 +176,12 @@ static int check_schema(sqlite3 *database, const char **ret, struct failure *ret
 		return failed_plain(reterr, -EUCLEAN,
 				    "the ledger has schema version %d, this program knows %d",
 				    version, SCHEMA_VERSION);
-	if (tables && version == 1 && strcmp(tables, HEADER_TABLE ";" ENTRY_TABLE) == 0) {
-		*ret = schema_from_1;
-		return 0;
-	}
-	if (!tables || strcmp(tables, HEADER_TABLE ";" ENTRY_TABLE ";" HOLD_TABLE) != 0)
-		return failed_plain(reterr, -EUCLEAN, "the file holds no ledger");
-	return 0;
+	for (size_t i = 0; tables && i < ARRAY_SIZE(schemas); i++)
+		if (version == schemas[i].version && strcmp(tables, schemas[i].tables) == 0) {
+			*ret = schemas[i].upgrade;
+			return 0;
+		}
+	return failed_plain(reterr, -EUCLEAN, "the file holds no ledger");
 }
 
 /* Cheap for a file of this size, and done once for each start. */
@@ -222,7 +246,7 @@ static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 static int judge(sqlite3 *database, const struct ledger_identity *identity,
 		 int (*check)(sqlite3 *database, struct failure *reterr), struct failure *reterr)
 {
-	const char *missing;
+	const char *missing = NULL;
 	int error;
 
 	error = check_schema(database, &missing, reterr);

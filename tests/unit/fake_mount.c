@@ -262,6 +262,12 @@ int __wrap_cleanup_mount_point(const struct place *place, struct failure *reterr
 	return note(reterr, "cleanup_mount_point", "%s", place->name);
 }
 
+int __wrap_format_is_due(const char *device_path, struct failure *reterr);
+int __wrap_format_is_due(const char *device_path, struct failure *reterr)
+{
+	return fake_mount.device_is_empty;
+}
+
 int __wrap_format_and_mount(const char *device_path, int to_fd, const char *type,
 			    const char *options, enum format_error *ret_error,
 			    struct failure *reterr);

@@ -79,9 +79,15 @@ static int append_name(const struct ledger_row *row, void *userdata)
 	struct names *names = userdata;
 	const char *pod_uid = row->entry.pod_uid ? row->entry.pod_uid : "-";
 
-	names->length +=
-		(size_t) snprintf(names->text + names->length, sizeof(names->text) - names->length,
-				  "%s:%s=%d ", row->entry.unique_name, pod_uid, (int) row->state);
+	static const char *const unfinished[] = { [UNFINISHED_NOTHING] = "",
+						  [UNFINISHED_SET_UP] = "+set-up",
+						  [UNFINISHED_FORMAT] = "+format",
+						  [UNFINISHED_OWNERSHIP] = "+ownership",
+						  [UNFINISHED_TEARDOWN] = "+teardown" };
+
+	names->length += (size_t) snprintf(
+		names->text + names->length, sizeof(names->text) - names->length, "%s:%s=%d%s ",
+		row->entry.unique_name, pod_uid, (int) row->state, unfinished[row->unfinished]);
 	assert_true(names->length < sizeof(names->text));
 	return 0;
 }

@@ -19,7 +19,7 @@ struct ledger *open_ledger(const char *directory, int expected);
 void put(struct ledger *ledger, const char *unique_name, const char *pod_uid,
 	 enum mount_state state);
 
-/* All rows as "name:pod=state " in the order of the walk; "-" for a device. */
+/* All rows as "name:pod=state+unfinished " in the order of the walk; "-" for a device. */
 void expect_names(struct ledger *ledger, const char *expected);
 
 #endif

@@ -246,6 +246,67 @@ static void a_stage_may_end_the_list(void **state)
 	assert_int_equal(world->attempt.report.mount_id, 77);
 }
 
+static int run_announce(void *data, struct stage_report *report)
+{
+	note(data, "announce");
+	report->unfinished = UNFINISHED_FORMAT;
+	return STAGE_NEXT;
+}
+
+static int keep_note(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr)
+{
+	assert_int_equal(unfinished, UNFINISHED_FORMAT);
+	assert_string_equal(attempt_stage_name(attempt), "b"); /* not begun */
+	note(of(attempt), "noted");
+	return 0;
+}
+
+static int refuse_note(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr)
+{
+	return failed(reterr, -ENOSPC, "cannot note it");
+}
+
+static const struct stage announce = { .name = "announce",
+				       .place = STAGE_WORKER,
+				       .run = run_announce };
+static const struct stage b_working = { .name = "b", .place = STAGE_WORKER, .run = run_b };
+
+static void what_may_be_left_half_done_is_noted_before(void **state)
+{
+	const struct stage stages[] = { a, announce, b_working, a };
+	struct world *world = *state;
+
+	world->attempt.note = keep_note;
+	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
+	run_until_ended(world);
+	assert_string_equal(world->log, "a@worker announce@worker noted@loop b@worker a@worker ");
+	assert_int_equal(world->attempt.result, 0);
+}
+
+static void what_cannot_be_noted_does_not_begin(void **state)
+{
+	const struct stage stages[] = { announce, b_working };
+	struct world *world = *state;
+
+	world->attempt.note = refuse_note;
+	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
+	run_until_ended(world);
+	assert_string_equal(world->log, "announce@worker ");
+	assert_int_equal(world->attempt.result, -ENOSPC);
+	assert_int_equal(world->attempt.report.error_class, ERROR_UNCERTAIN);
+	assert_non_null(strstr(world->attempt.report.failure.text, "cannot note it"));
+}
+
+static void notes_are_kept_by_who_wants_them(void **state)
+{
+	const struct stage stages[] = { announce, b_mounting };
+	struct world *world = *state;
+
+	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
+	run_until_ended(world);
+	assert_string_equal(world->log, "announce@worker b@mount ");
+}
+
 static void no_stages_is_over_at_once(void **state)
 {
 	struct world *world = *state;
@@ -509,6 +570,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD(stages_run_where_they_belong),
 		WORLD(a_stage_may_end_the_list),
+		WORLD(what_may_be_left_half_done_is_noted_before),
+		WORLD(what_cannot_be_noted_does_not_begin),
+		WORLD(notes_are_kept_by_who_wants_them),
 		WORLD(no_stages_is_over_at_once),
 		WORLD(a_failure_ends_the_list),
 		WORLD(a_failure_without_words_gets_some),

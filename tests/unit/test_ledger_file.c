@@ -178,9 +178,9 @@ static void test_newer_schema_is_moved_aside(void **state)
 	struct failure failure = { 0 };
 
 	make_ledger(*state, 3);
-	change_by_sql(*state, "PRAGMA user_version = 3");
+	change_by_sql(*state, "PRAGMA user_version = 4");
 	assert_int_equal(ledger_open_as(*state, &this_boot, &ledger, &failure), 1);
-	assert_true(strstr(failure.text, "schema version 3") != NULL);
+	assert_true(strstr(failure.text, "schema version 4") != NULL);
 	expect_names(ledger, "");
 	assert_non_null(strstr(failure.text, "/ledger.db' is moved aside and begun anew: "));
 	ledger_free(ledger);

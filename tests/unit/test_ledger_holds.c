@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ledger_holds - holds survive a kill whole, end with the boot, and older ledgers are kept
+ * test_ledger_holds - holds survive a kill whole and end with the boot
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,27 +131,6 @@ static void change_by_sql(const char *directory, const char *sql)
 	(void) sqlite3_close(database);
 }
 
-/* As the release without holds left it: its mounts are there still. */
-static void test_ledger_of_version_1_is_kept(void **state)
-{
-	struct ledger *ledger = open_ledger(*state, 0);
-
-	put(ledger, "volume", "u1", MOUNT_DONE);
-	assert_int_equal(ledger_commit(ledger, NULL), 0);
-	ledger_free(ledger);
-	change_by_sql(*state, "DROP TABLE hold; PRAGMA user_version = 1");
-
-	ledger = open_ledger(*state, 0);
-	expect_names(ledger, "volume:u1=2 ");
-	expect_holds(ledger, "");
-	assert_int_equal(ledger_put_hold(ledger, &process_hold, NULL), 0);
-	ledger_free(ledger);
-	ledger = open_ledger(*state, 0);
-	expect_names(ledger, "volume:u1=2 ");
-	expect_holds(ledger, PROCESS_TEXT);
-	ledger_free(ledger);
-}
-
 static void test_damaged_hold_is_not_believed(void **state)
 {
 	static const char *const damages[] = {
@@ -199,8 +178,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hold_survives_a_kill_at_once, new_directory,
 						remove_directory_tree),
 		cmocka_unit_test_setup_teardown(test_another_boot_has_no_holds, new_directory,
-						remove_directory_tree),
-		cmocka_unit_test_setup_teardown(test_ledger_of_version_1_is_kept, new_directory,
 						remove_directory_tree),
 		cmocka_unit_test_setup_teardown(test_damaged_hold_is_not_believed, new_directory,
 						remove_directory_tree),

@@ -280,6 +280,7 @@ static void test_large_volume_has_a_stage_of_its_own(void **state)
 	ran = set_up();
 	assert_int_equal(ran.result, STAGE_NEXT);
 	assert_string_equal(ran.last_stage, "apply ownership to a large volume");
+	assert_int_equal(ran.report.unfinished, UNFINISHED_OWNERSHIP); /* before it begins */
 	assert_non_null(strstr(fake_mount.diary, "ownership_finish()"));
 
 	fake_mount_reset();

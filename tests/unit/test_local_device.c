@@ -85,6 +85,14 @@ static void test_device_is_formatted_and_mounted(void **state)
 					      "place_facts(pv1)\n");
 }
 
+/* What mkfs begins a kill may leave half done: the ledger is told before. */
+static void test_format_is_noted(void **state)
+{
+	assert_int_equal(run(local->new_device_mounter).report.unfinished, UNFINISHED_NOTHING);
+	fake_mount.device_is_empty = true;
+	assert_int_equal(run(local->new_device_mounter).report.unfinished, UNFINISHED_FORMAT);
+}
+
 /* case 49, case 53 */
 static void test_options_of_a_device(void **state)
 {
@@ -407,6 +415,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_directories_are_not_staged, setup),
 		cmocka_unit_test_setup(test_device_is_formatted_and_mounted, setup),
+		cmocka_unit_test_setup(test_format_is_noted, setup),
 		cmocka_unit_test_setup(test_options_of_a_device, setup),
 		cmocka_unit_test_setup(test_staged_already, setup),
 		cmocka_unit_test_setup(test_staged_with_another_device, setup),

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define UNCERTAIN VOLUME ":" POD "=1 "
+#define UNCERTAIN VOLUME ":" POD "=1+set-up "
 #define MOUNTED   VOLUME ":" POD "=2 "
 
 static void mount_it(struct agent_world *world)
@@ -111,6 +111,43 @@ static void test_nothing_starts_without_the_ledger(void **state)
 	assert_false(world->agent.own.ledger_failing);
 }
 
+static void test_teardown_is_on_disk_before_it_begins(void **state)
+{
+	struct agent_world *world = *state;
+
+	mount_it(world);
+	want_no_more(world);
+	turn(world);
+	expect_calls(world, "commit submit:unpublish(1) ");
+	expect_ledger(world, VOLUME ":" POD "=2+teardown ");
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+}
+
+/* At once: the stage that it is about begins when this returns. */
+static void test_what_would_be_left_half_done_is_committed(void **state)
+{
+	struct agent_world *world = *state;
+	struct failure failure = { 0 };
+
+	want_data(world);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+	world->calls[0] = '\0';
+	assert_int_equal(
+		agent_note_unfinished(&world->agent, VOLUME, POD, UNFINISHED_OWNERSHIP, &failure),
+		0);
+	expect_calls(world, "commit ");
+	expect_ledger(world, VOLUME ":" POD "=1+ownership ");
+
+	world->commit_error = -ENOSPC;
+	assert_int_equal(
+		agent_note_unfinished(&world->agent, VOLUME, POD, UNFINISHED_FORMAT, &failure),
+		-ENOSPC);
+	assert_int_equal(
+		agent_note_unfinished(&world->agent, "other", "", UNFINISHED_FORMAT, &failure),
+		-ENOENT);
+}
+
 static void test_no_teardown_without_the_ledger(void **state)
 {
 	struct agent_world *world = *state;
@@ -178,7 +215,7 @@ static void test_nothing_is_torn_down_before_all_pods_are_known(void **state)
 	agent_on_retry(&world->agent, VOLUME);
 	turn(world);
 	expect_calls(world, "commit submit:unpublish(1) ");
-	expect_ledger(world, MOUNTED); /* until it is done */
+	expect_ledger(world, VOLUME ":" POD "=2+teardown "); /* until it is done */
 }
 
 static void test_remount_writes_no_intent(void **state)
@@ -273,6 +310,8 @@ int main(void)
 		WITH_AGENT(test_intent_of_a_device_says_where),
 		WITH_AGENT(test_intent_keeps_the_first_name),
 		WITH_AGENT(test_nothing_starts_without_the_ledger),
+		WITH_AGENT(test_teardown_is_on_disk_before_it_begins),
+		WITH_AGENT(test_what_would_be_left_half_done_is_committed),
 		WITH_AGENT(test_no_teardown_without_the_ledger),
 		WITH_AGENT(test_want_of_memory_for_an_operation_comes_again),
 		WITH_AGENT(test_refused_step_writes_no_intent),
