@@ -50,8 +50,8 @@ unsigned long attributes_to_mount_flags(uint64_t attributes)
 }
 
 /* A remount replaces all flags, so those the source has must be named again. */
-static int wanted_flags(const char *path, const struct mount_attributes *wanted,
-			unsigned long *ret_flags)
+int flags_to_remount(const char *path, const struct mount_attributes *wanted,
+		     unsigned long *ret_flags)
 {
 	struct statvfs status;
 	uint64_t attributes = 0;
@@ -125,7 +125,7 @@ static int bind_and_move(int source_fd, int target_fd, const struct mount_attrib
 		return result;
 	if (mount(fd_path(source_fd).text, STAGING_MOUNT, NULL, MS_BIND | recursive, NULL) < 0)
 		return -errno;
-	result = wanted_flags(STAGING_MOUNT, attributes, &flags);
+	result = flags_to_remount(STAGING_MOUNT, attributes, &flags);
 	if (result < 0)
 		return result;
 	if ((attributes->set || attributes->clear) &&

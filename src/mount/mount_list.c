@@ -243,6 +243,7 @@ int mount_list_stat(uint64_t mount_id, struct table_entry **ret)
 	write_options(answer->mnt_attr, options, sizeof(options));
 	fields = (struct mount_entry){
 		.mount_id = mount_id,
+		.parent_id = answer->mnt_parent_id,
 		.device = makedev(answer->sb_dev_major, answer->sb_dev_minor),
 		.root = answer->str + answer->mnt_root,
 		.mount_point = answer->str + answer->mnt_point,
@@ -252,6 +253,22 @@ int mount_list_stat(uint64_t mount_id, struct table_entry **ret)
 	};
 	*ret = table_entry_new(&fields);
 	return *ret ? 0 : -ENOMEM;
+}
+
+int mount_list_attributes(uint64_t mount_id, uint64_t *ret)
+{
+	struct mount_id_request request = {
+		.size = sizeof(request),
+		.mount_id = mount_id,
+		.param = STATMOUNT_MNT_BASIC,
+	};
+	struct statmount_answer answer;
+
+	assert(ret);
+	if (statmount(&request, &answer, sizeof(answer), 0) < 0)
+		return errno == EPERM ? -ENOENT : -errno;
+	*ret = answer.mnt_attr;
+	return 0;
 }
 
 /* ---- as text ---- */
@@ -300,6 +317,7 @@ int mount_list_read(int mountinfo_fd, struct table_entries *ret)
 			continue;
 		fields = (struct mount_entry){
 			.mount_id = parsed.mount_id,
+			.parent_id = parsed.parent_id,
 			.device = parsed.device,
 			.root = parsed.root,
 			.mount_point = parsed.mount_point,

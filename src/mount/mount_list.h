@@ -41,6 +41,9 @@ int mount_list_ids(uint64_t after, uint64_t **ret_ids, size_t *ret_count);
 /* One mount as it is now; -ENOENT it is gone (or not below our root directory). */
 int mount_list_stat(uint64_t mount_id, struct table_entry **ret);
 
+/* Its MOUNT_ATTR_* alone, a microsecond; -ENOENT it is gone. */
+int mount_list_attributes(uint64_t mount_id, uint64_t *ret);
+
 /* All mounts from an open mountinfo, in its order. */
 int mount_list_read(int mountinfo_fd, struct table_entries *ret);
 

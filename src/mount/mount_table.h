@@ -39,7 +39,7 @@ int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr);
 bool is_corrupted_mount_error(int error);
 
 struct mount_entry {
-	uint64_t mount_id;
+	uint64_t mount_id, parent_id;
 	dev_t device;                        /* major:minor of the superblock */
 	const char *root;                    /* within the file system */
 	const char *mount_point;             /* absolute */
