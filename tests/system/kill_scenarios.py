@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What podvold does while it is killed: one class for each thing it does that changes the world.
+
+A scenario fills a node (fill), brings it to where its work begins with no daemon running (prepare), asks
+podvold for things where that is needed (begin), knows when all is done (done), and asks again what the
+kill may have taken away (recover). verify() looks at what users would look at.
+"""
+import os
+import subprocess
+
+import killing
+import node
+from killing import ask, states
+from node import claim, claimed, equal, eventually, pod, volume
+
+GROUP = 54321
+FILES = {f"{d}/{f}": f"{d} {f}" for d in "abc" for f in range(6)}
+templates = {}
+
+
+def disk(n, name, formatted):
+    """A loop device of its own, from an image that is made once."""
+    image = os.path.join(n.top, name)
+    key = "formatted" if formatted else "blank"
+    if key not in templates:
+        templates[key] = os.path.join(node.TEMPORARY, f"podvol-image.{os.getpid()}.{key}")
+        subprocess.run(["truncate", "-s", "16M", templates[key]], check=True)
+        if formatted:
+            subprocess.run(["mkfs.ext4", "-q", templates[key]], check=True)
+    subprocess.run(["cp", "--sparse=always", templates[key], image], check=True)
+    done = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise node.Skip(f"no loop devices here: {done.stderr.strip()}")
+    n.loops = [*getattr(n, "loops", []), done.stdout.strip()]
+    return n.loops[-1]
+
+
+def forget_templates():
+    for path in templates.values():
+        os.unlink(path)
+    templates.clear()
+
+
+def block_pod(name, claim_name):
+    raw = pod(name, {})
+    raw["spec"]["containers"][0] = {"name": "main", "image": "none",
+                                    "volumeDevices": [{"name": "raw", "devicePath": "/dev/x"}]}
+    raw["spec"]["volumes"] = [{"name": "raw", **claimed(claim_name)}]
+    return raw
+
+
+class Scenario:
+    """Pods on all kinds of volumes are mounted."""
+    name = "set-up"
+    arguments = ()
+    formatted = True
+    wanted = {("web", "data"): "mounted", ("web", "room"): "mounted", ("web", "fast"): "mounted",
+              ("web", "host"): "mounted", ("backup", "data"): "mounted", ("db", "disk"): "mounted",
+              ("lift", "raw"): "mounted"}
+
+    def fill(self, n):
+        raw = claim("raw")
+        raw["spec"]["volumeMode"] = "Block"
+        n.source("host")
+        n.write("volumes.json", volume("data", n.source("data")), claim("data"),
+                volume("disk", disk(n, "disk", self.formatted)), claim("disk"),
+                volume("raw", disk(n, "raw", True), volumeMode="Block"), raw)
+
+    def write_pods(self, n):
+        n.write("web.json", pod("web", {
+            "data": claimed("data"), "room": {"emptyDir": {}}, "fast": {"emptyDir": {"medium": "Memory"}},
+            "host": {"hostPath": {"path": os.path.join(n.data, "host"), "type": "DirectoryOrCreate"}}}))
+        n.write("backup.json", pod("backup", {"data": claimed("data", read_only=True)}))
+        n.write("db.json", pod("db", {"disk": claimed("disk")}))
+        n.write("lift.json", block_pod("lift", "raw"))
+
+    def remove_pods(self, n):
+        for name in os.listdir(n.manifests):
+            if name != "volumes.json" and not name.startswith("."):
+                n.remove(name)
+
+    def mount_pods(self, n):
+        self.write_pods(n)
+        n.start()
+        eventually(lambda: states(n) == self.wanted, what=lambda: f"{self.wanted}, now {states(n)}")
+
+    def prepare(self, n):
+        self.write_pods(n)
+
+    def begin(self, n):
+        pass
+
+    def done(self, n):
+        return states(n) == self.wanted
+
+    def after(self, n):
+        """After the kill, before the next start."""
+
+    def recover(self, n):
+        pass
+
+    def is_recovered(self, n):
+        return self.done(n)
+
+    def verify(self, n):
+        with open(os.path.join(n.data, "data/file"), encoding="utf-8") as file:
+            equal(file.read(), "content", "the data of a local volume")
+
+    def remove_all(self, n):
+        self.remove_pods(n)
+
+    def release(self, n):
+        pass
+
+    def clean(self, n):
+        if n.process and n.process.poll() is None:
+            n.kill()
+        for point in sorted(node.mountinfo(n.top), key=len, reverse=True):
+            subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
+        for path in [*killing.loop_devices(n) - set(n.loops), *n.loops]:
+            subprocess.run(["losetup", "-d", path], check=True)
+
+
+class Format(Scenario):
+    """A blank device gets a file system, and is mounted."""
+    name = "format"
+    formatted = False
+    wanted = {("db", "disk"): "mounted"}
+
+    def write_pods(self, n):
+        n.write("db.json", pod("db", {"disk": claimed("disk")}))
+
+
+class Teardown(Scenario):
+    """Pods on all kinds of volumes go."""
+    name = "teardown"
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+        self.remove_pods(n)
+
+    def done(self, n):
+        return states(n) == {} and n.pod_directories() == [killing.STRANGER]
+
+
+class Restart(Scenario):
+    """A start that finds everything as it should be."""
+    name = "restart"
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+        n.ids = n.mount_ids()
+
+    def verify(self, n):
+        super().verify(n)
+        equal(n.mount_ids(), n.ids, "mounts before and after the restart")
+
+
+class Change(Scenario):
+    """A manifest changes: the old pod's volumes go, the new one's come."""
+    name = "change"
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+        n.write("web.json", pod("web", {"data": claimed("data"), "other": {"emptyDir": {"medium": "Memory"}}}))
+        n.write("db.json", pod("db", {"disk": claimed("disk"), "room": {"emptyDir": {}}}))
+
+    def done(self, n):
+        return states(n) == {("web", "data"): "mounted", ("web", "other"): "mounted", ("backup", "data"): "mounted",
+                             ("db", "disk"): "mounted", ("db", "room"): "mounted", ("lift", "raw"): "mounted"} and \
+            len(n.pod_directories()) == 5
+
+
+class Subpaths(Scenario):
+    """A container asks for its mounts, and gets its sub-paths bound."""
+    name = "sub-paths"
+    wanted = {("web", "data"): "mounted", ("web", "room"): "mounted"}
+
+    def write_pods(self, n):
+        web = pod("web", {"data": claimed("data"), "room": {"emptyDir": {}}})
+        web["spec"]["containers"][0]["volumeMounts"] = [
+            {"name": "data", "mountPath": "/a", "subPath": "deep/inside"},
+            {"name": "data", "mountPath": "/f", "subPath": "file", "readOnly": True},
+            {"name": "room", "mountPath": "/b", "subPath": "x"}]
+        n.write("web.json", web)
+
+    def fill(self, n):
+        super().fill(n)
+        os.makedirs(os.path.join(n.data, "data/deep/inside"))
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+
+    def ask(self, n):
+        n.bound = reach(n, "POST", "/podvol/v1/pods/default/web/mounts?format=json&timeout=10s")[0] == 200
+
+    def begin(self, n):
+        self.ask(n)
+
+    def recover(self, n):
+        self.ask(n)
+
+    def done(self, n):
+        return n.bound and states(n) == self.wanted
+
+
+class Holds(Scenario):
+    """A container comes, is held, its pod goes, and it goes last."""
+    name = "holds"
+    wanted = {("web", "data"): "mounted", ("web", "fast"): "mounted"}
+
+    def write_pods(self, n):
+        n.write("web.json", pod("web", {"data": claimed("data"), "fast": {"emptyDir": {"medium": "Memory"}}}))
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+        n.container = subprocess.Popen(["/bin/sleep", "600"])
+        n.held = n.gone = False
+
+    def begin(self, n):
+        if n.gone:
+            return
+        if not n.held:
+            n.held = reach(n, "POST", "/podvol/v1/pods/default/web/holds",
+                           {"container": "main", "pid": n.container.pid})[0] == 201
+        if "web.json" in os.listdir(n.manifests):
+            n.remove("web.json")
+        if n.held:  # nothing goes while the container lives, with or without podvold
+            eventually(lambda: n.process.poll() is not None or went(n), what="the pod's end")
+            equal(len(n.mounts()) - 1, 2, "mounts of a pod that is held")
+            self.let_go(n)
+
+    def let_go(self, n):
+        if not n.gone:
+            n.container.kill()
+            n.container.wait()
+        n.gone = True
+
+    def recover(self, n):
+        if n.held and not n.gone:
+            eventually(lambda: went(n), what="the pod's end")
+            equal(len(n.mounts()) - 1, 2, "mounts of a pod that was held before the kill")
+        self.let_go(n)
+
+    def done(self, n):
+        return n.gone and states(n) == {} and n.pod_directories() == [killing.STRANGER]
+
+    def clean(self, n):
+        self.let_go(n)
+        super().clean(n)
+
+
+class Ownership(Scenario):
+    """A tree of files gets the pod's group."""
+    name = "ownership"
+    wanted = {("web", "data"): "mounted"}
+
+    def fill(self, n):
+        super().fill(n)
+        for name, content in FILES.items():
+            path = os.path.join(n.data, "data", name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+
+    def write_pods(self, n):
+        n.write("web.json", pod("web", {"data": claimed("data")}, securityContext={"fsGroup": GROUP}))
+
+    def verify(self, n):
+        super().verify(n)
+        for name in ("", *FILES):
+            facts = os.stat(os.path.join(n.data, "data", name))
+            equal(facts.st_gid, GROUP, f"group of '{name}'")
+            equal(facts.st_mode & 0o060, 0o060, f"mode of '{name}'")
+
+
+class Writes(Scenario):
+    """Clients write objects; what was answered is there, and is mounted."""
+    name = "API writes"
+    pods = tuple(f"api-{number}" for number in range(4))
+    wanted = {(name, "fast"): "mounted" for name in pods}
+
+    def prepare(self, n):
+        n.answered = []
+
+    def write(self, n):
+        for name in self.pods:
+            if name not in n.answered and reach(n, "POST", "/api/v1/namespaces/default/pods",
+                                                pod(name, {"fast": {"emptyDir": {"medium": "Memory"}}}))[0] in (201, 409):
+                n.answered.append(name)
+
+    def begin(self, n):
+        self.write(n)
+
+    def recover(self, n):
+        for name in n.answered:
+            equal(ask(n, "GET", f"/api/v1/namespaces/default/pods/{name}")[0], 200, f"{name}, which was answered")
+        self.write(n)
+
+    def release(self, n):
+        for name in self.pods:
+            ask(n, "DELETE", f"/api/v1/namespaces/default/pods/{name}")
+
+
+class Drain(Scenario):
+    """podvold --drain, by itself; the next start mounts again."""
+    name = "drain"
+    arguments = ("--drain",)
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+
+    def done(self, n):
+        return False
+
+    def after(self, n):
+        done = n.drain()
+        equal(done.returncode, 0, done.stderr)
+        equal(n.pod_directories(), [killing.STRANGER], "what a drain leaves")
+
+    def is_recovered(self, n):
+        return states(n) == self.wanted
+
+
+def went(n):
+    return ask(n, "GET", "/api/v1/namespaces/default/pods/web")[0] == 404
+
+
+def reach(n, method, path, body=None):
+    """As ask(), when the daemon is there, or has gone."""
+    def answer():
+        got = ask(n, method, path, body)
+        return got if got[0] or n.process.poll() is not None else None
+    return eventually(answer, what=f"an answer to {method} {path}")
+
+
+ALL = (Scenario, Format, Teardown, Restart, Change, Subpaths, Holds, Ownership, Writes, Drain)
