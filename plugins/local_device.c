@@ -159,11 +159,19 @@ static int look_for_content(void *data, struct stage_report *report)
 static int mount_device(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
+	const struct format_request request = {
+		.device_path = mounter->device,
+		.type = mounter->source.fs_type,
+		.options = mounter->source.options,
+		.target_fd = mounter->staging_fd,
+		.tools = { .limit_usec = mounter->host->tool_limit_usec,
+			   .cancelled = report->cancelled,
+			   .pid = report->tool_pid },
+	};
 	enum format_error kind = FORMAT_OK;
 	int r;
 
-	r = format_and_mount(mounter->device, mounter->staging_fd, mounter->source.fs_type,
-			     mounter->source.options, &kind, &report->failure);
+	r = format_and_mount(&request, &kind, &report->failure);
 	if (r == 0) {
 		note_staged_mount(mounter, report);
 		return STAGE_NEXT;

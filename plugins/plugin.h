@@ -29,6 +29,7 @@ struct plugin_host {
 	const char *node_name;
 	int64_t allocatable_memory_bytes; /* 0 unknown */
 	struct mount_table *mount_table;
+	uint64_t tool_limit_usec;   /* for a mkfs or fsck; 0 without end */
 	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
 };
 
@@ -102,6 +103,7 @@ struct stage_report {
 			  before it */
 	/* What a long walk counts, for who looks meanwhile. */
 	struct ownership_progress *progress;
+	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */
 	const atomic_bool
 		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
 };

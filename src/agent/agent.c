@@ -59,6 +59,7 @@ static int open_root(struct agent *agent, struct failure *reterr)
 		.root_fd = agent->root.fd,
 		.node_name = agent->config->node_name,
 		.allocatable_memory_bytes = memory_bytes(),
+		.tool_limit_usec = (uint64_t) agent->config->tool_seconds * USEC_PER_SEC,
 		.mount_table = agent->mount_table,
 	};
 	if (agent->config->idmapped_fs_group)

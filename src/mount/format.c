@@ -31,6 +31,7 @@ struct device {
 	int fd;                            /* O_RDONLY: pins the device, not exclusive */
 	char path[PATH_MAX];               /* its node: "/dev/sdb1" */
 	char content[PROBE_CONTENT_BYTES]; /* what is on it, as device_probe() says */
+	struct tool_terms tools;           /* for checks and mkfs */
 };
 
 /* /sys/dev/block/8:17/uevent says DEVNAME=sdb1; the node must have the number. */
@@ -135,10 +136,19 @@ static int make_sure_unused(struct device *device, struct failure *reterr)
 	return result;
 }
 
+/* Its time is over. */
+static int tool_ended(const struct device *device, const char *program, const char *hint,
+		      struct failure *reterr)
+{
+	return failed_plain(reterr, -ETIMEDOUT, "%s %s was ended after %.0f s (tool-seconds)%s",
+			    program, device->path, (double) device->tools.limit_usec / 1e6, hint);
+}
+
 static int make_filesystem(struct device *device, const char *type, struct failure *reterr)
 {
 	char program[64], output[TOOL_OUTPUT_BYTES];
 	const char *argv[5] = { program };
+	struct tool_terms terms = device->tools;
 	size_t count = 1;
 	int result = make_sure_unused(device, reterr);
 
@@ -155,7 +165,12 @@ static int make_filesystem(struct device *device, const char *type, struct failu
 
 	log_message(LOG_NOTICE, "'%s' is empty: making a file system of type %s", device->path,
 		    type);
-	result = tool_run(argv, output);
+	terms.cancelled = NULL; /* half a file system is worse than one that nobody wants */
+	result = tool_run(argv, &terms, output);
+	if (result == -ETIMEDOUT)
+		return tool_ended(device, program,
+				  ": the device may hold half a file system, clear it with wipefs",
+				  reterr);
 	if (result == -ENOENT)
 		return failed_plain(reterr, result, "cannot format '%s': no %s here", device->path,
 				    program);
@@ -171,9 +186,18 @@ static int make_filesystem(struct device *device, const char *type, struct failu
 static int check_filesystem(const struct device *device, struct failure *reterr)
 {
 	const char *const argv[] = { "fsck", "-a", device->path, NULL };
+	struct tool_terms terms = device->tools;
 	char output[TOOL_OUTPUT_BYTES];
-	int status = tool_run(argv, output);
+	int status;
 
+	if (strncmp(device->content, "ext", 3) != 0)
+		terms.cancelled = NULL; /* who knows where others stop */
+	status = tool_run(argv, &terms, output);
+	if (status == -ETIMEDOUT)
+		return tool_ended(device, "fsck", ": the volume is not mounted unchecked", reterr);
+	if (status == -ECANCELED)
+		return failed_plain(reterr, status, "fsck %s was ended: nobody wants it any more",
+				    device->path);
 	if (status < 0) {
 		log_message(LOG_WARNING, "cannot check '%s', mounting it unchecked: %s",
 			    device->path, strerror(-status));
@@ -242,9 +266,8 @@ static int prepare(struct device *device, const char *type, bool read_only,
 	/* fsck would take a partition table for a damaged file system. */
 	if (read_only || strcmp(device->content, PROBE_PARTITIONS) == 0)
 		return 0;
-	if (check_filesystem(device, reterr) < 0)
-		return format_failed(FORMAT_HAS_FILESYSTEM_ERRORS, -EUCLEAN, ret_error);
-	return 0;
+	result = check_filesystem(device, reterr);
+	return result < 0 ? format_failed(FORMAT_HAS_FILESYSTEM_ERRORS, result, ret_error) : 0;
 }
 
 int format_is_due(const char *device_path, struct failure *reterr)
@@ -259,30 +282,29 @@ int format_is_due(const char *device_path, struct failure *reterr)
 	return result < 0 ? result : result == 0;
 }
 
-int format_and_mount(const char *device_path, int target_fd, const char *type, const char *options,
-		     enum format_error *ret_error, struct failure *reterr)
+int format_and_mount(const struct format_request *request, enum format_error *ret_error,
+		     struct failure *reterr)
 {
 	cleanup(device_done) struct device device = { .fd = -EBADF };
+	const char *options = request->options ?: "";
+	const char *type = *request->type ? request->type : FORMAT_DEFAULT_TYPE;
 	enum format_error ignored;
 	int result;
 
-	assert(device_path && target_fd >= 0 && type);
+	assert(request->device_path && request->target_fd >= 0);
 	if (!ret_error)
 		ret_error = &ignored;
-	if (!options)
-		options = "";
-	if (*type == '\0')
-		type = FORMAT_DEFAULT_TYPE;
 	if (!is_plain_type(type)) {
 		result = failed_plain(reterr, -EINVAL, "'%s' is not a file system type", type);
 		return format_failed(FORMAT_FAILED, result, ret_error);
 	}
 
-	result = device_open(device_path, &device, reterr);
+	device.tools = request->tools;
+	result = device_open(request->device_path, &device, reterr);
 	if (result < 0)
 		return format_failed(FORMAT_GET_DISK_FORMAT_FAILED, result, ret_error);
 	result = prepare(&device, type, has_word(options, "ro"), ret_error, reterr);
 	if (result < 0)
 		return result;
-	return mount_device(&device, target_fd, type, options, ret_error, reterr);
+	return mount_device(&device, request->target_fd, type, options, ret_error, reterr);
 }

@@ -268,6 +268,7 @@ bool attempt_start(struct attempt *attempt)
 	attempt->counts[1] = attempt->list.count;
 	attempt->report.cancelled = &attempt->cancelled;
 	attempt->report.progress = &attempt->progress;
+	attempt->report.tool_pid = &attempt->tool_pid;
 	if (attempt->counts[0] + attempt->counts[1] > 0)
 		return !go_on(attempt);
 	set_over(attempt, 0);

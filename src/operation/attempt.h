@@ -41,6 +41,7 @@ struct attempt {
 	bool is_over;
 	int result;                         /* once over: 0 or negative errno */
 	struct ownership_progress progress; /* atomic */
+	atomic_int tool_pid;                /* of a mkfs or fsck that runs; else 0 */
 	struct stage_report report;
 	/* A stage set report.unfinished: on the loop, before the next one begins, which it does
 	 * only when this returns 0. NULL: nobody keeps such notes. */

@@ -6,6 +6,7 @@
 #include "loop_image.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "mount/device_probe.h"
 #include "mount/mount.h"
 #include "mount/tool.h"
@@ -19,15 +20,20 @@
 /* What was run, and what it is made to answer; without an answer it really runs. */
 static struct {
 	char commands[4][128];
+	bool may_cancel[4]; /* was it told whom to ask */
 	size_t count;
+	uint64_t limit_usec;
 	bool answered;
 	int fsck_status, mkfs_status;
 } tools;
 
-int __real_tool_run(const char *const *argv, char ret_output[TOOL_OUTPUT_BYTES]);
-int __wrap_tool_run(const char *const *argv, char ret_output[TOOL_OUTPUT_BYTES]);
+int __real_tool_run(const char *const *argv, const struct tool_terms *terms,
+		    char ret_output[TOOL_OUTPUT_BYTES]);
+int __wrap_tool_run(const char *const *argv, const struct tool_terms *terms,
+		    char ret_output[TOOL_OUTPUT_BYTES]);
 
-int __wrap_tool_run(const char *const *argv, char ret_output[TOOL_OUTPUT_BYTES])
+int __wrap_tool_run(const char *const *argv, const struct tool_terms *terms,
+		    char ret_output[TOOL_OUTPUT_BYTES])
 {
 	char *command = tools.commands[tools.count];
 
@@ -35,9 +41,10 @@ int __wrap_tool_run(const char *const *argv, char ret_output[TOOL_OUTPUT_BYTES])
 	for (size_t i = 0, used = 0; argv[i]; i++)
 		used += (size_t) snprintf(command + used, sizeof(tools.commands[0]) - used, "%s%s",
 					  i > 0 ? " " : "", argv[i]);
-	tools.count++;
+	tools.may_cancel[tools.count++] = terms->cancelled;
+	tools.limit_usec = terms->limit_usec;
 	if (!tools.answered)
-		return __real_tool_run(argv, ret_output);
+		return __real_tool_run(argv, terms, ret_output);
 	snprintf(ret_output, TOOL_OUTPUT_BYTES, "said so");
 	return strcmp(argv[0], "fsck") == 0 ? tools.fsck_status : tools.mkfs_status;
 }
@@ -66,15 +73,21 @@ struct outcome {
 
 static struct outcome format(const struct loop_image *image, const char *type, const char *options)
 {
+	static const atomic_bool cancelled = false;
 	struct outcome outcome = { .error = (enum format_error) 99 };
+	struct format_request request = { .device_path = image->path,
+					  .type = type,
+					  .options = options,
+					  .tools = { .limit_usec = 600 * USEC_PER_SEC,
+						     .cancelled = &cancelled } };
 	cleanup_close int target_fd = -EBADF;
 
 	if (access(sandbox_path("target"), F_OK) < 0)
 		sandbox_mkdir("target", 0750);
 	target_fd = open(sandbox_path("target"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_return_code(target_fd, errno);
-	outcome.result = format_and_mount(image->path, target_fd, type, options, &outcome.error,
-					  &outcome.failure);
+	request.target_fd = target_fd;
+	outcome.result = format_and_mount(&request, &outcome.error, &outcome.failure);
 	return outcome;
 }
 
@@ -459,6 +472,58 @@ static void test_case_111_read_only_is_not_checked(void **state)
 
 #define FORMAT_TEST(function) cmocka_unit_test_setup_teardown(function, setup, loop_image_teardown)
 
+/* Half a file system may show a signature and would never be formatted again; e2fsck stops where
+ * nothing is half written, and of others nobody knows. */
+static void test_only_checks_of_ext_end_early(void **state)
+{
+	struct loop_image image = loop_image_new("image", 16), other = loop_image_new("other", 320);
+	struct outcome outcome;
+
+	(void) state;
+	for (size_t i = 0; i < 2; i++) {
+		outcome = format(&image, "ext4", "");
+		assert_mounted(&outcome);
+		assert_int_equal(tools.may_cancel[i], i == 1); /* mkfs, then fsck */
+		assert_int_equal(tools.limit_usec, 600 * USEC_PER_SEC);
+		unmount_target();
+	}
+	for (size_t i = 2; i < 4; i++) {
+		outcome = format(&other, "xfs", "");
+		assert_mounted(&outcome);
+		assert_false(tools.may_cancel[i]);
+		unmount_target();
+	}
+	loop_image_done(&other);
+	loop_image_done(&image);
+}
+
+/* What was ended is neither mounted nor taken for a file system with errors. */
+static void test_tools_that_were_ended(void **state)
+{
+	static const int results[] = { -ETIMEDOUT, -ECANCELED };
+	struct loop_image image = loop_image_new("empty", 16);
+	struct outcome outcome;
+
+	(void) state;
+	tools.answered = true;
+	tools.mkfs_status = -ETIMEDOUT;
+	outcome = format(&image, "ext4", "");
+	assert_refused(&outcome, FORMAT_FAILED);
+	assert_int_equal(outcome.result, -ETIMEDOUT);
+	assert_non_null(strstr(outcome.failure.text, "was ended after 600 s (tool-seconds)"));
+	assert_non_null(strstr(outcome.failure.text, "wipefs"));
+	loop_image_done(&image);
+
+	image = image_with("/usr/sbin/mkfs.ext4", 16);
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
+		tools.fsck_status = results[i];
+		outcome = format(&image, "ext4", "");
+		assert_refused(&outcome, FORMAT_HAS_FILESYSTEM_ERRORS);
+		assert_int_equal(outcome.result, results[i]);
+	}
+	loop_image_done(&image);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -482,6 +547,8 @@ int main(void)
 		FORMAT_TEST(test_answers_of_fsck_that_go_on),
 		FORMAT_TEST(test_case_109_errors_that_fsck_leaves),
 		FORMAT_TEST(test_case_111_read_only_is_not_checked),
+		FORMAT_TEST(test_only_checks_of_ext_end_early),
+		FORMAT_TEST(test_tools_that_were_ended),
 	};
 
 	return sandbox_run("format", tests, ARRAY_SIZE(tests));

@@ -15,7 +15,9 @@
 #include <cmocka.h>
 
 struct fake_mount fake_mount;
-const struct plugin_host fake_host = { .root_dir = "/r", .root_fd = 0, .node_name = "node" };
+const struct plugin_host fake_host = {
+	.root_dir = "/r", .root_fd = 0, .node_name = "node", .tool_limit_usec = 7
+};
 
 static int source_fd = -EBADF, target_fd = -EBADF;
 
@@ -268,16 +270,15 @@ int __wrap_format_is_due(const char *device_path, struct failure *reterr)
 	return fake_mount.device_is_empty;
 }
 
-int __wrap_format_and_mount(const char *device_path, int to_fd, const char *type,
-			    const char *options, enum format_error *ret_error,
+int __wrap_format_and_mount(const struct format_request *request, enum format_error *ret_error,
 			    struct failure *reterr);
-int __wrap_format_and_mount(const char *device_path, int to_fd, const char *type,
-			    const char *options, enum format_error *ret_error,
+int __wrap_format_and_mount(const struct format_request *request, enum format_error *ret_error,
 			    struct failure *reterr)
 {
-	assert_true(device_path[0] == '/' && to_fd >= 0);
+	assert_true(request->device_path[0] == '/' && request->target_fd >= 0);
+	fake_mount.tools = request->tools;
 	*ret_error = fake_mount.format_error;
-	return note(reterr, "format_and_mount", "%s, %s", type, options);
+	return note(reterr, "format_and_mount", "%s, %s", request->type, request->options);
 }
 
 int __wrap_loop_device_attach(int fd, const char *path, char **ret_path, struct failure *reterr);

@@ -27,6 +27,7 @@ struct fake_mount {
 	bool ready_exists;          /* open_beneath() finds paths that end in "/ready" */
 	const char *references[FAKE_REFERENCES_MAX + 1]; /* mount points; NULL ends */
 	enum format_error format_error;
+	struct tool_terms tools;  /* of the last format_and_mount() */
 	uint64_t bound_id;        /* what bind_at_with_id() answers; 0 it cannot tell */
 	bool device_is_empty;     /* format_is_due() */
 	const char *entry_source; /* of the staging directory in the mount table */

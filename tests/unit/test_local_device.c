@@ -83,6 +83,7 @@ static void test_device_is_formatted_and_mounted(void **state)
 					      "fd_facts(target)\n"
 					      "format_and_mount(, )\n"
 					      "place_facts(pv1)\n");
+	assert_int_equal(fake_mount.tools.limit_usec, fake_host.tool_limit_usec);
 }
 
 /* What mkfs begins a kill may leave half done: the ledger is told before. */
