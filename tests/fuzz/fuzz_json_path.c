@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *out;
 	int r;
 
-	if (!json++ || json - template > TEMPLATE_BYTES_MAX)
+	if (!json || json++ - template > TEMPLATE_BYTES_MAX)
 		return 0;
 	size -= (size_t) (json - template);
 	if (size > JSON_BYTES_MAX || json_parse(json, size, &limits, &tree, NULL) < 0)
