@@ -8,10 +8,9 @@
 
 #include "base/failure.h"
 #include "plugins/plugin.h"
+#include "plugins/scratch.h"
 
 #include <stdint.h>
-
-enum empty_dir_medium { MEDIUM_DEFAULT, MEDIUM_MEMORY, MEDIUM_HUGE_PAGES };
 
 /* "", "Memory", "HugePages", "HugePages-<size>". Return: 0; -EINVAL unknown. */
 int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struct failure *reterr);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scratch - the directory or memory behind emptyDirs and volumes of files; see scratch.h
+ */
+#include "plugins/scratch.h"
+
+#include "base/cleanup.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+enum { STACKED_MOUNTS_MAX = 16 }; /* how many mounts on one directory are taken away */
+
+void scratch_done(struct scratch *scratch)
+{
+	free(scratch->path);
+	free(scratch->ready_path);
+	(void) close_keep_errno(scratch->fd);
+	place_done(&scratch->place);
+	*scratch = SCRATCH_EMPTY;
+}
+
+/* The ready file lies outside the volume, where no container can remove it. */
+int scratch_init(struct scratch *scratch, const struct plugin_host *host,
+		 const struct scratch_name *name, struct failure *reterr)
+{
+	cleanup_free char *ready_name = NULL, *ready_directory = NULL;
+	int r;
+
+	assert(scratch && host && name);
+	scratch->host = host;
+	if (asprintf(&ready_name, "%s%s", name->ready_prefix, name->volume_name) < 0) {
+		ready_name = NULL;
+		return failed(reterr, -ENOMEM, "cannot name volume '%s'", name->volume_name);
+	}
+	r = layout_pod_path(name->pod_uid, "volumes", name->plugin_name, name->volume_name,
+			    &scratch->path, reterr);
+	if (r == 0)
+		r = layout_pod_path(name->pod_uid, "plugins", EMPTY_DIR_PLUGIN_NAME, ready_name,
+				    &ready_directory, reterr);
+	if (r == 0)
+		r = layout_child(ready_directory, "ready", &scratch->ready_path, reterr);
+	return r;
+}
+
+/* Linux before 6.4 and user namespaces do not know "noswap"; see mount_medium(). */
+void scratch_use_memory(struct scratch *scratch, int64_t bytes)
+{
+	scratch->medium = MEDIUM_MEMORY;
+	if (bytes > 0)
+		(void) snprintf(scratch->options, sizeof(scratch->options), "size=%lld,noswap",
+				(long long) bytes);
+	else
+		(void) snprintf(scratch->options, sizeof(scratch->options), "noswap");
+}
+
+/* ---- set-up ---- */
+
+/* The ready file and its directory; a stranger's file in there keeps the directory. */
+static int remove_ready(const struct plugin_host *host, const char *ready_path,
+			struct failure *reterr)
+{
+	cleanup(place_done) struct place ready = PLACE_EMPTY;
+	int r = place_open(host->root_fd, host->root_dir, ready_path, &ready, reterr);
+
+	if (r == 0)
+		r = remove_file(&ready, reterr);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	remove_empty_parents(host->root_fd, ready_path, 1);
+	return 0;
+}
+
+/* Return: 1 ready, 0 not. */
+static int look_for_ready(const struct scratch *scratch, struct failure *reterr)
+{
+	cleanup_close int fd = open_beneath(scratch->host->root_fd, scratch->ready_path, O_PATH,
+					    PATH_NO_SYMLINKS, reterr);
+
+	if (fd >= 0)
+		return 1;
+	return fd == -ENOENT ? 0 : fd;
+}
+
+/* A ready volume is done with; one that lost its mount begins anew. */
+int scratch_look(struct scratch *scratch, struct stage_report *report)
+{
+	const struct plugin_host *host = scratch->host;
+	struct mount_facts facts = { 0 };
+	bool exists;
+	int ready, r;
+
+	assert(scratch && report);
+
+	r = place_make(host->root_fd, host->root_dir, scratch->path, 0750, &scratch->place,
+		       &report->failure);
+	if (r < 0)
+		return r;
+	r = place_facts(&scratch->place, &facts, &report->failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	exists = r == 0;
+	scratch->mounted = exists && facts.is_mount_root;
+	if (scratch->mounted)
+		report->mount_id = facts.mount_id;
+
+	ready = look_for_ready(scratch, &report->failure);
+	if (ready <= 0)
+		return ready;
+	if (scratch->medium == MEDIUM_DEFAULT ? exists : scratch->mounted)
+		return scratch->medium == MEDIUM_HUGE_PAGES ? STAGE_NEXT : STAGE_LIST_DONE;
+	/* Somebody deleted the directory, or its mount went: begin anew, and say so by no file. */
+	return remove_ready(host, scratch->ready_path, &report->failure);
+}
+
+/* What is mounted on the directory already: right, or somebody else's? */
+static int check_mounted(const struct scratch *scratch, struct failure *reterr)
+{
+	struct statfs fs;
+
+	if (fstatfs(scratch->fd, &fs) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", scratch->place.path);
+	if (scratch->medium == MEDIUM_MEMORY && fs.f_type == TMPFS_MAGIC)
+		return 0;
+	if (scratch->medium != MEDIUM_HUGE_PAGES || fs.f_type != HUGETLBFS_MAGIC)
+		return failed_plain(reterr, -EBUSY, "another file system is mounted at '%s'",
+				    scratch->place.path);
+	if (fs.f_bsize != scratch->page_bytes)
+		return failed_plain(reterr, -EBUSY,
+				    "'%s' is mounted already with another page size: %ld bytes",
+				    scratch->place.path, (long) fs.f_bsize);
+	return 0;
+}
+
+static int mount_medium(struct scratch *scratch, struct failure *reterr)
+{
+	const char *path = scratch->place.path;
+	char *noswap;
+	int r;
+
+	if (scratch->medium == MEDIUM_HUGE_PAGES) {
+		r = mount_filesystem("hugetlbfs", "nodev", scratch->options, scratch->fd, reterr);
+		return r < 0 ? failure_prefix(reterr, "cannot mount huge pages at '%s'", path) : 0;
+	}
+
+	/* Linux before 6.4 and user namespaces do not know "noswap"; the volume may then be swapped
+	 * out, as it always could there. */
+	r = mount_filesystem("tmpfs", "tmpfs", scratch->options, scratch->fd, reterr);
+	noswap = strstr(scratch->options, "noswap");
+	if (r == -EINVAL && noswap) {
+		*(noswap > scratch->options ? noswap - 1 : noswap) = '\0';
+		r = mount_filesystem("tmpfs", "tmpfs", scratch->options, scratch->fd, reterr);
+	}
+	return r < 0 ? failure_prefix(reterr, "cannot mount a tmpfs at '%s'", path) : 0;
+}
+
+/* 0777, whatever the umask: every container of the pod writes here, as any user. */
+int scratch_make(struct scratch *scratch, struct stage_report *report)
+{
+	struct failure *reterr = &report->failure;
+	int r;
+
+	scratch->fd = make_directory(&scratch->place, 0777, NULL, reterr);
+	if (scratch->fd < 0)
+		return scratch->fd;
+	if (scratch->mounted) {
+		report->error_class = ERROR_UNCERTAIN; /* there is a mount, whoever made it */
+		return check_mounted(scratch, reterr);
+	}
+	r = change_mode(scratch->fd, 0777, reterr);
+	if (r < 0 || scratch->medium == MEDIUM_DEFAULT)
+		return r;
+	return mount_medium(scratch, reterr);
+}
+
+/* Which mount it is now; not knowing it only means that nobody watches it. */
+static void note_mount_id(const struct scratch *scratch, struct stage_report *report)
+{
+	struct mount_facts facts;
+
+	if (scratch->medium != MEDIUM_DEFAULT && !scratch->mounted &&
+	    place_facts(&scratch->place, &facts, NULL) == 0 && facts.is_mount_root)
+		report->mount_id = facts.mount_id;
+}
+
+/* Last of all: a set-up that broke off before is repeated as a whole. */
+int scratch_mark_ready(struct scratch *scratch, struct stage_report *report)
+{
+	const struct plugin_host *host = scratch->host;
+	cleanup(place_done) struct place ready = PLACE_EMPTY;
+	cleanup_close int fd = -EBADF;
+	int r;
+
+	r = place_make(host->root_fd, host->root_dir, scratch->ready_path, 0750, &ready,
+		       &report->failure);
+	if (r < 0)
+		return r;
+	fd = make_file(&ready, 0644, NULL, &report->failure);
+	note_mount_id(scratch, report);
+	return fd < 0 ? fd : STAGE_NEXT;
+}
+
+/* ---- teardown ---- */
+
+/* Only what an emptyDir mounts is ours to take away. */
+static int check_medium(const struct place *place, struct failure *reterr)
+{
+	cleanup_close int fd = open_beneath(place->parent_fd, place->name, O_PATH | O_DIRECTORY,
+					    PATH_NO_SYMLINKS_ANY_MOUNT, reterr);
+	struct statfs fs;
+
+	if (fd < 0)
+		return fd;
+	if (fstatfs(fd, &fs) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+	if (fs.f_type != TMPFS_MAGIC && fs.f_type != HUGETLBFS_MAGIC)
+		return failed_plain(reterr, -EBUSY,
+				    "'%s' carries a mount that is not an emptyDir's: not removed",
+				    place->path);
+	return 0;
+}
+
+static int unmount_medium(const struct place *place, struct failure *reterr)
+{
+	struct mount_facts facts;
+	int r;
+
+	for (int i = 0; i < STACKED_MOUNTS_MAX; i++) {
+		r = place_facts(place, &facts, reterr);
+		if (r < 0 || !facts.is_mount_root)
+			return r;
+		r = check_medium(place, reterr);
+		if (r == 0)
+			r = unmount_place(place, 0, reterr);
+		if (r < 0)
+			return r;
+	}
+	return failed_plain(reterr, -EBUSY, "'%s' is still mounted", place->path);
+}
+
+int scratch_remove(struct scratch *scratch, void (*before)(const struct place *place),
+		   struct failure *reterr)
+{
+	const struct plugin_host *host = scratch->host;
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	int r = remove_ready(host, scratch->ready_path, reterr);
+
+	if (r < 0)
+		return r;
+	r = place_open(host->root_fd, host->root_dir, scratch->path, &place, reterr);
+	if (r == 0 && before)
+		before(&place);
+	if (r == 0)
+		r = unmount_medium(&place, reterr);
+	if (r == 0)
+		r = remove_empty_dir_contents(&place, reterr);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	remove_empty_parents(host->root_fd, scratch->path, 1);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scratch - the directory or memory behind emptyDirs and volumes of files
+ *
+ * What kubelet calls the wrapped emptyDir: made below the pod's directory, on disk, in memory or in
+ * huge pages, and known to be whole by a "ready" file outside the volume. Teardown goes by what is
+ * there and not by what a manifest says; a stranger's mount on the directory is refused. The
+ * functions are stages of plugins, or parts of them. [worker]
+ */
+#ifndef PODVOL_PLUGINS_SCRATCH_H
+#define PODVOL_PLUGINS_SCRATCH_H
+
+#include "plugins/plugin.h"
+
+#define EMPTY_DIR_PLUGIN_NAME "kubernetes.io/empty-dir"
+
+enum empty_dir_medium { MEDIUM_DEFAULT, MEDIUM_MEMORY, MEDIUM_HUGE_PAGES };
+
+struct scratch {
+	const struct plugin_host *host; /* borrowed */
+	char *path;                     /* relative: the volume */
+	char *ready_path;               /* relative: the ready file */
+	enum empty_dir_medium medium;
+	char options[64]; /* of the mount, for tmpfs and hugetlbfs */
+	int64_t page_bytes;
+	struct place place;
+	int fd; /* the directory; what is mounted on it when it was there before */
+	bool mounted;
+};
+
+#define SCRATCH_EMPTY ((struct scratch){ .place = PLACE_EMPTY, .fd = -EBADF })
+
+struct scratch_name {
+	const char *pod_uid, *plugin_name, *volume_name;
+	const char *ready_prefix; /* of the ready file's directory: "", "wrapped_" */
+};
+
+/* @scratch is SCRATCH_EMPTY before, and given to scratch_done() whatever comes out. Any thread;
+ * touches no file. Return: 0; -EINVAL a name that is no directory name; -ENOMEM. */
+int scratch_init(struct scratch *scratch, const struct plugin_host *host,
+		 const struct scratch_name *name, struct failure *reterr);
+void scratch_done(struct scratch *scratch);
+
+/* In memory, never swapped out where the kernel can promise that. @bytes 0: no limit of its own. */
+void scratch_use_memory(struct scratch *scratch, int64_t bytes);
+
+/* A ready volume is done with: STAGE_LIST_DONE. One that lost its mount begins anew: STAGE_NEXT. */
+int scratch_look(struct scratch *scratch, struct stage_report *report);
+/* After scratch_look(). Mode 0777, whatever the umask. */
+int scratch_make(struct scratch *scratch, struct stage_report *report);
+/* Last of all. */
+int scratch_mark_ready(struct scratch *scratch, struct stage_report *report);
+
+/**
+ * scratch_remove - take the volume away with its content
+ * @before: with what is there still mounted; NULL: nothing is to be done
+ *
+ * What is missing is fine. Return: 0; -EBUSY a mount that is not ours; -EXDEV a mount within.
+ */
+int scratch_remove(struct scratch *scratch, void (*before)(const struct place *place),
+		   struct failure *reterr);
+
+#endif
