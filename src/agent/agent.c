@@ -208,6 +208,8 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 
 	if (r >= 0)
 		r = unstage_gate_new(&gate, &agent->holds.gate);
+	if (r >= 0)
+		r = volume_users_open(agent);
 	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;
 }
 
@@ -468,6 +470,7 @@ struct agent *agent_free(struct agent *agent)
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	unstage_gate_free(agent->holds.gate);
+	busy_watch_free(agent->holds.users);
 	operations_free(agent->operations);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);

@@ -16,6 +16,7 @@
 #include "agent/own_objects.h"
 #include "agent/unstage_gate.h"
 #include "agent/volume_row.h"
+#include "agent/volume_users.h"
 #include "base/worker.h"
 #include "config.h"
 #include "controller/controller.h"
@@ -76,7 +77,8 @@ struct agent {
 		struct holds *table;
 		struct hold_watch *watch;
 		struct unstage_gate *gate;
-	} holds; /* whose containers live */
+		struct busy_watch *users; /* of volumes whose teardown failed */
+	} holds;                          /* whose containers live */
 	struct operations *operations;
 	struct plan plan; /* kept between turns for its memory */
 

@@ -119,6 +119,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	tell(agent, ended);
 	volume_events_note(agent, ended);
 	metrics_note(agent, ended);
+	volume_users_note(agent, ended);
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);
 	if (ended->result.pod_uid)

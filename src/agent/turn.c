@@ -233,6 +233,7 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 	take_changes(agent);
 	make_plan(agent);
 	start_plan(agent);
+	busy_watch_search(agent->holds.users);
 	agent_check_drained(agent);
 	return 0;
 }

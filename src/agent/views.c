@@ -108,6 +108,7 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	view_set_time(item, "nextRetry", view.retry_usec);
 	if (view.failure)
 		(void) json_set_string(item, "error", view.failure->text);
+	volume_users_view(agent, item, row->unique_name, view.pod_uid);
 }
 
 static void add_row(const struct agent *agent, struct cJSON *items, const struct volume_row *row)
@@ -257,6 +258,7 @@ static int add_view(const struct operation_view *view, void *userdata)
 	view_set_time(item, "nextRetry", view->retry_usec);
 	(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
+	volume_users_view(collection->agent, item, view->unique_name, view->pod_uid);
 	return 0;
 }
 

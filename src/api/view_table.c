@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { USERS_MAX = 10 }; /* told of in one cell */
+
 static void set_text(char text[VIEW_CELL_BYTES], const char *value)
 {
 	(void) snprintf(text, VIEW_CELL_BYTES, "%s", value && *value ? value : "-");
@@ -135,6 +137,30 @@ static void format_until(const struct cJSON *item, const char *key, uint64_t now
 	(void) snprintf(text, VIEW_CELL_BYTES, "in %s", age);
 }
 
+/* One on a line, the first of them: describe shows it. */
+static void format_users(const struct cJSON *item, const char *key, uint64_t now_usec,
+			 char text[VIEW_CELL_BYTES])
+{
+	const struct cJSON *users = json_get(item, key);
+	const struct cJSON *user = json_first(json_get(users, "items"));
+	int64_t left = 0;
+	size_t used = 0;
+
+	set_text(text, "");
+	(void) json_int64(json_get(users, "total"), &left);
+	for (int i = 0; user && i < USERS_MAX; i++, left--, user = json_next(user)) {
+		const char *line = json_string(json_get(user, "text"), "");
+
+		if (used + strlen(line) + 32 > VIEW_CELL_BYTES)
+			break;
+		used += (size_t) snprintf(text + used, VIEW_CELL_BYTES - used, "%s%s",
+					  i > 0 ? "\n" : "", line);
+	}
+	if (left > 0)
+		(void) snprintf(text + used, VIEW_CELL_BYTES - used, "%sand %" PRId64 " more",
+				used > 0 ? "\n" : "", left);
+}
+
 static const struct view_column volume_columns[] = {
 	{ "Pod", VIEW_ALWAYS, "pod", NULL },
 	{ "Volume", VIEW_ALWAYS, "volume", NULL },
@@ -155,6 +181,7 @@ static const struct view_column volume_columns[] = {
 	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
 	{ "Stage", VIEW_DETAIL, "stage", NULL },
 	{ "Progress", VIEW_DETAIL, "progress", NULL },
+	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };
 
@@ -168,6 +195,7 @@ static const struct view_column operation_columns[] = {
 	{ "Next Retry", VIEW_ALWAYS, "nextRetry", format_until },
 	{ "Progress", VIEW_WIDE, "progress", NULL },
 	{ "Error", VIEW_WIDE, "error", NULL },
+	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 };
 

@@ -59,6 +59,21 @@ static void print_fields(struct cli *cli, int indent, const struct podvol_table 
 			podvol_table_cell(table, row, podvol_table_find(table, fields[i].column)));
 }
 
+/* Who keeps it from being unmounted, one on a line. */
+static void print_users(struct cli *cli, const char *text)
+{
+	const char *label = "Used by";
+
+	while (*text && strcmp(text, "-") != 0) {
+		size_t length = strcspn(text, "\n");
+		cleanup_free char *line = strndup(text, length);
+
+		describe_field(cli, 4, label, line ?: "");
+		label = "";
+		text += length + (text[length] == '\n');
+	}
+}
+
 static void print_use(struct cli *cli, const struct podvol_table *table, size_t row)
 {
 	size_t progress = podvol_table_find(table, progress_field.column);
@@ -67,6 +82,7 @@ static void print_use(struct cli *cli, const struct podvol_table *table, size_t 
 	print_fields(cli, 4, table, row, use_fields, ARRAY_SIZE(use_fields));
 	if (*text && strcmp(text, "-") != 0)
 		describe_field(cli, 4, progress_field.label, text);
+	print_users(cli, podvol_table_cell(table, row, podvol_table_find(table, "Users")));
 }
 
 /* ---- events ---- */

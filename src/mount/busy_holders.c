@@ -39,12 +39,15 @@ static const char *const kind_names[] = {
 static_assert(ARRAY_SIZE(kind_names) == BUSY_KIND_COUNT, "name every kind");
 
 struct search {
-	const struct busy_query *query;
+	struct busy_query *queries;
+	size_t count;
+	const atomic_bool *cancelled;
 	struct busy_mounts mounts;
-	struct busy_holders *ret;
 	uint64_t own_namespace;
 	uint64_t end_usec;
 	size_t descriptors; /* looked at */
+	size_t hidden;
+	bool cut_short;
 };
 
 /* One process while it is looked at. */
@@ -53,8 +56,7 @@ struct subject {
 	pid_t pid;
 	uint64_t mount_namespace;
 	char command[COMMAND_BYTES];
-	char executable[PATH_MAX]; /* of one in the volume; "" */
-	struct busy_holder found[BUSY_NESTED_MOUNT];
+	char executable[PATH_MAX]; /* of one in a volume; "" */
 };
 
 const char *busy_kind_name(enum busy_kind kind)
@@ -65,48 +67,63 @@ const char *busy_kind_name(enum busy_kind kind)
 
 /* ---- the list ---- */
 
-static void append(struct search *search, const struct busy_holder *holder)
+static void append(struct busy_holders *holders, const struct busy_holder *holder)
 {
-	struct busy_holders *ret = search->ret;
-
-	ret->total++;
-	if (ret->count < BUSY_HOLDERS_MAX)
-		ret->list[ret->count++] = *holder;
+	holders->total++;
+	if (holders->count < BUSY_HOLDERS_MAX)
+		holders->list[holders->count++] = *holder;
+	else
+		(void) close_keep_errno(holder->pid_fd);
 }
 
-/* One descriptor for a process, whatever the number of its entries. */
-static void append_subject(const struct subject *subject)
+/* The entry of this process and kind, which are the last ones. NULL: the list is full. */
+static struct busy_holder *find_entry(struct busy_holders *holders, pid_t pid, enum busy_kind kind)
 {
-	struct search *search = subject->search;
-	int pid_fd = -EBADF;
+	for (size_t i = holders->count; i-- > 0 && holders->list[i].pid == pid;)
+		if (holders->list[i].kind == kind)
+			return &holders->list[i];
+	return NULL;
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(subject->found); i++) {
-		struct busy_holder holder = subject->found[i];
+static struct busy_holder make_entry(const struct subject *subject, enum busy_kind kind)
+{
+	uint64_t own = subject->search->own_namespace;
+	struct busy_holder entry = {
+		.kind = kind,
+		.count = 1,
+		.pid = subject->pid,
+		.pid_fd = -EBADF,
+		.mount_namespace = subject->mount_namespace == own ? 0 : subject->mount_namespace,
+	};
 
-		if (holder.count == 0)
-			continue;
-		holder.kind = (enum busy_kind) i;
-		holder.pid = subject->pid;
-		holder.pid_fd = -EBADF;
-		holder.mount_namespace = subject->mount_namespace == search->own_namespace
-						 ? 0
-						 : subject->mount_namespace;
-		(void) snprintf(holder.command, sizeof(holder.command), "%s", subject->command);
-		if (pid_fd < 0 && search->ret->count < BUSY_HOLDERS_MAX && subject->pid != getpid())
-			holder.pid_fd = pid_fd =
-				process_pin(subject->pid, subject->mount_namespace);
-		append(search, &holder);
+	(void) snprintf(entry.command, sizeof(entry.command), "%s", subject->command);
+	return entry;
+}
+
+/* The first one gives its name; one descriptor for a process, whatever the number of its entries.
+ */
+static void note_use(const struct subject *subject, enum busy_kind kind,
+		     const struct busy_mount *mount, const char *path)
+{
+	struct busy_holders *holders = &subject->search->queries[mount->volume].holders;
+	bool is_first = holders->last_pid != subject->pid;
+	struct busy_holder *before, entry;
+
+	if (is_first)
+		holders->last_kinds = 0;
+	holders->last_pid = subject->pid;
+	if (holders->last_kinds & 1U << kind) {
+		before = find_entry(holders, subject->pid, kind);
+		if (before)
+			before->count++;
+		return;
 	}
-}
-
-/* The first one gives its name. */
-static void note_use(struct subject *subject, enum busy_kind kind, const struct busy_mount *mount,
-		     const char *path)
-{
-	struct busy_holder *found = &subject->found[kind];
-
-	if (found->count++ == 0)
-		busy_mount_name(mount, path, found->name, sizeof(found->name));
+	holders->last_kinds |= 1U << kind;
+	entry = make_entry(subject, kind);
+	busy_mount_name(mount, path, entry.name, sizeof(entry.name));
+	if (is_first && subject->pid != getpid() && holders->count < BUSY_HOLDERS_MAX)
+		entry.pid_fd = process_pin(subject->pid, subject->mount_namespace);
+	append(holders, &entry);
 }
 
 /* ---- one process ---- */
@@ -156,13 +173,18 @@ static void look_at_descriptor(struct subject *subject, int task_fd, int directo
 		note_use(subject, BUSY_OPEN_FILE, mount, path);
 }
 
+static bool is_cancelled(const struct search *search)
+{
+	return search->cancelled && atomic_load(search->cancelled);
+}
+
 static bool is_over(struct search *search)
 {
-	if (search->query->cancelled && atomic_load(search->query->cancelled))
+	if (is_cancelled(search))
 		return true;
 	if (search->descriptors < BUSY_DESCRIPTORS_MAX && monotonic_usec() < search->end_usec)
 		return false;
-	search->ret->cut_short = true;
+	search->cut_short = true;
 	return true;
 }
 
@@ -293,10 +315,9 @@ static int look_at_process(struct search *search, int proc_fd, const char *name)
 			look_at_threads(&subject, fd);
 		if (!process_is_stuck(fd))
 			look_at_maps(&subject, fd);
-		append_subject(&subject);
 	}
 	if (r == -EACCES || r == -EPERM)
-		search->ret->hidden++;
+		search->hidden++;
 	return r == -EMFILE || r == -ENFILE || r == -ENOMEM ? r : 0;
 }
 
@@ -311,9 +332,7 @@ static int look_at_processes(struct search *search)
 	while (r >= 0 && !is_over(search) && (entry = readdir(proc)))
 		if (isdigit((unsigned char) entry->d_name[0]))
 			r = look_at_process(search, dirfd(proc), entry->d_name);
-	if (r >= 0 && search->query->cancelled && atomic_load(search->query->cancelled))
-		r = -ECANCELED;
-	return r;
+	return r >= 0 && is_cancelled(search) ? -ECANCELED : r;
 }
 
 /* ---- what no process has ---- */
@@ -330,7 +349,7 @@ static void look_at_nested(struct search *search)
 			continue;
 		(void) snprintf(holder.command, sizeof(holder.command), "%s", mount->type);
 		busy_mount_name(mount, mount->mount_point, holder.name, sizeof(holder.name));
-		append(search, &holder);
+		append(&search->queries[mount->volume].holders, &holder);
 	}
 }
 
@@ -344,7 +363,7 @@ static void note_kernel_use(struct search *search, enum busy_kind kind, const ch
 		return;
 	(void) snprintf(holder.command, sizeof(holder.command), "%s", by);
 	busy_mount_name(mount, path, holder.name, sizeof(holder.name));
-	append(search, &holder);
+	append(&search->queries[mount->volume].holders, &holder);
 }
 
 /* By name: asking the device would ask the file system below it. */
@@ -391,30 +410,41 @@ static int read_own_namespace(uint64_t *ret)
 	return fd < 0 ? -errno : process_namespace(fd, ret);
 }
 
-int busy_holders_search(const struct busy_query *query, struct busy_holders *ret,
+static int search_all(struct search *search)
+{
+	int r = read_own_namespace(&search->own_namespace);
+
+	if (r >= 0)
+		r = busy_mounts_read(search->queries, search->count, &search->mounts);
+	if (r < 0 || search->mounts.count == 0)
+		return r;
+	look_at_nested(search);
+	look_at_loop_devices(search);
+	look_at_swaps(search);
+	return look_at_processes(search);
+}
+
+int busy_holders_search(struct busy_query *queries, size_t count, const atomic_bool *cancelled,
 			struct failure *reterr)
 {
-	struct search search = { .query = query,
-				 .ret = ret,
+	struct search search = { .queries = queries,
+				 .count = count,
+				 .cancelled = cancelled,
 				 .end_usec = monotonic_usec() + BUSY_SEARCH_USEC };
 	int r;
 
-	assert(query && query->mount_point && ret);
-	*ret = (struct busy_holders){ .count = 0 };
-	r = read_own_namespace(&search.own_namespace);
-	if (r >= 0)
-		r = busy_mounts_read(query->mount_point, query->folder, &search.mounts);
-	if (r >= 0 && search.mounts.count > 0) {
-		look_at_nested(&search);
-		look_at_loop_devices(&search);
-		look_at_swaps(&search);
-		r = look_at_processes(&search);
-	}
+	assert(queries || count == 0);
+	for (size_t i = 0; i < count; i++)
+		queries[i].holders = (struct busy_holders){ .count = 0 };
+	r = search_all(&search);
 	busy_mounts_free(&search.mounts);
-	if (r >= 0)
-		return 0;
-	busy_holders_done(ret);
-	return failed(reterr, r, "cannot look for who uses '%s'", query->mount_point);
+	for (size_t i = 0; i < count; i++) {
+		queries[i].holders.hidden = search.hidden;
+		queries[i].holders.cut_short = search.cut_short;
+		if (r < 0)
+			busy_holders_done(&queries[i].holders);
+	}
+	return r < 0 ? failed(reterr, r, "cannot look for who uses a volume") : 0;
 }
 
 void busy_holders_done(struct busy_holders *holders)

@@ -38,7 +38,7 @@ const char *busy_kind_name(enum busy_kind kind);
 enum {
 	BUSY_HOLDERS_MAX = 32, /* told of; more are counted */
 	BUSY_NAME_BYTES = 160,
-	BUSY_MOUNTS_MAX = 4096,         /* of one volume, with what is nested in it */
+	BUSY_MOUNTS_MAX = 16384,        /* of all volumes asked about, with what is nested */
 	BUSY_DESCRIPTORS_MAX = 2000000, /* looked at in one search */
 	BUSY_SEARCH_USEC = 10000000,
 };
@@ -61,23 +61,28 @@ struct busy_holders {
 	size_t total;   /* those that are not in the list included */
 	size_t hidden;  /* processes that may not be looked at */
 	bool cut_short; /* a limit above ended the search */
+	/* Of whom the last entries are: busy_holders.c's own. */
+	pid_t last_pid;
+	unsigned int last_kinds; /* bits of them */
 };
 
+/* One volume that is asked about, and the answer. */
 struct busy_query {
-	const char *mount_point;      /* absolute, in our namespace */
-	const char *folder;           /* what is mounted below it counts, too; NULL: none */
-	const atomic_bool *cancelled; /* NULL: nobody cancels */
+	const char *mount_point; /* absolute, in our namespace */
+	const char *folder;      /* what is mounted below it counts, too; NULL: none */
+	struct busy_holders holders;
 };
 
 /**
- * busy_holders_search - look through all processes [worker]
- * @ret: busy_holders_done() in the end
+ * busy_holders_search - look through all processes, once for all that is asked [worker]
+ * @queries:   busy_holders_done() of each answer in the end
+ * @cancelled: looked at between processes; NULL: nobody cancels
  *
  * Cost: 0.1 to 0.5 milliseconds for each process, which is mostly reading what it has mapped.
  *
  * Return: 0; -ECANCELED; -ENOMEM; -EMFILE; else as the calls. After an error nothing is found.
  */
-int busy_holders_search(const struct busy_query *query, struct busy_holders *ret,
+int busy_holders_search(struct busy_query *queries, size_t count, const atomic_bool *cancelled,
 			struct failure *reterr);
 
 /* Closes the descriptors. */

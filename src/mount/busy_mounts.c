@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy_mounts - the mounts of one volume; see busy_mounts.h
+ * busy_mounts - the mounts of volumes; see busy_mounts.h
  *
  * What is mounted under a name is not always in the mount of that name: a mount made there before
  * lies below it, hidden. So what is nested is told by the number of the parent and not by the path.
@@ -20,7 +20,7 @@
 /* ---- the list ---- */
 
 /* A mount that may be one of them, until its parent is known. */
-static int add(struct busy_mounts *mounts, const struct mountinfo_line *line)
+static int add(struct busy_mounts *mounts, size_t volume, const struct mountinfo_line *line)
 {
 	struct busy_mount *mount;
 	int r = array_grow((void **) &mounts->list, &mounts->capacity, mounts->count,
@@ -34,6 +34,7 @@ static int add(struct busy_mounts *mounts, const struct mountinfo_line *line)
 	*mount = (struct busy_mount){
 		.mount_id = line->mount_id,
 		.parent_id = line->parent_id,
+		.volume = volume,
 		.device = line->device,
 		.mount_point = strdup(line->mount_point),
 		.type = line->type ? strdup(line->type) : NULL,
@@ -57,12 +58,25 @@ void busy_mounts_free(struct busy_mounts *mounts)
 	*mounts = (struct busy_mounts){ .count = 0 };
 }
 
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = ((const struct busy_mount *) left)->mount_id;
+	uint64_t b = ((const struct busy_mount *) right)->mount_id;
+
+	return (a > b) - (a < b);
+}
+
 const struct busy_mount *busy_mounts_find(const struct busy_mounts *mounts, uint64_t mount_id)
 {
-	for (size_t i = 0; i < mounts->count; i++)
-		if (mounts->list[i].mount_id == mount_id)
-			return &mounts->list[i];
-	return NULL;
+	const struct busy_mount wanted = { .mount_id = mount_id };
+
+	return bsearch(&wanted, mounts->list, mounts->count, sizeof(wanted), compare);
+}
+
+static void sort(struct busy_mounts *mounts)
+{
+	if (mounts->count > 0)
+		qsort(mounts->list, mounts->count, sizeof(*mounts->list), compare);
 }
 
 bool busy_mounts_has_device(const struct busy_mounts *mounts, dev_t device)
@@ -111,7 +125,23 @@ void busy_mount_name(const struct busy_mount *mount, const char *path, char *nam
 
 /* ---- reading ---- */
 
-static int read_below(const char *table, const char *mount_point, const char *folder,
+/* Volumes do not lie in each other: the first that fits is the one. */
+static bool find_volume(const struct busy_query *queries, size_t count, const char *mount_point,
+			size_t *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct busy_query *query = &queries[i];
+
+		*ret = i;
+		if (strcmp(mount_point, query->mount_point) == 0 ||
+		    is_below(mount_point, query->mount_point) ||
+		    (query->folder && is_below(mount_point, query->folder)))
+			return true;
+	}
+	return false;
+}
+
+static int read_below(const char *table, const struct busy_query *queries, size_t count,
 		      struct busy_mounts *ret)
 {
 	int r = 0;
@@ -119,26 +149,27 @@ static int read_below(const char *table, const char *mount_point, const char *fo
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
 		cleanup_free char *copy = table_copy_line(line);
 		struct mountinfo_line mount;
+		size_t volume;
 
 		if (!copy)
 			return -ENOMEM;
 		if (mountinfo_parse(copy, &mount) == 0 &&
-		    (strcmp(mount.mount_point, mount_point) == 0 ||
-		     is_below(mount.mount_point, mount_point) ||
-		     (folder && is_below(mount.mount_point, folder))))
-			r = add(ret, &mount);
+		    find_volume(queries, count, mount.mount_point, &volume))
+			r = add(ret, volume, &mount);
 	}
+	sort(ret);
 	return r;
 }
 
 /* The volume's own: on the very place, or the outermost ones in the folder. */
-static void mark_own(struct busy_mounts *mounts, const char *mount_point, const char *folder)
+static void mark_own(struct busy_mounts *mounts, const struct busy_query *queries)
 {
 	for (size_t i = 0; i < mounts->count; i++) {
 		struct busy_mount *mount = &mounts->list[i];
+		const struct busy_query *query = &queries[mount->volume];
 
-		if (strcmp(mount->mount_point, mount_point) == 0 ||
-		    (folder && is_below(mount->mount_point, folder) &&
+		if (strcmp(mount->mount_point, query->mount_point) == 0 ||
+		    (query->folder && is_below(mount->mount_point, query->folder) &&
 		     !busy_mounts_find(mounts, mount->parent_id)))
 			mount->base = strlen(mount->mount_point);
 	}
@@ -181,13 +212,16 @@ static void drop_others(struct busy_mounts *mounts)
 static int add_copies(struct busy_mounts *mounts)
 {
 	cleanup_free const char **points = calloc(mounts->count + 1, sizeof(*points));
+	cleanup_free size_t *volumes = calloc(mounts->count + 1, sizeof(*volumes));
 	cleanup_free struct mount_copy *copies = NULL;
 	size_t count = 0, point_count = 0;
-	int r = points ? 0 : -ENOMEM;
+	int r = points && volumes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r >= 0 && i < mounts->count; i++)
-		if (!mounts->list[i].is_nested)
+		if (!mounts->list[i].is_nested) {
+			volumes[point_count] = mounts->list[i].volume;
 			points[point_count++] = mounts->list[i].mount_point;
+		}
 	if (r >= 0)
 		r = mount_holders_copies(points, point_count, &copies, &count, NULL);
 	for (size_t i = 0; r >= 0 && i < count; i++) {
@@ -196,7 +230,7 @@ static int add_copies(struct busy_mounts *mounts)
 						     .mount_point = copies[i].where };
 		struct busy_mount *mount;
 
-		r = add(mounts, &line);
+		r = add(mounts, volumes[copies[i].of], &line);
 		mount = &mounts->list[mounts->count - 1];
 		mount->base = r < 0 ? 0 : strlen(mount->mount_point);
 		mount->is_copy = true;
@@ -204,21 +238,22 @@ static int add_copies(struct busy_mounts *mounts)
 	return r;
 }
 
-int busy_mounts_read(const char *mount_point, const char *folder, struct busy_mounts *ret)
+int busy_mounts_read(const struct busy_query *queries, size_t count, struct busy_mounts *ret)
 {
 	cleanup_close int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
 	int r = fd < 0 ? -errno : process_mounts(fd, &table);
 
-	assert(mount_point && ret);
+	assert((queries || count == 0) && ret);
 	*ret = (struct busy_mounts){ .count = 0 };
 	if (r >= 0)
-		r = read_below(table, mount_point, folder, ret);
-	mark_own(ret, mount_point, folder);
+		r = read_below(table, queries, count, ret);
+	mark_own(ret, queries);
 	mark_nested(ret);
 	drop_others(ret);
 	if (r >= 0 && ret->count > 0)
 		r = add_copies(ret);
+	sort(ret);
 	if (r < 0)
 		busy_mounts_free(ret);
 	return r;

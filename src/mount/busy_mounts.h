@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy_mounts - the mounts of one volume: its own, what is nested in them, and their copies in
- * other mount namespaces that go together with them
+ * busy_mounts - the mounts of volumes: their own, what is nested in them, and their copies in other
+ * mount namespaces that go together with them
  *
  * A part of busy_holders.h; nobody else includes it. Read as text: no path is looked up.
  */
@@ -19,6 +19,7 @@ struct busy_mount {
 	char *mount_point; /* as seen in its namespace */
 	char *type;        /* "ext4"; NULL of a copy */
 	size_t base;       /* so many bytes of the mount point are the volume's */
+	size_t volume;     /* index of the one whose it is */
 	bool is_nested;    /* somebody's in the volume */
 	bool is_copy;      /* in another namespace */
 };
@@ -28,9 +29,10 @@ struct busy_mounts {
 	size_t count, capacity;
 };
 
-/* What is mounted on @mount_point, and below @folder unless it is NULL; with copies. Return: 0;
+struct busy_query;
+/* What is mounted on the mount point of each query, and below its folder; with copies. Return: 0;
  * -E2BIG; -ENOMEM; else as the calls. */
-int busy_mounts_read(const char *mount_point, const char *folder, struct busy_mounts *ret);
+int busy_mounts_read(const struct busy_query *queries, size_t count, struct busy_mounts *ret);
 void busy_mounts_free(struct busy_mounts *mounts);
 
 /* NULL: none of them. */

@@ -266,6 +266,13 @@ uint64_t key_end(struct key_table *table, struct key_record *record, bool succee
 	return record->retry_usec;
 }
 
+void key_retry_now(struct key_record *record, uint64_t now_usec)
+{
+	assert(record && !record->pending);
+	record->retry_usec = now_usec;
+	record->delay_usec /= 2;
+}
+
 void key_drop(struct key_table *table, struct key_record *record)
 {
 	assert(table && record && !record->pending);

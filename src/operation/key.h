@@ -68,6 +68,10 @@ int key_begin(struct key_table *table, const struct operation_key *key, const ch
 uint64_t key_end(struct key_table *table, struct key_record *record, bool succeeded,
 		 uint64_t now_usec);
 
+/* Of a failed one: it may be tried again from now on, and when that fails the delay is what it was.
+ */
+void key_retry_now(struct key_record *record, uint64_t now_usec);
+
 /* Frees the record of an operation that is not pending: nobody will try it again. */
 void key_drop(struct key_table *table, struct key_record *record);
 

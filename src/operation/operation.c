@@ -423,6 +423,29 @@ void operation_retry_now(struct operations *operations, const char *unique_name)
 	}
 }
 
+static bool is_failed_teardown(const struct operation *operation, const char *pod_uid)
+{
+	return !operation->record->pending && strcmp(operation->pod_uid, pod_uid) == 0 &&
+	       (operation->kind == STEP_UNPUBLISH || operation->kind == STEP_UNSTAGE);
+}
+
+void operation_tear_down_now(struct operations *operations, const char *unique_name,
+			     const char *pod_uid, uint64_t now_usec)
+{
+	struct key_record *record;
+
+	assert(operations && unique_name && pod_uid);
+	for (record = key_records(operations->keys, unique_name); record; record = record->next) {
+		struct operation *operation = record->owner;
+
+		if (!is_failed_teardown(operation, pod_uid))
+			continue;
+		key_retry_now(record, now_usec);
+		operation->announced = false;
+		retry_add(operations->failed, &operation->retry, now_usec);
+	}
+}
+
 /* ---- views ---- */
 
 /* Read while a thread may be at work: only what is atomic or belongs to the loop. */

@@ -97,6 +97,11 @@ void operation_retry_now(struct operations *operations, const char *unique_name)
 void operation_retry_later(struct operations *operations, const char *unique_name,
 			   uint64_t now_usec);
 
+/* A failed teardown is worth another try before its back-off is over: options.retry is called for
+ * it soon. Nothing happens while one runs, or when none failed. */
+void operation_tear_down_now(struct operations *operations, const char *unique_name,
+			     const char *pod_uid, uint64_t now_usec);
+
 /* What is known about an operation. Borrowed until the loop turns. */
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */

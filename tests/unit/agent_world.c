@@ -45,6 +45,12 @@ bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *uniqu
 int __wrap_unstage_gate_walk(const struct unstage_gate *gate,
 			     int (*visit)(const struct unstage_view *view, void *userdata),
 			     void *userdata);
+int __wrap_busy_watch_new(const struct busy_watch_options *options, struct busy_watch **ret);
+void __wrap_busy_watch_failed(struct busy_watch *watch, const struct busy_teardown *teardown);
+void __wrap_busy_watch_search(struct busy_watch *watch);
+void __wrap_busy_watch_over(struct busy_watch *watch, const char *unique_name, const char *pod_uid);
+bool __wrap_busy_watch_look(const struct busy_watch *watch, const char *unique_name,
+			    const char *pod_uid, struct busy_view *ret);
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr);
 int __wrap_mount_root_undo(struct mount_root *root, struct failure *reterr);
 
@@ -153,6 +159,38 @@ int __wrap_unstage_gate_walk(const struct unstage_gate *gate,
 			     void *userdata)
 {
 	return world->held_back ? visit(world->held_back, userdata) : 0;
+}
+
+/* What the agent would hear from it: world->users_options. */
+int __wrap_busy_watch_new(const struct busy_watch_options *options, struct busy_watch **ret)
+{
+	world->users_options = *options;
+	*ret = NULL;
+	return 0;
+}
+
+void __wrap_busy_watch_failed(struct busy_watch *watch, const struct busy_teardown *teardown)
+{
+	write_down("busy:%s:%s:%s:%s ", teardown->unique_name, teardown->pod_uid,
+		   teardown->mount_point, teardown->folder ?: "-");
+}
+
+void __wrap_busy_watch_search(struct busy_watch *watch)
+{
+}
+
+void __wrap_busy_watch_over(struct busy_watch *watch, const char *unique_name, const char *pod_uid)
+{
+	world->users = NULL;
+}
+
+bool __wrap_busy_watch_look(const struct busy_watch *watch, const char *unique_name,
+			    const char *pod_uid, struct busy_view *ret)
+{
+	if (!world->users || strcmp(world->users->pod_uid, pod_uid) != 0)
+		return false;
+	*ret = *world->users;
+	return true;
 }
 
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr)

@@ -26,6 +26,8 @@ struct agent_world {
 	int may_start, submitted;             /* what the operations answer */
 	int commit_error;                     /* the ledger cannot be written */
 	const struct unstage_view *held_back; /* what the gate holds back; NULL: nothing */
+	const struct busy_view *users;        /* what is known of the volume that is busy */
+	struct busy_watch_options users_options;
 	const struct operation_view *views;
 	size_t view_count;
 };

@@ -104,6 +104,36 @@ static void a_change_during_the_attempt_that_fails(void **state)
 	assert_false(look("uid", &view));
 }
 
+/* ---- what kept a volume is gone ---- */
+
+/* Of the teardown alone, and its delay does not grow by that. */
+static void a_teardown_need_not_wait(void **state)
+{
+	struct operation_view view;
+	uint64_t delay;
+
+	(void) state;
+	(void) fail_once(unpublish("v", "uid"));
+	assert_int_equal(submit(unpublish("v", "uid")), -EAGAIN);
+	assert_true(look("uid", &view));
+	delay = view.retry_usec - view.since_usec;
+	operation_tear_down_now(world.operations, "v", "other", monotonic_usec());
+	operation_tear_down_now(world.operations, "other", "uid", monotonic_usec());
+	assert_int_equal(submit(unpublish("v", "uid")), -EAGAIN);
+	operation_tear_down_now(world.operations, "v", "uid", monotonic_usec());
+	run_until_retried(1);
+	assert_string_equal(world.retries[0], "v");
+	(void) fail_once(unpublish("v", "uid"));
+	assert_true(look("uid", &view));
+	assert_int_equal(view.attempts, 2);
+	assert_in_range(view.retry_usec - view.since_usec, delay - 1, delay + 1);
+	operation_tear_down_now(world.operations, "v", "uid", monotonic_usec());
+
+	(void) fail_once(publish("w", "uid"));
+	operation_tear_down_now(world.operations, "w", "uid", monotonic_usec());
+	assert_int_equal(submit(publish("w", "uid")), -EAGAIN);
+}
+
 /* ---- cancellation ---- */
 
 static void cancelled_before_it_ran(void **state)
@@ -156,6 +186,7 @@ int main(void)
 		WORLD(a_step_that_could_not_begin_comes_later_once),
 		WORLD(a_change_ends_the_back_off_of_set_ups),
 		WORLD(a_change_during_the_attempt_that_fails),
+		WORLD(a_teardown_need_not_wait),
 		WORLD(cancelled_before_it_ran),
 		WORLD(cancelling_drops_what_failed),
 	};

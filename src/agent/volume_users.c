@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_users - who uses volumes that cannot be unmounted; see volume_users.h
+ *
+ * What is found changes nothing here: it is for people, and wakes the teardown early. One line of
+ * the journal and one event for each new answer.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "mount/subpath.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { SENTENCE_BYTES = 900 }; /* of a line of the journal, and of an event */
+
+/* ---- asking ---- */
+
+/* Where the step unmounts; NULL: nowhere that can be looked at. Free with free(). */
+static char *mount_point_of(const struct actual_volume *volume, const struct actual_pod *pod)
+{
+	const char *device_mount_path = volume->device_mount_path ?: "";
+	char *path = NULL;
+
+	if (!pod)
+		return volume->block || !*device_mount_path ? NULL : strdup(device_mount_path);
+	if (!volume->block)
+		return strdup(pod->path);
+	/* The file that the device is bound to, named by the pod. */
+	if (!*device_mount_path || asprintf(&path, "%s/%s", device_mount_path, pod->pod_uid) < 0)
+		return NULL;
+	return path;
+}
+
+static char *folder_of_subpaths(const struct agent *agent, const struct actual_volume *volume,
+				const struct actual_pod *pod)
+{
+	char *path = NULL;
+
+	if (!pod || volume->block ||
+	    asprintf(&path, "%s/pods/%s/" SUBPATH_FOLDER "/%s", agent->root.path, pod->pod_uid,
+		     volume->spec_name) < 0)
+		return NULL;
+	return path;
+}
+
+static void ask(struct agent *agent, const struct operation_ended *ended)
+{
+	const struct step_result *result = &ended->result;
+	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
+	const struct actual_pod *pod =
+		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
+	cleanup_free char *mount_point = NULL, *folder = NULL;
+	struct busy_teardown teardown = { .unique_name = result->unique_name };
+
+	if (!volume || (result->pod_uid && !pod))
+		return;
+	mount_point = mount_point_of(volume, pod);
+	if (!mount_point)
+		return;
+	folder = folder_of_subpaths(agent, volume, pod);
+	teardown.pod_uid = result->pod_uid ?: "";
+	teardown.mount_point = mount_point;
+	teardown.folder = folder;
+	teardown.begun_usec = monotonic_usec() - ended->ran_usec;
+	teardown.retry_usec = ended->retry_usec;
+	busy_watch_failed(agent->holds.users, &teardown);
+}
+
+void volume_users_note(struct agent *agent, const struct operation_ended *ended)
+{
+	const struct step_result *result = &ended->result;
+	bool is_teardown = result->kind == STEP_UNPUBLISH || result->kind == STEP_UNSTAGE;
+
+	assert(agent && ended);
+	if (is_teardown && result->error == -EBUSY)
+		ask(agent, ended);
+	else
+		busy_watch_over(agent->holds.users, result->unique_name, result->pod_uid ?: "");
+}
+
+/* ---- telling ---- */
+
+/* "process 12 'sh': ...; process 13 'tail': ...; and 4 more". */
+static void print_users(const struct busy_holders *holders, char text[SENTENCE_BYTES])
+{
+	size_t used = 0, told = 0;
+
+	text[0] = '\0';
+	for (; told < holders->count; told++) {
+		char one[BUSY_TEXT_BYTES];
+
+		busy_holder_print(&holders->list[told], one);
+		if (used + strlen(one) + 40 > SENTENCE_BYTES)
+			break;
+		used += (size_t) snprintf(text + used, SENTENCE_BYTES - used, "%s%s",
+					  told > 0 ? "; " : "", one);
+	}
+	if (holders->total > told)
+		(void) snprintf(text + used, SENTENCE_BYTES - used, "; and %zu more",
+				holders->total - told);
+}
+
+/* What a search could not see, in brackets; "" when it saw everything. */
+static void print_doubt(const struct busy_holders *holders, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (holders->cut_short)
+		(void) snprintf(text, size, " (the search was cut short)");
+	else if (holders->hidden > 0 && holders->total == 0)
+		(void) snprintf(text, size, " (%zu processes may not be looked at)",
+				holders->hidden);
+}
+
+static void print_answer(const struct busy_view *view, char text[SENTENCE_BYTES + 128])
+{
+	char users[SENTENCE_BYTES], doubt[64];
+
+	if (view->failure) {
+		(void) snprintf(text, SENTENCE_BYTES + 128, "the volume is in use: %s",
+				view->failure->text);
+		return;
+	}
+	print_users(view->holders, users);
+	print_doubt(view->holders, doubt, sizeof(doubt));
+	if (view->holders->total > 0)
+		(void) snprintf(text, SENTENCE_BYTES + 128, "the volume is in use: %s%s", users,
+				doubt);
+	else
+		(void) snprintf(text, SENTENCE_BYTES + 128,
+				"the volume is in use, by no process that can be found%s", doubt);
+}
+
+/* The pod has mostly left the store by now: its name and uid are what an event needs. */
+static void record_event(struct agent *agent, const struct actual_volume *volume,
+			 const struct actual_pod *pod, const char *text)
+{
+	const char *slash = pod ? strchr(pod->pod_key, '/') : NULL;
+	struct object about = { .kind = KIND_POD };
+	cleanup_free char *name_space = NULL;
+	const struct object *pv;
+
+	if (!agent->store)
+		return; /* draining: nobody keeps events */
+	if (!pod) {
+		pv = store_get(agent->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
+		if (pv)
+			events_record(agent->events, pv, "Warning", "VolumeBusy", text,
+				      realtime_usec());
+		return;
+	}
+	name_space = slash ? strndup(pod->pod_key, (size_t) (slash - pod->pod_key)) : NULL;
+	if (!name_space)
+		return;
+	about.meta.name_space = name_space;
+	about.meta.name = slash + 1;
+	about.meta.uid = pod->pod_uid;
+	events_record(agent->events, &about, "Warning", "VolumeBusy", text, realtime_usec());
+}
+
+static void on_found(void *userdata, const struct busy_view *view)
+{
+	struct agent *agent = userdata;
+	const struct actual_volume *volume = actual_find(agent->actual, view->unique_name);
+	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
+	struct log_subject subject = {
+		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
+		.pod_uid = *view->pod_uid ? view->pod_uid : NULL,
+		.volume = view->unique_name,
+		.plugin = volume ? volume->plugin_name : NULL,
+	};
+	char text[SENTENCE_BYTES + 128];
+
+	print_answer(view, text);
+	log_about(LOG_NOTICE, &subject, "%s", text);
+	if (volume)
+		record_event(agent, volume, pod, text);
+}
+
+static void on_retry(void *userdata, const char *unique_name, const char *pod_uid)
+{
+	struct agent *agent = userdata;
+
+	log_about(LOG_INFO, &(struct log_subject){ .volume = unique_name },
+		  "a process that used the volume ended: trying again");
+	operation_tear_down_now(agent->operations, unique_name, pod_uid, monotonic_usec());
+}
+
+static void on_turn(void *userdata)
+{
+	agent_request_turn(userdata);
+}
+
+/* ---- showing ---- */
+
+static void add_user(struct cJSON *items, const struct busy_holder *holder)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+	char text[BUSY_TEXT_BYTES], mount_namespace[24];
+
+	busy_holder_print(holder, text);
+	(void) json_set_string(item, "kind", busy_kind_name(holder->kind));
+	if (holder->pid > 0)
+		(void) json_set_int(item, "pid", holder->pid);
+	(void) json_set_string(item, "command", holder->command);
+	(void) json_set_string(item, "name", holder->name);
+	(void) json_set_int(item, "count", holder->count);
+	if (holder->mount_namespace) {
+		(void) snprintf(mount_namespace, sizeof(mount_namespace), "%" PRIu64,
+				holder->mount_namespace);
+		(void) json_set_string(item, "mountNamespace", mount_namespace);
+	}
+	(void) json_set_string(item, "text", text);
+}
+
+void volume_users_view(const struct agent *agent, struct cJSON *item, const char *unique_name,
+		       const char *pod_uid)
+{
+	struct busy_view view;
+	struct cJSON *users;
+
+	if (!busy_watch_look(agent->holds.users, unique_name, pod_uid, &view) || !view.holders ||
+	    view.holders->total == 0)
+		return;
+	users = json_add_object(item, "users");
+	(void) json_set_int(users, "total", (int64_t) view.holders->total);
+	item = json_add_array(users, "items");
+	for (size_t i = 0; i < view.holders->count; i++)
+		add_user(item, &view.holders->list[i]);
+}
+
+/* ---- the watch ---- */
+
+int volume_users_open(struct agent *agent)
+{
+	const struct busy_watch_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_RESULTS,
+		.workers = agent->pools.workers,
+		.found = on_found,
+		.turn = on_turn,
+		.retry = on_retry,
+		.userdata = agent,
+	};
+
+	return busy_watch_new(&options, &agent->holds.users);
+}
