@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small file systems that a test fills, frees and breaks."""
+import errno
+import os
+import subprocess
+
+import node
+
+FILLING = ".filling"
+
+
+def small_tmpfs(directory, size="1M"):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", directory], check=True)
+
+
+def fill(directory):
+    """No byte is left."""
+    with open(os.path.join(directory, FILLING), "ab", buffering=0) as file:
+        for size in (65536, 4096, 512, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError as error:
+                node.equal(error.errno, errno.ENOSPC)
+
+
+def free(directory):
+    os.unlink(os.path.join(directory, FILLING))
+
+
+class BreakingDisk:
+    """An ext4 on a loop device, which becomes read-only when the kernel finds an error, as disks do."""
+
+    def __init__(self, n, directory):
+        self.directory, self.image = directory, os.path.join(n.top, os.path.basename(directory) + ".image")
+        subprocess.run(["truncate", "-s", "16M", self.image], check=True)
+        subprocess.run(["mkfs.ext4", "-q", self.image], check=True)
+        done = subprocess.run(["losetup", "--find", "--show", self.image], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise node.Skip(f"no loop devices here: {done.stderr.strip()}")
+        self.device = done.stdout.strip()
+
+    def __enter__(self):
+        self.mount()
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "-l", self.directory], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["losetup", "-d", self.device], check=False)
+
+    def mount(self, *options):
+        subprocess.run(["mount", "-o", ",".join(("errors=remount-ro", *options)), self.device, self.directory], check=True)
+
+    def fail(self):
+        trigger = f"/sys/fs/ext4/{os.path.basename(self.device)}/trigger_fs_error"
+        if not os.path.exists(trigger):
+            raise node.Skip("this kernel has no trigger_fs_error")
+        os.sync()  # the ledger never is: a run directory is memory, and vanishes with what it describes
+        with open(trigger, "w", encoding="ascii") as file:
+            file.write("podvol test\n")
+
+    def repair(self):
+        subprocess.run(["umount", self.directory], check=True)
+        node.equal(subprocess.run(["fsck.ext4", "-fy", self.device], capture_output=True, check=False).returncode & ~1, 0)
+        self.mount()
