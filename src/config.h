@@ -32,7 +32,7 @@ struct config {
 	char *docker_plugin_socket; /* absolute path; "" none */
 	char *token_file;           /* "": state_dir's own */
 	int64_t worker_threads, worker_threads_max;
-	int64_t tool_seconds;
+	int64_t operation_seconds, tool_seconds;
 	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;
 	int64_t holds_max;
 	int64_t idle_seconds, request_seconds; /* of connections */

@@ -22,6 +22,7 @@
 enum {
 	SET_ASIDE_USEC = 1000000,     /* a job older than this is stuck: another thread starts */
 	WALKERS_MAX = 16,             /* long stages at the same time on all devices */
+	SLOW_USEC = 3000000,          /* a stage that takes longer is told of */
 	BACK_OFF_FIRST_USEC = 500000, /* kubelet's constants */
 	BACK_OFF_MAX_USEC = 122 * 1000000,
 	MANIFEST_SETTLE_USEC = 500000,
@@ -195,6 +196,9 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.ended = agent_on_ended,
 		.note = agent_note_unfinished,
 		.retry = agent_on_retry,
+		.slow = agent_on_slow,
+		.slow_usec = SLOW_USEC,
+		.limit_usec = (uint64_t) agent->config->operation_seconds * USEC_PER_SEC,
 		.userdata = agent,
 	};
 	struct unstage_gate_options gate = {

@@ -14,6 +14,7 @@
 #include "agent/events.h"
 #include "agent/hold_watch.h"
 #include "agent/own_objects.h"
+#include "agent/slow.h"
 #include "agent/unstage_gate.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"

@@ -65,10 +65,13 @@ static const char *source_of(const struct volume_spec *spec)
 }
 
 /* The pod's own mount counts, not the device's, which may be there long before. */
-static const char *state_of(const struct volume_row *row)
+static const char *state_of(const struct volume_row *row, bool is_stuck)
 {
 	enum mount_state state = row->have_pod ? row->have_pod->state : MOUNT_ABSENT;
 
+	/* What hangs may still happen. */
+	if (is_stuck && state == MOUNT_ABSENT)
+		state = MOUNT_UNCERTAIN;
 	return mount_state_name(state);
 }
 
@@ -82,6 +85,21 @@ static void add_pod(struct cJSON *item, const struct volume_row *row)
 	else
 		(void) json_set_string(item, "pod", row->have_pod->pod_key);
 	(void) json_set_string(item, "podUID", row->pod_uid);
+}
+
+/* How it is with an operation, and what it waits for when it takes long. */
+static void add_pace(struct cJSON *item, const struct operation_view *view)
+{
+	char text[SLOW_TEXT_BYTES];
+
+	(void) json_set_string(item, "operation", operation_state_name(view));
+	slow_text(view, text);
+	if (*text)
+		(void) json_set_string(item, "waitsFor", text);
+	if (view->tool_pid > 0)
+		(void) json_set_int(item, "process", view->tool_pid);
+	if (view->running && view->thread_id > 0)
+		(void) json_set_int(item, "thread", view->thread_id);
 }
 
 static void add_operation(const struct agent *agent, struct cJSON *item,
@@ -101,6 +119,7 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	progress_text(&view, monotonic_usec(), progress);
 	if (*progress)
 		(void) json_set_string(item, "progress", progress);
+	add_pace(item, &view);
 	(void) json_set_string(item, "step", view.name);
 	(void) json_set_string(item, "stage", view.stage ?: "");
 	(void) json_set_int(item, "attempts", view.attempts);
@@ -113,6 +132,8 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 
 static void add_row(const struct agent *agent, struct cJSON *items, const struct volume_row *row)
 {
+	struct operation_view view;
+	bool is_stuck;
 	struct cJSON *item = json_add_object(items, NULL);
 	const char *plugin = row->want ? row->want->plugin->name : row->have->plugin_name;
 	bool read_only = row->want_pod ? row->want_pod->spec.read_only : row->have_pod->read_only;
@@ -128,7 +149,8 @@ static void add_row(const struct agent *agent, struct cJSON *items, const struct
 	(void) json_set_string(item, "path", row->have_pod ? row->have_pod->path : "");
 	(void) json_set_bool(item, "readOnly", read_only);
 	(void) json_set_bool(item, "wanted", row->want_pod != NULL);
-	(void) json_set_string(item, "state", state_of(row));
+	is_stuck = volume_row_operation(agent, row, &view) && view.pace == PACE_STUCK;
+	(void) json_set_string(item, "state", state_of(row, is_stuck));
 	(void) json_set_string(item, "device", row->have ? row->have->device_path ?: "" : "");
 	(void) json_set_string(item, "deviceMountPath",
 			       row->have ? row->have->device_mount_path ?: "" : "");
@@ -253,6 +275,7 @@ static int add_view(const struct operation_view *view, void *userdata)
 	(void) json_set_string(item, "step", view->name);
 	(void) json_set_string(item, "stage", view->stage ?: "");
 	(void) json_set_bool(item, "running", view->running);
+	add_pace(item, view);
 	(void) json_set_int(item, "attempts", view->attempts);
 	view_set_time(item, "since", view->since_usec);
 	view_set_time(item, "nextRetry", view->retry_usec);

@@ -192,14 +192,16 @@ void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 		return;
 	}
 	if (view.running) {
-		char progress[PROGRESS_TEXT_BYTES];
+		char progress[PROGRESS_TEXT_BYTES], slow[SLOW_TEXT_BYTES];
 
 		progress_text(&view, now, progress);
+		slow_text(&view, slow);
 		(void) failed_plain(ret, -EINPROGRESS,
-				    "volume '%s': %s is at '%s' since %.1f s, attempt %u%s%s",
-				    row->outer_name, view.name, view.stage,
+				    "volume '%s': %s is %s '%s' since %.1f s, attempt %u%s%s%s%s",
+				    row->outer_name, view.name,
+				    view.pace == PACE_STUCK ? "stuck at" : "at", view.stage,
 				    (double) (now - view.since_usec) / 1e6, view.attempts + 1,
-				    *progress ? "; " : "", progress);
+				    *progress ? "; " : "", progress, *slow ? "; " : "", slow);
 		return;
 	}
 	(void) failed_plain(ret, view.failure ? view.failure->error : -EAGAIN,

@@ -181,6 +181,8 @@ static const struct view_column volume_columns[] = {
 	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
 	{ "Stage", VIEW_DETAIL, "stage", NULL },
 	{ "Progress", VIEW_DETAIL, "progress", NULL },
+	{ "Operation", VIEW_DETAIL, "operation", NULL },
+	{ "Waits For", VIEW_DETAIL, "waitsFor", NULL },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };
@@ -194,6 +196,8 @@ static const struct view_column operation_columns[] = {
 	{ "Attempts", VIEW_ALWAYS, "attempts", NULL },
 	{ "Next Retry", VIEW_ALWAYS, "nextRetry", format_until },
 	{ "Progress", VIEW_WIDE, "progress", NULL },
+	{ "State", VIEW_WIDE, "operation", NULL },
+	{ "Waits For", VIEW_WIDE, "waitsFor", NULL },
 	{ "Error", VIEW_WIDE, "error", NULL },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },

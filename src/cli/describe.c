@@ -27,8 +27,11 @@ static const struct field use_fields[] = {
 	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
 };
 
-/* Of a long walk that runs; mostly there is none. */
-static const struct field progress_field = { "Progress", "Progress" };
+/* Of what takes long: a walk, a program, a server that does not answer. Mostly there is none. */
+static const struct field long_fields[] = {
+	{ "Progress", "Progress" },
+	{ "Waits for", "Waits For" },
+};
 
 static const struct field volume_fields[] = {
 	{ "Plugin", "Plugin" },
@@ -74,14 +77,19 @@ static void print_users(struct cli *cli, const char *text)
 	}
 }
 
+static bool is_said(const struct podvol_table *table, size_t row, const char *column)
+{
+	const char *text = podvol_table_cell(table, row, podvol_table_find(table, column));
+
+	return *text && strcmp(text, "-") != 0;
+}
+
 static void print_use(struct cli *cli, const struct podvol_table *table, size_t row)
 {
-	size_t progress = podvol_table_find(table, progress_field.column);
-	const char *text = podvol_table_cell(table, row, progress);
-
 	print_fields(cli, 4, table, row, use_fields, ARRAY_SIZE(use_fields));
-	if (*text && strcmp(text, "-") != 0)
-		describe_field(cli, 4, progress_field.label, text);
+	for (size_t i = 0; i < ARRAY_SIZE(long_fields); i++)
+		if (is_said(table, row, long_fields[i].column))
+			print_fields(cli, 4, table, row, &long_fields[i], 1);
 	print_users(cli, podvol_table_cell(table, row, podvol_table_find(table, "Users")));
 }
 

@@ -11,14 +11,11 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "operation/operation.h"
+#include "operation/record.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "operation/attempt.h"
 #include "operation/checks.h"
-#include "operation/key.h"
-#include "operation/retry.h"
 #include "operation/step_stages.h"
 
 #include <assert.h>
@@ -26,42 +23,11 @@
 #include <string.h>
 #include <uthash.h>
 
-struct operation {
-	struct attempt attempt;
-	struct operations *operations; /* NULL: they have gone, this one was stuck on a thread */
-	struct key_record *record;
-	struct retry_entry retry;
-	struct operation *next_over;
-	enum step_kind kind;
-	const char *name;
-	char *unique_name, *pod_uid;   /* pod_uid "" for the whole volume */
-	char *device_mount_path;       /* of a stage */
-	const struct object *pod, *pv; /* references */
-	uint64_t requested_usec;       /* of a publish: when its mount was first wanted */
-	uint64_t begun_usec;
-	uint64_t failed_usec;
-	struct failure last_failure; /* of the attempt before, then of this one */
-	bool announced;              /* options.retry was called for it */
-	bool renewed;                /* what it is made from changed meanwhile */
-	bool in_callback;            /* its strings are lent to a callback */
-	bool superseded;             /* freed when that callback returns */
-};
-
 /* A volume to look at later, without an operation. */
 struct later {
 	struct retry_entry retry;
 	UT_hash_handle hh; /* by unique_name */
 	char unique_name[];
-};
-
-struct operations {
-	struct operations_options options;
-	struct key_table *keys;
-	struct lanes *lanes;
-	struct retry_queue *failed, *later;
-	struct later *later_by_name;
-	struct operation *over, **last_over;
-	sd_event_source *over_source;
 };
 
 /* ---- birth and death ---- */
@@ -174,6 +140,7 @@ static void operation_end(struct operation *operation)
 		.ran_usec = now_usec - operation->begun_usec,
 	};
 
+	patience_end(operation);
 	operation->failed_usec = now_usec;
 	operation->last_failure = operation->attempt.report.failure;
 	ended.retry_usec = key_end(operations->keys, record, forget, now_usec);
@@ -346,6 +313,8 @@ static void start(struct operations *operations, struct operation *operation,
 	}
 	if (attempt->is_over || !attempt_start(attempt))
 		end_later(operations, operation);
+	else
+		patience_begin(operation);
 }
 
 int operation_submit(struct operations *operations, const struct step *step, uint64_t now_usec)
@@ -446,67 +415,6 @@ void operation_tear_down_now(struct operations *operations, const char *unique_n
 	}
 }
 
-/* ---- views ---- */
-
-/* Read while a thread may be at work: only what is atomic or belongs to the loop. */
-static struct operation_view make_view(struct operation *operation)
-{
-	const struct key_record *record = operation->record;
-	struct attempt *attempt = &operation->attempt;
-	const char *stage = attempt_stage_name(attempt);
-
-	return (struct operation_view){
-		.unique_name = operation->unique_name,
-		.pod_uid = operation->pod_uid,
-		.kind = operation->kind,
-		.name = operation->name,
-		.stage = *stage ? stage : "checks",
-		.running = record->pending,
-		.since_usec = record->pending ? atomic_load(&attempt->since_usec)
-					      : operation->failed_usec,
-		.attempts = record->failures,
-		.retry_usec = record->pending ? 0 : record->retry_usec,
-		.failure = operation->last_failure.error < 0 ? &operation->last_failure : NULL,
-		.thread_id = record->pending ? atomic_load(&attempt->job.thread_id) : 0,
-		.waits_for_lane = record->pending && attempt->lane.waits,
-		.progress = &attempt->progress,
-	};
-}
-
-bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
-		    struct operation_view *ret)
-{
-	struct key_record *record;
-
-	assert(operations && unique_name && ret);
-	for (record = key_records(operations->keys, unique_name); record; record = record->next) {
-		struct operation *operation = record->owner;
-
-		if (strcmp(operation->pod_uid, pod_uid ?: "") != 0)
-			continue;
-		*ret = make_view(operation);
-		return true;
-	}
-	return false;
-}
-
-int operation_walk(struct operations *operations,
-		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata)
-{
-	struct key_record *record;
-
-	assert(operations && visit);
-	for (record = key_next(operations->keys, NULL); record;
-	     record = key_next(operations->keys, record)) {
-		struct operation_view view = make_view(record->owner);
-		int r = visit(&view, userdata);
-
-		if (r != 0)
-			return r;
-	}
-	return 0;
-}
-
 /* ---- all of them ---- */
 
 int operations_new(const struct operations_options *options, struct operations **ret)
@@ -535,6 +443,9 @@ int operations_new(const struct operations_options *options, struct operations *
 	if (r >= 0)
 		r = retry_queue_new(options->event, on_later_due, operations, &operations->later);
 	if (r >= 0)
+		r = retry_queue_new(options->event, patience_on_due, operations,
+				    &operations->running);
+	if (r >= 0)
 		r = sd_event_add_defer(options->event, &operations->over_source, on_over,
 				       operations);
 	if (r >= 0)
@@ -549,6 +460,7 @@ int operations_new(const struct operations_options *options, struct operations *
 
 static void leave(struct operations *operations, struct operation *operation)
 {
+	patience_end(operation);
 	operation->operations = NULL;
 	operation->record = NULL;
 	/* A thread still has it, and takes it along when it comes back. */
@@ -576,6 +488,7 @@ struct operations *operations_free(struct operations *operations)
 	}
 	(void) retry_queue_free(operations->failed);
 	(void) retry_queue_free(operations->later);
+	(void) retry_queue_free(operations->running);
 	(void) key_table_free(operations->keys);
 	(void) lanes_free(operations->lanes);
 	free(operations);

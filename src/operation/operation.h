@@ -17,6 +17,7 @@
 #include "reconcile/reconcile.h"
 
 struct operations;
+struct operation_view;
 
 struct operation_ended {
 	struct step_result result;
@@ -48,6 +49,10 @@ struct operations_options {
 		    enum unfinished unfinished, struct failure *reterr);
 	/* A back-off is over: the volume is worth another look. On the loop. */
 	void (*retry)(void *userdata, const char *unique_name);
+	/* One stage takes long, and later once more, when the operation is stuck. On the loop;
+	 * NULL: nobody wants to know. */
+	void (*slow)(void *userdata, const struct operation_view *view);
+	uint64_t slow_usec, limit_usec; /* 0: never */
 	void *userdata;
 };
 
@@ -102,6 +107,14 @@ void operation_retry_later(struct operations *operations, const char *unique_nam
 void operation_tear_down_now(struct operations *operations, const char *unique_name,
 			     const char *pod_uid, uint64_t now_usec);
 
+/* Is what runs as fast as such things are? */
+enum operation_pace {
+	PACE_USUAL,
+	PACE_SLOW,  /* at one stage for longer than options.slow_usec, and no sign of life */
+	PACE_STUCK, /* no sign of life for options.limit_usec: what it did is uncertain, and its key
+		       stays taken until it returns, so that there are never two of them */
+};
+
 /* What is known about an operation. Borrowed until the loop turns. */
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */
@@ -113,8 +126,12 @@ struct operation_view {
 	unsigned int attempts; /* failed ones so far */
 	uint64_t retry_usec;   /* monotonic; 0 while running */
 	const struct failure *failure; /* of the last attempt; NULL when there was none */
-	int thread_id;                 /* of the running stage; 0 unknown */
-	bool waits_for_lane;           /* other long stages use the device: see lane.h */
+	const struct object *pod;      /* NULL for teardowns */
+	enum operation_pace pace;
+	int thread_id;         /* of the running stage; 0 unknown */
+	int tool_pid;          /* of a mkfs or fsck that runs: it has a limit of its own */
+	bool waits_for_thread; /* every thread is at work, or hangs */
+	bool waits_for_lane;   /* other long stages use the device: see lane.h */
 	const struct ownership_progress *progress; /* of a long walk; begun_usec 0: none */
 };
 /**

@@ -23,8 +23,10 @@ static int run_stage(void *data, struct stage_report *report)
 {
 	(void) data;
 	if (world.hold) {
+		atomic_store(report->tool_pid, world.tool_pid);
 		(void) sem_post(&world.began);
 		(void) sem_wait(&world.go);
+		atomic_store(report->tool_pid, 0);
 	}
 	report->mount_id = 5;
 	(void) snprintf(report->device_path, sizeof(report->device_path), "/dev/x");
@@ -110,6 +112,21 @@ static void on_retry(void *userdata, const char *unique_name)
 	}
 }
 
+static void on_slow(void *userdata, const struct operation_view *view)
+{
+	struct slow *slow = &world.slow[world.slow_count++];
+
+	assert_ptr_equal(userdata, &world);
+	assert_true(world.slow_count <= ARRAY_SIZE(world.slow));
+	*slow = (struct slow){ .pace = view->pace,
+			       .thread_id = view->thread_id,
+			       .tool_pid = view->tool_pid,
+			       .waits_for_thread = view->waits_for_thread,
+			       .has_pod = view->pod };
+	(void) snprintf(slow->pod_uid, sizeof(slow->pod_uid), "%s", view->pod_uid);
+	(void) snprintf(slow->stage, sizeof(slow->stage), "%s", view->stage);
+}
+
 /* A directory where no pod ever is: unmounting looks for sub-paths there. */
 static struct plugin_host host = { .root_dir = "/r", .root_fd = -EBADF };
 static const struct labels no_labels;
@@ -142,6 +159,9 @@ int world_set_up(void **state)
 						     .back_off_max_usec = 4 * FIRST_USEC,
 						     .ended = on_ended,
 						     .retry = on_retry,
+						     .slow = on_slow,
+						     .slow_usec = SLOW_USEC,
+						     .limit_usec = LIMIT_USEC,
 						     .userdata = &world };
 	assert_int_equal(
 		worker_pool_new("test-worker", world.to_loop, &one, &world.options.workers), 0);

@@ -13,7 +13,19 @@
 
 enum { RETRIES_MAX = 8 };
 
-enum { FIRST_USEC = 20 * 1000 }; /* the first back-off */
+enum {
+	FIRST_USEC = 20 * 1000, /* the first back-off */
+	SLOW_USEC = 10 * 1000,
+	LIMIT_USEC = 50 * 1000,
+};
+
+/* What was told of an operation that takes long. */
+struct slow {
+	enum operation_pace pace;
+	char pod_uid[16], stage[16];
+	int thread_id, tool_pid;
+	bool waits_for_thread, has_pod;
+};
 
 struct seen {
 	struct step_result result;
@@ -42,6 +54,10 @@ struct world {
 	int slot_error, stage_result;
 	bool hold;
 	sem_t began, go;
+	int tool_pid; /* shown while it holds */
+
+	struct slow slow[8];
+	unsigned int slow_count;
 };
 extern struct world world;
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow - what is said of operations that take long, and of threads that hang
+ *
+ * Only this folder uses it, by parts.h. Reads and tells; ends nothing.
+ */
+#ifndef PODVOL_AGENT_SLOW_H
+#define PODVOL_AGENT_SLOW_H
+
+#include "operation/operation.h"
+
+enum { SLOW_TEXT_BYTES = 256 };
+/* "thread 3658 waits in request_wait_answer < fuse_do_getattr": of one that takes long, else "". */
+void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES]);
+/* "running", "slow", "uncertain, stuck", "waiting for its retry". */
+const char *operation_state_name(const struct operation_view *view);
+/* One of the operations takes long. */
+void agent_on_slow(void *userdata, const struct operation_view *view);
+
+#endif
