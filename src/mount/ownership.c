@@ -21,6 +21,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 struct ownership_walk {
@@ -28,6 +29,7 @@ struct ownership_walk {
 	struct ownership ownership;
 	int root_fd; /* borrowed */
 	bool root_is_file;
+	int proc_fd; /* /proc/self/fd, once fchmodat2 turned out to be missing; else -EBADF */
 	int (*wait)(void *userdata); /* before the root; NULL: nobody works beside us */
 	void *wait_userdata;
 };
@@ -58,19 +60,41 @@ static void count_refusal(const char *name, const char *what, int error,
 			    what, name ? name : ".", strerror(-error));
 }
 
-/* Change exactly what this descriptor shows. Errors of chown and chmod are counted, not returned.
- */
-static int change(int fd, const char *name, const struct ownership *ownership,
-		  struct ownership_counts *counts)
+/* Of a descriptor. fchmod(2) refuses those of O_PATH; without fchmodat2 (Linux 6.6) it is the magic
+ * link that leads to the very same inode. Each walk finds out once. */
+static int change_bits(struct ownership_walk *walk, int fd, mode_t mode)
 {
+	char name[16];
+
+	if (walk->proc_fd < 0) {
+		if (fchmodat2(fd, "", mode, AT_EMPTY_PATH) == 0)
+			return 0;
+		if (errno != ENOSYS && errno != EPERM) /* filters of system calls answer EPERM */
+			return -errno;
+		walk->proc_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (walk->proc_fd < 0)
+			return -errno;
+	}
+	(void) snprintf(name, sizeof(name), "%d", fd);
+	return fchmodat(walk->proc_fd, name, mode, 0) < 0 ? -errno : 0;
+}
+
+struct owned {
+	mode_t mode;
+	gid_t gid;
+};
+
+/* Change exactly what this descriptor shows, and what @was tells of. Errors of chown and chmod are
+ * counted, not returned. */
+static void change(struct ownership_walk *walk, int fd, const char *name, const struct owned *was,
+		   struct ownership_counts *counts)
+{
+	const struct ownership *ownership = &walk->ownership;
 	bool changed = false, refused = false;
-	struct stat status;
 	mode_t mode;
 	int result;
 
-	if (fstat(fd, &status) < 0)
-		return -errno;
-	if (status.st_gid != ownership->gid) {
+	if (was->gid != ownership->gid) {
 		/* The owner of a symbolic link is its own: AT_EMPTY_PATH does not follow. */
 		if (fchownat(fd, "", (uid_t) -1, ownership->gid, AT_EMPTY_PATH) < 0) {
 			count_refusal(name, "group", -errno, counts);
@@ -79,24 +103,31 @@ static int change(int fd, const char *name, const struct ownership *ownership,
 			changed = true;
 		}
 	}
-	if (S_ISLNK(status.st_mode))
-		goto out;
-
 	/* The kernel took setuid and setgid away with the group: they are put back. */
-	mode = (status.st_mode & 07777) | added_bits(status.st_mode, ownership->read_only_volume);
-	if (mode != (status.st_mode & 07777) || (changed && (mode & (S_ISUID | S_ISGID)))) {
-		result = change_mode(fd, mode, NULL);
+	mode = (was->mode & 07777) | added_bits(was->mode, ownership->read_only_volume);
+	if (!S_ISLNK(was->mode) &&
+	    (mode != (was->mode & 07777) || (changed && (mode & (S_ISUID | S_ISGID))))) {
+		result = change_bits(walk, fd, mode);
 		if (result < 0 && !refused)
 			count_refusal(name, "mode", result, counts);
 		changed |= result == 0;
 	}
-out:
 	counts->changed += changed;
+}
+
+static int look_and_change(struct ownership_walk *walk, int fd, const char *name,
+			   struct ownership_counts *counts)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	change(walk, fd, name, &(struct owned){ status.st_mode, status.st_gid }, counts);
 	return 0;
 }
 
-/* Where there is no fchmodat2 (Linux 6.6): plain fchmodat(2) follows a link. */
-static int add_bits_opened(const struct tree_entry *entry, const struct ownership *ownership)
+/* Where there is no fchmodat2: plain fchmodat(2) follows a link. */
+static int add_bits_opened(struct ownership_walk *walk, const struct tree_entry *entry)
 {
 	cleanup_close int fd =
 		path_open(entry->parent_fd, entry->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
@@ -108,25 +139,27 @@ static int add_bits_opened(const struct tree_entry *entry, const struct ownershi
 		return -errno;
 	if (S_ISLNK(status.st_mode))
 		return -ELOOP;
-	return change_mode(fd,
+	return change_bits(walk, fd,
 			   (status.st_mode & 07777) |
-				   added_bits(status.st_mode, ownership->read_only_volume),
-			   NULL);
+				   added_bits(status.st_mode, walk->ownership.read_only_volume));
 }
 
-static int add_bits_by_name(const struct tree_entry *entry, mode_t mode,
-			    const struct ownership *ownership)
+static int add_bits_by_name(struct ownership_walk *walk, const struct tree_entry *entry,
+			    mode_t mode)
 {
+	if (walk->proc_fd >= 0)
+		return add_bits_opened(walk, entry);
 	if (fchmodat2(entry->parent_fd, entry->name, mode, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
-	return errno == ENOSYS ? add_bits_opened(entry, ownership) : -errno;
+	return errno == ENOSYS || errno == EPERM ? add_bits_opened(walk, entry) : -errno;
 }
 
 /* The same by name, where nobody but root can have put another entry there. First the group: bits
  * are for the new one. */
-static void change_guarded(const struct tree_entry *entry, const struct ownership *ownership,
+static void change_guarded(struct ownership_walk *walk, const struct tree_entry *entry,
 			   struct ownership_counts *counts)
 {
+	const struct ownership *ownership = &walk->ownership;
 	mode_t mode = entry->status.stx_mode & 07777;
 	mode_t wanted = mode | added_bits(entry->status.stx_mode, ownership->read_only_volume);
 	bool changed = false, refused = false;
@@ -142,7 +175,7 @@ static void change_guarded(const struct tree_entry *entry, const struct ownershi
 		}
 	}
 	if (mode != wanted) {
-		result = add_bits_by_name(entry, wanted, ownership);
+		result = add_bits_by_name(walk, entry, wanted);
 		if (result == 0)
 			changed = true;
 		else if (result != -ENOENT && !refused)
@@ -151,28 +184,41 @@ static void change_guarded(const struct tree_entry *entry, const struct ownershi
 	counts->changed += changed;
 }
 
-static int change_entry(const struct tree_entry *entry, const struct ownership *ownership,
+static int change_entry(struct ownership_walk *walk, const struct tree_entry *entry,
 			struct ownership_counts *counts)
 {
-	mode_t special = entry->status.stx_mode & (S_ISUID | S_ISGID | S_ISVTX);
+	const struct owned was = { entry->status.stx_mode, entry->status.stx_gid };
+	int shown_fd = entry->directory_fd >= 0 ? entry->directory_fd : entry->fd;
 	cleanup_close int fd = -EBADF;
 
-	if (entry->other_mount)
+	if (shown_fd >= 0) {
+		change(walk, shown_fd, entry->name, &was, counts);
 		return 0;
-	counts->entries++;
-	if (matches(entry->status.stx_mode, entry->status.stx_gid, ownership))
-		return 0;
-	if (entry->directory_fd >= 0)
-		return change(entry->directory_fd, entry->name, ownership, counts);
-	if (entry->guarded && special == 0) {
-		change_guarded(entry, ownership, counts);
+	}
+	if (entry->guarded && (was.mode & (S_ISUID | S_ISGID | S_ISVTX)) == 0) {
+		change_guarded(walk, entry, counts);
 		return 0;
 	}
 
 	fd = path_open(entry->parent_fd, entry->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
 	if (fd == -ENOENT || fd == -EXDEV)
 		return 0; /* removed, or mounted on, a moment ago */
-	return fd < 0 ? fd : change(fd, entry->name, ownership, counts);
+	return fd < 0 ? fd : look_and_change(walk, fd, entry->name, counts);
+}
+
+/* Entries that need a change stand beside others that do: while they come, each is opened first,
+ * unless it can be changed by its name. */
+static int own_entry(struct ownership_walk *walk, const struct tree_entry *entry,
+		     struct ownership_counts *counts)
+{
+	bool matched;
+
+	if (entry->other_mount)
+		return 0;
+	counts->entries++;
+	matched = matches(entry->status.stx_mode, entry->status.stx_gid, &walk->ownership);
+	tree_walk_open_first(walk->tree, !matched && (!entry->guarded || walk->proc_fd >= 0));
+	return matched ? 0 : change_entry(walk, entry, counts);
 }
 
 int ownership_walk_new(int root_fd, const struct ownership *ownership, struct ownership_walk **ret)
@@ -186,6 +232,7 @@ int ownership_walk_new(int root_fd, const struct ownership *ownership, struct ow
 		return -ENOMEM;
 	walk->ownership = *ownership;
 	walk->root_fd = root_fd;
+	walk->proc_fd = -EBADF;
 	result = tree_walk_new(root_fd, &walk->tree);
 	walk->root_is_file = result == -ENOTDIR;
 	if (result < 0 && result != -ENOTDIR) {
@@ -198,8 +245,10 @@ int ownership_walk_new(int root_fd, const struct ownership *ownership, struct ow
 
 struct ownership_walk *ownership_walk_free(struct ownership_walk *walk)
 {
-	if (walk)
-		(void) tree_walk_free(walk->tree);
+	if (!walk)
+		return NULL;
+	(void) tree_walk_free(walk->tree);
+	(void) close_keep_errno(walk->proc_fd);
 	free(walk);
 	return NULL;
 }
@@ -227,7 +276,7 @@ int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts)
 	assert(walk && counts);
 	if (walk->root_is_file) {
 		counts->entries++;
-		return change(walk->root_fd, NULL, &walk->ownership, counts);
+		return look_and_change(walk, walk->root_fd, NULL, counts);
 	}
 	result = tree_walk_next(walk->tree, &entry);
 	if (result <= 0)
@@ -237,7 +286,7 @@ int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts)
 		if (result < 0)
 			return result;
 	}
-	result = change_entry(&entry, &walk->ownership, counts);
+	result = own_entry(walk, &entry, counts);
 	return result < 0 ? result : 1;
 }
 

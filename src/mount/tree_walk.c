@@ -33,6 +33,8 @@ struct tree_walk {
 	size_t depth, room;
 	size_t suspended;      /* frames[0 .. suspended - 1] have no descriptor */
 	struct frame finished; /* the directory given out last: open until the next call */
+	int entry_fd;          /* the same of what is no directory; else -EBADF */
+	bool open_first;
 	uint64_t mount_id;
 	tree_offer_fn *offer;
 	void *offer_userdata;
@@ -138,7 +140,7 @@ int tree_walk_new(int root_fd, struct tree_walk **ret)
 	walk = calloc(1, sizeof(*walk));
 	if (!walk)
 		return -ENOMEM;
-	walk->finished.fd = -EBADF;
+	walk->finished.fd = walk->entry_fd = -EBADF;
 
 	fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -163,10 +165,17 @@ void tree_walk_offer(struct tree_walk *walk, tree_offer_fn *offer, void *userdat
 	walk->offer_userdata = userdata;
 }
 
+void tree_walk_open_first(struct tree_walk *walk, bool open_first)
+{
+	assert(walk);
+	walk->open_first = open_first;
+}
+
 struct tree_walk *tree_walk_free(struct tree_walk *walk)
 {
 	if (!walk)
 		return NULL;
+	(void) close_keep_errno(walk->entry_fd);
 	while (walk->depth > 0)
 		frame_done(&walk->frames[--walk->depth]);
 	frame_done(&walk->finished);
@@ -216,6 +225,7 @@ static int walk_pop(struct tree_walk *walk, struct tree_entry *ret)
 	*ret = (struct tree_entry){
 		.parent_fd = -EBADF,
 		.name = walk->finished.name,
+		.fd = -EBADF,
 		.directory_fd = walk->finished.fd,
 	};
 	result = look_at(walk->finished.fd, "", &ret->status);
@@ -234,6 +244,19 @@ static int walk_pop(struct tree_walk *walk, struct tree_entry *ret)
 	return 1;
 }
 
+/* What is mounted on is for the look by name to find out. */
+static int open_and_look(struct tree_walk *walk, struct tree_entry *ret)
+{
+	int fd = path_open(ret->parent_fd, ret->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
+
+	if (fd == -EXDEV)
+		return look_at(ret->parent_fd, ret->name, &ret->status);
+	if (fd < 0)
+		return fd;
+	walk->entry_fd = ret->fd = fd;
+	return look_at(fd, "", &ret->status);
+}
+
 /* 1 @ret is filled, 0 go on (went down, or it vanished), or -errno. */
 static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *name,
 		      struct tree_entry *ret)
@@ -243,9 +266,12 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 
 	*ret = (struct tree_entry){ .parent_fd = frame->fd,
 				    .name = name,
+				    .fd = -EBADF,
 				    .directory_fd = -EBADF,
 				    .guarded = frame->guarded };
-	result = look_at(frame->fd, name, &ret->status);
+	walk->entry_fd = close_keep_errno(walk->entry_fd);
+	result = walk->open_first ? open_and_look(walk, ret)
+				  : look_at(frame->fd, name, &ret->status);
 	if (result == -ENOENT)
 		return 0;
 	if (result < 0)
@@ -271,6 +297,7 @@ int tree_walk_next(struct tree_walk *walk, struct tree_entry *ret)
 {
 	assert(walk && ret);
 	frame_done(&walk->finished);
+	walk->entry_fd = close_keep_errno(walk->entry_fd);
 
 	while (walk->depth > 0) {
 		struct frame *frame = &walk->frames[walk->depth - 1];

@@ -21,6 +21,7 @@ enum {
 struct tree_entry {
 	int parent_fd;    /* readable; -EBADF for the root */
 	const char *name; /* within the parent; NULL for the root */
+	int fd; /* O_PATH, of what status shows, when tree_walk_open_first(); else -EBADF */
 	int directory_fd; /* readable, of a directory whose children came before; else -EBADF */
 	bool other_mount; /* something is mounted on this name: its own entry is hidden beneath */
 	bool guarded;     /* only root can rename or replace what the parent holds: the parent is
@@ -43,6 +44,10 @@ int tree_walk_new(int root_fd, struct tree_walk **ret);
 typedef bool tree_offer_fn(void *userdata, int directory_fd);
 /* Asked for every directory below the root, before the walk goes down into it. */
 void tree_walk_offer(struct tree_walk *walk, tree_offer_fn *offer, void *userdata);
+
+/* From the next entry on, each that is no directory is opened (O_PATH) before it is looked at: what
+ * has to be opened anyhow is then looked at once. A hint: one that is mounted on is not opened. */
+void tree_walk_open_first(struct tree_walk *walk, bool open_first);
 
 struct tree_walk *tree_walk_free(struct tree_walk *walk);
 void tree_walk_freep(struct tree_walk **walk);

@@ -314,6 +314,7 @@ static void test_progress(void **state)
 	assert_int_equal(progress.changed, ENTRIES);
 	assert_true(progress.expected == 0 || progress.expected >= ENTRIES);
 	assert_true(progress.begun_usec > 0);
+	assert_true(progress.ended_usec >= progress.begun_usec);
 }
 
 int main(void)
