@@ -6,6 +6,8 @@
  * which equal ones are found. Entries of ours are made when the write is queued and go when it
  * fails; all others, and the end of each, come from a watch.
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "agent/events.h"
 
 #include "base/cleanup.h"
@@ -213,8 +215,20 @@ static struct event *add_entry(struct events *events, char *path, char *key)
 	event->path = path;
 	event->key = key;
 	HASH_ADD_KEYPTR(by_path, events->paths, event->path, strlen(event->path), event);
-	if (key)
+	if (!event->by_path.tbl) {
+		free(path);
+		free(key);
+		free(event);
+		return NULL;
+	}
+	if (key) {
 		HASH_ADD_KEYPTR(by_key, events->keys, event->key, strlen(event->key), event);
+		/* Then equal ones are not counted in it. */
+		if (!event->by_key.tbl) {
+			free(key);
+			event->key = NULL;
+		}
+	}
 	append_event(events, event);
 	events->count++;
 	forget_oldest(events);

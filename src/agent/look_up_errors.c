@@ -8,6 +8,8 @@
  * line in the journal, once until it changes. A queue in order of time, one timer, no wake-up while
  * it is empty.
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
@@ -85,12 +87,15 @@ static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
 	return *ret_text != NULL;
 }
 
-/* Kept to be silent about the same text; its turn in the queue is over. */
+/* Kept to be silent about the same text; its turn in the queue is over. Without memory it may be
+ * told once more. */
 static void keep_told(struct look_up_errors *errors, struct waiting_pod *pod)
 {
 	assert(pod->text);
 	HASH_DEL(errors->pods, pod);
 	HASH_ADD_KEYPTR(hh, errors->told, pod->uid, strlen(pod->uid), pod);
+	if (!pod->hh.tbl)
+		waiting_pod_free(pod);
 }
 
 /* A pod that came back under the same name with another uid is another pod. */
@@ -188,6 +193,10 @@ void look_up_errors_note(struct look_up_errors *errors, const struct object *pod
 		return; /* the wait and describe still say it */
 	waiting->due_usec = monotonic_usec() + STANDS_USEC;
 	HASH_ADD_KEYPTR(hh, errors->pods, waiting->uid, strlen(waiting->uid), waiting);
+	if (!waiting->hh.tbl) {
+		waiting_pod_free(waiting);
+		return;
+	}
 	if (errors->pods == waiting)
 		set_timer(errors);
 }

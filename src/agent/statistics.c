@@ -7,6 +7,8 @@
  * want to know; one that hangs is reported to each of them and keeps its thread, up to the pool's
  * number of threads. A caller waits no longer than STATISTICS_WAIT_USEC.
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
@@ -233,6 +235,11 @@ static struct probe *probe_new(struct statistics *statistics, const char *path, 
 	probe->job.run = probe_run;
 	probe->job.done = probe_done;
 	HASH_ADD_KEYPTR(hh, statistics->probes, probe->path, strlen(probe->path), probe);
+	if (!probe->hh.tbl) {
+		free(probe->path);
+		free(probe);
+		return NULL;
+	}
 	worker_submit(statistics->pool, &probe->job);
 	return probe;
 }

@@ -7,6 +7,8 @@
  * ends a wait at once with any error left from an older pass: a claim that arrives with its pod is
  * bound milliseconds later.
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
@@ -79,6 +81,11 @@ static int link_wait(struct waits *waits, struct agent_wait *wait)
 			return -ENOMEM;
 		}
 		HASH_ADD_KEYPTR(hh, waits->by_uid, pod->uid, strlen(pod->uid), pod);
+		if (!pod->hh.tbl) {
+			free(pod->uid);
+			free(pod);
+			return -ENOMEM;
+		}
 	}
 	DL_APPEND(pod->waits, wait);
 	waits->count++;

@@ -2,6 +2,8 @@
 /*
  * partners - an index of claims and volumes by whom they name; see partners.h
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "controller/partners.h"
 
 #include "base/cleanup.h"
@@ -83,6 +85,10 @@ struct partner *partners_add(struct partners *partners, enum object_kind kind,
 	partner->name_space = partner->bytes + 1;
 	partner->name = partner->name_space + strlen(partner->name_space) + 1;
 	HASH_ADD(hh, partners->table, bytes, length, partner);
+	if (!partner->hh.tbl) {
+		free(partner);
+		return NULL;
+	}
 	return partner;
 }
 

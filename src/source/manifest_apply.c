@@ -324,6 +324,9 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 	case MANIFEST_STEP_REPLACE:
 		remove_stored(apply, key, facts.stored, step);
 		break;
+	case MANIFEST_STEP_AGAIN:
+		retry_later(apply, key, "out of memory");
+		break;
 	case MANIFEST_STEP_REFUSE:
 		report(apply, key,
 		       "it was not made from a manifest; what is stored stays in force until it is "

@@ -2,6 +2,8 @@
 /*
  * manifest_catalog - files and the objects they define; see manifest_catalog.h
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "source/manifest_catalog.h"
 
 #include "base/cleanup.h"
@@ -61,6 +63,10 @@ struct manifest_key *manifest_catalog_add_key(struct manifest_catalog *catalog,
 	key->name_space = key->bytes + 1;
 	key->name = key->name_space + strlen(key->name_space) + 1;
 	HASH_ADD(hh, catalog->keys, bytes, length, key);
+	if (!key->hh.tbl) {
+		free(key);
+		return NULL;
+	}
 	return key;
 }
 
@@ -422,6 +428,10 @@ static struct manifest_entry *add_entry(struct manifest_catalog *catalog, const 
 		return NULL;
 	memcpy(entry->name, name, length);
 	HASH_ADD(hh, catalog->entries, name, length, entry);
+	if (!entry->hh.tbl) {
+		free(entry);
+		return NULL;
+	}
 	return entry;
 }
 

@@ -6,6 +6,8 @@
  * one and the same inode. A job compares the path with it each time: a directory that was
  * replaced without an event (something mounted over it) is found at the next occasion.
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "source/manifest_dir.h"
 
 #include "base/cleanup.h"
@@ -87,6 +89,11 @@ static void add_look(struct manifest_dir *dir, const char *name, uint64_t due_us
 		}
 		memcpy(look->name, name, length);
 		HASH_ADD(hh, dir->looks, name, length, look);
+		if (!look->hh.tbl) {
+			free(look);
+			dir->must_list = true;
+			return;
+		}
 	}
 	look->due_usec = due_usec;
 }
@@ -146,6 +153,11 @@ static void put_off_listing(struct manifest_dir *dir)
 	(void) sd_event_source_set_time(dir->retry_timer,
 					monotonic_usec() + dir->retry_sec * USEC_PER_SEC);
 	(void) sd_event_source_set_enabled(dir->retry_timer, SD_EVENT_ONESHOT);
+}
+
+void manifest_dir_list_later(struct manifest_dir *dir)
+{
+	put_off_listing(dir);
 }
 
 static void end_put_off(struct manifest_dir *dir)

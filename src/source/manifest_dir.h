@@ -57,6 +57,8 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir);
 
 /* Look at this file. No memory: the directory is listed later instead. */
 void manifest_dir_look(struct manifest_dir *dir, const char *name);
+/* List the directory after a while, ever longer ones: what was looked at could not be used. */
+void manifest_dir_list_later(struct manifest_dir *dir);
 
 /* Is nothing under way or due? A listing that was put off after an error is not due yet. */
 bool manifest_dir_is_idle(const struct manifest_dir *dir);

@@ -119,8 +119,11 @@ static void parse(struct manifest_file *file, const char *text, size_t length)
 	r = documents_parse(text, length, &file->documents, &file->failure);
 	if (r == 0)
 		r = hash_documents(file);
-	if (r < 0)
+	if (r < 0) {
+		/* What was understood before has no hashes, and is not all there is. */
+		document_list_done(&file->documents);
 		file->failure.error = r;
+	}
 }
 
 static void read_open_file(struct manifest_file *file, int fd, const struct stat *before)

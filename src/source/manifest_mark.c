@@ -50,18 +50,18 @@ int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 	return 0;
 }
 
-bool manifest_has_same_volumes(const struct object *a, const struct object *b)
+int manifest_has_same_volumes(const struct object *a, const struct object *b)
 {
 	cleanup_json struct cJSON *tree_a = parse(a), *tree_b = parse(b);
 	const struct cJSON *volumes_a, *volumes_b;
 
 	assert(a->kind == KIND_POD && b->kind == KIND_POD);
 	if (!tree_a || !tree_b)
-		return true;
+		return -ENOMEM;
 	volumes_a = json_get(json_get(tree_a, "spec"), "volumes");
 	volumes_b = json_get(json_get(tree_b, "spec"), "volumes");
 	if (json_count(volumes_a) == 0 && json_count(volumes_b) == 0)
-		return true;
+		return 1;
 	return volumes_a && volumes_b && json_equal(volumes_a, volumes_b);
 }
 

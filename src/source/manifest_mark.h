@@ -51,7 +51,7 @@ int manifest_object_update(const struct object *document, const struct object *s
 int manifest_object_gone(const struct object *stored, const struct object **ret,
 			 struct failure *reterr);
 
-/* Are spec.volumes the same? Both are pods. -ENOMEM counts as the same: changes nothing. */
-bool manifest_has_same_volumes(const struct object *a, const struct object *b);
+/* Are spec.volumes the same? Both are pods. Return: 1, 0, -ENOMEM. */
+int manifest_has_same_volumes(const struct object *a, const struct object *b);
 
 #endif

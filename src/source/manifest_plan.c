@@ -10,18 +10,22 @@
 #include <string.h>
 
 /* Volumes, and the node, are what a pod cannot change: with others it is another pod. */
-static bool is_another_pod(const struct object *wanted, const struct object *stored)
+static int is_another_pod(const struct object *wanted, const struct object *stored)
 {
 	const char *node = wanted->pod->node_name;
+	int same;
 
-	return (node[0] && strcmp(node, stored->pod->node_name) != 0) ||
-	       !manifest_has_same_volumes(wanted, stored);
+	if (node[0] && strcmp(node, stored->pod->node_name) != 0)
+		return 1;
+	same = manifest_has_same_volumes(wanted, stored);
+	return same < 0 ? same : !same;
 }
 
 static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 {
 	const struct object *stored = facts->stored;
 	const struct manifest_mark *mark = &facts->mark;
+	int is_another = 0;
 	bool is_applied = mark->hash == facts->hash && strcmp(mark->file, facts->file) == 0;
 
 	if (!stored)
@@ -33,10 +37,11 @@ static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 	if (is_applied && !mark->is_gone)
 		return MANIFEST_STEP_NONE;
 	/* The same document cannot make another pod. */
-	if (stored->kind == KIND_POD && mark->hash != facts->hash &&
-	    is_another_pod(facts->wanted, stored))
-		return MANIFEST_STEP_REPLACE;
-	return MANIFEST_STEP_UPDATE;
+	if (stored->kind == KIND_POD && mark->hash != facts->hash)
+		is_another = is_another_pod(facts->wanted, stored);
+	if (is_another < 0)
+		return MANIFEST_STEP_AGAIN;
+	return is_another ? MANIFEST_STEP_REPLACE : MANIFEST_STEP_UPDATE;
 }
 
 static enum manifest_step decide_absent(const struct manifest_facts *facts)

@@ -37,6 +37,7 @@ enum manifest_step {
 	MANIFEST_STEP_REPLACE,   /* delete; its end asks again and then creates */
 	MANIFEST_STEP_WAIT,      /* it is being deleted: its end asks again */
 	MANIFEST_STEP_MARK_GONE, /* stays, and says that no manifest has it */
+	MANIFEST_STEP_AGAIN,     /* no memory to tell which: later */
 	MANIFEST_STEP_REFUSE,    /* made by somebody else through the API: report */
 };
 

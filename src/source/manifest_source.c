@@ -102,13 +102,14 @@ static enum manifest_absence judge(struct manifest_source *source)
 	return manifest_judge_stroke(&facts);
 }
 
+/* Without memory to tell: yes, for then it is asked again before anything is done. */
 static bool is_stored_from_manifest(struct manifest_source *source, const struct manifest_key *key)
 {
 	const struct object *stored =
 		store_get(source->store, key->kind, key->name_space, key->name);
 	struct manifest_mark mark;
 
-	return stored && manifest_mark_read(stored, &mark) == 0 && mark.is_marked;
+	return stored && (manifest_mark_read(stored, &mark) < 0 || mark.is_marked);
 }
 
 static void judge_orphan(struct manifest_source *source, struct manifest_key *key,
@@ -155,7 +156,9 @@ static int compare_stored(const struct object *object, void *userdata)
 
 	if (key && key->definitions)
 		return 0;
-	if (manifest_mark_read(object, &mark) < 0 || !mark.is_marked)
+	if (manifest_mark_read(object, &mark) < 0)
+		return -ENOMEM;
+	if (!mark.is_marked)
 		return 0;
 	key = manifest_catalog_add_key(&source->catalog, object);
 	if (!key)
@@ -181,12 +184,16 @@ static int compare_stored(const struct object *object, void *userdata)
 
 static void start(struct manifest_source *source)
 {
-	source->has_started = true;
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		if (store_list(source->store, kind, NULL, compare_stored, source) < 0)
-			log_message(LOG_ERR,
-				    "manifests: out of memory: what vanished while podvold "
-				    "was down is kept");
+	int r = 0;
+
+	for (int kind = 0; kind < KIND_COUNT && r == 0; kind++)
+		r = store_list(source->store, kind, NULL, compare_stored, source);
+	source->has_started = r == 0;
+	if (r == 0)
+		return;
+	log_message(LOG_ERR, "manifests: out of memory: what vanished while podvold was down is "
+			     "looked for again later");
+	manifest_dir_list_later(source->dir);
 }
 
 /* ---- what the directory says ---- */
@@ -194,7 +201,10 @@ static void start(struct manifest_source *source)
 static void lose_entry(struct manifest_source *source, struct manifest_entry *entry)
 {
 	touch_stroke(source);
-	manifest_stroke_lose(&source->stroke, entry);
+	if (manifest_stroke_lose(&source->stroke, entry) < 0) {
+		manifest_dir_look(source->dir, entry->name);
+		return;
+	}
 	source->has_news |= entry->note_count > 0;
 	manifest_catalog_remove(&source->catalog, entry);
 }

@@ -2,9 +2,12 @@
 /*
  * manifest_stroke - files that vanish together; see manifest_stroke.h
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "source/manifest_stroke.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +56,7 @@ static struct manifest_gone *find_gone(const struct manifest_stroke *stroke, con
 	return gone;
 }
 
-void manifest_stroke_lose(struct manifest_stroke *stroke, const struct manifest_entry *entry)
+int manifest_stroke_lose(struct manifest_stroke *stroke, const struct manifest_entry *entry)
 {
 	struct manifest_gone *gone = find_gone(stroke, entry->name);
 	size_t length = strlen(entry->name);
@@ -61,15 +64,18 @@ void manifest_stroke_lose(struct manifest_stroke *stroke, const struct manifest_
 	assert(stroke->is_active);
 	if (!gone && entry->stroke != stroke->number) {
 		gone = calloc(1, sizeof(*gone) + length + 1);
-		if (!gone) {
-			stroke->is_replaced = true;
-			return;
-		}
+		if (!gone)
+			return -ENOMEM;
 		memcpy(gone->name, entry->name, length);
 		HASH_ADD(hh, stroke->gone, name, length, gone);
+		if (!gone->hh.tbl) {
+			free(gone);
+			return -ENOMEM;
+		}
 	}
 	for (struct manifest_definition *d = entry->definitions; d; d = d->next_in_entry)
 		d->key->gone = gone;
+	return 0;
 }
 
 void manifest_stroke_gain(const struct manifest_stroke *stroke, struct manifest_entry *entry)

@@ -27,9 +27,9 @@ void manifest_stroke_done(struct manifest_stroke *stroke);
 void manifest_stroke_touch(struct manifest_stroke *stroke, const struct manifest_catalog *catalog,
 			   uint64_t now_usec);
 
-/* This file is about to be taken out of the catalog. No memory: the directory counts as replaced,
- * so that nothing is deleted. */
-void manifest_stroke_lose(struct manifest_stroke *stroke, const struct manifest_entry *entry);
+/* This file is about to be taken out of the catalog. Return: 0; -ENOMEM: it must stay there, and be
+ * lost again. */
+int manifest_stroke_lose(struct manifest_stroke *stroke, const struct manifest_entry *entry);
 
 /* A file came; it counts for this stroke only if it was there before. */
 void manifest_stroke_gain(const struct manifest_stroke *stroke, struct manifest_entry *entry);

@@ -267,7 +267,7 @@ static void lose(struct stroke_world *world, const char *name)
 	struct manifest_key *key;
 
 	manifest_stroke_touch(&world->stroke, &world->catalog, 1000);
-	manifest_stroke_lose(&world->stroke, entry);
+	assert_int_equal(manifest_stroke_lose(&world->stroke, entry), 0);
 	manifest_catalog_remove(&world->catalog, entry);
 	while ((key = manifest_catalog_take_affected(&world->catalog)))
 		if (!key->definitions)
