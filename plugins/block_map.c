@@ -168,18 +168,16 @@ static int remove_link(const struct block_map *map, struct failure *reterr)
 	r = child_place(map->host, map->pod_map_path, map->volume_name, false, &link, reterr);
 	if (r == 0)
 		r = place_facts(&link, &facts, reterr);
-	if (r == -ENOENT)
+	if (r == 0 && !S_ISLNK(facts.mode))
 		return 0;
-	if (r < 0)
-		return r;
-	if (!S_ISLNK(facts.mode))
-		return 0;
-	r = remove_file(&link, reterr);
-	if (r < 0)
+	if (r == 0)
+		r = remove_file(&link, reterr);
+	/* Gone already, before a kill or a failure; not yet what is above it. */
+	if (r < 0 && r != -ENOENT)
 		return r;
 	r = layout_child(map->pod_map_path, map->volume_name, &path, reterr);
 	if (r == 0)
-		remove_empty_parents(map->host->root_fd, path, 1);
+		r = remove_empty_parents(map->host->root_fd, path, 1, reterr);
 	return r;
 }
 
@@ -216,10 +214,9 @@ int block_unmap_device(const struct block_map *map, struct failure *reterr)
 			return r;
 	}
 	r = remove_link(map, reterr);
-	if (r < 0 || !have_file)
-		return r;
-	r = remove_bind_file(&bind_file, reterr);
-	if (r == 0)
+	if (r == 0 && have_file)
+		r = remove_bind_file(&bind_file, reterr);
+	if (r == 0 || r == -ENOENT)
 		r = lock_for_others(map, reterr);
 	return r == -ENOENT ? 0 : r;
 }
@@ -233,19 +230,19 @@ static int remove_map_directory(const struct plugin_host *host, const char *path
 	char entry[NAME_MAX + 1];
 	int r = first_entry(host, path, entry, sizeof(entry), reterr);
 
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	if (entry[0] != '\0')
+	if (r == 0 && entry[0] != '\0')
 		return failed_plain(reterr, -EBUSY, "'%s/%s/%s' is still there", host->root_dir,
 				    path, entry);
 
-	r = place_open(host->root_fd, host->root_dir, path, &place, reterr);
-	if (r < 0)
-		return r;
-	r = remove_directory(&place, reterr);
 	if (r == 0)
-		remove_empty_parents(host->root_fd, path, 1);
-	return r;
+		r = place_open(host->root_fd, host->root_dir, path, &place, reterr);
+	if (r == 0)
+		r = remove_directory(&place, reterr);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return remove_empty_parents(host->root_fd, path, 1, reterr);
 }
 
 int block_tear_down_device(const struct plugin_host *host, const char *global_map_path,

@@ -480,8 +480,8 @@ static int take_target_away(void *data, struct stage_report *report)
 	if (r < 0 && r != -ENOENT)
 		return r;
 
-	remove_empty_parents(host->root_fd, unmounter->target_path, 1);
-	return STAGE_NEXT;
+	r = remove_empty_parents(host->root_fd, unmounter->target_path, 1, &report->failure);
+	return r < 0 ? r : STAGE_NEXT;
 }
 
 static int local_new_unmounter(const struct volume_request *request, struct stage_list *ret,

@@ -71,8 +71,7 @@ static int remove_ready(const struct plugin_host *host, const char *ready_path,
 		r = remove_file(&ready, reterr);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	remove_empty_parents(host->root_fd, ready_path, 1);
-	return 0;
+	return remove_empty_parents(host->root_fd, ready_path, 1, reterr);
 }
 
 /* Return: 1 ready, 0 not. */
@@ -260,6 +259,5 @@ int scratch_remove(struct scratch *scratch, void (*before)(const struct place *p
 		r = remove_empty_dir_contents(&place, reterr);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	remove_empty_parents(host->root_fd, scratch->path, 1);
-	return 0;
+	return remove_empty_parents(host->root_fd, scratch->path, 1, reterr);
 }

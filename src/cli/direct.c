@@ -256,7 +256,7 @@ static int private_root_make(struct private_root *root, struct failure *reterr)
 static void private_root_remove(struct private_root *root)
 {
 	if (root->host.root_fd >= 0) {
-		remove_empty_parents(root->host.root_fd, "pods/" POD_UID, 0);
+		(void) remove_empty_parents(root->host.root_fd, "pods/" POD_UID, 0, NULL);
 		root->host.root_fd = close_keep_errno(root->host.root_fd);
 		(void) remove_directory(&root->place, NULL);
 	}
@@ -312,7 +312,7 @@ static int unstage(const struct volume_plugin *plugin, const struct volume_reque
 		r = cleanup_mount_point(&place, reterr);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	remove_empty_parents(host->root_fd, relative, 0);
+	(void) remove_empty_parents(host->root_fd, relative, 0, NULL);
 	return 0;
 }
 

@@ -336,8 +336,11 @@ int remove_file(const struct place *place, struct failure *reterr);
  * remove_empty_parents - rmdir upwards from a place's parent while empty, at most to below @root_fd
  * @path: of the place, relative to @root_fd
  * @stop: how many leading components are kept
+ *
+ * What is in use, or is a stranger's, stays with all that is above it. Return: 0; else why one that
+ * is empty cannot be removed: called again it goes on there.
  */
-void remove_empty_parents(int root_fd, const char *path, unsigned int stop);
+int remove_empty_parents(int root_fd, const char *path, unsigned int stop, struct failure *reterr);
 
 /**
  * remove_empty_dir_contents - the one recursive removal: an emptyDir's own content

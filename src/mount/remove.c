@@ -64,29 +64,58 @@ static unsigned int count_components(const char *path)
 	return count;
 }
 
-void remove_empty_parents(int root_fd, const char *path, unsigned int stop)
+/* Who keeps a directory: what is in it, a mount on it, or whoever put something else there. Then
+ * everything above stays, too. */
+static bool is_kept(const struct place *place, int error)
+{
+	struct mount_facts facts;
+
+	switch (-error) {
+	case ENOTEMPTY:
+	case EEXIST:
+	case ENOTDIR:
+		return true;
+	case EBUSY:
+		return place_facts(place, &facts, NULL) == 0 && facts.is_mount_root;
+	default:
+		return false;
+	}
+}
+
+/* Return: 1 it is gone, now or before; 0 it is kept; a negative errno. */
+static int remove_parent(int root_fd, const char *path, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	int r = place_open(root_fd, "", path, &place, reterr);
+
+	if (r == -ENOENT) /* removed already, before a kill; not yet what is above it */
+		return 1;
+	if (r == -ELOOP || r == -ENOTDIR) /* a stranger's */
+		return 0;
+	if (r < 0)
+		return r;
+	if (unlinkat(place.parent_fd, place.name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 1;
+	r = -errno;
+	return is_kept(&place, r) ? 0 : failed(reterr, r, "cannot remove '%s'", path);
+}
+
+int remove_empty_parents(int root_fd, const char *path, unsigned int stop, struct failure *reterr)
 {
 	unsigned int count;
+	int r = 1;
 
 	assert(root_fd >= 0 && path);
 	count = count_components(path);
 
-	for (unsigned int level = count; level > stop + 1; level--) {
-		cleanup(place_done) struct place place = PLACE_EMPTY;
+	for (unsigned int level = count; r > 0 && level > stop + 1; level--) {
 		cleanup_free char *parent = strndup(path, leading_components(path, level - 1));
 
-		int r;
-
 		if (!parent)
-			return;
-		r = place_open(root_fd, "", parent, &place, NULL);
-		if (r == -ENOENT) /* removed already, before a kill; not yet what is above it */
-			continue;
-		if (r < 0)
-			return;
-		if (unlinkat(place.parent_fd, place.name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-			return;
+			return failed(reterr, -ENOMEM, "cannot remove what is above '%s'", path);
+		r = remove_parent(root_fd, parent, reterr);
 	}
+	return r < 0 ? r : 0;
 }
 
 static int remove_entry(const struct tree_entry *entry)

@@ -278,5 +278,5 @@ void subpath_undo(const struct subpath_request *request, struct subpath *subpath
 	(void) cleanup_mount_point(&subpath->target, NULL);
 	relative = target_path(request);
 	if (relative)
-		remove_empty_parents(request->root_fd, relative, TARGET_KEPT_LEVELS);
+		(void) remove_empty_parents(request->root_fd, relative, TARGET_KEPT_LEVELS, NULL);
 }

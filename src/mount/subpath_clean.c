@@ -167,6 +167,6 @@ int subpath_clean(int root_fd, const char *root_path, const char *pod_uid, const
 	}
 	r = clean_volume(root_fd, root_path, relative, reterr);
 	if (r >= 0)
-		remove_empty_parents(root_fd, relative, KEPT_LEVELS);
+		r = remove_empty_parents(root_fd, relative, KEPT_LEVELS, reterr);
 	return r;
 }

@@ -158,7 +158,7 @@ static atomic_bool stop;
 static void *tear_down(void *root_fd)
 {
 	while (!atomic_load(&stop))
-		remove_empty_parents(*(const int *) root_fd, PLUGIN_DIR "/data", 1);
+		(void) remove_empty_parents(*(const int *) root_fd, PLUGIN_DIR "/data", 1, NULL);
 	return NULL;
 }
 

@@ -428,12 +428,14 @@ int __wrap_remove_file(const struct place *place, struct failure *reterr)
 	return note(reterr, "remove_file", "%s", place->name);
 }
 
-void __wrap_remove_empty_parents(int root_fd, const char *path, unsigned int stop);
-void __wrap_remove_empty_parents(int root_fd, const char *path, unsigned int stop)
+int __wrap_remove_empty_parents(int root_fd, const char *path, unsigned int stop,
+				struct failure *reterr);
+int __wrap_remove_empty_parents(int root_fd, const char *path, unsigned int stop,
+				struct failure *reterr)
 {
 	(void) root_fd;
 	assert_int_equal(stop, 1);
-	(void) note(NULL, "remove_empty_parents", "%s", path);
+	return note(reterr, "remove_empty_parents", "%s", path);
 }
 
 int __wrap_remove_empty_dir_contents(const struct place *place, struct failure *reterr);

@@ -396,6 +396,7 @@ static void test_device_is_released(void **state)
 	request.device_path = "/dev/loop8";
 	assert_int_equal(run(local->new_device_unmapper).result, STAGE_NEXT);
 	assert_string_equal(fake_mount.diary, "open_beneath(" GLOBAL ")\n"
+					      "remove_empty_parents(" GLOBAL ")\n"
 					      "open_host_path(/dev/loop8)\n");
 	assert_null(local->new_device_mapper);
 }
