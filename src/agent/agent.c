@@ -150,6 +150,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = sd_event_source_set_priority(agent->turn, PRIORITY_TURN);
 	if (r >= 0)
+		r = agent_open_second_look(agent);
+	if (r >= 0)
 		r = dirty_set_new(on_dirty, agent, &agent->dirty);
 	if (r >= 0)
 		r = desired_new(agent->dirty, &agent->desired);
@@ -206,6 +208,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.priority = PRIORITY_RESULTS,
 		.workers = agent->pools.workers,
 		.changed = agent_on_retry,
+		.lost = agent_look_again,
 		.userdata = agent,
 	};
 	int r = operations_new(&options, &agent->operations);
@@ -378,6 +381,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.looked = on_looked,
 		.renewed = on_renewed,
 		.must_wait = agent_pod_must_wait,
+		.lost = agent_look_again,
 		.userdata = agent,
 	};
 	int r = store_open_embedded(agent->event, agent->config->state_dir, &agent->store, reterr);
@@ -495,6 +499,7 @@ struct agent *agent_free(struct agent *agent)
 	actual_free(agent->actual);
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);
+	sd_event_source_disable_unref(agent->own.second_look);
 	sd_event_source_disable_unref(agent->turn);
 	mount_table_free(agent->mount_table);
 	(void) idmap_cache_free(agent->host.idmaps);

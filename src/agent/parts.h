@@ -14,6 +14,7 @@
 #include "agent/events.h"
 #include "agent/hold_watch.h"
 #include "agent/own_objects.h"
+#include "agent/second_look.h"
 #include "agent/slow.h"
 #include "agent/unstage_gate.h"
 #include "agent/volume_row.h"
@@ -96,11 +97,11 @@ struct agent {
 	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
-	bool sources_complete; /* every source delivered a complete snapshot: unmounting is allowed
-				*/
+	bool sources_complete; /* every source delivered all it has: unmounting is allowed */
 	struct {
 		struct lock_holder *state, *run; /* of the directories */
 		bool ledger_failing;             /* said once, until a commit succeeds */
+		sd_event_source *second_look;    /* NULL until it is made */
 	} own;
 
 	struct {

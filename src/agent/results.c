@@ -103,12 +103,13 @@ static void note_result(struct agent *agent, const struct step_result *result)
 	if (volume && (pod || !result->pod_uid))
 		agent_ledger_row(volume, pod, &row);
 	if (row.state == MOUNT_ABSENT) {
-		(void) ledger_forget(agent->ledger, result->unique_name, result->pod_uid);
+		if (ledger_forget(agent->ledger, result->unique_name, result->pod_uid) < 0)
+			agent_look_again(agent);
 		return;
 	}
 	row.unfinished = left_by(result, row.state);
 	if (ledger_put(agent->ledger, &row) < 0)
-		agent_request_turn(agent);
+		agent_look_again(agent);
 }
 
 void agent_on_ended(void *userdata, const struct operation_ended *ended)

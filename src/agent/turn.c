@@ -26,7 +26,8 @@ enum {
 void agent_request_turn(struct agent *agent)
 {
 	assert(agent);
-	(void) sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT);
+	if (sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT) < 0)
+		agent_look_again(agent);
 }
 
 /* ---- store changes ---- */
@@ -70,7 +71,11 @@ static void take_changes(struct agent *agent)
  * any more. */
 static int note_forgetting(struct agent *agent, const struct step *step)
 {
-	return ledger_forget(agent->ledger, step->unique_name, step->pod_uid);
+	int r = ledger_forget(agent->ledger, step->unique_name, step->pod_uid);
+
+	if (r < 0)
+		agent_look_again(agent);
+	return r;
 }
 
 static void forget(struct agent *agent, const struct step *step)
@@ -120,7 +125,7 @@ static void plan_volume(struct agent *agent, const char *unique_name)
 }
 
 /* After a name was lost for want of memory, or when unmounting becomes allowed. */
-static void mark_all_dirty(struct agent *agent)
+void agent_mark_all_dirty(struct agent *agent)
 {
 	struct desired_volume *want;
 	struct actual_volume *have;
@@ -138,7 +143,7 @@ static void make_plan(struct agent *agent)
 
 	agent->plan.count = 0;
 	if (dirty_take_full_pass(agent->dirty))
-		mark_all_dirty(agent);
+		agent_mark_all_dirty(agent);
 	for (unsigned int i = 0; i < TURN_VOLUMES_MAX; i++) {
 		name = dirty_take(agent->dirty);
 		if (!name)

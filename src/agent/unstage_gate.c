@@ -329,10 +329,23 @@ static bool add_to_search(struct gate_search *search, struct gate_entry *entry)
 
 	search->mount_points[i] = entry->mount_point ? strdup(entry->mount_point) : NULL;
 	search->device_paths[i] = strdup(entry->device_path);
+	if (!search->device_paths[i] || (entry->mount_point && !search->mount_points[i])) {
+		free(search->mount_points[i]);
+		free(search->device_paths[i]);
+		search->mount_points[i] = search->device_paths[i] = NULL;
+		return false;
+	}
 	search->holders[i].pid_fd = -EBADF;
 	search->entries[i] = entry;
 	search->count++;
-	return search->device_paths[i] && (search->mount_points[i] || !entry->mount_point);
+	return true;
+}
+
+/* Nobody would ask again. */
+static void lose(const struct unstage_gate *gate)
+{
+	if (gate->options.lost)
+		gate->options.lost(gate->options.userdata);
 }
 
 void unstage_gate_search(struct unstage_gate *gate)
@@ -344,8 +357,10 @@ void unstage_gate_search(struct unstage_gate *gate)
 	if (gate->running || !gate->entries)
 		return;
 	search = calloc(1, sizeof(*search));
-	if (!search)
-		return; /* the next turn asks again */
+	if (!search) {
+		lose(gate);
+		return;
+	}
 	search->gate = gate;
 	search->result = -ECANCELED; /* a pool that closes runs no job */
 	search->job.run = run_search;
@@ -353,8 +368,10 @@ void unstage_gate_search(struct unstage_gate *gate)
 	for (entry = gate->entries; entry && search->count < BATCH_MAX; entry = entry->hh.next) {
 		if (entry->state != GATE_ASKED)
 			continue;
-		if (!add_to_search(search, entry))
+		if (!add_to_search(search, entry)) {
+			lose(gate);
 			break;
+		}
 		entry->state = GATE_SEARCHING;
 	}
 	if (search->count == 0) {
@@ -394,9 +411,9 @@ bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step)
 	if (!takes_a_device(step))
 		return true;
 	entry = find(gate, step->unique_name, step->pod_uid ?: "");
-	if (!entry)
-		(void) entry_new(gate, step);
-	else if (entry->state == GATE_HELD)
+	if (!entry && !entry_new(gate, step))
+		lose(gate);
+	else if (entry && entry->state == GATE_HELD)
 		search_again(entry);
 	if (!entry || entry->state != GATE_CLEARED)
 		return false;

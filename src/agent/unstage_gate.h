@@ -25,6 +25,9 @@ struct unstage_gate_options {
 	struct worker_pool *workers; /* borrowed */
 	/* It is worth while to ask for this volume again. On the loop. */
 	void (*changed)(void *userdata, const char *unique_name);
+	/* For want of memory a question was lost: whoever asked has to ask again. NULL: nobody
+	 * cares. */
+	void (*lost)(void *userdata);
 	void *userdata;
 };
 

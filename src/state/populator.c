@@ -89,6 +89,13 @@ static struct known_pod *insert_known(struct populator *populator, const char *u
 	return NULL;
 }
 
+/* For want of memory something was not looked at as it should have been. */
+static void lose(const struct populator *populator)
+{
+	if (populator->options.lost)
+		populator->options.lost(populator->options.userdata);
+}
+
 static struct known_pod *know(struct populator *populator, const struct object *pod)
 {
 	struct known_pod *known = find_known(populator, pod->meta.uid);
@@ -97,8 +104,9 @@ static struct known_pod *know(struct populator *populator, const struct object *
 		known = insert_known(populator, pod->meta.uid);
 	if (!known) {
 		log_about(LOG_ERR, &(struct log_subject){ .pod_uid = pod->meta.uid },
-			  "out of memory: the volumes of pod '%s/%s' wait for its next change",
+			  "out of memory: the volumes of pod '%s/%s' are looked at again later",
 			  pod->meta.name_space, pod->meta.name);
+		lose(populator);
 		return NULL;
 	}
 	object_ref(pod);
@@ -203,6 +211,8 @@ static void add_error(const struct populator *populator, const struct object *po
 {
 	(void) desired_add_error(populator->options.desired, pod->meta.uid, outer_name,
 				 failure->text);
+	if (failure->error == -ENOMEM)
+		lose(populator);
 }
 
 /* One volume that cannot be looked up does not keep the others from the pod. */
@@ -415,8 +425,9 @@ static size_t pods_of(const struct populator *populator, const struct object_ref
 		count++;
 	*ret = pods = calloc(count + 1, sizeof(*pods));
 	if (!pods) {
-		log_message(LOG_ERR, "out of memory: who uses '%s/%s' waits for its next change",
+		log_message(LOG_ERR, "out of memory: who uses '%s/%s' is looked at again later",
 			    reference->name_space, reference->name);
+		lose(populator);
 		return 0;
 	}
 	for (size_t i = 0; i < count; i++)

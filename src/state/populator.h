@@ -29,6 +29,9 @@ struct populator_options {
 	/* Must a pod that has nothing yet wait before it wants its volumes? Whoever says so has it
 	 * looked at again (populator_pod()) when that is over. NULL: none has to. */
 	bool (*must_wait)(void *userdata, const struct object *pod);
+	/* For want of memory a pod was not looked at as it should have been: a full pass is due,
+	 * but not at once. NULL: nobody cares. */
+	void (*lost)(void *userdata);
 	void *userdata;
 };
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * second_look - a moment after something was lost for want of memory, everything is looked at
+ *
+ * For what nothing else would bring back: a pod that could not be looked at, a row of the ledger
+ * that could not be written, a question that could not be asked.
+ */
+#ifndef PODVOL_AGENT_SECOND_LOOK_H
+#define PODVOL_AGENT_SECOND_LOOK_H
+
+struct agent;
+
+/* A timer that is off. Return: 0 or negative errno. */
+int agent_open_second_look(struct agent *agent);
+
+/* Have a look in a moment; any number of calls make one. @userdata is the agent. Needs no memory.
+ */
+void agent_look_again(void *userdata);
+
+/* Every wanted and every mounted volume is dirty: turn.c's. */
+void agent_mark_all_dirty(struct agent *agent);
+
+#endif
