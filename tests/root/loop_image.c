@@ -100,8 +100,10 @@ static bool is_over(int fd, dev_t file_system, dev_t device)
 	return info.lo_device == file_system || (device && info.lo_rdevice == device);
 }
 
-static void detach_over(dev_t file_system, dev_t device)
+/* Calls @visit with each of them; before that with those that lock it. Return: how many. */
+static unsigned int for_each_over(dev_t file_system, dev_t device, void (*visit)(int fd))
 {
+	unsigned int count = 0;
 	char path[64];
 
 	for (int number = 0; number < 256; number++) {
@@ -115,10 +117,25 @@ static void detach_over(dev_t file_system, dev_t device)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0 || fstat(fd, &status) < 0 || !is_over(fd, file_system, device))
 			continue;
-		if (device == 0) /* first those that lock this one */
-			detach_over(0, status.st_rdev);
-		(void) ioctl(fd, LOOP_CLR_FD);
+		if (device == 0)
+			count += for_each_over(0, status.st_rdev, visit);
+		if (visit)
+			visit(fd);
+		count++;
 	}
+	return count;
+}
+
+static void detach(int fd)
+{
+	(void) ioctl(fd, LOOP_CLR_FD);
+}
+
+unsigned int loop_image_count(void)
+{
+	struct stat status;
+
+	return fstat(sandbox_fd(), &status) == 0 ? for_each_over(status.st_dev, 0, NULL) : 0;
 }
 
 int loop_image_teardown(void **state)
@@ -126,6 +143,6 @@ int loop_image_teardown(void **state)
 	struct stat status;
 
 	if (fstat(sandbox_fd(), &status) == 0)
-		detach_over(status.st_dev, 0);
+		(void) for_each_over(status.st_dev, 0, detach);
 	return sandbox_teardown(state);
 }

@@ -21,6 +21,9 @@ struct loop_image loop_image_new(const char *relative, unsigned int mebibytes);
 struct loop_image loop_image_over(const char *relative, bool read_only);
 void loop_image_done(struct loop_image *image);
 
+/* How many devices are attached to files of the sandbox, or lock such a device. */
+unsigned int loop_image_count(void);
+
 /* Instead of sandbox_teardown: what is still attached to files of the sandbox, or locks such a
  * device, is detached. */
 int loop_image_teardown(void **state);

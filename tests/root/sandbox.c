@@ -138,25 +138,42 @@ static int enter_namespace(void)
 	return 0;
 }
 
-int sandbox_run(const char *name, const struct CMUnitTest *tests, size_t count)
+const char *sandbox_enter(void)
 {
+	static char why[128];
 	int result;
 
-	if (geteuid() != 0) {
-		printf("1..0 # SKIP needs root: mounts in a namespace of its own\n");
-		return 0;
-	}
+	if (geteuid() != 0)
+		return "needs root: mounts in a namespace of its own";
 	result = enter_namespace();
 	if (result < 0) {
-		printf("1..0 # SKIP needs a mount namespace of its own: %s\n", strerror(-result));
-		return 0;
+		(void) snprintf(why, sizeof(why), "needs a mount namespace of its own: %s",
+				strerror(-result));
+		return why;
 	}
 	(void) snprintf(sandbox.dir, sizeof(sandbox.dir), "/tmp/podvol-test-XXXXXX");
 	if (!mkdtemp(sandbox.dir)) {
 		printf("Bail out! cannot make a directory: %s\n", strerror(errno));
-		return 1;
+		exit(1);
+	}
+	return NULL;
+}
+
+void sandbox_leave(void)
+{
+	(void) rmdir(sandbox.dir);
+}
+
+int sandbox_run(const char *name, const struct CMUnitTest *tests, size_t count)
+{
+	const char *why_not = sandbox_enter();
+	int result;
+
+	if (why_not) {
+		printf("1..0 # SKIP %s\n", why_not);
+		return 0;
 	}
 	result = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
-	(void) rmdir(sandbox.dir);
+	sandbox_leave();
 	return result;
 }

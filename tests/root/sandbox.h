@@ -31,6 +31,10 @@
 /* Skips without root, else runs the group in a namespace of its own. Returns main's result. */
 int sandbox_run(const char *name, const struct CMUnitTest *tests, size_t count);
 
+/* The same for a program that is no group of tests. Return: NULL, or why it must be skipped. */
+const char *sandbox_enter(void);
+void sandbox_leave(void);
+
 int sandbox_setup(void **state);
 int sandbox_teardown(void **state);
 

@@ -6,7 +6,7 @@
  * Whatever fails: the data stays, no descriptor leaks, and a second try without a failure takes
  * away what is left.
  */
-#include "faults.h"
+#include "tests/fault/faults.h"
 #include "sandbox.h"
 
 #include "base/cleanup.h"
@@ -93,7 +93,7 @@ static int take_down(struct life *life, const char *path)
 	if (result == -ENOENT)
 		result = 0;
 	if (result == 0)
-		remove_empty_parents(life->root.fd, path, 0);
+		(void) remove_empty_parents(life->root.fd, path, 0, NULL);
 	return result;
 }
 

@@ -5,7 +5,7 @@
  * Whatever fails: the volume keeps what it has, no descriptor leaks, and cleaning without a failure
  * takes away all that is left.
  */
-#include "faults.h"
+#include "tests/fault/faults.h"
 #include "sandbox.h"
 
 #include "base/cleanup.h"
