@@ -60,12 +60,12 @@ struct cJSON *agent_view_volume(struct agent *agent, const char *word);
 struct cJSON *agent_view_operations(struct agent *agent);
 /* {"items": [{file, line, kind, namespace, name, text, since}]}: problems, see source/source.h. */
 struct cJSON *agent_view_manifests(struct agent *agent);
-/* The file that still holds an object, or NULL: manifest_source_file_of(), so that api/ need not
- * know the source. Borrowed until the loop turns. */
+/* manifest_source_file_of(), for api/, which knows no source. Borrowed until the loop turns. */
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
-/* {"items": [{name, inTree, deviceMountable, block, mountOptions, remounts, reconstructed}]}: the
- * volume plugins. */
+/* The volume plugins, as docs/api.md tells them. */
 struct cJSON *agent_view_drivers(struct agent *agent);
+/* The pools of threads whose jobs may hang, likewise. */
+struct cJSON *agent_view_threads(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
 

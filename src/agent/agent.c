@@ -21,6 +21,7 @@
 
 enum {
 	SET_ASIDE_USEC = 1000000,     /* a job older than this is stuck: another thread starts */
+	MOUNT_THREADS_MAX = 8,        /* with those that hang */
 	WALKERS_MAX = 16,             /* long stages at the same time on all devices */
 	SLOW_USEC = 3000000,          /* a stage that takes longer is told of */
 	BACK_OFF_FIRST_USEC = 500000, /* kubelet's constants */
@@ -109,10 +110,11 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 		.threads_max = (unsigned int) agent->config->worker_threads_max,
 		.set_aside_usec = SET_ASIDE_USEC,
 	};
-	/* The kernel mounts one at a time, so more threads gain nothing; and this one never looks
-	 * up a path, so nothing can hang it. */
+	/* The kernel mounts one at a time, so more threads gain nothing. This one never looks up a
+	 * path; but a file system may ask its server even for an open descriptor (NFS does), so it
+	 * is replaced, too. */
 	struct worker_limits mount_thread = { .threads = 1,
-					      .threads_max = 1,
+					      .threads_max = MOUNT_THREADS_MAX,
 					      .set_aside_usec = SET_ASIDE_USEC };
 	/* Long by nature, so that none of them is ever taken for stuck; see operation/lane.h for
 	 * how many of them may use one device. */
@@ -126,6 +128,8 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 	r = worker_return_new(agent->event, PRIORITY_RESULTS, &agent->to_loop);
 	if (r >= 0)
 		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->pools.workers);
+	if (r >= 0)
+		worker_pool_tell(agent->pools.workers, agent_on_threads_hang, agent);
 	if (r >= 0)
 		r = worker_pool_new("mount", agent->to_loop, &mount_thread,
 				    &agent->pools.mount_thread);

@@ -59,7 +59,7 @@ struct agent {
 
 	struct worker_return *to_loop;
 	struct {
-		struct worker_pool *workers, *mount_thread, *walkers;
+		struct worker_pool *workers, *mount_thread, *walkers, *statistics;
 	} pools;
 
 	struct store *store;

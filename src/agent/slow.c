@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread_stack.h"
+#include "object/json.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -89,4 +90,50 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 			  view->stage, seconds, text);
 	}
 	waits_pod_changed(agent->waits, view->pod_uid);
+}
+
+/* ---- threads ---- */
+
+void agent_on_threads_hang(void *userdata, const struct worker_counts *counts)
+{
+	(void) userdata;
+	if (counts->all_hang)
+		log_message(LOG_ERR,
+			    "all %u worker threads hang (worker-threads-max): everything else "
+			    "waits until one comes back, %u jobs now",
+			    counts->threads_max, counts->queued);
+	else
+		log_message(LOG_NOTICE,
+			    "a worker thread came back: what waited goes on; %u of %u still hang",
+			    counts->set_aside, counts->threads_max);
+}
+
+static void add_pool(struct cJSON *items, const char *name, struct worker_pool *pool)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+	struct worker_counts counts;
+
+	worker_pool_count(pool, &counts);
+	(void) json_set_string(item, "pool", name);
+	(void) json_set_int(item, "threads", counts.threads);
+	(void) json_set_int(item, "threadsMax", counts.threads_max);
+	(void) json_set_int(item, "running", counts.running);
+	(void) json_set_int(item, "hanging", counts.set_aside);
+	(void) json_set_int(item, "waiting", counts.queued);
+	(void) json_set_bool(item, "allHang", counts.all_hang);
+}
+
+struct cJSON *agent_view_threads(struct agent *agent)
+{
+	struct cJSON *list = json_new_object(), *items;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	add_pool(items, "worker", agent->pools.workers);
+	add_pool(items, "mount", agent->pools.mount_thread);
+	add_pool(items, "walker", agent->pools.walkers);
+	add_pool(items, "statistics", agent->pools.statistics);
+	return list;
 }

@@ -17,4 +17,7 @@ const char *operation_state_name(const struct operation_view *view);
 /* One of the operations takes long. */
 void agent_on_slow(void *userdata, const struct operation_view *view);
 
+/* All worker threads hang, or no longer. */
+void agent_on_threads_hang(void *userdata, const struct worker_counts *counts);
+
 #endif

@@ -347,6 +347,7 @@ int statistics_new(struct agent *agent, struct statistics **ret)
 		free(statistics);
 		return r;
 	}
+	agent->pools.statistics = statistics->pool;
 	*ret = statistics;
 	return 0;
 }

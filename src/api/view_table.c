@@ -253,6 +253,16 @@ static const struct view_column driver_columns[] = {
 	{ "Reconstructed", VIEW_WIDE, "reconstructed", format_yes },
 };
 
+static const struct view_column thread_columns[] = {
+	{ "Pool", VIEW_ALWAYS, "pool", NULL },
+	{ "Threads", VIEW_ALWAYS, "threads", NULL },
+	{ "Threads Max", VIEW_ALWAYS, "threadsMax", NULL },
+	{ "Running", VIEW_ALWAYS, "running", NULL },
+	{ "Hanging", VIEW_ALWAYS, "hanging", NULL },
+	{ "Waiting", VIEW_ALWAYS, "waiting", NULL },
+	{ "All Hang", VIEW_ALWAYS, "allHang", format_yes },
+};
+
 static const struct view_column volume_event_columns[] = {
 	{ "Last Seen", VIEW_ALWAYS, "time", format_age },
 	{ "Type", VIEW_ALWAYS, "type", NULL },
@@ -284,6 +294,7 @@ const struct view_columns view_applied_columns = COLUMNS(applied_columns);
 const struct view_columns view_version_columns = COLUMNS(version_columns);
 const struct view_columns view_statistics_columns = COLUMNS(statistics_columns);
 const struct view_columns view_driver_columns = COLUMNS(driver_columns);
+const struct view_columns view_thread_columns = COLUMNS(thread_columns);
 const struct view_columns view_volume_event_columns = COLUMNS(volume_event_columns);
 
 static void add_definitions(struct cJSON *table, const struct view_columns *columns)

@@ -55,6 +55,8 @@ struct worker_pool {
 	unsigned int waiting; /* threads in pthread_cond_wait() */
 	unsigned int woken;   /* of them, signalled already */
 	bool timer_armed, closed;
+	worker_pool_told *told; /* loop thread only, like its data */
+	void *told_userdata;
 };
 
 /* ---- the way back ---- */
@@ -213,7 +215,7 @@ static void run_job(struct worker_return *to_loop, struct worker_job *job, uint6
 
 /* Under the mutex: arm the timer for the first running job that can become stuck. With none (all
  * are set aside already, or threads are only starting) whoever ends next takes the waiting jobs. */
-static void arm_timer(struct worker_pool *pool)
+static void arm_timer(struct worker_pool *pool, uint64_t after_usec)
 {
 	struct itimerspec when = { 0 };
 	uint64_t first_usec = UINT64_MAX;
@@ -225,7 +227,7 @@ static void arm_timer(struct worker_pool *pool)
 	/* No thread has taken a job yet: look again one set-aside time from now. */
 	if (first_usec == UINT64_MAX)
 		first_usec = monotonic_usec();
-	first_usec += pool->limits.set_aside_usec;
+	first_usec += after_usec;
 
 	when.it_value.tv_sec = (time_t) (first_usec / USEC_PER_SEC);
 	when.it_value.tv_nsec = (long) (first_usec % USEC_PER_SEC) * 1000;
@@ -257,6 +259,9 @@ static bool job_over(struct worker_pool *pool, struct worker_thread *self)
 		return true;
 	self->set_aside = false;
 	pool->counts.set_aside--;
+	/* That one has come back is told by the loop, at once. */
+	if (pool->counts.all_hang && !pool->timer_armed)
+		arm_timer(pool, 0);
 	return pool->counts.threads - pool->counts.set_aside <= pool->limits.threads;
 }
 
@@ -294,7 +299,7 @@ static void *thread_main(void *userdata)
 	pool->counts.threads--;
 	/* While threads_max was reached nobody looked out for the jobs that wait. */
 	if (pool->first && !pool->timer_armed)
-		arm_timer(pool);
+		arm_timer(pool, pool->limits.set_aside_usec);
 	(void) pthread_cond_signal(&pool->ended);
 	(void) pthread_mutex_unlock(&pool->mutex);
 	return NULL;
@@ -330,6 +335,23 @@ static bool may_start_thread(const struct worker_pool *pool)
 	       pool->counts.threads < pool->limits.threads_max;
 }
 
+/* Is there anything to find out? A spare may start, or all of them may hang, which somebody wants
+ * to know. */
+static bool may_look_out(const struct worker_pool *pool)
+{
+	return pool->counts.threads < pool->limits.threads_max || pool->told;
+}
+
+/* Under the mutex, on the loop. Return: there is something to tell. */
+static bool look_whether_all_hang(struct worker_pool *pool)
+{
+	bool before = pool->counts.all_hang;
+
+	pool->counts.all_hang =
+		pool->counts.set_aside >= pool->limits.threads_max && (pool->first || before);
+	return pool->told && pool->counts.all_hang != before;
+}
+
 /* Under the mutex: somebody should work on a waiting job. True: one of those who wait, and the
  * caller signals it after the mutex is free, so that it does not wake only to wait again. */
 static bool find_thread(struct worker_pool *pool)
@@ -340,24 +362,14 @@ static bool find_thread(struct worker_pool *pool)
 	}
 	if (may_start_thread(pool) && start_thread(pool))
 		return false;
-	/* With threads_max reached no spare can come, so there is nothing to look out for. */
-	if (!pool->timer_armed && pool->counts.threads < pool->limits.threads_max)
-		arm_timer(pool);
+	if (!pool->timer_armed && !pool->counts.all_hang && may_look_out(pool))
+		arm_timer(pool, pool->limits.set_aside_usec);
 	return false;
 }
 
-static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+/* Under the mutex: who is at one job for too long does not count any more. */
+static void set_aside(struct worker_pool *pool, uint64_t now_usec)
 {
-	struct worker_pool *pool = userdata;
-	uint64_t now_usec = monotonic_usec(), expirations;
-	unsigned int jobs;
-
-	(void) source;
-	(void) revents;
-	(void) !read(fd, &expirations, sizeof(expirations));
-
-	(void) pthread_mutex_lock(&pool->mutex);
-	pool->timer_armed = false;
 	for (struct worker_thread *thread = pool->threads; pool->first && thread;
 	     thread = thread->next) {
 		if (thread->set_aside || thread->job_since_usec == 0 ||
@@ -366,12 +378,33 @@ static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *use
 		thread->set_aside = true;
 		pool->counts.set_aside++;
 	}
+}
+
+static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct worker_pool *pool = userdata;
+	struct worker_counts counts;
+	uint64_t expirations;
+	unsigned int jobs;
+	bool is_news;
+
+	(void) source;
+	(void) revents;
+	(void) !read(fd, &expirations, sizeof(expirations));
+
+	(void) pthread_mutex_lock(&pool->mutex);
+	pool->timer_armed = false;
+	set_aside(pool, monotonic_usec());
 	for (jobs = pool->counts.queued; jobs > 0 && may_start_thread(pool); jobs--)
 		if (!start_thread(pool))
 			break;
-	if (pool->first && pool->counts.threads < pool->limits.threads_max)
-		arm_timer(pool);
+	is_news = look_whether_all_hang(pool);
+	if (pool->first && !pool->counts.all_hang && may_look_out(pool))
+		arm_timer(pool, pool->limits.set_aside_usec);
+	counts = pool->counts;
 	(void) pthread_mutex_unlock(&pool->mutex);
+	if (is_news)
+		pool->told(pool->told_userdata, &counts);
 	return 0;
 }
 
@@ -409,6 +442,7 @@ int worker_pool_new(const char *name, struct worker_return *to_loop,
 	pool->to_loop = to_loop;
 	pool->limits = *limits;
 	pool->last = &pool->first;
+	pool->counts.threads_max = limits->threads_max;
 
 	/* None of these can fail on Linux for these attributes. */
 	(void) pthread_mutex_init(&pool->mutex, NULL);
@@ -429,6 +463,13 @@ int worker_pool_new(const char *name, struct worker_return *to_loop,
 	to_loop->pools = pool;
 	*ret = pool;
 	return 0;
+}
+
+void worker_pool_tell(struct worker_pool *pool, worker_pool_told *told, void *userdata)
+{
+	assert(pool && told);
+	pool->told = told;
+	pool->told_userdata = userdata;
 }
 
 struct worker_pool *worker_pool_free(struct worker_pool *pool)

@@ -8,8 +8,9 @@
  * between.
  *
  * A thread whose job takes longer than the set-aside time no longer counts: another is started in
- * its place, up to the pool's maximum, so that one dead server stops nobody else. Idle pools cause
- * no wake-ups.
+ * its place, up to the pool's maximum, so that one dead server stops nobody else. When all of them
+ * hang, jobs wait in their order until one comes back; whoever wants to know is told, once. Idle
+ * pools cause no wake-ups.
  */
 #ifndef PODVOL_BASE_WORKER_H
 #define PODVOL_BASE_WORKER_H
@@ -17,6 +18,7 @@
 #include "base/failure.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -94,7 +96,15 @@ void worker_submit(struct worker_pool *pool, struct worker_job *job);
 /* How many jobs wait, run and are set aside; any thread. */
 struct worker_counts {
 	unsigned int queued, running, set_aside, threads;
+	unsigned int threads_max;
+	bool all_hang; /* every thread there may be is set aside, and jobs wait */
 };
+
+/* On the loop: all_hang became true, or false again. */
+typedef void worker_pool_told(void *userdata, const struct worker_counts *counts);
+/* Loop thread only, before the first job. */
+void worker_pool_tell(struct worker_pool *pool, worker_pool_told *told, void *userdata);
+
 void worker_pool_count(struct worker_pool *pool, struct worker_counts *ret);
 
 #endif

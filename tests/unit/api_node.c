@@ -30,6 +30,11 @@ struct cJSON *agent_view_drivers(struct agent *agent)
 	return canned(world_node.drivers);
 }
 
+struct cJSON *agent_view_threads(struct agent *agent)
+{
+	return canned(world_node.threads);
+}
+
 struct cJSON *agent_view_volume_events(struct agent *agent)
 {
 	return canned(world_node.volume_events);

@@ -40,6 +40,21 @@ static void test_drivers(void **state)
 	assert_string_equal(world_string(world, "rows.0.cells.5"), "no");
 }
 
+static void test_threads(void **state)
+{
+	struct world *world = *state;
+
+	world_node.threads = "{\"items\":[{\"pool\":\"worker\",\"threads\":64,\"threadsMax\":64,"
+			     "\"running\":64,\"hanging\":64,\"waiting\":7,\"allHang\":true}]}";
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/threads", NULL), 200);
+	assert_string_equal(world_reply(world), world_node.threads);
+	world_form = FORM_TABLE;
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/threads", NULL), 200);
+	assert_string_equal(world_string(world, "rows.0.cells.0"), "worker");
+	assert_string_equal(world_string(world, "rows.0.cells.5"), "7");
+	assert_string_equal(world_string(world, "rows.0.cells.6"), "yes");
+}
+
 static void test_metrics(void **state)
 {
 	struct world *world = *state;
@@ -308,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(test_drivers),
+		WITH_WORLD(test_threads),
 		WITH_WORLD(test_metrics),
 		WITH_WORLD(test_statistics_come_later),
 		WITH_WORLD(test_statistics_as_a_table),
