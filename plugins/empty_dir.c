@@ -315,15 +315,22 @@ static char *empty_dir_get_path(const struct volume_request *request)
 	return layout_absolute(request->host->root_dir, relative);
 }
 
-/* The name is all there is to know: teardown goes by what is mounted. */
+/* Whoever made it says that it is one; teardown goes by what is mounted. */
 static int empty_dir_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 					   const char *volume_name, bool block,
 					   struct volume_spec *ret, struct failure *reterr)
 {
-	(void) host;
-	(void) pod_uid;
+	const struct scratch_name name = { .pod_uid = pod_uid,
+					   .plugin_name = EMPTY_DIR_PLUGIN_NAME,
+					   .volume_name = volume_name,
+					   .ready_prefix = "" };
+	int r;
+
 	if (block || !layout_is_component(volume_name))
 		return failed_plain(reterr, -EINVAL, "'%s' is no emptyDir", volume_name);
+	r = scratch_check_ready(host, &name, reterr);
+	if (r < 0)
+		return r;
 	*ret = (struct volume_spec){ .name = volume_name };
 	return 0;
 }

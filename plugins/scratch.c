@@ -85,6 +85,22 @@ static int look_for_ready(const struct scratch *scratch, struct failure *reterr)
 	return fd == -ENOENT ? 0 : fd;
 }
 
+int scratch_check_ready(const struct plugin_host *host, const struct scratch_name *name,
+			struct failure *reterr)
+{
+	cleanup(scratch_done) struct scratch scratch = SCRATCH_EMPTY;
+	int r = scratch_init(&scratch, host, name, reterr);
+
+	if (r == 0)
+		r = look_for_ready(&scratch, reterr);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return failed_plain(reterr, -EINVAL,
+			    "'%s' is missing, which is there once such a volume "
+			    "is made",
+			    scratch.ready_path);
+}
+
 /* A ready volume is done with; one that lost its mount begins anew. */
 int scratch_look(struct scratch *scratch, struct stage_report *report)
 {

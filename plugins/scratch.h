@@ -48,6 +48,10 @@ void scratch_use_memory(struct scratch *scratch, int64_t bytes);
 int scratch_look(struct scratch *scratch, struct stage_report *report);
 /* After scratch_look(). Mode 0777, whatever the umask. */
 int scratch_make(struct scratch *scratch, struct stage_report *report);
+/* Is what is there certainly such a volume? Its teardown removes what is in it, so a name is not
+ * enough: whoever made it has said so outside of it. Return: 0; -EINVAL there is no ready file. */
+int scratch_check_ready(const struct plugin_host *host, const struct scratch_name *name,
+			struct failure *reterr);
 /* Last of all. */
 int scratch_mark_ready(struct scratch *scratch, struct stage_report *report);
 

@@ -38,8 +38,11 @@ struct config {
 	int64_t idle_seconds, request_seconds; /* of connections */
 	bool others_may_read;
 	bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
-	bool drain;             /* command line only */
-	struct labels labels;   /* of the node, from node_labels; owned */
+	struct {
+		bool takeover; /* what other agents left becomes ours */
+		bool drain;    /* command line only */
+	};
+	struct labels labels; /* of the node, from node_labels; owned */
 };
 
 enum config_kind { CONFIG_STRING, CONFIG_INTEGER, CONFIG_FLAG };

@@ -13,7 +13,6 @@
 #include "mount/directory_lock.h"
 #include "mount/idmap.h"
 #include "other_kubelet.h"
-#include "state/found.h"
 
 #include <assert.h>
 #include <string.h>
@@ -224,94 +223,6 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;
 }
 
-/* ---- what is there already ---- */
-
-struct row_list {
-	struct ledger_row *rows;
-	size_t count, capacity;
-};
-
-/* Rows are kept for the rebuild, which wants them all beside what is on disk; texts stay the
- * ledger's. */
-static int add_row(const struct ledger_row *row, void *userdata)
-{
-	struct row_list *list = userdata;
-
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-		struct ledger_row *rows = reallocarray(list->rows, capacity, sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		list->rows = rows;
-		list->capacity = capacity;
-	}
-	list->rows[list->count++] = *row;
-	return 0;
-}
-
-/* Foreign volumes are normal and told once; a missing plugin is somebody's mistake. */
-static void report_found(const struct found_volume *volume, enum rebuild_verdict verdict,
-			 void *userdata)
-{
-	struct log_subject subject = { .pod_uid = volume->pod_uid, .plugin = volume->plugin_name };
-
-	if (verdict == REBUILD_FOREIGN && volume->sub_paths)
-		log_about(LOG_NOTICE, &subject,
-			  "sub-paths of volume '%s' of pod uid '%s' are not ours: left alone",
-			  volume->volume_name, volume->pod_uid);
-	else if (verdict == REBUILD_FOREIGN)
-		log_about(LOG_NOTICE, &subject,
-			  "volume '%s' of pod uid '%s' (%s) is not ours: left alone%s",
-			  volume->volume_name, volume->pod_uid, volume->plugin_name,
-			  volume->is_mount_point ? ", mounted" : "");
-	else if (verdict == REBUILD_UNKNOWN_PLUGIN)
-		log_about(LOG_WARNING, &subject,
-			  "volume '%s' of pod uid '%s' needs the plugin '%s', which this podvold "
-			  "does not have: left alone",
-			  volume->volume_name, volume->pod_uid, volume->plugin_name);
-}
-
-/* The ledger knows what was begun, the disk what is there: neither alone is enough. */
-static int rebuild_from(struct agent *agent, const struct row_list *rows, struct failure *reterr)
-{
-	struct found_list found = { .count = 0 };
-	int r = found_read(agent->root.fd, &found, reterr);
-
-	if (r > 0)
-		log_message(LOG_WARNING, "%s", reterr->text);
-	if (r >= 0)
-		r = rebuild(agent->actual, rows->rows, rows->count, &found, report_found, agent);
-	found_list_done(&found);
-	if (r < 0)
-		return failed(reterr, r, "cannot rebuild the state from ledger and directories");
-	if (r > 0)
-		log_message(LOG_INFO, "%d entries known from before the start", r);
-	return 0;
-}
-
-/* A damaged ledger is no reason not to start: the directories are looked at as well. */
-static int open_ledger(struct agent *agent, struct failure *reterr)
-{
-	struct failure damage = { .error = 0 };
-	struct row_list rows = { .count = 0 };
-	int r = ledger_open(agent->config->run_dir, &agent->ledger, &damage);
-
-	if (r < 0) {
-		*reterr = damage;
-		return r;
-	}
-	if (r > 0)
-		log_message(LOG_ERR, "%s", damage.text);
-	r = ledger_walk(agent->ledger, add_row, &rows);
-	if (r >= 0)
-		r = rebuild_from(agent, &rows, reterr);
-	else
-		(void) failed(reterr, r, "cannot read the ledger");
-	free(rows.rows);
-	return r;
-}
-
 /* ---- what is wanted ---- */
 
 static void on_store_changed(void *userdata)
@@ -331,6 +242,7 @@ static void on_looked(void *userdata, const struct object *pod)
 
 	look_up_errors_note(agent->look_up_errors, pod);
 	waits_pod_changed(agent->waits, pod->meta.uid);
+	agent_look_at_entries(agent, pod->meta.uid);
 }
 
 static void on_renewed(void *userdata, const char *unique_name)
@@ -443,7 +355,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
 		make_own_directories, open_root,       lock_own_directories,
-		start_pools,          make_tables,     open_ledger,
+		start_pools,          make_tables,     agent_open_ledger,
 		agent_open_holds,     make_operations, open_sources,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
@@ -493,6 +405,7 @@ struct agent *agent_free(struct agent *agent)
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
+	agent->strangers = strangers_free(agent->strangers);
 	hold_watch_free(agent->holds.watch);
 	holds_free(agent->holds.table);
 	look_up_errors_free(agent->look_up_errors);

@@ -274,6 +274,24 @@ static void print_walks(FILE *file, struct agent *agent)
 		print_walk_gauge(file, &list, gauge);
 }
 
+/* By kubelet's names: what was there at the start, and what of it is there still. */
+static void print_orphans(FILE *file, const struct agent *agent)
+{
+	size_t orphans, kept;
+
+	strangers_count(agent->strangers, &orphans, &kept);
+	(void) fprintf(file,
+		       "# HELP kubelet_orphan_pod_cleaned_volumes Directories of pods that were "
+		       "known to nobody at the start.\n"
+		       "# TYPE kubelet_orphan_pod_cleaned_volumes gauge\n"
+		       "kubelet_orphan_pod_cleaned_volumes %zu\n"
+		       "# HELP kubelet_orphan_pod_cleaned_volumes_errors Those of them that were "
+		       "not removed.\n"
+		       "# TYPE kubelet_orphan_pod_cleaned_volumes_errors gauge\n"
+		       "kubelet_orphan_pod_cleaned_volumes_errors %zu\n",
+		       orphans, kept);
+}
+
 static void print_all(FILE *file, struct agent *agent)
 {
 	const struct series *series;
@@ -291,6 +309,7 @@ static void print_all(FILE *file, struct agent *agent)
 		print_total(file, (*at)->name, "actual_state_of_world", count_mounted(agent, *at));
 	}
 	print_walks(file, agent);
+	print_orphans(file, agent);
 }
 
 char *agent_metrics(struct agent *agent)

@@ -4,6 +4,7 @@
  *
  * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
  * -> ledger -> operations), intent.c what a step notes before it begins, results.c what comes back,
+ * restart.c what was there before the start, strangers.c what of it is nobody's,
  * pod_holds.c whose containers live, waits.c the waits for pods, subpaths.c the calls that have
  * sub-paths bound, progress.c how far long walks are, views.c and volume_row.c what the API shows.
  */
@@ -13,9 +14,12 @@
 #include "agent.h"
 #include "agent/events.h"
 #include "agent/hold_watch.h"
+#include "agent/intent.h"
 #include "agent/own_objects.h"
+#include "agent/restart.h"
 #include "agent/second_look.h"
 #include "agent/slow.h"
+#include "agent/strangers.h"
 #include "agent/unstage_gate.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
@@ -74,7 +78,10 @@ struct agent {
 	struct dirty_set *dirty;
 	struct desired *desired;
 	struct actual *actual;
-	struct ledger *ledger;
+	struct {
+		struct ledger *ledger;
+		struct strangers *strangers; /* what was there and is not in it */
+	};
 	struct {
 		struct holds *table;
 		struct hold_watch *watch;
@@ -125,21 +132,9 @@ enum {
 void agent_request_turn(struct agent *agent);
 /* The turn itself, a deferred event source of PRIORITY_TURN. Return: 0. */
 int agent_on_turn(sd_event_source *source, void *userdata);
-/* A back-off is over: the volume is dirty. */
+/* Dirty: a volume whose back-off is over; what a pod has and does not want. */
 void agent_on_retry(void *userdata, const char *unique_name);
-
-/* ---- intent.c ---- */
-
-/* From here on there may be a mount, or there may be one no more: the actual table knows the first,
- * the ledger both with the next commit. For a remount it has nothing to note. 0 or -ENOMEM. */
-int agent_note_intent(struct agent *agent, const struct step *step);
-/* The same for what a step of this entry would leave half done by a kill, committed at once;
- * @userdata is the agent, @pod_uid "" for the whole volume. 0; -ENOSPC, -EIO, -ENOMEM. */
-int agent_note_unfinished(void *userdata, const char *unique_name, const char *pod_uid,
-			  enum unfinished unfinished, struct failure *reterr);
-/* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
-void agent_ledger_row(const struct actual_volume *volume, const struct actual_pod *pod,
-		      struct ledger_row *ret);
+void agent_look_at_entries(struct agent *agent, const char *pod_uid);
 
 /* ---- results.c ---- */
 

@@ -30,6 +30,18 @@ void agent_request_turn(struct agent *agent)
 		agent_look_again(agent);
 }
 
+void agent_look_at_entries(struct agent *agent, const char *pod_uid)
+{
+	const char *unique_name;
+
+	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, pod_uid, i)); i++) {
+		const struct desired_volume *want = desired_find(agent->desired, unique_name);
+
+		if (!want || !desired_find_pod(want, pod_uid))
+			(void) dirty_add(agent->dirty, unique_name);
+	}
+}
+
 /* ---- store changes ---- */
 
 /* Whoever waits hears of a pod that changed even when no volume of it did. */
@@ -38,17 +50,19 @@ static void pod_changed(struct agent *agent, const struct object *pod)
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
 	agent_holds_pod_changed(agent, pod);
 	waits_pod_changed(agent->waits, pod->meta.uid);
+	agent_look_at_entries(agent, pod->meta.uid);
 }
 
-/* A bounded number: a flood of changes must not keep the API and results waiting. */
-static void take_changes(struct agent *agent)
+/* A bounded number: a flood of changes must not keep the API and results waiting. Returns true when
+ * nothing is left to take. */
+static bool take_changes(struct agent *agent)
 {
 	const struct store_change *change;
 	uint64_t now = monotonic_usec();
 	int r = 0;
 
 	if (!agent->watch)
-		return;
+		return true;
 	for (unsigned int i = 0; i < TURN_CHANGES_MAX; i++) {
 		r = store_watch_next(agent->watch, &change);
 		if (r <= 0)
@@ -63,6 +77,7 @@ static void take_changes(struct agent *agent)
 	}
 	if (r != 0)
 		agent_request_turn(agent);
+	return r == 0;
 }
 
 /* ---- steps ---- */
@@ -114,9 +129,9 @@ static bool commit_ledger(struct agent *agent)
 }
 
 /* Without memory for a step the volume comes again, rather than being half planned. */
-static void plan_volume(struct agent *agent, const char *unique_name)
+static void plan_volume(struct agent *agent, const char *unique_name, bool may_unmount)
 {
-	struct reconcile_conditions conditions = { .may_unmount = agent->sources_complete,
+	struct reconcile_conditions conditions = { .may_unmount = may_unmount,
 						   .holds = agent->holds.table };
 
 	if (reconcile_volume(agent->desired, agent->actual, unique_name, &conditions,
@@ -137,8 +152,9 @@ void agent_mark_all_dirty(struct agent *agent)
 }
 
 /* The plan borrows from the tables: made anew each turn, used before they change. */
-static void make_plan(struct agent *agent)
+static void make_plan(struct agent *agent, bool all_taken)
 {
+	bool may_unmount = agent->sources_complete && all_taken;
 	char *name;
 
 	agent->plan.count = 0;
@@ -147,12 +163,15 @@ static void make_plan(struct agent *agent)
 	for (unsigned int i = 0; i < TURN_VOLUMES_MAX; i++) {
 		name = dirty_take(agent->dirty);
 		if (!name)
-			return;
-		plan_volume(agent, name);
+			break;
+		plan_volume(agent, name, may_unmount);
 		free(name);
 	}
 	if (dirty_count(agent->dirty) > 0)
 		agent_request_turn(agent);
+	/* What seems unwanted may be wanted by a change that was not taken yet. */
+	if (!all_taken)
+		dirty_request_full_pass(agent->dirty);
 }
 
 /* Steps whose key is busy or backs off are dropped here; they are proposed again when that is over.
@@ -234,11 +253,13 @@ void agent_on_retry(void *userdata, const char *unique_name)
 int agent_on_turn(sd_event_source *source, void *userdata)
 {
 	struct agent *agent = userdata;
+	bool all_taken = take_changes(agent);
 
-	take_changes(agent);
-	make_plan(agent);
+	make_plan(agent, all_taken);
 	start_plan(agent);
 	busy_watch_search(agent->holds.users);
+	if (all_taken)
+		strangers_settled(agent->strangers);
 	agent_check_drained(agent);
 	return 0;
 }

@@ -2,8 +2,9 @@
 /*
  * rebuild - the actual state after a restart; see reconcile.h
  *
- * The ledger decides what is ours, the directories only show what else is there. Opens and asks
- * nothing: both were read by somebody else.
+ * The ledger decides what is ours, the directories only show what else is there, until somebody
+ * says that all of it is ours. Opens and asks nothing itself: both were read by somebody else, and
+ * what a plugin makes of a directory it answers by itself.
  */
 #include "reconcile/reconcile.h"
 
@@ -83,54 +84,258 @@ static void claim_sub_paths(const struct matches *matches, const struct actual_e
 		match->is_ours = true;
 }
 
-/* A row of a device says by itself that there may be one: it was written before the stage. */
-static int adopt(struct actual *actual, const struct ledger_row *row,
-		 const struct actual_entry *entry)
-{
-	bool may_have_device = !entry->pod_uid && entry->device_mountable;
+struct rebuilding {
+	struct actual *actual;
+	const struct rebuild_input *input;
+	struct matches matches;
+	void (*report)(const struct rebuild_report *report, void *userdata);
+	void *userdata;
+	int adopted;
+};
 
-	return actual_add_rebuilt(actual, entry, may_have_device ? MOUNT_UNCERTAIN : MOUNT_ABSENT,
-				  row->device_path, row->device_mount_path);
+static void tell(const struct rebuilding *work, enum rebuild_verdict verdict,
+		 const struct found_volume *volume, const struct ledger_row *row, const char *why)
+{
+	work->report(&(struct rebuild_report){ verdict, volume, row, why }, work->userdata);
 }
 
-int rebuild(struct actual *actual, const struct ledger_row *rows, size_t row_count,
-	    const struct found_list *found,
-	    void (*report)(const struct found_volume *volume, enum rebuild_verdict verdict,
-			   void *userdata),
-	    void *userdata)
+/* ---- rows of the ledger ---- */
+
+/* A row of a device says by itself that there may be one: it was written before the stage. */
+static int adopt(struct rebuilding *work, const struct ledger_row *row)
 {
-	struct matches matches;
-	int adopted = 0;
+	const struct actual_entry *entry = &row->entry;
+	bool may_have_device = !entry->pod_uid && entry->device_mountable;
+	int r = actual_add_rebuilt(work->actual, entry,
+				   may_have_device ? MOUNT_UNCERTAIN : MOUNT_ABSENT,
+				   row->device_path, row->device_mount_path);
 
-	assert(actual && report && found && (rows || row_count == 0));
+	if (r == 0)
+		work->adopted += entry->plugin != NULL;
+	return r;
+}
 
-	if (sort_found(found, &matches) < 0)
+/* Of these a pod's directory is always a mount; others may have mounted nothing. */
+static bool is_always_mounted(bool device_mountable, bool block)
+{
+	return device_mountable && !block;
+}
+
+/* Rows come sorted: those of a device's pods follow it. */
+static bool has_pod_row(const struct rebuild_input *input, size_t device)
+{
+	const char *unique_name = input->rows[device].entry.unique_name;
+
+	return device + 1 < input->row_count &&
+	       strcmp(input->rows[device + 1].entry.unique_name, unique_name) == 0;
+}
+
+static void judge_row(const struct rebuilding *work, size_t at, const struct ledger_row *row,
+		      const struct found_volume *directory, bool is_there)
+{
+	const struct actual_entry *entry = &row->entry;
+
+	if (!entry->plugin)
+		tell(work, REBUILD_UNKNOWN_PLUGIN, directory, row, NULL);
+	else if (entry->pod_uid && !is_there)
+		tell(work, REBUILD_GONE, directory, row, NULL);
+	else if (entry->pod_uid && row->state == MOUNT_DONE && !directory->is_mount_point &&
+		 is_always_mounted(entry->device_mountable, entry->block))
+		tell(work, REBUILD_NOT_MOUNTED, directory, row, NULL);
+	if (row->unfinished != UNFINISHED_NOTHING)
+		tell(work, REBUILD_UNFINISHED, directory, row, NULL);
+	else if (entry->plugin && !entry->pod_uid && !has_pod_row(work->input, at))
+		tell(work, REBUILD_UNUSED_DEVICE, directory, row, NULL);
+}
+
+static int adopt_row(struct rebuilding *work, size_t at)
+{
+	struct ledger_row row = work->input->rows[at];
+	struct found_volume directory;
+	struct match *match;
+
+	row.entry.plugin = plugin_by_name(row.entry.plugin_name);
+	row.entry.left = row.unfinished;
+	directory = directory_of(&row.entry);
+	match = find_match(&work->matches, &directory);
+	if (adopt(work, &row) < 0)
 		return -ENOMEM;
+	if (match)
+		match->is_ours = true;
+	claim_sub_paths(&work->matches, &row.entry);
+	judge_row(work, at, &row, match ? match->volume : &directory, match);
+	return 0;
+}
 
-	for (size_t i = 0; i < row_count; i++) {
-		struct actual_entry entry = rows[i].entry;
-		struct found_volume directory = directory_of(&entry);
-		struct match *match = entry.pod_uid ? find_match(&matches, &directory) : NULL;
+/* ---- directories that no row speaks of ---- */
 
-		entry.plugin = plugin_by_name(entry.plugin_name);
-		if (adopt(actual, &rows[i], &entry) < 0) {
-			free(matches.matches);
-			return -ENOMEM;
-		}
-		if (match)
-			match->is_ours = true;
-		claim_sub_paths(&matches, &entry);
-		if (!entry.plugin)
-			report(match ? match->volume : &directory, REBUILD_UNKNOWN_PLUGIN,
-			       userdata);
-		else if (entry.pod_uid && !match)
-			report(&directory, REBUILD_ADOPT, userdata);
-		adopted += entry.plugin != NULL;
-	}
+/* One volume as a plugin reads it from its directory; strings are freed by candidate_done(). */
+struct candidate {
+	const struct volume_plugin *plugin;
+	struct volume_spec spec;
+	char *unique_name, *path, *device_mount_path;
+};
 
-	for (size_t i = 0; i < matches.count; i++)
-		if (!matches.matches[i].is_ours)
-			report(matches.matches[i].volume, REBUILD_FOREIGN, userdata);
-	free(matches.matches);
-	return adopted;
+static void candidate_done(struct candidate *candidate)
+{
+	free(candidate->unique_name);
+	free(candidate->path);
+	free(candidate->device_mount_path);
+}
+
+static bool is_device_mountable(const struct candidate *candidate)
+{
+	return candidate->plugin->can_device_mount &&
+	       candidate->plugin->can_device_mount(&candidate->spec);
+}
+
+static int name_candidate(const struct rebuild_input *input, const struct found_volume *volume,
+			  struct candidate *candidate, struct failure *reterr)
+{
+	const struct volume_plugin *plugin = candidate->plugin;
+	struct volume_request request = { .host = input->host,
+					  .spec = &candidate->spec,
+					  .volume_name = candidate->spec.name,
+					  .pod_uid = volume->pod_uid };
+	int r = plugin_unique_name(plugin, &candidate->spec, volume->pod_uid,
+				   &candidate->unique_name, reterr);
+
+	if (r < 0)
+		return r;
+	if (*volume->pod_uid)
+		candidate->path = plugin->get_path(&request);
+	if (is_device_mountable(candidate) && plugin->get_device_mount_path)
+		candidate->device_mount_path = plugin->get_device_mount_path(&request);
+	else
+		candidate->device_mount_path = strdup("");
+	if ((*volume->pod_uid && !candidate->path) || !candidate->device_mount_path)
+		return failed(reterr, -ENOMEM, "cannot name the paths of '%s'",
+			      volume->volume_name);
+	return 0;
+}
+
+/* Return: 0 a volume of ours to be; -ENOENT none that we know, which is no mistake; another
+ * negative errno with the reason why it is none. */
+static int read_candidate(const struct rebuild_input *input, const struct found_volume *volume,
+			  struct candidate *ret, struct failure *reterr)
+{
+	const struct volume_plugin *plugin =
+		volume->sub_paths ? NULL : plugin_by_name(volume->plugin_name);
+	int r;
+
+	if (!plugin || !plugin->construct_volume_spec)
+		return -ENOENT;
+	ret->plugin = plugin;
+	r = plugin->construct_volume_spec(input->host, volume->pod_uid, volume->volume_name,
+					  volume->block, &ret->spec, reterr);
+	if (r < 0)
+		return r == -ENOENT ? -EINVAL : r;
+	if (volume->block ? !plugin->new_block_unmapper : !plugin->new_unmounter)
+		return failed_plain(reterr, -EINVAL, "nothing here can take such a volume down");
+	if (!*volume->pod_uid && !is_device_mountable(ret))
+		return failed_plain(reterr, -EINVAL, "such a volume has no device");
+	/* What is left of one: whoever cleans pod directories may remove it. */
+	if (!volume->is_mount_point && *volume->pod_uid &&
+	    is_always_mounted(is_device_mountable(ret), volume->block))
+		return -ENOENT;
+	return name_candidate(input, volume, ret, reterr);
+}
+
+static int take_over_row(struct rebuilding *work, const struct found_volume *volume,
+			 const struct ledger_row *row)
+{
+	if (adopt(work, row) < 0)
+		return -ENOMEM;
+	tell(work, REBUILD_TAKEN_OVER, volume, row, NULL);
+	return 0;
+}
+
+/* The pod's mount, and the device behind it unless that is known already. */
+static int take_over(struct rebuilding *work, const struct found_volume *volume,
+		     const struct candidate *candidate)
+{
+	const struct actual_volume *known = actual_find(work->actual, candidate->unique_name);
+	struct ledger_row row = {
+		.entry = { .unique_name = candidate->unique_name,
+			   .plugin_name = candidate->plugin->name,
+			   .plugin = candidate->plugin,
+			   .spec_name = candidate->spec.name,
+			   .device_mountable = is_device_mountable(candidate),
+			   .block = candidate->spec.block },
+		.state = MOUNT_UNCERTAIN,
+		.device_path = "",
+		.device_mount_path = candidate->device_mount_path,
+	};
+	bool has_device = known && known->device_state != MOUNT_ABSENT;
+	int r = 0;
+
+	if (row.entry.device_mountable && !has_device)
+		r = take_over_row(work, volume, &row);
+	if (r < 0 || !*volume->pod_uid)
+		return r;
+	row.entry.pod_uid = volume->pod_uid;
+	row.entry.pod_key = "";
+	row.entry.outer_name = candidate->spec.name;
+	row.entry.path = candidate->path;
+	r = take_over_row(work, volume, &row);
+	claim_sub_paths(&work->matches, &row.entry);
+	return r;
+}
+
+static int judge_stranger(struct rebuilding *work, struct match *match)
+{
+	const struct found_volume *volume = match->volume;
+	cleanup(candidate_done) struct candidate candidate = { .plugin = NULL };
+	struct failure failure = { .error = 0 };
+	int r;
+
+	if (!work->input->takeover)
+		return 0;
+	r = read_candidate(work->input, volume, &candidate, &failure);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENOENT)
+		return 0;
+	match->is_ours = true;
+	if (r == 0)
+		return take_over(work, volume, &candidate);
+	tell(work, REBUILD_NOT_UNDERSTOOD, volume, NULL, failure.text);
+	return 0;
+}
+
+/* Sub-paths last: whether they are ours is known when all volumes are. */
+static int judge_strangers(struct rebuilding *work)
+{
+	struct matches *matches = &work->matches;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < matches->count; i++)
+		if (!matches->matches[i].is_ours)
+			r = judge_stranger(work, &matches->matches[i]);
+	for (size_t i = 0; r == 0 && i < matches->count; i++)
+		if (!matches->matches[i].is_ours)
+			tell(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL, NULL);
+	return r;
+}
+
+int rebuild(struct actual *actual, const struct rebuild_input *input,
+	    void (*report)(const struct rebuild_report *report, void *userdata), void *userdata)
+{
+	struct rebuilding work = {
+		.actual = actual, .input = input, .report = report, .userdata = userdata
+	};
+	int r = 0;
+
+	assert(actual && input && report && input->found);
+	assert(input->rows || input->row_count == 0);
+	assert(input->host || !input->takeover);
+
+	if (sort_found(input->found, &work.matches) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < input->row_count; i++)
+		r = adopt_row(&work, i);
+	if (r == 0)
+		r = judge_strangers(&work);
+	free(work.matches.matches);
+	return r < 0 ? r : work.adopted;
 }

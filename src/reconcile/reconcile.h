@@ -12,6 +12,7 @@
  *  - stage before the first publish, unstage after the last unpublish;
  *  - an uncertain mount is mounted for whoever removes it, absent for whoever wants it;
  *  - nothing is unpublished or unstaged before all pods are known;
+ *  - nothing is taken from a pod while something of it cannot be looked up;
  *  - nothing is taken from a pod that is held, and so no device from under it.
  */
 #ifndef PODVOL_RECONCILE_RECONCILE_H
@@ -62,28 +63,50 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 /* ---- rebuild.c ---- */
 
 enum rebuild_verdict {
-	REBUILD_ADOPT,          /* in the ledger: uncertain until its operation ran again */
-	REBUILD_FOREIGN,        /* not in our ledger: reported, never touched */
-	REBUILD_UNKNOWN_PLUGIN, /* in the ledger, but no plugin of ours: reported, never touched */
+	/* rows of the ledger: adopted, uncertain until their operation ran again */
+	REBUILD_GONE,           /* the row's directory is not there (hostPath never has one) */
+	REBUILD_NOT_MOUNTED,    /* the row says mounted, and there is no mount */
+	REBUILD_UNFINISHED,     /* a step had begun, see @row->unfinished */
+	REBUILD_UNUSED_DEVICE,  /* staged, and no pod has it: a stage without its publish */
+	REBUILD_UNKNOWN_PLUGIN, /* no plugin of ours: in the table, never touched */
+	/* directories that no row speaks of */
+	REBUILD_TAKEN_OVER,     /* adopted like a row of ours: @row is to be one from now on */
+	REBUILD_NOT_UNDERSTOOD, /* was to be taken over and cannot be, @why: never touched */
+	REBUILD_FOREIGN,        /* not ours: never touched, unless somebody wants it */
+	REBUILD_VERDICT_COUNT
+};
+
+struct rebuild_report {
+	enum rebuild_verdict verdict;
+	const struct found_volume *volume; /* made up from the row where there is no directory */
+	const struct ledger_row *row;      /* NULL for NOT_UNDERSTOOD and FOREIGN */
+	const char *why;                   /* NOT_UNDERSTOOD: a sentence */
+};
+
+struct rebuild_input {
+	const struct ledger_row *rows;
+	size_t row_count;
+	const struct found_list *found;
+	bool takeover;                  /* what no row speaks of is to become ours */
+	const struct plugin_host *host; /* for the paths of what is taken over */
 };
 
 /**
  * rebuild - the actual state after a restart, from the ledger's rows and the directories found
- * @report: called for every directory that the ledger does not know (REBUILD_FOREIGN), for every
- *          row whose plugin we do not have, and for every row of a pod whose directory is gone
- *          (REBUILD_ADOPT; hostPath never has one). Borrowed for the call; pod_uid is "" for a
- * device.
+ * @actual: filled
+ * @report: told everything that is not as it should be, and every directory that no row speaks of;
+ *          borrowed for the call
  *
- * Pure but for the table it fills. Rows of the ledger become entries whether or not their directory
- * was found (the teardown finds out); those of an unknown plugin too, so that they are seen, but
- * the reconciler leaves them alone. Directories alone become nothing.
+ * Pure but for the table. Rows of the ledger become entries whether or not their directory was
+ * found (the teardown finds out); those of an unknown plugin too, so that they are seen, but the
+ * reconciler leaves them alone. Directories alone become nothing unless they are taken over: what a
+ * plugin of ours recognises then becomes an entry as if the ledger had had it, and so does the
+ * device behind it. A set-up or teardown of such an entry is the one of any other; before that,
+ * nothing is touched.
  *
- * Return: how many rows of known plugins were adopted, or -ENOMEM.
+ * Return: how many entries of known plugins were adopted, or -ENOMEM.
  */
-int rebuild(struct actual *actual, const struct ledger_row *rows, size_t row_count,
-	    const struct found_list *found,
-	    void (*report)(const struct found_volume *volume, enum rebuild_verdict verdict,
-			   void *userdata),
-	    void *userdata);
+int rebuild(struct actual *actual, const struct rebuild_input *input,
+	    void (*report)(const struct rebuild_report *report, void *userdata), void *userdata);
 
 #endif

@@ -20,6 +20,7 @@ struct look {
 	const struct actual_volume *have;  /* NULL: nothing is known of it */
 	bool may_unmount;
 	const struct holds *holds; /* NULL: none */
+	const struct desired *desired;
 	struct plan *plan;
 };
 
@@ -67,6 +68,13 @@ static bool is_held(const struct look *look, const struct actual_pod *pod)
 	       holds_has_pod(look->holds, pod->pod_uid);
 }
 
+/* Something of the pod could not be looked up: until it can, nobody knows that it wants this no
+ * more. After a restart there is no earlier want to go by. */
+static bool may_be_wanted(const struct look *look, const struct actual_pod *pod)
+{
+	return desired_errors(look->desired, pod->pod_uid);
+}
+
 /* An entry whose mount never happened has nothing to take down. */
 static int leave_pod(const struct look *look, const struct actual_pod *pod)
 {
@@ -85,7 +93,7 @@ static int leave_unwanted_pods(const struct look *look)
 
 	for (pod = look->have->pods; pod; pod = pod->hh.next)
 		if (!is_wanted_by(look, pod->pod_uid) && !is_held(look, pod) &&
-		    leave_pod(look, pod) < 0)
+		    !may_be_wanted(look, pod) && leave_pod(look, pod) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -226,6 +234,7 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 		.have = actual_find(actual, unique_name),
 		.may_unmount = conditions->may_unmount,
 		.holds = conditions->holds,
+		.desired = desired,
 		.plan = plan,
 	};
 

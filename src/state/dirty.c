@@ -142,3 +142,10 @@ bool dirty_take_full_pass(struct dirty_set *set)
 	set->full_pass = false;
 	return full_pass;
 }
+
+void dirty_request_full_pass(struct dirty_set *set)
+{
+	assert(set);
+
+	set->full_pass = true;
+}

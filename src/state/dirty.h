@@ -29,7 +29,11 @@ char *dirty_take(struct dirty_set *set);
 /* How many names are waiting; constant cost. */
 size_t dirty_count(const struct dirty_set *set);
 
-/* A name was lost for want of memory: everything must be looked at once. Reading resets it. */
+/* Everything must be looked at once: a name was lost for want of memory, or somebody asked for it.
+ * Reading resets it. */
 bool dirty_take_full_pass(struct dirty_set *set);
+
+/* From inside a turn: whoever calls it has the next one come. */
+void dirty_request_full_pass(struct dirty_set *set);
 
 #endif

@@ -3,8 +3,9 @@
  * found - volume directories that are there below the root directory, whoever made them
  *
  * Kubelet's layout: pods/<uid>/volumes/<plugin>/<name>,
- * pods/<uid>/volumeDevices/<plugin>/<name> and, for containers' sub-paths,
- * pods/<uid>/volume-subpaths/<name>. Only names and facts are gathered; nothing is changed,
+ * pods/<uid>/volumeDevices/<plugin>/<name>, for containers' sub-paths
+ * pods/<uid>/volume-subpaths/<name>, and what is staged for all pods of the node below plugins/.
+ * Of a CSI volume its vol_data.json is read. Only names and facts are gathered; nothing is changed,
  * no link is followed, no mount is entered, and a volume itself is never opened, so that a dead
  * server behind one cannot stop the start.
  */
@@ -17,21 +18,27 @@
 #include <stddef.h>
 
 struct found_volume {
-	const char *pod_uid, *plugin_name, *volume_name; /* '~' already turned into '/' */
-	bool block;                                      /* below volumeDevices */
-	bool sub_paths;      /* below volume-subpaths, which knows no plugin: plugin_name is "" */
-	bool is_mount_point; /* or a mount that cannot be examined any more */
+	const char *pod_uid;     /* "": staged for the whole node */
+	const char *plugin_name; /* '~' already turned into '/' */
+	const char *volume_name;
+	bool block;     /* below volumeDevices; staged: a global map directory with bind files */
+	bool sub_paths; /* below volume-subpaths, which knows no plugin: plugin_name is "" */
+	bool is_mount_point; /* or a mount that cannot be examined any more; of CSI its `mount` */
+	/* Of a CSI volume, from its vol_data.json; "" when that cannot be used, for this reason. */
+	const char *driver_name, *volume_handle, *problem;
 };
 
 struct found_list {
 	struct found_volume *volumes;
 	size_t count, capacity;
+	char **pod_uids; /* every directory below `pods`, with volumes or without */
+	size_t pod_count, pod_capacity;
 };
 
-enum { FOUND_VOLUMES_MAX = 100000 };
+enum { FOUND_VOLUMES_MAX = 100000 /* and as many pods */ };
 
 /**
- * found_read - list the volume directories of all pods [worker, or start-up]
+ * found_read - list the pods' directories, their volumes and what is staged [worker, or start-up]
  * @root_fd: the root directory; O_PATH is enough
  * @ret:     to be given to found_list_done(), also when this fails
  *

@@ -463,8 +463,16 @@ static void test_ownership_that_failed_is_not_ready(void **state)
 
 static void test_reconstruction(void **state)
 {
+	struct failure failure = { 0 };
 	struct volume_spec rebuilt;
 
+	/* Without its ready file it may be anybody's data. */
+	assert_int_equal(
+		plugin->construct_volume_spec(&host, "u1", "scratch", false, &rebuilt, &failure),
+		-EINVAL);
+	assert_non_null(strstr(failure.text, "empty-dir/scratch/ready"));
+
+	fake_mount.ready_exists = true;
 	assert_int_equal(
 		plugin->construct_volume_spec(&host, "u1", "scratch", false, &rebuilt, NULL), 0);
 	assert_string_equal(rebuilt.name, "scratch");

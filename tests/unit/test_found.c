@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "object/vol_data.h"
 #include "state/found.h"
 
 #include <fcntl.h>
@@ -212,6 +213,105 @@ static void test_volumes_are_never_opened(void **state)
 	expect_found(tree, 1);
 }
 
+/* ---- CSI volumes, and what is staged ---- */
+
+#define CSI        "pods/a/volumes/kubernetes.io~csi/"
+#define DATA(name) "{\"driverName\":\"d\",\"volumeHandle\":\"h\",\"specVolID\":\"" name "\"}"
+
+static void write_file_at(const struct tree *tree, const char *path, const char *text)
+{
+	cleanup_close int fd =
+		openat(tree->fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t) strlen(text));
+}
+
+static void test_csi_volumes_tell_driver_and_handle(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, CSI "pvc-1/mount");
+	write_file_at(tree, CSI "pvc-1/vol_data.json", DATA("pvc-1"));
+	expect_found(tree, 1);
+	assert_string_equal(find(tree, "a", "pvc-1")->plugin_name, "kubernetes.io/csi");
+	assert_string_equal(find(tree, "a", "pvc-1")->driver_name, "d");
+	assert_string_equal(find(tree, "a", "pvc-1")->volume_handle, "h");
+	assert_string_equal(find(tree, "a", "pvc-1")->problem, "");
+}
+
+static void test_what_is_not_understood_is_said(void **state)
+{
+	struct tree *tree = *state;
+	cleanup_free char *large = calloc(1, VOL_DATA_BYTES_MAX + 2);
+
+	make(tree, CSI "missing");
+	make(tree, CSI "torn");
+	write_file_at(tree, CSI "torn/vol_data.json", "{");
+	make(tree, CSI "other");
+	write_file_at(tree, CSI "other/vol_data.json", DATA("pvc-1"));
+	make(tree, CSI "link");
+	assert_int_equal(symlinkat("/etc/passwd", tree->fd, CSI "link/vol_data.json"), 0);
+	make(tree, CSI "fifo");
+	assert_int_equal(mkfifoat(tree->fd, CSI "fifo/vol_data.json", 0600), 0);
+	make(tree, CSI "large");
+	assert_non_null(large);
+	memset(large, ' ', VOL_DATA_BYTES_MAX + 1);
+	write_file_at(tree, CSI "large/vol_data.json", large);
+	expect_found(tree, 6);
+
+	assert_string_equal(find(tree, "a", "missing")->problem, "there is no vol_data.json");
+	assert_non_null(strstr(find(tree, "a", "torn")->problem, "line 1"));
+	assert_non_null(strstr(find(tree, "a", "other")->problem, "speaks of volume 'pvc-1'"));
+	assert_string_equal(find(tree, "a", "other")->driver_name, "");
+	assert_non_null(strstr(find(tree, "a", "link")->problem, "is no plain file"));
+	assert_non_null(strstr(find(tree, "a", "fifo")->problem, "is no plain file"));
+	assert_string_not_equal(find(tree, "a", "large")->problem, "");
+}
+
+static void test_staged_csi_volumes(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "plugins/kubernetes.io/csi/d/0123/globalmount");
+	write_file_at(tree, "plugins/kubernetes.io/csi/d/0123/vol_data.json",
+		      "{\"driverName\":\"d\",\"volumeHandle\":\"h\"}");
+	make(tree, "plugins/kubernetes.io/csi/volumeDevices/pvc-2/data");
+	write_file_at(tree, "plugins/kubernetes.io/csi/volumeDevices/pvc-2/data/vol_data.json",
+		      DATA("pvc-2"));
+	make(tree, "plugins/kubernetes.io/csi/volumeDevices/staging/pvc-2");
+	make(tree, "plugins/d/csi.sock");
+	expect_found(tree, 2);
+	assert_string_equal(find(tree, "", "0123")->volume_handle, "h");
+	assert_false(find(tree, "", "0123")->block);
+	assert_string_equal(find(tree, "", "pvc-2")->driver_name, "d");
+	assert_true(find(tree, "", "pvc-2")->block);
+}
+
+static void test_maps_with_bind_files_are_staged(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "plugins/kubernetes.io~local-volume/volumeDevices/raw");
+	make(tree, "plugins/kubernetes.io~local-volume/volumeDevices/empty");
+	make_file_at(tree, "plugins/kubernetes.io~local-volume/volumeDevices/raw/u1");
+	make_file_at(tree, "plugins/kubernetes.io~local-volume/volumeDevices/raw/u2");
+	expect_found(tree, 1);
+	assert_string_equal(find(tree, "", "raw")->plugin_name, "kubernetes.io/local-volume");
+	assert_true(find(tree, "", "raw")->block);
+}
+
+static void test_every_pod_directory_is_listed(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "pods/a/volumes");
+	make(tree, "pods/b");
+	make_file_at(tree, "pods/file");
+	expect_found(tree, 0);
+	assert_int_equal(tree->found.pod_count, 2);
+}
+
 int main(void)
 {
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -224,6 +324,11 @@ int main(void)
 		WITH_TREE(test_volume_that_cannot_be_examined_counts_as_mounted),
 		WITH_TREE(test_unreadable_pods_directory_is_an_error),
 		WITH_TREE(test_volumes_are_never_opened),
+		WITH_TREE(test_csi_volumes_tell_driver_and_handle),
+		WITH_TREE(test_what_is_not_understood_is_said),
+		WITH_TREE(test_staged_csi_volumes),
+		WITH_TREE(test_maps_with_bind_files_are_staged),
+		WITH_TREE(test_every_pod_directory_is_listed),
 	};
 
 	return cmocka_run_group_tests_name("found", tests, NULL, NULL);

@@ -252,6 +252,25 @@ static void test_nothing_is_taken_down_before_all_pods_are_known(void **state)
 	expect_only(world, STEP_PUBLISH, "uid-b");
 }
 
+/* After a restart there is no earlier want to go by: what the pod has of a claim that is not bound
+ * yet may be just that. */
+static void test_nothing_is_taken_from_a_pod_that_is_not_understood(void **state)
+{
+	struct world *world = *state;
+
+	have(world, "uid-a");
+	have(world, "uid-b");
+	assert_int_equal(desired_add_error(world->desired, "uid-a", "data", "is not bound"), 0);
+	reconcile(world, true);
+	expect_only(world, STEP_UNPUBLISH, "uid-b");
+	ended(world, STEP_UNPUBLISH, "uid-b", 0);
+	reconcile(world, true);
+	assert_int_equal(world->plan.count, 0);
+	desired_clear_errors(world->desired, "uid-a");
+	reconcile(world, true);
+	expect_only(world, STEP_UNPUBLISH, "uid-a");
+}
+
 static void hold(struct world *world, const char *pod_uid)
 {
 	struct hold fields = {
@@ -415,6 +434,7 @@ int main(void)
 		WITH_WORLD(test_unstage_comes_after_the_last_unpublish),
 		WITH_WORLD(test_uncertain_is_mounted_for_removal_and_absent_for_wants),
 		WITH_WORLD(test_nothing_is_taken_down_before_all_pods_are_known),
+		WITH_WORLD(test_nothing_is_taken_from_a_pod_that_is_not_understood),
 		WITH_WORLD(test_nothing_is_taken_from_a_pod_that_is_held),
 		WITH_WORLD(test_hold_keeps_what_may_be_there_only),
 		WITH_WORLD(test_held_pod_stops_no_other),

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strangers - volumes and pod directories that were there at the start and are not in the ledger
+ *
+ * Told once, and only when every source was read: what a pod wants is no stranger, be it that the
+ * ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it. All
+ * else is left alone. With --takeover the directories of pods that nobody knows are cleaned once
+ * nothing of them is mounted; see mount/pod_directory.h for what that removes.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/pod_directory.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* A volume that no row speaks of; points into the list of what was found. */
+struct stranger {
+	const struct found_volume *volume;
+	char *why; /* it could not be taken over; NULL: nobody tried */
+};
+
+/* A pod directory without a pod. */
+struct orphan {
+	struct worker_job job;
+	struct strangers *strangers; /* NULL: they have gone, this one was stuck on a thread */
+	char *pod_uid;
+	bool waits;   /* to be cleaned, when nothing of it is mounted */
+	bool at_work; /* on a thread */
+	bool is_gone;
+	int result;
+	int root_fd;
+	char *root_path;
+	struct failure failure;
+};
+
+struct strangers {
+	struct agent *agent;
+	struct found_list found;
+	struct stranger *volumes;
+	size_t count;
+	struct orphan **orphans;
+	size_t orphan_count, waiting;
+	bool told;
+};
+
+int strangers_new(struct agent *agent, struct found_list *found, struct strangers **ret)
+{
+	struct strangers *strangers = calloc(1, sizeof(*strangers));
+
+	assert(agent && found && ret);
+	if (!strangers)
+		return -ENOMEM;
+	strangers->agent = agent;
+	strangers->volumes = calloc(found->count + 1, sizeof(*strangers->volumes));
+	strangers->orphans = calloc(found->pod_count + 1, sizeof(*strangers->orphans));
+	if (!strangers->volumes || !strangers->orphans)
+		return strangers_free(strangers), -ENOMEM;
+	strangers->found = *found;
+	*found = (struct found_list){ .count = 0 };
+	*ret = strangers;
+	return 0;
+}
+
+const struct found_list *strangers_found(const struct strangers *strangers)
+{
+	return &strangers->found;
+}
+
+void strangers_add(struct strangers *strangers, const struct found_volume *volume, const char *why)
+{
+	assert(strangers->count < strangers->found.count);
+	strangers->volumes[strangers->count++] =
+		(struct stranger){ .volume = volume, .why = why ? strdup(why) : NULL };
+}
+
+static void orphan_free(struct orphan *orphan)
+{
+	free(orphan->pod_uid);
+	free(orphan->root_path);
+	(void) close_keep_errno(orphan->root_fd);
+	free(orphan);
+}
+
+struct strangers *strangers_free(struct strangers *strangers)
+{
+	if (!strangers)
+		return NULL;
+	for (size_t i = 0; i < strangers->count; i++)
+		free(strangers->volumes[i].why);
+	for (size_t i = 0; i < strangers->orphan_count; i++) {
+		strangers->orphans[i]->strangers = NULL;
+		if (!strangers->orphans[i]->at_work)
+			orphan_free(strangers->orphans[i]);
+	}
+	free(strangers->volumes);
+	free(strangers->orphans);
+	found_list_done(&strangers->found);
+	free(strangers);
+	return NULL;
+}
+
+/* ---- who is known ---- */
+
+struct uid_list {
+	const char **uids; /* borrowed from the store, sorted */
+	size_t count, capacity;
+};
+
+static int add_uid(const struct object *pod, void *userdata)
+{
+	struct uid_list *list = userdata;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+		const char **uids = reallocarray(list->uids, capacity, sizeof(*uids));
+
+		if (!uids)
+			return -ENOMEM;
+		list->uids = uids;
+		list->capacity = capacity;
+	}
+	list->uids[list->count++] = pod->meta.uid;
+	return 0;
+}
+
+static int compare_uids(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Return: 0; -ENOMEM. While it is drained nobody is known. */
+static int list_pods(const struct agent *agent, struct uid_list *ret)
+{
+	int r = agent->store ? store_list(agent->store, KIND_POD, NULL, add_uid, ret) : 0;
+
+	if (r == 0 && ret->count > 0)
+		qsort(ret->uids, ret->count, sizeof(*ret->uids), compare_uids);
+	return r;
+}
+
+static bool is_known(const struct uid_list *pods, const char *uid)
+{
+	return pods->count > 0 &&
+	       bsearch(&uid, pods->uids, pods->count, sizeof(*pods->uids), compare_uids);
+}
+
+/* By what its directory is made of; two volumes of a pod never share one. */
+static bool is_wanted(const struct agent *agent, const struct found_volume *volume)
+{
+	const char *unique_name;
+
+	for (size_t i = 0;
+	     (unique_name = desired_volume_of_pod(agent->desired, volume->pod_uid, i)); i++) {
+		const struct desired_volume *want = desired_find(agent->desired, unique_name);
+		const struct desired_pod *pod = desired_find_pod(want, volume->pod_uid);
+
+		if (strcmp(want->plugin->name, volume->plugin_name) == 0 &&
+		    strcmp(pod->spec.name, volume->volume_name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- telling ---- */
+
+static void tell_csi(const struct stranger *stranger, const struct log_subject *subject)
+{
+	const struct found_volume *volume = stranger->volume;
+	const char *mounted = volume->is_mount_point ? ", mounted" : "";
+
+	if (*volume->problem)
+		log_about(LOG_WARNING, subject,
+			  "CSI volume '%s'%s%s is not ours and not understood, left alone%s: %s",
+			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
+			  volume->pod_uid, mounted, volume->problem);
+	else
+		log_about(LOG_NOTICE, subject,
+			  "CSI volume '%s'%s%s is not ours: left alone%s; driver '%s', handle '%s'",
+			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
+			  volume->pod_uid, mounted, volume->driver_name, volume->volume_handle);
+}
+
+static void tell_stranger(const struct agent *agent, const struct stranger *stranger)
+{
+	const struct found_volume *volume = stranger->volume;
+	const struct log_subject subject = { .pod_uid = volume->pod_uid,
+					     .plugin = volume->plugin_name };
+	const char *mounted = volume->is_mount_point ? ", mounted" : "";
+
+	if (*volume->pod_uid && is_wanted(agent, volume))
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s' of pod uid '%s' (%s) was there and is not in the ledger%s: "
+			  "its pod wants it, so it is kept and ours from now on",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted);
+	else if (stranger->why)
+		log_about(LOG_WARNING, &subject,
+			  "volume '%s' of pod uid '%s' (%s) cannot be taken over, left alone%s: %s",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted,
+			  stranger->why);
+	else if (*volume->driver_name || *volume->problem)
+		tell_csi(stranger, &subject);
+	else if (volume->sub_paths)
+		log_about(LOG_NOTICE, &subject,
+			  "sub-paths of volume '%s' of pod uid '%s' are not ours: left alone",
+			  volume->volume_name, volume->pod_uid);
+	else if (!*volume->pod_uid)
+		log_about(LOG_NOTICE, &subject,
+			  "the device of volume '%s' (%s) is set up, and not "
+			  "by us: left alone",
+			  volume->volume_name, volume->plugin_name);
+	else
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s' of pod uid '%s' (%s) is not ours: left alone%s",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted);
+}
+
+/* ---- orphaned pod directories ---- */
+
+/* Entries of ours have their directory for good reason, and remove it themselves. */
+static bool has_entry(const struct agent *agent, const char *pod_uid)
+{
+	return actual_volume_of_pod(agent->actual, pod_uid, 0);
+}
+
+static void orphan_add(struct strangers *strangers, const char *pod_uid)
+{
+	const struct agent *agent = strangers->agent;
+	bool cleans = agent->config->takeover;
+	struct orphan *orphan = calloc(1, sizeof(*orphan));
+
+	if (!orphan)
+		return;
+	orphan->strangers = strangers;
+	orphan->root_fd = -EBADF;
+	orphan->pod_uid = strdup(pod_uid);
+	if (!orphan->pod_uid) {
+		orphan_free(orphan);
+		return;
+	}
+	orphan->waits = cleans;
+	strangers->waiting += cleans;
+	strangers->orphans[strangers->orphan_count++] = orphan;
+	if (!cleans)
+		log_about(LOG_NOTICE, &(struct log_subject){ .pod_uid = pod_uid },
+			  "the directory of pod uid '%s' belongs to no pod that is known here: "
+			  "left alone",
+			  pod_uid);
+}
+
+static struct worker_pool *run_clean(struct worker_job *job)
+{
+	struct orphan *orphan = (struct orphan *) job;
+
+	orphan->result = pod_directory_clean(orphan->root_fd, orphan->root_path, orphan->pod_uid,
+					     &orphan->failure);
+	orphan->is_gone = orphan->result == 0;
+	return NULL;
+}
+
+static void on_cleaned(struct worker_job *job)
+{
+	struct orphan *orphan = (struct orphan *) job;
+	struct log_subject subject = { .pod_uid = orphan->pod_uid };
+
+	orphan->at_work = false;
+	orphan->root_fd = close_keep_errno(orphan->root_fd);
+	if (!orphan->strangers) {
+		orphan_free(orphan);
+		return;
+	}
+	if (orphan->is_gone)
+		log_about(LOG_NOTICE, &subject, "removed the directory of pod uid '%s'",
+			  orphan->pod_uid);
+	else
+		log_about(LOG_WARNING, &subject,
+			  "the directory of pod uid '%s', which is known to nobody, stays: %s",
+			  orphan->pod_uid, orphan->failure.text);
+}
+
+/* With a descriptor of its own: a thread that hangs may outlive the agent. */
+static void begin_clean(struct strangers *strangers, struct orphan *orphan)
+{
+	const struct agent *agent = strangers->agent;
+
+	orphan->root_fd = fcntl(agent->root.fd, F_DUPFD_CLOEXEC, 0);
+	orphan->root_path = strdup(agent->root.path);
+	if (orphan->root_fd < 0 || !orphan->root_path)
+		return;
+	orphan->job.run = run_clean;
+	orphan->job.done = on_cleaned;
+	orphan->at_work = true;
+	worker_submit(agent->pools.workers, &orphan->job);
+}
+
+/* One whose pod has come meanwhile is none any more. */
+static void clean_orphans(struct strangers *strangers, const struct uid_list *pods)
+{
+	for (size_t i = 0; i < strangers->orphan_count; i++) {
+		struct orphan *orphan = strangers->orphans[i];
+
+		if (!orphan->waits || has_entry(strangers->agent, orphan->pod_uid))
+			continue;
+		orphan->waits = false;
+		strangers->waiting--;
+		if (!is_known(pods, orphan->pod_uid))
+			begin_clean(strangers, orphan);
+	}
+}
+
+static void tell_all(struct strangers *strangers, const struct uid_list *pods)
+{
+	const struct agent *agent = strangers->agent;
+
+	strangers->told = true;
+	for (size_t i = 0; i < strangers->count; i++)
+		tell_stranger(agent, &strangers->volumes[i]);
+	for (size_t i = 0; i < strangers->found.pod_count; i++) {
+		const char *uid = strangers->found.pod_uids[i];
+
+		if (!is_known(pods, uid) && (agent->config->takeover || !has_entry(agent, uid)))
+			orphan_add(strangers, uid);
+	}
+}
+
+void strangers_settled(struct strangers *strangers)
+{
+	struct uid_list pods = { .count = 0 };
+
+	if (!strangers || !strangers->agent->sources_complete ||
+	    (strangers->told && strangers->waiting == 0))
+		return;
+	if (list_pods(strangers->agent, &pods) == 0) {
+		if (!strangers->told)
+			tell_all(strangers, &pods);
+		clean_orphans(strangers, &pods);
+	}
+	free(pods.uids);
+}
+
+void strangers_count(const struct strangers *strangers, size_t *ret_orphans, size_t *ret_kept)
+{
+	*ret_orphans = *ret_kept = 0;
+	for (size_t i = 0; strangers && i < strangers->orphan_count; i++) {
+		++*ret_orphans;
+		*ret_kept += !strangers->orphans[i]->is_gone;
+	}
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * found_walk - the list of what was found, and one level of the walk; see found_walk.h
+ *
+ * Nothing here knows where a level lies.
+ */
+#include "state/found_walk.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { FOUND_FIRST_CAPACITY = 64, TEXTS = 6 };
+
+/* ---- the list ---- */
+
+void found_list_done(struct found_list *list)
+{
+	assert(list);
+
+	/* The texts of a volume are one block that begins with the first. */
+	for (size_t i = 0; i < list->count; i++)
+		free((void *) list->volumes[i].pod_uid);
+	free(list->volumes);
+	for (size_t i = 0; i < list->pod_count; i++)
+		free(list->pod_uids[i]);
+	free(list->pod_uids);
+	*list = (struct found_list){ .count = 0 };
+}
+
+static int grow(struct found_list *list)
+{
+	size_t capacity = list->capacity ? 2 * list->capacity : FOUND_FIRST_CAPACITY;
+	struct found_volume *volumes = reallocarray(list->volumes, capacity, sizeof(*volumes));
+
+	if (!volumes)
+		return -ENOMEM;
+
+	list->volumes = volumes;
+	list->capacity = capacity;
+	return 0;
+}
+
+static char *copy_texts(const char *const texts[TEXTS], const char *ret[TEXTS])
+{
+	size_t lengths[TEXTS], total = 0;
+	char *block, *at;
+
+	for (size_t i = 0; i < TEXTS; i++)
+		total += lengths[i] = (texts[i] ? strlen(texts[i]) : 0) + 1;
+	block = at = malloc(total);
+	for (size_t i = 0; block && i < TEXTS; i++) {
+		memcpy(at, texts[i] ? texts[i] : "", lengths[i]);
+		ret[i] = at;
+		at += lengths[i];
+	}
+	return block;
+}
+
+int found_append(struct found_list *list, const struct found_volume *volume)
+{
+	const char *const texts[TEXTS] = { volume->pod_uid,       volume->plugin_name,
+					   volume->volume_name,   volume->driver_name,
+					   volume->volume_handle, volume->problem };
+	const char *copies[TEXTS];
+	struct found_volume *added;
+
+	if (list->count == FOUND_VOLUMES_MAX)
+		return 1;
+	if (list->count == list->capacity && grow(list) < 0)
+		return -ENOMEM;
+	if (!copy_texts(texts, copies))
+		return -ENOMEM;
+
+	added = &list->volumes[list->count++];
+	*added = *volume;
+	added->pod_uid = copies[0];
+	added->plugin_name = copies[1];
+	added->volume_name = copies[2];
+	added->driver_name = copies[3];
+	added->volume_handle = copies[4];
+	added->problem = copies[5];
+	return 0;
+}
+
+/* ---- one level ---- */
+
+int found_look(int fd, const char *name, struct statx *ret)
+{
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+
+	return statx(fd, name, flags, STATX_TYPE | STATX_SIZE, ret) < 0 ? -errno : 0;
+}
+
+static bool is_mount_root(const struct statx *facts)
+{
+	return facts->stx_attributes & facts->stx_attributes_mask & STATX_ATTR_MOUNT_ROOT;
+}
+
+bool found_is_mounted(int fd, const char *name)
+{
+	struct statx facts;
+	int error = found_look(fd, name, &facts);
+
+	return error < 0 ? error != -ENOENT : is_mount_root(&facts);
+}
+
+int found_open(int fd, const char *name, DIR **ret)
+{
+	cleanup_close int directory_fd = -EBADF;
+	struct statx facts;
+	int error = found_look(fd, name, &facts);
+
+	*ret = NULL;
+	if (error == -ENOENT)
+		return 0;
+	if (error < 0)
+		return error;
+	if (is_mount_root(&facts))
+		return -EXDEV;
+	if (!S_ISDIR(facts.stx_mode))
+		return 0;
+
+	directory_fd = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (directory_fd < 0)
+		return errno == ENOENT ? 0 : -errno; /* it has just gone */
+
+	*ret = fdopendir(directory_fd);
+	if (!*ret)
+		return -errno;
+	(void) TAKE_FD(directory_fd);
+	return 0;
+}
+
+int found_each(int fd, const char *name, const struct found_level *level, found_visit_fn *visit)
+{
+	cleanup_closedir DIR *directory = NULL;
+	const struct dirent *entry;
+	int result = found_open(fd, name, &directory);
+
+	if (result < 0 && level->pod_uid)
+		log_about(LOG_WARNING, &(struct log_subject){ .pod_uid = level->pod_uid },
+			  "passing over '%s' of pod uid '%s': %s", name, level->pod_uid,
+			  strerror(-result));
+	else if (result < 0)
+		log_message(LOG_WARNING, "passing over '%s': %s", name, strerror(-result));
+	if (!directory)
+		return 0;
+
+	result = 0;
+	while (result == 0 && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = visit(dirfd(directory), entry->d_name, level);
+	return result;
+}
+
+/* ---- vol_data.json ---- */
+
+/* Never through a link, never from another mount, never more than is believed. */
+static ssize_t read_file(int directory_fd, char *buffer, size_t size, struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	struct statx facts;
+	ssize_t length;
+	int error = found_look(directory_fd, VOL_DATA_FILE, &facts);
+
+	if (error == 0 && (!S_ISREG(facts.stx_mode) || is_mount_root(&facts)))
+		return failed_plain(reterr, -EINVAL, "%s is no plain file", VOL_DATA_FILE);
+	if (error == 0) {
+		fd = openat(directory_fd, VOL_DATA_FILE,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		error = fd < 0 ? -errno : 0;
+	}
+	if (error == -ENOENT)
+		return failed_plain(reterr, error, "there is no %s", VOL_DATA_FILE);
+	if (error < 0)
+		return failed(reterr, error, "cannot open %s", VOL_DATA_FILE);
+	length = read(fd, buffer, size);
+	return length < 0 ? failed(reterr, -errno, "cannot read %s", VOL_DATA_FILE) : length;
+}
+
+int found_read_data(int directory_fd, enum vol_data_place place, struct vol_data *ret,
+		    struct failure *reterr)
+{
+	size_t size = VOL_DATA_BYTES_MAX + 1; /* one more is too much */
+	cleanup_free char *buffer = malloc(size);
+	ssize_t length;
+	int r;
+
+	*ret = (struct vol_data){ .driver_name = NULL };
+	if (!buffer)
+		return failed(reterr, -ENOMEM, "cannot read %s", VOL_DATA_FILE);
+	length = read_file(directory_fd, buffer, size, reterr);
+	if (length < 0)
+		return -ENOENT;
+	r = vol_data_parse(buffer, (size_t) length, place, ret, reterr);
+	return r < 0 && r != -ENOMEM ? -ENOENT : r;
+}

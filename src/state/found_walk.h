@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * found_walk - how found.c (pods) and found_staged.c (plugins) go down below the root directory
+ *
+ * Only those two use it. By descriptor, one component at a time; each is first looked at by statx,
+ * which neither triggers an automount nor asks a server, and only a plain directory of our own
+ * mount is opened.
+ */
+#ifndef PODVOL_STATE_FOUND_WALK_H
+#define PODVOL_STATE_FOUND_WALK_H
+
+#include "object/vol_data.h"
+#include "state/found.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+/* As directories have it; '~' stands for '/'. */
+#define FOUND_CSI_DIRECTORY "kubernetes.io~csi"
+#define FOUND_CSI_PLUGIN    "kubernetes.io/csi"
+
+/* Where the walk is; grows with each level. */
+struct found_level {
+	struct found_list *list;
+	const char *pod_uid, *plugin_name, *plugin_directory, *volume_name;
+	bool block, sub_paths;
+};
+
+typedef int found_visit_fn(int fd, const char *name, const struct found_level *level);
+
+/* Type and attributes of a name, no more. Return: 0 or a negative errno. */
+int found_look(int fd, const char *name, struct statx *ret);
+/* Is it a mount point, or a mount whose server is gone? False when there is nothing. */
+bool found_is_mounted(int fd, const char *name);
+
+/* Return: 0 with *ret NULL when there is no such directory; -EXDEV a mount; negative errno. */
+int found_open(int fd, const char *name, DIR **ret);
+
+/* Calls @visit for each name in a directory; a result other than 0 ends the walk and is returned.
+ * What cannot be read is logged and passed over, so that one bad directory does not hide others. */
+int found_each(int fd, const char *name, const struct found_level *level, found_visit_fn *visit);
+
+/* Copies all names; NULL becomes "". Return: 0; 1 the list is full; -ENOMEM. */
+int found_append(struct found_list *list, const struct found_volume *volume);
+
+/**
+ * found_read_data - what vol_data.json in a directory says; "" in all of @ret when there is none
+ *
+ * A plain file of our own mount is read, and nothing else. Return: 0; -ENOENT and why not in
+ * @reterr, also for a file that is not understood; -ENOMEM.
+ */
+int found_read_data(int directory_fd, enum vol_data_place place, struct vol_data *ret,
+		    struct failure *reterr);
+
+/* found_staged.c: what lies below `plugins`. Return: as found_append(). */
+int found_read_staged(int root_fd, struct found_list *list);
+
+#endif
