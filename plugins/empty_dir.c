@@ -201,7 +201,7 @@ static int choose_medium(struct scratch *scratch, const struct volume_request *r
 	} else if (scratch->medium == MEDIUM_MEMORY) {
 		scratch_use_memory(scratch,
 				   empty_dir_memory_size(pod, source,
-							 request->host->allocatable_memory_bytes));
+							 request->host->allocatable.memory_bytes));
 	}
 	return 0;
 }

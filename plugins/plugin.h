@@ -18,6 +18,7 @@
 #include "object/object.h"
 #include "object/persistent_volume.h"
 #include "object/pod.h"
+#include "object/pod_field.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,10 +28,11 @@ struct plugin_host {
 	const char *root_dir; /* "/var/lib/kubelet", resolved */
 	int root_fd;          /* pinned; O_PATH */
 	const char *node_name;
-	int64_t allocatable_memory_bytes; /* 0 unknown */
+	struct node_resources allocatable;
 	struct mount_table *mount_table;
 	uint64_t tool_limit_usec;   /* for a mkfs or fsck; 0 without end */
 	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
+	struct payload_cache *payloads; /* NULL: every volume of files reads its objects itself */
 };
 
 /* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects.

@@ -13,10 +13,13 @@
 #include "mount/directory_lock.h"
 #include "mount/idmap.h"
 #include "other_kubelet.h"
+#include "plugins/payload_cache.h"
 
 #include <assert.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 enum {
 	SET_ASIDE_USEC = 1000000,     /* a job older than this is stuck: another thread starts */
@@ -41,6 +44,14 @@ static int64_t memory_bytes(void)
 	return (int64_t) info.totalram * info.mem_unit;
 }
 
+/* Of the file system that disk space of pods comes from. */
+static int64_t storage_bytes(int root_fd)
+{
+	struct statfs fs;
+
+	return fstatfs(root_fd, &fs) == 0 ? (int64_t) fs.f_blocks * fs.f_bsize : 0;
+}
+
 /* Before the lock is tried: a kubelet does not know of it and would work on the same directories.
  */
 static int open_root(struct agent *agent, struct failure *reterr)
@@ -59,7 +70,9 @@ static int open_root(struct agent *agent, struct failure *reterr)
 		.root_dir = agent->root.path,
 		.root_fd = agent->root.fd,
 		.node_name = agent->config->node_name,
-		.allocatable_memory_bytes = memory_bytes(),
+		.allocatable = { .cpu_millis = sysconf(_SC_NPROCESSORS_ONLN) * 1000,
+				 .memory_bytes = memory_bytes(),
+				 .ephemeral_storage_bytes = storage_bytes(agent->root.fd) },
 		.tool_limit_usec = (uint64_t) agent->config->tool_seconds * USEC_PER_SEC,
 		.mount_table = agent->mount_table,
 	};
@@ -67,6 +80,9 @@ static int open_root(struct agent *agent, struct failure *reterr)
 		r = idmap_cache_new(&agent->host.idmaps);
 	if (r < 0)
 		return failed(reterr, r, "cannot keep maps of groups");
+	r = payload_cache_new(&agent->host.payloads);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep the files of volumes");
 	return 0;
 }
 
@@ -420,6 +436,7 @@ struct agent *agent_free(struct agent *agent)
 	sd_event_source_disable_unref(agent->turn);
 	mount_table_free(agent->mount_table);
 	(void) idmap_cache_free(agent->host.idmaps);
+	(void) payload_cache_free(agent->host.payloads);
 	agent->own.run = lock_holder_free(agent->own.run);
 	agent->own.state = lock_holder_free(agent->own.state);
 	mount_root_done(&agent->root);

@@ -4,6 +4,8 @@
  */
 #include "object/base64.h"
 
+#include "base/cleanup.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,6 +32,49 @@ bool base64_measure(const char *text, size_t *ret_bytes)
 		return false;
 	*ret_bytes = digits / 4 * 3 + (digits % 4 > 0 ? digits % 4 - 1 : 0);
 	return true;
+}
+
+/* 0 to 63; -1 no digit. */
+static int digit_value(char c)
+{
+	const char *found = c ? strchr(alphabet, c) : NULL;
+
+	return found ? (int) (found - alphabet) : -1;
+}
+
+/* Four digits make three bytes; one or two "=" stand for bytes that are not there. */
+int base64_decode(const char *text, char **ret, size_t *ret_length)
+{
+	cleanup_free char *bytes = NULL;
+	unsigned int bits = 0, digits = 0, padding = 0;
+	size_t length = 0;
+
+	assert(text && ret && ret_length);
+	bytes = malloc(strlen(text) / 4 * 3 + 4);
+	if (!bytes)
+		return -ENOMEM;
+	for (; *text; text++) {
+		int value = digit_value(*text);
+
+		if (*text == '\n' || *text == '\r')
+			continue;
+		if ((value < 0 || padding > 0) && *text != '=')
+			return -EINVAL;
+		padding += *text == '=';
+		bits = bits << 6 | (unsigned int) (value < 0 ? 0 : value);
+		if (++digits % 4 > 0)
+			continue;
+		bytes[length++] = (char) (bits >> 16);
+		bytes[length++] = (char) (bits >> 8);
+		bytes[length++] = (char) bits;
+	}
+	if (digits % 4 > 0 || padding > 2)
+		return -EINVAL;
+	length -= padding;
+	bytes[length] = '\0';
+	*ret = TAKE_PTR(bytes);
+	*ret_length = length;
+	return 0;
 }
 
 char *base64_encode(const char *bytes, size_t length)

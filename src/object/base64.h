@@ -2,7 +2,7 @@
 /*
  * base64 - bytes as text in Secrets and ConfigMaps: RFC 4648, with padding, line breaks passed over
  *
- * Only src/object/ uses it. The URL alphabet is another one and refused.
+ * The URL alphabet is another one and refused.
  */
 #ifndef PODVOL_OBJECT_BASE64_H
 #define PODVOL_OBJECT_BASE64_H
@@ -12,6 +12,10 @@
 
 /* Does @text stand for bytes, and for how many? @ret_bytes is written only when it does. */
 bool base64_measure(const char *text, size_t *ret_bytes);
+
+/* The bytes, with a NUL behind them that does not count; to be freed with free(). Return: 0;
+ * -EINVAL no base64; -ENOMEM. */
+int base64_decode(const char *text, char **ret, size_t *ret_length);
 
 /* @length bytes as text, to be freed with free(); NULL: no memory. */
 char *base64_encode(const char *bytes, size_t length);

@@ -342,8 +342,8 @@ static int read_value_from(struct environment *environment, const struct cJSON *
 		r = pod_field_value(environment->pod,
 				    json_string(json_get(reference, "fieldPath"), ""), ret, reterr);
 	else if ((reference = json_get(from, "resourceFieldRef")))
-		r = pod_resource_value(environment->pod, environment->container, reference, ret,
-				       reterr);
+		r = pod_resource_value(environment->pod, environment->container, reference, NULL,
+				       ret, reterr);
 	else
 		r = failed_plain(reterr, -EINVAL, "its source is unknown");
 	return r < 0 ? r : 1;

@@ -238,3 +238,66 @@ int projected_source_validate(const struct cJSON *source, const struct field *fi
 		r = check_projection(item, FIELD_AT(sources, index++), found);
 	return r;
 }
+
+/* ---- decoding ---- */
+
+static void decode_one(enum object_kind kind, const struct cJSON *name, struct arena *arena,
+		       struct pod_volume *volume)
+{
+	struct pod_volume_object *object = arena_array(arena, 1, sizeof(*object));
+
+	if (!object)
+		return; /* the arena knows */
+	*object = (struct pod_volume_object){ kind, arena_string(arena, json_string(name, "")) };
+	volume->objects = object;
+	volume->object_count = 1;
+}
+
+void config_map_source_decode(const struct cJSON *source, struct arena *arena,
+			      struct pod_volume *volume)
+{
+	decode_one(KIND_CONFIG_MAP, json_get(source, "name"), arena, volume);
+}
+
+void secret_source_decode(const struct cJSON *source, struct arena *arena,
+			  struct pod_volume *volume)
+{
+	decode_one(KIND_SECRET, json_get(source, "secretName"), arena, volume);
+}
+
+void downward_api_source_decode(const struct cJSON *source, struct arena *arena,
+				struct pod_volume *volume)
+{
+	(void) source;
+	(void) arena;
+	volume->shows_pod = true;
+}
+
+void projected_source_decode(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume)
+{
+	static const struct {
+		const char *key;
+		enum object_kind kind;
+	} named[] = { { "configMap", KIND_CONFIG_MAP }, { "secret", KIND_SECRET } };
+	const struct cJSON *sources = json_get(source, "sources");
+	struct pod_volume_object *objects =
+		arena_array(arena, json_count(sources) + 1, sizeof(*objects));
+
+	for (const struct cJSON *item = json_first(sources); item && objects;
+	     item = json_next(item)) {
+		for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+			const struct cJSON *object = json_get(item, named[i].key);
+
+			if (object)
+				objects[volume->object_count++] = (struct pod_volume_object){
+					named[i].kind,
+					arena_string(arena,
+						     json_string(json_get(object, "name"), "")),
+				};
+		}
+		volume->shows_pod = volume->shows_pod || json_get(item, "downwardAPI");
+		volume->has_tokens = volume->has_tokens || json_get(item, "serviceAccountToken");
+	}
+	volume->objects = objects;
+}

@@ -7,7 +7,9 @@
 #ifndef PODVOL_OBJECT_FILE_SOURCE_H
 #define PODVOL_OBJECT_FILE_SOURCE_H
 
+#include "object/arena.h"
 #include "object/field.h"
+#include "object/pod.h"
 
 /* defaultMode 0644. */
 int file_source_set_mode(struct cJSON *source);
@@ -22,5 +24,15 @@ int downward_api_source_validate(const struct cJSON *source, const struct field 
 				 struct violations *found);
 int projected_source_validate(const struct cJSON *source, const struct field *field,
 			      struct violations *found);
+
+/* Which objects the files come from; volumes with nothing of the kind stay as they are. */
+void config_map_source_decode(const struct cJSON *source, struct arena *arena,
+			      struct pod_volume *volume);
+void secret_source_decode(const struct cJSON *source, struct arena *arena,
+			  struct pod_volume *volume);
+void downward_api_source_decode(const struct cJSON *source, struct arena *arena,
+				struct pod_volume *volume);
+void projected_source_decode(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume);
 
 #endif

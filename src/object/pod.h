@@ -27,6 +27,12 @@ enum volume_source_kind {
 	SOURCE_KIND_COUNT
 };
 
+/* Of the pod's namespace. */
+struct pod_volume_object {
+	enum object_kind kind;
+	const char *name;
+};
+
 struct pod_volume {
 	const char *name; /* the outer name */
 	enum volume_source_kind source;
@@ -41,6 +47,12 @@ struct pod_volume {
 
 	const char *claim_name; /* SOURCE_CLAIM; for SOURCE_EPHEMERAL derived */
 	bool claim_read_only;
+
+	/* SOURCE_CONFIG_MAP, SOURCE_SECRET, SOURCE_PROJECTED: what the files come from */
+	const struct pod_volume_object *objects;
+	size_t object_count;
+	bool shows_pod;  /* SOURCE_DOWNWARD_API, SOURCE_PROJECTED: fields of the pod itself */
+	bool has_tokens; /* SOURCE_PROJECTED: tokens of the service account */
 };
 
 struct pod_volume_mount {

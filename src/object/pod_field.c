@@ -110,6 +110,70 @@ int pod_field_value(const struct cJSON *pod, const char *path, char **ret, struc
 	return failed_plain(reterr, -EINVAL, "unsupported fieldPath: %s", path);
 }
 
+/* ---- whole maps ---- */
+
+/* As Go's %q, of text that is UTF-8 already. */
+static void put_quoted(struct text_buffer *buffer, const char *text)
+{
+	static const char escaped[] = "\a\b\f\n\r\t\v\"\\", letters[] = "abfnrtv\"\\";
+
+	text_buffer_put(buffer, "\"", 1);
+	for (; *text; text++) {
+		const char *found = strchr(escaped, *text);
+		char code[8];
+
+		if (found)
+			(void) snprintf(code, sizeof(code), "\\%c", letters[found - escaped]);
+		else if ((unsigned char) *text < 0x20 || *text == 0x7f)
+			(void) snprintf(code, sizeof(code), "\\x%02x", (unsigned char) *text);
+		else
+			(void) snprintf(code, sizeof(code), "%c", *text);
+		put(buffer, code);
+	}
+	text_buffer_put(buffer, "\"", 1);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp(json_key(*(const struct cJSON *const *) a),
+		      json_key(*(const struct cJSON *const *) b));
+}
+
+static int print_map(const struct cJSON *map, char **ret, struct failure *reterr)
+{
+	size_t count = json_count(map), at = 0;
+	cleanup_free const struct cJSON **items = calloc(count + 1, sizeof(*items));
+	struct text_buffer buffer = { .bytes = NULL };
+
+	if (!items)
+		return failed(reterr, -ENOMEM, "cannot keep a field of the pod");
+	for (const struct cJSON *item = json_first(map); item; item = json_next(item))
+		items[at++] = item;
+	qsort(items, count, sizeof(*items), compare_keys);
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			put(&buffer, "\n");
+		put(&buffer, json_key(items[i]));
+		put(&buffer, "=");
+		put_quoted(&buffer, json_string(items[i], ""));
+	}
+	*ret = text_buffer_take(&buffer);
+	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot keep a field of the pod");
+}
+
+int pod_file_field_value(const struct cJSON *pod, const char *path, char **ret,
+			 struct failure *reterr)
+{
+	const struct cJSON *metadata = json_get(pod, "metadata");
+
+	assert(path && ret);
+	if (strcmp(path, "metadata.labels") == 0)
+		return print_map(json_get(metadata, "labels"), ret, reterr);
+	if (strcmp(path, "metadata.annotations") == 0)
+		return print_map(json_get(metadata, "annotations"), ret, reterr);
+	return pod_field_value(pod, path, ret, reterr);
+}
+
 /* ---- resources ---- */
 
 const struct cJSON *pod_find_container(const struct cJSON *pod, const char *name)
@@ -160,8 +224,49 @@ static const struct cJSON *find_resource(const struct cJSON *container, const ch
 	return NULL;
 }
 
+/* Is it a name that could be set? Its value when it is not. */
+static bool is_resource(const char *name, const struct node_resources *node, struct quantity *ret)
+{
+	const struct {
+		const char *name;
+		__int128 milli;
+	} rows[] = {
+		{ "limits.cpu", node->cpu_millis },
+		{ "limits.memory", (__int128) node->memory_bytes * 1000 },
+		{ "limits.ephemeral-storage", (__int128) node->ephemeral_storage_bytes * 1000 },
+		{ "requests.cpu", 0 },
+		{ "requests.memory", 0 },
+		{ "requests.ephemeral-storage", 0 },
+	};
+	static const char *const huge_pages[] = { "limits.hugepages-", "requests.hugepages-" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (strcmp(name, rows[i].name) == 0) {
+			*ret = (struct quantity){ .milli = rows[i].milli, .is_set = true };
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(huge_pages); i++)
+		if (strncmp(name, huge_pages[i], strlen(huge_pages[i])) == 0) {
+			*ret = (struct quantity){ .is_set = true };
+			return true;
+		}
+	return false;
+}
+
+static int read_resource(const struct cJSON *container, const char *name,
+			 const struct node_resources *node, struct quantity *ret,
+			 struct failure *reterr)
+{
+	const struct cJSON *item = find_resource(container, name);
+
+	if (node && container && !item && is_resource(name, node, ret))
+		return 0;
+	return parse_quantity(item, NULL, ret, reterr);
+}
+
 int pod_resource_value(const struct cJSON *pod, const struct cJSON *container,
-		       const struct cJSON *reference, char **ret, struct failure *reterr)
+		       const struct cJSON *reference, const struct node_resources *node, char **ret,
+		       struct failure *reterr)
 {
 	const char *resource = json_string(json_get(reference, "resource"), "");
 	const char *name = json_string(json_get(reference, "containerName"), "");
@@ -172,7 +277,9 @@ int pod_resource_value(const struct cJSON *pod, const struct cJSON *container,
 	assert(ret);
 	if (*name)
 		container = pod_find_container(pod, name);
-	r = parse_quantity(find_resource(container, resource), NULL, &value, reterr);
+	if (*name && !container)
+		return failed_plain(reterr, -EINVAL, "container '%s' not found", name);
+	r = read_resource(container, resource, node, &value, reterr);
 	if (r < 0)
 		return failure_prefix(reterr, "resource '%s' of container '%s'", resource,
 				      json_string(json_get(container, "name"), name));

@@ -8,6 +8,8 @@
 
 #include "base/failure.h"
 
+#include <stdint.h>
+
 struct cJSON;
 
 /**
@@ -20,17 +22,33 @@ struct cJSON;
 int pod_field_value(const struct cJSON *pod, const char *path, char **ret, struct failure *reterr);
 
 /**
+ * pod_file_field_value - the same for a file of a volume
+ *
+ * There "metadata.labels" and "metadata.annotations" are fields, too: a line key="value" for each,
+ * sorted, the value with Go's escapes.
+ */
+int pod_file_field_value(const struct cJSON *pod, const char *path, char **ret,
+			 struct failure *reterr);
+
+/* What a node has for pods; 0: not known. */
+struct node_resources {
+	int64_t cpu_millis, memory_bytes, ephemeral_storage_bytes;
+};
+
+/**
  * pod_resource_value - the value of a resourceFieldRef: "limits.memory" of a container
  * @pod:       where the container is looked for when @reference names one
- * @container: what @reference is part of
+ * @container: what @reference is part of; NULL in a volume
+ * @node:      what a limit that is not set comes to; a request that is not set is then 0. NULL:
+ *             what is not set is an error.
  *
- * In units of the divisor, rounded up. Only what the container says itself: what the node could
- * give is not known here.
+ * In units of the divisor, rounded up.
  *
  * Return: 0; -EINVAL no such resource, container or divisor; -ENOMEM.
  */
 int pod_resource_value(const struct cJSON *pod, const struct cJSON *container,
-		       const struct cJSON *reference, char **ret, struct failure *reterr);
+		       const struct cJSON *reference, const struct node_resources *node, char **ret,
+		       struct failure *reterr);
 
 /* A container of any type by name; borrowed; NULL: none. */
 const struct cJSON *pod_find_container(const struct cJSON *pod, const char *name);

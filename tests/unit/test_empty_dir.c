@@ -140,14 +140,14 @@ static void expect_tmpfs(const char *options)
 /* case 118 */
 static void test_memory_is_bounded_by_the_node(void **state)
 {
-	host.allocatable_memory_bytes = 16 * GIB;
+	host.allocatable.memory_bytes = 16 * GIB;
 	expect_tmpfs("size=17179869184,noswap");
 }
 
 /* case 119 */
 static void test_memory_is_bounded_by_the_size_limit(void **state)
 {
-	host.allocatable_memory_bytes = 16 * GIB;
+	host.allocatable.memory_bytes = 16 * GIB;
 	containers[0].memory_limit_bytes = 10 * GIB;
 	source.has_size_limit = true;
 	source.size_limit_bytes = 5 * GIB;
@@ -157,7 +157,7 @@ static void test_memory_is_bounded_by_the_size_limit(void **state)
 /* case 120 */
 static void test_memory_is_bounded_by_the_pod(void **state)
 {
-	host.allocatable_memory_bytes = 16 * GIB;
+	host.allocatable.memory_bytes = 16 * GIB;
 	containers[0].memory_limit_bytes = 10 * GIB;
 	source.has_size_limit = true;
 	source.size_limit_bytes = 20 * GIB;
@@ -167,7 +167,7 @@ static void test_memory_is_bounded_by_the_pod(void **state)
 /* case 121 */
 static void test_size_limit_zero_is_none(void **state)
 {
-	host.allocatable_memory_bytes = 16 * GIB;
+	host.allocatable.memory_bytes = 16 * GIB;
 	containers[0].memory_limit_bytes = 10 * GIB;
 	source.has_size_limit = true;
 	expect_tmpfs("size=10737418240,noswap");

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_payload - what the files of a configMap, secret, downwardAPI or projected volume hold; pure
+ *
+ * From the pod and the objects that its volume names (spec: plugins, 5). Any thread.
+ */
+#ifndef PODVOL_PLUGINS_FILE_PAYLOAD_H
+#define PODVOL_PLUGINS_FILE_PAYLOAD_H
+
+#include "mount/payload.h"
+#include "plugins/plugin.h"
+
+struct file_inputs {
+	const struct object *pod;
+	const struct pod_volume *source;     /* of that pod */
+	const struct object *const *objects; /* as source->objects; NULL: there is none */
+	struct node_resources allocatable;
+};
+
+/**
+ * file_payload_build - the files
+ * @ret: finished; to be given to payload_done()
+ *
+ * Of a projected volume all errors are told at once. An object that is missing, or a key of it, is
+ * one unless the source is optional.
+ *
+ * Return: 0; -ENOENT an object or key is missing; -EINVAL; -E2BIG; -ENOMEM.
+ */
+int file_payload_build(const struct file_inputs *inputs, struct payload *ret,
+		       struct failure *reterr);
+
+#endif

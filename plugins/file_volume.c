@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_volume - volumes of files made from other objects; see file_volume.h
+ *
+ * What the files hold is known before anything is made; they lie on an
+ * emptyDir of their own (scratch.h), in memory for all but configMaps, and change all at once
+ * (mount/atomic_writer.h). A change of an object runs the same stages again; one that fails leaves
+ * what the pod has (spec: plugins, 5). Secret bytes are overwritten at teardown.
+ */
+#include "plugins/file_volume.h"
+
+#include "base/cleanup.h"
+#include "mount/atomic_writer.h"
+#include "plugins/empty_dir.h"
+#include "plugins/layout.h"
+#include "plugins/nested_mounts.h"
+#include "plugins/payload_cache.h"
+#include "plugins/scratch.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* As in kubelet: apart from emptyDirs of the same name. */
+#define READY_PREFIX "wrapped_"
+
+/* ---- SetUpAt ---- */
+
+struct file_mounter {
+	struct scratch scratch;
+	const struct object *pod;        /* a reference; @source is its */
+	const struct pod_volume *source; /* what the volume is */
+	const struct object **objects;   /* references, as source->objects */
+	struct shared_payload *payload;
+	bool is_ready; /* it was set up before: this is an update */
+};
+
+static void file_mounter_free(void *data)
+{
+	struct file_mounter *mounter = data;
+
+	if (!mounter)
+		return;
+	for (size_t i = 0; mounter->objects && i < mounter->source->object_count; i++)
+		object_unref(mounter->objects[i]);
+	free(mounter->objects);
+	shared_payload_unref(mounter->payload);
+	scratch_done(&mounter->scratch);
+	object_unref(mounter->pod);
+	free(mounter);
+}
+
+/* First of all: a pod whose objects are missing finds nothing made. */
+static int gather_files(void *data, struct stage_report *report)
+{
+	struct file_mounter *mounter = data;
+	const struct plugin_host *host = mounter->scratch.host;
+	const struct file_inputs inputs = {
+		.pod = mounter->pod,
+		.source = mounter->source,
+		.objects = mounter->objects,
+		.allocatable = host->allocatable,
+	};
+
+	return payload_cache_get(host->payloads, &inputs, &mounter->payload, &report->failure);
+}
+
+static int make_volume(void *data, struct stage_report *report)
+{
+	struct file_mounter *mounter = data;
+	int r = scratch_look(&mounter->scratch, report);
+
+	mounter->is_ready = r == STAGE_LIST_DONE;
+	return r == STAGE_NEXT ? scratch_make(&mounter->scratch, report) : r < 0 ? r : STAGE_NEXT;
+}
+
+/* A directory for another mount, unless a file of the volume has its name. */
+struct nesting {
+	const struct file_mounter *mounter;
+	int directory_fd;
+	struct failure *reterr;
+};
+
+static bool shows_name(const struct payload *payload, const char *path)
+{
+	size_t length = payload_top_length(path);
+
+	for (size_t i = 0; i < payload->count; i++)
+		if (payload_top_length(payload->files[i].path) == length &&
+		    memcmp(payload->files[i].path, path, length) == 0)
+			return true;
+	return false;
+}
+
+static int make_nested(const char *path, void *userdata)
+{
+	const struct nesting *nesting = userdata;
+	int fd;
+
+	if (shows_name(shared_payload_files(nesting->mounter->payload), path))
+		return 0;
+	fd = make_directories(nesting->directory_fd, path, 0755, nesting->reterr);
+	if (fd < 0)
+		return fd;
+	(void) close(fd);
+	return 0;
+}
+
+static int write_files(void *data, struct stage_report *report)
+{
+	struct file_mounter *mounter = data;
+	const struct pod *pod = mounter->pod->pod;
+	cleanup_close int fd =
+		open_beneath(mounter->scratch.place.parent_fd, mounter->scratch.place.name,
+			     O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
+	struct nesting nesting = { mounter, fd, &report->failure };
+	int r;
+
+	report->error_class = ERROR_UNCERTAIN; /* there is a directory, and perhaps a tmpfs */
+	if (fd < 0)
+		return fd;
+	r = nested_mounts(pod, mounter->source->name, make_nested, &nesting, &report->failure);
+	if (r == 0)
+		r = atomic_write(
+			&(struct atomic_write){
+				.directory_fd = fd,
+				.path = mounter->scratch.place.path,
+				.payload = shared_payload_files(mounter->payload),
+				.has_group = pod->has_fs_group,
+				.group = pod->fs_group,
+			},
+			&report->failure);
+	return r < 0 ? r : mounter->is_ready ? STAGE_LIST_DONE : STAGE_NEXT;
+}
+
+static int mark_ready(void *data, struct stage_report *report)
+{
+	return scratch_mark_ready(&((struct file_mounter *) data)->scratch, report);
+}
+
+static int take_objects(struct file_mounter *mounter, const struct volume_request *request)
+{
+	const struct pod_volume *source = mounter->source;
+
+	assert(source->object_count == 0 || request->objects);
+	mounter->objects = calloc(source->object_count + 1, sizeof(*mounter->objects));
+	if (!mounter->objects)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->object_count; i++) {
+		const struct object_reference reference = { source->objects[i].kind,
+							    request->pod->meta.name_space,
+							    source->objects[i].name };
+
+		mounter->objects[i] =
+			object_ref(request->objects->find(request->objects->userdata, &reference));
+	}
+	return 0;
+}
+
+static int init_scratch(struct scratch *scratch, const struct volume_request *request,
+			const char *plugin, struct failure *reterr)
+{
+	const struct scratch_name name = { .pod_uid = request->pod_uid,
+					   .plugin_name = plugin,
+					   .volume_name = request->volume_name,
+					   .ready_prefix = READY_PREFIX };
+
+	return scratch_init(scratch, request->host, &name, reterr);
+}
+
+int file_volume_new_mounter(const struct file_volume_kind *kind,
+			    const struct volume_request *request, struct stage_list *ret,
+			    struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "gather the files", .place = STAGE_WORKER, .run = gather_files },
+		{ .name = "make the volume", .place = STAGE_WORKER, .run = make_volume },
+		{ .name = "write the files", .place = STAGE_WORKER, .run = write_files },
+		{ .name = "mark it ready", .place = STAGE_WORKER, .run = mark_ready },
+	};
+	const struct pod_volume *source = request->spec->source;
+	struct file_mounter *mounter;
+	int r;
+
+	assert(request->host && source && request->pod && request->pod_uid);
+	mounter = calloc(1, sizeof(*mounter));
+	if (!mounter)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->volume_name);
+	mounter->scratch = SCRATCH_EMPTY;
+	mounter->pod = object_ref(request->pod);
+	mounter->source = source;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, file_mounter_free };
+	r = init_scratch(&mounter->scratch, request, kind->plugin_name, reterr);
+	if (r == 0 && take_objects(mounter, request) < 0)
+		r = failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->volume_name);
+	if (r < 0) {
+		stage_list_done(ret);
+		return r;
+	}
+	if (kind->in_memory)
+		scratch_use_memory(&mounter->scratch,
+				   empty_dir_memory_size(request->pod->pod, source,
+							 request->host->allocatable.memory_bytes));
+	return 0;
+}
+
+/* ---- TearDownAt ---- */
+
+/* What cannot be overwritten goes with the memory; it is logged by nobody, for it is gone. */
+static void wipe(const struct place *place)
+{
+	cleanup_close int fd = open_beneath(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY,
+					    PATH_NO_SYMLINKS_ANY_MOUNT, NULL);
+
+	if (fd >= 0)
+		(void) atomic_write_wipe(fd, place->path, NULL);
+}
+
+struct file_unmounter {
+	struct scratch scratch;
+	bool in_memory;
+};
+
+static void file_unmounter_free(void *data)
+{
+	struct file_unmounter *unmounter = data;
+
+	if (unmounter)
+		scratch_done(&unmounter->scratch);
+	free(unmounter);
+}
+
+static int remove_files(void *data, struct stage_report *report)
+{
+	struct file_unmounter *unmounter = data;
+
+	return scratch_remove(&unmounter->scratch, unmounter->in_memory ? wipe : NULL,
+			      &report->failure);
+}
+
+int file_volume_new_unmounter(const struct file_volume_kind *kind,
+			      const struct volume_request *request, struct stage_list *ret,
+			      struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "remove the volume", .place = STAGE_WORKER, .run = remove_files },
+	};
+	struct file_unmounter *unmounter;
+	int r;
+
+	assert(request->host && request->volume_name && request->pod_uid);
+	unmounter = calloc(1, sizeof(*unmounter));
+	if (!unmounter)
+		return failed(reterr, -ENOMEM, "cannot remove volume '%s'", request->volume_name);
+	unmounter->scratch = SCRATCH_EMPTY;
+	unmounter->in_memory = kind->in_memory;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, file_unmounter_free };
+	r = init_scratch(&unmounter->scratch, request, kind->plugin_name, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- what the loop asks ---- */
+
+int file_volume_get_volume_name(const struct volume_spec *spec, char **ret, struct failure *reterr)
+{
+	*ret = strdup(spec->name);
+	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot name volume '%s'", spec->name);
+}
+
+struct volume_attributes file_volume_get_attributes(const struct volume_spec *spec)
+{
+	(void) spec;
+	return (struct volume_attributes){ .read_only = true,
+					   .managed = true,
+					   .selinux_relabel = true };
+}
+
+bool file_volume_requires_remount(const struct volume_spec *spec)
+{
+	(void) spec;
+	return true;
+}
+
+int file_volume_references(const struct volume_spec *spec,
+			   int (*visit)(const struct object_reference *reference, void *userdata),
+			   void *userdata)
+{
+	const struct object_meta *meta = &spec->pod->meta;
+	const struct pod_volume *source = spec->source;
+	int r = 0;
+
+	for (size_t i = 0; i < source->object_count && r == 0; i++)
+		r = visit(&(struct object_reference){ source->objects[i].kind, meta->name_space,
+						      source->objects[i].name },
+			  userdata);
+	if (r == 0 && source->shows_pod)
+		r = visit(&(struct object_reference){ KIND_POD, meta->name_space, meta->name },
+			  userdata);
+	return r;
+}
+
+/* The name is all there is to know: teardown goes by what is mounted. */
+int file_volume_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
+				      const char *volume_name, bool block, struct volume_spec *ret,
+				      struct failure *reterr)
+{
+	(void) host;
+	(void) pod_uid;
+	if (block || !layout_is_component(volume_name))
+		return failed_plain(reterr, -EINVAL, "'%s' is no volume of files", volume_name);
+	*ret = (struct volume_spec){ .name = volume_name };
+	return 0;
+}
+
+char *file_volume_get_path(const struct file_volume_kind *kind,
+			   const struct volume_request *request)
+{
+	cleanup_free char *relative = NULL;
+
+	if (layout_pod_path(request->pod_uid, "volumes", kind->plugin_name, request->volume_name,
+			    &relative, NULL) < 0)
+		return NULL;
+	return layout_absolute(request->host->root_dir, relative);
+}
