@@ -15,6 +15,7 @@
 
 #include "base/failure.h"
 #include "mount/mount.h"
+#include "mount/stuck_unmount.h"
 #include "object/object.h"
 #include "object/persistent_volume.h"
 #include "object/pod.h"
@@ -98,6 +99,7 @@ struct stage_report {
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
+	unsigned int enforced; /* mounts that were in use and went all the same */
 	/* Set by a stage before one that a kill would leave half done: the ledger has it before
 	 * that one begins. */
 	enum unfinished unfinished;

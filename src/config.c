@@ -376,6 +376,23 @@ static int find_log_priority(struct config *config, struct failure *reterr)
 			    config->log_level);
 }
 
+static int find_unmount(struct config *config, struct failure *reterr)
+{
+	static const char *const names[] = {
+		[CONFIG_UNMOUNT_WAIT] = "wait",
+		[CONFIG_UNMOUNT_LAZY] = "lazy",
+		[CONFIG_UNMOUNT_FORCE] = "force",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(config->stuck_unmount.how, names[i]) == 0) {
+			config->stuck_unmount.manner = (enum config_unmount) i;
+			return 0;
+		}
+	return failed_plain(reterr, -EINVAL, "stuck-unmount: '%s' is not wait, lazy or force",
+			    config->stuck_unmount.how);
+}
+
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr)
 {
 	bool named = false, ignored = false;
@@ -399,6 +416,8 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 		r = check_node_name(ret, reterr);
 	if (r >= 0)
 		r = find_log_priority(ret, reterr);
+	if (r >= 0)
+		r = find_unmount(ret, reterr);
 	return r < 0 ? r : make_labels(ret, reterr);
 }
 

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What is done about volumes that stay in use although nobody wants them. */
+enum config_unmount { CONFIG_UNMOUNT_WAIT, CONFIG_UNMOUNT_LAZY, CONFIG_UNMOUNT_FORCE };
+
 struct config {
 	char *config_file; /* --config; "/etc/podvol/podvold.conf"; may be missing when not named */
 	char *root_dir;    /* "/var/lib/kubelet" */
@@ -35,7 +38,14 @@ struct config {
 	int64_t operation_seconds, tool_seconds;
 	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;
 	int64_t holds_max;
-	int64_t idle_seconds, request_seconds; /* of connections */
+	struct {
+		int64_t idle, request;
+	} seconds; /* of connections */
+	struct {
+		char *how;                  /* "wait", "lazy", "force" */
+		enum config_unmount manner; /* the same */
+		int64_t seconds;
+	} stuck_unmount;
 	bool others_may_read;
 	bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
 	struct {

@@ -131,8 +131,8 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 	options->connections_max = connections_max(config, options->listener_count);
 	options->request_bytes_max = (size_t) config->request_bytes_max;
 	options->watches_max = (size_t) config->watches_max;
-	options->idle_seconds = (unsigned int) config->idle_seconds;
-	options->request_seconds = (unsigned int) config->request_seconds;
+	options->idle_seconds = (unsigned int) config->seconds.idle;
+	options->request_seconds = (unsigned int) config->seconds.request;
 	return api_new(options, ret, reterr);
 }
 

@@ -411,6 +411,7 @@ struct agent *agent_free(struct agent *agent)
 	subpaths_free(agent->subpaths);
 	unstage_gate_free(agent->holds.gate);
 	busy_watch_free(agent->holds.users);
+	server_probes_free(agent->holds.probes);
 	operations_free(agent->operations);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);

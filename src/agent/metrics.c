@@ -37,6 +37,7 @@ struct series {
 
 struct metrics {
 	struct series *series;
+	uint64_t enforced[2]; /* unmounts of what was in use: by force, lazily */
 };
 
 int metrics_new(struct metrics **ret)
@@ -292,6 +293,21 @@ static void print_orphans(FILE *file, const struct agent *agent)
 		       orphans, kept);
 }
 
+void metrics_note_enforced(struct metrics *metrics, bool lazy, unsigned int count)
+{
+	metrics->enforced[lazy] += count;
+}
+
+static void print_enforced(FILE *file, const struct metrics *metrics)
+{
+	(void) fprintf(file,
+		       "# HELP podvol_enforced_unmounts_total Mounts that were taken away although "
+		       "they were in use.\n# TYPE podvol_enforced_unmounts_total counter\n"
+		       "podvol_enforced_unmounts_total{manner=\"force\"} %" PRIu64 "\n"
+		       "podvol_enforced_unmounts_total{manner=\"lazy\"} %" PRIu64 "\n",
+		       metrics->enforced[false], metrics->enforced[true]);
+}
+
 static void print_all(FILE *file, struct agent *agent)
 {
 	const struct series *series;
@@ -310,6 +326,7 @@ static void print_all(FILE *file, struct agent *agent)
 	}
 	print_walks(file, agent);
 	print_orphans(file, agent);
+	print_enforced(file, agent->views.metrics);
 }
 
 char *agent_metrics(struct agent *agent)

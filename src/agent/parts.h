@@ -23,7 +23,6 @@
 #include "agent/unstage_gate.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
-#include "base/worker.h"
 #include "config.h"
 #include "controller/controller.h"
 #include "mount/mount.h"
@@ -87,7 +86,8 @@ struct agent {
 		struct hold_watch *watch;
 		struct unstage_gate *gate;
 		struct busy_watch *users; /* of volumes whose teardown failed */
-	} holds;                          /* whose containers live */
+		struct server_probes *probes;
+	} holds; /* whose containers live */
 	struct operations *operations;
 	struct plan plan; /* kept between turns for its memory */
 

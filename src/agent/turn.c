@@ -190,6 +190,8 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		if (r == 0 && !unstage_gate_passes(agent->holds.gate, step))
 			continue;
 		if (r == 0)
+			step->manner = stuck_policy_manner(agent, step, now);
+		if (r == 0)
 			agent->plan.steps[kept++] = *step;
 		else if (r == -EBUSY && step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
 			operation_cancel(agent->operations, step->unique_name, step->pod_uid);

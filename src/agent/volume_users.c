@@ -18,8 +18,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SENTENCE_BYTES = 900 }; /* of a line of the journal, and of an event */
-
 /* ---- asking ---- */
 
 /* Where the step unmounts; NULL: nowhere that can be looked at. Free with free(). */
@@ -79,6 +77,7 @@ void volume_users_note(struct agent *agent, const struct operation_ended *ended)
 	bool is_teardown = result->kind == STEP_UNPUBLISH || result->kind == STEP_UNSTAGE;
 
 	assert(agent && ended);
+	stuck_policy_note(agent, ended);
 	if (is_teardown && result->error == -EBUSY)
 		ask(agent, ended);
 	else
@@ -87,8 +86,7 @@ void volume_users_note(struct agent *agent, const struct operation_ended *ended)
 
 /* ---- telling ---- */
 
-/* "process 12 'sh': ...; process 13 'tail': ...; and 4 more". */
-static void print_users(const struct busy_holders *holders, char text[SENTENCE_BYTES])
+void volume_users_print(const struct busy_holders *holders, char text[USERS_TEXT_BYTES])
 {
 	size_t used = 0, told = 0;
 
@@ -97,13 +95,13 @@ static void print_users(const struct busy_holders *holders, char text[SENTENCE_B
 		char one[BUSY_TEXT_BYTES];
 
 		busy_holder_print(&holders->list[told], one);
-		if (used + strlen(one) + 40 > SENTENCE_BYTES)
+		if (used + strlen(one) + 40 > USERS_TEXT_BYTES)
 			break;
-		used += (size_t) snprintf(text + used, SENTENCE_BYTES - used, "%s%s",
+		used += (size_t) snprintf(text + used, USERS_TEXT_BYTES - used, "%s%s",
 					  told > 0 ? "; " : "", one);
 	}
 	if (holders->total > told)
-		(void) snprintf(text + used, SENTENCE_BYTES - used, "; and %zu more",
+		(void) snprintf(text + used, USERS_TEXT_BYTES - used, "; and %zu more",
 				holders->total - told);
 }
 
@@ -118,28 +116,28 @@ static void print_doubt(const struct busy_holders *holders, char *text, size_t s
 				holders->hidden);
 }
 
-static void print_answer(const struct busy_view *view, char text[SENTENCE_BYTES + 128])
+static void print_answer(const struct busy_view *view, char text[USERS_TEXT_BYTES + 128])
 {
-	char users[SENTENCE_BYTES], doubt[64];
+	char users[USERS_TEXT_BYTES], doubt[64];
 
 	if (view->failure) {
-		(void) snprintf(text, SENTENCE_BYTES + 128, "the volume is in use: %s",
+		(void) snprintf(text, USERS_TEXT_BYTES + 128, "the volume is in use: %s",
 				view->failure->text);
 		return;
 	}
-	print_users(view->holders, users);
+	volume_users_print(view->holders, users);
 	print_doubt(view->holders, doubt, sizeof(doubt));
 	if (view->holders->total > 0)
-		(void) snprintf(text, SENTENCE_BYTES + 128, "the volume is in use: %s%s", users,
+		(void) snprintf(text, USERS_TEXT_BYTES + 128, "the volume is in use: %s%s", users,
 				doubt);
 	else
-		(void) snprintf(text, SENTENCE_BYTES + 128,
+		(void) snprintf(text, USERS_TEXT_BYTES + 128,
 				"the volume is in use, by no process that can be found%s", doubt);
 }
 
 /* The pod has mostly left the store by now: its name and uid are what an event needs. */
 static void record_event(struct agent *agent, const struct actual_volume *volume,
-			 const struct actual_pod *pod, const char *text)
+			 const struct actual_pod *pod, const char *reason, const char *text)
 {
 	const char *slash = pod ? strchr(pod->pod_key, '/') : NULL;
 	struct object about = { .kind = KIND_POD };
@@ -151,8 +149,7 @@ static void record_event(struct agent *agent, const struct actual_volume *volume
 	if (!pod) {
 		pv = store_get(agent->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
 		if (pv)
-			events_record(agent->events, pv, "Warning", "VolumeBusy", text,
-				      realtime_usec());
+			events_record(agent->events, pv, "Warning", reason, text, realtime_usec());
 		return;
 	}
 	name_space = slash ? strndup(pod->pod_key, (size_t) (slash - pod->pod_key)) : NULL;
@@ -161,26 +158,35 @@ static void record_event(struct agent *agent, const struct actual_volume *volume
 	about.meta.name_space = name_space;
 	about.meta.name = slash + 1;
 	about.meta.uid = pod->pod_uid;
-	events_record(agent->events, &about, "Warning", "VolumeBusy", text, realtime_usec());
+	events_record(agent->events, &about, "Warning", reason, text, realtime_usec());
+}
+
+void volume_users_tell(struct agent *agent, const struct step_result *about, int priority,
+		       const char *reason, const char *text)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, about->unique_name);
+	const struct actual_pod *pod =
+		volume && about->pod_uid ? actual_find_pod(volume, about->pod_uid) : NULL;
+	struct log_subject subject = {
+		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
+		.pod_uid = about->pod_uid,
+		.volume = about->unique_name,
+		.plugin = volume ? volume->plugin_name : NULL,
+	};
+
+	log_about(priority, &subject, "%s", text);
+	if (volume)
+		record_event(agent, volume, pod, reason, text);
 }
 
 static void on_found(void *userdata, const struct busy_view *view)
 {
-	struct agent *agent = userdata;
-	const struct actual_volume *volume = actual_find(agent->actual, view->unique_name);
-	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
-	struct log_subject subject = {
-		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
-		.pod_uid = *view->pod_uid ? view->pod_uid : NULL,
-		.volume = view->unique_name,
-		.plugin = volume ? volume->plugin_name : NULL,
-	};
-	char text[SENTENCE_BYTES + 128];
+	const struct step_result about = { .unique_name = view->unique_name,
+					   .pod_uid = *view->pod_uid ? view->pod_uid : NULL };
+	char text[USERS_TEXT_BYTES + 128];
 
 	print_answer(view, text);
-	log_about(LOG_NOTICE, &subject, "%s", text);
-	if (volume)
-		record_event(agent, volume, pod, text);
+	volume_users_tell(userdata, &about, LOG_NOTICE, "VolumeBusy", text);
 }
 
 static void on_retry(void *userdata, const char *unique_name, const char *pod_uid)
@@ -249,5 +255,7 @@ int volume_users_open(struct agent *agent)
 		.userdata = agent,
 	};
 
-	return busy_watch_new(&options, &agent->holds.users);
+	int r = busy_watch_new(&options, &agent->holds.users);
+
+	return r < 0 ? r : server_probes_new(agent->pools.workers, &agent->holds.probes);
 }

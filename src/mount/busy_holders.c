@@ -415,7 +415,7 @@ static int search_all(struct search *search)
 	int r = read_own_namespace(&search->own_namespace);
 
 	if (r >= 0)
-		r = busy_mounts_read(search->queries, search->count, &search->mounts);
+		r = busy_mounts_read(search->queries, search->count, true, &search->mounts);
 	if (r < 0 || search->mounts.count == 0)
 		return r;
 	look_at_nested(search);

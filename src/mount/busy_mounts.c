@@ -238,7 +238,8 @@ static int add_copies(struct busy_mounts *mounts)
 	return r;
 }
 
-int busy_mounts_read(const struct busy_query *queries, size_t count, struct busy_mounts *ret)
+int busy_mounts_read(const struct busy_query *queries, size_t count, bool copies,
+		     struct busy_mounts *ret)
 {
 	cleanup_close int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
@@ -251,7 +252,7 @@ int busy_mounts_read(const struct busy_query *queries, size_t count, struct busy
 	mark_own(ret, queries);
 	mark_nested(ret);
 	drop_others(ret);
-	if (r >= 0 && ret->count > 0)
+	if (r >= 0 && copies && ret->count > 0)
 		r = add_copies(ret);
 	sort(ret);
 	if (r < 0)

@@ -3,7 +3,8 @@
  * busy_mounts - the mounts of volumes: their own, what is nested in them, and their copies in other
  * mount namespaces that go together with them
  *
- * A part of busy_holders.h; nobody else includes it. Read as text: no path is looked up.
+ * A part of busy_holders.h and stuck_unmount.h; nobody else includes it. Read as text: no path is
+ * looked up.
  */
 #ifndef PODVOL_MOUNT_BUSY_MOUNTS_H
 #define PODVOL_MOUNT_BUSY_MOUNTS_H
@@ -30,9 +31,10 @@ struct busy_mounts {
 };
 
 struct busy_query;
-/* What is mounted on the mount point of each query, and below its folder; with copies. Return: 0;
- * -E2BIG; -ENOMEM; else as the calls. */
-int busy_mounts_read(const struct busy_query *queries, size_t count, struct busy_mounts *ret);
+/* What is mounted on the mount point of each query, and below its folder; @copies as well. Return:
+ * 0; -E2BIG; -ENOMEM; else as the calls. */
+int busy_mounts_read(const struct busy_query *queries, size_t count, bool copies,
+		     struct busy_mounts *ret);
 void busy_mounts_free(struct busy_mounts *mounts);
 
 /* NULL: none of them. */

@@ -154,6 +154,9 @@ int step_stages(const struct plugin_host *host, const struct object_finder *obje
 struct cleaner {
 	const struct plugin_host *host;
 	char *pod_uid, *volume_name;
+	enum unmount_manner manner;
+	char *path, *folder; /* NULL while nothing is to be enforced */
+	bool memory_only;
 };
 
 static void cleaner_free(void *data)
@@ -162,7 +165,21 @@ static void cleaner_free(void *data)
 
 	free(cleaner->pod_uid);
 	free(cleaner->volume_name);
+	free(cleaner->path);
+	free(cleaner->folder);
 	free(cleaner);
+}
+
+static int enforce(void *data, struct stage_report *report)
+{
+	const struct cleaner *cleaner = data;
+	const struct stuck_volume volume = { .mount_point = cleaner->path,
+					     .folder = cleaner->folder,
+					     .memory_only = cleaner->memory_only };
+	int r = stuck_unmount(cleaner->host->root_fd, cleaner->host->root_dir, &volume,
+			      cleaner->manner, &report->enforced, &report->failure);
+
+	return r < 0 ? r : STAGE_NEXT;
 }
 
 static int clean_subpaths(void *data, struct stage_report *report)
@@ -174,13 +191,32 @@ static int clean_subpaths(void *data, struct stage_report *report)
 	return r < 0 ? r : STAGE_NEXT;
 }
 
+/* A volume that takes no mount options is only ever mounted in memory: see struct stuck_volume. */
+static int prepare_enforcing(const struct step *step, struct cleaner *cleaner)
+{
+	const struct actual_pod *pod = actual_find_pod(step->have, step->pod_uid);
+	const struct volume_plugin *plugin = step->have->plugin;
+
+	if (step->manner == UNMOUNT_WAIT || !pod || !plugin)
+		return 0;
+	cleaner->manner = step->manner;
+	cleaner->memory_only = !plugin->supports_mount_options;
+	cleaner->path = strdup(pod->path);
+	if (asprintf(&cleaner->folder, "%s/pods/%s/" SUBPATH_FOLDER "/%s", cleaner->host->root_dir,
+		     step->pod_uid, step->have->spec_name) < 0)
+		cleaner->folder = NULL;
+	return cleaner->path && cleaner->folder ? 0 : -ENOMEM;
+}
+
 int step_stages_before(const struct plugin_host *host, const struct step *step,
 		       struct stage_list *ret, struct failure *reterr)
 {
 	static const struct stage stages[] = {
+		{ .name = "unmount as configured", .place = STAGE_WORKER, .run = enforce },
 		{ .name = "clean the sub-paths", .place = STAGE_WORKER, .run = clean_subpaths },
 	};
 	struct cleaner *cleaner;
+	size_t skipped;
 
 	assert(host && step && ret);
 	*ret = (struct stage_list){ .count = 0 };
@@ -192,9 +228,12 @@ int step_stages_before(const struct plugin_host *host, const struct step *step,
 	cleaner->host = host;
 	cleaner->pod_uid = strdup(step->pod_uid);
 	cleaner->volume_name = strdup(step->have->spec_name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), cleaner, cleaner_free };
-	if (cleaner->pod_uid && cleaner->volume_name)
+	if (prepare_enforcing(step, cleaner) == 0 && cleaner->pod_uid && cleaner->volume_name) {
+		skipped = cleaner->path ? 0 : 1;
+		*ret = (struct stage_list){ stages + skipped, ARRAY_SIZE(stages) - skipped, cleaner,
+					    cleaner_free };
 		return 0;
-	stage_list_done(ret);
+	}
+	cleaner_free(cleaner);
 	return failed(reterr, -ENOMEM, "cannot clean the sub-paths");
 }

@@ -18,6 +18,7 @@
 #ifndef PODVOL_RECONCILE_RECONCILE_H
 #define PODVOL_RECONCILE_RECONCILE_H
 
+#include "plugins/plugin.h"
 #include "state/actual.h"
 #include "state/desired.h"
 #include "state/found.h"
@@ -32,6 +33,9 @@ struct step {
 	const struct desired_pod *want_pod; /* publish; for stage any pod that wants it */
 	const struct actual_volume *have;   /* NULL when the volume is new */
 	bool remount;                       /* publish of what is mounted already */
+	/* Unpublish: what is to be done where it is in use; set after planning, by whoever knows
+	 * for how long that lasts. */
+	enum unmount_manner manner;
 };
 
 struct plan {

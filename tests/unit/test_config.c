@@ -192,6 +192,21 @@ static void test_log_level(void **state)
 	assert_told(fixture, "log-level: 'loud' is not error, warning, notice, info or debug");
 }
 
+static void test_stuck_unmount(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(load(fixture, NULL, NULL), CONFIG_RUN);
+	assert_int_equal(fixture->config.stuck_unmount.manner, CONFIG_UNMOUNT_WAIT);
+	assert_int_equal(fixture->config.stuck_unmount.seconds, 300);
+	assert_int_equal(load(fixture, "--stuck-unmount=lazy", NULL), CONFIG_RUN);
+	assert_int_equal(fixture->config.stuck_unmount.manner, CONFIG_UNMOUNT_LAZY);
+	assert_int_equal(load(fixture, "--stuck-unmount=force", NULL), CONFIG_RUN);
+	assert_int_equal(fixture->config.stuck_unmount.manner, CONFIG_UNMOUNT_FORCE);
+	assert_int_equal(load(fixture, "--stuck-unmount=now", NULL), -EINVAL);
+	assert_told(fixture, "stuck-unmount: 'now' is not wait, lazy or force");
+}
+
 static void test_node_name(void **state)
 {
 	static const char *const wrong[] = { "--node-name=", "--node-name=Edge",
@@ -276,6 +291,7 @@ int main(void)
 		WITH_FILE(test_named_file_must_exist),
 		WITH_FILE(test_directories_must_be_absolute),
 		WITH_FILE(test_log_level),
+		WITH_FILE(test_stuck_unmount),
 		WITH_FILE(test_node_name),
 		WITH_FILE(test_labels),
 		WITH_FILE(test_drain_flag),

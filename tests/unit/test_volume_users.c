@@ -37,6 +37,7 @@ static int set_up(void **state)
 
 	assert_int_equal(new_agent_world(state), 0);
 	world = *state;
+	world->agent.pools.workers = (struct worker_pool *) world; /* nothing runs on it */
 	assert_int_equal(volume_users_open(&world->agent), 0);
 	world->agent.root.path = (char *) "/root";
 	holders = (struct busy_holders){ .count = 0 };
@@ -47,6 +48,14 @@ static int set_up(void **state)
 	fake_events.count = 0;
 	world->calls[0] = '\0';
 	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct agent_world *world = *state;
+
+	server_probes_free(world->agent.holds.probes);
+	return free_agent_world(state);
 }
 
 static void add(enum busy_kind kind, pid_t pid, const char *name)
@@ -143,7 +152,7 @@ static void test_end_of_a_user_tries_again(void **state)
 	assert_string_equal(tried, VOLUME ":" POD);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, free_agent_world)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
