@@ -36,7 +36,9 @@ int secret_file_read(int directory_fd, const char *name, char **ret, struct fail
 /**
  * secret_file_write - put a new file in place, mode 0600
  *
- * On disk when it returns. Return: 0; else what a system call gave, and the old state is untouched.
+ * On disk when it returns. Return: 0; else what a system call gave, and the old state is untouched;
+ * but for the very last call, which flushes the directory: the new file is then in place, and a
+ * power loss may take it back.
  */
 int secret_file_write(int directory_fd, const char *name, const char *text, struct failure *reterr);
 
