@@ -277,6 +277,13 @@ static bool is_named(const struct document *document)
 	return document->kind[0] && document->name[0];
 }
 
+/* What a writer has not come to yet is not edited out, and a pod without its last volumes not
+ * another pod. A file that had nothing has nothing to lose. */
+static bool is_half(const struct put *put)
+{
+	return put->file->is_unclosed && put->entry->definitions;
+}
+
 /* One broken document does not spoil its neighbours, unless it cannot be told what it was. */
 static int add_documents(struct put *put)
 {
@@ -284,6 +291,10 @@ static int add_documents(struct put *put)
 	size_t failures = 0;
 	int r;
 
+	if (is_half(put)) {
+		put->is_unclear = true;
+		return 0;
+	}
 	for (size_t i = 0; i < list->count; i++) {
 		const struct document *document = &list->documents[i];
 
@@ -303,18 +314,25 @@ static int add_documents(struct put *put)
 	return 0;
 }
 
+/* Kind, namespace and name as a broken document has them. */
+static bool is_meant(const struct manifest_key *key, const char *kind, const char *name_space,
+		     const char *name)
+{
+	const struct kind_row *row = kind_row(key->kind);
+	const char *space = *name_space ? name_space : "default";
+
+	return strcmp(kind, row->name) == 0 && strcmp(name, key->name) == 0 &&
+	       (!row->namespaced || strcmp(space, key->name_space) == 0);
+}
+
 /* Does a broken document of the file name this object? */
 static bool is_broken_in(const struct manifest_file *file, const struct manifest_key *key)
 {
-	const struct kind_row *row = kind_row(key->kind);
-
 	for (size_t i = 0; i < file->documents.count; i++) {
 		const struct document *document = &file->documents.documents[i];
-		const char *space = document->name_space[0] ? document->name_space : "default";
 
-		if (!document->object && strcmp(document->kind, row->name) == 0 &&
-		    strcmp(document->name, key->name) == 0 &&
-		    (!row->namespaced || strcmp(space, key->name_space) == 0))
+		if (!document->object &&
+		    is_meant(key, document->kind, document->name_space, document->name))
 			return true;
 	}
 	return false;
@@ -343,6 +361,8 @@ static int add_notes(struct put *put)
 	const char *more = keeps_any(put) ? stays : "";
 	int r = 0;
 
+	if (is_half(put))
+		return add_note(put, NULL, 0, "somebody is writing to the file", stays);
 	if (put->file->failure.error)
 		r = add_note(put, NULL, 0, put->file->failure.text, more);
 	for (size_t i = 0; i < list->count && r == 0; i++)
@@ -466,12 +486,77 @@ int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest
 		return r;
 	}
 	pods_before = put.entry->pod_count;
+	put.entry->is_unclear = put.is_unclear;
 	set_definitions(&put);
 	set_notes(catalog, put.entry, &put);
-	put.entry->identity = file->identity;
+	/* A listing after lost events reads it again. */
+	put.entry->identity = is_half(&put) ? (struct manifest_identity){ 0 } : file->identity;
 	catalog->pod_entry_count += (put.entry->pod_count > 0) - (size_t) (pods_before > 0);
 	*ret = put.entry;
 	return 0;
+}
+
+/* ---- what is stored, in place of what cannot be read ---- */
+
+static bool leaves_open(const struct manifest_entry *entry, const struct manifest_key *key)
+{
+	const struct manifest_note *note = entry->notes;
+
+	while (note && !is_meant(key, note->kind, note->name_space, note->name))
+		note = note->next;
+	return entry->is_unclear || note;
+}
+
+/* A file without a document has no note yet: nothing is wrong with one that never had any. */
+static int note_stand_in(struct manifest_catalog *catalog, struct manifest_entry *entry,
+			 uint64_t now_usec)
+{
+	static const char stays[] = "; what is stored of it stays in force";
+	struct manifest_note *note = entry->notes;
+
+	if (!note) {
+		note = entry->notes = calloc(1, sizeof(*note));
+		if (!note)
+			return -ENOMEM;
+		(void) snprintf(note->text, sizeof(note->text), "the file holds no document");
+		note->since_usec = now_usec;
+		entry->note_count++;
+		catalog->note_count++;
+	}
+	if (!strstr(note->text, stays))
+		(void) strncat(note->text, stays, sizeof(note->text) - strlen(note->text) - 1);
+	return 0;
+}
+
+int manifest_catalog_stand_in(struct manifest_catalog *catalog, struct manifest_entry *entry,
+			      const struct object *stored, uint64_t hash, uint64_t now_usec)
+{
+	struct manifest_definition *definition, **end = &entry->definitions;
+	struct manifest_key *key;
+
+	key = manifest_catalog_add_key(catalog, stored);
+	if (!key)
+		return -ENOMEM;
+	if (key->definitions || !leaves_open(entry, key)) {
+		manifest_catalog_forget(catalog, key);
+		return 0;
+	}
+	definition = calloc(1, sizeof(*definition));
+	if (!definition || note_stand_in(catalog, entry, now_usec) < 0) {
+		free(definition);
+		manifest_catalog_forget(catalog, key);
+		return -ENOMEM;
+	}
+	*definition = (struct manifest_definition){
+		.entry = entry, .key = key, .object = object_ref(stored), .hash = hash
+	};
+	while (*end)
+		end = &(*end)->next_in_entry;
+	*end = definition;
+	link_to_key(definition);
+	catalog->pod_entry_count += entry->pod_count == 0 && key->kind == KIND_POD;
+	entry->pod_count += key->kind == KIND_POD;
+	return 1;
 }
 
 /* ---- entries ---- */

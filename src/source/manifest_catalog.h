@@ -49,6 +49,7 @@ struct manifest_entry {
 	size_t unkept_notes; /* beyond MANIFEST_PROBLEMS_MAX: only counted */
 	unsigned int scan;   /* number of the last listing that had it */
 	unsigned int stroke; /* number of the stroke during which it came */
+	bool is_unclear;     /* which objects it is about could not be told when it was read last */
 	char name[];
 };
 
@@ -103,6 +104,20 @@ struct manifest_key *manifest_catalog_key(const struct manifest_catalog *catalog
  */
 int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest_file *file,
 			 uint64_t now_usec, struct manifest_entry **ret);
+
+/**
+ * manifest_catalog_stand_in - what is stored stands for what its file does not say clearly
+ * @entry:  the file that it came from, as far as it could be read at the start
+ * @stored: with the mark of that file
+ * @hash:   of the document that was applied
+ *
+ * It is a definition of the file then, until the file says something clear. Nothing is done when no
+ * broken document can be the one of @stored, or when some file defines it.
+ *
+ * Return: 1 it stands; 0 not; -ENOMEM.
+ */
+int manifest_catalog_stand_in(struct manifest_catalog *catalog, struct manifest_entry *entry,
+			      const struct object *stored, uint64_t hash, uint64_t now_usec);
 
 /* The file is gone; so are its definitions. */
 void manifest_catalog_remove(struct manifest_catalog *catalog, struct manifest_entry *entry);

@@ -39,6 +39,12 @@ struct look {
 	char name[];
 };
 
+/* A name whose file was written to and not closed since. */
+struct unclosed {
+	UT_hash_handle hh;
+	char name[];
+};
+
 struct manifest_dir {
 	struct manifest_dir_callbacks callbacks;
 	uint64_t settle_usec;
@@ -50,6 +56,7 @@ struct manifest_dir {
 	char *path;
 	struct manifest_place place; /* what is watched now; jobs get a copy */
 	struct look *looks;
+	struct unclosed *unclosed;
 	bool must_list;
 	bool is_put_off;        /* the retry timer runs, for a listing */
 	unsigned int retry_sec; /* how long a listing was put off last; 0: all is well */
@@ -136,6 +143,53 @@ static size_t take_due(struct manifest_dir *dir, struct job *job, uint64_t *ret_
 		free_look(dir, look);
 	}
 	return job->count;
+}
+
+/* ---- who is being written to ---- */
+
+static struct unclosed *find_unclosed(const struct manifest_dir *dir, const char *name)
+{
+	struct unclosed *unclosed;
+
+	HASH_FIND(hh, dir->unclosed, name, strlen(name), unclosed);
+	return unclosed;
+}
+
+static void close_name(struct manifest_dir *dir, struct unclosed *unclosed)
+{
+	if (!unclosed)
+		return;
+	HASH_DEL(dir->unclosed, unclosed);
+	free(unclosed);
+}
+
+/* Changes of the mode say nothing: cp and scp make them before they close. */
+static void note_writer(struct manifest_dir *dir, const struct inotify_event *event)
+{
+	struct unclosed *unclosed = find_unclosed(dir, event->name);
+	size_t length = strlen(event->name);
+
+	if (event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)) {
+		close_name(dir, unclosed);
+		return;
+	}
+	if (!(event->mask & IN_MODIFY) || unclosed)
+		return;
+	unclosed = calloc(1, sizeof(*unclosed) + length + 1);
+	if (!unclosed)
+		return;
+	memcpy(unclosed->name, event->name, length);
+	HASH_ADD(hh, dir->unclosed, name, length, unclosed);
+	if (!unclosed->hh.tbl)
+		free(unclosed);
+}
+
+static void forget_writers(struct manifest_dir *dir)
+{
+	struct unclosed *unclosed, *next;
+
+	HASH_ITER (hh, dir->unclosed, unclosed, next)
+		close_name(dir, unclosed);
 }
 
 /* ---- what has to be tried again ---- */
@@ -260,8 +314,9 @@ static void hand_on_files(struct manifest_dir *dir, const struct job *job)
 {
 	size_t count = 0;
 
-	for (const struct manifest_file *file = job->files; file; file = file->next) {
+	for (struct manifest_file *file = job->files; file; file = file->next) {
 		count++;
+		file->is_unclosed = find_unclosed(dir, file->name) != NULL;
 		if (file->was_changing)
 			add_look(dir, file->name, monotonic_usec() + dir->settle_usec);
 		else
@@ -377,24 +432,28 @@ static void take_name_event(struct manifest_dir *dir, const struct inotify_event
 		dir->must_list = true;
 		return;
 	}
-	if (manifest_name_is_taken(event->name))
-		add_look(dir, event->name, is_settling ? monotonic_usec() + dir->settle_usec : 0);
+	if (!manifest_name_is_taken(event->name))
+		return;
+	note_writer(dir, event);
+	add_look(dir, event->name, is_settling ? monotonic_usec() + dir->settle_usec : 0);
 }
 
 static void take_event(struct manifest_dir *dir, const struct inotify_event *event)
 {
 	const struct manifest_place *place = &dir->place;
 
-	if (event->mask & IN_Q_OVERFLOW)
-		dir->must_list = true;
-	else if (dir->running == JOB_LISTS && event->wd != place->directory_watch)
-		dir->must_list = true; /* of a watch that the job may just be setting */
-	else if (event->wd == place->directory_watch && event->len > 0)
+	bool is_ours = event->wd == place->directory_watch;
+	/* While a listing runs an event may be of a watch that it is just setting. */
+	bool is_unknown = (event->mask & IN_Q_OVERFLOW) || (dir->running == JOB_LISTS && !is_ours);
+
+	if (!is_unknown && is_ours && event->len > 0) {
 		take_name_event(dir, event);
-	else if (event->wd == place->directory_watch)
-		dir->must_list = true; /* removed, moved, unmounted */
-	else if (event->wd == place->parent_watch && manifest_place_is_concerned(place, event))
+	} else if (is_unknown || is_ours || /* removed, moved, unmounted */
+		   (event->wd == place->parent_watch &&
+		    manifest_place_is_concerned(place, event))) {
 		dir->must_list = true;
+		forget_writers(dir);
+	}
 }
 
 static int on_inotify(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -483,6 +542,7 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
 	(void) sd_event_source_disable_unref(dir->timer);
 	(void) sd_event_source_disable_unref(dir->retry_timer);
 	forget_looks(dir);
+	forget_writers(dir);
 	/* A thread that hangs in the directory still uses these; it ends with the process. */
 	if (dir->running == JOB_NONE) {
 		(void) close_keep_errno(dir->inotify_fd);

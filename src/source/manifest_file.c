@@ -58,6 +58,7 @@ bool manifest_error_passes(int error)
 	case EIO:
 	case ENOTCONN:
 	case ETIMEDOUT:
+	case ENOENT: /* a link to a file system that is not mounted now */
 		return true;
 	default:
 		return false;
@@ -157,6 +158,17 @@ static void read_open_file(struct manifest_file *file, int fd, const struct stat
 		parse(file, text, size);
 }
 
+/* What the name leads to is gone, and the name is not: nobody has removed it. */
+static void look_at_link(struct manifest_file *file, int directory_fd)
+{
+	struct stat status;
+
+	file->is_present = fstatat(directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+			   errno != ENOENT;
+	if (file->is_present)
+		(void) failed_plain(&file->failure, -ENOENT, "it is a link that leads nowhere");
+}
+
 /* Not to wait at a FIFO somebody put there; regular files know no O_NONBLOCK. */
 static void look(struct manifest_file *file, int directory_fd)
 {
@@ -164,17 +176,20 @@ static void look(struct manifest_file *file, int directory_fd)
 	struct stat status;
 
 	fd = openat(directory_fd, file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
-		return;
-	if (fd < 0 || fstat(fd, &status) < 0) {
-		(void) failed(&file->failure, -errno, "cannot open the file");
-		file->is_present = true;
+	file->is_present = fd >= 0 || errno != ENOENT;
+	if (fd < 0 && !file->is_present) {
+		look_at_link(file, directory_fd);
 		return;
 	}
-	if (!S_ISREG(status.st_mode))
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		(void) failed(&file->failure, -errno, "cannot open the file");
 		return;
-	file->is_present = true;
+	}
 	manifest_identity_of(&status, &file->identity);
+	if (!S_ISREG(status.st_mode)) {
+		(void) failed_plain(&file->failure, -EINVAL, "it is no regular file");
+		return;
+	}
 	read_open_file(file, fd, &status);
 }
 

@@ -25,6 +25,8 @@ struct manifest_file {
 	bool is_present;
 	bool was_changing; /* somebody wrote while it was read: worth another look, not to be used
 			    */
+	bool is_unclosed; /* somebody wrote and has it open still: it may be half of what it will be
+			   */
 	struct manifest_identity identity;
 	struct failure failure;         /* the file as a whole could not be read or parsed */
 	struct document_list documents; /* hashes[i] is of documents[i].object */
@@ -50,7 +52,8 @@ bool manifest_error_passes(int error);
  * @directory_fd: the directory; symbolic links below it are followed
  * @name:         one component
  *
- * A name that is not there, or no regular file, gives a file with is_present false.
+ * A name that is not there gives a file with is_present false. One that leads nowhere, or to what
+ * is no regular file, is there and has failed: it says nothing of what it had before.
  *
  * Return: freed with manifest_file_free(); NULL: no memory. Any thread; blocks.
  */

@@ -162,9 +162,11 @@ static int list_entry(struct manifest_scan *scan, int directory_fd, const char *
 
 	if (!manifest_name_is_taken(name))
 		return 0;
-	if (fstatat(directory_fd, name, &status, 0) < 0 && errno == ENOENT)
+	/* A link that leads nowhere is there all the same. */
+	if (fstatat(directory_fd, name, &status, 0) < 0 && errno == ENOENT &&
+	    fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 		return 0;
-	return S_ISREG(status.st_mode) ? add_file(scan, name, &status) : 0;
+	return add_file(scan, name, &status);
 }
 
 /* Takes the descriptor. */

@@ -6,6 +6,8 @@
  * Whatever came in (a listing, a file, a change of the store, an answer) ends in finish(): affected
  * objects are looked at, what lost its manifest joins the stroke, news are told.
  */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
 #include "source/source.h"
 
 #include "base/cleanup.h"
@@ -32,6 +34,7 @@ struct manifest_source {
 	struct manifest_dir *dir;
 	struct store_watch *watch;
 	sd_event_source *judge_timer;
+	struct known_file *known_files; /* until what vanished before the start is judged */
 
 	struct manifest_directory_note directory_note;
 	unsigned int scan; /* number of the last listing */
@@ -62,30 +65,66 @@ static void touch_stroke(struct manifest_source *source)
 	arm_judge(source);
 }
 
-struct known {
-	const struct manifest_source *source;
-	size_t left;
+/* A file from which something was stored before this process began. What it stores itself must not
+ * count: one new file in a directory that was lost would speak for all that is missing. */
+struct known_file {
+	UT_hash_handle hh;
+	char name[];
 };
 
-/* At start: is any file still there from which something stored came? One is enough. */
-static int count_known(const struct object *object, void *userdata)
+static int remember_known(const struct object *object, void *userdata)
 {
-	struct known *known = userdata;
+	struct manifest_source *source = userdata;
+	struct known_file *known = NULL;
 	struct manifest_mark mark;
+	size_t length;
 
-	if (manifest_mark_read(object, &mark) == 0 && mark.is_marked && !mark.is_gone &&
-	    manifest_catalog_entry(&known->source->catalog, mark.file))
-		known->left++;
-	return known->left > 0;
+	if (manifest_mark_read(object, &mark) < 0)
+		return -ENOMEM;
+	length = strlen(mark.file);
+	if (mark.is_marked && !mark.is_gone)
+		HASH_FIND(hh, source->known_files, mark.file, length, known);
+	if (!mark.is_marked || mark.is_gone || known)
+		return 0;
+	known = calloc(1, sizeof(*known) + length + 1);
+	if (!known)
+		return -ENOMEM;
+	memcpy(known->name, mark.file, length);
+	HASH_ADD(hh, source->known_files, name, length, known);
+	if (!known->hh.tbl) {
+		free(known);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
-static size_t known_left(struct manifest_source *source)
+static void forget_known(struct manifest_source *source)
 {
-	struct known known = { .source = source };
+	struct known_file *known, *next;
 
-	for (int kind = 0; kind < KIND_COUNT && known.left == 0; kind++)
-		(void) store_list(source->store, kind, NULL, count_known, &known);
-	return known.left;
+	HASH_ITER (hh, source->known_files, known, next) {
+		HASH_DEL(source->known_files, known);
+		free(known);
+	}
+}
+
+static int remember_all_known(struct manifest_source *source)
+{
+	int r = 0;
+
+	for (int kind = 0; kind < KIND_COUNT && r == 0; kind++)
+		r = store_list(source->store, kind, NULL, remember_known, source);
+	return r;
+}
+
+/* At start: is any file still there from which something stored came? One is enough. */
+static size_t known_left(const struct manifest_source *source)
+{
+	size_t left = 0;
+
+	for (const struct known_file *known = source->known_files; known; known = known->hh.next)
+		left += manifest_catalog_entry(&source->catalog, known->name) != NULL;
+	return left;
 }
 
 static enum manifest_absence judge(struct manifest_source *source)
@@ -138,6 +177,8 @@ static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata
 	if (!source->stroke.is_active || !manifest_dir_is_idle(source->dir))
 		return 0;
 	verdict = judge(source);
+	if (source->has_started)
+		forget_known(source);
 	for (key = manifest_stroke_end(&source->stroke); key; key = next) {
 		next = key->next_orphan;
 		judge_orphan(source, key, verdict);
@@ -148,11 +189,27 @@ static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata
 
 /* ---- what was stored before this process ---- */
 
+/* Its file is there and cannot be read: that is no reason to take anything away. Return: 1 it stays
+ * in force; 0 its file does not have it; -ENOMEM. */
+static int stand_in(struct manifest_source *source, const struct object *object,
+		    const struct manifest_mark *mark)
+{
+	struct manifest_entry *entry = manifest_catalog_entry(&source->catalog, mark->file);
+	int r;
+
+	if (!entry)
+		return 0;
+	r = manifest_catalog_stand_in(&source->catalog, entry, object, mark->hash, realtime_usec());
+	source->has_news |= r > 0;
+	return r;
+}
+
 static int compare_stored(const struct object *object, void *userdata)
 {
 	struct manifest_source *source = userdata;
 	struct manifest_key *key = manifest_catalog_key(&source->catalog, object);
 	struct manifest_mark mark;
+	int r;
 
 	if (key && key->definitions)
 		return 0;
@@ -173,6 +230,9 @@ static int compare_stored(const struct object *object, void *userdata)
 		manifest_catalog_forget(&source->catalog, key);
 		return 0;
 	}
+	r = stand_in(source, object, &mark);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	key->lost_file = true;
 	key->gone = NULL;
 	key->absence = MANIFEST_ABSENCE_UNJUDGED;
@@ -428,6 +488,8 @@ static int set_up(struct manifest_source *source, sd_event *event)
 		r = sd_event_source_set_enabled(source->judge_timer, SD_EVENT_OFF);
 	if (r >= 0)
 		r = watch_again(source);
+	if (r >= 0)
+		r = remember_all_known(source);
 	if (r < 0)
 		return r;
 	return manifest_dir_new(event, source->directory, source->options.settle_usec, &callbacks,
@@ -469,6 +531,7 @@ struct manifest_source *manifest_source_free(struct manifest_source *source)
 	(void) store_watch_free(source->watch);
 	(void) sd_event_source_disable_unref(source->judge_timer);
 	manifest_stroke_done(&source->stroke);
+	forget_known(source);
 	manifest_catalog_done(&source->catalog);
 	free(source->directory);
 	free(source->node_name);

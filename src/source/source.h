@@ -18,16 +18,18 @@
  * What is read. Regular files named *.yaml, *.yml or *.json in the directory itself, also through
  * symbolic links; no hidden files, no editors' copies. A rename into the directory and a close
  * after writing are taken at once, a write without a close when the file was quiet for the settling
- * time. A file that changes while it is read is read again. A swapped link "..data" (ConfigMap
- * volumes) and an overflow of events are answered by a listing, where only files of another device,
- * inode, size, mtime or ctime are read.
+ * time; until it is closed it may bring new objects, and what it had before stays in force, for a
+ * writer may have stopped half way. A file that changes while it is read is read again. A swapped
+ * link "..data" (ConfigMap volumes) and an overflow of events are answered by a listing, where only
+ * files of another device, inode, size, mtime or ctime are read.
  *
  * Which file has an object. The first by file name, then by place in the file; every other one is a
  * problem, and takes over when the first lets go.
  *
  * What a bad document does. Nothing: it is reported until it is mended, and what its file had
  * before stays, the whole file's when it cannot be told which object the document was to be (its
- * kind or name cannot be read, the stream broke off, the file is empty or unreadable).
+ * kind or name cannot be read, the stream broke off, the file is empty or unreadable, a link that
+ * leads nowhere, or no regular file). At start what is stored is what its file had before.
  *
  * What is written. An object when its document or its file's name changed. From the document comes
  * everything but status, finalizers, annotations of *kubernetes.io, spec.volumeName, a claim's

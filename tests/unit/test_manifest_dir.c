@@ -245,6 +245,33 @@ static void unclosed_file_is_read_when_quiet_and_closed_one_at_once(void **state
 	assert_int_equal(problem_count(world), 0);
 }
 
+/* Half of a file is valid YAML as often as not. */
+static void half_written_file_takes_nothing_away(void **state)
+{
+	struct manifest_world *world = *state;
+	cleanup_free char *uid = NULL;
+	int fd = -EBADF;
+	char path[160];
+
+	put_file(world, "w.yaml", POD("a", "/a") "---\n" POD("b", "/b"));
+	(void) wait_for_object(world, KIND_POD, "b");
+	uid = uid_of(world, "a");
+	write_unclosed(world, &fd, POD("a", "/other"));
+	(void) snprintf(path, sizeof(path), "%s/w.yaml", world->directory);
+	assert_return_code(chmod(path, 0600), 0);
+	wait_for_problem(world, "somebody is writing to the file; what was read before stays");
+	settle(world);
+	assert_string_equal(stored(world, KIND_POD, "a")->meta.uid, uid);
+	assert_false(stored(world, KIND_POD, "a")->meta.deletes);
+	assert_non_null(stored(world, KIND_POD, "b"));
+
+	/* Now it is whole, and says so. */
+	assert_return_code(close(fd), 0);
+	wait_for_absence(world, KIND_POD, "b");
+	(void) wait_for_text(world, KIND_POD, "a", "/other");
+	assert_int_equal(problem_count(world), 0);
+}
+
 static void other_names_are_left_alone(void **state)
 {
 	static const char *const names[] = { ".a.yaml",  ".a.yaml.swp", "a.yaml~",
@@ -357,6 +384,7 @@ int main(void)
 		TEST(object_of_the_api_is_not_overwritten),
 		TEST(deleted_object_with_a_manifest_comes_back),
 		TEST(unclosed_file_is_read_when_quiet_and_closed_one_at_once),
+		TEST(half_written_file_takes_nothing_away),
 		TEST(other_names_are_left_alone),
 		TEST(swapped_link_is_followed),
 		TEST(large_file_is_read_and_a_larger_one_refused),

@@ -137,19 +137,27 @@ static void identity_changes_with_the_content(void **state)
 	(void) manifest_file_free(changed);
 }
 
-static void what_is_no_regular_file_is_absent(void **state)
+/* Nobody has removed it: what it had before must not go. */
+static void what_is_no_regular_file_is_there_and_says_so(void **state)
 {
-	static const char *const names[] = { "none.yaml", "dir.yaml", "fifo.yaml",
-					     "dangling.yaml" };
+	static const struct {
+		const char *name;
+		int error;
+	} rows[] = { { "dir.yaml", -EINVAL },
+		     { "fifo.yaml", -EINVAL },
+		     { "dangling.yaml", -ENOENT } };
 	struct place *place = *state;
+	struct manifest_file *file = look(place, "none.yaml");
 
+	assert_false(file->is_present);
+	(void) manifest_file_free(file);
 	assert_return_code(mkdirat(place->fd, "dir.yaml", 0755), 0);
 	assert_return_code(mkfifoat(place->fd, "fifo.yaml", 0644), 0);
 	assert_return_code(symlinkat("nowhere", place->fd, "dangling.yaml"), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct manifest_file *file = look(place, names[i]);
-
-		assert_false(file->is_present);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		file = look(place, rows[i].name);
+		assert_true(file->is_present);
+		assert_int_equal(file->failure.error, rows[i].error);
 		(void) manifest_file_free(file);
 	}
 }
@@ -188,7 +196,7 @@ int main(void)
 		cmocka_unit_test(names_are_taken_by_their_ending),
 		TEST(documents_come_with_hashes_of_their_content),
 		TEST(identity_changes_with_the_content),
-		TEST(what_is_no_regular_file_is_absent),
+		TEST(what_is_no_regular_file_is_there_and_says_so),
 		TEST(file_that_cannot_be_opened_is_present_and_says_why),
 		TEST(link_is_followed),
 	};
