@@ -124,6 +124,11 @@ int mount_root_open(const char *path, struct mount_root *ret, struct failure *re
 void mount_root_done(struct mount_root *root);
 int mount_root_undo(struct mount_root *root, struct failure *reterr);
 
+/* After somebody unmounted the root directory: bound anew, behind the same descriptors, so that who
+ * borrowed them goes on; mounts below are not brought back. Return: 0; -ESTALE another directory is
+ * at its path now; else as mount_root_open(). [worker] */
+int mount_root_renew(struct mount_root *root, struct failure *reterr);
+
 /* ---- bind.c: attaching and detaching ---- */
 
 /* Attributes of one mount, never of the file system behind it. */

@@ -294,3 +294,54 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr)
 	result = root_place(root, &place, reterr);
 	return result < 0 ? result : unmount_root(root, &place, reterr);
 }
+
+/* ---- unmounted by somebody ---- */
+
+/* What is at the path now: still the directory that was locked? */
+static int open_again(const struct mount_root *root, struct mount_root *ret, struct failure *reterr)
+{
+	struct stat locked, found;
+
+	ret->directory_fd = open(root->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (ret->directory_fd < 0 || fstat(ret->directory_fd, &found) < 0 ||
+	    fstat(root->directory_fd, &locked) < 0)
+		return failed(reterr, -errno, "cannot open root directory '%s'", root->path);
+	if (found.st_dev != locked.st_dev || found.st_ino != locked.st_ino)
+		return failed_plain(reterr, -ESTALE,
+				    "the file system of the root directory '%s' was unmounted: "
+				    "mount it and start podvold anew",
+				    root->path);
+	return 0;
+}
+
+/* A lock that was taken inside the mount that is gone would keep that alive. */
+static int lock_again(struct mount_root *root, int directory_fd, struct failure *reterr)
+{
+	root->lock = lock_holder_free(root->lock);
+	if (dup3(directory_fd, root->directory_fd, O_CLOEXEC) < 0)
+		return failed(reterr, -errno, "cannot keep root directory '%s'", root->path);
+	return directory_lock(root->directory_fd, "root", root->path, &root->lock, reterr);
+}
+
+int mount_root_renew(struct mount_root *root, struct failure *reterr)
+{
+	struct mount_root fresh = { .fd = -EBADF, .directory_fd = -EBADF };
+	bool relock;
+	int r;
+
+	assert(root && root->fd >= 0 && root->path);
+	fresh.path = root->path; /* borrowed */
+	r = open_again(root, &fresh, reterr);
+	if (r == 0)
+		r = bind_root(&fresh, reterr);
+	if (r == 0)
+		r = enter_root(&fresh, reterr);
+	relock = is_entered(root);
+	if (r == 0 && dup3(fresh.fd, root->fd, O_CLOEXEC) < 0)
+		r = failed(reterr, -errno, "cannot keep root directory '%s'", root->path);
+	if (r == 0 && relock)
+		r = lock_again(root, fresh.directory_fd, reterr);
+	(void) close_keep_errno(fresh.fd);
+	(void) close_keep_errno(fresh.directory_fd);
+	return r;
+}

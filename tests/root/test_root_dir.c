@@ -251,6 +251,56 @@ static void test_undo_leaves_what_is_in_use(void **state)
 	undo(&root);
 }
 
+/* Also after a restart, when the lock lies inside the mount that goes. */
+static void test_an_unmounted_root_is_bound_anew(void **state)
+{
+	struct mount_root root, second;
+	struct mount_facts old, new;
+	struct failure failure = { 0 };
+	int fd;
+
+	(void) state;
+	for (int restarted = 0; restarted < 2; restarted++) {
+		open_root("root", &root);
+		if (restarted) {
+			mount_root_done(&root);
+			open_root("root", &root);
+		}
+		fd = root.fd;
+		assert_int_equal(fd_facts(root.fd, &old, NULL), 0);
+		assert_return_code(umount2(sandbox_path("root"), MNT_DETACH), errno);
+		assert_int_equal(mounts_at("root"), 0);
+		if (mount_root_renew(&root, &failure) != 0)
+			fail_msg("%s", failure.text);
+		assert_int_equal(root.fd, fd);
+		assert_int_equal(fd_facts(root.fd, &new, NULL), 0);
+		assert_true(new.is_mount_root);
+		assert_int_not_equal(new.mount_id, old.mount_id);
+		assert_true(is_shared("root"));
+		assert_int_equal(mount_root_renew(&root, &failure), 0); /* nothing is stacked */
+		assert_int_equal(mounts_at("root"), 1);
+		assert_int_equal(mount_root_open(sandbox_path("root"), &second, NULL), -EBUSY);
+		mount_root_done(&root);
+		assert_return_code(umount2(sandbox_path("root"), 0), errno);
+	}
+}
+
+static void test_another_directory_is_no_root_to_renew(void **state)
+{
+	struct mount_root root;
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("root", 0755);
+	assert_return_code(mount("none", sandbox_path("root"), "tmpfs", 0, NULL), errno);
+	open_root("root", &root);
+	assert_return_code(umount2(sandbox_path("root"), MNT_DETACH), errno);
+	assert_int_equal(mount_root_renew(&root, &failure), -ESTALE);
+	assert_non_null(strstr(failure.text, "was unmounted"));
+	assert_int_equal(mounts_at("root"), 0);
+	mount_root_done(&root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -267,6 +317,8 @@ int main(void)
 		SANDBOX_TEST(test_a_second_instance_is_told_who_is_first),
 		SANDBOX_TEST(test_a_link_leads_to_the_same_lock),
 		SANDBOX_TEST(test_what_cannot_be_a_root),
+		SANDBOX_TEST(test_an_unmounted_root_is_bound_anew),
+		SANDBOX_TEST(test_another_directory_is_no_root_to_renew),
 		SANDBOX_TEST(test_undo_leaves_what_is_in_use),
 	};
 
