@@ -393,6 +393,15 @@ static int find_unmount(struct config *config, struct failure *reterr)
 			    config->stuck_unmount.how);
 }
 
+static int read_drift(struct config *config, struct failure *reterr)
+{
+	config->drift.heals = strcmp(config->drift.policy, "heal") == 0;
+	if (config->drift.heals || strcmp(config->drift.policy, "report") == 0)
+		return 0;
+	return failed_plain(reterr, -EINVAL, "drift: '%s' is not heal or report",
+			    config->drift.policy);
+}
+
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr)
 {
 	bool named = false, ignored = false;
@@ -418,6 +427,8 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 		r = find_log_priority(ret, reterr);
 	if (r >= 0)
 		r = find_unmount(ret, reterr);
+	if (r >= 0)
+		r = read_drift(ret, reterr);
 	return r < 0 ? r : make_labels(ret, reterr);
 }
 

@@ -28,10 +28,16 @@ struct config {
 	char *node_name;    /* the host name, lower case */
 	char *node_labels;  /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
 	char *log_level;    /* "error", "warning", "notice", "info", "debug" */
-	int log_priority;   /* the same as LOG_ERR .. LOG_DEBUG */
-	char *listen;       /* "ADDRESS:PORT" for TLS; "" none */
-	char *listen_names; /* "name,address": more of them in the certificate */
-	char *listen_plain; /* "ADDRESS:PORT" without TLS, loopback only; "" none */
+	struct {
+		char *policy; /* "heal" or "report": what others did to our mounts */
+		bool heals;   /* the same */
+	} drift;
+	int log_priority; /* the same as LOG_ERR .. LOG_DEBUG */
+	struct {
+		char *tls;   /* "ADDRESS:PORT"; "" none */
+		char *names; /* "name,address": more of them in the certificate */
+		char *plain; /* "ADDRESS:PORT" without TLS, loopback only; "" none */
+	} listen;
 	char *docker_plugin_socket; /* absolute path; "" none */
 	char *token_file;           /* "": state_dir's own */
 	int64_t worker_threads, worker_threads_max;

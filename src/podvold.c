@@ -82,8 +82,8 @@ static int open_sockets(const struct config *config, struct api_options *api_opt
 {
 	cleanup_free char *path = NULL;
 	struct api_listen_options options = {
-		.tls_address = config->listen,
-		.plain_address = config->listen_plain,
+		.tls_address = config->listen.tls,
+		.plain_address = config->listen.plain,
 		.docker_path = config->docker_plugin_socket,
 		.others_may_read = config->others_may_read,
 	};
@@ -104,7 +104,7 @@ static int prepare_tls(const struct config *config, struct api_options *api_opti
 		.state_dir = config->state_dir,
 		.token_file = config->token_file,
 		.node_name = config->node_name,
-		.names = config->listen_names,
+		.names = config->listen.names,
 	};
 
 	for (size_t i = 0; i < api_options->listener_count; i++) {

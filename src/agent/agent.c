@@ -63,7 +63,7 @@ static int open_root(struct agent *agent, struct failure *reterr)
 	r = mount_root_open(agent->config->root_dir, &agent->root, reterr);
 	if (r < 0)
 		return r;
-	r = mount_table_new(&agent->mount_table, reterr);
+	r = mount_table_new(&agent->mounts.table, reterr);
 	if (r < 0)
 		return r;
 	agent->host = (struct plugin_host){
@@ -74,7 +74,7 @@ static int open_root(struct agent *agent, struct failure *reterr)
 				 .memory_bytes = memory_bytes(),
 				 .ephemeral_storage_bytes = storage_bytes(agent->root.fd) },
 		.tool_limit_usec = (uint64_t) agent->config->tool_seconds * USEC_PER_SEC,
-		.mount_table = agent->mount_table,
+		.mount_table = agent->mounts.table,
 	};
 	if (agent->config->idmapped_fs_group)
 		r = idmap_cache_new(&agent->host.idmaps);
@@ -365,14 +365,19 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 	return r < 0 ? r : open_manifests(agent, reterr);
 }
 
+static int watch_mounts(struct agent *agent, struct failure *reterr)
+{
+	return drift_new(agent, &agent->mounts.drift, reterr);
+}
+
 /* In this order: each box may use those before it. agent_free() copes with a half-built agent. */
 int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,       lock_own_directories,
-		start_pools,          make_tables,     agent_open_ledger,
-		agent_open_holds,     make_operations, open_sources,
+		make_own_directories, open_root,         lock_own_directories, start_pools,
+		make_tables,          agent_open_ledger, agent_open_holds,     make_operations,
+		watch_mounts,         open_sources,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -409,6 +414,7 @@ struct agent *agent_free(struct agent *agent)
 	statistics_free(agent->views.statistics);
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
+	agent->mounts.drift = drift_free(agent->mounts.drift);
 	unstage_gate_free(agent->holds.gate);
 	busy_watch_free(agent->holds.users);
 	server_probes_free(agent->holds.probes);
@@ -435,7 +441,7 @@ struct agent *agent_free(struct agent *agent)
 	dirty_set_free(agent->dirty);
 	sd_event_source_disable_unref(agent->own.second_look);
 	sd_event_source_disable_unref(agent->turn);
-	mount_table_free(agent->mount_table);
+	mount_table_free(agent->mounts.table);
 	(void) idmap_cache_free(agent->host.idmaps);
 	(void) payload_cache_free(agent->host.payloads);
 	agent->own.run = lock_holder_free(agent->own.run);
@@ -507,7 +513,7 @@ void agent_check_drained(struct agent *agent)
 	void (*drained)(void *userdata, size_t left) = agent->drained.tell;
 	size_t left = actual_count(agent->actual);
 
-	if (!drained || dirty_count(agent->dirty) > 0)
+	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_looking(agent->mounts.drift))
 		return;
 	if (left > 0 && (operation_walk(agent->operations, find_hopeful, NULL) != 0 ||
 			 unstage_gate_walk(agent->holds.gate, find_searching, NULL) != 0))

@@ -327,6 +327,7 @@ static void print_all(FILE *file, struct agent *agent)
 	print_walks(file, agent);
 	print_orphans(file, agent);
 	print_enforced(file, agent->views.metrics);
+	drift_print_metrics(agent->mounts.drift, file);
 }
 
 char *agent_metrics(struct agent *agent)

@@ -12,6 +12,7 @@
 #define PODVOL_AGENT_PARTS_H
 
 #include "agent.h"
+#include "agent/drift.h"
 #include "agent/events.h"
 #include "agent/hold_watch.h"
 #include "agent/intent.h"
@@ -57,7 +58,10 @@ struct agent {
 	const struct config *config;
 
 	struct mount_root root;
-	struct mount_table *mount_table;
+	struct {
+		struct mount_table *table;
+		struct drift *drift; /* what others do to them; NULL in tests */
+	} mounts;
 	struct plugin_host host; /* owns its maps of groups; all else is somebody's */
 
 	struct worker_return *to_loop;
@@ -217,21 +221,16 @@ void statistics_stop(struct statistics *statistics);
 /* After it. Nobody may be waiting any more. Accepts NULL. Return: NULL. */
 struct statistics *statistics_free(struct statistics *statistics);
 
-/* ---- volume_events.c ---- */
+/* ---- volume_events.c, metrics.c ---- */
 
 /* Return: 0 or -ENOMEM. */
 int volume_events_new(struct volume_events **ret);
-/* Nobody may be watching any more. Accepts NULL. Return: NULL. */
-struct volume_events *volume_events_free(struct volume_events *events);
-/* A step ended; before the tables follow it. */
-void volume_events_note(struct agent *agent, const struct operation_ended *ended);
-
-/* ---- metrics.c ---- */
-
-/* Both as for volume events. */
 int metrics_new(struct metrics **ret);
+/* Nobody may be watching any more. Accept NULL. Return: NULL. */
+struct volume_events *volume_events_free(struct volume_events *events);
 struct metrics *metrics_free(struct metrics *metrics);
 /* A step ended; before the tables follow it. */
+void volume_events_note(struct agent *agent, const struct operation_ended *ended);
 void metrics_note(struct agent *agent, const struct operation_ended *ended);
 
 /* ---- views.c ---- */

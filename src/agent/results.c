@@ -123,6 +123,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	volume_users_note(agent, ended);
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);
+	drift_step_ended(agent->mounts.drift, &ended->result);
 	if (ended->result.pod_uid)
 		waits_pod_changed(agent->waits, ended->result.pod_uid);
 	agent_request_turn(agent);

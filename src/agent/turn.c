@@ -108,6 +108,7 @@ static void forget(struct agent *agent, const struct step *step)
 		return;
 	}
 	actual_apply(agent->actual, &result);
+	drift_forget(agent->mounts.drift, unique_name, pod_uid);
 	if (pod_uid)
 		waits_pod_changed(agent->waits, pod_uid);
 }
@@ -186,6 +187,8 @@ static void drop_refused(struct agent *agent, uint64_t now)
 
 		if (r == 0 && step->kind == STEP_UNPUBLISH &&
 		    subpaths_hold_back(agent->subpaths, step->pod_uid))
+			continue;
+		if (r == 0 && !drift_passes(agent->mounts.drift, step))
 			continue;
 		if (r == 0 && !unstage_gate_passes(agent->holds.gate, step))
 			continue;

@@ -130,6 +130,16 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	volume_users_view(agent, item, row->unique_name, view.pod_uid);
 }
 
+static void add_drift(const struct agent *agent, struct cJSON *item, const struct volume_row *row)
+{
+	struct drift_view drift;
+
+	if (!volume_row_drift(agent, row, &drift))
+		return;
+	(void) json_set_string(item, "drift", drift.text);
+	view_set_time(item, "driftSince", drift.since_usec);
+}
+
 static void add_row(const struct agent *agent, struct cJSON *items, const struct volume_row *row)
 {
 	struct operation_view view;
@@ -157,6 +167,7 @@ static void add_row(const struct agent *agent, struct cJSON *items, const struct
 	if (row->have_pod && row->have_pod->took_usec > 0)
 		(void) json_set_int(item, "tookMicroseconds", (int64_t) row->have_pod->took_usec);
 	add_operation(agent, item, row);
+	add_drift(agent, item, row);
 }
 
 struct collection {

@@ -153,6 +153,26 @@ static bool explain_other_pod(const struct agent *agent, const struct volume_row
 	return false;
 }
 
+/* Of the pod's own mount, or of the device below it. */
+bool volume_row_drift(const struct agent *agent, const struct volume_row *row,
+		      struct drift_view *ret)
+{
+	assert(agent && row && ret);
+	return drift_look(agent->mounts.drift, row->unique_name, row->pod_uid, ret) ||
+	       drift_look(agent->mounts.drift, row->unique_name, NULL, ret);
+}
+
+static bool explain_drift(const struct agent *agent, const struct volume_row *row,
+			  struct failure *ret)
+{
+	struct drift_view drift;
+
+	if (!volume_row_drift(agent, row, &drift) || !drift.holds_back)
+		return false;
+	(void) failed_plain(ret, -EBUSY, "volume '%s': %.400s", row->outer_name, drift.text);
+	return true;
+}
+
 /* What keeps a step from beginning at all. */
 bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
 			struct failure *ret)
@@ -161,6 +181,8 @@ bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
 	struct failure why;
 
 	assert(agent && row && ret);
+	if (explain_drift(agent, row, ret))
+		return true;
 	if (row->want_pod)
 		return explain_other_pod(agent, row, ret);
 	if (agent_explain_hold(agent, row->pod_uid, &why)) {

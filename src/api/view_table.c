@@ -183,6 +183,8 @@ static const struct view_column volume_columns[] = {
 	{ "Progress", VIEW_DETAIL, "progress", NULL },
 	{ "Operation", VIEW_DETAIL, "operation", NULL },
 	{ "Waits For", VIEW_DETAIL, "waitsFor", NULL },
+	{ "Drift", VIEW_DETAIL, "drift", NULL },
+	{ "Drift Since", VIEW_DETAIL, "driftSince", format_age },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };

@@ -27,10 +27,13 @@ static const struct field use_fields[] = {
 	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
 };
 
-/* Of what takes long: a walk, a program, a server that does not answer. Mostly there is none. */
-static const struct field long_fields[] = {
+/* Of what takes long (a walk, a program, a server that does not answer) and of what others did to
+ * the mount. Mostly there is none. */
+static const struct field rare_fields[] = {
 	{ "Progress", "Progress" },
 	{ "Waits for", "Waits For" },
+	{ "Drift", "Drift" },
+	{ "Drift since", "Drift Since" },
 };
 
 static const struct field volume_fields[] = {
@@ -87,9 +90,9 @@ static bool is_said(const struct podvol_table *table, size_t row, const char *co
 static void print_use(struct cli *cli, const struct podvol_table *table, size_t row)
 {
 	print_fields(cli, 4, table, row, use_fields, ARRAY_SIZE(use_fields));
-	for (size_t i = 0; i < ARRAY_SIZE(long_fields); i++)
-		if (is_said(table, row, long_fields[i].column))
-			print_fields(cli, 4, table, row, &long_fields[i], 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
+		if (is_said(table, row, rare_fields[i].column))
+			print_fields(cli, 4, table, row, &rare_fields[i], 1);
 	print_users(cli, podvol_table_cell(table, row, podvol_table_find(table, "Users")));
 }
 

@@ -119,7 +119,7 @@ static int look_by_id(const struct by_id *sorted, const char *root_path, uint64_
 		struct known_mount *known = find(sorted, ids[i]);
 		struct table_entry *entry = NULL;
 
-		if (ids[i] == root_id)
+		if (ids[i] == root_id && !known)
 			continue;
 		r = mount_list_stat(ids[i], &entry);
 		if (r == -ENOENT) {

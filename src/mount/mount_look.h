@@ -11,6 +11,8 @@
 
 #include "mount/mount_list.h"
 
+#include <sys/mount.h> /* MOUNT_ATTR_* */
+
 /* What of a mount's attributes somebody may take or give by a remount; the times of access are no
  * danger to anybody and are left out. */
 #define MOUNT_ATTR_WATCHED                                                                         \

@@ -207,6 +207,18 @@ static void test_stuck_unmount(void **state)
 	assert_told(fixture, "stuck-unmount: 'now' is not wait, lazy or force");
 }
 
+static void test_drift(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(load(fixture, NULL, NULL), CONFIG_RUN);
+	assert_true(fixture->config.drift.heals);
+	assert_int_equal(load(fixture, "--drift=report", NULL), CONFIG_RUN);
+	assert_false(fixture->config.drift.heals);
+	assert_int_equal(load(fixture, "--drift=yes", NULL), -EINVAL);
+	assert_told(fixture, "drift: 'yes' is not heal or report");
+}
+
 static void test_node_name(void **state)
 {
 	static const char *const wrong[] = { "--node-name=", "--node-name=Edge",
@@ -292,6 +304,7 @@ int main(void)
 		WITH_FILE(test_directories_must_be_absolute),
 		WITH_FILE(test_log_level),
 		WITH_FILE(test_stuck_unmount),
+		WITH_FILE(test_drift),
 		WITH_FILE(test_node_name),
 		WITH_FILE(test_labels),
 		WITH_FILE(test_drain_flag),

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift - what a change of our mounts by others means, and which steps wait because of it
+ *
+ * A mount that is gone, elsewhere or hidden makes its entry uncertain: then it is neither handed to
+ * a container nor taken for granted, and the reconciler publishes it again. Asks no file and no
+ * kernel here; that is drift_work.c's.
+ */
+#include "agent/drift_inside.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	PRIORITY_DRIFT = PRIORITY_TURN - 5, /* after results, which say what is ours */
+	QUIET_USEC = 60 * USEC_PER_SEC,     /* then it is no fight any more */
+	MENDS_AT_ONCE = 3,
+	MEND_FIRST_USEC = 500000, /* kubelet's constants of its back-off */
+	MEND_MAX_USEC = 122 * USEC_PER_SEC,
+	ROOT_LEVELS_MAX = 4, /* "pods/<uid>/volumes/<plugin>": above every target */
+};
+
+static const struct drift_culprit nobody_known = { 0 };
+
+/* ---- what is known of it elsewhere ---- */
+
+static const char *uid_or_null(const struct drift_mount *mount)
+{
+	return *mount->pod_uid ? mount->pod_uid : NULL;
+}
+
+static enum mount_state state_of(const struct drift *drift, const struct drift_mount *mount)
+{
+	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
+	const struct actual_pod *pod;
+
+	if (!volume)
+		return MOUNT_ABSENT;
+	if (!*mount->pod_uid)
+		return volume->device_state;
+	pod = actual_find_pod(volume, mount->pod_uid);
+	return pod ? pod->state : MOUNT_ABSENT;
+}
+
+bool drift_is_held(const struct drift *drift, const struct drift_mount *mount)
+{
+	const struct holds *holds = drift->agent->holds.table;
+
+	return *mount->pod_uid && holds && holds_has_pod(holds, mount->pod_uid);
+}
+
+/* Of the volumes that podvold makes only an emptyDir in memory lives in its mount. */
+bool drift_is_memory(const struct drift *drift, const char *unique_name, const char *pod_uid)
+{
+	const struct desired_volume *want = desired_find(drift->agent->desired, unique_name);
+	const struct desired_pod *pod = want && pod_uid ? desired_find_pod(want, pod_uid) : NULL;
+	const struct pod_volume *source = pod ? pod->spec.source : NULL;
+
+	return source && source->source == SOURCE_EMPTY_DIR && *source->medium;
+}
+
+/* By us, just now: what is seen of it is neither before nor after. */
+static bool is_worked_on(const struct drift *drift, const struct drift_mount *mount)
+{
+	struct operations *operations = drift->agent->operations;
+	struct operation_view view;
+
+	return (operation_look(operations, mount->unique_name, mount->pod_uid, &view) &&
+		view.running) ||
+	       (operation_look(operations, mount->unique_name, "", &view) && view.running);
+}
+
+/* ---- incidents ---- */
+
+/* Who unmounts as fast as we mount is not to keep us busy. */
+static void delay_mending(struct drift_mount *mount, uint64_t now_usec)
+{
+	uint64_t delay_usec = 0;
+
+	if (mount->mended_usec == 0 || now_usec - mount->mended_usec > QUIET_USEC)
+		mount->mends = 0;
+	if (mount->mends >= MENDS_AT_ONCE) {
+		unsigned int doublings = mount->mends - MENDS_AT_ONCE;
+
+		delay_usec = MEND_MAX_USEC;
+		if (doublings < 8 && (uint64_t) MEND_FIRST_USEC << doublings < MEND_MAX_USEC)
+			delay_usec = (uint64_t) MEND_FIRST_USEC << doublings;
+	}
+	mount->mends++;
+	mount->begin_usec = now_usec + delay_usec;
+}
+
+/* How long mounting takes is counted from here, and not from the day that the pod came. */
+static void want_anew(const struct drift *drift, const struct drift_mount *mount, uint64_t now_usec)
+{
+	struct desired_volume *want = desired_find(drift->agent->desired, mount->unique_name);
+	struct desired_pod *pod =
+		want && *mount->pod_uid ? desired_find_pod(want, mount->pod_uid) : NULL;
+
+	if (pod)
+		pod->requested_usec = now_usec;
+}
+
+void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
+		 const struct drift_culprit *culprit)
+{
+	uint64_t now = monotonic_usec();
+
+	assert(kind > DRIFT_NONE && kind < DRIFT_KINDS);
+	mount->kind = kind;
+	mount->culprit = *culprit;
+	mount->since_usec = now;
+	mount->data_lost = (kind == DRIFT_UNMOUNTED || kind == DRIFT_MOVED) &&
+			   drift_is_memory(drift, mount->unique_name, uid_or_null(mount));
+	delay_mending(mount, now);
+	want_anew(drift, mount, now);
+	drift->seen[kind]++;
+	drift_tell_begin(drift, mount);
+	waits_pod_changed(drift->agent->waits, mount->pod_uid);
+}
+
+void drift_over(struct drift *drift, struct drift_mount *mount, bool mended)
+{
+	drift_tell_over(drift, mount, mended);
+	drift->mended[mount->kind]++;
+	mount->kind = DRIFT_NONE;
+	mount->data_lost = false;
+	mount->mended_usec = monotonic_usec();
+	retry_remove(drift->retries, &mount->retry);
+}
+
+/* A mount that we are about to take away, or are not sure of, may go. */
+void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
+		const struct drift_culprit *culprit)
+{
+	bool was_hidden = mount->kind == DRIFT_COVERED;
+
+	drift_book_set_id(drift, mount, 0);
+	if ((state_of(drift, mount) != MOUNT_DONE && !was_hidden) || is_worked_on(drift, mount))
+		return;
+	drift_begin(drift, mount, kind, culprit);
+	actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
+}
+
+void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mount_entry *other,
+		 const struct drift_culprit *culprit)
+{
+	if (mount->cover_id != 0)
+		return; /* what hides it first is what is told */
+	drift_book_set_cover(drift, mount, other->mount_id);
+	(void) snprintf(mount->what, sizeof(mount->what), "a %.32s (%.60s) on it", other->type,
+			other->source);
+	if (strcmp(other->mount_point, mount->path) != 0)
+		(void) snprintf(mount->what, sizeof(mount->what), "a %.32s on '%.70s'", other->type,
+				other->mount_point);
+	drift_begin(drift, mount, DRIFT_COVERED, culprit);
+	actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
+}
+
+/* ---- mounts of others ---- */
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	return length == 1 ? path[1] != '\0'
+			   : strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* The whole root directory: nothing of it is lost, but nobody finds it any more. */
+static void cover_root(struct drift *drift, const struct mount_entry *other,
+		       const struct drift_culprit *culprit)
+{
+	if (drift->root_cover_id != 0 || drift->root_lost)
+		return;
+	drift->root_cover_id = other->mount_id;
+	drift->seen[DRIFT_COVERED]++;
+	log_message(LOG_ERR,
+		    "the root directory '%s' is hidden: process %d '%s' mounted a %s on '%s'; "
+		    "volumes stay mounted below it, and no container finds them there",
+		    drift->agent->root.path, (int) culprit->pid, culprit->command, other->type,
+		    other->mount_point);
+}
+
+/* Every target lies deeper than this: only few mounts of others need the walk over all of ours. */
+static bool may_hide_many(const struct drift *drift, const char *mount_point)
+{
+	unsigned int levels = 0;
+
+	if (!is_below(mount_point, drift->agent->root.path))
+		return false;
+	for (const char *at = mount_point + strlen(drift->agent->root.path); *at; at++)
+		levels += *at == '/';
+	return levels <= ROOT_LEVELS_MAX;
+}
+
+void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid)
+{
+	const char *root_path = drift->agent->root.path;
+	struct drift_mount *mount = drift_book_by_path(drift, other->mount_point), *next;
+	struct drift_culprit culprit;
+
+	if (other->mount_id == drift->root_id || drift_book_by_id(drift, other->mount_id))
+		return;
+	if (mount && is_worked_on(drift, mount)) {
+		drift->look_again = true; /* it may be the mount that is being made */
+		return;
+	}
+	culprit = drift_who(pid);
+	if (mount)
+		drift_cover(drift, mount, other, &culprit);
+	else if (strcmp(other->mount_point, root_path) == 0 ||
+		 is_below(root_path, other->mount_point))
+		cover_root(drift, other, &culprit);
+	else if (may_hide_many(drift, other->mount_point))
+		HASH_ITER (hh, drift->mounts, mount, next)
+			if (is_below(mount->path, other->mount_point))
+				drift_cover(drift, mount, other, &culprit);
+}
+
+/* The mount below is looked at by publishing it again, which finds it mounted. */
+void drift_uncovered(struct drift *drift, uint64_t cover_id)
+{
+	struct drift_mount *mount, *next;
+
+	if (cover_id == drift->root_cover_id && cover_id != 0) {
+		drift->root_cover_id = 0;
+		drift->mended[DRIFT_COVERED]++;
+		log_message(LOG_NOTICE, "the root directory '%s' can be seen again",
+			    drift->agent->root.path);
+	}
+	if (drift->covered == 0)
+		return;
+	HASH_ITER (hh, drift->mounts, mount, next) {
+		if (mount->cover_id != cover_id)
+			continue;
+		drift_book_set_cover(drift, mount, 0);
+		actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
+	}
+}
+
+/* ---- attributes ---- */
+
+/* What a mount has when it is first seen is what it is to have; a volume that is to be read-only
+ * must be, whatever was seen. */
+void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint64_t attributes)
+{
+	if (!mount->attributes_known) {
+		mount->attributes = attributes;
+		if (mount->read_only)
+			mount->attributes |= MOUNT_ATTR_RDONLY;
+		mount->attributes_known = true;
+	}
+	if (attributes == mount->attributes) {
+		if (mount->kind == DRIFT_REMOUNTED)
+			drift_over(drift, mount, false);
+		return;
+	}
+	if (mount->kind != DRIFT_NONE &&
+	    (mount->kind != DRIFT_REMOUNTED || mount->attributes_now == attributes))
+		return;
+	if (state_of(drift, mount) != MOUNT_DONE)
+		return;
+	mount->attributes_now = attributes;
+	drift_begin(drift, mount, DRIFT_REMOUNTED, &nobody_known);
+	if (drift->agent->config->drift.heals)
+		drift_want_set_back(drift, mount);
+}
+
+/* ---- the root directory ---- */
+
+void drift_root_is_lost(struct drift *drift, const struct drift_culprit *culprit)
+{
+	if (drift->root_lost)
+		return;
+	drift->root_lost = true;
+	drift->seen[DRIFT_UNMOUNTED]++;
+	log_message(LOG_ERR,
+		    "the root directory '%s' was unmounted by process %d '%s', with everything "
+		    "below it",
+		    drift->agent->root.path, (int) culprit->pid, culprit->command);
+	drift_want_root(drift);
+}
+
+void drift_root_is_back(struct drift *drift, uint64_t root_id)
+{
+	struct drift_mount *mount;
+
+	drift->root_id = root_id;
+	drift->root_lost = false;
+	drift->mended[DRIFT_UNMOUNTED]++;
+	log_message(LOG_NOTICE, "the root directory '%s' is a mount again",
+		    drift->agent->root.path);
+	for (mount = drift->mounts; mount; mount = mount->hh.next)
+		(void) dirty_add(drift->agent->dirty, mount->unique_name);
+}
+
+/* ---- what the kernel tells ---- */
+
+static void note_change(struct drift *drift, const struct mount_change *change)
+{
+	struct drift_mount *mount = drift_book_by_id(drift, change->mount_id);
+	struct drift_culprit culprit;
+
+	if (change->mount_id == drift->root_id && change->detached) {
+		culprit = drift_who(change->pid);
+		drift_root_is_lost(drift, &culprit);
+	} else if (mount && change->detached) {
+		culprit = drift_who(change->pid);
+		drift_lost(drift, mount, change->attached ? DRIFT_MOVED : DRIFT_UNMOUNTED,
+			   &culprit);
+	} else if (!mount) {
+		if (change->detached)
+			drift_uncovered(drift, change->mount_id);
+		if (change->attached)
+			drift_want_identity(drift, change->mount_id, change->pid);
+	}
+}
+
+static void on_changed(void *userdata, const struct mount_change *changes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		note_change(userdata, &changes[i]);
+}
+
+/* Events that were lost are an emergency; a table that only says "changed" says so all day. */
+static void on_lost(void *userdata)
+{
+	struct drift *drift = userdata;
+
+	drift_want_look(drift, LOOK_ALL, drift->watch && mount_watch_tells_ids(drift->watch));
+}
+
+static void on_altered(void *userdata, bool sure)
+{
+	drift_want_look(userdata, LOOK_ATTRIBUTES, sure);
+}
+
+/* ---- steps ---- */
+
+static bool takes_away(const struct step *step)
+{
+	return step->kind == STEP_UNPUBLISH || step->kind == STEP_UNSTAGE;
+}
+
+/* What was there before the start is compared first: nothing is taken away before a stranger's
+ * mount on top of it was seen, and no memory is made anew under a container. */
+static bool waits_for_first_look(const struct drift *drift, const struct step *step)
+{
+	const struct actual_pod *pod =
+		step->have && step->pod_uid ? actual_find_pod(step->have, step->pod_uid) : NULL;
+
+	if (drift->looked)
+		return false;
+	return takes_away(step) || (pod && pod->from_rebuild &&
+				    drift_is_memory(drift, step->unique_name, step->pod_uid));
+}
+
+static bool may_mend(struct drift *drift, struct drift_mount *mount)
+{
+	bool lacks_mount = mount->has_mount && mount->mount_id == 0;
+
+	if (mount->cover_id != 0 || (lacks_mount && !drift->agent->config->drift.heals) ||
+	    (mount->data_lost && drift_is_held(drift, mount)))
+		return false;
+	if (monotonic_usec() >= mount->begin_usec)
+		return true;
+	retry_add(drift->retries, &mount->retry, mount->begin_usec);
+	return false;
+}
+
+bool drift_passes(struct drift *drift, const struct step *step)
+{
+	struct drift_mount *mount;
+
+	assert(step);
+	if (!drift || step->kind == STEP_FORGET)
+		return true;
+	drift_own_work(drift);
+	if (drift->root_lost || waits_for_first_look(drift, step))
+		return false;
+	mount = drift_book_find(drift, step->unique_name, step->pod_uid);
+	if (!mount || mount->kind == DRIFT_NONE || mount->kind == DRIFT_REMOUNTED)
+		return true;
+	if (mount->kind == DRIFT_STACKED)
+		return false;
+	return takes_away(step) ? mount->cover_id == 0 : may_mend(drift, mount);
+}
+
+static void made(struct drift *drift, const struct step_result *result)
+{
+	struct drift_mount *mount = drift_book_ensure(drift, result->unique_name, result->pod_uid);
+
+	if (!mount)
+		return;
+	if (result->mount_id != 0)
+		drift_book_set_id(drift, mount, result->mount_id);
+	if (mount->kind == DRIFT_REMOUNTED && !mount->attributes_known)
+		mount->kind = DRIFT_NONE; /* it was another mount */
+	else if (mount->kind != DRIFT_NONE && mount->kind != DRIFT_REMOUNTED)
+		drift_over(drift, mount, mount->kind != DRIFT_COVERED);
+}
+
+void drift_step_ended(struct drift *drift, const struct step_result *result)
+{
+	assert(result && result->unique_name);
+	if (!drift)
+		return;
+	drift_own_work(drift);
+	if (drift->look_again)
+		drift_want_look(drift, LOOK_ALL, false);
+	drift->look_again = false;
+	if (result->error < 0)
+		return;
+	if (result->kind == STEP_PUBLISH || result->kind == STEP_STAGE)
+		made(drift, result);
+	else
+		drift_forget(drift, result->unique_name, result->pod_uid);
+}
+
+void drift_forget(struct drift *drift, const char *unique_name, const char *pod_uid)
+{
+	struct drift_mount *mount = drift ? drift_book_find(drift, unique_name, pod_uid) : NULL;
+
+	if (mount)
+		drift_book_remove(drift, mount);
+}
+
+bool drift_is_looking(const struct drift *drift)
+{
+	return drift && !drift->looked;
+}
+
+static void on_due(void *userdata, struct retry_entry *entry)
+{
+	struct drift *drift = userdata;
+	struct drift_mount *mount =
+		(struct drift_mount *) ((char *) entry - offsetof(struct drift_mount, retry));
+
+	(void) dirty_add(drift->agent->dirty, mount->unique_name);
+}
+
+/* ---- the whole ---- */
+
+/* Without a watch podvold does what it did before there was one. */
+static void open_watch(struct drift *drift)
+{
+	const struct mount_watch_options options = {
+		.event = drift->agent->event,
+		.priority = PRIORITY_DRIFT,
+		.changed = on_changed,
+		.lost = on_lost,
+		.altered = on_altered,
+		.userdata = drift,
+	};
+	struct failure failure;
+
+	if (mount_watch_new(&options, &drift->watch, &failure) < 0)
+		log_message(LOG_WARNING, "what others do to mounts is not noticed: %s",
+			    failure.text);
+}
+
+int drift_new(struct agent *agent, struct drift **ret, struct failure *reterr)
+{
+	struct drift *drift = calloc(1, sizeof(*drift));
+	struct mount_facts root;
+	int r;
+
+	assert(agent && agent->event && agent->root.fd >= 0 && ret);
+	if (!drift)
+		return failed(reterr, -ENOMEM, "cannot watch mounts");
+	drift->agent = agent;
+	r = retry_queue_new(agent->event, on_due, drift, &drift->retries);
+	if (r >= 0)
+		r = drift_jobs_new(drift, &drift->jobs);
+	if (r < 0) {
+		drift_free(drift);
+		return failed(reterr, r, "cannot watch mounts");
+	}
+	if (fd_facts(agent->root.fd, &root, NULL) == 0)
+		drift->root_id = root.mount_id;
+	open_watch(drift);
+	drift_want_look(drift, LOOK_ALL, true);
+	*ret = drift;
+	return 0;
+}
+
+struct drift *drift_free(struct drift *drift)
+{
+	struct drift_mount *mount, *next;
+
+	if (!drift)
+		return NULL;
+	mount_watch_free(drift->watch);
+	drift_jobs_free(drift->jobs);
+	HASH_ITER (hh, drift->mounts, mount, next)
+		drift_book_remove(drift, mount);
+	retry_queue_free(drift->retries);
+	free(drift);
+	return NULL;
+}

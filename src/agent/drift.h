@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift - what others do to the mounts that podvold made: noticed, told, and mended by policy
+ *
+ * Knows each mount of ours by its id, hears from mount/mount_watch.h what happens to mounts, and
+ * turns what concerns us into incidents: unmounted, moved, mounted over, remounted. An incident is
+ * an event about the pod, a line in the journal and a counter, once; the volume becomes uncertain
+ * and dirty, so that the reconciler mends it by its normal steps. What must not be mended (policy
+ * "report", a memory volume whose data are lost under a running container, a stranger's mount on
+ * top) is held back by drift_passes(). Never unmounts but duplicates of our own mounts.
+ *
+ * All but drift_new() accept NULL: an agent without a watch. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_DRIFT_H
+#define PODVOL_AGENT_DRIFT_H
+
+#include "reconcile/reconcile.h"
+
+#include <stdio.h>
+
+struct agent;
+struct drift;
+
+/* @agent is borrowed: its root, tables, pools and operations are there. Begins to watch, and has
+ * what is mounted already looked at. Return: 0; negative errno. */
+int drift_new(struct agent *agent, struct drift **ret, struct failure *reterr);
+/* After the pools and their way back. Return: NULL. */
+struct drift *drift_free(struct drift *drift);
+
+/* May the step begin, as far as others' mounts are concerned? When that changes the volume becomes
+ * dirty. */
+bool drift_passes(struct drift *drift, const struct step *step);
+
+/* A step ended well or badly; after the actual table followed it. */
+void drift_step_ended(struct drift *drift, const struct step_result *result);
+/* The entry left the table; both names may be its own. */
+void drift_forget(struct drift *drift, const char *unique_name, const char *pod_uid);
+
+/* Is the first look still under way? Then steps wait for it. */
+bool drift_is_looking(const struct drift *drift);
+
+enum { DRIFT_TEXT_BYTES = 500 };
+
+struct drift_view {
+	char text[DRIFT_TEXT_BYTES]; /* "was unmounted by process 4711 'umount'" */
+	uint64_t since_usec;         /* monotonic */
+	bool holds_back;             /* what would mend it, or take it down, does not begin */
+};
+/* Of a pod's own mount; @pod_uid NULL or "": of the device. False: nothing is wrong with it. */
+bool drift_look(const struct drift *drift, const char *unique_name, const char *pod_uid,
+		struct drift_view *ret);
+
+/* Counters in Prometheus' form. */
+void drift_print_metrics(const struct drift *drift, FILE *file);
+
+#endif

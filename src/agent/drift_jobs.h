@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift_jobs - what drift_work.c and drift_look.c share: jobs that threads do
+ *
+ * A job takes copies with it and brings its result back to the loop, where nothing that changed
+ * meanwhile is taken for what it was: ids are never used again, and a mount that has another id by
+ * then is passed over.
+ */
+#ifndef PODVOL_AGENT_DRIFT_JOBS_H
+#define PODVOL_AGENT_DRIFT_JOBS_H
+
+#include "agent/drift_inside.h"
+
+struct drift_job {
+	struct worker_job job;
+	struct drift *drift; /* NULL: nobody wants to hear of it any more */
+	struct drift_job *prev, *next;
+	int (*work)(struct drift_job *job, struct failure *reterr); /* on a thread */
+	void (*finish)(struct drift_job *job);                      /* on the loop */
+	int result;
+	struct failure failure;
+	uint64_t took_usec;
+
+	/* Looks: the root directory's mount is the first of the known ones. */
+	struct known_mount *known;
+	size_t known_count;
+	char *texts;
+	struct table_entries seen;
+	bool all, first;
+
+	uint64_t *ids; /* whose identity is asked, or which are to be folded */
+	pid_t *pids;
+	size_t id_count;
+
+	/* Of one mount. */
+	char *unique_name, *pod_uid, *path;
+	uint64_t mount_id, attributes;
+
+	struct mount_root *root; /* the agent's; its path and descriptors stay where they are */
+	uint64_t root_id;
+};
+
+struct drift_jobs {
+	struct drift *drift;
+	struct drift_job *jobs; /* all that run */
+	sd_event_source *timer, *root_timer;
+	struct drift_job *look, *identity;
+	enum drift_look wanted;
+	bool at_once;
+	uint64_t wanted_usec, own_usec, look_ended_usec, look_cost_usec;
+	uint64_t *ids;
+	pid_t *pids;
+	size_t id_count, id_capacity;
+};
+
+/* In the list of those that run; NULL: no memory. */
+struct drift_job *drift_job_new(struct drift *drift,
+				int (*work)(struct drift_job *job, struct failure *reterr),
+				void (*finish)(struct drift_job *job));
+void drift_job_free(struct drift_job *job);
+/* False: podvold ends and has no threads any more; the job is freed. */
+bool drift_job_submit(struct drift_job *job);
+void drift_job_tell_failure(const struct drift_job *job);
+
+/* drift_look.c: when the timer of looks has come. */
+int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata);
+
+#endif

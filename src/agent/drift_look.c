@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift_look - looks at mounts that somebody may have changed, and at new ones of others
+ *
+ * Looks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
+ * urgent wait until podvold's own mounting is over.
+ */
+#include "agent/drift_jobs.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	SETTLE_USEC = 10000,         /* between a change and the look at it */
+	SETTLE_ALTERED_USEC = 60000, /* the same when events explain the change */
+	OWN_QUIET_USEC = 60000,
+	OWN_PATIENCE_USEC = 500000,
+	COST_FACTOR = 20,
+	IDENTITIES_MAX = 1024, /* in one job */
+};
+
+/* ---- looks ---- */
+
+static int work_look(struct drift_job *job, struct failure *reterr)
+{
+	return job->all ? mount_look_at_all(job->known, job->known_count, job->root->path,
+					    job->root_id, &job->seen, reterr)
+			: mount_look_at_known(job->known, job->known_count, reterr);
+}
+
+static bool is_seen(const struct table_entries *seen, uint64_t mount_id)
+{
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->items[i]->entry.mount_id == mount_id)
+			return true;
+	return false;
+}
+
+/* Covers that no list has any more; each cost a walk over the list, and there are few. */
+static void note_covers(struct drift *drift, const struct table_entries *seen)
+{
+	struct drift_mount *mount, *next;
+
+	if (drift->root_cover_id != 0 && !is_seen(seen, drift->root_cover_id))
+		drift_uncovered(drift, drift->root_cover_id);
+	if (drift->covered == 0)
+		return;
+	HASH_ITER (hh, drift->mounts, mount, next)
+		if (mount->cover_id != 0 && !is_seen(seen, mount->cover_id))
+			drift_uncovered(drift, mount->cover_id);
+}
+
+static void note_fate(struct drift *drift, const struct known_mount *known)
+{
+	const struct drift_culprit nobody = { 0 };
+	struct drift_mount *mount = drift_book_by_id(drift, known->mount_id);
+
+	if (!mount)
+		return; /* it went by ourselves meanwhile */
+	if (known->fate == MOUNT_GONE)
+		drift_lost(drift, mount, DRIFT_UNMOUNTED, &nobody);
+	else if (known->fate == MOUNT_MOVED)
+		drift_lost(drift, mount, DRIFT_MOVED, &nobody);
+	else if (known->fate == MOUNT_THERE)
+		drift_note_attributes(drift, mount, known->attributes);
+}
+
+/* Steps waited for this one. @seen: NULL when it failed. */
+static void first_look_over(struct drift *drift, const struct table_entries *seen)
+{
+	const struct actual_volume *volume = actual_first(drift->agent->actual);
+
+	if (seen)
+		drift_note_first(drift, seen);
+	drift->looked = true;
+	for (; volume; volume = volume->hh.next)
+		(void) dirty_add(drift->agent->dirty, volume->unique_name);
+	agent_request_turn(drift->agent);
+}
+
+static void schedule(struct drift_jobs *jobs);
+
+static void look_done(struct drift_job *job)
+{
+	const struct drift_culprit nobody = { 0 };
+	struct drift *drift = job->drift;
+	struct drift_jobs *jobs = drift->jobs;
+
+	jobs->look = NULL;
+	jobs->look_ended_usec = monotonic_usec();
+	jobs->look_cost_usec = job->took_usec;
+	drift->looks++;
+	drift->look_usec += job->took_usec;
+	drift_job_tell_failure(job);
+	if (job->result == 0) {
+		if (job->known[0].fate == MOUNT_GONE && job->known[0].mount_id == drift->root_id)
+			drift_root_is_lost(drift, &nobody);
+		for (size_t i = 1; i < job->known_count; i++)
+			note_fate(drift, &job->known[i]);
+	}
+	if (job->result == 0 && job->all && !job->first) {
+		for (size_t i = 0; i < job->seen.count; i++)
+			drift_note_other(drift, &job->seen.items[i]->entry, 0);
+		note_covers(drift, &job->seen);
+	}
+	if (job->first)
+		first_look_over(drift, job->result == 0 ? &job->seen : NULL);
+	schedule(jobs);
+}
+
+/* Known mounts with their places, in two blocks. */
+static int copy_known(struct drift_job *job)
+{
+	struct drift *drift = job->drift;
+	size_t bytes = strlen(job->root->path) + 1;
+	const struct drift_mount *mount;
+	struct known_mount *known;
+	char *text;
+
+	for (mount = drift->ids; mount; mount = mount->by_id.next)
+		bytes += strlen(mount->path) + 1;
+	job->known = calloc(HASH_CNT(by_id, drift->ids) + 1, sizeof(*job->known));
+	job->texts = text = malloc(bytes);
+	if (!job->known || !text)
+		return -ENOMEM;
+	known = job->known;
+	*known++ = (struct known_mount){ .mount_id = drift->root_id, .path = text };
+	text = (char *) mempcpy(text, job->root->path, strlen(job->root->path) + 1);
+	for (mount = drift->ids; mount; mount = mount->by_id.next) {
+		*known++ = (struct known_mount){ .mount_id = mount->mount_id, .path = text };
+		text = (char *) mempcpy(text, mount->path, strlen(mount->path) + 1);
+	}
+	job->known_count = (size_t) (known - job->known);
+	return 0;
+}
+
+static void begin_look(struct drift_jobs *jobs)
+{
+	struct drift_job *job = drift_job_new(jobs->drift, work_look, look_done);
+
+	if (!job) { /* the next change asks again */
+		jobs->drift->looked = true;
+		return;
+	}
+	job->all = jobs->wanted == LOOK_ALL;
+	job->first = !jobs->drift->looked;
+	jobs->wanted = LOOK_NONE;
+	jobs->at_once = false;
+	jobs->wanted_usec = 0;
+	if (copy_known(job) < 0) {
+		jobs->drift->looked = true;
+		drift_job_free(job);
+		return;
+	}
+	jobs->look = job;
+	if (!drift_job_submit(job))
+		jobs->look = NULL;
+}
+
+/* ---- when to look ---- */
+
+static uint64_t due_usec(const struct drift_jobs *jobs)
+{
+	uint64_t settle = jobs->wanted == LOOK_ALL ? SETTLE_USEC : SETTLE_ALTERED_USEC;
+	uint64_t due = jobs->wanted_usec + (jobs->at_once ? 0 : settle);
+	uint64_t affordable = jobs->look_ended_usec + COST_FACTOR * jobs->look_cost_usec;
+	uint64_t own_over = jobs->own_usec + OWN_QUIET_USEC;
+	uint64_t patience_over = jobs->wanted_usec + OWN_PATIENCE_USEC;
+
+	if (!jobs->at_once && due < own_over)
+		due = own_over < patience_over ? own_over : patience_over;
+	return due < affordable ? affordable : due;
+}
+
+int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	schedule(userdata);
+	return 0;
+}
+
+static void schedule(struct drift_jobs *jobs)
+{
+	uint64_t due = due_usec(jobs);
+
+	if (jobs->wanted == LOOK_NONE || jobs->look)
+		return;
+	if (due <= monotonic_usec()) {
+		begin_look(jobs);
+		return;
+	}
+	if (sd_event_source_set_time(jobs->timer, due) < 0 ||
+	    sd_event_source_set_enabled(jobs->timer, SD_EVENT_ONESHOT) < 0)
+		begin_look(jobs);
+}
+
+void drift_want_look(struct drift *drift, enum drift_look look, bool at_once)
+{
+	struct drift_jobs *jobs = drift->jobs;
+
+	if (jobs->wanted == LOOK_NONE)
+		jobs->wanted_usec = monotonic_usec();
+	if (look > jobs->wanted)
+		jobs->wanted = look;
+	jobs->at_once = jobs->at_once || at_once;
+	schedule(jobs);
+}
+
+void drift_own_work(struct drift *drift)
+{
+	drift->jobs->own_usec = monotonic_usec();
+}
+
+/* ---- which mounts are these? ---- */
+
+static int work_identity(struct drift_job *job, struct failure *reterr)
+{
+	return mount_look_at_ids(job->ids, job->id_count, &job->seen, reterr);
+}
+
+static void begin_identity(struct drift_jobs *jobs);
+
+static void identity_done(struct drift_job *job)
+{
+	size_t at = 0;
+
+	job->drift->jobs->identity = NULL;
+	drift_job_tell_failure(job);
+	/* Those that are gone are left out; the order is the same. */
+	for (size_t i = 0; i < job->seen.count; i++) {
+		const struct mount_entry *entry = &job->seen.items[i]->entry;
+
+		while (at < job->id_count && job->ids[at] != entry->mount_id)
+			at++;
+		if (at < job->id_count)
+			drift_note_other(job->drift, entry, job->pids[at]);
+	}
+	begin_identity(job->drift->jobs);
+}
+
+static void begin_identity(struct drift_jobs *jobs)
+{
+	struct drift_job *job;
+
+	if (jobs->identity || jobs->id_count == 0)
+		return;
+	job = drift_job_new(jobs->drift, work_identity, identity_done);
+	if (!job)
+		return;
+	job->ids = TAKE_PTR(jobs->ids);
+	job->pids = TAKE_PTR(jobs->pids);
+	job->id_count = jobs->id_count;
+	jobs->id_count = jobs->id_capacity = 0;
+	jobs->identity = job;
+	if (!drift_job_submit(job))
+		jobs->identity = NULL;
+}
+
+static int grow_ids(struct drift_jobs *jobs)
+{
+	size_t capacity = jobs->id_capacity > 0 ? 2 * jobs->id_capacity : 64;
+	uint64_t *ids = reallocarray(jobs->ids, capacity, sizeof(*ids));
+	pid_t *pids;
+
+	if (!ids)
+		return -ENOMEM;
+	jobs->ids = ids;
+	pids = reallocarray(jobs->pids, capacity, sizeof(*pids));
+	if (!pids)
+		return -ENOMEM;
+	jobs->pids = pids;
+	jobs->id_capacity = capacity;
+	return 0;
+}
+
+/* More than a few at once is a storm: then all mounts are looked at when it is over. */
+void drift_want_identity(struct drift *drift, uint64_t mount_id, pid_t pid)
+{
+	struct drift_jobs *jobs = drift->jobs;
+
+	if (jobs->id_count == IDENTITIES_MAX ||
+	    (jobs->id_count == jobs->id_capacity && grow_ids(jobs) < 0)) {
+		drift_want_look(drift, LOOK_ALL, false);
+		return;
+	}
+	jobs->ids[jobs->id_count] = mount_id;
+	jobs->pids[jobs->id_count++] = pid;
+	begin_identity(jobs);
+}

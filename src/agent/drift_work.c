@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift_work - what drift has threads do to mounts: set attributes back, fold stacks, bind the root
+ * directory anew; and the list of all its jobs
+ *
+ * Unmounts only what a look has seen and the ledger calls ours, by its id, from the top.
+ */
+#include "agent/drift_jobs.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <string.h>
+#include <utlist.h>
+
+enum {
+	ROOT_RETRY_USEC = 1000000,
+	TIMER_ACCURACY_USEC = 1000,
+};
+
+/* ---- jobs ---- */
+
+void drift_job_free(struct drift_job *job)
+{
+	if (job->drift)
+		DL_DELETE(job->drift->jobs->jobs, job);
+	free(job->known);
+	free(job->texts);
+	table_entries_done(&job->seen);
+	free(job->ids);
+	free(job->pids);
+	free(job->unique_name);
+	free(job->pod_uid);
+	free(job->path);
+	free(job);
+}
+
+static struct worker_pool *run_job(struct worker_job *worker_job)
+{
+	struct drift_job *job = (struct drift_job *) worker_job;
+	uint64_t began_usec = monotonic_usec();
+
+	job->result = job->work(job, &job->failure);
+	job->took_usec = monotonic_usec() - began_usec;
+	return NULL;
+}
+
+static void job_done(struct worker_job *worker_job)
+{
+	struct drift_job *job = (struct drift_job *) worker_job;
+
+	if (job->drift)
+		job->finish(job);
+	drift_job_free(job);
+}
+
+struct drift_job *drift_job_new(struct drift *drift,
+				int (*work)(struct drift_job *job, struct failure *reterr),
+				void (*finish)(struct drift_job *job))
+{
+	struct drift_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->job.run = run_job;
+	job->job.done = job_done;
+	job->drift = drift;
+	job->work = work;
+	job->finish = finish;
+	job->result = -ECANCELED; /* a pool that closes runs no job */
+	job->root = &drift->agent->root;
+	job->root_id = drift->root_id;
+	DL_APPEND(drift->jobs->jobs, job);
+	return job;
+}
+
+/* While podvold ends there are no threads any more. */
+bool drift_job_submit(struct drift_job *job)
+{
+	struct worker_pool *pool = job->drift->agent->pools.workers;
+
+	if (!pool) {
+		drift_job_free(job);
+		return false;
+	}
+	worker_submit(pool, &job->job);
+	return true;
+}
+
+static struct drift_mount *mount_of(const struct drift_job *job)
+{
+	return drift_book_find(job->drift, job->unique_name, job->pod_uid);
+}
+
+void drift_job_tell_failure(const struct drift_job *job)
+{
+	if (job->result < 0 && job->result != -ECANCELED)
+		log_message(LOG_WARNING, "%s", job->failure.text);
+}
+
+/* ---- one mount ---- */
+
+static struct drift_job *job_of_mount(struct drift *drift, const struct drift_mount *mount,
+				      int (*work)(struct drift_job *job, struct failure *reterr),
+				      void (*finish)(struct drift_job *job))
+{
+	struct drift_job *job = drift_job_new(drift, work, finish);
+
+	if (!job)
+		return NULL;
+	job->unique_name = strdup(mount->unique_name);
+	job->pod_uid = strdup(mount->pod_uid);
+	job->path = strdup(mount->path);
+	job->mount_id = mount->mount_id;
+	if (job->unique_name && job->pod_uid && job->path)
+		return job;
+	drift_job_free(job);
+	return NULL;
+}
+
+static int open_place(const struct drift_job *job, struct place *ret, struct failure *reterr)
+{
+	return place_open(job->root->fd, job->root->path, job->path + strlen(job->root->path) + 1,
+			  ret, reterr);
+}
+
+static int work_set_back(struct drift_job *job, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	int r = open_place(job, &place, reterr);
+
+	return r < 0 ? r : mount_set_back(&place, job->mount_id, job->attributes, reterr);
+}
+
+/* Not set back, it stays an incident: the next remount is looked at again. */
+static void set_back_done(struct drift_job *job)
+{
+	struct drift_mount *mount = mount_of(job);
+
+	drift_job_tell_failure(job);
+	if (job->result == 0 && mount && mount->kind == DRIFT_REMOUNTED &&
+	    mount->mount_id == job->mount_id)
+		drift_over(job->drift, mount, true);
+}
+
+void drift_want_set_back(struct drift *drift, struct drift_mount *mount)
+{
+	struct drift_job *job = job_of_mount(drift, mount, work_set_back, set_back_done);
+
+	if (!job)
+		return;
+	job->attributes = mount->attributes;
+	(void) drift_job_submit(job);
+}
+
+/* From the top, and each only if it is what was seen. */
+static int work_fold(struct drift_job *job, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	struct mount_facts facts;
+	int r = open_place(job, &place, reterr);
+
+	for (size_t i = job->id_count; r == 0 && --i > 0;) {
+		r = place_facts(&place, &facts, reterr);
+		if (r == 0 && facts.mount_id != job->ids[i])
+			r = failed_plain(reterr, -ESTALE,
+					 "the mounts on '%s' changed: they are left as they are",
+					 job->path);
+		if (r == 0)
+			r = unmount_place(&place, 0, reterr);
+	}
+	return r;
+}
+
+/* The set-up that waited for it finds the one that is left. */
+static void fold_done(struct drift_job *job)
+{
+	struct drift_mount *mount = mount_of(job);
+
+	drift_job_tell_failure(job);
+	if (!mount || mount->kind != DRIFT_STACKED)
+		return;
+	if (job->result == 0)
+		drift_over(job->drift, mount, true);
+	mount->kind = DRIFT_NONE;
+	(void) dirty_add(job->drift->agent->dirty, mount->unique_name);
+}
+
+void drift_want_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
+		     size_t count)
+{
+	struct drift_job *job = job_of_mount(drift, mount, work_fold, fold_done);
+
+	assert(count > 1);
+	if (job)
+		job->ids = calloc(count, sizeof(*ids));
+	if (!job || !job->ids) {
+		if (job)
+			drift_job_free(job);
+		mount->kind = DRIFT_NONE;
+		return;
+	}
+	memcpy(job->ids, ids, count * sizeof(*ids));
+	job->id_count = count;
+	(void) drift_job_submit(job);
+}
+
+/* ---- the root directory ---- */
+
+static int work_root(struct drift_job *job, struct failure *reterr)
+{
+	struct mount_facts facts;
+	int r = mount_root_renew(job->root, reterr);
+
+	if (r == 0)
+		r = fd_facts(job->root->fd, &facts, reterr);
+	if (r == 0)
+		job->root_id = facts.mount_id;
+	return r;
+}
+
+static int on_root_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	drift_want_root(((struct drift_jobs *) userdata)->drift);
+	return 0;
+}
+
+static void root_later(struct drift_jobs *jobs)
+{
+	(void) sd_event_source_set_time(jobs->root_timer, monotonic_usec() + ROOT_RETRY_USEC);
+	(void) sd_event_source_set_enabled(jobs->root_timer, SD_EVENT_ONESHOT);
+}
+
+static void root_done(struct drift_job *job)
+{
+	drift_job_tell_failure(job);
+	if (job->result == 0)
+		drift_root_is_back(job->drift, job->root_id);
+	else
+		root_later(job->drift->jobs);
+}
+
+void drift_want_root(struct drift *drift)
+{
+	struct drift_job *job;
+
+	if (!drift->agent->config->drift.heals)
+		return; /* nothing begins until podvold is started anew */
+	job = drift_job_new(drift, work_root, root_done);
+	if (!job)
+		root_later(drift->jobs);
+	else
+		(void) drift_job_submit(job);
+}
+
+/* ---- all jobs ---- */
+
+static int add_timer(struct drift_jobs *jobs, sd_event_source **ret,
+		     int (*on)(sd_event_source *source, uint64_t usec, void *userdata))
+{
+	int r = sd_event_add_time(jobs->drift->agent->event, ret, CLOCK_MONOTONIC, 0,
+				  TIMER_ACCURACY_USEC, on, jobs);
+
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+int drift_jobs_new(struct drift *drift, struct drift_jobs **ret)
+{
+	struct drift_jobs *jobs = calloc(1, sizeof(*jobs));
+	int r;
+
+	if (!jobs)
+		return -ENOMEM;
+	jobs->drift = drift;
+	r = add_timer(jobs, &jobs->timer, drift_on_look_time);
+	if (r >= 0)
+		r = add_timer(jobs, &jobs->root_timer, on_root_time);
+	if (r < 0) {
+		drift_jobs_free(jobs);
+		return r;
+	}
+	*ret = jobs;
+	return 0;
+}
+
+/* Jobs on threads that are stuck are freed when these come back, if ever. */
+struct drift_jobs *drift_jobs_free(struct drift_jobs *jobs)
+{
+	struct drift_job *job, *next;
+
+	if (!jobs)
+		return NULL;
+	DL_FOREACH_SAFE (jobs->jobs, job, next)
+		job->drift = NULL;
+	sd_event_source_disable_unref(jobs->timer);
+	sd_event_source_disable_unref(jobs->root_timer);
+	free(jobs->ids);
+	free(jobs->pids);
+	free(jobs);
+	return NULL;
+}
