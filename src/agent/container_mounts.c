@@ -12,6 +12,8 @@
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/thread_stack.h"
 #include "container/container_plan.h"
 
 #include <assert.h>
@@ -22,6 +24,8 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <utlist.h>
+
+enum { PLAN_WAIT_USEC = 10 * 1000000 }; /* then a volume or its sub-path hangs, and that is said */
 
 /* A volume with strings of its own, for it goes to another thread. */
 struct looked_volume {
@@ -42,6 +46,7 @@ struct agent_plan_call {
 	struct looked_volume *volumes;
 	size_t volume_count;
 	bool on_worker, was_run;
+	sd_event_source *timer;
 	struct failure failure;                  /* of the worker */
 	struct agent_plan_call *previous, *next; /* of the agent: on a worker, or waiting for one */
 };
@@ -54,6 +59,7 @@ static void call_free(struct agent_plan_call *call)
 		free(call->volumes[i].name);
 		free(call->volumes[i].path);
 	}
+	sd_event_source_disable_unref(call->timer);
 	free(call->sub_paths);
 	free(call->volumes);
 	free(call->container);
@@ -319,6 +325,38 @@ static void on_bound(void *userdata, int error, const struct agent_subpaths *bou
 	finish(call, r, NULL, &no_memory);
 }
 
+/* ---- who does not answer ---- */
+
+static void explain_silence(const struct agent_plan_call *call, struct failure *ret)
+{
+	const struct agent_plan_call *first;
+	char stack[THREAD_STACK_BYTES] = "";
+	const char *what = call->subpaths ? "binding the sub-paths" : "looking at the volumes";
+
+	DL_FOREACH2(call->agent->plan_looks, first, next)
+	if (first->on_worker && strcmp(first->pod->meta.uid, call->pod->meta.uid) == 0)
+		thread_stack_read(atomic_load(&first->job.thread_id), stack);
+	(void) failed_plain(ret, -ETIMEDOUT, "%s of pod '%s/%s' takes longer than %d s%s%s", what,
+			    call->pod->meta.name_space, call->pod->meta.name,
+			    PLAN_WAIT_USEC / 1000000, *stack ? ": a thread waits in " : "", stack);
+}
+
+/* What hangs goes on; only the caller is told. */
+static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct agent_plan_call *call = userdata;
+	agent_plan_fn *done = call->done;
+	void *caller = call->userdata;
+	struct failure why;
+
+	if (!done)
+		return 0;
+	explain_silence(call, &why);
+	agent_plan_leave(call);
+	done(caller, -ETIMEDOUT, NULL, &why);
+	return 0;
+}
+
 /* ---- for others ---- */
 
 int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
@@ -344,6 +382,9 @@ int agent_plan_containers(struct agent *agent, const struct agent_plan_request *
 	call->userdata = request->userdata;
 	call->container = request->container ? strdup(request->container) : NULL;
 	r = request->container && !call->container ? -ENOMEM : 0;
+	if (r == 0)
+		r = sd_event_add_time_relative(agent->event, &call->timer, CLOCK_MONOTONIC,
+					       PLAN_WAIT_USEC, 0, on_time, call);
 	if (r == 0)
 		r = agent_prepare_subpaths(agent, pod->meta.uid, request->container, on_bound, call,
 					   &call->subpaths);

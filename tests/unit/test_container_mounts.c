@@ -204,6 +204,24 @@ static void mount_spec(struct agent_world *world, struct volume_spec spec)
 	end_step(world, STEP_PUBLISH, "volume_mount", 0, ERROR_FINAL);
 }
 
+/* ---- time ---- */
+
+static bool time_is_over; /* at once */
+
+int __real_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, clockid_t clock,
+				      uint64_t usec, uint64_t accuracy,
+				      sd_event_time_handler_t callback, void *userdata);
+int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, clockid_t clock,
+				      uint64_t usec, uint64_t accuracy,
+				      sd_event_time_handler_t callback, void *userdata);
+int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, clockid_t clock,
+				      uint64_t usec, uint64_t accuracy,
+				      sd_event_time_handler_t callback, void *userdata)
+{
+	return __real_sd_event_add_time_relative(event, ret, clock, time_is_over ? 0 : usec,
+						 accuracy, callback, userdata);
+}
+
 static struct agent_plan_call *ask(struct agent_world *world)
 {
 	const struct agent_plan_request request = {
@@ -474,6 +492,31 @@ static void test_podvold_stops(void **state)
 	assert_string_equal(told.text, "podvold is stopping");
 }
 
+/* What hangs goes on by itself; only who asks hears of it, and once. */
+static void test_what_hangs_is_told(void **state)
+{
+	struct agent_world *world = *state;
+
+	mount_spec(world, (struct volume_spec){ 0 });
+	time_is_over = true;
+	(void) ask(world);
+	end_binding(0, NULL, 0);
+	while (told.count < 1)
+		assert_true(sd_event_run(world->agent.event, UINT64_MAX) > 0);
+	assert_int_equal(told.error, -ETIMEDOUT);
+	assert_non_null(strstr(told.text, "looking at the volumes of pod 'default/web'"));
+	run_job(true); /* it comes back after all */
+	assert_int_equal(told.count, 1);
+	assert_null(world->agent.plan_looks);
+
+	(void) ask(world);
+	while (told.count < 2)
+		assert_true(sd_event_run(world->agent.event, UINT64_MAX) > 0);
+	assert_non_null(strstr(told.text, "binding the sub-paths of pod 'default/web'"));
+	assert_int_equal(fake.left, 1);
+	time_is_over = false;
+}
+
 int main(void)
 {
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, free_agent_world)
@@ -490,6 +533,7 @@ int main(void)
 		WITH_WORLD(test_one_look_at_a_time_for_a_pod),
 		WITH_WORLD(test_a_call_that_waited_sees_what_is_mounted_now),
 		WITH_WORLD(test_podvold_stops),
+		WITH_WORLD(test_what_hangs_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
