@@ -133,14 +133,25 @@ static int first_entry(const struct plugin_host *host, const char *path, char *r
 	return 0;
 }
 
-static int unlock_device(const struct place *bind_file, struct failure *reterr)
+/* Also when the bind file has gone: its loop device may have been left without its user. */
+static int unlock_device(const struct block_map *map, const struct place *bind_file,
+			 struct failure *reterr)
 {
-	cleanup_close int fd = open_beneath(bind_file->parent_fd, bind_file->name, O_PATH,
-					    PATH_NO_SYMLINKS_ANY_MOUNT, reterr);
+	cleanup_free char *relative = NULL, *path = NULL;
+	cleanup_close int fd = -EBADF;
+	int r = layout_child(map->global_map_path, map->pod_uid, &relative, reterr);
 
-	if (fd < 0)
+	if (r < 0)
+		return r;
+	path = layout_absolute(map->host->root_dir, relative);
+	if (!path)
+		return failed(reterr, -ENOMEM, "cannot release '%s'", relative);
+	if (bind_file->parent_fd >= 0)
+		fd = open_beneath(bind_file->parent_fd, bind_file->name, O_PATH,
+				  PATH_NO_SYMLINKS_ANY_MOUNT, reterr);
+	if (fd < 0 && fd != -ENOENT && bind_file->parent_fd >= 0)
 		return fd;
-	return loop_device_detach(fd, bind_file->path, reterr);
+	return loop_device_detach(fd < 0 ? -EBADF : fd, path, reterr);
 }
 
 static int remove_bind_file(const struct place *bind_file, struct failure *reterr)
@@ -208,11 +219,9 @@ int block_unmap_device(const struct block_map *map, struct failure *reterr)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	have_file = r == 0;
-	if (have_file) {
-		r = unlock_device(&bind_file, reterr);
-		if (r < 0 && r != -ENOENT)
-			return r;
-	}
+	r = unlock_device(map, &bind_file, reterr);
+	if (r < 0)
+		return r;
 	r = remove_link(map, reterr);
 	if (r == 0 && have_file)
 		r = remove_bind_file(&bind_file, reterr);

@@ -2,9 +2,11 @@
 /*
  * loop_device - a read-only loop device as a lock on a bind file
  *
- * While one is attached the block device behind the file stays open and cannot be taken away. A
- * loop device belongs to a file when device and inode match, never by its name alone. Nothing that
- * is attached to another file is touched.
+ * While one is attached the block device behind the file stays open and cannot be taken away. It
+ * carries a label made of the bind file's path, because inodes say too little: whoever else
+ * attaches a loop device to the same disk has the same inode, and a bind file that somebody took
+ * away has none. So a loop device is ours by its label; what has none of ours is a stranger's and
+ * is never touched.
  */
 #include "mount/mount.h"
 
@@ -21,14 +23,56 @@
 /* Others take free numbers, too, between our asking and our taking. */
 enum { ATTACH_ATTEMPTS_MAX = 32 };
 
-/* Is this loop device attached to that file? 1 yes, 0 no (or to nothing), -errno. */
-static int belongs_to(int loop_fd, const struct stat *file)
+#define LABEL_PREFIX "podvol:"
+
+/* A path may be longer than the kernel keeps of a name: its sum (FNV-1a) is always whole. */
+static void print_label(const char *file_path, char ret[LO_NAME_SIZE])
+{
+	uint64_t sum = 0xcbf29ce484222325;
+
+	for (const char *at = file_path; *at; at++)
+		sum = (sum ^ (unsigned char) *at) * 0x100000001b3;
+	(void) snprintf(ret, LO_NAME_SIZE, LABEL_PREFIX "%016llx", (unsigned long long) sum);
+}
+
+/* What a loop device is looked for by. */
+struct loop_user {
+	const char *file_path;
+	struct stat file; /* st_ino 0: it is not there any more */
+	char label[LO_NAME_SIZE];
+	/* The label is enough: a lock of what was there before is no lock, but must go, too. */
+	bool by_label;
+};
+
+static int user_init(int file_fd, const char *file_path, struct loop_user *ret)
+{
+	*ret = (struct loop_user){ .file_path = file_path };
+	print_label(file_path, ret->label);
+	return file_fd >= 0 && fstat(file_fd, &ret->file) < 0 ? -errno : 0;
+}
+
+/* Older releases, and kubelet, leave as much of the path as fits. */
+static bool has_path_as_name(const char *name, const char *file_path)
+{
+	return strncmp(name, file_path, LO_NAME_SIZE - 1) == 0;
+}
+
+/* Is this loop device the lock of that file? 1 yes, 0 no (or of nothing), -errno. One that was
+ * attached through another pod's bind file of the same disk is this one's, too. */
+static int belongs_to(int loop_fd, const struct loop_user *user)
 {
 	struct loop_info64 info;
+	const char *name = (const char *) info.lo_file_name;
 
 	if (ioctl(loop_fd, LOOP_GET_STATUS64, &info) < 0)
 		return errno == ENXIO ? 0 : -errno;
-	return info.lo_inode == file->st_ino && info.lo_device == file->st_dev;
+	info.lo_file_name[LO_NAME_SIZE - 1] = '\0';
+	if (user->by_label && strcmp(name, user->label) == 0)
+		return 1;
+	return user->file.st_ino != 0 && info.lo_inode == user->file.st_ino &&
+	       info.lo_device == user->file.st_dev &&
+	       (strncmp(name, LABEL_PREFIX, strlen(LABEL_PREFIX)) == 0 ||
+		has_path_as_name(name, user->file_path));
 }
 
 /* "loop7" and nothing else. */
@@ -47,8 +91,8 @@ static bool is_attached(int sys_block_fd, const char *name)
 	return faccessat(sys_block_fd, path, F_OK, 0) == 0;
 }
 
-/* The next loop device of this file in the directory: its descriptor, -ENOENT, or an error. */
-static int next_loop(DIR *sys_block, const struct stat *file, char path[300])
+/* The next loop device of this user in the directory: its descriptor, -ENOENT, or an error. */
+static int next_loop(DIR *sys_block, const struct loop_user *user, char path[300])
 {
 	const struct dirent *entry;
 
@@ -62,14 +106,14 @@ static int next_loop(DIR *sys_block, const struct stat *file, char path[300])
 		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0)
 			continue; /* detached meanwhile, or its node is not there: not ours */
-		result = belongs_to(fd, file);
+		result = belongs_to(fd, user);
 		if (result != 0)
 			return result < 0 ? result : TAKE_FD(fd);
 	}
 	return -ENOENT;
 }
 
-static int attach_free(int control_fd, int file_fd, const char *file_path, char path[300])
+static int attach_free(int control_fd, int file_fd, const struct loop_user *user, char path[300])
 {
 	struct loop_config config = { .info.lo_flags = LO_FLAGS_READ_ONLY };
 	cleanup_close int loop_fd = -EBADF;
@@ -82,12 +126,11 @@ static int attach_free(int control_fd, int file_fd, const char *file_path, char 
 	if (loop_fd < 0)
 		return -errno;
 	config.fd = (uint32_t) file_fd;
-	(void) snprintf((char *) config.info.lo_file_name, sizeof(config.info.lo_file_name), "%s",
-			file_path);
+	memcpy(config.info.lo_file_name, user->label, sizeof(user->label));
 	return ioctl(loop_fd, LOOP_CONFIGURE, &config) < 0 ? -errno : 0;
 }
 
-static int attach(int file_fd, const char *file_path, char path[300])
+static int attach(int file_fd, const struct loop_user *user, char path[300])
 {
 	cleanup_close int control_fd = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
 	cleanup_close int readable_fd = -EBADF;
@@ -100,7 +143,7 @@ static int attach(int file_fd, const char *file_path, char path[300])
 	if (readable_fd < 0)
 		return -errno;
 	for (int attempt = 0; attempt < ATTACH_ATTEMPTS_MAX; attempt++) {
-		result = attach_free(control_fd, readable_fd, file_path, path);
+		result = attach_free(control_fd, readable_fd, user, path);
 		if (result != -EBUSY)
 			return result;
 	}
@@ -111,16 +154,16 @@ int loop_device_attach(int file_fd, const char *file_path, char **ret_path, stru
 {
 	cleanup_closedir DIR *sys_block = opendir("/sys/block");
 	cleanup_close int found_fd = -EBADF;
-	struct stat file;
+	struct loop_user user;
 	char path[300];
 	int result;
 
 	assert(file_fd >= 0 && file_path && ret_path);
-	if (!sys_block || fstat(file_fd, &file) < 0)
+	if (!sys_block || user_init(file_fd, file_path, &user) < 0)
 		return failed(reterr, -errno, "cannot look for a loop device of '%s'", file_path);
 
-	found_fd = next_loop(sys_block, &file, path);
-	result = found_fd == -ENOENT ? attach(file_fd, file_path, path) : found_fd;
+	found_fd = next_loop(sys_block, &user, path);
+	result = found_fd == -ENOENT ? attach(file_fd, &user, path) : found_fd;
 	if (result < 0)
 		return failed(reterr, result, "cannot attach a loop device to '%s'", file_path);
 
@@ -131,15 +174,16 @@ int loop_device_attach(int file_fd, const char *file_path, char **ret_path, stru
 int loop_device_detach(int file_fd, const char *file_path, struct failure *reterr)
 {
 	cleanup_closedir DIR *sys_block = opendir("/sys/block");
-	struct stat file;
+	struct loop_user user;
 	char path[300];
 
-	assert(file_fd >= 0 && file_path);
-	if (!sys_block || fstat(file_fd, &file) < 0)
+	assert(file_path);
+	if (!sys_block || user_init(file_fd, file_path, &user) < 0)
 		return failed(reterr, -errno, "cannot look for a loop device of '%s'", file_path);
 
+	user.by_label = true;
 	for (;;) {
-		cleanup_close int loop_fd = next_loop(sys_block, &file, path);
+		cleanup_close int loop_fd = next_loop(sys_block, &user, path);
 
 		if (loop_fd == -ENOENT)
 			return 0;

@@ -271,9 +271,11 @@ struct ownership_job *ownership_job_free(struct ownership_job *job);
 
 /* ---- loop_device.c: a read-only loop device as a lock on a bind file ---- */
 
-/* Attach one unless the file has one already; @ret_path "/dev/loop7", free with free(). [worker] */
+/* Attach one unless the file has one of ours already; @ret_path "/dev/loop7", free with free().
+ * @file_path makes the label by which it is known again, also when the file has gone. [worker] */
 int loop_device_attach(int file_fd, const char *file_path, char **ret_path, struct failure *reterr);
-/* Detach every loop device of that file; none is fine. [worker] */
+/* Detach every loop device of ours of that file, never a stranger's; none is fine. @file_fd -EBADF:
+ * the file is not there any more. [worker] */
 int loop_device_detach(int file_fd, const char *file_path, struct failure *reterr);
 
 /* ---- create.c: what plugins make ---- */

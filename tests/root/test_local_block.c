@@ -137,6 +137,28 @@ static void test_repetition(void **state)
 	end(&fixture);
 }
 
+/* Somebody took the bind file away, and its lock lost its user: the pod's teardown finds it. */
+static void test_lock_without_its_bind_file(void **state)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	assert_int_equal(map(&fixture, "u1"), STAGE_NEXT);
+	assert_return_code(umount2(sandbox_path(GLOBAL "/u1"), MNT_DETACH), errno);
+	assert_int_equal(count_locks(&fixture.loop), 1);
+	/* wanted: the same lock, through what is bound anew */
+	assert_int_equal(map(&fixture, "u1"), STAGE_NEXT);
+	expect_device(GLOBAL "/u1", &fixture.loop);
+	assert_int_equal(count_locks(&fixture.loop), 1);
+	/* wanted no more */
+	assert_return_code(umount2(sandbox_path(GLOBAL "/u1"), MNT_DETACH), errno);
+	assert_return_code(unlink(sandbox_path(GLOBAL "/u1")), errno);
+	assert_int_equal(unmap(&fixture, "u1"), STAGE_NEXT);
+	assert_int_equal(count_locks(&fixture.loop), 0);
+	assert_int_equal(release(&fixture), STAGE_NEXT);
+	end(&fixture);
+}
+
 /* The device stays locked as long as one pod has it. */
 static void test_two_pods(void **state)
 {
@@ -221,6 +243,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_map_and_unmap),
 		SANDBOX_TEST(test_repetition),
+		SANDBOX_TEST(test_lock_without_its_bind_file),
 		SANDBOX_TEST(test_two_pods),
 		SANDBOX_TEST(test_strangers_files),
 		SANDBOX_TEST(test_another_device_in_the_bind_file),

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/loop.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -20,6 +21,15 @@ static int open_path(const char *relative)
 
 	assert_return_code(fd, errno);
 	return fd;
+}
+
+/* What was opened by O_PATH, to read from. */
+static int open_again(int fd)
+{
+	char name[64];
+
+	(void) snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return open(name, O_RDONLY | O_CLOEXEC);
 }
 
 static bool is_attached(const char *path)
@@ -118,6 +128,90 @@ static void test_it_belongs_to_the_inode(void **state)
 	assert_false(is_attached(other));
 }
 
+/* Somebody's own loop device on the same file, under a name of theirs; its descriptor. */
+static int attach_theirs(int fd, const char *name, char path[64])
+{
+	cleanup_close int control_fd = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	cleanup_close int file_fd = open_again(fd), loop_fd = -EBADF;
+	struct loop_config config = { .fd = (uint32_t) file_fd,
+				      .info.lo_flags = LO_FLAGS_READ_ONLY };
+
+	assert_return_code(control_fd, errno);
+	(void) snprintf((char *) config.info.lo_file_name, LO_NAME_SIZE, "%s", name);
+	for (int i = 0; i < 32; i++) {
+		(void) snprintf(path, 64, "/dev/loop%d", ioctl(control_fd, LOOP_CTL_GET_FREE));
+		loop_fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (loop_fd >= 0 && ioctl(loop_fd, LOOP_CONFIGURE, &config) == 0)
+			return TAKE_FD(loop_fd);
+		loop_fd = close_keep_errno(loop_fd);
+	}
+	fail_msg("no free loop device");
+	return -EBADF;
+}
+
+static void test_strangers_are_left_alone(void **state)
+{
+	cleanup_close int fd = -EBADF, their_fd = -EBADF;
+	cleanup_free char *ours = NULL;
+	char theirs[64];
+
+	(void) state;
+	need_loop_devices();
+	make_backing("file");
+	fd = open_path("file");
+	their_fd = attach_theirs(fd, "/home/somebody/file", theirs);
+	ours = attach(fd); /* theirs may go at any time: it locks nothing of ours */
+	assert_string_not_equal(ours, theirs);
+	assert_int_equal(loop_device_detach(fd, "/some/bind/file", NULL), 0);
+	assert_false(is_attached(ours));
+	assert_true(is_attached(theirs));
+	assert_return_code(ioctl(their_fd, LOOP_CLR_FD), errno);
+}
+
+/* As kubelet and older releases leave it: as much of the path as fits. */
+static void test_path_as_name_is_a_lock_too(void **state)
+{
+	static const char path[] = "/var/lib/kubelet/plugins/kubernetes.io~local-volume/"
+				   "volumeDevices/pv/7c0d3f5e";
+	cleanup_close int fd = -EBADF, their_fd = -EBADF;
+	char theirs[64];
+
+	(void) state;
+	need_loop_devices();
+	make_backing("file");
+	fd = open_path("file");
+	their_fd = attach_theirs(fd, path, theirs);
+	assert_int_equal(loop_device_detach(fd, "/other/place", NULL), 0);
+	assert_true(is_attached(theirs));
+	(void) close(TAKE_FD(their_fd)); /* detached at once, and not when it is closed */
+	assert_int_equal(loop_device_detach(fd, path, NULL), 0);
+	assert_false(is_attached(theirs));
+}
+
+static void test_it_is_found_when_its_file_has_gone(void **state)
+{
+	cleanup_close int fd = -EBADF, other_fd = -EBADF;
+	cleanup_free char *path = NULL, *other = NULL;
+
+	(void) state;
+	need_loop_devices();
+	make_backing("file");
+	make_backing("other");
+	fd = open_path("file");
+	other_fd = open_path("other");
+	path = attach(fd);
+	assert_int_equal(loop_device_attach(other_fd, "/some/bind/other", &other, NULL), 0);
+	(void) close(TAKE_FD(fd));
+	assert_return_code(unlink(sandbox_path("file")), errno);
+
+	assert_int_equal(loop_device_detach(-EBADF, "/some/bind", NULL), 0);
+	assert_true(is_attached(path));
+	assert_int_equal(loop_device_detach(-EBADF, "/some/bind/file", NULL), 0);
+	assert_false(is_attached(path));
+	assert_true(is_attached(other));
+	assert_int_equal(loop_device_detach(other_fd, "/some/bind/other", NULL), 0);
+}
+
 /* As block mode has it: a device node bound over a file. The device cannot be taken away. */
 static void test_it_locks_a_device(void **state)
 {
@@ -152,6 +246,9 @@ int main(void)
 		LOOP_TEST(test_attach_once_and_detach),
 		LOOP_TEST(test_it_is_read_only),
 		LOOP_TEST(test_it_belongs_to_the_inode),
+		LOOP_TEST(test_strangers_are_left_alone),
+		LOOP_TEST(test_path_as_name_is_a_lock_too),
+		LOOP_TEST(test_it_is_found_when_its_file_has_gone),
 		LOOP_TEST(test_it_locks_a_device),
 	};
 

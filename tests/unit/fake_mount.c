@@ -295,7 +295,7 @@ int __wrap_loop_device_attach(int fd, const char *path, char **ret_path, struct 
 int __wrap_loop_device_detach(int fd, const char *path, struct failure *reterr);
 int __wrap_loop_device_detach(int fd, const char *path, struct failure *reterr)
 {
-	assert_true(fd >= 0);
+	(void) fd; /* -EBADF: the file has gone */
 	return note(reterr, "loop_device_detach", "%s", path);
 }
 
