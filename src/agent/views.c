@@ -64,10 +64,14 @@ static const char *source_of(const struct volume_spec *spec)
 	return spec->source->source_key;
 }
 
-/* The pod's own mount counts, not the device's, which may be there long before. */
+/* The pod's own mount counts, not the device's, which may be there long before; but for a device
+ * that no pod has. */
 static const char *state_of(const struct volume_row *row, bool is_stuck)
 {
 	enum mount_state state = row->have_pod ? row->have_pod->state : MOUNT_ABSENT;
+
+	if (!row->want && !row->have_pod)
+		state = row->have->device_state;
 
 	/* What hangs may still happen. */
 	if (is_stuck && state == MOUNT_ABSENT)
@@ -83,7 +87,7 @@ static void add_pod(struct cJSON *item, const struct volume_row *row)
 	if (row->want_pod)
 		(void) json_set_string(item, "pod", pod_key(row->want_pod->pod->pod, key));
 	else
-		(void) json_set_string(item, "pod", row->have_pod->pod_key);
+		(void) json_set_string(item, "pod", row->have_pod ? row->have_pod->pod_key : "");
 	(void) json_set_string(item, "podUID", row->pod_uid);
 }
 
@@ -140,13 +144,29 @@ static void add_drift(const struct agent *agent, struct cJSON *item, const struc
 	view_set_time(item, "driftSince", drift.since_usec);
 }
 
+/* What the daemon before this one began; nothing once a step of it has ended well. */
+static void add_left_over(struct cJSON *item, const struct volume_row *row)
+{
+	const char *text = "";
+
+	if (row->have_pod)
+		text = agent_unfinished_text(row->have_pod->left);
+	if (row->have && !*text)
+		text = agent_unfinished_text(row->have->device_left);
+	if (!*text && !row->want && !row->have_pod)
+		text = "the device is set up, and no pod has it";
+	if (*text)
+		(void) json_set_string(item, "leftOver", text);
+}
+
 static void add_row(const struct agent *agent, struct cJSON *items, const struct volume_row *row)
 {
 	struct operation_view view;
 	bool is_stuck;
 	struct cJSON *item = json_add_object(items, NULL);
 	const char *plugin = row->want ? row->want->plugin->name : row->have->plugin_name;
-	bool read_only = row->want_pod ? row->want_pod->spec.read_only : row->have_pod->read_only;
+	bool read_only = row->want_pod ? row->want_pod->spec.read_only
+				       : row->have_pod && row->have_pod->read_only;
 
 	add_pod(item, row);
 	(void) json_set_string(item, "volume", row->outer_name);
@@ -166,6 +186,7 @@ static void add_row(const struct agent *agent, struct cJSON *items, const struct
 			       row->have ? row->have->device_mount_path ?: "" : "");
 	if (row->have_pod && row->have_pod->took_usec > 0)
 		(void) json_set_int(item, "tookMicroseconds", (int64_t) row->have_pod->took_usec);
+	add_left_over(item, row);
 	add_operation(agent, item, row);
 	add_drift(agent, item, row);
 }
@@ -255,6 +276,24 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 	return list;
 }
 
+/* Devices that no pod has or wants any more: rows are of pods, so these are none. */
+static void collect_devices(struct collection *collection)
+{
+	const struct agent *agent = collection->agent;
+	const struct actual_volume *have;
+
+	for (have = actual_first(agent->actual); have; have = have->hh.next) {
+		struct volume_row row = { .have = have,
+					  .unique_name = have->unique_name,
+					  .pod_uid = "",
+					  .outer_name = have->spec_name };
+
+		if (!have->pods && have->device_state != MOUNT_ABSENT &&
+		    !desired_find(agent->desired, have->unique_name))
+			(void) collect(&row, collection);
+	}
+}
+
 struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 {
 	struct cJSON *list = json_new_object();
@@ -265,6 +304,7 @@ struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 		return NULL;
 	collection.items = json_add_array(list, "items");
 	(void) volume_rows_of_all(agent, collect, &collection);
+	collect_devices(&collection);
 	return list;
 }
 

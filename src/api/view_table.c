@@ -185,6 +185,7 @@ static const struct view_column volume_columns[] = {
 	{ "Waits For", VIEW_DETAIL, "waitsFor", NULL },
 	{ "Drift", VIEW_DETAIL, "drift", NULL },
 	{ "Drift Since", VIEW_DETAIL, "driftSince", format_age },
+	{ "Left Over", VIEW_DETAIL, "leftOver", NULL },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };

@@ -27,13 +27,11 @@ static const struct field use_fields[] = {
 	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
 };
 
-/* Of what takes long (a walk, a program, a server that does not answer) and of what others did to
- * the mount. Mostly there is none. */
+/* Of what takes long (a walk, a program, a server that does not answer), of what others did to the
+ * mount and of what was begun before a restart. Mostly there is none. */
 static const struct field rare_fields[] = {
-	{ "Progress", "Progress" },
-	{ "Waits for", "Waits For" },
-	{ "Drift", "Drift" },
-	{ "Drift since", "Drift Since" },
+	{ "Progress", "Progress" },       { "Waits for", "Waits For" }, { "Drift", "Drift" },
+	{ "Drift since", "Drift Since" }, { "Left over", "Left Over" },
 };
 
 static const struct field volume_fields[] = {
@@ -294,8 +292,10 @@ static void print_uses(struct cli *cli, const struct podvol_table *uses)
 
 	(void) fputs("Pods:\n", cli->out);
 	for (size_t row = 0; row < podvol_table_rows(uses); row++) {
+		const char *name = podvol_table_cell(uses, row, pod);
+
 		(void) fputs("  ", cli->out);
-		cli_print_text(cli->out, podvol_table_cell(uses, row, pod));
+		cli_print_text(cli->out, *name ? name : "none");
 		(void) fputs(":\n", cli->out);
 		print_use(cli, uses, row);
 	}

@@ -159,7 +159,7 @@ static void test_strangers_are_left_alone(void **state)
 	need_loop_devices();
 	make_backing("file");
 	fd = open_path("file");
-	their_fd = attach_theirs(fd, "/home/somebody/file", theirs);
+	their_fd = attach_theirs(fd, "/srv/somebody/file", theirs);
 	ours = attach(fd); /* theirs may go at any time: it locks nothing of ours */
 	assert_string_not_equal(ours, theirs);
 	assert_int_equal(loop_device_detach(fd, "/some/bind/file", NULL), 0);

@@ -142,6 +142,58 @@ static void test_volume_by_any_of_its_words(void **state)
 	}
 }
 
+/* Until a step of it ends well, and then not any more. */
+static void test_what_was_left_half_done_is_told(void **state)
+{
+	struct agent_world *world = *state;
+	const struct actual_entry entry = { .unique_name = VOLUME,
+					    .plugin_name = "example.com/fake",
+					    .plugin = &world->plugin,
+					    .spec_name = "data",
+					    .pod_uid = POD,
+					    .path = "/pods/uid-1/data",
+					    .left = UNFINISHED_OWNERSHIP };
+	cleanup_json struct cJSON *before = NULL, *after = NULL;
+
+	assert_int_equal(actual_add_rebuilt(world->agent.actual, &entry, MOUNT_ABSENT, "", ""), 0);
+	before = agent_view_volume(&world->agent, "data");
+	expect_items(before, 1);
+	expect_text(before, 0, "leftOver", agent_unfinished_text(UNFINISHED_OWNERSHIP));
+	want_data(world);
+	mount_it(world);
+	after = agent_view_volume(&world->agent, "data");
+	expect_items(after, 1);
+	expect_text(after, 0, "state", "mounted");
+	assert_null(json_get(json_at(json_get(after, "items"), 0), "leftOver"));
+}
+
+static void test_device_that_no_pod_has(void **state)
+{
+	struct agent_world *world = *state;
+	struct actual_entry entry = { .unique_name = VOLUME,
+				      .plugin_name = "example.com/fake",
+				      .plugin = &world->plugin,
+				      .spec_name = "data",
+				      .device_mountable = true };
+	cleanup_json struct cJSON *whole = NULL, *half = NULL;
+
+	assert_int_equal(actual_add_rebuilt(world->agent.actual, &entry, MOUNT_UNCERTAIN,
+					    "/dev/sdb", "/mounts/data"),
+			 0);
+	whole = agent_view_volume(&world->agent, "data");
+	expect_items(whole, 1);
+	expect_text(whole, 0, "pod", "");
+	expect_text(whole, 0, "state", "uncertain");
+	expect_text(whole, 0, "device", "/dev/sdb");
+	expect_text(whole, 0, "leftOver", "the device is set up, and no pod has it");
+
+	entry.left = UNFINISHED_FORMAT;
+	assert_int_equal(actual_add_rebuilt(world->agent.actual, &entry, MOUNT_UNCERTAIN, "", ""),
+			 0);
+	half = agent_view_volume(&world->agent, "data");
+	expect_text(half, 0, "leftOver", agent_unfinished_text(UNFINISHED_FORMAT));
+}
+
 static void test_look_up_errors_are_rows(void **state)
 {
 	struct agent_world *world = *state;
@@ -294,6 +346,8 @@ int main(void)
 		WITH_AGENT(test_a_row_for_each_name),
 		WITH_AGENT(test_volume_that_nobody_wants_any_more),
 		WITH_AGENT(test_volume_by_any_of_its_words),
+		WITH_AGENT(test_what_was_left_half_done_is_told),
+		WITH_AGENT(test_device_that_no_pod_has),
 		WITH_AGENT(test_look_up_errors_are_rows),
 		WITH_AGENT(test_operations),
 		WITH_AGENT(test_row_explains_itself),
