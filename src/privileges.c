@@ -17,6 +17,7 @@ static const cap_value_t needed[] = {
 	CAP_FSETID,          /* keep setgid on directories of other groups */
 	CAP_DAC_OVERRIDE,    /* directories that users closed */
 	CAP_DAC_READ_SEARCH, /* the same for reading */
+	CAP_SYS_CHROOT,      /* look into mount namespaces that no process is in */
 	CAP_SYS_PTRACE,      /* see the mounts of other processes before a device is taken away */
 };
 

@@ -192,12 +192,11 @@ static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
 {
 	struct unstage_gate *gate = entry->gate;
 	struct failure before = entry->failure;
+	char text[MOUNT_HOLDER_TEXT_BYTES];
 	int r = -EBADF;
 
-	(void) failed_plain(&entry->failure, -EBUSY,
-			    "process %d '%s' has it mounted at '%s' in mount namespace %llu",
-			    (int) holder->pid, holder->command, holder->where,
-			    (unsigned long long) holder->mount_namespace);
+	mount_holder_print(holder, text);
+	(void) failed_plain(&entry->failure, -EBUSY, "%s", text);
 	if (strcmp(before.text, entry->failure.text) != 0)
 		log_about(LOG_NOTICE, &(struct log_subject){ .volume = entry->unique_name },
 			  "the volume keeps its device: %s", entry->failure.text);

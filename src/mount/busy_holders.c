@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/syscalls.h"
 #include "mount/busy_mounts.h"
 #include "mount/mountinfo.h"
 
@@ -19,10 +18,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/kcmp.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 enum { LINE_BYTES = PATH_MAX + 256 };
 
@@ -53,6 +49,7 @@ struct search {
 /* One process while it is looked at. */
 struct subject {
 	struct search *search;
+	int process_fd;
 	pid_t pid;
 	uint64_t mount_namespace;
 	char command[COMMAND_BYTES];
@@ -209,49 +206,20 @@ static int look_at_descriptors(struct subject *subject, int task_fd)
 	return 0;
 }
 
-/* A line of maps: "55d0c-55d0e r-xp 00000000 fd:01 1835 /usr/bin/sleep". What is mapped of an
- * executable is told by that. */
-static void look_at_map(struct subject *subject, int process_fd, const char *line)
+/* What is mapped of an executable is told by that. */
+static void look_at_map(const struct process_map *map, void *userdata)
 {
-	unsigned long start, end, inode;
-	unsigned int device_major, device_minor;
+	struct subject *subject = userdata;
 	const struct busy_mount *mount;
-	char link[64];
 	uint64_t mount_id;
-	int at = 0;
 
-	if (sscanf(line, "%lx-%lx %*s %*x %x:%x %lu %n", &start, &end, &device_major, &device_minor,
-		   &inode, &at) != 5 ||
-	    inode == 0 || at == 0 || strcmp(line + at, subject->executable) == 0 ||
-	    !busy_mounts_has_device(&subject->search->mounts, makedev(device_major, device_minor)))
-		return;
-	(void) snprintf(link, sizeof(link), "map_files/%lx-%lx", start, end);
-	if (process_link_mount(process_fd, link, &mount_id) < 0)
+	if (strcmp(map->path, subject->executable) == 0 ||
+	    !busy_mounts_has_device(&subject->search->mounts, map->device) ||
+	    process_link_mount(subject->process_fd, map->link, &mount_id) < 0)
 		return;
 	mount = busy_mounts_find(&subject->search->mounts, mount_id);
 	if (mount)
-		note_use(subject, BUSY_MAPPED_FILE, mount, line + at);
-}
-
-/* A file is mapped in several pieces, one after the other: it counts once. */
-static void look_at_maps(struct subject *subject, int process_fd)
-{
-	cleanup_close int fd = openat(process_fd, "maps", O_RDONLY | O_CLOEXEC);
-	cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
-	char line[LINE_BYTES], before[LINE_BYTES] = "";
-
-	if (!file)
-		return;
-	(void) TAKE_FD(fd);
-	while (fgets(line, sizeof(line), file)) {
-		const char *path = strchr(line, '/');
-
-		line[strcspn(line, "\n")] = '\0';
-		if (!path || strcmp(path, before) == 0)
-			continue;
-		(void) snprintf(before, sizeof(before), "%s", path);
-		look_at_map(subject, process_fd, line);
-	}
+		note_use(subject, BUSY_MAPPED_FILE, mount, map->path);
 }
 
 static int look_at_task(struct subject *subject, int task_fd)
@@ -261,64 +229,35 @@ static int look_at_task(struct subject *subject, int task_fd)
 	return look_at_descriptors(subject, task_fd);
 }
 
-/* The first thread may have ended while others live on: then nothing is shared with it. */
-static bool shares_all(pid_t pid, pid_t thread)
+static bool look_at_thread(int task_fd, void *userdata)
 {
-	return kcmp(pid, thread, KCMP_FILES, 0, 0) == 0 && kcmp(pid, thread, KCMP_FS, 0, 0) == 0;
-}
+	struct subject *subject = userdata;
 
-static void look_at_threads(struct subject *subject, int process_fd)
-{
-	cleanup_closedir DIR *threads = NULL;
-	const struct dirent *entry;
-	int fd = process_open_directory(process_fd, "task");
-
-	threads = fd < 0 ? NULL : fdopendir(fd);
-	if (!threads) {
-		(void) close_keep_errno(fd);
-		return;
-	}
-	while ((entry = readdir(threads)) && !is_over(subject->search)) {
-		pid_t thread = (pid_t) strtol(entry->d_name, NULL, 10);
-		cleanup_close int task_fd = -EBADF;
-
-		if (thread == 0 || thread == subject->pid || shares_all(subject->pid, thread))
-			continue;
-		task_fd = process_open_directory(fd, entry->d_name);
-		if (task_fd >= 0)
-			(void) look_at_task(subject, task_fd);
-	}
-}
-
-static bool has_threads(int process_fd)
-{
-	struct stat st;
-
-	/* ".", "..", and one for each thread. */
-	return fstatat(process_fd, "task", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 3;
+	(void) look_at_task(subject, task_fd);
+	return !is_over(subject->search);
 }
 
 /* It may end at any moment: what is gone holds nothing. */
 static int look_at_process(struct search *search, int proc_fd, const char *name)
 {
 	cleanup_close int fd = process_open_directory(proc_fd, name);
-	struct subject subject = { .search = search, .pid = (pid_t) strtol(name, NULL, 10) };
+	struct subject subject = { .search = search, .process_fd = fd };
 	int r = fd;
 
+	subject.pid = (pid_t) strtol(name, NULL, 10);
 	if (r >= 0)
 		r = process_namespace(fd, &subject.mount_namespace);
 	if (fd >= 0 && (r >= 0 || r == -ENOENT)) {
 		process_command(fd, subject.command);
 		look_at_link(&subject, fd, "exe", BUSY_EXECUTABLE);
 		r = look_at_task(&subject, fd);
-		if (has_threads(fd))
-			look_at_threads(&subject, fd);
+		(void) process_walk_threads(fd, subject.pid, look_at_thread, &subject);
 		if (!process_is_stuck(fd))
-			look_at_maps(&subject, fd);
+			(void) process_walk_maps(fd, look_at_map, &subject);
 	}
 	if (r == -EACCES || r == -EPERM)
 		search->hidden++;
-	return r == -EMFILE || r == -ENFILE || r == -ENOMEM ? r : 0;
+	return process_error_is_ours(r) ? r : 0;
 }
 
 static int look_at_processes(struct search *search)

@@ -78,7 +78,7 @@ struct busy_query {
  * @queries:   busy_holders_done() of each answer in the end
  * @cancelled: looked at between processes; NULL: nobody cancels
  *
- * Cost: 0.1 to 0.5 milliseconds for each process, which is mostly reading what it has mapped.
+ * Cost: 0.2 milliseconds of a processor for each process.
  *
  * Return: 0; -ECANCELED; -ENOMEM; -EMFILE; else as the calls. After an error nothing is found.
  */

@@ -11,6 +11,7 @@
 #include "mount/mount_holders.h"
 
 #include "base/cleanup.h"
+#include "mount/mount_search.h"
 #include "mount/mountinfo.h"
 #include "mount/process.h"
 
@@ -22,41 +23,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-enum { PLACE_BYTES = 2 * PATH_MAX };
-
-/* A mount within its parent: what propagation goes by. */
-struct position {
-	dev_t parent_device;
-	uint64_t parent_peer_group, parent_master_group;
-	char place[PLACE_BYTES]; /* in the file system of the parent: its root and the way from it
-				  */
-};
-
-/* A mount elsewhere that may or may not go with ours. */
-struct candidate {
-	size_t holder; /* index of what it is a mount of */
-	uint64_t mount_id, peer_group, master_group;
-	struct mount_holder found;
-};
-
-struct group_pair {
-	uint64_t group, master;
-};
-
-struct search {
-	struct mount_holder *holders;
-	struct position *positions; /* of the holders; no parent_peer_group: nothing goes with it */
-	size_t count;
-	uint64_t own_namespace;
-	uint64_t *seen; /* namespaces, in no order */
-	size_t seen_count, seen_capacity;
-	struct candidate *candidates;
-	size_t candidate_count, candidate_capacity;
-	struct group_pair *pairs; /* of mounts like the parents of ours */
-	size_t pair_count, pair_capacity;
-	int hidden; /* processes that may not be looked at */
-};
 
 /* ---- tables as text ---- */
 
@@ -113,6 +79,68 @@ static int find_position(const char *table, const struct mountinfo_line *mount,
 	return 0;
 }
 
+/* ---- all mounts there are ---- */
+
+bool mount_search_knows(const struct mount_search *search, uint64_t mount_id)
+{
+	return mount_id / 8 < search->known_bytes &&
+	       search->known[mount_id / 8] & 1U << mount_id % 8;
+}
+
+static int note_mount(struct mount_search *search, uint64_t mount_id)
+{
+	if (mount_id / 8 >= search->known_bytes) {
+		size_t bytes = 2 * (size_t) (mount_id / 8) + 1024;
+		unsigned char *known = realloc(search->known, bytes);
+
+		if (!known)
+			return -ENOMEM;
+		memset(known + search->known_bytes, 0, bytes - search->known_bytes);
+		search->known = known;
+		search->known_bytes = bytes;
+	}
+	search->known[mount_id / 8] |= (unsigned char) (1U << mount_id % 8);
+	return 0;
+}
+
+/* A mount namespace's own file, mounted: its root is "mnt:[4026532]". */
+static int note_kept(struct mount_search *search, const char *line)
+{
+	cleanup_free char *copy = table_copy_line(line);
+	struct kept_namespace kept;
+	struct mountinfo_line mount;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	if (mountinfo_parse(copy, &mount) < 0 ||
+	    sscanf(mount.root, "mnt:[%" SCNu64 "]", &kept.mount_namespace) != 1)
+		return 0;
+	r = array_grow((void **) &search->kept, &search->kept_capacity, search->kept_count,
+		       sizeof(kept));
+	if (r < 0)
+		return r;
+	kept.path = strdup(mount.mount_point);
+	if (!kept.path)
+		return -ENOMEM;
+	search->kept[search->kept_count++] = kept;
+	return 0;
+}
+
+static int note_own_table(struct mount_search *search, const char *table)
+{
+	int r = 0;
+
+	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
+		size_t length = strcspn(line, "\n");
+
+		r = note_mount(search, strtoull(line, NULL, 10));
+		if (r >= 0 && memmem(line, length, " mnt:[", 6))
+			r = note_kept(search, line);
+	}
+	return r;
+}
+
 /* ---- what is looked for ---- */
 
 /* The uppermost of those that are stacked on the mount point. */
@@ -138,13 +166,15 @@ static int look_up_own(const char *table, struct mount_holder *holder, struct po
 }
 
 /* Return: how many of them are file systems at all. */
-static int look_up_all_own(struct search *search)
+static int look_up_all_own(struct mount_search *search)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
 	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, &table);
 	int known = 0;
 
+	if (r >= 0)
+		r = note_own_table(search, table);
 	for (size_t i = 0; i < search->count && r >= 0; i++) {
 		struct mount_holder *holder = &search->holders[i];
 
@@ -157,7 +187,7 @@ static int look_up_all_own(struct search *search)
 
 /* ---- one namespace ---- */
 
-static bool is_looked_for(const struct search *search, dev_t device)
+static bool is_looked_for(const struct mount_search *search, dev_t device)
 {
 	for (size_t i = 0; i < search->count; i++)
 		if (search->holders[i].device == device ||
@@ -166,7 +196,19 @@ static bool is_looked_for(const struct search *search, dev_t device)
 	return false;
 }
 
-static int note_candidate(struct search *search, size_t holder, const char *table,
+/* No parent: nothing takes it away. */
+int mount_search_add(struct mount_search *search, size_t holder, const struct mount_holder *found)
+{
+	int r = array_grow((void **) &search->candidates, &search->candidate_capacity,
+			   search->candidate_count, sizeof(*search->candidates));
+
+	if (r >= 0)
+		search->candidates[search->candidate_count++] =
+			(struct candidate){ .holder = holder, .found = *found };
+	return r;
+}
+
+static int note_candidate(struct mount_search *search, size_t holder, const char *table,
 			  const struct mountinfo_line *mount, const struct mount_holder *process)
 {
 	const struct position *own = &search->positions[holder];
@@ -175,14 +217,11 @@ static int note_candidate(struct search *search, size_t holder, const char *tabl
 	int r = find_position(table, mount, &position);
 
 	if (r >= 0)
-		r = array_grow((void **) &search->candidates, &search->candidate_capacity,
-			       search->candidate_count, sizeof(*candidate));
+		r = mount_search_add(search, holder, process);
 	if (r < 0)
 		return r;
-	candidate = &search->candidates[search->candidate_count++];
-	*candidate = (struct candidate){ .holder = holder,
-					 .mount_id = mount->mount_id,
-					 .found = *process };
+	candidate = &search->candidates[search->candidate_count - 1];
+	candidate->mount_id = mount->mount_id;
 	(void) snprintf(candidate->found.where, sizeof(candidate->found.where), "%s",
 			mount->mount_point);
 	/* Elsewhere in its parent than ours it never goes with it. */
@@ -194,7 +233,7 @@ static int note_candidate(struct search *search, size_t holder, const char *tabl
 }
 
 /* What one process's table has of what is looked for. */
-static int look_at_line(struct search *search, const char *table, const char *line,
+static int look_at_line(struct mount_search *search, const char *table, const char *line,
 			const struct mount_holder *process)
 {
 	cleanup_free char *copy = table_copy_line(line);
@@ -219,7 +258,7 @@ static int look_at_line(struct search *search, const char *table, const char *li
 	return r;
 }
 
-static bool is_seen(const struct search *search, uint64_t mount_namespace)
+bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_namespace)
 {
 	for (size_t i = search->seen_count; i-- > 0;)
 		if (search->seen[i] == mount_namespace)
@@ -227,14 +266,17 @@ static bool is_seen(const struct search *search, uint64_t mount_namespace)
 	return mount_namespace == search->own_namespace;
 }
 
-static int look_into(struct search *search, int proc_fd, const struct mount_holder *process)
+int mount_search_look_into(struct mount_search *search, int proc_fd,
+			   const struct mount_holder *process)
 {
 	cleanup_free char *table = NULL;
 	int r = process_mounts(proc_fd, &table);
 
-	for (const char *line = table; r >= 0 && *line; line = table_next_line(line))
-		if (is_looked_for(search, device_of(line)))
+	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
+		r = note_mount(search, strtoull(line, NULL, 10));
+		if (r >= 0 && is_looked_for(search, device_of(line)))
 			r = look_at_line(search, table, line, process);
+	}
 	if (r < 0)
 		return r;
 	if (search->seen_count >= MOUNT_NAMESPACES_MAX)
@@ -249,63 +291,54 @@ static int look_into(struct search *search, int proc_fd, const struct mount_hold
 /* ---- all processes ---- */
 
 /* Of one process or thread; what else goes wrong is that it ended, or is hidden. */
-static bool is_fatal(int error)
+bool mount_search_is_fatal(int error)
 {
-	return error == -ENOMEM || error == -E2BIG || error == -EMFILE || error == -ENFILE;
+	return error == -E2BIG || process_error_is_ours(error);
 }
 
 /* A process or one of its threads, by its directory. */
-static int look_at_task(struct search *search, int proc_fd, pid_t pid)
+static int look_at_task(struct mount_search *search, int proc_fd, pid_t pid)
 {
 	struct mount_holder process = { .pid = pid, .pid_fd = -EBADF, .found = true };
 	int r = process_namespace(proc_fd, &process.mount_namespace);
 
-	if (r < 0 || is_seen(search, process.mount_namespace))
+	if (r < 0 || mount_search_is_seen(search, process.mount_namespace))
 		return r;
 	process_command(proc_fd, process.command);
-	return look_into(search, proc_fd, &process);
+	return mount_search_look_into(search, proc_fd, &process);
 }
 
-/* The first thread ended and has no namespace any more; others may live in it. */
-static int look_at_threads(struct search *search, int proc_fd, pid_t pid)
+struct thread_look {
+	struct mount_search *search;
+	pid_t pid;
+	int result;
+};
+
+static bool look_at_thread(int task_fd, void *userdata)
 {
-	cleanup_closedir DIR *threads = NULL;
-	const struct dirent *entry;
-	int fd = process_open_directory(proc_fd, "task"), r = 0;
+	struct thread_look *look = userdata;
+	int r = look_at_task(look->search, task_fd, look->pid);
 
-	if (fd < 0)
-		return fd;
-	threads = fdopendir(fd);
-	if (!threads) {
-		(void) close_keep_errno(fd);
-		return -errno;
-	}
-	while (!is_fatal(r) && (entry = readdir(threads))) {
-		cleanup_close int thread_fd = -EBADF;
-
-		if (!isdigit((unsigned char) entry->d_name[0]))
-			continue;
-		thread_fd = process_open_directory(dirfd(threads), entry->d_name);
-		r = thread_fd < 0 ? thread_fd : look_at_task(search, thread_fd, pid);
-	}
-	return r;
+	if (mount_search_is_fatal(r))
+		look->result = r;
+	return look->result >= 0;
 }
 
 /* It may end at any moment: what is gone is none of ours. */
-static int look_at_process(struct search *search, int proc_dir_fd, const char *name)
+static int look_at_process(struct mount_search *search, int proc_dir_fd, const char *name)
 {
 	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
-	pid_t pid = (pid_t) strtol(name, NULL, 10);
-	int r = fd < 0 ? fd : look_at_task(search, fd, pid);
+	struct thread_look look = { .search = search, .pid = (pid_t) strtol(name, NULL, 10) };
+	int r = fd < 0 ? fd : look_at_task(search, fd, look.pid);
 
-	if (r == -ENOENT && fd >= 0)
-		r = look_at_threads(search, fd, pid);
 	if (r == -EACCES || r == -EPERM)
 		search->hidden++;
-	return is_fatal(r) ? r : 0;
+	else if (fd >= 0 && !mount_search_is_fatal(r))
+		r = process_walk_threads(fd, look.pid, look_at_thread, &look);
+	return mount_search_is_fatal(r) ? r : look.result;
 }
 
-static int look_at_all(struct search *search)
+static int look_at_all(struct mount_search *search)
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
 	cleanup_close int self_fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -324,7 +357,7 @@ static int look_at_all(struct search *search)
 /* ---- what goes with ours, and what stays ---- */
 
 /* Does the group receive what happens in the other one? Bounded: each pair leads one step up. */
-static bool is_below(const struct search *search, uint64_t group, uint64_t ancestor)
+static bool is_below(const struct mount_search *search, uint64_t group, uint64_t ancestor)
 {
 	for (size_t steps = 0; steps <= search->pair_count; steps++) {
 		size_t i = 0;
@@ -340,7 +373,7 @@ static bool is_below(const struct search *search, uint64_t group, uint64_t ances
 	return false;
 }
 
-static bool goes_with_ours(const struct search *search, const struct candidate *candidate)
+static bool goes_with_ours(const struct mount_search *search, const struct candidate *candidate)
 {
 	uint64_t group = search->positions[candidate->holder].parent_peer_group;
 
@@ -348,7 +381,7 @@ static bool goes_with_ours(const struct search *search, const struct candidate *
 			      is_below(search, candidate->master_group, group));
 }
 
-static void tell(struct search *search)
+static void tell(struct mount_search *search)
 {
 	for (size_t i = 0; i < search->candidate_count; i++) {
 		const struct candidate *candidate = &search->candidates[i];
@@ -361,12 +394,13 @@ static void tell(struct search *search)
 		*holder = candidate->found;
 		holder->mount_point = mount_point;
 		holder->device = device;
-		holder->pid_fd = process_pin(holder->pid, holder->mount_namespace);
+		if (holder->pid > 0)
+			holder->pid_fd = process_pin(holder->pid, 0);
 	}
 }
 
-/* Everything up to the candidates; what is not ours to keep goes with search_done(). */
-static int search_all(struct search *search)
+/* Tables of all processes: 1, or 0 when nothing is looked for. Ends with search_done(). */
+static int search_all(struct mount_search *search)
 {
 	int r;
 
@@ -376,31 +410,42 @@ static int search_all(struct search *search)
 	}
 	search->positions = calloc(search->count + 1, sizeof(*search->positions));
 	r = search->positions ? look_up_all_own(search) : -ENOMEM;
-	return r > 0 ? look_at_all(search) : r;
+	if (r > 0)
+		r = look_at_all(search);
+	else
+		return r;
+	return r < 0 ? r : 1;
 }
 
-static void search_done(struct search *search)
+static void search_done(struct mount_search *search)
 {
 	free(search->positions);
 	free(search->seen);
 	free(search->candidates);
 	free(search->pairs);
+	for (size_t i = 0; i < search->kept_count; i++)
+		free(search->kept[i].path);
+	free(search->kept);
+	free(search->known);
 }
 
 int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr)
 {
-	cleanup(search_done) struct search search = { .holders = holders, .count = count };
+	cleanup(search_done) struct mount_search search = { .holders = holders, .count = count };
 	int r;
 
 	assert(holders || count == 0);
 	r = search_all(&search);
+	if (r > 0)
+		r = mount_pins_look(&search);
 	if (r < 0)
 		return failed(reterr, r, "cannot search other mount namespaces");
 	tell(&search);
 	return search.hidden;
 }
 
-static int collect_copies(const struct search *search, struct mount_copy **ret, size_t *ret_count)
+static int collect_copies(const struct mount_search *search, struct mount_copy **ret,
+			  size_t *ret_count)
 {
 	struct mount_copy *copies = calloc(search->candidate_count + 1, sizeof(*copies));
 	size_t count = 0;
@@ -428,7 +473,7 @@ int mount_holders_copies(const char *const *mount_points, size_t count, struct m
 			 size_t *ret_count, struct failure *reterr)
 {
 	cleanup_free struct mount_holder *holders = calloc(count + 1, sizeof(*holders));
-	cleanup(search_done) struct search search = { .holders = holders, .count = count };
+	cleanup(search_done) struct mount_search search = { .holders = holders, .count = count };
 	int r = holders ? 0 : -ENOMEM;
 
 	assert((mount_points || count == 0) && ret && ret_count);
@@ -439,4 +484,36 @@ int mount_holders_copies(const char *const *mount_points, size_t count, struct m
 	if (r >= 0)
 		r = collect_copies(&search, ret, ret_count);
 	return r < 0 ? failed(reterr, r, "cannot search other mount namespaces") : 0;
+}
+
+void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES])
+{
+	unsigned long long mount_namespace = holder->mount_namespace;
+	int pid = (int) holder->pid;
+
+	switch (holder->how) {
+	case HELD_BY_PROCESS:
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"process %d '%s' has it mounted at '%s' in mount namespace %llu",
+				pid, holder->command, holder->where, mount_namespace);
+		return;
+	case HELD_BY_DESCRIPTOR:
+		(void) snprintf(
+			text, MOUNT_HOLDER_TEXT_BYTES,
+			"process %d '%s' keeps mount namespace %llu, which has it mounted at '%s'",
+			pid, holder->command, mount_namespace, holder->where);
+		return;
+	case HELD_BY_MOUNT:
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"mount namespace %llu, kept at '%s', has it mounted at '%s'",
+				mount_namespace, holder->kept_at, holder->where);
+		return;
+	case HELD_DETACHED:
+		(void) snprintf(
+			text, MOUNT_HOLDER_TEXT_BYTES,
+			"process %d '%s' uses '%s' of it, which is mounted nowhere any more", pid,
+			holder->command, holder->where);
+		return;
+	}
+	assert(false);
 }

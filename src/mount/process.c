@@ -8,14 +8,19 @@
 #include "mount/process.h"
 
 #include "base/cleanup.h"
+#include "base/syscalls.h"
 
 #include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <linux/kcmp.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
-enum { READ_FIRST_BYTES = 16384, FACTS_BYTES = 1024 };
+enum { READ_FIRST_BYTES = 16384, FACTS_BYTES = 1024, LINE_BYTES = PATH_MAX + 256 };
 
 int process_open_directory(int fd, const char *name)
 {
@@ -90,6 +95,9 @@ int process_pin(pid_t pid, uint64_t mount_namespace)
 	cleanup_close int process_fd = -EBADF;
 	uint64_t now = 0;
 	char path[32];
+
+	if (pid_fd >= 0 && mount_namespace == 0)
+		return TAKE_FD(pid_fd);
 
 	if (pid_fd < 0)
 		return -EBADF;
@@ -167,6 +175,93 @@ bool process_is_stuck(int process_fd)
 			return true;
 	}
 	return false;
+}
+
+/* ---- threads and maps ---- */
+
+/* The first thread may have ended while others live on: then nothing is shared with it. */
+static bool shares_all(pid_t pid, pid_t thread)
+{
+	return kcmp(pid, thread, KCMP_FILES, 0, 0) == 0 && kcmp(pid, thread, KCMP_FS, 0, 0) == 0;
+}
+
+static bool has_threads(int process_fd)
+{
+	struct stat st;
+
+	/* ".", "..", and one for each thread. */
+	return fstatat(process_fd, "task", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 3;
+}
+
+int process_walk_threads(int process_fd, pid_t pid, bool (*visit)(int task_fd, void *userdata),
+			 void *userdata)
+{
+	cleanup_closedir DIR *threads = NULL;
+	const struct dirent *entry;
+	bool goes_on = true;
+	int fd = has_threads(process_fd) ? process_open_directory(process_fd, "task") : -ENOENT;
+	int r = fd;
+
+	threads = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !threads) {
+		r = -errno;
+		(void) close(fd);
+	}
+	while (threads && goes_on && !process_error_is_ours(r) && (entry = readdir(threads))) {
+		pid_t thread = (pid_t) strtol(entry->d_name, NULL, 10);
+		cleanup_close int task_fd = -EBADF;
+
+		if (thread == 0 || thread == pid || shares_all(pid, thread))
+			continue;
+		r = task_fd = process_open_directory(fd, entry->d_name);
+		if (task_fd >= 0)
+			goes_on = visit(task_fd, userdata);
+	}
+	return process_error_is_ours(r) ? r : 0;
+}
+
+/* "55d0c-55d0e r-xp 00000000 fd:01 1835 /usr/bin/sleep" */
+static bool parse_map(const char *line, struct process_map *ret)
+{
+	unsigned long start, end, inode;
+	unsigned int device_major, device_minor;
+	int at = 0;
+
+	if (sscanf(line, "%lx-%lx %*s %*x %x:%x %lu %n", &start, &end, &device_major, &device_minor,
+		   &inode, &at) != 5 ||
+	    inode == 0 || at == 0)
+		return false;
+	ret->device = makedev(device_major, device_minor);
+	ret->path = line + at;
+	(void) snprintf(ret->link, sizeof(ret->link), "map_files/%lx-%lx", start, end);
+	return true;
+}
+
+int process_walk_maps(int process_fd, void (*visit)(const struct process_map *map, void *userdata),
+		      void *userdata)
+{
+	int fd = openat(process_fd, "maps", O_RDONLY | O_CLOEXEC);
+	cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
+	char line[LINE_BYTES], before[LINE_BYTES] = "";
+	struct process_map map;
+
+	if (!file) {
+		int r = -errno;
+
+		(void) close_keep_errno(fd);
+		return process_error_is_ours(r) ? r : 0;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		const char *path = strchr(line, '/');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!path || strcmp(path, before) == 0)
+			continue;
+		(void) snprintf(before, sizeof(before), "%s", path);
+		if (parse_map(line, &map))
+			visit(&map, userdata);
+	}
+	return 0;
 }
 
 /* ---- a table of mounts as text ---- */

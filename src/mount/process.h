@@ -10,6 +10,7 @@
 #ifndef PODVOL_MOUNT_PROCESS_H
 #define PODVOL_MOUNT_PROCESS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,12 @@ enum {
 	MOUNT_TABLE_BYTES_MAX = 128 * 1024 * 1024, /* of one namespace; more is an error */
 	COMMAND_BYTES = 16,
 };
+
+/* Is it about us and not about a process that ended, or may not be looked at? */
+static inline bool process_error_is_ours(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
 
 /* A directory below @fd ("4711", "task", "fd"), to be read; O_NOFOLLOW. Return: a descriptor. */
 int process_open_directory(int fd, const char *name);
@@ -32,7 +39,8 @@ void process_command(int process_fd, char command[COMMAND_BYTES]);
 /* Its table of mounts, ended by NUL; free with free(). -E2BIG the limit above. */
 int process_mounts(int process_fd, char **ret);
 
-/* A pidfd of a process that is in @mount_namespace still; -EBADF: it is not, or there are none. */
+/* A pidfd of a process that is in @mount_namespace still, 0: in any; -EBADF: it is not, or there
+ * are none. */
 int process_pin(pid_t pid, uint64_t mount_namespace);
 
 /**
@@ -49,6 +57,26 @@ int process_descriptor_mount(int process_fd, const char *fd, uint64_t *ret);
 /* Does a thread of it wait in the kernel where nothing can end it? Then its memory map may be
  * locked, and is not read. */
 bool process_is_stuck(int process_fd);
+
+/**
+ * process_walk_threads - those that have directories or descriptors of their own
+ * @visit: with the thread's directory; false ends the walk
+ *
+ * So has each that lives in another mount namespace, and each when the first one ended. Return: 0;
+ * -EMFILE, -ENOMEM: some were not looked at.
+ */
+int process_walk_threads(int process_fd, pid_t pid, bool (*visit)(int task_fd, void *userdata),
+			 void *userdata);
+
+/* A mapped file; several pieces of one that follow each other are told once. */
+struct process_map {
+	dev_t device;
+	const char *path;
+	char link[64]; /* "map_files/..." below the process's directory */
+};
+/* Reads what a lock of the process guards: see process_is_stuck(). Return: as above. */
+int process_walk_maps(int process_fd, void (*visit)(const struct process_map *map, void *userdata),
+		      void *userdata);
 
 /* ---- a table of mounts as text ---- */
 

@@ -10,13 +10,16 @@
 #include "mount/mount_holders.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -304,6 +307,197 @@ static void test_several_at_once(void **state)
 	unmount_volume();
 }
 
+/* ---- namespaces that no process is in ---- */
+
+static void expect_text(const char *format, pid_t pid)
+{
+	struct mount_holder holder = search(sandbox_path("root/stage"));
+	char text[MOUNT_HOLDER_TEXT_BYTES], wanted[MOUNT_HOLDER_TEXT_BYTES];
+	uint64_t mount_namespace = holder.mount_namespace;
+
+	assert_true(holder.found);
+	assert_int_equal(holder.pid, pid);
+	assert_true(pid == 0 || holder.pid_fd >= 0);
+	(void) close_keep_errno(holder.pid_fd);
+	mount_holder_print(&holder, text);
+	if (pid > 0 && mount_namespace)
+		(void) snprintf(wanted, sizeof(wanted), format, (int) pid, mount_namespace,
+				sandbox_path("root/stage"));
+	else if (pid > 0)
+		(void) snprintf(wanted, sizeof(wanted), format, (int) pid);
+	else
+		(void) snprintf(wanted, sizeof(wanted), format, mount_namespace,
+				sandbox_path("namespace"), sandbox_path("root/stage"));
+	assert_string_equal(text, wanted);
+}
+
+static int namespace_of_ended; /* a descriptor */
+
+/* In the child: a namespace of somebody who ended, kept by a descriptor alone. */
+static int keep_by_descriptor(void)
+{
+	pid_t pid = stranger("maker", MS_PRIVATE, NULL);
+	char path[64];
+
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+	namespace_of_ended = open(path, O_RDONLY | O_CLOEXEC);
+	end(pid);
+	return namespace_of_ended;
+}
+
+static void test_namespace_kept_by_a_descriptor(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", 0, keep_by_descriptor);
+	expect_text("process %d 'stranger' keeps mount namespace %" PRIu64
+		    ", which has it mounted at '%s'",
+		    pid);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+static void test_namespace_kept_by_a_mount(void **state)
+{
+	char path[64];
+	pid_t pid;
+
+	mount_volume();
+	sandbox_write("namespace", "");
+	pid = stranger("stranger", MS_PRIVATE, NULL);
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+	assert_return_code(mount(path, sandbox_path("namespace"), NULL, MS_BIND, NULL), errno);
+	end(pid);
+	expect_text("mount namespace %" PRIu64 ", kept at '%s', has it mounted at '%s'", 0);
+	assert_return_code(umount2(sandbox_path("namespace"), 0), errno);
+	expect_nobody();
+	unmount_volume();
+}
+
+static void *leave_alone(void *userdata)
+{
+	int *ready = userdata;
+	char byte = unshare(CLONE_FS | CLONE_NEWNS) == 0 &&
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+
+	(void) !write(ready[1], &byte, 1);
+	for (;;)
+		(void) pause();
+	return NULL;
+}
+
+static int let_a_thread_leave(void)
+{
+	static int ready[2];
+	pthread_t thread;
+	char byte = 0;
+
+	if (pipe(ready) < 0 || pthread_create(&thread, NULL, leave_alone, ready) != 0)
+		return -1;
+	return read(ready[0], &byte, 1) == 1 && byte == 1 ? 0 : -1;
+}
+
+static void test_namespace_of_a_single_thread(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", 0, let_a_thread_leave);
+	expect_text("process %d 'stranger' has it mounted at '%3$s' in mount namespace %2$" PRIu64,
+		    pid);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+/* ---- mounts that are in no namespace ---- */
+
+/* A second mount of the same file system, whose users stay when it is detached. */
+static int open_there(void)
+{
+	return open(sandbox_path("inside/file"), O_RDONLY | O_CLOEXEC);
+}
+
+static int stand_there(void)
+{
+	return chdir(sandbox_path("inside"));
+}
+
+static int map_there(void)
+{
+	int fd = open_there();
+	void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+
+	return map == MAP_FAILED ? -1 : close(fd);
+}
+
+static void check_detached(int (*take)(void), const char *text)
+{
+	pid_t pid;
+
+	mount_volume();
+	sandbox_write("root/stage/file", "text");
+	assert_int_equal(bind_in_slave(), 0);
+	pid = stranger("stranger", 0, take);
+	expect_nobody(); /* our own namespace has it: the kernel would say EBUSY there */
+	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
+	expect_text(text, pid);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+static void test_open_file_of_a_detached_mount(void **state)
+{
+	check_detached(open_there,
+		       "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
+		       "more");
+}
+
+static void test_directory_of_a_detached_mount(void **state)
+{
+	check_detached(stand_there,
+		       "process %d 'stranger' uses '/' of it, which is mounted nowhere any more");
+}
+
+static void test_map_of_a_detached_mount(void **state)
+{
+	check_detached(map_there,
+		       "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
+		       "more");
+}
+
+/* Whatever cannot be opened, the answer is never "nobody". */
+static void test_without_descriptors_nobody_is_no_answer(void **state)
+{
+	struct rlimit before, limit;
+	unsigned int errors = 0;
+	pid_t pid;
+
+	mount_volume();
+	sandbox_write("root/stage/file", "text");
+	assert_int_equal(bind_in_slave(), 0);
+	pid = stranger("stranger", 0, open_there);
+	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), errno);
+	for (limit = before, limit.rlim_cur = 3; limit.rlim_cur < 24; limit.rlim_cur++) {
+		struct mount_holder holder = { .mount_point = sandbox_path("root/stage") };
+		int r;
+
+		assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+		r = mount_holders_search(&holder, 1, NULL);
+		assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
+		assert_true(r < 0 || holder.found);
+		errors += r < 0;
+		(void) close_keep_errno(r < 0 ? -EBADF : holder.pid_fd);
+	}
+	assert_in_range(errors, 3, 20);
+	end(pid);
+	unmount_volume();
+}
+
 static double milliseconds_of_search(void)
 {
 	struct timespec before, after;
@@ -352,6 +546,13 @@ int main(void)
 		SANDBOX_TEST(test_namespace_without_it_is_none),
 		SANDBOX_TEST(test_no_mount_is_found_nowhere),
 		SANDBOX_TEST(test_several_at_once),
+		SANDBOX_TEST(test_namespace_kept_by_a_descriptor),
+		SANDBOX_TEST(test_namespace_kept_by_a_mount),
+		SANDBOX_TEST(test_namespace_of_a_single_thread),
+		SANDBOX_TEST(test_open_file_of_a_detached_mount),
+		SANDBOX_TEST(test_directory_of_a_detached_mount),
+		SANDBOX_TEST(test_map_of_a_detached_mount),
+		SANDBOX_TEST(test_without_descriptors_nobody_is_no_answer),
 		SANDBOX_TEST(test_cost_among_many_processes),
 	};
 

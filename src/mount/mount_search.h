@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_search - what mount_holders.c and mount_pins.c share while one search runs; nobody else
+ * includes it
+ */
+#ifndef PODVOL_MOUNT_MOUNT_SEARCH_H
+#define PODVOL_MOUNT_MOUNT_SEARCH_H
+
+#include "mount/mount_holders.h"
+
+enum { PLACE_BYTES = 2 * PATH_MAX };
+
+/* A mount within its parent: what propagation goes by. */
+struct position {
+	dev_t parent_device;
+	uint64_t parent_peer_group, parent_master_group;
+	char place[PLACE_BYTES]; /* in the file system of the parent: its root and the way from it
+				  */
+};
+
+/* A mount elsewhere that may or may not go with ours. */
+struct candidate {
+	size_t holder; /* index of what it is a mount of */
+	uint64_t mount_id, peer_group, master_group;
+	struct mount_holder found;
+};
+
+struct group_pair {
+	uint64_t group, master;
+};
+
+/* A mount namespace that a file of its own is mounted for: "ip netns" does it with another kind. */
+struct kept_namespace {
+	uint64_t mount_namespace;
+	char *path;
+};
+
+struct mount_search {
+	struct mount_holder *holders;
+	struct position *positions; /* of the holders; no parent_peer_group: nothing goes with it */
+	size_t count;
+	uint64_t own_namespace;
+	uint64_t *seen; /* namespaces, in no order */
+	size_t seen_count, seen_capacity;
+	struct candidate *candidates;
+	size_t candidate_count, candidate_capacity;
+	struct group_pair *pairs; /* of mounts like the parents of ours */
+	size_t pair_count, pair_capacity;
+	struct kept_namespace *kept; /* as our own table has them */
+	size_t kept_count, kept_capacity;
+	unsigned char *known; /* one bit for each mount of all tables, by its small id */
+	size_t known_bytes;
+	int hidden; /* processes and namespaces that may not be looked at */
+};
+
+/* What goes wrong with more than one process or namespace. */
+bool mount_search_is_fatal(int error);
+
+bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_namespace);
+
+/* The mounts of one namespace, by the directory of whoever is in it; what is found is @process's.
+ */
+int mount_search_look_into(struct mount_search *search, int process_fd,
+			   const struct mount_holder *process);
+
+/* Something of a holder's file system that no propagation takes away. */
+int mount_search_add(struct mount_search *search, size_t holder, const struct mount_holder *found);
+
+/* Is the mount in a table that was read? */
+bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);
+
+/**
+ * mount_pins_look - mount namespaces that no process is in, and mounts that are in no namespace
+ *
+ * After all tables of processes. A namespace is kept by a descriptor or a mount of its own file,
+ * and looked into by a thread that enters it (CAP_SYS_CHROOT). A mount that was detached lives on
+ * with whoever has something open there.
+ *
+ * Return: 0, or what is fatal.
+ */
+int mount_pins_look(struct mount_search *search);
+
+#endif
