@@ -81,11 +81,14 @@ static void finish(struct agent_plan_call *call, int error, const struct contain
 static bool can_relabel(const struct volume_spec *spec)
 {
 	const struct persistent_volume *pv = spec_pv(spec);
+	cleanup_free char *options = NULL;
 
-	for (size_t i = 0; pv && i < pv->mount_option_count; i++)
-		if (strncmp(pv->mount_options[i], "context=", strlen("context=")) == 0)
-			return false;
-	return true;
+	if (!pv || pv->mount_option_count == 0)
+		return true;
+	/* One string may hold several options. */
+	options = mount_options_join(pv->mount_options, pv->mount_option_count, "");
+	return options && strncmp(options, "context=", strlen("context=")) != 0 &&
+	       !strstr(options, ",context=");
 }
 
 static bool has_selinux(void)

@@ -123,6 +123,8 @@ def recursive_read_only(n, runtime):
         said = runtime.run(n, "web", "main", TRY_WRITE.format(f"/{mode}") + TRY_WRITE.format(f"/{mode}/below"))
         wrote = runtime.recursive[mode] == "writable below"
         equal((said.count("Read-only file system"), said.count("wrote")), (1, 1) if wrote else (2, 0), f"{mode}: {said}")
+    write("the host's own mounts are as before", top, "from-host")
+    write("the host's own mounts are as before", top, "below", "from-host")
 
 
 def recursive_read_only_is_refused(n, runtime):
@@ -193,17 +195,20 @@ def block_device(n, runtime):
 
 
 def noexec(n, runtime):
-    """A mount option of the volume holds in the container, also where that remounts it read-only."""
+    """Mount options of the volume hold on the host and in the container, also where that remounts it read-only."""
     source = n.source("data")
     write("#!/bin/sh\necho was run\n", source, "program")
     os.chmod(os.path.join(source, "program"), 0o755)
     mounts = [("data", "/data", {})] + ([("data", "/fixed", {"readOnly": True})] if runtime.keeps_flags else [])
-    apply(n, volume("data", source, mountOptions=["noexec"]), claim("data"),
+    flags = ("noexec", "nosuid", "nodev")
+    apply(n, volume("data", source, mountOptions=["noexec,nosuid", "nodev"]), claim("data"),
           pod("web", {"data": claimed("data")}, containers=[container("main", mounts)]))
     n.start()
+    set_on_host = os.statvfs(n.volumes()[0]["path"]).f_flag
+    assert all(set_on_host & flag for flag in (os.ST_NOEXEC, os.ST_NOSUID, os.ST_NODEV)), set_on_host
     for _, path, _ in mounts:
         said = runtime.run(n, "web", "main", f"{path}/program 2>&1 || true; grep ' {path} ' /proc/self/mounts")
-        assert "was run" not in said and "noexec" in said, f"{path}: {said}"
+        assert "was run" not in said and all(flag in said for flag in flags), f"{path}: {said}"
 
 
 def groups(n, runtime):

@@ -286,6 +286,11 @@ static void test_a_mount(void **state)
 static void test_labels(void **state)
 {
 	static const char *const options[] = { "ro", "context=system_u:object_r:tmp_t:s0" };
+	static const char *const in_one[] = {
+		"noatime,context=\"system_u:object_r:tmp_t:s0:c1,c2\""
+	};
+	static const char *const of_others[] = { "fscontext=system_u:object_r:tmp_t:s0",
+						 "rootcontext=system_u:object_r:tmp_t:s0" };
 	struct agent_world *world = *state;
 
 	fake.selinux = true;
@@ -298,6 +303,24 @@ static void test_labels(void **state)
 
 	/* All files of such a mount have the one label. */
 	world->pv.pv.mount_option_count = 2;
+	told.count = 0;
+	plan(world);
+	assert_false(told.mount.relabel);
+
+	world->pv.pv.mount_options = in_one;
+	world->pv.pv.mount_option_count = 1;
+	told.count = 0;
+	plan(world);
+	assert_false(told.mount.relabel);
+
+	/* These label the file system or its root, and leave the files their own. */
+	world->pv.pv.mount_options = of_others;
+	world->pv.pv.mount_option_count = 2;
+	told.count = 0;
+	plan(world);
+	assert_true(told.mount.relabel);
+
+	fake.selinux = false;
 	told.count = 0;
 	plan(world);
 	assert_false(told.mount.relabel);
