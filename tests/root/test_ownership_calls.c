@@ -32,7 +32,7 @@ struct calls {
 	unsigned int statx, fstat, openat2, fchownat, fchmodat2, fchmodat;
 };
 static struct calls calls;
-static bool lacks_fchmodat2;
+static int fchmodat2_error; /* 0: it is there */
 
 int __real_statx(int fd, const char *name, int flags, unsigned int mask, struct statx *ret);
 int __wrap_statx(int fd, const char *name, int flags, unsigned int mask, struct statx *ret);
@@ -74,8 +74,8 @@ int __wrap_fchownat(int fd, const char *name, uid_t uid, gid_t gid, int flags)
 int __wrap_fchmodat2(int fd, const char *name, mode_t mode, unsigned int flags)
 {
 	calls.fchmodat2++;
-	if (lacks_fchmodat2) {
-		errno = ENOSYS;
+	if (fchmodat2_error > 0) {
+		errno = fchmodat2_error;
 		return -1;
 	}
 	return __real_fchmodat2(fd, name, mode, flags);
@@ -176,7 +176,7 @@ static void test_calls_of_each(void **state)
 
 		if (!rows[i].lacks_fchmodat2 && kernel_lacks_fchmodat2())
 			continue;
-		lacks_fchmodat2 = rows[i].lacks_fchmodat2;
+		fchmodat2_error = rows[i].lacks_fchmodat2 ? ENOSYS : 0;
 		make_volume(rows[i].owner);
 		assert_int_equal(apply().changed, FILES + 1);
 		expect_each("statx", calls.statx, each->statx);
@@ -194,7 +194,7 @@ static void test_calls_of_each(void **state)
 		(void) snprintf(name, sizeof(name), "volume-%zu", i);
 		assert_return_code(rename(sandbox_path("volume"), sandbox_path(name)), errno);
 	}
-	lacks_fchmodat2 = false;
+	fchmodat2_error = 0;
 }
 
 /* Every second file is mounted on, so that some come while the walk opens first. */
@@ -242,12 +242,28 @@ static void test_bits_of_one_are_not_anothers(void **state)
 	}
 }
 
+/* Filters of system calls answer EPERM for what they do not know. */
+static void test_bits_where_a_filter_refuses(void **state)
+{
+	struct ownership_counts counts;
+
+	(void) state;
+	fchmodat2_error = EPERM;
+	make_volume(0);
+	counts = apply();
+	fchmodat2_error = 0;
+	assert_int_equal(counts.changed, FILES + 1);
+	assert_int_equal(counts.ignored, 0);
+	expect_all_changed();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_calls_of_each),
 		SANDBOX_TEST(test_what_is_mounted_on_stays),
 		SANDBOX_TEST(test_bits_of_one_are_not_anothers),
+		SANDBOX_TEST(test_bits_where_a_filter_refuses),
 	};
 
 	return sandbox_run("ownership_calls", tests, ARRAY_SIZE(tests));
