@@ -10,10 +10,27 @@
 #include "agent.h"
 #include "base/log.h"
 #include "config.h"
+#include "mount/mount_watch.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+
+static bool is_deaf;
+
+/* Linked in place of the watch of mounts. */
+int __real_mount_watch_new(const struct mount_watch_options *options, struct mount_watch **ret,
+			   struct failure *reterr);
+int __wrap_mount_watch_new(const struct mount_watch_options *options, struct mount_watch **ret,
+			   struct failure *reterr);
+int __wrap_mount_watch_new(const struct mount_watch_options *options, struct mount_watch **ret,
+			   struct failure *reterr)
+{
+	if (is_deaf)
+		return failed(reterr, -ENOSYS, "the benchmark goes without");
+	return __real_mount_watch_new(options, ret, reterr);
+}
 
 static double cpu_usec(void)
 {
@@ -70,7 +87,7 @@ void agent_run(const struct bench_place *place, unsigned int count, struct bench
 	sd_event *event;
 	double begun, cpu_begun;
 
-	log_open(LOG_WARNING);
+	log_open(is_deaf ? LOG_ERR : LOG_WARNING);
 	bench_config(place, &config);
 	ret->parse_usec = bench_fill_store(place, 0, count,
 					   1 << BENCH_VOLUME | 1 << BENCH_CLAIM | 1 << BENCH_POD);
@@ -90,12 +107,20 @@ void agent_run(const struct bench_place *place, unsigned int count, struct bench
 	ret->peak_kib = (double) usage.ru_maxrss;
 
 	begun = bench_now_usec();
+	cpu_begun = cpu_usec();
 	delete_pods(agent_store(agent), count);
 	run_until(event, &bench_unpublished, count);
 	ret->unmount_usec = bench_now_usec() - begun;
+	ret->unmount_cpu_usec = cpu_usec() - cpu_begun;
 	check_mounts(place, 0);
 
 	(void) agent_free(agent);
 	sd_event_unref(event);
 	config_done(&config);
+}
+
+void agent_run_deaf(const struct bench_place *place, unsigned int count, struct bench_result *ret)
+{
+	is_deaf = true;
+	agent_run(place, count, ret);
 }

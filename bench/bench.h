@@ -27,6 +27,7 @@ struct bench_result {
 	double parse_usec;               /* JSON to objects, all of them */
 	double load_usec;                /* from agent_new() to its return: the store is read */
 	double mount_cpu_usec;           /* processor time of all threads while mounting */
+	double unmount_cpu_usec;
 	double peak_kib;
 };
 
@@ -58,12 +59,17 @@ void plain_calls(const struct bench_place *place, unsigned int count, struct ben
 /* ---- agent_run.c: the daemon's own boxes in this process ---- */
 
 void agent_run(const struct bench_place *place, unsigned int count, struct bench_result *ret);
+/* The same without hearing what becomes of mounts. */
+void agent_run_deaf(const struct bench_place *place, unsigned int count, struct bench_result *ret);
 
-/* ---- latency.c: from a manifest's rename to its mounted volume ---- */
+/* ---- latency.c: from a manifest's rename, or a stranger's unmount, to the mounted volume ---- */
 
 enum latency_kind {
-	LATENCY_POD, /* the manifest is a pod; claim and volume are stored and bound already */
-	LATENCY_ALL, /* the manifest holds pod, claim and volume, which must be bound first */
+	LATENCY_POD,      /* the manifest is a pod; claim and volume are stored and bound already */
+	LATENCY_ALL,      /* the manifest holds pod, claim and volume, which must be bound first */
+	LATENCY_MENDED,   /* this process unmounts a volume, podvold mounts it again */
+	LATENCY_SET_BACK, /* this process remounts one read-only, podvold makes it writable */
+	LATENCY_BARE,     /* this process unmounts and binds; podvold stands still */
 };
 
 struct latency_plan {

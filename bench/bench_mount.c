@@ -288,7 +288,8 @@ static void bench_count(unsigned int count, unsigned int runs, bool with_plain)
 	(void) fflush(stdout);
 }
 
-static void bench_latency(const char *name, const struct latency_plan *plan)
+/* Return: the median, in microseconds. */
+static double bench_latency(const char *name, const struct latency_plan *plan)
 {
 	double samples[SAMPLES_MAX];
 	struct measurement measurement = { .latency = plan,
@@ -300,6 +301,36 @@ static void bench_latency(const char *name, const struct latency_plan *plan)
 	       samples[plan->samples / 2] / 1e3, samples[plan->samples * 99 / 100] / 1e3,
 	       samples[plan->samples - 1] / 1e3);
 	(void) fflush(stdout);
+	return samples[plan->samples / 2];
+}
+
+/* What hearing of every mount costs whoever makes them, and how soon others' unmounts are mended.
+ */
+static void bench_drift(unsigned int samples, unsigned int runs)
+{
+	struct bench_result hearing[RUNS_MAX], deaf[RUNS_MAX];
+	struct measurement with = { .calls = agent_run, .count = 1000 };
+	struct measurement without = { .calls = agent_run_deaf, .count = 1000 };
+	double mended, bare;
+
+	for (unsigned int run = 0; run < runs; run++) {
+		measure(&without, &deaf[run], sizeof(deaf[run]));
+		measure(&with, &hearing[run], sizeof(hearing[run]));
+	}
+	printf("1,000 volumes with the watch of mounts / without: mounted %.2f (CPU %.2f), "
+	       "unmounted "
+	       "%.2f (CPU %.2f)\n",
+	       MEDIAN(hearing, mount_usec) / MEDIAN(deaf, mount_usec),
+	       MEDIAN(hearing, mount_cpu_usec) / MEDIAN(deaf, mount_cpu_usec),
+	       MEDIAN(hearing, unmount_usec) / MEDIAN(deaf, unmount_usec),
+	       MEDIAN(hearing, unmount_cpu_usec) / MEDIAN(deaf, unmount_cpu_usec));
+	bare = bench_latency("unmounted and bound by two calls; 1,000 mounted",
+			     &(struct latency_plan){ LATENCY_BARE, 1000, samples });
+	mended = bench_latency("unmounted by another until mounted again",
+			       &(struct latency_plan){ LATENCY_MENDED, 1000, samples });
+	printf("%-44s ratio %.1f\n", "  to the two calls", mended / bare);
+	(void) bench_latency("remounted by another until set back",
+			     &(struct latency_plan){ LATENCY_SET_BACK, 1000, samples });
 }
 
 int main(int argc, char **argv)
@@ -346,11 +377,12 @@ int main(int argc, char **argv)
 		return 0;
 	}
 
-	bench_latency("pod, claim bound before; nothing mounted",
-		      &(struct latency_plan){ LATENCY_POD, 0, samples });
-	bench_latency("pod, claim bound before; 1,000 mounted",
-		      &(struct latency_plan){ LATENCY_POD, 800, samples });
-	bench_latency("pod, claim and volume; nothing mounted",
-		      &(struct latency_plan){ LATENCY_ALL, 0, samples });
+	(void) bench_latency("pod, claim bound before; nothing mounted",
+			     &(struct latency_plan){ LATENCY_POD, 0, samples });
+	(void) bench_latency("pod, claim bound before; 1,000 mounted",
+			     &(struct latency_plan){ LATENCY_POD, 800, samples });
+	(void) bench_latency("pod, claim and volume; nothing mounted",
+			     &(struct latency_plan){ LATENCY_ALL, 0, samples });
+	bench_drift(samples, runs);
 	return 0;
 }

@@ -71,7 +71,7 @@ struct drift {
 	bool look_again;        /* when the step that is under way has ended */
 	size_t covered;         /* mounts with a cover_id */
 	uint64_t seen[DRIFT_KINDS], mended[DRIFT_KINDS];
-	uint64_t looks, look_usec;
+	uint64_t looks;
 };
 
 /* ---- drift_book.c ---- */

@@ -19,7 +19,7 @@ struct drift_job {
 	void (*finish)(struct drift_job *job);                      /* on the loop */
 	int result;
 	struct failure failure;
-	uint64_t took_usec;
+	uint64_t cpu_usec;
 
 	/* Looks: the root directory's mount is the first of the known ones. */
 	struct known_mount *known;

@@ -91,9 +91,8 @@ static void look_done(struct drift_job *job)
 
 	jobs->look = NULL;
 	jobs->look_ended_usec = monotonic_usec();
-	jobs->look_cost_usec = job->took_usec;
+	jobs->look_cost_usec = job->cpu_usec;
 	drift->looks++;
-	drift->look_usec += job->took_usec;
 	drift_job_tell_failure(job);
 	if (job->result == 0) {
 		if (job->known[0].fate == MOUNT_GONE && job->known[0].mount_id == drift->root_id)
