@@ -58,6 +58,7 @@ static void make_world(void)
 	store_object("/api/v1/namespaces/default/pods", world_pod_json);
 	world->agent.wait_result = -ENOBUFS; /* or the request would wait for the test */
 	world->agent.plan_result = -EAGAIN;
+	world->agent.holds = "{\"items\":[{\"id\":\"00000000aa\"}]}";
 	first_version = store_resource_version(world->agent.store);
 }
 
