@@ -7,6 +7,8 @@
  */
 #include "agent/parts.h"
 
+#include "agent/lost_store.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -318,6 +320,8 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	};
 	int r = store_open_embedded(agent->event, agent->config->state_dir, &agent->store, reterr);
 
+	if (r >= 0)
+		r = lost_store_check(agent, reterr);
 	if (r < 0)
 		return r;
 	options.store = agent->store;
@@ -424,6 +428,7 @@ struct agent *agent_free(struct agent *agent)
 	populator_free(agent->populator);
 	agent->controllers.own_objects = own_objects_free(agent->controllers.own_objects);
 	agent->events = events_free(agent->events);
+	lost_store_note(agent);
 	store_free(agent->store);
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);

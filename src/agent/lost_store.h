@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lost_store - is the store the one that the mounts were made from?
+ *
+ * When it was emptied, or an older copy was put in its place, it does not know pods that were never
+ * deleted. Their volumes may be in use, so each of them is held until somebody releases it, or the
+ * right store is back. The loop thread only.
+ *
+ * A store says how far it is by its resourceVersion, which never goes back by itself. A copy is
+ * noticed when it was made before podvold was started last; one of the same life of podvold may be
+ * as far as the store was, because versions are set aside in advance.
+ */
+#ifndef PODVOL_AGENT_LOST_STORE_H
+#define PODVOL_AGENT_LOST_STORE_H
+
+#include "base/failure.h"
+
+struct agent;
+
+/* At start, when ledger, holds and store are open and nothing is wanted yet. Return: 0, also when
+ * pods are held now; negative errno. */
+int lost_store_check(struct agent *agent, struct failure *reterr);
+
+/* At the end: how far the store is now. Nothing when there is none. */
+void lost_store_note(struct agent *agent);
+
+#endif
