@@ -295,7 +295,7 @@ static void print_uses(struct cli *cli, const struct podvol_table *uses)
 		const char *name = podvol_table_cell(uses, row, pod);
 
 		(void) fputs("  ", cli->out);
-		cli_print_text(cli->out, *name ? name : "none");
+		cli_print_text(cli->out, strcmp(name, "-") != 0 ? name : "none");
 		(void) fputs(":\n", cli->out);
 		print_use(cli, uses, row);
 	}
