@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mount/busy_mounts.h"
+#include "mount/busy_sockets.h"
 #include "mount/mountinfo.h"
 
 #include <assert.h>
@@ -28,6 +29,7 @@ static const char *const kind_names[] = {
 	[BUSY_EXECUTABLE] = "executable",
 	[BUSY_OPEN_FILE] = "open file",
 	[BUSY_MAPPED_FILE] = "mapped file",
+	[BUSY_SOCKET] = "socket",
 	[BUSY_NESTED_MOUNT] = "mount",
 	[BUSY_LOOP_DEVICE] = "loop device",
 	[BUSY_SWAP] = "swap",
@@ -39,6 +41,7 @@ struct search {
 	size_t count;
 	const atomic_bool *cancelled;
 	struct busy_mounts mounts;
+	struct busy_sockets sockets;
 	uint64_t own_namespace;
 	uint64_t end_usec;
 	size_t descriptors; /* looked at */
@@ -154,16 +157,21 @@ static void look_at_link(struct subject *subject, int task_fd, const char *link,
 	note_use(subject, kind, mount, path);
 }
 
-/* Sockets, pipes and the like have names that are no paths. */
+/* What has neither a path nor a name in a volume, such as a pipe, is in no mount that counts. */
 static void look_at_descriptor(struct subject *subject, int task_fd, int directory_fd,
 			       const char *name)
 {
+	const struct busy_socket *socket;
 	const struct busy_mount *mount;
 	uint64_t mount_id;
 	char path[PATH_MAX];
 
-	if (!read_link(directory_fd, name, path) || path[0] != '/' ||
-	    process_descriptor_mount(task_fd, name, &mount_id) < 0)
+	if (!read_link(directory_fd, name, path))
+		return;
+	socket = busy_sockets_find(&subject->search->sockets, path);
+	if (socket)
+		note_use(subject, BUSY_SOCKET, socket->mount, socket->path);
+	if (path[0] != '/' || process_descriptor_mount(task_fd, name, &mount_id) < 0)
 		return;
 	mount = busy_mounts_find(&subject->search->mounts, mount_id);
 	if (mount)
@@ -360,7 +368,8 @@ static int search_all(struct search *search)
 	look_at_nested(search);
 	look_at_loop_devices(search);
 	look_at_swaps(search);
-	return look_at_processes(search);
+	r = busy_sockets_read(&search->mounts, &search->sockets);
+	return r < 0 ? r : look_at_processes(search);
 }
 
 int busy_holders_search(struct busy_query *queries, size_t count, const atomic_bool *cancelled,
@@ -376,6 +385,7 @@ int busy_holders_search(struct busy_query *queries, size_t count, const atomic_b
 	for (size_t i = 0; i < count; i++)
 		queries[i].holders = (struct busy_holders){ .count = 0 };
 	r = search_all(&search);
+	busy_sockets_free(&search.sockets);
 	busy_mounts_free(&search.mounts);
 	for (size_t i = 0; i < count; i++) {
 		queries[i].holders.hidden = search.hidden;

@@ -9,8 +9,9 @@
  * other namespaces that the kernel would take away with ours count as ours.
  *
  * The answer is about a moment: processes come and go meanwhile. Not found are descriptors on their
- * way through a socket, those that only an io_uring has, and users in the kernel itself, such as an
- * NFS export. Changes nothing.
+ * way through a socket, those that only an io_uring has, sockets bound to a relative name or in
+ * another network namespace, and users in the kernel itself, such as an NFS export. Changes
+ * nothing.
  */
 #ifndef PODVOL_MOUNT_BUSY_HOLDERS_H
 #define PODVOL_MOUNT_BUSY_HOLDERS_H
@@ -27,6 +28,7 @@ enum busy_kind {
 	BUSY_EXECUTABLE,
 	BUSY_OPEN_FILE,
 	BUSY_MAPPED_FILE,
+	BUSY_SOCKET,
 	BUSY_NESTED_MOUNT, /* from here on nothing of a process */
 	BUSY_LOOP_DEVICE,
 	BUSY_SWAP,

@@ -26,7 +26,9 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 enum { CROWD = 1000 };
@@ -225,6 +227,21 @@ static bool map_one(void)
 static void test_mapped_file(void **state)
 {
 	check_use(map_one, "process %d 'user': mapped file 'logs/b'");
+}
+
+static bool bind_socket(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s",
+			sandbox_path(VOLUME "/logs/socket"));
+	return bind(fd, (const struct sockaddr *) &address, sizeof(address)) == 0;
+}
+
+static void test_bound_socket(void **state)
+{
+	check_use(bind_socket, "process %d 'user': socket 'logs/socket'");
 }
 
 /* ---- threads ---- */
@@ -535,6 +552,7 @@ int main(void)
 		SANDBOX_TEST(test_several_files_are_one_entry),
 		SANDBOX_TEST(test_deleted_file),
 		SANDBOX_TEST(test_mapped_file),
+		SANDBOX_TEST(test_bound_socket),
 		SANDBOX_TEST(test_thread_of_its_own),
 		SANDBOX_TEST(test_executable),
 		SANDBOX_TEST(test_nested_mount),
