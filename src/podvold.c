@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
@@ -45,6 +46,12 @@ static unsigned int connections_max(const struct config *config, size_t listener
 		    "connections-max: %ju instead of %ju: half of the limit of open files",
 		    (uintmax_t) most, (uintmax_t) wanted);
 	return (unsigned int) most;
+}
+
+/* Its memory holds Secrets: no core dump, whatever the limits and whoever collects them. */
+static void forbid_core_dumps(void)
+{
+	(void) prctl(PR_SET_DUMPABLE, 0); /* cannot fail with this value */
 }
 
 static int prepare_loop(sd_event **ret, struct failure *reterr)
@@ -218,6 +225,7 @@ int main(int argc, char **argv)
 	int r = config_load(argc, argv, &config, &failure);
 	int status = EXIT_SUCCESS;
 
+	forbid_core_dumps();
 	if (r < 0) {
 		(void) fprintf(stderr, "podvold: %s\n", failure.text);
 		status = 2;
