@@ -80,6 +80,16 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 	drift_want_fold(drift, mount, ids, stack->count);
 }
 
+/* What a set-up that broke off had not mounted yet was not lost. */
+static bool lost_memory(const struct drift *drift, const struct drift_mount *mount)
+{
+	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
+	const struct actual_pod *pod = actual_find_pod(volume, mount->pod_uid);
+
+	return pod && drift_is_memory(drift, mount->unique_name, mount->pod_uid) &&
+	       (pod->left == UNFINISHED_NOTHING || drift_is_held(drift, mount));
+}
+
 static void compare(struct drift *drift, struct stack *stacks, const char *unique_name,
 		    const char *pod_uid)
 {
@@ -94,9 +104,7 @@ static void compare(struct drift *drift, struct stack *stacks, const char *uniqu
 		fold(drift, mount, stack);
 	} else if (stack && stack->count > 1) {
 		drift_cover(drift, mount, stack->entries[stack->count - 1], &nobody);
-	} else if (!stack && drift_is_memory(drift, unique_name, pod_uid) &&
-		   drift_is_held(drift, mount)) {
-		mount->has_mount = true;
+	} else if (!stack && lost_memory(drift, mount)) {
 		drift_begin(drift, mount, DRIFT_UNMOUNTED, &nobody);
 	}
 }

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_drift - what others do to our mounts: which steps follow, which wait, and what is told
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "drift_world.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct drift_view view_now(void)
+{
+	struct drift_view view;
+
+	assert_true(drift_look(drift_world.drift, VOLUME, POD, &view));
+	return view;
+}
+
+static bool is_well(void)
+{
+	struct drift_view view;
+
+	return !drift_look(drift_world.drift, VOLUME, POD, &view);
+}
+
+static void test_unmounted_is_published_again(void **state)
+{
+	struct agent_world *world = *state;
+
+	detached(OURS);
+	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
+	expect_event("VolumeUnmounted", "was unmounted by process 4711");
+	assert_int_equal(fake_events.count, 1);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+	mounted_as(OURS + 1);
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	expect_event("VolumeRestored", "as it should be again, after");
+	assert_true(is_well());
+
+	detached(OURS); /* an id of before means nothing any more */
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	detached(OURS + 1);
+	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
+}
+
+static void test_moved_is_published_again(void **state)
+{
+	struct agent_world *world = *state;
+
+	moved(OURS);
+	expect_event("VolumeMountMoved", "was moved to another place by process 4711");
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+}
+
+/* In a kernel that names nobody our own unmount looks like anybody's. */
+static void test_a_teardown_is_no_drift(void **state)
+{
+	const struct operation_view running = { .unique_name = VOLUME,
+						.pod_uid = POD,
+						.running = true };
+	struct agent_world *world = *state;
+
+	world->views = &running;
+	world->view_count = 1;
+	detached(OURS);
+	assert_int_equal(fake_events.count, 0);
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	world->view_count = 0;
+}
+
+static void test_what_was_taken_down_is_known_no_more(void **state)
+{
+	struct agent_world *world = *state;
+
+	want_no_more(world);
+	turn(world);
+	end_step(world, STEP_UNPUBLISH, "volume_unmount", 0, ERROR_FINAL);
+	detached(OURS);
+	assert_int_equal(fake_events.count, 0);
+}
+
+static void test_policy_report_changes_nothing(void **state)
+{
+	struct agent_world *world = *state;
+
+	world->config.drift.heals = false;
+	detached(OURS);
+	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
+	expect_event("VolumeUnmounted", "it stays so (drift: report)");
+	assert_true(view_now().holds_back);
+	turn(world);
+	expect_calls(world, "commit ");
+	want_no_more(world); /* but the pod may go */
+	turn(world);
+	expect_calls(world, "commit submit:unpublish(1) ");
+}
+
+static void test_a_stranger_s_mount_on_top(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(STRANGERS, PATH, "/other");
+	attached(STRANGERS);
+	run_jobs();
+	assert_string_equal(drift_world.diary, "ids:1 ");
+	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
+	expect_event("VolumeMountedOver", "a ext4 (/dev/sda) on it");
+	turn(world);
+	expect_calls(world, "commit ");
+	want_no_more(world); /* nor is it unmounted with ours */
+	turn(world);
+	expect_calls(world, "commit ");
+	want_data(world);
+
+	detached(STRANGERS);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+	mounted_as(OURS);
+	expect_event("VolumeRestored", "not by podvold");
+}
+
+static void test_a_mount_above_hides_it(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(STRANGERS, "/pods/uid-1", "/");
+	attached(STRANGERS);
+	run_jobs();
+	expect_event("VolumeMountedOver", "on '/pods/uid-1'");
+	detached(STRANGERS);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+}
+
+static void test_mounts_elsewhere_concern_nobody(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(STRANGERS, "/pods/uid-1/data/below", "/");
+	add_other(STRANGERS + 1, "/pods/uid-2/data", "/");
+	attached(STRANGERS);
+	run_jobs();
+	assert_int_equal(fake_events.count, 0);
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+}
+
+/* ---- attributes ---- */
+
+static void look_at_attributes(uint64_t attributes)
+{
+	drift_world.attributes = attributes;
+	drift_world.watch.altered(drift_world.watch.userdata, true);
+	run_jobs();
+}
+
+static void test_remounted_is_set_back(void **state)
+{
+	struct agent_world *world = *state;
+
+	look_at_attributes(MOUNT_ATTR_NODEV);
+	assert_true(is_well()); /* the first look says how it is to be */
+	drift_world.diary[0] = '\0';
+	look_at_attributes(MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY);
+	assert_string_equal(drift_world.diary, "known:2 set-back:100:4 ");
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	assert_int_equal(fake_events.count, 2);
+	assert_non_null(
+		strstr(fake_events.list[0].text, "was rw,nodev and was remounted ro,nodev"));
+	expect_event("VolumeRestored", "after");
+}
+
+static void test_not_set_back_stays_told(void **state)
+{
+	look_at_attributes(0);
+	drift_world.set_back_error = -EPERM;
+	look_at_attributes(MOUNT_ATTR_RDONLY);
+	assert_false(is_well());
+	look_at_attributes(MOUNT_ATTR_RDONLY); /* told once */
+	assert_int_equal(fake_events.count, 1);
+	look_at_attributes(0);
+	expect_event("VolumeRestored", "not by podvold");
+	assert_true(is_well());
+}
+
+static void test_reported_remount_stays(void **state)
+{
+	struct agent_world *world = *state;
+
+	look_at_attributes(0);
+	world->config.drift.heals = false;
+	drift_world.diary[0] = '\0';
+	look_at_attributes(MOUNT_ATTR_NOSUID);
+	assert_string_equal(drift_world.diary, "known:2 ");
+	expect_event("VolumeRemounted", "drift: report");
+}
+
+/* ---- how often ---- */
+
+/* Three times at once, then later and later: the fourth waits half a second. */
+static void test_a_fight_is_slowed_down(void **state)
+{
+	struct agent_world *world = *state;
+
+	for (uint64_t id = OURS; id < OURS + 3; id++) {
+		detached(id);
+		turn(world);
+		expect_calls(world, "commit submit:publish(1) ");
+		mounted_as(id + 1);
+		turn(world);
+	}
+	detached(OURS + 3);
+	turn(world);
+	expect_calls(world, "commit ");
+	assert_false(is_well());
+}
+
+/* ---- looks ---- */
+
+static void test_lost_events_are_a_look_at_everything(void **state)
+{
+	struct agent_world *world = *state;
+
+	drift_world.fate = MOUNT_GONE;
+	drift_world.watch.lost(drift_world.watch.userdata);
+	run_jobs();
+	assert_string_equal(drift_world.diary, "all:2 ");
+	expect_event("VolumeUnmounted", "by somebody");
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+}
+
+static void test_a_cover_that_no_look_finds_is_gone(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(STRANGERS, PATH, "/other");
+	drift_world.watch.lost(drift_world.watch.userdata);
+	run_jobs();
+	expect_event("VolumeMountedOver", "since somebody mounted");
+	drift_world.other_count = 0;
+	drift_world.watch.lost(drift_world.watch.userdata);
+	run_jobs();
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+}
+
+/* The mount that is just being made is not in the table yet. */
+static void test_a_look_during_a_step_is_done_again(void **state)
+{
+	const struct operation_view running = { .unique_name = VOLUME,
+						.pod_uid = POD,
+						.running = true };
+	struct agent_world *world = *state;
+
+	world->views = &running;
+	world->view_count = 1;
+	add_other(OURS + 1, PATH, "/data");
+	drift_world.watch.lost(drift_world.watch.userdata);
+	run_jobs();
+	assert_int_equal(fake_events.count, 0);
+	world->view_count = 0;
+	assert_true(drift_world.drift->look_again);
+	mounted_as(OURS + 1);
+	assert_false(drift_world.drift->look_again);
+	assert_true(is_well());
+}
+
+static void test_a_look_that_fails_changes_nothing(void **state)
+{
+	struct agent_world *world = *state;
+
+	drift_world.fate = MOUNT_GONE;
+	drift_world.look_error = -ENOMEM;
+	drift_world.watch.lost(drift_world.watch.userdata);
+	run_jobs();
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	assert_int_equal(fake_events.count, 0);
+}
+
+/* ---- the root directory ---- */
+
+static void test_nothing_begins_while_the_root_is_away(void **state)
+{
+	struct agent_world *world = *state;
+
+	drift_world.root_anew_id = ROOT_ID + 1;
+	detached(ROOT_ID);
+	detached(OURS);
+	turn(world);
+	expect_calls(world, "commit ");
+	run_jobs();
+	assert_string_equal(drift_world.diary, "root ");
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+	detached(ROOT_ID); /* of before */
+	assert_false(drift_world.drift->root_lost);
+	detached(ROOT_ID + 1);
+	assert_true(drift_world.drift->root_lost);
+}
+
+static void test_metrics(void **state)
+{
+	cleanup_free char *text = NULL;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	assert_non_null(file);
+	detached(OURS);
+	mounted_as(OURS + 1);
+	moved(OURS + 1);
+	drift_print_metrics(drift_world.drift, file);
+	assert_int_equal(fclose(file), 0);
+	assert_non_null(strstr(text, "podvol_drift_total{kind=\"unmounted\"} 1\n"));
+	assert_non_null(strstr(text, "podvol_drift_total{kind=\"moved\"} 1\n"));
+	assert_non_null(strstr(text, "podvol_drift_mended_total{kind=\"unmounted\"} 1\n"));
+	assert_non_null(strstr(text, "podvol_drift_mended_total{kind=\"moved\"} 0\n"));
+	assert_non_null(strstr(text, "podvol_mount_events_own_total 5\n"));
+}
+
+int main(void)
+{
+#define MOUNTED(test) cmocka_unit_test_setup_teardown(test, set_up_mounted, tear_down_drift)
+	const struct CMUnitTest tests[] = {
+		MOUNTED(test_unmounted_is_published_again),
+		MOUNTED(test_moved_is_published_again),
+		MOUNTED(test_a_teardown_is_no_drift),
+		MOUNTED(test_what_was_taken_down_is_known_no_more),
+		MOUNTED(test_policy_report_changes_nothing),
+		MOUNTED(test_a_stranger_s_mount_on_top),
+		MOUNTED(test_a_mount_above_hides_it),
+		MOUNTED(test_mounts_elsewhere_concern_nobody),
+		MOUNTED(test_remounted_is_set_back),
+		MOUNTED(test_not_set_back_stays_told),
+		MOUNTED(test_reported_remount_stays),
+		MOUNTED(test_a_fight_is_slowed_down),
+		MOUNTED(test_lost_events_are_a_look_at_everything),
+		MOUNTED(test_a_cover_that_no_look_finds_is_gone),
+		MOUNTED(test_a_look_during_a_step_is_done_again),
+		MOUNTED(test_a_look_that_fails_changes_nothing),
+		MOUNTED(test_nothing_begins_while_the_root_is_away),
+		MOUNTED(test_metrics),
+	};
+
+	return cmocka_run_group_tests_name("drift", tests, NULL, NULL);
+}
