@@ -149,8 +149,11 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 
 	if (r > 0)
 		log_message(LOG_WARNING, "%s", reterr->text);
-	if (r >= 0)
+	if (r >= 0) {
 		r = strangers_new(agent, &found, &agent->strangers);
+		if (r < 0)
+			(void) failed(reterr, r, "cannot keep what others left");
+	}
 	if (r < 0) {
 		found_list_done(&found);
 		return r;

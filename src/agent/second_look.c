@@ -15,12 +15,18 @@
 
 enum { SECOND_LOOK_USEC = 1000000 };
 
+bool agent_must_look_again(const struct agent *agent)
+{
+	sd_event_source *source = agent->own.second_look;
+
+	return source && sd_event_source_get_enabled(source, NULL) > 0;
+}
+
 void agent_look_again(void *userdata)
 {
 	struct agent *agent = userdata;
 
-	if (!agent->own.second_look ||
-	    sd_event_source_get_enabled(agent->own.second_look, NULL) > 0)
+	if (!agent->own.second_look || agent_must_look_again(agent))
 		return;
 	(void) sd_event_source_set_time(agent->own.second_look,
 					monotonic_usec() + SECOND_LOOK_USEC);

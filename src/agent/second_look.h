@@ -8,6 +8,8 @@
 #ifndef PODVOL_AGENT_SECOND_LOOK_H
 #define PODVOL_AGENT_SECOND_LOOK_H
 
+#include <stdbool.h>
+
 struct agent;
 
 /* A timer that is off. Return: 0 or negative errno. */
@@ -16,6 +18,9 @@ int agent_open_second_look(struct agent *agent);
 /* Have a look in a moment; any number of calls make one. @userdata is the agent. Needs no memory.
  */
 void agent_look_again(void *userdata);
+
+/* Is there one to come? Then what seems unwanted may only have been lost. */
+bool agent_must_look_again(const struct agent *agent);
 
 /* Every wanted and every mounted volume is dirty: turn.c's. */
 void agent_mark_all_dirty(struct agent *agent);

@@ -26,8 +26,7 @@ enum {
 void agent_request_turn(struct agent *agent)
 {
 	assert(agent);
-	if (sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT) < 0)
-		agent_look_again(agent);
+	(void) sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT);
 }
 
 void agent_look_at_entries(struct agent *agent, const char *pod_uid)
@@ -155,7 +154,7 @@ void agent_mark_all_dirty(struct agent *agent)
 /* The plan borrows from the tables: made anew each turn, used before they change. */
 static void make_plan(struct agent *agent, bool all_taken)
 {
-	bool may_unmount = agent->sources_complete && all_taken;
+	bool may_unmount = agent->sources_complete && all_taken && !agent_must_look_again(agent);
 	char *name;
 
 	agent->plan.count = 0;

@@ -51,6 +51,7 @@ void manifest_identity_of(const struct stat *status, struct manifest_identity *r
 bool manifest_error_passes(int error)
 {
 	switch (-error) {
+	case EINTR:
 	case EMFILE:
 	case ENFILE:
 	case ENOMEM:
