@@ -11,6 +11,7 @@
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "mount/safe_path.h"
 
 #include <assert.h>
@@ -91,12 +92,20 @@ static bool is_attached(int sys_block_fd, const char *name)
 	return faccessat(sys_block_fd, path, F_OK, 0) == 0;
 }
 
+/* Then it may be ours all the same. */
+static bool may_open_later(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR ||
+	       error == EIO;
+}
+
 /* The next loop device of this user in the directory: its descriptor, -ENOENT, or an error. */
 static int next_loop(DIR *sys_block, const struct loop_user *user, char path[300])
 {
 	const struct dirent *entry;
+	int more;
 
-	while ((entry = readdir(sys_block))) {
+	while ((more = directory_next(sys_block, &entry)) > 0) {
 		cleanup_close int fd = -EBADF;
 		int result;
 
@@ -104,13 +113,15 @@ static int next_loop(DIR *sys_block, const struct loop_user *user, char path[300
 			continue;
 		(void) snprintf(path, 300, "/dev/%s", entry->d_name);
 		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0 && may_open_later(errno))
+			return -errno;
 		if (fd < 0)
 			continue; /* detached meanwhile, or its node is not there: not ours */
 		result = belongs_to(fd, user);
 		if (result != 0)
 			return result < 0 ? result : TAKE_FD(fd);
 	}
-	return -ENOENT;
+	return more < 0 ? more : -ENOENT;
 }
 
 static int attach_free(int control_fd, int file_fd, const struct loop_user *user, char path[300])

@@ -11,6 +11,7 @@
 #include "mount/mount_holders.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "mount/mount_search.h"
 #include "mount/mountinfo.h"
 #include "mount/process.h"
@@ -343,15 +344,15 @@ static int look_at_all(struct mount_search *search)
 	cleanup_closedir DIR *proc = opendir("/proc");
 	cleanup_close int self_fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;
-	int r;
+	int more = 0, r;
 
 	if (!proc || self_fd < 0)
 		return -errno;
 	r = process_namespace(self_fd, &search->own_namespace);
-	while (r >= 0 && (entry = readdir(proc)))
+	while (r >= 0 && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
 			r = look_at_process(search, dirfd(proc), entry->d_name);
-	return r;
+	return more < 0 ? more : r;
 }
 
 /* ---- what goes with ours, and what stays ---- */

@@ -10,6 +10,7 @@
 #include "mount/safe_path.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/syscalls.h"
 #include "mount/fallback.h"
 
@@ -109,6 +110,7 @@ static int is_empty(int fd)
 	int readable_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_closedir DIR *directory = readable_fd < 0 ? NULL : fdopendir(readable_fd);
 	const struct dirent *entry;
+	int more;
 
 	if (!directory) {
 		int error = -errno;
@@ -116,10 +118,10 @@ static int is_empty(int fd)
 		(void) close_keep_errno(readable_fd);
 		return error;
 	}
-	while ((entry = readdir(directory)))
+	while ((more = directory_next(directory, &entry)) > 0)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			return 0;
-	return 1;
+	return more < 0 ? more : 1;
 }
 
 /* mkdir obeys the umask and a setgid parent; callers were promised exactly @mode. Whoever may write

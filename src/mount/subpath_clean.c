@@ -9,6 +9,7 @@
 #include "mount/subpath.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "mount/safe_path.h"
 
 #include <assert.h>
@@ -61,8 +62,8 @@ static void for_each_name(struct level *level, void (*visit)(struct level *level
 {
 	cleanup_closedir DIR *directory = NULL;
 	struct failure failure = { .error = 0 };
-	struct dirent *entry;
-	int fd = fcntl(level->fd, F_DUPFD_CLOEXEC, 0);
+	const struct dirent *entry;
+	int more, fd = fcntl(level->fd, F_DUPFD_CLOEXEC, 0);
 
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
@@ -72,9 +73,12 @@ static void for_each_name(struct level *level, void (*visit)(struct level *level
 		note_error(level, error, &failure);
 		return;
 	}
-	while ((entry = readdir(directory)))
+	while ((more = directory_next(directory, &entry)) > 0)
 		if (!is_dot(entry->d_name))
-			visit(level, entry->d_name);
+			visit(level, (char *) entry->d_name);
+	if (more < 0)
+		note_error(level, failed(&failure, more, "cannot read '%s'", level->path),
+			   &failure);
 }
 
 static void clean_target(struct level *container, char *name)

@@ -8,6 +8,7 @@
 #include "state/found.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "state/found_walk.h"
 
@@ -141,7 +142,7 @@ int found_read(int root_fd, struct found_list *ret, struct failure *reterr)
 	cleanup_closedir DIR *pods = NULL;
 	struct found_level level = { .list = ret };
 	const struct dirent *entry;
-	int result;
+	int result, more = 0;
 
 	assert(root_fd >= 0 && ret);
 
@@ -150,9 +151,11 @@ int found_read(int root_fd, struct found_list *ret, struct failure *reterr)
 	if (result < 0)
 		return failed(reterr, result, "cannot read the directory 'pods'");
 
-	while (result == 0 && pods && (entry = readdir(pods)))
+	while (result == 0 && pods && (more = directory_next(pods, &entry)) > 0)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = visit_pod(dirfd(pods), entry->d_name, &level);
+	if (more < 0)
+		result = more;
 	if (result == 0)
 		result = found_read_staged(root_fd, ret);
 	if (result < 0)

@@ -7,6 +7,7 @@
 #include "state/found_walk.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -139,7 +140,7 @@ int found_each(int fd, const char *name, const struct found_level *level, found_
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
-	int result = found_open(fd, name, &directory);
+	int more = 0, result = found_open(fd, name, &directory);
 
 	if (result < 0 && level->pod_uid)
 		log_about(LOG_WARNING, &(struct log_subject){ .pod_uid = level->pod_uid },
@@ -151,10 +152,10 @@ int found_each(int fd, const char *name, const struct found_level *level, found_
 		return 0;
 
 	result = 0;
-	while (result == 0 && (entry = readdir(directory)))
+	while (result == 0 && (more = directory_next(directory, &entry)) > 0)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = visit(dirfd(directory), entry->d_name, level);
-	return result;
+	return more < 0 ? more : result;
 }
 
 /* ---- vol_data.json ---- */
