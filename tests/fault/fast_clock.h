@@ -4,7 +4,7 @@
  * back-offs cost a test milliseconds
  *
  * The monotonic clock and whatever is set by it are translated: timers of the loop and of timerfd.
- * The real clock is as it was, and waits on condition variables last as long as they say.
+ * The real clock is as it was; waits on condition variables, for threads to end, are patient.
  */
 #ifndef PODVOL_TESTS_FAST_CLOCK_H
 #define PODVOL_TESTS_FAST_CLOCK_H

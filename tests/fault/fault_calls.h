@@ -20,9 +20,13 @@
 	CALL(close, EIO)                                                                           \
 	CALL(eventfd, EMFILE)                                                                      \
 	CALL(faccessat, EIO)                                                                       \
+	CALL(fanotify_init, EMFILE, ENOMEM)                                                        \
+	CALL(fanotify_mark, ENOMEM, ENOSPC)                                                        \
+	CALL(fchmod, EIO)                                                                          \
 	CALL(fchmodat2, EIO, ENOSPC)                                                               \
 	CALL(fchownat, EIO, ENOSPC)                                                                \
 	CALL(fcntl, EIO, EMFILE)                                                                   \
+	CALL(fchown, EIO, ENOSPC)                                                                  \
 	CALL(fdopendir, EIO, ENOMEM)                                                               \
 	CALL(flock, EIO, EINTR)                                                                    \
 	CALL(fopen, EIO, EMFILE)                                                                   \
@@ -62,6 +66,7 @@
 	CALL(readlinkat, EIO, ENOMEM)                                                              \
 	CALL(realloc, ENOMEM)                                                                      \
 	CALL(reallocarray, ENOMEM)                                                                 \
+	CALL(recv, EIO, EINTR)                                                                     \
 	CALL(renameat, EIO, ENOSPC)                                                                \
 	CALL(response_from_buffer, ENOMEM)                                                         \
 	CALL(response_from_callback, ENOMEM)                                                       \

@@ -346,17 +346,20 @@ static unsigned int mounts_below_root(const struct fault_world *world)
 	return count - (world->kind & WORLD_FOREIGN_MOUNT ? 1 : 0);
 }
 
-/* Every row is mounted and no step runs or waits for its next try. */
+/* Every row is mounted, every manifest was understood, and no step runs or waits for its next try.
+ */
 static bool is_quiet(struct fault_world *world)
 {
 	cleanup_json struct cJSON *volumes = agent_view_volumes(world->agent, NULL);
 	cleanup_json struct cJSON *operations = agent_view_operations(world->agent);
+	cleanup_json struct cJSON *problems = agent_view_manifests(world->agent);
 	const struct cJSON *row;
 
 	for (row = json_first(json_get(volumes, "items")); row; row = json_next(row))
 		if (strcmp(json_string(json_get(row, "state"), ""), "mounted") != 0)
 			return false;
-	if (sd_event_source_get_enabled(world->agent->own.second_look, NULL) > 0)
+	/* What vanishes while its directory cannot be read is kept, by design. */
+	if (agent_must_look_again(world->agent) || json_count(json_get(problems, "items")) > 0)
 		return false;
 	/* A device whose last pod went has no row, but is not forgotten yet. */
 	return json_count(json_get(operations, "items")) == 0 &&

@@ -167,6 +167,19 @@ static void add_raw_device(struct fault_world *world)
 		"    - {name: disk, devicePath: /dev/disk}\n  volumes:\n" CLAIMED("disk"));
 }
 
+static void add_settings(struct fault_world *world)
+{
+	(void) world;
+	world_write_manifest("settings.yaml",
+			     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+			     "data: {color: blue, size: large}\n---\n"
+			     "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n"
+			     "stringData: {token: hush}\n");
+	world_write_manifest("web.yaml", POD("web", "uid-web", "", MOUNT("conf") MOUNT("key"),
+					     "  - {name: conf, configMap: {name: settings}}\n"
+					     "  - {name: key, secret: {secretName: key}}\n"));
+}
+
 /* Another pod of the same name, with another volume beside the first. */
 static void replace_web(struct fault_world *world)
 {
@@ -387,6 +400,16 @@ const struct scenario scenarios[] = {
 	  1,
 	  { { start, { NULL }, 0 },
 	    { add_host_paths, { "rows 2", "dir ../made/deep" }, 0 },
+	    { remove_web, NOTHING, 0 } } },
+	{ "configMap and secret",
+	  WORLD_PLAIN,
+	  1,
+	  { { start, { NULL }, 0 },
+	    { add_settings,
+	      { "text pods/uid-web/volumes/kubernetes.io~configmap/conf/color blue",
+		"mount pods/uid-web/volumes/kubernetes.io~secret/key",
+		"text pods/uid-web/volumes/kubernetes.io~secret/key/token hush" },
+	      0 },
 	    { remove_web, NOTHING, 0 } } },
 	{ "fsGroup",
 	  WORLD_PLAIN,
