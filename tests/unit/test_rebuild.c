@@ -115,6 +115,11 @@ struct rebuild_case {
 	const char *entries; /* "unique name device-state(pod state ...) " */
 };
 
+#define ROW(plugin_, uid, volume, state_, ...)                                                     \
+	{                                                                                          \
+		.plugin = plugin_, .pod_uid = uid, .name = volume, .state = state_, __VA_ARGS__    \
+	}
+
 /* What there is on disk: mounted, or a directory that is none. */
 #define AT(uid, plugin, volume)                                                                    \
 	{                                                                                          \
@@ -143,93 +148,93 @@ static const struct rebuild_case cases[] = {
 
 	/* -- the ledger alone: case 348, case 349 -- */
 	{ .name = "a known volume is uncertain",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE }, { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE), ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .found = { MOUNTED("a", PLUGIN, "pv") },
 	  .reports = "",
 	  .entries = PLUGIN "/pv uncertain(a uncertain) " },
 	{ .name = "the same with its staged device",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE }, { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE), ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .found = { MOUNTED("a", PLUGIN, "pv"), MOUNTED("", PLUGIN, "pv") },
 	  .reports = "",
 	  .entries = PLUGIN "/pv uncertain(a uncertain) " },
 	{ .name = "an intent without its result is adopted",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_ABSENT }, { PLUGIN, "a", "pv", MOUNT_ABSENT } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_ABSENT), ROW(PLUGIN, "a", "pv", MOUNT_ABSENT) },
 	  .reports = "gone a/" PLUGIN "/pv;",
 	  .entries = PLUGIN "/pv uncertain(a uncertain) " },
 	{ .name = "a volume without a device stays without",
-	  .rows = { { PLAIN, "a", "room", MOUNT_DONE }, { PLAIN, "b", "room", MOUNT_DONE } },
+	  .rows = { ROW(PLAIN, "a", "room", MOUNT_DONE), ROW(PLAIN, "b", "room", MOUNT_DONE) },
 	  .found = { AT("b", PLAIN, "room"), AT("a", PLAIN, "room") },
 	  .reports = "",
 	  .entries = PLAIN "/a-room absent(a uncertain) " PLAIN "/b-room absent(b uncertain) " },
 	{ .name = "file systems and block volumes are apart",
-	  .rows = { { PLUGIN, "a", "pv", MOUNT_DONE, .block = true } },
+	  .rows = { ROW(PLUGIN, "a", "pv", MOUNT_DONE, .block = true) },
 	  .found = { MOUNTED("a", PLUGIN, "pv") },
 	  .reports = "gone a/" PLUGIN "/pv block;foreign a/" PLUGIN "/pv mounted;",
 	  .entries = PLUGIN "/pv absent(a uncertain) " },
 
 	/* -- the ledger and the kernel contradict each other -- */
 	{ .name = "mounted, says the row, and there is nothing",
-	  .rows = { { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .reports = "gone a/" PLUGIN "/pv;",
 	  .entries = PLUGIN "/pv absent(a uncertain) " },
 	{ .name = "mounted, says the row, and there is but a directory",
-	  .rows = { { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .found = { AT("a", PLUGIN, "pv") },
 	  .reports = "not-mounted a/" PLUGIN "/pv;",
 	  .entries = PLUGIN "/pv absent(a uncertain) " },
 	{ .name = "uncertain, says the row: then a directory is no contradiction",
-	  .rows = { { PLUGIN, "a", "pv", MOUNT_UNCERTAIN } },
+	  .rows = { ROW(PLUGIN, "a", "pv", MOUNT_UNCERTAIN) },
 	  .found = { AT("a", PLUGIN, "pv") },
 	  .reports = "",
 	  .entries = PLUGIN "/pv absent(a uncertain) " },
 	{ .name = "a volume that need not be a mount",
-	  .rows = { { PLAIN, "a", "room", MOUNT_DONE } },
+	  .rows = { ROW(PLAIN, "a", "room", MOUNT_DONE) },
 	  .found = { AT("a", PLAIN, "room") },
 	  .reports = "",
 	  .entries = PLAIN "/a-room absent(a uncertain) " },
 
 	/* -- half steps -- */
 	{ .name = "a stage without its publish",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE) },
 	  .found = { MOUNTED("", PLUGIN, "pv") },
 	  .reports = "unused-device /" PLUGIN "/pv mounted;",
 	  .entries = PLUGIN "/pv uncertain() " },
 	{ .name = "a format without its mount",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_UNCERTAIN, UNFINISHED_FORMAT } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_UNCERTAIN, .unfinished = UNFINISHED_FORMAT) },
 	  .reports = "unfinished:format /" PLUGIN "/pv;",
 	  .entries = PLUGIN "/pv uncertain:format() " },
 	{ .name = "a publish that had begun",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE },
-		    { PLUGIN, "a", "pv", MOUNT_UNCERTAIN, UNFINISHED_SET_UP } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE),
+		    ROW(PLUGIN, "a", "pv", MOUNT_UNCERTAIN, .unfinished = UNFINISHED_SET_UP) },
 	  .found = { MOUNTED("a", PLUGIN, "pv") },
 	  .reports = "unfinished:set-up a/" PLUGIN "/pv mounted;",
 	  .entries = PLUGIN "/pv uncertain(a uncertain:set-up) " },
 	{ .name = "half an ownership walk",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE },
-		    { PLUGIN, "a", "pv", MOUNT_UNCERTAIN, UNFINISHED_OWNERSHIP } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE),
+		    ROW(PLUGIN, "a", "pv", MOUNT_UNCERTAIN, .unfinished = UNFINISHED_OWNERSHIP) },
 	  .found = { MOUNTED("a", PLUGIN, "pv") },
 	  .reports = "unfinished:ownership a/" PLUGIN "/pv mounted;",
 	  .entries = PLUGIN "/pv uncertain(a uncertain:ownership) " },
 	{ .name = "a publish without its unpublish",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE },
-		    { PLUGIN, "a", "pv", MOUNT_DONE, UNFINISHED_TEARDOWN } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE),
+		    ROW(PLUGIN, "a", "pv", MOUNT_DONE, .unfinished = UNFINISHED_TEARDOWN) },
 	  .reports = "gone a/" PLUGIN "/pv;unfinished:teardown a/" PLUGIN "/pv;",
 	  .entries = PLUGIN "/pv uncertain(a uncertain:teardown) " },
 	{ .name = "an unstage that had begun",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE, UNFINISHED_TEARDOWN } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE, .unfinished = UNFINISHED_TEARDOWN) },
 	  .reports = "unfinished:teardown /" PLUGIN "/pv;",
 	  .entries = PLUGIN "/pv uncertain:teardown() " },
 
 	/* -- what no row speaks of -- */
 	{ .name = "a directory alone is foreign",
-	  .rows = { { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .found = { MOUNTED("z", PLUGIN, "pv"), MOUNTED("a", PLUGIN, "pv"),
 		     AT("a", PLAIN, "other"), MOUNTED("", PLUGIN, "else") },
 	  .reports = "foreign /" PLUGIN "/else mounted;foreign a/" PLAIN "/other;"
 		     "foreign z/" PLUGIN "/pv mounted;",
 	  .entries = PLUGIN "/pv absent(a uncertain) " },
 	{ .name = "sub-paths belong to their volume",
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE }, { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE), ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .found = { SUB_PATHS("z", "pv"), SUB_PATHS("a", "pv"), MOUNTED("a", PLUGIN, "pv"),
 		     SUB_PATHS("a", "other") },
 	  .reports = "foreign a//other;foreign z//pv;",
@@ -239,7 +244,7 @@ static const struct rebuild_case cases[] = {
 	  .reports = "foreign /" PLUGIN "/pv mounted;foreign a/" PLUGIN "/pv mounted;",
 	  .entries = "" },
 	{ .name = "case 353: an unknown plugin's row is seen and left alone",
-	  .rows = { { GONE, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(GONE, "a", "pv", MOUNT_DONE) },
 	  .found = { MOUNTED("a", GONE, "pv") },
 	  .reports = "unknown a/" GONE "/pv mounted;",
 	  .entries = GONE "/a-pv(no plugin) absent(a uncertain) " },
@@ -265,7 +270,7 @@ static const struct rebuild_case cases[] = {
 	  .entries = PLUGIN "/pv uncertain() " },
 	{ .name = "beside what is ours already",
 	  .takeover = true,
-	  .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE }, { PLUGIN, "a", "pv", MOUNT_DONE } },
+	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE), ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
 	  .found = { MOUNTED("a", PLUGIN, "pv"), MOUNTED("b", PLUGIN, "pv") },
 	  .reports = "taken-over b/" PLUGIN "/pv mounted [/r/b/pv];",
 	  .entries = PLUGIN "/pv uncertain(a uncertain b uncertain) " },
@@ -471,8 +476,8 @@ static void test_everything_of_a_row_comes_back(void **state)
 
 	assert_int_equal(
 		run_case(world,
-			 &(struct rebuild_case){ .rows = { { PLUGIN, NULL, "pv", MOUNT_DONE },
-							   { PLUGIN, "a", "pv", MOUNT_DONE } } }),
+			 &(struct rebuild_case){ .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE),
+							   ROW(PLUGIN, "a", "pv", MOUNT_DONE) } }),
 		2);
 	volume = actual_find(world->actual, PLUGIN "/pv");
 	assert_ptr_equal(volume->plugin, &plugins[0]);
@@ -515,7 +520,7 @@ static void test_plans_after_a_rebuild(void **state)
 		{ { .takeover = true, .found = { MOUNTED("a", PLUGIN, "pv") } }, false, 0 },
 		{ { .takeover = true, .found = { MOUNTED("a", PLUGIN, "pv") } }, true, 1 },
 		{ { .takeover = false, .found = { MOUNTED("a", PLUGIN, "pv") } }, true, 0 },
-		{ { .rows = { { GONE, "a", "pv", MOUNT_DONE } } }, true, 0 },
+		{ { .rows = { ROW(GONE, "a", "pv", MOUNT_DONE) } }, true, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(plans); i++) {
