@@ -114,7 +114,9 @@ static int hold_unknown(struct agent *agent, size_t *ret_count, struct failure *
 	*ret_count = 0;
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next) {
-			if (holds_has_pod(agent->holds.table, pod->pod_uid) ||
+			/* What was just taken over no store could know: whoever asked for that
+			 * said that what nobody wants may go. */
+			if (pod->taken_over || holds_has_pod(agent->holds.table, pod->pod_uid) ||
 			    knows_pod(agent, pod->pod_uid))
 				continue;
 			r = hold_pod(agent, pod, reterr);

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "mount/pod_directory.h"
+#include "object/json.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -258,7 +259,6 @@ static struct worker_pool *run_clean(struct worker_job *job)
 
 	orphan->result = pod_directory_clean(orphan->root_fd, orphan->root_path, orphan->pod_uid,
 					     &orphan->failure);
-	orphan->is_gone = orphan->result == 0;
 	return NULL;
 }
 
@@ -268,6 +268,7 @@ static void on_cleaned(struct worker_job *job)
 	struct log_subject subject = { .pod_uid = orphan->pod_uid };
 
 	orphan->at_work = false;
+	orphan->is_gone = orphan->result == 0;
 	orphan->root_fd = close_keep_errno(orphan->root_fd);
 	if (!orphan->strangers) {
 		orphan_free(orphan);
@@ -349,4 +350,65 @@ void strangers_count(const struct strangers *strangers, size_t *ret_orphans, siz
 		++*ret_orphans;
 		*ret_kept += !strangers->orphans[i]->is_gone;
 	}
+}
+
+/* ---- the view ---- */
+
+static void add_item(struct cJSON *items, const char *kind, const struct found_volume *volume,
+		     const char *why)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+
+	(void) json_set_string(item, "kind", kind);
+	(void) json_set_string(item, "podUID", volume->pod_uid);
+	(void) json_set_string(item, "plugin", volume->plugin_name ?: "");
+	(void) json_set_string(item, "volume", volume->volume_name ?: "");
+	(void) json_set_bool(item, "mounted", volume->is_mount_point);
+	if (volume->driver_name && *volume->driver_name) {
+		(void) json_set_string(item, "driver", volume->driver_name);
+		(void) json_set_string(item, "handle", volume->volume_handle);
+	}
+	if (*why)
+		(void) json_set_string(item, "why", why);
+}
+
+static void add_volumes(struct cJSON *items, const struct strangers *strangers)
+{
+	for (size_t i = 0; i < strangers->count; i++) {
+		const struct stranger *stranger = &strangers->volumes[i];
+		const struct found_volume *volume = stranger->volume;
+		const char *kind = !*volume->pod_uid   ? "Device"
+				   : volume->sub_paths ? "SubPaths"
+						       : "Volume";
+
+		if (!*volume->pod_uid || !is_wanted(strangers->agent, volume))
+			add_item(items, kind, volume, stranger->why ?: volume->problem);
+	}
+}
+
+static void add_orphans(struct cJSON *items, const struct strangers *strangers)
+{
+	for (size_t i = 0; i < strangers->orphan_count; i++) {
+		const struct orphan *orphan = strangers->orphans[i];
+		const struct found_volume directory = { .pod_uid = orphan->pod_uid };
+
+		if (!orphan->is_gone) /* what a thread writes is read when it is back */
+			add_item(items, "PodDirectory", &directory,
+				 orphan->at_work ? "" : orphan->failure.text);
+	}
+}
+
+struct cJSON *agent_view_strangers(struct agent *agent)
+{
+	struct cJSON *list = json_new_object(), *items;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	if (agent->strangers) {
+		add_volumes(items, agent->strangers);
+		add_orphans(items, agent->strangers);
+	}
+	return list;
 }

@@ -57,6 +57,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/statistics", views_statistics },
 	{ METHOD_GET, "podvol/v1/drivers", views_drivers },
 	{ METHOD_GET, "podvol/v1/threads", views_threads },
+	{ METHOD_GET, "podvol/v1/strangers", views_strangers },
 	{ METHOD_GET, "podvol/v1/events", views_volume_events },
 	{ METHOD_POST, "podvol/v1/apply", apply_post },
 	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */

@@ -266,6 +266,17 @@ static const struct view_column thread_columns[] = {
 	{ "All Hang", VIEW_ALWAYS, "allHang", format_yes },
 };
 
+static const struct view_column stranger_columns[] = {
+	{ "Kind", VIEW_ALWAYS, "kind", NULL },
+	{ "Pod UID", VIEW_ALWAYS, "podUID", NULL },
+	{ "Plugin", VIEW_ALWAYS, "plugin", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
+	{ "Mounted", VIEW_ALWAYS, "mounted", format_yes },
+	{ "Driver", VIEW_ALWAYS, "driver", NULL },
+	{ "Handle", VIEW_ALWAYS, "handle", NULL },
+	{ "Why", VIEW_ALWAYS, "why", NULL },
+};
+
 static const struct view_column volume_event_columns[] = {
 	{ "Last Seen", VIEW_ALWAYS, "time", format_age },
 	{ "Type", VIEW_ALWAYS, "type", NULL },
@@ -298,6 +309,7 @@ const struct view_columns view_version_columns = COLUMNS(version_columns);
 const struct view_columns view_statistics_columns = COLUMNS(statistics_columns);
 const struct view_columns view_driver_columns = COLUMNS(driver_columns);
 const struct view_columns view_thread_columns = COLUMNS(thread_columns);
+const struct view_columns view_stranger_columns = COLUMNS(stranger_columns);
 const struct view_columns view_volume_event_columns = COLUMNS(volume_event_columns);
 
 static void add_definitions(struct cJSON *table, const struct view_columns *columns)

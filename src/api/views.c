@@ -123,6 +123,11 @@ void views_drivers(struct exchange *exchange)
 	views_reply(exchange, 200, agent_view_drivers(exchange->agent), &view_driver_columns);
 }
 
+void views_strangers(struct exchange *exchange)
+{
+	views_reply(exchange, 200, agent_view_strangers(exchange->agent), &view_stranger_columns);
+}
+
 void views_threads(struct exchange *exchange)
 {
 	views_reply(exchange, 200, agent_view_threads(exchange->agent), &view_thread_columns);

@@ -325,6 +325,7 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 		set_pod_state(pod, MOUNT_UNCERTAIN);
 		pod->from_rebuild = true;
 		pod->left = entry->left;
+		pod->taken_over = entry->taken_over;
 	}
 	mark(actual, entry->unique_name);
 	return 0;

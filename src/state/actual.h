@@ -36,6 +36,7 @@ struct actual_pod {
 	bool read_only;
 	bool from_rebuild;           /* a failed mount must not turn it absent */
 	enum unfinished left;        /* by the daemon before; until a step of it ends well */
+	bool taken_over;             /* at this start, from another agent */
 	bool single_writer;          /* the PV's only access mode is ReadWriteOncePod */
 	uint64_t mount_id;           /* 0 unknown */
 	uint64_t remount_generation; /* of the want that the last mount served */
@@ -116,7 +117,9 @@ struct actual_entry {
 	const char *pod_key, *outer_name, *path;
 	bool read_only, single_writer;
 	uint64_t remount_generation;
-	enum unfinished left; /* for actual_add_rebuilt() alone */
+	/* For actual_add_rebuilt() alone. */
+	enum unfinished left;
+	bool taken_over;
 };
 
 /* Before a stage or publish starts: the entry exists from now on, absent when new. Existing states

@@ -30,6 +30,11 @@ struct cJSON *agent_view_drivers(struct agent *agent)
 	return canned(world_node.drivers);
 }
 
+struct cJSON *agent_view_strangers(struct agent *agent)
+{
+	return canned(world_node.strangers);
+}
+
 struct cJSON *agent_view_threads(struct agent *agent)
 {
 	return canned(world_node.threads);

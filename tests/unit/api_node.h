@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct api_node {
-	const char *drivers, *threads, *volume_events; /* JSON; NULL: an empty list */
-	const char *metrics;                           /* NULL: no memory */
+	const char *drivers, *threads, *strangers, *volume_events; /* JSON; NULL: an empty list */
+	const char *metrics;                                       /* NULL: no memory */
 	int result; /* of agent_statistics() and agent_watch_volumes() */
 
 	/* The question that waits, and how many left before it was answered. */

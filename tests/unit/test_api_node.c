@@ -40,6 +40,22 @@ static void test_drivers(void **state)
 	assert_string_equal(world_string(world, "rows.0.cells.5"), "no");
 }
 
+static void test_strangers(void **state)
+{
+	struct world *world = *state;
+
+	world_node.strangers = "{\"items\":[{\"kind\":\"Volume\",\"podUID\":\"u\",\"plugin\":"
+			       "\"kubernetes.io/csi\",\"volume\":\"pvc-7\",\"mounted\":true,"
+			       "\"driver\":\"d\",\"handle\":\"h\"}]}";
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/strangers", NULL), 200);
+	assert_string_equal(world_reply(world), world_node.strangers);
+	world_form = FORM_TABLE;
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/strangers", NULL), 200);
+	assert_string_equal(world_string(world, "rows.0.cells.4"), "yes");
+	assert_string_equal(world_string(world, "rows.0.cells.6"), "h");
+	assert_string_equal(world_string(world, "rows.0.cells.7"), "-");
+}
+
 static void test_threads(void **state)
 {
 	struct world *world = *state;
@@ -323,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(test_drivers),
+		WITH_WORLD(test_strangers),
 		WITH_WORLD(test_threads),
 		WITH_WORLD(test_metrics),
 		WITH_WORLD(test_statistics_come_later),

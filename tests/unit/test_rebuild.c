@@ -487,6 +487,7 @@ static void test_everything_of_a_row_comes_back(void **state)
 	assert_string_equal(pod->outer_name, "data");
 	assert_string_equal(pod->pod_key, "default/a");
 	assert_string_equal(pod->path, "/pods/a/pv");
+	assert_false(pod->taken_over);
 	world_free(world);
 }
 
@@ -505,6 +506,7 @@ static void test_what_is_taken_over_has_its_paths(void **state)
 	assert_string_equal(volume->spec_name, "pv");
 	assert_string_equal(actual_find_pod(volume, "a")->path, "/r/a/pv");
 	assert_string_equal(actual_find_pod(volume, "a")->outer_name, "pv");
+	assert_true(actual_find_pod(volume, "a")->taken_over);
 	world_free(world);
 }
 
