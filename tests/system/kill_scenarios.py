@@ -338,6 +338,3 @@ def reach(n, method, path, body=None):
         got = ask(n, method, path, body)
         return got if got[0] or n.process.poll() is not None else None
     return eventually(answer, what=f"an answer to {method} {path}")
-
-
-ALL = (Scenario, Format, Teardown, Restart, Change, Subpaths, Holds, Ownership, Writes, Drain)
