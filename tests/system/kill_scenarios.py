@@ -8,6 +8,7 @@ kill may have taken away (recover). verify() looks at what users would look at.
 import os
 import subprocess
 
+import crowded_root
 import killing
 import node
 from killing import ask, states
@@ -116,8 +117,8 @@ class Scenario:
         if n.process and n.process.poll() is None:
             n.kill()
         for point in sorted(node.mountinfo(n.top), key=len, reverse=True):
-            subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
-        for path in [*killing.loop_devices(n) - set(n.loops), *n.loops]:
+            crowded_root.unmount(point)
+        for path in [*killing.loop_devices(n) - set(getattr(n, "loops", ())), *getattr(n, "loops", ())]:
             subprocess.run(["losetup", "-d", path], check=True)
 
 
@@ -236,7 +237,7 @@ class Holds(Scenario):
             self.let_go(n)
 
     def let_go(self, n):
-        if not n.gone:
+        if not getattr(n, "gone", True):
             n.container.kill()
             n.container.wait()
         n.gone = True

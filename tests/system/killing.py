@@ -88,8 +88,10 @@ def below(directory, contents):
 
 def mount_lines(n):
     """The mount points below the root, once for each mount: stacked ones twice."""
+    others = n.crowd.points if n.crowd else ()
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        return [line.split(" ")[4] for line in file if line.split(" ")[4].startswith(n.root + "/")]
+        points = [line.split(" ")[4] for line in file]
+    return [point for point in points if point.startswith(n.root + "/") and point not in others]
 
 
 def loop_devices(n):
@@ -183,10 +185,14 @@ class Life:
 
     def __enter__(self):
         self.n = node.Node()
-        self.scenario.fill(self.n)
-        add_stranger(self.n)
-        self.foreign = foreign(self.n)
-        self.scenario.prepare(self.n)
+        try:
+            self.scenario.fill(self.n)
+            add_stranger(self.n)
+            self.foreign = foreign(self.n)
+            self.scenario.prepare(self.n)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -290,6 +296,7 @@ class Sweep:
                     self.row["kills"] += 1
                 problems = self.row.compare(life.recover(), self.wanted)
                 problems += [f"without pods: {p}" for p in self.row.compare(life.bury(), self.empty)]
+                life.n.check_crowd()
                 if foreign(life.n) != life.foreign:
                     self.row["foreign bytes changed"] += 1
                     problems.append("foreign files or mounts changed")

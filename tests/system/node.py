@@ -6,6 +6,10 @@ main() starts the file again under unshare(1), so that nothing a test mounts is 
 functions in the order of the file and prints TAP. Everything a Node makes lies in one temporary
 directory; close() ends the daemon, unmounts what is left below it and removes it, never crossing a
 mount. No state is shared between tests.
+
+PODVOL_TEST_WORLD=plain|systemd|crowded says where: systemd boots one as PID 1 (booted.py), with / shared,
+crowded fills every node's root directory with another agent's pods and mounts (crowded_root.py), which have
+to be as they were when the test ends.
 """
 import errno
 import json
@@ -21,7 +25,10 @@ import time
 import traceback
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import crowded_root  # noqa: E402
 
+WORLD = os.environ.get("PODVOL_TEST_WORLD") or "plain"
 TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.realpath(os.environ.get("top_builddir") or TOP)
 # Temporary directories of tests: a real file system, which /tmp may not be.
@@ -107,6 +114,7 @@ class Node:
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("log-level: info\n")
         self.process = None
+        self.crowd = crowded_root.Crowd(self.root, self.data) if WORLD == "crowded" else None
 
     # -- the daemon --
 
@@ -201,8 +209,9 @@ class Node:
         return path
 
     def mounts(self):
-        """What is mounted below the root directory, as mountinfo()."""
-        return mountinfo(self.root)
+        """What is mounted below the root directory, as mountinfo(), without the crowd's."""
+        others = self.crowd.points if self.crowd else ()
+        return {point: entry for point, entry in mountinfo(self.root).items() if point not in others}
 
     def mount_ids(self):
         return {point: entry[0] for point, entry in self.mounts().items()}
@@ -215,9 +224,15 @@ class Node:
 
     def pod_directories(self):
         try:
-            return sorted(os.listdir(os.path.join(self.root, "pods")))
+            others = self.crowd.uids if self.crowd else ()
+            return sorted(set(os.listdir(os.path.join(self.root, "pods"))) - set(others))
         except FileNotFoundError:
             return []
+
+    def check_crowd(self):
+        """Fails when anything of another agent's has changed."""
+        if self.crowd:
+            self.crowd.check()
 
     # -- the end --
 
@@ -225,7 +240,7 @@ class Node:
         if self.process and self.process.poll() is None:
             self.kill()
         for point in sorted(mountinfo(self.top), key=len, reverse=True):
-            subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
+            crowded_root.unmount(point)
         if not mountinfo(self.top):
             subprocess.run(["rm", "-rf", "--one-file-system", self.top], check=True)
 
@@ -239,9 +254,12 @@ def require_root():
 
 
 def enter_namespace():
-    """Starts the file again in a mount namespace of its own, once."""
-    if os.environ.get("PODVOL_TEST_NAMESPACE") == "private":
+    """Starts the file again in a mount namespace of its own, once; or beneath a systemd of its own."""
+    if os.environ.get("PODVOL_TEST_NAMESPACE") in ("private", "systemd"):
         return
+    if WORLD == "systemd":
+        import booted  # it needs this module
+        sys.exit(booted.run_tests([os.path.realpath(sys.argv[0]), *sys.argv[1:]]))
     environment = {**os.environ, "PODVOL_TEST_NAMESPACE": "private"}
     command = ["unshare", "-m", "--propagation", "private", sys.executable, os.path.realpath(sys.argv[0])]
     os.execvpe(command[0], command + sys.argv[1:], environment)
@@ -251,6 +269,7 @@ def run_one(number, name, function):
     node = Node()
     try:
         function(node)
+        node.check_crowd()
         print(f"ok {number} - {name}")
         return True
     except Skip as skip:
