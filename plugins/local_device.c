@@ -236,11 +236,20 @@ static void device_unmounter_free(void *data)
 	free(unmounter);
 }
 
+struct reference_search {
+	const char *staging;
+	struct failure *reterr;
+};
+
+/* One at our own place goes with ours: what was stacked there, and what a peer of the mount around
+ * it got by propagation, beneath ours. */
 static int note_reference(const struct mount_entry *entry, void *userdata)
 {
-	struct failure *failure = userdata;
+	const struct reference_search *search = userdata;
 
-	return failed_plain(failure, -EBUSY,
+	if (strcmp(entry->mount_point, search->staging) == 0)
+		return 0;
+	return failed_plain(search->reterr, -EBUSY,
 			    "the device is still mounted by other references: '%s'",
 			    entry->mount_point);
 }
@@ -263,6 +272,7 @@ static int note_source(const struct mount_entry *entry, void *userdata)
 static int check_references(void *data, struct stage_report *report)
 {
 	struct device_unmounter *unmounter = data;
+	struct reference_search references = { .reterr = &report->failure };
 	const struct plugin_host *host = unmounter->host;
 	cleanup_close int fd = -EBADF;
 	struct mount_facts facts;
@@ -288,7 +298,8 @@ static int check_references(void *data, struct stage_report *report)
 			  O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
 	if (fd < 0)
 		return fd;
-	r = mount_table_references(host->mount_table, fd, "", note_reference, &report->failure,
+	references.staging = unmounter->staging.path;
+	r = mount_table_references(host->mount_table, fd, "", note_reference, &references,
 				   &report->failure);
 	if (r < 0 && r != -ENOENT)
 		return r;

@@ -40,6 +40,13 @@ static int set_attributes(int tree_fd, const struct mount_attributes *attributes
 
 	if (!attr.attr_set && !attr.attr_clr && !attr.propagation)
 		return 0;
+	/* A clone of a shared mount is its peer; only one that left the group gets another. */
+	if (attributes->own_group) {
+		struct mount_attr leave = { .propagation = MS_PRIVATE };
+
+		if (mount_setattr(tree_fd, "", flags, &leave, sizeof(leave)) < 0)
+			return -errno;
+	}
 	return mount_setattr(tree_fd, "", flags, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 

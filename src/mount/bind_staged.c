@@ -136,6 +136,9 @@ static int bind_and_move(int source_fd, int target_fd, const struct mount_attrib
 	mount_fd = open(STAGING_MOUNT, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (mount_fd < 0)
 		return -errno;
+	if (attributes->own_group &&
+	    mount(NULL, STAGING_MOUNT, NULL, MS_PRIVATE | recursive, NULL) < 0)
+		return -errno;
 	if (attributes->propagation == MS_SHARED &&
 	    mount(NULL, STAGING_MOUNT, NULL, MS_SHARED | recursive, NULL) < 0)
 		return -errno;

@@ -137,7 +137,8 @@ struct mount_attributes {
 	int userns_fd; /* with MOUNT_ATTR_IDMAP alone: the map; see mount/idmap.h */
 	uint64_t clear;
 	uint64_t propagation; /* 0 keep; MS_PRIVATE, MS_SLAVE, MS_SHARED */
-	bool recursive;       /* clone submounts too, and apply to them */
+	bool own_group; /* with MS_SHARED: not a peer of its source, whose mounts it then lacks */
+	bool recursive; /* clone submounts too, and apply to them */
 };
 
 /**

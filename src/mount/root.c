@@ -129,7 +129,10 @@ static int look_at_mounts(const char *path, struct root_mounts *ret, struct fail
 /* Bind it onto itself unless it is a mount already or would hide mounts below. */
 static int bind_root(struct mount_root *root, struct failure *reterr)
 {
-	static const struct mount_attributes shared = { .propagation = MS_SHARED };
+	/* In the group of the mount around it, as a plain clone is, it would pass every mount on to
+	 * that one: each would be there twice, the second one beneath, where nobody reaches it. */
+	static const struct mount_attributes shared = { .propagation = MS_SHARED,
+							.own_group = true };
 	struct root_mounts mounts;
 	int result = look_at_mounts(root->path, &mounts, reterr);
 

@@ -111,6 +111,27 @@ static void test_a_restart_with_mounts_below(void **state)
 	undo(&root);
 }
 
+/* As below a / that systemd made shared: a peer of the mount around it would pass mounts on to
+ * that. */
+static void test_mounts_below_are_there_once(void **state)
+{
+	struct mount_root root;
+
+	(void) state;
+	sandbox_mkdir("around", 0755);
+	assert_return_code(mount("none", sandbox_path("around"), "tmpfs", 0, NULL), errno);
+	assert_return_code(mount(NULL, sandbox_path("around"), NULL, MS_SHARED, NULL), errno);
+	open_root("around/root", &root);
+	assert_true(is_shared("around/root"));
+	sandbox_mkdir("around/root/pod", 0750);
+	assert_return_code(mount("none", sandbox_path("around/root/pod"), "tmpfs", 0, NULL), errno);
+	assert_int_equal(mounts_at("around/root"), 2);
+	assert_return_code(umount2(sandbox_path("around/root/pod"), 0), errno);
+	undo(&root);
+	assert_int_equal(mounts_at("around/root"), 0);
+	assert_return_code(umount2(sandbox_path("around"), 0), errno);
+}
+
 static void test_mounts_below_are_not_hidden(void **state)
 {
 	struct mount_root root;
@@ -310,6 +331,8 @@ int main(void)
 		SANDBOX_TEST(test_a_restart_does_not_stack),
 		SANDBOX_TEST_WITHOUT(WITHOUT_MOUNT_SETATTR, test_a_restart_does_not_stack),
 		SANDBOX_TEST(test_a_restart_with_mounts_below),
+		SANDBOX_TEST(test_mounts_below_are_there_once),
+		SANDBOX_TEST_WITHOUT(WITHOUT_OPEN_TREE, test_mounts_below_are_there_once),
 		SANDBOX_TEST(test_mounts_below_are_not_hidden),
 		SANDBOX_TEST(test_a_neighbour_s_mount_does_not_matter),
 		SANDBOX_TEST(test_a_disk_of_its_own_is_used_as_it_is),
