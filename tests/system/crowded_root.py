@@ -11,7 +11,7 @@ import stat
 import uuid
 
 MOUNTS = 300
-MS_BIND, MNT_DETACH = 4096, 2
+MS_BIND, MS_REC, MS_SHARED, MNT_DETACH = 1 << 12, 1 << 14, 1 << 20, 2
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -35,9 +35,10 @@ def write(path, text):
 class Crowd:
     """Pods of a kubelet that is gone, each with three mounts, below a root directory."""
 
-    def __init__(self, root, data):
+    def __init__(self, root, source):
         self.root, self.uids, self.points = root, [], []
-        self.source = os.path.join(data, "crowd")
+        self.source = source
+        mount("none", "/", None, MS_REC | MS_SHARED)  # of this namespace alone; as hosts have it
         write(os.path.join(self.source, "file"), "somebody else's")
         for number in range(MOUNTS // 3):
             self.add_pod(number)

@@ -38,7 +38,7 @@ class Connection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-def ask(n, method, path, body=None):
+def ask(n, method, path, body=None, plain=False):
     """(status, answer); (0, None) while nobody answers, as the daemon may be killed at any moment."""
     connection = Connection(n.socket)
     try:
@@ -46,7 +46,7 @@ def ask(n, method, path, body=None):
                            {"Content-Type": "application/json", "Connection": "close"})
         answer = connection.getresponse()
         text = answer.read()
-        return answer.status, json.loads(text) if text else None
+        return answer.status, json.loads(text) if text and not plain else None
     except (OSError, http.client.HTTPException, ValueError):
         return 0, None
     finally:
@@ -61,6 +61,9 @@ def states(n):
 
 
 def is_idle(n):
+    """Manifests were read, and nothing runs or backs off."""
+    if ask(n, "GET", "/readyz", plain=True)[0] != 200:
+        return False
     code, answer = ask(n, "GET", "/podvol/v1/operations")
     return code == 200 and not answer["items"]
 
@@ -84,14 +87,6 @@ def below(directory, contents):
             found[path] = (kind, digest, os.readlink(path) if kind == "l" and contents else "")
         folders[:] = [f for f in folders if os.path.join(where, f) not in points]
     return found
-
-
-def mount_lines(n):
-    """The mount points below the root, once for each mount: stacked ones twice."""
-    others = n.crowd.points if n.crowd else ()
-    with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        points = [line.split(" ")[4] for line in file]
-    return [point for point in points if point.startswith(n.root + "/") and point not in others]
 
 
 def loop_devices(n):
@@ -133,7 +128,7 @@ class Snapshot:
                 text = text.replace(uid, f"<{name}>")
             return re.sub(r"/dev/loop\d+|loop\d+\b", "LOOP", text.replace(n.top, ""))
 
-        self.mounts = collections.Counter(named(point) for point in mount_lines(n))
+        self.mounts = collections.Counter(named(point) for point in n.mount_lines())
         self.files = {named(path): facts for path, facts in below(n.root, contents=False).items()}
         self.loops = len(loop_devices(n))
         self.descriptors = min(settled(n))
@@ -241,7 +236,7 @@ class Life:
         self.n.start()
         self.scenario.release(self.n)
         eventually(lambda: states(self.n) == {} and set(self.n.pod_directories()) <= {STRANGER} and is_idle(self.n),
-                   what=lambda: f"the end of all, now {states(self.n)} {mount_lines(self.n)} {self.n.pod_directories()}")
+                   what=lambda: f"the end of all, now {states(self.n)} {self.n.mount_lines()} {self.n.pod_directories()}")
         return Snapshot(self.n, NOTHING)
 
 

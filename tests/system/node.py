@@ -114,7 +114,7 @@ class Node:
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("log-level: info\n")
         self.process = None
-        self.crowd = crowded_root.Crowd(self.root, self.data) if WORLD == "crowded" else None
+        self.crowd = crowded_root.Crowd(self.root, os.path.join(self.top, "crowd")) if WORLD == "crowded" else None
 
     # -- the daemon --
 
@@ -212,6 +212,13 @@ class Node:
         """What is mounted below the root directory, as mountinfo(), without the crowd's."""
         others = self.crowd.points if self.crowd else ()
         return {point: entry for point, entry in mountinfo(self.root).items() if point not in others}
+
+    def mount_lines(self):
+        """The same mount points, each as often as something is mounted there: stacked ones have the same."""
+        others = self.crowd.points if self.crowd else ()
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            points = [line.split(" ")[4] for line in file]
+        return [point for point in points if point.startswith(self.root + "/") and point not in others]
 
     def mount_ids(self):
         return {point: entry[0] for point, entry in self.mounts().items()}
