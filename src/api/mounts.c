@@ -163,7 +163,7 @@ static void begin_plan(struct mounts_call *call)
 	exchange->work = NULL;
 	exchange->abandon = NULL;
 	if (r == -ENOENT && *call->container)
-		(void) failed_plain(&why, r, "pod \"%s/%s\" has no container \"%s\"",
+		(void) failed_plain(&why, r, "pod '%s/%s' has no container '%s'",
 				    call->pod.name_space, call->pod.name, call->container);
 	refuse(exchange, call, r, &why);
 	free(call);

@@ -217,7 +217,7 @@ static bool refuse_held(struct exchange *exchange, const struct object *object)
 	if (!file)
 		return false;
 	(void) snprintf(message, sizeof(message),
-			"%s \"%s%s%s\" comes from the manifest '%.400s' and would come back: "
+			"%s '%s%s%s' comes from the manifest '%.400s' and would come back: "
 			"remove it from the manifest instead",
 			row->singular, object->meta.name_space, *object->meta.name_space ? "/" : "",
 			object->meta.name, file);

@@ -102,7 +102,7 @@ static void reply_unmounted(struct exchange *exchange, int status, const struct 
 					       .uid = pod->uid };
 	char message[512];
 
-	(void) snprintf(message, sizeof(message), "pod \"%s/%s\" %s", pod->name_space, pod->name,
+	(void) snprintf(message, sizeof(message), "pod '%s/%s' %s", pod->name_space, pod->name,
 			what);
 	reply_success(exchange, status, &details, message);
 }
@@ -302,7 +302,7 @@ void pods_unmount(struct exchange *exchange)
 	file = object ? agent_manifest_file_of(exchange->agent, object) : NULL;
 	if (file) {
 		reply_refusal(exchange, API_CONFLICT,
-			      "pod \"%s/%s\" comes from the manifest '%s' and would be mounted "
+			      "pod '%s/%s' comes from the manifest '%s' and would be mounted "
 			      "again: remove it from the manifest instead",
 			      pod.name_space, pod.name, file);
 		return;

@@ -76,7 +76,7 @@ static void test_a_manifest_holds_its_object(void **state)
 	assert_options(world, "", NULL, 409);
 	assert_string_equal(world_string(world, "reason"), "Conflict");
 	assert_string_equal(world_string(world, "message"),
-			    "configmap \"default/a\" comes from the manifest 'conf.yaml' and would "
+			    "configmap 'default/a' comes from the manifest 'conf.yaml' and would "
 			    "come back: remove it from the manifest instead");
 	assert_int_equal(world_request(world, METHOD_DELETE, MAPS, NULL), 409);
 	world->agent.manifest_file = NULL;

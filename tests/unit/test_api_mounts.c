@@ -211,7 +211,7 @@ static void test_no_such_container(void **state)
 	world_end_wait(world, 0, "");
 	assert_int_equal(world->exchange.status, 404);
 	assert_string_equal(world_string(world, "message"),
-			    "pod \"default/web\" has no container \"x\"");
+			    "pod 'default/web' has no container 'x'");
 	world->agent.plan_result = -ENOBUFS;
 	world_begin(world, METHOD_POST, MOUNTS, NULL);
 	world_end_wait(world, 0, "");

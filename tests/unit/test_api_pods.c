@@ -162,7 +162,7 @@ static void test_unmount(void **state)
 	assert_int_equal(world->exchange.status, 200);
 	assert_string_equal(world_string(world, "status"), "Success");
 	assert_string_equal(world_string(world, "message"),
-			    "pod \"default/web\" has no volume mounted");
+			    "pod 'default/web' has no volume mounted");
 
 	assert_int_equal(world_request(world, METHOD_POST, WEB "/unmount", NULL), 404);
 	store_pod(world, uid);
@@ -197,7 +197,7 @@ static void test_a_manifest_holds_its_pod(void **state)
 	assert_int_equal(world_request(world, METHOD_POST, WEB "/unmount", NULL), 409);
 	assert_string_equal(world_string(world, "reason"), "Conflict");
 	assert_string_equal(world_string(world, "message"),
-			    "pod \"default/web\" comes from the manifest 'web.yaml' and would be "
+			    "pod 'default/web' comes from the manifest 'web.yaml' and would be "
 			    "mounted again: remove it from the manifest instead");
 	assert_non_null(store_get(world->agent.store, KIND_POD, "default", "web"));
 }
