@@ -360,16 +360,21 @@ static void test_user_of_a_nested_mount(void **state)
 	unmount_volume();
 }
 
-/* A mount that was there before lies below the volume and is no reason. */
+/* A mount that was there before lies below the volume and is no reason, nor is who uses it. */
 static void test_hidden_mount_is_no_reason(void **state)
 {
+	pid_t pid;
+
 	sandbox_mkdir("root", 0755);
 	sandbox_mkdir(VOLUME, 0755);
 	sandbox_mkdir(VOLUME "/in", 0755);
 	assert_return_code(mount("hidden", sandbox_path(VOLUME "/in"), "tmpfs", 0, NULL), errno);
+	sandbox_mkdir(VOLUME "/in/deep", 0755);
+	pid = user(stand_in_nested);
 	assert_return_code(mount("volume", sandbox_path(VOLUME), "tmpfs", 0, NULL), errno);
 	expect_nobody();
 	assert_return_code(umount2(sandbox_path(VOLUME), 0), errno);
+	end(pid);
 	assert_return_code(umount2(sandbox_path(VOLUME "/in"), 0), errno);
 }
 

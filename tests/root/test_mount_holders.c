@@ -19,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -27,6 +26,20 @@
 #include <time.h>
 
 enum { CROWD = 300 };
+
+int __real_openat(int fd, const char *name, int flags, ...);
+int __wrap_openat(int fd, const char *name, int flags, ...);
+
+static const char *unopened; /* names that begin so cannot be opened: no descriptor is left */
+
+int __wrap_openat(int fd, const char *name, int flags, ...)
+{
+	if (unopened && strncmp(name, unopened, strlen(unopened)) == 0) {
+		errno = EMFILE;
+		return -1;
+	}
+	return __real_openat(fd, name, flags, 0);
+}
 
 /* A namespace whose mounts get @propagation, then @change; waits for its end. */
 static pid_t stranger(const char *name, unsigned long propagation, int (*change)(void))
@@ -359,17 +372,28 @@ static void test_namespace_kept_by_a_descriptor(void **state)
 	unmount_volume();
 }
 
-static void test_namespace_kept_by_a_mount(void **state)
+/* Kernels refuse to mount the file of a namespace that is older than ours, and recent ones give out
+ * the numbers that tell this in batches for each processor: the next one may do. */
+static void keep_by_mount(void)
 {
 	char path[64];
-	pid_t pid;
+	int r = -1;
 
+	for (int i = 0; i < 100 && r < 0; i++) {
+		pid_t pid = stranger("stranger", MS_PRIVATE, NULL);
+
+		(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+		r = mount(path, sandbox_path("namespace"), NULL, MS_BIND, NULL);
+		end(pid);
+	}
+	assert_return_code(r, errno);
+}
+
+static void test_namespace_kept_by_a_mount(void **state)
+{
 	mount_volume();
 	sandbox_write("namespace", "");
-	pid = stranger("stranger", MS_PRIVATE, NULL);
-	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
-	assert_return_code(mount(path, sandbox_path("namespace"), NULL, MS_BIND, NULL), errno);
-	end(pid);
+	keep_by_mount();
 	expect_text("mount namespace %" PRIu64 ", kept at '%s', has it mounted at '%s'", 0);
 	assert_return_code(umount2(sandbox_path("namespace"), 0), errno);
 	expect_nobody();
@@ -472,28 +496,20 @@ static void test_map_of_a_detached_mount(void **state)
 /* Whatever cannot be opened, the answer is never "nobody". */
 static void test_without_descriptors_nobody_is_no_answer(void **state)
 {
-	struct rlimit before, limit;
-	unsigned int errors = 0;
+	static const char *const names[] = { "cwd", "root", "fd", "fdinfo/", "maps", "mountinfo" };
+	struct mount_holder holder = { 0 };
 	pid_t pid;
 
 	mount_volume();
-	sandbox_write("root/stage/file", "text");
-	assert_int_equal(bind_in_slave(), 0);
-	pid = stranger("stranger", 0, open_there);
-	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
-	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), errno);
-	for (limit = before, limit.rlim_cur = 3; limit.rlim_cur < 24; limit.rlim_cur++) {
-		struct mount_holder holder = { .mount_point = sandbox_path("root/stage") };
-		int r;
-
-		assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
-		r = mount_holders_search(&holder, 1, NULL);
-		assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
-		assert_true(r < 0 || holder.found);
-		errors += r < 0;
-		(void) close_keep_errno(r < 0 ? -EBADF : holder.pid_fd);
+	pid = stranger("stranger", 0, NULL);
+	holder.mount_point = sandbox_path("root/stage");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		unopened = names[i];
+		assert_int_equal(mount_holders_search(&holder, 1, NULL), -EMFILE);
+		assert_false(holder.found);
 	}
-	assert_in_range(errors, 3, 20);
+	unopened = NULL;
+	expect_nobody();
 	end(pid);
 	unmount_volume();
 }
