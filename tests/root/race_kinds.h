@@ -12,7 +12,7 @@ extern const struct race race_subpath_bind, race_subpath_make;
 extern const struct race race_naive_bind, race_naive_make;
 
 /* A tree given to a group, a tree removed. */
-extern const struct race race_ownership, race_ownership_by_name, race_remove;
+extern const struct race race_ownership, race_ownership_by_name, race_ownership_opened, race_remove;
 extern const struct race race_naive_ownership, race_naive_mode, race_naive_remove;
 
 /* Whole volumes, in a pod's directory that is not to be trusted. */

@@ -118,6 +118,35 @@ static int own_root_s_naively(unsigned int number)
 	return fchmodat(fd, "x", 0640, 0) < 0 ? -errno : 0;
 }
 
+/* ---- a directory of somebody else's: all of it needs a change, so that each is opened first ----
+ */
+
+static const char *const others_files[] = { "tree/a", "tree/b", "tree/m", "tree/x", "tree/z" };
+
+static void prepare_others(void)
+{
+
+	log_open(LOG_EMERG);
+	sandbox_mkdir("tree", 0775);
+	assert_return_code(chown(sandbox_path("tree"), 1234, 0), errno);
+	for (size_t i = 0; i < ARRAY_SIZE(others_files); i++)
+		sandbox_write(others_files[i], "data");
+	assert_return_code(symlink("../outside/x", sandbox_path("tree/link")), errno);
+}
+
+static int own_others(unsigned int number)
+{
+	cleanup_close int fd = open(sandbox_path("tree"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct ownership_counts counts = { 0 };
+	struct ownership ownership = { .gid = 1000 + number % 2 };
+	int r;
+
+	assert_return_code(fd, errno);
+	r = ownership_apply(fd, &ownership, NULL, &counts, NULL);
+	/* The link and the directory beside them; one less when somebody mounted on it. */
+	return r >= 0 && counts.entries < ARRAY_SIZE(others_files) + 2 ? -EXDEV : r;
+}
+
 static int remove_tree(unsigned int number)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
@@ -198,6 +227,14 @@ const struct race race_ownership_by_name = { .name = "given to a group, in direc
 					     .swaps = { { "tree/x", "tree/link" } },
 					     .prepare = prepare_root_s,
 					     .attempt = own_root_s };
+const struct race race_ownership_opened = {
+	.name = "given to a group, in a directory of others",
+	.share = 1,
+	.swaps = { { "tree/x", "tree/link" } },
+	.cover = { "tree/m", "outside/x" },
+	.prepare = prepare_others,
+	.attempt = own_others,
+};
 const struct race race_naive_mode = { .name = "naive: bits are added by name",
 				      .swaps = { { "tree/x", "tree/link" } },
 				      .prepare = prepare_root_s,

@@ -16,6 +16,7 @@ static const struct race *const races[] = {
 	&race_subpath_make,
 	&race_ownership,
 	&race_ownership_by_name,
+	&race_ownership_opened,
 	&race_remove,
 	&race_empty_dir,
 	&race_memory,
