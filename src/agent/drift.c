@@ -63,15 +63,23 @@ bool drift_is_memory(const struct drift *drift, const char *unique_name, const c
 	return source && source->source == SOURCE_EMPTY_DIR && *source->medium;
 }
 
-/* By us, just now: what is seen of it is neither before nor after. */
-static bool is_worked_on(const struct drift *drift, const struct drift_mount *mount)
+static bool runs(const struct drift *drift, const struct drift_mount *mount, const char *pod_uid,
+		 enum step_kind one, enum step_kind other)
 {
-	struct operations *operations = drift->agent->operations;
 	struct operation_view view;
 
-	return (operation_look(operations, mount->unique_name, mount->pod_uid, &view) &&
-		view.running) ||
-	       (operation_look(operations, mount->unique_name, "", &view) && view.running);
+	return operation_look(drift->agent->operations, mount->unique_name, pod_uid, &view) &&
+	       view.running && (view.kind == one || view.kind == other);
+}
+
+/* By us, just now: what is seen of it is neither before nor after. Volumes with a device have one
+ * operation at a time, which may be any pod's. */
+static bool is_worked_on(const struct drift *drift, const struct drift_mount *mount)
+{
+	if (!*mount->pod_uid)
+		return runs(drift, mount, "", STEP_STAGE, STEP_UNSTAGE);
+	return runs(drift, mount, mount->pod_uid, STEP_PUBLISH, STEP_UNPUBLISH) ||
+	       runs(drift, mount, "", STEP_PUBLISH, STEP_UNPUBLISH);
 }
 
 /* ---- incidents ---- */
@@ -139,8 +147,12 @@ void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind 
 {
 	bool was_hidden = mount->kind == DRIFT_COVERED;
 
+	if (is_worked_on(drift, mount)) {
+		drift->look_again = true; /* the step may end as if nothing had happened */
+		return;
+	}
 	drift_book_set_id(drift, mount, 0);
-	if ((state_of(drift, mount) != MOUNT_DONE && !was_hidden) || is_worked_on(drift, mount))
+	if (state_of(drift, mount) != MOUNT_DONE && !was_hidden)
 		return;
 	drift_begin(drift, mount, kind, culprit);
 	actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));

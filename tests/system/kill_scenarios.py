@@ -159,6 +159,25 @@ class Restart(Scenario):
         equal(n.mount_ids(), n.ids, "mounts before and after the restart")
 
 
+class Mending(Scenario):
+    """Somebody unmounts everything, devices too, and podvold mounts it again."""
+    name = "mending"
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        n.stop()
+
+    def begin(self, n):
+        eventually(lambda: n.process.poll() is not None or states(n) == self.wanted, what="a start")
+        n.unmounted = [point for point in n.mounts() if killing.STRANGER not in point and
+                       ("/volumes/" in point or "/local-volume/mounts/" in point)]
+        for point in n.unmounted:
+            subprocess.run(["umount", point], check=True)
+
+    def done(self, n):
+        return states(n) == self.wanted and set(n.unmounted) <= set(n.mounts())
+
+
 class Change(Scenario):
     """A manifest changes: the old pod's volumes go, the new one's come."""
     name = "change"

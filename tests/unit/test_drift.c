@@ -65,9 +65,9 @@ static void test_moved_is_published_again(void **state)
 /* In a kernel that names nobody our own unmount looks like anybody's. */
 static void test_a_teardown_is_no_drift(void **state)
 {
-	const struct operation_view running = { .unique_name = VOLUME,
-						.pod_uid = POD,
-						.running = true };
+	const struct operation_view running = {
+		.unique_name = VOLUME, .pod_uid = POD, .kind = STEP_UNPUBLISH, .running = true
+	};
 	struct agent_world *world = *state;
 
 	world->views = &running;
@@ -75,6 +75,42 @@ static void test_a_teardown_is_no_drift(void **state)
 	detached(OURS);
 	assert_int_equal(fake_events.count, 0);
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	world->view_count = 0;
+}
+
+/* A publish that had looked before the unmount ends as if all were well. */
+static void test_unmounted_during_a_step_is_seen_after_it(void **state)
+{
+	const struct operation_view running = { .unique_name = VOLUME,
+						.pod_uid = "", /* of a volume with a device */
+						.kind = STEP_PUBLISH,
+						.running = true };
+	struct agent_world *world = *state;
+
+	world->views = &running;
+	world->view_count = 1;
+	detached(OURS);
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	world->view_count = 0;
+	mounted_as(OURS);
+	drift_world.fate = MOUNT_GONE;
+	run_jobs();
+	expect_event("VolumeUnmounted", "was unmounted by somebody");
+	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
+}
+
+/* One volume, one operation at a time: a step of the device is no step of the pod's mount. */
+static void test_unmounted_during_another_step_is_seen_at_once(void **state)
+{
+	const struct operation_view running = {
+		.unique_name = VOLUME, .pod_uid = "", .kind = STEP_STAGE, .running = true
+	};
+	struct agent_world *world = *state;
+
+	world->views = &running;
+	world->view_count = 1;
+	detached(OURS);
+	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 	world->view_count = 0;
 }
 
@@ -257,9 +293,9 @@ static void test_a_cover_that_no_look_finds_is_gone(void **state)
 /* The mount that is just being made is not in the table yet. */
 static void test_a_look_during_a_step_is_done_again(void **state)
 {
-	const struct operation_view running = { .unique_name = VOLUME,
-						.pod_uid = POD,
-						.running = true };
+	const struct operation_view running = {
+		.unique_name = VOLUME, .pod_uid = POD, .kind = STEP_PUBLISH, .running = true
+	};
 	struct agent_world *world = *state;
 
 	world->views = &running;
@@ -334,6 +370,8 @@ int main(void)
 		MOUNTED(test_unmounted_is_published_again),
 		MOUNTED(test_moved_is_published_again),
 		MOUNTED(test_a_teardown_is_no_drift),
+		MOUNTED(test_unmounted_during_a_step_is_seen_after_it),
+		MOUNTED(test_unmounted_during_another_step_is_seen_at_once),
 		MOUNTED(test_what_was_taken_down_is_known_no_more),
 		MOUNTED(test_policy_report_changes_nothing),
 		MOUNTED(test_a_stranger_s_mount_on_top),
