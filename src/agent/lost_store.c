@@ -155,7 +155,8 @@ int lost_store_check(struct agent *agent, struct failure *reterr)
 		log_message(LOG_WARNING, "ignoring: %s", reterr->text);
 	told = directory_fd < 0 ? 0 : told_version(directory_fd);
 	release_known(agent);
-	/* One that was never written to knows no pod, and something made these mounts. */
+	/* One that was never written to knows no pod. What --takeover finds is no pod's yet, and
+	 * goes its own way. */
 	if (version < told || version == 0)
 		r = hold_unknown(agent, &held, reterr);
 	if (r < 0)

@@ -8,6 +8,7 @@
  * WAL with synchronous=FULL: one fsync per group. NORMAL would also survive a kill, but a power
  * loss would then take back answered writes, and a uid or a binding that a driver has already seen
  * would be forgotten or given a second time. Groups make the price one sync, not one per object.
+ * What a power loss leaves of a sector is its old or its new bytes: file systems rely on it, too.
  */
 #ifndef PODVOL_STORE_DATABASE_H
 #define PODVOL_STORE_DATABASE_H
