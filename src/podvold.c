@@ -170,6 +170,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 struct drain {
 	sd_event *event;
 	size_t left;
+	bool is_over;
 };
 
 static void on_drained(void *userdata, size_t left)
@@ -177,6 +178,7 @@ static void on_drained(void *userdata, size_t left)
 	struct drain *drain = userdata;
 
 	drain->left = left;
+	drain->is_over = true;
 	(void) sd_event_exit(drain->event, 0);
 }
 
@@ -190,6 +192,9 @@ static int drain(sd_event *event, struct agent *agent, struct failure *reterr)
 	r = sd_event_loop(event);
 	if (r < 0)
 		return failed(reterr, r, "the event loop broke");
+	if (!state.is_over)
+		return failed_plain(reterr, -EINTR,
+				    "ended by a signal before everything was unmounted");
 	if (state.left > 0)
 		return failed_plain(reterr, -EBUSY, "%zu volumes could not be unmounted; see above",
 				    state.left);

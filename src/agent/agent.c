@@ -483,7 +483,7 @@ static int find_searching(const struct unstage_view *view, void *userdata)
 
 static int find_hopeful(const struct operation_view *view, void *userdata)
 {
-	return view->running || view->attempts < DRAIN_ATTEMPTS_MAX;
+	return view->running ? view->pace != PACE_STUCK : view->attempts < DRAIN_ATTEMPTS_MAX;
 }
 
 static int tell_held_back(const struct unstage_view *view, void *userdata)

@@ -85,6 +85,7 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 			  "is done to the volume until it returns; %s",
 			  view->name, view->stage, seconds, text);
 		tell_pod(agent, view, text);
+		agent_request_turn(agent); /* who drains waits for it no longer */
 	} else {
 		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s", view->name,
 			  view->stage, seconds, text);
