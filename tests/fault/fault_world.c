@@ -27,7 +27,7 @@
 /* In a build with address sanitizer: reports what nobody can reach any more. */
 extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
-enum { PATIENCE_MSEC = 8000, STARTS_MAX = 4, DEVICE_MEBIBYTES = 16 };
+enum { PATIENCE_MSEC = 20000, STARTS_MAX = 4, DEVICE_MEBIBYTES = 16 };
 
 #define FOREIGN       "root/pods/foreign-uid/volumes/kubernetes.io~empty-dir"
 #define FOREIGN_MOUNT FOREIGN "/mounted"
