@@ -11,7 +11,6 @@
 #include "api/listen.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/mount_search.h"
 #include "object/json.h"
 #include "state/ledger.h"
 
@@ -35,14 +34,6 @@ enum { PATIENCE_MSEC = 20000, STARTS_MAX = 4, DEVICE_MEBIBYTES = 16 };
 static const char *const tree_names[] = { "theirs", FOREIGN, FOREIGN_MOUNT };
 enum { FOREIGN_MOUNT_TREE = 2 };
 _Static_assert(ARRAY_SIZE(tree_names) == WORLD_TREES, "each is compared");
-
-/* It looks at every descriptor of every process of the machine, tens of thousands of calls that
- * have nothing to do with a scenario: tests/root/test_mount_holders.c has them fail. */
-int __wrap_mount_pins_look(struct mount_search *search);
-int __wrap_mount_pins_look(struct mount_search *search)
-{
-	return 0;
-}
 
 static uint64_t now_msec(void)
 {

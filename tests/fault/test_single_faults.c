@@ -34,6 +34,7 @@ enum {
 	CALLS_MAX = 128,
 	SPEED = 8, /* of the clock: a back-off of half a second costs 63 ms */
 	ALIKE_AFTER = 100,
+	SIGNALED = 128,     /* an exit status above it, as in a shell, is a signal's */
 	LIFE_SECONDS = 120, /* a child that takes longer hangs */
 	LOG_TAIL_BYTES = 3000,
 	REPORTS_MAX = 40, /* in full; more are counted */
@@ -125,15 +126,37 @@ static void live(const struct scenario *scenario, struct life *life)
 	life->ended = true;
 }
 
+/* The machine's other processes are no part of a scenario, and are searched in vain a thousand
+ * times: so it has a process namespace of its own. Return: in the process that is to live. */
+static void enter_process_namespace(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
+		fail_msg("no process namespace: %s", strerror(errno));
+	for (int level = 0; level < 2; level++) { /* the first one in it is its init */
+		pid = fork();
+		assert_return_code(pid, errno);
+		if (pid > 0) {
+			while (waitpid(pid, &status, 0) != pid)
+				;
+			_exit(WIFSIGNALED(status) ? SIGNALED + WTERMSIG(status)
+						  : WEXITSTATUS(status));
+		}
+	}
+	assert_return_code(mount("proc", "/proc", "proc", 0, NULL), errno);
+}
+
 static void run_life(const struct scenario *scenario, struct job *job)
 {
 	(void) dup2(job->log_fd, STDOUT_FILENO);
 	(void) dup2(job->log_fd, STDERR_FILENO);
+	enter_process_namespace();
 	(void) alarm(LIFE_SECONDS);
 	faults_tell_place();
 	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
 		(void) signal(crashes[i], on_crash);
-	assert_return_code(unshare(CLONE_NEWNS), errno);
 	jobs[0].point = job->point;
 	live(scenario, job->life);
 	(void) fflush(NULL);
@@ -187,7 +210,7 @@ static void report(const struct scenario *scenario, const struct job *job, int s
 	       "%u devices, %u directories, %u leaks, %u trees changed\n",
 	       scenario->name, job->point.nth ? faults_call_name(job->point.call) : "-",
 	       job->point.nth, job->point.error, strerror(job->point.error),
-	       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "ended",
+	       WEXITSTATUS(status) > SIGNALED ? strsignal(WEXITSTATUS(status) - SIGNALED) : "ended",
 	       job->life->converged ? "" : ", did not converge", job->life->step, damage->mounts,
 	       damage->descriptors, damage->ledger_rows, damage->devices, damage->directories,
 	       damage->memory, damage->bytes_changed);
