@@ -120,6 +120,16 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 	return r;
 }
 
+/* Once they are open: a damaged ledger was moved aside before that. */
+static int lock_databases(struct agent *agent, struct failure *reterr)
+{
+	int r = database_lock(agent->config->state_dir, "store.db", &agent->own.store, reterr);
+
+	if (r >= 0)
+		r = database_lock(agent->config->run_dir, "ledger.db", &agent->own.ledger, reterr);
+	return r;
+}
+
 static int start_pools(struct agent *agent, struct failure *reterr)
 {
 	struct worker_limits workers = {
@@ -381,7 +391,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
 		make_own_directories, open_root,         lock_own_directories, start_pools,
 		make_tables,          agent_open_ledger, agent_open_holds,     make_operations,
-		watch_mounts,         open_sources,
+		watch_mounts,         open_sources,      lock_databases,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -449,6 +459,8 @@ struct agent *agent_free(struct agent *agent)
 	mount_table_free(agent->mounts.table);
 	(void) idmap_cache_free(agent->host.idmaps);
 	(void) payload_cache_free(agent->host.payloads);
+	agent->own.ledger = lock_holder_free(agent->own.ledger);
+	agent->own.store = lock_holder_free(agent->own.store);
 	agent->own.run = lock_holder_free(agent->own.run);
 	agent->own.state = lock_holder_free(agent->own.state);
 	mount_root_done(&agent->root);

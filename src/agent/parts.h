@@ -110,9 +110,10 @@ struct agent {
 	sd_event_source *turn; /* enabled once whenever something changed */
 	bool sources_complete; /* every source delivered all it has: unmounting is allowed */
 	struct {
-		struct lock_holder *state, *run; /* of the directories */
-		bool ledger_failing;             /* said once, until a commit succeeds */
-		sd_event_source *second_look;    /* NULL until it is made */
+		struct lock_holder *state, *run;    /* of the directories */
+		struct lock_holder *store, *ledger; /* of the databases in them */
+		bool ledger_failing;                /* said once, until a commit succeeds */
+		sd_event_source *second_look;       /* NULL until it is made */
 	} own;
 
 	struct {

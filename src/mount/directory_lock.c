@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+/* Where SQLite's locks are in each of its files: pending, reserved and shared ones. */
+enum { SQLITE_LOCKS_START = 0x40000000, SQLITE_LOCKS_LENGTH = 512 };
+
 /* Who holds the flock, as /proc/locks tells; 0 when it does not. */
 static int lock_owner(int fd)
 {
@@ -67,5 +70,33 @@ int directory_lock(int fd, const char *kind, const char *path, struct lock_holde
 	if (r < 0)
 		return failed(reterr, r, "cannot keep %s directory '%s' locked", kind, path);
 	(void) TAKE_FD(own_fd);
+	return 0;
+}
+
+int database_lock(const char *directory, const char *name, struct lock_holder **ret,
+		  struct failure *reterr)
+{
+	struct flock locks = { .l_type = F_WRLCK,
+			       .l_whence = SEEK_SET,
+			       .l_start = SQLITE_LOCKS_START,
+			       .l_len = SQLITE_LOCKS_LENGTH };
+	cleanup_close int directory_fd = -EBADF, fd = -EBADF;
+	int r;
+
+	assert(directory && name && ret);
+	directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = directory_fd < 0 ? -1 : openat(directory_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return failed(reterr, -errno, "cannot open '%s/%s' to lock it", directory, name);
+	if (fcntl(fd, F_OFD_SETLK, &locks) < 0)
+		return errno == EAGAIN || errno == EACCES
+			       ? failed_plain(reterr, -EBUSY,
+					      "another program has '%s/%s' open: close it first",
+					      directory, name)
+			       : failed(reterr, -errno, "cannot lock '%s/%s'", directory, name);
+	r = lock_holder_new(fd, ret);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep '%s/%s' locked", directory, name);
+	(void) TAKE_FD(fd);
 	return 0;
 }

@@ -22,4 +22,18 @@
 int directory_lock(int fd, const char *kind, const char *path, struct lock_holder **ret,
 		   struct failure *reterr);
 
+/**
+ * database_lock - keep other programs from opening one of our SQLite files [start-up]
+ * @name: of the file in @directory, which is there
+ *
+ * SQLite takes no locks here, because they would outlive the process with a thread that hangs. To
+ * others the file would look unused: the last one to close it puts its log into it and removes the
+ * log, and what is written to that from then on is lost. So the bytes that SQLite locks are locked
+ * for it, by an open file description that goes with the process.
+ *
+ * Return: 0; -EBUSY another program has it open; else as open(2), fcntl(2), lock_holder_new().
+ */
+int database_lock(const char *directory, const char *name, struct lock_holder **ret,
+		  struct failure *reterr);
+
 #endif
