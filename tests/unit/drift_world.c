@@ -256,9 +256,10 @@ void add_other(uint64_t mount_id, const char *mount_point, const char *root)
 
 void expect_event(const char *reason, const char *word)
 {
-	const struct fake_event *event = &fake_events.list[fake_events.count - 1];
+	const struct fake_event *event;
 
 	assert_true(fake_events.count > 0);
+	event = &fake_events.list[fake_events.count - 1];
 	assert_string_equal(event->reason, reason);
 	if (!strstr(event->text, word))
 		fail_msg("'%s' is not in '%s'", word, event->text);
