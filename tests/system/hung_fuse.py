@@ -44,7 +44,7 @@ def answer(opcode, inode, body):
     if opcode == 28:  # READDIR: empty
         return 0, b""
     if opcode == 17:  # STATFS
-        return 0, struct.pack("<QQQQQIII6I", 1000, 900, 900, 100, 90, 4096, 255, 4096, *[0] * 6)
+        return 0, struct.pack("<QQQQQIIII6I", 1000, 900, 900, 100, 90, 4096, 255, 4096, *[0] * 7)
     if opcode in (18, 29):  # RELEASE, RELEASEDIR
         return 0, b""
     if opcode in (2, 36, 42):  # FORGET, INTERRUPT, BATCH_FORGET
@@ -60,7 +60,10 @@ def serve(fd, mode):
         _, opcode, unique, inode, _, _, _, _ = struct.unpack_from("<IIQQIIII", request)
         got = answer(opcode, inode, request[40:])
         if got is not None:
-            os.write(fd, struct.pack("<IiQ", 16 + len(got[1]), got[0], unique) + got[1])
+            try:
+                os.write(fd, struct.pack("<IiQ", 16 + len(got[1]), got[0], unique) + got[1])
+            except FileNotFoundError:
+                pass  # whoever asked has gone
 
     while True:
         while mode() == READS:
@@ -80,10 +83,7 @@ def serve(fd, mode):
         if mode() == SWALLOWS:
             swallowed.append(request)
         else:
-            try:
-                reply(request)
-            except OSError:
-                pass  # whoever asked has gone
+            reply(request)
 
 
 class HungFuse:
