@@ -10,7 +10,7 @@
 
 #include "fault_world.h"
 
-enum { SCENARIO_STEPS_MAX = 8, SCENARIO_WANTS_MAX = 8 };
+enum { SCENARIO_STEPS_MAX = 8, SCENARIO_WANTS_MAX = 8, SCENARIO_PASSED_OVER_MAX = 2 };
 
 struct scenario_step {
 	void (*act)(struct fault_world *world); /* NULL: after the last one */
@@ -23,6 +23,8 @@ struct scenario {
 	unsigned int world; /* enum fault_world_kind */
 	size_t armed_from;  /* the step with which calls begin to fail; earlier ones are as usual */
 	struct scenario_step steps[SCENARIO_STEPS_MAX];
+	/* Calls whose failure is told and passed over on purpose, as kubelet does. */
+	const char *passed_over[SCENARIO_PASSED_OVER_MAX];
 };
 
 extern const struct scenario scenarios[];

@@ -284,20 +284,23 @@ static double now(void)
 	return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
 }
 
-static bool is_left_out(unsigned int nth)
+static bool is_left_out(const struct scenario *scenario, unsigned int call, unsigned int nth)
 {
+	for (size_t i = 0; i < SCENARIO_PASSED_OVER_MAX && scenario->passed_over[i]; i++)
+		if (strcmp(scenario->passed_over[i], faults_call_name(call)) == 0)
+			return true;
 	return nth > ALIKE_AFTER && nth % options.stride != options.seed % options.stride;
 }
 
 /* How many are to be visited: those that are left out count as visited by none. */
-static unsigned int count_points(const struct life *life)
+static unsigned int count_points(const struct scenario *scenario, const struct life *life)
 {
 	unsigned int count = 0;
 
 	for (unsigned int call = 0; call < faults_call_count(); call++)
 		for (unsigned int nth = 1; nth <= life->visits[call]; nth++)
 			for (const int *error = faults_call_errors(call); *error; error++)
-				count += !is_left_out(nth);
+				count += !is_left_out(scenario, call, nth);
 	return count;
 }
 
@@ -312,7 +315,7 @@ static void run_points(const struct scenario *scenario, const struct life *calls
 			for (const int *error = faults_call_errors(call); *error; error++) {
 				struct job *job;
 
-				if (is_left_out(nth) ||
+				if (is_left_out(scenario, call, nth) ||
 				    number++ % stride != options.seed % stride ||
 				    (options.seconds > 0 && now() > until))
 					continue;
@@ -352,7 +355,7 @@ static bool run_scenario(const struct scenario *scenario, double seconds, struct
 	wait_for_all(scenario, &ignored);
 	calls = *jobs[0].life;
 	life_seconds = now() - begun;
-	points = count_points(&calls);
+	points = count_points(scenario, &calls);
 	if (ignored.failures > 0) {
 		printf("# '%s' fails without a fault\n", scenario->name);
 		return false;
