@@ -29,6 +29,7 @@ struct drift_job {
 	bool all, first;
 
 	uint64_t *ids; /* whose identity is asked, or which are to be folded */
+	bool begun;    /* a fold: it is a thread's */
 	pid_t *pids;
 	size_t id_count;
 
@@ -46,7 +47,7 @@ struct drift_jobs {
 	sd_event_source *timer, *root_timer;
 	struct drift_job *look, *identity;
 	enum drift_look wanted;
-	bool at_once;
+	bool at_once, folding;
 	uint64_t wanted_usec, own_usec, look_ended_usec, look_cost_usec;
 	uint64_t *ids;
 	pid_t *pids;

@@ -165,23 +165,55 @@ void drift_want_set_back(struct drift *drift, struct drift_mount *mount)
 	(void) drift_job_submit(job);
 }
 
+/* The index of the topmost mount, from @count down; 0: the lowest is on top. On a shared root
+ * directory the kernel takes a mount away in all places at once, so that some may be gone. */
+static int find_top(const struct drift_job *job, const struct place *place, size_t *count,
+		    struct failure *reterr)
+{
+	struct mount_facts facts;
+	int r = place_facts(place, &facts, reterr);
+
+	if (r < 0)
+		return r;
+	while (--*count > 0 && job->ids[*count] != facts.mount_id)
+		;
+	if (job->ids[*count] == facts.mount_id)
+		return 0;
+	return failed_plain(reterr, -ESTALE,
+			    "the mounts on '%s' changed: they are left as they are", job->path);
+}
+
 /* From the top, and each only if it is what was seen. */
 static int work_fold(struct drift_job *job, struct failure *reterr)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
-	struct mount_facts facts;
+	size_t top = job->id_count;
 	int r = open_place(job, &place, reterr);
 
-	for (size_t i = job->id_count; r == 0 && --i > 0;) {
-		r = place_facts(&place, &facts, reterr);
-		if (r == 0 && facts.mount_id != job->ids[i])
-			r = failed_plain(reterr, -ESTALE,
-					 "the mounts on '%s' changed: they are left as they are",
-					 job->path);
+	if (r == 0)
+		r = find_top(job, &place, &top, reterr);
+	while (r == 0 && top > 0) {
+		r = unmount_place(&place, 0, reterr);
 		if (r == 0)
-			r = unmount_place(&place, 0, reterr);
+			r = find_top(job, &place, &top, reterr);
 	}
 	return r;
+}
+
+/* One after the other, for the reason above: what one has seen on top is there when it unmounts. */
+static void begin_fold(struct drift_jobs *jobs)
+{
+	struct drift_job *job;
+
+	if (jobs->folding)
+		return;
+	DL_FOREACH (jobs->jobs, job) {
+		if (job->work != work_fold || job->begun)
+			continue;
+		job->begun = true;
+		jobs->folding = drift_job_submit(job);
+		return;
+	}
 }
 
 /* The set-up that waited for it finds the one that is left. */
@@ -189,6 +221,8 @@ static void fold_done(struct drift_job *job)
 {
 	struct drift_mount *mount = mount_of(job);
 
+	job->drift->jobs->folding = false;
+	begin_fold(job->drift->jobs);
 	drift_job_tell_failure(job);
 	if (!mount || mount->kind != DRIFT_STACKED)
 		return;
@@ -214,7 +248,7 @@ void drift_want_fold(struct drift *drift, struct drift_mount *mount, const uint6
 	}
 	memcpy(job->ids, ids, count * sizeof(*ids));
 	job->id_count = count;
-	(void) drift_job_submit(job);
+	begin_fold(drift->jobs);
 }
 
 /* ---- the root directory ---- */
@@ -304,8 +338,12 @@ struct drift_jobs *drift_jobs_free(struct drift_jobs *jobs)
 
 	if (!jobs)
 		return NULL;
-	DL_FOREACH_SAFE (jobs->jobs, job, next)
-		job->drift = NULL;
+	DL_FOREACH_SAFE (jobs->jobs, job, next) {
+		if (job->work == work_fold && !job->begun)
+			drift_job_free(job);
+		else
+			job->drift = NULL;
+	}
 	sd_event_source_disable_unref(jobs->timer);
 	sd_event_source_disable_unref(jobs->root_timer);
 	free(jobs->ids);
