@@ -222,6 +222,10 @@ void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_
 		drift->look_again = true; /* it may be the mount that is being made */
 		return;
 	}
+	/* From before the start, and no step has confirmed it yet: this may be the volume itself.
+	 */
+	if (mount && mount->mount_id == 0 && state_of(drift, mount) == MOUNT_UNCERTAIN)
+		return;
 	culprit = drift_who(pid);
 	if (mount)
 		drift_cover(drift, mount, other, &culprit);

@@ -55,6 +55,20 @@ static void test_one_mount_is_as_it_should_be(void **state)
 	expect_calls(*state, "commit submit:publish(1) ");
 }
 
+/* Its server hangs, so no step has confirmed it when everything is looked at again. */
+static void test_a_mount_that_nobody_confirmed_hides_nothing(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(OURS, PATH, "/data");
+	run_jobs();
+	drift_world.watch.lost(drift_world.watch.userdata);
+	run_jobs();
+	assert_int_equal(fake_events.count, 0);
+	turn(world); /* nobody wants it */
+	expect_calls(world, "commit submit:unpublish(1) ");
+}
+
 /* From the top, all but the lowest; the set-up waits, and then takes what is left for its own. */
 static void test_duplicates_are_folded(void **state)
 {
@@ -191,6 +205,7 @@ int main(void)
 		RESTARTED(test_teardowns_wait_for_the_first_look),
 		RESTARTED(test_a_first_look_that_fails_stops_nobody),
 		RESTARTED(test_one_mount_is_as_it_should_be),
+		RESTARTED(test_a_mount_that_nobody_confirmed_hides_nothing),
 		RESTARTED(test_duplicates_are_folded),
 		RESTARTED(test_a_stack_that_changes_meanwhile_is_left),
 		RESTARTED(test_another_source_on_top_is_a_stranger_s),
