@@ -301,15 +301,23 @@ int file_volume_references(const struct volume_spec *spec,
 	return r;
 }
 
-/* The name is all there is to know: teardown goes by what is mounted. */
+/* The name is all there is to know, once the ready file says that the directory is such a volume;
+ * where that file lies does not depend on the kind. */
 int file_volume_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 				      const char *volume_name, bool block, struct volume_spec *ret,
 				      struct failure *reterr)
 {
-	(void) host;
-	(void) pod_uid;
+	const struct scratch_name name = { .pod_uid = pod_uid,
+					   .plugin_name = EMPTY_DIR_PLUGIN_NAME,
+					   .volume_name = volume_name,
+					   .ready_prefix = READY_PREFIX };
+	int r;
+
 	if (block || !layout_is_component(volume_name))
 		return failed_plain(reterr, -EINVAL, "'%s' is no volume of files", volume_name);
+	r = scratch_check_ready(host, &name, reterr);
+	if (r < 0)
+		return r;
 	*ret = (struct volume_spec){ .name = volume_name };
 	return 0;
 }
