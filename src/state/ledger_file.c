@@ -293,6 +293,11 @@ static int open_database(const char *path, sqlite3 **ret, struct failure *reterr
 		(void) sqlite3_close(database);
 		return error;
 	}
+	/* What SQLite does by itself when it could not open for writing, for whatever moment. */
+	if (sqlite3_db_readonly(database, "main") > 0) {
+		(void) sqlite3_close(database);
+		return failed_plain(reterr, -EROFS, "cannot open '%s' for writing", path);
+	}
 	(void) sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	*ret = database;
 	return 0;

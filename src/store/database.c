@@ -214,6 +214,9 @@ int database_open(const char *path, struct database **ret, struct failure *reter
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (result != SQLITE_OK)
 		return database_failed(database, result, reterr);
+	/* What SQLite does by itself when it could not open for writing, for whatever moment. */
+	if (sqlite3_db_readonly(database->connection, "main") > 0)
+		return failed_plain(reterr, -EROFS, "cannot open the store '%s' for writing", path);
 	r = set_up(database, reterr);
 	if (r < 0)
 		return r;
