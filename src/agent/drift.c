@@ -407,6 +407,19 @@ bool drift_passes(struct drift *drift, const struct step *step)
 	return takes_away(step) ? mount->cover_id == 0 : may_mend(drift, mount);
 }
 
+/* Before Linux 6.8 the number of a mount that went is given to the next one, which may be told of
+ * first: whoever had it has it no more. */
+static void take_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id)
+{
+	struct drift_mount *before = drift_book_by_id(drift, mount_id);
+
+	if (before && before != mount) {
+		drift_lost(drift, before, DRIFT_UNMOUNTED, &nobody_known);
+		drift_book_set_id(drift, before, 0);
+	}
+	drift_book_set_id(drift, mount, mount_id);
+}
+
 static void made(struct drift *drift, const struct step_result *result)
 {
 	struct drift_mount *mount = drift_book_ensure(drift, result->unique_name, result->pod_uid);
@@ -414,7 +427,7 @@ static void made(struct drift *drift, const struct step_result *result)
 	if (!mount)
 		return;
 	if (result->mount_id != 0)
-		drift_book_set_id(drift, mount, result->mount_id);
+		take_id(drift, mount, result->mount_id);
 	if (mount->kind == DRIFT_REMOUNTED && !mount->attributes_known)
 		mount->kind = DRIFT_NONE; /* it was another mount */
 	else if (mount->kind != DRIFT_NONE && mount->kind != DRIFT_REMOUNTED)

@@ -3,8 +3,8 @@
  * drift_jobs - what drift_work.c and drift_look.c share: jobs that threads do
  *
  * A job takes copies with it and brings its result back to the loop, where nothing that changed
- * meanwhile is taken for what it was: ids are never used again, and a mount that has another id by
- * then is passed over.
+ * meanwhile is taken for what it was: a mount that has another id by then, or an id that is another
+ * mount's (before Linux 6.8 they are used again), is passed over.
  */
 #ifndef PODVOL_AGENT_DRIFT_JOBS_H
 #define PODVOL_AGENT_DRIFT_JOBS_H

@@ -58,8 +58,9 @@ static void note_fate(struct drift *drift, const struct known_mount *known)
 	const struct drift_culprit nobody = { 0 };
 	struct drift_mount *mount = drift_book_by_id(drift, known->mount_id);
 
-	if (!mount)
-		return; /* it went by ourselves meanwhile */
+	/* It went by ourselves meanwhile; before Linux 6.8 its number may be another's by now. */
+	if (!mount || strcmp(mount->path, known->path) != 0)
+		return;
 	if (known->fate == MOUNT_GONE)
 		drift_lost(drift, mount, DRIFT_UNMOUNTED, &nobody);
 	else if (known->fate == MOUNT_MOVED)
