@@ -398,20 +398,40 @@ static int wipe_file(const struct tree_entry *entry)
 	return 0;
 }
 
-int atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr)
+static int wipe_directory(int volume_fd, const char *name)
 {
 	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
+	cleanup_close int fd = path_open(volume_fd, name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
 	struct tree_entry entry;
-	int first = 0, r = tree_walk_new(directory_fd, &walk);
+	int first = 0, r = fd < 0 ? fd : tree_walk_new(fd, &walk);
 
 	while (r == 0 && (r = tree_walk_next(walk, &entry)) > 0) {
 		r = wipe_file(&entry);
-		if (r < 0 && first == 0)
-			first = failed(reterr, r, "cannot overwrite '%s' in '%s'", entry.name,
-				       path);
+		first = first == 0 ? r : first;
 		r = 0;
 	}
-	if (r < 0)
-		return failed(reterr, r, "cannot read '%s'", path);
+	return r < 0 ? r : first;
+}
+
+int atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr)
+{
+	int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), first = 0;
+	cleanup_closedir DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!directory) {
+		first = failed(reterr, -errno, "cannot read '%s'", path);
+		(void) close_keep_errno(fd);
+		return first;
+	}
+	while ((entry = readdir(directory))) {
+		int r = is_directory_name(entry->d_name)
+				? wipe_directory(directory_fd, entry->d_name)
+				: 0;
+
+		if (r < 0 && first == 0)
+			first = failed(reterr, r, "cannot overwrite '%s' in '%s'", entry->d_name,
+				       path);
+	}
 	return first;
 }

@@ -39,7 +39,8 @@ struct atomic_write {
 int atomic_write(const struct atomic_write *write, struct failure *reterr);
 
 /**
- * atomic_write_wipe - overwrite every file with zeros, before the volume is unmounted [worker]
+ * atomic_write_wipe - overwrite the writer's own files with zeros, before the volume is unmounted
+ * [worker]
  *
  * For secrets in memory, when nobody reads them any more. Goes on past what cannot be opened.
  *
