@@ -206,17 +206,6 @@ static int choose_medium(struct scratch *scratch, const struct volume_request *r
 	return 0;
 }
 
-static int init_scratch(struct scratch *scratch, const struct volume_request *request,
-			const char *volume_name, struct failure *reterr)
-{
-	const struct scratch_name name = { .pod_uid = request->pod_uid,
-					   .plugin_name = EMPTY_DIR_PLUGIN_NAME,
-					   .volume_name = volume_name,
-					   .ready_prefix = "" };
-
-	return scratch_init(scratch, request->host, &name, reterr);
-}
-
 static int empty_dir_new_mounter(const struct volume_request *request, struct stage_list *ret,
 				 struct failure *reterr)
 {
@@ -241,7 +230,7 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 	mounter->has_fs_group = pod && pod->has_fs_group;
 	mounter->fs_group = mounter->has_fs_group ? pod->fs_group : 0;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, empty_dir_mounter_free };
-	r = init_scratch(&mounter->scratch, request, request->spec->name, reterr);
+	r = scratch_init_for(&mounter->scratch, request, "", reterr);
 	if (r == 0)
 		r = choose_medium(&mounter->scratch, request, reterr);
 	if (r < 0)
@@ -251,37 +240,10 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 
 /* ---- TearDownAt ---- */
 
-static void empty_dir_unmounter_free(void *data)
-{
-	scratch_done(data);
-	free(data);
-}
-
-static int remove_volume(void *data, struct stage_report *report)
-{
-	return scratch_remove(data, NULL, &report->failure);
-}
-
 static int empty_dir_new_unmounter(const struct volume_request *request, struct stage_list *ret,
 				   struct failure *reterr)
 {
-	static const struct stage stages[] = {
-		{ .name = "remove the volume", .place = STAGE_WORKER, .run = remove_volume },
-	};
-	struct scratch *scratch;
-	int r;
-
-	assert(request->host && request->volume_name && request->pod_uid);
-
-	scratch = calloc(1, sizeof(*scratch));
-	if (!scratch)
-		return failed(reterr, -ENOMEM, "cannot remove volume '%s'", request->volume_name);
-	*scratch = SCRATCH_EMPTY;
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), scratch, empty_dir_unmounter_free };
-	r = init_scratch(scratch, request, request->volume_name, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return scratch_new_unmounter(request, "", NULL, ret, reterr);
 }
 
 /* ---- what the loop asks ---- */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_volume - volumes of files made from other objects; see file_volume.h
+ * file_volume - configMap, secret, downwardAPI and projected: files made from other objects
  *
  * What the files hold is known before anything is made; they lie on an
  * emptyDir of their own (scratch.h), in memory for all but configMaps, and change all at once
  * (mount/atomic_writer.h). A change of an object runs the same stages again; one that fails leaves
  * what the pod has (spec: plugins, 5). Secret bytes are overwritten at teardown.
  */
-#include "plugins/file_volume.h"
-
 #include "base/cleanup.h"
 #include "mount/atomic_writer.h"
 #include "plugins/empty_dir.h"
@@ -157,20 +155,8 @@ static int take_objects(struct file_mounter *mounter, const struct volume_reques
 	return 0;
 }
 
-static int init_scratch(struct scratch *scratch, const struct volume_request *request,
-			const char *plugin, struct failure *reterr)
-{
-	const struct scratch_name name = { .pod_uid = request->pod_uid,
-					   .plugin_name = plugin,
-					   .volume_name = request->volume_name,
-					   .ready_prefix = READY_PREFIX };
-
-	return scratch_init(scratch, request->host, &name, reterr);
-}
-
-int file_volume_new_mounter(const struct file_volume_kind *kind,
-			    const struct volume_request *request, struct stage_list *ret,
-			    struct failure *reterr)
+static int new_mounter(const struct volume_request *request, struct stage_list *ret,
+		       struct failure *reterr)
 {
 	static const struct stage stages[] = {
 		{ .name = "gather the files", .place = STAGE_WORKER, .run = gather_files },
@@ -190,14 +176,14 @@ int file_volume_new_mounter(const struct file_volume_kind *kind,
 	mounter->pod = object_ref(request->pod);
 	mounter->source = source;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, file_mounter_free };
-	r = init_scratch(&mounter->scratch, request, kind->plugin_name, reterr);
+	r = scratch_init_for(&mounter->scratch, request, READY_PREFIX, reterr);
 	if (r == 0 && take_objects(mounter, request) < 0)
 		r = failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->volume_name);
 	if (r < 0) {
 		stage_list_done(ret);
 		return r;
 	}
-	if (kind->in_memory)
+	if (source->source != SOURCE_CONFIG_MAP)
 		scratch_use_memory(&mounter->scratch,
 				   empty_dir_memory_size(request->pod->pod, source,
 							 request->host->allocatable.memory_bytes));
@@ -216,60 +202,21 @@ static void wipe(const struct place *place)
 		(void) atomic_write_wipe(fd, place->path, NULL);
 }
 
-struct file_unmounter {
-	struct scratch scratch;
-	bool in_memory;
-};
-
-static void file_unmounter_free(void *data)
+static int new_unmounter(const struct volume_request *request, struct stage_list *ret,
+			 struct failure *reterr)
 {
-	struct file_unmounter *unmounter = data;
-
-	if (unmounter)
-		scratch_done(&unmounter->scratch);
-	free(unmounter);
-}
-
-static int remove_files(void *data, struct stage_report *report)
-{
-	struct file_unmounter *unmounter = data;
-
-	return scratch_remove(&unmounter->scratch, unmounter->in_memory ? wipe : NULL,
-			      &report->failure);
-}
-
-int file_volume_new_unmounter(const struct file_volume_kind *kind,
-			      const struct volume_request *request, struct stage_list *ret,
-			      struct failure *reterr)
-{
-	static const struct stage stages[] = {
-		{ .name = "remove the volume", .place = STAGE_WORKER, .run = remove_files },
-	};
-	struct file_unmounter *unmounter;
-	int r;
-
-	assert(request->host && request->volume_name && request->pod_uid);
-	unmounter = calloc(1, sizeof(*unmounter));
-	if (!unmounter)
-		return failed(reterr, -ENOMEM, "cannot remove volume '%s'", request->volume_name);
-	unmounter->scratch = SCRATCH_EMPTY;
-	unmounter->in_memory = kind->in_memory;
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, file_unmounter_free };
-	r = init_scratch(&unmounter->scratch, request, kind->plugin_name, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return scratch_new_unmounter(request, READY_PREFIX, wipe, ret, reterr);
 }
 
 /* ---- what the loop asks ---- */
 
-int file_volume_get_volume_name(const struct volume_spec *spec, char **ret, struct failure *reterr)
+static int get_volume_name(const struct volume_spec *spec, char **ret, struct failure *reterr)
 {
 	*ret = strdup(spec->name);
 	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot name volume '%s'", spec->name);
 }
 
-struct volume_attributes file_volume_get_attributes(const struct volume_spec *spec)
+static struct volume_attributes get_attributes(const struct volume_spec *spec)
 {
 	(void) spec;
 	return (struct volume_attributes){ .read_only = true,
@@ -277,15 +224,15 @@ struct volume_attributes file_volume_get_attributes(const struct volume_spec *sp
 					   .selinux_relabel = true };
 }
 
-bool file_volume_requires_remount(const struct volume_spec *spec)
+static bool requires_remount(const struct volume_spec *spec)
 {
 	(void) spec;
 	return true;
 }
 
-int file_volume_references(const struct volume_spec *spec,
-			   int (*visit)(const struct object_reference *reference, void *userdata),
-			   void *userdata)
+static int references(const struct volume_spec *spec,
+		      int (*visit)(const struct object_reference *reference, void *userdata),
+		      void *userdata)
 {
 	const struct object_meta *meta = &spec->pod->meta;
 	const struct pod_volume *source = spec->source;
@@ -303,9 +250,9 @@ int file_volume_references(const struct volume_spec *spec,
 
 /* The name is all there is to know, once the ready file says that the directory is such a volume;
  * where that file lies does not depend on the kind. */
-int file_volume_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
-				      const char *volume_name, bool block, struct volume_spec *ret,
-				      struct failure *reterr)
+static int construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
+				 const char *volume_name, bool block, struct volume_spec *ret,
+				 struct failure *reterr)
 {
 	const struct scratch_name name = { .pod_uid = pod_uid,
 					   .plugin_name = EMPTY_DIR_PLUGIN_NAME,
@@ -322,13 +269,59 @@ int file_volume_construct_volume_spec(const struct plugin_host *host, const char
 	return 0;
 }
 
-char *file_volume_get_path(const struct file_volume_kind *kind,
-			   const struct volume_request *request)
+static char *get_path(const struct volume_request *request)
 {
 	cleanup_free char *relative = NULL;
 
-	if (layout_pod_path(request->pod_uid, "volumes", kind->plugin_name, request->volume_name,
-			    &relative, NULL) < 0)
+	if (layout_pod_path(request->pod_uid, "volumes", request->plugin->name,
+			    request->volume_name, &relative, NULL) < 0)
 		return NULL;
 	return layout_absolute(request->host->root_dir, relative);
 }
+
+/* ---- the four plugins ---- */
+
+static bool is_inline(const struct volume_spec *spec, enum volume_source_kind source)
+{
+	return !spec->pv && spec->source && spec->source->source == source;
+}
+
+static bool is_config_map(const struct volume_spec *spec)
+{
+	return is_inline(spec, SOURCE_CONFIG_MAP);
+}
+
+static bool is_secret(const struct volume_spec *spec)
+{
+	return is_inline(spec, SOURCE_SECRET);
+}
+
+static bool is_downward_api(const struct volume_spec *spec)
+{
+	return is_inline(spec, SOURCE_DOWNWARD_API);
+}
+
+static bool is_projected(const struct volume_spec *spec)
+{
+	return is_inline(spec, SOURCE_PROJECTED);
+}
+
+/* What is particular to one of them is in its objects: all but the name is the same. */
+#define FILE_VOLUME_SLOTS                                                                          \
+	.get_volume_name = get_volume_name, .get_attributes = get_attributes,                      \
+	.requires_remount = requires_remount, .references = references,                            \
+	.new_mounter = new_mounter, .new_unmounter = new_unmounter, .get_path = get_path,          \
+	.construct_volume_spec = construct_volume_spec
+
+const struct volume_plugin config_map_volume_plugin = { .name = "kubernetes.io/configmap",
+							.can_support = is_config_map,
+							FILE_VOLUME_SLOTS };
+const struct volume_plugin secret_volume_plugin = { .name = "kubernetes.io/secret",
+						    .can_support = is_secret,
+						    FILE_VOLUME_SLOTS };
+const struct volume_plugin downward_api_volume_plugin = { .name = "kubernetes.io/downward-api",
+							  .can_support = is_downward_api,
+							  FILE_VOLUME_SLOTS };
+const struct volume_plugin projected_volume_plugin = { .name = "kubernetes.io/projected",
+						       .can_support = is_projected,
+						       FILE_VOLUME_SLOTS };

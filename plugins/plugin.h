@@ -152,6 +152,7 @@ void stage_list_done(struct stage_list *list);
  * its stages need, or takes references to the objects. */
 struct volume_request {
 	const struct plugin_host *host;
+	const struct volume_plugin *plugin; /* whose slot is called */
 	const struct volume_spec *spec;
 	const char *volume_name; /* inner name; set for every slot */
 	const struct object *pod;

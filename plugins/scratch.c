@@ -47,6 +47,17 @@ int scratch_init(struct scratch *scratch, const struct plugin_host *host,
 	return r;
 }
 
+int scratch_init_for(struct scratch *scratch, const struct volume_request *request,
+		     const char *ready_prefix, struct failure *reterr)
+{
+	const struct scratch_name name = { .pod_uid = request->pod_uid,
+					   .plugin_name = request->plugin->name,
+					   .volume_name = request->volume_name,
+					   .ready_prefix = ready_prefix };
+
+	return scratch_init(scratch, request->host, &name, reterr);
+}
+
 /* Linux before 6.4 and user namespaces do not know "noswap"; see mount_medium(). */
 void scratch_use_memory(struct scratch *scratch, int64_t bytes)
 {
@@ -239,7 +250,9 @@ static int check_medium(const struct place *place, struct failure *reterr)
 	return 0;
 }
 
-static int unmount_medium(const struct place *place, struct failure *reterr)
+/* @before: only with what is ours on top, never with a stranger's files. */
+static int unmount_medium(const struct place *place, void (*before)(const struct place *place),
+			  struct failure *reterr)
 {
 	struct mount_facts facts;
 	int r;
@@ -249,6 +262,8 @@ static int unmount_medium(const struct place *place, struct failure *reterr)
 		if (r < 0 || !facts.is_mount_root)
 			return r;
 		r = check_medium(place, reterr);
+		if (r == 0 && before)
+			before(place);
 		if (r == 0)
 			r = unmount_place(place, 0, reterr);
 		if (r < 0)
@@ -257,23 +272,60 @@ static int unmount_medium(const struct place *place, struct failure *reterr)
 	return failed_plain(reterr, -EBUSY, "'%s' is still mounted", place->path);
 }
 
-int scratch_remove(struct scratch *scratch, void (*before)(const struct place *place),
-		   struct failure *reterr)
+struct scratch_unmounter {
+	struct scratch scratch;
+	void (*before)(const struct place *place);
+};
+
+static void unmounter_free(void *data)
 {
+	struct scratch_unmounter *unmounter = data;
+
+	scratch_done(&unmounter->scratch);
+	free(unmounter);
+}
+
+static int remove_volume(void *data, struct stage_report *report)
+{
+	const struct scratch_unmounter *unmounter = data;
+	const struct scratch *scratch = &unmounter->scratch;
 	const struct plugin_host *host = scratch->host;
 	cleanup(place_done) struct place place = PLACE_EMPTY;
+	struct failure *reterr = &report->failure;
 	int r = remove_ready(host, scratch->ready_path, reterr);
 
 	if (r < 0)
 		return r;
 	r = place_open(host->root_fd, host->root_dir, scratch->path, &place, reterr);
-	if (r == 0 && before)
-		before(&place);
 	if (r == 0)
-		r = unmount_medium(&place, reterr);
+		r = unmount_medium(&place, unmounter->before, reterr);
 	if (r == 0)
 		r = remove_empty_dir_contents(&place, reterr);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	return remove_empty_parents(host->root_fd, scratch->path, 1, reterr);
+}
+
+int scratch_new_unmounter(const struct volume_request *request, const char *ready_prefix,
+			  void (*before)(const struct place *place), struct stage_list *ret,
+			  struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "remove the volume", .place = STAGE_WORKER, .run = remove_volume },
+	};
+	struct scratch_unmounter *unmounter;
+	int r;
+
+	assert(request->host && request->volume_name && request->pod_uid);
+
+	unmounter = calloc(1, sizeof(*unmounter));
+	if (!unmounter)
+		return failed(reterr, -ENOMEM, "cannot remove volume '%s'", request->volume_name);
+	unmounter->scratch = SCRATCH_EMPTY;
+	unmounter->before = before;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, unmounter_free };
+	r = scratch_init_for(&unmounter->scratch, request, ready_prefix, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
 }

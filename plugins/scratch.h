@@ -39,6 +39,9 @@ struct scratch_name {
  * touches no file. Return: 0; -EINVAL a name that is no directory name; -ENOMEM. */
 int scratch_init(struct scratch *scratch, const struct plugin_host *host,
 		 const struct scratch_name *name, struct failure *reterr);
+/* The same for the volume of a request, by its plugin's name. */
+int scratch_init_for(struct scratch *scratch, const struct volume_request *request,
+		     const char *ready_prefix, struct failure *reterr);
 void scratch_done(struct scratch *scratch);
 
 /* In memory, never swapped out where the kernel can promise that. @bytes 0: no limit of its own. */
@@ -56,12 +59,15 @@ int scratch_check_ready(const struct plugin_host *host, const struct scratch_nam
 int scratch_mark_ready(struct scratch *scratch, struct stage_report *report);
 
 /**
- * scratch_remove - take the volume away with its content
- * @before: with what is there still mounted; NULL: nothing is to be done
+ * scratch_new_unmounter - TearDownAt: take the volume away with its content
+ * @before: with the volume's own memory still mounted; NULL, and on disk: nothing is to be done
  *
- * What is missing is fine. Return: 0; -EBUSY a mount that is not ours; -EXDEV a mount within.
+ * What is missing is fine; -EBUSY a mount that is not ours, -EXDEV a mount within. Any thread.
+ *
+ * Return: as of the slot.
  */
-int scratch_remove(struct scratch *scratch, void (*before)(const struct place *place),
-		   struct failure *reterr);
+int scratch_new_unmounter(const struct volume_request *request, const char *ready_prefix,
+			  void (*before)(const struct place *place), struct stage_list *ret,
+			  struct failure *reterr);
 
 #endif

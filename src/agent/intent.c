@@ -84,6 +84,7 @@ static int describe_intent(const struct agent *agent, const struct step *step, s
 	const struct desired_pod *want_pod = step->want_pod;
 	struct volume_request request = {
 		.host = &agent->host,
+		.plugin = step->want->plugin,
 		.spec = &want_pod->spec,
 		.volume_name = want_pod->spec.name,
 		.pod = want_pod->pod,

@@ -448,6 +448,7 @@ int direct_mount(const char *file, const char *target_path, const char *root_dir
 		return r;
 
 	request = (struct volume_request){ .host = &root.host,
+					   .plugin = plugin,
 					   .spec = &spec,
 					   .volume_name = spec.name,
 					   .pod_uid = POD_UID,

@@ -132,6 +132,7 @@ int step_stages(const struct plugin_host *host, const struct object_finder *obje
 				    step->have->plugin_name);
 
 	request = make_request(host, step);
+	request.plugin = plugin;
 	request.objects = objects;
 	if (step->kind == STEP_STAGE) {
 		r = find_device_mount_path(plugin, &request, &path, reterr);

@@ -194,6 +194,7 @@ static int name_candidate(const struct rebuild_input *input, const struct found_
 {
 	const struct volume_plugin *plugin = candidate->plugin;
 	struct volume_request request = { .host = input->host,
+					  .plugin = plugin,
 					  .spec = &candidate->spec,
 					  .volume_name = candidate->spec.name,
 					  .pod_uid = volume->pod_uid };

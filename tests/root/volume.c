@@ -48,6 +48,7 @@ void test_volume_init(struct test_volume *volume, const char *plugin, bool pv)
 		volume->spec.source = &volume->source;
 	}
 	volume->request = (struct volume_request){ .host = &volume->host,
+						   .plugin = volume->plugin,
 						   .spec = &volume->spec,
 						   .volume_name = volume->spec.name,
 						   .pod = &volume->pod_object,

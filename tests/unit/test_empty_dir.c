@@ -48,6 +48,7 @@ static int setup(void **state)
 	spec = (struct volume_spec){ .name = "scratch", .pod = &pod_object, .source = &source };
 	host = fake_host;
 	request = (struct volume_request){ .host = &host,
+					   .plugin = plugin,
 					   .spec = &spec,
 					   .volume_name = "scratch",
 					   .pod = &pod_object,
