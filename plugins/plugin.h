@@ -34,6 +34,7 @@ struct plugin_host {
 	uint64_t tool_limit_usec;   /* for a mkfs or fsck; 0 without end */
 	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
 	struct payload_cache *payloads; /* NULL: every volume of files reads its objects itself */
+	struct csi_drivers *csi_drivers; /* NULL: CSI volumes are not mounted here (direct mode) */
 };
 
 /* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects.

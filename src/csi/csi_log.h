@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_log - the last calls to drivers: what describe and metrics tell of them
+ *
+ * A ring of calls, newest last, each with driver, method, volume, when, how long, code and text;
+ * never a message's contents. Counts by driver, method and code for kubelet's metric
+ * csi_operations_seconds. Bounded; the loop thread only.
+ */
+#ifndef PODVOL_CSI_CSI_LOG_H
+#define PODVOL_CSI_CSI_LOG_H
+
+#include "csi/csi_call.h"
+
+enum {
+	CSI_LOG_ENTRIES = 4096,
+	CSI_LOG_ERROR_BYTES = 256,
+};
+
+struct csi_log_entry {
+	const char *driver, *about; /* about "" when it was for no volume */
+	enum csi_method method;
+	uint64_t began_usec; /* monotonic */
+	uint64_t took_usec;  /* 0 while it runs */
+	bool running;
+	enum grpc_code code;
+	char text[CSI_LOG_ERROR_BYTES];
+};
+
+int csi_log_new(struct csi_log **ret);
+struct csi_log *csi_log_free(struct csi_log *log); /* after the calls; accepts NULL */
+
+/* The calls for this volume (@about) or of this driver, NULL: any, newest first. A value other than
+ * 0 ends the walk and is returned. */
+int csi_log_walk(const struct csi_log *log, const char *driver, const char *about,
+		 int (*visit)(const struct csi_log_entry *entry, void *userdata), void *userdata);
+
+/* Sums for metrics: one row for each driver, method and code that was seen. */
+struct csi_log_sum {
+	const char *driver;
+	enum csi_method method;
+	enum grpc_code code;
+	uint64_t count, total_usec;
+	uint64_t buckets[12]; /* of kubelet's bounds: .1 .25 .5 1 2.5 5 10 15 25 50 120 300 s;
+				 cumulative */
+};
+int csi_log_walk_sums(const struct csi_log *log,
+		      int (*visit)(const struct csi_log_sum *sum, void *userdata), void *userdata);
+
+#endif
