@@ -33,7 +33,7 @@ struct plugin_host {
 	struct mount_table *mount_table;
 	uint64_t tool_limit_usec;   /* for a mkfs or fsck; 0 without end */
 	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
-	struct payload_cache *payloads; /* NULL: every volume of files reads its objects itself */
+	struct payload_cache *payloads;  /* NULL: every volume of files reads its objects itself */
 	struct csi_drivers *csi_drivers; /* NULL: CSI volumes are not mounted here (direct mode) */
 };
 

@@ -3,7 +3,7 @@
  * csi_drivers - which CSI drivers are registered on this node, and where each one listens
  *
  * What the volume plugin asks before each call, and what `podvolctl drivers` shows. Registration
- * (csi_registration.h) fills it; nobody else writes. The loop thread only.
+ * fills it; nobody else writes. The loop thread only.
  */
 #ifndef PODVOL_CSI_CSI_DRIVERS_H
 #define PODVOL_CSI_CSI_DRIVERS_H
