@@ -35,6 +35,7 @@ struct plugin_host {
 	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
 	struct payload_cache *payloads;  /* NULL: every volume of files reads its objects itself */
 	struct csi_drivers *csi_drivers; /* NULL: CSI volumes are not mounted here (direct mode) */
+	const struct token_source *tokens; /* token/token_source.h; NULL: no tokens here */
 };
 
 /* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects.
@@ -98,14 +99,12 @@ struct stage_report {
 	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
+	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
-	unsigned int enforced; /* mounts that were in use and went all the same */
-	/* Set by a stage before one that a kill would leave half done: the ledger has it before
-	 * that one begins. */
-	enum unfinished unfinished;
-	uint64_t lane; /* of a STAGE_LONG that follows: the number of its device; set by a stage
-			  before it */
+	unsigned int enforced;      /* mounts that were in use and went all the same */
+	enum unfinished unfinished; /* of the stage that follows; set by the one before */
+	uint64_t lane;              /* the number of the device of a STAGE_LONG that follows */
 	/* What a long walk counts, for who looks meanwhile. */
 	struct ownership_progress *progress;
 	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */

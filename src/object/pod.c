@@ -344,12 +344,14 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 {
 	const struct cJSON *spec = json_get(tree, "spec");
 	struct pod *pod = arena_array(arena, 1, sizeof(*pod));
-	const char *policy;
+	const char *name, *policy;
 
 	if (!pod)
 		return failed(reterr, -ENOMEM, "cannot decode a pod");
 	pod->object = object;
 	pod->node_name = arena_string(arena, json_string(json_get(spec, "nodeName"), ""));
+	name = json_string(json_get(spec, "serviceAccountName"), "");
+	pod->service_account_name = arena_string(arena, *name ? name : "default");
 	decode_volumes(json_get(spec, "volumes"), object->meta.name, arena, pod);
 	decode_containers(spec, arena, pod);
 	decode_groups(json_get(spec, "securityContext"), arena, pod);

@@ -20,7 +20,7 @@
 #define CONTAINERS "  containers: [{name: c}]\n"
 
 static const char full[] = HEAD
-	"  namespace: ns\n  uid: 0b5e-1\nspec:\n  nodeName: n1\n"
+	"  namespace: ns\n  uid: 0b5e-1\nspec:\n  nodeName: n1\n  serviceAccountName: robot\n"
 	"  securityContext: {fsGroup: 4711, fsGroupChangePolicy: OnRootMismatch, runAsUser: 7,\n"
 	"    supplementalGroups: [1, 4294967]}\n"
 	"  initContainers:\n  - name: init\n    restartPolicy: Always\n    volumeMounts: [{name: "
@@ -53,6 +53,7 @@ static void test_a_full_pod(void **state)
 	assert_string_equal(object->meta.uid, "0b5e-1");
 	assert_string_equal(pod_key(pod, key), "ns/web");
 	assert_string_equal(pod->node_name, "n1");
+	assert_string_equal(pod->service_account_name, "robot");
 	assert_string_equal(pod->phase, "Running");
 	assert_string_equal(pod->reason, "R");
 	assert_true(pod->has_fs_group);
@@ -327,6 +328,7 @@ static void test_null_is_absent(void **state)
 
 	assert_string_equal(object->meta.uid, "");
 	assert_string_equal(object->pod->node_name, "");
+	assert_string_equal(object->pod->service_account_name, "default");
 	assert_string_equal(object->pod->volumes[0].host_path_type, "");
 	assert_null(strstr(object->json, "null"));
 	(void) object_unref(object);
