@@ -48,6 +48,11 @@ static unsigned int access_mode(const char *name)
 	return 0;
 }
 
+enum access_mode access_mode_decode(const struct cJSON *mode)
+{
+	return (enum access_mode) access_mode(json_string(mode, ""));
+}
+
 unsigned int access_modes_decode(const struct cJSON *modes)
 {
 	unsigned int set = 0;

@@ -2,11 +2,12 @@
 /*
  * csi - storage.k8s.io/v1 CSIDriver, CSINode and CSIStorageCapacity
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * CSIDriver is decoded for the volume plugin; the others are checked, kept and given out again.
  */
 #include "object/csi.h"
 
 #include "base/cleanup.h"
+#include "object/csi_driver.h"
 #include "object/kinds.h"
 #include "object/name_index.h"
 #include "object/selector_json.h"
@@ -280,6 +281,67 @@ int csi_driver_validate_update(const struct object *old, const struct object *ne
 	};
 
 	return update_check_fixed(old, new_object, fixed, found);
+}
+
+static enum fs_group_policy decode_policy(const char *policy)
+{
+	if (strcmp(policy, "ReadWriteOnceWithFSType") == 0)
+		return FS_GROUP_POLICY_READ_WRITE_ONCE_WITH_FS_TYPE;
+	if (strcmp(policy, "File") == 0)
+		return FS_GROUP_POLICY_FILE;
+	return strcmp(policy, "None") == 0 ? FS_GROUP_POLICY_NONE : FS_GROUP_POLICY_UNSET;
+}
+
+static bool has_mode(const struct cJSON *spec, const char *mode)
+{
+	const struct cJSON *item = json_first(json_get(spec, "volumeLifecycleModes"));
+
+	while (item && strcmp(json_string(item, ""), mode) != 0)
+		item = json_next(item);
+	return item != NULL;
+}
+
+static void decode_token_requests(const struct cJSON *list, struct arena *arena,
+				  struct csi_driver_spec *driver)
+{
+	struct csi_token_request *requests =
+		arena_array(arena, json_count(list), sizeof(*requests));
+	size_t count = 0;
+
+	for (const struct cJSON *item = json_first(list); item && requests;
+	     item = json_next(item)) {
+		requests[count].audience =
+			arena_string(arena, json_string(json_get(item, "audience"), ""));
+		(void) json_int64(json_get(item, "expirationSeconds"),
+				  &requests[count++].expiration_seconds);
+	}
+	driver->token_requests = requests;
+	driver->token_request_count = count;
+}
+
+int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		      struct failure *reterr)
+{
+	const struct cJSON *spec = json_get(tree, "spec");
+	struct csi_driver_spec *driver = arena_array(arena, 1, sizeof(*driver));
+
+	assert(tree && arena && object->kind == KIND_CSI_DRIVER);
+	if (!driver)
+		return failed(reterr, -ENOMEM, "cannot decode a CSIDriver");
+	*driver = (struct csi_driver_spec){
+		.object = object,
+		.attach_required = json_bool(json_get(spec, "attachRequired"), true),
+		.pod_info_on_mount = json_bool(json_get(spec, "podInfoOnMount"), false),
+		.requires_republish = json_bool(json_get(spec, "requiresRepublish"), false),
+		.selinux_mount = json_bool(json_get(spec, "seLinuxMount"), false),
+		.storage_capacity = json_bool(json_get(spec, "storageCapacity"), false),
+		.is_persistent = has_mode(spec, "Persistent"),
+		.is_ephemeral = has_mode(spec, "Ephemeral"),
+		.fs_group_policy = decode_policy(json_string(json_get(spec, "fsGroupPolicy"), "")),
+	};
+	decode_token_requests(json_get(spec, "tokenRequests"), arena, driver);
+	object->csi_driver = driver;
+	return 0;
 }
 
 /* ---- CSINode ---- */

@@ -205,6 +205,7 @@ static const struct kind_row rows[] = {
 		.set_defaults = csi_driver_set_defaults,
 		.validate = csi_driver_validate,
 		.validate_update = csi_driver_validate_update,
+		.decode = csi_driver_decode,
 		.columns = csi_driver_columns,
 	},
 	[KIND_CSI_NODE] = {
@@ -236,6 +237,7 @@ static const struct kind_row rows[] = {
 		.shape = &volume_attachment_shape,
 		.validate = volume_attachment_validate,
 		.validate_update = volume_attachment_validate_update,
+		.decode = volume_attachment_decode,
 		.columns = volume_attachment_columns,
 	},
 	[KIND_CSI_STORAGE_CAPACITY] = {

@@ -67,6 +67,8 @@ int csi_driver_set_defaults(struct cJSON *tree);
 int csi_driver_validate(const struct cJSON *tree, struct violations *found);
 int csi_driver_validate_update(const struct object *old, const struct object *new_object,
 			       struct violations *found);
+int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		      struct failure *reterr);
 
 int csi_node_validate(const struct cJSON *tree, struct violations *found);
 int csi_node_validate_update(const struct object *old, const struct object *new_object,
@@ -75,6 +77,8 @@ int csi_node_validate_update(const struct object *old, const struct object *new_
 int volume_attachment_validate(const struct cJSON *tree, struct violations *found);
 int volume_attachment_validate_update(const struct object *old, const struct object *new_object,
 				      struct violations *found);
+int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			     struct failure *reterr);
 
 int csi_storage_capacity_validate(const struct cJSON *tree, struct violations *found);
 int csi_storage_capacity_validate_update(const struct object *old, const struct object *new_object,

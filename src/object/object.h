@@ -69,6 +69,8 @@ struct object {
 		const struct persistent_volume *persistent_volume;
 		const struct persistent_volume_claim *claim;
 		const struct storage_class *storage_class;
+		const struct csi_driver_spec *csi_driver;
+		const struct volume_attachment *volume_attachment;
 	};
 };
 

@@ -327,6 +327,7 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 		kind == PV_SOURCE_HOST_PATH ? json_string(json_get(source, "type"), "") : "");
 	volume->fs_type = arena_string(
 		arena, kind == PV_SOURCE_LOCAL ? json_string(json_get(source, "fsType"), "") : "");
+	volume->csi = kind == PV_SOURCE_CSI ? csi_source_decode(source, arena) : NULL;
 }
 
 /* Comma-separated; empty parts are none. */
@@ -405,6 +406,7 @@ int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, stru
 	volume->object = object;
 	volume->capacity = quantity_decode(json_get(json_get(spec, "capacity"), "storage"));
 	volume->access_modes = access_modes_decode(json_get(spec, "accessModes"));
+	volume->first_access_mode = access_mode_decode(json_first(json_get(spec, "accessModes")));
 	volume->mode = volume_mode_decode(json_get(spec, "volumeMode"));
 	volume->storage_class = arena_string(arena, storage_class_of(tree));
 	volume->attributes_class =

@@ -8,6 +8,7 @@
 #ifndef PODVOL_OBJECT_PERSISTENT_VOLUME_H
 #define PODVOL_OBJECT_PERSISTENT_VOLUME_H
 
+#include "object/csi_source.h"
 #include "object/object.h"
 #include "object/quantity.h"
 #include "object/selector.h"
@@ -50,9 +51,12 @@ struct persistent_volume {
 	const char *fs_type;    /* local.fsType; "" unset */
 	const char *host_path;  /* PV_SOURCE_HOST_PATH */
 	const char *host_path_type;
+	const struct csi_source *csi; /* PV_SOURCE_CSI; else NULL */
 
 	struct quantity capacity;  /* capacity.storage */
 	unsigned int access_modes; /* set of enum access_mode */
+	enum access_mode
+		first_access_mode; /* of the list; 0 when it is empty or of no name we know */
 	enum volume_mode mode;
 	const char *storage_class, *attributes_class;
 	enum reclaim_policy reclaim_policy;

@@ -8,6 +8,7 @@
 #ifndef PODVOL_OBJECT_POD_H
 #define PODVOL_OBJECT_POD_H
 
+#include "object/csi_source.h"
 #include "object/object.h"
 
 #include <sys/types.h>
@@ -47,6 +48,8 @@ struct pod_volume {
 
 	const char *claim_name; /* SOURCE_CLAIM; for SOURCE_EPHEMERAL derived */
 	bool claim_read_only;
+
+	const struct csi_source *csi; /* SOURCE_CSI; else NULL */
 
 	/* SOURCE_CONFIG_MAP, SOURCE_SECRET, SOURCE_PROJECTED: what the files come from */
 	const struct pod_volume_object *objects;

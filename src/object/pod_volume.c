@@ -103,6 +103,12 @@ static void decode_claim(const struct cJSON *source, struct arena *arena, struct
 	volume->claim_read_only = json_bool(json_get(source, "readOnly"), false);
 }
 
+/* In a pod the publish secret is the only one, and its namespace the pod's. */
+static void decode_csi(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->csi = csi_source_decode(source, arena);
+}
+
 /* ---- the table ---- */
 
 static const struct source_row {
@@ -126,7 +132,7 @@ static const struct source_row {
 	  downward_api_source_validate, downward_api_source_decode },
 	{ "projected", SOURCE_PROJECTED, projected_source_set_defaults, projected_source_validate,
 	  projected_source_decode },
-	{ "csi", SOURCE_CSI, NULL, check_csi, NULL },
+	{ "csi", SOURCE_CSI, NULL, check_csi, decode_csi },
 	{ "nfs", SOURCE_NFS, NULL, nfs_validate, NULL },
 };
 

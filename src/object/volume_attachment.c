@@ -2,14 +2,19 @@
 /*
  * volume_attachment - storage.k8s.io/v1 VolumeAttachment
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Whoever attaches writes its status; the volume plugin reads it once before it stages.
  */
+#include "object/volume_attachment.h"
+
+#include "object/arena.h"
 #include "object/csi.h"
 #include "object/kinds.h"
+#include "object/selector_json.h"
 #include "object/shapes.h"
 #include "object/update.h"
 
 #include <assert.h>
+#include <errno.h>
 
 static const struct shape_field volume_attachment_source_fields[] = {
 	{ .name = "inlineVolumeSpec",
@@ -146,4 +151,37 @@ int volume_attachment_validate_update(const struct object *old, const struct obj
 						    { 0 } };
 
 	return update_check_fixed(old, new_object, fixed, found);
+}
+
+static const char *decode_error(const struct cJSON *error, struct arena *arena)
+{
+	return arena_string(arena, json_string(json_get(error, "message"), ""));
+}
+
+int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			     struct failure *reterr)
+{
+	const struct cJSON *spec = json_get(tree, "spec"), *status = json_get(tree, "status");
+	const struct cJSON *attach_error = json_get(status, "attachError");
+	const struct cJSON *detach_error = json_get(status, "detachError");
+	struct volume_attachment *attachment = arena_array(arena, 1, sizeof(*attachment));
+
+	assert(tree && arena && object->kind == KIND_VOLUME_ATTACHMENT);
+	if (!attachment)
+		return failed(reterr, -ENOMEM, "cannot decode a VolumeAttachment");
+	*attachment = (struct volume_attachment){
+		.object = object,
+		.attacher = arena_string(arena, json_string(json_get(spec, "attacher"), "")),
+		.node_name = arena_string(arena, json_string(json_get(spec, "nodeName"), "")),
+		.volume_name = arena_string(
+			arena, json_string(json_get_path(spec, "source.persistentVolumeName"), "")),
+		.attached = json_bool(json_get(status, "attached"), false),
+		.metadata = labels_decode(json_get(status, "attachmentMetadata"), arena),
+		.has_attach_error = json_is_object(attach_error),
+		.has_detach_error = json_is_object(detach_error),
+		.attach_error = decode_error(attach_error, arena),
+		.detach_error = decode_error(detach_error, arena),
+	};
+	object->volume_attachment = attachment;
+	return 0;
 }

@@ -173,8 +173,12 @@ int volume_lookup(struct store *store, const struct object *pod, const struct po
 	if (volume_has_claim(volume))
 		error = look_up_claim_spec(store, pod, volume, &found, reterr);
 	else
-		found.spec =
-			(struct volume_spec){ .name = volume->name, .pod = pod, .source = volume };
+		found.spec = (struct volume_spec){
+			.name = volume->name,
+			.pod = pod,
+			.source = volume,
+			.read_only = volume->csi && volume->csi->read_only,
+		};
 	if (error == 0)
 		error = find_plugin(pod, volume, &found, reterr);
 	if (error < 0)

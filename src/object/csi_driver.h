@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_driver - storage.k8s.io/v1 CSIDriver, decoded: what a driver can do and wants to be told
+ *
+ * Written once by whoever installs the driver. Whether it runs on this node is another matter, see
+ * csi/csi_drivers.h.
+ */
+#ifndef PODVOL_OBJECT_CSI_DRIVER_H
+#define PODVOL_OBJECT_CSI_DRIVER_H
+
+#include "object/object.h"
+
+enum fs_group_policy {
+	FS_GROUP_POLICY_UNSET, /* of an object that never passed the defaults: nobody may guess */
+	FS_GROUP_POLICY_READ_WRITE_ONCE_WITH_FS_TYPE,
+	FS_GROUP_POLICY_FILE,
+	FS_GROUP_POLICY_NONE,
+};
+
+struct csi_token_request {
+	const char *audience;       /* "": the API server's own */
+	int64_t expiration_seconds; /* 0: the issuer decides */
+};
+
+struct csi_driver_spec {
+	const struct object *object;
+	bool attach_required, pod_info_on_mount, requires_republish, selinux_mount,
+		storage_capacity;
+	bool is_persistent, is_ephemeral; /* volumeLifecycleModes */
+	enum fs_group_policy fs_group_policy;
+	const struct csi_token_request *token_requests;
+	size_t token_request_count;
+};
+
+#endif
