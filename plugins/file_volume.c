@@ -224,13 +224,14 @@ static struct volume_attributes get_attributes(const struct volume_spec *spec)
 					   .selinux_relabel = true };
 }
 
-static bool requires_remount(const struct volume_spec *spec)
+static bool requires_remount(const struct volume_spec *spec, const struct object_finder *objects)
 {
 	(void) spec;
+	(void) objects;
 	return true;
 }
 
-static int references(const struct volume_spec *spec,
+static int references(const struct volume_spec *spec, const char *node_name,
 		      int (*visit)(const struct object_reference *reference, void *userdata),
 		      void *userdata)
 {

@@ -20,6 +20,7 @@
 #include "object/persistent_volume.h"
 #include "object/pod.h"
 #include "object/pod_field.h"
+#include "plugins/stage.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -68,86 +69,6 @@ struct object_finder {
 	void *userdata;
 };
 
-/* What an error says about the world; spec: volume manager, 2.1. */
-enum error_class {
-	ERROR_FINAL,     /* it did not happen */
-	ERROR_TRANSIENT, /* nothing was started: no state changes */
-	ERROR_UNCERTAIN, /* it may have happened or be happening still */
-};
-
-/* What a kill would leave half done, as the ledger knows it after a restart. */
-enum unfinished {
-	UNFINISHED_NOTHING,
-	UNFINISHED_SET_UP,    /* a stage or publish without its result */
-	UNFINISHED_FORMAT,    /* the same, and mkfs had begun: a format without its mount */
-	UNFINISHED_OWNERSHIP, /* the same, mounted, and a long walk had begun */
-	UNFINISHED_TEARDOWN,  /* an unpublish or unstage without its result */
-	UNFINISHED_COUNT
-};
-
-struct stage_event {
-	bool about_pv;             /* else about the pod */
-	const char *type, *reason; /* "Warning", "AlreadyMountedVolume"; static */
-	char text[FAILURE_TEXT_BYTES];
-};
-
-enum { STAGE_EVENTS_MAX = 4 };
-
-/* What a list of stages tells while and after it ran. Belongs to the thread that runs the stage. */
-struct stage_report {
-	struct failure failure;       /* of the stage that failed; means nothing while none did */
-	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
-	char device_path[256];        /* "" or the device that was found or made */
-	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
-	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
-	struct stage_event events[STAGE_EVENTS_MAX];
-	unsigned int event_count;
-	unsigned int enforced;      /* mounts that were in use and went all the same */
-	enum unfinished unfinished; /* of the stage that follows; set by the one before */
-	uint64_t lane;              /* the number of the device of a STAGE_LONG that follows */
-	/* What a long walk counts, for who looks meanwhile. */
-	struct ownership_progress *progress;
-	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */
-	const atomic_bool
-		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
-};
-
-void stage_event_add(struct stage_report *report, bool about_pv, const char *type,
-		     const char *reason, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
-
-enum stage_place {
-	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, unmounts */
-	STAGE_LONG,         /* as a worker's, but takes minutes and keeps a device busy: few at a
-			       time in one lane, see struct stage_report */
-	STAGE_MOUNT_THREAD, /* open_tree, mount_setattr, move_mount on descriptors; never a path */
-	STAGE_LOOP, /* starts an asynchronous call and ends by stage_finish(); see operation.h */
-};
-
-enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
-
-struct stage {
-	const char *name; /* what describe shows: "bind the source" */
-	enum stage_place place;
-	/* WORKER, LONG, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do
-	 * (already mounted); a negative errno with report->failure filled. */
-	int (*run)(void *data, struct stage_report *report);
-	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of
-	 * run. A negative errno means it did not begin. */
-	int (*start)(void *data, struct stage_report *report,
-		     void (*finish)(void *token, int result), void *token);
-};
-
-/* A mounter, unmounter, ... ready to run. */
-struct stage_list {
-	const struct stage *stages; /* static */
-	size_t count;
-	void *data; /* what the stages share; owned by the list */
-	void (*free_data)(void *data);
-};
-/* Frees the data of every stage; an empty list is fine. */
-void stage_list_done(struct stage_list *list);
-
 /* What a step is about. Which members are set is said at each slot. Borrowed: a slot copies what
  * its stages need, or takes references to the objects. */
 struct volume_request {
@@ -178,12 +99,15 @@ struct volume_plugin {
 	/* The part of the unique name after the plugin's; @ret is freed with free(). */
 	int (*get_volume_name)(const struct volume_spec *spec, char **ret, struct failure *reterr);
 	struct volume_attributes (*get_attributes)(const struct volume_spec *spec);
-	bool (*requires_remount)(const struct volume_spec *spec); /* NULL: never */
+	/* NULL: never. @objects as in struct volume_request; NULL: none is known. */
+	bool (*requires_remount)(const struct volume_spec *spec,
+				 const struct object_finder *objects);
 	/* The objects beside pod, claim and PV that the volume is made from; the pod itself when
 	 * its own fields are in it. When one of them changes, a set-up that failed is tried at
-	 * once, and one that succeeded is done again where requires_remount says so. Pure; strings
-	 * live as long as the spec's objects. NULL: none. Return: 0, or what @visit returned. */
-	int (*references)(const struct volume_spec *spec,
+	 * once, and one that succeeded is done again where requires_remount says so. @node_name:
+	 * this node's, for objects that are there once for each node. Pure; a reference is borrowed
+	 * for the call of @visit. NULL: none. Return: 0, or what @visit returned. */
+	int (*references)(const struct volume_spec *spec, const char *node_name,
 			  int (*visit)(const struct object_reference *reference, void *userdata),
 			  void *userdata);
 	bool supports_mount_options;

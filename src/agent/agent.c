@@ -215,12 +215,13 @@ static const struct object *find_object(void *userdata, const struct object_refe
 
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
+	const struct object_finder objects = { find_object, agent };
 	struct operations_options options = {
 		.event = agent->event,
 		.host = &agent->host,
 		.node_labels = &agent->config->labels,
 		.actual = agent->actual,
-		.objects = { find_object, agent },
+		.objects = objects,
 		.workers = agent->pools.workers,
 		.mount_thread = agent->pools.mount_thread,
 		.walkers = agent->pools.walkers,
@@ -244,6 +245,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 	};
 	int r = operations_new(&options, &agent->operations);
 
+	desired_lend_objects(agent->desired, &objects);
 	if (r >= 0)
 		r = unstage_gate_new(&gate, &agent->holds.gate);
 	if (r >= 0)

@@ -17,6 +17,7 @@
 
 struct desired {
 	struct dirty_set *dirty; /* borrowed */
+	struct object_finder objects;
 	struct desired_volume *volumes;
 	struct desired_errors *errors;
 	struct name_sets names;
@@ -41,6 +42,12 @@ int desired_new(struct dirty_set *dirty, struct desired **ret)
 	desired->dirty = dirty;
 	*ret = desired;
 	return 0;
+}
+
+void desired_lend_objects(struct desired *desired, const struct object_finder *objects)
+{
+	assert(desired && objects && objects->find);
+	desired->objects = *objects;
 }
 
 /* ---- pods of a volume ---- */
@@ -164,20 +171,23 @@ static void volume_drop_pod(struct desired *desired, struct desired_volume *volu
 	pod_free(pod);
 }
 
-static bool volume_requires_remount(const struct desired_volume *volume,
+static bool volume_requires_remount(const struct desired *desired,
+				    const struct desired_volume *volume,
 				    const struct volume_spec *spec)
 {
-	return volume->plugin->requires_remount && volume->plugin->requires_remount(spec);
+	return volume->plugin->requires_remount &&
+	       volume->plugin->requires_remount(spec,
+						desired->objects.find ? &desired->objects : NULL);
 }
 
 /* The time of the request counts from the first want, unless a remount begins it anew. */
-static int volume_refresh_pod(struct desired_volume *volume, struct desired_pod *pod,
-			      const struct desired_want *want)
+static int volume_refresh_pod(const struct desired *desired, struct desired_volume *volume,
+			      struct desired_pod *pod, const struct desired_want *want)
 {
 	if (pod_take_names(pod, want) < 0)
 		return -ENOMEM;
 	pod_take_objects(pod, want);
-	if (volume_requires_remount(volume, &pod->spec))
+	if (volume_requires_remount(desired, volume, &pod->spec))
 		pod->requested_usec = want->now_usec;
 	return 0;
 }
@@ -251,7 +261,7 @@ int desired_add(struct desired *desired, const struct desired_want *want)
 	volume = desired_find(desired, want->unique_name);
 	pod = volume ? desired_find_pod(volume, want->pod->meta.uid) : NULL;
 	if (pod) {
-		error = volume_refresh_pod(volume, pod, want);
+		error = volume_refresh_pod(desired, volume, pod, want);
 		if (error >= 0)
 			mark(desired, want->unique_name);
 		return error;
@@ -299,7 +309,7 @@ void desired_request_remount(struct desired *desired, const char *unique_name, c
 
 	volume = desired_find(desired, unique_name);
 	pod = volume ? desired_find_pod(volume, pod_uid) : NULL;
-	if (!pod || !volume_requires_remount(volume, &pod->spec))
+	if (!pod || !volume_requires_remount(desired, volume, &pod->spec))
 		return;
 
 	pod->remount_generation++;

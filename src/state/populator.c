@@ -241,8 +241,8 @@ static int add_reference(const struct object_reference *reference, void *userdat
 }
 
 /* Claims also while they cannot be used: their change is what the pod waits for. */
-static int collect_references(const struct object *pod, const struct found_volumes *found,
-			      struct pod_references *ret)
+static int collect_references(const char *node_name, const struct object *pod,
+			      const struct found_volumes *found, struct pod_references *ret)
 {
 	int r = 0;
 
@@ -256,7 +256,8 @@ static int collect_references(const struct object *pod, const struct found_volum
 								 pod->meta.name_space,
 								 volume->claim_name });
 		if (r == 0 && lookup->unique_name && lookup->plugin->references)
-			r = lookup->plugin->references(&lookup->spec, add_reference, ret);
+			r = lookup->plugin->references(&lookup->spec, node_name, add_reference,
+						       ret);
 	}
 	return r;
 }
@@ -266,7 +267,7 @@ static int index_references(struct populator *populator, struct known_pod *known
 {
 	struct pod_references references = { .count = 0 };
 
-	if (collect_references(known->pod, found, &references) == 0)
+	if (collect_references(populator->options.node_name, known->pod, found, &references) == 0)
 		return pod_index_replace(&populator->index, known->uid, &known->references,
 					 &references);
 	pod_references_done(&references);
@@ -384,13 +385,14 @@ static int compare_reference(const struct object_reference *reference, void *use
 	return change->concerns;
 }
 
-static bool is_made_from(const struct desired_volume *volume, const struct desired_pod *pod,
-			 const struct object_reference *reference)
+static bool is_made_from(const struct populator *populator, const struct desired_volume *volume,
+			 const struct desired_pod *pod, const struct object_reference *reference)
 {
 	struct change change = { .reference = reference };
 
 	if (volume->plugin->references)
-		(void) volume->plugin->references(&pod->spec, compare_reference, &change);
+		(void) volume->plugin->references(&pod->spec, populator->options.node_name,
+						  compare_reference, &change);
 	return change.concerns;
 }
 
@@ -406,7 +408,7 @@ static void renew_volumes(const struct populator *populator, const char *pod_uid
 		const struct desired_volume *volume = desired_find(options->desired, unique_name);
 
 		if (reference &&
-		    !is_made_from(volume, desired_find_pod(volume, pod_uid), reference))
+		    !is_made_from(populator, volume, desired_find_pod(volume, pod_uid), reference))
 			continue;
 		desired_request_remount(options->desired, unique_name, pod_uid);
 		if (reference && options->renewed)

@@ -55,7 +55,7 @@ void fake_pv_init(struct fake_pv *fake, const char *name, unsigned int access_mo
 	fake->object.persistent_volume = &fake->pv;
 }
 
-static bool always(const struct volume_spec *spec)
+static bool always(const struct volume_spec *spec, const struct object_finder *objects)
 {
 	return spec != NULL;
 }

@@ -25,7 +25,7 @@ int __real_plugin_for_spec(const struct volume_spec *spec, const struct volume_p
 int __wrap_plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
 			   struct failure *reterr);
 
-static bool always(const struct volume_spec *spec)
+static bool always(const struct volume_spec *spec, const struct object_finder *objects)
 {
 	return remounts;
 }

@@ -24,13 +24,13 @@ int __real_plugin_for_spec(const struct volume_spec *spec, const struct volume_p
 int __wrap_plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
 			   struct failure *reterr);
 
-static bool always(const struct volume_spec *spec)
+static bool always(const struct volume_spec *spec, const struct object_finder *objects)
 {
 	return true;
 }
 
 /* Of the ConfigMap "conf", and in pods whose label says so of the pod itself. */
-static int name_objects(const struct volume_spec *spec,
+static int name_objects(const struct volume_spec *spec, const char *node_name,
 			int (*visit)(const struct object_reference *reference, void *userdata),
 			void *userdata)
 {
