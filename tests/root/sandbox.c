@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static struct {
 	char dir[64];
@@ -67,6 +68,12 @@ bool sandbox_has(const char *relative, const char *text)
 		return false;
 	length = read(fd, got, sizeof(got));
 	return length == (ssize_t) strlen(text) && memcmp(got, text, strlen(text)) == 0;
+}
+
+bool sandbox_wait(unsigned int *moments)
+{
+	(void) nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	return ++*moments < 60000;
 }
 
 unsigned int sandbox_mounts_below(const char *path)

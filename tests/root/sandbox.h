@@ -51,6 +51,9 @@ void sandbox_write(const char *relative, const char *text);
 /* Does the file hold exactly this text? */
 bool sandbox_has(const char *relative, const char *text);
 
+/* A moment's pause for what others do in their own time; false after a minute of them. From 0. */
+bool sandbox_wait(unsigned int *moments);
+
 /* How many mounts there are at and below a path; how many descriptors are open. */
 unsigned int sandbox_mounts_below(const char *path);
 unsigned int sandbox_open_fds(void);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strangers - processes with mount namespaces of their own, and a volume that they may keep mounted
+ *
+ * Whoever else searches on this machine has a namespace open for a moment, one that has just lost
+ * its last process, too. So a search is made again until it finds what a test waits for.
+ */
+#ifndef PODVOL_TESTS_STRANGERS_H
+#define PODVOL_TESTS_STRANGERS_H
+
+#include "sandbox.h"
+
+#include "mount/mount_holders.h"
+
+#include <sys/types.h>
+
+/* A child whose mounts get @propagation (0: it stays in our namespace), then @change; waits for its
+ * end, which end() brings. */
+pid_t stranger(const char *name, unsigned long propagation, int (*change)(void));
+void end(pid_t pid);
+
+/* A shared directory with a file system mounted in it, as the root directory and a stage are. */
+void mount_volume(void);
+void unmount_volume(void);
+
+/* A second mount of that file system, by whoever calls this. */
+int bind_in_slave(void);
+
+struct mount_holder search(const char *mount_point);
+
+/* Of the volume: until @pid holds it (0: a mount, -1: nobody), a minute at most. */
+struct mount_holder search_for(pid_t pid);
+void expect_nobody(void);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_mount_pins - who keeps a file system in a mount namespace without a process, or in none, on
+ * the real kernel
+ */
+#include "strangers.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+
+/* ---- namespaces that no process is in ---- */
+
+static void expect_text(const char *format, pid_t pid)
+{
+	struct mount_holder holder = search_for(pid);
+	char text[MOUNT_HOLDER_TEXT_BYTES], wanted[MOUNT_HOLDER_TEXT_BYTES];
+	uint64_t mount_namespace = holder.mount_namespace;
+
+	assert_true(holder.found);
+	assert_int_equal(holder.pid, pid);
+	assert_true(pid == 0 || holder.pid_fd >= 0);
+	(void) close_keep_errno(holder.pid_fd);
+	mount_holder_print(&holder, text);
+	if (pid > 0 && mount_namespace)
+		(void) snprintf(wanted, sizeof(wanted), format, (int) pid, mount_namespace,
+				sandbox_path("root/stage"));
+	else if (pid > 0)
+		(void) snprintf(wanted, sizeof(wanted), format, (int) pid);
+	else
+		(void) snprintf(wanted, sizeof(wanted), format, mount_namespace,
+				sandbox_path("namespace"), sandbox_path("root/stage"));
+	assert_string_equal(text, wanted);
+}
+
+static int namespace_of_ended; /* a descriptor */
+
+/* In the child: a namespace of somebody who ended, kept by a descriptor alone. */
+static int keep_by_descriptor(void)
+{
+	pid_t pid = stranger("maker", MS_PRIVATE, NULL);
+	char path[64];
+
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+	namespace_of_ended = open(path, O_RDONLY | O_CLOEXEC);
+	end(pid);
+	return namespace_of_ended;
+}
+
+static void test_namespace_kept_by_a_descriptor(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", 0, keep_by_descriptor);
+	expect_text("process %d 'stranger' keeps mount namespace %" PRIu64
+		    ", which has it mounted at '%s'",
+		    pid);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+/* Kernels refuse to mount the file of a namespace whose number is not above ours, and recent ones
+ * give each processor a batch of numbers: above ours is surely what our own processor gives next.
+ */
+static int keep_namespace_of_processor(int processor)
+{
+	pid_t pid;
+	cpu_set_t only;
+	char path[64];
+	int r;
+
+	CPU_ZERO(&only);
+	CPU_SET(processor, &only);
+	assert_return_code(sched_setaffinity(0, sizeof(only), &only), errno);
+	pid = stranger("stranger", MS_PRIVATE, NULL);
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+	r = mount(path, sandbox_path("namespace"), NULL, MS_BIND, NULL);
+	end(pid);
+	return r;
+}
+
+/* We do not know on which of the processors our own namespace was made: each in turn. */
+static void keep_by_mount(void)
+{
+	cpu_set_t allowed;
+	int r = -1;
+
+	assert_return_code(sched_getaffinity(0, sizeof(allowed), &allowed), errno);
+	for (int i = 0; i < CPU_SETSIZE && r < 0; i++)
+		if (CPU_ISSET(i, &allowed))
+			r = keep_namespace_of_processor(i);
+	assert_return_code(sched_setaffinity(0, sizeof(allowed), &allowed), errno);
+	assert_return_code(r, errno);
+}
+
+static void test_namespace_kept_by_a_mount(void **state)
+{
+	mount_volume();
+	sandbox_write("namespace", "");
+	keep_by_mount();
+	expect_text("mount namespace %" PRIu64 ", kept at '%s', has it mounted at '%s'", 0);
+	assert_return_code(umount2(sandbox_path("namespace"), 0), errno);
+	expect_nobody();
+	unmount_volume();
+}
+
+static void *leave_alone(void *userdata)
+{
+	int *ready = userdata;
+	char byte = unshare(CLONE_FS | CLONE_NEWNS) == 0 &&
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+
+	(void) !write(ready[1], &byte, 1);
+	for (;;)
+		(void) pause();
+	return NULL;
+}
+
+static int let_a_thread_leave(void)
+{
+	static int ready[2];
+	pthread_t thread;
+	char byte = 0;
+
+	if (pipe(ready) < 0 || pthread_create(&thread, NULL, leave_alone, ready) != 0)
+		return -1;
+	return read(ready[0], &byte, 1) == 1 && byte == 1 ? 0 : -1;
+}
+
+static void test_namespace_of_a_single_thread(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("stranger", 0, let_a_thread_leave);
+	expect_text("process %d 'stranger' has it mounted at '%3$s' in mount namespace %2$" PRIu64,
+		    pid);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+/* ---- mounts that are in no namespace ---- */
+
+/* A second mount of the same file system, whose users stay when it is detached. */
+static int open_there(void)
+{
+	return open(sandbox_path("inside/file"), O_RDONLY | O_CLOEXEC);
+}
+
+static int stand_there(void)
+{
+	return chdir(sandbox_path("inside"));
+}
+
+static int map_there(void)
+{
+	int fd = open_there();
+	void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+
+	return map == MAP_FAILED ? -1 : close(fd);
+}
+
+static void check_detached(int (*take)(void), const char *text)
+{
+	pid_t pid;
+
+	mount_volume();
+	sandbox_write("root/stage/file", "text");
+	assert_int_equal(bind_in_slave(), 0);
+	pid = stranger("stranger", 0, take);
+	expect_nobody(); /* our own namespace has it: the kernel would say EBUSY there */
+	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
+	expect_text(text, pid);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+static void test_open_file_of_a_detached_mount(void **state)
+{
+	check_detached(open_there,
+		       "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
+		       "more");
+}
+
+static void test_directory_of_a_detached_mount(void **state)
+{
+	check_detached(stand_there,
+		       "process %d 'stranger' uses '/' of it, which is mounted nowhere any more");
+}
+
+static void test_map_of_a_detached_mount(void **state)
+{
+	check_detached(map_there,
+		       "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
+		       "more");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SANDBOX_TEST(test_namespace_kept_by_a_descriptor),
+		SANDBOX_TEST(test_namespace_kept_by_a_mount),
+		SANDBOX_TEST(test_namespace_of_a_single_thread),
+		SANDBOX_TEST(test_open_file_of_a_detached_mount),
+		SANDBOX_TEST(test_directory_of_a_detached_mount),
+		SANDBOX_TEST(test_map_of_a_detached_mount),
+	};
+
+	return sandbox_run("mount_pins", tests, ARRAY_SIZE(tests));
+}
