@@ -315,6 +315,18 @@ static int keep_events(struct agent *agent)
 	return events_new(&options, &agent->events);
 }
 
+static int open_binder(struct agent *agent)
+{
+	const struct pv_binder_options options = {
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.event = on_controller_event,
+		.userdata = agent,
+	};
+
+	return pv_binder_new(&options, &agent->controllers.binder);
+}
+
 /* The watch begins at the version that the full pass sees: nothing falls in between. */
 static int open_store(struct agent *agent, struct failure *reterr)
 {
@@ -346,8 +358,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		r = store_watch_new(agent->store, kinds, store_resource_version(agent->store),
 				    on_store_changed, agent, &agent->watch);
 	if (r >= 0)
-		r = pv_binder_new(agent->store, on_controller_event, agent,
-				  &agent->controllers.binder);
+		r = open_binder(agent);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);

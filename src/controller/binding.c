@@ -89,17 +89,46 @@ static const struct persistent_volume *find_candidate(const struct claim_facts *
 	for (size_t i = 0; i < facts->candidate_count; i++) {
 		const struct persistent_volume *volume = facts->candidates[i];
 
-		if (names_claim(volume, facts->claim) &&
+		if (names_claim(volume, facts->claim) && !volume->origin.is_unfinished &&
 		    !volume_misfit(facts->claim, volume, RELATION_MADE))
 			return volume;
 	}
 	return NULL;
 }
 
-/* May a provisioner make a volume of this class? It would say itself why it does not. */
-static bool is_provisioned(const struct storage_class *class)
+/* Names of Kubernetes' own provisioners, of which none is built in here: also no-provisioner. */
+static bool is_in_tree(const struct storage_class *class)
 {
-	return class && strcmp(class->provisioner, "kubernetes.io/no-provisioner") != 0;
+	return strncmp(class->provisioner, "kubernetes.io/", strlen("kubernetes.io/")) == 0;
+}
+
+/* Ask the class's provisioner for a volume, once; it says itself why it does not make one. */
+static void decide_provision(const struct claim_facts *facts, const char *why,
+			     struct binding_step *step)
+{
+	const struct persistent_volume_claim *claim = facts->claim;
+	const struct storage_class *class = facts->storage_class;
+
+	if (!class || is_in_tree(class)) {
+		pend(step, claim);
+		tell(step, "Warning", "ProvisioningFailed",
+		     "%s%s%s, and no volume that is there fits (%s)",
+		     class ? "no volume plugin matched name: " : "storageclass.storage.k8s.io \"",
+		     class ? class->provisioner : claim->storage_class, class ? "" : "\" not found",
+		     why ? why : "none is free");
+		return;
+	}
+	if (strcmp(claim->storage_provisioner, class->provisioner) != 0) {
+		step->storage_class = class;
+		answer(step, BINDING_CLAIM_PROVISIONER);
+	} else {
+		pend(step, claim);
+	}
+	tell(step, "Normal", "ExternalProvisioning",
+	     "Waiting for a volume to be created either by the external provisioner '%s' or "
+	     "manually by the system administrator. If volume creation is delayed, please verify "
+	     "that the provisioner is running and correctly registered.",
+	     class->provisioner);
 }
 
 static void decide_unmatched(const struct claim_facts *facts, const char *why,
@@ -112,37 +141,64 @@ static void decide_unmatched(const struct claim_facts *facts, const char *why,
 		answer(step, BINDING_CLAIM_CLASS);
 		return;
 	}
+	if (claim->storage_class[0]) {
+		decide_provision(facts, why, step);
+		return;
+	}
 	pend(step, claim);
-	if (!claim->storage_class[0])
-		tell(step, "Normal", "FailedBinding",
-		     "no persistent volumes available for this claim and no storage class is set "
-		     "(%s)",
-		     why);
-	else if (!is_provisioned(facts->storage_class))
-		tell(step, "Normal", "FailedBinding",
-		     "no persistent volumes available for this claim (%s)", why);
+	tell(step, "Normal", "FailedBinding",
+	     "no persistent volumes available for this claim and no storage class is set (%s)",
+	     why);
 }
 
-/* A class that waits for its first consumer gets the volumes that were made for the claim only. */
+/* What a scheduler does in a cluster: the first pod that wants the claim decides, and it is here
+ * already. A claim that another node was chosen for is that node's. */
+static void decide_delayed(const struct claim_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume_claim *claim = facts->claim;
+	const struct persistent_volume *volume = NULL;
+	const struct object *node = facts->node;
+	const char *why = NULL;
+
+	if (node &&
+	    (!claim->selected_node[0] || strcmp(claim->selected_node, node->meta.name) == 0))
+		volume = volume_match_on_node(claim, facts->free, facts->free_count,
+					      &node->meta.labels, &why);
+	if (volume) {
+		bind(step, claim, volume);
+	} else if (claim->selected_node[0]) {
+		decide_unmatched(facts, why, step);
+	} else if (node && !is_in_tree(facts->storage_class)) {
+		step->node_name = node->meta.name;
+		answer(step, BINDING_CLAIM_SELECT);
+	} else {
+		pend(step, claim);
+		if (facts->waiting_pods[0])
+			tell(step, "Normal", "WaitForPodScheduled",
+			     "waiting for pod %s to be scheduled%s%s%s", facts->waiting_pods,
+			     why ? " (" : "", why ? why : "", why ? ")" : "");
+		else
+			tell(step, "Normal", "WaitForFirstConsumer",
+			     "waiting for first consumer to be created before binding");
+	}
+}
+
+/* A class that waits for its first consumer gets at once only what was made for the claim. */
 static void decide_unnamed(const struct claim_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume *volume = find_candidate(facts);
 	const char *why = NULL;
-	bool waits = facts->storage_class && facts->storage_class->waits_for_first_consumer;
 
-	if (!volume && !waits)
+	if (!volume && facts->storage_class && facts->storage_class->waits_for_first_consumer) {
+		decide_delayed(facts, step);
+		return;
+	}
+	if (!volume)
 		volume = volume_match(facts->claim, facts->free, facts->free_count, &why);
-	if (volume) {
+	if (volume)
 		bind(step, facts->claim, volume);
-		return;
-	}
-	if (!waits) {
+	else
 		decide_unmatched(facts, why, step);
-		return;
-	}
-	pend(step, facts->claim);
-	tell(step, "Normal", "WaitForFirstConsumer",
-	     "waiting for first consumer to be created before binding");
 }
 
 static void decide_named(const struct claim_facts *facts, struct binding_step *step)
@@ -194,13 +250,29 @@ static void decide_completed(const struct claim_facts *facts, struct binding_ste
 		     "Two claims are bound to the same volume, this one is bound incorrectly");
 }
 
+/* The volume keeps that its claim was deleted, and by whom: a claim that is merely not there (a
+ * store that was lost, objects from a backup) is no reason to delete data. */
+static void decide_deleted(const struct claim_facts *facts, struct binding_step *step)
+{
+	const struct persistent_volume *volume = facts->named;
+	const char *uid = facts->claim->object->meta.uid;
+
+	if (volume && is_claimed_by(volume, facts->claim) && volume->origin.provisioned_by[0] &&
+	    strcmp(volume->origin.claim_deleted, uid) != 0) {
+		step->volume = volume;
+		answer(step, BINDING_CLAIM_DELETED);
+	} else {
+		answer(step, BINDING_CLAIM_UNPROTECT);
+	}
+}
+
 void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret)
 {
 	assert(facts->claim && facts->claim->object);
 	*ret = (struct binding_step){ .write = BINDING_NOTHING };
 	if (facts->claim->object->meta.deletes && facts->claim->has_protection_finalizer &&
 	    !facts->is_used)
-		answer(ret, BINDING_CLAIM_UNPROTECT);
+		decide_deleted(facts, ret);
 	else if (facts->claim->bind_completed)
 		decide_completed(facts, ret);
 	else if (facts->claim->volume_name[0])
@@ -252,7 +324,7 @@ static void reclaim(const struct volume_facts *facts, struct binding_step *step)
 		answer(step, BINDING_VOLUME_RELEASED);
 		return;
 	}
-	if (volume->reclaim_policy == RECLAIM_RETAIN || facts->is_provisioned)
+	if (volume->reclaim_policy == RECLAIM_RETAIN || volume->origin.provisioned_by[0])
 		return;
 	answer(step, BINDING_VOLUME_FAILED);
 	if (volume->reclaim_policy == RECLAIM_DELETE)
@@ -269,7 +341,7 @@ static void decide_bound_elsewhere(const struct volume_facts *facts, struct bind
 {
 	const struct persistent_volume *volume = facts->volume;
 
-	if (facts->is_provisioned && volume->reclaim_policy == RECLAIM_DELETE)
+	if (volume->origin.provisioned_by[0] && volume->reclaim_policy == RECLAIM_DELETE)
 		reclaim(facts, step);
 	else if (volume->bound_by_controller)
 		answer(step, BINDING_VOLUME_UNBIND);
@@ -284,10 +356,13 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
 
 	assert(volume && volume->object);
 	*ret = (struct binding_step){ .write = BINDING_NOTHING };
-	if (volume->object->meta.deletes && facts->is_protected && volume->phase != VOLUME_BOUND) {
+	if (volume->object->meta.deletes && volume->has_protection_finalizer &&
+	    volume->phase != VOLUME_BOUND) {
 		answer(ret, BINDING_VOLUME_UNPROTECT);
 		return;
 	}
+	if (volume->origin.is_unfinished)
+		return;
 	if (!volume->has_claim_ref || !volume->claim_uid[0]) {
 		set_phase(ret, volume, VOLUME_AVAILABLE, BINDING_VOLUME_AVAILABLE);
 		return;

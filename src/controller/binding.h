@@ -5,8 +5,8 @@
  * Each look at an object yields at most one write and at most one event. A binding is four writes
  * in their order (volume's spec, volume's status, claim's spec, claim's status); each is decided
  * from objects alone, stored ones or those that the write before makes, so a crash between two of
- * them needs no memory. Rows of Kubernetes' volume controller about
- * provisioning a volume are not here.
+ * them needs no memory. Of provisioning this asks for a volume (the claim's annotations) and leaves
+ * making and deleting one to its provisioner. No data is deleted here, whatever the policy.
  */
 #ifndef PODVOL_CONTROLLER_BINDING_H
 #define PODVOL_CONTROLLER_BINDING_H
@@ -22,12 +22,15 @@ enum binding_write {
 	BINDING_CLAIM_SPEC,
 	BINDING_CLAIM_STATUS,
 	/* The object is being deleted and nobody needs it: our finalizer comes off. */
+	BINDING_CLAIM_DELETED, /* before that, of @volume: who deleted its claim, and which */
 	BINDING_CLAIM_UNPROTECT,
 	BINDING_VOLUME_UNPROTECT,
 	/* Of the claim alone. */
 	BINDING_CLAIM_PENDING,
 	BINDING_CLAIM_LOST,
-	BINDING_CLAIM_CLASS, /* it named none and gets the default one: @storage_class */
+	BINDING_CLAIM_CLASS,       /* it named none and gets the default one: @storage_class */
+	BINDING_CLAIM_SELECT,      /* its first consumer is on @node_name */
+	BINDING_CLAIM_PROVISIONER, /* whose @storage_class is to make a volume */
 	/* Of the volume alone. */
 	BINDING_VOLUME_AVAILABLE,
 	BINDING_VOLUME_BOUND,
@@ -41,9 +44,10 @@ enum binding_write {
 /* What to write, and what to tell; all text lives as long as this. */
 struct binding_step {
 	enum binding_write write;
-	const struct persistent_volume *volume;    /* of the four */
-	const struct storage_class *storage_class; /* of BINDING_CLAIM_CLASS */
-	const char *event_type, *event_reason;     /* "Warning", "FailedBinding"; NULL: no event */
+	const struct persistent_volume *volume; /* of the four */
+	const struct storage_class *storage_class;
+	const char *node_name;
+	const char *event_type, *event_reason; /* "Warning", "FailedBinding"; NULL: no event */
 	char event_text[200];
 	bool event_on_partner; /* the same event also concerns the claim or volume on the other side
 				*/
@@ -61,6 +65,10 @@ struct claim_facts {
 	const struct storage_class *storage_class; /* the claim's; NULL: none such */
 	const struct storage_class *default_class; /* NULL: none, or the claim has its own */
 	bool is_used; /* by a pod that has a node; asked of claims that are being deleted */
+	/* Of the node that pods which wait for an unbound claim are on, this one; NULL: none does,
+	 * or it cannot be said which node this is. */
+	const struct object *node;
+	const char *waiting_pods; /* their names, for people; "" none */
 };
 
 /* What the next write for a claim is; one that needs none is BINDING_NOTHING. Cannot fail. */
@@ -80,8 +88,6 @@ bool binding_decide_next(struct claim_facts *facts, const struct object *made,
 struct volume_facts {
 	const struct persistent_volume *volume;
 	const struct persistent_volume_claim *claim; /* as claimRef names it; NULL: none such */
-	bool is_protected;                           /* finalizer kubernetes.io/pv-protection */
-	bool is_provisioned; /* annotation pv.kubernetes.io/provisioned-by: its deleter is not us */
 };
 
 /* The same for a volume. */

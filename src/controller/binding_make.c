@@ -23,11 +23,16 @@ struct make {
 	const struct cJSON *volume_spec; /* for BINDING_CLAIM_STATUS */
 };
 
-static void annotate(struct cJSON *tree, const char *key)
+static void set_annotation(struct cJSON *tree, const char *key, const char *value)
 {
 	struct cJSON *metadata = json_ensure_object(tree, "metadata");
 
-	(void) json_set_string(json_ensure_object(metadata, "annotations"), key, "yes");
+	(void) json_set_string(json_ensure_object(metadata, "annotations"), key, value);
+}
+
+static void annotate(struct cJSON *tree, const char *key)
+{
+	set_annotation(tree, key, "yes");
 }
 
 static void set_phase(struct cJSON *tree, const char *phase)
@@ -76,6 +81,18 @@ static void write_claim_status(struct cJSON *tree, const struct make *make)
 		(void) json_set(status, "accessModes", json_copy(modes));
 	if (capacity)
 		(void) json_set(status, "capacity", json_copy(capacity));
+}
+
+static void write_provisioner(struct cJSON *tree, const char *name)
+{
+	set_annotation(tree, ANNOTATION_PROVISIONER, name);
+	set_annotation(tree, ANNOTATION_PROVISIONER_BETA, name);
+}
+
+static void write_deletion(struct cJSON *tree, const struct object *claim)
+{
+	set_annotation(tree, ANNOTATION_CLAIM_DELETED, claim->meta.uid);
+	set_annotation(tree, ANNOTATION_DELETED_BY, claim->claim->deleted_by);
 }
 
 static void unbind(struct cJSON *tree)
@@ -137,6 +154,15 @@ static int edit(struct cJSON *tree, void *userdata)
 		(void) json_set_string(json_ensure_object(tree, "spec"), "storageClassName",
 				       make->step->storage_class->object->meta.name);
 		break;
+	case BINDING_CLAIM_SELECT:
+		set_annotation(tree, ANNOTATION_SELECTED_NODE, make->step->node_name);
+		break;
+	case BINDING_CLAIM_PROVISIONER:
+		write_provisioner(tree, make->step->storage_class->provisioner);
+		break;
+	case BINDING_CLAIM_DELETED:
+		write_deletion(tree, make->about);
+		break;
 	case BINDING_CLAIM_UNPROTECT:
 		remove_finalizer(tree, "kubernetes.io/pvc-protection");
 		break;
@@ -160,7 +186,8 @@ int binding_make(const struct binding_step *step, const struct object *about,
 	int r;
 
 	assert(step->write != BINDING_NOTHING);
-	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS)
+	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS ||
+	    step->write == BINDING_CLAIM_DELETED)
 		target = step->volume->object;
 	if (step->write == BINDING_CLAIM_STATUS) {
 		const struct object *object = step->volume->object;

@@ -19,23 +19,31 @@ typedef void controller_event_fn(void *userdata, const struct object *about, con
 
 struct pv_binder;
 
+struct pv_binder_options {
+	struct store *store;   /* borrowed */
+	const char *node_name; /* borrowed; NULL: no claim is given to a node */
+	controller_event_fn
+		*event; /* on the loop; events of Kubernetes' names (FailedBinding, ...) */
+	void *userdata;
+};
+
 /**
  * pv_binder_new - bind claims to volumes
- * @store: borrowed
- * @event: called on the loop for events of Kubernetes' names (FailedBinding, VolumeMismatch,
- * ClaimLost, ...)
+ * @options: copied
  *
  * Claims and volumes that name each other or were matched become Bound by the four writes
  * of the specification's section 2.3, in that order; phases follow sections 2.2 and 3 of
  * the controllers. The finalizers kubernetes.io/pvc-protection and pv-protection come off objects
  * that are being deleted when no pod with a node uses the claim, or the volume is not Bound.
  * A claim that names no volume gets the one made for it, else the best free one
- * (volume_match.h). Provisioners are not part of this. No system call, no clock.
+ * (volume_match.h). A claim whose class waits for its first consumer is given to this node when a
+ * pod without a node, or of this one, wants it: what a scheduler does in a cluster. Claims that no
+ * volume fits are marked for their class's provisioner, who is not part of this. No system call, no
+ * clock.
  *
  * Return: 0 or -ENOMEM.
  */
-int pv_binder_new(struct store *store, controller_event_fn *event, void *userdata,
-		  struct pv_binder **ret);
+int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **ret);
 /* Leaves objects as they are; a queued write of it ends in the store. Accepts NULL. Return: NULL.
  */
 struct pv_binder *pv_binder_free(struct pv_binder *binder);

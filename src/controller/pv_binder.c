@@ -15,16 +15,17 @@
 #include "controller/binding.h"
 #include "controller/partners.h"
 #include "controller/volume_match.h"
-#include "object/json.h"
 #include "object/pod.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
 	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD |
 		1 << KIND_STORAGE_CLASS,
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
+	NAMES_BYTES = 128,   /* of pods, for an event */
 };
 
 /* Writes of one look under way: outlives the binder if the store answers later. */
@@ -42,12 +43,12 @@ struct pending {
 struct claim_look {
 	struct claim_facts facts;
 	const struct persistent_volume *candidates[CANDIDATES_MAX];
+	char waiting_pods[NAMES_BYTES];
 };
 
 struct pv_binder {
+	struct pv_binder_options options;
 	struct store *store;
-	controller_event_fn *event;
-	void *userdata;
 	struct store_watch *watch;
 	struct partners partners;
 	struct free_volumes free;
@@ -96,6 +97,48 @@ static bool is_used(struct pv_binder *binder, const struct object *claim)
 						 uses_claim, (void *) claim->meta.name) > 0;
 }
 
+/* ---- first consumers ---- */
+
+struct consumer_search {
+	const struct pv_binder *binder;
+	const char *claim;
+	struct claim_look *look;
+	bool here;
+};
+
+/* A pod without a node is this node's; one of another node counts for that one's podvold. */
+static int take_consumer(const struct object *object, void *userdata)
+{
+	struct consumer_search *search = userdata;
+	const char *node_name = search->binder->options.node_name;
+	char *names = search->look->waiting_pods;
+	const struct pod *pod = object->pod;
+	size_t used = strlen(names);
+
+	if (object->meta.deletes || pod->containers_terminated || !names_claim(pod, search->claim))
+		return 0;
+	search->here |= !pod->node_name[0] || (node_name && strcmp(pod->node_name, node_name) == 0);
+	(void) snprintf(names + used, NAMES_BYTES - used, "%s%s", used > 0 ? "," : "",
+			object->meta.name);
+	return 0;
+}
+
+/* Which node is the claim's? Asked only of those whose class waits for a consumer. */
+static void find_consumers(struct pv_binder *binder, const struct object *claim,
+			   struct claim_look *look)
+{
+	const char *selected = claim->claim->selected_node, *node_name = binder->options.node_name;
+	struct consumer_search search = { binder, claim->meta.name, look, false };
+
+	if (selected[0])
+		search.here = node_name && strcmp(selected, node_name) == 0;
+	else
+		(void) store_list(binder->store, KIND_POD, claim->meta.name_space, take_consumer,
+				  &search);
+	if (search.here && node_name)
+		look->facts.node = store_get(binder->store, KIND_NODE, "", node_name);
+}
+
 /* The newest of those that are marked; the first by name of equally old ones. */
 static int take_default(const struct object *object, void *userdata)
 {
@@ -135,7 +178,9 @@ static void look_at_claim(struct pv_binder *binder, const struct partner *partne
 		.named = volume_named(binder, object->claim->volume_name),
 		.candidates = ret->candidates,
 		.is_used = is_used(binder, object),
+		.waiting_pods = ret->waiting_pods,
 	};
+	ret->waiting_pods[0] = '\0';
 	namers = partner_namers(partner, &count);
 	for (size_t i = 0; i < count && facts->candidate_count < CANDIDATES_MAX; i++) {
 		const struct object *volume = object_of(binder, namers[i]);
@@ -147,29 +192,11 @@ static void look_at_claim(struct pv_binder *binder, const struct partner *partne
 		store_get(binder->store, KIND_STORAGE_CLASS, "", object->claim->storage_class);
 	if (storage_class)
 		facts->storage_class = storage_class->storage_class;
-	if (looks_for_volume(object->claim))
-		offer(binder, facts);
-}
-
-/* Few volumes hold the words at all. No memory: the careful answer, yes. */
-static void ask_metadata(const struct object *object, struct volume_facts *facts)
-{
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
-	cleanup_json struct cJSON *tree = NULL;
-	const struct cJSON *metadata, *i;
-
-	if (!object->meta.deletes && !strstr(object->json, "pv.kubernetes.io/provisioned-by"))
+	if (!looks_for_volume(object->claim))
 		return;
-	if (json_parse(object->json, object->json_length, &limits, &tree, NULL) < 0) {
-		facts->is_provisioned = true;
-		return;
-	}
-	metadata = json_get(tree, "metadata");
-	facts->is_provisioned = json_get(json_get(metadata, "annotations"),
-					 "pv.kubernetes.io/provisioned-by") != NULL;
-	for (i = json_first(json_get(metadata, "finalizers")); i; i = json_next(i))
-		if (strcmp(json_string(i, ""), "kubernetes.io/pv-protection") == 0)
-			facts->is_protected = true;
+	offer(binder, facts);
+	if (facts->storage_class && facts->storage_class->waits_for_first_consumer)
+		find_consumers(binder, object, ret);
 }
 
 static void look_at_volume(struct pv_binder *binder, const struct object *object,
@@ -179,7 +206,6 @@ static void look_at_volume(struct pv_binder *binder, const struct object *object
 	struct volume_facts facts = { .volume = volume };
 	const struct object *claim;
 
-	ask_metadata(object, &facts);
 	if (volume->has_claim_ref) {
 		claim = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
 				  volume->claim_namespace, volume->claim_name);
@@ -203,15 +229,15 @@ static void tell(struct pv_binder *binder, struct partner *partner, const struct
 	}
 	if (partner_says_again(partner, step->event_reason, step->event_text))
 		return;
-	binder->event(binder->userdata, object, step->event_type, step->event_reason,
-		      step->event_text);
+	binder->options.event(binder->options.userdata, object, step->event_type,
+			      step->event_reason, step->event_text);
 	if (step->event_on_partner && object->kind == KIND_PERSISTENT_VOLUME)
 		other = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
 				  object->persistent_volume->claim_namespace,
 				  object->persistent_volume->claim_name);
 	if (other)
-		binder->event(binder->userdata, other, step->event_type, step->event_reason,
-			      step->event_text);
+		binder->options.event(binder->options.userdata, other, step->event_type,
+				      step->event_reason, step->event_text);
 }
 
 /* ---- writing ---- */
@@ -424,7 +450,8 @@ static int list_and_watch(struct pv_binder *binder)
 	return r;
 }
 
-/* A pod that goes may have been the last one that a deleted claim waited for. */
+/* A pod that goes may have been the last one that a deleted claim waited for; one that comes the
+ * first consumer of another. */
 static void take_pod(struct pv_binder *binder, const struct object *pod)
 {
 	for (size_t i = 0; i < pod->pod->volume_count; i++) {
@@ -459,7 +486,7 @@ static void take_change(struct pv_binder *binder, const struct store_change *cha
 
 	switch (change->object->kind) {
 	case KIND_POD:
-		if (is_gone)
+		if (change->type != STORE_MODIFIED || change->object->meta.deletes)
 			take_pod(binder, change->object);
 		return;
 	case KIND_STORAGE_CLASS:
@@ -492,17 +519,15 @@ static void on_changes(void *userdata)
 
 /* ---- life ---- */
 
-int pv_binder_new(struct store *store, controller_event_fn *event, void *userdata,
-		  struct pv_binder **ret)
+int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **ret)
 {
 	struct pv_binder *binder = calloc(1, sizeof(*binder));
 
-	assert(store && event && ret);
+	assert(options->store && options->event && ret);
 	if (!binder)
 		return -ENOMEM;
-	binder->store = store;
-	binder->event = event;
-	binder->userdata = userdata;
+	binder->options = *options;
+	binder->store = options->store;
 	if (list_and_watch(binder) < 0) {
 		(void) pv_binder_free(binder);
 		return -ENOMEM;

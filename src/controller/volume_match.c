@@ -16,8 +16,10 @@ enum question {
 	QUESTION_CLASS,
 	QUESTION_VOLUME_MODE,
 	QUESTION_ACCESS_MODES,
+	QUESTION_ATTRIBUTES_CLASS,
 	QUESTION_SELECTOR,
 	QUESTION_SIZE,
+	QUESTION_NODE,
 	QUESTION_COUNT
 };
 
@@ -27,8 +29,10 @@ static const char *const misfits[QUESTION_COUNT] = {
 	[QUESTION_CLASS] = "storageClassName does not match",
 	[QUESTION_VOLUME_MODE] = "incompatible volumeMode",
 	[QUESTION_ACCESS_MODES] = "incompatible accessMode",
+	[QUESTION_ATTRIBUTES_CLASS] = "volumeAttributesClassName does not match",
 	[QUESTION_SELECTOR] = "the selector does not match its labels",
 	[QUESTION_SIZE] = "requested PV is too small",
+	[QUESTION_NODE] = "its node affinity does not match this node",
 };
 
 /* ---- one volume ---- */
@@ -48,7 +52,7 @@ bool volume_is_free(const struct persistent_volume *volume)
 }
 
 static bool passes(enum question question, const struct persistent_volume_claim *claim,
-		   const struct persistent_volume *volume)
+		   const struct persistent_volume *volume, const struct labels *node)
 {
 	switch (question) {
 	case QUESTION_FREE:
@@ -61,11 +65,16 @@ static bool passes(enum question question, const struct persistent_volume_claim 
 		return volume_mode_matches(claim, volume);
 	case QUESTION_ACCESS_MODES:
 		return !(claim->access_modes & ~volume->access_modes);
+	case QUESTION_ATTRIBUTES_CLASS:
+		return strcmp(volume->attributes_class, claim->attributes_class) == 0;
 	case QUESTION_SELECTOR:
 		return !claim->selector ||
 		       label_selector_matches(claim->selector, &volume->object->meta.labels);
 	case QUESTION_SIZE:
 		return quantity_compare(&volume->capacity, &claim->request) >= 0;
+	case QUESTION_NODE:
+		return !node || !volume->node_affinity ||
+		       node_selector_matches(volume->node_affinity, node);
 	case QUESTION_COUNT:
 		break;
 	}
@@ -76,7 +85,7 @@ static bool passes(enum question question, const struct persistent_volume_claim 
 /* The first question that the volume fails; QUESTION_COUNT: none. */
 static enum question first_failed(const struct persistent_volume_claim *claim,
 				  const struct persistent_volume *volume,
-				  enum volume_relation relation)
+				  enum volume_relation relation, const struct labels *node)
 {
 	static const unsigned int not_asked[RELATION_COUNT] = {
 		[RELATION_MADE] = 1 << QUESTION_FREE | 1 << QUESTION_CLASS | 1 << QUESTION_SELECTOR,
@@ -85,7 +94,7 @@ static enum question first_failed(const struct persistent_volume_claim *claim,
 	enum question question = 0;
 
 	while (question < QUESTION_COUNT &&
-	       (not_asked[relation] & 1U << question || passes(question, claim, volume)))
+	       (not_asked[relation] & 1U << question || passes(question, claim, volume, node)))
 		question++;
 	return question;
 }
@@ -93,21 +102,22 @@ static enum question first_failed(const struct persistent_volume_claim *claim,
 const char *volume_misfit(const struct persistent_volume_claim *claim,
 			  const struct persistent_volume *volume, enum volume_relation relation)
 {
-	enum question failed = first_failed(claim, volume, relation);
+	enum question failed = first_failed(claim, volume, relation, NULL);
 
 	return failed == QUESTION_COUNT ? NULL : misfits[failed];
 }
 
 /* ---- many ---- */
 
-const struct persistent_volume *volume_match(const struct persistent_volume_claim *claim,
-					     const struct persistent_volume *const *free,
-					     size_t count, const char **ret_why)
+const struct persistent_volume *volume_match_on_node(const struct persistent_volume_claim *claim,
+						     const struct persistent_volume *const *free,
+						     size_t count, const struct labels *node,
+						     const char **ret_why)
 {
 	enum question nearest = QUESTION_FREE;
 
 	for (size_t i = 0; i < count; i++) {
-		enum question failed = first_failed(claim, free[i], RELATION_FREE);
+		enum question failed = first_failed(claim, free[i], RELATION_FREE, node);
 
 		if (failed == QUESTION_COUNT)
 			return free[i];
@@ -116,6 +126,13 @@ const struct persistent_volume *volume_match(const struct persistent_volume_clai
 	}
 	*ret_why = nearest == QUESTION_FREE ? "none is free" : misfits[nearest];
 	return NULL;
+}
+
+const struct persistent_volume *volume_match(const struct persistent_volume_claim *claim,
+					     const struct persistent_volume *const *free,
+					     size_t count, const char **ret_why)
+{
+	return volume_match_on_node(claim, free, count, NULL, ret_why);
 }
 
 static int compare(const struct persistent_volume *a, const struct persistent_volume *b)

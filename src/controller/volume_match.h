@@ -4,7 +4,8 @@
  *
  * Best is the volume with the fewest access modes, then the smallest, then the first by name: a
  * larger one of fewer modes is taken before a smaller one of more, as Kubernetes does. Where a
- * volume lies (its node affinity) is not asked here: that is for whoever mounts it.
+ * volume lies (its node affinity) is asked only when the node is given: else that is for whoever
+ * mounts it.
  */
 #ifndef PODVOL_CONTROLLER_VOLUME_MATCH_H
 #define PODVOL_CONTROLLER_VOLUME_MATCH_H
@@ -40,6 +41,12 @@ bool volume_is_free(const struct persistent_volume *volume);
 const struct persistent_volume *volume_match(const struct persistent_volume_claim *claim,
 					     const struct persistent_volume *const *free,
 					     size_t count, const char **ret_why);
+
+/* The same for a claim whose first consumer is on a node: only volumes that can be used there. */
+const struct persistent_volume *volume_match_on_node(const struct persistent_volume_claim *claim,
+						     const struct persistent_volume *const *free,
+						     size_t count, const struct labels *node,
+						     const char **ret_why);
 
 /* The volumes that are free, the best ones first; holds references. All zero is none. */
 struct free_volumes {

@@ -252,7 +252,7 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 	return 0;
 }
 
-static bool has_finalizer(const struct cJSON *metadata, const char *name)
+bool has_finalizer(const struct cJSON *metadata, const char *name)
 {
 	const struct cJSON *finalizers = json_get(metadata, "finalizers");
 
@@ -261,6 +261,14 @@ static bool has_finalizer(const struct cJSON *metadata, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* The word of before 1.22 counts where the present one is missing. */
+static const char *storage_provisioner(const struct cJSON *tree)
+{
+	const char *name = metadata_annotation(tree, ANNOTATION_PROVISIONER);
+
+	return name ? name : metadata_annotation(tree, ANNOTATION_PROVISIONER_BETA);
 }
 
 static const char *controller_owner(const struct cJSON *metadata)
@@ -318,6 +326,11 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 		.bound_by_controller = is_bound_by_controller(tree),
 		.has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM),
 		.controller_owner_uid = arena_string(arena, controller_owner(metadata)),
+		.has_data_source = json_get(spec, "dataSource") || json_get(spec, "dataSourceRef"),
+		.selected_node =
+			arena_string(arena, metadata_annotation(tree, ANNOTATION_SELECTED_NODE)),
+		.storage_provisioner = arena_string(arena, storage_provisioner(tree)),
+		.deleted_by = arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY)),
 	};
 	object->claim = claim;
 	return 0;

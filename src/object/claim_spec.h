@@ -28,5 +28,6 @@ const char *storage_class_of(const struct cJSON *tree);
 
 /* The annotation that the binder leaves on what it bound, "" or "yes". */
 bool is_bound_by_controller(const struct cJSON *tree);
+bool has_finalizer(const struct cJSON *metadata, const char *name);
 
 #endif

@@ -20,6 +20,7 @@
 
 #define ANNOTATION_MOUNT_OPTIONS "volume.beta.kubernetes.io/mount-options"
 #define ANNOTATION_GID           "pv.beta.kubernetes.io/gid"
+#define FINALIZER_VOLUME         "kubernetes.io/pv-protection"
 
 static const char *const phase_names[] = {
 	[VOLUME_PHASE_UNSET] = "",        [VOLUME_PENDING] = "Pending",
@@ -395,6 +396,22 @@ static void decode_gid(const struct cJSON *tree, struct persistent_volume *volum
 	volume->gid = (gid_t) value;
 }
 
+static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
+				struct persistent_volume *volume)
+{
+	volume->has_protection_finalizer =
+		has_finalizer(json_get(tree, "metadata"), FINALIZER_VOLUME);
+	volume->origin.is_unfinished = metadata_annotation(tree, ANNOTATION_UNFINISHED) != NULL;
+	volume->origin.provisioned_by =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_PROVISIONED_BY));
+	volume->origin.base_path =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_BASE_PATH));
+	volume->origin.claim_deleted =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_CLAIM_DELETED));
+	volume->origin.deleted_by =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY));
+}
+
 int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			     struct failure *reterr)
 {
@@ -421,6 +438,7 @@ int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, stru
 	volume->phase = (enum volume_phase) name_position(
 		phase_names, json_string(json_get(status, "phase"), ""));
 	decode_source(spec, arena, volume);
+	decode_provisioning(tree, arena, volume);
 	decode_mount_options(tree, arena, volume);
 	decode_claim_ref(json_get(spec, "claimRef"), arena, volume);
 	decode_gid(tree, volume);

@@ -15,6 +15,15 @@
 
 #include <sys/types.h>
 
+#define ANNOTATION_SELECTED_NODE    "volume.kubernetes.io/selected-node"
+#define ANNOTATION_PROVISIONER      "volume.kubernetes.io/storage-provisioner"
+#define ANNOTATION_PROVISIONER_BETA "volume.beta.kubernetes.io/storage-provisioner"
+#define ANNOTATION_PROVISIONED_BY   "pv.kubernetes.io/provisioned-by"
+#define ANNOTATION_UNFINISHED       "podvol.io/unfinished"
+#define ANNOTATION_BASE_PATH        "podvol.io/base-path"
+#define ANNOTATION_CLAIM_DELETED    "podvol.io/claim-deleted"
+#define ANNOTATION_DELETED_BY       "podvol.io/deleted-by"
+
 enum access_mode {
 	ACCESS_READ_WRITE_ONCE = 1 << 0,
 	ACCESS_READ_ONLY_MANY = 1 << 1,
@@ -41,6 +50,16 @@ enum pv_source_kind {
 	PV_SOURCE_CSI,
 	PV_SOURCE_NFS,
 	PV_SOURCE_OTHER
+};
+
+/* Where a volume came from and where it goes; annotations, "" none. All but the first are those of
+ * podvol's own provisioner. */
+struct volume_origin {
+	const char *provisioned_by; /* pv.kubernetes.io/provisioned-by */
+	bool is_unfinished;         /* nothing may be bound to it: its directory is being made */
+	const char *base_path;      /* that its directory was made below */
+	const char *claim_deleted;  /* uid of the claim, once somebody deleted that */
+	const char *deleted_by;     /* who did, in words */
 };
 
 struct persistent_volume {
@@ -72,6 +91,8 @@ struct persistent_volume {
 	bool has_gid;       /* annotation pv.beta.kubernetes.io/gid, numeric */
 	gid_t gid;
 	bool bound_by_controller;
+	bool has_protection_finalizer; /* kubernetes.io/pv-protection */
+	struct volume_origin origin;
 	enum volume_phase phase;
 	const char *reason; /* status.reason */
 };
@@ -96,6 +117,10 @@ struct persistent_volume_claim {
 	enum claim_phase phase;
 	bool bind_completed, bound_by_controller;
 	bool has_protection_finalizer;    /* kubernetes.io/pvc-protection */
+	bool has_data_source;             /* dataSource or dataSourceRef */
+	const char *selected_node;        /* annotation volume.kubernetes.io/selected-node */
+	const char *storage_provisioner;  /* annotation of that name, else the beta one */
+	const char *deleted_by;           /* annotation podvol.io/deleted-by: who, in words */
 	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
 };
 

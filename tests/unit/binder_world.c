@@ -29,7 +29,12 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 
 void start(struct world *world)
 {
-	assert_int_equal(pv_binder_new(world->store.store, on_event, world, &world->binder), 0);
+	const struct pv_binder_options options = { .store = world->store.store,
+						   .node_name = "here",
+						   .event = on_event,
+						   .userdata = world };
+
+	assert_int_equal(pv_binder_new(&options, &world->binder), 0);
 }
 
 int binder_world_setup(void **state)

@@ -211,17 +211,6 @@ static void case_384_and_case_385_delayed_class(void **state)
 	assert_bound(world, "v");
 }
 
-static void claim_with_a_class_is_left_to_its_provisioner(void **state)
-{
-	struct world *world = *state;
-
-	put(world, CLASS_OBJECT("fast", "", "example.com/p"));
-	put(world, CLAIM("", CLASS("fast"), ""));
-	start_and_run(world);
-	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
-	assert_string_equal(world->events, "");
-}
-
 static void no_wake(void *userdata)
 {
 }
@@ -421,7 +410,6 @@ int main(void)
 		TEST(case_380_class_and_selector_of_a_made_volume_do_not_matter),
 		TEST(case_381_made_volume_that_does_not_fit_is_skipped),
 		TEST(case_384_and_case_385_delayed_class),
-		TEST(claim_with_a_class_is_left_to_its_provisioner),
 		TEST(a_binding_is_four_writes_in_their_order),
 		TEST(volume_that_is_being_deleted_is_not_bound),
 		TEST(case_395_free_volume_is_available),

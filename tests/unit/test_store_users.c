@@ -110,7 +110,10 @@ static void binding_goes_on_when_there_is_room(void **state)
 	assert_int_equal(world_create(&world->store, volume), 0);
 	assert_int_equal(world_create(&world->store, claim), 0);
 	failures = 1;
-	assert_int_equal(pv_binder_new(world->store.store, no_event, NULL, &binder), 0);
+	assert_int_equal(pv_binder_new(&(struct pv_binder_options){ .store = world->store.store,
+								    .event = no_event },
+				       &binder),
+			 0);
 	assert_int_equal(world_delete(&world->store, KIND_POD, "default", "nobody"), -ENOENT);
 	assert_int_equal(store_resource_version(world->store.store), 2);
 	/* Any change is a reason to try again. */

@@ -43,15 +43,15 @@ static void best_free_volume_is_chosen(void **state)
 	put(world, CLAIM("", CLASS("fast"), ""));
 	run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
-	assert_string_equal(world->events, "c/FailedBinding ");
+	assert_string_equal(world->events, "c/ProvisioningFailed ");
 	put(world, VOLUME("other", "", "", ""));
 	run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 	/* Why it is not has changed, and is said once. */
-	assert_string_equal(world->events, "c/FailedBinding c/FailedBinding ");
+	assert_string_equal(world->events, "c/ProvisioningFailed c/ProvisioningFailed ");
 	put(world, VOLUME("another", "", "", ""));
 	run(world);
-	assert_string_equal(world->events, "c/FailedBinding c/FailedBinding ");
+	assert_string_equal(world->events, "c/ProvisioningFailed c/ProvisioningFailed ");
 	put(world, VOLUME("v", "", CLASS("fast"), ""));
 	run(world);
 	assert_bound(world, "v");
@@ -158,7 +158,7 @@ static void a_claim_without_class_gets_the_default_one(void **state)
 	put(world, CLAIM("", "", ""));
 	start_and_run(world);
 	assert_string_equal(claim(world)->storage_class, "new");
-	assert_string_equal(world->events, "c/FailedBinding ");
+	assert_string_equal(world->events, "c/ProvisioningFailed ");
 	put(world, VOLUME("v", "", CLASS("new"), ""));
 	run(world);
 	assert_bound(world, "v");
