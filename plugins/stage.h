@@ -53,7 +53,10 @@ struct stage_report {
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */
 	enum unfinished unfinished; /* of the stage that follows; set by the one before */
-	uint64_t lane;              /* the number of the device of a STAGE_LONG that follows */
+	/* The CSI driver that the stages call; "" none. A failure that is transient with -ENOTCONN
+	 * waits until this driver is ready: no back-off, one event. */
+	char driver[64];
+	uint64_t lane; /* the number of the device of a STAGE_LONG that follows */
 	/* What a long walk counts, for who looks meanwhile. */
 	struct ownership_progress *progress;
 	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */

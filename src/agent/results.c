@@ -50,8 +50,12 @@ static void tell_failure(struct agent *agent, const struct operation_ended *ende
 			  ended->name);
 		return;
 	}
-	log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s", ended->name,
-		  ended->attempt, seconds, text);
+	if (ended->waits)
+		log_about(LOG_WARNING, subject, "%s waits for the driver '%s': %s", ended->name,
+			  ended->report->driver, text);
+	else
+		log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s",
+			  ended->name, ended->attempt, seconds, text);
 	if (reason && ended->pod)
 		events_record(agent->events, ended->pod, "Warning", reason, text, realtime_usec());
 }

@@ -129,6 +129,8 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	(void) json_set_int(item, "attempts", view.attempts);
 	view_set_time(item, "since", view.since_usec);
 	view_set_time(item, "nextRetry", view.retry_usec);
+	if (view.awaits)
+		(void) json_set_string(item, "awaits", view.awaits);
 	if (view.failure)
 		(void) json_set_string(item, "error", view.failure->text);
 	volume_users_view(agent, item, row->unique_name, view.pod_uid);
@@ -330,6 +332,8 @@ static int add_view(const struct operation_view *view, void *userdata)
 	(void) json_set_int(item, "attempts", view->attempts);
 	view_set_time(item, "since", view->since_usec);
 	view_set_time(item, "nextRetry", view->retry_usec);
+	if (view->awaits)
+		(void) json_set_string(item, "awaits", view->awaits);
 	(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
 	volume_users_view(collection->agent, item, view->unique_name, view->pod_uid);

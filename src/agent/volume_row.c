@@ -226,6 +226,11 @@ void volume_row_explain(const struct agent *agent, const struct volume_row *row,
 				    *progress ? "; " : "", progress, *slow ? "; " : "", slow);
 		return;
 	}
+	if (view.awaits) {
+		(void) failed_plain(ret, -ENOTCONN, "volume '%s': %s waits for the driver '%s': %s",
+				    row->outer_name, view.name, view.awaits, view.failure->text);
+		return;
+	}
 	(void) failed_plain(ret, view.failure ? view.failure->error : -EAGAIN,
 			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s",
 			    row->outer_name, view.name, view.stage,

@@ -273,6 +273,12 @@ void key_retry_now(struct key_record *record, uint64_t now_usec)
 	record->delay_usec /= 2;
 }
 
+void key_wait(struct key_record *record)
+{
+	assert(record && !record->pending);
+	record->retry_usec = UINT64_MAX;
+}
+
 void key_drop(struct key_table *table, struct key_record *record)
 {
 	assert(table && record && !record->pending);

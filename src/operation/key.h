@@ -72,6 +72,9 @@ uint64_t key_end(struct key_table *table, struct key_record *record, bool succee
  */
 void key_retry_now(struct key_record *record, uint64_t now_usec);
 
+/* Of a failed one: it may not be tried again before key_retry_now(). */
+void key_wait(struct key_record *record);
+
 /* Frees the record of an operation that is not pending: nobody will try it again. */
 void key_drop(struct key_table *table, struct key_record *record);
 

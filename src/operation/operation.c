@@ -122,6 +122,13 @@ static struct step_result make_result(const struct operation *operation, uint64_
 	};
 }
 
+/* What is missing tells when it is there: time alone changes nothing. */
+static bool awaits_driver(const struct attempt *attempt)
+{
+	return attempt->result == -ENOTCONN && attempt->report.error_class == ERROR_TRANSIENT &&
+	       *attempt->report.driver;
+}
+
 /* The record knows first, so that the callback may submit the next step of this volume. */
 static void operation_end(struct operation *operation)
 {
@@ -147,6 +154,10 @@ static void operation_end(struct operation *operation)
 	if (forget) {
 		operation->record = NULL;
 		operation->superseded = true;
+	} else if (awaits_driver(&operation->attempt)) {
+		key_wait(record);
+		ended.retry_usec = 0;
+		ended.waits = true;
 	} else {
 		retry_add(operations->failed, &operation->retry, ended.retry_usec);
 	}

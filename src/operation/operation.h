@@ -28,8 +28,11 @@ struct operation_ended {
 	const struct stage_report *report;
 	unsigned int attempt; /* from 1 */
 	uint64_t ran_usec;    /* from operation_submit() on */
-	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success and
-				when it was cancelled */
+	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success, when it
+			       was cancelled, and when it waits */
+	/* For the driver in @report: until operation_retry_now(), operation_tear_down_now() or
+	 * operation_cancel(). */
+	bool waits;
 };
 
 struct operations_options {
@@ -124,7 +127,8 @@ struct operation_view {
 	bool running;
 	uint64_t since_usec;   /* monotonic: when the stage, or the wait for the next try, began */
 	unsigned int attempts; /* failed ones so far */
-	uint64_t retry_usec;   /* monotonic; 0 while running */
+	uint64_t retry_usec;   /* monotonic; 0 while running, and while it waits */
+	const char *awaits;    /* the CSI driver that it waits for; NULL none */
 	const struct failure *failure; /* of the last attempt; NULL when there was none */
 	const struct object *pod;      /* NULL for teardowns */
 	enum operation_pace pace;

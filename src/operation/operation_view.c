@@ -34,6 +34,7 @@ struct operation_view operation_view_of(struct operation *operation)
 	const struct key_record *record = operation->record;
 	struct attempt *attempt = &operation->attempt;
 	const char *stage = attempt_stage_name(attempt);
+	bool waits = !record->pending && record->retry_usec == UINT64_MAX;
 
 	return (struct operation_view){
 		.unique_name = operation->unique_name,
@@ -45,7 +46,8 @@ struct operation_view operation_view_of(struct operation *operation)
 		.since_usec = record->pending ? atomic_load(&attempt->since_usec)
 					      : operation->failed_usec,
 		.attempts = record->failures,
-		.retry_usec = record->pending ? 0 : record->retry_usec,
+		.retry_usec = record->pending || waits ? 0 : record->retry_usec,
+		.awaits = waits ? attempt->report.driver : NULL,
 		.failure = operation->last_failure.error < 0 ? &operation->last_failure : NULL,
 		.pod = operation->pod,
 		.pace = pace_of(operation),

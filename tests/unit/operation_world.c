@@ -29,6 +29,10 @@ static int run_stage(void *data, struct stage_report *report)
 		atomic_store(report->tool_pid, 0);
 	}
 	report->mount_id = 5;
+	if (world.driver) {
+		(void) snprintf(report->driver, sizeof(report->driver), "%s", world.driver);
+		report->error_class = ERROR_TRANSIENT;
+	}
 	(void) snprintf(report->device_path, sizeof(report->device_path), "/dev/x");
 	return world.stage_result < 0
 		       ? failed_plain(&report->failure, world.stage_result, "no luck")
@@ -82,6 +86,7 @@ static void on_ended(void *userdata, const struct operation_ended *ended)
 	seen->result = ended->result;
 	seen->attempt = ended->attempt;
 	seen->retry_usec = ended->retry_usec;
+	seen->waits = ended->waits;
 	(void) snprintf(seen->name, sizeof(seen->name), "%s", ended->name);
 	(void) snprintf(seen->text, sizeof(seen->text), "%s", ended->report->failure.text);
 	(void) snprintf(seen->pod_uid, sizeof(seen->pod_uid), "%s",

@@ -32,6 +32,7 @@ struct seen {
 	char name[32], text[FAILURE_TEXT_BYTES], pod_uid[16], device_mount_path[16];
 	unsigned int attempt;
 	uint64_t retry_usec;
+	bool waits;
 };
 
 struct world {
@@ -54,7 +55,8 @@ struct world {
 	int slot_error, stage_result;
 	bool hold;
 	sem_t began, go;
-	int tool_pid; /* shown while it holds */
+	int tool_pid;       /* shown while it holds */
+	const char *driver; /* that it calls; NULL: none */
 
 	struct slow slow[8];
 	unsigned int slow_count;

@@ -134,6 +134,69 @@ static void a_teardown_need_not_wait(void **state)
 	assert_int_equal(submit(publish("w", "uid")), -EAGAIN);
 }
 
+/* ---- the driver is not there ---- */
+
+/* Until somebody says that it is: time alone brings nothing back. */
+static const struct seen *wait_once(struct step step)
+{
+	const struct seen *seen;
+
+	world.driver = "csi.example.com";
+	world.stage_result = -ENOTCONN;
+	assert_int_equal(submit(step), 0);
+	seen = run_until_ended(world.ended_count + 1);
+	assert_true(seen->waits);
+	assert_int_equal(seen->retry_usec, 0);
+	assert_int_equal(submit(step), -EAGAIN);
+	assert_int_equal(sd_event_run(world.event, 3 * FIRST_USEC), 0);
+	assert_int_equal(world.retry_count, 0);
+	return seen;
+}
+
+static void a_set_up_waits_for_its_driver(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	(void) wait_once(publish("v", "uid"));
+	assert_true(look("uid", &view));
+	assert_string_equal(view.awaits, "csi.example.com");
+	assert_int_equal(view.retry_usec, 0);
+	operation_retry_now(world.operations, "v");
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	assert_true(look("uid", &view));
+	assert_null(view.awaits);
+	(void) run_until_ended(2);
+	operation_cancel(world.operations, "v", "uid");
+	assert_false(look("uid", &view)); /* nobody wants it: no driver need come */
+}
+
+static void a_teardown_waits_for_its_driver(void **state)
+{
+	struct operation_view view;
+
+	(void) state;
+	(void) wait_once(unpublish("v", "uid"));
+	operation_tear_down_now(world.operations, "v", "uid", monotonic_usec());
+	run_until_retried(1);
+	assert_string_equal(world.retries[0], "v");
+	assert_true(look("uid", &view));
+	assert_null(view.awaits);
+}
+
+/* One that may have done something, or that knows no driver, is tried again as ever. */
+static void no_other_failure_waits(void **state)
+{
+	(void) state;
+	world.driver = "csi.example.com";
+	assert_false(fail_once(publish("v", "uid"))->waits);
+	world.driver = NULL;
+	world.stage_result = -ENOTCONN;
+	assert_int_equal(submit(publish("w", "uid")), 0);
+	assert_false(run_until_ended(2)->waits);
+	assert_true(world.ended[1].retry_usec > 0);
+}
+
 /* ---- cancellation ---- */
 
 static void cancelled_before_it_ran(void **state)
@@ -187,6 +250,9 @@ int main(void)
 		WORLD(a_change_ends_the_back_off_of_set_ups),
 		WORLD(a_change_during_the_attempt_that_fails),
 		WORLD(a_teardown_need_not_wait),
+		WORLD(a_set_up_waits_for_its_driver),
+		WORLD(a_teardown_waits_for_its_driver),
+		WORLD(no_other_failure_waits),
 		WORLD(cancelled_before_it_ran),
 		WORLD(cancelling_drops_what_failed),
 	};
