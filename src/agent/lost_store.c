@@ -9,7 +9,7 @@
 #include "agent/lost_store.h"
 
 #include "agent/parts.h"
-#include "api/secret_file.h"
+#include "base/secret_file.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"

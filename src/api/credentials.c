@@ -5,7 +5,7 @@
 #include "api/credentials.h"
 
 #include "api/listen.h"
-#include "api/secret_file.h"
+#include "base/secret_file.h"
 #include "api/token.h"
 #include "base/cleanup.h"
 #include "base/clock.h"

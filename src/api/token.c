@@ -4,7 +4,7 @@
  */
 #include "api/token.h"
 
-#include "api/secret_file.h"
+#include "base/secret_file.h"
 #include "base/cleanup.h"
 
 #include <assert.h>

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "api/secret_file.h"
+#include "base/secret_file.h"
 #include "base/cleanup.h"
 
 #include <fcntl.h>

@@ -3,10 +3,10 @@
  * secret_file - small files that only root may read: a key, a token
  *
  * A file is there as a whole or not at all, whenever the machine stops. What others could have read
- * or written is no secret and is refused, never mended. Blocks on the disk: start-up only.
+ * or written is no secret and is refused, never mended. Blocks on the disk: start-up, or a worker.
  */
-#ifndef PODVOL_API_SECRET_FILE_H
-#define PODVOL_API_SECRET_FILE_H
+#ifndef PODVOL_BASE_SECRET_FILE_H
+#define PODVOL_BASE_SECRET_FILE_H
 
 #include "base/failure.h"
 

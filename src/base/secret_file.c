@@ -5,7 +5,7 @@
  * The new file and then the directory are flushed, so that after a crash the old state or the whole
  * new one is found. A file left behind by a crash is removed by the next write.
  */
-#include "api/secret_file.h"
+#include "base/secret_file.h"
 
 #include "base/cleanup.h"
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jwt - JSON Web Tokens in their compact form, RFC 7519 over RFC 7515; pure
+ *
+ * One algorithm, ES256: a token that names another, "none" among them, is no token here. What it
+ * claims is somebody else's matter.
+ */
+#ifndef PODVOL_TOKEN_JWT_H
+#define PODVOL_TOKEN_JWT_H
+
+#include "token/signing_key.h"
+
+enum { JWT_BYTES_MAX = 16384 }; /* of a whole token; names and audiences bound it */
+
+/**
+ * jwt_sign - the text of a token
+ * @ret: to be given to secret_text_free()
+ *
+ * Return: 0; -E2BIG longer than JWT_BYTES_MAX; -ENOMEM; -EIO.
+ */
+int jwt_sign(const struct signing_key *key, const struct cJSON *claims, char **ret,
+	     struct failure *reterr);
+
+/* A token taken apart, not believed yet. */
+struct jwt {
+	char key_id[KEY_ID_BYTES]; /* "" it names none */
+	const char *signed_text;   /* borrowed from the text */
+	size_t signed_length;
+	unsigned char signature[SIGNATURE_BYTES];
+	struct cJSON *claims; /* owned: jwt_done() */
+};
+
+/* Return: 0; -EINVAL it is no token of this kind; -ENOMEM. */
+int jwt_parse(const char *text, struct jwt *ret, struct failure *reterr);
+bool jwt_verify(const struct jwt *jwt, const struct signing_key *key);
+void jwt_done(struct jwt *jwt);
+
+#endif
