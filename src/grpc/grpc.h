@@ -56,7 +56,9 @@ struct grpc_result {
 	 */
 	char text[GRPC_STATUS_TEXT_BYTES];
 	bool from_server; /* a grpc-status arrived; else the code is what we made of an error */
-	bool was_sent;    /* false: not one byte of the request left us, so nobody acted on it */
+	/* false: nobody acted on it, for not one byte left us, or the server said so (GOAWAY,
+	 * REFUSED_STREAM). */
+	bool was_sent;
 	const uint8_t *reply; /* with GRPC_OK; borrowed for the call of done() */
 	size_t reply_length;
 	uint64_t took_usec;

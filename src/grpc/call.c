@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call - the connection, the clock and the end of one gRPC call
+ *
+ * Each call has one descriptor and two timers: the deadline, and the tries to connect, of which the
+ * first comes when the loop turns. done() is called from the loop only, after the descriptor is
+ * closed, and whatever it does to other calls is fine.
+ */
+#include "grpc/grpc.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "grpc/connect.h"
+#include "grpc/session.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum {
+	PRIORITY = -20, /* how a call ended comes before decisions that are made on older facts */
+	READ_BYTES = 16 * 1024,
+	READS_AT_ONCE = 8, /* then others have their turn */
+	RETRY_FIRST_USEC = 1000,
+	RETRY_LAST_USEC = 100 * 1000,
+	DEADLINE_ACCURACY_USEC = 1000,
+};
+
+struct grpc_call {
+	struct grpc_session *session;
+	sd_event *event; /* borrowed: it outlives its calls */
+	sd_event_source *deadline, *connect, *io;
+	int fd;
+	char *socket_path;
+	const uint8_t *pending; /* the session's; not yet sent */
+	size_t pending_length;
+	bool was_sent;
+	uint64_t retry_usec;
+	uint64_t began_usec, timeout_usec;
+	grpc_done_fn *done;
+	void *userdata;
+};
+
+static unsigned int calls_now; /* the loop thread's */
+
+static struct grpc_call *call_free(struct grpc_call *call)
+{
+	if (!call)
+		return NULL;
+	call->deadline = sd_event_source_disable_unref(call->deadline);
+	call->connect = sd_event_source_disable_unref(call->connect);
+	call->io = sd_event_source_disable_unref(call->io);
+	call->fd = close_keep_errno(call->fd);
+	(void) grpc_session_free(call->session);
+	free(call->socket_path);
+	free(call);
+	return NULL;
+}
+static void cleanup_call(struct grpc_call **call)
+{
+	(void) call_free(*call);
+}
+
+/* The server's own clock may end a call as ours does and name it badly: Go's handlers return a bare
+ * "context deadline exceeded", which arrives as Unknown. After the deadline ours decides. */
+static void judge_by_clock(const struct grpc_call *call, struct grpc_result *result)
+{
+	if (result->took_usec >= call->timeout_usec &&
+	    (result->code == GRPC_UNKNOWN || result->code == GRPC_CANCELLED))
+		result->code = GRPC_DEADLINE_EXCEEDED;
+}
+
+static void finish(struct grpc_call *call, const struct grpc_result *ended)
+{
+	struct grpc_result result = *ended;
+
+	result.was_sent = call->was_sent && ended->was_sent;
+	result.took_usec = monotonic_usec() - call->began_usec;
+	judge_by_clock(call, &result);
+	call->deadline = sd_event_source_disable_unref(call->deadline);
+	call->connect = sd_event_source_disable_unref(call->connect);
+	call->io = sd_event_source_disable_unref(call->io);
+	call->fd = close_keep_errno(call->fd);
+	calls_now--;
+	call->done(call->userdata, &result);
+	(void) call_free(call);
+}
+
+/* Sends what there is until it would block. Return: 0, -EAGAIN, or why the connection is gone. */
+static int flush(struct grpc_call *call)
+{
+	for (;;) {
+		ssize_t sent;
+
+		if (call->pending_length == 0)
+			call->pending_length = grpc_session_next(call->session, &call->pending);
+		if (call->pending_length == 0)
+			return 0;
+		sent = send(call->fd, call->pending, call->pending_length,
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return -errno;
+		call->was_sent = true;
+		call->pending += sent;
+		call->pending_length -= (size_t) sent;
+	}
+}
+
+/* Return: 1 there may be more; 0 not now, or never. */
+static int receive(struct grpc_call *call)
+{
+	uint8_t bytes[READ_BYTES];
+	ssize_t length = recv(call->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (length > 0) {
+		grpc_session_receive(call->session, bytes, (size_t) length);
+		explicit_bzero(bytes, (size_t) length);
+		return (size_t) length == sizeof(bytes);
+	}
+	if (length < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	grpc_session_closed(call->session, length < 0 ? -errno : 0);
+	return 0;
+}
+
+/* After anything happened: send, and either wait for more or end it. */
+static void go_on(struct grpc_call *call)
+{
+	const struct grpc_result *result;
+	int r = flush(call);
+
+	/* A server that refused and closed may have left its reason in our queue. */
+	if (r < 0 && r != -EAGAIN) {
+		while (receive(call) > 0)
+			;
+		grpc_session_closed(call->session, r);
+	}
+	if (grpc_session_result(call->session, &result)) {
+		finish(call, result);
+		return;
+	}
+	(void) sd_event_source_set_io_events(call->io,
+					     EPOLLIN | (r == -EAGAIN ? (uint32_t) EPOLLOUT : 0));
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct grpc_call *call = userdata;
+
+	for (int i = 0; i < READS_AT_ONCE && receive(call) > 0; i++)
+		;
+	go_on(call);
+	return 0;
+}
+
+static void fail(struct grpc_call *call, enum grpc_code code, const char *text)
+{
+	const struct grpc_result *result;
+
+	grpc_session_cancel(call->session, code, text);
+	if (call->fd >= 0)
+		(void) flush(call);
+	(void) grpc_session_result(call->session, &result);
+	finish(call, result);
+}
+
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct grpc_call *call = userdata;
+
+	fail(call, GRPC_DEADLINE_EXCEEDED,
+	     call->fd >= 0 ? "no answer within the time limit"
+			   : "the server accepted no connection within the time limit");
+	return 0;
+}
+
+static int wait_for_room(struct grpc_call *call)
+{
+	int r = sd_event_source_set_time_relative(call->connect, call->retry_usec);
+
+	call->retry_usec *= 2;
+	if (call->retry_usec > RETRY_LAST_USEC)
+		call->retry_usec = RETRY_LAST_USEC;
+	return r < 0 ? r : sd_event_source_set_enabled(call->connect, SD_EVENT_ONESHOT);
+}
+
+static int on_connect(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct grpc_call *call = userdata;
+	struct failure failure = { 0 };
+	int r;
+
+	call->fd = grpc_connect(call->socket_path, &failure);
+	if (call->fd == -EAGAIN && wait_for_room(call) >= 0)
+		return 0;
+	if (call->fd < 0) {
+		fail(call, GRPC_UNAVAILABLE, failure.text);
+		return 0;
+	}
+	r = sd_event_add_io(call->event, &call->io, call->fd, EPOLLIN, on_io, call);
+	if (r >= 0)
+		r = sd_event_source_set_priority(call->io, PRIORITY);
+	if (r < 0)
+		fail(call, GRPC_UNAVAILABLE, "cannot watch the connection");
+	else
+		go_on(call);
+	return 0;
+}
+
+static int add_timers(struct grpc_call *call)
+{
+	uint64_t end = call->began_usec + call->timeout_usec;
+	int r;
+
+	if (end < call->began_usec)
+		end = UINT64_MAX - 1; /* the last is sd-event's word for never */
+	r = sd_event_add_time(call->event, &call->deadline, CLOCK_MONOTONIC, end,
+			      DEADLINE_ACCURACY_USEC, on_deadline, call);
+	if (r >= 0)
+		r = sd_event_source_set_priority(call->deadline, PRIORITY);
+	if (r >= 0)
+		r = sd_event_add_time(call->event, &call->connect, CLOCK_MONOTONIC, 0, 1,
+				      on_connect, call);
+	return r < 0 ? r : sd_event_source_set_priority(call->connect, PRIORITY);
+}
+
+int grpc_call(sd_event *event, const struct grpc_request *request, struct grpc_call **ret,
+	      struct failure *reterr)
+{
+	cleanup(cleanup_call) struct grpc_call *call = NULL;
+	int r;
+
+	assert(event && request && request->done && ret);
+	assert(request->socket_path && request->socket_path[0] == '/');
+	assert(request->method && request->method[0] == '/' && request->timeout_usec > 0);
+
+	if (request->message_length > GRPC_MESSAGE_BYTES_MAX)
+		return failed_plain(reterr, -E2BIG, "the request has %zu bytes, more than %d",
+				    request->message_length, GRPC_MESSAGE_BYTES_MAX);
+	if (calls_now >= GRPC_CALLS_MAX)
+		return failed_plain(reterr, -ENOBUFS, "%u calls are under way, and no more may be",
+				    calls_now);
+	call = calloc(1, sizeof(*call));
+	if (!call)
+		return failed(reterr, -ENOMEM, "cannot begin a call");
+	call->fd = -EBADF;
+	call->event = event;
+	call->done = request->done;
+	call->userdata = request->userdata;
+	call->began_usec = monotonic_usec();
+	call->timeout_usec = request->timeout_usec;
+	call->retry_usec = RETRY_FIRST_USEC;
+	call->socket_path = strdup(request->socket_path);
+	if (!call->socket_path || grpc_session_new(request, &call->session) < 0)
+		return failed(reterr, -ENOMEM, "cannot begin a call");
+	r = add_timers(call);
+	if (r < 0)
+		return failed(reterr, r, "cannot begin a call");
+	calls_now++;
+	*ret = TAKE_PTR(call);
+	return 0;
+}
+
+struct grpc_call *grpc_cancel(struct grpc_call *call)
+{
+	if (!call)
+		return NULL;
+	if (call->fd >= 0) {
+		grpc_session_cancel(call->session, GRPC_CANCELLED, "cancelled");
+		(void) flush(call);
+	}
+	calls_now--;
+	return call_free(call);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session - one call as bytes of HTTP/2: those to send, those that came
+ *
+ * nghttp2 knows the frames and refuses what breaks HTTP/2; what the headers and data mean is
+ * reply.c's. A call that is over stays so: later frames change nothing.
+ */
+#include "grpc/session.h"
+
+#include "base/cleanup.h"
+#include "grpc/reply.h"
+#include "grpc/status.h"
+#include "grpc/wipe.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <nghttp2/nghttp2.h>
+#include <string.h>
+
+enum {
+	PREFIX_BYTES = 5,
+	GATHER_BYTES = 4096, /* small frames leave together */
+};
+
+struct grpc_session {
+	nghttp2_session *http2;
+	int32_t stream_id;
+	struct grpc_reply reply;
+
+	uint8_t *message; /* with its prefix */
+	size_t length, sent;
+
+	bool broken; /* the connection is of no use any more */
+	/* What the peer did wrong, or why it goes, in nghttp2's or its own words; "" nothing. */
+	char complaint[GRPC_STATUS_TEXT_BYTES];
+
+	const uint8_t *held; /* a frame that did not fit behind the gathered ones */
+	size_t held_length;
+	uint8_t gathered[GATHER_BYTES];
+};
+
+void grpc_timeout_format(uint64_t timeout_usec, char ret[GRPC_TIMEOUT_BYTES])
+{
+	static const struct {
+		uint64_t usec;
+		char name;
+	} units[] = {
+		{ 1, 'u' }, { 1000, 'm' }, { 1000000, 'S' }, { 60000000, 'M' }, { 3600000000, 'H' },
+	};
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		count = timeout_usec / units[i].usec + (timeout_usec % units[i].usec != 0);
+		if (count > 99999999 && i + 1 < ARRAY_SIZE(units))
+			continue;
+		(void) snprintf(ret, GRPC_TIMEOUT_BYTES, "%" PRIu32 "%c",
+				(uint32_t) (count > 99999999 ? 99999999 : count), units[i].name);
+		return;
+	}
+}
+
+static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, void *userdata)
+{
+	struct grpc_session *session = userdata;
+
+	if (frame->hd.stream_id == session->stream_id)
+		grpc_reply_block(&session->reply);
+	return 0;
+}
+
+static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
+		     size_t name_length, const uint8_t *value, size_t value_length, uint8_t flags,
+		     void *userdata)
+{
+	struct grpc_session *session = userdata;
+
+	if (frame->hd.stream_id == session->stream_id)
+		grpc_reply_header(&session->reply, (const char *) name, name_length,
+				  (const char *) value, value_length);
+	/* Once refused, the rest of the block is decoded for nothing: give the stream up. */
+	return session->reply.over ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : 0;
+}
+
+/* Our call may still be answered; the words are for the case that it is not. */
+static void hear_goaway(struct grpc_session *session, const nghttp2_goaway *goaway)
+{
+	char text[GRPC_STATUS_TEXT_BYTES];
+
+	grpc_text_decode((const char *) goaway->opaque_data, goaway->opaque_data_len, text);
+	(void) snprintf(session->complaint, sizeof(session->complaint), "it goes away: %s%s%.900s",
+			nghttp2_http2_strerror(goaway->error_code), text[0] ? ", " : "", text);
+}
+
+static int on_error(nghttp2_session *http2, int code, const char *text, size_t length,
+		    void *userdata)
+{
+	struct grpc_session *session = userdata;
+
+	grpc_text_decode(text, length, session->complaint);
+	return 0;
+}
+
+static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *userdata)
+{
+	struct grpc_session *session = userdata;
+	bool last = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+
+	if (frame->hd.type == NGHTTP2_GOAWAY)
+		hear_goaway(session, &frame->goaway);
+	if (frame->hd.stream_id != session->stream_id)
+		return 0;
+	if (frame->hd.type == NGHTTP2_HEADERS)
+		grpc_reply_block_end(&session->reply, last);
+	else if (frame->hd.type == NGHTTP2_DATA && last)
+		grpc_reply_data_end(&session->reply);
+	return 0;
+}
+
+static int on_data(nghttp2_session *http2, uint8_t flags, int32_t stream_id, const uint8_t *bytes,
+		   size_t length, void *userdata)
+{
+	struct grpc_session *session = userdata;
+
+	if (stream_id == session->stream_id)
+		grpc_reply_data(&session->reply, bytes, length);
+	return 0;
+}
+
+/* Also after our own reset, and for a GOAWAY that says our stream was not looked at. */
+static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t error,
+			   void *userdata)
+{
+	struct grpc_session *session = userdata;
+
+	if (stream_id != session->stream_id)
+		return 0;
+	if (!session->reply.over && error == NGHTTP2_REFUSED_STREAM)
+		session->reply.result.was_sent = false;
+	grpc_reply_fail(&session->reply, grpc_code_of_reset(error), "the server ended the call: %s",
+			nghttp2_http2_strerror(error));
+	return 0;
+}
+
+static ssize_t on_message(nghttp2_session *http2, int32_t stream_id, uint8_t *buffer, size_t size,
+			  uint32_t *flags, nghttp2_data_source *source, void *userdata)
+{
+	struct grpc_session *session = userdata;
+	size_t left = session->length - session->sent, part = left < size ? left : size;
+
+	memcpy(buffer, session->message + session->sent, part);
+	session->sent += part;
+	if (session->sent == session->length)
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	return (ssize_t) part;
+}
+
+static int make_http2(struct grpc_session *session)
+{
+	nghttp2_session_callbacks *callbacks;
+	nghttp2_option *option;
+	int r;
+
+	if (nghttp2_session_callbacks_new(&callbacks) != 0)
+		return -ENOMEM;
+	if (nghttp2_option_new(&option) != 0) {
+		nghttp2_session_callbacks_del(callbacks);
+		return -ENOMEM;
+	}
+	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
+	nghttp2_session_callbacks_set_error_callback2(callbacks, on_error);
+	/* One stream lives here: nothing of a closed one is to be kept. */
+	nghttp2_option_set_no_closed_streams(option, 1);
+	r = nghttp2_session_client_new3(&session->http2, callbacks, session, option,
+					wipe_nghttp2());
+	nghttp2_option_del(option);
+	nghttp2_session_callbacks_del(callbacks);
+	return r == 0 ? 0 : -ENOMEM;
+}
+
+static nghttp2_nv header(const char *name, const char *value)
+{
+	return (nghttp2_nv){
+		.name = (uint8_t *) name,
+		.namelen = strlen(name),
+		.value = (uint8_t *) value,
+		.valuelen = strlen(value),
+	};
+}
+
+static int submit(struct grpc_session *session, const struct grpc_request *request)
+{
+	static const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_ENABLE_PUSH, 0 },
+		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, GRPC_HEADER_BYTES_MAX },
+	};
+	const nghttp2_data_provider provider = { .read_callback = on_message };
+	char timeout[GRPC_TIMEOUT_BYTES];
+
+	grpc_timeout_format(request->timeout_usec, timeout);
+	const nghttp2_nv headers[] = {
+		header(":method", "POST"),
+		header(":scheme", "http"),
+		header(":path", request->method),
+		header(":authority", "localhost"), /* some servers refuse anything else */
+		header("te", "trailers"),
+		header("content-type", "application/grpc"),
+		header("user-agent", "podvol"),
+		header("grpc-timeout", timeout),
+	};
+
+	if (nghttp2_submit_settings(session->http2, NGHTTP2_FLAG_NONE, settings,
+				    ARRAY_SIZE(settings)) != 0)
+		return -ENOMEM;
+	session->stream_id = nghttp2_submit_request(session->http2, NULL, headers,
+						    ARRAY_SIZE(headers), &provider, NULL);
+	return session->stream_id < 0 ? -ENOMEM : 0;
+}
+
+static int copy_message(struct grpc_session *session, const struct grpc_request *request)
+{
+	uint32_t length = (uint32_t) request->message_length;
+	const uint8_t prefix[PREFIX_BYTES] = { 0, (uint8_t) (length >> 24),
+					       (uint8_t) (length >> 16), (uint8_t) (length >> 8),
+					       (uint8_t) length };
+
+	session->length = PREFIX_BYTES + request->message_length;
+	session->message = wipe_malloc(session->length);
+	if (!session->message)
+		return -ENOMEM;
+	memcpy(session->message, prefix, sizeof(prefix));
+	if (length > 0)
+		memcpy(session->message + PREFIX_BYTES, request->message, length);
+	return 0;
+}
+
+int grpc_session_new(const struct grpc_request *request, struct grpc_session **ret)
+{
+	struct grpc_session *session = wipe_malloc(sizeof(*session));
+
+	assert(request->message_length <= GRPC_MESSAGE_BYTES_MAX);
+
+	if (!session)
+		return -ENOMEM;
+	*session = (struct grpc_session){ 0 };
+	grpc_reply_init(&session->reply);
+	session->reply.result.was_sent = true;
+	if (copy_message(session, request) < 0 || make_http2(session) < 0 ||
+	    submit(session, request) < 0) {
+		(void) grpc_session_free(session);
+		return -ENOMEM;
+	}
+	*ret = session;
+	return 0;
+}
+
+struct grpc_session *grpc_session_free(struct grpc_session *session)
+{
+	if (!session)
+		return NULL;
+	nghttp2_session_del(session->http2);
+	grpc_reply_done(&session->reply);
+	wipe_free(session->message);
+	wipe_free(session);
+	return NULL;
+}
+
+static void break_off(struct grpc_session *session, enum grpc_code code, const char *why)
+{
+	session->broken = true;
+	if (session->complaint[0])
+		grpc_reply_fail(&session->reply, code, "%s: %.960s", why, session->complaint);
+	else
+		grpc_reply_fail(&session->reply, code, "%s", why);
+}
+
+/* The next frame of nghttp2's. Return: its length; 0 there is none, or the session broke. */
+static size_t next_frame(struct grpc_session *session, const uint8_t **ret)
+{
+	ssize_t length;
+
+	if (session->held_length > 0) {
+		length = (ssize_t) session->held_length;
+		*ret = session->held;
+		session->held_length = 0;
+		return (size_t) length;
+	}
+	length = session->broken ? 0 : nghttp2_session_mem_send(session->http2, ret);
+	if (length < 0)
+		break_off(session, GRPC_INTERNAL, nghttp2_strerror((int) length));
+	else if (length == 0 && !session->broken && !nghttp2_session_want_read(session->http2))
+		break_off(session, GRPC_INTERNAL, "the server broke the rules of HTTP/2");
+	return length > 0 ? (size_t) length : 0;
+}
+
+size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
+{
+	const uint8_t *frame;
+	size_t gathered = 0, length;
+
+	while ((length = next_frame(session, &frame)) > 0) {
+		if (length <= GATHER_BYTES - gathered) {
+			memcpy(session->gathered + gathered, frame, length);
+			gathered += length;
+			continue;
+		}
+		if (gathered == 0) {
+			*ret = frame;
+			return length;
+		}
+		/* nghttp2 keeps it until it is asked for the next. */
+		session->held = frame;
+		session->held_length = length;
+		break;
+	}
+	*ret = session->gathered;
+	return gathered;
+}
+
+void grpc_session_receive(struct grpc_session *session, const uint8_t *bytes, size_t length)
+{
+	ssize_t taken;
+
+	assert(bytes || length == 0);
+
+	if (session->broken)
+		return;
+	taken = nghttp2_session_mem_recv(session->http2, bytes, length);
+	if (taken < 0)
+		break_off(session, GRPC_INTERNAL, nghttp2_strerror((int) taken));
+}
+
+void grpc_session_closed(struct grpc_session *session, int error)
+{
+	char text[128];
+
+	(void) snprintf(text, sizeof(text), "the server closed the connection%s%s",
+			error < 0 ? ": " : "", error < 0 ? strerror(-error) : "");
+	break_off(session, GRPC_UNAVAILABLE, text);
+}
+
+void grpc_session_cancel(struct grpc_session *session, enum grpc_code code, const char *text)
+{
+	if (session->reply.over)
+		return;
+	grpc_reply_fail(&session->reply, code, "%s", text);
+	if (!session->broken)
+		(void) nghttp2_submit_rst_stream(session->http2, NGHTTP2_FLAG_NONE,
+						 session->stream_id, NGHTTP2_CANCEL);
+}
+
+bool grpc_session_result(const struct grpc_session *session, const struct grpc_result **ret)
+{
+	*ret = &session->reply.result;
+	return session->reply.over;
+}
