@@ -77,11 +77,33 @@ void process_name(pid_t pid, char ret[PROCESS_NAME_BYTES])
 
 /* ---- processes ---- */
 
-/* Field 22 of proc(5)'s stat. The name before it may hold anything, parentheses and blanks too. */
+/* By how many clock ticks "since the boot" is later in our time namespace than in the first one:
+ * the line "boottime SECONDS NANOSECONDS" of time_namespaces(7). Without such namespaces, none. */
+static int read_boot_offset(int64_t *ret_ticks)
+{
+	const int64_t ticks_per_sec = sysconf(_SC_CLK_TCK);
+	char text[256], *at;
+	int64_t seconds;
+	int r = read_proc(getpid(), "timens_offsets", text, sizeof(text));
+
+	*ret_ticks = 0;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	at = strstr(text, "boottime");
+	if (!at)
+		return 0;
+	seconds = strtoll(at + strlen("boottime"), &at, 10);
+	*ret_ticks = seconds * ticks_per_sec + strtoll(at, NULL, 10) / (1000000000 / ticks_per_sec);
+	return 0;
+}
+
+/* Field 22 of proc(5)'s stat, as in the first time namespace: the next podvold may run in another
+ * one. The name before it may hold anything, parentheses and blanks too. */
 static int read_start_time(pid_t pid, uint64_t *ret)
 {
 	enum { FIELDS_AFTER_NAME = 20 };
 	char text[1024], *at;
+	int64_t offset;
 	int r = read_proc(pid, "stat", text, sizeof(text));
 
 	if (r < 0)
@@ -91,8 +113,20 @@ static int read_start_time(pid_t pid, uint64_t *ret)
 		at = strchr(at + 1, ' ');
 	if (!at)
 		return -EIO;
-	*ret = strtoull(at + 1, NULL, 10);
+	r = read_boot_offset(&offset);
+	if (r < 0)
+		return r;
+	*ret = strtoull(at + 1, NULL, 10) - (uint64_t) offset;
 	return 0;
+}
+
+bool hold_identity_is_of(const struct hold_identity *identity, const struct hold *hold)
+{
+	uint64_t apart = identity->start_time > hold->start_time
+				 ? identity->start_time - hold->start_time
+				 : hold->start_time - identity->start_time;
+
+	return apart <= 1 && identity->cgroup_id == hold->cgroup_id;
 }
 
 static bool process_ended(int pidfd)

@@ -17,7 +17,7 @@
 
 /* Who a hold names, beyond the number or name that somebody else may get later. */
 struct hold_identity {
-	uint64_t start_time; /* HOLD_PROCESS */
+	uint64_t start_time; /* HOLD_PROCESS, by the clock of the first time namespace */
 	uint64_t cgroup_id;  /* HOLD_CGROUP */
 };
 
@@ -34,6 +34,10 @@ struct hold_identity {
  */
 int hold_target_open(const struct hold *hold, struct hold_identity *ret, int *ret_fd,
 		     struct failure *reterr);
+
+/* Is it the one that the hold was posted for? Start times may be a clock tick apart, as they are
+ * rounded in each time namespace: no number of a process comes again so soon. */
+bool hold_identity_is_of(const struct hold_identity *identity, const struct hold *hold);
 
 struct hold_watch;
 

@@ -399,10 +399,8 @@ static void watch_again(struct agent *agent, const struct hold *hold)
 	char key[POD_KEY_BYTES];
 	struct log_subject subject = subject_of(hold, key);
 	int fd = -EBADF, r = hold_target_open(hold, &identity, &fd, &failure);
-	bool is_another =
-		identity.start_time != hold->start_time || identity.cgroup_id != hold->cgroup_id;
 
-	if (r >= 0 && is_another) {
+	if (r >= 0 && !hold_identity_is_of(&identity, hold)) {
 		(void) close_keep_errno(fd);
 		r = -ESRCH;
 	} else if (r >= 0) {

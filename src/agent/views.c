@@ -31,14 +31,18 @@ void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES])
 			(unsigned int) (real_usec / 1000 % 1000));
 }
 
-/* Tables keep monotonic times; people want the other clock. 0 stays absent. */
+/* Tables keep monotonic times; people want the other clock, as it is set now. 0 stays absent. What
+ * is longer ago than 1970 is from then: the clock was set back. */
 void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec)
 {
+	uint64_t real_usec = realtime_usec(), now_usec = monotonic_usec();
 	char text[VIEW_TIME_BYTES];
 
 	if (monotonic_time_usec == 0)
 		return;
-	view_print_time(realtime_usec() - monotonic_usec() + monotonic_time_usec, text);
+	real_usec += monotonic_time_usec;
+	real_usec = real_usec > now_usec ? real_usec - now_usec : 0;
+	view_print_time(real_usec, text);
 	(void) json_set_string(item, key, text);
 }
 

@@ -14,22 +14,25 @@
 #define USEC_PER_SEC  1000000ULL
 #define USEC_PER_MSEC 1000ULL
 
-static inline uint64_t clock_usec(clockid_t clock)
+static inline uint64_t monotonic_usec(void)
 {
 	struct timespec now;
 
-	(void) clock_gettime(clock, &now); /* cannot fail for the clocks named below */
+	(void) clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for these two clocks */
 	return (uint64_t) now.tv_sec * USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }
 
-static inline uint64_t monotonic_usec(void)
-{
-	return clock_usec(CLOCK_MONOTONIC);
-}
-
+/* Somebody may set it, in either direction, at any moment: no wait, no order and no name may depend
+ * on it. 0 means "never" wherever a time is kept, so the first second of 1970, with which a machine
+ * without a clock of its own may begin, and all before it are told as the one after it. */
 static inline uint64_t realtime_usec(void)
 {
-	return clock_usec(CLOCK_REALTIME);
+	struct timespec now;
+
+	(void) clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec < 1)
+		return USEC_PER_SEC;
+	return (uint64_t) now.tv_sec * USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "mount/atomic_writer.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "mount/atomic_compare.h"
 #include "mount/mount.h"
 #include "mount/safe_path.h"
@@ -19,7 +20,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define DATA_LINK     "..data"
 #define NEW_DATA_LINK "..data_tmp"
@@ -42,7 +42,7 @@ static bool is_directory_name(const char *name)
 static void make_directory_name(char name[DIRECTORY_NAME_BYTES])
 {
 	char stamp[sizeof("2006_01_02_15_04_05")];
-	time_t now = time(NULL);
+	const time_t now = (time_t) (realtime_usec() / USEC_PER_SEC);
 	uint32_t number = 0;
 	struct tm utc;
 

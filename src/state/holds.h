@@ -44,7 +44,7 @@ struct hold {
 	enum hold_kind kind;
 	const char *pod_uid, *pod_namespace, *pod_name, *container;
 	pid_t pid;           /* HOLD_PROCESS */
-	uint64_t start_time; /* of that process, in clock ticks since the boot */
+	uint64_t start_time; /* of that process, in clock ticks since the boot; see hold_watch.h */
 	const char *cgroup;  /* HOLD_CGROUP: absolute path; else "" */
 	uint64_t cgroup_id;  /* its inode: a cgroup made anew under the path is another one */
 	uint64_t since_usec; /* real time */

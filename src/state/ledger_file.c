@@ -326,20 +326,39 @@ static int open_and_judge(const char *path, const struct ledger_identity *identi
 	return 0;
 }
 
-/* The WAL goes along: beside a new file it would be applied to that one. */
+static const char *const endings[] = { "-wal", "-journal", "-shm", "" };
+
+/* Is anything there that was moved aside under this number? */
+static bool is_taken(int run_fd, unsigned long long number)
+{
+	struct stat status;
+	char name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+		(void) snprintf(name, sizeof(name), "ledger.db.unreadable-%llu%s", number,
+				endings[i]);
+		if (fstatat(run_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The WAL goes along: beside a new file it would be applied to that one. Named after the time, and
+ * never over what was moved aside before: the clock may have been set back. */
 static int move_aside(const char *run_dir, struct failure *reterr)
 {
-	static const char *const endings[] = { "-wal", "-journal", "-shm", "" };
 	cleanup_close int fd = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	unsigned long long now_sec = realtime_usec() / USEC_PER_SEC;
+	unsigned long long number = realtime_usec() / USEC_PER_SEC;
 	char from[64], to[64];
 
 	if (fd < 0)
 		return failed(reterr, -errno, "cannot open '%s'", run_dir);
 
+	while (is_taken(fd, number))
+		number++;
 	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
 		(void) snprintf(from, sizeof(from), "ledger.db%s", endings[i]);
-		(void) snprintf(to, sizeof(to), "ledger.db.unreadable-%llu%s", now_sec, endings[i]);
+		(void) snprintf(to, sizeof(to), "ledger.db.unreadable-%llu%s", number, endings[i]);
 		if (renameat(fd, from, fd, to) < 0 && errno != ENOENT)
 			return failed(reterr, -errno, "cannot move '%s/%s' aside", run_dir, from);
 	}

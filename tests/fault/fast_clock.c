@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/timerfd.h>
 #include <systemd/sd-event.h>
@@ -34,6 +35,13 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
 				  const struct timespec *until);
 
 static uint64_t speed = 1, begun_usec;
+
+enum { TEN_YEARS = 10 * 365 * 86400 };
+enum { REAL_OWN, REAL_STANDS, REAL_SWINGS };
+/* Threads of the code under test look, too. */
+static atomic_int real_kind;
+static atomic_llong real_seconds;
+static atomic_uint real_looks;
 
 /* A handler is told when it was due, too. Never given back: a process of tests is short. */
 enum { TIMERS_MAX = 16384, PATIENCE_SEC = 5 };
@@ -76,10 +84,43 @@ void fast_clock_set(unsigned int factor)
 	speed = factor;
 }
 
+void real_clock_set(int64_t seconds)
+{
+	atomic_store(&real_seconds, seconds);
+	atomic_store(&real_kind, REAL_STANDS);
+}
+
+void real_clock_swing(void)
+{
+	atomic_store(&real_kind, REAL_SWINGS);
+}
+
+void real_clock_reset(void)
+{
+	atomic_store(&real_kind, REAL_OWN);
+}
+
+/* As somebody has set it. */
+static void change_real(struct timespec *ret)
+{
+	switch (atomic_load(&real_kind)) {
+	case REAL_STANDS:
+		*ret = (struct timespec){ .tv_sec = atomic_load(&real_seconds) };
+		return;
+	case REAL_SWINGS:
+		ret->tv_sec += atomic_fetch_add(&real_looks, 1) % 2 ? TEN_YEARS : -TEN_YEARS;
+		return;
+	default:
+		return;
+	}
+}
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	int result = __real_clock_gettime(clock, ret);
 
+	if (clock == CLOCK_REALTIME)
+		change_real(ret);
 	if (clock == CLOCK_MONOTONIC && speed > 1)
 		*ret = timespec_of(fast_of(usec_of(ret)));
 	return result;

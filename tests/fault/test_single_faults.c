@@ -7,8 +7,8 @@
  * taken down, and leave nothing. Prints a table; the exit status says whether all of it is zeros.
  *
  * Options: --seconds=N so many points as fit (0: all), --seed=N which ones, --jobs=N,
- * --stride=N every Nth of cJSON's allocations, which are most of all and much alike (default
- * 1),
+ * --stride=N every Nth visit of a call beyond its first hundred, which are much alike (default 1),
+ * --slice=K/N every Nth of all these points, from the Kth: N runs, from 0/N on, visit each once,
  * --scenario=TEXT those whose name has it, --point=CALL:NTH:ERRNO this one alone, with its log.
  */
 #include "faults.h"
@@ -61,11 +61,11 @@ struct row {
 };
 
 static struct {
-	unsigned int seconds, seed, jobs, stride;
+	unsigned int seconds, seed, jobs, stride, slice, slices;
 	const char *scenario;
 	struct fault_point point;
 	bool one_point;
-} options = { .jobs = 2, .seconds = 8, .stride = 1 };
+} options = { .jobs = 2, .seconds = 8, .stride = 1, .slices = 1 };
 
 static struct job jobs[JOBS_MAX];
 static unsigned int reports;
@@ -304,6 +304,12 @@ static unsigned int count_points(const struct scenario *scenario, const struct l
 	return count;
 }
 
+/* Is this point one of this run? */
+static bool is_ours(unsigned int number, unsigned int stride)
+{
+	return number % stride == options.seed % stride && number % options.slices == options.slice;
+}
+
 /* Every @stride-th point, as many as come before the time is over. */
 static void run_points(const struct scenario *scenario, const struct life *calls,
 		       unsigned int stride, double until, struct row *row)
@@ -316,7 +322,7 @@ static void run_points(const struct scenario *scenario, const struct life *calls
 				struct job *job;
 
 				if (is_left_out(scenario, call, nth) ||
-				    number++ % stride != options.seed % stride ||
+				    !is_ours(number++, stride) ||
 				    (options.seconds > 0 && now() > until))
 					continue;
 				job = free_job(scenario, row);
@@ -429,6 +435,14 @@ static void parse_point(const char *text)
 	options.one_point = true;
 }
 
+/* A slice that is none would visit nothing, and look as if all were well. */
+static void parse_slice(const char *text)
+{
+	if (sscanf(text, "%u/%u", &options.slice, &options.slices) != 2 ||
+	    options.slice >= options.slices)
+		exit(2);
+}
+
 static void parse(int argc, char **argv)
 {
 	static const struct option words[] = {
@@ -436,6 +450,7 @@ static void parse(int argc, char **argv)
 		{ "seed", required_argument, NULL, 'r' },
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "stride", required_argument, NULL, 'c' },
+		{ "slice", required_argument, NULL, 'k' },
 		{ "scenario", required_argument, NULL, 'n' },
 		{ "point", required_argument, NULL, 'p' },
 		{ NULL, 0, NULL, 0 },
@@ -456,6 +471,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'c':
 			options.stride = (unsigned int) strtoul(optarg, NULL, 10);
+			break;
+		case 'k':
+			parse_slice(optarg);
 			break;
 		case 'n':
 			options.scenario = optarg;

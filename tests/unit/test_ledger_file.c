@@ -172,6 +172,23 @@ static void test_other_database_is_no_ledger(void **state)
 	expect_begun_anew(*state);
 }
 
+static unsigned int unreadable_ledgers(const char *directory)
+{
+	return files_with(directory, "ledger.db.unreadable-") - files_with(directory, "-wal") -
+	       files_with(directory, "-shm");
+}
+
+/* Within one second, or after somebody set the clock back: each has a name of its own. */
+static void test_what_was_moved_aside_stays(void **state)
+{
+	for (unsigned int i = 1; i <= 4; i++) {
+		make_ledger(*state, i);
+		change_by_sql(*state, "DELETE FROM header");
+		ledger_free(open_ledger(*state, 1));
+		assert_int_equal(unreadable_ledgers(*state), i);
+	}
+}
+
 static void test_newer_schema_is_moved_aside(void **state)
 {
 	struct ledger *ledger = NULL;
@@ -360,6 +377,7 @@ int main(void)
 		WITH_DIRECTORY(test_link_is_not_followed),
 		WITH_DIRECTORY(test_text_is_no_ledger),
 		WITH_DIRECTORY(test_other_database_is_no_ledger),
+		WITH_DIRECTORY(test_what_was_moved_aside_stays),
 		WITH_DIRECTORY(test_newer_schema_is_moved_aside),
 		WITH_DIRECTORY(test_missing_column_is_damage),
 		WITH_DIRECTORY(test_added_trigger_is_damage),
