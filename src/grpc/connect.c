@@ -11,9 +11,22 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+
+enum { SHOWN_BYTES = 100 };
+
+/* Paths of this kind differ at their end, and a failure's text holds no whole one. */
+static int no_connection(struct failure *reterr, int error, const char *path)
+{
+	size_t length = strlen(path);
+	bool whole = length <= SHOWN_BYTES;
+
+	return failed(reterr, error, "cannot connect to '%s%s'", whole ? "" : "...",
+		      path + (whole ? 0 : length - SHOWN_BYTES));
+}
 
 /* @ret_directory_fd keeps the address valid; -EBADF: it needs none. */
 static int make_address(const char *path, struct sockaddr_un *ret, int *ret_directory_fd,
@@ -30,13 +43,13 @@ static int make_address(const char *path, struct sockaddr_un *ret, int *ret_dire
 	}
 	directory = strndup(path, (size_t) (slash - path) + 1);
 	if (!directory)
-		return failed(reterr, -ENOMEM, "cannot connect to '%s'", path);
+		return no_connection(reterr, -ENOMEM, path);
 	fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return failed(reterr, -errno, "cannot connect to '%s'", path);
+		return no_connection(reterr, -errno, path);
 	if ((size_t) snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", fd,
 			      slash + 1) >= sizeof(ret->sun_path))
-		return failed(reterr, -ENAMETOOLONG, "cannot connect to '%s'", path);
+		return no_connection(reterr, -ENAMETOOLONG, path);
 	*ret_directory_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -56,6 +69,6 @@ int grpc_connect(const char *path, struct failure *reterr)
 	if (fd < 0)
 		return failed(reterr, -errno, "cannot make a unix socket");
 	if (connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
-		return failed(reterr, -errno, "cannot connect to '%s'", path);
+		return no_connection(reterr, -errno, path);
 	return TAKE_FD(fd);
 }

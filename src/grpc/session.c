@@ -59,11 +59,17 @@ void grpc_timeout_format(uint64_t timeout_usec, char ret[GRPC_TIMEOUT_BYTES])
 	}
 }
 
+/* Not a promise of a push, which carries our stream's number too. */
+static bool is_our_headers(const struct grpc_session *session, const nghttp2_frame *frame)
+{
+	return frame->hd.type == NGHTTP2_HEADERS && frame->hd.stream_id == session->stream_id;
+}
+
 static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, void *userdata)
 {
 	struct grpc_session *session = userdata;
 
-	if (frame->hd.stream_id == session->stream_id)
+	if (is_our_headers(session, frame))
 		grpc_reply_block(&session->reply);
 	return 0;
 }
@@ -74,7 +80,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 {
 	struct grpc_session *session = userdata;
 
-	if (frame->hd.stream_id == session->stream_id)
+	if (is_our_headers(session, frame))
 		grpc_reply_header(&session->reply, (const char *) name, name_length,
 				  (const char *) value, value_length);
 	/* Once refused, the rest of the block is decoded for nothing: give the stream up. */
@@ -109,7 +115,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
 		hear_goaway(session, &frame->goaway);
 	if (frame->hd.stream_id != session->stream_id)
 		return 0;
-	if (frame->hd.type == NGHTTP2_HEADERS)
+	if (is_our_headers(session, frame))
 		grpc_reply_block_end(&session->reply, last);
 	else if (frame->hd.type == NGHTTP2_DATA && last)
 		grpc_reply_data_end(&session->reply);
