@@ -13,7 +13,7 @@
 enum csi_driver_state {
 	CSI_DRIVER_REGISTERING, /* its socket is there; what it lacks is in the last error */
 	CSI_DRIVER_READY,       /* calls may be made */
-	CSI_DRIVER_FAILED, /* registration ended with an error; see there when it is tried again */
+	CSI_DRIVER_FAILED, /* registration ended with an error, and is tried again: retry_usec */
 	CSI_DRIVER_GONE,   /* was registered and is not: kept while something of it is mounted, for
 			      people */
 	CSI_DRIVER_STATE_COUNT
@@ -34,6 +34,7 @@ struct csi_driver {
 	const struct csi_topology_segment *segments;
 	size_t segment_count;
 	uint64_t since_usec; /* monotonic; in this state */
+	uint64_t retry_usec; /* monotonic; of one that failed: when it is tried again; 0 not yet */
 	const struct failure *last_error;
 	/* Bits 1 << number of NodeServiceCapability.RPC.Type (STAGE_UNSTAGE_VOLUME is 1), as last
 	 * told, for people only: whoever acts asks anew. */

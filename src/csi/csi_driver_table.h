@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_driver_table - how registration fills the table of drivers; nobody else includes it
+ *
+ * An entry is known by its registration socket: two sockets may speak of one driver for a while.
+ */
+#ifndef PODVOL_CSI_CSI_DRIVER_TABLE_H
+#define PODVOL_CSI_CSI_DRIVER_TABLE_H
+
+#include "csi/csi_drivers.h"
+
+/* Drivers that are GONE and still remembered; the oldest are forgotten. */
+enum { CSI_DRIVERS_GONE_MAX = 64 };
+
+/* Add, or replace what is known of this socket; copied, since_usec is set here. A driver that
+ * becomes ready puts an end to what is remembered of the name. Return: 0 or -ENOMEM: as it was. */
+int csi_drivers_put(struct csi_drivers *drivers, const struct csi_driver *driver);
+
+/* The socket is gone. One that is not ready is forgotten, one that was stays as GONE. */
+void csi_drivers_drop(struct csi_drivers *drivers, const char *registration_socket);
+
+/* As csi_drivers_find(), by socket and in any state but GONE. */
+const struct csi_driver *csi_drivers_at(const struct csi_drivers *drivers,
+					const char *registration_socket);
+
+void csi_drivers_note_capabilities(struct csi_drivers *drivers, const char *registration_socket,
+				   uint32_t node_capabilities);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_registration_ask - the calls of registration: to the registrar, and to the driver itself
+ *
+ * Each answer becomes one event of the machine. What peers tell is checked before it is kept; it is
+ * borrowed from the reply until then.
+ */
+#include "csi/csi_registration_inside.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "csi/csi.pb-c.h"
+#include "csi/csi_driver_table.h"
+#include "csi/plugin_registration.pb-c.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define INFO_LIMIT_USEC   USEC_PER_SEC
+#define NODE_LIMIT_USEC   (120 * USEC_PER_SEC)
+#define NOTIFY_LIMIT_USEC (5 * USEC_PER_SEC)
+
+static void note_status(struct registration *one, const char *what,
+			const struct grpc_result *status)
+{
+	(void) failed_plain(&one->last_error, -EIO, "%s: %s: %s", what,
+			    grpc_code_name(status->code), status->text);
+}
+
+static int begin_call(struct registration *one, const struct csi_call_request *what,
+		      struct csi_call **ret)
+{
+	struct csi_call_request request = *what;
+
+	assert(!*ret);
+	request.driver = one->name ?: "";
+	request.userdata = one;
+	return csi_call_start(one->all->options.event, one->all->options.log, &request, ret,
+			      &one->last_error);
+}
+
+/* ---- the registrar ---- */
+
+static bool nobody_listens(const struct grpc_result *status)
+{
+	return status->code == GRPC_UNAVAILABLE && !status->was_sent;
+}
+
+static void on_info(void *userdata, const struct csi_reply *reply)
+{
+	const Pluginregistration__PluginInfo *told =
+		(const Pluginregistration__PluginInfo *) reply->message;
+	struct registration *one = userdata;
+	struct registration_info info;
+	int r;
+
+	one->call = NULL;
+	one->is_dialling = nobody_listens(&reply->status);
+	if (reply->status.code != GRPC_OK) {
+		note_status(one, "the registrar does not answer GetInfo", &reply->status);
+		registration_move(one, REGISTRATION_FAILED);
+		return;
+	}
+	info = (struct registration_info){
+		.type = told->type,
+		.name = told->name,
+		.endpoint = told->endpoint,
+		.versions = (const char *const *) told->supported_versions,
+		.version_count = told->n_supported_versions,
+	};
+	r = registration_claim(one, &info);
+	if (r < 0)
+		registration_move(one, r == -EBUSY ? REGISTRATION_FAILED : REGISTRATION_REFUSED);
+	else
+		registration_move(one, REGISTRATION_SUCCEEDED);
+}
+
+int registration_ask(struct registration *one)
+{
+	Pluginregistration__InfoRequest message = PLUGINREGISTRATION__INFO_REQUEST__INIT;
+	struct csi_call_request request = {
+		.socket_path = one->socket,
+		.method = REGISTRATION_GET_INFO,
+		.message = &message.base,
+		.timeout_usec = INFO_LIMIT_USEC,
+		.done = on_info,
+	};
+
+	one->is_dialling = false;
+	return begin_call(one, &request, &one->call);
+}
+
+/* A protobuf string is UTF-8, and what is cut in the middle of a character is none. */
+static void keep_ascii(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char) *text >= 0x80)
+			*text = '?';
+}
+
+static void on_told(void *userdata, const struct csi_reply *reply)
+{
+	struct registration *one = userdata;
+
+	one->call = NULL;
+	if (reply->status.code != GRPC_OK)
+		log_message(LOG_WARNING,
+			    "the registrar at '%s' could not be told how it ended, ignoring: %s",
+			    one->socket, reply->status.text);
+	registration_move(one, REGISTRATION_SUCCEEDED);
+}
+
+int registration_tell(struct registration *one, bool registered)
+{
+	Pluginregistration__RegistrationStatus message =
+		PLUGINREGISTRATION__REGISTRATION_STATUS__INIT;
+	struct failure why = one->last_error;
+	struct csi_call_request request = {
+		.socket_path = one->socket,
+		.method = REGISTRATION_NOTIFY_STATUS,
+		.message = &message.base,
+		.timeout_usec = NOTIFY_LIMIT_USEC,
+		.done = on_told,
+	};
+	int r;
+
+	keep_ascii(why.text);
+	message.plugin_registered = registered;
+	if (!registered)
+		message.error = why.text;
+	why.error = one->last_error.error;
+	r = begin_call(one, &request, &one->call);
+	one->last_error = why; /* what matters is why it is told, not that it cannot be */
+	return r;
+}
+
+/* ---- the driver ---- */
+
+/* The segments are borrowed from the message; the array is the caller's to free. */
+static struct csi_topology_segment *segments_of(const Csi__V1__Topology *topology)
+{
+	size_t count = topology ? topology->n_segments : 0;
+	struct csi_topology_segment *segments = calloc(count + 1, sizeof(*segments));
+
+	for (size_t i = 0; segments && i < count; i++)
+		segments[i] = (struct csi_topology_segment){ topology->segments[i]->key,
+							     topology->segments[i]->value };
+	return segments;
+}
+
+static void on_node_info(void *userdata, const struct csi_reply *reply)
+{
+	struct registration *one = userdata;
+	const Csi__V1__NodeGetInfoResponse *told =
+		(const Csi__V1__NodeGetInfoResponse *) reply->message;
+	cleanup_free struct csi_topology_segment *segments = NULL;
+	struct csi_driver driver = { .name = one->name };
+
+	one->call = NULL;
+	if (reply->status.code != GRPC_OK) {
+		note_status(one, "the driver does not answer NodeGetInfo", &reply->status);
+		registration_move(one, REGISTRATION_FAILED);
+		return;
+	}
+	segments = segments_of(told->accessible_topology);
+	if (!segments || *told->node_id == '\0') {
+		(void) failed_plain(&one->last_error, segments ? -EPROTO : -ENOMEM, "%s",
+				    segments ? "the driver tells no node id" : "out of memory");
+		registration_move(one, REGISTRATION_FAILED);
+		return;
+	}
+	driver.node_id = told->node_id;
+	driver.max_volumes = told->max_volumes_per_node;
+	driver.segments = segments;
+	driver.segment_count =
+		told->accessible_topology ? told->accessible_topology->n_segments : 0;
+	one->told = &driver;
+	registration_move(one, REGISTRATION_SUCCEEDED);
+}
+
+int registration_ask_node(struct registration *one)
+{
+	Csi__V1__NodeGetInfoRequest message = CSI__V1__NODE_GET_INFO_REQUEST__INIT;
+	struct csi_call_request request = {
+		.socket_path = one->endpoint,
+		.method = CSI_NODE_GET_INFO,
+		.message = &message.base,
+		.timeout_usec = NODE_LIMIT_USEC,
+		.done = on_node_info,
+	};
+
+	return begin_call(one, &request, &one->call);
+}
+
+static void on_capabilities(void *userdata, const struct csi_reply *reply)
+{
+	struct registration *one = userdata;
+	const Csi__V1__NodeGetCapabilitiesResponse *told =
+		(const Csi__V1__NodeGetCapabilitiesResponse *) reply->message;
+	uint32_t bits = 0;
+
+	one->capabilities_call = NULL;
+	if (reply->status.code != GRPC_OK)
+		return;
+	for (size_t i = 0; i < told->n_capabilities; i++) {
+		const Csi__V1__NodeServiceCapability *item = told->capabilities[i];
+
+		if (item->type_case == CSI__V1__NODE_SERVICE_CAPABILITY__TYPE_RPC &&
+		    (unsigned int) item->rpc->type < 32)
+			bits |= UINT32_C(1) << (unsigned int) item->rpc->type;
+	}
+	csi_drivers_note_capabilities(one->all->options.drivers, one->socket, bits);
+}
+
+void registration_ask_capabilities(struct registration *one)
+{
+	Csi__V1__NodeGetCapabilitiesRequest message = CSI__V1__NODE_GET_CAPABILITIES_REQUEST__INIT;
+	struct csi_call_request request = {
+		.socket_path = one->endpoint,
+		.method = CSI_NODE_GET_CAPABILITIES,
+		.message = &message.base,
+		.timeout_usec = NODE_LIMIT_USEC,
+		.done = on_capabilities,
+	};
+	struct failure kept = one->last_error;
+
+	one->capabilities_call = csi_call_cancel(one->capabilities_call);
+	(void) begin_call(one, &request, &one->capabilities_call);
+	one->last_error = kept;
+}
