@@ -324,6 +324,12 @@ static void print_all(FILE *file, struct agent *agent)
 		print_total(file, (*at)->name, "desired_state_of_world", count_wanted(agent, *at));
 		print_total(file, (*at)->name, "actual_state_of_world", count_mounted(agent, *at));
 	}
+	(void) fprintf(
+		file,
+		"# HELP podvol_known_volumes Volumes with anything of them on this node, those "
+		"whose last pod went as well.\n# TYPE podvol_known_volumes gauge\n"
+		"podvol_known_volumes %zu\n",
+		actual_count(agent->actual));
 	print_walks(file, agent);
 	print_orphans(file, agent);
 	print_enforced(file, agent->views.metrics);

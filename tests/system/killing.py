@@ -46,7 +46,7 @@ def ask(n, method, path, body=None, plain=False):
                            {"Content-Type": "application/json", "Connection": "close"})
         answer = connection.getresponse()
         text = answer.read()
-        return answer.status, json.loads(text) if text and not plain else None
+        return answer.status, text.decode() if plain else json.loads(text) if text else None
     except (OSError, http.client.HTTPException, ValueError):
         return 0, None
     finally:
@@ -60,12 +60,23 @@ def states(n):
     return {(row["pod"].rpartition("/")[2], row["volume"]): row["state"] for row in answer["items"]}
 
 
+def known_volumes(n):
+    """Volumes that the daemon has anything of, also where no pod has it any more; None: no answer."""
+    code, text = ask(n, "GET", "/metrics", plain=True)
+    found = re.search(r"^podvol_known_volumes (\d+)$", text, re.M) if code == 200 else None
+    return found and int(found[1])
+
+
 def is_idle(n):
-    """Manifests were read, and nothing runs or backs off."""
+    """Manifests were read, nothing runs or backs off, and nothing is about to: between the last step of a pod and
+    the unmounting of its device, and until the ledger has forgotten it, no operation is shown."""
     if ask(n, "GET", "/readyz", plain=True)[0] != 200:
         return False
     code, answer = ask(n, "GET", "/podvol/v1/operations")
-    return code == 200 and not answer["items"]
+    if code != 200 or answer["items"]:
+        return False
+    code, answer = ask(n, "GET", "/podvol/v1/volumes")
+    return code == 200 and known_volumes(n) == len({row["uniqueName"] for row in answer["items"]})
 
 
 # ---- what there is ----

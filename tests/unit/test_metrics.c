@@ -77,6 +77,7 @@ static void test_nothing_happened(void **state)
 	expect_line(world, "volume_manager_total_volumes{", false);
 	expect_line(world, "podvol_ownership_walk_entries{", false);
 	expect_line(world, "\npodvol_ownership_walks{state=\"running\"} 0\n", true);
+	expect_line(world, "\npodvol_known_volumes 0\n", true);
 }
 
 /* ---- changing the group ---- */
