@@ -115,11 +115,20 @@ static void cell_of_path(const struct table_column *column, const struct cJSON *
 		(void) snprintf(text, TABLE_CELL_BYTES, "%s", value);
 }
 
-/* The objects' JSON is parsed only for kinds that nobody decodes. */
+/* Whose columns are what decoding gives, needs not be parsed again. */
+static bool needs_tree(const struct kind_row *kind)
+{
+	bool has_paths = false;
+
+	for (const struct table_column *column = kind->columns; column->name; column++)
+		has_paths |= column->path != NULL;
+	return !kind->decode || has_paths;
+}
+
 static void add_row(struct cJSON *rows, const struct kind_row *kind, const struct object *object,
 		    uint64_t now_usec)
 {
-	cleanup_json struct cJSON *tree = kind->decode ? NULL : object_tree(object);
+	cleanup_json struct cJSON *tree = needs_tree(kind) ? object_tree(object) : NULL;
 	const struct table_source source = { .object = object, .tree = tree, .now_usec = now_usec };
 	struct cJSON *row = json_add_object(rows, NULL);
 	struct cJSON *cells = json_add_array(row, "cells");
