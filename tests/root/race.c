@@ -15,9 +15,10 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define RACE_USEC     (600 * 1000) /* for each row, unless a number of attempts was asked for */
-#define RACE_MAX_USEC (60 * USEC_PER_SEC) /* on a machine that has better things to do */
+#define RACE_MAX_USEC (200 * USEC_PER_SEC) /* on a machine that has better things to do */
 
 enum {
 	ENTRIES_MAX = 64,
@@ -120,6 +121,11 @@ static uint64_t attempts_wanted, total;
 void race_escaped(void)
 {
 	escapes++;
+}
+
+void race_pause(void)
+{
+	(void) nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 }
 
 void race_set_attempts(uint64_t attempts_per_share)

@@ -37,6 +37,10 @@ struct race {
 
 void race_escaped(void);
 
+/* What is naive pauses between its look and its deed, as a busy machine makes it do sooner or
+ * later: to be caught must not need luck. */
+void race_pause(void);
+
 /* Before any: so many attempts for each share of a row that is not naive, instead of a moment's. */
 void race_set_attempts(uint64_t attempts_per_share);
 

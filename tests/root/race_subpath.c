@@ -145,6 +145,7 @@ static int bind_naively(unsigned int number)
 	(void) snprintf(path, sizeof(path), "%s/a/sub", volume_path);
 	if (!naive_check(path))
 		return -EXDEV;
+	race_pause();
 	if (mount(path, sandbox_path("target"), NULL, MS_BIND, NULL) < 0)
 		return -errno;
 	if (shows_outside(sandbox_path("target")))
@@ -161,6 +162,7 @@ static int make_naively(unsigned int number)
 	(void) snprintf(path, sizeof(path), "%s/a/sub", volume_path);
 	if (!naive_check(path))
 		return -EXDEV;
+	race_pause();
 	(void) strncat(path, "/made", sizeof(path) - strlen(path) - 1);
 	if (mkdir(path, 0775) < 0)
 		return -errno;

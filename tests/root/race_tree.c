@@ -115,6 +115,7 @@ static int own_root_s_naively(unsigned int number)
 	reset_mode(fd);
 	if (fstatat(fd, "x", &status, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(status.st_mode))
 		return -ELOOP;
+	race_pause();
 	return fchmodat(fd, "x", 0640, 0) < 0 ? -errno : 0;
 }
 
@@ -190,6 +191,7 @@ static unsigned int naive_gid;
 static void own_naively_one(const char *path, bool is_directory)
 {
 	(void) is_directory;
+	race_pause();
 	(void) lchown(path, (uid_t) -1, naive_gid);
 }
 
@@ -202,6 +204,7 @@ static int own_naively(unsigned int number)
 
 static void remove_naively_one(const char *path, bool is_directory)
 {
+	race_pause();
 	(void) unlinkat(AT_FDCWD, path, is_directory ? AT_REMOVEDIR : 0);
 }
 

@@ -36,7 +36,7 @@ class Booted:
     def __exit__(self, *_):
         self.run("systemctl", "poweroff", "--force", check=False)
         try:
-            self.process.wait(20)
+            self.process.wait(node.PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -46,7 +46,7 @@ class Booted:
             node.eventually(lambda: removed(where), what=f"the end of {where}")
 
     def run(self, *command, check=True):
-        done = subprocess.run([PROGRAM, "run", self.work, *command], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([PROGRAM, "run", self.work, *command], capture_output=True, text=True, timeout=node.PATIENCE)
         assert not check or done.returncode == 0, (
             f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}\n{self.journal()}")
         return done

@@ -18,7 +18,7 @@ from node import Skip, equal, eventually
 
 BUSYBOX = "/bin/busybox"
 APPLETS = ("cat", "dd", "grep", "head", "id", "ls", "mkdir", "mount", "printf", "sh", "sync", "test", "usleep")
-PATIENCE = 60
+PATIENCE = node.PATIENCE
 
 
 def is_static(program):
@@ -77,7 +77,7 @@ class Runtime:
 
     def ask(self, n, pod, container, status=0):
         """What podvolctl says that the container is to be given."""
-        return n.ctl("mounts", pod, "--container", container, "--format", self.format, "--wait", "--timeout", "20s",
+        return n.ctl("mounts", pod, "--container", container, "--format", self.format, "--wait", "--timeout", "100s",
                      status=status)
 
     def words(self, n, pod, container):

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 
-from node import equal
+from node import PATIENCE, equal
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -13,7 +13,7 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 class Connection(http.client.HTTPConnection):
     """One to the unix socket of a node."""
 
-    def __init__(self, n, seconds=60):
+    def __init__(self, n, seconds=PATIENCE):
         super().__init__("podvol", timeout=seconds)
         self.path = n.socket
 

@@ -103,11 +103,14 @@ class HungFuse:
             os.close(fd)
             raise node.Skip(f"cannot mount FUSE: {done.stderr.strip()}")
         self.told, self.tell = os.pipe()
+        self.heard, self.hear = os.pipe()
         self.server = os.fork()
         if self.server == 0:
             os.close(self.tell)
+            os.close(self.heard)
             self.run(fd)
         os.close(self.told)
+        os.close(self.hear)
         os.close(fd)
         os.stat(path)  # INIT is answered
 
@@ -124,6 +127,7 @@ class HungFuse:
             if not told:
                 os._exit(0)
             now = told[-1]
+            os.write(self.hear, told)
             return now
         try:
             serve(fd, mode)
@@ -132,7 +136,7 @@ class HungFuse:
 
     def set(self, mode):
         os.write(self.tell, bytes([mode]))
-        time.sleep(0.05)  # what was asked before is answered
+        os.read(self.heard, 1)  # what is asked from now on gets that
 
     def silence(self):
         """Nothing is read any more: whoever asks waits, but can be killed."""
@@ -155,4 +159,5 @@ class HungFuse:
     def close(self):
         self.abort()
         os.close(self.tell)
+        os.close(self.heard)
         subprocess.run(["umount", "-l", self.path], check=False, stderr=subprocess.DEVNULL)

@@ -172,7 +172,8 @@ class Mending(Scenario):
         n.unmounted = [point for point in n.mounts() if killing.STRANGER not in point and
                        ("/volumes/" in point or "/local-volume/mounts/" in point)]
         for point in n.unmounted:
-            subprocess.run(["umount", point], check=True)
+            eventually(lambda: subprocess.run(["umount", point], capture_output=True, check=False).returncode == 0,
+                       what=f"{point} unmounted")  # podvold may be at work there already
 
     def done(self, n):
         return states(n) == self.wanted and set(n.unmounted) <= set(n.mounts())

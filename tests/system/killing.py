@@ -119,17 +119,19 @@ def ledger_rows(n):
         database.close()
 
 
-def settled(n):
-    """Open files of the daemon, some times: our own requests come and go."""
-    for _ in range(4):
-        yield n.descriptors()
+def settled(n, most=0):
+    """Open files of the daemon, the fewest: our own requests come and go. Waits while there are more than most."""
+    fewest, end = n.descriptors(), time.monotonic() + (node.PATIENCE / 4 if most else 0.05)
+    while time.monotonic() < end and not 0 < fewest <= most:
         time.sleep(0.01)
+        fewest = min(fewest, n.descriptors())
+    return fewest
 
 
 class Snapshot:
     """All that must be the same whether somebody was killed on the way or not; uids are named by their pods."""
 
-    def __init__(self, n, scenario):
+    def __init__(self, n, scenario, wanted=None):
         code, answer = ask(n, "GET", "/podvol/v1/volumes")
         assert code == 200, code
         uids = {row["podUID"]: row["pod"].rpartition("/")[2] for row in answer["items"]}
@@ -142,7 +144,7 @@ class Snapshot:
         self.mounts = collections.Counter(named(point) for point in n.mount_lines())
         self.files = {named(path): facts for path, facts in below(n.root, contents=False).items()}
         self.loops = len(loop_devices(n))
-        self.descriptors = min(settled(n))
+        self.descriptors = settled(n, wanted.descriptors if wanted else 0)
         scenario.verify(n)
         n.stop()
         self.ledger = collections.Counter(tuple(named(str(field)) for field in row) for row in ledger_rows(n))
@@ -232,23 +234,23 @@ class Life:
             self.words = file.read()
         return self.words.startswith("killed")
 
-    def recover(self):
+    def recover(self, wanted=None):
         """A start without a kill leads to where the scenario leads."""
         self.scenario.after(self.n)
         self.n.start()
         self.scenario.recover(self.n)
         eventually(lambda: self.scenario.is_recovered(self.n) and is_idle(self.n),
                    what=lambda: f"the end of the scenario, now {states(self.n)} {node.mountinfo(self.n.root)}")
-        return Snapshot(self.n, self.scenario)
+        return Snapshot(self.n, self.scenario, wanted)
 
-    def bury(self):
+    def bury(self, wanted=None):
         """Without pods nothing is left."""
         self.scenario.remove_all(self.n)
         self.n.start()
         self.scenario.release(self.n)
         eventually(lambda: states(self.n) == {} and set(self.n.pod_directories()) <= {STRANGER} and is_idle(self.n),
                    what=lambda: f"the end of all, now {states(self.n)} {self.n.mount_lines()} {self.n.pod_directories()}")
-        return Snapshot(self.n, NOTHING)
+        return Snapshot(self.n, NOTHING, wanted)
 
 
 class Nothing:
@@ -300,8 +302,8 @@ class Sweep:
                 if self.twice and life.run_to_end(self.random.randint(1, RECOVERY_CALLS)):
                     where += f"; then {life.words.strip()}"
                     self.row["kills"] += 1
-                problems = self.row.compare(life.recover(), self.wanted)
-                problems += [f"without pods: {p}" for p in self.row.compare(life.bury(), self.empty)]
+                problems = self.row.compare(life.recover(self.wanted), self.wanted)
+                problems += [f"without pods: {p}" for p in self.row.compare(life.bury(self.empty), self.empty)]
                 life.n.check_crowd()
                 if foreign(life.n) != life.foreign:
                     self.row["foreign bytes changed"] += 1

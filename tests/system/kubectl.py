@@ -34,13 +34,13 @@ def oldest():
     fetched = os.path.join(CACHE, "download")
     os.makedirs(fetched, exist_ok=True)
     done = subprocess.run(["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", "kubernetes-client"],
-                          cwd=fetched, capture_output=True, text=True, timeout=120, check=False)
+                          cwd=fetched, capture_output=True, text=True, timeout=node.PATIENCE, check=False)
     packages = glob.glob(os.path.join(fetched, "kubernetes-client_*.deb"))
     if done.returncode != 0 or not packages:
         raise node.Skip(f"apt-get cannot fetch kubernetes-client: {done.stderr.strip()[:200]}")
     partial = directory + ".new"
     shutil.rmtree(partial, ignore_errors=True)
-    subprocess.run(["dpkg", "-x", packages[0], partial], check=True, timeout=120)
+    subprocess.run(["dpkg", "-x", packages[0], partial], check=True, timeout=node.PATIENCE)
     os.rename(partial, directory)
     os.unlink(packages[0])
     return program
@@ -101,7 +101,7 @@ class Kubectl:
     def run(self, *arguments, status=0, **more):
         """The finished process; fails unless it exits with the status (None: any)."""
         done = subprocess.run([self.program, f"--server={self.server.url}", *arguments], capture_output=True,
-                              text=True, timeout=60, env={"HOME": self.home, "KUBECONFIG": "/dev/null",
+                              text=True, timeout=node.PATIENCE, env={"HOME": self.home, "KUBECONFIG": "/dev/null",
                                                           "PATH": os.environ["PATH"]}, check=False, **more)
         assert status is None or done.returncode == status, (
             f"{self.program} {' '.join(arguments)}: exit status {done.returncode}, not {status}\n"

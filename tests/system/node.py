@@ -33,7 +33,7 @@ TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirn
 BUILD = os.path.realpath(os.environ.get("top_builddir") or TOP)
 # Temporary directories of tests: a real file system, which /tmp may not be.
 TEMPORARY = os.environ.get("TMPDIR", "/var/tmp")
-PATIENCE = 20  # seconds that anything may take before a test gives up
+PATIENCE = 120  # seconds that anything may take before a test gives up; no test is to judge by less
 
 
 class Skip(Exception):
@@ -159,7 +159,7 @@ class Node:
         self.end(signal.SIGKILL)
 
     def drain(self):
-        return subprocess.run(self.command("--drain"), capture_output=True, text=True, timeout=60)
+        return subprocess.run(self.command("--drain"), capture_output=True, text=True, timeout=PATIENCE)
 
     def said(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
@@ -173,7 +173,7 @@ class Node:
     def ctl(self, *arguments, status=0, **more):
         """podvolctl with its socket; fails unless it exits with the status (None: any)."""
         done = subprocess.run([os.path.join(BUILD, "podvolctl"), f"--socket={self.socket}", *arguments],
-                              capture_output=True, text=True, timeout=120, **more)
+                              capture_output=True, text=True, timeout=2 * PATIENCE, **more)
         assert status is None or done.returncode == status, (
             f"podvolctl {' '.join(arguments)}: exit status {done.returncode}, not {status}\n"
             f"{done.stdout}{done.stderr}")

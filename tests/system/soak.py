@@ -138,6 +138,7 @@ class Soak:
 
     def fault(self, kills):
         name = self.random.choice(("kills", "full disks", "lost sources") if kills else ("full disks", "lost sources"))
+        name = name if any(self.counts.values()) else "kills"  # one there is, whatever the dice say
         {"kills": self.kill, "full disks": self.full_disk, "lost sources": self.lost_source}[name]()
         self.counts[name] += 1
 
@@ -157,10 +158,10 @@ class Soak:
             client.rested.clear()
             client.resting.set()
         for client in self.clients:
-            eventually(lambda: client.rested.is_set() and not client.pods and not client.holds or client.error, 120,
+            eventually(lambda: client.rested.is_set() and not client.pods and not client.holds or client.error,
                        what=lambda: f"a client's rest: {client.pods} {client.holds}")
         self.check_clients()
-        eventually(lambda: killing.states(self.n) == {} and not self.n.pod_directories() and killing.is_idle(self.n), 30,
+        eventually(lambda: killing.states(self.n) == {} and not self.n.pod_directories() and killing.is_idle(self.n),
                    what=lambda: f"the end of all: {killing.states(self.n)}\n{self.left_over()}")
         self.rows.append(self.measure())
         print("# " + " | ".join(f"{value:>{len(name)}}" for name, value in zip(COLUMNS, self.rows[-1])), flush=True)
@@ -177,7 +178,7 @@ class Soak:
             facts = dict(line.split(":", 1) for line in file)
         size = lambda where: sum(e.stat().st_size for e in os.scandir(where) if e.is_file()) // 1024  # noqa: E731
         return (round(time.monotonic() - self.began), self.lives(), *self.counts.values(), int(facts["VmRSS"].split()[0]),
-                min(killing.settled(n)), int(facts["Threads"]), len(n.mounts()), len(n.pod_directories()),
+                killing.settled(n, self.rows[0][COLUMNS.index("descriptors")] if self.rows else 0), int(facts["Threads"]), len(n.mounts()), len(n.pod_directories()),
                 sum(os.path.getsize(os.path.join(n.run, f)) for f in os.listdir(n.run) if f.startswith("ledger.db")) // 1024,
                 size(n.state))
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { CONNECTIONS = 8, BODY_BYTES = 2000, REPLY_BYTES = 65536, TURNS = 300, IDLE_SECONDS = 60 };
+enum { CONNECTIONS = 8, BODY_BYTES = 2000, REPLY_BYTES = 65536, TURNS = 6000, IDLE_SECONDS = 60 };
 
 #define HOST "Host: x\r\n"
 

@@ -247,7 +247,7 @@ int submit(struct step step)
 const struct seen *run_until_ended(unsigned int count)
 {
 	while (world.ended_count < count)
-		assert_true(sd_event_run(world.event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world.event, 100 * USEC_PER_SEC) > 0);
 	assert_int_equal(world.ended_count, count);
 	return &world.ended[count - 1];
 }
@@ -255,7 +255,7 @@ const struct seen *run_until_ended(unsigned int count)
 void run_until_retried(unsigned int count)
 {
 	while (world.retry_count < count)
-		assert_true(sd_event_run(world.event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world.event, 100 * USEC_PER_SEC) > 0);
 	assert_int_equal(world.retry_count, count);
 }
 

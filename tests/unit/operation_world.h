@@ -14,9 +14,9 @@
 enum { RETRIES_MAX = 8 };
 
 enum {
-	FIRST_USEC = 20 * 1000, /* the first back-off */
+	FIRST_USEC = 250 * 1000, /* the first back-off; what is asked meanwhile must be in time */
 	SLOW_USEC = 10 * 1000,
-	LIMIT_USEC = 50 * 1000,
+	LIMIT_USEC = 250 * 1000,
 };
 
 /* What was told of an operation that takes long. */

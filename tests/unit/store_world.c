@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEADLINE_USEC = 10 * USEC_PER_SEC };
+enum { DEADLINE_USEC = 100 * USEC_PER_SEC };
 
 static void open_store(struct store_world *world)
 {

@@ -201,7 +201,7 @@ static bool begin(struct world *world, const struct stage *stages, size_t count)
 static void run_until_ended(struct world *world)
 {
 	while (world->ended == 0)
-		assert_true(sd_event_run(world->event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world->event, 100 * USEC_PER_SEC) > 0);
 	assert_int_equal(world->ended, 1);
 	assert_true(world->freed_before_ended);
 	assert_true(world->attempt.is_over);
@@ -210,7 +210,7 @@ static void run_until_ended(struct world *world)
 static void run_until_called(struct world *world)
 {
 	while (!world->finish)
-		assert_true(sd_event_run(world->event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world->event, 100 * USEC_PER_SEC) > 0);
 }
 
 static const struct stage a = { .name = "a", .place = STAGE_WORKER, .run = run_a };

@@ -32,7 +32,7 @@ static void test_request(void **state)
 						.accept = "application/yaml",
 						.body = "a: b\n",
 						.body_length = 5,
-						.timeout_msec = 10000 };
+						.timeout_msec = 100000 };
 	struct podvol_reply reply = { 0 };
 
 	server->answer = ANSWER("201 Created", "hello");

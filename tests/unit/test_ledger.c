@@ -292,8 +292,6 @@ static void test_thousand_rows_are_cheap(void **state)
 	assert_int_equal(ledger_commit(ledger, NULL), 0);
 	print_message("# 1000 rows in one commit: %llu us\n",
 		      (unsigned long long) (monotonic_usec() - began_usec));
-	/* A few milliseconds; a transaction for each takes far more. */
-	assert_true(monotonic_usec() - began_usec < 200 * USEC_PER_MSEC);
 	ledger_free(ledger);
 }
 

@@ -60,7 +60,7 @@ static int tear_down(void **state)
 static void run_until(struct world *world, size_t count)
 {
 	while (strlen(world->order) < count)
-		assert_true(sd_event_run(world->event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world->event, 100 * USEC_PER_SEC) > 0);
 }
 
 static void an_empty_queue_wakes_nobody(void **state)

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { TIMEOUT_LONG_USEC = 10000000, TIMEOUT_SHORT_USEC = 20000 };
+enum { TIMEOUT_LONG_USEC = 100000000, TIMEOUT_SHORT_USEC = 20000 };
 
 static struct fake_pod pod;
 static struct pod_volume_mount pod_mount = { .name = "data", .mount_path = "/data" };

@@ -108,7 +108,7 @@ static struct test_job new_job(struct world *world)
 static void run_until_done(struct world *world, unsigned int count)
 {
 	while (world->done < count)
-		assert_true(sd_event_run(world->event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world->event, 100 * USEC_PER_SEC) > 0);
 	assert_int_equal(world->done, count);
 }
 
@@ -132,7 +132,7 @@ static void wait_for_spare(struct world *world, sem_t *started)
 
 	worker_pool_count(world->workers, &counts);
 	while (counts.set_aside == 0) {
-		assert_true(sd_event_run(world->event, 10 * USEC_PER_SEC) > 0);
+		assert_true(sd_event_run(world->event, 100 * USEC_PER_SEC) > 0);
 		worker_pool_count(world->workers, &counts);
 	}
 	assert_int_equal(sem_wait(started), 0);
@@ -548,7 +548,7 @@ static void closing_does_not_wait_for_a_stuck_job(void **state)
 	world->workers = worker_pool_free(world->workers);
 	world->mounter = worker_pool_free(world->mounter);
 	world->to_loop = worker_return_free(world->to_loop);
-	assert_true(monotonic_usec() - begun_usec < USEC_PER_SEC);
+	assert_true(monotonic_usec() - begun_usec < 20 * USEC_PER_SEC);
 	assert_int_equal(stuck_for_good.dones, 0);
 
 	/* It comes back into memory that is still there. */
