@@ -160,6 +160,19 @@ static void count(struct csi_log *log, const struct csi_log_record *record)
 		sum->buckets[i] += record->took_usec <= bounds_usec[i];
 }
 
+/* As many bytes as fit, without a character that was cut. */
+static size_t whole_characters(const char *text)
+{
+	size_t length = strnlen(text, CSI_LOG_ERROR_BYTES);
+
+	if (length < CSI_LOG_ERROR_BYTES)
+		return length;
+	length--;
+	while (length > 0 && (text[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
 void csi_log_end(struct csi_log *log, struct csi_log_record *record,
 		 const struct grpc_result *result)
 {
@@ -173,7 +186,7 @@ void csi_log_end(struct csi_log *log, struct csi_log_record *record,
 	record->took_usec = monotonic_usec() - record->began_usec;
 	record->code = result->code;
 	if (result->text[0])
-		record->text = strndup(result->text, CSI_LOG_ERROR_BYTES - 1);
+		record->text = strndup(result->text, whole_characters(result->text));
 	count(log, record);
 	if (!record->in_ring)
 		(void) record_free(record);
