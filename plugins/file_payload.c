@@ -195,6 +195,13 @@ static int add_fields(struct build *build, const struct cJSON *source, struct fa
 
 /* ---- sources ---- */
 
+static int add_token(struct build *build, const struct cJSON *source, struct failure *reterr)
+{
+	assert(build->inputs->tokens);
+	return file_tokens_add(build->inputs->tokens, source, (mode_t) build->default_mode,
+			       build->payload, reterr);
+}
+
 static int add_unknown(struct build *build, const struct cJSON *source, struct failure *reterr)
 {
 	(void) build;
@@ -208,6 +215,7 @@ static const struct {
 	{ "configMap", add_object },
 	{ "secret", add_object },
 	{ "downwardAPI", add_fields },
+	{ "serviceAccountToken", add_token },
 };
 
 static int add_source(struct build *build, const struct cJSON *source, struct failure *reterr)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_payload - what the files of a configMap, secret, downwardAPI or projected volume hold; pure
+ * file_payload - what the files of a configMap, secret, downwardAPI or projected volume hold
  *
- * From the pod and the objects that its volume names (spec: plugins, 5). Any thread.
+ * From the pod and the objects that its volume names (spec: plugins, 5); pure, but for tokens,
+ * which somebody issues. Any thread.
  */
 #ifndef PODVOL_PLUGINS_FILE_PAYLOAD_H
 #define PODVOL_PLUGINS_FILE_PAYLOAD_H
 
 #include "mount/payload.h"
+#include "plugins/file_tokens.h"
 #include "plugins/plugin.h"
 
 struct file_inputs {
@@ -15,6 +17,7 @@ struct file_inputs {
 	const struct pod_volume *source;     /* of that pod */
 	const struct object *const *objects; /* as source->objects; NULL: there is none */
 	struct node_resources allocatable;
+	struct file_tokens *tokens; /* for a source that has some */
 };
 
 /**
@@ -24,7 +27,8 @@ struct file_inputs {
  * Of a projected volume all errors are told at once. An object that is missing, or a key of it, is
  * one unless the source is optional.
  *
- * Return: 0; -ENOENT an object or key is missing; -EINVAL; -E2BIG; -ENOMEM.
+ * Return: 0; -ENOENT an object or key is missing; -EINVAL; -E2BIG; -ENOMEM; else as
+ * file_tokens_add().
  */
 int file_payload_build(const struct file_inputs *inputs, struct payload *ret,
 		       struct failure *reterr);

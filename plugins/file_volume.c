@@ -26,9 +26,10 @@
 
 struct file_mounter {
 	struct scratch scratch;
-	const struct object *pod;        /* a reference; @source is its */
-	const struct pod_volume *source; /* what the volume is */
-	const struct object **objects;   /* references, as source->objects */
+	const struct object *pod;             /* a reference; @source is its */
+	const struct pod_volume *source;      /* what the volume is */
+	const struct object **objects;        /* references, as source->objects */
+	const struct object *service_account; /* a reference, for tokens; NULL: there is none */
 	struct shared_payload *payload;
 	bool is_ready; /* it was set up before: this is an update */
 };
@@ -44,8 +45,20 @@ static void file_mounter_free(void *data)
 	free(mounter->objects);
 	shared_payload_unref(mounter->payload);
 	scratch_done(&mounter->scratch);
+	object_unref(mounter->service_account);
 	object_unref(mounter->pod);
 	free(mounter);
+}
+
+/* The token that the volume shows; what cannot be read is made anew. */
+static char *current_token(void *userdata, const char *path)
+{
+	const int *volume_fd = userdata;
+	char *text = NULL;
+
+	if (*volume_fd >= 0)
+		(void) atomic_read(*volume_fd, path, TOKEN_BYTES_MAX, &text);
+	return text;
 }
 
 /* First of all: a pod whose objects are missing finds nothing made. */
@@ -53,14 +66,29 @@ static int gather_files(void *data, struct stage_report *report)
 {
 	struct file_mounter *mounter = data;
 	const struct plugin_host *host = mounter->scratch.host;
+	cleanup_close int volume_fd =
+		mounter->source->has_tokens
+			? open_beneath(host->root_fd, mounter->scratch.path, O_RDONLY | O_DIRECTORY,
+				       PATH_NO_SYMLINKS_ANY_MOUNT, NULL)
+			: -EBADF;
+	struct file_tokens tokens = {
+		.source = host->tokens,
+		.pod = mounter->pod,
+		.service_account = mounter->service_account,
+		.current = current_token,
+		.userdata = &volume_fd,
+	};
 	const struct file_inputs inputs = {
 		.pod = mounter->pod,
 		.source = mounter->source,
 		.objects = mounter->objects,
 		.allocatable = host->allocatable,
+		.tokens = &tokens,
 	};
+	int r = payload_cache_get(host->payloads, &inputs, &mounter->payload, &report->failure);
 
-	return payload_cache_get(host->payloads, &inputs, &mounter->payload, &report->failure);
+	report->renew_usec = tokens.renew_usec;
+	return r;
 }
 
 static int make_volume(void *data, struct stage_report *report)
@@ -136,14 +164,26 @@ static int mark_ready(void *data, struct stage_report *report)
 	return scratch_mark_ready(&((struct file_mounter *) data)->scratch, report);
 }
 
+static struct object_reference service_account_of(const struct object *pod)
+{
+	return (struct object_reference){ KIND_SERVICE_ACCOUNT, pod->meta.name_space,
+					  pod->pod->service_account_name };
+}
+
 static int take_objects(struct file_mounter *mounter, const struct volume_request *request)
 {
 	const struct pod_volume *source = mounter->source;
 
-	assert(source->object_count == 0 || request->objects);
+	assert((source->object_count == 0 && !source->has_tokens) || request->objects);
 	mounter->objects = calloc(source->object_count + 1, sizeof(*mounter->objects));
 	if (!mounter->objects)
 		return -ENOMEM;
+	if (source->has_tokens) {
+		const struct object_reference account = service_account_of(request->pod);
+
+		mounter->service_account =
+			object_ref(request->objects->find(request->objects->userdata, &account));
+	}
 	for (size_t i = 0; i < source->object_count; i++) {
 		const struct object_reference reference = { source->objects[i].kind,
 							    request->pod->meta.name_space,
@@ -243,6 +283,11 @@ static int references(const struct volume_spec *spec, const char *node_name,
 		r = visit(&(struct object_reference){ source->objects[i].kind, meta->name_space,
 						      source->objects[i].name },
 			  userdata);
+	if (r == 0 && source->has_tokens) {
+		const struct object_reference account = service_account_of(spec->pod);
+
+		r = visit(&account, userdata);
+	}
 	if (r == 0 && source->shows_pod)
 		r = visit(&(struct object_reference){ KIND_POD, meta->name_space, meta->name },
 			  userdata);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent - wires the boxes of the picture together on one event loop; the only file that knows them
- * all
+ * agent - wires the boxes of the picture together on one event loop; knows them all
  *
  * Also answers for api/ what no store holds: the state of volumes, waits, events, operations (node
  * views). The loop thread only.
@@ -20,6 +19,7 @@
 struct agent;
 struct config;
 struct cJSON;
+struct token_issuer;
 
 /**
  * agent_new - build every box, lock the root directory, rebuild the actual state
@@ -40,8 +40,10 @@ struct agent *agent_free(struct agent *agent);
  */
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata);
 
-/* Borrowed; lives as long as the agent. For the API. NULL while draining. */
+/* Borrowed; live as long as the agent. For the API. NULL while draining, the second also without
+ * keys. */
 struct store *agent_store(struct agent *agent);
+struct token_issuer *agent_tokens(struct agent *agent);
 
 /* True once every source delivered a complete snapshot. */
 bool agent_is_ready(const struct agent *agent);
@@ -90,7 +92,6 @@ int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userd
 		     struct agent_statistics_call **ret);
 /* The caller left: @done is not called any more. Not after it was called. */
 void agent_statistics_leave(struct agent_statistics_call *call);
-
 enum { STATISTICS_WAIT_USEC = 2000000 };
 
 /* ---- what happens to volumes ---- */
@@ -114,7 +115,6 @@ struct volume_watch *volume_watch_free(struct volume_watch *watch);
 /* The next event as JSON, borrowed until the loop turns; NULL: none yet. Who fell behind gets
  * {"type": "Lost", "lost": N} first. */
 const char *volume_watch_next(struct volume_watch *watch);
-
 enum { VOLUME_EVENTS_KEPT = 1024 };
 
 /* ---- holds: see state/holds.h ---- */

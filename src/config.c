@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "build-config.h"
 #include "config_file.h"
+#include "token/token_issuer.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -402,6 +403,14 @@ static int read_drift(struct config *config, struct failure *reterr)
 			    config->drift.policy);
 }
 
+static int check_issuer(const struct config *config, struct failure *reterr)
+{
+	const char *issuer = config->tokens.issuer;
+	int r = *issuer ? token_issuer_check_url(issuer, reterr) : 0;
+
+	return r < 0 ? failure_prefix(reterr, "token-issuer"), r : 0;
+}
+
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr)
 {
 	bool named = false, ignored = false;
@@ -429,6 +438,8 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 		r = find_unmount(ret, reterr);
 	if (r >= 0)
 		r = read_drift(ret, reterr);
+	if (r >= 0)
+		r = check_issuer(ret, reterr);
 	return r < 0 ? r : make_labels(ret, reterr);
 }
 

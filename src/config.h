@@ -40,6 +40,10 @@ struct config {
 	} listen;
 	char *docker_plugin_socket; /* absolute path; "" none */
 	char *token_file;           /* "": state_dir's own */
+	struct {
+		char *issuer; /* URL; "": of the node's name */
+		int64_t seconds_max, key_days;
+	} tokens; /* of service accounts */
 	int64_t worker_threads, worker_threads_max;
 	int64_t operation_seconds, tool_seconds;
 	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;

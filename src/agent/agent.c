@@ -260,6 +260,12 @@ static void on_store_changed(void *userdata)
 	agent_request_turn(userdata);
 }
 
+static int note_node(const struct object *node, void *userdata)
+{
+	agent_tokens_object_changed(userdata, node);
+	return 0;
+}
+
 static int end_holds_by_status(const struct object *pod, void *userdata)
 {
 	agent_holds_pod_changed(userdata, pod);
@@ -361,6 +367,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		r = open_binder(agent);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
+	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
 	populator_full_pass(agent->populator, monotonic_usec());
 	return 0;
@@ -403,8 +410,8 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
 		make_own_directories, open_root,         lock_own_directories, start_pools,
-		make_tables,          agent_open_ledger, agent_open_holds,     make_operations,
-		watch_mounts,         open_sources,      lock_databases,
+		make_tables,          agent_open_tokens, agent_open_ledger,    agent_open_holds,
+		make_operations,      watch_mounts,      open_sources,         lock_databases,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -469,6 +476,7 @@ struct agent *agent_free(struct agent *agent)
 	dirty_set_free(agent->dirty);
 	sd_event_source_disable_unref(agent->own.second_look);
 	sd_event_source_disable_unref(agent->turn);
+	agent_close_tokens(agent);
 	mount_table_free(agent->mounts.table);
 	(void) idmap_cache_free(agent->host.idmaps);
 	(void) payload_cache_free(agent->host.payloads);

@@ -10,6 +10,7 @@
 #include "build-config.h"
 #include "object/json.h"
 #include "object/kind.h"
+#include "object/pod.h"
 #include "object/timestamp.h"
 
 #include <assert.h>
@@ -226,10 +227,80 @@ static void ensure_namespace(struct own_objects *own, const char *name)
 	own->asked = strdup(name);
 }
 
+/* ---- service accounts ---- */
+
+static int stop_at_first(const struct object *object, void *userdata)
+{
+	return 1;
+}
+
+/* Drivers ask for tokens in their CSIDriver; a claim may turn out to be such a volume. */
+static bool may_have_tokens(const struct own_objects *own, const struct pod *pod)
+{
+	bool drivers = store_list(own->store, KIND_CSI_DRIVER, NULL, stop_at_first, NULL) != 0;
+
+	for (size_t i = 0; i < pod->volume_count; i++) {
+		const struct pod_volume *volume = &pod->volumes[i];
+
+		if (volume->has_tokens ||
+		    (drivers && (volume->source == SOURCE_CSI || volume->source == SOURCE_CLAIM ||
+				 volume->source == SOURCE_EPHEMERAL)))
+			return true;
+	}
+	return false;
+}
+
+static void on_account_created(void *userdata, int error, const struct object *result,
+			       const struct failure *why)
+{
+	if (error < 0 && error != -EEXIST && error != -ECANCELED)
+		log_message(LOG_WARNING, "a service account could not be made: %s", why->text);
+}
+
+static void ensure_account(struct own_objects *own, const struct object *pod)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	cleanup_object const struct object *object = NULL;
+
+	if (strcmp(pod->pod->service_account_name, "default") != 0 ||
+	    store_get(own->store, KIND_SERVICE_ACCOUNT, pod->meta.name_space, "default") ||
+	    !may_have_tokens(own, pod->pod))
+		return;
+	tree = new_tree("ServiceAccount", "default");
+	(void) json_set_string(json_ensure_object(tree, "metadata"), "namespace",
+			       pod->meta.name_space);
+	if (object_from_json(tree, &object, NULL) < 0 ||
+	    store_create(own->store, object, on_account_created, NULL) < 0)
+		log_message(LOG_WARNING, "out of memory: no service account 'default' in '%s'",
+			    pod->meta.name_space);
+}
+
+static int visit_pod(const struct object *pod, void *userdata)
+{
+	ensure_account(userdata, pod);
+	return 0;
+}
+
+/* ---- what is new ---- */
+
 static int visit(const struct object *object, void *userdata)
 {
 	ensure_namespace(userdata, object->meta.name_space);
 	return 0;
+}
+
+/* The account that somebody deletes comes back while a pod has it, as in a cluster. */
+static void look_at(struct own_objects *own, const struct store_change *change)
+{
+	const struct object *object = change->object;
+
+	if (change->type == STORE_ADDED && kind_row(object->kind)->namespaced)
+		ensure_namespace(own, object->meta.name_space);
+	if (change->type != STORE_DELETED && object->kind == KIND_POD)
+		ensure_account(own, object);
+	else if ((change->type == STORE_ADDED && object->kind == KIND_CSI_DRIVER) ||
+		 (change->type == STORE_DELETED && object->kind == KIND_SERVICE_ACCOUNT))
+		(void) store_list(own->store, KIND_POD, NULL, visit_pod, own);
 }
 
 /* An event tells of what is there or was: it must not bring a deleted namespace back. */
@@ -249,7 +320,8 @@ static unsigned int kinds_that_make_namespaces(void)
 
 static int look_again(struct own_objects *own);
 
-/* Only what is new can name a new one; what somebody deleted comes back with the next object. */
+/* Only what is new can name a new namespace; one that somebody deleted comes back with the next
+ * object. */
 static void on_change(void *userdata)
 {
 	struct own_objects *own = userdata;
@@ -258,10 +330,8 @@ static void on_change(void *userdata)
 
 	free(own->asked);
 	own->asked = NULL;
-	while ((r = store_watch_next(own->watch, &change)) > 0) {
-		if (change->type == STORE_ADDED)
-			ensure_namespace(own, change->object->meta.name_space);
-	}
+	while ((r = store_watch_next(own->watch, &change)) > 0)
+		look_at(own, change);
 	if (r < 0 && look_again(own) < 0)
 		log_message(LOG_WARNING, "out of memory: new namespaces get no object");
 }
@@ -273,7 +343,8 @@ static int look_again(struct own_objects *own)
 		if (makes_namespaces((enum object_kind) kind))
 			(void) store_list(own->store, (enum object_kind) kind, NULL, visit, own);
 	}
-	return store_watch_new(own->store, kinds_that_make_namespaces(),
+	(void) store_list(own->store, KIND_POD, NULL, visit_pod, own);
+	return store_watch_new(own->store, kinds_that_make_namespaces() | 1U << KIND_CSI_DRIVER,
 			       store_resource_version(own->store), on_change, own, &own->watch);
 }
 

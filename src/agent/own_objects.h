@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_objects - the objects that podvold keeps for itself: its Node, and a Namespace for each name
+ * own_objects - the objects that podvold keeps for itself: its Node, a Namespace for each name, and
+ * the service accounts that nobody made
  *
  * The Node of its own name is made or brought up to date at start: labels of the configuration,
  * what machine and kernel say, condition Ready. What others wrote into it (annotations, taints,
@@ -8,8 +9,11 @@
  *
  * A cluster refuses objects of a namespace that does not exist. Here manifests may name whatever
  * namespace they like, so a Namespace appears with the first object that names it, events and
- * leases apart; "default" and "kube-system" are always there. Nothing is ever deleted here. The
- * loop thread only.
+ * leases apart; "default" and "kube-system" are always there.
+ *
+ * A cluster has a ServiceAccount "default" in each namespace. Here it appears with the first pod
+ * that has a token of it, or a volume whose CSI driver may want one; those of other names are
+ * somebody's to make. Nothing is ever deleted here. The loop thread only.
  */
 #ifndef PODVOL_AGENT_OWN_OBJECTS_H
 #define PODVOL_AGENT_OWN_OBJECTS_H

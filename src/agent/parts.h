@@ -21,6 +21,7 @@
 #include "agent/second_look.h"
 #include "agent/slow.h"
 #include "agent/strangers.h"
+#include "agent/tokens.h"
 #include "agent/unstage_gate.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
@@ -114,6 +115,7 @@ struct agent {
 		struct lock_holder *store, *ledger; /* of the databases in them */
 		bool ledger_failing;                /* said once, until a commit succeeds */
 		sd_event_source *second_look;       /* NULL until it is made */
+		struct own_tokens tokens;
 	} own;
 
 	struct {

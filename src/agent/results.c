@@ -128,6 +128,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);
 	drift_step_ended(agent->mounts.drift, &ended->result);
+	agent_note_renewal(agent, ended);
 	if (ended->result.pod_uid)
 		waits_pod_changed(agent->waits, ended->result.pod_uid);
 	agent_request_turn(agent);

@@ -67,6 +67,7 @@ static bool take_changes(struct agent *agent)
 		if (r <= 0)
 			break;
 		populator_change(agent->populator, change, now);
+		agent_tokens_object_changed(agent, change->object);
 		if (change->object->kind == KIND_POD)
 			pod_changed(agent, change->object);
 	}
@@ -107,6 +108,8 @@ static void forget(struct agent *agent, const struct step *step)
 		return;
 	}
 	actual_apply(agent->actual, &result);
+	if (pod_uid)
+		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
 	drift_forget(agent->mounts.drift, unique_name, pod_uid);
 	if (pod_uid)
 		waits_pod_changed(agent->waits, pod_uid);

@@ -370,6 +370,63 @@ int atomic_write(const struct atomic_write *write, struct failure *reterr)
 	return r < 0 ? r : written;
 }
 
+/* ---- reading ---- */
+
+static int read_all(int fd, char *buffer, size_t size)
+{
+	size_t at = 0;
+	ssize_t length;
+
+	while (at < size && (length = read(fd, buffer + at, size - at)) != 0) {
+		if (length < 0 && errno != EINTR)
+			return -errno;
+		at += length > 0 ? (size_t) length : 0;
+	}
+	return at == size && !memchr(buffer, '\0', size) ? 0 : -ENOENT;
+}
+
+static int read_plain(int fd, size_t bytes_max, char **ret)
+{
+	struct stat st;
+	char *text;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || (size_t) st.st_size > bytes_max)
+		return -ENOENT;
+	text = calloc(1, (size_t) st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	r = read_all(fd, text, (size_t) st.st_size);
+	if (r < 0) {
+		explicit_bzero(text, (size_t) st.st_size);
+		free(text);
+		return r;
+	}
+	*ret = text;
+	return 0;
+}
+
+int atomic_read(int directory_fd, const char *path, size_t bytes_max, char **ret)
+{
+	const struct atomic_write volume = { .directory_fd = directory_fd, .path = "" };
+	char current[NAME_MAX + 1];
+	cleanup_close int data_fd = -EBADF, fd = -EBADF;
+	int r = read_data_link(&volume, current, NULL);
+
+	assert(path && bytes_max > 0 && ret);
+	*ret = NULL;
+	if (r < 0 || current[0] == '\0')
+		return r;
+	data_fd = path_open(directory_fd, current, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
+	fd = data_fd < 0
+		     ? data_fd
+		     : path_open(data_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, PATH_NO_SYMLINKS);
+	r = fd < 0 ? fd : read_plain(fd, bytes_max, ret);
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
+}
+
 /* ---- wiping ---- */
 
 static int wipe_file(const struct tree_entry *entry)

@@ -39,6 +39,17 @@ struct atomic_write {
 int atomic_write(const struct atomic_write *write, struct failure *reterr);
 
 /**
+ * atomic_read - what a volume shows now under one path, for what is kept rather than made anew
+ * [worker]
+ * @bytes_max: of the file; at least 1
+ * @ret:       NUL-terminated, to be overwritten and freed by the caller; NULL when it shows none:
+ *             no such volume or file, no plain file, an empty or a longer one, one that holds a NUL
+ *
+ * Return: 0; -ENOMEM; else as the calls.
+ */
+int atomic_read(int directory_fd, const char *path, size_t bytes_max, char **ret);
+
+/**
  * atomic_write_wipe - overwrite the writer's own files with zeros, before the volume is unmounted
  * [worker]
  *

@@ -383,6 +383,22 @@ struct pod_volume_use pod_volume_use(const struct pod *pod, const char *volume_n
 	return use;
 }
 
+bool pod_fs_user(const struct pod *pod, uid_t *ret)
+{
+	assert(pod && ret);
+	for (size_t i = 0; i < pod->container_count; i++) {
+		const struct pod_container *container = &pod->containers[i];
+
+		if (!container->has_run_as_user ||
+		    container->run_as_user != pod->containers[0].run_as_user)
+			return false;
+	}
+	if (pod->container_count == 0)
+		return false;
+	*ret = pod->containers[0].run_as_user;
+	return true;
+}
+
 const char *pod_key(const struct pod *pod, char buffer[POD_KEY_BYTES])
 {
 	(void) snprintf(buffer, POD_KEY_BYTES, "%s/%s", pod->object->meta.name_space,

@@ -132,6 +132,9 @@ struct pod_volume_use {
 };
 struct pod_volume_use pod_volume_use(const struct pod *pod, const char *volume_name);
 
+/* The one user that all containers run as; false: they differ, or one of them names none. */
+bool pod_fs_user(const struct pod *pod, uid_t *ret);
+
 /* "namespace/name" in a buffer of the caller. */
 #define POD_KEY_BYTES (64 + 254)
 const char *pod_key(const struct pod *pod, char buffer[POD_KEY_BYTES]);

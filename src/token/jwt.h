@@ -9,8 +9,9 @@
 #define PODVOL_TOKEN_JWT_H
 
 #include "token/signing_key.h"
+#include "token/token_source.h"
 
-enum { JWT_BYTES_MAX = 16384 }; /* of a whole token; names and audiences bound it */
+enum { JWT_BYTES_MAX = TOKEN_BYTES_MAX };
 
 /**
  * jwt_sign - the text of a token

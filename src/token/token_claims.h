@@ -7,7 +7,7 @@
 
 #include "token/token_issuer.h"
 
-enum { TOKEN_AUDIENCES_MAX = 32, TOKEN_DAY_SECONDS = 86400, TOKEN_JITTER_USEC = 10000000 };
+enum { TOKEN_DAY_SECONDS = 86400, TOKEN_JITTER_USEC = 10000000 };
 
 /* By whom and when. */
 struct claims_context {

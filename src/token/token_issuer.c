@@ -324,7 +324,7 @@ int token_issuer_renew_key(struct token_issuer *issuer, struct failure *reterr)
 
 /* ---- birth and death ---- */
 
-static int check_url(const char *url, struct failure *reterr)
+int token_issuer_check_url(const char *url, struct failure *reterr)
 {
 	static const char scheme[] = "https://";
 	bool is_good = strncmp(url, scheme, strlen(scheme)) == 0 && url[strlen(scheme)] != '\0' &&
@@ -344,7 +344,7 @@ int token_issuer_new(const struct token_issuer_options *options, struct token_is
 		     struct failure *reterr)
 {
 	struct token_issuer *issuer;
-	int r = check_url(options->url, reterr);
+	int r = token_issuer_check_url(options->url, reterr);
 
 	assert(options->state_dir && options->node_name && ret);
 	assert(options->longest_seconds >= TOKEN_SECONDS_LEAST);

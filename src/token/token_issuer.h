@@ -19,6 +19,8 @@
 
 struct token_issuer;
 
+enum { TOKEN_AUDIENCES_MAX = 32 }; /* of one token */
+
 struct token_issuer_options {
 	const char *state_dir; /* for key_ring.h's file */
 	const char *url;       /* who issues: "https://example.com" */
@@ -36,6 +38,8 @@ struct token_issuer_options {
  */
 int token_issuer_new(const struct token_issuer_options *options, struct token_issuer **ret,
 		     struct failure *reterr);
+/* The same of a URL alone. Return: 0; -EINVAL. */
+int token_issuer_check_url(const char *url, struct failure *reterr);
 /* Nobody may use its source any more. Accepts NULL. Return: NULL. */
 struct token_issuer *token_issuer_free(struct token_issuer *issuer);
 

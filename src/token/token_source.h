@@ -21,6 +21,7 @@
 enum {
 	TOKEN_SECONDS_LEAST = 600,    /* shorter lives are refused, as by Kubernetes */
 	TOKEN_SECONDS_DEFAULT = 3600, /* where nobody says */
+	TOKEN_BYTES_MAX = 16384,      /* of a token's text */
 };
 
 /* What a pod needs a token for. Borrowed for the call. */

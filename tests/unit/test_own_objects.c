@@ -180,6 +180,70 @@ static void test_a_burst(void **state)
 	(void) own_objects_free(own);
 }
 
+/* ---- service accounts ---- */
+
+static bool has_account(struct store_world *world, const char *name_space)
+{
+	return store_get(world->store, KIND_SERVICE_ACCOUNT, name_space, "default") != NULL;
+}
+
+static void make(struct store_world *world, const char *yaml)
+{
+	const struct object *object = object_of(yaml);
+
+	assert_int_equal(store_create(world->store, object, NULL, NULL), 0);
+	(void) object_unref(object);
+	settle(world);
+	settle(world);
+}
+
+#define POD(name_space, spec)                                                                      \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\",\"namespace\":"    \
+	"\"" name_space "\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]," spec    \
+	"}}"
+#define TOKEN                                                                                      \
+	"\"volumes\":[{\"name\":\"t\",\"projected\":{\"sources\":["                                \
+	"{\"serviceAccountToken\":{\"path\":\"t\"}}]}}]"
+#define CLAIM "\"volumes\":[{\"name\":\"d\",\"persistentVolumeClaim\":{\"claimName\":\"d\"}}]"
+#define DRIVER                                                                                     \
+	"{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"CSIDriver\",\"metadata\":{\"name\":"     \
+	"\"d\"},\"spec\":{}}"
+
+/* A difference from Kubernetes, which has one in each namespace. */
+static void test_an_account_comes_with_a_token(void **state)
+{
+	struct own_objects *own = begin(*state);
+
+	make(*state, POD("plain", "\"nodeName\":\"n\""));
+	make(*state, POD("named", "\"serviceAccountName\":\"robot\"," TOKEN));
+	make(*state, POD("default-one", TOKEN));
+	make(*state, POD("claimed", CLAIM));
+	assert_false(has_account(*state, "plain"));
+	assert_false(has_account(*state, "named"));
+	assert_false(has_account(*state, "claimed"));
+	assert_true(has_account(*state, "default-one"));
+	make(*state, DRIVER);
+	assert_true(has_account(*state, "claimed"));
+	assert_false(has_account(*state, "plain"));
+	(void) own_objects_free(own);
+}
+
+/* As in a cluster: also that of a pod from before the start, and one that somebody deletes. */
+static void test_an_account_comes_back(void **state)
+{
+	struct own_objects *own;
+
+	make(*state, POD("ns", TOKEN));
+	assert_false(has_account(*state, "ns"));
+	own = begin(*state);
+	settle(*state);
+	assert_true(has_account(*state, "ns"));
+	assert_int_equal(world_delete(*state, KIND_SERVICE_ACCOUNT, "ns", "default"), 0);
+	settle(*state);
+	assert_true(has_account(*state, "ns"));
+	(void) own_objects_free(own);
+}
+
 #define IN_STORE(test)                                                                             \
 	cmocka_unit_test_setup_teardown(test, store_world_setup, store_world_teardown)
 
@@ -192,6 +256,8 @@ int main(void)
 		IN_STORE(test_a_namespace_comes_with_its_first_object),
 		IN_STORE(test_events_and_leases_make_none),
 		IN_STORE(test_a_burst),
+		IN_STORE(test_an_account_comes_with_a_token),
+		IN_STORE(test_an_account_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,6 +175,7 @@ static void test_bound_to_a_secret_or_to_nothing(void **state)
 	issued_token_done(&token);
 }
 
+/* The bound is a difference from Kubernetes. */
 static void test_how_long_a_token_may_live(void **state)
 {
 	struct token_grant grant = { .service_account = account, .seconds = 599 };
