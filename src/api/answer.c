@@ -11,6 +11,7 @@
 
 #include "api/listen.h"
 #include "base/cleanup.h"
+#include "base/secret_file.h"
 
 #include <assert.h>
 #include <string.h>
@@ -133,12 +134,21 @@ static struct MHD_Response *make_stream(struct request *request)
 						 request, NULL);
 }
 
+static void free_secret(void *text)
+{
+	(void) secret_text_free(text);
+}
+
 /* The bytes go to the library, which frees them when they are sent. */
 static struct MHD_Response *make_whole(struct request *request)
 {
 	struct exchange *exchange = &request->exchange;
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-		exchange->reply_length, exchange->reply, MHD_RESPMEM_MUST_FREE);
+	struct MHD_Response *response =
+		exchange->is_secret
+			? MHD_create_response_from_buffer_with_free_callback(
+				  exchange->reply_length, exchange->reply, free_secret)
+			: MHD_create_response_from_buffer(exchange->reply_length, exchange->reply,
+							  MHD_RESPMEM_MUST_FREE);
 
 	if (!response)
 		return NULL;

@@ -27,6 +27,8 @@ static void health_ready(struct exchange *exchange)
 		reply_bytes(exchange, 500, "text/plain", strdup(not_ready), strlen(not_ready));
 }
 
+#define TOKEN_REQUESTS "api/v1/namespaces/*/serviceaccounts/*/token"
+
 static const struct route {
 	enum api_method method;
 	const char *pattern; /* see api_path_matches() */
@@ -47,6 +49,10 @@ static const struct route {
 	{ METHOD_GET, "openapi/v3", openapi_v3 },
 	{ METHOD_GET, "openapi/v3/api/*", openapi_v3_group },
 	{ METHOD_GET, "openapi/v3/apis/*/*", openapi_v3_group },
+	{ METHOD_GET, ".well-known/openid-configuration", service_keys_configuration },
+	{ METHOD_GET, "openid/v1/jwks", service_keys_set },
+	{ METHOD_POST, TOKEN_REQUESTS, service_tokens_post },
+	{ METHOD_POST, "apis/authentication.k8s.io/v1/tokenreviews", service_tokens_review },
 	{ METHOD_GET, "podvol/v1", discovery_views_index },
 	{ METHOD_GET, "podvol/v1/version", views_podvol_version },
 	{ METHOD_GET, "podvol/v1/kubeconfig", kubeconfig_get },
@@ -59,6 +65,8 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/threads", views_threads },
 	{ METHOD_GET, "podvol/v1/strangers", views_strangers },
 	{ METHOD_GET, "podvol/v1/events", views_volume_events },
+	{ METHOD_GET, "podvol/v1/keys", service_keys_get },
+	{ METHOD_POST, "podvol/v1/keys", service_keys_renew },
 	{ METHOD_POST, "podvol/v1/apply", apply_post },
 	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */
 	{ METHOD_GET, "podvol/v1/pods/*/volumes", pods_volumes },
@@ -80,6 +88,11 @@ static const struct route {
 	{ METHOD_DELETE, "podvol/v1/pods/*/*/holds/*", holds_delete },
 };
 
+bool api_takes_protobuf(const struct api_path *path)
+{
+	return api_path_matches(path, TOKEN_REQUESTS);
+}
+
 const char *api_route(size_t index)
 {
 	return index < ARRAY_SIZE(routes) ? routes[index].pattern : NULL;
@@ -94,6 +107,9 @@ static const struct {
 	{ "livez", FORMS_ANY },
 	{ "readyz", FORMS_ANY },
 	{ "metrics", FORMS_ANY },
+	{ ".well-known/openid-configuration", FORMS_ANY },
+	{ "openid/v1/jwks", FORMS_ANY },
+	{ TOKEN_REQUESTS, FORM_BIT(FORM_JSON) },
 	{ "api", FORMS_DISCOVERY },
 	{ "apis", FORMS_DISCOVERY },
 	{ "openapi/v2", FORMS_OPENAPI },
@@ -172,6 +188,10 @@ void exchange_abandon(struct exchange *exchange)
 void exchange_done(struct exchange *exchange)
 {
 	assert(!exchange->work);
+	if (exchange->is_secret && exchange->body)
+		explicit_bzero(exchange->body, exchange->body_length);
+	if (exchange->is_secret && exchange->reply)
+		explicit_bzero(exchange->reply, exchange->reply_length);
 	free(exchange->body);
 	exchange->body = NULL;
 	free(exchange->reply);

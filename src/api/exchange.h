@@ -61,6 +61,7 @@ enum api_content {
 	CONTENT_MERGE_PATCH,     /* application/merge-patch+json */
 	CONTENT_STRATEGIC_PATCH, /* application/strategic-merge-patch+json */
 	CONTENT_APPLY_PATCH,     /* application/apply-patch+yaml: server-side apply */
+	CONTENT_PROTOBUF,        /* application/vnd.kubernetes.protobuf */
 	CONTENT_OTHER,
 };
 
@@ -107,6 +108,7 @@ struct exchange {
 	char *reply; /* owned */
 	size_t reply_length;
 	const char *reply_type; /* static */
+	bool is_secret;         /* body and reply are overwritten when they are freed */
 	char *warnings;         /* owned; lines for Warning headers; NULL: none */
 	/* A streamed answer; see reply_stream(). */
 	ssize_t (*pull)(void *work, char *buffer, size_t size);
@@ -135,6 +137,8 @@ const char *api_route(size_t index);
  * Return: 0; -ENOENT none of the media ranges is one of @offered.
  */
 int api_form_parse(const char *accept, unsigned int offered, enum api_form *ret);
+/* May a body come in protocol buffers there? */
+bool api_takes_protobuf(const struct api_path *path);
 /* The media type of an answer in this form; static. */
 const char *api_form_type(enum api_form form);
 enum api_content api_content_parse(const char *content_type);
@@ -216,6 +220,9 @@ api_handler views_volumes, views_volume, views_operations, views_manifests, view
 	views_podvol_version, views_drivers, views_threads, views_strangers, views_metrics;
 /* views_statistics.c, views_stream.c */
 api_handler views_statistics, views_volume_events;
+/* service_tokens.c, service_token_review.c, service_keys.c */
+api_handler service_tokens_post, service_tokens_review, service_keys_configuration,
+	service_keys_set, service_keys_get, service_keys_renew;
 /* discovery.c */
 api_handler discovery_versions, discovery_groups, discovery_group, discovery_resources,
 	discovery_index, discovery_views_index;

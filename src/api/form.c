@@ -163,6 +163,7 @@ enum api_content api_content_parse(const char *content_type)
 		{ "application/merge-patch+json", CONTENT_MERGE_PATCH },
 		{ "application/strategic-merge-patch+json", CONTENT_STRATEGIC_PATCH },
 		{ "application/apply-patch+yaml", CONTENT_APPLY_PATCH },
+		{ "application/vnd.kubernetes.protobuf", CONTENT_PROTOBUF },
 	};
 	const char *at = content_type;
 	size_t length;

@@ -209,7 +209,9 @@ static void run_handler(struct request *request)
 			      "too many long answers wait for their readers");
 	else if (request->connection->listener->kind == API_DOCKER)
 		docker_volume_dispatch(exchange); /* JSON, by whatever name */
-	else if (exchange->body_length > 0 && exchange->content == CONTENT_OTHER)
+	else if (exchange->body_length > 0 &&
+		 (exchange->content == CONTENT_OTHER ||
+		  (exchange->content == CONTENT_PROTOBUF && !api_takes_protobuf(&exchange->path))))
 		reply_refusal(exchange, API_UNSUPPORTED_MEDIA_TYPE,
 			      "the body of the request was in an unknown format - accepted media "
 			      "types include: application/json, application/yaml (kubectl create "

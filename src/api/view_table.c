@@ -277,6 +277,13 @@ static const struct view_column stranger_columns[] = {
 	{ "Why", VIEW_ALWAYS, "why", NULL },
 };
 
+static const struct view_column token_key_columns[] = {
+	{ "ID", VIEW_ALWAYS, "id", NULL },
+	{ "Signs", VIEW_ALWAYS, "signs", format_yes },
+	{ "Age", VIEW_ALWAYS, "created", format_age },
+	{ "Published Until", VIEW_ALWAYS, "publishedUntil", NULL },
+};
+
 static const struct view_column volume_event_columns[] = {
 	{ "Last Seen", VIEW_ALWAYS, "time", format_age },
 	{ "Type", VIEW_ALWAYS, "type", NULL },
@@ -311,6 +318,7 @@ const struct view_columns view_driver_columns = COLUMNS(driver_columns);
 const struct view_columns view_thread_columns = COLUMNS(thread_columns);
 const struct view_columns view_stranger_columns = COLUMNS(stranger_columns);
 const struct view_columns view_volume_event_columns = COLUMNS(volume_event_columns);
+const struct view_columns view_token_key_columns = COLUMNS(token_key_columns);
 
 static void add_definitions(struct cJSON *table, const struct view_columns *columns)
 {

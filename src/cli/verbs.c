@@ -447,6 +447,15 @@ const struct verb verbs[] = {
 		.help = "what kubectl needs to come in by TLS, token included",
 	},
 	{
+		.name = "renew-token-key",
+		.arguments = "",
+		.min = 0,
+		.max = 0,
+		.options = OPTIONS(NULL),
+		.run = verb_renew_token_key,
+		.help = "sign service accounts' tokens with a new key from now on",
+	},
+	{
 		.name = "kinds",
 		.arguments = "",
 		.min = 0,

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * renew_token_key - has the daemon sign tokens of service accounts with a new key
+ *
+ * Tells until when the keys before it are still believed.
+ */
+#include "cli/cli.h"
+
+#include "base/cleanup.h"
+#include "object/json.h"
+
+#include <errno.h>
+
+enum { REPLY_DEPTH_MAX = 8 };
+
+static void print_keys(struct cli *cli, const struct cJSON *tree)
+{
+	const struct cJSON *item = json_first(json_get(tree, "items"));
+
+	(void) fprintf(cli->out, "tokens are signed with the new key '%s'\n",
+		       json_string(json_get(item, "id"), ""));
+	while ((item = json_next(item)))
+		(void) fprintf(cli->out, "key '%s' is published until %s\n",
+			       json_string(json_get(item, "id"), ""),
+			       json_string(json_get(item, "publishedUntil"), ""));
+}
+
+int verb_renew_token_key(struct cli *cli)
+{
+	const struct podvol_request request = { .method = "POST",
+						.path = "/podvol/v1/keys",
+						.accept = "application/json" };
+	struct podvol_reply reply = { 0 };
+	cleanup_json struct cJSON *tree = NULL;
+	int r = podvol_request(cli->podvol, &request, &reply);
+
+	if (r == 0) {
+		const struct json_limits limits = { reply.length + 1, REPLY_DEPTH_MAX };
+
+		r = json_parse(reply.body, reply.length, &limits, &tree, NULL);
+	}
+	if (r == 0)
+		print_keys(cli, tree);
+	podvol_reply_done(&reply);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
