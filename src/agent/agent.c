@@ -307,6 +307,7 @@ static void on_sources_ready(void *userdata)
 		    "the manifests were looked at; what nobody wants may be unmounted now");
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
+	volume_directories_changed(agent->controllers.directories);
 	agent_request_turn(agent);
 }
 
@@ -368,6 +369,9 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
+	r = volume_directories_open(agent, reterr);
+	if (r < 0)
+		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
 	populator_full_pass(agent->populator, monotonic_usec());
 	return 0;
@@ -444,6 +448,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
 	statistics_stop(agent->views.statistics);
+	volume_directories_stop(agent->controllers.directories);
 	agent->to_loop = worker_return_free(agent->to_loop);
 	statistics_free(agent->views.statistics);
 	waits_free(agent->waits);
@@ -453,6 +458,7 @@ struct agent *agent_free(struct agent *agent)
 	busy_watch_free(agent->holds.users);
 	server_probes_free(agent->holds.probes);
 	operations_free(agent->operations);
+	volume_directories_free(agent->controllers.directories);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
 	populator_free(agent->populator);

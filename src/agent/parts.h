@@ -23,6 +23,7 @@
 #include "agent/strangers.h"
 #include "agent/tokens.h"
 #include "agent/unstage_gate.h"
+#include "agent/volume_directories.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
 #include "config.h"
@@ -76,7 +77,8 @@ struct agent {
 	struct {
 		struct pv_binder *binder;
 		struct own_objects *own_objects;
-	} controllers; /* from the store into the store */
+		struct volume_directories *directories; /* the local provisioner */
+	} controllers;                                  /* from the store into the store */
 	struct populator *populator;
 
 	struct dirty_set *dirty;

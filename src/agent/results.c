@@ -129,6 +129,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	note_result(agent, &ended->result);
 	drift_step_ended(agent->mounts.drift, &ended->result);
 	agent_note_renewal(agent, ended);
+	volume_directories_changed(agent->controllers.directories);
 	if (ended->result.pod_uid)
 		waits_pod_changed(agent->waits, ended->result.pod_uid);
 	agent_request_turn(agent);

@@ -111,6 +111,7 @@ static void forget(struct agent *agent, const struct step *step)
 	if (pod_uid)
 		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
 	drift_forget(agent->mounts.drift, unique_name, pod_uid);
+	volume_directories_changed(agent->controllers.directories);
 	if (pod_uid)
 		waits_pod_changed(agent->waits, pod_uid);
 }

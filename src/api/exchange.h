@@ -92,7 +92,8 @@ struct exchange {
 	struct agent *agent;
 	struct worker_pool *readers; /* where long bodies are parsed; NULL: here, at once */
 	enum api_method method;
-	unsigned int rights;                 /* set of enum api_right */
+	unsigned int rights; /* set of enum api_right */
+	const char *peer;    /* who, for the record: "uid 0, process 4242"; NULL: nobody says */
 	struct api_credentials *credentials; /* for a kubeconfig; NULL: TLS is not served */
 	struct api_path path;
 	const char *accept; /* header; NULL: none, @form stands as it is */

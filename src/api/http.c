@@ -74,6 +74,7 @@ static bool check_rights(struct request *request)
 	enum api_listener_kind kind = request->connection->listener->kind;
 
 	exchange->rights = rights(request);
+	exchange->peer = request->connection->peer;
 	if (kind == API_PLAIN && !head_host_is_local(request->library))
 		reply_refusal(exchange, API_FORBIDDEN,
 			      "without TLS only requests for localhost are answered");

@@ -10,7 +10,6 @@
 #include "api/credentials.h"
 #include "api/exchange.h"
 #include "api/listen.h"
-#include "api/peer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -18,6 +17,7 @@
 #include <assert.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -139,6 +139,11 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 		return;
 	connection->listener = listener;
 	connection->rights = rights_of(listener, info->connect_fd);
+	if (listener_is_unix(listener->kind))
+		peer_name(info->connect_fd, connection->peer);
+	else
+		(void) snprintf(connection->peer, sizeof(connection->peer),
+				"a client with the token, over TLS");
 	deadline_init(&connection->deadline, info->connect_fd);
 	deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_IDLE);
 	if (!listener_is_unix(listener->kind))

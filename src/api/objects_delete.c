@@ -12,6 +12,9 @@
 
 #include "agent.h"
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "object/json.h"
+#include "object/persistent_volume.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -225,6 +228,40 @@ static bool refuse_held(struct exchange *exchange, const struct object *object)
 	return true;
 }
 
+/* ---- who asked ---- */
+
+static void note_done(void *userdata, int error, const struct object *result,
+		      const struct failure *why)
+{
+	if (error < 0 && error != -ESTALE && error != -ENOENT)
+		log_message(LOG_WARNING, "who deleted a claim could not be noted: %s", why->text);
+}
+
+static int write_peer(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	return json_set_string(json_ensure_object(metadata, "annotations"), ANNOTATION_DELETED_BY,
+			       userdata);
+}
+
+/* A claim's deletion may end in that of its data: whose doing it was is written down before, and
+ * the deletion then is of that version or none. It costs nobody else's write: with another version
+ * there the claim is deleted without the note. */
+static void note_peer(const struct exchange *exchange, struct store *store,
+		      const struct object *claim)
+{
+	const struct store_precondition expected = { .uid = claim->meta.uid,
+						     .resource_version =
+							     claim->meta.resource_version };
+	cleanup_object const struct object *noted = NULL;
+
+	if (claim->kind != KIND_PERSISTENT_VOLUME_CLAIM || claim->meta.deletes || !exchange->peer)
+		return;
+	if (object_edit(claim, write_peer, (void *) exchange->peer, &noted, NULL) == 0)
+		(void) store_update(store, noted, &expected, note_done, NULL);
+}
+
 /* ---- one ---- */
 
 void objects_delete(struct exchange *exchange, const struct target *target)
@@ -245,6 +282,9 @@ void objects_delete(struct exchange *exchange, const struct target *target)
 	if (!write)
 		return;
 	write->dry_run = options.expected.dry_run;
+	if (present && !options.expected.dry_run && !options.expected.resource_version &&
+	    (!options.expected.uid || strcmp(options.expected.uid, present->meta.uid) == 0))
+		note_peer(exchange, store, present);
 	r = store_delete(store, &(struct store_key){ target->row->kind, name_space, target->name },
 			 &options.expected, object_write_done, write);
 	object_write_queued(exchange, write, r, NULL);
@@ -348,8 +388,11 @@ static void sweep_on(struct sweep *sweep)
 							     .dry_run = sweep->dry_run };
 		const struct store_key key = { object->kind, object->meta.name_space,
 					       object->meta.name };
-		int r = store_delete(sweep->store, &key, &expected, sweep_done, item);
+		int r;
 
+		if (!sweep->dry_run)
+			note_peer(sweep->exchange, sweep->store, object);
+		r = store_delete(sweep->store, &key, &expected, sweep_done, item);
 		if (r < 0)
 			note_failure(sweep, object, r, NULL);
 		else

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <grp.h>
 #include <sys/socket.h>
 
@@ -57,4 +58,15 @@ unsigned int peer_rights(int fd, gid_t group, bool others_may_read)
 	if (peer.gid == group || has_supplementary_group(fd, group))
 		return RIGHT_READ | RIGHT_WRITE;
 	return others;
+}
+
+void peer_name(int fd, char ret[PEER_NAME_BYTES])
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0 || bytes != sizeof(peer))
+		(void) snprintf(ret, PEER_NAME_BYTES, "somebody unknown");
+	else
+		(void) snprintf(ret, PEER_NAME_BYTES, "uid %u, process %d", peer.uid, peer.pid);
 }

@@ -27,4 +27,9 @@ gid_t peer_group_id(void);
  */
 unsigned int peer_rights(int fd, gid_t group, bool others_may_read);
 
+enum { PEER_NAME_BYTES = 64 };
+/* Who that is, for the record: "uid 0, process 4242". Of a process that has ended since, the number
+ * is all that is left. */
+void peer_name(int fd, char ret[PEER_NAME_BYTES]);
+
 #endif

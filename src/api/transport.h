@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/deadline.h"
+#include "api/peer.h"
 #include "base/worker.h"
 
 #include <microhttpd.h>
@@ -38,6 +39,7 @@ struct connection {
 	struct listener *listener;
 	struct deadline deadline; /* and the descriptor */
 	unsigned int rights; /* set of enum api_right; of each request, where a token decides */
+	char peer[PEER_NAME_BYTES]; /* who, for the record */
 	struct handshake handshake;
 };
 

@@ -359,6 +359,19 @@ int remove_empty_parents(int root_fd, const char *path, unsigned int stop, struc
  */
 int remove_empty_dir_contents(const struct place *place, struct failure *reterr);
 
+/**
+ * remove_volume_contents - the other recursive removal: a volume whose claim was deleted
+ * @place: its directory; itself removed too, last
+ * @mark:  that it must bear; see volume_directory.h
+ *
+ * By descriptor, within one mount: everything below is looked at first, and with a mount point
+ * anywhere nothing is removed (-EXDEV). Missing is 0.
+ *
+ * Return: 0; -EPERM no such mark, nothing is removed; -EXDEV; -ESTALE somebody put something else
+ * in its place meanwhile, which stays; else as the calls. [worker]
+ */
+int remove_volume_contents(const struct place *place, const char *mark, struct failure *reterr);
+
 /* ---- cleanup.c ---- */
 
 /**

@@ -2,15 +2,17 @@
 /*
  * remove - the only file that removes
  *
- * One rmdir or unlink of a name under a pinned parent; a directory with something in it stays. The
- * one recursive removal is an emptyDir's own content: by descriptor, without following a symbolic
- * link, and it ends at the first mount point. Nothing is ever removed by a path string.
+ * One rmdir or unlink of a name under a pinned parent; a directory with something in it stays.
+ * There are two recursive removals: an emptyDir's own content, and a volume whose claim was deleted
+ * under policy Delete, which must bear that volume's mark. By descriptor, without following a
+ * symbolic link, never across a mount point. Nothing is ever removed by a path string.
  */
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
 #include "mount/safe_path.h"
 #include "mount/tree_walk.h"
+#include "mount/volume_directory.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -152,6 +154,71 @@ static int remove_contents(int fd, const char *path, struct failure *reterr)
 				      path);
 	}
 	return result < 0 ? failed(reterr, result, "cannot read what is in '%s'", path) : 0;
+}
+
+/* Anything mounted below, before the first entry is removed. */
+static int check_no_mounts(int fd, const char *path, struct failure *reterr)
+{
+	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
+	struct tree_entry entry;
+	int result = tree_walk_new(fd, &walk);
+
+	while (result >= 0 && (result = tree_walk_next(walk, &entry)) > 0)
+		if (entry.other_mount)
+			return failed_plain(reterr, -EXDEV,
+					    "'%s' in '%s' is a mount point: nothing is removed",
+					    entry.name, path);
+	return result < 0 ? failed(reterr, result, "cannot read what is in '%s'", path) : 0;
+}
+
+/* Is the name still that of the directory that was emptied? */
+static int check_same(int fd, const struct place *place, struct failure *reterr)
+{
+	struct stat opened, named;
+
+	if (fstat(fd, &opened) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+	if (fstatat(place->parent_fd, place->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0
+				       : failed(reterr, -errno, "cannot look at '%s'", place->path);
+	if (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino)
+		return failed_plain(reterr, -ESTALE,
+				    "something else was put in the place of '%s': it stays",
+				    place->path);
+	return 0;
+}
+
+int remove_volume_contents(const struct place *place, const char *mark, struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	int result;
+
+	assert(place && place->parent_fd >= 0 && place->name && mark && mark[0]);
+	fd = path_open(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd == -EXDEV)
+		return failed_plain(reterr, fd, "'%s' is a mount point: nothing is removed",
+				    place->path);
+	if (fd < 0)
+		return failed(reterr, fd, "cannot open '%s'", place->path);
+	if (volume_mark_of(fd, mark) != VOLUME_MARK_OURS)
+		return failed_plain(reterr, -EPERM,
+				    "'%s' does not bear the mark of this volume: it stays",
+				    place->path);
+
+	result = check_no_mounts(fd, place->path, reterr);
+	if (result < 0)
+		return result;
+	result = -ENOTEMPTY;
+	for (int round = 0; round < REMOVE_ROUNDS_MAX && result == -ENOTEMPTY; round++) {
+		result = remove_contents(fd, place->path, reterr);
+		if (result == 0)
+			result = check_same(fd, place, reterr);
+		if (result == 0)
+			result = remove_directory(place, reterr);
+	}
+	return result;
 }
 
 int remove_empty_dir_contents(const struct place *place, struct failure *reterr)

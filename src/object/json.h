@@ -25,6 +25,9 @@ struct json_limits {
 /* Return: 0; -EINVAL with line and column; -E2BIG; -ENOMEM. @ret is freed with json_free(). */
 int json_parse(const char *text, size_t length, const struct json_limits *limits,
 	       struct cJSON **ret, struct failure *reterr);
+/* The same for the first document of a YAML text, as in manifests (see object.h); none is -EINVAL.
+ */
+int json_parse_yaml(const char *text, size_t length, struct cJSON **ret, struct failure *reterr);
 /* With everything below it. Accepts NULL. */
 void json_free(struct cJSON *tree);
 /* For cleanup_json: variables that own a tree. */

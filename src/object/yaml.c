@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "object/json_tree.h"
+#include "object/object.h"
 #include "object/yaml_scalar.h"
 
 #include <assert.h>
@@ -447,4 +448,22 @@ int yaml_reader_next(struct yaml_reader *reader, struct yaml_document *ret)
 			json_free(TAKE_PTR(ret->tree)); /* "---" with nothing but comments */
 	} while (r == 1 && !ret->tree && ret->failure.error == 0);
 	return r;
+}
+
+int json_parse_yaml(const char *text, size_t length, struct cJSON **ret, struct failure *reterr)
+{
+	struct yaml_reader *reader = yaml_reader_new(text, length, OBJECT_DEPTH_MAX, 1);
+	struct yaml_document document = { .tree = NULL };
+	int r = reader ? yaml_reader_next(reader, &document) : -ENOMEM;
+
+	(void) yaml_reader_free(reader);
+	if (r > 0 && document.failure.error == 0) {
+		*ret = document.tree;
+		return 0;
+	}
+	json_free(document.tree);
+	if (r == 0)
+		return failed_plain(reterr, -EINVAL, "it is empty");
+	return failed_plain(reterr, r < 0 ? r : document.failure.error, "%s",
+			    document.failure.text);
 }

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_directories - orders of the local provisioner as jobs; see volume_directories.h
+ */
+#include "agent/volume_directories.h"
+
+#include "agent/parts.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "controller/local_provisioner.h"
+#include "mount/volume_directory.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	THREADS = 4,              /* directories are metadata: more would wait for each other */
+	THREADS_MAX = 16,         /* with those that hang */
+	SET_ASIDE_USEC = 1000000, /* as for the other pools */
+	BASE_PATHS_MAX = 16,
+};
+
+struct volume_directories {
+	struct agent *agent;
+	struct worker_pool *pool;
+	struct local_provisioner *provisioner;
+};
+
+/* Belongs to a thread until it is over; owns its strings. */
+struct directory_job {
+	struct worker_job job;
+	enum directory_deed deed;
+	char *base_paths[BASE_PATHS_MAX];
+	size_t base_count;
+	char *name, *mark;
+	mode_t mode;
+	uint64_t bytes;
+	directory_done_fn *done;
+	void *userdata;
+	bool was_run;
+	int error;
+	size_t base_index;
+	struct failure why;
+};
+
+static struct directory_job *job_free(struct directory_job *job)
+{
+	for (size_t i = 0; i < job->base_count; i++)
+		free(job->base_paths[i]);
+	free(job->name);
+	free(job->mark);
+	free(job);
+	return NULL;
+}
+
+static int run(struct directory_job *job)
+{
+	const struct volume_directory directory = { job->base_paths[0], job->name, job->mark };
+
+	switch (job->deed) {
+	case DIRECTORY_CHOOSE:
+		return volume_directory_choose((const char *const *) job->base_paths,
+					       job->base_count, job->name, job->bytes,
+					       &job->base_index, &job->why);
+	case DIRECTORY_MAKE:
+		return volume_directory_make(&directory, job->mode, &job->why);
+	case DIRECTORY_UNMAKE:
+		return volume_directory_unmake(&directory, &job->why);
+	case DIRECTORY_REMOVE:
+		return volume_directory_remove(&directory, &job->why);
+	}
+	assert(!"an unknown deed");
+	return -EINVAL;
+}
+
+static struct worker_pool *run_job(struct worker_job *worker_job)
+{
+	struct directory_job *job = (struct directory_job *) worker_job;
+
+	job->was_run = true;
+	job->error = run(job);
+	return NULL;
+}
+
+static void job_done(struct worker_job *worker_job)
+{
+	struct directory_job *job = (struct directory_job *) worker_job;
+
+	if (!job->was_run)
+		job->error = failed_plain(&job->why, -ECANCELED, "podvold stops");
+	job->done(job->userdata, job->error, job->base_index, &job->why);
+	(void) job_free(job);
+}
+
+static int start(void *userdata, const struct directory_order *order, directory_done_fn *done,
+		 void *done_userdata)
+{
+	struct volume_directories *directories = userdata;
+	struct directory_job *job = calloc(1, sizeof(*job));
+	bool complete = true;
+
+	assert(order->base_count > 0 && order->base_count <= BASE_PATHS_MAX);
+	if (!job)
+		return -ENOMEM;
+	job->job = (struct worker_job){ .run = run_job, .done = job_done };
+	job->deed = order->deed;
+	for (; job->base_count < order->base_count; job->base_count++) {
+		job->base_paths[job->base_count] = strdup(order->base_paths[job->base_count]);
+		complete &= job->base_paths[job->base_count] != NULL;
+	}
+	job->name = strdup(order->name);
+	job->mark = strdup(order->mark ? order->mark : "");
+	job->mode = order->mode;
+	job->bytes = order->bytes;
+	job->done = done;
+	job->userdata = done_userdata;
+	if (!complete || !job->name || !job->mark) {
+		(void) job_free(job);
+		return -ENOMEM;
+	}
+	worker_submit(directories->pool, &job->job);
+	return 0;
+}
+
+/* Whatever may be mounted counts, and what some pod is about to get. */
+static bool is_in_use(void *userdata, const struct persistent_volume *volume)
+{
+	struct volume_directories *directories = userdata;
+	const struct agent *agent = directories->agent;
+	const struct actual_volume *i;
+
+	for (i = actual_first(agent->actual); i; i = i->hh.next)
+		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_complete(void *userdata)
+{
+	const struct volume_directories *directories = userdata;
+
+	return directories->agent->sources_complete;
+}
+
+static void on_event(void *userdata, const struct object *about, const char *type,
+		     const char *reason, const char *text)
+{
+	struct volume_directories *directories = userdata;
+
+	events_record(directories->agent->events, about, type, reason, text, realtime_usec());
+}
+
+int volume_directories_open(struct agent *agent, struct failure *reterr)
+{
+	const struct worker_limits limits = { .threads = THREADS,
+					      .threads_max = THREADS_MAX,
+					      .set_aside_usec = SET_ASIDE_USEC };
+	struct volume_directories *directories = calloc(1, sizeof(*directories));
+	struct local_provisioner_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.event_fn = on_event,
+		.start = start,
+		.is_in_use = is_in_use,
+		.is_complete = is_complete,
+		.userdata = directories,
+	};
+	int r;
+
+	if (!directories)
+		return failed(reterr, -ENOMEM, "cannot start the local provisioner");
+	directories->agent = agent;
+	agent->controllers.directories = directories;
+	r = worker_pool_new("directories", agent->to_loop, &limits, &directories->pool);
+	if (r >= 0)
+		r = local_provisioner_new(&options, &directories->provisioner);
+	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
+}
+
+void volume_directories_changed(struct volume_directories *directories)
+{
+	if (directories)
+		local_provisioner_look_again(directories->provisioner);
+}
+
+void volume_directories_stop(struct volume_directories *directories)
+{
+	if (!directories)
+		return;
+	local_provisioner_stop(directories->provisioner);
+	directories->pool = worker_pool_free(directories->pool);
+}
+
+struct volume_directories *volume_directories_free(struct volume_directories *directories)
+{
+	if (!directories)
+		return NULL;
+	(void) local_provisioner_free(directories->provisioner);
+	free(directories);
+	return NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_directories - the local provisioner of this node: its orders become jobs of threads
+ *
+ * A pool of its own, so that a base path on a dead server keeps no volume from being mounted, and a
+ * large volume that is being removed no other from being made. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_VOLUME_DIRECTORIES_H
+#define PODVOL_AGENT_VOLUME_DIRECTORIES_H
+
+#include "base/failure.h"
+
+struct agent;
+struct volume_directories;
+
+/* After the store and the binder. Return: 0 or negative errno. */
+int volume_directories_open(struct agent *agent, struct failure *reterr);
+/* A step ended, or the sources were read: a volume may have become free. Accepts NULL. Cheap. */
+void volume_directories_changed(struct volume_directories *directories);
+/* Before worker_return_free(): no order any more, and the threads end. Accepts NULL. */
+void volume_directories_stop(struct volume_directories *directories);
+/* After it, before the store. Accepts NULL. Return: NULL. */
+struct volume_directories *volume_directories_free(struct volume_directories *directories);
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_item - what is next for one volume of the local provisioner; see local_item.h
+ *
+ * Decided from the stored objects alone, so that a start goes on where a kill left it.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "controller/local_item.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/local_reclaim.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	RETRY_FIRST_USEC = 1000000,
+	RETRY_MAX_USEC = 300000000,
+	RETRY_DOUBLINGS_MAX = 10,
+};
+
+void local_item_free(struct item *item)
+{
+	local_plan_done(&item->plan);
+	free(item->claim_space);
+	free(item->claim_name);
+	free(item);
+}
+
+/* ---- the stored objects ---- */
+
+static const struct persistent_volume *volume_of(const struct item *item)
+{
+	const struct object *object =
+		store_get(item->provisioner->options.store, KIND_PERSISTENT_VOLUME, "", item->name);
+
+	return object ? object->persistent_volume : NULL;
+}
+
+/* The very claim, not another of its name. */
+static const struct object *claim_of(const struct item *item,
+				     const struct persistent_volume *volume)
+{
+	const char *space = volume ? volume->claim_namespace : item->claim_space;
+	const char *name = volume ? volume->claim_name : item->claim_name;
+	char buffer[LOCAL_VOLUME_NAME_BYTES];
+	const struct object *claim;
+
+	if (!space || !name)
+		return NULL;
+	claim = store_get(item->provisioner->options.store, KIND_PERSISTENT_VOLUME_CLAIM, space,
+			  name);
+	if (!claim)
+		return NULL;
+	if (volume)
+		return strcmp(claim->meta.uid, volume->claim_uid) == 0 ? claim : NULL;
+	return strcmp(local_volume_name(claim, buffer), item->name) == 0 ? claim : NULL;
+}
+
+static const struct storage_class *class_of(struct local_provisioner *provisioner,
+					    const struct object *claim)
+{
+	const struct object *class = store_get(provisioner->options.store, KIND_STORAGE_CLASS, "",
+					       claim->claim->storage_class);
+
+	return class ? class->storage_class : NULL;
+}
+
+static const struct object *node_named(struct local_provisioner *provisioner, const char *name)
+{
+	return store_get(provisioner->options.store, KIND_NODE, "", name);
+}
+
+/* ---- telling and trying again ---- */
+
+static void tell(struct item *item, const struct object *about, const char *type,
+		 const char *reason, const char *text)
+{
+	const struct local_provisioner_options *options = &item->provisioner->options;
+
+	if (!about || strcmp(item->said, text) == 0)
+		return;
+	(void) snprintf(item->said, sizeof(item->said), "%s", text);
+	options->event_fn(options->userdata, about, type, reason, text);
+}
+
+static void try_later(struct item *item)
+{
+	unsigned int doublings =
+		item->failures < RETRY_DOUBLINGS_MAX ? item->failures : RETRY_DOUBLINGS_MAX;
+	uint64_t delay = (uint64_t) RETRY_FIRST_USEC << doublings;
+
+	item->failures++;
+	item->retry_usec = monotonic_usec() + (delay < RETRY_MAX_USEC ? delay : RETRY_MAX_USEC);
+	local_arm(item->provisioner);
+}
+
+static bool is_backing_off(const struct item *item)
+{
+	return item->retry_usec > monotonic_usec();
+}
+
+static void succeed(struct item *item)
+{
+	item->failures = 0;
+	item->retry_usec = 0;
+}
+
+/* ---- writing ---- */
+
+/* The end of an order or a write. False: nobody is there any more, and the item is freed. */
+static bool end_work(struct item *item)
+{
+	if (!item->provisioner) {
+		local_item_free(item);
+		return false;
+	}
+	item->is_busy = false;
+	local_make_due(item->provisioner, item);
+	return true;
+}
+
+static void on_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	struct item *item = userdata;
+	struct local_provisioner *provisioner = item->provisioner;
+
+	if (!end_work(item))
+		return;
+	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
+	    error != -ECANCELED) {
+		log_message(LOG_WARNING, "volume '%s': %s", item->name, why->text);
+		try_later(item);
+	}
+	local_work(provisioner);
+}
+
+/* @r: what queueing it returned. */
+static void write_queued(struct item *item, int r)
+{
+	if (r == 0)
+		item->is_busy = true;
+	else
+		try_later(item);
+}
+
+static void create_volume(struct item *item, size_t base_index)
+{
+	cleanup_object const struct object *made = NULL;
+	struct failure failure = { .error = 0 };
+	int r = local_plan_volume(&item->plan, base_index, &made, &failure);
+
+	if (r < 0) {
+		tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", failure.text);
+		try_later(item);
+		return;
+	}
+	write_queued(item, store_create(item->provisioner->options.store, made, on_written, item));
+}
+
+static void delete_volume(struct item *item, const struct object *volume)
+{
+	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->name };
+	const struct store_precondition expected = { .uid = volume->meta.uid };
+
+	write_queued(item, store_delete(item->provisioner->options.store, &key, &expected,
+					on_written, item));
+}
+
+static int remove_annotation(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	json_remove(json_ensure_object(metadata, "annotations"), userdata);
+	return 0;
+}
+
+static void write_without(struct item *item, const struct object *object, const char *annotation)
+{
+	const struct store_precondition expected = { .uid = object->meta.uid,
+						     .resource_version =
+							     object->meta.resource_version };
+	cleanup_object const struct object *made = NULL;
+	int r = object_edit(object, remove_annotation, (void *) annotation, &made, NULL);
+
+	if (r == 0)
+		r = store_update(item->provisioner->options.store, made, &expected, on_written,
+				 item);
+	write_queued(item, r);
+}
+
+/* ---- what came of an order ---- */
+
+static void told_choice(struct item *item, int error, size_t base_index, const struct failure *why)
+{
+	if (error == 0) {
+		create_volume(item, base_index);
+		return;
+	}
+	tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
+	try_later(item);
+}
+
+static void told_made(struct item *item, const struct persistent_volume *volume, int error,
+		      const struct failure *why)
+{
+	const struct object *claim = claim_of(item, volume);
+	char text[FAILURE_TEXT_BYTES];
+
+	if (error < 0) {
+		log_message(LOG_WARNING, "volume '%s': %s", item->name, why->text);
+		tell(item, claim, "Warning", "ProvisioningFailed", why->text);
+		item->must_go = true;
+		return;
+	}
+	if (!claim || claim->meta.deletes)
+		return; /* the next look takes it back */
+	succeed(item);
+	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->name);
+	tell(item, claim, "Normal", "ProvisioningSucceeded", text);
+	write_without(item, volume->object, ANNOTATION_UNFINISHED);
+}
+
+/* What is there is not ours: then nothing of ours is left. */
+static void told_unmade(struct item *item, const struct persistent_volume *volume, int error,
+			const struct failure *why)
+{
+	if (error == 0 || error == -EPERM || error == -EEXIST || error == -ENOTDIR ||
+	    error == -ELOOP || error == -EXDEV) {
+		if (item->must_go)
+			try_later(item);
+		item->must_go = false;
+		item->is_unmade = true;
+		delete_volume(item, volume->object);
+		return;
+	}
+	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->name, why->text);
+	tell(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
+	try_later(item);
+}
+
+static void told_removed(struct item *item, const struct persistent_volume *volume, int error,
+			 const struct failure *why)
+{
+	const char *by = volume->origin.deleted_by;
+
+	if (error < 0) {
+		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->name,
+			    why->text);
+		tell(item, volume->object, "Warning", "VolumeFailedDelete", why->text);
+		try_later(item);
+		return;
+	}
+	log_message(LOG_NOTICE,
+		    "volume '%s': '%s' is removed with all that was in it: claim '%s/%s' was "
+		    "deleted%s%s, under policy Delete",
+		    item->name, local_path_of(volume), volume->claim_namespace, volume->claim_name,
+		    by[0] ? " by " : "", by);
+	succeed(item);
+	delete_volume(item, volume->object);
+}
+
+static void on_done(void *userdata, int error, size_t base_index, const struct failure *why)
+{
+	struct item *item = userdata;
+	struct local_provisioner *provisioner = item->provisioner;
+	const struct persistent_volume *volume;
+
+	if (!end_work(item))
+		return;
+	if (provisioner->is_stopped)
+		return;
+	volume = volume_of(item);
+	if (item->deed == DIRECTORY_CHOOSE)
+		told_choice(item, error, base_index, why);
+	else if (!volume) /* deleted by hand meanwhile */
+		log_message(LOG_WARNING, "volume '%s' went while its directory was worked on",
+			    item->name);
+	else if (item->deed == DIRECTORY_MAKE)
+		told_made(item, volume, error, why);
+	else if (item->deed == DIRECTORY_UNMAKE)
+		told_unmade(item, volume, error, why);
+	else
+		told_removed(item, volume, error, why);
+	local_work(provisioner);
+}
+
+static void start(struct item *item, const struct directory_order *order)
+{
+	const struct local_provisioner_options *options = &item->provisioner->options;
+
+	item->deed = order->deed;
+	if (options->start(options->userdata, order, on_done, item) < 0)
+		try_later(item);
+	else
+		item->is_busy = true;
+}
+
+/* ---- looking ---- */
+
+static int plan(struct item *item, const struct object *claim, const struct storage_class *class)
+{
+	struct local_provisioner *provisioner = item->provisioner;
+	const struct local_request request = {
+		.claim = claim->claim,
+		.storage_class = class,
+		.node = node_named(provisioner, provisioner->options.node_name),
+		.node_map = provisioner->node_map,
+	};
+	struct failure failure = { .error = 0 };
+	int r;
+
+	local_plan_done(&item->plan);
+	r = local_plan_make(&request, &item->plan, &failure);
+	if (r < 0)
+		tell(item, claim, "Warning", "ProvisioningFailed", failure.text);
+	return r;
+}
+
+static void look_at_claim(struct item *item, const struct object *claim)
+{
+	struct local_provisioner *provisioner = item->provisioner;
+	const struct storage_class *class = class_of(provisioner, claim);
+	struct directory_order order = { .deed = DIRECTORY_CHOOSE };
+	char text[FAILURE_TEXT_BYTES];
+
+	if (local_should_reschedule(claim->claim, class,
+				    node_named(provisioner, claim->claim->selected_node) != NULL)) {
+		write_without(item, claim, ANNOTATION_SELECTED_NODE);
+		return;
+	}
+	if (!local_should_provision(claim->claim, class, provisioner->options.node_name) ||
+	    is_backing_off(item) || plan(item, claim, class) < 0)
+		return;
+	if (item->failures == 0) {
+		(void) snprintf(text, sizeof(text),
+				"External provisioner is provisioning volume for claim \"%s/%s\"",
+				claim->meta.name_space, claim->meta.name);
+		tell(item, claim, "Normal", "Provisioning", text);
+	}
+	order.base_paths = (const char *const *) item->plan.base_paths;
+	order.base_count = item->plan.base_count;
+	order.name = item->plan.name;
+	order.bytes = item->plan.bytes;
+	start(item, &order);
+}
+
+/* The directory of a volume that is stored: where it is stands in it. */
+static void order_directory(struct item *item, const struct persistent_volume *volume,
+			    enum directory_deed deed)
+{
+	struct local_place place;
+	struct directory_order order = {
+		.deed = deed,
+		.base_paths = &place.base_path,
+		.base_count = 1,
+		.mark = volume->object->meta.uid,
+		.mode = item->plan.mode,
+	};
+	struct failure failure = { .error = 0 };
+
+	if (local_place_of(volume, &place, &failure) < 0) {
+		tell(item, volume->object, "Warning", "ProvisioningFailed", failure.text);
+		return;
+	}
+	order.name = place.name;
+	start(item, &order);
+}
+
+static void look_at_unfinished(struct item *item, const struct persistent_volume *volume)
+{
+	const struct object *claim = claim_of(item, volume);
+	const struct storage_class *class = claim ? class_of(item->provisioner, claim) : NULL;
+	bool wanted =
+		claim && !volume->object->meta.deletes && !item->must_go &&
+		local_should_provision(claim->claim, class, item->provisioner->options.node_name);
+
+	if (volume->object->meta.deletes && item->is_unmade)
+		return; /* it only waits for finalizers */
+	if (wanted && is_backing_off(item))
+		return;
+	if (wanted && plan(item, claim, class) == 0)
+		order_directory(item, volume, DIRECTORY_MAKE);
+	else
+		order_directory(item, volume, DIRECTORY_UNMAKE);
+}
+
+struct neighbour_search {
+	const struct persistent_volume *volume;
+	const struct object *found;
+};
+
+static int take_neighbour(const struct object *object, void *userdata)
+{
+	struct neighbour_search *search = userdata;
+	const char *path = local_path_of(object->persistent_volume);
+
+	if (object->persistent_volume == search->volume || !path ||
+	    !local_paths_touch(path, local_path_of(search->volume)))
+		return 0;
+	search->found = object;
+	return 1;
+}
+
+static void look_at_volume(struct item *item, const struct persistent_volume *volume)
+{
+	const struct local_provisioner_options *options = &item->provisioner->options;
+	const struct object *node = node_named(item->provisioner, options->node_name);
+	struct neighbour_search search = { .volume = volume };
+	struct reclaim_facts facts = {
+		.volume = volume,
+		.claim_exists = claim_of(item, volume) != NULL,
+		.sources_complete = options->is_complete(options->userdata),
+		.node = node ? &node->meta.labels : NULL,
+	};
+	struct failure why = { .error = 0 };
+	enum reclaim_verdict verdict;
+
+	/* The dear questions only where the answer may matter. */
+	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
+		facts.is_in_use = options->is_in_use(options->userdata, volume);
+		if (local_path_of(volume))
+			(void) store_list(options->store, KIND_PERSISTENT_VOLUME, NULL,
+					  take_neighbour, &search);
+		facts.neighbour = search.found;
+	}
+	verdict = local_reclaim_decide(&facts, &why);
+	item->waits = verdict == RECLAIM_WAIT;
+	item->provisioner->has_waiting |= item->waits;
+	if (verdict == RECLAIM_WAIT)
+		tell(item, volume->object, "Normal", "VolumeDelete", why.text);
+	else if (verdict == RECLAIM_REFUSED)
+		tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
+	else if (verdict == RECLAIM_REMOVE && !is_backing_off(item))
+		order_directory(item, volume, DIRECTORY_REMOVE);
+}
+
+bool local_item_look(struct item *item)
+{
+	const struct persistent_volume *volume = volume_of(item);
+	const struct object *claim = claim_of(item, volume);
+
+	item->is_unmade &= volume != NULL;
+	if (volume && volume->origin.is_unfinished &&
+	    local_is_provisioner(volume->origin.provisioned_by))
+		look_at_unfinished(item, volume);
+	else if (volume)
+		look_at_volume(item, volume);
+	else if (claim)
+		look_at_claim(item, claim);
+	return volume || claim;
+}

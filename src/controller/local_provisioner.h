@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_provisioner - makes directories for claims, and removes those whose claims were deleted
+ *
+ * Of a claim that asks for one of the provisioners of local_plan.h: a base path is chosen; then the
+ * volume is stored, unfinished, so that nothing is bound to it; then its directory is made; then it
+ * is finished. A kill between any two leaves an unfinished volume, whose directory is made again
+ * (the same one), or taken back when nobody wants it any more: no orphan, no second directory. No
+ * file of its own: the store has it all.
+ *
+ * Directories are looked at, made and removed by whoever runs the provisioner, on threads: an order
+ * goes out, an answer comes back. What fails is tried again after a while that grows.
+ */
+#ifndef PODVOL_CONTROLLER_LOCAL_PROVISIONER_H
+#define PODVOL_CONTROLLER_LOCAL_PROVISIONER_H
+
+#include "controller/controller.h"
+
+#include <systemd/sd-event.h>
+
+enum directory_deed {
+	DIRECTORY_CHOOSE, /* one of the base paths */
+	DIRECTORY_MAKE,
+	DIRECTORY_UNMAKE, /* it was never used */
+	DIRECTORY_REMOVE, /* with all that is in it */
+};
+
+/* Borrowed during the call only. */
+struct directory_order {
+	enum directory_deed deed;
+	const char *const *base_paths; /* one, but for DIRECTORY_CHOOSE */
+	size_t base_count;
+	const char *name;
+	const char *mark; /* uid of the volume; NULL for DIRECTORY_CHOOSE */
+	mode_t mode;      /* DIRECTORY_MAKE */
+	uint64_t bytes;   /* DIRECTORY_CHOOSE */
+};
+
+/* On the loop, once, never before the order was taken. @base_index: of DIRECTORY_CHOOSE. */
+typedef void directory_done_fn(void *userdata, int error, size_t base_index,
+			       const struct failure *why);
+
+struct local_provisioner_options {
+	sd_event *event; /* borrowed: for tries after a while */
+	int64_t priority;
+	struct store *store;           /* borrowed */
+	const char *node_name;         /* borrowed */
+	controller_event_fn *event_fn; /* Provisioning, ProvisioningSucceeded, ... */
+	/* Has it done on a thread. Return: 0; -ENOMEM. */
+	int (*start)(void *userdata, const struct directory_order *order, directory_done_fn *done,
+		     void *done_userdata);
+	/* May something of this volume still be mounted or used? */
+	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	/* Have all sources of objects delivered all they have? Nothing is removed before. */
+	bool (*is_complete)(void *userdata);
+	void *userdata;
+};
+
+struct local_provisioner;
+
+/* @options: copied. Return: 0 or -ENOMEM, or as sd_event. */
+int local_provisioner_new(const struct local_provisioner_options *options,
+			  struct local_provisioner **ret);
+/* Something that is_in_use() or is_complete() asks has changed. Cheap when nobody waits for it. */
+void local_provisioner_look_again(struct local_provisioner *provisioner);
+/* No order goes out any more. Before the threads end; accepts NULL. */
+void local_provisioner_stop(struct local_provisioner *provisioner);
+/* After they have. Accepts NULL. Return: NULL. */
+struct local_provisioner *local_provisioner_free(struct local_provisioner *provisioner);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_reclaim - may the directory of a volume be removed; see local_reclaim.h
+ */
+#include "controller/local_reclaim.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+static bool has_backstep(const char *path)
+{
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (length == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += length;
+		path += *path == '/';
+	}
+	return false;
+}
+
+const char *local_path_of(const struct persistent_volume *volume)
+{
+	if (volume->local_path[0])
+		return volume->local_path;
+	return volume->host_path[0] ? volume->host_path : NULL;
+}
+
+bool local_paths_touch(const char *a, const char *b)
+{
+	for (;;) {
+		size_t in_a, in_b;
+
+		a += strspn(a, "/");
+		b += strspn(b, "/");
+		in_a = strcspn(a, "/");
+		in_b = strcspn(b, "/");
+		if (in_a == 0 || in_b == 0)
+			return true;
+		if (in_a != in_b || memcmp(a, b, in_a) != 0)
+			return false;
+		a += in_a;
+		b += in_b;
+	}
+}
+
+int local_place_of(const struct persistent_volume *volume, struct local_place *ret,
+		   struct failure *reterr)
+{
+	const char *base = volume->origin.base_path, *path = local_path_of(volume);
+	size_t length = strlen(base);
+
+	while (length > 0 && base[length - 1] == '/')
+		length--;
+	/* A base path of "/" has no length left. */
+	if (!path || base[0] != '/' || length == 0 || strncmp(path, base, length) != 0 ||
+	    path[length] != '/' || path[length + 1] == '/' || path[length + 1] == '\0' ||
+	    has_backstep(path) || has_backstep(base))
+		return failed_plain(reterr, -EINVAL,
+				    "the path '%s' does not lie below the base path '%s' that "
+				    "this volume was made in",
+				    path ? path : "", base);
+	*ret = (struct local_place){ .base_path = base, .name = path + length + 1 };
+	return 0;
+}
+
+static bool is_here(const struct reclaim_facts *facts)
+{
+	const struct node_selector *affinity = facts->volume->node_affinity;
+
+	return !affinity || (facts->node && node_selector_matches(affinity, facts->node));
+}
+
+/* What may still change by itself. */
+static enum reclaim_verdict check_users(const struct reclaim_facts *facts, struct failure *why)
+{
+	if (!facts->sources_complete) {
+		(void) failed_plain(why, -EAGAIN, "not every source of objects has been read yet");
+		return RECLAIM_WAIT;
+	}
+	if (facts->is_in_use) {
+		(void) failed_plain(why, -EBUSY, "volume \"%s\" is still in use",
+				    facts->volume->object->meta.name);
+		return RECLAIM_WAIT;
+	}
+	return RECLAIM_REMOVE;
+}
+
+enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, struct failure *why)
+{
+	const struct persistent_volume *volume = facts->volume;
+	struct local_place place;
+
+	assert(volume && volume->object);
+	if (!local_is_provisioner(volume->origin.provisioned_by) || volume->origin.is_unfinished ||
+	    volume->phase != VOLUME_RELEASED || volume->reclaim_policy != RECLAIM_DELETE ||
+	    volume->object->meta.deletes || facts->claim_exists)
+		return RECLAIM_NOT_OURS;
+	if (!volume->claim_uid[0] || strcmp(volume->origin.claim_deleted, volume->claim_uid) != 0) {
+		(void) failed_plain(
+			why, -EPERM,
+			"nobody is known to have deleted its claim, which is merely "
+			"missing: the data is kept. Delete the volume and its directory "
+			"by hand");
+		return RECLAIM_REFUSED;
+	}
+	if (!is_here(facts)) {
+		(void) failed_plain(why, -ENODEV,
+				    "its node affinity matches no node of this podvold: the data "
+				    "is kept");
+		return RECLAIM_REFUSED;
+	}
+	if (local_place_of(volume, &place, why) < 0)
+		return RECLAIM_REFUSED;
+	if (facts->neighbour) {
+		(void) failed_plain(why, -EEXIST,
+				    "volume \"%s\" has the same path, or one in it: the data is "
+				    "kept",
+				    facts->neighbour->meta.name);
+		return RECLAIM_REFUSED;
+	}
+	return check_users(facts, why);
+}

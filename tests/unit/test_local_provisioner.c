@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_local_provisioner - orders and writes in their order, in a real store; directories are made
+ * of nothing here
+ *
+ * The texts use ' for ".
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "store_world.h"
+
+#include "base/cleanup.h"
+#include "controller/local_provisioner.h"
+#include "object/json.h"
+#include "object/persistent_volume.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UID "11111111-2222-3333-4444-000000000001"
+#define PV  "pvc-" UID
+#define ASKS                                                                                       \
+	"'volume.kubernetes.io/storage-provisioner':'podvol/local',"                               \
+	"'volume.beta.kubernetes.io/storage-provisioner':'podvol/local'"
+#define CLAIM(annotations, spec)                                                                   \
+	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c','namespace':"    \
+	"'ns','uid':'" UID "','annotations':{" annotations "}},'spec':{'storageClassName':'s',"    \
+	"'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}" spec "}}"
+#define CLASS(rest)                                                                                \
+	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'s'},"         \
+	"'provisioner':'podvol/local','parameters':{'basePaths':'/a,/b'}" rest "}"
+#define NODE "{'apiVersion':'v1','kind':'Node','metadata':{'name':'n'}}"
+
+struct order {
+	enum directory_deed deed;
+	char base[32], name[128], mark[64];
+	size_t base_count;
+	directory_done_fn *done;
+	void *userdata;
+};
+
+struct world {
+	struct store_world store;
+	struct local_provisioner *provisioner;
+	struct order orders[32];
+	size_t count, answered;
+	bool in_use, incomplete;
+	char events[1024];
+};
+
+static void on_event(void *userdata, const struct object *about, const char *type,
+		     const char *reason, const char *text)
+{
+	struct world *world = userdata;
+	size_t used = strlen(world->events);
+
+	(void) snprintf(world->events + used, sizeof(world->events) - used, "%s ", reason);
+}
+
+static int start_order(void *userdata, const struct directory_order *order, directory_done_fn *done,
+		       void *done_userdata)
+{
+	struct world *world = userdata;
+	struct order *kept = &world->orders[world->count++];
+
+	assert_true(world->count <= ARRAY_SIZE(world->orders));
+	*kept = (struct order){ .deed = order->deed, .done = done, .userdata = done_userdata };
+	kept->base_count = order->base_count;
+	(void) snprintf(kept->base, sizeof(kept->base), "%s", order->base_paths[0]);
+	(void) snprintf(kept->name, sizeof(kept->name), "%s", order->name);
+	(void) snprintf(kept->mark, sizeof(kept->mark), "%s", order->mark ? order->mark : "");
+	return 0;
+}
+
+static bool is_in_use(void *userdata, const struct persistent_volume *volume)
+{
+	return ((struct world *) userdata)->in_use;
+}
+
+static bool is_complete(void *userdata)
+{
+	return !((struct world *) userdata)->incomplete;
+}
+
+static void start(struct world *world)
+{
+	const struct local_provisioner_options options = {
+		.event = world->store.event,
+		.store = world->store.store,
+		.node_name = "n",
+		.event_fn = on_event,
+		.start = start_order,
+		.is_in_use = is_in_use,
+		.is_complete = is_complete,
+		.userdata = world,
+	};
+
+	assert_int_equal(local_provisioner_new(&options, &world->provisioner), 0);
+}
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	store_world_open(&world->store);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	world->provisioner = local_provisioner_free(world->provisioner);
+	/* An order that is still out is answered to nobody. */
+	for (; world->answered < world->count; world->answered++)
+		world->orders[world->answered].done(world->orders[world->answered].userdata,
+						    -ECANCELED, 0, NULL);
+	store_world_close(&world->store);
+	free(world);
+	return 0;
+}
+
+/* ---- steps ---- */
+
+static void put(struct world *world, const char *text)
+{
+	cleanup_object const struct object *object = object_of(text);
+	bool exists = store_get(world->store.store, object->kind, object->meta.name_space,
+				object->meta.name);
+
+	assert_int_equal(exists ? world_update(&world->store, object)
+				: world_create(&world->store, object),
+			 0);
+}
+
+/* Until nothing more is written: ours is answered after all that was queued before. */
+static void settle(struct world *world)
+{
+	for (unsigned int i = 0; i < 16; i++)
+		(void) world_delete(&world->store, KIND_POD, "ns", "nobody");
+}
+
+static void answer(struct world *world, int error)
+{
+	struct order *order = &world->orders[world->answered++];
+	struct failure why = { .error = error };
+
+	assert_true(world->answered <= world->count);
+	(void) snprintf(why.text, sizeof(why.text), "error %d", error);
+	order->done(order->userdata, error, order->base_count - 1, &why);
+	settle(world);
+}
+
+/* The one order that is not answered yet. */
+static const struct order *assert_ordered(struct world *world, enum directory_deed deed)
+{
+	assert_int_equal(world->count, world->answered + 1);
+	assert_int_equal(world->orders[world->answered].deed, deed);
+	return &world->orders[world->answered];
+}
+
+static const struct persistent_volume *volume(struct world *world)
+{
+	const struct object *object = store_get(world->store.store, KIND_PERSISTENT_VOLUME, "", PV);
+
+	return object ? object->persistent_volume : NULL;
+}
+
+static int remove_finalizers(struct cJSON *tree, void *userdata)
+{
+	json_remove(json_ensure_object(tree, "metadata"), "finalizers");
+	return 0;
+}
+
+/* As the binder does of a volume that is being deleted. */
+static void unprotect(struct world *world)
+{
+	cleanup_object const struct object *free = NULL;
+
+	assert_true(volume(world)->object->meta.deletes);
+	assert_int_equal(object_edit(volume(world)->object, remove_finalizers, NULL, &free, NULL),
+			 0);
+	assert_int_equal(world_update(&world->store, free), 0);
+	settle(world);
+}
+
+static void begin(struct world *world)
+{
+	put(world, NODE);
+	put(world, CLASS(""));
+	put(world, CLAIM(ASKS, ""));
+	start(world);
+	settle(world);
+}
+
+/* ---- making ---- */
+
+static void a_claim_gets_its_directory(void **state)
+{
+	struct world *world = *state;
+	const struct order *order;
+
+	begin(world);
+	order = assert_ordered(world, DIRECTORY_CHOOSE);
+	assert_int_equal(order->base_count, 2);
+	assert_null(volume(world));
+	answer(world, 0);
+	/* The volume is stored before its directory is made, and nothing can be bound to it. */
+	order = assert_ordered(world, DIRECTORY_MAKE);
+	assert_true(volume(world)->origin.is_unfinished);
+	assert_string_equal(order->base, "/b");
+	assert_string_equal(order->name, PV);
+	assert_string_equal(order->mark, volume(world)->object->meta.uid);
+	assert_string_equal(volume(world)->local_path, "/b/" PV);
+	answer(world, 0);
+	assert_false(volume(world)->origin.is_unfinished);
+	assert_int_equal(world->count, 2);
+	assert_string_equal(world->events, "Provisioning ProvisioningSucceeded ");
+}
+
+static void a_start_goes_on_with_the_same_directory(void **state)
+{
+	struct world *world = *state;
+	char mark[64];
+
+	begin(world);
+	answer(world, 0);
+	(void) snprintf(mark, sizeof(mark), "%s", assert_ordered(world, DIRECTORY_MAKE)->mark);
+	world->provisioner = local_provisioner_free(world->provisioner); /* killed, made or not */
+	answer(world, 0);
+	start(world);
+	settle(world);
+	assert_string_equal(assert_ordered(world, DIRECTORY_MAKE)->mark, mark);
+	assert_string_equal(assert_ordered(world, DIRECTORY_MAKE)->base, "/b");
+	answer(world, 0);
+	assert_false(volume(world)->origin.is_unfinished);
+}
+
+static void delete_claim(struct world *world)
+{
+	assert_int_equal(world_delete(&world->store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c"), 0);
+	put(world, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		   "'namespace':'ns','uid':'" UID "','annotations':{" ASKS "},'finalizers':[]},"
+		   "'spec':{'storageClassName':'s','accessModes':['ReadWriteOnce'],'resources':{"
+		   "'requests':{'storage':'1Gi'}}}}");
+	settle(world);
+}
+
+static void a_claim_that_goes_meanwhile_leaves_nothing(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	answer(world, 0);
+	assert_ordered(world, DIRECTORY_MAKE);
+	delete_claim(world);
+	answer(world, 0);
+	assert_ordered(world, DIRECTORY_UNMAKE);
+	answer(world, 0);
+	unprotect(world);
+	assert_null(volume(world));
+}
+
+static void a_claim_that_went_before_the_start_leaves_nothing(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	answer(world, 0);
+	world->provisioner = local_provisioner_free(world->provisioner);
+	answer(world, 0);
+	delete_claim(world);
+	start(world);
+	settle(world);
+	assert_ordered(world, DIRECTORY_UNMAKE);
+}
+
+static void what_cannot_be_made_is_taken_back_and_tried_again(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	answer(world, 0);
+	answer(world, -EEXIST);
+	assert_ordered(world, DIRECTORY_UNMAKE);
+	answer(world, -EPERM); /* not ours: nothing of ours is there */
+	unprotect(world);
+	assert_null(volume(world));
+	assert_string_equal(world->events, "Provisioning ProvisioningFailed ");
+	/* Not at once, but when somebody changes the class. */
+	assert_int_equal(world->count, world->answered);
+	put(world, CLASS(",'allowVolumeExpansion':true"));
+	settle(world);
+	assert_ordered(world, DIRECTORY_CHOOSE);
+}
+
+static void no_room_is_said_and_tried_again(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	answer(world, -ENOSPC);
+	assert_null(volume(world));
+	assert_string_equal(world->events, "Provisioning ProvisioningFailed ");
+	put(world, CLASS(",'allowVolumeExpansion':true"));
+	settle(world);
+	assert_ordered(world, DIRECTORY_CHOOSE);
+}
+
+static void case_438_a_selected_node_that_is_not_there(void **state)
+{
+	struct world *world = *state;
+	const struct object *claim;
+
+	put(world, NODE);
+	put(world, CLASS(",'volumeBindingMode':'WaitForFirstConsumer'"));
+	put(world, CLAIM(ASKS ",'volume.kubernetes.io/selected-node':'gone'", ""));
+	start(world);
+	settle(world);
+	claim = store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c");
+	assert_string_equal(claim->claim->selected_node, "");
+	assert_int_equal(world->count, 0);
+}
+
+static void case_449_a_bad_node_map_leaves_the_one_before(void **state)
+{
+	struct world *world = *state;
+
+#define NODE_MAP(text)                                                                             \
+	"{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'local-path-config',"            \
+	"'namespace':'local-path-storage'},'data':{'config.json':'" text "'}}"
+	put(world, NODE);
+	put(world, NODE_MAP("{\\\"nodePathMap\\\":[{\\\"node\\\":\\\"n\\\",\\\"paths\\\":["
+			    "\\\"/mine\\\"]}]}"));
+	start(world);
+	put(world, NODE_MAP("{\\\"nodePathMap\\\":[{\\\"node\\\":\\\"n\\\",\\\"paths\\\":["
+			    "\\\"no\\\"]}]}"));
+	put(world, "{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':"
+		   "'s'},'provisioner':'rancher.io/local-path'}");
+	put(world, CLAIM("'volume.kubernetes.io/storage-provisioner':'rancher.io/local-path'", ""));
+	settle(world);
+	assert_string_equal(assert_ordered(world, DIRECTORY_CHOOSE)->base, "/mine");
+}
+
+/* ---- removing ---- */
+
+#define VOLUME(annotations, spec)                                                                  \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" PV                     \
+	"','annotations':{'pv.kubernetes.io/provisioned-by':'podvol/local',"                       \
+	"'podvol.io/base-path':'/b'" annotations "}},'spec':{'capacity':{'storage':'1Gi'},"        \
+	"'accessModes':['ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Delete','hostPath':{"    \
+	"'path':'/b/" PV "'},'claimRef':{'namespace':'ns','name':'c','uid':'" UID "'}" spec        \
+	"},'status':{'phase':'Released'}}"
+#define WAS_DELETED ",'podvol.io/claim-deleted':'" UID "','podvol.io/deleted-by':'uid 7'"
+
+static void a_released_volume_goes_with_its_directory(void **state)
+{
+	struct world *world = *state;
+	const struct order *order;
+
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	order = assert_ordered(world, DIRECTORY_REMOVE);
+	assert_string_equal(order->base, "/b");
+	assert_string_equal(order->mark, volume(world)->object->meta.uid);
+	answer(world, 0);
+	unprotect(world);
+	assert_null(volume(world));
+	assert_int_equal(world->count, 1);
+}
+
+static void a_kill_while_removing_goes_on(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	assert_ordered(world, DIRECTORY_REMOVE);
+	world->provisioner = local_provisioner_free(world->provisioner);
+	answer(world, -ECANCELED);
+	assert_false(volume(world)->object->meta.deletes);
+	start(world);
+	assert_ordered(world, DIRECTORY_REMOVE);
+}
+
+static void what_is_used_waits(void **state)
+{
+	struct world *world = *state;
+
+	world->in_use = true;
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	assert_int_equal(world->count, 0);
+	assert_string_equal(world->events, "VolumeDelete ");
+	local_provisioner_look_again(world->provisioner);
+	assert_int_equal(world->count, 0);
+	world->in_use = false;
+	local_provisioner_look_again(world->provisioner);
+	assert_ordered(world, DIRECTORY_REMOVE);
+}
+
+static void incomplete_sources_remove_nothing(void **state)
+{
+	struct world *world = *state;
+
+	world->incomplete = true;
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	assert_int_equal(world->count, 0);
+	world->incomplete = false;
+	local_provisioner_look_again(world->provisioner);
+	assert_ordered(world, DIRECTORY_REMOVE);
+}
+
+static void a_missing_claim_is_no_deleted_one(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE);
+	put(world, VOLUME("", ""));
+	start(world);
+	assert_int_equal(world->count, 0);
+	assert_string_equal(world->events, "VolumeFailedDelete ");
+	assert_non_null(volume(world));
+}
+
+static void a_volume_with_the_same_path_keeps_it(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	put(world,
+	    "{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'below'},'spec':{"
+	    "'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{"
+	    "'path':'/b/" PV "/x'}}}");
+	start(world);
+	assert_int_equal(world->count, 0);
+	assert_string_equal(world->events, "VolumeFailedDelete ");
+}
+
+static void a_failed_removal_keeps_the_volume(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	answer(world, -EXDEV);
+	assert_string_equal(world->events, "VolumeFailedDelete ");
+	assert_non_null(volume(world));
+	assert_false(volume(world)->object->meta.deletes);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_claim_gets_its_directory),
+		TEST(a_start_goes_on_with_the_same_directory),
+		TEST(a_claim_that_goes_meanwhile_leaves_nothing),
+		TEST(a_claim_that_went_before_the_start_leaves_nothing),
+		TEST(what_cannot_be_made_is_taken_back_and_tried_again),
+		TEST(no_room_is_said_and_tried_again),
+		TEST(case_438_a_selected_node_that_is_not_there),
+		TEST(case_449_a_bad_node_map_leaves_the_one_before),
+		TEST(a_released_volume_goes_with_its_directory),
+		TEST(a_kill_while_removing_goes_on),
+		TEST(what_is_used_waits),
+		TEST(incomplete_sources_remove_nothing),
+		TEST(a_missing_claim_is_no_deleted_one),
+		TEST(a_volume_with_the_same_path_keeps_it),
+		TEST(a_failed_removal_keeps_the_volume),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
