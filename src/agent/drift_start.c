@@ -80,14 +80,14 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 	drift_want_fold(drift, mount, ids, stack->count);
 }
 
-/* What a set-up that broke off had not mounted yet was not lost. */
+/* What a set-up that broke off had not mounted yet was not lost, whoever may be held already. */
 static bool lost_memory(const struct drift *drift, const struct drift_mount *mount)
 {
 	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
 	const struct actual_pod *pod = actual_find_pod(volume, mount->pod_uid);
 
 	return pod && drift_is_memory(drift, mount->unique_name, mount->pod_uid) &&
-	       (pod->left == UNFINISHED_NOTHING || drift_is_held(drift, mount));
+	       (pod->left == UNFINISHED_NOTHING || pod->was_mounted);
 }
 
 static void compare(struct drift *drift, struct stack *stacks, const char *unique_name,

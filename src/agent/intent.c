@@ -78,7 +78,19 @@ static int describe_publish(const struct step *step, const struct volume_request
 	return 0;
 }
 
-/* Uncertain from here on: a kill during the step must find that there may be a mount. */
+/* Set up before: by us, or by the daemon before, which may have died before anything was mounted.
+ */
+static bool was_mounted(const struct step *step)
+{
+	const struct actual_pod *pod = NULL;
+
+	if (step->kind == STEP_PUBLISH && step->have)
+		pod = actual_find_pod(step->have, step->want_pod->pod_uid);
+	return pod && pod->was_mounted;
+}
+
+/* Uncertain from here on: a kill during the step must find that there may be a mount. What was
+ * mounted stays so in the ledger: whether its data can have been lost is asked after that kill. */
 static int describe_intent(const struct agent *agent, const struct step *step, struct intent *ret)
 {
 	const struct desired_pod *want_pod = step->want_pod;
@@ -91,7 +103,7 @@ static int describe_intent(const struct agent *agent, const struct step *step, s
 		.pod_uid = want_pod->pod_uid,
 	};
 
-	ret->row.state = MOUNT_UNCERTAIN;
+	ret->row.state = was_mounted(step) ? MOUNT_DONE : MOUNT_UNCERTAIN;
 	ret->row.unfinished = UNFINISHED_SET_UP;
 	describe_volume(step, &ret->row.entry);
 	return step->kind == STEP_STAGE ? describe_stage(step, &request, ret)

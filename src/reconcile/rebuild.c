@@ -156,6 +156,7 @@ static int adopt_row(struct rebuilding *work, size_t at)
 
 	row.entry.plugin = plugin_by_name(row.entry.plugin_name);
 	row.entry.left = row.unfinished;
+	row.entry.was_mounted = row.state == MOUNT_DONE;
 	directory = directory_of(&row.entry);
 	match = find_match(&work->matches, &directory);
 	if (adopt(work, &row) < 0)

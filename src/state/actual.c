@@ -79,6 +79,8 @@ static void set_pod_state(struct actual_pod *pod, enum mount_state state)
 	assert(state < MOUNT_STATE_COUNT);
 
 	pod->state = state;
+	if (state != MOUNT_UNCERTAIN)
+		pod->was_mounted = state == MOUNT_DONE;
 }
 
 static void set_device_state(struct actual_volume *volume, enum mount_state state)
@@ -326,6 +328,7 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 		pod->from_rebuild = true;
 		pod->left = entry->left;
 		pod->taken_over = entry->taken_over;
+		pod->was_mounted = entry->was_mounted;
 	}
 	mark(actual, entry->unique_name);
 	return 0;

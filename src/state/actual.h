@@ -37,6 +37,7 @@ struct actual_pod {
 	bool from_rebuild;           /* a failed mount must not turn it absent */
 	enum unfinished left;        /* by the daemon before; until a step of it ends well */
 	bool taken_over;             /* at this start, from another agent */
+	bool was_mounted;            /* by a step that ended well, also one of the daemon before */
 	bool single_writer;          /* the PV's only access mode is ReadWriteOncePod */
 	uint64_t mount_id;           /* 0 unknown */
 	uint64_t remount_generation; /* of the want that the last mount served */
@@ -119,7 +120,7 @@ struct actual_entry {
 	uint64_t remount_generation;
 	/* For actual_add_rebuilt() alone. */
 	enum unfinished left;
-	bool taken_over;
+	bool taken_over, was_mounted;
 };
 
 /* Before a stage or publish starts: the entry exists from now on, absent when new. Existing states

@@ -180,6 +180,38 @@ static void test_memory_that_was_never_mounted_is_not_lost(void **state)
 	expect_calls(world, "commit submit:publish(1) ");
 }
 
+/* A container may be held before its volumes are there: it waits for them. */
+static void test_held_memory_that_was_never_mounted_is_mounted(void **state)
+{
+	struct agent_world *world = *state;
+	struct actual_pod *pod = actual_find_pod(actual_find(world->agent.actual, VOLUME), POD);
+
+	want_memory(world);
+	hold(world);
+	pod->left = UNFINISHED_SET_UP;
+	pod->was_mounted = false;
+	run_jobs();
+	assert_int_equal(fake_events.count, 0);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+}
+
+/* A second set-up, as after each start, was broken off, and the mount went: it had data. */
+static void test_memory_of_an_unfinished_second_set_up_is_lost(void **state)
+{
+	struct agent_world *world = *state;
+	struct actual_pod *pod = actual_find_pod(actual_find(world->agent.actual, VOLUME), POD);
+
+	want_memory(world);
+	hold(world);
+	pod->left = UNFINISHED_SET_UP;
+	pod->was_mounted = true;
+	run_jobs();
+	assert_true(is_told("a container lives"));
+	turn(world);
+	expect_calls(world, "commit ");
+}
+
 static void test_memory_that_is_there_is_taken_as_it_is(void **state)
 {
 	struct agent_world *world = *state;
@@ -212,6 +244,8 @@ int main(void)
 		RESTARTED(test_memory_that_went_is_not_made_anew_under_a_container),
 		RESTARTED(test_memory_without_a_container_is_made_anew),
 		RESTARTED(test_memory_that_was_never_mounted_is_not_lost),
+		RESTARTED(test_held_memory_that_was_never_mounted_is_mounted),
+		RESTARTED(test_memory_of_an_unfinished_second_set_up_is_lost),
 		RESTARTED(test_memory_that_is_there_is_taken_as_it_is),
 		RESTARTED(test_jobs_that_come_back_after_the_end),
 	};

@@ -36,6 +36,22 @@ static void test_intent_is_on_disk_before_the_step_begins(void **state)
 	assert_int_equal(state_of_pod(world), MOUNT_ABSENT);
 }
 
+/* Also of a daemon that began the set-up once more, as each one does, and died in it. */
+static void test_what_was_mounted_stays_so_in_the_ledger(void **state)
+{
+	struct agent_world *world = *state;
+
+	want_data(world);
+	turn(world);
+	end_step(world, STEP_PUBLISH, "volume_mount", 0, ERROR_FINAL);
+	turn(world);
+	actual_find_pod(actual_find(world->agent.actual, VOLUME), POD)->state = MOUNT_UNCERTAIN;
+	(void) dirty_add(world->agent.dirty, VOLUME);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+	expect_ledger(world, VOLUME ":" POD "=2+set-up ");
+}
+
 static char *device_path(const struct volume_request *request)
 {
 	return strdup("/plugins/fake/mounts/data");
@@ -307,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(test_intent_is_on_disk_before_the_step_begins),
+		WITH_AGENT(test_what_was_mounted_stays_so_in_the_ledger),
 		WITH_AGENT(test_intent_of_a_device_says_where),
 		WITH_AGENT(test_intent_keeps_the_first_name),
 		WITH_AGENT(test_nothing_starts_without_the_ledger),
