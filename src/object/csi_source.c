@@ -29,7 +29,19 @@ static const char *decode_text(const struct cJSON *source, const char *key, stru
 	return arena_string(arena, json_string(json_get(source, key), ""));
 }
 
-const struct csi_source *csi_source_decode(const struct cJSON *source, struct arena *arena)
+static void decode_flags(const struct cJSON *list, struct arena *arena, struct csi_source *csi)
+{
+	const char **flags = arena_array(arena, json_count(list), sizeof(*flags));
+	size_t count = 0;
+
+	for (const struct cJSON *item = json_first(list); item && flags; item = json_next(item))
+		flags[count++] = arena_string(arena, json_string(item, ""));
+	csi->mount_flags = flags;
+	csi->mount_flag_count = count;
+}
+
+const struct csi_source *csi_source_decode(const struct cJSON *source,
+					   const struct cJSON *mount_options, struct arena *arena)
 {
 	struct csi_source *csi = arena_array(arena, 1, sizeof(*csi));
 
@@ -50,5 +62,6 @@ const struct csi_source *csi_source_decode(const struct cJSON *source, struct ar
 		.controller_expand_secret =
 			decode_secret(source, "controllerExpandSecretRef", arena),
 	};
+	decode_flags(mount_options, arena, csi);
 	return csi;
 }

@@ -23,11 +23,21 @@ struct csi_source {
 	const char *fs_type;       /* "" unset: the driver decides */
 	bool read_only;
 	struct labels attributes; /* volumeAttributes, in their order */
+	/* The PersistentVolume's spec.mountOptions, never its annotation. */
+	const char *const *mount_flags;
+	size_t mount_flag_count;
 	struct csi_secret_reference node_stage_secret, node_publish_secret, node_expand_secret;
 	struct csi_secret_reference controller_publish_secret, controller_expand_secret;
 };
 
-/* @source: the value of "csi"; NULL gives an empty one. NULL only when there is no memory. */
-const struct csi_source *csi_source_decode(const struct cJSON *source, struct arena *arena);
+/**
+ * csi_source_decode - a source and the options that go with it
+ * @source:        the value of "csi"; NULL gives an empty one
+ * @mount_options: a list; NULL: none
+ *
+ * Return: NULL only when there is no memory.
+ */
+const struct csi_source *csi_source_decode(const struct cJSON *source,
+					   const struct cJSON *mount_options, struct arena *arena);
 
 #endif

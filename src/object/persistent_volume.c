@@ -328,7 +328,9 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 		kind == PV_SOURCE_HOST_PATH ? json_string(json_get(source, "type"), "") : "");
 	volume->fs_type = arena_string(
 		arena, kind == PV_SOURCE_LOCAL ? json_string(json_get(source, "fsType"), "") : "");
-	volume->csi = kind == PV_SOURCE_CSI ? csi_source_decode(source, arena) : NULL;
+	volume->csi = kind == PV_SOURCE_CSI
+			      ? csi_source_decode(source, json_get(spec, "mountOptions"), arena)
+			      : NULL;
 }
 
 /* Comma-separated; empty parts are none. */
@@ -356,18 +358,15 @@ static void decode_mount_options(const struct cJSON *tree, struct arena *arena,
 {
 	const struct cJSON *list = json_get(json_get(tree, "spec"), "mountOptions");
 	const char *annotation = metadata_annotation(tree, ANNOTATION_MOUNT_OPTIONS);
-	const char **options;
+	const char **options = arena_array(arena, json_count(list), sizeof(*options));
 	size_t count = 0;
 
-	if (annotation) { /* wins completely, even when it is empty */
-		split_options(annotation, arena, volume);
-		return;
-	}
-	options = arena_array(arena, json_count(list), sizeof(*options));
 	for (const struct cJSON *item = json_first(list); item && options; item = json_next(item))
 		options[count++] = arena_string(arena, json_string(item, ""));
 	volume->mount_options = options;
 	volume->mount_option_count = count;
+	if (annotation) /* wins completely, even when it is empty */
+		split_options(annotation, arena, volume);
 }
 
 /* A user may have pre-bound the volume: then namespace and name are there, and no uid. */

@@ -106,7 +106,7 @@ static void decode_claim(const struct cJSON *source, struct arena *arena, struct
 /* In a pod the publish secret is the only one, and its namespace the pod's. */
 static void decode_csi(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
 {
-	volume->csi = csi_source_decode(source, arena);
+	volume->csi = csi_source_decode(source, NULL, arena);
 }
 
 /* ---- the table ---- */

@@ -15,22 +15,23 @@
 
 enum { DEPTH_MAX = 2 /* the object and its strings */, DRIVER_NAME_BYTES_MAX = 63 };
 
+/* In the order in which Go prints a map. */
 static const struct {
 	const char *key;
 	size_t offset;
-	unsigned int required; /* a bit for each place */
+	unsigned int required, written; /* a bit for each place */
 } members[] = {
 #define MEMBER(name) offsetof(struct vol_data, name)
 #define IN(place)    (1U << (place))
-	{ "specVolID", MEMBER(spec_name), IN(VOL_DATA_POD) | IN(VOL_DATA_BLOCK) },
-	{ "volumeHandle", MEMBER(volume_handle),
-	  IN(VOL_DATA_POD) | IN(VOL_DATA_STAGING) | IN(VOL_DATA_BLOCK) },
-	{ "driverName", MEMBER(driver_name),
-	  IN(VOL_DATA_POD) | IN(VOL_DATA_STAGING) | IN(VOL_DATA_BLOCK) },
-	{ "nodeName", MEMBER(node_name), 0 },
-	{ "attachmentID", MEMBER(attachment_id), 0 },
-	{ "volumeLifecycleMode", MEMBER(lifecycle_mode), 0 },
-	{ "seLinuxMountContext", MEMBER(selinux_mount_context), 0 },
+#define POD_OR_BLOCK (IN(VOL_DATA_POD) | IN(VOL_DATA_BLOCK))
+#define ANYWHERE     (POD_OR_BLOCK | IN(VOL_DATA_STAGING))
+	{ "attachmentID", MEMBER(attachment_id), 0, POD_OR_BLOCK },
+	{ "driverName", MEMBER(driver_name), ANYWHERE, ANYWHERE },
+	{ "nodeName", MEMBER(node_name), 0, POD_OR_BLOCK },
+	{ "seLinuxMountContext", MEMBER(selinux_mount_context), 0, 0 },
+	{ "specVolID", MEMBER(spec_name), POD_OR_BLOCK, POD_OR_BLOCK },
+	{ "volumeHandle", MEMBER(volume_handle), ANYWHERE, ANYWHERE },
+	{ "volumeLifecycleMode", MEMBER(lifecycle_mode), 0, IN(VOL_DATA_POD) },
 };
 
 static char **text_of(struct vol_data *data, size_t member)
@@ -140,4 +141,22 @@ int vol_data_parse(const char *text, size_t length, enum vol_data_place place, s
 	}
 	*ret = data;
 	return 0;
+}
+
+/* The SELinux label is there only when the volume was mounted with one. */
+char *vol_data_print(const struct vol_data *data, enum vol_data_place place)
+{
+	cleanup_json struct cJSON *object = json_new_object();
+	cleanup_free char *text = NULL;
+	char *line = NULL;
+
+	assert(data && place < VOL_DATA_PLACE_COUNT);
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		const char *value = *text_of((struct vol_data *) data, i);
+
+		if (members[i].written & IN(place) || (value && *value))
+			(void) json_set_string(object, members[i].key, value ? value : "");
+	}
+	text = object ? json_print(object) : NULL;
+	return text && asprintf(&line, "%s\n", text) >= 0 ? line : NULL;
 }

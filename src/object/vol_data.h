@@ -51,6 +51,10 @@ struct vol_data {
 int vol_data_parse(const char *text, size_t length, enum vol_data_place place, struct vol_data *ret,
 		   struct failure *reterr);
 
+/* The bytes of such a file, as kubelet writes them: the members of the place, in the order of their
+ * names, and a newline. NULL members count as "". NULL: no memory. Freed with free(). Pure. */
+char *vol_data_print(const struct vol_data *data, enum vol_data_place place);
+
 /* Frees the strings; an empty one is fine. */
 void vol_data_done(struct vol_data *data);
 

@@ -88,7 +88,9 @@ static void test_fs_group_policies(void **state)
 static void test_source_of_a_volume(void **state)
 {
 	cleanup_object const struct object *object = object_of(
-		VOLUME
+		"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv, annotations:\n"
+		"  {volume.beta.kubernetes.io/mount-options: 'ro,nodev'}}\n"
+		"spec:\n  capacity: {storage: 1Gi}\n  mountOptions: [sync]\n"
 		"  accessModes: [ReadWriteMany, ReadWriteOnce]\n"
 		"  csi:\n    driver: d.example.com\n    volumeHandle: vol-1\n"
 		"    fsType: ext4\n    readOnly: true\n    volumeAttributes: {a: x, b: why}\n"
@@ -105,6 +107,8 @@ static void test_source_of_a_volume(void **state)
 	assert_string_equal(csi->driver, "d.example.com");
 	assert_string_equal(csi->volume_handle, "vol-1");
 	assert_string_equal(csi->fs_type, "ext4");
+	assert_int_equal(csi->mount_flag_count, 1); /* not those of the annotation */
+	assert_string_equal(csi->mount_flags[0], "sync");
 	assert_true(csi->read_only);
 	assert_int_equal(csi->attributes.count, 2);
 	assert_string_equal(csi->attributes.labels[1].key, "b");
