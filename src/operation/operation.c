@@ -319,6 +319,8 @@ static void start(struct operations *operations, struct operation *operation,
 	if (r < 0) {
 		if (failure->error == 0)
 			(void) failed(failure, r, "cannot begin %s", operation->name);
+		/* Nothing was started: what was in doubt before stays so. */
+		attempt->report.error_class = ERROR_TRANSIENT;
 		attempt->result = r;
 		attempt->is_over = true;
 	}

@@ -83,7 +83,7 @@ int operation_may_start(struct operations *operations, const struct step *step, 
  *
  * Never blocks. How the step ended arrives later, through options.ended. A publish first passes the
  * checks of section 4.2 that need no system call (mount options, node affinity, ReadWriteOncePod);
- * one that fails is an operation that ended with a final error.
+ * one that fails is an operation that ended with a transient error.
  *
  * Return: 0 started; -EBUSY an operation with a matching key runs; -EAGAIN it is backing off;
  * -ENOMEM.

@@ -76,10 +76,25 @@ static stage_list_fn *find_slot(const struct volume_plugin *plugin, const struct
 	return slot;
 }
 
+/* What a failed set-up leaves as it is in the table: see actual_apply(). */
+static bool may_be_there(const struct step *step)
+{
+	const struct actual_pod *pod;
+
+	if (!step->have)
+		return false;
+	if (!step->pod_uid)
+		return step->have->device_state == MOUNT_DONE || step->have->device_from_rebuild;
+	pod = actual_find_pod(step->have, step->pod_uid);
+	return pod && (pod->state == MOUNT_DONE || pod->from_rebuild);
+}
+
 static struct volume_request make_request(const struct plugin_host *host, const struct step *step)
 {
 	struct volume_request request = {
 		.host = host,
+		.unique_name = step->unique_name,
+		.keeps_traces = may_be_there(step),
 		.pod_uid = step->pod_uid,
 		.volume_name = step->have ? step->have->spec_name : NULL,
 		.device_path = step->have && step->have->device_path ? step->have->device_path : "",

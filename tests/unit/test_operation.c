@@ -135,7 +135,7 @@ static void a_failed_check_never_reaches_the_plugin(void **state)
 	assert_int_equal(world.ended_count, 0);
 	seen = run_until_ended(1);
 	assert_int_equal(seen->result.error, -ENXIO);
-	assert_int_equal(seen->result.error_class, ERROR_FINAL);
+	assert_int_equal(seen->result.error_class, ERROR_TRANSIENT);
 	assert_false(seen->result.touched);
 	assert_int_equal(world.slots, 0);
 	assert_int_equal(submit(publish("v", "uid")), -EAGAIN);
