@@ -76,10 +76,14 @@ struct volume_request {
 	const struct volume_plugin *plugin; /* whose slot is called */
 	const struct volume_spec *spec;
 	const char *volume_name; /* inner name; set for every slot */
+	const char *unique_name; /* as the tables have it; set for every list of stages */
 	const struct object *pod;
 	const char *pod_uid;
 	const char *device_path;       /* as recorded when the device was set up; "" unknown */
 	const char *device_mount_path; /* as recorded; "" unknown */
+	/* Set-ups: it may be there from before, so a failure must not take away what a teardown
+	 * will want to know. */
+	bool keeps_traces;
 	/* Set for set-ups. Look up only what references() names: nobody comes back when another
 	 * object changes. */
 	const struct object_finder *objects;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_map - maps of strings in messages to drivers; see csi_map.h
+ */
+#include "plugins/csi_map.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What csi_map_fill() relies on. */
+#define SAME_SHAPE(type)                                                                           \
+	static_assert(sizeof(type) == sizeof(struct csi_map_entry) &&                              \
+			      offsetof(type, key) == offsetof(struct csi_map_entry, key) &&        \
+			      offsetof(type, value) == offsetof(struct csi_map_entry, value),      \
+		      "entries of every map have one shape")
+SAME_SHAPE(Csi__V1__NodeStageVolumeRequest__PublishContextEntry);
+SAME_SHAPE(Csi__V1__NodeStageVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__NodeStageVolumeRequest__VolumeContextEntry);
+SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__PublishContextEntry);
+SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry);
+SAME_SHAPE(Csi__V1__NodeExpandVolumeRequest__SecretsEntry);
+
+static void wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void csi_map_done(struct csi_map *map)
+{
+	assert(map);
+	for (size_t i = 0; i < map->count; i++) {
+		free(map->pairs[i].key);
+		wipe(map->pairs[i].value);
+	}
+	free(map->pairs);
+	*map = (struct csi_map){ .pairs = NULL };
+}
+
+static struct csi_pair *find(const struct csi_map *map, const char *key)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (strcmp(map->pairs[i].key, key) == 0)
+			return &map->pairs[i];
+	return NULL;
+}
+
+static int append(struct csi_map *map, char *key, char *value)
+{
+	struct csi_pair *grown = reallocarray(map->pairs, map->count + 1, sizeof(*map->pairs));
+
+	if (!grown)
+		return -ENOMEM;
+	map->pairs = grown;
+	map->pairs[map->count++] = (struct csi_pair){ key, value };
+	return 0;
+}
+
+int csi_map_set(struct csi_map *map, const char *key, const char *value)
+{
+	struct csi_pair *known;
+	char *copy, *name;
+
+	assert(map && key && value);
+	known = find(map, key);
+	copy = strdup(value);
+	if (!copy)
+		return -ENOMEM;
+	if (known) {
+		wipe(known->value);
+		known->value = copy;
+		return 0;
+	}
+	name = strdup(key);
+	if (name && append(map, name, copy) == 0)
+		return 0;
+	free(name);
+	wipe(copy);
+	return -ENOMEM;
+}
+
+int csi_map_add_labels(struct csi_map *map, const struct labels *labels)
+{
+	int r = 0;
+
+	assert(map && labels);
+	for (size_t i = 0; i < labels->count && r == 0; i++)
+		r = csi_map_set(map, labels->labels[i].key, labels->labels[i].value);
+	return r;
+}
+
+int csi_map_fill(const struct csi_map *map, const ProtobufCMessageDescriptor *entry,
+		 struct csi_map_fields *fields, size_t *ret_count, void *ret_entries)
+{
+	assert(map && entry && fields && ret_count && ret_entries);
+	assert(entry->sizeof_message == sizeof(struct csi_map_entry));
+
+	*fields = (struct csi_map_fields){
+		.entries = calloc(map->count + 1, sizeof(*fields->entries)),
+		.pointers = calloc(map->count + 1, sizeof(struct csi_map_entry *)),
+	};
+	if (!fields->entries || !fields->pointers) {
+		csi_map_fields_done(fields);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < map->count; i++) {
+		protobuf_c_message_init(entry, &fields->entries[i]);
+		fields->entries[i].key = map->pairs[i].key;
+		fields->entries[i].value = map->pairs[i].value;
+		fields->pointers[i] = &fields->entries[i];
+	}
+	*ret_count = map->count;
+	memcpy(ret_entries, &fields->pointers, sizeof(fields->pointers));
+	return 0;
+}
+
+void csi_map_fields_done(struct csi_map_fields *fields)
+{
+	assert(fields);
+	free(fields->entries);
+	free(fields->pointers);
+	*fields = (struct csi_map_fields){ .entries = NULL };
+}

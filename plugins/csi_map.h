@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_map - maps of strings in messages to drivers: contexts and secrets
+ *
+ * protobuf-c has a type of its own for the entries of each map, all of the same shape; they are
+ * filled here from one. Values may be secrets: all are overwritten before they are freed.
+ */
+#ifndef PODVOL_PLUGINS_CSI_MAP_H
+#define PODVOL_PLUGINS_CSI_MAP_H
+
+#include "csi/csi.pb-c.h"
+#include "object/selector.h"
+
+/* Zeroed: empty. Owns its strings. */
+struct csi_map {
+	struct csi_pair {
+		char *key, *value;
+	} * pairs;
+	size_t count;
+};
+
+/* A key that is there gets the new value. Return: 0 or -ENOMEM. */
+int csi_map_set(struct csi_map *map, const char *key, const char *value);
+int csi_map_add_labels(struct csi_map *map, const struct labels *labels);
+void csi_map_done(struct csi_map *map);
+
+/* The shape of Csi__V1__NodeStageVolumeRequest__SecretsEntry and its kin. */
+struct csi_map_entry {
+	ProtobufCMessage base;
+	char *key, *value;
+};
+
+/* A map as a message has it; freed with csi_map_fields_done(), before the map. */
+struct csi_map_fields {
+	struct csi_map_entry *entries, **pointers;
+};
+
+/**
+ * csi_map_fill - the member of a message
+ * @entry:    the descriptor of its entries
+ * @ret_count, @ret_entries: &message.n_secrets, &message.secrets
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int csi_map_fill(const struct csi_map *map, const ProtobufCMessageDescriptor *entry,
+		 struct csi_map_fields *fields, size_t *ret_count, void *ret_entries);
+void csi_map_fields_done(struct csi_map_fields *fields);
+
+#endif

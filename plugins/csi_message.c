@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_message - messages to drivers; see csi_message.h
+ */
+#include "plugins/csi_message.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mode,
+							    uint32_t capabilities)
+{
+#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
+	bool is_fine = capabilities & CSI_CAN(SINGLE_NODE_MULTI_WRITER);
+
+	switch (mode) {
+	case ACCESS_READ_WRITE_ONCE:
+		return is_fine ? MODE(SINGLE_NODE_MULTI_WRITER) : MODE(SINGLE_NODE_WRITER);
+	case ACCESS_READ_WRITE_ONCE_POD:
+		return is_fine ? MODE(SINGLE_NODE_SINGLE_WRITER) : MODE(SINGLE_NODE_WRITER);
+	case ACCESS_READ_ONLY_MANY:
+		return MODE(MULTI_NODE_READER_ONLY);
+	case ACCESS_READ_WRITE_MANY:
+		return MODE(MULTI_NODE_MULTI_WRITER);
+	default:
+		return MODE(UNKNOWN);
+	}
+#undef MODE
+}
+
+/* A volume of a pod, and one that names no mode, is used as if it were ReadWriteOnce. */
+static enum access_mode mode_of(const struct csi_volume *volume)
+{
+	const struct persistent_volume *pv = volume->pv ? volume->pv->persistent_volume : NULL;
+
+	return pv && pv->access_modes != 0 ? pv->first_access_mode : ACCESS_READ_WRITE_ONCE;
+}
+
+static void fill_mount(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities)
+{
+	const struct pod *pod = volume->pod ? volume->pod->pod : NULL;
+
+	use->mount.fs_type = (char *) volume->source->fs_type;
+	use->mount.mount_flags = (char **) volume->source->mount_flags;
+	use->mount.n_mount_flags = volume->source->mount_flag_count;
+	if (pod && pod->has_fs_group && capabilities & CSI_CAN(VOLUME_MOUNT_GROUP)) {
+		(void) snprintf(use->group, sizeof(use->group), "%lu",
+				(unsigned long) pod->fs_group);
+		use->mount.volume_mount_group = use->group;
+	}
+	use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+	use->capability.mount = &use->mount;
+}
+
+void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities)
+{
+	assert(use && volume && volume->source);
+	csi__v1__volume_capability__init(&use->capability);
+	csi__v1__volume_capability__access_mode__init(&use->access_mode);
+	csi__v1__volume_capability__mount_volume__init(&use->mount);
+	csi__v1__volume_capability__block_volume__init(&use->block);
+	use->access_mode.mode = csi_access_mode(mode_of(volume), capabilities);
+	use->capability.access_mode = &use->access_mode;
+	if (!volume->block) {
+		fill_mount(use, volume, capabilities);
+		return;
+	}
+	use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
+	use->capability.block = &use->block;
+}
+
+static int no_memory(struct csi_caller *caller, const struct csi_stage_end *end)
+{
+	end->report->error_class = ERROR_TRANSIENT;
+	return failed(&end->report->failure, -ENOMEM, "cannot call driver '%s'", caller->driver);
+}
+
+int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
+		   const struct csi_contexts *contexts, const char *staging_path,
+		   const struct csi_stage_end *end)
+{
+#define ENTRY(name) &csi__v1__node_stage_volume_request__##name##_entry__descriptor
+	Csi__V1__NodeStageVolumeRequest message = CSI__V1__NODE_STAGE_VOLUME_REQUEST__INIT;
+	cleanup(csi_map_fields_done) struct csi_map_fields publish = { 0 }, context = { 0 },
+							   secrets = { 0 };
+	struct csi_use use;
+	int r;
+
+	assert(caller && volume && contexts && staging_path && end);
+	csi_use_fill(&use, volume, caller->capabilities);
+	message.volume_id = volume->handle;
+	message.staging_target_path = (char *) staging_path;
+	message.volume_capability = &use.capability;
+	r = csi_map_fill(&contexts->publish, ENTRY(publish_context), &publish,
+			 &message.n_publish_context, &message.publish_context);
+	if (r == 0)
+		r = csi_map_fill(&contexts->secrets, ENTRY(secrets), &secrets, &message.n_secrets,
+				 &message.secrets);
+	if (r == 0)
+		r = csi_map_fill(&contexts->volume, ENTRY(volume_context), &context,
+				 &message.n_volume_context, &message.volume_context);
+	if (r < 0)
+		return no_memory(caller, end);
+	return csi_caller_call(caller, CSI_NODE_STAGE_VOLUME, &message.base, end, NULL, NULL);
+#undef ENTRY
+}
+
+int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
+		     const struct csi_contexts *contexts, const char *staging_path,
+		     const char *target_path, const struct csi_stage_end *end)
+{
+#define ENTRY(name) &csi__v1__node_publish_volume_request__##name##_entry__descriptor
+	Csi__V1__NodePublishVolumeRequest message = CSI__V1__NODE_PUBLISH_VOLUME_REQUEST__INIT;
+	cleanup(csi_map_fields_done) struct csi_map_fields publish = { 0 }, context = { 0 },
+							   secrets = { 0 };
+	struct csi_use use;
+	int r;
+
+	assert(caller && volume && contexts && staging_path && target_path && end);
+	csi_use_fill(&use, volume, caller->capabilities);
+	message.volume_id = volume->handle;
+	message.staging_target_path = (char *) staging_path;
+	message.target_path = (char *) target_path;
+	message.volume_capability = &use.capability;
+	message.readonly = volume->read_only;
+	r = csi_map_fill(&contexts->publish, ENTRY(publish_context), &publish,
+			 &message.n_publish_context, &message.publish_context);
+	if (r == 0)
+		r = csi_map_fill(&contexts->secrets, ENTRY(secrets), &secrets, &message.n_secrets,
+				 &message.secrets);
+	if (r == 0)
+		r = csi_map_fill(&contexts->volume, ENTRY(volume_context), &context,
+				 &message.n_volume_context, &message.volume_context);
+	if (r < 0)
+		return no_memory(caller, end);
+	return csi_caller_call(caller, CSI_NODE_PUBLISH_VOLUME, &message.base, end, NULL, NULL);
+#undef ENTRY
+}
+
+int csi_call_unstage(struct csi_caller *caller, const char *handle, const char *staging_path,
+		     const struct csi_stage_end *end)
+{
+	Csi__V1__NodeUnstageVolumeRequest message = CSI__V1__NODE_UNSTAGE_VOLUME_REQUEST__INIT;
+
+	assert(caller && handle && staging_path);
+	message.volume_id = (char *) handle;
+	message.staging_target_path = (char *) staging_path;
+	return csi_caller_call(caller, CSI_NODE_UNSTAGE_VOLUME, &message.base, end, NULL, NULL);
+}
+
+int csi_call_unpublish(struct csi_caller *caller, const char *handle, const char *target_path,
+		       const struct csi_stage_end *end)
+{
+	Csi__V1__NodeUnpublishVolumeRequest message = CSI__V1__NODE_UNPUBLISH_VOLUME_REQUEST__INIT;
+
+	assert(caller && handle && target_path && end);
+	message.volume_id = (char *) handle;
+	message.target_path = (char *) target_path;
+	return csi_caller_call(caller, CSI_NODE_UNPUBLISH_VOLUME, &message.base, end, NULL, NULL);
+}

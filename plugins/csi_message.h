@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_message - messages to drivers, field by field as kubelet fills them
+ *
+ * A message borrows from the volume, and is packed by the call that it is made for. Pure, but for
+ * the calls themselves. The loop thread only.
+ */
+#ifndef PODVOL_PLUGINS_CSI_MESSAGE_H
+#define PODVOL_PLUGINS_CSI_MESSAGE_H
+
+#include "plugins/csi_map.h"
+#include "plugins/csi_volume.h"
+
+/* CSI's words for the volume's first access mode; "Many" stays as it is, "Once" depends on what the
+ * driver knows. @mode 0: none is given. Pure. */
+Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mode,
+							    uint32_t capabilities);
+
+/* How the volume is to be used, with all that it points to. Not to be moved once it is filled. */
+struct csi_use {
+	Csi__V1__VolumeCapability capability;
+	Csi__V1__VolumeCapability__AccessMode access_mode;
+	Csi__V1__VolumeCapability__MountVolume mount;
+	Csi__V1__VolumeCapability__BlockVolume block;
+	char group[sizeof("4294967295")];
+};
+void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities);
+
+/* What a worker gathered for a set-up. Zeroed: nothing. */
+struct csi_contexts {
+	struct csi_map publish, volume, secrets;
+};
+void csi_contexts_done(struct csi_contexts *contexts);
+
+/**
+ * csi_contexts_gather - publish context, volume context and secrets [worker]
+ * @secrets: the volume's secret is to be read
+ *
+ * A publish also gets pod info and tokens, as its CSIDriver wants. Return: 0; -EINVAL a secret that
+ * is no text; as the token source fails; -ENOMEM.
+ */
+int csi_contexts_gather(struct csi_contexts *contexts, const struct csi_volume *volume,
+			bool secrets, struct failure *reterr);
+
+/* Paths are absolute. All as csi_caller_call(). */
+int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
+		   const struct csi_contexts *contexts, const char *staging_path,
+		   const struct csi_stage_end *end);
+/* @staging_path: "" none is told. */
+int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
+		     const struct csi_contexts *contexts, const char *staging_path,
+		     const char *target_path, const struct csi_stage_end *end);
+/* @end: NULL inside of another call's answer. */
+int csi_call_unstage(struct csi_caller *caller, const char *handle, const char *staging_path,
+		     const struct csi_stage_end *end);
+int csi_call_unpublish(struct csi_caller *caller, const char *handle, const char *target_path,
+		       const struct csi_stage_end *end);
+
+#endif

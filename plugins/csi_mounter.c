@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_mounter - SetUpAt and TearDownAt: NodePublishVolume and NodeUnpublishVolume
+ *
+ * The driver makes the target and mounts it; podvold makes what is around, writes beforehand who
+ * the volume is, and looks afterwards at what is there without following it. A driver may need the
+ * same call again and again (requiresRepublish): such a repetition changes nothing of what podvold
+ * knows, however it ends.
+ */
+#include "plugins/csi.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* kubelet publishes again at each look at the pod, every minute and up to half of it more. */
+enum { REPUBLISH_SECONDS = 75 };
+
+enum { TARGET_KEPT_LEVELS = 1 /* "pods" */ };
+
+/* ---- SetUpAt ---- */
+
+struct csi_mounter {
+	struct csi_step step; /* first: stages of csi.h take its address */
+	struct ownership ownership;
+	struct ownership_job *ownership_job;
+};
+
+static void mounter_free(void *data)
+{
+	struct csi_mounter *mounter = data;
+
+	(void) ownership_job_free(mounter->ownership_job);
+	csi_step_done(&mounter->step);
+	free(mounter);
+}
+
+/* Nothing is made before all that is needed is there. The target is the driver's to make. */
+static int prepare_volume(void *data, struct stage_report *report)
+{
+	struct csi_step *step = &((struct csi_mounter *) data)->step;
+	int r;
+
+	report->error_class = ERROR_TRANSIENT;
+	r = csi_contexts_gather(&step->contexts, &step->volume, true, &report->failure);
+	if (r == 0)
+		r = csi_step_write_data(step, &report->failure);
+	return r < 0 ? r : STAGE_NEXT;
+}
+
+static int start_publish(void *data, struct stage_report *report,
+			 void (*finish)(void *token, int result), void *token)
+{
+	struct csi_step *step = &((struct csi_mounter *) data)->step;
+	const struct csi_stage_end end = { report, finish, token };
+	bool stages = step->caller.capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME);
+
+	step->caller.keeps_final = true;
+	return csi_call_publish(&step->caller, &step->volume, &step->contexts,
+				stages && step->staging_path ? step->staging_path : "",
+				step->target_path, &end);
+}
+
+/* A link would be followed by whoever starts the container. */
+static int check_target(const struct csi_step *step, struct stage_report *report)
+{
+	struct mount_facts facts;
+	int r = csi_place_facts(&step->place, &facts, &report->failure);
+
+	report->error_class = ERROR_UNCERTAIN;
+	if (r == -ENOENT)
+		return failed_plain(&report->failure, -ENOENT,
+				    "driver '%s' says that '%s' is published, and there is nothing",
+				    step->volume.driver, step->target_path);
+	if (r < 0)
+		return r;
+	if (S_ISLNK(facts.mode))
+		return failed_plain(&report->failure, -ELOOP,
+				    "driver '%s' made '%s' a symbolic link: it is not followed",
+				    step->volume.driver, step->target_path);
+	if (facts.is_mount_root)
+		report->mount_id = facts.mount_id;
+	return 0;
+}
+
+/* When a token is due earlier than that, nobody waits for it here: the driver asked for the period.
+ */
+static void note_republish(const struct csi_step *step, struct stage_report *report)
+{
+	const struct csi_driver_spec *driver = csi_volume_driver(&step->volume);
+
+	if (driver && driver->requires_republish)
+		report->renew_usec = realtime_usec() + REPUBLISH_SECONDS * USEC_PER_SEC;
+}
+
+static int look_at_target(void *data, struct stage_report *report)
+{
+	struct csi_mounter *mounter = data;
+	struct csi_step *step = &mounter->step;
+	int r;
+
+	note_republish(step, report);
+	if (step->caller.final.error < 0) {
+		if (!step->volume.keeps_traces)
+			(void) csi_data_remove(&step->place, NULL);
+		return csi_step_final(step, report);
+	}
+	r = check_target(step, report);
+	if (r < 0)
+		return r;
+	return csi_volume_wants_ownership(&step->volume, step->caller.capabilities)
+		       ? STAGE_NEXT
+		       : STAGE_LIST_DONE;
+}
+
+static int ownership_failed(const struct csi_mounter *mounter, struct failure *failure)
+{
+	return failure_prefix(failure, "cannot give '%s' to group %lu", mounter->step.target_path,
+			      (unsigned long) mounter->ownership.gid);
+}
+
+static int open_target(const struct csi_step *step, struct failure *reterr)
+{
+	const struct plugin_host *host = step->volume.host;
+	cleanup(place_done) struct place target = PLACE_EMPTY;
+	int r = place_open(host->root_fd, host->root_dir, step->mount_path, &target, reterr);
+
+	return r < 0 ? r
+		     : open_beneath(target.parent_fd, target.name, O_PATH | O_DIRECTORY,
+				    PATH_NO_SYMLINKS_ANY_MOUNT, reterr);
+}
+
+static int apply_ownership(void *data, struct stage_report *report)
+{
+	struct csi_mounter *mounter = data;
+	cleanup_close int fd = open_target(&mounter->step, &report->failure);
+	struct mount_facts facts;
+	int r;
+
+	report->error_class = ERROR_UNCERTAIN; /* whatever happens here, it is published */
+	if (fd < 0)
+		return fd;
+	r = fd_facts(fd, &facts, &report->failure);
+	if (r < 0)
+		return r;
+	mounter->ownership.progress = report->progress;
+	r = ownership_begin(fd, &mounter->ownership, report->cancelled, &mounter->ownership_job,
+			    &report->failure);
+	if (r < 0)
+		return ownership_failed(mounter, &report->failure);
+	report->lane = facts.device;
+	if (r == 0)
+		report->unfinished = UNFINISHED_OWNERSHIP;
+	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
+}
+
+static int finish_ownership(void *data, struct stage_report *report)
+{
+	struct csi_mounter *mounter = data;
+
+	report->error_class = ERROR_UNCERTAIN;
+	if (ownership_finish(mounter->ownership_job, report->cancelled, &report->failure) < 0)
+		return ownership_failed(mounter, &report->failure);
+	return STAGE_NEXT;
+}
+
+static int name_paths(struct csi_step *step, struct failure *reterr)
+{
+	const struct csi_volume *volume = &step->volume;
+	cleanup_free char *staging = NULL;
+	char *target = NULL;
+	int r = csi_target_path(volume->pod_uid, volume->name, &target, reterr);
+
+	if (r == 0)
+		r = csi_step_take_place(step, target, VOL_DATA_POD, TARGET_KEPT_LEVELS, reterr);
+	if (r == 0)
+		r = csi_step_path(step, step->mount_path, &step->target_path, reterr);
+	if (r < 0 || volume->is_ephemeral)
+		return r;
+	r = csi_staging_path(volume->driver, volume->handle, &staging, reterr);
+	return r < 0 ? r : csi_step_path(step, staging, &step->staging_path, reterr);
+}
+
+int csi_new_mounter(const struct volume_request *request, struct stage_list *ret,
+		    struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "ask the driver what it can do",
+		  .place = STAGE_LOOP,
+		  .start = csi_step_start_ask },
+		{ .name = "prepare the volume", .place = STAGE_WORKER, .run = prepare_volume },
+		{ .name = "have the driver publish it",
+		  .place = STAGE_LOOP,
+		  .start = start_publish },
+		{ .name = "look at what it published",
+		  .place = STAGE_WORKER,
+		  .run = look_at_target },
+		{ .name = "apply ownership", .place = STAGE_WORKER, .run = apply_ownership },
+		{ .name = "apply ownership to a large volume",
+		  .place = STAGE_LONG,
+		  .run = finish_ownership },
+	};
+	const struct pod *pod = request->pod ? request->pod->pod : NULL;
+	struct csi_mounter *mounter;
+	int r;
+
+	assert(request->host && request->spec && request->pod_uid);
+	mounter = calloc(1, sizeof(*mounter));
+	if (!mounter)
+		return failed(reterr, -ENOMEM, "cannot publish volume '%s'", request->spec->name);
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, mounter_free };
+	if (pod && pod->has_fs_group)
+		mounter->ownership = (struct ownership){
+			.gid = pod->fs_group,
+			.on_root_mismatch =
+				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
+		};
+	r = csi_step_init(&mounter->step, request, CSI_SECRET_PUBLISH, reterr);
+	if (r == 0)
+		r = name_paths(&mounter->step, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- TearDownAt ---- */
+
+int csi_new_unmounter(const struct volume_request *request, struct stage_list *ret,
+		      struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "read what was published",
+		  .place = STAGE_WORKER,
+		  .run = csi_step_recall },
+		{ .name = "have the driver unpublish it",
+		  .place = STAGE_LOOP,
+		  .start = csi_step_start_unpublish },
+		{ .name = "clear the target", .place = STAGE_WORKER, .run = csi_step_clear },
+	};
+	struct csi_step *step;
+	char *path = NULL;
+	int r;
+
+	assert(request->host && request->volume_name && request->pod_uid && request->unique_name);
+	step = calloc(1, sizeof(*step));
+	if (!step)
+		return failed(reterr, -ENOMEM, "cannot unpublish volume '%s'",
+			      request->volume_name);
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), step, csi_step_free };
+	r = csi_step_init_teardown(step, request, reterr);
+	if (r == 0)
+		r = csi_target_path(request->pod_uid, request->volume_name, &path, reterr);
+	if (r == 0)
+		r = csi_step_take_place(step, path, VOL_DATA_POD, TARGET_KEPT_LEVELS, reterr);
+	if (r == 0)
+		r = csi_step_path(step, step->mount_path, &step->target_path, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_paths - names and places of CSI volumes; see csi_paths.h
+ */
+#include "plugins/csi_paths.h"
+
+#include "base/cleanup.h"
+#include "object/vol_data.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HASH_BYTES = 32, HASH_TEXT_BYTES = 2 * HASH_BYTES + 1 };
+
+static int hash_text(const char *text, char ret[HASH_TEXT_BYTES])
+{
+	unsigned char hash[HASH_BYTES];
+
+	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(hash); i++)
+		(void) snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+	return 0;
+}
+
+static char *hashed_name(const char *text)
+{
+	char hash[HASH_TEXT_BYTES], *name;
+
+	if (!text || hash_text(text, hash) < 0 || asprintf(&name, "csi-%s", hash) < 0)
+		return NULL;
+	return name;
+}
+
+char *csi_attachment_name(const char *handle, const char *driver, const char *node_name)
+{
+	cleanup_free char *text = NULL;
+
+	assert(handle && driver && node_name);
+	if (asprintf(&text, "%s%s%s", handle, driver, node_name) < 0)
+		text = NULL;
+	return hashed_name(text);
+}
+
+char *csi_inline_handle(const char *pod_uid, const char *volume_name)
+{
+	cleanup_free char *text = NULL;
+
+	assert(pod_uid && volume_name);
+	if (asprintf(&text, "%s%s", pod_uid, volume_name) < 0)
+		text = NULL;
+	return hashed_name(text);
+}
+
+int csi_staging_path(const char *driver, const char *handle, char **ret, struct failure *reterr)
+{
+	char hash[HASH_TEXT_BYTES];
+
+	assert(driver && handle && ret);
+	if (!layout_is_component(driver) || *handle == '\0')
+		return failed_plain(
+			reterr, -EINVAL,
+			"volume '%s' of driver '%s' has no place: both must have a name", handle,
+			driver);
+	if (hash_text(handle, hash) < 0 ||
+	    asprintf(ret, CSI_BASE "/%s/%s/globalmount", driver, hash) < 0)
+		return failed(reterr, -ENOMEM, "cannot name the staging directory of '%s'", handle);
+	return 0;
+}
+
+bool csi_is_staging_path(const char *path)
+{
+	static const char base[] = CSI_BASE "/", last[] = "/globalmount";
+	const char *driver, *hash;
+
+	assert(path);
+	if (strncmp(path, base, strlen(base)) != 0)
+		return false;
+	driver = path + strlen(base);
+	hash = strchr(driver, '/');
+	if (!hash || hash == driver || *driver == '.')
+		return false;
+	hash++;
+	return strspn(hash, "0123456789abcdef") == HASH_TEXT_BYTES - 1 &&
+	       strcmp(hash + HASH_TEXT_BYTES - 1, last) == 0;
+}
+
+int csi_target_path(const char *pod_uid, const char *volume_name, char **ret,
+		    struct failure *reterr)
+{
+	cleanup_free char *directory = NULL;
+	int r;
+
+	assert(volume_name && ret);
+	r = layout_pod_path(pod_uid, "volumes", CSI_PLUGIN_NAME, volume_name, &directory, reterr);
+	if (r < 0)
+		return r;
+	if (asprintf(ret, "%s/mount", directory) < 0)
+		return failed(reterr, -ENOMEM, "cannot name the target of '%s'", volume_name);
+	return 0;
+}
+
+int csi_block_path(enum csi_block_place place, const char *volume_name, char **ret,
+		   struct failure *reterr)
+{
+	static const struct {
+		const char *before, *behind;
+	} parts[] = {
+		[CSI_BLOCK_MAP] = { "", "/dev" },
+		[CSI_BLOCK_DATA] = { "", "/data/" VOL_DATA_FILE },
+		[CSI_BLOCK_STAGING] = { "staging/", "" },
+		[CSI_BLOCK_PUBLISH] = { "publish/", "" },
+	};
+
+	assert((size_t) place < ARRAY_SIZE(parts) && volume_name && ret);
+	if (!layout_is_component(volume_name))
+		return failed_plain(reterr, -EINVAL, "volume name '%s' cannot be a directory name",
+				    volume_name);
+	if (asprintf(ret, CSI_BLOCK_BASE "/%s%s%s", parts[place].before, volume_name,
+		     parts[place].behind) < 0)
+		return failed(reterr, -ENOMEM, "cannot name a directory of '%s'", volume_name);
+	return 0;
+}
+
+char *csi_path_beside(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *beside;
+
+	assert(slash && name);
+	if (asprintf(&beside, "%.*s/%s", (int) (slash - path), path, name) < 0)
+		return NULL;
+	return beside;
+}
+
+int csi_split_unique_name(const char *unique_name, char **ret_driver, char **ret_handle)
+{
+	static const char prefix[] = CSI_PLUGIN_NAME "/";
+	const char *driver, *caret;
+
+	assert(unique_name && ret_driver && ret_handle);
+	driver = unique_name + strlen(prefix);
+	if (strncmp(unique_name, prefix, strlen(prefix)) != 0)
+		return -EINVAL;
+	caret = strchr(driver, '^'); /* a driver's name has none */
+	if (!caret || caret == driver || caret[1] == '\0')
+		return -EINVAL;
+	*ret_driver = strndup(driver, (size_t) (caret - driver));
+	*ret_handle = strdup(caret + 1);
+	if (*ret_driver && *ret_handle)
+		return 0;
+	free(TAKE_PTR(*ret_driver));
+	free(TAKE_PTR(*ret_handle));
+	return -ENOMEM;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_step - what all steps of CSI volumes have in common; see csi.h
+ */
+#include "plugins/csi.h"
+
+#include "base/cleanup.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <string.h>
+
+void csi_step_done(struct csi_step *step)
+{
+	assert(step);
+	csi_caller_done(&step->caller);
+	csi_contexts_done(&step->contexts);
+	csi_volume_done(&step->volume);
+	free(step->staging_path);
+	free(step->target_path);
+	free(step->mount_path);
+	free(step->data_path);
+}
+
+void csi_step_free(void *data)
+{
+	csi_step_done(data);
+	free(data);
+}
+
+int csi_step_init(struct csi_step *step, const struct volume_request *request,
+		  enum csi_secret secret, struct failure *reterr)
+{
+	int r;
+
+	assert(step && request && request->host && request->spec);
+	r = csi_volume_init(&step->volume, request, secret, reterr);
+	if (r < 0)
+		return r;
+	step->caller = (struct csi_caller){
+		.drivers = request->host->csi_drivers,
+		.driver = step->volume.driver,
+		.about = step->volume.unique_name,
+	};
+	return 0;
+}
+
+int csi_step_init_teardown(struct csi_step *step, const struct volume_request *request,
+			   struct failure *reterr)
+{
+	int r;
+
+	assert(step && request && request->host);
+	r = csi_volume_init_names(&step->volume, request, reterr);
+	step->caller = (struct csi_caller){
+		.drivers = request->host->csi_drivers,
+		.about = step->volume.unique_name,
+	};
+	return r;
+}
+
+void csi_step_take_places(struct csi_step *step, char *mount_path, char *data_path,
+			  enum vol_data_place kind, unsigned int kept_levels)
+{
+	assert(step && mount_path && data_path && !step->mount_path);
+	step->mount_path = mount_path;
+	step->data_path = data_path;
+	step->place =
+		(struct csi_place){ step->volume.host, mount_path, data_path, kind, kept_levels };
+}
+
+int csi_step_take_place(struct csi_step *step, char *mount_path, enum vol_data_place kind,
+			unsigned int kept_levels, struct failure *reterr)
+{
+	char *data_path = csi_path_beside(mount_path, VOL_DATA_FILE);
+
+	if (!data_path) {
+		free(mount_path);
+		return failed(reterr, -ENOMEM, "cannot name the place of '%s'", step->volume.name);
+	}
+	csi_step_take_places(step, mount_path, data_path, kind, kept_levels);
+	return 0;
+}
+
+/* One that is there may be mounted, by a server that is dead: it is not opened. */
+int csi_step_make_directory(const struct csi_step *step, struct failure *reterr)
+{
+	const struct plugin_host *host = step->volume.host;
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	struct mount_facts facts;
+	int r = place_make(host->root_fd, host->root_dir, step->mount_path, 0750, &place, reterr);
+
+	if (r < 0)
+		return r;
+	r = place_facts(&place, &facts, NULL);
+	if (is_corrupted_mount_error(r) || (r == 0 && facts.is_mount_root))
+		return 0;
+	r = make_directory(&place, 0750, NULL, reterr);
+	if (r < 0)
+		return r;
+	(void) close(r);
+	return 0;
+}
+
+int csi_step_path(const struct csi_step *step, const char *relative, char **ret,
+		  struct failure *reterr)
+{
+	*ret = layout_absolute(step->volume.host->root_dir, relative);
+	return *ret ? 0
+		    : failed(reterr, -ENOMEM, "cannot name the place of '%s'", step->volume.name);
+}
+
+int csi_step_start_ask(void *data, struct stage_report *report,
+		       void (*finish)(void *token, int result), void *token)
+{
+	struct csi_step *step = data;
+	const struct csi_stage_end end = { report, finish, token };
+	int r;
+
+	report->error_class = ERROR_TRANSIENT;
+	r = csi_volume_check(&step->volume, &report->failure);
+	return r < 0 ? r : csi_caller_ask(&step->caller, &end, NULL, NULL);
+}
+
+int csi_step_start_stage(void *data, struct stage_report *report,
+			 void (*finish)(void *token, int result), void *token)
+{
+	struct csi_step *step = data;
+	const struct csi_stage_end end = { report, finish, token };
+
+	step->caller.keeps_final = true;
+	return csi_call_stage(&step->caller, &step->volume, &step->contexts, step->staging_path,
+			      &end);
+}
+
+/* Whether or not there is a target: what the driver has in its books may be more. */
+int csi_step_start_unpublish(void *data, struct stage_report *report,
+			     void (*finish)(void *token, int result), void *token)
+{
+	struct csi_step *step = data;
+	const struct csi_stage_end end = { report, finish, token };
+
+	return csi_call_unpublish(&step->caller, step->volume.handle, step->target_path, &end);
+}
+
+/* Inside of the answer: both calls are one stage. */
+static int unstage(void *data, const ProtobufCMessage *reply)
+{
+	struct csi_step *step = data;
+	int r;
+
+	(void) reply;
+	if (!(step->caller.capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME)))
+		return STAGE_NEXT;
+	r = csi_call_unstage(&step->caller, step->volume.handle, step->staging_path, NULL);
+	return r < 0 ? r : 1;
+}
+
+int csi_step_start_unstage(void *data, struct stage_report *report,
+			   void (*finish)(void *token, int result), void *token)
+{
+	struct csi_step *step = data;
+	const struct csi_stage_end end = { report, finish, token };
+
+	return csi_caller_ask(&step->caller, &end, unstage, step);
+}
+
+int csi_step_recall(void *data, struct stage_report *report)
+{
+	struct csi_step *step = data;
+	int r = csi_volume_recall(&step->volume, &step->place, &report->failure);
+
+	report->error_class = ERROR_TRANSIENT;
+	if (r == -ENODATA) {
+		r = csi_data_remove(&step->place, &report->failure);
+		return r < 0 ? r : STAGE_LIST_DONE;
+	}
+	step->caller.driver = step->volume.driver;
+	return r < 0 ? r : STAGE_NEXT;
+}
+
+/* Better than kubelet, which forgets a volume whose driver says that it is gone when it is mounted
+ * all the same: it is not. */
+int csi_step_clear(void *data, struct stage_report *report)
+{
+	struct csi_step *step = data;
+	int r;
+
+	report->error_class = ERROR_UNCERTAIN;
+	r = csi_data_remove(&step->place, &report->failure);
+	if (r == -EBUSY)
+		(void) failure_prefix(&report->failure, "driver '%s' says that volume '%s' is gone",
+				      step->volume.driver, step->volume.handle);
+	return r < 0 ? r : STAGE_NEXT;
+}
+
+int csi_step_final(const struct csi_step *step, struct stage_report *report)
+{
+	if (step->caller.final.error == 0)
+		return 0;
+	report->failure = step->caller.final;
+	report->error_class = ERROR_FINAL;
+	return report->failure.error;
+}
+
+int csi_step_write_data(struct csi_step *step, struct failure *reterr)
+{
+	const struct csi_volume *volume = &step->volume;
+	cleanup_free char *attachment =
+		csi_attachment_name(volume->handle, volume->driver, volume->host->node_name);
+	bool is_staging = step->place.kind == VOL_DATA_STAGING;
+	const struct vol_data data = {
+		.spec_name = is_staging ? NULL : volume->name,
+		.volume_handle = volume->handle,
+		.driver_name = volume->driver,
+		.node_name = is_staging ? NULL : (char *) volume->host->node_name,
+		.attachment_id = is_staging ? NULL : attachment,
+		.lifecycle_mode = step->place.kind != VOL_DATA_POD ? NULL
+				  : volume->is_ephemeral           ? (char *) "Ephemeral"
+								   : (char *) "Persistent",
+	};
+
+	if (!attachment)
+		return failed(reterr, -ENOMEM, "cannot write '%s'", step->data_path);
+	return csi_data_write(&step->place, &data, reterr);
+}
