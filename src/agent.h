@@ -64,8 +64,8 @@ struct cJSON *agent_view_operations(struct agent *agent);
 struct cJSON *agent_view_manifests(struct agent *agent);
 /* manifest_source_file_of(), for api/, which knows no source. Borrowed until the loop turns. */
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
-/* As docs/api.md tells them: volume plugins, pools of threads, what was there and is nobody's. */
-struct cJSON *agent_view_drivers(struct agent *agent);
+/* As docs/api.md tells them: plugins and drivers (NULL: all), threads, what is nobody's. */
+struct cJSON *agent_view_drivers(struct agent *agent, const char *name);
 struct cJSON *agent_view_threads(struct agent *agent);
 struct cJSON *agent_view_strangers(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */

@@ -189,6 +189,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = actual_new(agent->dirty, &agent->actual);
 	if (r >= 0)
+		r = drivers_new(agent, &agent->drivers);
+	if (r >= 0)
 		r = waits_new(agent, &agent->waits);
 	if (r >= 0)
 		r = subpaths_new(agent, &agent->subpaths);
@@ -408,6 +410,12 @@ static int watch_mounts(struct agent *agent, struct failure *reterr)
 	return drift_new(agent, &agent->mounts.drift, reterr);
 }
 
+/* After the sources: drivers tell the store who they are. */
+static int watch_drivers(struct agent *agent, struct failure *reterr)
+{
+	return drivers_start(agent->drivers, reterr);
+}
+
 /* In this order: each box may use those before it. agent_free() copes with a half-built agent. */
 int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
@@ -416,6 +424,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 		make_own_directories, open_root,         lock_own_directories, start_pools,
 		make_tables,          agent_open_tokens, agent_open_ledger,    agent_open_holds,
 		make_operations,      watch_mounts,      open_sources,         lock_databases,
+		watch_drivers,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -444,6 +453,7 @@ struct agent *agent_free(struct agent *agent)
 	if (!agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
+	drivers_stop(agent->drivers);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
@@ -459,6 +469,7 @@ struct agent *agent_free(struct agent *agent)
 	server_probes_free(agent->holds.probes);
 	operations_free(agent->operations);
 	volume_directories_free(agent->controllers.directories);
+	agent->drivers = drivers_free(agent->drivers);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
 	populator_free(agent->populator);
@@ -522,6 +533,8 @@ static int find_searching(const struct unstage_view *view, void *userdata)
 
 static int find_hopeful(const struct operation_view *view, void *userdata)
 {
+	if (view->awaits)
+		return drivers_may_come(((const struct agent *) userdata)->drivers);
 	return view->running ? view->pace != PACE_STUCK : view->attempts < DRAIN_ATTEMPTS_MAX;
 }
 
@@ -559,7 +572,7 @@ void agent_check_drained(struct agent *agent)
 
 	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_looking(agent->mounts.drift))
 		return;
-	if (left > 0 && (operation_walk(agent->operations, find_hopeful, NULL) != 0 ||
+	if (left > 0 && (operation_walk(agent->operations, find_hopeful, agent) != 0 ||
 			 unstage_gate_walk(agent->holds.gate, find_searching, NULL) != 0))
 		return;
 	agent->drained.tell = NULL;

@@ -334,6 +334,7 @@ static void print_all(FILE *file, struct agent *agent)
 	print_orphans(file, agent);
 	print_enforced(file, agent->views.metrics);
 	drift_print_metrics(agent->mounts.drift, file);
+	drivers_print_metrics(agent, file);
 }
 
 char *agent_metrics(struct agent *agent)

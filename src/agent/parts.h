@@ -13,6 +13,7 @@
 
 #include "agent.h"
 #include "agent/drift.h"
+#include "agent/drivers.h"
 #include "agent/events.h"
 #include "agent/hold_watch.h"
 #include "agent/intent.h"
@@ -87,6 +88,7 @@ struct agent {
 	struct {
 		struct ledger *ledger;
 		struct strangers *strangers; /* what was there and is not in it */
+		struct drivers *drivers;     /* CSI; NULL in tests */
 	};
 	struct {
 		struct holds *table;

@@ -128,6 +128,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);
 	drift_step_ended(agent->mounts.drift, &ended->result);
+	drivers_note(agent->drivers, ended);
 	agent_note_renewal(agent, ended);
 	volume_directories_changed(agent->controllers.directories);
 	if (ended->result.pod_uid)

@@ -21,6 +21,8 @@ void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES])
 
 	assert(view && ret);
 	*ret = '\0';
+	if (view->awaits)
+		(void) snprintf(ret, SLOW_TEXT_BYTES, "waits for the driver '%s'", view->awaits);
 	if (!view->running || view->pace == PACE_USUAL)
 		return;
 	if (view->tool_pid > 0) {

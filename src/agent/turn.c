@@ -141,6 +141,7 @@ static void plan_volume(struct agent *agent, const char *unique_name, bool may_u
 	if (reconcile_volume(agent->desired, agent->actual, unique_name, &conditions,
 			     &agent->plan) < 0)
 		(void) dirty_add(agent->dirty, unique_name);
+	drivers_planned(agent->drivers, unique_name);
 }
 
 /* After a name was lost for want of memory, or when unmounting becomes allowed. */

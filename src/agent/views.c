@@ -133,8 +133,6 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	(void) json_set_int(item, "attempts", view.attempts);
 	view_set_time(item, "since", view.since_usec);
 	view_set_time(item, "nextRetry", view.retry_usec);
-	if (view.awaits)
-		(void) json_set_string(item, "awaits", view.awaits);
 	if (view.failure)
 		(void) json_set_string(item, "error", view.failure->text);
 	volume_users_view(agent, item, row->unique_name, view.pod_uid);
@@ -336,8 +334,6 @@ static int add_view(const struct operation_view *view, void *userdata)
 	(void) json_set_int(item, "attempts", view->attempts);
 	view_set_time(item, "since", view->since_usec);
 	view_set_time(item, "nextRetry", view->retry_usec);
-	if (view->awaits)
-		(void) json_set_string(item, "awaits", view->awaits);
 	(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
 	volume_users_view(collection->agent, item, view->unique_name, view->pod_uid);
@@ -381,7 +377,7 @@ struct cJSON *agent_view_operations(struct agent *agent)
 
 /* ---- drivers ---- */
 
-struct cJSON *agent_view_drivers(struct agent *agent)
+struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 {
 	struct cJSON *list = json_new_object(), *items;
 
@@ -389,12 +385,17 @@ struct cJSON *agent_view_drivers(struct agent *agent)
 	if (!list)
 		return NULL;
 	items = json_add_array(list, "items");
+	drivers_view(agent, name, items);
 	for (const struct volume_plugin *const *at = plugin_list(); *at; at++) {
 		const struct volume_plugin *plugin = *at;
-		struct cJSON *item = json_add_object(items, NULL);
+		struct cJSON *item;
 
+		if (name && strcmp(plugin->name, name) != 0)
+			continue;
+		item = json_add_object(items, NULL);
 		(void) json_set_string(item, "name", plugin->name);
 		(void) json_set_bool(item, "inTree", true);
+		(void) json_set_string(item, "state", "built in");
 		(void) json_set_bool(item, "deviceMountable", plugin->new_device_mounter);
 		(void) json_set_bool(item, "block", plugin->new_block_mapper);
 		(void) json_set_bool(item, "mountOptions", plugin->supports_mount_options);

@@ -218,7 +218,8 @@ api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
 api_handler holds_post, holds_get, holds_get_all, holds_delete;
 /* views.c */
 api_handler views_volumes, views_volume, views_operations, views_manifests, views_version,
-	views_podvol_version, views_drivers, views_threads, views_strangers, views_metrics;
+	views_podvol_version, views_drivers, views_driver, views_threads, views_strangers,
+	views_metrics;
 /* views_statistics.c, views_stream.c */
 api_handler views_statistics, views_volume_events;
 /* service_tokens.c, service_token_review.c, service_keys.c */

@@ -46,6 +46,22 @@ static void format_yes(const struct cJSON *item, const char *key, uint64_t now_u
 	set_text(text, json_bool(json_get(item, key), false) ? "yes" : "no");
 }
 
+/* "a,b" of a list, "k=v,l=w" of an object of strings; what does not fit is cut. */
+static void format_members(const struct cJSON *item, const char *key, uint64_t now_usec,
+			   char text[VIEW_CELL_BYTES])
+{
+	const struct cJSON *members = json_get(item, key), *member;
+	bool is_list = json_is_array(members);
+	size_t used = 0;
+
+	set_text(text, "");
+	for (member = json_first(members); member && used + 1 < VIEW_CELL_BYTES;
+	     member = json_next(member))
+		used += (size_t) snprintf(text + used, VIEW_CELL_BYTES - used, "%s%s%s%s",
+					  used > 0 ? "," : "", is_list ? "" : json_key(member),
+					  is_list ? "" : "=", json_string(member, ""));
+}
+
 /* 512, 1.5Ki, 10.0Gi: powers of 1024, as quantities are written. */
 static void format_bytes(const struct cJSON *item, const char *key, uint64_t now_usec,
 			 char text[VIEW_CELL_BYTES])
@@ -248,12 +264,24 @@ static const struct view_column statistics_columns[] = {
 
 static const struct view_column driver_columns[] = {
 	{ "Name", VIEW_ALWAYS, "name", NULL },
-	{ "In Tree", VIEW_ALWAYS, "inTree", format_yes },
-	{ "Device Mountable", VIEW_ALWAYS, "deviceMountable", format_yes },
-	{ "Block", VIEW_ALWAYS, "block", format_yes },
-	{ "Mount Options", VIEW_ALWAYS, "mountOptions", format_yes },
-	{ "Remounts", VIEW_WIDE, "remounts", format_yes },
-	{ "Reconstructed", VIEW_WIDE, "reconstructed", format_yes },
+	{ "State", VIEW_ALWAYS, "state", NULL },
+	{ "Since", VIEW_ALWAYS, "since", format_age },
+	{ "Version", VIEW_ALWAYS, "version", NULL },
+	{ "Node ID", VIEW_ALWAYS, "nodeID", NULL },
+	{ "Volumes", VIEW_ALWAYS, "volumes", NULL },
+	{ "Error", VIEW_ALWAYS, "error", NULL },
+	{ "Socket", VIEW_WIDE, "socket", NULL },
+	{ "Endpoint", VIEW_WIDE, "endpoint", NULL },
+	{ "Max Volumes", VIEW_WIDE, "maxVolumes", NULL },
+	{ "Topology", VIEW_WIDE, "topology", format_members },
+	{ "Capabilities", VIEW_WIDE, "capabilities", format_members },
+	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
+	{ "In Tree", VIEW_DETAIL, "inTree", format_yes },
+	{ "Device Mountable", VIEW_DETAIL, "deviceMountable", format_yes },
+	{ "Block", VIEW_DETAIL, "block", format_yes },
+	{ "Mount Options", VIEW_DETAIL, "mountOptions", format_yes },
+	{ "Remounts", VIEW_DETAIL, "remounts", format_yes },
+	{ "Reconstructed", VIEW_DETAIL, "reconstructed", format_yes },
 };
 
 static const struct view_column thread_columns[] = {

@@ -120,7 +120,20 @@ void views_metrics(struct exchange *exchange)
 
 void views_drivers(struct exchange *exchange)
 {
-	views_reply(exchange, 200, agent_view_drivers(exchange->agent), &view_driver_columns);
+	views_reply(exchange, 200, agent_view_drivers(exchange->agent, NULL), &view_driver_columns);
+}
+
+void views_driver(struct exchange *exchange)
+{
+	const char *name = exchange->path.segments[3];
+	struct cJSON *tree = agent_view_drivers(exchange->agent, name);
+
+	if (tree && json_count(json_get(tree, "items")) == 0) {
+		json_free(tree);
+		reply_refusal(exchange, API_NOT_FOUND, "driver \"%s\" not found", name);
+		return;
+	}
+	views_reply(exchange, 200, tree, &view_driver_columns);
 }
 
 void views_strangers(struct exchange *exchange)

@@ -343,9 +343,15 @@ static int describe_volume(struct cli *cli, const char *word)
 	return EXIT_DONE;
 }
 
-static bool is_volume_view(const struct kind *kind)
+/* Of views alone: an object has a description made from its fields. */
+static bool is_view(const struct kind *kind, const char *singular)
 {
-	return kind_is_view(kind) && strcmp(kind->singular, "volume") == 0;
+	return kind_is_view(kind) && strcmp(kind->singular, singular) == 0;
+}
+
+static bool has_description(const struct kind *kind)
+{
+	return !kind_is_view(kind) || is_view(kind, "volume") || is_view(kind, "driver");
 }
 
 static int describe_one(struct cli *cli, const struct get_request *request,
@@ -353,8 +359,10 @@ static int describe_one(struct cli *cli, const struct get_request *request,
 {
 	if (strcmp(target->kind->name, "Pod") == 0)
 		return describe_pod(cli, target->name);
-	if (is_volume_view(target->kind))
+	if (is_view(target->kind, "volume"))
 		return describe_volume(cli, target->name);
+	if (is_view(target->kind, "driver"))
+		return describe_driver(cli, target->name);
 	return describe_object(cli, request, target);
 }
 
@@ -366,8 +374,7 @@ int verb_describe(struct cli *cli)
 	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
 		const struct get_target *target = &request.wanted[i];
 
-		if (!target->name ||
-		    (kind_is_view(target->kind) && !is_volume_view(target->kind))) {
+		if (!target->name || !has_description(target->kind)) {
 			cli_complain(cli,
 				     target->name ? "'%s' cannot be described: get shows them"
 						  : "which one? '%s' wants a name",

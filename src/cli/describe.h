@@ -22,4 +22,9 @@ int describe_uses(struct cli *cli, const char *volume);
 int describe_object(struct cli *cli, const struct get_request *request,
 		    const struct get_target *target);
 
+/* ---- drivers.c ---- */
+
+/* A CSI driver or a volume plugin. Return: as above. */
+int describe_driver(struct cli *cli, const char *name);
+
 #endif

@@ -21,6 +21,7 @@ static const struct kind views[] = {
 	{ "", "volumes", "volume", "/podvol/v1", (const char *const[]){ "vol", NULL }, false },
 	{ "", "operations", "operation", "/podvol/v1", (const char *const[]){ "op", NULL }, false },
 	{ "", "manifests", "manifest", "/podvol/v1", (const char *const[]){ NULL }, false },
+	{ "", "drivers", "driver", "/podvol/v1", (const char *const[]){ NULL }, false },
 };
 
 struct found_kind {

@@ -308,6 +308,15 @@ const struct verb verbs[] = {
 		.help = "what is wanted, what is, what blocks it and what happens next",
 	},
 	{
+		.name = "drivers",
+		.arguments = "[NAME]",
+		.min = 0,
+		.max = 1,
+		.options = OPTIONS(&output),
+		.run = verb_drivers,
+		.help = "CSI drivers and volume plugins: state, socket, node id, last error",
+	},
+	{
 		.name = "mounts",
 		.arguments = "POD",
 		.min = 1,

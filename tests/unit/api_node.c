@@ -7,6 +7,7 @@
 #include "object/json.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 struct api_node world_node;
@@ -25,8 +26,9 @@ static struct cJSON *canned(const char *text)
 	return tree;
 }
 
-struct cJSON *agent_view_drivers(struct agent *agent)
+struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 {
+	(void) snprintf(world_node.driver_name, sizeof(world_node.driver_name), "%s", name ?: "");
 	return canned(world_node.drivers);
 }
 

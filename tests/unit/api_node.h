@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct api_node {
+	char driver_name[64]; /* that was asked for last; "" all */
 	const char *drivers, *threads, *strangers, *volume_events; /* JSON; NULL: an empty list */
 	const char *metrics;                                       /* NULL: no memory */
 	int result; /* of agent_statistics() and agent_watch_volumes() */

@@ -36,8 +36,47 @@ static void test_drivers(void **state)
 	world_form = FORM_TABLE;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/drivers", NULL), 200);
 	assert_string_equal(world_string(world, "rows.0.cells.0"), "kubernetes.io/local-volume");
-	assert_string_equal(world_string(world, "rows.0.cells.1"), "yes");
-	assert_string_equal(world_string(world, "rows.0.cells.5"), "no");
+	assert_string_equal(world_string(world, "rows.0.cells.13"), "yes");
+	assert_string_equal(world_string(world, "rows.0.cells.16"), "yes"); /* mount options */
+	assert_string_equal(world_string(world, "rows.0.cells.17"), "no");
+}
+
+static void test_csi_driver(void **state)
+{
+	struct world *world = *state;
+
+	world_node.drivers = "{\"items\":[{\"name\":\"d\",\"inTree\":false,\"state\":\"ready\","
+			     "\"nodeID\":\"n1\",\"volumes\":3,\"error\":\"\",\"topology\":{"
+			     "\"zone\":\"a\",\"rack\":\"7\"},\"capabilities\":[\"ONE\",\"TWO\"]}]}";
+	world_form = FORM_TABLE;
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/drivers/d", NULL), 200);
+	assert_string_equal(world_string(world, "rows.0.cells.0"), "d");
+	assert_string_equal(world_string(world, "rows.0.cells.1"), "ready");
+	assert_string_equal(world_string(world, "rows.0.cells.4"), "n1");
+	assert_string_equal(world_string(world, "rows.0.cells.5"), "3");
+	assert_string_equal(world_string(world, "rows.0.cells.6"), "-");
+	assert_string_equal(world_string(world, "rows.0.cells.9"), "-");
+	assert_string_equal(world_string(world, "rows.0.cells.10"), "zone=a,rack=7");
+	assert_string_equal(world_string(world, "rows.0.cells.11"), "ONE,TWO");
+	assert_string_equal(world_node.driver_name, "d");
+	world_node.drivers = NULL;
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/drivers/e", NULL), 404);
+}
+
+/* What a cell has no room for is cut, not written over its end. */
+static void test_many_members(void **state)
+{
+	struct world *world = *state;
+	char text[8192] = "{\"items\":[{\"name\":\"d\",\"capabilities\":[\"x\"";
+	size_t used = strlen(text);
+
+	for (int i = 0; i < 600; i++)
+		used += (size_t) snprintf(text + used, sizeof(text) - used, ",\"a%d\"", i);
+	(void) snprintf(text + used, sizeof(text) - used, "]}]}");
+	world_node.drivers = text;
+	world_form = FORM_TABLE;
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/drivers", NULL), 200);
+	assert_memory_equal(world_string(world, "rows.0.cells.11"), "x,a0,a1,", 8);
 }
 
 static void test_strangers(void **state)
@@ -339,6 +378,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(test_drivers),
+		WITH_WORLD(test_csi_driver),
+		WITH_WORLD(test_many_members),
 		WITH_WORLD(test_strangers),
 		WITH_WORLD(test_threads),
 		WITH_WORLD(test_metrics),

@@ -64,6 +64,8 @@ static void test_get_paths(void **state)
 		{ "podvolctl get volume kubernetes.io/x",
 		  "GET /podvol/v1/volumes/kubernetes.io%2Fx\n" },
 		{ "podvolctl get manifests", "GET /podvol/v1/manifests\n" },
+		{ "podvolctl get drivers", "GET /podvol/v1/drivers\n" },
+		{ "podvolctl get driver a/b", "GET /podvol/v1/drivers/a%2Fb\n" },
 		{ "podvolctl get operations", "GET /podvol/v1/operations\n" },
 		{ "podvolctl get events -A", "GET /api/v1/events\n" },
 		{ "podvolctl events", "GET /api/v1/events\n" },
@@ -75,6 +77,34 @@ static void test_get_paths(void **state)
 		assert_int_equal(run_with(list, 1, rows[i].words), EXIT_DONE);
 		assert_string_equal(sent, rows[i].request);
 	}
+}
+
+static const char drivers_table[] =
+	"{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Name\",\"priority\":0},{\"name\":"
+	"\"State\",\"priority\":0},{\"name\":\"Socket\",\"priority\":1}],\"rows\":[{\"cells\":["
+	"\"d\",\"ready\",\"/r/d-reg.sock\"]},{\"cells\":[\"d\",\"failed\",\"/r/e-reg.sock\"]}]}";
+
+static void test_drivers(void **state)
+{
+	const struct answer list[] = { { "GET /podvol/v1/drivers", 0, 200, drivers_table } };
+	const struct answer none[] = { { "GET /podvol/v1/drivers/e", 0, 404, "no such driver" } };
+
+	assert_int_equal(RUN(list, "drivers"), EXIT_DONE);
+	assert_string_equal(sent, "GET /podvol/v1/drivers\n");
+	assert_string_equal(out_text, "NAME   STATE\nd      ready\nd      failed\n");
+	assert_int_equal(RUN(list, "drivers a/b -o wide"), EXIT_DONE);
+	assert_string_equal(sent, "GET /podvol/v1/drivers/a%2Fb\n");
+	assert_non_null(strstr(out_text, "/r/e-reg.sock"));
+	assert_int_equal(RUN(list, "drivers -o name"), EXIT_DONE);
+	assert_string_equal(out_text, "driver/d\ndriver/d\n");
+	assert_int_equal(RUN(list, "describe driver d"), EXIT_DONE);
+	assert_string_equal(sent, "GET /podvol/v1/drivers/d\n");
+	assert_non_null(strstr(out_text, "State:              ready\n"));
+	assert_non_null(strstr(out_text, "Socket:             /r/d-reg.sock\n"));
+	assert_non_null(
+		strstr(out_text, "-\n\nName:               d\nState:              failed\n"));
+	assert_int_not_equal(RUN(none, "describe driver e"), EXIT_DONE);
+	assert_int_equal(RUN(list, "drivers d e"), EXIT_USAGE);
 }
 
 static void test_other_formats(void **state)
@@ -184,10 +214,11 @@ static void test_no_discovery(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_get_table),     cmocka_unit_test(test_get_paths),
-		cmocka_unit_test(test_other_formats), cmocka_unit_test(test_templates),
-		cmocka_unit_test(test_sorted_table),  cmocka_unit_test(test_get_several),
-		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_no_discovery),
+		cmocka_unit_test(test_get_table),    cmocka_unit_test(test_get_paths),
+		cmocka_unit_test(test_drivers),      cmocka_unit_test(test_other_formats),
+		cmocka_unit_test(test_templates),    cmocka_unit_test(test_sorted_table),
+		cmocka_unit_test(test_get_several),  cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_no_discovery),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 

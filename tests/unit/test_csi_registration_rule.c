@@ -29,13 +29,13 @@ static const struct row rows[] = {
 	{ REGISTRATION_ASKS_NODE, REGISTRATION_SUCCEEDED, false, REGISTRATION_WRITES },
 	{ REGISTRATION_WRITES, REGISTRATION_SUCCEEDED, false, REGISTRATION_TELLS },
 	{ REGISTRATION_TELLS, REGISTRATION_SUCCEEDED, false, REGISTRATION_DONE },
-	/* a registrar that says nothing hears nothing; one that says nonsense does: case 236, case 237
-	 */
+	/* a registrar that says nothing hears nothing (case 237), one that says nonsense does
+	 * (case 236) */
 	{ REGISTRATION_ASKS, REGISTRATION_FAILED, false, REGISTRATION_WAITS },
 	{ REGISTRATION_ASKS, REGISTRATION_REFUSED, false, REGISTRATION_REFUSES },
 	{ REGISTRATION_REFUSES, REGISTRATION_SUCCEEDED, false, REGISTRATION_WAITS },
 	{ REGISTRATION_REFUSES, REGISTRATION_FAILED, false, REGISTRATION_WAITS },
-	/* tried again where kubelet gives up: case 238 */
+	/* tried again where kubelet gives up (case 238, difference) */
 	{ REGISTRATION_ASKS_NODE, REGISTRATION_FAILED, false, REGISTRATION_REFUSES },
 	/* what may be written in part is taken back before that is told */
 	{ REGISTRATION_WRITES, REGISTRATION_FAILED, false, REGISTRATION_TAKES_BACK },

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * driver_view - what people and Prometheus see of drivers; see drivers.h
+ *
+ * Volumes are counted in one walk for all drivers. A driver that is gone is shown while something
+ * of it is mounted. Nothing here asks a driver anything.
+ */
+#include "agent/parts.h"
+
+#include "csi/csi_log.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const char *const state_names[] = {
+	[CSI_DRIVER_REGISTERING] = "registering",
+	[CSI_DRIVER_READY] = "ready",
+	[CSI_DRIVER_FAILED] = "failed",
+	[CSI_DRIVER_GONE] = "gone",
+};
+static_assert(ARRAY_SIZE(state_names) == CSI_DRIVER_STATE_COUNT, "name every state");
+
+/* By number, as NodeServiceCapability.RPC.Type has them. */
+static const char *const capability_names[] = {
+	"UNKNOWN",          "STAGE_UNSTAGE_VOLUME",     "GET_VOLUME_STATS",   "EXPAND_VOLUME",
+	"VOLUME_CONDITION", "SINGLE_NODE_MULTI_WRITER", "VOLUME_MOUNT_GROUP",
+};
+
+/* ---- volumes of each driver ---- */
+
+static size_t count_volumes(const struct agent *agent, const char *name)
+{
+	const struct actual_volume *volume = actual_first(agent->actual);
+	char of[DRIVER_NAME_BYTES];
+	size_t count = 0;
+
+	for (; volume; volume = volume->hh.next) {
+		drivers_name_of(agent, volume->unique_name, of);
+		count += *of && strcmp(of, name) == 0;
+	}
+	return count;
+}
+
+/* ---- the view ---- */
+
+struct collection {
+	const struct agent *agent;
+	const char *name; /* NULL: all */
+	struct cJSON *items;
+};
+
+static void add_capabilities(struct cJSON *item, uint32_t bits)
+{
+	struct cJSON *list = json_add_array(item, "capabilities");
+
+	for (size_t i = 0; i < ARRAY_SIZE(capability_names); i++)
+		if (bits & UINT32_C(1) << i)
+			(void) json_set_string(list, NULL, capability_names[i]);
+}
+
+static int add_driver(const struct csi_driver *driver, void *userdata)
+{
+	struct collection *collection = userdata;
+	struct cJSON *item, *topology;
+	size_t volumes;
+
+	if (collection->name && strcmp(driver->name, collection->name) != 0)
+		return 0;
+	volumes = *driver->name ? count_volumes(collection->agent, driver->name) : 0;
+	if (driver->state == CSI_DRIVER_GONE && volumes == 0)
+		return 0;
+	item = json_add_object(collection->items, NULL);
+	(void) json_set_string(item, "name", driver->name);
+	(void) json_set_bool(item, "inTree", false);
+	(void) json_set_string(item, "state", state_names[driver->state]);
+	(void) json_set_string(item, "socket", driver->registration_socket);
+	(void) json_set_string(item, "endpoint", driver->endpoint);
+	(void) json_set_string(item, "version", driver->version);
+	(void) json_set_string(item, "nodeID", driver->node_id);
+	add_capabilities(item, driver->node_capabilities);
+	if (driver->max_volumes > 0)
+		(void) json_set_int(item, "maxVolumes", driver->max_volumes);
+	topology = json_add_object(item, "topology");
+	for (size_t i = 0; i < driver->segment_count; i++)
+		(void) json_set_string(topology, driver->segments[i].key,
+				       driver->segments[i].value);
+	(void) json_set_int(item, "volumes", (int64_t) volumes);
+	(void) json_set_string(item, "error", driver->last_error ? driver->last_error->text : "");
+	view_set_time(item, "since", driver->since_usec);
+	view_set_time(item, "nextRetry", driver->retry_usec);
+	return 0;
+}
+
+void drivers_view(struct agent *agent, const char *name, struct cJSON *items)
+{
+	struct collection collection = { .agent = agent, .name = name, .items = items };
+
+	assert(agent);
+	if (agent->host.csi_drivers)
+		(void) csi_drivers_walk(agent->host.csi_drivers, add_driver, &collection);
+}
+
+/* ---- metrics ---- */
+
+struct tally {
+	size_t counts[CSI_DRIVER_STATE_COUNT];
+};
+
+static int count_state(const struct csi_driver *driver, void *userdata)
+{
+	struct tally *tally = userdata;
+
+	tally->counts[driver->state]++;
+	return 0;
+}
+
+/* Names are checked before a driver is registered; those of calls by hand are not. */
+static void print_labels(FILE *file, const char *suffix, const struct csi_log_sum *sum)
+{
+	(void) fprintf(file, "csi_operations_seconds%s{driver_name=\"", suffix);
+	for (const char *at = sum->driver; *at; at++)
+		(void) fputc(*at == '"' || *at == '\\' || (unsigned char) *at < ' ' ? '_' : *at,
+			     file);
+	(void) fprintf(file, "\",grpc_status_code=\"%s\",method_name=\"%s\",migrated=\"false\"",
+		       grpc_code_name(sum->code), csi_method_row(sum->method)->path);
+}
+
+static int print_sum(const struct csi_log_sum *sum, void *userdata)
+{
+	static const double bounds[] = { .1, .25, .5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300 };
+	FILE *file = userdata;
+
+	static_assert(ARRAY_SIZE(bounds) == ARRAY_SIZE(sum->buckets), "a bound for each bucket");
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+		print_labels(file, "_bucket", sum);
+		(void) fprintf(file, ",le=\"%g\"} %" PRIu64 "\n", bounds[i], sum->buckets[i]);
+	}
+	print_labels(file, "_bucket", sum);
+	(void) fprintf(file, ",le=\"+Inf\"} %" PRIu64 "\n", sum->count);
+	print_labels(file, "_sum", sum);
+	(void) fprintf(file, "} %g\n", (double) sum->total_usec / 1e6);
+	print_labels(file, "_count", sum);
+	(void) fprintf(file, "} %" PRIu64 "\n", sum->count);
+	return 0;
+}
+
+void drivers_print_metrics(struct agent *agent, FILE *file)
+{
+	struct tally tally = { { 0 } };
+
+	assert(agent && file);
+	if (!agent->drivers) /* in tests */
+		return;
+	(void) fputs("# HELP csi_operations_seconds How long calls to CSI drivers take.\n"
+		     "# TYPE csi_operations_seconds histogram\n",
+		     file);
+	(void) csi_log_walk_sums(drivers_log(agent->drivers), print_sum, file);
+	(void) fputs("# HELP podvol_csi_drivers CSI drivers of this node.\n"
+		     "# TYPE podvol_csi_drivers gauge\n",
+		     file);
+	(void) csi_drivers_walk(agent->host.csi_drivers, count_state, &tally);
+	for (size_t i = 0; i < CSI_DRIVER_STATE_COUNT; i++)
+		(void) fprintf(file, "podvol_csi_drivers{state=\"%s\"} %zu\n", state_names[i],
+			       tally.counts[i]);
+}

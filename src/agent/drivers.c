@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drivers - see drivers.h
+ *
+ * One entry for each volume of which a step failed at a driver, in a list of its driver. Operations
+ * themselves know what may be tried again; here is only which of them to look at when.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/csi_node.h"
+#include "csi/csi_log.h"
+#include "csi/csi_registration.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+
+/* A volume of which a step failed. */
+struct waiter {
+	UT_hash_handle hh; /* by unique_name */
+	struct waiting_driver *driver;
+	struct waiter *prev, *next; /* of the same driver */
+	enum step_kind kind;
+	char *pod_uid; /* "" the whole volume */
+	char unique_name[];
+};
+
+struct waiting_driver {
+	UT_hash_handle hh; /* by name */
+	struct waiter *waiters;
+	char name[DRIVER_NAME_BYTES];
+};
+
+struct drivers {
+	struct agent *agent;
+	struct csi_log *log;
+	struct csi_drivers *table;
+	struct csi_node *csi_node; /* NULL without a store */
+	struct csi_registration *registration;
+	char *directory;
+	struct waiter *waiters;
+	struct waiting_driver *waiting;
+	sd_event_source *drain_timer; /* NULL unless it drains */
+	bool may_come;
+};
+
+/* ---- names ---- */
+
+/* As plugins/csi makes unique names of what drivers can stage: "kubernetes.io/csi/NAME^HANDLE". */
+static bool name_in(const char *unique_name, char ret[DRIVER_NAME_BYTES])
+{
+	static const char prefix[] = "kubernetes.io/csi/";
+	const char *name = unique_name + strlen(prefix), *end;
+
+	if (strncmp(unique_name, prefix, strlen(prefix)) != 0)
+		return false;
+	end = strchr(name, '^');
+	if (!end || end == name || end - name >= DRIVER_NAME_BYTES)
+		return false;
+	(void) snprintf(ret, DRIVER_NAME_BYTES, "%.*s", (int) (end - name), name);
+	return true;
+}
+
+void drivers_name_of(const struct agent *agent, const char *unique_name,
+		     char ret[DRIVER_NAME_BYTES])
+{
+	struct desired_volume *want;
+	const struct desired_pod *pod;
+
+	assert(agent && unique_name);
+	if (name_in(unique_name, ret))
+		return;
+	ret[0] = '\0';
+	want = desired_find(agent->desired, unique_name);
+	pod = want ? want->pods : NULL;
+	if (pod && pod->spec.source && pod->spec.source->csi)
+		(void) snprintf(ret, DRIVER_NAME_BYTES, "%s", pod->spec.source->csi->driver);
+}
+
+/* ---- who waits ---- */
+
+static struct waiter *find_waiter(const struct drivers *drivers, const char *unique_name)
+{
+	struct waiter *waiter;
+
+	HASH_FIND(hh, drivers->waiters, unique_name, strlen(unique_name), waiter);
+	return waiter;
+}
+
+static void drop_waiter(struct drivers *drivers, struct waiter *waiter)
+{
+	struct waiting_driver *driver = waiter->driver;
+
+	HASH_DEL(drivers->waiters, waiter);
+	DL_DELETE(driver->waiters, waiter);
+	free(waiter->pod_uid);
+	free(waiter);
+	if (driver->waiters)
+		return;
+	HASH_DEL(drivers->waiting, driver);
+	free(driver);
+}
+
+static struct waiting_driver *waiting_driver(struct drivers *drivers, const char *name)
+{
+	struct waiting_driver *driver;
+
+	HASH_FIND_STR(drivers->waiting, name, driver);
+	if (driver)
+		return driver;
+	driver = calloc(1, sizeof(*driver));
+	if (!driver)
+		return NULL;
+	(void) snprintf(driver->name, sizeof(driver->name), "%s", name);
+	HASH_ADD_STR(drivers->waiting, name, driver);
+	if (driver->hh.tbl)
+		return driver;
+	free(driver);
+	return NULL;
+}
+
+static int add_waiter(struct drivers *drivers, const char *name, const struct step_result *result)
+{
+	size_t length = strlen(result->unique_name);
+	struct waiter *waiter = calloc(1, sizeof(*waiter) + length + 1);
+	struct waiting_driver *driver;
+
+	if (!waiter)
+		return -ENOMEM;
+	memcpy(waiter->unique_name, result->unique_name, length);
+	waiter->kind = result->kind;
+	waiter->pod_uid = strdup(result->pod_uid ?: "");
+	driver = waiter->pod_uid ? waiting_driver(drivers, name) : NULL;
+	if (driver)
+		HASH_ADD(hh, drivers->waiters, unique_name, length, waiter);
+	if (!driver || !waiter->hh.tbl) {
+		if (driver && !driver->waiters) {
+			HASH_DEL(drivers->waiting, driver);
+			free(driver);
+		}
+		free(waiter->pod_uid);
+		free(waiter);
+		return -ENOMEM;
+	}
+	waiter->driver = driver;
+	DL_APPEND(driver->waiters, waiter);
+	return 0;
+}
+
+/* Every step of the volume that failed is due. */
+static void make_due(struct agent *agent, const char *unique_name)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+	const struct actual_pod *pod = volume ? volume->pods : NULL;
+	uint64_t now = monotonic_usec();
+
+	operation_retry_now(agent->operations, unique_name);
+	operation_tear_down_now(agent->operations, unique_name, "", now);
+	for (; pod; pod = pod->hh.next)
+		operation_tear_down_now(agent->operations, unique_name, pod->pod_uid, now);
+	(void) dirty_add(agent->dirty, unique_name);
+}
+
+static void on_ready(void *userdata, const char *name)
+{
+	struct drivers *drivers = userdata;
+	struct waiting_driver *driver;
+	size_t count = 0;
+
+	HASH_FIND_STR(drivers->waiting, name, driver);
+	while (driver) {
+		struct waiter *waiter = driver->waiters;
+		bool is_last = !waiter->next;
+
+		make_due(drivers->agent, waiter->unique_name);
+		drop_waiter(drivers, waiter);
+		count++;
+		if (is_last)
+			break;
+	}
+	if (count > 0)
+		log_message(LOG_INFO, "%zu volumes waited for the driver '%s'", count, name);
+}
+
+/* Without memory for the note it is tried again after a while, as if no driver were missing. */
+void drivers_note(struct drivers *drivers, const struct operation_ended *ended)
+{
+	const char *unique_name = ended->result.unique_name;
+	char name[DRIVER_NAME_BYTES] = "";
+	struct waiter *waiter;
+
+	if (!drivers) /* in tests */
+		return;
+	waiter = find_waiter(drivers, unique_name);
+	if (waiter)
+		drop_waiter(drivers, waiter);
+	if (ended->result.error == 0 || ended->result.error == -ECANCELED)
+		return;
+	if (*ended->report->driver)
+		(void) snprintf(name, sizeof(name), "%s", ended->report->driver);
+	else if (!name_in(unique_name, name))
+		return;
+	if (ended->waits && csi_drivers_find(drivers->table, name))
+		make_due(drivers->agent, unique_name); /* it came meanwhile */
+	else if (add_waiter(drivers, name, &ended->result) < 0 && ended->waits)
+		operation_retry_later(drivers->agent->operations, unique_name, monotonic_usec());
+}
+
+/* What is taken down waits for as long as it takes; a set-up only while somebody wants it. */
+void drivers_planned(struct drivers *drivers, const char *unique_name)
+{
+	struct waiter *waiter = drivers ? find_waiter(drivers, unique_name) : NULL;
+	struct desired_volume *want;
+	bool is_wanted;
+
+	if (!waiter || (waiter->kind != STEP_STAGE && waiter->kind != STEP_PUBLISH))
+		return;
+	want = desired_find(drivers->agent->desired, unique_name);
+	is_wanted = want && (*waiter->pod_uid == '\0' || desired_find_pod(want, waiter->pod_uid));
+	if (is_wanted)
+		return;
+	operation_cancel(drivers->agent->operations, unique_name, waiter->pod_uid);
+	drop_waiter(drivers, waiter);
+}
+
+/* ---- what registration asks of us ---- */
+
+static int open_directory(void *userdata, const char *path, struct failure *reterr)
+{
+	const struct drivers *drivers = userdata;
+	const int root_fd = drivers->agent->root.fd;
+	cleanup_close int made_fd = -EBADF;
+	cleanup_free char *below = NULL;
+
+	if (asprintf(&below, "%s%s%s", DRIVERS_REGISTRY, *path ? "/" : "", path) < 0) {
+		below = NULL;
+		return failed(reterr, -ENOMEM, "cannot watch for CSI drivers");
+	}
+	if (*path == '\0') {
+		made_fd = make_directories(root_fd, below, 0755, reterr);
+		if (made_fd < 0)
+			return made_fd;
+	}
+	return open_beneath(root_fd, below, O_RDONLY | O_DIRECTORY | O_NONBLOCK, PATH_NO_SYMLINKS,
+			    reterr);
+}
+
+static int install(void *userdata, const struct csi_driver *driver, void *token)
+{
+	const struct drivers *drivers = userdata;
+	cleanup_free struct label *labels = calloc(driver->segment_count + 1, sizeof(*labels));
+	const struct csi_node_entry entry = {
+		.driver = driver->name,
+		.node_id = driver->node_id,
+		.topology = { labels, driver->segment_count },
+		.max_volumes = driver->max_volumes,
+	};
+
+	if (!labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < driver->segment_count; i++)
+		labels[i] = (struct label){ driver->segments[i].key, driver->segments[i].value };
+	return csi_node_install(drivers->csi_node, &entry, csi_registration_written, token);
+}
+
+static int uninstall(void *userdata, const char *name, void *token)
+{
+	const struct drivers *drivers = userdata;
+
+	return csi_node_uninstall(drivers->csi_node, name, csi_registration_written, token);
+}
+
+/* ---- draining ---- */
+
+static int on_drain_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct drivers *drivers = userdata;
+
+	(void) source;
+	(void) usec;
+	drivers->may_come = false;
+	agent_check_drained(drivers->agent);
+	return 0;
+}
+
+bool drivers_may_come(const struct drivers *drivers)
+{
+	return drivers && drivers->may_come;
+}
+
+static int begin_drain(struct drivers *drivers)
+{
+	drivers->may_come = true;
+	return sd_event_add_time_relative(drivers->agent->event, &drivers->drain_timer,
+					  CLOCK_MONOTONIC, DRIVERS_DRAIN_USEC, 0, on_drain_timer,
+					  drivers);
+}
+
+/* ---- birth and death ---- */
+
+int drivers_new(struct agent *agent, struct drivers **ret)
+{
+	struct drivers *drivers = calloc(1, sizeof(*drivers));
+	int r;
+
+	assert(agent && ret);
+	if (!drivers)
+		return -ENOMEM;
+	drivers->agent = agent;
+	r = csi_log_new(&drivers->log);
+	if (r >= 0)
+		r = csi_drivers_new(agent->event, drivers->log, &drivers->table);
+	if (r < 0) {
+		(void) drivers_free(drivers);
+		return r;
+	}
+	agent->host.csi_drivers = drivers->table;
+	*ret = drivers;
+	return 0;
+}
+
+int drivers_start(struct drivers *drivers, struct failure *reterr)
+{
+	struct agent *agent = drivers->agent;
+	struct csi_registration_options options = {
+		.event = agent->event,
+		.drivers = drivers->table,
+		.log = drivers->log,
+		.open_directory = open_directory,
+		.ready = on_ready,
+		.userdata = drivers,
+	};
+	int r = 0;
+
+	if (asprintf(&drivers->directory, "%s/%s", agent->root.path, DRIVERS_REGISTRY) < 0) {
+		drivers->directory = NULL;
+		return failed(reterr, -ENOMEM, "cannot watch for CSI drivers");
+	}
+	options.directory = drivers->directory;
+	if (agent->store) {
+		r = csi_node_new(agent->event, agent->store, agent->config->node_name,
+				 &drivers->csi_node);
+		options.install = install;
+		options.uninstall = uninstall;
+	} else {
+		r = begin_drain(drivers);
+	}
+	if (r < 0)
+		return failed(reterr, r, "cannot watch for CSI drivers");
+	return csi_registration_new(&options, &drivers->registration, reterr);
+}
+
+void drivers_stop(struct drivers *drivers)
+{
+	if (!drivers)
+		return;
+	drivers->csi_node = csi_node_free(drivers->csi_node);
+	drivers->registration = csi_registration_free(drivers->registration);
+	drivers->drain_timer = sd_event_source_disable_unref(drivers->drain_timer);
+}
+
+struct drivers *drivers_free(struct drivers *drivers)
+{
+	struct waiter *waiter, *next;
+
+	if (!drivers)
+		return NULL;
+	drivers_stop(drivers);
+	HASH_ITER (hh, drivers->waiters, waiter, next)
+		drop_waiter(drivers, waiter);
+	drivers->agent->host.csi_drivers = csi_drivers_free(drivers->table);
+	(void) csi_log_free(drivers->log);
+	free(drivers->directory);
+	free(drivers);
+	return NULL;
+}
+
+const struct csi_log *drivers_log(const struct drivers *drivers)
+{
+	assert(drivers);
+	return drivers->log;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drivers - podvolctl drivers, and describe of one: what is known of CSI drivers and volume plugins
+ *
+ * A driver whose registrar came twice, under two sockets, is told twice.
+ */
+#include "cli/describe.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *label, *column;
+} fields[] = {
+	{ "Name", "Name" },
+	{ "State", "State" },
+	{ "Since", "Since" },
+	{ "Version", "Version" },
+	{ "Node id", "Node ID" },
+	{ "Socket", "Socket" },
+	{ "Endpoint", "Endpoint" },
+	{ "Capabilities", "Capabilities" },
+	{ "Topology", "Topology" },
+	{ "Max volumes", "Max Volumes" },
+	{ "Volumes", "Volumes" },
+	{ "Error", "Error" },
+	{ "Next retry", "Next Retry" },
+};
+
+/* NULL, after a complaint: no memory. */
+static char *path_of(struct cli *cli, const char *name)
+{
+	cleanup_free char *escaped = podvol_escape(name ? name : "");
+	char *path = NULL;
+
+	if (!escaped || asprintf(&path, "/podvol/v1/drivers%s%s", name ? "/" : "", escaped) < 0) {
+		cli_complain(cli, "out of memory");
+		return NULL;
+	}
+	return path;
+}
+
+int verb_drivers(struct cli *cli)
+{
+	cleanup_free char *path = path_of(cli, cli->argument_count > 0 ? cli->arguments[0] : NULL);
+
+	return path ? cli_show_path(cli, path, "driver", false) : EXIT_FAILED;
+}
+
+int describe_driver(struct cli *cli, const char *name)
+{
+	cleanup_free char *path = path_of(cli, name);
+	struct podvol_table *table = NULL;
+	int r;
+
+	assert(cli && name);
+	if (!path)
+		return EXIT_FAILED;
+	r = podvol_table_get(cli->podvol, path, &table);
+	if (r < 0)
+		return cli_failed(cli, r);
+	for (size_t row = 0; row < podvol_table_rows(table); row++) {
+		if (row > 0)
+			(void) fputc('\n', cli->out);
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+			describe_field(
+				cli, 0, fields[i].label,
+				podvol_table_cell(table, row,
+						  podvol_table_find(table, fields[i].column)));
+	}
+	podvol_table_free(table);
+	return EXIT_DONE;
+}
