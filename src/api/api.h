@@ -140,8 +140,9 @@ enum {
 	API_BODIES_IN_FLIGHT_MAX = 16,   /* bodies of full length, in all that is read; 429 */
 	API_REPLY_BYTES_MAX = 268435456, /* of answers that wait for their readers; 429 */
 	API_READ_HERE_BYTES = 65536,     /* a longer stream of documents is parsed on a thread */
-	API_HOLD_BYTES_MAX = 8192,       /* of a body that posts a hold */
-	API_APPLY_IN_FLIGHT = 64,        /* writes of one apply that are queued at a time */
+	API_DRIVER_CALL_BYTES_MAX = 1048576, /* of a body that calls a CSI driver */
+	API_HOLD_BYTES_MAX = 8192,           /* of a body that posts a hold */
+	API_APPLY_IN_FLIGHT = 64,            /* writes of one apply that are queued at a time */
 	API_WAIT_DEFAULT_SECONDS = 30,
 	API_DOCKER_BODY_BYTES_MAX = 16384, /* of a request on docker's socket; 413 */
 	API_DOCKER_NAME_BYTES_MAX = 255,   /* of a docker volume, and of the ID of a mount */

@@ -63,6 +63,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/statistics", views_statistics },
 	{ METHOD_GET, "podvol/v1/drivers", views_drivers },
 	{ METHOD_GET, "podvol/v1/drivers/*", views_driver },
+	{ METHOD_POST, "podvol/v1/drivers/*/call", driver_calls_post },
 	{ METHOD_GET, "podvol/v1/threads", views_threads },
 	{ METHOD_GET, "podvol/v1/strangers", views_strangers },
 	{ METHOD_GET, "podvol/v1/events", views_volume_events },

@@ -210,6 +210,8 @@ bool objects_handle(struct exchange *exchange);
 api_handler apply_post;
 /* kubeconfig.c */
 api_handler kubeconfig_get;
+/* driver_calls.c */
+api_handler driver_calls_post;
 /* mounts.c */
 api_handler mounts_post;
 /* pods.c */

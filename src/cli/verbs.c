@@ -87,6 +87,17 @@ static bool take_wait_for(struct cli *cli, const char *text)
 	return true;
 }
 
+/* Of csi alone: what a driver answers is a tree. */
+static bool take_tree_format(struct cli *cli, const char *text)
+{
+	if (strcmp(text, "json") != 0 && strcmp(text, "yaml") != 0) {
+		cli_complain(cli, "--output '%s' is neither 'json' nor 'yaml'", text);
+		return false;
+	}
+	cli->format = *text == 'j' ? OUTPUT_JSON : OUTPUT_YAML;
+	return true;
+}
+
 /* ---- options of every verb ---- */
 
 static const struct option_row help = {
@@ -126,6 +137,21 @@ static const struct option_row output_any = {
 	.word = WORD_CHOICE,
 	.choices = "table wide json yaml name jsonpath= custom-columns=",
 	.take = take_any_format,
+};
+static const struct option_row output_tree = {
+	.name = "output",
+	.letter = 'o',
+	.value = "FORMAT",
+	.help = "json (default) or yaml",
+	.word = WORD_CHOICE,
+	.choices = "json yaml",
+	.take = take_tree_format,
+};
+static const struct option_row endpoint = {
+	.name = "endpoint",
+	.value = "PATH",
+	.help = "the driver's own socket, without a daemon",
+	.word = WORD_FILE,
 };
 static const struct option_row name_space = {
 	.name = "namespace",
@@ -445,6 +471,18 @@ const struct verb verbs[] = {
 		.options = OPTIONS(&output, &name_space, &for_pod, &watch, &watch_only),
 		.run = verb_events,
 		.help = "what happened to pods and volumes, newest last",
+	},
+	{
+		.name = "csi",
+		.arguments = "call DRIVER | --endpoint PATH  METHOD [JSON | @FILE | -]",
+		.min = 2,
+		.max = 4,
+		.options = OPTIONS(&endpoint, &output_tree, &timeout),
+		.words = { WORD_CHOICE, WORD_NONE },
+		.choices = "call",
+		.run = verb_csi,
+		.without_daemon = "endpoint",
+		.help = "make any RPC to a CSI driver and print its reply",
 	},
 	{
 		.name = "kubeconfig",

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi - any RPC to a CSI driver, for people who debug it
+ *
+ * By the daemon, to a driver by its name; or without one, to a socket. What is sent may hold
+ * secrets: it is taken from a file or standard input as well as from the command line, which other
+ * users can read, and is shown by nothing here.
+ */
+#include "cli/cli.h"
+
+#include "base/cleanup.h"
+#include "cli/csi_direct.h"
+#include "cli/files.h"
+#include "object/json.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_DEPTH_MAX = 64 };
+
+/* "-" and "@FILE" are read; anything else is JSON itself. False after a complaint. */
+static bool read_message(struct cli *cli, const char *word, char **ret)
+{
+	const char *name = word && *word == '@' ? word + 1 : word;
+	size_t length;
+
+	if (word && (*word == '@' || strcmp(word, "-") == 0))
+		return file_read(cli, name, ret, &length) >= 0;
+	*ret = strdup(word ? word : "");
+	if (!*ret)
+		(void) cli_failed(cli, -ENOMEM);
+	return *ret;
+}
+
+static int print_tree(struct cli *cli, const struct cJSON *tree)
+{
+	bool yaml = cli->format == OUTPUT_YAML;
+	cleanup_free char *text = yaml ? json_print_yaml(tree) : json_print(tree);
+
+	if (!text)
+		return cli_failed(cli, -ENOMEM);
+	(void) fprintf(cli->out, "%s%s", text, yaml ? "" : "\n");
+	return EXIT_DONE;
+}
+
+/* The reply, or which error the driver answered and whether it was the driver that did. */
+static int show(struct cli *cli, const char *driver, const struct cJSON *answer)
+{
+	int64_t code = -1;
+
+	if (!json_int64(json_get(answer, "code"), &code)) {
+		cli_complain(cli, "the daemon's answer is not understood");
+		return EXIT_FAILED;
+	}
+	if (code == 0)
+		return print_tree(cli, json_get(answer, "reply"));
+	cli_complain(cli, "%s %s %s (%d): %s", driver,
+		     json_bool(json_get(answer, "fromDriver"), false) ? "answered"
+								      : "gave no answer:",
+		     json_string(json_get(answer, "codeName"), ""), (int) code,
+		     json_string(json_get(answer, "message"), ""));
+	return EXIT_FAILED;
+}
+
+static int call_directly(struct cli *cli, const char *method, const char *text)
+{
+	const struct csi_direct direct = {
+		.endpoint = cli_value(cli, "endpoint"),
+		.method = method,
+		.text = text,
+		.timeout_usec = (uint64_t) (cli->timeout_msec ? cli->timeout_msec : 1) * 1000,
+	};
+	cleanup_json struct cJSON *answer = NULL;
+	struct failure why = { .error = 0 };
+
+	if (csi_direct_call(&direct, &answer, &why) < 0) {
+		cli_complain(cli, "%s", why.text);
+		return EXIT_FAILED;
+	}
+	return show(cli, direct.endpoint, answer);
+}
+
+static int call_by_daemon(struct cli *cli, const char *driver, const char *method, const char *text)
+{
+	static const struct json_limits limits = { ANSWER_BYTES_MAX, ANSWER_DEPTH_MAX };
+	cleanup_free char *name = podvol_escape(driver), *escaped = podvol_escape(method);
+	cleanup_free char *path = NULL;
+	cleanup_json struct cJSON *answer = NULL;
+	struct podvol_request request = { .method = "POST", .body = text };
+	struct podvol_reply reply = { 0 };
+	int r;
+
+	if (!name || !escaped ||
+	    asprintf(&path, "/podvol/v1/drivers/%s/call?method=%s&timeout=%ums", name, escaped,
+		     cli->timeout_msec ? cli->timeout_msec : 1) < 0) {
+		path = NULL;
+		return cli_failed(cli, -ENOMEM);
+	}
+	request.path = path;
+	request.body_length = strlen(text);
+	r = podvol_request(cli->podvol, &request, &reply);
+	if (r == 0)
+		r = json_parse(reply.body, reply.length, &limits, &answer, NULL);
+	podvol_reply_done(&reply);
+	return r < 0 ? cli_failed(cli, r) : show(cli, driver, answer);
+}
+
+int verb_csi(struct cli *cli)
+{
+	bool direct = cli_flag(cli, "endpoint");
+	char **words = cli->arguments + (direct ? 1 : 2);
+	int count = cli->argument_count - (direct ? 1 : 2);
+	cleanup_free char *text = NULL;
+	int status;
+
+	if (strcmp(cli->arguments[0], "call") != 0) {
+		cli_complain(cli, "csi '%s': it can only 'call'", cli->arguments[0]);
+		return EXIT_USAGE;
+	}
+	if (count < 1 || count > 2) {
+		cli_complain(cli, direct ? "csi call --endpoint PATH takes METHOD and JSON"
+					 : "csi call takes DRIVER, METHOD and JSON");
+		return EXIT_USAGE;
+	}
+	if (direct && *cli_value(cli, "endpoint") != '/') {
+		cli_complain(cli, "--endpoint '%s' is no absolute path",
+			     cli_value(cli, "endpoint"));
+		return EXIT_USAGE;
+	}
+	if (!read_message(cli, count == 2 ? words[1] : NULL, &text))
+		return EXIT_FAILED;
+	status = direct ? call_directly(cli, words[0], text)
+			: call_by_daemon(cli, cli->arguments[1], words[0], text);
+	explicit_bzero(text, strlen(text));
+	return status;
+}
