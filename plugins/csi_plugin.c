@@ -156,6 +156,19 @@ static char *get_device_mount_path(const struct volume_request *request)
 	return r < 0 ? NULL : layout_absolute(request->host->root_dir, relative);
 }
 
+/* "<driver>/<hash>", what a staging directory is called. */
+static char *get_found_name(const char *unique_name)
+{
+	cleanup_free char *driver = NULL, *handle = NULL, *path = NULL;
+	const char *end;
+
+	if (csi_split_unique_name(unique_name, &driver, &handle) < 0 ||
+	    csi_staging_path(driver, handle, &path, NULL) < 0)
+		return strdup("");
+	end = strrchr(path, '/');
+	return strndup(path + strlen(CSI_BASE "/"), (size_t) (end - path) - strlen(CSI_BASE "/"));
+}
+
 /* ---- ConstructVolumeSpec ---- */
 
 /* As much of a PersistentVolume as vol_data.json says, for who takes the volume down. */
@@ -253,5 +266,7 @@ const struct volume_plugin csi_volume_plugin = {
 	.new_device_unmapper = csi_new_device_unmapper,
 	.get_path = get_path,
 	.get_device_mount_path = get_device_mount_path,
+	.may_lack_mount = true,
+	.get_found_name = get_found_name,
 	.construct_volume_spec = construct_volume_spec,
 };

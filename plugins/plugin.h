@@ -141,8 +141,15 @@ struct volume_plugin {
 	char *(*get_path)(const struct volume_request *request);
 	char *(*get_device_mount_path)(const struct volume_request *request);
 
+	/* What a pod has of it need not be a mount: that is the driver's business. */
+	bool may_lack_mount;
+	/* By what name state/found.h knows a staged file system; freed with free(); NULL when out
+	 * of memory. NULL slot: by the inner name. */
+	char *(*get_found_name)(const char *unique_name);
 	/* ConstructVolumeSpec: what a directory <root>/pods/<pod_uid>/volumes/<name>/<volume_name>
-	 * (or volumeDevices/ for @block) says. [worker] NULL: never reconstructed (hostPath). */
+	 * (or volumeDevices/ for @block) says; with pod_uid "" what is staged under a found name.
+	 * ret->pv is a new reference, of a volume made from what is known, or NULL. [worker] NULL:
+	 * never reconstructed (hostPath). */
 	int (*construct_volume_spec)(const struct plugin_host *host, const char *pod_uid,
 				     const char *volume_name, bool block, struct volume_spec *ret,
 				     struct failure *reterr);

@@ -116,9 +116,9 @@ static int adopt(struct rebuilding *work, const struct ledger_row *row)
 }
 
 /* Of these a pod's directory is always a mount; others may have mounted nothing. */
-static bool is_always_mounted(bool device_mountable, bool block)
+static bool is_always_mounted(const struct volume_plugin *plugin, bool device_mountable, bool block)
 {
-	return device_mountable && !block;
+	return device_mountable && !block && !plugin->may_lack_mount;
 }
 
 /* Rows come sorted: those of a device's pods follow it. */
@@ -140,7 +140,7 @@ static void judge_row(const struct rebuilding *work, size_t at, const struct led
 	else if (entry->pod_uid && !is_there)
 		tell(work, REBUILD_GONE, directory, row, NULL);
 	else if (entry->pod_uid && row->state == MOUNT_DONE && !directory->is_mount_point &&
-		 is_always_mounted(entry->device_mountable, entry->block))
+		 is_always_mounted(entry->plugin, entry->device_mountable, entry->block))
 		tell(work, REBUILD_NOT_MOUNTED, directory, row, NULL);
 	if (row->unfinished != UNFINISHED_NOTHING)
 		tell(work, REBUILD_UNFINISHED, directory, row, NULL);
@@ -148,9 +148,20 @@ static void judge_row(const struct rebuilding *work, size_t at, const struct led
 		tell(work, REBUILD_UNUSED_DEVICE, directory, row, NULL);
 }
 
+/* Some plugins have another name for what is staged. */
+static int name_staged(const struct actual_entry *entry, struct found_volume *directory, char **ret)
+{
+	if (entry->pod_uid || entry->block || !entry->plugin || !entry->plugin->get_found_name)
+		return 0;
+	*ret = entry->plugin->get_found_name(entry->unique_name);
+	directory->volume_name = *ret;
+	return *ret ? 0 : -ENOMEM;
+}
+
 static int adopt_row(struct rebuilding *work, size_t at)
 {
 	struct ledger_row row = work->input->rows[at];
+	cleanup_free char *found_name = NULL;
 	struct found_volume directory;
 	struct match *match;
 
@@ -158,6 +169,8 @@ static int adopt_row(struct rebuilding *work, size_t at)
 	row.entry.left = row.unfinished;
 	row.entry.was_mounted = row.state == MOUNT_DONE;
 	directory = directory_of(&row.entry);
+	if (name_staged(&row.entry, &directory, &found_name) < 0)
+		return -ENOMEM;
 	match = find_match(&work->matches, &directory);
 	if (adopt(work, &row) < 0)
 		return -ENOMEM;
@@ -179,6 +192,7 @@ struct candidate {
 
 static void candidate_done(struct candidate *candidate)
 {
+	object_unref(candidate->spec.pv);
 	free(candidate->unique_name);
 	free(candidate->path);
 	free(candidate->device_mount_path);
@@ -238,7 +252,7 @@ static int read_candidate(const struct rebuild_input *input, const struct found_
 		return failed_plain(reterr, -EINVAL, "such a volume has no device");
 	/* What is left of one: whoever cleans pod directories may remove it. */
 	if (!volume->is_mount_point && *volume->pod_uid &&
-	    is_always_mounted(is_device_mountable(ret), volume->block))
+	    is_always_mounted(plugin, is_device_mountable(ret), volume->block))
 		return -ENOENT;
 	return name_candidate(input, volume, ret, reterr);
 }

@@ -20,7 +20,7 @@
 struct found_volume {
 	const char *pod_uid;     /* "": staged for the whole node */
 	const char *plugin_name; /* '~' already turned into '/' */
-	const char *volume_name;
+	const char *volume_name; /* of what CSI staged: "<driver>/<hash of the handle>" */
 	bool block;     /* below volumeDevices; staged: a global map directory with bind files */
 	bool sub_paths; /* below volume-subpaths, which knows no plugin: plugin_name is "" */
 	bool is_mount_point; /* or a mount that cannot be examined any more; of CSI its `mount` */

@@ -67,14 +67,20 @@ static int append_csi(int directory_fd, const char *name, enum vol_data_place pl
 	return found_append(level->list, &volume);
 }
 
-/* plugins/kubernetes.io/csi/<driver>/<hash> */
+/* plugins/kubernetes.io/csi/<driver>/<hash>, which is called "<driver>/<hash>": two drivers may
+ * have the same handle. */
 static int visit_csi_staging(int fd, const char *name, const struct found_level *level)
 {
 	cleanup_closedir DIR *directory = NULL;
+	cleanup_free char *both = NULL;
 
 	if (found_open(fd, name, &directory) < 0 || !directory)
 		return 0;
-	return append_csi(dirfd(directory), name, VOL_DATA_STAGING, level);
+	if (asprintf(&both, "%s/%s", level->volume_name, name) < 0) {
+		both = NULL;
+		return -ENOMEM;
+	}
+	return append_csi(dirfd(directory), both, VOL_DATA_STAGING, level);
 }
 
 /* plugins/kubernetes.io/csi/volumeDevices/<name>/data */
@@ -90,9 +96,12 @@ static int visit_csi_block(int fd, const char *name, const struct found_level *l
 
 static int visit_csi_driver(int fd, const char *name, const struct found_level *level)
 {
+	struct found_level next = *level;
+
 	if (strcmp(name, "volumeDevices") == 0)
 		return found_each(fd, name, level, visit_csi_block);
-	return found_each(fd, name, level, visit_csi_staging);
+	next.volume_name = name;
+	return found_each(fd, name, &next, visit_csi_staging);
 }
 
 /* ---- all ---- */

@@ -541,6 +541,80 @@ static void test_freed_while_a_call_is_under_way(void **state)
 	assert_int_equal(csi_world.cancels, 1);
 }
 
+/* ---- after a restart ---- */
+
+static int construct(const char *pod_uid, const char *name, struct volume_spec *ret)
+{
+	*ret = (struct volume_spec){ .name = NULL };
+	return csi_world.plugin->construct_volume_spec(&csi_world.host, pod_uid, name, false, ret,
+						       NULL);
+}
+
+static void test_known_again_by_its_file(void **state)
+{
+	struct volume_spec spec;
+	char *name = NULL;
+
+	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(construct("u1", "pv1", &spec), 0);
+	assert_string_equal(spec.name, "pv1");
+	assert_true(csi_world.plugin->can_device_mount(&spec));
+	assert_int_equal(csi_world.plugin->get_volume_name(&spec, &name, NULL), 0);
+	assert_string_equal(name, "d^vol-1");
+	free(name);
+	object_unref(spec.pv);
+}
+
+static void test_inline_known_again(void **state)
+{
+	struct volume_spec spec;
+
+	csi_world_driver("{volumeLifecycleModes: [Ephemeral]}");
+	csi_world_inline("");
+	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(construct("u1", "v", &spec), 0);
+	assert_string_equal(spec.name, "v");
+	assert_null(spec.pv);
+	assert_false(csi_world.plugin->can_device_mount(&spec));
+}
+
+/* case 352: an error, and nothing else happens */
+static void test_not_known_without_its_file(void **state)
+{
+	struct volume_spec spec;
+
+	csi_world_make(TARGET "/mount");
+	assert_true(construct("u1", "pv1", &spec) < 0);
+	assert_true(construct("u1", "nothing", &spec) < 0);
+	assert_true(construct("u1", "../pv1", &spec) < 0);
+	assert_true(construct("", "d/nohash", &spec) < 0);
+	assert_true(csi_world_has(TARGET "/mount"));
+}
+
+static void test_staged_known_again(void **state)
+{
+	struct volume_request request = csi_world.request;
+	struct volume_spec spec;
+	char *name = NULL, *path, *expected;
+
+	csi_world.request.pod_uid = NULL;
+	assert_int_equal(csi_world_run(csi_world.plugin->new_device_mounter).result, 0);
+	name = csi_world.plugin->get_found_name("kubernetes.io/csi/d^vol-1");
+	assert_string_equal(name, "d/" VOL_1_HASH);
+	assert_int_equal(construct("", name, &spec), 0);
+	free(name);
+	assert_int_equal(csi_world.plugin->get_volume_name(&spec, &name, NULL), 0);
+	assert_string_equal(name, "d^vol-1");
+	free(name);
+	request.spec = &spec;
+	path = csi_world.plugin->get_device_mount_path(&request);
+	assert_true(asprintf(&expected, "%s/" STAGING "/globalmount", csi_world.root) > 0);
+	assert_string_equal(path, expected);
+	free(path);
+	free(expected);
+	object_unref(spec.pv);
+}
+
 int main(void)
 {
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, setup, csi_world_teardown)
@@ -575,6 +649,10 @@ int main(void)
 		WORLD(test_teardown_goes_on_where_it_was_killed),
 		WORLD(test_unpublish_fails),
 		WORLD(test_freed_while_a_call_is_under_way),
+		WORLD(test_known_again_by_its_file),
+		WORLD(test_inline_known_again),
+		WORLD(test_not_known_without_its_file),
+		WORLD(test_staged_known_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,14 +276,16 @@ static void test_staged_csi_volumes(void **state)
 	make(tree, "plugins/kubernetes.io/csi/d/0123/globalmount");
 	write_file_at(tree, "plugins/kubernetes.io/csi/d/0123/vol_data.json",
 		      "{\"driverName\":\"d\",\"volumeHandle\":\"h\"}");
+	make(tree, "plugins/kubernetes.io/csi/e/0123/globalmount"); /* the same handle */
 	make(tree, "plugins/kubernetes.io/csi/volumeDevices/pvc-2/data");
 	write_file_at(tree, "plugins/kubernetes.io/csi/volumeDevices/pvc-2/data/vol_data.json",
 		      DATA("pvc-2"));
 	make(tree, "plugins/kubernetes.io/csi/volumeDevices/staging/pvc-2");
 	make(tree, "plugins/d/csi.sock");
-	expect_found(tree, 2);
-	assert_string_equal(find(tree, "", "0123")->volume_handle, "h");
-	assert_false(find(tree, "", "0123")->block);
+	expect_found(tree, 3);
+	assert_non_null(find(tree, "", "e/0123"));
+	assert_string_equal(find(tree, "", "d/0123")->volume_handle, "h");
+	assert_false(find(tree, "", "d/0123")->block);
 	assert_string_equal(find(tree, "", "pvc-2")->driver_name, "d");
 	assert_true(find(tree, "", "pvc-2")->block);
 }

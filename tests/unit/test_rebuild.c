@@ -14,10 +14,11 @@
 
 #include <string.h>
 
-#define PLUGIN "example.com/fake"  /* device-mountable, as local volumes are */
-#define PLAIN  "example.com/plain" /* a volume of one pod, as emptyDirs are */
-#define NEVER  "example.com/never" /* leaves no directory, as hostPath */
-#define GONE   "example.com/gone"  /* of a release before */
+#define PLUGIN "example.com/fake"   /* device-mountable, as local volumes are */
+#define PLAIN  "example.com/plain"  /* a volume of one pod, as emptyDirs are */
+#define NEVER  "example.com/never"  /* leaves no directory, as hostPath */
+#define DRIVEN "example.com/driven" /* a driver mounts, or does not, and stages by other names */
+#define GONE   "example.com/gone"   /* of a release before */
 
 static int construct(const struct plugin_host *host, const char *pod_uid, const char *volume_name,
 		     bool block, struct volume_spec *ret, struct failure *reterr)
@@ -64,6 +65,13 @@ static int no_stages(const struct volume_request *request, struct stage_list *re
 	return -ENOSYS;
 }
 
+static char *get_found_name(const char *unique_name)
+{
+	char *name;
+
+	return asprintf(&name, "d/%s", strrchr(unique_name, '/') + 1) < 0 ? NULL : name;
+}
+
 static const struct volume_plugin plugins[] = {
 	{ .name = PLUGIN,
 	  .get_volume_name = get_volume_name,
@@ -77,6 +85,15 @@ static const struct volume_plugin plugins[] = {
 	  .get_volume_name = get_volume_name,
 	  .new_unmounter = no_stages,
 	  .get_path = get_path,
+	  .construct_volume_spec = construct },
+	{ .name = DRIVEN,
+	  .get_volume_name = get_volume_name,
+	  .can_device_mount = is_device_mountable,
+	  .new_unmounter = no_stages,
+	  .get_path = get_path,
+	  .get_device_mount_path = get_device_mount_path,
+	  .may_lack_mount = true,
+	  .get_found_name = get_found_name,
 	  .construct_volume_spec = construct },
 	{ .name = NEVER, .get_volume_name = get_volume_name, .new_unmounter = no_stages },
 };
@@ -193,6 +210,12 @@ static const struct rebuild_case cases[] = {
 	  .reports = "",
 	  .entries = PLAIN "/a-room absent(a uncertain) " },
 
+	{ .name = "what a driver has need not be a mount, and is staged under its own name",
+	  .rows = { ROW(DRIVEN, NULL, "pv", MOUNT_DONE), ROW(DRIVEN, "a", "pv", MOUNT_DONE) },
+	  .found = { AT("a", DRIVEN, "pv"), AT("", DRIVEN, "d/pv"), AT("", DRIVEN, "e/pv") },
+	  .reports = "foreign /" DRIVEN "/e/pv;",
+	  .entries = DRIVEN "/pv uncertain(a uncertain) " },
+
 	/* -- half steps -- */
 	{ .name = "a stage without its publish",
 	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE) },
@@ -290,6 +313,11 @@ static const struct rebuild_case cases[] = {
 	  .found = { AT("a", PLUGIN, "pv") },
 	  .reports = "foreign a/" PLUGIN "/pv;",
 	  .entries = "" },
+	{ .name = "what a driver published is taken over without a mount",
+	  .takeover = true,
+	  .found = { AT("a", DRIVEN, "pv") },
+	  .reports = "taken-over a/" DRIVEN "/pv [device];taken-over a/" DRIVEN "/pv [/r/a/pv];",
+	  .entries = DRIVEN "/pv uncertain(a uncertain) " },
 	{ .name = "what a plugin does not recognise stays what it is",
 	  .takeover = true,
 	  .found = { AT("a", PLAIN, "bad"), MOUNTED("b", PLUGIN, "bad") },
@@ -395,7 +423,8 @@ static void describe_entries(struct world *world)
 
 static struct ledger_row long_row(const struct short_row *row, char unique_name[128])
 {
-	bool device_mountable = strcmp(row->plugin, PLUGIN) == 0;
+	bool device_mountable =
+		strcmp(row->plugin, PLUGIN) == 0 || strcmp(row->plugin, DRIVEN) == 0;
 
 	if (device_mountable)
 		(void) snprintf(unique_name, 128, "%s/%s", row->plugin, row->name);

@@ -110,6 +110,31 @@ static void test_refused(void **state)
 	}
 }
 
+/* To the byte what kubelet's own encoder writes. */
+static void test_written_as_kubelet_writes(void **state)
+{
+	const struct vol_data data = { .spec_name = "pvc-7e3c",
+				       .volume_handle = "8e2c5b",
+				       .driver_name = "hostpath.csi.k8s.io",
+				       .node_name = "node-1",
+				       .attachment_id = "csi-7f6ddc6a16ab",
+				       .lifecycle_mode = "Persistent" };
+	const struct vol_data labelled = { .volume_handle = "h",
+					   .driver_name = "d",
+					   .selinux_mount_context = "a:b:c:d" };
+	cleanup_free char *pod = vol_data_print(&data, VOL_DATA_POD);
+	cleanup_free char *staging = vol_data_print(&labelled, VOL_DATA_STAGING);
+	cleanup_free char *block = vol_data_print(&labelled, VOL_DATA_BLOCK);
+
+	assert_memory_equal(pod, pod_file, strlen(pod_file));
+	assert_string_equal(pod + strlen(pod_file), "\n");
+	assert_string_equal(staging, "{\"driverName\":\"d\",\"seLinuxMountContext\":\"a:b:c:d\","
+				     "\"volumeHandle\":\"h\"}\n");
+	assert_string_equal(block, "{\"attachmentID\":\"\",\"driverName\":\"d\",\"nodeName\":\"\","
+				   "\"seLinuxMountContext\":\"a:b:c:d\",\"specVolID\":\"\","
+				   "\"volumeHandle\":\"h\"}\n");
+}
+
 static void test_sizes(void **state)
 {
 	static char text[VOL_DATA_BYTES_MAX + 2];
@@ -138,9 +163,8 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pod_file),
-		cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_pod_file), cmocka_unit_test(test_accepted),
+		cmocka_unit_test(test_refused),  cmocka_unit_test(test_written_as_kubelet_writes),
 		cmocka_unit_test(test_sizes),
 	};
 
