@@ -16,6 +16,7 @@ struct build {
 	const struct file_inputs *inputs;
 	const struct cJSON *pod;
 	size_t next_object; /* of inputs->objects: sources name them in this order */
+	size_t next_trust;  /* of inputs->trust, in the same way */
 	int64_t default_mode;
 	struct payload *payload;
 };
@@ -202,6 +203,15 @@ static int add_token(struct build *build, const struct cJSON *source, struct fai
 			       build->payload, reterr);
 }
 
+static int add_trust(struct build *build, const struct cJSON *source, struct failure *reterr)
+{
+	size_t at = build->next_trust++;
+
+	assert(at < build->inputs->source->trust_bundle_count && build->inputs->trust);
+	return file_trust_add(&build->inputs->trust[at], build->inputs->pod, source,
+			      (mode_t) build->default_mode, build->payload, reterr);
+}
+
 static int add_unknown(struct build *build, const struct cJSON *source, struct failure *reterr)
 {
 	(void) build;
@@ -212,10 +222,9 @@ static const struct {
 	const char *key;
 	int (*add)(struct build *build, const struct cJSON *source, struct failure *reterr);
 } source_rows[] = {
-	{ "configMap", add_object },
-	{ "secret", add_object },
-	{ "downwardAPI", add_fields },
-	{ "serviceAccountToken", add_token },
+	{ "configMap", add_object },         { "secret", add_object },
+	{ "downwardAPI", add_fields },       { "serviceAccountToken", add_token },
+	{ "clusterTrustBundle", add_trust },
 };
 
 static int add_source(struct build *build, const struct cJSON *source, struct failure *reterr)

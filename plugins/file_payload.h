@@ -10,6 +10,7 @@
 
 #include "mount/payload.h"
 #include "plugins/file_tokens.h"
+#include "plugins/file_trust.h"
 #include "plugins/plugin.h"
 
 struct file_inputs {
@@ -17,7 +18,8 @@ struct file_inputs {
 	const struct pod_volume *source;     /* of that pod */
 	const struct object *const *objects; /* as source->objects; NULL: there is none */
 	struct node_resources allocatable;
-	struct file_tokens *tokens; /* for a source that has some */
+	struct file_tokens *tokens;     /* for a source that has some */
+	const struct file_trust *trust; /* as source->trust_bundles */
 };
 
 /**

@@ -30,6 +30,7 @@ struct file_mounter {
 	const struct pod_volume *source;      /* what the volume is */
 	const struct object **objects;        /* references, as source->objects */
 	const struct object *service_account; /* a reference, for tokens; NULL: there is none */
+	struct file_trust *trust;             /* as source->trust_bundles */
 	struct shared_payload *payload;
 	bool is_ready; /* it was set up before: this is an update */
 };
@@ -43,6 +44,7 @@ static void file_mounter_free(void *data)
 	for (size_t i = 0; mounter->objects && i < mounter->source->object_count; i++)
 		object_unref(mounter->objects[i]);
 	free(mounter->objects);
+	(void) file_trust_free(mounter->trust, mounter->source);
 	shared_payload_unref(mounter->payload);
 	scratch_done(&mounter->scratch);
 	object_unref(mounter->service_account);
@@ -84,6 +86,7 @@ static int gather_files(void *data, struct stage_report *report)
 		.objects = mounter->objects,
 		.allocatable = host->allocatable,
 		.tokens = &tokens,
+		.trust = mounter->trust,
 	};
 	int r = payload_cache_get(host->payloads, &inputs, &mounter->payload, &report->failure);
 
@@ -175,6 +178,8 @@ static int take_objects(struct file_mounter *mounter, const struct volume_reques
 	const struct pod_volume *source = mounter->source;
 
 	assert((source->object_count == 0 && !source->has_tokens) || request->objects);
+	if (file_trust_gather(source, request->objects, &mounter->trust) < 0)
+		return -ENOMEM;
 	mounter->objects = calloc(source->object_count + 1, sizeof(*mounter->objects));
 	if (!mounter->objects)
 		return -ENOMEM;
@@ -282,6 +287,10 @@ static int references(const struct volume_spec *spec, const char *node_name,
 	for (size_t i = 0; i < source->object_count && r == 0; i++)
 		r = visit(&(struct object_reference){ source->objects[i].kind, meta->name_space,
 						      source->objects[i].name },
+			  userdata);
+	for (size_t i = 0; i < source->trust_bundle_count && r == 0; i++)
+		r = visit(&(struct object_reference){ KIND_CLUSTER_TRUST_BUNDLE, "",
+						      source->trust_bundles[i].name },
 			  userdata);
 	if (r == 0 && source->has_tokens) {
 		const struct object_reference account = service_account_of(spec->pod);

@@ -202,7 +202,7 @@ int payload_cache_get(struct payload_cache *cache, const struct file_inputs *inp
 	struct entry *entry = NULL;
 
 	assert(source && ret);
-	if (!cache || source->shows_pod || source->has_tokens)
+	if (!cache || source->shows_pod || source->has_tokens || source->trust_bundle_count > 0)
 		return build(inputs, ret, reterr);
 	words = words_of(inputs);
 	if (!words)

@@ -59,13 +59,17 @@ static inline const struct persistent_volume *spec_pv(const struct volume_spec *
 struct object_reference {
 	enum object_kind kind;
 	const char *name_space; /* "" for kinds without */
-	const char *name;
+	const char *name;       /* "": all of a kind without namespaces */
 };
 
 /* Where a slot finds such objects while it runs; the loop thread only. */
 struct object_finder {
 	/* Borrowed until the loop turns; NULL: there is none. */
 	const struct object *(*find)(void *userdata, const struct object_reference *reference);
+	/* All of a kind without namespaces. Return: 0, or what @visit returned. */
+	int (*each)(void *userdata, enum object_kind kind,
+		    int (*visit)(const struct object *object, void *visit_userdata),
+		    void *visit_userdata);
 	void *userdata;
 };
 

@@ -215,9 +215,18 @@ static const struct object *find_object(void *userdata, const struct object_refe
 	return store_get(agent->store, reference->kind, reference->name_space, reference->name);
 }
 
+static int each_object(void *userdata, enum object_kind kind,
+		       int (*visit)(const struct object *object, void *visit_userdata),
+		       void *visit_userdata)
+{
+	const struct agent *agent = userdata;
+
+	return store_list(agent->store, kind, NULL, visit, visit_userdata);
+}
+
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
-	const struct object_finder objects = { find_object, agent };
+	const struct object_finder objects = { find_object, each_object, agent };
 	struct operations_options options = {
 		.event = agent->event,
 		.host = &agent->host,

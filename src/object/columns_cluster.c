@@ -258,3 +258,9 @@ const struct table_column lease_columns[] = {
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };
+
+const struct table_column cluster_trust_bundle_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "SignerName", .path = "spec.signerName" },
+	{ 0 },
+};

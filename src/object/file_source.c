@@ -5,6 +5,7 @@
 #include "object/file_source.h"
 
 #include "base/cleanup.h"
+#include "object/selector_json.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -189,6 +190,28 @@ static int check_token(const struct cJSON *token, const struct field *field,
 	return check_path(token, field, found);
 }
 
+/* By name or by signer; labels are of a signer's bundles. */
+static int check_trust_bundle(const struct cJSON *bundle, const struct field *field,
+			      struct violations *found)
+{
+	bool named = *json_string(json_get(bundle, "name"), "") != '\0';
+	bool signed_by = *json_string(json_get(bundle, "signerName"), "") != '\0';
+	const struct cJSON *selector = json_get(bundle, "labelSelector");
+	int r = 0;
+
+	if (named && signed_by)
+		r = field_invalid(field, json_string(json_get(bundle, "name"), ""),
+				  "only one of name and signerName may be used", found);
+	else if (!named && !signed_by)
+		r = field_required(field, "either name or signerName must be specified", found);
+	else if (named && selector)
+		r = field_invalid(FIELD(field, "labelSelector"), "",
+				  "labelSelector must be unset if name is specified", found);
+	if (r == 0 && selector)
+		r = label_selector_validate(selector, FIELD(field, "labelSelector"), found);
+	return r < 0 ? r : check_path(bundle, field, found);
+}
+
 /* A list of maps with one member each, like volumes; unknown members are newer sources. */
 static int check_projection(const struct cJSON *item, const struct field *field,
 			    struct violations *found)
@@ -202,7 +225,7 @@ static int check_projection(const struct cJSON *item, const struct field *field,
 		{ "secret", config_map_source_validate },
 		{ "downwardAPI", downward_api_source_validate },
 		{ "serviceAccountToken", check_token },
-		{ "clusterTrustBundle", check_path },
+		{ "clusterTrustBundle", check_trust_bundle },
 	};
 	size_t count = 0;
 
@@ -273,6 +296,28 @@ void downward_api_source_decode(const struct cJSON *source, struct arena *arena,
 	volume->shows_pod = true;
 }
 
+static void decode_trust_bundles(const struct cJSON *sources, struct arena *arena,
+				 struct pod_volume *volume)
+{
+	struct pod_trust_bundle *bundles =
+		arena_array(arena, json_count(sources) + 1, sizeof(*bundles));
+
+	for (const struct cJSON *item = json_first(sources); item && bundles;
+	     item = json_next(item)) {
+		const struct cJSON *bundle = json_get(item, "clusterTrustBundle");
+
+		if (!bundle)
+			continue;
+		bundles[volume->trust_bundle_count++] = (struct pod_trust_bundle){
+			.name = arena_string(arena, json_string(json_get(bundle, "name"), "")),
+			.signer_name = arena_string(
+				arena, json_string(json_get(bundle, "signerName"), "")),
+			.selector = label_selector_decode(json_get(bundle, "labelSelector"), arena),
+		};
+	}
+	volume->trust_bundles = bundles;
+}
+
 void projected_source_decode(const struct cJSON *source, struct arena *arena,
 			     struct pod_volume *volume)
 {
@@ -300,4 +345,5 @@ void projected_source_decode(const struct cJSON *source, struct arena *arena,
 		volume->has_tokens = volume->has_tokens || json_get(item, "serviceAccountToken");
 	}
 	volume->objects = objects;
+	decode_trust_bundles(sources, arena, volume);
 }

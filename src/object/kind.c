@@ -317,6 +317,22 @@ static const struct kind_row rows[] = {
 		.validate = lease_validate,
 		.columns = lease_columns,
 	},
+	[KIND_CLUSTER_TRUST_BUNDLE] = {
+		.kind = KIND_CLUSTER_TRUST_BUNDLE,
+		.name = "ClusterTrustBundle",
+		.plural = "clustertrustbundles",
+		.singular = "clustertrustbundle",
+		.group = "certificates.k8s.io",
+		.version = "v1beta1",
+		.schema_package = "io.k8s.api.certificates.v1beta1",
+		.description = "Authorities that all pods may trust, in PEM.",
+		.has_signer_name = true,
+		.shape = &cluster_trust_bundle_shape,
+		.validate = cluster_trust_bundle_validate,
+		.validate_update = cluster_trust_bundle_validate_update,
+		.decode = cluster_trust_bundle_decode,
+		.columns = cluster_trust_bundle_columns,
+	},
 };
 
 static_assert(ARRAY_SIZE(rows) == KIND_COUNT, "one row per kind");

@@ -27,6 +27,7 @@ struct kind_row {
 	const char *description;
 	bool has_status;      /* the status subresource is served */
 	bool in_memory;       /* never written to disk, gone with a restart: Event, Lease */
+	bool has_signer_name; /* names may be of parts with ':' between them */
 	bool secret;          /* contents are for root alone */
 	bool returns_deleted; /* a delete is answered with the object that went, not with a Status
 			       */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UID_BYTES_MAX = 128, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
+enum { NAME_BYTES_MAX = 253, UID_BYTES_MAX = 128, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
 
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree)
 {
@@ -65,6 +65,25 @@ static int check_resource_version(const char *text, const struct field *field,
 	return 0;
 }
 
+/* "example.com:foo:name": each part as a name of its own. */
+static int check_name(const struct kind_row *row, const char *name, const struct field *field,
+		      struct violations *found)
+{
+	int r = 0;
+
+	if (!row->has_signer_name || strlen(name) > NAME_BYTES_MAX)
+		return field_check_subdomain(field, name, found);
+	for (const char *at = name; at && r == 0;) {
+		size_t length = strcspn(at, ":");
+		char part[NAME_BYTES_MAX + 1];
+
+		(void) snprintf(part, sizeof(part), "%.*s", (int) length, at);
+		r = field_check_subdomain(field, part, found);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return r;
+}
+
 int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 		      struct violations *found)
 {
@@ -77,7 +96,7 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 	assert(row);
 	if (*name == '\0')
 		return field_required(FIELD(field, "name"), "name is required", found);
-	r = field_check_subdomain(FIELD(field, "name"), name, found);
+	r = check_name(row, name, FIELD(field, "name"), found);
 	if (r == 0 && row->namespaced)
 		r = field_check_label(FIELD(field, "namespace"),
 				      json_string(json_get(metadata, "namespace"), ""), found);

@@ -41,6 +41,7 @@ enum object_kind {
 	KIND_VOLUME_SNAPSHOT_CLASS,
 	KIND_VOLUME_SNAPSHOT_CONTENT,
 	KIND_LEASE,
+	KIND_CLUSTER_TRUST_BUNDLE,
 	KIND_COUNT
 };
 
@@ -71,6 +72,7 @@ struct object {
 		const struct storage_class *storage_class;
 		const struct csi_driver_spec *csi_driver;
 		const struct volume_attachment *volume_attachment;
+		const struct cluster_trust_bundle *cluster_trust_bundle;
 	};
 };
 

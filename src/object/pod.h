@@ -34,6 +34,13 @@ struct pod_volume_object {
 	const char *name;
 };
 
+/* One clusterTrustBundle of a projected volume. */
+struct pod_trust_bundle {
+	const char *name;                      /* "": those of a signer */
+	const char *signer_name;               /* "" with a name */
+	const struct label_selector *selector; /* NULL: matches none */
+};
+
 struct pod_volume {
 	const char *name; /* the outer name */
 	enum volume_source_kind source;
@@ -56,6 +63,8 @@ struct pod_volume {
 	size_t object_count;
 	bool shows_pod;  /* SOURCE_DOWNWARD_API, SOURCE_PROJECTED: fields of the pod itself */
 	bool has_tokens; /* SOURCE_PROJECTED: tokens of the service account */
+	const struct pod_trust_bundle *trust_bundles; /* SOURCE_PROJECTED, in their order */
+	size_t trust_bundle_count;
 };
 
 struct pod_volume_mount {

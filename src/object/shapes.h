@@ -15,6 +15,7 @@
 #define SHAPE_STORAGE      "io.k8s.api.storage.v1"
 #define SHAPE_SNAPSHOT     "io.k8s.storage.snapshot.v1"
 #define SHAPE_COORDINATION "io.k8s.api.coordination.v1"
+#define SHAPE_CERTIFICATES "io.k8s.api.certificates.v1beta1"
 
 /* The first fields of every kind. */
 #define SHAPE_HEAD                                                                                 \

@@ -504,6 +504,12 @@ void populator_change(struct populator *populator, const struct store_change *ch
 			change_pv(populator, change->previous, now_usec);
 		change_pv(populator, object, now_usec);
 		return;
+	case KIND_CLUSTER_TRUST_BUNDLE:
+		change_reference(populator, &reference, now_usec);
+		/* And those that want all with certain labels. */
+		change_reference(populator, &(struct object_reference){ object->kind, "", "" },
+				 now_usec);
+		return;
 	default:
 		change_reference(populator, &reference, now_usec);
 		return;

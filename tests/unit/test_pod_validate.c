@@ -176,6 +176,29 @@ static void test_volumes(void **state)
 		     rules, ARRAY_SIZE(rules));
 }
 
+static void test_trust_bundles(void **state)
+{
+	static const struct rule rules[] = {
+		{ "projected: {sources: [{clusterTrustBundle: {path: p}}]}",
+		  "spec.volumes[0].projected.sources[0].clusterTrustBundle: Required value: "
+		  "either name or signerName must be specified" },
+		{ "projected: {sources: [{clusterTrustBundle: {path: p, name: ca, signerName: "
+		  "a/b}}]}",
+		  "spec.volumes[0].projected.sources[0].clusterTrustBundle: Invalid value: \"ca\": "
+		  "only one of name and signerName may be used" },
+		{ "projected: {sources: [{clusterTrustBundle: {path: p, name: ca, labelSelector: "
+		  "{}}}]}",
+		  "spec.volumes[0].projected.sources[0].clusterTrustBundle.labelSelector: Invalid "
+		  "value: \"\": labelSelector must be unset if name is specified" },
+		{ "projected: {sources: [{clusterTrustBundle: {name: ca}}]}",
+		  "spec.volumes[0].projected.sources[0].clusterTrustBundle.path: Required value" },
+	};
+
+	assert_rules("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
+		     "spec:\n  containers: [{name: c}]\n  volumes: [{name: v, %s}]\n",
+		     rules, ARRAY_SIZE(rules));
+}
+
 static void test_volumes_that_become_files(void **state)
 {
 	static const struct rule rules[] = {
@@ -506,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_names_have_a_length),
 		cmocka_unit_test(test_annotations_have_a_size),
 		cmocka_unit_test(test_volumes),
+		cmocka_unit_test(test_trust_bundles),
 		cmocka_unit_test(test_volumes_that_become_files),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_annotations),

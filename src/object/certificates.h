@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * certificates - X.509 authorities in PEM, as a ClusterTrustBundle holds them; pure
+ *
+ * Only blocks of type CERTIFICATE without headers; text between blocks is a comment, as for
+ * whoever reads such files. X.509 is read by libcrypto.
+ */
+#ifndef PODVOL_OBJECT_CERTIFICATES_H
+#define PODVOL_OBJECT_CERTIFICATES_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct certificate {
+	char *der; /* owned by the list */
+	size_t length;
+};
+
+struct certificate_list {
+	struct certificate *certificates;
+	size_t count, capacity;
+};
+
+enum { CERTIFICATES_MAX = 4096 }; /* in one bundle, or one file */
+
+/**
+ * certificates_add - all certificates of a text, after those that the list holds
+ * @reterr: which entry is wrong, counted from 0
+ *
+ * Return: 0; -EINVAL a block is broken, of another type, has headers or holds no certificate;
+ * -E2BIG; -ENOMEM.
+ */
+int certificates_add(struct certificate_list *list, const char *pem, struct failure *reterr);
+
+/* May it sign others? */
+bool certificate_is_authority(const struct certificate *certificate);
+
+/* By bytes; of equal ones the first is left. */
+void certificates_sort(struct certificate_list *list);
+
+/* As PEM; "" for none. Freed with free(); NULL: no memory. */
+char *certificates_print(const struct certificate_list *list);
+
+/* Frees what it holds; an empty list is fine. */
+void certificates_done(struct certificate_list *list);
+
+#endif
