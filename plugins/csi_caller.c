@@ -128,6 +128,8 @@ static int start(struct csi_caller *caller, const ProtobufCMessage *message)
 	int r;
 
 	caller->report->error_class = ERROR_TRANSIENT;
+	(void) snprintf(caller->report->driver, sizeof(caller->report->driver), "%s",
+			caller->driver);
 	if (!caller->drivers)
 		return failed_plain(failure, -EOPNOTSUPP,
 				    "CSI drivers are called by podvold alone");
