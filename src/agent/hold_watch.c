@@ -82,8 +82,8 @@ void process_name(pid_t pid, char ret[PROCESS_NAME_BYTES])
 static int read_boot_offset(int64_t *ret_ticks)
 {
 	const int64_t ticks_per_sec = sysconf(_SC_CLK_TCK);
+	int64_t seconds, nanoseconds;
 	char text[256], *at;
-	int64_t seconds;
 	int r = read_proc(getpid(), "timens_offsets", text, sizeof(text));
 
 	*ret_ticks = 0;
@@ -93,7 +93,11 @@ static int read_boot_offset(int64_t *ret_ticks)
 	if (!at)
 		return 0;
 	seconds = strtoll(at + strlen("boottime"), &at, 10);
-	*ret_ticks = seconds * ticks_per_sec + strtoll(at, NULL, 10) / (1000000000 / ticks_per_sec);
+	nanoseconds = strtoll(at, NULL, 10);
+	if (__builtin_mul_overflow(seconds, ticks_per_sec, ret_ticks) ||
+	    __builtin_add_overflow(*ret_ticks, nanoseconds / (1000000000 / ticks_per_sec),
+				   ret_ticks))
+		return -EIO;
 	return 0;
 }
 

@@ -117,7 +117,9 @@ void table_entries_done(struct table_entries *entries)
 
 /* ---- by id ---- */
 
-static struct statmount_answer *ask(uint64_t mount_id, int *ret_error)
+/* The last byte is never written to: whatever answers, a filter of system calls or another kernel
+ * in this one's place, what is read ends in the buffer. */
+static struct statmount_answer *ask(uint64_t mount_id, int *ret_error, size_t *ret_text_bytes)
 {
 	struct mount_id_request request = {
 		.size = sizeof(request),
@@ -132,8 +134,10 @@ static struct statmount_answer *ask(uint64_t mount_id, int *ret_error)
 			*ret_error = -ENOMEM;
 			return NULL;
 		}
-		if (statmount(&request, answer, bytes, 0) == 0)
+		if (statmount(&request, answer, bytes - 1, 0) == 0) {
+			*ret_text_bytes = bytes - sizeof(*answer);
 			return answer;
+		}
 		*ret_error = -errno;
 		free(answer);
 		if (*ret_error != -EOVERFLOW)
@@ -151,6 +155,7 @@ static bool probe_unique_ids(void)
 	};
 	struct statx status;
 	uint64_t first_id;
+	size_t text_bytes;
 	int error = -ENOSYS;
 
 	if (listmount(&request, &first_id, 1, 0) < 0) {
@@ -160,7 +165,7 @@ static bool probe_unique_ids(void)
 	if (statx(AT_FDCWD, "/", 0, STATX_MNT_ID_UNIQUE, &status) < 0 ||
 	    !(status.stx_mask & STATX_MNT_ID_UNIQUE))
 		return false;
-	answer = ask(status.stx_mnt_id, &error);
+	answer = ask(status.stx_mnt_id, &error, &text_bytes);
 	if (!answer) {
 		(void) call_is_missing(error, CALL_LISTMOUNT);
 		return false;
@@ -197,6 +202,9 @@ int mount_list_ids(uint64_t after, uint64_t **ret_ids, size_t *ret_count)
 		got = listmount(&request, ids + count, IDS_AT_ONCE, 0);
 		if (got < 0)
 			return -errno;
+		if (got > IDS_AT_ONCE ||
+		    (got > 0 && ids[count + (size_t) got - 1] <= request.param))
+			return -EIO; /* it would be asked for ever */
 		count += (size_t) got;
 		if (got > 0)
 			request.param = ids[count - 1];
@@ -230,10 +238,18 @@ static void write_options(uint64_t attributes, char *text, size_t bytes)
 	(void) snprintf(text + used, bytes - (size_t) used, "%s", relatime);
 }
 
+/* A text of the answer; "" where there is none, or none in the buffer. */
+static const char *text_at(const struct statmount_answer *answer, uint64_t mask, uint32_t offset,
+			   size_t text_bytes)
+{
+	return answer->mask & mask && offset < text_bytes ? answer->str + offset : "";
+}
+
 int mount_list_stat(uint64_t mount_id, struct table_entry **ret)
 {
 	int error = -EOVERFLOW;
-	cleanup_free struct statmount_answer *answer = ask(mount_id, &error);
+	size_t bytes = 0;
+	cleanup_free struct statmount_answer *answer = ask(mount_id, &error, &bytes);
 	char options[128];
 	struct mount_entry fields;
 
@@ -245,12 +261,14 @@ int mount_list_stat(uint64_t mount_id, struct table_entry **ret)
 		.mount_id = mount_id,
 		.parent_id = answer->mnt_parent_id,
 		.device = makedev(answer->sb_dev_major, answer->sb_dev_minor),
-		.root = answer->str + answer->mnt_root,
-		.mount_point = answer->str + answer->mnt_point,
-		.type = answer->str + answer->fs_type,
-		.source = answer->mask & STATMOUNT_SB_SOURCE ? answer->str + answer->sb_source : "",
+		.root = text_at(answer, STATMOUNT_MNT_ROOT, answer->mnt_root, bytes),
+		.mount_point = text_at(answer, STATMOUNT_MNT_POINT, answer->mnt_point, bytes),
+		.type = text_at(answer, STATMOUNT_FS_TYPE, answer->fs_type, bytes),
+		.source = text_at(answer, STATMOUNT_SB_SOURCE, answer->sb_source, bytes),
 		.options = options,
 	};
+	if (fields.mount_point[0] != '/')
+		return -ENOENT; /* nobody can look it up from here */
 	*ret = table_entry_new(&fields);
 	return *ret ? 0 : -ENOMEM;
 }
