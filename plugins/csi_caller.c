@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 
 /* For programs; people get the driver's own words. Neither -ECANCELED nor -ENOTCONN, which mean
  * that nobody wants it any more and that the driver is not there. */
