@@ -5,6 +5,7 @@ A scenario fills a node (fill), brings it to where its work begins with no daemo
 podvold for things where that is needed (begin), knows when all is done (done), and asks again what the
 kill may have taken away (recover). verify() looks at what users would look at.
 """
+import glob
 import os
 import subprocess
 
@@ -193,6 +194,79 @@ class Change(Scenario):
         return states(n) == {("web", "data"): "mounted", ("web", "other"): "mounted", ("backup", "data"): "mounted",
                              ("db", "disk"): "mounted", ("db", "room"): "mounted", ("lift", "raw"): "mounted"} and \
             len(n.pod_directories()) == 5
+
+
+class Update(Scenario):
+    """Objects change that volumes of files are made from; a kill leaves all old files or all new ones."""
+    name = "update"
+    wanted = {("web", name): "mounted" for name in ("conf", "keys", "all")}
+
+    def fill(self, n):
+        self.write_objects(n, "old")
+
+    def write_objects(self, n, word):
+        meta = {"namespace": "default"}
+        n.write("volumes.json",
+                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf", **meta},
+                 "data": {"a": word, "b": word, f"only-{word}": word}},
+                {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys", **meta},
+                 "stringData": {"a": word, "b": word, f"only-{word}": word}})
+
+    def write_pods(self, n):
+        n.write("web.json", pod("web", {
+            "conf": {"configMap": {"name": "conf"}}, "keys": {"secret": {"secretName": "keys"}},
+            "all": {"projected": {"sources": [
+                {"configMap": {"name": "conf"}}, {"serviceAccountToken": {"path": "token"}}]}}},
+            securityContext={"fsGroup": 4711}))
+
+    def prepare(self, n):
+        self.mount_pods(n)
+        eventually(lambda: self.shown(n, "token") is not None, what="a token")
+        n.token = self.shown(n, "token")
+        n.stop()
+        self.write_objects(n, "new")
+
+    def volumes(self, n):
+        return [path for path in glob.glob(os.path.join(n.root, "pods/*/volumes/kubernetes.io~*/*"))
+                if killing.STRANGER not in path and os.path.islink(os.path.join(path, "..data"))]
+
+    def shown(self, n, name):
+        """What the projected volume shows; None: nothing."""
+        for volume_path in self.volumes(n):
+            if os.path.exists(os.path.join(volume_path, name)):
+                with open(os.path.join(volume_path, name), encoding="utf-8") as file:
+                    return file.read()
+        return None
+
+    @staticmethod
+    def words(volume_path):
+        """Of all files of one volume but tokens; read in one directory, as whoever wants them together does."""
+        data, found = os.path.realpath(os.path.join(volume_path, "..data")), {}
+        for name in os.listdir(data):
+            if name != "token":
+                with open(os.path.join(data, name), encoding="utf-8") as file:
+                    found[name] = file.read()
+        return found
+
+    def is_new(self, n):
+        return all(self.words(path) == {"a": "new", "b": "new", "only-new": "new"} for path in self.volumes(n))
+
+    def done(self, n):
+        return states(n) == self.wanted and len(self.volumes(n)) == 3 and self.is_new(n)
+
+    def after(self, n):
+        for path in self.volumes(n):
+            word = "new" if "only-new" in os.listdir(os.path.realpath(os.path.join(path, "..data"))) else "old"
+            equal(self.words(path), {"a": word, "b": word, f"only-{word}": word}, f"files of {path} after the kill")
+
+    def verify(self, n):
+        assert self.is_new(n), [self.words(path) for path in self.volumes(n)]
+        equal(self.shown(n, "token"), n.token, "the token, which is good for long")
+        for path in self.volumes(n):
+            left = [name for name in os.listdir(path) if name.startswith("..") and name != "..data"]
+            equal(len(left), 1, f"directories of files in {path}: {left}")
+            names = {name for name in os.listdir(path) if not name.startswith("..")}
+            equal(names - {"token"}, {"a", "b", "only-new"}, "what people see")
 
 
 class Subpaths(Scenario):

@@ -139,7 +139,8 @@ class Snapshot:
         def named(text):
             for uid, name in uids.items():
                 text = text.replace(uid, f"<{name}>")
-            return re.sub(r"/dev/loop\d+|loop\d+\b", "LOOP", text.replace(n.top, ""))
+            text = re.sub(r"\.\.\d{4}(_\d\d){5}\.\d+", "..TIME", text.replace(n.top, ""))  # of an atomic write
+            return re.sub(r"/dev/loop\d+|loop\d+\b", "LOOP", text)
 
         self.mounts = collections.Counter(named(point) for point in n.mount_lines())
         self.files = {named(path): facts for path, facts in below(n.root, contents=False).items()}
