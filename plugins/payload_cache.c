@@ -33,6 +33,7 @@ struct payload_cache {
 	pthread_cond_t built; /* some entry is no longer being built */
 	struct entry entries[PAYLOADS_KEPT_MAX];
 	uint64_t uses;
+	struct payload_counts counts;
 };
 
 /* ---- payloads ---- */
@@ -175,8 +176,10 @@ static int find_or_begin(struct payload_cache *cache, const struct file_inputs *
 		(void) pthread_cond_wait(&cache->built, &cache->mutex);
 	if (entry) {
 		entry->used = ++cache->uses;
+		cache->counts.shared++;
 		*ret = take(entry->shared);
 	} else {
+		cache->counts.made++;
 		*ret_entry = begin(cache, inputs, words);
 	}
 	(void) pthread_mutex_unlock(&cache->mutex);
@@ -212,6 +215,18 @@ int payload_cache_get(struct payload_cache *cache, const struct file_inputs *inp
 	if (!entry)
 		return build(inputs, ret, reterr);
 	return build_for_all(cache, entry, inputs, ret, reterr);
+}
+
+struct payload_counts payload_cache_count(struct payload_cache *cache)
+{
+	struct payload_counts counts = { 0 };
+
+	if (!cache)
+		return counts;
+	(void) pthread_mutex_lock(&cache->mutex);
+	counts = cache->counts;
+	(void) pthread_mutex_unlock(&cache->mutex);
+	return counts;
 }
 
 /* ---- birth and death ---- */

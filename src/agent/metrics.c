@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "plugins/payload_cache.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -260,6 +261,20 @@ static void print_walk_gauge(FILE *file, const struct walk_list *list, enum walk
 	}
 }
 
+static void print_payloads(FILE *file, const struct agent *agent)
+{
+	struct payload_counts counts = payload_cache_count(agent->host.payloads);
+
+	(void) fprintf(
+		file,
+		"# HELP podvol_payloads_total Contents of volumes of files that do not depend on "
+		"their pod: made, or shared with another volume.\n"
+		"# TYPE podvol_payloads_total counter\n"
+		"podvol_payloads_total{how=\"made\"} %" PRIu64 "\n"
+		"podvol_payloads_total{how=\"shared\"} %" PRIu64 "\n",
+		counts.made, counts.shared);
+}
+
 static void print_walks(FILE *file, struct agent *agent)
 {
 	struct walk_list list = { .agent = agent };
@@ -335,6 +350,7 @@ static void print_all(FILE *file, struct agent *agent)
 	print_enforced(file, agent->views.metrics);
 	drift_print_metrics(agent->mounts.drift, file);
 	drivers_print_metrics(agent, file);
+	print_payloads(file, agent);
 }
 
 char *agent_metrics(struct agent *agent)

@@ -66,7 +66,6 @@ struct agent {
 		struct drift *drift; /* what others do to them; NULL in tests */
 	} mounts;
 	struct plugin_host host; /* owns its maps of groups; all else is somebody's */
-
 	struct worker_return *to_loop;
 	struct {
 		struct worker_pool *workers, *mount_thread, *walkers, *statistics;

@@ -252,7 +252,10 @@ class Update(Scenario):
         return all(self.words(path) == {"a": "new", "b": "new", "only-new": "new"} for path in self.volumes(n))
 
     def done(self, n):
-        return states(n) == self.wanted and len(self.volumes(n)) == 3 and self.is_new(n)
+        try:
+            return states(n) == self.wanted and len(self.volumes(n)) == 3 and self.is_new(n)
+        except FileNotFoundError:
+            return False  # they changed while they were read
 
     def after(self, n):
         for path in self.volumes(n):
