@@ -2,9 +2,10 @@
 /*
  * csi_registration_watch - see csi_registration_watch.h
  *
- * Each directory is opened once and watched through its descriptor, so that events, listing and
- * what is looked at are about one and the same inode. The watch comes before the listing: nothing
- * falls in between, and what both tell of is known by its inode and its times.
+ * A directory is watched through the descriptor by which it is listed, so that both are about one
+ * and the same inode. The watch comes before the listing: nothing falls in between, and what both
+ * tell of is known by its inode and its times. No descriptor is kept: a directory that is held open
+ * does not tell that it was removed.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -29,8 +30,8 @@ enum {
 	EVENTS = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF |
 		 IN_MOVE_SELF | IN_ONLYDIR,
 	ENDS = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED,
-	RETRY_FIRST_SEC = 1,
-	RETRY_LAST_SEC = 60,
+	RETRY_FIRST_MSEC = 100,
+	RETRY_LAST_MSEC = 60 * 1000,
 };
 
 /* Which file it is: another one under the same name differs in this. */
@@ -47,7 +48,8 @@ struct socket {
 };
 
 struct directory {
-	int watch, fd;
+	int watch;
+	int fd; /* until it is listed */
 	struct directory *prev, *next;
 	char path[]; /* "" or "sub", "sub/sub" */
 };
@@ -59,7 +61,7 @@ struct csi_registration_watch {
 	struct directory *directories;
 	size_t directory_count;
 	struct socket *sockets;
-	unsigned int retry_sec;
+	unsigned int retry_msec;
 	bool told_limit;
 };
 
@@ -145,7 +147,7 @@ static void directory_free(struct csi_registration_watch *watch, struct director
 	DL_DELETE(watch->directories, directory);
 	watch->directory_count--;
 	(void) inotify_rm_watch(watch->inotify_fd, directory->watch);
-	(void) close(directory->fd);
+	(void) close_keep_errno(directory->fd);
 	free(directory);
 }
 
@@ -236,7 +238,7 @@ static void enter(struct csi_registration_watch *watch, const char *path)
 /* ---- looking ---- */
 
 /* Asks the entry only: nothing is opened, no link followed, no server asked. */
-static void look(struct csi_registration_watch *watch, const struct directory *directory,
+static void look(struct csi_registration_watch *watch, const struct directory *directory, int fd,
 		 const char *name)
 {
 	char path[REGISTRY_PATH_MAX];
@@ -252,7 +254,7 @@ static void look(struct csi_registration_watch *watch, const struct directory *d
 		tell_limit(watch, "levels", name);
 		return;
 	}
-	if (statx(directory->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+	if (statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
 		  STATX_TYPE | STATX_INO | STATX_MTIME | STATX_BTIME, &facts) < 0 ||
 	    (facts.stx_attributes & STATX_ATTR_MOUNT_ROOT))
 		return;
@@ -266,21 +268,21 @@ static void look(struct csi_registration_watch *watch, const struct directory *d
 	}
 }
 
-static void list(struct csi_registration_watch *watch, const struct directory *directory)
+static void list(struct csi_registration_watch *watch, struct directory *directory)
 {
-	int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	int fd = TAKE_FD(directory->fd);
+	cleanup_closedir DIR *stream = fdopendir(fd);
 	const struct dirent *entry;
 	size_t count = 0;
 
-	if (!stream && fd >= 0)
+	if (!stream)
 		(void) close(fd);
 	while (stream && (entry = readdir(stream))) {
 		if (count++ == REGISTRY_NAMES_MAX) {
 			tell_limit(watch, "names", directory->path);
 			return;
 		}
-		look(watch, directory, entry->d_name);
+		look(watch, directory, fd, entry->d_name);
 	}
 }
 
@@ -295,10 +297,10 @@ static void list_from(struct csi_registration_watch *watch, struct directory *fi
 
 static void retry_later(struct csi_registration_watch *watch)
 {
-	watch->retry_sec = watch->retry_sec == 0 ? RETRY_FIRST_SEC : watch->retry_sec * 2;
-	if (watch->retry_sec > RETRY_LAST_SEC)
-		watch->retry_sec = RETRY_LAST_SEC;
-	(void) sd_event_source_set_time_relative(watch->timer, watch->retry_sec * USEC_PER_SEC);
+	watch->retry_msec = watch->retry_msec == 0 ? RETRY_FIRST_MSEC : watch->retry_msec * 2;
+	if (watch->retry_msec > RETRY_LAST_MSEC)
+		watch->retry_msec = RETRY_LAST_MSEC;
+	(void) sd_event_source_set_time_relative(watch->timer, watch->retry_msec * USEC_PER_MSEC);
 	(void) sd_event_source_set_enabled(watch->timer, SD_EVENT_ONESHOT);
 }
 
@@ -316,14 +318,14 @@ static void look_at_all(struct csi_registration_watch *watch)
 	fd = watch->options.open_directory(watch->options.userdata, "", &why);
 	r = fd < 0 ? fd : add_directory(watch, "", fd);
 	if (r < 0) {
-		if (watch->retry_sec == 0)
+		if (watch->retry_msec == 0)
 			log_message(LOG_ERR,
 				    "no CSI driver can be registered until 'plugins_registry' can "
 				    "be watched: %s",
 				    fd < 0 ? why.text : strerror(-r));
 		retry_later(watch);
 	} else {
-		watch->retry_sec = 0;
+		watch->retry_msec = 0;
 		list_from(watch, watch->directories);
 	}
 	lose_sockets(watch, "", false);
@@ -343,8 +345,12 @@ static void entry_came(struct csi_registration_watch *watch, const struct direct
 		       const char *name)
 {
 	struct directory *last = watch->directories->prev;
+	cleanup_close int fd =
+		watch->options.open_directory(watch->options.userdata, directory->path, NULL);
 
-	look(watch, directory, name);
+	if (fd < 0) /* it went itself: that is told next */
+		return;
+	look(watch, directory, fd, name);
 	list_from(watch, last->next);
 }
 
