@@ -56,6 +56,18 @@ def equal(got, wanted, what=""):
     assert got == wanted, f"{what}: got {got!r}, wanted {wanted!r}"
 
 
+ports = []  # sockets
+
+
+def free_port():
+    """A TCP port of 127.0.0.1 that nobody else gets from the kernel: bound here, as podvold also allows, to the end."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    ports.append(held)
+    return held.getsockname()[1]
+
+
 def mountinfo(below, pid="self"):
     """{mount point: (mount id, file system type, options)} of what is mounted below a directory."""
     found = {}
