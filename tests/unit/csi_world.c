@@ -368,7 +368,7 @@ void csi_world_run_and_leave(stage_list_fn *slot)
 
 int csi_world_setup(void **state)
 {
-	static const struct object_finder finder = { find_object, NULL };
+	static const struct object_finder finder = { .find = find_object };
 
 	(void) state;
 	csi_world =
