@@ -426,6 +426,91 @@ class Drain(Scenario):
         return states(n) == self.wanted
 
 
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+
+
+class Provision(Scenario):
+    """Directories are made for claims, and a pod gets them."""
+    name = "provision"
+    names = ("one", "two")
+    wanted = {("web", name): "mounted" for name in names}
+
+    def fill(self, n):
+        n.base = os.path.join(n.top, "base")
+        os.mkdir(n.base)
+        n.write("volumes.json", *(self.storage_class(n, name, mode) for name, mode in (
+            ("one", "Immediate"), ("two", "WaitForFirstConsumer"))))
+
+    def storage_class(self, n, name, mode):
+        return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
+                "provisioner": "podvol/local", "parameters": {"basePaths": n.base}, "volumeBindingMode": mode}
+
+    def claim(self, name):
+        made = claim(name)
+        del made["spec"]["volumeName"]
+        made["spec"].update(storageClassName=name, accessModes=["ReadWriteOnce"],
+                            resources={"requests": {"storage": "1Ki"}})
+        return made
+
+    def write_pods(self, n):
+        n.write("claims.json", *map(self.claim, self.names))
+        n.write("web.json", pod("web", {name: claimed(name) for name in self.names}))
+
+    def verify(self, n):
+        made = ask(n, "GET", "/api/v1/persistentvolumes")[1]["items"]
+        equal(sorted(v["metadata"]["name"] for v in made), sorted(os.listdir(n.base)), "volumes and directories")
+        equal([v["status"]["phase"] for v in made], ["Bound"] * len(self.names))
+        equal({os.stat(os.path.join(n.base, name)).st_mode & 0o7777 for name in os.listdir(n.base)}, {0o770})
+
+
+class Unprovision(Provision):
+    """Claims are deleted, and their data with them."""
+    name = "deletion of data"
+
+    def prepare(self, n):
+        n.start()
+        reach(n, "POST", CLAIMS, self.claim("one"))
+        eventually(lambda: self.phases(n) == ["Bound"], what=lambda: self.phases(n))
+        path = os.path.join(n.base, os.listdir(n.base)[0])
+        for name in FILES:
+            os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
+            with open(os.path.join(path, name), "w", encoding="utf-8"):
+                pass
+        n.stop()
+
+    def phases(self, n):
+        return [v.get("status", {}).get("phase") for v in
+                (ask(n, "GET", "/api/v1/persistentvolumes")[1] or {"items": ["?"]})["items"]]
+
+    def begin(self, n):
+        reach(n, "DELETE", f"{CLAIMS}/one")
+
+    def recover(self, n):
+        self.begin(n)
+
+    def done(self, n):
+        return ask(n, "GET", "/api/v1/persistentvolumes")[1].get("items") == [] and \
+            ask(n, "GET", CLAIMS)[1].get("items") == []
+
+    def verify(self, n):
+        equal(os.listdir(n.base), [], "directories of volumes that are gone")
+
+
+class Abandon(Unprovision):
+    """A claim goes while its directory is being made."""
+    name = "claims that go at once"
+
+    def prepare(self, n):
+        pass
+
+    def begin(self, n):
+        reach(n, "POST", CLAIMS, self.claim("one"))
+        reach(n, "DELETE", f"{CLAIMS}/one")
+
+    def recover(self, n):
+        reach(n, "DELETE", f"{CLAIMS}/one")
+
+
 def went(n):
     return ask(n, "GET", "/api/v1/namespaces/default/pods/web")[0] == 404
 

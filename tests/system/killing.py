@@ -140,6 +140,7 @@ class Snapshot:
             for uid, name in uids.items():
                 text = text.replace(uid, f"<{name}>")
             text = re.sub(r"\.\.\d{4}(_\d\d){5}\.\d+", "..TIME", text.replace(n.top, ""))  # of an atomic write
+            text = re.sub(r"pvc-[0-9a-f-]{36}", "PVC", text)  # volumes that were made for claims
             return re.sub(r"/dev/loop\d+|loop\d+\b", "LOOP", text)
 
         self.mounts = collections.Counter(named(point) for point in n.mount_lines())
