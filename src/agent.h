@@ -50,15 +50,13 @@ bool agent_is_ready(const struct agent *agent);
 
 /* ---- node views: trees owned by the caller; NULL: no memory ---- */
 
-/* {"items": [{pod, podUID, volume, uniqueName, specName, plugin, source, path, readOnly, state,
- * step, since, error, attempts, nextRetry, tookMicroseconds}]}; of one pod, or of all with @pod
- * NULL. Volumes of pods that are gone but still mounted are there too. */
+/* {"items": [{pod, podUID, volume, ...}]}, as docs/api.md tells them; of one pod, or of all with
+ * @pod NULL. Volumes of pods that are gone but still mounted are there too. */
 struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod);
 /* One volume by unique name, PV name or path: an item per pod, with "device" (path, "" none) and
  * "deviceMountPath" beside the members above; no items when nobody knows it. */
 struct cJSON *agent_view_volume(struct agent *agent, const char *word);
-/* {"items": [{uniqueName, pod, podUID, step, stage, since, attempts, nextRetry, error}]}: running
- * and backing off. Times are RFC 3339 in all views, absent or "" for none. */
+/* {"items": [...]}: running and backing off. Times are RFC 3339 in all views, "" for none. */
 struct cJSON *agent_view_operations(struct agent *agent);
 /* {"items": [{file, line, kind, namespace, name, text, since}]}: problems, see source/source.h. */
 struct cJSON *agent_view_manifests(struct agent *agent);
@@ -70,6 +68,8 @@ struct cJSON *agent_view_threads(struct agent *agent);
 struct cJSON *agent_view_strangers(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
+/* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
+struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);
 
 /* ---- how full volumes are ---- */
 

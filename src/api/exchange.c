@@ -70,6 +70,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/keys", service_keys_get },
 	{ METHOD_POST, "podvol/v1/keys", service_keys_renew },
 	{ METHOD_POST, "podvol/v1/apply", apply_post },
+	{ METHOD_POST, "podvol/v1/check", check_post },
 	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */
 	{ METHOD_GET, "podvol/v1/pods/*/volumes", pods_volumes },
 	{ METHOD_GET, "podvol/v1/pods/*/*/volumes", pods_volumes },

@@ -208,6 +208,8 @@ bool objects_handle(struct exchange *exchange);
 
 /* apply.c */
 api_handler apply_post;
+/* check.c */
+api_handler check_post;
 /* kubeconfig.c */
 api_handler kubeconfig_get;
 /* driver_calls.c */

@@ -198,6 +198,12 @@ static const struct option_row filename = {
 	.help = "manifests, YAML or JSON; - is standard input",
 	.word = WORD_FILE,
 };
+static const struct option_row node_file = {
+	.name = "node",
+	.value = "FILE",
+	.help = "manifest of the Node to ask about; else this one",
+	.word = WORD_FILE,
+};
 static const struct option_row filenames = {
 	.name = "filename",
 	.letter = 'f',
@@ -403,6 +409,15 @@ const struct verb verbs[] = {
 		.words = { WORD_POD, WORD_NONE },
 		.run = verb_release,
 		.help = "end a hold, by the id that hold printed",
+	},
+	{
+		.name = "check",
+		.arguments = "-f FILE [--node FILE]",
+		.min = 0,
+		.max = 0,
+		.options = OPTIONS(&filename, &node_file),
+		.run = verb_check,
+		.help = "could a pod have its volumes on a node, and why not",
 	},
 	{
 		.name = "apply",

@@ -168,11 +168,12 @@ static void decide_delayed(const struct claim_facts *facts, struct binding_step 
 		bind(step, claim, volume);
 	} else if (claim->selected_node[0]) {
 		decide_unmatched(facts, why, step);
-	} else if (node && !is_in_tree(facts->storage_class)) {
+	} else if (node && !is_in_tree(facts->storage_class) && !facts->no_provision) {
 		step->node_name = node->meta.name;
 		answer(step, BINDING_CLAIM_SELECT);
 	} else {
 		pend(step, claim);
+		why = facts->no_provision ? facts->no_provision : why;
 		if (facts->waiting_pods[0])
 			tell(step, "Normal", "WaitForPodScheduled",
 			     "waiting for pod %s to be scheduled%s%s%s", facts->waiting_pods,

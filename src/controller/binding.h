@@ -69,6 +69,7 @@ struct claim_facts {
 	 * or it cannot be said which node this is. */
 	const struct object *node;
 	const char *waiting_pods; /* their names, for people; "" none */
+	const char *no_provision; /* why no volume can be made there; NULL: one can */
 };
 
 /* What the next write for a claim is; one that needs none is BINDING_NOTHING. Cannot fail. */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "controller/local_flavour.h"
+#include "controller/topology.h"
 #include "object/json.h"
 
 #include <assert.h>
@@ -314,6 +315,10 @@ int local_plan_make(const struct local_request *request, struct local_plan *ret,
 	r = check_claim(request->claim, reterr);
 	if (r == 0 && !request->node)
 		r = failed_plain(reterr, -ENODEV, "there is no Node object of the selected node");
+	if (r == 0 && !topology_allows(request->storage_class, &request->node->meta.labels))
+		r = failed_plain(reterr, -EINVAL,
+				 "the class's allowedTopologies leave out node '%s'",
+				 request->node->meta.name);
 	if (r < 0)
 		return r;
 	start_volume(&sources, ret);

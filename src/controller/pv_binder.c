@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "controller/binding.h"
 #include "controller/partners.h"
+#include "controller/scheduling.h"
 #include "controller/volume_match.h"
 #include "object/pod.h"
 
@@ -23,7 +24,8 @@
 
 enum {
 	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD |
-		1 << KIND_STORAGE_CLASS,
+		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CSI_DRIVER |
+		1 << KIND_CSI_STORAGE_CAPACITY,
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
 	NAMES_BYTES = 128,   /* of pods, for an event */
 };
@@ -137,6 +139,10 @@ static void find_consumers(struct pv_binder *binder, const struct object *claim,
 				  &search);
 	if (search.here && node_name)
 		look->facts.node = store_get(binder->store, KIND_NODE, "", node_name);
+	if (look->facts.node)
+		look->facts.no_provision = scheduling_provisionable(binder->store, claim->claim,
+								    look->facts.storage_class,
+								    &look->facts.node->meta.labels);
 }
 
 /* The newest of those that are marked; the first by name of equally old ones. */
@@ -489,7 +495,12 @@ static void take_change(struct pv_binder *binder, const struct store_change *cha
 		if (change->type != STORE_MODIFIED || change->object->meta.deletes)
 			take_pod(binder, change->object);
 		return;
+	case KIND_NODE: /* what it reports of itself later changes nothing here */
+		binder->has_offer |= change->type == STORE_ADDED;
+		return;
 	case KIND_STORAGE_CLASS:
+	case KIND_CSI_DRIVER:
+	case KIND_CSI_STORAGE_CAPACITY:
 		binder->has_offer = true;
 		return;
 	default:

@@ -93,8 +93,60 @@ static void a_volume_of_this_node_comes_before_a_new_one(void **state)
 	put(world, CLAIM("", CLASS("late"), ""));
 	put(world, POD("p", "", ""));
 	start_and_run(world);
+	/* case 419 */
 	assert_bound(world, "free");
 	assert_true(is_selected(world, ""));
+	/* case 422: what the claim was bound to forgets it */
+	put(world, VOLUME("free", "", CLASS("late"), ""));
+	run(world);
+	assert_bound(world, "free");
+}
+
+/* case 420: the pod is scheduled again, and there is one node. */
+static void a_selection_that_its_provisioner_takes_back(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE("'a':'b'"));
+	put(world, LATE("example.com/p"));
+	put(world, CLAIM("", CLASS("late"), ""));
+	put(world, POD("p", "", ""));
+	start_and_run(world);
+	assert_true(is_selected(world, "here"));
+	put(world, CLAIM("", CLASS("late"), ""));
+	run(world);
+	assert_true(is_selected(world, "here"));
+}
+
+static void a_class_that_leaves_this_node_out(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE("'a':'b'"));
+	put(world, "{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':"
+		   "'late'},'provisioner':'example.com/p','volumeBindingMode':"
+		   "'WaitForFirstConsumer','allowedTopologies':[{'matchLabelExpressions':[{'key':"
+		   "'a','values':['c']}]}]}");
+	put(world, CLAIM("", CLASS("late"), ""));
+	put(world, POD("p", "", ""));
+	start_and_run(world);
+	assert_true(is_selected(world, ""));
+	assert_string_equal(world->events, "c/WaitForPodScheduled ");
+}
+
+/* The Node object of a first start comes after the pods. */
+static void a_node_that_comes_last(void **state)
+{
+	struct world *world = *state;
+
+	put(world, LATE("example.com/p"));
+	put(world, CLAIM("", CLASS("late"), ""));
+	put(world, POD("p", "", ""));
+	start_and_run(world);
+	assert_true(is_selected(world, ""));
+	put(world, NODE("'a':'b'"));
+	run(world);
+	assert_true(is_selected(world, "here"));
 }
 
 static void a_volume_of_another_node_is_left_alone(void **state)
@@ -122,6 +174,7 @@ static void a_claim_of_another_node_is_left_alone(void **state)
 	put(world, CLAIM("'volume.kubernetes.io/selected-node':'elsewhere'", CLASS("late"), ""));
 	put(world, POD("p", "", ""));
 	start_and_run(world);
+	/* case 421 */
 	assert_true(is_selected(world, "elsewhere"));
 	assert_int_equal(volume(world, "free")->phase, VOLUME_AVAILABLE);
 }
@@ -248,6 +301,9 @@ int main(void)
 		TEST(a_pod_of_this_node_selects_it),
 		cmocka_unit_test(pods_that_consume_nothing_here_select_nothing),
 		TEST(a_volume_of_this_node_comes_before_a_new_one),
+		TEST(a_selection_that_its_provisioner_takes_back),
+		TEST(a_class_that_leaves_this_node_out),
+		TEST(a_node_that_comes_last),
 		TEST(a_volume_of_another_node_is_left_alone),
 		TEST(a_claim_of_another_node_is_left_alone),
 		TEST(a_claim_names_its_provisioner),

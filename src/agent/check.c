@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check - a verdict of the scheduling checks as a tree; see agent.h
+ */
+#include "agent/parts.h"
+
+#include "controller/scheduling.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node)
+{
+	struct scheduling_question question = { .store = agent->store, .pod = pod->pod };
+	struct scheduling_verdict verdict;
+	char key[POD_KEY_BYTES];
+	struct cJSON *tree = json_new_object(), *reasons;
+
+	assert(pod->kind == KIND_POD);
+	question.node =
+		node ? node : store_get(agent->store, KIND_NODE, "", agent->config->node_name);
+	(void) json_set_string(tree, "pod", pod_key(pod->pod, key));
+	(void) json_set_string(tree, "node", agent->config->node_name);
+	if (question.node)
+		scheduling_check(&question, &verdict);
+	else /* of a first start, for a moment */
+		verdict.count = 0;
+	if (question.node)
+		(void) json_set_string(tree, "node", question.node->meta.name);
+	(void) json_set_bool(tree, "fits", question.node && verdict.count == 0);
+	reasons = json_add_array(tree, "reasons");
+	for (size_t i = 0; i < verdict.count; i++) {
+		struct cJSON *reason = json_add_object(reasons, NULL);
+
+		(void) json_set_string(reason, "plugin", verdict.reasons[i].plugin);
+		(void) json_set_string(reason, "reason", verdict.reasons[i].text);
+		(void) json_set_bool(reason, "resolvable", verdict.reasons[i].is_resolvable);
+	}
+	return tree;
+}
