@@ -198,12 +198,9 @@ static const struct option_row filename = {
 	.help = "manifests, YAML or JSON; - is standard input",
 	.word = WORD_FILE,
 };
-static const struct option_row node_file = {
-	.name = "node",
-	.value = "FILE",
-	.help = "manifest of the Node to ask about; else this one",
-	.word = WORD_FILE,
-};
+static const struct option_row node_file = { "node", .value = "FILE",
+					     .help = "manifest of another Node",
+					     .word = WORD_FILE };
 static const struct option_row filenames = {
 	.name = "filename",
 	.letter = 'f',
