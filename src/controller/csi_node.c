@@ -121,6 +121,24 @@ static void end_job(struct csi_node *csi_node, int error, const struct failure *
 	(void) job_free(job);
 }
 
+/* The first job of all waits for minutes when there is no Node. Every driver's does its work too,
+ * so none has to wait behind it. */
+static bool gives_way(const struct csi_node *csi_node)
+{
+	const struct job *job = csi_node->jobs;
+
+	return job->kind == JOB_BEGIN && job->failures > 0 && job->next && !csi_node->is_writing;
+}
+
+static void drop_first(struct csi_node *csi_node)
+{
+	struct job *job = csi_node->jobs;
+
+	DL_DELETE(csi_node->jobs, job);
+	(void) job_free(job);
+	look_soon(csi_node, 0);
+}
+
 /* Later, a few times: who wrote in between is done soon. A tenth more or less keeps two apart. */
 static void end_or_retry(struct csi_node *csi_node, int error, const struct failure *why)
 {
@@ -132,6 +150,10 @@ static void end_or_retry(struct csi_node *csi_node, int error, const struct fail
 	if (error == -EINVAL || error == -ECANCELED ||
 	    ++job->failures > (is_first ? STEPS_FIRST : STEPS)) {
 		end_job(csi_node, error, &job->why);
+		return;
+	}
+	if (gives_way(csi_node)) {
+		drop_first(csi_node);
 		return;
 	}
 	for (unsigned int i = 1; i < job->failures; i++)
@@ -315,6 +337,8 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 	DL_APPEND(csi_node->jobs, job);
 	if (job == csi_node->jobs)
 		look_soon(csi_node, 0);
+	else if (gives_way(csi_node))
+		drop_first(csi_node);
 	return 0;
 }
 
