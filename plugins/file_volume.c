@@ -8,6 +8,7 @@
  * what the pod has (spec: plugins, 5). Secret bytes are overwritten at teardown.
  */
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "mount/atomic_writer.h"
 #include "plugins/empty_dir.h"
 #include "plugins/layout.h"
@@ -237,14 +238,19 @@ static int new_mounter(const struct volume_request *request, struct stage_list *
 
 /* ---- TearDownAt ---- */
 
-/* What cannot be overwritten goes with the memory; it is logged by nobody, for it is gone. */
+/* What cannot be overwritten goes with the memory, all the same; but whoever relies on it is told.
+ */
 static void wipe(const struct place *place)
 {
+	struct failure why = { .error = 0 };
 	cleanup_close int fd = open_beneath(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY,
-					    PATH_NO_SYMLINKS_ANY_MOUNT, NULL);
+					    PATH_NO_SYMLINKS_ANY_MOUNT, &why);
 
-	if (fd >= 0)
-		(void) atomic_write_wipe(fd, place->path, NULL);
+	if (fd < 0 || atomic_write_wipe(fd, place->path, &why) < 0)
+		log_message(LOG_WARNING,
+			    "files of '%s' were not overwritten before their memory was given "
+			    "back: %s",
+			    place->path, why.text);
 }
 
 static int new_unmounter(const struct volume_request *request, struct stage_list *ret,

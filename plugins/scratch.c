@@ -5,6 +5,7 @@
 #include "plugins/scratch.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "plugins/layout.h"
 
 #include <assert.h>
@@ -69,6 +70,65 @@ void scratch_use_memory(struct scratch *scratch, int64_t bytes)
 		(void) snprintf(scratch->options, sizeof(scratch->options), "noswap");
 }
 
+/* ---- whose memory it is ---- */
+
+/* What the ready file says: "tmpfs" and the number that the kernel gives each tmpfs by chance. */
+enum { IDENTITY_BYTES = sizeof("tmpfs 0123456789abcdef\n") - 1 };
+
+/* 0: no tmpfs, or a kernel that tells none (before 5.14). */
+static uint64_t identity_of(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+		return 0;
+	return (uint64_t) (uint32_t) fs.f_fsid.__val[1] << 32 | (uint32_t) fs.f_fsid.__val[0];
+}
+
+/* 0: the ready file does not say, as kubelet's. */
+static uint64_t noted_identity(const struct scratch *scratch)
+{
+	cleanup_close int fd =
+		open_beneath(scratch->host->root_fd, scratch->ready_path,
+			     O_RDONLY | O_NONBLOCK | O_NOCTTY, PATH_NO_SYMLINKS, NULL);
+	char text[IDENTITY_BYTES + 1] = "";
+	unsigned long long identity = 0;
+
+	if (fd < 0 || read(fd, text, IDENTITY_BYTES) != IDENTITY_BYTES ||
+	    sscanf(text, "tmpfs %16llx", &identity) != 1)
+		return 0;
+	return identity;
+}
+
+/* Not knowing it only means that another tmpfs in its place is taken for it. */
+static void note_identity(const struct scratch *scratch)
+{
+	cleanup_close int at = open_beneath(scratch->place.parent_fd, scratch->place.name,
+					    O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS_ANY_MOUNT, NULL);
+	cleanup_close int fd =
+		open_beneath(scratch->host->root_fd, scratch->ready_path,
+			     O_WRONLY | O_NONBLOCK | O_NOCTTY, PATH_NO_SYMLINKS, NULL);
+	uint64_t identity = at < 0 ? 0 : identity_of(at);
+	char text[IDENTITY_BYTES + 1];
+
+	(void) snprintf(text, sizeof(text), "tmpfs %016llx\n", (unsigned long long) identity);
+	if (fd >= 0 && identity != 0 && pwrite(fd, text, IDENTITY_BYTES, 0) != IDENTITY_BYTES)
+		log_message(LOG_WARNING, "cannot note which memory is at '%s': %s",
+			    scratch->place.path, strerror(errno));
+}
+
+/* Is the tmpfs at @fd another one than the volume's? */
+static int check_identity(uint64_t noted, int fd, const char *path, struct failure *reterr)
+{
+	uint64_t identity = noted ? identity_of(fd) : 0;
+
+	if (identity == 0 || identity == noted)
+		return 0;
+	return failed_plain(reterr, -EBUSY,
+			    "'%s' carries a tmpfs that is not this volume's: not used, not removed",
+			    path);
+}
+
 /* ---- set-up ---- */
 
 /* The ready file and its directory; a stranger's file in there keeps the directory. */
@@ -112,6 +172,19 @@ int scratch_check_ready(const struct plugin_host *host, const struct scratch_nam
 			    scratch.ready_path);
 }
 
+/* What was mounted when it became ready, or what somebody put there since. */
+static int check_look(const struct scratch *scratch, struct stage_report *report)
+{
+	cleanup_close int fd =
+		open_beneath(scratch->place.parent_fd, scratch->place.name, O_PATH | O_DIRECTORY,
+			     PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
+
+	report->error_class = ERROR_UNCERTAIN; /* there is a mount, whoever made it */
+	return fd < 0 ? fd
+		      : check_identity(noted_identity(scratch), fd, scratch->place.path,
+				       &report->failure);
+}
+
 /* A ready volume is done with; one that lost its mount begins anew. */
 int scratch_look(struct scratch *scratch, struct stage_report *report)
 {
@@ -137,6 +210,11 @@ int scratch_look(struct scratch *scratch, struct stage_report *report)
 	ready = look_for_ready(scratch, &report->failure);
 	if (ready <= 0)
 		return ready;
+	if (scratch->medium == MEDIUM_MEMORY && scratch->mounted) {
+		r = check_look(scratch, report);
+		if (r < 0)
+			return r;
+	}
 	if (scratch->medium == MEDIUM_DEFAULT ? exists : scratch->mounted)
 		return scratch->medium == MEDIUM_HUGE_PAGES ? STAGE_NEXT : STAGE_LIST_DONE;
 	/* Somebody deleted the directory, or its mount went: begin anew, and say so by no file. */
@@ -227,13 +305,15 @@ int scratch_mark_ready(struct scratch *scratch, struct stage_report *report)
 		return r;
 	fd = make_file(&ready, 0644, NULL, &report->failure);
 	note_mount_id(scratch, report);
+	if (fd >= 0 && scratch->medium == MEDIUM_MEMORY)
+		note_identity(scratch);
 	return fd < 0 ? fd : STAGE_NEXT;
 }
 
 /* ---- teardown ---- */
 
-/* Only what an emptyDir mounts is ours to take away. */
-static int check_medium(const struct place *place, struct failure *reterr)
+/* Only what an emptyDir mounts is ours to take away, and of tmpfs only the one that was noted. */
+static int check_medium(const struct place *place, uint64_t noted, struct failure *reterr)
 {
 	cleanup_close int fd = open_beneath(place->parent_fd, place->name, O_PATH | O_DIRECTORY,
 					    PATH_NO_SYMLINKS_ANY_MOUNT, reterr);
@@ -247,12 +327,12 @@ static int check_medium(const struct place *place, struct failure *reterr)
 		return failed_plain(reterr, -EBUSY,
 				    "'%s' carries a mount that is not an emptyDir's: not removed",
 				    place->path);
-	return 0;
+	return check_identity(noted, fd, place->path, reterr);
 }
 
 /* @before: only with what is ours on top, never with a stranger's files. */
-static int unmount_medium(const struct place *place, void (*before)(const struct place *place),
-			  struct failure *reterr)
+static int unmount_medium(const struct place *place, uint64_t noted,
+			  void (*before)(const struct place *place), struct failure *reterr)
 {
 	struct mount_facts facts;
 	int r;
@@ -261,7 +341,7 @@ static int unmount_medium(const struct place *place, void (*before)(const struct
 		r = place_facts(place, &facts, reterr);
 		if (r < 0 || !facts.is_mount_root)
 			return r;
-		r = check_medium(place, reterr);
+		r = check_medium(place, noted, reterr);
 		if (r == 0 && before)
 			before(place);
 		if (r == 0)
@@ -285,6 +365,8 @@ static void unmounter_free(void *data)
 	free(unmounter);
 }
 
+/* The ready file goes after the memory, whose name is in it, and before the content, so that what
+ * is half removed is not taken for whole. */
 static int remove_volume(void *data, struct stage_report *report)
 {
 	const struct scratch_unmounter *unmounter = data;
@@ -292,14 +374,16 @@ static int remove_volume(void *data, struct stage_report *report)
 	const struct plugin_host *host = scratch->host;
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	struct failure *reterr = &report->failure;
-	int r = remove_ready(host, scratch->ready_path, reterr);
+	int r = place_open(host->root_fd, host->root_dir, scratch->path, &place, reterr);
+	bool exists;
 
-	if (r < 0)
+	if (r == 0)
+		r = unmount_medium(&place, noted_identity(scratch), unmounter->before, reterr);
+	if (r < 0 && r != -ENOENT)
 		return r;
-	r = place_open(host->root_fd, host->root_dir, scratch->path, &place, reterr);
-	if (r == 0)
-		r = unmount_medium(&place, unmounter->before, reterr);
-	if (r == 0)
+	exists = r == 0;
+	r = remove_ready(host, scratch->ready_path, reterr);
+	if (r == 0 && exists)
 		r = remove_empty_dir_contents(&place, reterr);
 	if (r < 0 && r != -ENOENT)
 		return r;

@@ -210,6 +210,59 @@ static void test_mount_on_it_is_kept(void **state)
 }
 
 /* case 123 */
+static void mount_memory(const char *path)
+{
+	assert_return_code(mount("tmpfs", path, "tmpfs", 0, "size=1m"), errno);
+}
+
+/* Memory that somebody else mounted there while nobody watched: over the volume's own, or in its
+ * place. */
+static void test_memory_of_others_is_left(void **state)
+{
+	struct test_volume volume;
+
+	begin(&volume, "Memory");
+	assert_int_equal(set_up(&volume), STAGE_NEXT);
+	mount_memory(sandbox_path(VOLUME));
+	sandbox_write(VOLUME "/theirs", "theirs");
+	assert_int_equal(set_up(&volume), -EBUSY);
+	assert_non_null(strstr(volume.report.failure.text, "not this volume's"));
+	assert_int_equal(tear_down(&volume), -EBUSY);
+	assert_int_equal(tear_down(&volume), -EBUSY);
+	assert_true(sandbox_has(VOLUME "/theirs", "theirs"));
+	assert_int_equal(sandbox_mounts_below(sandbox_path(VOLUME)), 2);
+
+	assert_return_code(umount2(sandbox_path(VOLUME), 0), errno);
+	assert_int_equal(set_up(&volume), STAGE_LIST_DONE);
+	assert_return_code(umount2(sandbox_path(VOLUME), 0), errno);
+	mount_memory(sandbox_path(VOLUME));
+	assert_int_equal(tear_down(&volume), -EBUSY);
+	assert_return_code(umount2(sandbox_path(VOLUME), 0), errno);
+	assert_int_equal(tear_down(&volume), STAGE_NEXT);
+	assert_false(exists(VOLUME));
+	assert_false(exists(META));
+	test_volume_done(&volume);
+}
+
+/* Made anew after its mount went, it is known anew; kubelet's says nothing, and is believed. */
+static void test_memory_is_known_anew(void **state)
+{
+	struct test_volume volume;
+
+	begin(&volume, "Memory");
+	assert_int_equal(set_up(&volume), STAGE_NEXT);
+	assert_return_code(umount2(sandbox_path(VOLUME), 0), errno);
+	assert_int_equal(set_up(&volume), STAGE_NEXT);
+	assert_int_equal(set_up(&volume), STAGE_LIST_DONE);
+	assert_return_code(umount2(sandbox_path(VOLUME), 0), errno);
+	mount_memory(sandbox_path(VOLUME));
+	assert_int_equal(set_up(&volume), -EBUSY);
+	sandbox_write(META "/ready", "");
+	assert_int_equal(set_up(&volume), STAGE_LIST_DONE);
+	assert_int_equal(tear_down(&volume), STAGE_NEXT);
+	test_volume_done(&volume);
+}
+
 static void test_huge_pages(void **state)
 {
 	static const struct huge_page_request request = { "2Mi", 2 << 20 };
@@ -249,6 +302,8 @@ int main(void)
 		SANDBOX_TEST(test_ownership),
 		SANDBOX_TEST(test_mounts_in_it_are_kept),
 		SANDBOX_TEST(test_mount_on_it_is_kept),
+		SANDBOX_TEST(test_memory_of_others_is_left),
+		SANDBOX_TEST(test_memory_is_known_anew),
 		SANDBOX_TEST(test_huge_pages),
 	};
 

@@ -6,7 +6,11 @@
 #include "volume.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/atomic_writer.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 
 #define PATH   "pods/u1/volumes/kubernetes.io~secret/scratch"
@@ -59,11 +63,57 @@ static void test_another_file_system_is_left(void **state)
 	test_volume_done(&volume);
 }
 
+/* ---- an overwriting that fails ---- */
+
+static int wipe_error;
+static char told[512];
+
+int __real_atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr);
+int __wrap_atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr);
+int __wrap_atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr)
+{
+	if (wipe_error == 0)
+		return __real_atomic_write_wipe(directory_fd, path, reterr);
+	return failed(reterr, wipe_error, "cannot overwrite '%s'", path);
+}
+
+void __wrap_log_message(int priority, const char *format, ...);
+void __wrap_log_message(int priority, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void) vsnprintf(told, sizeof(told), format, arguments);
+	va_end(arguments);
+	assert_int_equal(priority, LOG_WARNING);
+}
+
+static void test_what_was_not_overwritten_is_told(void **state)
+{
+	struct test_volume volume;
+
+	begin(&volume);
+	told[0] = '\0';
+	assert_return_code(mount("tmpfs", sandbox_path(VOLUME), "tmpfs", 0, NULL), errno);
+	wipe_error = -EIO;
+	assert_int_equal(tear_down(&volume), STAGE_NEXT);
+	wipe_error = 0;
+	assert_int_equal(sandbox_mounts_below(sandbox_path(VOLUME)), 0);
+	assert_non_null(strstr(told,
+			       "were not overwritten before their memory was given back: cannot "
+			       "overwrite"));
+	told[0] = '\0';
+	assert_int_equal(tear_down(&volume), STAGE_NEXT);
+	assert_string_equal(told, "");
+	test_volume_done(&volume);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_what_others_mounted_is_not_overwritten),
 		SANDBOX_TEST(test_another_file_system_is_left),
+		SANDBOX_TEST(test_what_was_not_overwritten_is_told),
 	};
 
 	return sandbox_run("file_volume", tests, ARRAY_SIZE(tests));

@@ -394,6 +394,9 @@ static void test_tear_down_by_what_is_mounted(void **state)
 	assert_int_equal(tear_down().result, STAGE_NEXT);
 	assert_non_null(strstr(fake_mount.diary, "unmount_place(scratch)\n"
 						 "place_facts(scratch)\n"
+						 "place_open(" READY ")\n"
+						 "remove_file(ready)\n"
+						 "remove_empty_parents(" READY ")\n"
 						 "remove_empty_dir_contents(scratch)\n"
 						 "remove_empty_parents(" DIR ")\n"));
 }
@@ -403,11 +406,12 @@ static void test_tear_down_of_a_directory(void **state)
 {
 	fake_mount.target_exists = true;
 	assert_int_equal(tear_down().result, STAGE_NEXT);
-	assert_string_equal(fake_mount.diary, "place_open(" READY ")\n"
+	assert_string_equal(fake_mount.diary, "place_open(" DIR ")\n"
+					      "open_beneath(" READY ")\n"
+					      "place_facts(scratch)\n"
+					      "place_open(" READY ")\n"
 					      "remove_file(ready)\n"
 					      "remove_empty_parents(" READY ")\n"
-					      "place_open(" DIR ")\n"
-					      "place_facts(scratch)\n"
 					      "remove_empty_dir_contents(scratch)\n"
 					      "remove_empty_parents(" DIR ")\n");
 }
