@@ -162,6 +162,7 @@ static int look_up_own(const char *table, struct mount_holder *holder, struct po
 		r = find_position(table, &mount, position);
 		if (r < 0)
 			return r;
+		(void) snprintf(position->root, sizeof(position->root), "%s", mount.root);
 	}
 	return 0;
 }
@@ -233,6 +234,23 @@ static int note_candidate(struct mount_search *search, size_t holder, const char
 	return 0;
 }
 
+bool mount_search_shows_all(const struct position *own)
+{
+	return own->root[0] == '\0' || strcmp(own->root, "/") == 0;
+}
+
+/* A volume may be a directory of a large file system, of "/" even: whoever has all of that does not
+ * have the volume, only who has the directory or something in it. */
+static bool shows_part(const struct position *own, const char *root)
+{
+	size_t length = strlen(own->root);
+
+	if (mount_search_shows_all(own))
+		return true;
+	return strncmp(root, own->root, length) == 0 &&
+	       (root[length] == '\0' || root[length] == '/');
+}
+
 /* What one process's table has of what is looked for. */
 static int look_at_line(struct mount_search *search, const char *table, const char *line,
 			const struct mount_holder *process)
@@ -254,7 +272,8 @@ static int look_at_line(struct mount_search *search, const char *table, const ch
 			(struct group_pair){ mount.peer_group, mount.master_group };
 	}
 	for (size_t i = 0; i < search->count && r >= 0; i++)
-		if (search->holders[i].device == mount.device)
+		if (search->holders[i].device == mount.device &&
+		    shows_part(&search->positions[i], mount.root))
 			r = note_candidate(search, i, table, &mount, process);
 	return r;
 }

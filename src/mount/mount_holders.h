@@ -6,13 +6,15 @@
  * host's takes nothing from it, but unstaging or detaching the device afterwards does. So before
  * that every other mount namespace is searched for the superblock, by its device number. A mount
  * that the kernel takes away together with ours, because it is there by propagation, is no reason
- * to wait. A namespace is seen through its processes and their threads, through descriptors of it,
- * and through a mount of its file in our namespace. A mount that was detached (umount -l) is in no
- * namespace and seen through whoever has something open there.
+ * to wait; nor is one that shows another part of the file system than ours. A namespace is seen
+ * through its processes and their threads, through descriptors of it, and through a mount of its
+ * file in our namespace. A mount that was detached (umount -l) is in no namespace and seen through
+ * whoever has something open there.
  *
- * Not seen: namespaces kept by a mount in another namespace or by a descriptor on its way through a
- * socket, another device over the same data (a partition, a snapshot), and of a detached mount what
- * only a process has mapped that hangs in the kernel. Changes nothing.
+ * Not seen: a detached mount of a volume that is a directory of a larger file system, namespaces
+ * kept by a mount in another namespace or by a descriptor on its way through a socket, another
+ * device over the same data (a partition, a snapshot), and of a detached mount what only a process
+ * has mapped that hangs in the kernel. Changes nothing.
  */
 #ifndef PODVOL_MOUNT_MOUNT_HOLDERS_H
 #define PODVOL_MOUNT_MOUNT_HOLDERS_H

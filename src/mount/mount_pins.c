@@ -126,7 +126,10 @@ static void look_at_unknown(struct task *task, const char *link, const char *pat
 	for (size_t i = 0; i < task->search->count && task->result >= 0; i++) {
 		dev_t device = makedev(facts.stx_dev_major, facts.stx_dev_minor);
 
-		if (task->search->holders[i].device == device && device != 0)
+		/* Of a mount in no namespace nobody can tell which part of a file system it shows.
+		 */
+		if (task->search->holders[i].device == device && device != 0 &&
+		    mount_search_shows_all(&task->search->positions[i]))
 			task->result = mount_search_add(task->search, i, &found);
 	}
 }

@@ -16,6 +16,7 @@ struct position {
 	uint64_t parent_peer_group, parent_master_group;
 	char place[PLACE_BYTES]; /* in the file system of the parent: its root and the way from it
 				  */
+	char root[PATH_MAX];     /* what of its own file system it shows: "/" all; "" unknown */
 };
 
 /* A mount elsewhere that may or may not go with ours. */
@@ -55,6 +56,9 @@ struct mount_search {
 
 /* What goes wrong with more than one process or namespace. */
 bool mount_search_is_fatal(int error);
+
+/* Does our mount show its whole file system, as those of devices do? */
+bool mount_search_shows_all(const struct position *own);
 
 bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_namespace);
 

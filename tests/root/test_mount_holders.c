@@ -139,6 +139,48 @@ static void test_bind_elsewhere_is_found(void **state)
 	unmount_volume();
 }
 
+static int drop_stage(void)
+{
+	return umount2(sandbox_path("root/stage"), MNT_DETACH);
+}
+
+static int keep_a_part(void)
+{
+	if (mount(sandbox_path("root/stage/part"), sandbox_path("other"), NULL, MS_BIND, NULL) < 0)
+		return -1;
+	return drop_stage();
+}
+
+/* A volume that is a directory of a file system that everybody has: only who has the directory, or
+ * something in it, has the volume. */
+static void test_directory_of_a_large_file_system(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	assert_return_code(umount2(sandbox_path("root/stage"), 0), errno);
+	assert_return_code(mount("large", sandbox_path("inside"), "tmpfs", 0, NULL), errno);
+	sandbox_mkdir("inside/vol", 0700);
+	sandbox_mkdir("inside/vol/part", 0700);
+	sandbox_mkdir("other", 0700);
+	assert_return_code(
+		mount(sandbox_path("inside/vol"), sandbox_path("root/stage"), NULL, MS_BIND, NULL),
+		errno);
+
+	pid = stranger("stranger", MS_PRIVATE, drop_stage);
+	expect_nobody();
+	end(pid);
+	pid = stranger("stranger", MS_PRIVATE, NULL);
+	expect_holder(pid, sandbox_path("root/stage"));
+	end(pid);
+	pid = stranger("stranger", MS_PRIVATE, keep_a_part);
+	expect_holder(pid, sandbox_path("other"));
+	end(pid);
+
+	unmount_volume();
+	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
+}
+
 /* What the kernel takes away with ours: after our unmount it is gone. */
 static void test_slave_goes_with_ours(void **state)
 {
@@ -296,6 +338,7 @@ int main(void)
 		SANDBOX_TEST(test_private_copy_is_found),
 		SANDBOX_TEST(test_thread_that_lives_on_is_found),
 		SANDBOX_TEST(test_bind_elsewhere_is_found),
+		SANDBOX_TEST(test_directory_of_a_large_file_system),
 		SANDBOX_TEST(test_slave_goes_with_ours),
 		SANDBOX_TEST(test_slave_of_a_slave_goes_with_ours),
 		SANDBOX_TEST(test_bind_in_a_slave_is_found),
