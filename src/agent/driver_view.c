@@ -46,6 +46,40 @@ static size_t count_volumes(const struct agent *agent, const char *name)
 	return count;
 }
 
+/* ---- the calls for a volume ---- */
+
+enum { CALLS_SHOWN_MAX = 8 };
+
+static int add_call(const struct csi_log_entry *entry, void *userdata)
+{
+	struct cJSON *calls = userdata, *call = json_add_object(calls, NULL);
+
+	(void) json_set_string(call, "method", csi_method_row(entry->method)->name);
+	view_set_time(call, "began", entry->began_usec);
+	(void) json_set_bool(call, "running", entry->running);
+	if (!entry->running) {
+		(void) json_set_int(call, "tookMicroseconds", (int64_t) entry->took_usec);
+		(void) json_set_string(call, "code", grpc_code_name(entry->code));
+		if (*entry->text)
+			(void) json_set_string(call, "text", entry->text);
+	}
+	return json_count(calls) == CALLS_SHOWN_MAX;
+}
+
+/* Nothing where no driver was ever called. */
+void drivers_add_calls(const struct agent *agent, const char *unique_name, struct cJSON *item)
+{
+	struct cJSON *calls;
+
+	assert(agent && unique_name && item);
+	if (!agent->drivers || !drivers_log(agent->drivers))
+		return;
+	calls = json_add_array(item, "calls");
+	(void) csi_log_walk(drivers_log(agent->drivers), NULL, unique_name, add_call, calls);
+	if (json_count(calls) == 0)
+		json_remove(item, "calls");
+}
+
 /* ---- the view ---- */
 
 struct collection {

@@ -54,6 +54,8 @@ const struct csi_log *drivers_log(const struct drivers *drivers);
 
 /* An item for each driver, or for the one called @name. */
 void drivers_view(struct agent *agent, const char *name, struct cJSON *items);
+/* The last calls for a volume, newest first, as "calls" of an item. */
+void drivers_add_calls(const struct agent *agent, const char *unique_name, struct cJSON *item);
 void drivers_print_metrics(struct agent *agent, FILE *file);
 
 #endif

@@ -163,11 +163,10 @@ static void add_left_over(struct cJSON *item, const struct volume_row *row)
 		(void) json_set_string(item, "leftOver", text);
 }
 
-static void add_row(const struct agent *agent, struct cJSON *items, const struct volume_row *row)
+static void fill_row(const struct agent *agent, struct cJSON *item, const struct volume_row *row)
 {
 	struct operation_view view;
 	bool is_stuck;
-	struct cJSON *item = json_add_object(items, NULL);
 	const char *plugin = row->want ? row->want->plugin->name : row->have->plugin_name;
 	bool read_only = row->want_pod ? row->want_pod->spec.read_only
 				       : row->have_pod && row->have_pod->read_only;
@@ -199,6 +198,7 @@ struct collection {
 	const struct agent *agent;
 	struct cJSON *items;
 	const char *word; /* NULL: every row */
+	bool with_calls;  /* of drivers: costs a walk over all of them for each row */
 };
 
 /* Whatever a person has at hand: unique name, name of the PV, path of the mount. */
@@ -213,9 +213,14 @@ static bool is_named(const struct volume_row *row, const char *word)
 static int collect(const struct volume_row *row, void *userdata)
 {
 	struct collection *collection = userdata;
+	struct cJSON *item;
 
-	if (!collection->word || is_named(row, collection->word))
-		add_row(collection->agent, collection->items, row);
+	if (collection->word && !is_named(row, collection->word))
+		return 0;
+	item = json_add_object(collection->items, NULL);
+	fill_row(collection->agent, item, row);
+	if (collection->with_calls)
+		drivers_add_calls(collection->agent, row->unique_name, item);
 	return 0;
 }
 
@@ -271,6 +276,7 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 		return NULL;
 	collection.items = json_add_array(list, "items");
 	if (pod) {
+		collection.with_calls = true;
 		(void) volume_rows_of_pod(agent, pod->meta.uid, collect, &collection);
 		collect_errors(&collection, pod);
 		return list;
@@ -301,7 +307,7 @@ static void collect_devices(struct collection *collection)
 struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 {
 	struct cJSON *list = json_new_object();
-	struct collection collection = { .agent = agent, .word = word };
+	struct collection collection = { .agent = agent, .word = word, .with_calls = true };
 
 	assert(word);
 	if (!list)

@@ -177,6 +177,35 @@ static void format_users(const struct cJSON *item, const char *key, uint64_t now
 				used > 0 ? "\n" : "", left);
 }
 
+/* "NodeStageVolume  DeadlineExceeded in 120 s, 3m ago: text", one on a line. */
+static void format_calls(const struct cJSON *item, const char *key, uint64_t now_usec,
+			 char text[VIEW_CELL_BYTES])
+{
+	const struct cJSON *call = json_first(json_get(item, key));
+	size_t used = 0;
+
+	set_text(text, "");
+	for (; call; call = json_next(call)) {
+		char took[VIEW_CELL_BYTES], age[VIEW_CELL_BYTES], line[VIEW_CELL_BYTES];
+		const char *words = json_string(json_get(call, "text"), "");
+
+		format_took(call, "tookMicroseconds", now_usec, took);
+		format_age(call, "began", now_usec, age);
+		if (json_bool(json_get(call, "running"), false))
+			(void) snprintf(line, sizeof(line), "%s  runs, begun %.40s ago",
+					json_string(json_get(call, "method"), ""), age);
+		else
+			(void) snprintf(line, sizeof(line), "%s  %s in %.40s, %.40s ago%s%.160s",
+					json_string(json_get(call, "method"), ""),
+					json_string(json_get(call, "code"), ""), took, age,
+					*words ? ": " : "", words);
+		if (used + strlen(line) + 2 > VIEW_CELL_BYTES)
+			break;
+		used += (size_t) snprintf(text + used, VIEW_CELL_BYTES - used, "%s%s",
+					  used > 0 ? "\n" : "", line);
+	}
+}
+
 static const struct view_column volume_columns[] = {
 	{ "Pod", VIEW_ALWAYS, "pod", NULL },
 	{ "Volume", VIEW_ALWAYS, "volume", NULL },
@@ -203,6 +232,7 @@ static const struct view_column volume_columns[] = {
 	{ "Drift Since", VIEW_DETAIL, "driftSince", format_age },
 	{ "Left Over", VIEW_DETAIL, "leftOver", NULL },
 	{ "Users", VIEW_DETAIL, "users", format_users },
+	{ "Calls", VIEW_DETAIL, "calls", format_calls },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
 };
 

@@ -63,11 +63,9 @@ static void print_fields(struct cli *cli, int indent, const struct podvol_table 
 			podvol_table_cell(table, row, podvol_table_find(table, fields[i].column)));
 }
 
-/* Who keeps it from being unmounted, one on a line. */
-static void print_users(struct cli *cli, const char *text)
+/* Who keeps it from being unmounted, what was asked of its driver: one on a line. */
+static void print_lines(struct cli *cli, const char *label, const char *text)
 {
-	const char *label = "Used by";
-
 	while (*text && strcmp(text, "-") != 0) {
 		size_t length = strcspn(text, "\n");
 		cleanup_free char *line = strndup(text, length);
@@ -91,7 +89,10 @@ static void print_use(struct cli *cli, const struct podvol_table *table, size_t 
 	for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
 		if (is_said(table, row, rare_fields[i].column))
 			print_fields(cli, 4, table, row, &rare_fields[i], 1);
-	print_users(cli, podvol_table_cell(table, row, podvol_table_find(table, "Users")));
+	print_lines(cli, "Used by",
+		    podvol_table_cell(table, row, podvol_table_find(table, "Users")));
+	print_lines(cli, "Last calls",
+		    podvol_table_cell(table, row, podvol_table_find(table, "Calls")));
 }
 
 /* ---- events ---- */
