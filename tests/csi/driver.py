@@ -147,10 +147,12 @@ def serve(options):
         os.unlink(options.endpoint)
     server.add_insecure_port(f"unix:{options.endpoint}")
     server.start()
-    if options.registration:
-        registrar.serve(options.name, options.endpoint, options.registration, driver.memory.control)
+    kept = options.registration and registrar.serve(options.name, options.endpoint, options.registration,
+                                                    driver.memory.control)  # a server ends when nobody has it
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
     server.stop(0)
+    if kept:
+        kept[0].stop(0)
     return 0
 
 
