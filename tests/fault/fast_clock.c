@@ -160,7 +160,8 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when,
 {
 	struct itimerspec real = *when;
 
-	if (flags & TFD_TIMER_ABSTIME)
+	/* A timer that wants to know when the clock is set goes by the real one. */
+	if (flags & TFD_TIMER_ABSTIME && !(flags & TFD_TIMER_CANCEL_ON_SET))
 		real.it_value = timespec_of(real_of(usec_of(&when->it_value)));
 	return __real_timerfd_settime(fd, flags, &real, ret_old);
 }
