@@ -5,6 +5,7 @@
 #include "csi/csi_call.h"
 
 #include "base/cleanup.h"
+#include "csi/csi_json.h"
 #include "csi/csi_log_write.h"
 
 #include <assert.h>
@@ -76,9 +77,9 @@ static void on_done(void *userdata, const struct grpc_result *result)
 	if (result->code == GRPC_OK) {
 		message = protobuf_c_message_unpack(csi_method_row(call->method)->reply, NULL,
 						    result->reply_length, result->reply);
-		reply.message = message;
+		reply.message = message && csi_message_is_text(message) ? message : NULL;
 	}
-	if (result->code == GRPC_OK && !message) {
+	if (result->code == GRPC_OK && !reply.message) {
 		reply.status.code = GRPC_INTERNAL;
 		reply.status.from_server = false;
 		(void) snprintf(reply.status.text, sizeof(reply.status.text), "the reply is no %s",
@@ -86,7 +87,7 @@ static void on_done(void *userdata, const struct grpc_result *result)
 	}
 	csi_log_end(call->log, call->record, &reply.status);
 	call->done(call->userdata, &reply);
-	protobuf_c_message_free_unpacked(message, NULL);
+	csi_message_free(message);
 }
 
 int csi_call_start(sd_event *event, struct csi_log *log, const struct csi_call_request *request,

@@ -5,6 +5,7 @@
 #include "csi/csi_json_inside.h"
 
 #include "base/cleanup.h"
+#include "grpc/status.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,13 +71,9 @@ bool message_is_timestamp(const ProtobufCMessageDescriptor *descriptor)
 	return strcmp(descriptor->name, "google.protobuf.Timestamp") == 0;
 }
 
-static void wipe_text(char *text, const void *fallback)
-{
-	if (text && text != fallback)
-		explicit_bzero(text, strlen(text));
-}
-
-static void wipe_message(ProtobufCMessage *message)
+/* Calls @visit with each string that is set, until one answer is false. */
+static bool visit_strings(const ProtobufCMessage *message,
+			  bool (*visit)(char *text, const ProtobufCFieldDescriptor *field))
 {
 	const ProtobufCMessageDescriptor *descriptor = message->descriptor;
 
@@ -86,25 +83,58 @@ static void wipe_message(ProtobufCMessage *message)
 		size_t count = many ? *(size_t *) field_quantifier(message, field) : 1;
 		void **members = many ? *(void ***) field_member(message, field)
 				      : (void **) field_member(message, field);
+		bool go_on = true;
 
 		if (field->type != PROTOBUF_C_TYPE_STRING && field->type != PROTOBUF_C_TYPE_MESSAGE)
 			continue;
 		if (field_in_oneof(field) &&
 		    *(uint32_t *) field_quantifier(message, field) != field->id)
 			continue;
-		for (size_t j = 0; j < count; j++) {
-			if (field->type == PROTOBUF_C_TYPE_STRING)
-				wipe_text(members[j], field->default_value);
+		for (size_t j = 0; j < count && go_on; j++) {
+			if (members[j] && field->type == PROTOBUF_C_TYPE_STRING)
+				go_on = visit(members[j], field);
 			else if (members[j])
-				wipe_message(members[j]);
+				go_on = visit_strings(members[j], visit);
 		}
+		if (!go_on)
+			return false;
 	}
+	return true;
+}
+
+static bool is_text(char *text, const ProtobufCFieldDescriptor *field)
+{
+	const unsigned char *at = (const unsigned char *) text;
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		size_t bytes = grpc_utf8_length(at, left);
+
+		if (bytes == 0)
+			return false;
+		at += bytes;
+		left -= bytes;
+	}
+	return true;
+}
+
+bool csi_message_is_text(const ProtobufCMessage *message)
+{
+	assert(message);
+	return visit_strings(message, is_text);
+}
+
+static bool wipe_text(char *text, const ProtobufCFieldDescriptor *field)
+{
+	if (text != field->default_value)
+		explicit_bzero(text, strlen(text));
+	return true;
 }
 
 void csi_message_free(ProtobufCMessage *message)
 {
 	if (!message)
 		return;
-	wipe_message(message);
+	(void) visit_strings(message, wipe_text);
 	protobuf_c_message_free_unpacked(message, NULL);
 }

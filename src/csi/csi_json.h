@@ -28,7 +28,11 @@ int csi_json_read(const struct cJSON *json, const ProtobufCMessageDescriptor *de
 /* Strings are overwritten before they go, for some are secrets. Accepts NULL. */
 void csi_message_free(ProtobufCMessage *message);
 
-/* NULL: no memory; see json.h for what was lost on the way. */
+/* Is every string of it UTF-8, as proto3 demands and protobuf-c does not check? */
+bool csi_message_is_text(const ProtobufCMessage *message);
+
+/* Of a message whose strings are UTF-8. NULL: no memory; see json.h for what was lost on the way.
+ */
 struct cJSON *csi_json_write(const ProtobufCMessage *message);
 
 #endif

@@ -122,8 +122,7 @@ static unsigned char decoded_byte(const char *value, size_t length, size_t *at)
 	return (unsigned char) value[(*at)++];
 }
 
-/* Bytes of the UTF-8 character that begins here; 0: none does. */
-static size_t character_length(const unsigned char *text, size_t length)
+size_t grpc_utf8_length(const unsigned char *text, size_t length)
 {
 	static const struct {
 		unsigned char first, last; /* of the leading byte */
@@ -131,12 +130,14 @@ static size_t character_length(const unsigned char *text, size_t length)
 		unsigned char second_to;   /* surrogates or too large numbers would fit */
 		unsigned char length;
 	} forms[] = {
-		{ 0x20, 0x7e, 0, 0, 1 },       { 0xc2, 0xc2, 0xa0, 0xbf, 2 },
-		{ 0xc3, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 },
-		{ 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-		{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+		{ 0x00, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
 	};
+
+	assert(text && length > 0);
 
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (text[0] < forms[i].first || text[0] > forms[i].last)
@@ -155,6 +156,16 @@ static size_t character_length(const unsigned char *text, size_t length)
 	return 0;
 }
 
+/* The same for what may be shown: no control characters, those of Latin-1 (C1) neither. */
+static size_t shown_length(const unsigned char *text, size_t length)
+{
+	size_t bytes = grpc_utf8_length(text, length);
+	bool control = bytes == 1 ? text[0] < 0x20 || text[0] == 0x7f
+				  : bytes == 2 && text[0] == 0xc2 && text[1] < 0xa0;
+
+	return control ? 0 : bytes;
+}
+
 void grpc_text_decode(const char *value, size_t length, char ret[GRPC_STATUS_TEXT_BYTES])
 {
 	unsigned char text[GRPC_STATUS_TEXT_BYTES + 3]; /* whole characters, also at the cut */
@@ -165,7 +176,7 @@ void grpc_text_decode(const char *value, size_t length, char ret[GRPC_STATUS_TEX
 	while (at < length && decoded < sizeof(text))
 		text[decoded++] = decoded_byte(value, length, &at);
 	for (size_t i = 0; i < decoded;) {
-		size_t bytes = character_length(text + i, decoded - i);
+		size_t bytes = shown_length(text + i, decoded - i);
 		bool blank = text[i] == '\n' || text[i] == '\r' || text[i] == '\t';
 
 		if (written + (bytes ? bytes : 1) >= GRPC_STATUS_TEXT_BYTES)

@@ -22,6 +22,10 @@ enum grpc_code grpc_code_of_reset(uint32_t http2_error);
  */
 int grpc_code_parse(const char *value, size_t length, enum grpc_code *ret);
 
+/* Bytes of the UTF-8 character that begins at @text; 0: none does within @length, which is not 0.
+ */
+size_t grpc_utf8_length(const unsigned char *text, size_t length);
+
 /**
  * grpc_text_decode - a grpc-message as a line for people
  * @ret: ends with NUL; what does not fit is cut between two characters

@@ -59,6 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	message = protobuf_c_message_unpack(descriptor, NULL, size - 1, data + 1);
 	if (!message)
 		return 0;
+	if (!csi_message_is_text(message)) {
+		csi_message_free(message);
+		return 0;
+	}
 	tree = csi_json_write(message);
 	printed = json_print(tree);
 	HOLDS(printed);

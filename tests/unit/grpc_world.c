@@ -58,9 +58,11 @@ static ssize_t on_reply(nghttp2_session *http2, int32_t stream_id, uint8_t *buff
 	for (; written < size && connection->sent < whole; written++, connection->sent++) {
 		size_t at = connection->sent;
 
-		buffer[written] = at == 0  ? 0
-				  : at < 5 ? (uint8_t) (world->reply_bytes >> 8 * (4 - at))
-					   : 'r';
+		if (at < 5)
+			buffer[written] =
+				at == 0 ? 0 : (uint8_t) (world->reply_bytes >> 8 * (4 - at));
+		else
+			buffer[written] = world->reply ? (uint8_t) world->reply[at - 5] : 'r';
 	}
 	if (connection->sent == whole) {
 		*flags = NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;

@@ -10,7 +10,7 @@
 #include "grpc/grpc.h"
 
 enum server_answer {
-	ANSWER_OK,      /* a message of reply_bytes bytes, all 'r' */
+	ANSWER_OK,      /* a message of reply_bytes bytes */
 	ANSWER_STATUS,  /* status and text, after headers */
 	ANSWER_NEVER,   /* keeps the request */
 	ANSWER_HANG_UP, /* closes when it has the request */
@@ -29,6 +29,7 @@ struct grpc_world {
 
 	enum server_answer answer;
 	size_t reply_bytes;
+	const char *reply; /* those bytes; NULL: all 'r' */
 	const char *status, *text;
 
 	/* What it saw. */

@@ -143,6 +143,31 @@ static void test_a_reply_of_another_type(void **state)
 	assert_int_equal(csi_classify(&ended.status), CSI_UNCERTAIN);
 }
 
+/* Bytes that are no UTF-8 are no strings of proto3, whatever protobuf-c thinks of them. */
+static void test_a_reply_that_is_no_text(void **state)
+{
+	Csi__V1__GetPluginInfoRequest message = CSI__V1__GET_PLUGIN_INFO_REQUEST__INIT;
+	struct ended ended = { 0 };
+	const struct csi_call_request request = {
+		.driver = "csi.example.com",
+		.socket_path = world.path,
+		.method = CSI_GET_PLUGIN_INFO,
+		.message = &message.base,
+		.timeout_usec = 600 * USEC_PER_SEC,
+		.done = on_done,
+		.userdata = &ended,
+	};
+	struct csi_call *call;
+
+	world.reply = "\x0a\2\xff\xfe";
+	world.reply_bytes = 4;
+	assert_int_equal(csi_call_start(world.event, call_log, &request, &call, NULL), 0);
+	grpc_world_until(&world, &ended.done, 1);
+	assert_int_equal(ended.status.code, GRPC_INTERNAL);
+	assert_string_equal(ended.status.text, "the reply is no csi.v1.GetPluginInfoResponse");
+	assert_false(ended.has_message);
+}
+
 static void test_cancel(void **state)
 {
 	struct ended ended = { 0 };
@@ -202,8 +227,14 @@ static void test_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_a_reply), TEST(test_an_error),  TEST(test_a_reply_of_another_type),
-		TEST(test_cancel),  TEST(test_too_large), cmocka_unit_test(test_classes),
+		TEST(test_a_reply),
+		TEST(test_an_error),
+		TEST(test_a_reply_of_another_type),
+		TEST(test_a_reply_that_is_no_text),
+		TEST(test_a_reply_that_is_no_text),
+		TEST(test_cancel),
+		TEST(test_too_large),
+		cmocka_unit_test(test_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

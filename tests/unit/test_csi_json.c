@@ -268,6 +268,30 @@ static void test_a_long_path(void **state)
 	json_free(json);
 }
 
+static bool text_of(const char *bytes, size_t length)
+{
+	ProtobufCMessage *message =
+		protobuf_c_message_unpack(&csi__v1__node_get_info_response__descriptor, NULL,
+					  length, (const uint8_t *) bytes);
+	bool is_text;
+
+	assert_non_null(message);
+	is_text = csi_message_is_text(message);
+	csi_message_free(message);
+	return is_text;
+}
+
+/* Names, values and keys of maps; control characters are text. */
+static void test_what_is_text(void **state)
+{
+	assert_true(text_of("\x0a\2n\n", 4));
+	assert_true(text_of("\x0a\2\xc3\xb6", 4));
+	assert_false(text_of("\x0a\2n\xc3", 4));
+	assert_true(text_of("\x1a\x08\x0a\6\x0a\1z\x12\1v", 10));
+	assert_false(text_of("\x1a\x08\x0a\6\x0a\1\xca\x12\1v", 10));
+	assert_false(text_of("\x1a\x08\x0a\6\x0a\1z\x12\1\x80", 10));
+}
+
 /* Every type of message that we know survives, empty. */
 static void test_all_messages(void **state)
 {
@@ -292,7 +316,8 @@ int main(void)
 		cmocka_unit_test(test_presence),        cmocka_unit_test(test_enums),
 		cmocka_unit_test(test_times),           cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_refused_numbers), cmocka_unit_test(test_refused_times),
-		cmocka_unit_test(test_a_long_path),     cmocka_unit_test(test_all_messages),
+		cmocka_unit_test(test_a_long_path),     cmocka_unit_test(test_what_is_text),
+		cmocka_unit_test(test_all_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
