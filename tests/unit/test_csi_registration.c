@@ -467,7 +467,7 @@ static void test_nobody_listens_yet(void **state)
 	expect("GetInfo NodeGetInfo ");
 }
 
-/* case 238 (difference), case 239 */
+/* case 238 (difference) */
 static void test_driver_fails(void **state)
 {
 	(void) state;
@@ -480,7 +480,7 @@ static void test_driver_fails(void **state)
 	expect_retry("/r/a", 500 * USEC_PER_MSEC);
 	wait_for_call();
 	answer_info("CSIPlugin", "d");
-	answer_node_info("");
+	answer_node_info(""); /* case 239 */
 	expect("GetInfo NodeGetInfo tell:0 ");
 	assert_non_null(strstr(world.error, "no node id"));
 	answer_told(NULL);
