@@ -6,6 +6,9 @@
  * hangs there takes nothing from mounting. A path is asked once at a time, however many callers
  * want to know; one that hangs is reported to each of them and keeps its thread, up to the pool's
  * number of threads. A caller waits no longer than STATISTICS_WAIT_USEC.
+ *
+ * A CSI driver is asked first, for it may know what its file system does not; where it tells no
+ * such thing the file system is asked, where kubelet has no figures at all.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -14,6 +17,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/json.h"
+#include "plugins/csi_paths.h"
+#include "plugins/csi_stats.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -36,7 +41,11 @@ enum {
 struct fullness {
 	int error; /* 0 or negative errno; -ECANCELED: never asked */
 	uint64_t capacity, used, available;
-	uint64_t inodes, inodes_free; /* both 0: it has none */
+	uint64_t inodes, inodes_free;  /* both 0: it has none */
+	char text[FAILURE_TEXT_BYTES]; /* of an error, where there are better words than its
+					  number's */
+	bool has_condition, abnormal;
+	char condition[CSI_CONDITION_BYTES];
 };
 
 struct waiter;
@@ -50,7 +59,8 @@ struct probe {
 	uint64_t since_usec;
 	struct fullness fullness;
 	struct waiter *waiters;
-	UT_hash_handle hh; /* by path */
+	struct csi_stats *csi; /* the driver is asked; NULL: a thread has it */
+	UT_hash_handle hh;     /* by path */
 };
 
 /* One item of one call that waits for a probe; in both their lists. */
@@ -63,6 +73,7 @@ struct waiter {
 };
 
 struct agent_statistics_call {
+	struct agent *agent;
 	struct statistics *statistics;
 	struct cJSON *tree, *items; /* items lies in tree */
 	struct waiter *waiters;
@@ -124,8 +135,14 @@ static struct worker_pool *probe_run(struct worker_job *job)
 
 static void describe(struct cJSON *item, const struct fullness *fullness, bool block)
 {
+	if (fullness->has_condition) {
+		(void) json_set_bool(item, "abnormal", fullness->abnormal);
+		(void) json_set_string(item, "condition", fullness->condition);
+	}
 	if (fullness->error < 0) {
-		(void) json_set_string(item, "error", strerror(-fullness->error));
+		(void) json_set_string(item, "error",
+				       *fullness->text ? fullness->text
+						       : strerror(-fullness->error));
 		return;
 	}
 	(void) json_set_int(item, "capacityBytes", (int64_t) fullness->capacity);
@@ -194,15 +211,14 @@ static int on_call_time(sd_event_source *source, uint64_t usec, void *userdata)
 static void probe_free(struct probe *probe)
 {
 	assert(!probe->waiters);
+	probe->csi = csi_stats_free(probe->csi);
 	HASH_DEL(probe->statistics->probes, probe);
 	free(probe->path);
 	free(probe);
 }
 
-static void probe_done(struct worker_job *job)
+static void probe_over(struct probe *probe)
 {
-	struct probe *probe = (struct probe *) job;
-
 	while (probe->waiters) {
 		struct waiter *waiter = probe->waiters;
 		struct agent_statistics_call *call = waiter->call;
@@ -215,10 +231,62 @@ static void probe_done(struct worker_job *job)
 	probe_free(probe);
 }
 
+static void probe_done(struct worker_job *job)
+{
+	probe_over((struct probe *) job);
+}
+
+/* ---- asking a driver ---- */
+
+static void on_driver_told(void *userdata, const struct csi_fullness *told,
+			   const struct failure *failure)
+{
+	struct probe *probe = userdata;
+	struct fullness *fullness = &probe->fullness;
+
+	probe->csi = csi_stats_free(probe->csi);
+	if (failure && failure->error == -EOPNOTSUPP) {
+		worker_submit(probe->statistics->pool, &probe->job);
+		return;
+	}
+	*fullness = (struct fullness){ .error = failure ? failure->error : 0,
+				       .capacity = told->capacity,
+				       .used = told->used,
+				       .available = told->available,
+				       .inodes = told->inodes,
+				       .inodes_free = told->inodes_free,
+				       .has_condition = told->has_condition,
+				       .abnormal = told->abnormal };
+	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", told->condition);
+	(void) snprintf(fullness->text, sizeof(fullness->text), "%s", failure ? failure->text : "");
+	probe_over(probe);
+}
+
+/* A driver that is not there is not waited for: the file system may know. */
+static bool ask_driver(struct agent *agent, struct probe *probe, const struct volume_row *row)
+{
+	char driver[DRIVER_NAME_BYTES];
+	struct csi_stats_request request = {
+		.host = &agent->host,
+		.driver = driver,
+		.unique_name = row->unique_name,
+		.pod_uid = row->pod_uid,
+		.volume_name = row->have->spec_name,
+		.path = row->have->block ? row->have->device_path : row->have_pod->path,
+	};
+
+	if (strcmp(row->have->plugin_name, CSI_PLUGIN_NAME) != 0 || !agent->host.csi_drivers)
+		return false;
+	drivers_name_of(agent, row->unique_name, driver);
+	return *driver && csi_stats_start(&request, on_driver_told, probe, &probe->csi, NULL) == 0;
+}
+
 /* ---- calls ---- */
 
-static struct probe *probe_new(struct statistics *statistics, const char *path, bool block)
+static struct probe *probe_new(struct agent *agent, const struct volume_row *row)
 {
+	struct statistics *statistics = agent->views.statistics;
+	const char *path = row->have_pod->path;
 	struct probe *probe = calloc(1, sizeof(*probe));
 
 	if (!probe)
@@ -229,7 +297,7 @@ static struct probe *probe_new(struct statistics *statistics, const char *path, 
 		return NULL;
 	}
 	probe->statistics = statistics;
-	probe->block = block;
+	probe->block = row->have->block;
 	probe->since_usec = monotonic_usec();
 	probe->fullness.error = -ECANCELED;
 	probe->job.run = probe_run;
@@ -240,18 +308,19 @@ static struct probe *probe_new(struct statistics *statistics, const char *path, 
 		free(probe);
 		return NULL;
 	}
-	worker_submit(statistics->pool, &probe->job);
+	if (!ask_driver(agent, probe, row))
+		worker_submit(statistics->pool, &probe->job);
 	return probe;
 }
 
-static int wait_for(struct agent_statistics_call *call, struct cJSON *item, const char *path,
-		    bool block)
+static int wait_for(struct agent_statistics_call *call, struct cJSON *item,
+		    const struct volume_row *row)
 {
 	struct statistics *statistics = call->statistics;
 	struct waiter *waiter;
 	struct probe *probe;
 
-	HASH_FIND_STR(statistics->probes, path, probe);
+	HASH_FIND_STR(statistics->probes, row->have_pod->path, probe);
 	/* Whoever asked first has waited for it long enough. */
 	if (probe && monotonic_usec() - probe->since_usec >= STATISTICS_WAIT_USEC) {
 		describe_silence(item, probe);
@@ -259,7 +328,7 @@ static int wait_for(struct agent_statistics_call *call, struct cJSON *item, cons
 	}
 	waiter = calloc(1, sizeof(*waiter));
 	if (waiter && !probe)
-		probe = probe_new(statistics, path, block);
+		probe = probe_new(call->agent, row);
 	if (!waiter || !probe) {
 		free(waiter);
 		return -ENOMEM;
@@ -289,7 +358,7 @@ static int add_row(const struct volume_row *row, void *userdata)
 	(void) json_set_string(item, "plugin", row->have->plugin_name);
 	(void) json_set_string(item, "path", pod->path);
 	(void) json_set_bool(item, "block", row->have->block);
-	return wait_for(call, item, pod->path, row->have->block);
+	return wait_for(call, item, row);
 }
 
 int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
@@ -307,7 +376,8 @@ int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userd
 	if (!call)
 		return -ENOMEM;
 	statistics->calls++;
-	*call = (struct agent_statistics_call){ .statistics = statistics,
+	*call = (struct agent_statistics_call){ .agent = agent,
+						.statistics = statistics,
 						.tree = json_new_object(),
 						.done = done,
 						.userdata = userdata };
@@ -352,10 +422,17 @@ int statistics_new(struct agent *agent, struct statistics **ret)
 	return 0;
 }
 
+/* What a driver was asked is on no thread, and nobody waits for it any more. */
 void statistics_stop(struct statistics *statistics)
 {
-	if (statistics)
-		statistics->pool = worker_pool_free(statistics->pool);
+	struct probe *probe, *next;
+
+	if (!statistics)
+		return;
+	HASH_ITER (hh, statistics->probes, probe, next)
+		if (probe->csi)
+			probe_free(probe);
+	statistics->pool = worker_pool_free(statistics->pool);
 }
 
 /* A probe whose thread hangs to the end is the thread's; it ends with the process. */

@@ -285,6 +285,7 @@ static const struct view_column statistics_columns[] = {
 	{ "Available", VIEW_ALWAYS, "availableBytes", format_bytes },
 	{ "Inodes", VIEW_ALWAYS, "inodes", NULL },
 	{ "Inodes Used", VIEW_ALWAYS, "inodesUsed", NULL },
+	{ "Condition", VIEW_WIDE, "condition", NULL },
 	{ "Error", VIEW_ALWAYS, "error", NULL },
 	{ "Path", VIEW_WIDE, "path", NULL },
 	{ "Plugin", VIEW_WIDE, "plugin", NULL },

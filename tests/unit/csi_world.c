@@ -287,12 +287,19 @@ static void answer(void)
 		.status = { .code = csi_world.answers[request.method].code,
 			    .was_sent = !csi_world.answers[request.method].not_sent,
 			    .from_server = true },
-		.message = capabilities_reply(),
+		.message = request.method == CSI_NODE_GET_VOLUME_STATS ? csi_world.stats
+								       : capabilities_reply(),
 	};
 
 	(void) snprintf(reply.status.text, sizeof(reply.status.text), "told so");
 	csi_world.is_pending = false;
 	request.done(request.userdata, &reply);
+}
+
+void csi_world_answer(void)
+{
+	while (csi_world.is_pending)
+		answer();
 }
 
 /* ---- lists of stages ---- */

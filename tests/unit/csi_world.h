@@ -50,6 +50,8 @@ struct csi_world {
 	char diary[8192];
 	unsigned int calls, cancels;
 
+	const ProtobufCMessage *stats; /* what NodeGetVolumeStats answers */
+
 	/* The call that waits for its answer. */
 	struct csi_call_request pending;
 	bool is_pending;
@@ -77,6 +79,9 @@ struct csi_ran {
 struct csi_ran csi_world_run(stage_list_fn *slot);
 /* The same, up to a stage whose answer does not come before the list is freed. */
 void csi_world_run_and_leave(stage_list_fn *slot);
+
+/* Answers the call that waits, and those that follow from it. */
+void csi_world_answer(void);
 
 /* Below the root directory. */
 bool csi_world_has(const char *path);
