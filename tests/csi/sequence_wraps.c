@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sequence_wraps - see sequence_wraps.h
+ *
+ * Wrapped at link time: the code under test is as it is shipped.
+ */
+#include "sequence_wraps.h"
+
+#include "sequence_world.h"
+
+#include "agent/parts.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static char pool_stand_in;
+struct worker_pool *const sequence_pool = (struct worker_pool *) &pool_stand_in;
+
+/* ---- threads ---- */
+
+static struct worker_job *first_done, **last_done = &first_done;
+
+void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job);
+void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job)
+{
+	while (pool)
+		pool = job->run(job);
+	job->next = NULL;
+	*last_done = job;
+	last_done = &job->next;
+}
+
+void sequence_wraps_run(void)
+{
+	while (first_done) {
+		struct worker_job *job = first_done;
+
+		first_done = job->next;
+		if (!first_done)
+			last_done = &first_done;
+		job->done(job);
+	}
+}
+
+void sequence_wraps_kill(void)
+{
+	first_done = NULL;
+	last_done = &first_done;
+}
+
+/* ---- a kill before a call that changes files ---- */
+
+static void count_call(void)
+{
+	if (world.calls_left > 0 && --world.calls_left == 0)
+		siglongjmp(world.killed, 1);
+}
+
+#define KILLED_BEFORE(type, name, parameters, arguments)                                           \
+	type __real_##name parameters;                                                             \
+	type __wrap_##name parameters;                                                             \
+	type __wrap_##name parameters                                                              \
+	{                                                                                          \
+		count_call();                                                                      \
+		return __real_##name arguments;                                                    \
+	}
+
+KILLED_BEFORE(int, mkdirat, (int fd, const char *name, mode_t mode), (fd, name, mode))
+KILLED_BEFORE(int, unlinkat, (int fd, const char *name, int flags), (fd, name, flags))
+KILLED_BEFORE(int, renameat, (int from, const char *name, int to, const char *to_name),
+	      (from, name, to, to_name))
+KILLED_BEFORE(int, fchmod, (int fd, mode_t mode), (fd, mode))
+
+/* ---- boxes that are not looked at ---- */
+
+#define PASSED_OVER(name, parameters)                                                              \
+	void __wrap_##name parameters;                                                             \
+	void __wrap_##name parameters                                                              \
+	{                                                                                          \
+	}
+
+#define ANSWERED(type, name, parameters, answer)                                                   \
+	type __wrap_##name parameters;                                                             \
+	type __wrap_##name parameters                                                              \
+	{                                                                                          \
+		return answer;                                                                     \
+	}
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+ANSWERED(bool, drift_passes, (struct drift * drift, const struct step *step), true)
+PASSED_OVER(drift_step_ended, (struct drift * drift, const struct step_result *result))
+PASSED_OVER(drift_forget, (struct drift * drift, const char *unique_name, const char *pod_uid))
+PASSED_OVER(waits_pod_changed, (struct waits * waits, const char *pod_uid))
+ANSWERED(bool, subpaths_hold_back, (struct subpaths * subpaths, const char *pod_uid), false)
+ANSWERED(bool, unstage_gate_passes, (struct unstage_gate * gate, const struct step *step), true)
+PASSED_OVER(unstage_gate_search, (struct unstage_gate * gate))
+ANSWERED(enum unmount_manner, stuck_policy_manner,
+	 (struct agent * agent, const struct step *step, uint64_t now_usec), 0)
+PASSED_OVER(walks_expect, (struct walks * walks))
+PASSED_OVER(busy_watch_search, (struct busy_watch * watch))
+PASSED_OVER(strangers_settled, (struct strangers * strangers))
+PASSED_OVER(agent_check_drained, (struct agent * agent))
+PASSED_OVER(volume_events_note, (struct agent * agent, const struct operation_ended *ended))
+PASSED_OVER(metrics_note, (struct agent * agent, const struct operation_ended *ended))
+PASSED_OVER(volume_users_note, (struct agent * agent, const struct operation_ended *ended))
+PASSED_OVER(drivers_note, (struct drivers * drivers, const struct operation_ended *ended))
+PASSED_OVER(events_record, (struct events * events, const struct object *about, const char *type,
+			    const char *reason, const char *text, uint64_t now_usec))
+PASSED_OVER(log_message, (int level, const char *format, ...))
+PASSED_OVER(log_about, (int level, const struct log_subject *subject, const char *format, ...))
+
+/* As drivers.c does: nobody waits for a driver on behalf of a pod that has left. */
+void __wrap_drivers_planned(struct drivers *drivers, const char *unique_name);
+void __wrap_drivers_planned(struct drivers *drivers, const char *unique_name)
+{
+	world_planned(unique_name);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sequence_wraps - what sequence_world does without: threads, and boxes that are not looked at
+ */
+#ifndef PODVOL_TESTS_SEQUENCE_WRAPS_H
+#define PODVOL_TESTS_SEQUENCE_WRAPS_H
+
+#include "base/worker.h"
+
+/* Stands for every pool; its jobs run at once, on this thread. */
+extern struct worker_pool *const sequence_pool;
+
+/* Tell of the jobs that ended. */
+void sequence_wraps_run(void);
+/* Nobody is told of them any more. */
+void sequence_wraps_kill(void);
+
+#endif
