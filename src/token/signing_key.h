@@ -2,11 +2,11 @@
 /*
  * signing_key - a key that signs tokens: ES256, an elliptic curve over P-256 with SHA-256
  *
- * By OpenSSL's libcrypto, the only file that knows it. Of the JOSE libraries in Debian 12 none was
- * taken: libcjose and libjose bring a second JSON library, libjwt 1.10 knows no key sets, liboauth2
- * is a client; and all of them call libcrypto for what is below. ES256 and not RS256: a signature
- * costs some 30 microseconds instead of a millisecond, and whatever reads tokens of Kubernetes
- * knows it.
+ * By OpenSSL's libcrypto, which no other file of this folder knows. Of the JOSE libraries in Debian
+ * 12 none was taken: libcjose and libjose bring a second JSON library, libjwt 1.10 knows no key
+ * sets, liboauth2 is a client; and all of them call libcrypto for what is below. ES256 and not
+ * RS256: a signature costs a fifteenth of the time, 15 microseconds instead of 230, and whatever
+ * reads tokens of Kubernetes knows it.
  *
  * A key never changes; any thread may use one at any time.
  */
