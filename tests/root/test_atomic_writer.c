@@ -445,6 +445,57 @@ static void test_readers_never_see_a_mixture(void **state)
 	assert_int_equal(atomic_load(&race.mixed), 0);
 }
 
+/* ---- reading ---- */
+
+/* What atomic_read() gives is @wanted; NULL: nothing, and that is no error. */
+static void expect_shown(const char *path, size_t bytes_max, const char *wanted)
+{
+	cleanup_close int fd = open(sandbox_path("volume"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *text = (char *) "not written";
+
+	assert_int_equal(atomic_read(fd, path, bytes_max, &text), 0);
+	if (wanted)
+		assert_string_equal(text, wanted);
+	else
+		assert_null(text);
+}
+
+static void test_what_is_shown_is_read(void **state)
+{
+	sandbox_mkdir("volume", 0777);
+	expect_shown("token", 100, NULL);
+	assert_int_equal(write_files(FILES("token=secret", "a/b=below", "empty=")), 1);
+	expect_shown("token", 100, "secret");
+	expect_shown("token", 6, "secret");
+	expect_shown("token", 5, NULL);
+	expect_shown("a/b", 100, "below");
+	expect_shown("a//b", 100, "below");
+	expect_shown("a", 100, NULL);
+	expect_shown("empty", 100, NULL);
+	expect_shown("none", 100, NULL);
+	expect_shown("token/x", 100, NULL);
+	assert_int_equal(write_files(FILES("token=newer")), 1);
+	expect_shown("token", 100, "newer");
+}
+
+/* A volume that its pod could write to: nothing leads out of it. */
+static void test_nothing_else_is_read(void **state)
+{
+	char path[160];
+
+	sandbox_mkdir("volume", 0777);
+	sandbox_write("outside", "outside");
+	assert_int_equal(write_files(FILES("token=secret")), 1);
+	(void) snprintf(path, sizeof(path), "volume/%s", link_of("volume/..data"));
+	assert_return_code(unlinkat(sandbox_fd(), "volume/token", 0), errno);
+	(void) strncat(path, "/link", sizeof(path) - strlen(path) - 1);
+	assert_return_code(symlinkat("../../outside", sandbox_fd(), path), errno);
+	expect_shown("link", 100, NULL);
+	assert_return_code(unlinkat(sandbox_fd(), "volume/..data", 0), errno);
+	assert_return_code(symlinkat("..", sandbox_fd(), "volume/..data"), errno);
+	expect_shown("outside", 100, NULL);
+}
+
 /* ---- wiping ---- */
 
 static void test_wiping(void **state)
@@ -478,6 +529,8 @@ int main(void)
 		SANDBOX_TEST(test_a_kill_at_every_call_converges),
 		SANDBOX_TEST(test_a_full_file_system),
 		SANDBOX_TEST(test_readers_never_see_a_mixture),
+		SANDBOX_TEST(test_what_is_shown_is_read),
+		SANDBOX_TEST(test_nothing_else_is_read),
 		SANDBOX_TEST(test_wiping),
 	};
 
