@@ -2,10 +2,15 @@
 
 // grpc_peer DIRECTORY: a server on grpc-go with a socket for each way to answer; see grpc_peers.py.
 // Knows no messages: requests and replies are bytes. What it sees goes to the file "events".
+//
+//	grpc_peer DIRECTORY CALLS OUTSTANDING
+//
+// calls the socket "ok" of another one, for bench_grpc: each call on a connection of its own, as kubelet's are.
 package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -13,7 +18,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -101,7 +108,56 @@ func serve(way string) {
 	go func() { log.Fatal(server.Serve(listener)) }()
 }
 
+func call(calls int) {
+	dial := func(ctx context.Context, address string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", address)
+	}
+	for i := 0; i < calls; i++ {
+		var reply []byte
+		connection, err := grpc.Dial(filepath.Join(os.Args[1], "ok.sock"), grpc.WithInsecure(),
+			grpc.WithAuthority("localhost"), grpc.WithContextDialer(dial), grpc.WithCodec(raw{}))
+		if err == nil {
+			err = connection.Invoke(context.Background(), "/csi.v1.Identity/GetPluginInfo", &[]byte{}, &reply)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		connection.Close()
+	}
+}
+
+// peak is not Maxrss, which remembers whoever started us.
+func peak() (kib int) {
+	status, _ := os.ReadFile("/proc/self/status")
+	for _, line := range bytes.Split(status, []byte("\n")) {
+		_, _ = fmt.Sscanf(string(line), "VmHWM: %d", &kib)
+	}
+	return
+}
+
+func client() {
+	calls, _ := strconv.Atoi(os.Args[2])
+	outstanding, _ := strconv.Atoi(os.Args[3])
+	var all sync.WaitGroup
+	var usage syscall.Rusage
+	began := time.Now()
+	for i := 0; i < outstanding; i++ {
+		all.Add(1)
+		go func() { call(calls / outstanding); all.Done() }()
+	}
+	all.Wait()
+	wall := time.Since(began)
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	used := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	fmt.Printf("%.1f %.1f %d\n", float64(wall.Microseconds())/float64(calls),
+		float64(used.Microseconds())/float64(calls), peak())
+}
+
 func main() {
+	if len(os.Args) == 4 {
+		client()
+		return
+	}
 	for _, way := range []string{"ok", "trailers", "after", "text", "never", "large", "huge", "count", "die"} {
 		serve(way)
 	}

@@ -231,7 +231,6 @@ int main(void)
 		TEST(test_an_error),
 		TEST(test_a_reply_of_another_type),
 		TEST(test_a_reply_that_is_no_text),
-		TEST(test_a_reply_that_is_no_text),
 		TEST(test_cancel),
 		TEST(test_too_large),
 		cmocka_unit_test(test_classes),
