@@ -253,7 +253,10 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 	if (error < 0) {
 		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->name,
 			    why->text);
-		tell(item, volume->object, "Warning", "VolumeFailedDelete", why->text);
+		if (error == -EBUSY)
+			tell(item, volume->object, "Normal", "VolumeDelete", why->text);
+		else
+			tell(item, volume->object, "Warning", "VolumeFailedDelete", why->text);
 		try_later(item);
 		return;
 	}

@@ -364,6 +364,7 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
  * @place: its directory; itself removed too, last
  * @mark:  that it must bear; see volume_directory.h
  *
+ * Nothing is removed while it, or something in it, is mounted elsewhere (-EBUSY).
  * By descriptor, within one mount: everything below is looked at first, and with a mount point
  * anywhere nothing is removed (-EXDEV). Missing is 0.
  *

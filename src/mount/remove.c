@@ -10,6 +10,7 @@
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
+#include "mount/directory_users.h"
 #include "mount/safe_path.h"
 #include "mount/tree_walk.h"
 #include "mount/volume_directory.h"
@@ -207,7 +208,11 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 				    "'%s' does not bear the mark of this volume: it stays",
 				    place->path);
 
-	result = check_no_mounts(fd, place->path, reterr);
+	result = directory_users_check(fd, reterr);
+	if (result < 0)
+		(void) failure_prefix(reterr, "'%s'", place->path);
+	else
+		result = check_no_mounts(fd, place->path, reterr);
 	if (result < 0)
 		return result;
 	result = -ENOTEMPTY;

@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -217,6 +219,68 @@ static void a_mount_anywhere_keeps_all(void **state)
 	assert_true(sandbox_has("keep/file", "data"));
 }
 
+/* Bound somewhere else: what is in it is seen there, too. */
+static void a_bind_elsewhere_keeps_all(void **state)
+{
+	static const char *const sources[] = { "base/v", "base/v/sub" };
+	struct failure why = { .error = 0 };
+
+	assert_int_equal(make("v", MARK, NULL), 0);
+	assert_int_equal(make("v2", OTHER, NULL), 0);
+	sandbox_mkdir("base/v/sub", 0755);
+	sandbox_write("base/v/file", "data");
+	sandbox_mkdir("elsewhere", 0755);
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		assert_return_code(mount(sandbox_path(sources[i]), sandbox_path("elsewhere"), NULL,
+					 MS_BIND, NULL),
+				   errno);
+		assert_int_equal(take_away("v", MARK, &why), -EBUSY);
+		assert_non_null(strstr(why.text, "/elsewhere'"));
+		assert_true(sandbox_has("base/v/file", "data"));
+		/* A name that only begins alike is another directory. */
+		assert_int_equal(take_away("v2", OTHER, NULL), 0);
+		assert_return_code(umount(sandbox_path("elsewhere")), errno);
+	}
+	assert_int_equal(take_away("v", MARK, NULL), 0);
+}
+
+/* A container that kept its copy of the mount when the host's was taken away. */
+static void a_bind_in_another_namespace_keeps_all(void **state)
+{
+	struct failure why = { .error = 0 };
+	int ready[2], end[2];
+	char word = 0;
+	pid_t child;
+
+	assert_int_equal(make("v", MARK, NULL), 0);
+	sandbox_write("base/v/file", "data");
+	sandbox_mkdir("inside", 0755);
+	assert_return_code(pipe(ready), errno);
+	assert_return_code(pipe(end), errno);
+	child = fork();
+	if (child == 0) {
+		(void) close(end[1]);
+		word = unshare(CLONE_NEWNS) == 0 &&
+		       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+		       mount(sandbox_path("base/v"), sandbox_path("inside"), NULL, MS_BIND, NULL) ==
+			       0;
+		(void) !write(ready[1], &word, 1);
+		(void) !read(end[0], &word, 1);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &word, 1), 1);
+	assert_int_equal(word, 1);
+	assert_int_equal(take_away("v", MARK, &why), -EBUSY);
+	assert_non_null(strstr(why.text, "in the mount namespace of process"));
+	assert_true(sandbox_has("base/v/file", "data"));
+	(void) close(end[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(take_away("v", MARK, NULL), 0);
+	(void) close(end[0]);
+	(void) close(ready[0]);
+	(void) close(ready[1]);
+}
+
 static void a_base_path_that_is_missing_is_no_success(void **state)
 {
 	assert_int_equal(take_away("v", MARK, NULL), -ENOENT);
@@ -253,6 +317,8 @@ int main(void)
 		SANDBOX_TEST(without_its_mark_it_stays),
 		SANDBOX_TEST(links_lead_nowhere),
 		SANDBOX_TEST(a_mount_anywhere_keeps_all),
+		SANDBOX_TEST(a_bind_elsewhere_keeps_all),
+		SANDBOX_TEST(a_bind_in_another_namespace_keeps_all),
 		SANDBOX_TEST(a_base_path_that_is_missing_is_no_success),
 		SANDBOX_TEST(what_was_never_used_is_taken_back),
 	};

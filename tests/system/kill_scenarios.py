@@ -489,8 +489,7 @@ class Unprovision(Provision):
         self.begin(n)
 
     def done(self, n):
-        return ask(n, "GET", "/api/v1/persistentvolumes")[1].get("items") == [] and \
-            ask(n, "GET", CLAIMS)[1].get("items") == []
+        return all((ask(n, "GET", path)[1] or {}).get("items") == [] for path in (CLAIMS, "/api/v1/persistentvolumes"))
 
     def verify(self, n):
         equal(os.listdir(n.base), [], "directories of volumes that are gone")

@@ -450,6 +450,18 @@ static void a_volume_with_the_same_path_keeps_it(void **state)
 	assert_string_equal(world->events, "VolumeFailedDelete ");
 }
 
+static void what_is_mounted_elsewhere_is_no_failure(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	answer(world, -EBUSY);
+	assert_string_equal(world->events, "VolumeDelete ");
+	assert_false(volume(world)->object->meta.deletes);
+}
+
 static void a_failed_removal_keeps_the_volume(void **state)
 {
 	struct world *world = *state;
@@ -482,6 +494,7 @@ int main(void)
 		TEST(incomplete_sources_remove_nothing),
 		TEST(a_missing_claim_is_no_deleted_one),
 		TEST(a_volume_with_the_same_path_keeps_it),
+		TEST(what_is_mounted_elsewhere_is_no_failure),
 		TEST(a_failed_removal_keeps_the_volume),
 	};
 
