@@ -329,12 +329,13 @@ static void note_change(struct drift *drift, const struct mount_change *change)
 		culprit = drift_who(change->pid);
 		drift_lost(drift, mount, change->attached ? DRIFT_MOVED : DRIFT_UNMOUNTED,
 			   &culprit);
-	} else if (!mount) {
-		if (change->detached)
-			drift_uncovered(drift, change->mount_id);
-		if (change->attached)
-			drift_want_identity(drift, change->mount_id, change->pid);
+	} else if (!mount && change->attached) {
+		drift_want_identity(drift, change->mount_id, change->pid);
 	}
+	/* Also when it is one of ours: what a stranger mounts on a volume of a shared file system
+	 * lies on the volume's source as well, and then a set-up finds it to be what it wanted. */
+	if (change->detached)
+		drift_uncovered(drift, change->mount_id);
 }
 
 static void on_changed(void *userdata, const struct mount_change *changes, size_t count)

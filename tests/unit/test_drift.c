@@ -292,6 +292,20 @@ static void test_a_cover_that_no_look_finds_is_gone(void **state)
 	expect_calls(world, "commit submit:publish(1) ");
 }
 
+/* A set-up found the stranger's mount on the source, too, and took it for what it wanted. */
+static void test_a_cover_that_was_taken_for_ours(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(STRANGERS, PATH, "/other");
+	attached(STRANGERS);
+	run_jobs();
+	mounted_as(STRANGERS);
+	detached(STRANGERS);
+	turn(world);
+	expect_calls(world, "commit submit:publish(1) ");
+}
+
 /* The mount that is just being made is not in the table yet. */
 static void test_a_look_during_a_step_is_done_again(void **state)
 {
@@ -418,6 +432,7 @@ int main(void)
 		MOUNTED(test_a_fight_is_slowed_down),
 		MOUNTED(test_lost_events_are_a_look_at_everything),
 		MOUNTED(test_a_cover_that_no_look_finds_is_gone),
+		MOUNTED(test_a_cover_that_was_taken_for_ours),
 		MOUNTED(test_a_look_during_a_step_is_done_again),
 		MOUNTED(test_a_number_that_is_used_again),
 		MOUNTED(test_a_look_that_fails_changes_nothing),
