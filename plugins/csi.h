@@ -15,6 +15,7 @@ struct csi_step {
 	struct csi_contexts contexts;
 	char *staging_path, *target_path; /* absolute, as drivers are told; NULL or "" none */
 	char *mount_path, *data_path;     /* relative: what struct csi_place points to */
+	struct csi_publish publish;       /* while it is published */
 	struct csi_place place;
 };
 
@@ -44,6 +45,12 @@ int csi_step_path(const struct csi_step *step, const char *relative, char **ret,
  * with a step. */
 int csi_step_start_ask(void *data, struct stage_report *report,
 		       void (*finish)(void *token, int result), void *token);
+/* NodePublishVolume, and NodeExpandVolume behind it where the volume is to be larger. */
+int csi_step_start_publish(struct csi_step *step, const char *staging_path,
+			   const struct csi_stage_end *end);
+/* What came of the growth, if there was one. Return: 0; the error of one that is to be tried again.
+ */
+int csi_step_judge_growth(const struct csi_step *step, struct stage_report *report);
 /* NodeStageVolume and NodeUnpublishVolume by the step's paths; a final failure of the first is kept
  * for the stage that follows. */
 int csi_step_start_stage(void *data, struct stage_report *report,

@@ -169,9 +169,7 @@ static int start_publish(void *data, struct stage_report *report,
 	struct csi_step *step = data;
 	const struct csi_stage_end end = { report, finish, token };
 
-	step->caller.keeps_final = true;
-	return csi_call_publish(&step->caller, &step->volume, &step->contexts, step->staging_path,
-				step->target_path, &end);
+	return csi_step_start_publish(step, step->staging_path, &end);
 }
 
 static int check_device(const struct csi_step *step, struct failure *reterr)
@@ -192,8 +190,9 @@ static int map_device(void *data, struct stage_report *report)
 	struct csi_step *step = &mapper->step;
 	int r;
 
-	if (step->caller.final.error < 0)
-		return csi_step_final(step, report);
+	r = csi_step_final(step, report);
+	if (r < 0)
+		return r;
 	report->error_class = ERROR_UNCERTAIN; /* whatever happens here, it is published */
 	if (strlen(step->target_path) < sizeof(report->device_path))
 		(void) snprintf(report->device_path, sizeof(report->device_path), "%s",
@@ -201,6 +200,8 @@ static int map_device(void *data, struct stage_report *report)
 	r = check_device(step, &report->failure);
 	if (r == 0)
 		r = block_map_device(&mapper->map, step->target_path, &report->failure);
+	if (r == 0)
+		r = csi_step_judge_growth(step, report);
 	return r < 0 ? r : STAGE_NEXT;
 }
 

@@ -57,7 +57,9 @@ static int call_failed(struct csi_caller *caller, const struct grpc_result *stat
 
 	caller->code = status->code;
 	report->error_class = class_of(caller, status);
-	if (report->error_class != ERROR_FINAL || !caller->keeps_final)
+	/* One that is published is so, however its growth ends: the next stage judges that. */
+	if (caller->method != CSI_NODE_EXPAND_VOLUME &&
+	    (report->error_class != ERROR_FINAL || !caller->keeps_final))
 		return error;
 	caller->final = report->failure;
 	return STAGE_NEXT;

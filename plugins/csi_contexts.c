@@ -23,6 +23,7 @@ void csi_contexts_done(struct csi_contexts *contexts)
 	csi_map_done(&contexts->publish);
 	csi_map_done(&contexts->volume);
 	csi_map_done(&contexts->secrets);
+	csi_map_done(&contexts->expand_secrets);
 }
 
 static int add_pod_info(struct csi_map *map, const struct csi_volume *volume)
@@ -109,9 +110,9 @@ static int add_tokens(struct csi_map *map, const struct csi_volume *volume, stru
 
 /* ---- secrets ---- */
 
-static int add_secret(struct csi_map *map, const struct csi_volume *volume, struct failure *reterr)
+static int add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr)
 {
-	cleanup_json struct cJSON *tree = object_tree(volume->secret);
+	cleanup_json struct cJSON *tree = object_tree(secret);
 	int r = tree ? 0 : -ENOMEM;
 
 	for (const struct cJSON *item = json_first(json_get(tree, "data")); item && r == 0;
@@ -123,8 +124,8 @@ static int add_secret(struct csi_map *map, const struct csi_volume *volume, stru
 			return failed_plain(reterr, -EINVAL,
 					    "entry '%s' of secret '%s/%s' is no text, and CSI "
 					    "sends only text",
-					    json_key(item), volume->secret->meta.name_space,
-					    volume->secret->meta.name);
+					    json_key(item), secret->meta.name_space,
+					    secret->meta.name);
 		if (r == 0)
 			r = csi_map_set(map, json_key(item), text);
 		if (text)
@@ -166,6 +167,8 @@ int csi_contexts_gather(struct csi_contexts *contexts, const struct csi_volume *
 	if (r == 0)
 		r = add_pod(contexts, volume, reterr);
 	if (r == 0 && secrets && volume->secret)
-		r = add_secret(&contexts->secrets, volume, reterr);
+		r = add_secret(&contexts->secrets, volume->secret, reterr);
+	if (r == 0 && volume->expand_secret)
+		r = add_secret(&contexts->expand_secrets, volume->expand_secret, reterr);
 	return r == -ENOMEM ? failed(reterr, r, "cannot prepare volume '%s'", volume->name) : r;
 }

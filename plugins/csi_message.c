@@ -110,21 +110,22 @@ int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
 }
 
 int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
-		     const struct csi_contexts *contexts, const char *staging_path,
-		     const char *target_path, const struct csi_stage_end *end)
+		     const struct csi_publish *request, const struct csi_stage_end *end,
+		     int (*then)(void *data, const ProtobufCMessage *reply), void *data)
 {
 #define ENTRY(name) &csi__v1__node_publish_volume_request__##name##_entry__descriptor
 	Csi__V1__NodePublishVolumeRequest message = CSI__V1__NODE_PUBLISH_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_fields_done) struct csi_map_fields publish = { 0 }, context = { 0 },
 							   secrets = { 0 };
+	const struct csi_contexts *contexts = request->contexts;
 	struct csi_use use;
 	int r;
 
-	assert(caller && volume && contexts && staging_path && target_path && end);
+	assert(caller && volume && contexts && request->staging_path && end);
 	csi_use_fill(&use, volume, caller->capabilities);
 	message.volume_id = volume->handle;
-	message.staging_target_path = (char *) staging_path;
-	message.target_path = (char *) target_path;
+	message.staging_target_path = (char *) request->staging_path;
+	message.target_path = (char *) request->target_path;
 	message.volume_capability = &use.capability;
 	message.readonly = volume->read_only;
 	r = csi_map_fill(&contexts->publish, ENTRY(publish_context), &publish,
@@ -137,8 +138,33 @@ int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
 				 &message.n_volume_context, &message.volume_context);
 	if (r < 0)
 		return no_memory(caller, end);
-	return csi_caller_call(caller, CSI_NODE_PUBLISH_VOLUME, &message.base, end, NULL, NULL);
+	return csi_caller_call(caller, CSI_NODE_PUBLISH_VOLUME, &message.base, end, then, data);
 #undef ENTRY
+}
+
+int csi_call_expand(struct csi_caller *caller, const struct csi_volume *volume,
+		    const struct csi_publish *request)
+{
+	Csi__V1__NodeExpandVolumeRequest message = CSI__V1__NODE_EXPAND_VOLUME_REQUEST__INIT;
+	Csi__V1__CapacityRange range = CSI__V1__CAPACITY_RANGE__INIT;
+	cleanup(csi_map_fields_done) struct csi_map_fields secrets = { 0 };
+	struct csi_use use;
+
+	assert(caller && volume->expand_bytes > 0 && request->contexts);
+	csi_use_fill(&use, volume, caller->capabilities);
+	range.required_bytes = volume->expand_bytes;
+	message.volume_id = volume->handle;
+	message.volume_path = (char *) request->target_path;
+	message.capacity_range = &range;
+	if (caller->capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME))
+		message.staging_target_path = (char *) request->staging_path;
+	message.volume_capability = &use.capability;
+	if (csi_map_fill(&request->contexts->expand_secrets,
+			 &csi__v1__node_expand_volume_request__secrets_entry__descriptor, &secrets,
+			 &message.n_secrets, &message.secrets) < 0)
+		return failed(&caller->report->failure, -ENOMEM, "cannot call driver '%s'",
+			      caller->driver);
+	return csi_caller_call(caller, CSI_NODE_EXPAND_VOLUME, &message.base, NULL, NULL, NULL);
 }
 
 int csi_call_unstage(struct csi_caller *caller, const char *handle, const char *staging_path,

@@ -28,7 +28,7 @@ void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t
 
 /* What a worker gathered for a set-up. Zeroed: nothing. */
 struct csi_contexts {
-	struct csi_map publish, volume, secrets;
+	struct csi_map publish, volume, secrets, expand_secrets;
 };
 void csi_contexts_done(struct csi_contexts *contexts);
 
@@ -46,10 +46,17 @@ int csi_contexts_gather(struct csi_contexts *contexts, const struct csi_volume *
 int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
 		   const struct csi_contexts *contexts, const char *staging_path,
 		   const struct csi_stage_end *end);
-/* @staging_path: "" none is told. */
+struct csi_publish {
+	const struct csi_contexts *contexts;
+	const char *staging_path; /* "" none is told */
+	const char *target_path;
+};
 int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
-		     const struct csi_contexts *contexts, const char *staging_path,
-		     const char *target_path, const struct csi_stage_end *end);
+		     const struct csi_publish *publish, const struct csi_stage_end *end,
+		     int (*then)(void *data, const ProtobufCMessage *reply), void *data);
+/* Inside of the answer to a publish: the volume as large as volume->expand_bytes. */
+int csi_call_expand(struct csi_caller *caller, const struct csi_volume *volume,
+		    const struct csi_publish *publish);
 /* @end: NULL inside of another call's answer. */
 int csi_call_unstage(struct csi_caller *caller, const char *handle, const char *staging_path,
 		     const struct csi_stage_end *end);

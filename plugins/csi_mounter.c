@@ -58,10 +58,8 @@ static int start_publish(void *data, struct stage_report *report,
 	const struct csi_stage_end end = { report, finish, token };
 	bool stages = step->caller.capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME);
 
-	step->caller.keeps_final = true;
-	return csi_call_publish(&step->caller, &step->volume, &step->contexts,
-				stages && step->staging_path ? step->staging_path : "",
-				step->target_path, &end);
+	return csi_step_start_publish(step, stages && step->staging_path ? step->staging_path : "",
+				      &end);
 }
 
 /* A link would be followed by whoever starts the container. */
@@ -103,12 +101,15 @@ static int look_at_target(void *data, struct stage_report *report)
 	int r;
 
 	note_republish(step, report);
-	if (step->caller.final.error < 0) {
+	r = csi_step_final(step, report);
+	if (r < 0) {
 		if (!step->volume.keeps_traces)
 			(void) csi_data_remove(&step->place, NULL);
-		return csi_step_final(step, report);
+		return r;
 	}
 	r = check_target(step, report);
+	if (r == 0)
+		r = csi_step_judge_growth(step, report);
 	if (r < 0)
 		return r;
 	return csi_volume_wants_ownership(&step->volume, step->caller.capabilities)

@@ -133,6 +133,57 @@ int csi_step_start_stage(void *data, struct stage_report *report,
 			      &end);
 }
 
+static int expand(void *data, const ProtobufCMessage *reply)
+{
+	struct csi_step *step = data;
+	int r;
+
+	(void) reply;
+	if (step->volume.expand_bytes == 0 || !(step->caller.capabilities & CSI_CAN(EXPAND_VOLUME)))
+		return STAGE_NEXT;
+	r = csi_call_expand(&step->caller, &step->volume, &step->publish);
+	if (r == 0)
+		return 1;
+	step->caller.report->error_class = ERROR_UNCERTAIN; /* it is published */
+	return r;
+}
+
+int csi_step_start_publish(struct csi_step *step, const char *staging_path,
+			   const struct csi_stage_end *end)
+{
+	step->caller.keeps_final = true;
+	step->publish = (struct csi_publish){ &step->contexts, staging_path, step->target_path };
+	return csi_call_publish(&step->caller, &step->volume, &step->publish, end, expand, step);
+}
+
+/* In use, or impossible: trying again at once would end the same. The next set-up tries. */
+static bool is_for_later(enum grpc_code code)
+{
+	return code == GRPC_FAILED_PRECONDITION || code == GRPC_INVALID_ARGUMENT ||
+	       code == GRPC_OUT_OF_RANGE || code == GRPC_NOT_FOUND;
+}
+
+int csi_step_judge_growth(const struct csi_step *step, struct stage_report *report)
+{
+	const struct csi_caller *caller = &step->caller;
+
+	if (caller->method != CSI_NODE_EXPAND_VOLUME)
+		return 0;
+	if (caller->final.error == 0) {
+		report->grown_bytes = step->volume.expand_bytes;
+		stage_event_add(report, false, "Normal", "FileSystemResizeSuccessful",
+				"volume '%s' is %lld bytes large now", step->volume.name,
+				(long long) step->volume.expand_bytes);
+		return 0;
+	}
+	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s", caller->final.text);
+	if (is_for_later(caller->code))
+		return 0;
+	report->failure = caller->final;
+	report->error_class = ERROR_UNCERTAIN;
+	return report->failure.error;
+}
+
 /* Whether or not there is a target: what the driver has in its books may be more. */
 int csi_step_start_unpublish(void *data, struct stage_report *report,
 			     void (*finish)(void *token, int result), void *token)
@@ -196,7 +247,7 @@ int csi_step_clear(void *data, struct stage_report *report)
 
 int csi_step_final(const struct csi_step *step, struct stage_report *report)
 {
-	if (step->caller.final.error == 0)
+	if (step->caller.final.error == 0 || step->caller.method == CSI_NODE_EXPAND_VOLUME)
 		return 0;
 	report->failure = step->caller.final;
 	report->error_class = ERROR_FINAL;

@@ -24,6 +24,7 @@ void csi_volume_done(struct csi_volume *volume)
 	object_unref(volume->attachment);
 	object_unref(volume->account);
 	object_unref(volume->secret);
+	object_unref(volume->expand_secret);
 	*volume = (struct csi_volume){ 0 };
 }
 
@@ -70,6 +71,21 @@ static struct csi_secret_reference pick_secret(const struct csi_volume *volume,
 	return reference;
 }
 
+/* The PV says how large it shall be, its claim how large it is on this node. */
+static void plan_growth(struct csi_volume *volume, const struct volume_request *request)
+{
+	const struct persistent_volume *pv = volume->pv ? volume->pv->persistent_volume : NULL;
+	const struct quantity *is = request->claim ? &request->claim->claim->status_capacity : NULL;
+	struct csi_secret_reference secret;
+
+	if (!pv || !is || !is->is_set || volume->read_only ||
+	    quantity_compare(&pv->capacity, is) <= 0)
+		return;
+	volume->expand_bytes = quantity_value(&pv->capacity);
+	secret = pick_secret(volume, CSI_SECRET_EXPAND);
+	volume->expand_secret = find(request, KIND_SECRET, secret.name_space, secret.name);
+}
+
 static int find_objects(struct csi_volume *volume, const struct volume_request *request,
 			enum csi_secret secret, struct failure *reterr)
 {
@@ -84,6 +100,8 @@ static int find_objects(struct csi_volume *volume, const struct volume_request *
 	volume->secret_reference = pick_secret(volume, secret);
 	volume->secret = find(request, KIND_SECRET, volume->secret_reference.name_space,
 			      volume->secret_reference.name);
+	if (secret == CSI_SECRET_PUBLISH)
+		plan_growth(volume, request);
 	if (secret == CSI_SECRET_PUBLISH && volume->pod && csi_volume_driver(volume) &&
 	    csi_volume_driver(volume)->token_request_count > 0)
 		volume->account = find(request, KIND_SERVICE_ACCOUNT, volume->pod->meta.name_space,
@@ -201,14 +219,24 @@ static int check_policy(const struct csi_volume *volume, struct failure *reterr)
 	return failed_plain(reterr, -EINVAL, "CSIDriver '%s' has no fsGroupPolicy", volume->driver);
 }
 
-int csi_volume_check_secret(const struct csi_volume *volume, struct failure *reterr)
+static int check_one_secret(const struct csi_volume *volume,
+			    const struct csi_secret_reference *reference,
+			    const struct object *secret, struct failure *reterr)
 {
-	const struct csi_secret_reference *reference = &volume->secret_reference;
-
-	if (*reference->name == '\0' || volume->secret)
+	if (*reference->name == '\0' || secret)
 		return 0;
 	return failed_plain(reterr, -ENOKEY, "secret '%s/%s' of volume '%s' is missing",
 			    reference->name_space, reference->name, volume->name);
+}
+
+int csi_volume_check_secret(const struct csi_volume *volume, struct failure *reterr)
+{
+	int r = check_one_secret(volume, &volume->secret_reference, volume->secret, reterr);
+
+	if (r == 0 && volume->expand_bytes > 0)
+		r = check_one_secret(volume, &volume->source->node_expand_secret,
+				     volume->expand_secret, reterr);
+	return r;
 }
 
 int csi_volume_check(const struct csi_volume *volume, struct failure *reterr)

@@ -28,6 +28,8 @@ struct csi_volume {
 	const struct object *secret;     /* that this step is to send; NULL also when missing */
 	const struct csi_source *source; /* of pv or pod */
 	struct csi_secret_reference secret_reference; /* name "": none is wanted */
+	const struct object *expand_secret;
+	int64_t expand_bytes; /* to make it so large; 0: it is as large as it should be */
 	bool read_only, block;
 	bool keeps_traces; /* as struct volume_request */
 };

@@ -79,9 +79,9 @@ struct volume_request {
 	const struct plugin_host *host;
 	const struct volume_plugin *plugin; /* whose slot is called */
 	const struct volume_spec *spec;
-	const char *volume_name; /* inner name; set for every slot */
-	const char *unique_name; /* as the tables have it; set for every list of stages */
-	const struct object *pod;
+	const char *volume_name;          /* inner name; set for every slot */
+	const char *unique_name;          /* as the tables have it; set for every list of stages */
+	const struct object *pod, *claim; /* claim: NULL for volumes without */
 	const char *pod_uid;
 	const char *device_path;       /* as recorded when the device was set up; "" unknown */
 	const char *device_mount_path; /* as recorded; "" unknown */
@@ -145,6 +145,8 @@ struct volume_plugin {
 	char *(*get_path)(const struct volume_request *request);
 	char *(*get_device_mount_path)(const struct volume_request *request);
 
+	/* A set-up makes a volume as large as its PV says: worth another one when that grew. */
+	bool grows;
 	/* What a pod has of it need not be a mount: that is the driver's business. */
 	bool may_lack_mount;
 	/* By what name state/found.h knows a staged file system; freed with free(); NULL when out

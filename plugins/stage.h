@@ -49,6 +49,7 @@ struct stage_report {
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
+	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */

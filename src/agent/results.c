@@ -5,6 +5,7 @@
  * The table decides what a result means; the ledger follows it with the next commit. Nothing new is
  * started here: that is the turn that each result asks for.
  */
+#include "agent/growth.h"
 #include "agent/parts.h"
 
 #include "base/clock.h"
@@ -130,6 +131,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	drift_step_ended(agent->mounts.drift, &ended->result);
 	drivers_note(agent->drivers, ended);
 	agent_note_renewal(agent, ended);
+	agent_note_growth(agent, ended);
 	volume_directories_changed(agent->controllers.directories);
 	if (ended->result.pod_uid)
 		waits_pod_changed(agent->waits, ended->result.pod_uid);

@@ -107,6 +107,7 @@ static struct volume_request make_request(const struct plugin_host *host, const 
 		request.spec = &step->want_pod->spec;
 		request.volume_name = step->want_pod->spec.name;
 		request.pod = step->want_pod->pod;
+		request.claim = step->want_pod->claim;
 	}
 	return request;
 }

@@ -180,13 +180,27 @@ static bool volume_requires_remount(const struct desired *desired,
 						desired->objects.find ? &desired->objects : NULL);
 }
 
+/* Whoever may only read the volume does not make it larger. */
+static bool has_grown(const struct desired_volume *volume, const struct volume_spec *before,
+		      const struct volume_spec *now)
+{
+	return volume->plugin->grows && before->pv && now->pv && !now->read_only &&
+	       quantity_compare(&spec_pv(now)->capacity, &spec_pv(before)->capacity) > 0;
+}
+
 /* The time of the request counts from the first want, unless a remount begins it anew. */
-static int volume_refresh_pod(const struct desired *desired, struct desired_volume *volume,
+static int volume_refresh_pod(struct desired *desired, struct desired_volume *volume,
 			      struct desired_pod *pod, const struct desired_want *want)
 {
+	bool grows = has_grown(volume, &pod->spec, want->spec);
+
 	if (pod_take_names(pod, want) < 0)
 		return -ENOMEM;
 	pod_take_objects(pod, want);
+	if (grows) {
+		pod->remount_generation++;
+		mark(desired, volume->unique_name);
+	}
 	if (volume_requires_remount(desired, volume, &pod->spec))
 		pod->requested_usec = want->now_usec;
 	return 0;

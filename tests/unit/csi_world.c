@@ -98,6 +98,17 @@ void csi_world_fs_group(void)
 	make_pod("emptyDir: {}", group);
 }
 
+void csi_world_claim(const char *size)
+{
+	replace(&csi_world.claim, make_object("apiVersion: v1\nkind: PersistentVolumeClaim\n"
+					      "metadata: {namespace: ns, name: c}\nspec:\n"
+					      "  accessModes: [ReadWriteOnce]\n  volumeName: pv1\n"
+					      "  resources: {requests: {storage: 1Gi}}\n"
+					      "status: {phase: Bound, capacity: {storage: %s}}\n",
+					      size));
+	csi_world.request.claim = csi_world.claim;
+}
+
 void csi_world_driver(const char *spec)
 {
 	replace(&csi_world.driver, make_object("apiVersion: storage.k8s.io/v1\nkind: CSIDriver\n"
@@ -411,6 +422,7 @@ int csi_world_teardown(void **state)
 	replace(&csi_world.attachment, NULL);
 	replace(&csi_world.secret, NULL);
 	replace(&csi_world.account, NULL);
+	replace(&csi_world.claim, NULL);
 	(void) close(csi_world.host.root_fd);
 	return nftw(csi_world.root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -32,7 +32,8 @@ struct csi_world {
 	char root[64];
 	struct plugin_host host;
 	const struct volume_plugin *plugin;
-	const struct object *pv, *pod, *driver, *attachment, *secret, *account; /* NULL: missing */
+	const struct object *pv, *pod, *driver, *attachment, *secret, *account,
+		*claim; /* NULL: missing */
 	struct volume_spec spec;
 	struct volume_request request;
 	char unique_name[256];
@@ -69,6 +70,8 @@ void csi_world_inline(const char *more_csi);
 void csi_world_driver(const char *spec);
 void csi_world_attach(const char *status);
 void csi_world_fs_group(void);
+/* A claim whose volume has this size on the node, as its status says. */
+void csi_world_claim(const char *size);
 
 /* What a list came to. */
 struct csi_ran {

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_csi_expand - a volume whose PersistentVolume grew: NodeExpandVolume behind the publish, and
+ * what becomes of its failures
+ */
+#include "csi_world.h"
+#include "object_text.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define EXPAND                                                                                     \
+	"NodeExpandVolume{volume_id=vol-1 volume_path=R/" TARGET                                   \
+	"/mount capacity_range={required_bytes=1073741824} staging_target_path=R/" STAGING         \
+	"/globalmount volume_capability={mount={} access_mode={mode=1}}}"
+
+static int setup(void **state)
+{
+	if (csi_world_setup(state) < 0)
+		return -1;
+	csi_world.capabilities = CAN_STAGE | CAN_EXPAND;
+	csi_world_claim("512Mi");
+	return 0;
+}
+
+static struct csi_ran publish(void)
+{
+	return csi_world_run(csi_world.plugin->new_mounter);
+}
+
+static const char *expansion(void)
+{
+	return strstr(csi_world.diary, "NodeExpandVolume") ?: "";
+}
+
+static const char *event_reason(const struct csi_ran *ran)
+{
+	return ran->report.event_count > 0 ? ran->report.events[0].reason : "";
+}
+
+/* case 335, difference: behind one more publish, which repeats what is. 512Mi by the claim, 1Gi by
+ * the volume; once, for then the claim says so */
+static void test_grows_once(void **state)
+{
+	struct csi_ran ran = publish();
+
+	assert_int_equal(ran.result, STAGE_LIST_DONE);
+	assert_string_equal(expansion(), EXPAND);
+	assert_int_equal(ran.report.grown_bytes, 1073741824);
+	assert_string_equal(event_reason(&ran), "FileSystemResizeSuccessful");
+
+	csi_world.diary[0] = '\0';
+	csi_world_claim("1Gi");
+	ran = publish();
+	assert_string_equal(expansion(), "");
+	assert_int_equal(ran.report.grown_bytes, 0);
+}
+
+/* case 336 */
+static void test_readers_do_not_grow_it(void **state)
+{
+	struct csi_ran ran;
+
+	csi_world.spec.read_only = true;
+	ran = publish();
+	assert_string_equal(expansion(), "");
+	assert_int_equal(ran.report.grown_bytes, 0);
+}
+
+/* case 293: the driver cannot, and nobody says that it did */
+static void test_driver_that_cannot(void **state)
+{
+	struct csi_ran ran;
+
+	csi_world.capabilities = CAN_STAGE;
+	ran = publish();
+	assert_int_equal(ran.result, STAGE_LIST_DONE);
+	assert_string_equal(expansion(), "");
+	assert_int_equal(ran.report.grown_bytes, 0);
+}
+
+/* case 291: in use; case 292: infeasible. The volume is published and stays so, and nobody tries
+ * again before the next set-up. */
+static void test_not_now(void **state)
+{
+	static const enum grpc_code codes[] = { GRPC_FAILED_PRECONDITION, GRPC_INVALID_ARGUMENT,
+						GRPC_OUT_OF_RANGE, GRPC_NOT_FOUND };
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		struct csi_ran ran;
+
+		csi_world.answers[CSI_NODE_EXPAND_VOLUME].code = codes[i];
+		ran = publish();
+		assert_int_equal(ran.result, STAGE_LIST_DONE);
+		assert_int_equal(ran.report.grown_bytes, 0);
+		assert_string_equal(event_reason(&ran), "VolumeResizeFailed");
+		assert_true(csi_world_has(TARGET "/mount"));
+	}
+}
+
+static void test_tried_again(void **state)
+{
+	static const enum grpc_code codes[] = { GRPC_INTERNAL, GRPC_DEADLINE_EXCEEDED };
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		struct csi_ran ran;
+
+		csi_world.answers[CSI_NODE_EXPAND_VOLUME].code = codes[i];
+		ran = publish();
+		assert_true(ran.result < 0);
+		assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
+		assert_true(csi_world_has(TARGET "/mount"));
+		assert_true(csi_world_has(TARGET "/vol_data.json"));
+	}
+}
+
+static void test_its_secret(void **state)
+{
+	struct csi_ran ran;
+
+	csi_world_volume(", nodeExpandSecretRef: {namespace: sn, name: s}",
+			 "  accessModes: [ReadWriteOnce]\n");
+	ran = publish();
+	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
+	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' is missing");
+	csi_world.secret =
+		object_of("apiVersion: v1\nkind: Secret\nmetadata: {namespace: sn, name: "
+			  "s}\nstringData: {k: w}\n");
+	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_non_null(strstr(expansion(), " secrets=[{key=k value=w}]}"));
+	assert_null(strstr(csi_world.diary, "secrets=[{key=k value=w}] volume_context"));
+}
+
+/* Without staging no staging path is told. */
+static void test_without_staging(void **state)
+{
+	csi_world.capabilities = CAN_EXPAND;
+	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_null(strstr(expansion(), "staging_target_path"));
+}
+
+int main(void)
+{
+#define WORLD(test) cmocka_unit_test_setup_teardown(test, setup, csi_world_teardown)
+	const struct CMUnitTest tests[] = {
+		WORLD(test_grows_once),         WORLD(test_readers_do_not_grow_it),
+		WORLD(test_driver_that_cannot), WORLD(test_not_now),
+		WORLD(test_tried_again),        WORLD(test_its_secret),
+		WORLD(test_without_staging),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
