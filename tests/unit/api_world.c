@@ -208,6 +208,7 @@ void world_prepare(struct world *world, enum api_method method, const char *uri,
 	exchange->content = world_content;
 	exchange->may_wait = world_may_wait;
 	exchange->rights = world_rights;
+	exchange->peer = "uid 7, process 8";
 	exchange->watches = world->watches;
 	if (body) {
 		exchange->body = strdup(body);

@@ -5,6 +5,7 @@
 #include "api_world.h"
 
 #include "base/cleanup.h"
+#include "object/persistent_volume.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,6 +172,44 @@ static void test_a_client_that_leaves(void **state)
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
 
+#define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"
+
+static void make_claim_named(struct world *world, const char *name)
+{
+	char body[512];
+
+	(void) snprintf(body, sizeof(body),
+			"{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"accessModes\":["
+			"\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}",
+			name);
+	assert_int_equal(world_request(world, METHOD_POST, CLAIMS, body), 201);
+}
+
+static const char *deleted_by(struct world *world, const char *name)
+{
+	const struct object *claim =
+		store_get(world->agent.store, KIND_PERSISTENT_VOLUME_CLAIM, "default", name);
+
+	assert_non_null(claim);
+	return claim->claim->deleted_by;
+}
+
+/* Its data may go with it: whose doing that was must not be lost. */
+static void test_who_deletes_a_claim_is_noted(void **state)
+{
+	struct world *world = *state;
+
+	make_claim_named(world, "a");
+	make_claim_named(world, "b");
+	assert_int_equal(world_request(world, METHOD_DELETE, CLAIMS "/a?dryRun=All", NULL), 202);
+	assert_string_equal(deleted_by(world, "a"), "");
+	assert_int_equal(world_request(world, METHOD_DELETE, CLAIMS "/a", NULL), 202);
+	assert_string_equal(deleted_by(world, "a"), "uid 7, process 8");
+	assert_string_equal(deleted_by(world, "b"), "");
+	assert_int_equal(world_request(world, METHOD_DELETE, CLAIMS, NULL), 200);
+	assert_string_equal(deleted_by(world, "b"), "uid 7, process 8");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +219,7 @@ int main(void)
 		IN_WORLD(test_collections),
 		IN_WORLD(test_a_large_collection),
 		IN_WORLD(test_a_client_that_leaves),
+		IN_WORLD(test_who_deletes_a_claim_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,18 @@ static void test_others_may_nothing(void **state)
 	assert_int_equal(rights(GROUP), 0);
 }
 
+static void test_names(void **state)
+{
+	char name[PEER_NAME_BYTES];
+
+	set_peer(1000, GROUP, 0, 0);
+	peer_name(0, name);
+	assert_string_equal(name, "uid 1000, process 1");
+	peer_error = ENOTSOCK;
+	peer_name(0, name);
+	assert_string_equal(name, "somebody unknown");
+}
+
 static void test_others_may_read_when_told_so(void **state)
 {
 	set_peer(1000, 1000, 0, 0);
@@ -118,6 +130,7 @@ int main(void)
 		cmocka_unit_test(test_root_may_all),
 		cmocka_unit_test(test_the_group_may_not_see_secrets),
 		cmocka_unit_test(test_others_may_nothing),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_others_may_read_when_told_so),
 	};
 
