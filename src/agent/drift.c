@@ -210,6 +210,16 @@ static bool may_hide_many(const struct drift *drift, const char *mount_point)
 	return levels <= ROOT_LEVELS_MAX;
 }
 
+/* Done, and a mount by its kind, but its id could not be learned: then nobody watches it, and what
+ * is seen on its place is no stranger's for all that is known. */
+static bool is_unknown(const struct drift *drift, const struct drift_mount *mount)
+{
+	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
+
+	return (volume && volume->device_mountable && !volume->block) ||
+	       drift_is_memory(drift, mount->unique_name, uid_or_null(mount));
+}
+
 void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid)
 {
 	const char *root_path = drift->agent->root.path;
@@ -224,7 +234,8 @@ void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_
 	}
 	/* From before the start, and no step has confirmed it yet: this may be the volume itself.
 	 */
-	if (mount && mount->mount_id == 0 && state_of(drift, mount) == MOUNT_UNCERTAIN)
+	if (mount && mount->mount_id == 0 &&
+	    (state_of(drift, mount) == MOUNT_UNCERTAIN || is_unknown(drift, mount)))
 		return;
 	culprit = drift_who(pid);
 	if (mount)

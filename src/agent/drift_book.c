@@ -128,6 +128,9 @@ void drift_book_set_id(struct drift *drift, struct drift_mount *mount, uint64_t 
 	mount->has_mount = mount->has_mount || mount_id != 0;
 	if (mount_id != 0 && !drift_book_by_id(drift, mount_id))
 		HASH_ADD(by_id, drift->ids, mount_id, sizeof(mount->mount_id), mount);
+	/* An id under which nobody finds it is not known. */
+	if (mount_id != 0 && !drift_book_by_id(drift, mount_id))
+		mount->mount_id = 0;
 }
 
 void drift_book_set_cover(struct drift *drift, struct drift_mount *mount, uint64_t cover_id)
