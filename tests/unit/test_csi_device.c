@@ -24,6 +24,32 @@
 #define PLAIN_STAGE STAGE("") "{mount={} " RWO "}}"
 #define UNSTAGE     "NodeUnstageVolume{volume_id=vol-1 staging_target_path=R/" STAGING "/globalmount}"
 
+/* What the kernel says of the staging directory. */
+static struct {
+	bool is_mounted;
+	int error;
+} kernel;
+
+int __real_place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
+int __wrap_place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
+int __wrap_place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr)
+{
+	int r = __real_place_facts(place, ret, reterr);
+
+	if (r < 0 || strcmp(place->name, "globalmount") != 0)
+		return r;
+	ret->is_mount_root = kernel.is_mounted;
+	ret->mount_id = 4711;
+	return kernel.error;
+}
+
+static int setup(void **state)
+{
+	kernel.is_mounted = false;
+	kernel.error = 0;
+	return csi_world_setup(state);
+}
+
 static struct csi_ran stage(void)
 {
 	csi_world.request.pod_uid = NULL;
@@ -437,6 +463,37 @@ static void test_recorded_path_of_another_form(void **state)
 	assert_calls(UNSTAGE);
 }
 
+/* case 285, difference: kubelet calls it unstaged */
+static void test_still_mounted_is_not_unstaged(void **state)
+{
+	struct csi_ran ran;
+
+	assert_int_equal(stage().result, 0);
+	kernel.is_mounted = true;
+	ran = unstage();
+	assert_int_equal(ran.result, -EBUSY);
+	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
+	assert_non_null(
+		strstr(ran.report.failure.text, "driver 'd' says that volume 'vol-1' is gone"));
+	assert_staging_is(true);
+}
+
+/* A dead server's mount is a mount: nobody opens it, and it is staged again as it is. */
+static void test_mount_of_a_dead_server(void **state)
+{
+	assert_int_equal(stage().result, 0);
+	kernel.error = -ENOTCONN;
+	assert_int_equal(stage().result, 0);
+	assert_int_equal(unstage().result, -EBUSY);
+	assert_staging_is(true);
+}
+
+static void test_the_mount_is_known(void **state)
+{
+	kernel.is_mounted = true;
+	assert_int_equal(stage().report.mount_id, 4711);
+}
+
 static void test_what_a_driver_left_stays(void **state)
 {
 	assert_int_equal(stage().result, 0);
@@ -448,7 +505,7 @@ static void test_what_a_driver_left_stays(void **state)
 
 int main(void)
 {
-#define WORLD(test) cmocka_unit_test_setup_teardown(test, csi_world_setup, csi_world_teardown)
+#define WORLD(test) cmocka_unit_test_setup_teardown(test, setup, csi_world_teardown)
 	const struct CMUnitTest tests[] = {
 		WORLD(test_stage_plainly),
 		WORLD(test_modes_of_what_is_made),
@@ -478,6 +535,9 @@ int main(void)
 		WORLD(test_unstage_fails),
 		WORLD(test_unstage_without_its_driver),
 		WORLD(test_recorded_path_of_another_form),
+		WORLD(test_still_mounted_is_not_unstaged),
+		WORLD(test_mount_of_a_dead_server),
+		WORLD(test_the_mount_is_known),
 		WORLD(test_what_a_driver_left_stays),
 	};
 
