@@ -84,9 +84,10 @@ static bool may_be_there(const struct step *step)
 	if (!step->have)
 		return false;
 	if (!step->pod_uid)
-		return step->have->device_state == MOUNT_DONE || step->have->device_from_rebuild;
+		return step->have->device_state == MOUNT_DONE || step->have->device_from_rebuild ||
+		       step->have->device_may_be_left;
 	pod = actual_find_pod(step->have, step->pod_uid);
-	return pod && (pod->state == MOUNT_DONE || pod->from_rebuild);
+	return pod && (pod->state == MOUNT_DONE || pod->from_rebuild || pod->may_be_left);
 }
 
 static struct volume_request make_request(const struct plugin_host *host, const struct step *step)

@@ -338,13 +338,20 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 
 /* What a restart left behind must still be unmounted, however its next mount fails. */
 static enum mount_state state_after_error(enum mount_state state, enum error_class error_class,
-					  bool from_rebuild)
+					  bool is_sticky)
 {
 	assert((size_t) error_class < ARRAY_SIZE(after_error));
 
-	if (from_rebuild && error_class == ERROR_FINAL && state == MOUNT_UNCERTAIN)
+	if (is_sticky && error_class == ERROR_FINAL && state == MOUNT_UNCERTAIN)
 		return MOUNT_UNCERTAIN;
 	return after_error[error_class][state];
+}
+
+/* Its last stage that ran may have been the one that counts, and a later try that fails for good
+ * says nothing of that. */
+static bool was_ended_early(const struct step_result *result)
+{
+	return result->error == -ECANCELED && result->error_class == ERROR_UNCERTAIN;
 }
 
 static void apply_stage(struct actual_volume *volume, const struct step_result *result)
@@ -352,10 +359,12 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 	if (result->error < 0) {
 		set_device_state(volume,
 				 state_after_error(volume->device_state, result->error_class,
-						   volume->device_from_rebuild));
+						   volume->device_from_rebuild ||
+							   volume->device_may_be_left));
+		volume->device_may_be_left |= was_ended_early(result);
 	} else {
 		set_device_state(volume, MOUNT_DONE);
-		volume->device_from_rebuild = false;
+		volume->device_from_rebuild = volume->device_may_be_left = false;
 		volume->device_mount_id = result->mount_id;
 		volume->device_left = UNFINISHED_NOTHING;
 	}
@@ -375,7 +384,7 @@ static void apply_unstage(struct actual_volume *volume, const struct step_result
 	}
 
 	set_device_state(volume, MOUNT_ABSENT);
-	volume->device_from_rebuild = false;
+	volume->device_from_rebuild = volume->device_may_be_left = false;
 	volume->device_mount_id = 0;
 	volume->device_left = UNFINISHED_NOTHING;
 	volume->device_mount_path[0] = '\0';
@@ -389,13 +398,14 @@ static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
 
 	(void) replace_text(&volume->device_path, result->device_path);
 	if (result->error < 0) {
-		set_pod_state(
-			pod, state_after_error(pod->state, result->error_class, pod->from_rebuild));
+		set_pod_state(pod, state_after_error(pod->state, result->error_class,
+						     pod->from_rebuild || pod->may_be_left));
+		pod->may_be_left |= was_ended_early(result);
 		return;
 	}
 
 	set_pod_state(pod, MOUNT_DONE);
-	pod->from_rebuild = false;
+	pod->from_rebuild = pod->may_be_left = false;
 	pod->left = UNFINISHED_NOTHING;
 	pod->mount_id = result->mount_id;
 	pod->took_usec = result->took_usec;

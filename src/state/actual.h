@@ -35,6 +35,8 @@ struct actual_pod {
 	enum mount_state state;
 	bool read_only;
 	bool from_rebuild;           /* a failed mount must not turn it absent */
+	bool may_be_left;            /* nor here: one that was ended early may have
+					succeeded */
 	enum unfinished left;        /* by the daemon before; until a step of it ends well */
 	bool taken_over;             /* at this start, from another agent */
 	bool was_mounted;            /* by a step that ended well, also one of the daemon before */
@@ -54,6 +56,7 @@ struct actual_volume {
 	bool device_mountable, block;
 	enum mount_state device_state;
 	bool device_from_rebuild;    /* a failed stage must not turn it absent */
+	bool device_may_be_left;     /* as for pods */
 	enum unfinished device_left; /* as for pods */
 	char *device_path;           /* overwritten only with non-empty values */
 	char *device_mount_path;

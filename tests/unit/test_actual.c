@@ -176,6 +176,26 @@ static void test_rebuilt_entry_survives_a_final_error(void **state)
 	assert_true(actual_pod_may_be_mounted(world->actual, "uid-a"));
 }
 
+/* It was ended early after the driver had said OK, perhaps; then somebody wants it again. */
+static void test_set_up_that_was_ended_early_survives_a_final_error(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	apply(world, STEP_STAGE, -ECANCELED, ERROR_UNCERTAIN);
+	apply(world, STEP_PUBLISH, -ECANCELED, ERROR_UNCERTAIN);
+	apply(world, STEP_STAGE, -EIO, ERROR_FINAL);
+	apply(world, STEP_PUBLISH, -EIO, ERROR_FINAL);
+	assert_int_equal(pod_a(world)->state, MOUNT_UNCERTAIN);
+	assert_int_equal(volume_of(world)->device_state, MOUNT_UNCERTAIN);
+
+	/* Once it is known to be there it is like any other. */
+	apply(world, STEP_STAGE, 0, 0);
+	apply(world, STEP_PUBLISH, 0, 0);
+	assert_false(pod_a(world)->may_be_left);
+	assert_false(volume_of(world)->device_may_be_left);
+}
+
 /* case 357 */
 static void test_rebuilt_entry_that_was_mounted_again_is_like_any_other(void **state)
 {
@@ -459,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_failed_publish_by_the_table),
 		cmocka_unit_test(test_failed_stage_by_the_table),
 		WITH_WORLD(test_rebuilt_entry_survives_a_final_error),
+		WITH_WORLD(test_set_up_that_was_ended_early_survives_a_final_error),
 		WITH_WORLD(test_rebuilt_entry_that_was_mounted_again_is_like_any_other),
 		WITH_WORLD(test_success_records_what_it_found),
 		WITH_WORLD(test_generation_counts_as_served_only_after_success),
