@@ -253,13 +253,21 @@ static void decide_completed(const struct claim_facts *facts, struct binding_ste
 
 /* The volume keeps that its claim was deleted, and by whom: a claim that is merely not there (a
  * store that was lost, objects from a backup) is no reason to delete data. */
+static bool must_be_told(const struct persistent_volume *volume,
+			 const struct persistent_volume_claim *claim)
+{
+	return volume && is_claimed_by(volume, claim) && volume->origin.provisioned_by[0] &&
+	       strcmp(volume->origin.claim_deleted, claim->object->meta.uid) != 0;
+}
+
+/* One that was made for the claim counts although the claim does not name it yet. */
 static void decide_deleted(const struct claim_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume *volume = facts->named;
-	const char *uid = facts->claim->object->meta.uid;
 
-	if (volume && is_claimed_by(volume, facts->claim) && volume->origin.provisioned_by[0] &&
-	    strcmp(volume->origin.claim_deleted, uid) != 0) {
+	for (size_t i = 0; i < facts->candidate_count && !must_be_told(volume, facts->claim); i++)
+		volume = facts->candidates[i];
+	if (must_be_told(volume, facts->claim)) {
 		step->volume = volume;
 		answer(step, BINDING_CLAIM_DELETED);
 	} else {

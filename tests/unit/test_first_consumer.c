@@ -280,6 +280,24 @@ static void a_volume_of_a_claim_that_is_only_missing_knows_of_no_deletion(void *
 	assert_string_equal(volume(world, "v")->origin.claim_deleted, "");
 }
 
+/* Unfinished or not: the claim went before it named the volume. */
+static void a_claim_that_goes_before_it_is_bound_tells_its_volume(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLASS_OBJECT("fast", "", "podvol/local"));
+	put(world, CLAIM("", CLASS("fast"), ""));
+	put(world, VOLUME("v",
+			  "'pv.kubernetes.io/provisioned-by':'podvol/local',"
+			  "'podvol.io/unfinished':'yes'",
+			  REF_UID(UID) DELETE_POLICY CLASS("fast"), ""));
+	start_and_run(world);
+	assert_string_equal(claim(world)->volume_name, "");
+	delete_claim(world);
+	assert_null(get(world, KIND_PERSISTENT_VOLUME_CLAIM, "c"));
+	assert_string_equal(volume(world, "v")->origin.claim_deleted, UID);
+}
+
 static void another_claim_tells_a_volume_nothing(void **state)
 {
 	struct world *world = *state;
@@ -312,6 +330,7 @@ int main(void)
 		TEST(another_attributes_class_is_another_volume),
 		TEST(a_provisioned_volume_keeps_who_deleted_its_claim),
 		TEST(a_volume_of_a_claim_that_is_only_missing_knows_of_no_deletion),
+		TEST(a_claim_that_goes_before_it_is_bound_tells_its_volume),
 		TEST(another_claim_tells_a_volume_nothing),
 	};
 
