@@ -216,7 +216,7 @@ static bool is_unknown(const struct drift *drift, const struct drift_mount *moun
 {
 	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
 
-	return (volume && volume->device_mountable && !volume->block) ||
+	return mount->has_mount || (volume && volume->device_mountable && !volume->block) ||
 	       drift_is_memory(drift, mount->unique_name, uid_or_null(mount));
 }
 
