@@ -428,7 +428,7 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	/* The dear questions only where the answer may matter. */
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
 		facts.is_in_use = options->is_in_use(options->userdata, volume);
-		if (local_path_of(volume))
+		if (local_path_of(volume) && !facts.is_in_use && facts.sources_complete)
 			(void) store_list(options->store, KIND_PERSISTENT_VOLUME, NULL,
 					  take_neighbour, &search);
 		facts.neighbour = search.found;
