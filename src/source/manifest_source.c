@@ -233,6 +233,10 @@ static int compare_stored(const struct object *object, void *userdata)
 	r = stand_in(source, object, &mark);
 	if (r != 0)
 		return r < 0 ? r : 0;
+	/* Without a definition stand_in() has forgotten the key. */
+	key = manifest_catalog_add_key(&source->catalog, object);
+	if (!key)
+		return -ENOMEM;
 	key->lost_file = true;
 	key->gone = NULL;
 	key->absence = MANIFEST_ABSENCE_UNJUDGED;
