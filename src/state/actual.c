@@ -378,8 +378,10 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 static void apply_unstage(struct actual_volume *volume, const struct step_result *result)
 {
 	if (result->error < 0) {
-		if (result->touched && volume->device_state != MOUNT_ABSENT)
+		if (result->touched && volume->device_state != MOUNT_ABSENT) {
 			set_device_state(volume, MOUNT_UNCERTAIN);
+			volume->device_may_be_left = true;
+		}
 		return;
 	}
 
@@ -419,8 +421,10 @@ static void apply_unpublish(struct actual *actual, struct actual_volume *volume,
 		return;
 
 	if (result->error < 0) {
-		if (result->touched && pod->state != MOUNT_ABSENT)
+		if (result->touched && pod->state != MOUNT_ABSENT) {
 			set_pod_state(pod, MOUNT_UNCERTAIN);
+			pod->may_be_left = true;
+		}
 		return;
 	}
 

@@ -36,7 +36,7 @@ struct actual_pod {
 	bool read_only;
 	bool from_rebuild;           /* a failed mount must not turn it absent */
 	bool may_be_left;            /* nor here: one that was ended early may have
-					succeeded */
+					succeeded, or its teardown failed */
 	enum unfinished left;        /* by the daemon before; until a step of it ends well */
 	bool taken_over;             /* at this start, from another agent */
 	bool was_mounted;            /* by a step that ended well, also one of the daemon before */

@@ -209,11 +209,24 @@ static void test_rebuilt_entry_that_was_mounted_again_is_like_any_other(void **s
 	assert_false(volume_of(world)->device_from_rebuild);
 	apply(world, STEP_PUBLISH, -EIO, ERROR_FINAL);
 	assert_int_equal(pod_a(world)->state, MOUNT_DONE);
+}
 
+/* A driver that could not unstage still has it staged, whatever it says to the next stage. */
+static void test_what_could_not_be_torn_down_survives_a_final_error(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	apply(world, STEP_STAGE, 0, 0);
+	apply(world, STEP_PUBLISH, 0, 0);
 	apply(world, STEP_UNPUBLISH, -EBUSY, ERROR_FINAL);
 	assert_int_equal(pod_a(world)->state, MOUNT_UNCERTAIN);
 	apply(world, STEP_PUBLISH, -EIO, ERROR_FINAL);
-	assert_int_equal(pod_a(world)->state, MOUNT_ABSENT);
+	assert_int_equal(pod_a(world)->state, MOUNT_UNCERTAIN);
+
+	apply(world, STEP_UNSTAGE, -EBUSY, ERROR_FINAL);
+	apply(world, STEP_STAGE, -EIO, ERROR_FINAL);
+	assert_int_equal(volume_of(world)->device_state, MOUNT_UNCERTAIN);
 }
 
 static void test_success_records_what_it_found(void **state)
@@ -481,6 +494,7 @@ int main(void)
 		WITH_WORLD(test_rebuilt_entry_survives_a_final_error),
 		WITH_WORLD(test_set_up_that_was_ended_early_survives_a_final_error),
 		WITH_WORLD(test_rebuilt_entry_that_was_mounted_again_is_like_any_other),
+		WITH_WORLD(test_what_could_not_be_torn_down_survives_a_final_error),
 		WITH_WORLD(test_success_records_what_it_found),
 		WITH_WORLD(test_generation_counts_as_served_only_after_success),
 		WITH_WORLD(test_unpublish_takes_the_pod_out),
