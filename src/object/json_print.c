@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* DEL would be legal as it is; but what is printed may end on a terminal. */
 static bool needs_escape(unsigned char byte)
 {
-	return byte < 0x20 || byte == '"' || byte == '\\';
+	return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\';
 }
 
 static void put_escape(struct text_buffer *buffer, unsigned char byte)
