@@ -49,7 +49,10 @@ void describe_field(struct cli *cli, int indent, const char *label, const char *
 {
 	int pad = 20 - indent - (int) strlen(label) - 1;
 
-	(void) fprintf(cli->out, "%*s%s:%*s", indent, "", label, pad > 1 ? pad : 1, "");
+	/* A label may be a key of the server's. */
+	(void) fprintf(cli->out, "%*s", indent, "");
+	cli_print_text(cli->out, label);
+	(void) fprintf(cli->out, ":%*s", pad > 1 ? pad : 1, "");
 	cli_print_text(cli->out, *text ? text : "-");
 	(void) fputc('\n', cli->out);
 }

@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* DEL would be legal as it is; but what is printed may end on a terminal. */
 static bool needs_escape(unsigned char byte)
 {
-	return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\';
+	return byte < 0x20 || byte == '"' || byte == '\\';
 }
 
 static void put_escape(struct text_buffer *buffer, unsigned char byte)
