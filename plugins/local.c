@@ -317,14 +317,22 @@ static int bind_source(void *data, struct stage_report *report)
 										  : STAGE_LIST_DONE;
 }
 
-/* Where the bind itself could not tell. Not knowing it only means that nobody watches the mount. */
-static void note_mount_id(const struct local_mounter *mounter, struct stage_report *report)
+/* Where the bind itself could not tell. Not knowing it only means that nobody watches the mount;
+ * but one that somebody unmounted before it could be looked at would be missed for good. */
+static int note_mount_id(const struct local_mounter *mounter, struct stage_report *report)
 {
 	struct mount_facts facts;
 
-	if (report->mount_id == 0 && place_facts(&mounter->target, &facts, NULL) == 0 &&
-	    facts.is_mount_root)
-		report->mount_id = facts.mount_id;
+	if (report->mount_id != 0 || place_facts(&mounter->target, &facts, NULL) < 0)
+		return 0;
+	if (!facts.is_mount_root) {
+		report->error_class = ERROR_UNCERTAIN;
+		return failed_plain(&report->failure, -ESTALE,
+				    "'%s' was unmounted by somebody as soon as it was mounted",
+				    mounter->target.path);
+	}
+	report->mount_id = facts.mount_id;
+	return 0;
 }
 
 /* The mount is there, without its map: what would have been done without one comes now. */
@@ -346,7 +354,8 @@ static int check_bind(void *data, struct stage_report *report)
 	struct local_mounter *mounter = data;
 
 	if (mounter->bind_failure.error == 0) {
-		note_mount_id(mounter, report);
+		if (note_mount_id(mounter, report) < 0)
+			return report->failure.error;
 		if (mounter->map_fd >= 0)
 			return own_without_map(mounter, report);
 		return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
