@@ -149,7 +149,10 @@ static int write_files(void *data, struct stage_report *report)
 	report->error_class = ERROR_UNCERTAIN; /* there is a directory, and perhaps a tmpfs */
 	if (fd < 0)
 		return fd;
-	r = nested_mounts(pod, mounter->source->name, make_nested, &nesting, &report->failure);
+	r = scratch_check_memory(&mounter->scratch, fd, &report->failure);
+	if (r == 0)
+		r = nested_mounts(pod, mounter->source->name, make_nested, &nesting,
+				  &report->failure);
 	if (r == 0)
 		r = atomic_write(
 			&(struct atomic_write){

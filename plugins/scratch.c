@@ -281,14 +281,41 @@ int scratch_make(struct scratch *scratch, struct stage_report *report)
 	return mount_medium(scratch, reterr);
 }
 
-/* Which mount it is now; not knowing it only means that nobody watches it. */
-static void note_mount_id(const struct scratch *scratch, struct stage_report *report)
+/* Which mount it is now. Not knowing it only means that nobody watches it; but one that somebody
+ * unmounted before it could be looked at would be missed for good. */
+static int note_mount_id(const struct scratch *scratch, struct stage_report *report)
 {
 	struct mount_facts facts;
 
-	if (scratch->medium != MEDIUM_DEFAULT && !scratch->mounted &&
-	    place_facts(&scratch->place, &facts, NULL) == 0 && facts.is_mount_root)
-		report->mount_id = facts.mount_id;
+	if (scratch->medium == MEDIUM_DEFAULT || scratch->mounted ||
+	    place_facts(&scratch->place, &facts, NULL) < 0)
+		return 0;
+	if (!facts.is_mount_root) {
+		report->error_class = ERROR_UNCERTAIN;
+		return failed_plain(&report->failure, -ESTALE,
+				    "'%s' was unmounted by somebody as soon as it was mounted",
+				    scratch->place.path);
+	}
+	report->mount_id = facts.mount_id;
+	return 0;
+}
+
+int scratch_check_memory(const struct scratch *scratch, int fd, struct failure *reterr)
+{
+	struct mount_facts facts;
+	int r;
+
+	if (scratch->medium == MEDIUM_DEFAULT)
+		return 0;
+	r = fd_facts(fd, &facts, reterr);
+	if (r < 0)
+		return r;
+	if (facts.is_mount_root)
+		return 0;
+	return failed_plain(reterr, -ESTALE,
+			    "'%s' is not in memory: somebody unmounted it as soon as it was "
+			    "mounted, and nothing is written there",
+			    scratch->place.path);
 }
 
 /* Last of all: a set-up that broke off before is repeated as a whole. */
@@ -297,14 +324,14 @@ int scratch_mark_ready(struct scratch *scratch, struct stage_report *report)
 	const struct plugin_host *host = scratch->host;
 	cleanup(place_done) struct place ready = PLACE_EMPTY;
 	cleanup_close int fd = -EBADF;
-	int r;
+	int r = note_mount_id(scratch, report);
 
-	r = place_make(host->root_fd, host->root_dir, scratch->ready_path, 0750, &ready,
-		       &report->failure);
+	if (r == 0)
+		r = place_make(host->root_fd, host->root_dir, scratch->ready_path, 0750, &ready,
+			       &report->failure);
 	if (r < 0)
 		return r;
 	fd = make_file(&ready, 0644, NULL, &report->failure);
-	note_mount_id(scratch, report);
 	if (fd >= 0 && scratch->medium == MEDIUM_MEMORY)
 		note_identity(scratch);
 	return fd < 0 ? fd : STAGE_NEXT;

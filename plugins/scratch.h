@@ -55,7 +55,11 @@ int scratch_make(struct scratch *scratch, struct stage_report *report);
  * enough: whoever made it has said so outside of it. Return: 0; -EINVAL there is no ready file. */
 int scratch_check_ready(const struct plugin_host *host, const struct scratch_name *name,
 			struct failure *reterr);
-/* Last of all. */
+/* Does what is written at @fd stay in memory, if that is the medium? Secrets ask before they write:
+ * somebody may have unmounted it meanwhile. Return: 0; -ESTALE it does not. */
+int scratch_check_memory(const struct scratch *scratch, int fd, struct failure *reterr);
+/* Last of all. Return: STAGE_NEXT; -ESTALE the mount that was just made is gone; else as the calls.
+ */
 int scratch_mark_ready(struct scratch *scratch, struct stage_report *report);
 
 /**

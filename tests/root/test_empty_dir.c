@@ -291,6 +291,41 @@ static void test_huge_pages(void **state)
 	test_volume_done(&volume);
 }
 
+/* ---- somebody unmounts what was mounted this moment ---- */
+
+static bool unmounts_at_once;
+
+int __real_mount_filesystem(const char *type, const char *source, const char *options,
+			    int target_fd, struct failure *reterr);
+int __wrap_mount_filesystem(const char *type, const char *source, const char *options,
+			    int target_fd, struct failure *reterr);
+int __wrap_mount_filesystem(const char *type, const char *source, const char *options,
+			    int target_fd, struct failure *reterr)
+{
+	int r = __real_mount_filesystem(type, source, options, target_fd, reterr);
+
+	if (r == 0 && unmounts_at_once)
+		assert_return_code(umount2(sandbox_path(VOLUME), MNT_DETACH), errno);
+	return r;
+}
+
+static void test_unmounted_as_it_is_mounted(void **state)
+{
+	struct test_volume volume;
+
+	begin(&volume, "Memory");
+	unmounts_at_once = true;
+	assert_int_equal(set_up(&volume), -ESTALE);
+	unmounts_at_once = false;
+	assert_int_equal(volume.report.error_class, ERROR_UNCERTAIN);
+	assert_false(exists(META "/ready"));
+
+	assert_int_equal(set_up(&volume), STAGE_NEXT);
+	assert_int_equal(sandbox_mounts_below(sandbox_path(VOLUME)), 1);
+	assert_int_equal(tear_down(&volume), STAGE_NEXT);
+	test_volume_done(&volume);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -304,6 +339,7 @@ int main(void)
 		SANDBOX_TEST(test_mount_on_it_is_kept),
 		SANDBOX_TEST(test_memory_of_others_is_left),
 		SANDBOX_TEST(test_memory_is_known_anew),
+		SANDBOX_TEST(test_unmounted_as_it_is_mounted),
 		SANDBOX_TEST(test_huge_pages),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_file_volume - the teardown of a secret overwrites what podvold wrote, and nobody else's
- * files
+ * test_file_volume - files that belong in memory are written nowhere else, and the teardown of a
+ * secret overwrites what podvold wrote, and nobody else's files
  */
 #include "volume.h"
 
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #define PATH   "pods/u1/volumes/kubernetes.io~secret/scratch"
 #define VOLUME "root/" PATH
@@ -108,12 +109,70 @@ static void test_what_was_not_overwritten_is_told(void **state)
 	test_volume_done(&volume);
 }
 
+/* ---- memory that goes before anything is written ---- */
+
+#define FIELDS "root/pods/u1/volumes/kubernetes.io~downward-api/scratch"
+
+static bool unmounts_at_once;
+
+int __real_mount_filesystem(const char *type, const char *source, const char *options,
+			    int target_fd, struct failure *reterr);
+int __wrap_mount_filesystem(const char *type, const char *source, const char *options,
+			    int target_fd, struct failure *reterr);
+int __wrap_mount_filesystem(const char *type, const char *source, const char *options,
+			    int target_fd, struct failure *reterr)
+{
+	int r = __real_mount_filesystem(type, source, options, target_fd, reterr);
+
+	if (r == 0 && unmounts_at_once)
+		assert_return_code(umount2(sandbox_path(FIELDS), MNT_DETACH), errno);
+	return r;
+}
+
+static const struct object *pod_with_fields(void)
+{
+	static const char text[] =
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\","
+		"\"namespace\":\"default\",\"uid\":\"u1\"},\"spec\":{\"containers\":[{\"name\":"
+		"\"c\",\"image\":\"i\"}],\"volumes\":[{\"name\":\"scratch\",\"downwardAPI\":"
+		"{\"items\":[{\"path\":\"name\",\"fieldRef\":{\"fieldPath\":"
+		"\"metadata.name\"}}]}}]}}";
+	const struct object *pod = NULL;
+	struct failure failure = { 0 };
+
+	if (object_parse_json(text, sizeof(text) - 1, &pod, &failure) < 0)
+		fail_msg("%s", failure.text);
+	return pod;
+}
+
+/* On the disk below it would be found by whoever reads the disk. */
+static void test_nothing_is_written_below_the_memory(void **state)
+{
+	cleanup_object const struct object *pod = pod_with_fields();
+	struct test_volume volume;
+
+	test_volume_init(&volume, "kubernetes.io/downward-api", false);
+	volume.request.pod = volume.spec.pod = pod;
+	volume.spec.source = &pod->pod->volumes[0];
+	unmounts_at_once = true;
+	assert_int_equal(test_volume_run(&volume, volume.plugin->new_mounter), -ESTALE);
+	unmounts_at_once = false;
+	assert_string_equal(volume.stage, "write the files");
+	assert_int_equal(rmdir(sandbox_path(FIELDS)), 0); /* it is empty */
+
+	assert_int_equal(test_volume_run(&volume, volume.plugin->new_mounter), STAGE_NEXT);
+	assert_true(sandbox_has(FIELDS "/name", "web"));
+	assert_int_equal(tear_down(&volume), STAGE_NEXT);
+	test_volume_done(&volume);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_what_others_mounted_is_not_overwritten),
 		SANDBOX_TEST(test_another_file_system_is_left),
 		SANDBOX_TEST(test_what_was_not_overwritten_is_told),
+		SANDBOX_TEST(test_nothing_is_written_below_the_memory),
 	};
 
 	return sandbox_run("file_volume", tests, ARRAY_SIZE(tests));

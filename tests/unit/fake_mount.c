@@ -246,8 +246,12 @@ int __wrap_mount_filesystem(const char *type, const char *source, const char *op
 int __wrap_mount_filesystem(const char *type, const char *source, const char *options, int to_fd,
 			    struct failure *reterr)
 {
+	int r = note(reterr, "mount_filesystem", "%s, %s, %s", type, source, options);
+
 	assert_int_equal(to_fd, target_fd);
-	return note(reterr, "mount_filesystem", "%s, %s, %s", type, source, options);
+	if (r == 0)
+		fake_mount.target.is_mount_root = true;
+	return r;
 }
 
 int __wrap_unmount_place(const struct place *place, int flags, struct failure *reterr);
