@@ -162,12 +162,27 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* An impatient pool closes before its threads have ended, and what they may still look at is then
+ * kept for good: the leak checker would find it. */
+static void close_pool(struct worker_pool *pool)
+{
+	struct worker_counts counts;
+
+	assert_null(worker_pool_free(pool));
+	if (!pool)
+		return;
+	do {
+		(void) sched_yield();
+		worker_pool_count(pool, &counts);
+	} while (counts.threads > 0);
+}
+
 static int tear_down(void **state)
 {
 	struct world *world = *state;
 
-	assert_null(worker_pool_free(world->workers));
-	assert_null(worker_pool_free(world->mounter));
+	close_pool(world->workers);
+	close_pool(world->mounter);
 	assert_null(worker_return_free(world->to_loop));
 	sd_event_unref(world->event);
 	free(world);
