@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * work_queue - items that are due, busy, or wait for another try; see work_queue.h
+ *
+ * Each item that failed has a timer of its own: the loop keeps timers in a heap, so that a failure
+ * costs the same however many items there are.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "controller/work_queue.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum { RETRY_DOUBLINGS_MAX = 20 };
+
+struct work_queue {
+	struct work_queue_options options;
+	struct work_item *items; /* by name */
+	struct work_item *due;   /* the one that waits longest first */
+	size_t busy;
+	bool is_stopped, is_running;
+	bool is_freed; /* but for items that are busy */
+};
+
+/* ---- items ---- */
+
+static void free_item(struct work_item *item)
+{
+	const struct work_queue_options *options = &item->queue->options;
+
+	if (options->clear)
+		options->clear(item);
+	(void) sd_event_source_disable_unref(item->retry);
+	free((char *) item->name);
+	free(item);
+}
+
+static void forget(struct work_item *item)
+{
+	if (item->is_due)
+		DL_DELETE(item->queue->due, item);
+	HASH_DEL(item->queue->items, item);
+	free_item(item);
+}
+
+struct work_item *work_queue_find(struct work_queue *queue, const char *name)
+{
+	struct work_item *item;
+
+	HASH_FIND(hh, queue->items, name, strlen(name), item);
+	return item;
+}
+
+struct work_item *work_queue_item(struct work_queue *queue, const char *name)
+{
+	struct work_item *item = work_queue_find(queue, name);
+
+	if (item)
+		return item;
+	item = calloc(1, queue->options.item_bytes);
+	if (!item)
+		return NULL;
+	item->queue = queue;
+	item->name = strdup(name);
+	if (item->name)
+		HASH_ADD_KEYPTR(hh, queue->items, item->name, strlen(name), item);
+	if (!item->hh.tbl) {
+		free_item(item);
+		return NULL;
+	}
+	return item;
+}
+
+void work_queue_walk(struct work_queue *queue, void (*visit)(struct work_item *item))
+{
+	for (struct work_item *item = queue->items; item; item = item->hh.next)
+		visit(item);
+}
+
+void work_queue_all_due(struct work_queue *queue)
+{
+	for (struct work_item *item = queue->items; item; item = item->hh.next) {
+		work_item_succeeded(item);
+		work_item_due(item);
+	}
+}
+
+/* ---- looking ---- */
+
+void work_item_due(struct work_item *item)
+{
+	if (item->is_due)
+		return;
+	item->is_due = true;
+	DL_APPEND(item->queue->due, item);
+}
+
+/* The next one that may be looked at. Those that are busy need no place in the list: their end
+ * makes them due. */
+static struct work_item *take_due(struct work_queue *queue)
+{
+	struct work_item *item;
+
+	while ((item = queue->due)) {
+		if (queue->options.busy_max && queue->busy >= queue->options.busy_max)
+			return NULL;
+		DL_DELETE(queue->due, item);
+		item->is_due = false;
+		if (!item->is_busy)
+			return item;
+	}
+	return NULL;
+}
+
+void work_queue_run(struct work_queue *queue)
+{
+	struct work_item *item;
+
+	if (queue->is_running || queue->is_stopped)
+		return;
+	queue->is_running = true;
+	while ((item = take_due(queue)))
+		if (!queue->options.look(item) && !item->is_busy)
+			forget(item);
+	queue->is_running = false;
+}
+
+void work_item_begin(struct work_item *item)
+{
+	assert(!item->is_busy);
+	item->is_busy = true;
+	item->queue->busy++;
+}
+
+bool work_item_end(struct work_item *item)
+{
+	struct work_queue *queue = item->queue;
+
+	assert(item->is_busy);
+	item->is_busy = false;
+	queue->busy--;
+	if (!queue->is_freed) {
+		work_item_due(item);
+		return true;
+	}
+	free_item(item);
+	if (queue->busy == 0)
+		free(queue);
+	return false;
+}
+
+/* ---- trying again ---- */
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct work_item *item = userdata;
+	struct work_queue *queue = item->queue;
+
+	(void) source;
+	(void) usec;
+	item->retry_usec = 0;
+	work_item_due(item);
+	work_queue_run(queue);
+	return 0;
+}
+
+static int make_timer(struct work_item *item)
+{
+	const struct work_queue_options *options = &item->queue->options;
+	int r = sd_event_add_time(options->event, &item->retry, CLOCK_MONOTONIC, UINT64_MAX, 1,
+				  on_retry, item);
+
+	return r < 0 ? r : sd_event_source_set_priority(item->retry, options->priority);
+}
+
+void work_item_failed(struct work_item *item)
+{
+	const struct work_queue_options *options = &item->queue->options;
+	unsigned int doublings =
+		item->failures < RETRY_DOUBLINGS_MAX ? item->failures : RETRY_DOUBLINGS_MAX;
+	uint64_t delay = options->retry_first_usec << doublings;
+
+	item->failures++;
+	item->retry_usec = 0;
+	/* Without memory for a timer it waits for its next change. */
+	if (!item->retry && make_timer(item) < 0)
+		return;
+	if (delay > options->retry_max_usec)
+		delay = options->retry_max_usec;
+	item->retry_usec = monotonic_usec() + delay;
+	(void) sd_event_source_set_time(item->retry, item->retry_usec);
+	(void) sd_event_source_set_enabled(item->retry, SD_EVENT_ONESHOT);
+}
+
+bool work_item_backs_off(const struct work_item *item)
+{
+	return item->retry_usec > monotonic_usec();
+}
+
+void work_item_succeeded(struct work_item *item)
+{
+	item->failures = 0;
+	item->retry_usec = 0;
+	if (item->retry)
+		(void) sd_event_source_set_enabled(item->retry, SD_EVENT_OFF);
+}
+
+/* ---- life ---- */
+
+int work_queue_new(const struct work_queue_options *options, struct work_queue **ret)
+{
+	struct work_queue *queue = calloc(1, sizeof(*queue));
+
+	assert(options->event && options->look && options->retry_first_usec > 0);
+	assert(options->item_bytes >= sizeof(struct work_item) && ret);
+	if (!queue)
+		return -ENOMEM;
+	queue->options = *options;
+	*ret = queue;
+	return 0;
+}
+
+void work_queue_stop(struct work_queue *queue)
+{
+	if (queue)
+		queue->is_stopped = true;
+}
+
+void *work_queue_userdata(const struct work_queue *queue)
+{
+	return queue->options.userdata;
+}
+
+struct work_queue *work_queue_free(struct work_queue *queue)
+{
+	struct work_item *item, *next;
+
+	if (!queue)
+		return NULL;
+	queue->is_stopped = queue->is_freed = true;
+	queue->due = NULL;
+	HASH_ITER (hh, queue->items, item, next) {
+		HASH_DEL(queue->items, item);
+		item->is_due = false;
+		item->retry = sd_event_source_disable_unref(item->retry);
+		if (!item->is_busy)
+			free_item(item);
+	}
+	if (queue->busy == 0)
+		free(queue);
+	return NULL;
+}
