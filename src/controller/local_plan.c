@@ -261,7 +261,7 @@ int local_check_modes(const struct local_sources *sources, unsigned int modes,
 
 static int check_claim(const struct persistent_volume_claim *claim, struct failure *reterr)
 {
-	if (claim->has_data_source)
+	if (claim->data_source.kind != DATA_SOURCE_NONE)
 		return failed_plain(reterr, -EINVAL,
 				    "a directory cannot be made from a dataSource: snapshots and "
 				    "clones of other volumes are not supported");

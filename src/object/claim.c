@@ -5,6 +5,7 @@
 #include "object/claim_spec.h"
 
 #include "base/cleanup.h"
+#include "object/data_source.h"
 #include "object/kinds.h"
 #include "object/metadata.h"
 #include "object/selector_json.h"
@@ -154,8 +155,10 @@ bool is_bound_by_controller(const struct cJSON *tree)
 /* The class is no default here: which one is, is decided when the claim is made. */
 int claim_spec_set_defaults(struct cJSON *spec)
 {
-	if (json_get(spec, "volumeMode"))
-		return 0;
+	int r = data_source_set_defaults(spec);
+
+	if (r < 0 || json_get(spec, "volumeMode"))
+		return r;
 	return json_set_string(spec, "volumeMode", "Filesystem");
 }
 
@@ -176,7 +179,7 @@ int claim_spec_validate(const struct cJSON *spec, const struct field *field,
 	if (r == 0)
 		r = label_selector_validate(json_get(spec, "selector"), FIELD(field, "selector"),
 					    found);
-	return r;
+	return r < 0 ? r : data_source_validate(spec, field, found);
 }
 
 /* ---- the kind ---- */
@@ -326,7 +329,7 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 		.bound_by_controller = is_bound_by_controller(tree),
 		.has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM),
 		.controller_owner_uid = arena_string(arena, controller_owner(metadata)),
-		.has_data_source = json_get(spec, "dataSource") || json_get(spec, "dataSourceRef"),
+		.data_source = data_source_decode(spec, arena),
 		.selected_node =
 			arena_string(arena, metadata_annotation(tree, ANNOTATION_SELECTED_NODE)),
 		.storage_provisioner = arena_string(arena, storage_provisioner(tree)),

@@ -270,6 +270,7 @@ static const struct kind_row rows[] = {
 		.shape = &volume_snapshot_shape,
 		.validate = volume_snapshot_validate,
 		.validate_update = volume_snapshot_validate_update,
+		.decode = volume_snapshot_decode,
 		.columns = volume_snapshot_columns,
 	},
 	[KIND_VOLUME_SNAPSHOT_CLASS] = {
@@ -284,6 +285,7 @@ static const struct kind_row rows[] = {
 		.description = "How snapshots are made that name this class.",
 		.shape = &volume_snapshot_class_shape,
 		.validate = volume_snapshot_class_validate,
+		.decode = volume_snapshot_class_decode,
 		.columns = volume_snapshot_class_columns,
 	},
 	[KIND_VOLUME_SNAPSHOT_CONTENT] = {
@@ -300,6 +302,7 @@ static const struct kind_row rows[] = {
 		.shape = &volume_snapshot_content_shape,
 		.validate = volume_snapshot_content_validate,
 		.validate_update = volume_snapshot_content_validate_update,
+		.decode = volume_snapshot_content_decode,
 		.columns = volume_snapshot_content_columns,
 	},
 	[KIND_LEASE] = {

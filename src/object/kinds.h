@@ -88,12 +88,19 @@ int volume_snapshot_validate(const struct cJSON *tree, struct violations *found)
 int volume_snapshot_validate_update(const struct object *old, const struct object *new_object,
 				    struct violations *found);
 
+int volume_snapshot_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			   struct failure *reterr);
+
 int volume_snapshot_class_validate(const struct cJSON *tree, struct violations *found);
+int volume_snapshot_class_decode(const struct cJSON *tree, struct arena *arena,
+				 struct object *object, struct failure *reterr);
 
 int volume_snapshot_content_validate(const struct cJSON *tree, struct violations *found);
 int volume_snapshot_content_validate_update(const struct object *old,
 					    const struct object *new_object,
 					    struct violations *found);
+int volume_snapshot_content_decode(const struct cJSON *tree, struct arena *arena,
+				   struct object *object, struct failure *reterr);
 
 int lease_validate(const struct cJSON *tree, struct violations *found);
 

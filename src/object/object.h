@@ -72,6 +72,9 @@ struct object {
 		const struct storage_class *storage_class;
 		const struct csi_driver_spec *csi_driver;
 		const struct volume_attachment *volume_attachment;
+		const struct volume_snapshot *volume_snapshot;
+		const struct volume_snapshot_class *volume_snapshot_class;
+		const struct volume_snapshot_content *volume_snapshot_content;
 		const struct cluster_trust_bundle *cluster_trust_bundle;
 	};
 };

@@ -102,6 +102,20 @@ const char *volume_phase_name(enum volume_phase phase);
 const char *reclaim_policy_name(enum reclaim_policy policy);
 const char *volume_mode_name(enum volume_mode mode);
 
+enum data_source_kind {
+	DATA_SOURCE_NONE,
+	DATA_SOURCE_CLAIM,
+	DATA_SOURCE_SNAPSHOT,
+	DATA_SOURCE_OTHER
+};
+
+/* What the new volume of a claim is filled from. */
+struct data_source {
+	enum data_source_kind kind;
+	const char *name_space; /* "": the claim's own */
+	const char *name;
+};
+
 enum claim_phase { CLAIM_PHASE_UNSET, CLAIM_PENDING, CLAIM_BOUND, CLAIM_LOST };
 
 struct persistent_volume_claim {
@@ -117,7 +131,7 @@ struct persistent_volume_claim {
 	enum claim_phase phase;
 	bool bind_completed, bound_by_controller;
 	bool has_protection_finalizer;    /* kubernetes.io/pvc-protection */
-	bool has_data_source;             /* dataSource or dataSourceRef */
+	struct data_source data_source;   /* of dataSourceRef, else of dataSource */
 	const char *selected_node;        /* annotation volume.kubernetes.io/selected-node */
 	const char *storage_provisioner;  /* annotation of that name, else the beta one */
 	const char *deleted_by;           /* annotation podvol.io/deleted-by: who, in words */

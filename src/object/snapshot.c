@@ -2,12 +2,14 @@
 /*
  * snapshot - snapshot.storage.k8s.io/v1 VolumeSnapshot, its class and its content
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Checked as the schemas of their CustomResourceDefinitions check them; what they decode to is in
+ * snapshot.h.
  */
 #include "object/field.h"
 #include "object/kinds.h"
 #include "object/shapes.h"
 #include "object/update.h"
+#include "object/volume_snapshot.h"
 
 #include <assert.h>
 
@@ -252,6 +254,7 @@ static int check_source(const struct cJSON *source, const char *one, const char 
 int volume_snapshot_validate(const struct cJSON *tree, struct violations *found)
 {
 	const struct cJSON *spec = json_get(tree, "spec");
+	const struct cJSON *size = json_get_path(tree, "status.restoreSize");
 	const struct cJSON *class = json_get(spec, "volumeSnapshotClassName");
 	int r;
 
@@ -265,7 +268,9 @@ int volume_snapshot_validate(const struct cJSON *tree, struct violations *found)
 		r = field_invalid(FIELD(FIELD(NULL, "spec"), "volumeSnapshotClassName"), "",
 				  "volumeSnapshotClassName must not be the empty string when set",
 				  found);
-	return r;
+	return r < 0 ? r
+		     : field_check_quantity(FIELD(FIELD(NULL, "status"), "restoreSize"), size,
+					    false, found);
 }
 
 int volume_snapshot_validate_update(const struct object *old, const struct object *new_object,
@@ -328,7 +333,12 @@ int volume_snapshot_content_validate(const struct cJSON *tree, struct violations
 		r = check_source(json_get(spec, "source"), "volumeHandle", "snapshotHandle",
 				 "exactly one of volumeHandle and snapshotHandle must be set",
 				 found);
-	return r < 0 ? r : check_snapshot_ref(json_get(spec, "volumeSnapshotRef"), found);
+	if (r == 0)
+		r = check_snapshot_ref(json_get(spec, "volumeSnapshotRef"), found);
+	return r < 0 ? r
+		     : field_check_range(FIELD(FIELD(NULL, "status"), "restoreSize"),
+					 json_get_path(tree, "status.restoreSize"), 0, INT64_MAX,
+					 found);
 }
 
 int volume_snapshot_content_validate_update(const struct object *old,
@@ -340,6 +350,15 @@ int volume_snapshot_content_validate_update(const struct object *old,
 		{ "spec.source.snapshotHandle", VIOLATION_INVALID, "snapshotHandle is immutable" },
 		{ 0 },
 	};
+	static const struct fixed_field once_set[] = {
+		{ "spec.sourceVolumeMode", VIOLATION_INVALID, "sourceVolumeMode is immutable" },
+		{ 0 },
+	};
 
-	return update_check_fixed(old, new_object, fixed, found);
+	int r = update_check_fixed(old, new_object, fixed, found);
+
+	/* Whoever fills it in later may do so once. */
+	if (r < 0 || *old->volume_snapshot_content->source_volume_mode == '\0')
+		return r;
+	return update_check_fixed(old, new_object, once_set, found);
 }

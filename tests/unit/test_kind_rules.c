@@ -161,6 +161,13 @@ static const struct {
 					    "volumeSnapshotRef: {name: s}}\n",
 	  "spec.volumeSnapshotRef: Invalid value: both spec.volumeSnapshotRef.name and "
 	  "spec.volumeSnapshotRef.namespace must be set" },
+	{ CONTENT "  source: {snapshotHandle: h}\nstatus: {restoreSize: -1}\n",
+	  "status.restoreSize: Invalid value: -1: must be between 0 and 9223372036854775807, "
+	  "inclusive" },
+	{ SNAPSHOT("VolumeSnapshot") "spec: {source: {persistentVolumeClaimName: c}}\n"
+				     "status: {restoreSize: much}\n",
+	  "status.restoreSize: Invalid value: \"much\": quantities are numbers with a "
+	  "suffix, such as \"10Gi\" or \"1500m\"" },
 };
 
 static void test_what_is_wrong(void **state)
@@ -272,6 +279,10 @@ static const struct {
 	  "persistentVolumeClaimName is immutable" },
 	{ CONTENT "  source: {snapshotHandle: h}\n", CONTENT "  source: {snapshotHandle: i}\n",
 	  "spec.source.snapshotHandle: Invalid value: \"i\": snapshotHandle is "
+	  "immutable" },
+	{ CONTENT "  source: {snapshotHandle: h}\n  sourceVolumeMode: Block\n",
+	  CONTENT "  source: {snapshotHandle: h}\n  sourceVolumeMode: Filesystem\n",
+	  "spec.sourceVolumeMode: Invalid value: \"Filesystem\": sourceVolumeMode is "
 	  "immutable" },
 };
 
