@@ -4,8 +4,6 @@
  *
  * Decided from the stored objects alone, so that a start goes on where a kill left it.
  */
-#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
-
 #include "controller/local_item.h"
 
 #include "base/cleanup.h"
@@ -18,26 +16,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	RETRY_FIRST_USEC = 1000000,
-	RETRY_MAX_USEC = 300000000,
-	RETRY_DOUBLINGS_MAX = 10,
-};
-
-void local_item_free(struct item *item)
+static struct local_provisioner *provisioner_of(const struct item *item)
 {
+	return work_queue_userdata(item->work.queue);
+}
+
+void local_item_clear(struct work_item *work)
+{
+	struct item *item = (struct item *) work;
+
 	local_plan_done(&item->plan);
 	free(item->claim_space);
 	free(item->claim_name);
-	free(item);
 }
 
 /* ---- the stored objects ---- */
 
 static const struct persistent_volume *volume_of(const struct item *item)
 {
-	const struct object *object =
-		store_get(item->provisioner->options.store, KIND_PERSISTENT_VOLUME, "", item->name);
+	const struct object *object = store_get(provisioner_of(item)->options.store,
+						KIND_PERSISTENT_VOLUME, "", item->work.name);
 
 	return object ? object->persistent_volume : NULL;
 }
@@ -53,13 +51,13 @@ static const struct object *claim_of(const struct item *item,
 
 	if (!space || !name)
 		return NULL;
-	claim = store_get(item->provisioner->options.store, KIND_PERSISTENT_VOLUME_CLAIM, space,
+	claim = store_get(provisioner_of(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM, space,
 			  name);
 	if (!claim)
 		return NULL;
 	if (volume)
 		return strcmp(claim->meta.uid, volume->claim_uid) == 0 ? claim : NULL;
-	return strcmp(local_volume_name(claim, buffer), item->name) == 0 ? claim : NULL;
+	return strcmp(local_volume_name(claim, buffer), item->work.name) == 0 ? claim : NULL;
 }
 
 static const struct storage_class *class_of(struct local_provisioner *provisioner,
@@ -81,7 +79,7 @@ static const struct object *node_named(struct local_provisioner *provisioner, co
 static void tell(struct item *item, const struct object *about, const char *type,
 		 const char *reason, const char *text)
 {
-	const struct local_provisioner_options *options = &item->provisioner->options;
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
 	if (!about || strcmp(item->said, text) == 0)
 		return;
@@ -89,65 +87,30 @@ static void tell(struct item *item, const struct object *about, const char *type
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 
-static void try_later(struct item *item)
-{
-	unsigned int doublings =
-		item->failures < RETRY_DOUBLINGS_MAX ? item->failures : RETRY_DOUBLINGS_MAX;
-	uint64_t delay = (uint64_t) RETRY_FIRST_USEC << doublings;
-
-	item->failures++;
-	item->retry_usec = monotonic_usec() + (delay < RETRY_MAX_USEC ? delay : RETRY_MAX_USEC);
-	local_arm(item->provisioner);
-}
-
-static bool is_backing_off(const struct item *item)
-{
-	return item->retry_usec > monotonic_usec();
-}
-
-static void succeed(struct item *item)
-{
-	item->failures = 0;
-	item->retry_usec = 0;
-}
-
 /* ---- writing ---- */
-
-/* The end of an order or a write. False: nobody is there any more, and the item is freed. */
-static bool end_work(struct item *item)
-{
-	if (!item->provisioner) {
-		local_item_free(item);
-		return false;
-	}
-	item->is_busy = false;
-	local_make_due(item->provisioner, item);
-	return true;
-}
 
 static void on_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
 	struct item *item = userdata;
-	struct local_provisioner *provisioner = item->provisioner;
 
-	if (!end_work(item))
+	if (!work_item_end(&item->work))
 		return;
 	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
 	    error != -ECANCELED) {
-		log_message(LOG_WARNING, "volume '%s': %s", item->name, why->text);
-		try_later(item);
+		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
+		work_item_failed(&item->work);
 	}
-	local_work(provisioner);
+	work_queue_run(item->work.queue);
 }
 
 /* @r: what queueing it returned. */
 static void write_queued(struct item *item, int r)
 {
 	if (r == 0)
-		item->is_busy = true;
+		work_item_begin(&item->work);
 	else
-		try_later(item);
+		work_item_failed(&item->work);
 }
 
 static void create_volume(struct item *item, size_t base_index)
@@ -158,18 +121,19 @@ static void create_volume(struct item *item, size_t base_index)
 
 	if (r < 0) {
 		tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", failure.text);
-		try_later(item);
+		work_item_failed(&item->work);
 		return;
 	}
-	write_queued(item, store_create(item->provisioner->options.store, made, on_written, item));
+	write_queued(item,
+		     store_create(provisioner_of(item)->options.store, made, on_written, item));
 }
 
 static void delete_volume(struct item *item, const struct object *volume)
 {
-	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->name };
+	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->work.name };
 	const struct store_precondition expected = { .uid = volume->meta.uid };
 
-	write_queued(item, store_delete(item->provisioner->options.store, &key, &expected,
+	write_queued(item, store_delete(provisioner_of(item)->options.store, &key, &expected,
 					on_written, item));
 }
 
@@ -190,7 +154,7 @@ static void write_without(struct item *item, const struct object *object, const 
 	int r = object_edit(object, remove_annotation, (void *) annotation, &made, NULL);
 
 	if (r == 0)
-		r = store_update(item->provisioner->options.store, made, &expected, on_written,
+		r = store_update(provisioner_of(item)->options.store, made, &expected, on_written,
 				 item);
 	write_queued(item, r);
 }
@@ -204,7 +168,7 @@ static void told_choice(struct item *item, int error, size_t base_index, const s
 		return;
 	}
 	tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
-	try_later(item);
+	work_item_failed(&item->work);
 }
 
 static void told_made(struct item *item, const struct persistent_volume *volume, int error,
@@ -214,15 +178,15 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 	char text[FAILURE_TEXT_BYTES];
 
 	if (error < 0) {
-		log_message(LOG_WARNING, "volume '%s': %s", item->name, why->text);
+		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
 		tell(item, claim, "Warning", "ProvisioningFailed", why->text);
 		item->must_go = true;
 		return;
 	}
 	if (!claim || claim->meta.deletes)
 		return; /* the next look takes it back */
-	succeed(item);
-	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->name);
+	work_item_succeeded(&item->work);
+	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
 	tell(item, claim, "Normal", "ProvisioningSucceeded", text);
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
 }
@@ -234,15 +198,16 @@ static void told_unmade(struct item *item, const struct persistent_volume *volum
 	if (error == 0 || error == -EPERM || error == -EEXIST || error == -ENOTDIR ||
 	    error == -ELOOP || error == -EXDEV) {
 		if (item->must_go)
-			try_later(item);
+			work_item_failed(&item->work);
 		item->must_go = false;
 		item->is_unmade = true;
 		delete_volume(item, volume->object);
 		return;
 	}
-	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->name, why->text);
+	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->work.name,
+		    why->text);
 	tell(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
-	try_later(item);
+	work_item_failed(&item->work);
 }
 
 static void told_removed(struct item *item, const struct persistent_volume *volume, int error,
@@ -251,65 +216,64 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 	const char *by = volume->origin.deleted_by;
 
 	if (error < 0) {
-		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->name,
+		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->work.name,
 			    why->text);
 		if (error == -EBUSY)
 			tell(item, volume->object, "Normal", "VolumeDelete", why->text);
 		else
 			tell(item, volume->object, "Warning", "VolumeFailedDelete", why->text);
-		try_later(item);
+		work_item_failed(&item->work);
 		return;
 	}
 	log_message(LOG_NOTICE,
 		    "volume '%s': '%s' is removed with all that was in it: claim '%s/%s' was "
 		    "deleted%s%s, under policy Delete",
-		    item->name, local_path_of(volume), volume->claim_namespace, volume->claim_name,
-		    by[0] ? " by " : "", by);
-	succeed(item);
+		    item->work.name, local_path_of(volume), volume->claim_namespace,
+		    volume->claim_name, by[0] ? " by " : "", by);
+	work_item_succeeded(&item->work);
 	delete_volume(item, volume->object);
 }
 
 static void on_done(void *userdata, int error, size_t base_index, const struct failure *why)
 {
 	struct item *item = userdata;
-	struct local_provisioner *provisioner = item->provisioner;
 	const struct persistent_volume *volume;
 
-	if (!end_work(item))
+	if (!work_item_end(&item->work))
 		return;
-	if (provisioner->is_stopped)
+	if (provisioner_of(item)->is_stopped)
 		return;
 	volume = volume_of(item);
 	if (item->deed == DIRECTORY_CHOOSE)
 		told_choice(item, error, base_index, why);
 	else if (!volume) /* deleted by hand meanwhile */
 		log_message(LOG_WARNING, "volume '%s' went while its directory was worked on",
-			    item->name);
+			    item->work.name);
 	else if (item->deed == DIRECTORY_MAKE)
 		told_made(item, volume, error, why);
 	else if (item->deed == DIRECTORY_UNMAKE)
 		told_unmade(item, volume, error, why);
 	else
 		told_removed(item, volume, error, why);
-	local_work(provisioner);
+	work_queue_run(item->work.queue);
 }
 
 static void start(struct item *item, const struct directory_order *order)
 {
-	const struct local_provisioner_options *options = &item->provisioner->options;
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
 	item->deed = order->deed;
 	if (options->start(options->userdata, order, on_done, item) < 0)
-		try_later(item);
+		work_item_failed(&item->work);
 	else
-		item->is_busy = true;
+		work_item_begin(&item->work);
 }
 
 /* ---- looking ---- */
 
 static int plan(struct item *item, const struct object *claim, const struct storage_class *class)
 {
-	struct local_provisioner *provisioner = item->provisioner;
+	struct local_provisioner *provisioner = provisioner_of(item);
 	const struct local_request request = {
 		.claim = claim->claim,
 		.storage_class = class,
@@ -328,7 +292,7 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 
 static void look_at_claim(struct item *item, const struct object *claim)
 {
-	struct local_provisioner *provisioner = item->provisioner;
+	struct local_provisioner *provisioner = provisioner_of(item);
 	const struct storage_class *class = class_of(provisioner, claim);
 	struct directory_order order = { .deed = DIRECTORY_CHOOSE };
 	char text[FAILURE_TEXT_BYTES];
@@ -339,9 +303,9 @@ static void look_at_claim(struct item *item, const struct object *claim)
 		return;
 	}
 	if (!local_should_provision(claim->claim, class, provisioner->options.node_name) ||
-	    is_backing_off(item) || plan(item, claim, class) < 0)
+	    work_item_backs_off(&item->work) || plan(item, claim, class) < 0)
 		return;
-	if (item->failures == 0) {
+	if (item->work.failures == 0) {
 		(void) snprintf(text, sizeof(text),
 				"External provisioner is provisioning volume for claim \"%s/%s\"",
 				claim->meta.name_space, claim->meta.name);
@@ -379,14 +343,14 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 static void look_at_unfinished(struct item *item, const struct persistent_volume *volume)
 {
 	const struct object *claim = claim_of(item, volume);
-	const struct storage_class *class = claim ? class_of(item->provisioner, claim) : NULL;
-	bool wanted =
-		claim && !volume->object->meta.deletes && !item->must_go &&
-		local_should_provision(claim->claim, class, item->provisioner->options.node_name);
+	const struct storage_class *class = claim ? class_of(provisioner_of(item), claim) : NULL;
+	bool wanted = claim && !volume->object->meta.deletes && !item->must_go &&
+		      local_should_provision(claim->claim, class,
+					     provisioner_of(item)->options.node_name);
 
 	if (volume->object->meta.deletes && item->is_unmade)
 		return; /* it only waits for finalizers */
-	if (wanted && is_backing_off(item))
+	if (wanted && work_item_backs_off(&item->work))
 		return;
 	if (wanted && plan(item, claim, class) == 0)
 		order_directory(item, volume, DIRECTORY_MAKE);
@@ -413,8 +377,8 @@ static int take_neighbour(const struct object *object, void *userdata)
 
 static void look_at_volume(struct item *item, const struct persistent_volume *volume)
 {
-	const struct local_provisioner_options *options = &item->provisioner->options;
-	const struct object *node = node_named(item->provisioner, options->node_name);
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
+	const struct object *node = node_named(provisioner_of(item), options->node_name);
 	struct neighbour_search search = { .volume = volume };
 	struct reclaim_facts facts = {
 		.volume = volume,
@@ -435,17 +399,18 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	}
 	verdict = local_reclaim_decide(&facts, &why);
 	item->waits = verdict == RECLAIM_WAIT;
-	item->provisioner->has_waiting |= item->waits;
+	provisioner_of(item)->has_waiting |= item->waits;
 	if (verdict == RECLAIM_WAIT)
 		tell(item, volume->object, "Normal", "VolumeDelete", why.text);
 	else if (verdict == RECLAIM_REFUSED)
 		tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
-	else if (verdict == RECLAIM_REMOVE && !is_backing_off(item))
+	else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work))
 		order_directory(item, volume, DIRECTORY_REMOVE);
 }
 
-bool local_item_look(struct item *item)
+bool local_item_look(struct work_item *work)
 {
+	struct item *item = (struct item *) work;
 	const struct persistent_volume *volume = volume_of(item);
 	const struct object *claim = claim_of(item, volume);
 
