@@ -204,6 +204,7 @@ def noexec(n, runtime):
     apply(n, volume("data", source, mountOptions=["noexec,nosuid", "nodev"]), claim("data"),
           pod("web", {"data": claimed("data")}, containers=[container("main", mounts)]))
     n.start()
+    n.wait_states({("web", "data"): "mounted"})
     set_on_host = os.statvfs(n.volumes()[0]["path"]).f_flag
     assert all(set_on_host & flag for flag in (os.ST_NOEXEC, os.ST_NOSUID, os.ST_NODEV)), set_on_host
     for _, path, _ in mounts:

@@ -27,6 +27,7 @@ import traceback
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import crowded_root  # noqa: E402
+import stutter  # noqa: E402
 
 WORLD = os.environ.get("PODVOL_TEST_WORLD") or "plain"
 TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
@@ -146,6 +147,7 @@ class Node:
             self.process = subprocess.Popen([*wrapper, *self.command(*arguments)], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, pass_fds=pass_fds,
                                             env={**os.environ, "NOTIFY_SOCKET": path})
+        stutter.begin(self.process)
         if wait:
             self.wait_ready(notice)
         notice.close()
