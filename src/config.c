@@ -403,6 +403,17 @@ static int read_drift(struct config *config, struct failure *reterr)
 			    config->drift.policy);
 }
 
+static int read_csi_controllers(struct config *config, struct failure *reterr)
+{
+	const char *who = config->csi_controllers.who;
+
+	config->csi_controllers.external = strcmp(who, "external") == 0;
+	if (config->csi_controllers.external || strcmp(who, "podvol") == 0)
+		return 0;
+	return failed_plain(reterr, -EINVAL, "csi-controllers: '%s' is not podvol or external",
+			    who);
+}
+
 static int check_issuer(const struct config *config, struct failure *reterr)
 {
 	const char *issuer = config->tokens.issuer;
@@ -438,6 +449,8 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 		r = find_unmount(ret, reterr);
 	if (r >= 0)
 		r = read_drift(ret, reterr);
+	if (r >= 0)
+		r = read_csi_controllers(ret, reterr);
 	if (r >= 0)
 		r = check_issuer(ret, reterr);
 	return r < 0 ? r : make_labels(ret, reterr);

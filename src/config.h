@@ -32,6 +32,10 @@ struct config {
 		char *policy; /* "heal" or "report": what others did to our mounts */
 		bool heals;   /* the same */
 	} drift;
+	struct {
+		char *who;     /* "podvol" or "external": who does the work of CSI sidecars */
+		bool external; /* the same */
+	} csi_controllers;
 	int log_priority; /* the same as LOG_ERR .. LOG_DEBUG */
 	struct {
 		char *tls;   /* "ADDRESS:PORT"; "" none */
@@ -56,11 +60,11 @@ struct config {
 		enum config_unmount manner; /* the same */
 		int64_t seconds;
 	} stuck_unmount;
-	bool others_may_read;
-	bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
 	struct {
-		bool takeover; /* what other agents left becomes ours */
-		bool drain;    /* command line only */
+		bool others_may_read;
+		bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
+		bool takeover;          /* what other agents left becomes ours */
+		bool drain;             /* command line only */
 	};
 	struct labels labels; /* of the node, from node_labels; owned */
 };

@@ -7,6 +7,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/csi_control.h"
 #include "agent/lost_store.h"
 
 #include "base/cleanup.h"
@@ -319,6 +320,7 @@ static void on_sources_ready(void *userdata)
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
 	volume_directories_changed(agent->controllers.directories);
+	csi_control_changed(agent->controllers.csi);
 	agent_request_turn(agent);
 }
 
@@ -381,6 +383,8 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
 	r = volume_directories_open(agent, reterr);
+	if (r >= 0)
+		r = csi_control_open(agent, reterr);
 	if (r < 0)
 		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
@@ -463,6 +467,7 @@ struct agent *agent_free(struct agent *agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
 	drivers_stop(agent->drivers);
+	agent->controllers.csi = csi_control_free(agent->controllers.csi);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);

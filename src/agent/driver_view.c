@@ -26,9 +26,29 @@ static const char *const state_names[] = {
 static_assert(ARRAY_SIZE(state_names) == CSI_DRIVER_STATE_COUNT, "name every state");
 
 /* By number, as NodeServiceCapability.RPC.Type has them. */
-static const char *const capability_names[] = {
+static const char *const node_capability_names[] = {
 	"UNKNOWN",          "STAGE_UNSTAGE_VOLUME",     "GET_VOLUME_STATS",   "EXPAND_VOLUME",
 	"VOLUME_CONDITION", "SINGLE_NODE_MULTI_WRITER", "VOLUME_MOUNT_GROUP",
+};
+
+/* And as ControllerServiceCapability.RPC.Type has them. */
+static const char *const controller_capability_names[] = {
+	"UNKNOWN",
+	"CREATE_DELETE_VOLUME",
+	"PUBLISH_UNPUBLISH_VOLUME",
+	"LIST_VOLUMES",
+	"GET_CAPACITY",
+	"CREATE_DELETE_SNAPSHOT",
+	"LIST_SNAPSHOTS",
+	"CLONE_VOLUME",
+	"PUBLISH_READONLY",
+	"EXPAND_VOLUME",
+	"LIST_VOLUMES_PUBLISHED_NODES",
+	"VOLUME_CONDITION",
+	"GET_VOLUME",
+	"SINGLE_NODE_MULTI_WRITER",
+	"MODIFY_VOLUME",
+	"GET_SNAPSHOT",
 };
 
 /* ---- volumes of each driver ---- */
@@ -88,13 +108,22 @@ struct collection {
 	struct cJSON *items;
 };
 
-static void add_capabilities(struct cJSON *item, uint32_t bits)
+static void add_names(struct cJSON *list, uint32_t bits, const char *const *names, size_t count)
 {
-	struct cJSON *list = json_add_array(item, "capabilities");
-
-	for (size_t i = 0; i < ARRAY_SIZE(capability_names); i++)
+	for (size_t i = 0; i < count; i++)
 		if (bits & UINT32_C(1) << i)
-			(void) json_set_string(list, NULL, capability_names[i]);
+			(void) json_set_string(list, NULL, names[i]);
+}
+
+/* Those of a controller only where the driver has one. */
+static void add_capabilities(struct cJSON *item, const struct csi_driver *driver)
+{
+	add_names(json_add_array(item, "capabilities"), driver->node_capabilities,
+		  node_capability_names, ARRAY_SIZE(node_capability_names));
+	if (driver->has_controller)
+		add_names(json_add_array(item, "controllerCapabilities"),
+			  driver->controller_capabilities, controller_capability_names,
+			  ARRAY_SIZE(controller_capability_names));
 }
 
 static int add_driver(const struct csi_driver *driver, void *userdata)
@@ -116,7 +145,7 @@ static int add_driver(const struct csi_driver *driver, void *userdata)
 	(void) json_set_string(item, "endpoint", driver->endpoint);
 	(void) json_set_string(item, "version", driver->version);
 	(void) json_set_string(item, "nodeID", driver->node_id);
-	add_capabilities(item, driver->node_capabilities);
+	add_capabilities(item, driver);
 	if (driver->max_volumes > 0)
 		(void) json_set_int(item, "maxVolumes", driver->max_volumes);
 	topology = json_add_object(item, "topology");

@@ -9,6 +9,7 @@
 
 #include "agent/parts.h"
 
+#include "agent/csi_control.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -189,6 +190,13 @@ static void on_ready(void *userdata, const char *name)
 		log_message(LOG_INFO, "%zu volumes waited for the driver '%s'", count, name);
 }
 
+static void on_capable(void *userdata, const char *name)
+{
+	const struct drivers *drivers = userdata;
+
+	csi_control_driver_changed(drivers->agent->controllers.csi, name);
+}
+
 /* Without memory for the note it is tried again after a while, as if no driver were missing. */
 void drivers_note(struct drivers *drivers, const struct operation_ended *ended)
 {
@@ -335,6 +343,7 @@ int drivers_start(struct drivers *drivers, struct failure *reterr)
 		.log = drivers->log,
 		.open_directory = open_directory,
 		.ready = on_ready,
+		.capable = on_capable,
 		.userdata = drivers,
 	};
 	int r = 0;

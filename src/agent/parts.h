@@ -48,14 +48,6 @@ enum agent_priority {
 	PRIORITY_SUBPATHS = 20, /* but for these: a teardown that waited for one goes first */
 };
 
-struct waits;
-struct subpaths;
-struct look_up_errors;
-struct walks;
-struct statistics;
-struct volume_events;
-struct metrics;
-
 struct agent {
 	sd_event *event; /* borrowed */
 	const struct config *config;
@@ -78,6 +70,7 @@ struct agent {
 		struct pv_binder *binder;
 		struct own_objects *own_objects;
 		struct volume_directories *directories; /* the local provisioner */
+		struct csi_control *csi;                /* NULL: somebody else does that work */
 	} controllers;                                  /* from the store into the store */
 	struct populator *populator;
 

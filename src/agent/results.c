@@ -8,6 +8,7 @@
 #include "agent/growth.h"
 #include "agent/parts.h"
 
+#include "agent/csi_control.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -133,6 +134,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	agent_note_renewal(agent, ended);
 	agent_note_growth(agent, ended);
 	volume_directories_changed(agent->controllers.directories);
+	csi_control_changed(agent->controllers.csi);
 	if (ended->result.pod_uid)
 		waits_pod_changed(agent->waits, ended->result.pod_uid);
 	agent_request_turn(agent);

@@ -122,17 +122,21 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	return 0;
 }
 
-/* Whatever may be mounted counts, and what some pod is about to get. */
-static bool is_in_use(void *userdata, const struct persistent_volume *volume)
+bool volume_is_in_use(const struct agent *agent, const struct persistent_volume *volume)
 {
-	struct volume_directories *directories = userdata;
-	const struct agent *agent = directories->agent;
 	const struct actual_volume *i;
 
 	for (i = actual_first(agent->actual); i; i = i->hh.next)
 		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
 			return true;
 	return false;
+}
+
+static bool is_in_use(void *userdata, const struct persistent_volume *volume)
+{
+	const struct volume_directories *directories = userdata;
+
+	return volume_is_in_use(directories->agent, volume);
 }
 
 static bool is_complete(void *userdata)

@@ -10,7 +10,10 @@
 
 #include "base/failure.h"
 
+#include <stdbool.h>
+
 struct agent;
+struct persistent_volume;
 struct volume_directories;
 
 /* After the store and the binder. Return: 0 or negative errno. */
@@ -21,5 +24,8 @@ void volume_directories_changed(struct volume_directories *directories);
 void volume_directories_stop(struct volume_directories *directories);
 /* After it, before the store. Accepts NULL. Return: NULL. */
 struct volume_directories *volume_directories_free(struct volume_directories *directories);
+
+/* Whatever may be mounted counts, and what some pod is about to get. */
+bool volume_is_in_use(const struct agent *agent, const struct persistent_volume *volume);
 
 #endif

@@ -23,7 +23,12 @@ void csi_drivers_drop(struct csi_drivers *drivers, const char *registration_sock
 const struct csi_driver *csi_drivers_at(const struct csi_drivers *drivers,
 					const char *registration_socket);
 
+/* What a driver told of itself; as struct csi_driver has them. */
+struct csi_capabilities {
+	bool is_known, has_controller;
+	uint32_t node, controller, plugin;
+};
 void csi_drivers_note_capabilities(struct csi_drivers *drivers, const char *registration_socket,
-				   uint32_t node_capabilities);
+				   const struct csi_capabilities *capabilities);
 
 #endif

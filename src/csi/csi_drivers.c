@@ -194,17 +194,30 @@ const struct csi_driver *csi_drivers_at(const struct csi_drivers *drivers,
 }
 
 void csi_drivers_note_capabilities(struct csi_drivers *drivers, const char *registration_socket,
-				   uint32_t node_capabilities)
+				   const struct csi_capabilities *capabilities)
 {
 	struct entry *entry;
 
-	assert(drivers && registration_socket);
+	assert(drivers && registration_socket && capabilities);
 	entry = find_socket(drivers, registration_socket);
-	if (entry)
-		entry->driver.node_capabilities = node_capabilities;
+	if (!entry)
+		return;
+	entry->driver.capabilities_known = capabilities->is_known;
+	entry->driver.node_capabilities = capabilities->node;
+	entry->driver.has_controller = capabilities->is_known && capabilities->has_controller;
+	entry->driver.controller_capabilities =
+		capabilities->is_known ? capabilities->controller : 0;
+	entry->driver.plugin_capabilities = capabilities->is_known ? capabilities->plugin : 0;
 }
 
 /* ---- everybody's half ---- */
+
+bool csi_driver_can(const struct csi_driver *driver, enum csi_controller_capability capability)
+{
+	assert(driver);
+	return driver->has_controller && driver->controller_capabilities & UINT32_C(1)
+										   << capability;
+}
 
 int csi_drivers_new(sd_event *event, struct csi_log *log, struct csi_drivers **ret)
 {

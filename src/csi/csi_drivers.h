@@ -37,9 +37,41 @@ struct csi_driver {
 	uint64_t retry_usec; /* monotonic; of one that failed: when it is tried again; 0 not yet */
 	const struct failure *last_error;
 	/* Bits 1 << number of NodeServiceCapability.RPC.Type (STAGE_UNSTAGE_VOLUME is 1), as last
-	 * told, for people only: whoever acts asks anew. */
+	 * told, for people only: whoever acts on the node asks anew. */
 	uint32_t node_capabilities;
+	/* Asked once after each registration, and zeroes until all is told. */
+	bool capabilities_known;
+	bool has_controller;              /* the registered endpoint offers the controller, too */
+	uint32_t controller_capabilities; /* bits 1 << enum csi_controller_capability */
+	uint32_t plugin_capabilities;     /* of enum csi_plugin_capability */
 };
+
+/* As ControllerServiceCapability.RPC.Type numbers them. */
+enum csi_controller_capability {
+	CSI_CAN_CREATE_DELETE_VOLUME = 1,
+	CSI_CAN_PUBLISH_UNPUBLISH_VOLUME = 2,
+	CSI_CAN_LIST_VOLUMES = 3,
+	CSI_CAN_GET_CAPACITY = 4,
+	CSI_CAN_CREATE_DELETE_SNAPSHOT = 5,
+	CSI_CAN_LIST_SNAPSHOTS = 6,
+	CSI_CAN_CLONE_VOLUME = 7,
+	CSI_CAN_PUBLISH_READONLY = 8,
+	CSI_CAN_EXPAND_VOLUME = 9,
+	CSI_CAN_SINGLE_NODE_MULTI_WRITER = 13,
+	CSI_CAN_MODIFY_VOLUME = 14,
+};
+
+/* Services as PluginCapability.Service.Type numbers them, expansion above these. */
+enum { CSI_PLUGIN_EXPANSION_SHIFT = 16 };
+enum csi_plugin_capability {
+	CSI_PLUGIN_CONTROLLER_SERVICE = 1 << 1,
+	CSI_PLUGIN_VOLUME_ACCESSIBILITY_CONSTRAINTS = 1 << 2,
+	CSI_PLUGIN_EXPANSION_ONLINE = 1 << (CSI_PLUGIN_EXPANSION_SHIFT + 1),
+	CSI_PLUGIN_EXPANSION_OFFLINE = 1 << (CSI_PLUGIN_EXPANSION_SHIFT + 2),
+};
+
+/* Does the driver have a controller that can do this? */
+bool csi_driver_can(const struct csi_driver *driver, enum csi_controller_capability capability);
 
 struct csi_drivers;
 

@@ -82,7 +82,7 @@ static void forget_told(struct registration *one)
 static void end_calls(struct registration *one)
 {
 	one->call = csi_call_cancel(one->call);
-	one->capabilities_call = csi_call_cancel(one->capabilities_call);
+	registration_end_capabilities(one);
 }
 
 static struct registration *registration_free(struct registration *one)

@@ -27,6 +27,9 @@ struct csi_registration_options {
 	int (*uninstall)(void *userdata, const char *name, void *token);
 	/* Calls to this driver can be made from now on. */
 	void (*ready)(void *userdata, const char *name);
+	/* What it can do beyond that is known from now on (struct csi_capabilities): some time
+	 * after ready(), after each registration. NULL: nobody asks. */
+	void (*capable)(void *userdata, const char *name);
 	void *userdata;
 };
 

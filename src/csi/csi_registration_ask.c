@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "csi/csi.pb-c.h"
-#include "csi/csi_driver_table.h"
 #include "csi/plugin_registration.pb-c.h"
 
 #include <assert.h>
@@ -191,41 +190,4 @@ int registration_ask_node(struct registration *one)
 	};
 
 	return begin_call(one, &request, &one->call);
-}
-
-static void on_capabilities(void *userdata, const struct csi_reply *reply)
-{
-	struct registration *one = userdata;
-	const Csi__V1__NodeGetCapabilitiesResponse *told =
-		(const Csi__V1__NodeGetCapabilitiesResponse *) reply->message;
-	uint32_t bits = 0;
-
-	one->capabilities_call = NULL;
-	if (reply->status.code != GRPC_OK)
-		return;
-	for (size_t i = 0; i < told->n_capabilities; i++) {
-		const Csi__V1__NodeServiceCapability *item = told->capabilities[i];
-
-		if (item->type_case == CSI__V1__NODE_SERVICE_CAPABILITY__TYPE_RPC &&
-		    (unsigned int) item->rpc->type < 32)
-			bits |= UINT32_C(1) << (unsigned int) item->rpc->type;
-	}
-	csi_drivers_note_capabilities(one->all->options.drivers, one->socket, bits);
-}
-
-void registration_ask_capabilities(struct registration *one)
-{
-	Csi__V1__NodeGetCapabilitiesRequest message = CSI__V1__NODE_GET_CAPABILITIES_REQUEST__INIT;
-	struct csi_call_request request = {
-		.socket_path = one->endpoint,
-		.method = CSI_NODE_GET_CAPABILITIES,
-		.message = &message.base,
-		.timeout_usec = NODE_LIMIT_USEC,
-		.done = on_capabilities,
-	};
-	struct failure kept = one->last_error;
-
-	one->capabilities_call = csi_call_cancel(one->capabilities_call);
-	(void) begin_call(one, &request, &one->capabilities_call);
-	one->last_error = kept;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_registration_inside - what the two files of registration share; nobody else includes it
+ * csi_registration_inside - what the files of registration share; nobody else includes it
  *
  * csi_registration.c has the sockets and moves them from stage to stage, csi_registration_ask.c
- * makes the calls of the stages.
+ * makes the calls of the stages, csi_registration_capabilities.c those after them.
  */
 #ifndef PODVOL_CSI_CSI_REGISTRATION_INSIDE_H
 #define PODVOL_CSI_CSI_REGISTRATION_INSIDE_H
 
+#include "csi/csi_driver_table.h"
 #include "csi/csi_registration.h"
 #include "csi/csi_registration_rule.h"
 #include "csi/csi_registration_watch.h"
@@ -24,7 +25,7 @@ struct registration {
 	bool left, again; /* the socket is gone; another one is there under its name */
 	unsigned int attempts, dials;
 	sd_event_source *timer;
-	struct csi_call *call, *capabilities_call;
+	struct csi_call *call;
 
 	char *name, *endpoint; /* NULL: not told yet */
 	struct csi_version version;
@@ -33,6 +34,12 @@ struct registration {
 	bool is_dialling;              /* nobody listens yet */
 	const struct csi_driver *told; /* by the driver; borrowed for one move */
 	struct failure last_error;
+
+	struct csi_capabilities told_capabilities; /* so far */
+	struct csi_call *capabilities_call;
+	sd_event_source *capabilities_timer; /* NULL: no call of these failed */
+	unsigned int capabilities_asked;     /* calls that were answered */
+	unsigned int capabilities_attempts;  /* of the next one, that failed */
 };
 
 struct csi_registration {
@@ -55,7 +62,11 @@ int registration_claim(struct registration *one, const struct registration_info 
 int registration_ask(struct registration *one);
 int registration_ask_node(struct registration *one);
 int registration_tell(struct registration *one, bool registered);
-/* For people: nothing depends on the answer. */
+
+/* ---- csi_registration_capabilities.c ---- */
+
+/* Begins anew; no stage depends on the answers. */
 void registration_ask_capabilities(struct registration *one);
+void registration_end_capabilities(struct registration *one);
 
 #endif

@@ -219,6 +219,18 @@ static void test_drift(void **state)
 	assert_told(fixture, "drift: 'yes' is not heal or report");
 }
 
+static void test_csi_controllers(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(load(fixture, NULL, NULL), CONFIG_RUN);
+	assert_false(fixture->config.csi_controllers.external);
+	assert_int_equal(load(fixture, "--csi-controllers=external", NULL), CONFIG_RUN);
+	assert_true(fixture->config.csi_controllers.external);
+	assert_int_equal(load(fixture, "--csi-controllers=none", NULL), -EINVAL);
+	assert_told(fixture, "csi-controllers: 'none' is not podvol or external");
+}
+
 static void test_node_name(void **state)
 {
 	static const char *const wrong[] = { "--node-name=", "--node-name=Edge",
@@ -305,6 +317,7 @@ int main(void)
 		WITH_FILE(test_log_level),
 		WITH_FILE(test_stuck_unmount),
 		WITH_FILE(test_drift),
+		WITH_FILE(test_csi_controllers),
 		WITH_FILE(test_node_name),
 		WITH_FILE(test_labels),
 		WITH_FILE(test_drain_flag),

@@ -152,6 +152,14 @@ static void test_sorted_by_name_and_socket(void **state)
 static void test_time_counts_from_the_change_of_state(void **state)
 {
 	struct world *world = *state;
+	const struct csi_capabilities told = {
+		.is_known = true,
+		.has_controller = true,
+		.node = 6,
+		.controller = 1 << CSI_CAN_EXPAND_VOLUME,
+		.plugin = CSI_PLUGIN_CONTROLLER_SERVICE,
+	};
+	const struct csi_capabilities half = { .has_controller = true, .node = 2, .controller = 2 };
 	uint64_t since_usec;
 
 	put(world, "d", "/1", CSI_DRIVER_REGISTERING);
@@ -159,9 +167,17 @@ static void test_time_counts_from_the_change_of_state(void **state)
 	assert_true(since_usec > 0);
 	put(world, "d", "/1", CSI_DRIVER_REGISTERING);
 	assert_int_equal(csi_drivers_at(world->drivers, "/1")->since_usec, since_usec);
-	csi_drivers_note_capabilities(world->drivers, "/1", 6);
+	csi_drivers_note_capabilities(world->drivers, "/1", &told);
 	assert_int_equal(csi_drivers_at(world->drivers, "/1")->node_capabilities, 6);
-	csi_drivers_note_capabilities(world->drivers, "/none", 6);
+	assert_true(csi_driver_can(csi_drivers_at(world->drivers, "/1"), CSI_CAN_EXPAND_VOLUME));
+	assert_false(
+		csi_driver_can(csi_drivers_at(world->drivers, "/1"), CSI_CAN_CREATE_DELETE_VOLUME));
+	csi_drivers_note_capabilities(world->drivers, "/none", &told);
+	/* What is not all told yet is nobody's to act upon. */
+	csi_drivers_note_capabilities(world->drivers, "/1", &half);
+	assert_int_equal(csi_drivers_at(world->drivers, "/1")->node_capabilities, 2);
+	assert_false(csi_drivers_at(world->drivers, "/1")->has_controller);
+	assert_int_equal(csi_drivers_at(world->drivers, "/1")->controller_capabilities, 0);
 }
 
 static void test_what_was_ready_is_remembered(void **state)

@@ -86,6 +86,12 @@ __wrap_csi_registration_watch_free(struct csi_registration_watch *watch)
 	return NULL;
 }
 
+/* They run beside the stages. */
+static bool asks_for_capabilities(enum csi_method method)
+{
+	return method == CSI_NODE_GET_CAPABILITIES || method == CSI_GET_PLUGIN_CAPABILITIES;
+}
+
 /* As the real one: the message is read before it returns. */
 int __wrap_csi_call_start(sd_event *event, struct csi_log *log,
 			  const struct csi_call_request *request, struct csi_call **ret,
@@ -107,7 +113,7 @@ int __wrap_csi_call_start(sd_event *event, struct csi_log *log,
 	if (request->method == REGISTRATION_NOTIFY_STATUS) {
 		note("tell:%d ", status->plugin_registered);
 		(void) snprintf(world.error, sizeof(world.error), "%s", status->error);
-	} else if (request->method != CSI_NODE_GET_CAPABILITIES) {
+	} else if (!asks_for_capabilities(request->method)) {
 		note("%s ", csi_method_row(request->method)->name);
 	}
 	*ret = call;
@@ -119,7 +125,7 @@ struct csi_call *__wrap_csi_call_cancel(struct csi_call *call)
 	if (call) {
 		assert_true(call->is_open);
 		call->is_open = false;
-		if (call->request.method != CSI_NODE_GET_CAPABILITIES)
+		if (!asks_for_capabilities(call->request.method))
 			note("cancel ");
 	}
 	return NULL;

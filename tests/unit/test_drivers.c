@@ -139,6 +139,8 @@ static void put(const char *name, enum csi_driver_state driver_state)
 		.segment_count = 1,
 		.last_error = driver_state == CSI_DRIVER_FAILED ? &broken : NULL,
 		.node_capabilities = 1 << 1 | 1 << 3,
+		.has_controller = true,
+		.controller_capabilities = 1 << CSI_CAN_EXPAND_VOLUME,
 	};
 
 	(void) snprintf(socket, sizeof(socket), "/r/%s", name);
@@ -309,6 +311,8 @@ static void test_view(void **state)
 	assert_string_equal(json_string(json_at(json_get(item, "capabilities"), 0), ""),
 			    "STAGE_UNSTAGE_VOLUME");
 	assert_string_equal(json_string(json_at(json_get(item, "capabilities"), 1), ""),
+			    "EXPAND_VOLUME");
+	assert_string_equal(json_string(json_at(json_get(item, "controllerCapabilities"), 0), ""),
 			    "EXPAND_VOLUME");
 	assert_string_equal(json_string(json_get(json_get(item, "topology"), "zone"), ""), "a");
 	assert_true(json_int64(json_get(item, "maxVolumes"), &number) && number == 7);

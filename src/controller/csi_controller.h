@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_controller - what every controller of CSI drivers is given: the work of the sidecars
+ *
+ * One file each does what external-provisioner, -attacher, -resizer and -snapshotter do in a
+ * cluster, store to store, with calls to the driver's controller in between. A driver that is not
+ * there, or whose capabilities are not told yet, is waited for, not asked. The loop thread only.
+ */
+#ifndef PODVOL_CONTROLLER_CSI_CONTROLLER_H
+#define PODVOL_CONTROLLER_CSI_CONTROLLER_H
+
+#include "controller/controller.h"
+#include "csi/csi_drivers.h"
+#include "object/persistent_volume.h"
+
+struct csi_controller_options {
+	sd_event *event; /* all borrowed */
+	int64_t priority;
+	struct store *store;
+	struct csi_drivers *drivers;
+	const char *node_name;
+	controller_event_fn *event_fn;
+	/* May something of this volume still be mounted or used here? */
+	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	/* Have all sources of objects delivered all they have? Nothing is deleted before. */
+	bool (*is_complete)(void *userdata);
+	void *userdata; /* of the three */
+};
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_registration_capabilities - what a registered driver can do, asked once after each
+ * registration
+ *
+ * Three calls one after the other: what it does on this node, which services it has, and what its
+ * controller does where it has one. A driver that does not know a call cannot do what that would
+ * tell; any other failure is tried again after a while, for as long as its socket stays.
+ * Registration waits for none of it.
+ */
+#include "csi/csi_registration_inside.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "csi/csi.pb-c.h"
+#include "csi/csi_driver_table.h"
+
+#include <assert.h>
+
+#define CAPABILITIES_LIMIT_USEC (120 * USEC_PER_SEC)
+
+static void ask(struct registration *one);
+
+/* ---- what is told ---- */
+
+static uint32_t bit(unsigned int number)
+{
+	return number < 32 ? UINT32_C(1) << number : 0;
+}
+
+static void take_node(struct csi_capabilities *told, const ProtobufCMessage *message)
+{
+	const Csi__V1__NodeGetCapabilitiesResponse *reply = (const void *) message;
+
+	told->node = 0;
+	for (size_t i = 0; i < reply->n_capabilities; i++)
+		if (reply->capabilities[i]->type_case == CSI__V1__NODE_SERVICE_CAPABILITY__TYPE_RPC)
+			told->node |= bit((unsigned int) reply->capabilities[i]->rpc->type);
+}
+
+static void take_plugin(struct csi_capabilities *told, const ProtobufCMessage *message)
+{
+	const Csi__V1__GetPluginCapabilitiesResponse *reply = (const void *) message;
+
+	told->plugin = 0;
+	for (size_t i = 0; i < reply->n_capabilities; i++) {
+		const Csi__V1__PluginCapability *item = reply->capabilities[i];
+
+		if (item->type_case == CSI__V1__PLUGIN_CAPABILITY__TYPE_SERVICE)
+			told->plugin |= bit((unsigned int) item->service->type);
+		else if (item->type_case == CSI__V1__PLUGIN_CAPABILITY__TYPE_VOLUME_EXPANSION)
+			told->plugin |= bit(CSI_PLUGIN_EXPANSION_SHIFT +
+					    (unsigned int) item->volume_expansion->type);
+	}
+}
+
+static void take_controller(struct csi_capabilities *told, const ProtobufCMessage *message)
+{
+	const Csi__V1__ControllerGetCapabilitiesResponse *reply = (const void *) message;
+
+	told->controller = 0;
+	for (size_t i = 0; i < reply->n_capabilities; i++)
+		if (reply->capabilities[i]->type_case ==
+		    CSI__V1__CONTROLLER_SERVICE_CAPABILITY__TYPE_RPC)
+			told->controller |= bit((unsigned int) reply->capabilities[i]->rpc->type);
+	told->has_controller = true;
+}
+
+/* ---- the calls ---- */
+
+static const struct {
+	enum csi_method method;
+	void (*take)(struct csi_capabilities *told, const ProtobufCMessage *message);
+} questions[] = {
+	{ CSI_NODE_GET_CAPABILITIES, take_node },
+	{ CSI_GET_PLUGIN_CAPABILITIES, take_plugin },
+	{ CSI_CONTROLLER_GET_CAPABILITIES, take_controller },
+};
+
+static bool is_done(const struct registration *one)
+{
+	const size_t count = one->told_capabilities.plugin & CSI_PLUGIN_CONTROLLER_SERVICE
+				     ? ARRAY_SIZE(questions)
+				     : ARRAY_SIZE(questions) - 1;
+
+	return one->capabilities_asked >= count;
+}
+
+static void end(struct registration *one)
+{
+	const struct csi_registration_options *options = &one->all->options;
+
+	one->told_capabilities.is_known = true;
+	csi_drivers_note_capabilities(options->drivers, one->socket, &one->told_capabilities);
+	if (options->capable)
+		options->capable(options->userdata, one->name);
+}
+
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	ask(userdata);
+	return 0;
+}
+
+static void try_again(struct registration *one, const char *why)
+{
+	uint64_t delay_usec = registration_delay_usec(++one->capabilities_attempts);
+
+	if (one->capabilities_attempts == 1)
+		log_message(LOG_WARNING, "driver '%s' does not say what it can do: %s", one->name,
+			    why);
+	one->capabilities_timer = sd_event_source_disable_unref(one->capabilities_timer);
+	if (sd_event_add_time(one->all->options.event, &one->capabilities_timer, CLOCK_MONOTONIC,
+			      monotonic_usec() + delay_usec, USEC_PER_MSEC, on_again, one) < 0)
+		log_message(LOG_ERR, "out of memory: what driver '%s' can do is not asked again",
+			    one->name);
+}
+
+static void on_answer(void *userdata, const struct csi_reply *reply)
+{
+	struct registration *one = userdata;
+
+	one->capabilities_call = NULL;
+	if (reply->status.code != GRPC_OK && reply->status.code != GRPC_UNIMPLEMENTED) {
+		try_again(one, reply->status.text);
+		return;
+	}
+	if (reply->message)
+		questions[one->capabilities_asked].take(&one->told_capabilities, reply->message);
+	one->capabilities_asked++;
+	one->capabilities_attempts = 0;
+	/* What the node's part can do is shown at once: the rest may take its time. */
+	csi_drivers_note_capabilities(one->all->options.drivers, one->socket,
+				      &one->told_capabilities);
+	if (is_done(one))
+		end(one);
+	else
+		ask(one);
+}
+
+/* The three requests have no fields. */
+static void ask(struct registration *one)
+{
+	const Csi__V1__NodeGetCapabilitiesRequest node =
+		CSI__V1__NODE_GET_CAPABILITIES_REQUEST__INIT;
+	const Csi__V1__GetPluginCapabilitiesRequest plugin =
+		CSI__V1__GET_PLUGIN_CAPABILITIES_REQUEST__INIT;
+	const Csi__V1__ControllerGetCapabilitiesRequest controller =
+		CSI__V1__CONTROLLER_GET_CAPABILITIES_REQUEST__INIT;
+	const ProtobufCMessage *const messages[] = { &node.base, &plugin.base, &controller.base };
+	struct csi_call_request request = {
+		.driver = one->name,
+		.socket_path = one->endpoint,
+		.method = questions[one->capabilities_asked].method,
+		.message = messages[one->capabilities_asked],
+		.timeout_usec = CAPABILITIES_LIMIT_USEC,
+		.done = on_answer,
+		.userdata = one,
+	};
+	struct failure failure;
+
+	static_assert(ARRAY_SIZE(messages) == ARRAY_SIZE(questions), "a message for each question");
+	assert(!one->capabilities_call && one->name);
+	if (csi_call_start(one->all->options.event, one->all->options.log, &request,
+			   &one->capabilities_call, &failure) < 0)
+		try_again(one, failure.text);
+}
+
+void registration_ask_capabilities(struct registration *one)
+{
+	registration_end_capabilities(one);
+	one->told_capabilities = (struct csi_capabilities){ .node = 0 };
+	one->capabilities_asked = one->capabilities_attempts = 0;
+	ask(one);
+}
+
+void registration_end_capabilities(struct registration *one)
+{
+	one->capabilities_call = csi_call_cancel(one->capabilities_call);
+	one->capabilities_timer = sd_event_source_disable_unref(one->capabilities_timer);
+}
