@@ -9,56 +9,24 @@
 #include "plugins/layout.h"
 
 #include <assert.h>
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { HASH_BYTES = 32, HASH_TEXT_BYTES = 2 * HASH_BYTES + 1 };
-
-static int hash_text(const char *text, char ret[HASH_TEXT_BYTES])
-{
-	unsigned char hash[HASH_BYTES];
-
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(hash); i++)
-		(void) snprintf(ret + 2 * i, 3, "%02x", hash[i]);
-	return 0;
-}
-
-static char *hashed_name(const char *text)
-{
-	char hash[HASH_TEXT_BYTES], *name;
-
-	if (!text || hash_text(text, hash) < 0 || asprintf(&name, "csi-%s", hash) < 0)
-		return NULL;
-	return name;
-}
-
-char *csi_attachment_name(const char *handle, const char *driver, const char *node_name)
-{
-	cleanup_free char *text = NULL;
-
-	assert(handle && driver && node_name);
-	if (asprintf(&text, "%s%s%s", handle, driver, node_name) < 0)
-		text = NULL;
-	return hashed_name(text);
-}
 
 char *csi_inline_handle(const char *pod_uid, const char *volume_name)
 {
 	cleanup_free char *text = NULL;
 
 	assert(pod_uid && volume_name);
-	if (asprintf(&text, "%s%s", pod_uid, volume_name) < 0)
+	if (asprintf(&text, "%s%s", pod_uid, volume_name) < 0) {
 		text = NULL;
-	return hashed_name(text);
+		return NULL;
+	}
+	return csi_hashed_name(text);
 }
 
 int csi_staging_path(const char *driver, const char *handle, char **ret, struct failure *reterr)
 {
-	char hash[HASH_TEXT_BYTES];
+	char hash[CSI_HASH_TEXT_BYTES];
 
 	assert(driver && handle && ret);
 	if (!layout_is_component(driver) || *handle == '\0')
@@ -66,7 +34,7 @@ int csi_staging_path(const char *driver, const char *handle, char **ret, struct 
 			reterr, -EINVAL,
 			"volume '%s' of driver '%s' has no place: both must have a name", handle,
 			driver);
-	if (hash_text(handle, hash) < 0 ||
+	if (csi_hash_text(handle, hash) < 0 ||
 	    asprintf(ret, CSI_BASE "/%s/%s/globalmount", driver, hash) < 0)
 		return failed(reterr, -ENOMEM, "cannot name the staging directory of '%s'", handle);
 	return 0;
@@ -85,8 +53,8 @@ bool csi_is_staging_path(const char *path)
 	if (!hash || hash == driver || *driver == '.')
 		return false;
 	hash++;
-	return strspn(hash, "0123456789abcdef") == HASH_TEXT_BYTES - 1 &&
-	       strcmp(hash + HASH_TEXT_BYTES - 1, last) == 0;
+	return strspn(hash, "0123456789abcdef") == CSI_HASH_TEXT_BYTES - 1 &&
+	       strcmp(hash + CSI_HASH_TEXT_BYTES - 1, last) == 0;
 }
 
 int csi_target_path(const char *pod_uid, const char *volume_name, char **ret,

@@ -10,18 +10,15 @@
 #define PODVOL_PLUGINS_CSI_PATHS_H
 
 #include "base/failure.h"
+#include "csi/csi_names.h"
 
 #include <stdbool.h>
 
-#define CSI_PLUGIN_NAME "kubernetes.io/csi"
-#define CSI_BASE        "plugins/kubernetes.io/csi"
-#define CSI_BLOCK_BASE  CSI_BASE "/volumeDevices"
+#define CSI_BASE       "plugins/kubernetes.io/csi"
+#define CSI_BLOCK_BASE CSI_BASE "/volumeDevices"
 
 enum { CSI_BASE_LEVELS = 3 /* leading components that are nobody's own */ };
 
-/* "csi-" and the SHA-256 of handle, driver and node, in hexadecimal: the name of the
- * VolumeAttachment. NULL: no memory. */
-char *csi_attachment_name(const char *handle, const char *driver, const char *node_name);
 /* "csi-" and the SHA-256 of both: the handle of a volume that is written out in its pod. */
 char *csi_inline_handle(const char *pod_uid, const char *volume_name);
 

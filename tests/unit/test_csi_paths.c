@@ -64,9 +64,11 @@ static void test_names_that_are_hashes(void **state)
 {
 	cleanup_free char *attachment = csi_attachment_name("h", "d", "n");
 	cleanup_free char *handle = csi_inline_handle("u", "v");
+	cleanup_free char *unique = csi_unique_name("d", "h");
 
 	assert_string_equal(attachment,
 			    "csi-9072ed11cc1acb5fa433a877ff339b6311d013f33bddd1d0092711a8ace5b16d");
+	assert_string_equal(unique, "kubernetes.io/csi/d^h");
 	assert_string_equal(handle,
 			    "csi-e6184ce10e266134fdcfa401e8f1a95005bcd4f18d16b62b757323e2833fe9a9");
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_names - names that others must agree on; see csi_names.h
+ */
+#include "csi/csi_names.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HASH_BYTES = (CSI_HASH_TEXT_BYTES - 1) / 2 };
+
+int csi_hash_text(const char *text, char ret[CSI_HASH_TEXT_BYTES])
+{
+	unsigned char hash[HASH_BYTES];
+
+	assert(text && ret);
+	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(hash); i++)
+		(void) snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+	return 0;
+}
+
+char *csi_hashed_name(const char *text)
+{
+	char hash[CSI_HASH_TEXT_BYTES], *name;
+
+	assert(text);
+	if (csi_hash_text(text, hash) < 0 || asprintf(&name, "csi-%s", hash) < 0)
+		return NULL;
+	return name;
+}
+
+char *csi_attachment_name(const char *handle, const char *driver, const char *node_name)
+{
+	cleanup_free char *text = NULL;
+
+	assert(handle && driver && node_name);
+	if (asprintf(&text, "%s%s%s", handle, driver, node_name) < 0) {
+		text = NULL;
+		return NULL;
+	}
+	return csi_hashed_name(text);
+}
+
+char *csi_unique_name(const char *driver, const char *handle)
+{
+	char *name;
+
+	assert(driver && handle);
+	return asprintf(&name, CSI_PLUGIN_NAME "/%s^%s", driver, handle) < 0 ? NULL : name;
+}
