@@ -142,6 +142,7 @@ static const struct kind_row rows[] = {
 		.shape = &node_shape,
 		.validate = node_validate,
 		.validate_update = node_validate_update,
+		.decode = node_decode,
 		.columns = node_columns,
 	},
 	[KIND_NAMESPACE] = {

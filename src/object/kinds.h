@@ -57,6 +57,8 @@ int secret_validate_update(const struct object *old, const struct object *new_ob
 int node_validate(const struct cJSON *tree, struct violations *found);
 int node_validate_update(const struct object *old, const struct object *new_object,
 			 struct violations *found);
+int node_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		struct failure *reterr);
 
 int namespace_set_defaults(struct cJSON *tree);
 int namespace_validate(const struct cJSON *tree, struct violations *found);

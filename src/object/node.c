@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node - v1.Node: its rules; its fields are in shape_node.c
+ * node - v1.Node: its rules, and what of it concerns volumes; its fields are in shape_node.c
  */
+#include "object/node.h"
+
 #include "base/cleanup.h"
+#include "object/arena.h"
 #include "object/field.h"
 #include "object/kinds.h"
+#include "object/metadata.h"
 #include "object/update.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int check_taint(const struct cJSON *list, const struct cJSON *taint,
@@ -80,4 +86,68 @@ int node_validate_update(const struct object *old, const struct object *new_obje
 	if (*json_string(json_get_path(before, "spec.providerID"), "") == '\0')
 		return 0;
 	return update_check_fixed(old, new_object, fixed, found);
+}
+
+/* ---- decoded ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Of strings, or of objects with this member. */
+static struct node_volumes decode_volumes(const struct cJSON *list, const char *member,
+					  struct arena *arena)
+{
+	size_t count = json_count(list), i = 0;
+	const char **names = count > 0 ? arena_array(arena, count, sizeof(*names)) : NULL;
+
+	if (!names)
+		return (struct node_volumes){ .count = 0 };
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
+		names[i++] = arena_string(arena,
+					  json_string(member ? json_get(item, member) : item, ""));
+	qsort(names, count, sizeof(*names), compare_names);
+	return (struct node_volumes){ names, count };
+}
+
+bool node_volumes_have(const struct node_volumes *volumes, const char *unique_name)
+{
+	assert(volumes && unique_name);
+	return volumes->count > 0 && bsearch(&unique_name, volumes->names, volumes->count,
+					     sizeof(*volumes->names), compare_names);
+}
+
+static bool has_item(const struct cJSON *list, const char *member, const char *value,
+		     const struct cJSON **ret)
+{
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+		*ret = item;
+		if (strcmp(json_string(json_get(item, member), ""), value) == 0)
+			return true;
+	}
+	return false;
+}
+
+int node_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		struct failure *reterr)
+{
+	const struct cJSON *status = json_get(tree, "status"), *item = NULL;
+	const char *keeps = metadata_annotation(tree, ANNOTATION_KEEP_TERMINATED);
+	struct node *node = arena_array(arena, 1, sizeof(*node));
+
+	assert(tree && arena && object->kind == KIND_NODE);
+	if (!node)
+		return failed(reterr, -ENOMEM, "cannot decode a Node");
+	node->object = object;
+	node->is_ready = has_item(json_get(status, "conditions"), "type", "Ready", &item) &&
+			 strcmp(json_string(json_get(item, "status"), ""), "True") == 0;
+	node->is_out_of_service =
+		has_item(json_get_path(tree, "spec.taints"), "key", TAINT_OUT_OF_SERVICE, &item);
+	node->is_managed = metadata_annotation(tree, ANNOTATION_MANAGED_ATTACH) != NULL;
+	node->keeps_terminated = keeps && strcmp(keeps, "true") == 0;
+	node->in_use = decode_volumes(json_get(status, "volumesInUse"), NULL, arena);
+	node->attached = decode_volumes(json_get(status, "volumesAttached"), "name", arena);
+	object->node = node;
+	return 0;
 }

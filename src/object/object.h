@@ -71,6 +71,7 @@ struct object {
 		const struct persistent_volume_claim *claim;
 		const struct storage_class *storage_class;
 		const struct csi_driver_spec *csi_driver;
+		const struct node *node;
 		const struct volume_attachment *volume_attachment;
 		const struct volume_snapshot *volume_snapshot;
 		const struct volume_snapshot_class *volume_snapshot_class;
