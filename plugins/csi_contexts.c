@@ -7,7 +7,6 @@
 #include "plugins/csi_message.h"
 
 #include "base/cleanup.h"
-#include "object/base64_text.h"
 #include "object/json.h"
 #include "object/timestamp.h"
 #include "token/token_source.h"
@@ -108,33 +107,6 @@ static int add_tokens(struct csi_map *map, const struct csi_volume *volume, stru
 	return r;
 }
 
-/* ---- secrets ---- */
-
-static int add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr)
-{
-	cleanup_json struct cJSON *tree = object_tree(secret);
-	int r = tree ? 0 : -ENOMEM;
-
-	for (const struct cJSON *item = json_first(json_get(tree, "data")); item && r == 0;
-	     item = json_next(item)) {
-		char *text = NULL;
-
-		r = base64_decode_text(json_string(item, ""), &text);
-		if (r == -EINVAL || r == -EILSEQ)
-			return failed_plain(reterr, -EINVAL,
-					    "entry '%s' of secret '%s/%s' is no text, and CSI "
-					    "sends only text",
-					    json_key(item), secret->meta.name_space,
-					    secret->meta.name);
-		if (r == 0)
-			r = csi_map_set(map, json_key(item), text);
-		if (text)
-			explicit_bzero(text, strlen(text));
-		free(text);
-	}
-	return r;
-}
-
 /* ---- all ---- */
 
 static int add_pod(struct csi_contexts *contexts, const struct csi_volume *volume,
@@ -167,8 +139,8 @@ int csi_contexts_gather(struct csi_contexts *contexts, const struct csi_volume *
 	if (r == 0)
 		r = add_pod(contexts, volume, reterr);
 	if (r == 0 && secrets && volume->secret)
-		r = add_secret(&contexts->secrets, volume->secret, reterr);
+		r = csi_map_add_secret(&contexts->secrets, volume->secret, reterr);
 	if (r == 0 && volume->expand_secret)
-		r = add_secret(&contexts->expand_secrets, volume->expand_secret, reterr);
+		r = csi_map_add_secret(&contexts->expand_secrets, volume->expand_secret, reterr);
 	return r == -ENOMEM ? failed(reterr, r, "cannot prepare volume '%s'", volume->name) : r;
 }

@@ -8,7 +8,7 @@
 #ifndef PODVOL_PLUGINS_CSI_MESSAGE_H
 #define PODVOL_PLUGINS_CSI_MESSAGE_H
 
-#include "plugins/csi_map.h"
+#include "csi/csi_map.h"
 #include "plugins/csi_volume.h"
 
 /* CSI's words for the volume's first access mode; "Many" stays as it is, "Once" depends on what the

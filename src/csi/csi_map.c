@@ -2,9 +2,11 @@
 /*
  * csi_map - maps of strings in messages to drivers; see csi_map.h
  */
-#include "plugins/csi_map.h"
+#include "csi/csi_map.h"
 
 #include "base/cleanup.h"
+#include "object/base64_text.h"
+#include "object/json.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,6 +26,19 @@ SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__PublishContextEntry);
 SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__SecretsEntry);
 SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry);
 SAME_SHAPE(Csi__V1__NodeExpandVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__CreateVolumeRequest__ParametersEntry);
+SAME_SHAPE(Csi__V1__CreateVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__DeleteVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__ControllerPublishVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__ControllerPublishVolumeRequest__VolumeContextEntry);
+SAME_SHAPE(Csi__V1__ControllerUnpublishVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__CreateSnapshotRequest__ParametersEntry);
+SAME_SHAPE(Csi__V1__CreateSnapshotRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__DeleteSnapshotRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__ListSnapshotsRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__ControllerExpandVolumeRequest__SecretsEntry);
+SAME_SHAPE(Csi__V1__GetCapacityRequest__ParametersEntry);
+SAME_SHAPE(Csi__V1__Topology__SegmentsEntry);
 
 static void wipe(char *text)
 {
@@ -93,6 +108,30 @@ int csi_map_add_labels(struct csi_map *map, const struct labels *labels)
 	for (size_t i = 0; i < labels->count && r == 0; i++)
 		r = csi_map_set(map, labels->labels[i].key, labels->labels[i].value);
 	return r;
+}
+
+int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = object_tree(secret);
+	int r = tree ? 0 : -ENOMEM;
+
+	assert(map && secret->kind == KIND_SECRET);
+	for (const struct cJSON *item = json_first(json_get(tree, "data")); item && r == 0;
+	     item = json_next(item)) {
+		char *text = NULL;
+
+		r = base64_decode_text(json_string(item, ""), &text);
+		if (r == -EINVAL || r == -EILSEQ)
+			return failed_plain(reterr, -EINVAL,
+					    "entry '%s' of secret '%s/%s' is no text, and CSI "
+					    "sends only text",
+					    json_key(item), secret->meta.name_space,
+					    secret->meta.name);
+		if (r == 0)
+			r = csi_map_set(map, json_key(item), text);
+		wipe(text);
+	}
+	return r < 0 ? failed(reterr, r, "cannot read a secret") : 0;
 }
 
 int csi_map_fill(const struct csi_map *map, const ProtobufCMessageDescriptor *entry,

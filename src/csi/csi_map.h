@@ -5,11 +5,11 @@
  * protobuf-c has a type of its own for the entries of each map, all of the same shape; they are
  * filled here from one. Values may be secrets: all are overwritten before they are freed.
  */
-#ifndef PODVOL_PLUGINS_CSI_MAP_H
-#define PODVOL_PLUGINS_CSI_MAP_H
+#ifndef PODVOL_CSI_CSI_MAP_H
+#define PODVOL_CSI_CSI_MAP_H
 
 #include "csi/csi.pb-c.h"
-#include "object/selector.h"
+#include "object/object.h"
 
 /* Zeroed: empty. Owns its strings. */
 struct csi_map {
@@ -22,6 +22,9 @@ struct csi_map {
 /* A key that is there gets the new value. Return: 0 or -ENOMEM. */
 int csi_map_set(struct csi_map *map, const char *key, const char *value);
 int csi_map_add_labels(struct csi_map *map, const struct labels *labels);
+/* The entries of a v1.Secret. Up to a megabyte of JSON is parsed. Return: 0; -EINVAL one of them is
+ * no text, and CSI sends only text; -ENOMEM. */
+int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr);
 void csi_map_done(struct csi_map *map);
 
 /* The shape of Csi__V1__NodeStageVolumeRequest__SecretsEntry and its kin. */
