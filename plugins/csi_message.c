@@ -11,27 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mode,
-							    uint32_t capabilities)
-{
-#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
-	bool is_fine = capabilities & CSI_CAN(SINGLE_NODE_MULTI_WRITER);
-
-	switch (mode) {
-	case ACCESS_READ_WRITE_ONCE:
-		return is_fine ? MODE(SINGLE_NODE_MULTI_WRITER) : MODE(SINGLE_NODE_WRITER);
-	case ACCESS_READ_WRITE_ONCE_POD:
-		return is_fine ? MODE(SINGLE_NODE_SINGLE_WRITER) : MODE(SINGLE_NODE_WRITER);
-	case ACCESS_READ_ONLY_MANY:
-		return MODE(MULTI_NODE_READER_ONLY);
-	case ACCESS_READ_WRITE_MANY:
-		return MODE(MULTI_NODE_MULTI_WRITER);
-	default:
-		return MODE(UNKNOWN);
-	}
-#undef MODE
-}
-
 /* A volume of a pod, and one that names no mode, is used as if it were ReadWriteOnce. */
 static enum access_mode mode_of(const struct csi_volume *volume)
 {
@@ -63,7 +42,8 @@ void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t
 	csi__v1__volume_capability__access_mode__init(&use->access_mode);
 	csi__v1__volume_capability__mount_volume__init(&use->mount);
 	csi__v1__volume_capability__block_volume__init(&use->block);
-	use->access_mode.mode = csi_access_mode(mode_of(volume), capabilities);
+	use->access_mode.mode =
+		csi_access_mode(mode_of(volume), capabilities & CSI_CAN(SINGLE_NODE_MULTI_WRITER));
 	use->capability.access_mode = &use->access_mode;
 	if (!volume->block) {
 		fill_mount(use, volume, capabilities);

@@ -8,13 +8,9 @@
 #ifndef PODVOL_PLUGINS_CSI_MESSAGE_H
 #define PODVOL_PLUGINS_CSI_MESSAGE_H
 
+#include "csi/csi_access.h"
 #include "csi/csi_map.h"
 #include "plugins/csi_volume.h"
-
-/* CSI's words for the volume's first access mode; "Many" stays as it is, "Once" depends on what the
- * driver knows. @mode 0: none is given. Pure. */
-Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mode,
-							    uint32_t capabilities);
 
 /* How the volume is to be used, with all that it points to. Not to be moved once it is filled. */
 struct csi_use {
