@@ -47,6 +47,8 @@ struct token_issuer *agent_tokens(struct agent *agent);
 
 /* True once every source delivered a complete snapshot. */
 bool agent_is_ready(const struct agent *agent);
+/* Call @tell once, on the loop, when that becomes true; not when it is already. */
+void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata);
 
 /* ---- node views: trees owned by the caller; NULL: no memory ---- */
 

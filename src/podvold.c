@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "api/api.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "config.h"
 #include "privileges.h"
@@ -143,23 +144,56 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 	return api_new(options, ret, reterr);
 }
 
+/* Whoever is started after podvold is to find the pods of the manifests: ready is told when they
+ * were looked at. A directory that does not answer makes nobody wait for longer than this. */
+#define READY_AT_THE_LATEST_USEC (5 * USEC_PER_SEC)
+
+struct ready_notice {
+	const struct config *config;
+	sd_event_source *timer; /* NULL: it was given */
+};
+
+static void tell_ready(void *userdata)
+{
+	struct ready_notice *notice = userdata;
+
+	if (!notice->timer)
+		return;
+	notice->timer = sd_event_source_disable_unref(notice->timer);
+	(void) sd_notify(false, "READY=1\nSTATUS=Keeping volumes mounted");
+	log_message(LOG_INFO, "ready: root '%s', manifests '%s'", notice->config->root_dir,
+		    notice->config->manifest_dir);
+}
+
+static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	tell_ready(userdata);
+	return 0;
+}
+
 static int serve(sd_event *event, struct agent *agent, const struct config *config,
 		 struct failure *reterr)
 {
 	struct api_options options = { .listener_count = 0 };
+	struct ready_notice notice = { .config = config };
 	struct api *api = NULL;
 	int r = start_api(event, agent, config, &options, &api, reterr);
 
-	if (r == 0) {
-		(void) sd_notify(false, "READY=1\nSTATUS=Keeping volumes mounted");
-		log_message(LOG_INFO, "ready: root '%s', manifests '%s'", config->root_dir,
-			    config->manifest_dir);
+	if (r == 0)
+		r = sd_event_add_time(event, &notice.timer, CLOCK_MONOTONIC,
+				      monotonic_usec() + READY_AT_THE_LATEST_USEC, 0, on_ready_late,
+				      &notice);
+	if (r >= 0) {
+		agent_tell_ready(agent, tell_ready, &notice);
 		r = sd_event_loop(event);
 		(void) sd_notify(false, "STOPPING=1\nSTATUS=Stopping; volumes stay mounted");
 		log_message(LOG_INFO, "stopping; volumes stay mounted");
 		if (r < 0)
 			(void) failed(reterr, r, "the event loop broke");
 	}
+	(void) sd_event_source_disable_unref(notice.timer);
 	(void) api_free(api);
 	(void) api_credentials_free(options.credentials);
 	return r < 0 ? r : 0;

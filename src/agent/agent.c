@@ -530,13 +530,20 @@ bool agent_is_ready(const struct agent *agent)
 	return agent->sources_complete;
 }
 
+void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata)
+{
+	assert(!agent->sources_complete);
+	agent->tell.ready = tell;
+	agent->tell.userdata = userdata;
+}
+
 /* ---- drain ---- */
 
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata)
 {
 	assert(agent->config->drain);
-	agent->drained.tell = done;
-	agent->drained.userdata = userdata;
+	agent->tell.drained = done;
+	agent->tell.userdata = userdata;
 	on_sources_ready(agent);
 }
 
@@ -581,7 +588,7 @@ static void tell_held(const struct agent *agent)
 
 void agent_check_drained(struct agent *agent)
 {
-	void (*drained)(void *userdata, size_t left) = agent->drained.tell;
+	void (*drained)(void *userdata, size_t left) = agent->tell.drained;
 	size_t left = actual_count(agent->actual);
 
 	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_looking(agent->mounts.drift))
@@ -589,10 +596,10 @@ void agent_check_drained(struct agent *agent)
 	if (left > 0 && (operation_walk(agent->operations, find_hopeful, agent) != 0 ||
 			 unstage_gate_walk(agent->holds.gate, find_searching, NULL) != 0))
 		return;
-	agent->drained.tell = NULL;
+	agent->tell.drained = NULL;
 	if (left == 0)
 		(void) mount_root_undo(&agent->root, NULL);
 	else
 		tell_held(agent);
-	drained(agent->drained.userdata, left);
+	drained(agent->tell.userdata, left);
 }

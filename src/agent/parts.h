@@ -115,9 +115,10 @@ struct agent {
 	} own;
 
 	struct {
-		void (*tell)(void *userdata, size_t left);
+		void (*drained)(void *userdata, size_t left);
+		void (*ready)(void *userdata); /* NULL: nobody waits for it */
 		void *userdata;
-	} drained;
+	} tell;
 };
 
 /* What clients can make this keep, or do on the loop. */
