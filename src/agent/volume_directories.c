@@ -32,14 +32,14 @@ struct directory_job {
 	enum directory_deed deed;
 	char *base_paths[BASE_PATHS_MAX];
 	size_t base_count;
-	char *name, *mark;
+	char *name, *mark, *capacity;
 	mode_t mode;
 	uint64_t bytes;
 	directory_done_fn *done;
 	void *userdata;
 	bool was_run;
 	int error;
-	size_t base_index;
+	struct volume_choice choice;
 	struct failure why;
 };
 
@@ -49,21 +49,36 @@ static struct directory_job *job_free(struct directory_job *job)
 		free(job->base_paths[i]);
 	free(job->name);
 	free(job->mark);
+	free(job->capacity);
 	free(job);
 	return NULL;
 }
 
+static int choose(struct directory_job *job)
+{
+	const struct volume_wish wish = {
+		.base_paths = (const char *const *) job->base_paths,
+		.count = job->base_count,
+		.name = job->name,
+		.capacity = job->capacity,
+		.bytes = job->bytes,
+	};
+
+	return volume_directory_choose(&wish, &job->choice, &job->why);
+}
+
 static int run(struct directory_job *job)
 {
-	const struct volume_directory directory = { job->base_paths[0], job->name, job->mark };
+	const struct volume_directory directory = { job->base_paths[0], job->name, job->mark,
+						    job->capacity, job->bytes };
 
 	switch (job->deed) {
 	case DIRECTORY_CHOOSE:
-		return volume_directory_choose((const char *const *) job->base_paths,
-					       job->base_count, job->name, job->bytes,
-					       &job->base_index, &job->why);
+		return choose(job);
 	case DIRECTORY_MAKE:
 		return volume_directory_make(&directory, job->mode, &job->why);
+	case DIRECTORY_GROW:
+		return volume_directory_grow(&directory, &job->why);
 	case DIRECTORY_UNMAKE:
 		return volume_directory_unmake(&directory, &job->why);
 	case DIRECTORY_REMOVE:
@@ -85,10 +100,11 @@ static struct worker_pool *run_job(struct worker_job *worker_job)
 static void job_done(struct worker_job *worker_job)
 {
 	struct directory_job *job = (struct directory_job *) worker_job;
+	const struct directory_choice choice = { job->choice.index, job->choice.capacity };
 
 	if (!job->was_run)
 		job->error = failed_plain(&job->why, -ECANCELED, "podvold stops");
-	job->done(job->userdata, job->error, job->base_index, &job->why);
+	job->done(job->userdata, job->error, job->error < 0 ? NULL : &choice, &job->why);
 	(void) job_free(job);
 }
 
@@ -110,11 +126,12 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	}
 	job->name = strdup(order->name);
 	job->mark = strdup(order->mark ? order->mark : "");
+	job->capacity = strdup(order->capacity ? order->capacity : "none");
 	job->mode = order->mode;
 	job->bytes = order->bytes;
 	job->done = done;
 	job->userdata = done_userdata;
-	if (!complete || !job->name || !job->mark) {
+	if (!complete || !job->name || !job->mark || !job->capacity) {
 		(void) job_free(job);
 		return -ENOMEM;
 	}

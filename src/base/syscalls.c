@@ -13,6 +13,9 @@
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
 #ifndef SYS_statmount
 #define SYS_statmount 457
 #endif
@@ -44,4 +47,9 @@ int statmount(const struct mount_id_request *request, void *buffer, size_t size,
 int kcmp(pid_t first, pid_t second, int type, unsigned long first_index, unsigned long second_index)
 {
 	return (int) syscall(SYS_kcmp, first, second, type, first_index, second_index);
+}
+
+int quotactl_fd(unsigned int fd, unsigned int command, uint32_t id, void *address)
+{
+	return (int) syscall(SYS_quotactl_fd, fd, command, id, address);
 }

@@ -44,4 +44,7 @@ int statmount(const struct mount_id_request *request, void *buffer, size_t size,
 int kcmp(pid_t first, pid_t second, int type, unsigned long first_index,
 	 unsigned long second_index);
 
+/* quotactl_fd(2), Linux 5.14: quotactl(2) for the file system that a descriptor lies on. */
+int quotactl_fd(unsigned int fd, unsigned int command, uint32_t id, void *address);
+
 #endif

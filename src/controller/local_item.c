@@ -113,11 +113,12 @@ static void write_queued(struct item *item, int r)
 		work_item_failed(&item->work);
 }
 
-static void create_volume(struct item *item, size_t base_index)
+static void create_volume(struct item *item, const struct directory_choice *choice)
 {
 	cleanup_object const struct object *made = NULL;
 	struct failure failure = { .error = 0 };
-	int r = local_plan_volume(&item->plan, base_index, &made, &failure);
+	int r = local_plan_volume(&item->plan, choice->base_index, choice->capacity, &made,
+				  &failure);
 
 	if (r < 0) {
 		tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", failure.text);
@@ -161,10 +162,11 @@ static void write_without(struct item *item, const struct object *object, const 
 
 /* ---- what came of an order ---- */
 
-static void told_choice(struct item *item, int error, size_t base_index, const struct failure *why)
+static void told_choice(struct item *item, int error, const struct directory_choice *choice,
+			const struct failure *why)
 {
 	if (error == 0) {
-		create_volume(item, base_index);
+		create_volume(item, choice);
 		return;
 	}
 	tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
@@ -234,7 +236,8 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 	delete_volume(item, volume->object);
 }
 
-static void on_done(void *userdata, int error, size_t base_index, const struct failure *why)
+static void on_done(void *userdata, int error, const struct directory_choice *choice,
+		    const struct failure *why)
 {
 	struct item *item = userdata;
 	const struct persistent_volume *volume;
@@ -245,7 +248,7 @@ static void on_done(void *userdata, int error, size_t base_index, const struct f
 		return;
 	volume = volume_of(item);
 	if (item->deed == DIRECTORY_CHOOSE)
-		told_choice(item, error, base_index, why);
+		told_choice(item, error, choice, why);
 	else if (!volume) /* deleted by hand meanwhile */
 		log_message(LOG_WARNING, "volume '%s' went while its directory was worked on",
 			    item->work.name);
@@ -314,6 +317,7 @@ static void look_at_claim(struct item *item, const struct object *claim)
 	order.base_paths = (const char *const *) item->plan.base_paths;
 	order.base_count = item->plan.base_count;
 	order.name = item->plan.name;
+	order.capacity = item->plan.capacity;
 	order.bytes = item->plan.bytes;
 	start(item, &order);
 }
@@ -329,7 +333,9 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.base_count = 1,
 		.mark = volume->object->meta.uid,
 		.mode = item->plan.mode,
+		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
 	};
+	int64_t bytes = quantity_value(&volume->capacity);
 	struct failure failure = { .error = 0 };
 
 	if (local_place_of(volume, &place, &failure) < 0) {
@@ -337,6 +343,7 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		return;
 	}
 	order.name = place.name;
+	order.bytes = bytes > 0 ? (uint64_t) bytes : 0;
 	start(item, &order);
 }
 

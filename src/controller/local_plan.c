@@ -17,6 +17,7 @@
 
 #define HOSTNAME_LABEL    "kubernetes.io/hostname"
 #define DEFAULT_BASE_PATH "/var/lib/podvol/volumes"
+#define LOCAL_IMAGE_TYPE  "ext4"
 
 static const struct {
 	const char *provisioner;
@@ -222,25 +223,40 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 	write_claim_ref(spec, &sources->request->claim->object->meta);
 }
 
-int local_plan_volume(const struct local_plan *plan, size_t base_index, const struct object **ret,
-		      struct failure *reterr)
+/* An image is what is mounted, and the volume says so, since nothing else could know after a
+ * reboot. Kubelet refuses a file here: better than a directory without a limit. */
+static int add_source(const struct local_plan *plan, struct cJSON *spec, const char *base_path,
+		      bool is_image)
 {
-	cleanup_json struct cJSON *tree = json_copy(plan->volume);
-	const char *base_path = plan->base_paths[base_index];
+	struct cJSON *source = json_add_object(spec, plan->is_host_path ? "hostPath" : "local");
 	cleanup_free char *path = NULL;
-	struct cJSON *metadata, *spec, *source;
 
-	assert(base_index < plan->base_count && plan->name[0]);
-	if (!tree || asprintf(&path, "%s/%s", base_path, plan->name) < 0)
-		return failed(reterr, -ENOMEM, "cannot make a volume");
-	metadata = json_ensure_object(tree, "metadata");
-	(void) json_set_string(json_ensure_object(metadata, "annotations"), ANNOTATION_BASE_PATH,
-			       base_path);
-	spec = json_ensure_object(tree, "spec");
-	source = json_add_object(spec, plan->is_host_path ? "hostPath" : "local");
+	if (asprintf(&path, "%s/%s%s", base_path, plan->name, is_image ? LOCAL_IMAGE : "") < 0)
+		return -ENOMEM;
 	(void) json_set_string(source, "path", path);
 	if (plan->is_host_path)
 		(void) json_set_string(source, "type", "DirectoryOrCreate");
+	if (is_image)
+		(void) json_set_string(source, "fsType",
+				       plan->fs_type[0] ? plan->fs_type : LOCAL_IMAGE_TYPE);
+	return 0;
+}
+
+int local_plan_volume(const struct local_plan *plan, size_t base_index, const char *capacity,
+		      const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = json_copy(plan->volume);
+	const char *base_path = plan->base_paths[base_index];
+	bool is_image = strcmp(capacity, "image") == 0;
+	struct cJSON *annotations;
+
+	assert(base_index < plan->base_count && plan->name[0]);
+	if (!tree || add_source(plan, json_ensure_object(tree, "spec"), base_path, is_image) < 0)
+		return failed(reterr, -ENOMEM, "cannot make a volume");
+	annotations = json_ensure_object(json_ensure_object(tree, "metadata"), "annotations");
+	(void) json_set_string(annotations, ANNOTATION_BASE_PATH, base_path);
+	if (strcmp(capacity, "none") != 0)
+		(void) json_set_string(annotations, ANNOTATION_CAPACITY, capacity);
 	return object_from_json(tree, ret, reterr);
 }
 
@@ -323,6 +339,7 @@ int local_plan_make(const struct local_request *request, struct local_plan *ret,
 		return r;
 	start_volume(&sources, ret);
 	ret->bytes = bytes > 0 ? (uint64_t) bytes : 0;
+	(void) snprintf(ret->capacity, sizeof(ret->capacity), "none");
 	r = read_mode(&sources, ret, reterr);
 	return r < 0 ? r : read(&sources, ret, reterr);
 }
@@ -336,6 +353,28 @@ void local_plan_done(struct local_plan *plan)
 }
 
 /* ---- podvol/local ---- */
+
+/* Nothing is enforced unless the class says so: directories could always grow. */
+static int read_capacity(const struct local_sources *sources, struct local_plan *plan,
+			 struct failure *reterr)
+{
+	static const char *const words[] = { "none", "quota" };
+	const char *text = local_parameter(sources, "capacity");
+	const char *type = local_parameter(sources, "fsType");
+
+	if (strlen(type) >= sizeof(plan->fs_type))
+		return failed_plain(reterr, -EINVAL, "parameter fsType: '%s' is too long", type);
+	(void) snprintf(plan->fs_type, sizeof(plan->fs_type), "%s", type);
+	if (!text[0])
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(text, words[i]) == 0) {
+			(void) snprintf(plan->capacity, sizeof(plan->capacity), "%s", text);
+			return 0;
+		}
+	return failed_plain(reterr, -EINVAL, "parameter capacity: '%s' is not one of none, quota",
+			    text);
+}
 
 static int add_base_paths(struct local_plan *plan, const char *list, struct failure *reterr)
 {
@@ -360,6 +399,8 @@ int local_read_podvol(const struct local_sources *sources, struct local_plan *pl
 	int r = local_check_modes(sources, ACCESS_READ_WRITE_ONCE | ACCESS_READ_WRITE_ONCE_POD,
 				  reterr);
 
+	if (r == 0)
+		r = read_capacity(sources, plan, reterr);
 	if (r == 0)
 		r = add_base_paths(plan, list[0] ? list : DEFAULT_BASE_PATH, reterr);
 	if (r == 0)

@@ -15,6 +15,8 @@
 
 struct cJSON;
 
+#define LOCAL_IMAGE "/volume.img" /* in its directory */
+
 enum {
 	LOCAL_BASE_PATHS_MAX = 16,
 	LOCAL_NAME_BYTES = 768, /* of a path below a base path */
@@ -34,6 +36,8 @@ struct local_plan {
 	char name[LOCAL_NAME_BYTES]; /* below the base path */
 	mode_t mode;
 	uint64_t bytes;       /* asked for */
+	char capacity[8];     /* how that is enforced: "none", "quota", "image", "auto" */
+	char fs_type[16];     /* of an image; "": the usual one */
 	bool is_host_path;    /* the volume's source is hostPath, not local */
 	struct cJSON *volume; /* all of it but what depends on the base path */
 };
@@ -61,10 +65,10 @@ int local_plan_make(const struct local_request *request, struct local_plan *ret,
 		    struct failure *reterr);
 void local_plan_done(struct local_plan *plan);
 
-/* The volume at the base path that was chosen; unfinished until its directory is there. Return: 0;
- * -EINVAL; -ENOMEM. */
-int local_plan_volume(const struct local_plan *plan, size_t base_index, const struct object **ret,
-		      struct failure *reterr);
+/* The volume at the base path that was chosen, with the capacity that is enforced there; unfinished
+ * until its directory is there. Return: 0; -EINVAL; -ENOMEM. */
+int local_plan_volume(const struct local_plan *plan, size_t base_index, const char *capacity,
+		      const struct object **ret, struct failure *reterr);
 
 /* "pvc-" and the claim's uid, in a buffer of the caller. */
 #define LOCAL_VOLUME_NAME_BYTES 64

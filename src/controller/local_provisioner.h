@@ -21,6 +21,7 @@
 enum directory_deed {
 	DIRECTORY_CHOOSE, /* one of the base paths */
 	DIRECTORY_MAKE,
+	DIRECTORY_GROW,   /* its size is enforced: allow more */
 	DIRECTORY_UNMAKE, /* it was never used */
 	DIRECTORY_REMOVE, /* with all that is in it */
 };
@@ -33,11 +34,19 @@ struct directory_order {
 	const char *name;
 	const char *mark; /* uid of the volume; NULL for DIRECTORY_CHOOSE */
 	mode_t mode;      /* DIRECTORY_MAKE */
-	uint64_t bytes;   /* DIRECTORY_CHOOSE */
+	/* How its size is enforced: "none", "quota", "image"; "auto": DIRECTORY_CHOOSE says. */
+	const char *capacity;
+	uint64_t bytes; /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
 };
 
-/* On the loop, once, never before the order was taken. @base_index: of DIRECTORY_CHOOSE. */
-typedef void directory_done_fn(void *userdata, int error, size_t base_index,
+/* Of DIRECTORY_CHOOSE. */
+struct directory_choice {
+	size_t base_index;
+	const char *capacity; /* never "auto"; static */
+};
+
+/* On the loop, once, never before the order was taken. @choice: NULL after a failure. */
+typedef void directory_done_fn(void *userdata, int error, const struct directory_choice *choice,
 			       const struct failure *why);
 
 struct local_provisioner_options {

@@ -46,6 +46,27 @@ bool local_paths_touch(const char *a, const char *b)
 	}
 }
 
+/* The directory is the volume, not the image in it. */
+static int take_name(const struct persistent_volume *volume, const char *below,
+		     char ret[LOCAL_NAME_BYTES], struct failure *reterr)
+{
+	size_t length = strlen(below), end = strlen(LOCAL_IMAGE);
+
+	if (strcmp(volume->origin.capacity, "image") == 0) {
+		if (length <= end || strcmp(below + length - end, LOCAL_IMAGE) != 0)
+			return failed_plain(reterr, -EINVAL,
+					    "the path does not end with '%s', as that of a volume "
+					    "in an image does",
+					    LOCAL_IMAGE);
+		length -= end;
+	}
+	if (length >= LOCAL_NAME_BYTES)
+		return failed_plain(reterr, -EINVAL, "the path is too long");
+	memcpy(ret, below, length);
+	ret[length] = '\0';
+	return 0;
+}
+
 int local_place_of(const struct persistent_volume *volume, struct local_place *ret,
 		   struct failure *reterr)
 {
@@ -62,8 +83,8 @@ int local_place_of(const struct persistent_volume *volume, struct local_place *r
 				    "the path '%s' does not lie below the base path '%s' that "
 				    "this volume was made in",
 				    path ? path : "", base);
-	*ret = (struct local_place){ .base_path = base, .name = path + length + 1 };
-	return 0;
+	ret->base_path = base;
+	return take_name(volume, path + length + 1, ret->name, reterr);
 }
 
 static bool is_here(const struct reclaim_facts *facts)

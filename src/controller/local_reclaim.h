@@ -15,7 +15,8 @@
 
 /* Where a volume's directory is, as its annotation and its path say. */
 struct local_place {
-	const char *base_path, *name; /* borrowed from the volume */
+	const char *base_path; /* borrowed from the volume */
+	char name[LOCAL_NAME_BYTES];
 };
 
 /* Return: 0; -EINVAL the path does not lie below the base path, or has ".." in it. */

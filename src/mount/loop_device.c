@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_device - a read-only loop device as a lock on a bind file
+ * loop_device - a read-only loop device as a lock on a bind file, and one over an image
  *
- * While one is attached the block device behind the file stays open and cannot be taken away. It
+ * While a lock is attached the block device behind the file stays open and cannot be taken away. It
  * carries a label made of the bind file's path, because inodes say too little: whoever else
  * attaches a loop device to the same disk has the same inode, and a bind file that somebody took
  * away has none. So a loop device is ours by its label; what has none of ours is a stranger's and
  * is never touched.
  */
+#include "mount/loop_device.h"
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
@@ -43,6 +44,8 @@ struct loop_user {
 	char label[LO_NAME_SIZE];
 	/* The label is enough: a lock of what was there before is no lock, but must go, too. */
 	bool by_label;
+	bool is_image; /* not a lock: writable, and gone with its last user */
+	bool by_file;  /* whoever's it is */
 };
 
 static int user_init(int file_fd, const char *file_path, struct loop_user *ret)
@@ -70,6 +73,8 @@ static int belongs_to(int loop_fd, const struct loop_user *user)
 	info.lo_file_name[LO_NAME_SIZE - 1] = '\0';
 	if (user->by_label && strcmp(name, user->label) == 0)
 		return 1;
+	if (user->by_file)
+		return info.lo_inode == user->file.st_ino && info.lo_device == user->file.st_dev;
 	return user->file.st_ino != 0 && info.lo_inode == user->file.st_ino &&
 	       info.lo_device == user->file.st_dev &&
 	       (strncmp(name, LABEL_PREFIX, strlen(LABEL_PREFIX)) == 0 ||
@@ -124,37 +129,41 @@ static int next_loop(DIR *sys_block, const struct loop_user *user, char path[300
 	return more < 0 ? more : -ENOENT;
 }
 
+/* Return: the descriptor of a new device; -EBUSY somebody else took the number. */
 static int attach_free(int control_fd, int file_fd, const struct loop_user *user, char path[300])
 {
-	struct loop_config config = { .info.lo_flags = LO_FLAGS_READ_ONLY };
+	struct loop_config config = { .info.lo_flags = user->is_image ? LO_FLAGS_AUTOCLEAR |
+										LO_FLAGS_DIRECT_IO
+								      : LO_FLAGS_READ_ONLY };
 	cleanup_close int loop_fd = -EBADF;
 	int number = ioctl(control_fd, LOOP_CTL_GET_FREE);
 
 	if (number < 0)
 		return -errno;
 	(void) snprintf(path, 300, "/dev/loop%d", number);
-	loop_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	loop_fd = open(path, (user->is_image ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
 	if (loop_fd < 0)
 		return -errno;
 	config.fd = (uint32_t) file_fd;
 	memcpy(config.info.lo_file_name, user->label, sizeof(user->label));
-	return ioctl(loop_fd, LOOP_CONFIGURE, &config) < 0 ? -errno : 0;
+	return ioctl(loop_fd, LOOP_CONFIGURE, &config) < 0 ? -errno : TAKE_FD(loop_fd);
 }
 
 static int attach(int file_fd, const struct loop_user *user, char path[300])
 {
 	cleanup_close int control_fd = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-	cleanup_close int readable_fd = -EBADF;
+	cleanup_close int open_fd = -EBADF;
 	int result;
 
 	if (control_fd < 0)
 		return -errno;
-	/* The caller may hold it by O_PATH; the loop device reads through what it is given. */
-	readable_fd = open(fd_path(file_fd).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (readable_fd < 0)
+	/* The caller may hold it by O_PATH; the loop device works through what it is given. */
+	open_fd = open(fd_path(file_fd).text,
+		       (user->is_image ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
+	if (open_fd < 0)
 		return -errno;
 	for (int attempt = 0; attempt < ATTACH_ATTEMPTS_MAX; attempt++) {
-		result = attach_free(control_fd, readable_fd, user, path);
+		result = attach_free(control_fd, open_fd, user, path);
 		if (result != -EBUSY)
 			return result;
 	}
@@ -167,16 +176,16 @@ int loop_device_attach(int file_fd, const char *file_path, char **ret_path, stru
 	cleanup_close int found_fd = -EBADF;
 	struct loop_user user;
 	char path[300];
-	int result;
 
 	assert(file_fd >= 0 && file_path && ret_path);
 	if (!sys_block || user_init(file_fd, file_path, &user) < 0)
 		return failed(reterr, -errno, "cannot look for a loop device of '%s'", file_path);
 
 	found_fd = next_loop(sys_block, &user, path);
-	result = found_fd == -ENOENT ? attach(file_fd, &user, path) : found_fd;
-	if (result < 0)
-		return failed(reterr, result, "cannot attach a loop device to '%s'", file_path);
+	if (found_fd == -ENOENT)
+		found_fd = attach(file_fd, &user, path);
+	if (found_fd < 0)
+		return failed(reterr, found_fd, "cannot attach a loop device to '%s'", file_path);
 
 	*ret_path = strdup(path);
 	return *ret_path ? 0 : failed(reterr, -ENOMEM, "cannot keep '%s'", path);
@@ -205,4 +214,60 @@ int loop_device_detach(int file_fd, const char *file_path, struct failure *reter
 			return failed(reterr, -errno, "cannot detach '%s' from '%s'", path,
 				      file_path);
 	}
+}
+
+/* ---- over images ---- */
+
+/* Ours, and as we make them: else it is somebody's who would write to the same file. */
+static bool is_our_image(int loop_fd, const struct loop_user *user)
+{
+	struct loop_info64 info;
+
+	if (ioctl(loop_fd, LOOP_GET_STATUS64, &info) < 0)
+		return false;
+	info.lo_file_name[LO_NAME_SIZE - 1] = '\0';
+	return strcmp((const char *) info.lo_file_name, user->label) == 0 &&
+	       (info.lo_flags & (LO_FLAGS_AUTOCLEAR | LO_FLAGS_READ_ONLY)) == LO_FLAGS_AUTOCLEAR;
+}
+
+/* Any loop device of the file. Return: its descriptor; -ENOENT; else as the calls. */
+static int find_image(int file_fd, const char *file_path, struct loop_user *user, char path[300])
+{
+	cleanup_closedir DIR *sys_block = opendir("/sys/block");
+	int result = sys_block ? user_init(file_fd, file_path, user) : -errno;
+
+	user->is_image = true;
+	user->by_file = true;
+	return result < 0 ? result : next_loop(sys_block, user, path);
+}
+
+int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
+			   struct failure *reterr)
+{
+	cleanup_close int loop_fd = -EBADF;
+	struct loop_user user;
+	char path[300];
+
+	assert(file_fd >= 0 && file_path && ret_path);
+	loop_fd = find_image(file_fd, file_path, &user, path);
+	if (loop_fd == -ENOENT)
+		loop_fd = attach(file_fd, &user, path);
+	else if (loop_fd >= 0 && !is_our_image(loop_fd, &user))
+		return failed_plain(reterr, -EBUSY, "'%s' is attached to '%s' by somebody else",
+				    file_path, path);
+	if (loop_fd < 0)
+		return failed(reterr, loop_fd, "cannot attach a loop device to '%s'", file_path);
+	*ret_path = strdup(path);
+	return *ret_path ? TAKE_FD(loop_fd) : failed(reterr, -ENOMEM, "cannot keep '%s'", path);
+}
+
+int loop_device_is_attached(int file_fd)
+{
+	struct loop_user user;
+	char path[300];
+	cleanup_close int loop_fd = find_image(file_fd, "", &user, path);
+
+	if (loop_fd == -ENOENT)
+		return 0;
+	return loop_fd < 0 ? loop_fd : 1;
 }

@@ -10,6 +10,7 @@
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
+#include "mount/capacity.h"
 #include "mount/directory_users.h"
 #include "mount/safe_path.h"
 #include "mount/tree_walk.h"
@@ -189,8 +190,55 @@ static int check_same(int fd, const struct place *place, struct failure *reterr)
 	return 0;
 }
 
+/* Nobody has it mounted, nor anything in it. */
+static int check_removable(int fd, const struct capacity_method *method, const char *path,
+			   struct failure *reterr)
+{
+	int result = directory_users_check(fd, reterr);
+
+	if (result < 0)
+		(void) failure_prefix(reterr, "'%s'", path);
+	else if (method && method->check_unused)
+		result = method->check_unused(fd, path, reterr);
+	return result < 0 ? result : check_no_mounts(fd, path, reterr);
+}
+
+static int remove_by_entries(int fd, const struct place *place, struct failure *reterr)
+{
+	int result = -ENOTEMPTY;
+
+	for (int round = 0; round < REMOVE_ROUNDS_MAX && result == -ENOTEMPTY; round++) {
+		result = remove_contents(fd, place->path, reterr);
+		if (result == 0)
+			result = check_same(fd, place, reterr);
+		if (result == 0)
+			result = remove_directory(place, reterr);
+	}
+	return result;
+}
+
+/* What is known of it outside goes last: a kill before leaves a number that nobody has. */
+static int remove_limited(int fd, const struct capacity_method *method, const struct place *place,
+			  struct failure *reterr)
+{
+	cleanup_close int parent_fd =
+		openat(place->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t number = method->number ? method->number(fd) : 0;
+	int result;
+
+	if (parent_fd < 0)
+		return failed(reterr, -errno, "cannot open what is above '%s'", place->path);
+	result = method->destroy ? method->destroy(parent_fd, fd) : -EOPNOTSUPP;
+	if (result < 0)
+		result = remove_by_entries(fd, place, reterr);
+	if (result == 0 && method->forget)
+		method->forget(parent_fd, number);
+	return result;
+}
+
 int remove_volume_contents(const struct place *place, const char *mark, struct failure *reterr)
 {
+	const struct capacity_method *method;
 	cleanup_close int fd = -EBADF;
 	int result;
 
@@ -207,23 +255,12 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 		return failed_plain(reterr, -EPERM,
 				    "'%s' does not bear the mark of this volume: it stays",
 				    place->path);
-
-	result = directory_users_check(fd, reterr);
-	if (result < 0)
-		(void) failure_prefix(reterr, "'%s'", place->path);
-	else
-		result = check_no_mounts(fd, place->path, reterr);
+	method = capacity_of(fd);
+	result = check_removable(fd, method, place->path, reterr);
 	if (result < 0)
 		return result;
-	result = -ENOTEMPTY;
-	for (int round = 0; round < REMOVE_ROUNDS_MAX && result == -ENOTEMPTY; round++) {
-		result = remove_contents(fd, place->path, reterr);
-		if (result == 0)
-			result = check_same(fd, place, reterr);
-		if (result == 0)
-			result = remove_directory(place, reterr);
-	}
-	return result;
+	return method ? remove_limited(fd, method, place, reterr)
+		      : remove_by_entries(fd, place, reterr);
 }
 
 int remove_empty_dir_contents(const struct place *place, struct failure *reterr)

@@ -7,6 +7,7 @@
 #include "mount/volume_directory.h"
 
 #include "base/cleanup.h"
+#include "mount/capacity.h"
 #include "mount/mount.h"
 #include "mount/safe_path.h"
 
@@ -21,7 +22,8 @@ enum { LEVEL_MODE = 0755 };
 
 /* ---- what stands there ---- */
 
-static bool is_empty(int fd)
+/* But for @image, which is ours; NULL: nothing at all may be there. */
+static bool is_empty(int fd, const char *image)
 {
 	/* A description of its own: reading moves its position. */
 	cleanup_closedir DIR *dir = NULL;
@@ -34,7 +36,8 @@ static bool is_empty(int fd)
 		return false;
 	}
 	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !(image && strcmp(entry->d_name, image) == 0))
 			return false;
 	}
 	return true;
@@ -48,7 +51,7 @@ static int check_takable(int fd, const struct place *place, const char *mark,
 
 	if (found == VOLUME_MARK_OTHER)
 		return failed_plain(reterr, -EEXIST, "'%s' belongs to another volume", place->path);
-	if (!is_empty(fd))
+	if (!is_empty(fd, found == VOLUME_MARK_OURS ? CAPACITY_IMAGE_NAME : NULL))
 		return failed_plain(reterr, -EEXIST,
 				    "'%s' is there already and not empty: nothing of it is touched",
 				    place->path);
@@ -94,43 +97,50 @@ static int check_free(int base_fd, const char *base_path, const char *name, stru
 	return check_takable(fd, &place, NULL, reterr);
 }
 
-static int ask_room(const char *base_path, const char *name, uint64_t *ret_bytes,
-		    struct failure *reterr)
+static int ask_room(const struct volume_wish *wish, const char *base_path, uint64_t *ret_bytes,
+		    const char **ret_capacity, struct failure *reterr)
 {
 	cleanup_close int fd = make_host_directories(base_path, LEVEL_MODE, reterr);
+	const struct capacity_method *method;
 	struct statfs fs;
+	int r;
 
 	if (fd < 0)
 		return fd;
+	r = capacity_find(wish->capacity, fd, base_path, &method, reterr);
+	if (r < 0)
+		return r;
+	*ret_capacity = method ? method->word : CAPACITY_NONE;
 	if (fstatfs(fd, &fs) < 0)
 		return failed(reterr, -errno, "cannot ask '%s' how much is free", base_path);
 	*ret_bytes = (uint64_t) fs.f_bavail * (uint64_t) fs.f_bsize;
-	return check_free(fd, base_path, name, reterr);
+	return check_free(fd, base_path, wish->name, reterr);
 }
 
-int volume_directory_choose(const char *const *base_paths, size_t count, const char *name,
-			    uint64_t bytes, size_t *ret_index, struct failure *reterr)
+int volume_directory_choose(const struct volume_wish *wish, struct volume_choice *ret,
+			    struct failure *reterr)
 {
 	uint64_t most = 0;
 	bool found = false;
 	int result = 0;
 
-	assert(count > 0 && name && ret_index);
-	for (size_t i = 0; i < count; i++) {
+	assert(wish->count > 0 && wish->name && wish->capacity && ret);
+	for (size_t i = 0; i < wish->count; i++) {
+		const char *capacity = NULL;
 		uint64_t room = 0;
-		int r = ask_room(base_paths[i], name, &room, reterr);
+		int r = ask_room(wish, wish->base_paths[i], &room, &capacity, reterr);
 
 		if (r < 0) {
 			result = r;
-		} else if (room < bytes) {
-			result = failed_plain(reterr, -ENOSPC,
-					      "%llu bytes are asked for, and '%s' has %llu free%s",
-					      (unsigned long long) bytes, base_paths[i],
-					      (unsigned long long) room,
-					      count > 1 ? "; the other base paths have no more"
-							: "");
+		} else if (room < wish->bytes) {
+			result = failed_plain(
+				reterr, -ENOSPC,
+				"%llu bytes are asked for, and '%s' has %llu free%s",
+				(unsigned long long) wish->bytes, wish->base_paths[i],
+				(unsigned long long) room,
+				wish->count > 1 ? "; the other base paths have no more" : "");
 		} else if (!found || room > most) {
-			*ret_index = i;
+			*ret = (struct volume_choice){ .index = i, .capacity = capacity };
 			most = room;
 			found = true;
 		}
@@ -162,16 +172,33 @@ static int set_mark(int fd, const struct place *place, const char *mark, struct 
 			    place->path, VOLUME_DIRECTORY_MARK);
 }
 
-static int fill(const struct place *place, const char *mark, mode_t mode, struct failure *reterr)
+/* A name that cannot be looked into yet: of mode 0 from its first moment on. */
+static int make_name(const struct place *place, const struct capacity_method *method)
+{
+	cleanup_close int parent_fd = -EBADF;
+
+	if (!method || !method->make_directory)
+		return mkdirat(place->parent_fd, place->name, 0) < 0 ? -errno : 0;
+	parent_fd = openat(place->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return parent_fd < 0 ? -errno : method->make_directory(parent_fd, place->name);
+}
+
+static int fill(const struct place *place, const struct volume_directory *directory,
+		const struct capacity_method *method, mode_t mode, struct failure *reterr)
 {
 	cleanup_close int fd = open_directory(place);
 	int r;
 
 	if (fd < 0)
 		return failed(reterr, fd, "cannot open '%s'", place->path);
-	r = check_takable(fd, place, mark, reterr);
+	r = check_takable(fd, place, directory->mark, reterr);
+	if (r == 0 && method && method->make_directory && !method->is_in_force(fd))
+		r = failed_plain(reterr, -EEXIST,
+				 "'%s' is there already, and cannot be given a quota", place->path);
 	if (r == 0)
-		r = set_mark(fd, place, mark, reterr);
+		r = set_mark(fd, place, directory->mark, reterr);
+	if (r == 0 && method)
+		r = method->set_limit(fd, place->path, directory->bytes, reterr);
 	if (r == 0)
 		r = change_mode(fd, mode, reterr);
 	return r < 0 ? r : sync_parent(place, reterr);
@@ -181,6 +208,7 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 			  struct failure *reterr)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
+	const struct capacity_method *method;
 	cleanup_close int base_fd = -EBADF;
 	bool made;
 	int r;
@@ -189,20 +217,36 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 	base_fd = make_host_directories(directory->base_path, LEVEL_MODE, reterr);
 	if (base_fd < 0)
 		return base_fd;
-	r = place_make(base_fd, directory->base_path, directory->name, LEVEL_MODE, &place, reterr);
+	r = capacity_find(directory->capacity ?: CAPACITY_NONE, base_fd, directory->base_path,
+			  &method, reterr);
+	if (r == 0)
+		r = place_make(base_fd, directory->base_path, directory->name, LEVEL_MODE, &place,
+			       reterr);
 	if (r < 0)
 		return r;
 	/* Nobody gets in before its mode and mark are there. */
-	made = mkdirat(place.parent_fd, place.name, 0) == 0;
-	if (!made && errno != EEXIST)
-		return failed(reterr, -errno, "cannot make '%s'", place.path);
-	r = fill(&place, directory->mark, mode, reterr);
+	r = make_name(&place, method);
+	made = r == 0;
+	if (r < 0 && r != -EEXIST)
+		return failed(reterr, r, "cannot make '%s'", place.path);
+	r = fill(&place, directory, method, mode, reterr);
 	if (r < 0 && made)
-		(void) remove_directory(&place, NULL);
+		(void) volume_directory_unmake(directory, NULL);
 	return r;
 }
 
-/* ---- taking away ---- */
+/* ---- growing ---- */
+
+/* Both say so: what it was made as, and what it looks like. NULL: none. */
+static const struct capacity_method *method_in_force(const struct volume_directory *directory,
+						     int fd)
+{
+	const struct capacity_method *method = capacity_of(fd);
+
+	return method && directory->capacity && strcmp(method->word, directory->capacity) == 0
+		       ? method
+		       : NULL;
+}
 
 static int find_place(const struct volume_directory *directory, struct place *ret,
 		      struct failure *reterr)
@@ -213,6 +257,55 @@ static int find_place(const struct volume_directory *directory, struct place *re
 	if (base_fd < 0)
 		return base_fd;
 	return place_open(base_fd, directory->base_path, directory->name, ret, reterr);
+}
+
+/* What stands there and bears the mark. Return: a descriptor. */
+static int open_marked(const struct volume_directory *directory, struct place *place,
+		       struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	int r = find_place(directory, place, reterr);
+
+	if (r < 0)
+		return r;
+	fd = open_directory(place);
+	if (fd < 0)
+		return failed(reterr, fd, "cannot open '%s'", place->path);
+	if (volume_mark_of(fd, directory->mark) != VOLUME_MARK_OURS)
+		return failed_plain(reterr, -EPERM, "'%s' does not bear the mark of this volume",
+				    place->path);
+	return TAKE_FD(fd);
+}
+
+int volume_directory_grow(const struct volume_directory *directory, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	const struct capacity_method *method;
+	cleanup_close int fd = open_marked(directory, &place, reterr);
+
+	if (fd < 0)
+		return fd;
+	method = method_in_force(directory, fd);
+	if (!method)
+		return failed_plain(reterr, -EOPNOTSUPP, "the size of '%s' is not enforced",
+				    place.path);
+	return method->set_limit(fd, place.path, directory->bytes, reterr);
+}
+
+/* ---- taking away ---- */
+
+static int unmake_marked(const struct volume_directory *directory, const struct place *place,
+			 int fd, struct failure *reterr)
+{
+	const struct capacity_method *method = method_in_force(directory, fd);
+	uint64_t number = method && method->number ? method->number(fd) : 0;
+	int r = method && method->unmake ? method->unmake(fd, place->path, reterr) : 0;
+
+	if (r == 0)
+		r = remove_directory(place, reterr);
+	if (r == 0 && method && method->forget)
+		method->forget(place->parent_fd, number);
+	return r;
 }
 
 int volume_directory_unmake(const struct volume_directory *directory, struct failure *reterr)
@@ -238,7 +331,7 @@ int volume_directory_unmake(const struct volume_directory *directory, struct fai
 		return failed_plain(reterr, -EPERM, "'%s' was not made for this volume: it stays",
 				    place.path);
 	}
-	return remove_directory(&place, reterr);
+	return unmake_marked(directory, &place, fd, reterr);
 }
 
 int volume_directory_remove(const struct volume_directory *directory, struct failure *reterr)

@@ -30,19 +30,34 @@ struct volume_directory {
 	const char *base_path; /* absolute, not "/" */
 	const char *name;      /* below it; may have levels */
 	const char *mark;      /* the volume's uid */
+	const char *capacity;  /* how its size is enforced: a word of capacity.h; NULL none */
+	uint64_t bytes;        /* that size; for making and growing */
+};
+
+struct volume_wish {
+	const char *const *base_paths; /* made (0755) where missing */
+	size_t count;
+	const char *name;     /* below each; one where something else stands already is passed over
+			       */
+	const char *capacity; /* a word of capacity.h; a base path that cannot do it is passed over
+			       */
+	uint64_t bytes; /* that have to be free; of those that have them the one with the most is
+			   chosen */
+};
+
+struct volume_choice {
+	size_t index;
+	const char *capacity; /* the word that CAPACITY_AUTO became; static */
 };
 
 /**
  * volume_directory_choose - which base path has room for a volume
- * @base_paths: made (0755) where missing
- * @name:       below each; one where something else stands already is passed over
- * @bytes:      that have to be free; of those that have them the one with the most is chosen
  *
- * Return: 0; -ENOSPC none has room, @reterr says how much there is; -EEXIST; else why the last one
- * cannot be used.
+ * Return: 0; -ENOSPC none has room, @reterr says how much there is; -EEXIST; -EOPNOTSUPP the
+ * capacity cannot be enforced; else why the last one cannot be used.
  */
-int volume_directory_choose(const char *const *base_paths, size_t count, const char *name,
-			    uint64_t bytes, size_t *ret_index, struct failure *reterr);
+int volume_directory_choose(const struct volume_wish *wish, struct volume_choice *ret,
+			    struct failure *reterr);
 
 /**
  * volume_directory_make - make and mark it; safe to repeat
@@ -56,9 +71,19 @@ int volume_directory_choose(const char *const *base_paths, size_t count, const c
 int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 			  struct failure *reterr);
 
-/* Take back what was made and never used: one rmdir. Missing is fine. Return: 0; -ENOTEMPTY; -EPERM
- * it does not bear the mark; else as the calls. */
+/* Take back what was made and never used: one rmdir, and before it an image that holds nothing.
+ * Missing is fine. Return: 0; -ENOTEMPTY; -EPERM it does not bear the mark; else as the calls. */
 int volume_directory_unmake(const struct volume_directory *directory, struct failure *reterr);
+
+/**
+ * volume_directory_grow - allow it a larger size; safe to repeat
+ *
+ * The directory, which must bear the mark, says how its size is enforced. What has an image is
+ * larger only when its device and file system are told as well, which happens where it is mounted.
+ *
+ * Return: 0; -ENOSPC; -EOPNOTSUPP its size is not enforced; -EPERM; else as the calls.
+ */
+int volume_directory_grow(const struct volume_directory *directory, struct failure *reterr);
 
 /**
  * volume_directory_remove - remove it with all that is in it; safe to repeat

@@ -405,6 +405,8 @@ static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_PROVISIONED_BY));
 	volume->origin.base_path =
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_BASE_PATH));
+	volume->origin.capacity =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_CAPACITY));
 	volume->origin.claim_deleted =
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_CLAIM_DELETED));
 	volume->origin.deleted_by =

@@ -21,6 +21,7 @@
 #define ANNOTATION_PROVISIONED_BY   "pv.kubernetes.io/provisioned-by"
 #define ANNOTATION_UNFINISHED       "podvol.io/unfinished"
 #define ANNOTATION_BASE_PATH        "podvol.io/base-path"
+#define ANNOTATION_CAPACITY         "podvol.io/capacity"
 #define ANNOTATION_CLAIM_DELETED    "podvol.io/claim-deleted"
 #define ANNOTATION_DELETED_BY       "podvol.io/deleted-by"
 
@@ -58,6 +59,7 @@ struct volume_origin {
 	const char *provisioned_by; /* pv.kubernetes.io/provisioned-by */
 	bool is_unfinished;         /* nothing may be bound to it: its directory is being made */
 	const char *base_path;      /* that its directory was made below */
+	const char *capacity;       /* how its size is enforced: "quota", "image"; "" not */
 	const char *claim_deleted;  /* uid of the claim, once somebody deleted that */
 	const char *deleted_by;     /* who did, in words */
 };

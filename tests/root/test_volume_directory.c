@@ -23,7 +23,9 @@
 
 static struct volume_directory directory(const char *name, const char *mark)
 {
-	return (struct volume_directory){ sandbox_path("base"), name, mark };
+	return (struct volume_directory){ .base_path = sandbox_path("base"),
+					  .name = name,
+					  .mark = mark };
 }
 
 static int make(const char *name, const char *mark, struct failure *why)
@@ -58,6 +60,17 @@ static unsigned int mode_of(const char *relative)
 
 	assert_return_code(stat(sandbox_path(relative), &status), errno);
 	return status.st_mode & 07777;
+}
+
+static int choose(const char *const *paths, size_t count, const char *name, uint64_t bytes,
+		  size_t *ret_index, struct failure *why)
+{
+	const struct volume_wish wish = { paths, count, name, "none", bytes };
+	struct volume_choice choice = { .index = *ret_index };
+	int r = volume_directory_choose(&wish, &choice, why);
+
+	*ret_index = choice.index;
+	return r;
 }
 
 /* ---- making ---- */
@@ -116,16 +129,16 @@ static void a_base_path_is_chosen_by_its_room(void **state)
 	assert_return_code(mount("l", sandbox_path("large"), "tmpfs", 0, "size=8m"), errno);
 	paths[0] = sandbox_path("small");
 	paths[1] = sandbox_path("large");
-	assert_int_equal(volume_directory_choose(paths, 2, "v", 1 << 19, &index, NULL), 0);
+	assert_int_equal(choose(paths, 2, "v", 1 << 19, &index, NULL), 0);
 	assert_int_equal(index, 1);
-	assert_int_equal(volume_directory_choose(paths, 1, "v", 1 << 19, &index, NULL), 0);
+	assert_int_equal(choose(paths, 1, "v", 1 << 19, &index, NULL), 0);
 	assert_int_equal(index, 0);
-	assert_int_equal(volume_directory_choose(paths, 2, "v", 1 << 24, &index, &why), -ENOSPC);
+	assert_int_equal(choose(paths, 2, "v", 1 << 24, &index, &why), -ENOSPC);
 	assert_non_null(strstr(why.text, "16777216 bytes are asked for"));
 	/* Where somebody else's data stands already, none is put. */
 	sandbox_mkdir("large/v", 0755);
 	sandbox_write("large/v/file", "data");
-	assert_int_equal(volume_directory_choose(paths, 2, "v", 1 << 19, &index, NULL), 0);
+	assert_int_equal(choose(paths, 2, "v", 1 << 19, &index, NULL), 0);
 	assert_int_equal(index, 0);
 	assert_return_code(umount(sandbox_path("small")), errno);
 	assert_return_code(umount(sandbox_path("large")), errno);
@@ -133,7 +146,9 @@ static void a_base_path_is_chosen_by_its_room(void **state)
 
 static void a_file_system_without_marks_is_refused(void **state)
 {
-	const struct volume_directory there = { "/proc/self", "v", MARK };
+	const struct volume_directory there = { .base_path = "/proc/self",
+						.name = "v",
+						.mark = MARK };
 
 	assert_true(volume_directory_make(&there, 0770, NULL) < 0);
 }

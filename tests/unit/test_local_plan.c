@@ -71,7 +71,7 @@ static void assert_volume(const struct local_plan *made, const struct expectatio
 	cleanup_object const struct object *volume = NULL;
 	char path[256];
 
-	assert_int_equal(local_plan_volume(made, 0, &volume, NULL), 0);
+	assert_int_equal(local_plan_volume(made, 0, made->capacity, &volume, NULL), 0);
 	(void) snprintf(path, sizeof(path), "%s/%s", wanted->base, wanted->name);
 	assert_string_equal(made->is_host_path ? volume->persistent_volume->host_path
 					       : volume->persistent_volume->local_path,

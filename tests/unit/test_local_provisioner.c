@@ -38,7 +38,8 @@
 
 struct order {
 	enum directory_deed deed;
-	char base[32], name[128], mark[64];
+	char base[32], name[128], mark[64], capacity[8];
+	uint64_t bytes;
 	size_t base_count;
 	directory_done_fn *done;
 	void *userdata;
@@ -73,6 +74,8 @@ static int start_order(void *userdata, const struct directory_order *order, dire
 	kept->base_count = order->base_count;
 	(void) snprintf(kept->base, sizeof(kept->base), "%s", order->base_paths[0]);
 	(void) snprintf(kept->name, sizeof(kept->name), "%s", order->name);
+	(void) snprintf(kept->capacity, sizeof(kept->capacity), "%s", order->capacity);
+	kept->bytes = order->bytes;
 	(void) snprintf(kept->mark, sizeof(kept->mark), "%s", order->mark ? order->mark : "");
 	return 0;
 }
@@ -121,7 +124,7 @@ static int teardown(void **state)
 	/* An order that is still out is answered to nobody. */
 	for (; world->answered < world->count; world->answered++)
 		world->orders[world->answered].done(world->orders[world->answered].userdata,
-						    -ECANCELED, 0, NULL);
+						    -ECANCELED, NULL, NULL);
 	store_world_close(&world->store);
 	free(world);
 	return 0;
@@ -150,11 +153,12 @@ static void settle(struct world *world)
 static void answer(struct world *world, int error)
 {
 	struct order *order = &world->orders[world->answered++];
+	const struct directory_choice choice = { order->base_count - 1, order->capacity };
 	struct failure why = { .error = error };
 
 	assert_true(world->answered <= world->count);
 	(void) snprintf(why.text, sizeof(why.text), "error %d", error);
-	order->done(order->userdata, error, order->base_count - 1, &why);
+	order->done(order->userdata, error, error < 0 ? NULL : &choice, &why);
 	settle(world);
 }
 

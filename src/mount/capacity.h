@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * capacity - volumes made of a directory that cannot grow beyond their size
+ *
+ * Three ways behind one table: a subvolume of btrfs whose quota group has a limit, a directory of
+ * xfs or ext4 with a project of its own, and an image file in the directory that is mounted through
+ * a loop device. Quotas are never switched on here: that concerns a whole file system, which is an
+ * administrator's; where they are off a quota is refused, and the text says what to do. All
+ * functions [worker].
+ */
+#ifndef PODVOL_MOUNT_CAPACITY_H
+#define PODVOL_MOUNT_CAPACITY_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How it is asked for, and kept in the volume. */
+#define CAPACITY_NONE  "none"
+#define CAPACITY_QUOTA "quota"
+#define CAPACITY_IMAGE "image"
+#define CAPACITY_AUTO  "auto" /* quota where quotas are on, else image */
+
+/* Of an image, in the volume's directory. */
+#define CAPACITY_IMAGE_NAME "volume.img"
+
+struct capacity_usage {
+	uint64_t limit_bytes, used_bytes;
+};
+
+/* Descriptors are of the volume's own directory, readable, but for check(); paths are for texts. */
+struct capacity_method {
+	const char *word; /* CAPACITY_QUOTA or CAPACITY_IMAGE */
+	/* Can it be enforced below this directory? Return: 0; -EOPNOTSUPP and what is missing. */
+	int (*check)(int base_fd, const char *path, struct failure *reterr);
+	/* Is this directory limited so? */
+	bool (*is_in_force)(int fd);
+	/* The volume's directory, of mode 0 or to be given that at once. NULL: mkdir. Return: 0;
+	 * -EEXIST; else as the call. */
+	int (*make_directory)(int parent_fd, const char *name);
+	/* No larger than this from now on; safe to repeat, also to grow. An image never shrinks.
+	 * Return: 0; -ENOSPC; else as the calls. */
+	int (*set_limit)(int fd, const char *path, uint64_t bytes, struct failure *reterr);
+	/* Without looking at a single file. Return: 0; -ENODATA there is no limit; else as the
+	 * calls. NULL: statfs tells. */
+	int (*read_usage)(int fd, struct capacity_usage *ret);
+	/* What of ours has to go before an unused directory can. NULL: nothing. Return: 0; -EBUSY;
+	 * else as the calls. */
+	int (*unmake)(int fd, const char *path, struct failure *reterr);
+	/* May the directory's content be removed now? NULL: yes. Return: 0; -EBUSY. */
+	int (*check_unused)(int fd, const char *path, struct failure *reterr);
+	/* Remove this very directory in one stroke, with all that is in it; @parent_fd is readable.
+	 * NULL: entry by entry, as after any failure. Return: 0; else as the call. */
+	int (*destroy)(int parent_fd, int fd);
+	/* What is known of a directory outside of it: a number, and what to do with that once the
+	 * directory is gone, with a descriptor of its parent. Failures do no harm. NULL:
+	 * nothing. */
+	uint64_t (*number)(int fd);
+	void (*forget)(int parent_fd, uint64_t number);
+};
+
+/* Is it one of the four words? */
+bool capacity_is_word(const char *word);
+
+/**
+ * capacity_find - the method that does what a word asks for below a directory
+ * @ret: NULL for CAPACITY_NONE
+ *
+ * Return: 0; -EOPNOTSUPP it cannot be done there; -EINVAL no such word.
+ */
+int capacity_find(const char *word, int base_fd, const char *path,
+		  const struct capacity_method **ret, struct failure *reterr);
+
+/* By which of them is this directory limited, as it is found? NULL: by none. */
+const struct capacity_method *capacity_of(int fd);
+
+/* Of a volume's directory or anything in it: how much its quota allows, and how much of that is
+ * used. Return: 0; -ENODATA it has no quota that the file system does not show anyhow. */
+int capacity_quota_usage(const char *path, struct capacity_usage *ret);
+
+extern const struct capacity_method capacity_btrfs, capacity_project, capacity_image;
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * capacity_image - a volume is an image file in its directory; see capacity.h
+ *
+ * All of its blocks are taken when it is made: a claim that does not fit is told so then, and no
+ * write in the volume fails later for want of room beneath it. What is mounted from it, and how, is
+ * the local plugin's (plugins/local_device.c).
+ */
+#include "mount/capacity.h"
+
+#include "base/cleanup.h"
+#include "mount/loop_device.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { IMAGE_MODE = 0600 };
+
+static int open_image(int fd, int flags)
+{
+	cleanup_close int image_fd = openat(
+		fd, CAPACITY_IMAGE_NAME, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, IMAGE_MODE);
+	struct stat status;
+
+	if (image_fd < 0 || fstat(image_fd, &status) < 0)
+		return -errno;
+	return S_ISREG(status.st_mode) ? TAKE_FD(image_fd) : -ENOENT;
+}
+
+static int image_check(int base_fd, const char *path, struct failure *reterr)
+{
+	(void) base_fd;
+	if (faccessat(AT_FDCWD, "/dev/loop-control", W_OK, 0) == 0)
+		return 0;
+	return failed_plain(reterr, -EOPNOTSUPP,
+			    "no image can be mounted from '%s': there are no loop devices here",
+			    path);
+}
+
+static bool image_is_in_force(int fd)
+{
+	cleanup_close int image_fd = open_image(fd, O_RDONLY);
+
+	return image_fd >= 0;
+}
+
+/* A size that was not reached is given back, and what is in use is never cut. */
+static int reserve(int image_fd, uint64_t bytes)
+{
+	struct stat status;
+
+	if (fstat(image_fd, &status) < 0)
+		return -errno;
+	if (status.st_size > (off_t) bytes)
+		bytes = (uint64_t) status.st_size;
+	if (fallocate(image_fd, 0, 0, (off_t) bytes) < 0) {
+		int error = errno;
+
+		(void) ftruncate(image_fd, status.st_size);
+		return -error;
+	}
+	return fsync(image_fd) < 0 ? -errno : 0;
+}
+
+static int image_set_limit(int fd, const char *path, uint64_t bytes, struct failure *reterr)
+{
+	cleanup_close int image_fd = open_image(fd, O_RDWR | O_CREAT);
+	int result = image_fd < 0 ? image_fd : reserve(image_fd, bytes);
+
+	if (result == 0 && fsync(fd) < 0)
+		result = -errno;
+	if (result == -ENOSPC)
+		return failed_plain(reterr, result,
+				    "there is no room for an image of %llu bytes in '%s'",
+				    (unsigned long long) bytes, path);
+	return result < 0 ? failed(reterr, result, "cannot make an image of %llu bytes in '%s'",
+				   (unsigned long long) bytes, path)
+			  : 0;
+}
+
+static int image_check_unused(int fd, const char *path, struct failure *reterr)
+{
+	cleanup_close int image_fd = open_image(fd, O_RDONLY);
+	int result = image_fd < 0 ? 0 : loop_device_is_attached(image_fd);
+
+	if (result < 0)
+		return failed(reterr, result, "cannot find out whether the image in '%s' is used",
+			      path);
+	if (result > 0)
+		return failed_plain(reterr, -EBUSY,
+				    "the image in '%s' is attached to a loop device: nothing is "
+				    "removed",
+				    path);
+	return 0;
+}
+
+static int image_unmake(int fd, const char *path, struct failure *reterr)
+{
+	int result = image_check_unused(fd, path, reterr);
+
+	if (result < 0)
+		return result;
+	if (unlinkat(fd, CAPACITY_IMAGE_NAME, 0) < 0 && errno != ENOENT)
+		return failed(reterr, -errno, "cannot remove the image in '%s'", path);
+	return 0;
+}
+
+const struct capacity_method capacity_image = {
+	.word = CAPACITY_IMAGE,
+	.check = image_check,
+	.is_in_force = image_is_in_force,
+	.set_limit = image_set_limit,
+	.unmake = image_unmake,
+	.check_unused = image_check_unused,
+};

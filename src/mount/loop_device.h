@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop_device - a loop device over an image that holds a file system
+ *
+ * It goes by itself when its last user does, so that a kill leaves none behind: it is kept by the
+ * descriptor that is returned, then by what is mounted from it. One image never has two of them.
+ */
+#ifndef PODVOL_MOUNT_LOOP_DEVICE_H
+#define PODVOL_MOUNT_LOOP_DEVICE_H
+
+#include "base/failure.h"
+
+/* The one that is there from before, or a new one. @ret_path "/dev/loop7", free with free().
+ * Return: a descriptor the caller owns; -EBUSY somebody else attached the file. [worker] */
+int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
+			   struct failure *reterr);
+
+/* Is any loop device, whoever's, over this file? Return: 1, 0; else as the calls. [worker] */
+int loop_device_is_attached(int file_fd);
+
+#endif
