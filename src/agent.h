@@ -40,14 +40,12 @@ struct agent *agent_free(struct agent *agent);
  */
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata);
 
-/* Borrowed; live as long as the agent. For the API. NULL while draining, the second also without
- * keys. */
+/* Borrowed; live as long as the agent. NULL while draining, the second also without keys. */
 struct store *agent_store(struct agent *agent);
 struct token_issuer *agent_tokens(struct agent *agent);
 
-/* True once every source delivered a complete snapshot. */
+/* True once every source delivered a complete snapshot; told when that comes, once, on the loop. */
 bool agent_is_ready(const struct agent *agent);
-/* Call @tell once, on the loop, when that becomes true; not when it is already. */
 void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata);
 
 /* ---- node views: trees owned by the caller; NULL: no memory ---- */

@@ -3,10 +3,10 @@
  * parts - what the files of this folder share: the agent's boxes; nobody else includes it
  *
  * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
- * -> ledger -> operations), intent.c what a step notes before it begins, results.c what comes back,
- * restart.c what was there before the start, strangers.c what of it is nobody's,
- * pod_holds.c whose containers live, waits.c the waits for pods, subpaths.c the calls that have
- * sub-paths bound, progress.c how far long walks are, views.c and volume_row.c what the API shows.
+ * -> ledger -> operations), drain.c the end of all of it, intent.c what a step notes before it
+ * begins, results.c what comes back, restart.c what was there before the start, strangers.c what of
+ * it is nobody's, pod_holds.c whose containers live, waits.c the waits for pods, subpaths.c the
+ * calls that have sub-paths bound, progress.c how far walks are, views.c and volume_row.c views.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H
@@ -162,6 +162,12 @@ bool agent_explain_pod_wait(const struct agent *agent, const struct object *pod,
 			    struct failure *ret);
 
 /* ---- agent.c ---- */
+
+/* What was unwanted so far may only have been unread: every volume is looked at again. @userdata:
+ * the agent. */
+void agent_on_sources_ready(void *userdata);
+
+/* ---- drain.c ---- */
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
