@@ -3,7 +3,7 @@
  * snapshot - snapshot.storage.k8s.io/v1 VolumeSnapshot, its class and its content
  *
  * Checked as the schemas of their CustomResourceDefinitions check them; what they decode to is in
- * snapshot.h.
+ * volume_snapshot.h.
  */
 #include "object/field.h"
 #include "object/kinds.h"
