@@ -2,15 +2,17 @@
 /*
  * call - the connection, the clock and the end of one gRPC call
  *
- * Each call has one descriptor and two timers: the deadline, and the tries to connect, of which the
- * first comes when the loop turns. done() is called from the loop only, after the descriptor is
- * closed, and whatever it does to other calls is fine.
+ * Each call has one descriptor and two sources more: the deadline, and the tries to connect, of
+ * which the first comes when the loop turns. Where a look-up may wait a thread connects. done() is
+ * called from the loop only, after the descriptor is closed, and whatever it does to other calls is
+ * fine.
  */
 #include "grpc/grpc.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "grpc/connect.h"
+#include "grpc/connector.h"
 #include "grpc/session.h"
 
 #include <assert.h>
@@ -31,6 +33,7 @@ struct grpc_call {
 	struct grpc_session *session;
 	sd_event *event; /* borrowed: it outlives its calls */
 	sd_event_source *deadline, *connect, *io;
+	struct grpc_connecting *connecting; /* a thread does it */
 	int fd;
 	char *socket_path;
 	const uint8_t *pending; /* the session's; not yet sent */
@@ -51,6 +54,7 @@ static struct grpc_call *call_free(struct grpc_call *call)
 	call->deadline = sd_event_source_disable_unref(call->deadline);
 	call->connect = sd_event_source_disable_unref(call->connect);
 	call->io = sd_event_source_disable_unref(call->io);
+	call->connecting = grpc_connector_leave(call->connecting);
 	call->fd = close_keep_errno(call->fd);
 	(void) grpc_session_free(call->session);
 	free(call->socket_path);
@@ -81,6 +85,7 @@ static void finish(struct grpc_call *call, const struct grpc_result *ended)
 	call->deadline = sd_event_source_disable_unref(call->deadline);
 	call->connect = sd_event_source_disable_unref(call->connect);
 	call->io = sd_event_source_disable_unref(call->io);
+	call->connecting = grpc_connector_leave(call->connecting);
 	call->fd = close_keep_errno(call->fd);
 	calls_now--;
 	call->done(call->userdata, &result);
@@ -172,34 +177,33 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	struct grpc_call *call = userdata;
 
 	fail(call, GRPC_DEADLINE_EXCEEDED,
-	     call->fd >= 0 ? "no answer within the time limit"
-			   : "the server accepted no connection within the time limit");
+	     call->fd >= 0      ? "no answer within the time limit"
+	     : call->connecting ? "its socket was not even found within the time limit: what its "
+				  "path leads through hangs"
+				: "the server accepted no connection within the time limit");
 	return 0;
 }
 
+static int on_connect_again(sd_event_source *source, uint64_t usec, void *userdata);
+
 static int wait_for_room(struct grpc_call *call)
 {
-	int r = sd_event_source_set_time_relative(call->connect, call->retry_usec);
+	int r;
 
+	call->connect = sd_event_source_disable_unref(call->connect);
+	r = sd_event_add_time_relative(call->event, &call->connect, CLOCK_MONOTONIC,
+				       call->retry_usec, 1, on_connect_again, call);
 	call->retry_usec *= 2;
 	if (call->retry_usec > RETRY_LAST_USEC)
 		call->retry_usec = RETRY_LAST_USEC;
-	return r < 0 ? r : sd_event_source_set_enabled(call->connect, SD_EVENT_ONESHOT);
+	return r < 0 ? r : sd_event_source_set_priority(call->connect, PRIORITY);
 }
 
-static int on_connect(sd_event_source *source, uint64_t usec, void *userdata)
+static void begin_talk(struct grpc_call *call, int fd)
 {
-	struct grpc_call *call = userdata;
-	struct failure failure = { 0 };
 	int r;
 
-	call->fd = grpc_connect(call->socket_path, &failure);
-	if (call->fd == -EAGAIN && wait_for_room(call) >= 0)
-		return 0;
-	if (call->fd < 0) {
-		fail(call, GRPC_UNAVAILABLE, failure.text);
-		return 0;
-	}
+	call->fd = fd;
 	r = sd_event_add_io(call->event, &call->io, call->fd, EPOLLIN, on_io, call);
 	if (r >= 0)
 		r = sd_event_source_set_priority(call->io, PRIORITY);
@@ -207,10 +211,59 @@ static int on_connect(sd_event_source *source, uint64_t usec, void *userdata)
 		fail(call, GRPC_UNAVAILABLE, "cannot watch the connection");
 	else
 		go_on(call);
+}
+
+static void on_connected(void *userdata, int result, const struct failure *why);
+
+/* @result: as grpc_connect_now(). */
+static void take_connection(struct grpc_call *call, int result, const struct failure *why)
+{
+	struct failure failure = *why;
+
+	if (result == -EINPROGRESS) {
+		result = grpc_connector_start(call->event, call->socket_path, on_connected, call,
+					      &call->connecting, &failure);
+		if (result == 0)
+			return;
+		fail(call, GRPC_UNAVAILABLE, failure.text);
+	} else if (result >= 0) {
+		begin_talk(call, result);
+	} else if (result != -EAGAIN || wait_for_room(call) < 0) {
+		fail(call, GRPC_UNAVAILABLE, failure.text);
+	}
+}
+
+static void connect_now(struct grpc_call *call)
+{
+	struct failure failure = { 0 };
+
+	take_connection(call, grpc_connect_now(call->socket_path, &failure), &failure);
+}
+
+static int on_connect(sd_event_source *source, void *userdata)
+{
+	connect_now(userdata);
 	return 0;
 }
 
-static int add_timers(struct grpc_call *call)
+static int on_connect_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	connect_now(userdata);
+	return 0;
+}
+
+static void on_connected(void *userdata, int result, const struct failure *why)
+{
+	struct grpc_call *call = userdata;
+
+	call->connecting = NULL;
+	if (result == -EINPROGRESS)
+		connect_now(call);
+	else
+		take_connection(call, result, why);
+}
+
+static int add_sources(struct grpc_call *call)
 {
 	uint64_t end = call->began_usec + call->timeout_usec;
 	int r;
@@ -222,8 +275,7 @@ static int add_timers(struct grpc_call *call)
 	if (r >= 0)
 		r = sd_event_source_set_priority(call->deadline, PRIORITY);
 	if (r >= 0)
-		r = sd_event_add_time(call->event, &call->connect, CLOCK_MONOTONIC, 0, 1,
-				      on_connect, call);
+		r = sd_event_add_defer(call->event, &call->connect, on_connect, call);
 	return r < 0 ? r : sd_event_source_set_priority(call->connect, PRIORITY);
 }
 
@@ -256,7 +308,7 @@ int grpc_call(sd_event *event, const struct grpc_request *request, struct grpc_c
 	call->socket_path = strdup(request->socket_path);
 	if (!call->socket_path || grpc_session_new(request, &call->session) < 0)
 		return failed(reterr, -ENOMEM, "cannot begin a call");
-	r = add_timers(call);
+	r = add_sources(call);
 	if (r < 0)
 		return failed(reterr, r, "cannot begin a call");
 	calls_now++;

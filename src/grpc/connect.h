@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * connect - a unix socket by a path of any length
+ *
+ * Whoever looks up a path may wait for a file server, and one that hangs is waited for without end.
+ * So the loop connects only by what the kernel has cached of local file systems, which is nearly
+ * always; else connector.h has it done on a thread.
  */
 #ifndef PODVOL_GRPC_CONNECT_H
 #define PODVOL_GRPC_CONNECT_H
 
 #include "base/failure.h"
 
+#include <sys/types.h>
+
 /**
- * grpc_connect - connect without waiting
+ * grpc_connect - connect, however long the look-up takes [any thread but the loop's]
  * @path: absolute; its last name must fit into a socket address
+ * @ret_device: the file system of the socket, for grpc_connect_trust(); 0: it may ask a server
  *
  * Return: a non-blocking descriptor; -EAGAIN the listener's queue is full: try again later, for
  * nothing tells when there is room; -ENOENT, -ECONNREFUSED, -EACCES, -ENAMETOOLONG, -EMFILE, ...
  */
-int grpc_connect(const char *path, struct failure *reterr);
+int grpc_connect(const char *path, dev_t *ret_device, struct failure *reterr);
+
+/* From now on sockets of this file system are connected to on the loop. Loop thread only. */
+void grpc_connect_trust(dev_t device);
+
+/**
+ * grpc_connect_now - connect without waiting for anything
+ *
+ * Loop thread only. Return: as grpc_connect(), or -EINPROGRESS: it cannot be known without waiting,
+ * and nothing was done.
+ */
+int grpc_connect_now(const char *path, struct failure *reterr);
 
 #endif
