@@ -274,6 +274,27 @@ static const struct option_row server = {
 	.value = "URL",
 	.help = "how clients reach it; else where podvold listens",
 };
+static const struct option_row directory = {
+	.name = "directory",
+	.help = "VOLUME is a directory; without a daemon",
+};
+static const struct option_row with_devices = {
+	.name = "devices",
+	.help = "device files, too",
+};
+static const struct option_row with_links_out = {
+	.name = "links-out",
+	.help = "symbolic links that lead out of the volume, too",
+};
+static const struct option_row into_content = {
+	.name = "overwrite",
+	.help = "into a volume that is not empty; files of the same name are replaced",
+};
+static const struct option_row into_used = {
+	.name = "in-use",
+	.help = "also a volume that is mounted somewhere",
+};
+
 static const struct option_row container = {
 	.name = "container",
 	.letter = 'c',
@@ -497,6 +518,27 @@ const struct verb verbs[] = {
 		.help = "make any RPC to a CSI driver and print its reply",
 	},
 	{
+		.name = "backup",
+		.arguments = "VOLUME | pvc/CLAIM | --directory DIR",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(&name_space, &directory),
+		.run = verb_backup,
+		.without_daemon = "directory",
+		.help = "write what is in a local volume to standard output, as a tar archive",
+	},
+	{
+		.name = "restore",
+		.arguments = "VOLUME | pvc/CLAIM | --directory DIR",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(&name_space, &directory, &into_content, &into_used,
+				   &with_devices, &with_links_out),
+		.run = verb_restore,
+		.without_daemon = "directory",
+		.help = "fill a local volume from a tar archive on standard input",
+	},
+	{
 		.name = "kubeconfig",
 		.arguments = "",
 		.min = 0,
@@ -546,55 +588,3 @@ const struct verb verbs[] = {
 	},
 	{ .name = NULL },
 };
-
-/* ---- looking up ---- */
-
-const struct verb *verb_find(const char *name)
-{
-	for (const struct verb *verb = verbs; verb->name; verb++)
-		if (strcmp(verb->name, name) == 0)
-			return verb;
-	return NULL;
-}
-
-static const struct option_row *find_option(const struct option_row *const *rows, const char *name)
-{
-	for (; rows && *rows; rows++)
-		if (strcmp((*rows)->name, name) == 0)
-			return *rows;
-	return NULL;
-}
-
-const struct option_row *verb_option(const struct verb *verb, const char *name)
-{
-	const struct option_row *row = verb ? find_option(verb->options, name) : NULL;
-
-	return row ? row : find_option(options_anywhere, name);
-}
-
-static bool is_among(const struct option_row *row, const struct verb *end)
-{
-	for (const struct verb *verb = verbs; verb != end; verb++)
-		if (find_option(verb->options, row->name))
-			return true;
-	return false;
-}
-
-size_t options_of_all(const struct option_row **ret)
-{
-	size_t count = 0;
-
-	for (const struct option_row *const *row = options_anywhere; *row; row++, count++)
-		if (ret)
-			ret[count] = *row;
-	for (const struct verb *verb = verbs; verb->name; verb++) {
-		for (const struct option_row *const *row = verb->options; *row; row++) {
-			if (is_among(*row, verb))
-				continue;
-			if (ret)
-				ret[count] = *row;
-			count++;
-		}
-	}
-	return count;
-}

@@ -167,7 +167,6 @@ int directory_users_check(int fd, struct failure *reterr)
 		return failed(reterr, r, "cannot find out whether it is mounted somewhere");
 	if (r == 0)
 		return 0;
-	return failed_plain(reterr, -EBUSY, "it is mounted at '%s'%s%s: nothing is removed",
-			    search.where, pid[0] ? ", in the mount namespace of process " : "",
-			    pid);
+	return failed_plain(reterr, -EBUSY, "it is mounted at '%s'%s%s", search.where,
+			    pid[0] ? ", in the mount namespace of process " : "", pid);
 }

@@ -19,6 +19,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 
 /* A file system may skip entries while its directory shrinks, so a few rounds are made. */
 enum { REMOVE_ROUNDS_MAX = 8 };
@@ -197,7 +198,7 @@ static int check_removable(int fd, const struct capacity_method *method, const c
 	int result = directory_users_check(fd, reterr);
 
 	if (result < 0)
-		(void) failure_prefix(reterr, "'%s'", path);
+		(void) failure_prefix(reterr, "nothing of '%s' is removed", path);
 	else if (method && method->check_unused)
 		result = method->check_unused(fd, path, reterr);
 	return result < 0 ? result : check_no_mounts(fd, path, reterr);
@@ -254,6 +255,12 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 	if (volume_mark_of(fd, mark) != VOLUME_MARK_OURS)
 		return failed_plain(reterr, -EPERM,
 				    "'%s' does not bear the mark of this volume: it stays",
+				    place->path);
+	/* Held by whoever copies it just now, and by us against those. */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return failed_plain(reterr, -EBUSY,
+				    "nothing of '%s' is removed: it is being backed up, restored "
+				    "or copied",
 				    place->path);
 	method = capacity_of(fd);
 	result = check_removable(fd, method, place->path, reterr);

@@ -34,7 +34,7 @@ struct tree_walk {
 	size_t suspended;      /* frames[0 .. suspended - 1] have no descriptor */
 	struct frame finished; /* the directory given out last: open until the next call */
 	int entry_fd;          /* the same of what is no directory; else -EBADF */
-	bool open_first;
+	bool open_first, directories_first;
 	uint64_t mount_id;
 	tree_offer_fn *offer;
 	void *offer_userdata;
@@ -171,6 +171,34 @@ void tree_walk_open_first(struct tree_walk *walk, bool open_first)
 	walk->open_first = open_first;
 }
 
+void tree_walk_directories_first(struct tree_walk *walk)
+{
+	assert(walk);
+	walk->directories_first = true;
+}
+
+char *tree_walk_path(const struct tree_walk *walk, const struct tree_entry *entry)
+{
+	/* One that comes before its children is the lowest frame itself. */
+	size_t count = walk->depth - (entry->before ? 1 : 0), length = 1, used = 0;
+	const char *last = entry->name ? entry->name : "";
+	char *path;
+
+	for (size_t i = 1; i < count; i++)
+		length += strlen(walk->frames[i].name) + 1;
+	path = malloc(length + strlen(last));
+	for (size_t i = 1; path && i < count; i++) {
+		size_t part = strlen(walk->frames[i].name);
+
+		memcpy(path + used, walk->frames[i].name, part);
+		used += part;
+		path[used++] = '/';
+	}
+	if (path)
+		memcpy(path + used, last, strlen(last) + 1);
+	return path;
+}
+
 struct tree_walk *tree_walk_free(struct tree_walk *walk)
 {
 	if (!walk)
@@ -257,6 +285,18 @@ static int open_and_look(struct tree_walk *walk, struct tree_entry *ret)
 	return look_at(fd, "", &ret->status);
 }
 
+/* The directory that the walk has just gone down into. */
+static int give_before(const struct tree_walk *walk, struct tree_entry *ret)
+{
+	const struct frame *lowest = &walk->frames[walk->depth - 1];
+
+	ret->before = true;
+	ret->name = lowest->name; /* the one above may have given its buffer back */
+	ret->parent_fd = -EBADF;
+	ret->directory_fd = lowest->fd;
+	return 1;
+}
+
 /* 1 @ret is filled, 0 go on (went down, or it vanished), or -errno. */
 static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *name,
 		      struct tree_entry *ret)
@@ -290,7 +330,10 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 		(void) close_keep_errno(fd);
 		return result;
 	}
-	return walk_push(walk, fd, name, &ret->status);
+	result = walk_push(walk, fd, name, &ret->status);
+	if (result < 0 || !walk->directories_first)
+		return result;
+	return give_before(walk, ret);
 }
 
 int tree_walk_next(struct tree_walk *walk, struct tree_entry *ret)

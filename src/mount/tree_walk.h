@@ -19,10 +19,11 @@ enum {
 };
 
 struct tree_entry {
-	int parent_fd;    /* readable; -EBADF for the root */
+	int parent_fd;    /* readable; -EBADF for the root and what comes before its children */
 	const char *name; /* within the parent; NULL for the root */
 	int fd; /* O_PATH, of what status shows, when tree_walk_open_first(); else -EBADF */
 	int directory_fd; /* readable, of a directory whose children came before; else -EBADF */
+	bool before;      /* a directory whose children come next: tree_walk_directories_first() */
 	bool other_mount; /* something is mounted on this name: its own entry is hidden beneath */
 	bool guarded;     /* only root can rename or replace what the parent holds: the parent is
 			     root's, and neither group nor others may write to it */
@@ -48,6 +49,13 @@ void tree_walk_offer(struct tree_walk *walk, tree_offer_fn *offer, void *userdat
 /* From the next entry on, each that is no directory is opened (O_PATH) before it is looked at: what
  * has to be opened anyhow is then looked at once. A hint: one that is mounted on is not opened. */
 void tree_walk_open_first(struct tree_walk *walk, bool open_first);
+
+/* From the next entry on, each directory but the root is given out before its children as well. */
+void tree_walk_directories_first(struct tree_walk *walk);
+
+/* The path of the entry given out last, below the root: "a/b", "" for the root; NULL: no memory.
+ * Freed with free(). */
+char *tree_walk_path(const struct tree_walk *walk, const struct tree_entry *entry);
 
 struct tree_walk *tree_walk_free(struct tree_walk *walk);
 void tree_walk_freep(struct tree_walk **walk);

@@ -5,6 +5,7 @@
 #include "cli_world.h"
 
 #include "base/cleanup.h"
+#include "cli/archive_direct.h"
 #include "cli/csi_direct.h"
 #include "cli/direct.h"
 #include "object/json.h"
@@ -28,6 +29,7 @@ char *out_text, *err_text;
 bool no_discovery;
 char direct_call[256];
 int direct_result;
+struct archive_summary direct_summary;
 const char *direct_answer;
 
 /* ---- the library ---- */
@@ -186,6 +188,26 @@ int direct_mount(const char *file, const char *target, const char *root_dir, str
 }
 
 /* Answers what the test wants, to whatever was asked. */
+int archive_direct_backup(const struct archive_direct *asked, struct archive_summary *ret,
+			  struct failure *reterr)
+{
+	(void) snprintf(direct_call, sizeof(direct_call), "backup %s", asked->directory);
+	*ret = direct_summary;
+	return direct_result < 0 ? failed_plain(reterr, direct_result, "it does not work") : 0;
+}
+
+int archive_direct_restore(const struct archive_direct *asked, struct archive_summary *ret,
+			   bool *ret_begun, struct failure *reterr)
+{
+	(void) snprintf(direct_call, sizeof(direct_call), "restore %s%s%s%s%s", asked->directory,
+			asked->allow_content ? " overwrite" : "",
+			asked->allow_used ? " in-use" : "", asked->allow_devices ? " devices" : "",
+			asked->allow_links_out ? " links-out" : "");
+	*ret = direct_summary;
+	*ret_begun = direct_summary.entries > 0;
+	return direct_result < 0 ? failed_plain(reterr, direct_result, "it does not work") : 0;
+}
+
 int csi_direct_call(const struct csi_direct *asked, struct cJSON **ret, struct failure *reterr)
 {
 	static const struct json_limits limits = { 65536, 32 };

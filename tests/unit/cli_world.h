@@ -10,6 +10,7 @@
 
 #undef main /* podvolctl's is podvolctl_main here */
 
+#include "cli/archive_direct.h"
 #include "cli/cli.h"
 
 enum { LOG_BYTES = 8192 };
@@ -29,7 +30,8 @@ extern char *out_text, *err_text;
 extern bool no_discovery; /* the daemon does not tell what it serves by itself */
 extern char direct_call[256];
 extern int direct_result;
-extern const char *direct_answer; /* of a call to a driver */
+extern struct archive_summary direct_summary; /* of a backup or restore */
+extern const char *direct_answer;             /* of a call to a driver */
 
 /* podvolctl with these words, separated by blanks. Return: its exit status. */
 int run_with(const struct answer *list, size_t count, const char *words);

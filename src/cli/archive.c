@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive - backup and restore: what is in a local volume, as a tar stream
+ *
+ * The daemon says where the volume is; this process, as root, reads or fills it (see
+ * archive_direct.h). Progress goes to standard error when that is a terminal, and one sentence at
+ * the end always does: standard output is the archive.
+ */
+#include "cli/archive_direct.h"
+#include "cli/cli.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOTES_MAX = 20, BYTES_TEXT = 32 };
+
+struct archive_call {
+	struct cli *cli;
+	const char *doing;
+	size_t notes;
+};
+
+/* ---- where the volume is ---- */
+
+static int get_object(struct cli *cli, const char *collection, const char *name,
+		      struct podvol_object **ret)
+{
+	cleanup_free char *escaped = podvol_escape(name), *path = NULL;
+
+	if (!escaped || asprintf(&path, "%s/%s", collection, escaped) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return podvol_object_get(cli->podvol, path, ret);
+}
+
+/* The volume that a claim is bound to. */
+static int find_claimed(struct cli *cli, const char *claim, char **ret)
+{
+	const char *space = cli->name_space ? cli->name_space : "default";
+	cleanup_free char *escaped = podvol_escape(space), *collection = NULL;
+	struct podvol_object *object = NULL;
+	int r;
+
+	if (!escaped ||
+	    asprintf(&collection, "/api/v1/namespaces/%s/persistentvolumeclaims", escaped) < 0) {
+		collection = NULL;
+		return cli_failed(cli, -ENOMEM);
+	}
+	r = get_object(cli, collection, claim, &object);
+	if (r < 0)
+		return cli_failed(cli, r);
+	*ret = strdup(podvol_object_text(object, "spec.volumeName"));
+	podvol_object_free(object);
+	if (!*ret)
+		return cli_failed(cli, -ENOMEM);
+	if (**ret)
+		return EXIT_DONE;
+	cli_complain(cli, "claim '%s' has no volume yet", claim);
+	return EXIT_FAILED;
+}
+
+static int find_path(struct cli *cli, const char *volume, char **ret)
+{
+	struct podvol_object *object = NULL;
+	int r = get_object(cli, "/api/v1/persistentvolumes", volume, &object);
+	const char *path;
+
+	if (r < 0)
+		return cli_failed(cli, r);
+	path = podvol_object_text(object, "spec.local.path");
+	if (*path == '\0')
+		path = podvol_object_text(object, "spec.hostPath.path");
+	*ret = *path ? strdup(path) : NULL;
+	podvol_object_free(object);
+	if (*ret)
+		return EXIT_DONE;
+	cli_complain(cli,
+		     "volume '%s' is no directory of this node: only local and hostPath "
+		     "volumes can be backed up and restored",
+		     volume);
+	return EXIT_FAILED;
+}
+
+/* NULL: no memory, or nobody knows where we are. */
+static char *absolute(const char *path)
+{
+	cleanup_free char *here = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
+	char *made;
+
+	if (!here || asprintf(&made, "%s%s%s", here, *here ? "/" : "", path) < 0)
+		return NULL;
+	return made;
+}
+
+/* "pvc/NAME" as kubectl takes it, else a volume's name. */
+static int find_directory(struct cli *cli, char **ret)
+{
+	static const char *const prefixes[] = { "pvc/", "persistentvolumeclaim/" };
+	const char *word = cli->arguments[0];
+	cleanup_free char *volume = NULL;
+
+	if (cli_flag(cli, "directory")) {
+		*ret = absolute(word);
+		return *ret ? EXIT_DONE : cli_failed(cli, -ENOMEM);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		int status;
+
+		if (strncmp(word, prefixes[i], strlen(prefixes[i])) != 0)
+			continue;
+		status = find_claimed(cli, word + strlen(prefixes[i]), &volume);
+		return status == EXIT_DONE ? find_path(cli, volume, ret) : status;
+	}
+	return find_path(cli, strncmp(word, "pv/", 3) == 0 ? word + 3 : word, ret);
+}
+
+/* ---- telling ---- */
+
+static const char *print_bytes(uint64_t bytes, char text[BYTES_TEXT])
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	size_t unit = 0;
+	uint64_t tenths = bytes * 10;
+
+	for (; unit + 1 < ARRAY_SIZE(units) && tenths >= 10240; unit++)
+		tenths /= 1024;
+	if (unit == 0)
+		(void) snprintf(text, BYTES_TEXT, "%" PRIu64 " bytes", bytes);
+	else
+		(void) snprintf(text, BYTES_TEXT, "%" PRIu64 ".%u %s", tenths / 10,
+				(unsigned int) (tenths % 10), units[unit]);
+	return text;
+}
+
+static void on_progress(void *userdata, const struct archive_summary *so_far)
+{
+	const struct archive_call *call = userdata;
+	char line[120], bytes[BYTES_TEXT];
+
+	if (!progress_is_seen(call->cli))
+		return;
+	(void) snprintf(line, sizeof(line), "%s: %" PRIu64 " entries, %s", call->doing,
+			so_far->entries, print_bytes(so_far->bytes, bytes));
+	progress_show(call->cli, line);
+}
+
+static void on_note(void *userdata, const char *path, const char *text)
+{
+	struct archive_call *call = userdata;
+
+	if (++call->notes > NOTES_MAX)
+		return;
+	progress_end(call->cli);
+	(void) fputs("podvolctl: '", call->cli->err);
+	cli_print_text(call->cli->err, path);
+	(void) fprintf(call->cli->err, "' %s\n", text);
+}
+
+static void sum_up(const struct archive_call *call, const char *done,
+		   const struct archive_summary *sum)
+{
+	struct cli *cli = call->cli;
+	char bytes[BYTES_TEXT];
+
+	progress_end(cli);
+	if (call->notes > NOTES_MAX)
+		(void) fprintf(cli->err, "podvolctl: and %zu more of that kind\n",
+			       call->notes - NOTES_MAX);
+	(void) fprintf(cli->err, "%s: %" PRIu64 " entries, %s", done, sum->entries,
+		       print_bytes(sum->bytes, bytes));
+	if (sum->left_out > 0)
+		(void) fprintf(cli->err, "; %zu left out", sum->left_out);
+	if (sum->changed > 0)
+		(void) fprintf(cli->err, "; %zu changed meanwhile", sum->changed);
+	(void) fputs("\n", cli->err);
+}
+
+static int complain(struct archive_call *call, const struct failure *why)
+{
+	progress_end(call->cli);
+	(void) fputs("podvolctl: ", call->cli->err);
+	cli_print_text(call->cli->err, why->text);
+	(void) fputs("\n", call->cli->err);
+	return EXIT_FAILED;
+}
+
+static bool may_run(struct cli *cli, const char *verb, int stream_fd, const char *stream)
+{
+	if (geteuid() != 0)
+		cli_complain(cli, "%s: only root may read and give all owners and attributes",
+			     verb);
+	else if (isatty(stream_fd))
+		cli_complain(cli, "%s: %s is a terminal: the archive goes through it", verb,
+			     stream);
+	else
+		return true;
+	return false;
+}
+
+/* ---- the verbs ---- */
+
+int verb_backup(struct cli *cli)
+{
+	struct archive_call call = { .cli = cli, .doing = "backing up" };
+	struct archive_direct direct = {
+		.stream_fd = STDOUT_FILENO,
+		.progress = on_progress,
+		.note = on_note,
+		.userdata = &call,
+	};
+	cleanup_free char *directory = NULL;
+	struct archive_summary sum = { 0 };
+	struct failure why = { .error = 0 };
+	int status;
+
+	if (!may_run(cli, "backup", STDOUT_FILENO, "standard output"))
+		return EXIT_FAILED;
+	status = find_directory(cli, &directory);
+	if (status != EXIT_DONE)
+		return status;
+	direct.directory = directory;
+	if (archive_direct_backup(&direct, &sum, &why) < 0)
+		return complain(&call, &why);
+	sum_up(&call, "backed up", &sum);
+	if (sum.devices > 0 || sum.links_out > 0)
+		(void) fprintf(cli->err,
+			       "%zu devices and %zu symbolic links that lead out of the volume "
+			       "are in it: restore asks for --devices and --links-out\n",
+			       sum.devices, sum.links_out);
+	return EXIT_DONE;
+}
+
+int verb_restore(struct cli *cli)
+{
+	struct archive_call call = { .cli = cli, .doing = "restoring" };
+	struct archive_direct direct = {
+		.stream_fd = STDIN_FILENO,
+		.allow_devices = cli_flag(cli, "devices"),
+		.allow_links_out = cli_flag(cli, "links-out"),
+		.allow_content = cli_flag(cli, "overwrite"),
+		.allow_used = cli_flag(cli, "in-use"),
+		.progress = on_progress,
+		.note = on_note,
+		.userdata = &call,
+	};
+	cleanup_free char *directory = NULL;
+	struct archive_summary sum = { 0 };
+	struct failure why = { .error = 0 };
+	bool begun = false;
+	int status;
+
+	if (!may_run(cli, "restore", STDIN_FILENO, "standard input"))
+		return EXIT_FAILED;
+	status = find_directory(cli, &directory);
+	if (status != EXIT_DONE)
+		return status;
+	direct.directory = directory;
+	if (archive_direct_restore(&direct, &sum, &begun, &why) < 0) {
+		status = complain(&call, &why);
+		if (begun)
+			cli_complain(cli,
+				     "the volume holds a part only, %" PRIu64
+				     " entries of the archive: restore it again",
+				     sum.entries);
+		return status;
+	}
+	sum_up(&call, "restored", &sum);
+	if (sum.lost == 0)
+		return EXIT_DONE;
+	cli_complain(cli, "%zu extended attributes are not kept by the file system at '%s'",
+		     sum.lost, directory);
+	return EXIT_FAILED;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive_direct - a directory as a tar stream and back, in this process
+ *
+ * The bytes go from the file system to the pipe and never through the daemon: its loop has better
+ * things to do, its memory stays its own, and a tar that takes hours ends with whoever waits for
+ * it. The volume is held by a lock on its directory, which the daemon asks for before it removes
+ * one: shared by backups, alone for a restore.
+ */
+#ifndef PODVOL_CLI_ARCHIVE_DIRECT_H
+#define PODVOL_CLI_ARCHIVE_DIRECT_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* As in mount/volume_archive.h. */
+struct archive_summary {
+	uint64_t entries, bytes;
+	size_t left_out, changed, devices, links_out, lost;
+};
+
+struct archive_direct {
+	const char *directory; /* absolute */
+	int stream_fd;
+	bool allow_devices, allow_links_out, allow_content, allow_used;
+	/* Ends with -ECANCELED soon after SIGINT or SIGTERM. */
+	void (*progress)(void *userdata, const struct archive_summary *so_far);
+	void (*note)(void *userdata, const char *path, const char *text);
+	void *userdata;
+};
+
+/* Both block and need root. Return: 0; -EBUSY somebody restores it, or it is mounted somewhere;
+ * else as volume_archive_write() and volume_archive_read(). */
+int archive_direct_backup(const struct archive_direct *direct, struct archive_summary *ret,
+			  struct failure *reterr);
+/* @ret_begun: the volume was changed. */
+int archive_direct_restore(const struct archive_direct *direct, struct archive_summary *ret,
+			   bool *ret_begun, struct failure *reterr);
+
+#endif

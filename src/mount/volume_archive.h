@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_archive - what is in a volume as a tar stream (pax), and back
+ *
+ * Kept: types, names (any bytes but NUL), owners and groups by number, modes, times, extended
+ * attributes, POSIX access lists, hard links, holes, devices. Not kept: sockets, which nobody can
+ * restore, and what is mounted below, which is another volume's. libarchive writes and reads the
+ * format; what is done with a path stands in tree_make.h. All functions block [worker].
+ */
+#ifndef PODVOL_MOUNT_VOLUME_ARCHIVE_H
+#define PODVOL_MOUNT_VOLUME_ARCHIVE_H
+
+#include "base/failure.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Its value says what is not finished. */
+#define VOLUME_RESTORE_MARK "trusted.podvol.restore"
+
+struct archive_counts {
+	uint64_t entries, bytes;   /* bytes: of contents, without holes */
+	size_t left_out;           /* sockets and mount points */
+	size_t changed;            /* files that were cut off while they were read */
+	size_t devices, links_out; /* which a restore has to be told of */
+	size_t lost;               /* attributes that the file system does not keep */
+};
+
+struct archive_request {
+	int root_fd;                         /* of the volume's directory */
+	int stream_fd;                       /* of the archive: written or read */
+	bool allow_devices, allow_links_out; /* restored as well */
+	bool allow_content; /* into a directory that is not empty, where files are replaced */
+	const atomic_bool *cancel; /* looked at between portions; may be NULL */
+	/* After each entry and portion; may be NULL. */
+	void (*progress)(void *userdata, const struct archive_counts *counts);
+	/* A sentence about one entry that is not as it was; may be NULL. */
+	void (*note)(void *userdata, const char *path, const char *text);
+	void *userdata;
+};
+
+/**
+ * volume_archive_write - write the archive of a volume
+ *
+ * Files that change meanwhile are as they are found; one that shrinks is filled up with zeros and
+ * counted.
+ *
+ * Return: 0; -EUCLEAN the volume was restored in part only; -ECANCELED; -EPIPE nobody reads; as the
+ * calls. What was written is no whole archive then.
+ */
+int volume_archive_write(const struct archive_request *request, struct archive_counts *ret,
+			 struct failure *reterr);
+
+/**
+ * volume_archive_read - fill a volume from an archive
+ *
+ * The volume bears a mark while it is not finished, so that it is not taken for whole after a kill;
+ * the same call then starts over, and replaces what is there.
+ *
+ * Return: 0; -ENOTEMPTY; -EBADMSG it is no tar archive, or one that was cut off; -EINVAL, -ELOOP,
+ * ... an entry that is refused, by name; -ECANCELED; as the calls.
+ */
+int volume_archive_read(const struct archive_request *request, struct archive_counts *ret,
+			struct failure *reterr);
+
+/* Was a restore begun here and not finished? */
+bool volume_archive_is_partial(int root_fd);
+
+#endif

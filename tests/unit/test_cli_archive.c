@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_cli_archive - podvolctl backup and restore: which directory it is, and what is said
+ *
+ * As root only, which these verbs ask for.
+ */
+#include "cli_world.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define VOLUMES "GET /api/v1/persistentvolumes/"
+#define CLAIMS  "GET /api/v1/namespaces/default/persistentvolumeclaims/"
+#define OTHERS  "GET /api/v1/namespaces/other/persistentvolumeclaims/"
+
+static const struct answer list[] = {
+	{ VOLUMES "local", 0, 200, "{\"spec\":{\"local\":{\"path\":\"/srv/a\"}}}" },
+	{ VOLUMES "host", 0, 200, "{\"spec\":{\"hostPath\":{\"path\":\"/srv/b\"}}}" },
+	{ VOLUMES "csi", 0, 200, "{\"spec\":{\"csi\":{\"driver\":\"d\"}}}" },
+	{ CLAIMS "bound", 0, 200, "{\"spec\":{\"volumeName\":\"local\"}}" },
+	{ CLAIMS "pending", 0, 200, "{\"spec\":{}}" },
+	{ OTHERS "bound", 0, 200, "{\"spec\":{\"volumeName\":\"host\"}}" },
+};
+
+/* Neither standard stream may be a terminal. */
+static int set_up(void **state)
+{
+	direct_result = 0;
+	direct_call[0] = '\0';
+	direct_summary = (struct archive_summary){ .entries = 3, .bytes = 5 << 20 };
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(freopen("/dev/null", "r", stdin));
+	return 0;
+}
+
+static void test_which_directory(void **state)
+{
+	assert_int_equal(RUN(list, "restore local"), EXIT_DONE);
+	assert_string_equal(direct_call, "restore /srv/a");
+	assert_string_equal(err_text, "restored: 3 entries, 5.0 MiB\n");
+	assert_int_equal(RUN(list, "restore pv/host"), EXIT_DONE);
+	assert_string_equal(direct_call, "restore /srv/b");
+	assert_int_equal(RUN(list, "restore pvc/bound"), EXIT_DONE);
+	assert_string_equal(direct_call, "restore /srv/a");
+	assert_int_equal(RUN(list, "restore persistentvolumeclaim/bound -n other"), EXIT_DONE);
+	assert_string_equal(direct_call, "restore /srv/b");
+	assert_int_equal(RUN_ALONE("restore --directory /etc"), EXIT_DONE);
+	assert_string_equal(direct_call, "restore /etc");
+	assert_string_equal(sent, "");
+}
+
+static void test_which_is_none(void **state)
+{
+	assert_int_equal(RUN(list, "restore csi"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: volume 'csi' is no directory of this node: only "
+				      "local and hostPath volumes can be backed up and "
+				      "restored\n");
+	assert_int_equal(RUN(list, "restore pvc/pending"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: claim 'pending' has no volume yet\n");
+	assert_int_equal(RUN(list, "restore nothing"), EXIT_NOT_FOUND);
+	assert_int_equal(RUN_ALONE("restore"), EXIT_USAGE);
+	assert_string_equal(direct_call, "");
+}
+
+static void test_what_may_be_told(void **state)
+{
+	assert_int_equal(RUN(list, "restore local --overwrite --in-use --devices --links-out"),
+			 EXIT_DONE);
+	assert_string_equal(direct_call, "restore /srv/a overwrite in-use devices links-out");
+}
+
+static void test_what_is_said(void **state)
+{
+	direct_summary.lost = 2;
+	assert_int_equal(RUN(list, "restore local"), EXIT_FAILED);
+	assert_string_equal(err_text, "restored: 3 entries, 5.0 MiB\npodvolctl: 2 extended "
+				      "attributes are not kept by the file system at '/srv/a'\n");
+	direct_result = -EINVAL;
+	assert_int_equal(RUN(list, "restore local"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: it does not work\npodvolctl: the volume holds a "
+				      "part only, 3 entries of the archive: restore it again\n");
+	direct_summary.entries = 0;
+	assert_int_equal(RUN(list, "restore local"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: it does not work\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_which_directory, set_up),
+		cmocka_unit_test_setup(test_which_is_none, set_up),
+		cmocka_unit_test_setup(test_what_may_be_told, set_up),
+		cmocka_unit_test_setup(test_what_is_said, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
