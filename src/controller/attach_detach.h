@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attach_detach - Kubernetes' attach/detach controller: which VolumeAttachments there are
+ *
+ * For every Node of the store that has a controller attach for it (the annotation says so), this
+ * one's and others: each volume of a CSI driver that needs attaching, and that a pod of the node
+ * uses through a claim, has a VolumeAttachment; Node.status.volumesAttached says what the node may
+ * use. What nobody wants is detached when the node says that it does not use it. The decisions are
+ * attach_detach_rule.h's; everything is decided from stored objects, so that a start goes on where
+ * a kill left it. Local volumes have nothing of all this. Whether the driver attaches, or somebody
+ * says so for it, is not this controller's business: see csi_attacher.h.
+ *
+ * A VolumeAttachment that is deleted by hand is made again when it is gone and still wanted.
+ */
+#ifndef PODVOL_CONTROLLER_ATTACH_DETACH_H
+#define PODVOL_CONTROLLER_ATTACH_DETACH_H
+
+#include "controller/controller.h"
+
+#include <systemd/sd-event.h>
+
+/* On a VolumeAttachment: its volume is to be detached though its node uses it; the value says why.
+ */
+#define ANNOTATION_FORCED_DETACH "podvol.io/forced-detach"
+
+struct attach_detach;
+
+struct attach_detach_options {
+	sd_event *event; /* borrowed, as all of these */
+	int64_t priority;
+	struct store *store;
+	const char *node_name; /* podvold's own, whose pods need not name it */
+	/* Volumes of a node that is not ready are detached six minutes after nobody wants them,
+	 * used or not. */
+	bool may_force;
+	/* Is every pod known that there is? Nothing is detached before. */
+	bool (*is_complete)(void *userdata);
+	controller_event_fn *event_fn;
+	void *userdata;
+};
+
+/* @options: copied. The loop thread only, as all of these. Return: 0 or negative errno. */
+int attach_detach_new(const struct attach_detach_options *options, struct attach_detach **ret);
+/* is_complete() may say something else now. Accepts NULL. */
+void attach_detach_look_again(struct attach_detach *controller);
+/* Objects stay as they are. Accepts NULL. Return: NULL. */
+struct attach_detach *attach_detach_free(struct attach_detach *controller);
+
+#endif
