@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -258,12 +259,25 @@ static void unmount_all(const char *path)
 
 static void storage_of(const struct model_call *call, char ret[MODEL_PATH_BYTES])
 {
-	(void) snprintf(ret, MODEL_PATH_BYTES, "%s/%.80s%s", model.storage, call->volume,
-			call->block ? ".disk" : "");
-	if (call->block)
-		(void) close(open(ret, O_CREAT | O_CLOEXEC, 0600));
-	else
-		(void) mkdir(ret, 0755);
+	(void) snprintf(ret, MODEL_PATH_BYTES, "%s/%.80s", model.storage, call->volume);
+	(void) mkdir(ret, 0755);
+}
+
+/* Of local use; nothing is behind it. */
+static bool make_device(const char *path)
+{
+	return mknod(path, S_IFBLK | 0600, makedev(240, 1)) == 0 || errno == EEXIST;
+}
+
+bool model_can_make_devices(void)
+{
+	char path[MODEL_PATH_BYTES];
+	bool can;
+
+	(void) snprintf(path, sizeof(path), "%s/device", model.storage);
+	can = make_device(path);
+	(void) unlink(path);
+	return can;
 }
 
 /* False: it cannot, as a driver would say. */
@@ -271,14 +285,12 @@ static bool mount_there(const struct model_call *call)
 {
 	char storage[MODEL_PATH_BYTES];
 
+	if (call->block)
+		return is_of_device(call) || make_device(call->path); /* staged: nothing is seen */
 	if (is_mount_point(call->path))
 		return true;
 	storage_of(call, storage);
-	if (call->block && is_of_device(call))
-		return true; /* nothing to be seen */
-	if (call->block)
-		(void) close(open(call->path, O_CREAT | O_CLOEXEC, 0600));
-	else if (!is_of_device(call))
+	if (!is_of_device(call))
 		(void) mkdir(call->path, 0750);
 	return mount(storage, call->path, NULL, MS_BIND, NULL) == 0;
 }

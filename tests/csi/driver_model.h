@@ -75,6 +75,8 @@ void model_finish(struct model_call *call, enum model_outcome outcome, enum grpc
 void model_caller_died(void);
 /* The driver was killed: what it was doing is not done any more, who waits hears of it. */
 void model_died(void);
+/* May this process make device nodes, for volumes that are raw? */
+bool model_can_make_devices(void);
 /* Is anything in the books? */
 bool model_is_empty(void);
 

@@ -52,14 +52,15 @@ static const struct object *parse(const char *format, ...)
 	return object;
 }
 
-static const struct object *make_volume(const char *name, const char *mode, const char *driver)
+static const struct object *make_volume(const char *name, const char *mode, const char *driver,
+					const char *volume_mode)
 {
-	return parse(
-		"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{"
-		"\"name\":\"%s\"},\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},"
-		"\"accessModes\":[\"%s\"],\"csi\":{\"driver\":\"%s\",\"volumeHandle\":\"h-%s\","
-		"\"volumeAttributes\":{\"a\":\"b\"}}}}",
-		name, mode, driver, name);
+	return parse("{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{"
+		     "\"name\":\"%s\"},\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},"
+		     "\"accessModes\":[\"%s\"],\"volumeMode\":\"%s\",\"csi\":{\"driver\":\"%s\","
+		     "\"volumeHandle\":\"h-%s\","
+		     "\"volumeAttributes\":{\"a\":\"b\"}}}}",
+		     name, mode, volume_mode, driver, name);
 }
 
 static void make_objects(void)
@@ -72,9 +73,11 @@ static void make_objects(void)
 			      "\"name\":\"inline\",\"mountPath\":\"/i\"}]}],\"volumes\":[{\"name\":"
 			      "\"inline\",\"csi\":{\"driver\":\"d\"}}]}}",
 			      i, pod_uids[i]);
-	volumes[VOLUME_SHARED] = make_volume("shared", "ReadWriteMany", "d");
-	volumes[VOLUME_SINGLE] = make_volume("single", "ReadWriteOncePod", "d");
-	volumes[VOLUME_REPUBLISHED] = make_volume("republished", "ReadWriteOnce", "r");
+	volumes[VOLUME_SHARED] = make_volume("shared", "ReadWriteMany", "d", "Filesystem");
+	volumes[VOLUME_SINGLE] = make_volume("single", "ReadWriteOncePod", "d", "Filesystem");
+	volumes[VOLUME_REPUBLISHED] =
+		make_volume("republished", "ReadWriteOnce", "r", "Filesystem");
+	volumes[VOLUME_RAW] = make_volume("raw", "ReadWriteMany", "d", "Block");
 	for (unsigned int i = 0; i < ARRAY_SIZE(drivers); i++)
 		drivers[i] =
 			parse("{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"CSIDriver\","
@@ -105,6 +108,9 @@ void world_open(void)
 	sandbox_mkdir("storage", 0755);
 	make_objects();
 	model.storage = storage;
+	world.volumes = (1U << WORLD_VOLUMES) - 1;
+	if (!model_can_make_devices())
+		world.volumes &= ~(1U << VOLUME_RAW);
 	agent.host.root_dir = root;
 	agent.host.root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_return_code(agent.host.root_fd, errno);
@@ -227,6 +233,7 @@ static void describe(unsigned int pod, enum world_volume volume, struct volume_s
 	} else {
 		ret->pv = volumes[volume];
 		ret->name = volumes[volume]->meta.name;
+		ret->block = volume == VOLUME_RAW;
 	}
 }
 
@@ -357,23 +364,36 @@ bool world_is_settled(void)
 	return wanted == known && model_count_calls() == 0;
 }
 
+/* Where the pod looks: a mount, or a link to a device. */
+static bool is_shown(const struct actual_pod *entry, enum world_volume volume)
+{
+	struct statx facts;
+
+	if (!entry || statx(AT_FDCWD, entry->path, 0, 0, &facts) < 0)
+		return false;
+	return volume == VOLUME_RAW ? S_ISBLK(facts.stx_mode)
+				    : (facts.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 bool world_shows_all(void)
 {
 	for (unsigned int pod = 0; pod < WORLD_PODS; pod++)
-		for (unsigned int i = 0; i < WORLD_VOLUMES; i++) {
-			const struct actual_pod *entry =
-				world.wants[pod][i] ? entry_of(pod, i) : NULL;
-			struct statx facts;
-
-			if (world.wants[pod][i] &&
-			    (!entry || statx(AT_FDCWD, entry->path, 0, 0, &facts) < 0 ||
-			     !(facts.stx_attributes & STATX_ATTR_MOUNT_ROOT)))
+		for (unsigned int i = 0; i < WORLD_VOLUMES; i++)
+			if (world.wants[pod][i] && !is_shown(entry_of(pod, i), i))
 				return false;
-		}
 	return true;
 }
 
-/* By the path that the driver was given: it holds the pod's uid, or is the device's. */
+/* By the path that the driver was given: the pod's mount, or a device's file that ends in its uid.
+ */
+static bool is_of_mount(const struct actual_entry *entry, const struct model_mount *mount)
+{
+	const char *name = strrchr(mount->path, '/') + 1;
+
+	return mount->block ? entry->block && strcmp(entry->pod_uid, name) == 0
+			    : strcmp(entry->path, mount->path) == 0;
+}
+
 static bool has_row(const struct ledger_row *rows, size_t count, const struct model_mount *mount,
 		    bool is_device)
 {
@@ -383,7 +403,7 @@ static bool has_row(const struct ledger_row *rows, size_t count, const struct mo
 		if (is_device != !entry->pod_uid || rows[i].state == MOUNT_ABSENT)
 			continue;
 		if (is_device ? strstr(entry->unique_name, mount->volume) != NULL
-			      : strcmp(entry->path, mount->path) == 0)
+			      : is_of_mount(entry, mount))
 			return true;
 	}
 	return false;

@@ -5,8 +5,9 @@
  * Real are the turn, the intents and results, the reconciler, the operations with their back-off
  * (of microseconds), the rebuild after a kill, the plugin and every file it writes. A ledger in
  * memory keeps what a real one keeps: what was committed. Stages run on this thread. The driver is
- * driver_model. A kill drops everything but ledger, files and driver, between two turns or before a
- * call that changes the file system.
+ * driver_model. Raw devices are nodes that nothing is behind: their loop devices are passed over. A
+ * kill drops everything but ledger, files and driver, between two turns or before a call that
+ * changes the file system.
  */
 #ifndef PODVOL_TESTS_SEQUENCE_WORLD_H
 #define PODVOL_TESTS_SEQUENCE_WORLD_H
@@ -15,12 +16,19 @@
 
 #include <setjmp.h>
 
-enum { WORLD_PODS = 3, WORLD_VOLUMES = 4 };
+enum { WORLD_PODS = 3, WORLD_VOLUMES = 5 };
 
 /* What the volumes are, by number. */
-enum world_volume { VOLUME_SHARED, VOLUME_SINGLE, VOLUME_REPUBLISHED, VOLUME_INLINE };
+enum world_volume {
+	VOLUME_SHARED,
+	VOLUME_SINGLE,
+	VOLUME_REPUBLISHED,
+	VOLUME_INLINE,
+	VOLUME_RAW, /* a device; not to be had where device nodes cannot be made */
+};
 
 struct sequence_world {
+	unsigned int volumes; /* bits: those that can be had */
 	bool wants[WORLD_PODS][WORLD_VOLUMES];
 	unsigned int calls_left; /* until a kill before a call that changes files; 0 never */
 	sigjmp_buf killed;       /* where that goes */

@@ -11,8 +11,14 @@
 #include "agent/parts.h"
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static char pool_stand_in;
 struct worker_pool *const sequence_pool = (struct worker_pool *) &pool_stand_in;
@@ -71,6 +77,36 @@ KILLED_BEFORE(int, unlinkat, (int fd, const char *name, int flags), (fd, name, f
 KILLED_BEFORE(int, renameat, (int from, const char *name, int to, const char *to_name),
 	      (from, name, to, to_name))
 KILLED_BEFORE(int, fchmod, (int fd, mode_t mode), (fd, mode))
+KILLED_BEFORE(int, symlinkat, (const char *to, int fd, const char *name), (to, fd, name))
+KILLED_BEFORE(int, move_mount,
+	      (int from, const char *from_name, int to, const char *to_name, unsigned int flags),
+	      (from, from_name, to, to_name, flags))
+
+/* ---- devices that nothing is behind ---- */
+
+/* What is bound is opened for its loop device, which there is none of. */
+int __real_open_beneath(int root_fd, const char *path, int flags, enum path_policy policy,
+			struct failure *reterr);
+int __wrap_open_beneath(int root_fd, const char *path, int flags, enum path_policy policy,
+			struct failure *reterr);
+int __wrap_open_beneath(int root_fd, const char *path, int flags, enum path_policy policy,
+			struct failure *reterr)
+{
+	int fd = __real_open_beneath(root_fd, path, flags, policy, reterr);
+
+	return fd == -ENXIO || fd == -EACCES
+		       ? __real_open_beneath(root_fd, path, O_PATH, policy, reterr)
+		       : fd;
+}
+
+int __wrap_loop_device_attach(int file_fd, const char *file_path, char **ret_path,
+			      struct failure *reterr);
+int __wrap_loop_device_attach(int file_fd, const char *file_path, char **ret_path,
+			      struct failure *reterr)
+{
+	*ret_path = strdup("/dev/none");
+	return *ret_path ? 0 : -ENOMEM;
+}
 
 /* ---- boxes that are not looked at ---- */
 
@@ -87,7 +123,7 @@ KILLED_BEFORE(int, fchmod, (int fd, mode_t mode), (fd, mode))
 		return answer;                                                                     \
 	}
 
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+ANSWERED(int, loop_device_detach, (int file_fd, const char *file_path, struct failure *reterr), 0)
 ANSWERED(bool, drift_passes, (struct drift * drift, const struct step *step), true)
 PASSED_OVER(drift_step_ended, (struct drift * drift, const struct step_result *result))
 PASSED_OVER(drift_forget, (struct drift * drift, const char *unique_name, const char *pod_uid))
