@@ -169,6 +169,7 @@ static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	(void) source;
 	(void) usec;
+	log_message(LOG_WARNING, "the manifests cannot be looked at yet: their pods are unknown");
 	tell_ready(userdata);
 	return 0;
 }

@@ -320,6 +320,8 @@ void agent_on_sources_ready(void *userdata)
 	volume_directories_changed(agent->controllers.directories);
 	csi_control_changed(agent->controllers.csi);
 	agent_request_turn(agent);
+	if (agent->tell.ready)
+		agent->tell.ready(agent->tell.userdata);
 }
 
 static int keep_events(struct agent *agent)

@@ -13,9 +13,13 @@ STOPPED_SECONDS = 0.12
 RUNNING_SECONDS = 0.012
 
 
+def is_on():
+    return bool(os.environ.get("PODVOL_TEST_STUTTER"))
+
+
 def begin(process):
     """Until the process has ended."""
-    if os.environ.get("PODVOL_TEST_STUTTER"):
+    if is_on():
         threading.Thread(target=go_on, args=(process,), daemon=True).start()
 
 
