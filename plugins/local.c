@@ -21,74 +21,6 @@
 #include <linux/mount.h>
 #include <string.h>
 
-/* ---- the source ---- */
-
-void local_source_done(struct local_source *source)
-{
-	free(source->path);
-	free(source->fs_type);
-	free(source->options);
-	free(source->staging);
-	*source = (struct local_source){ 0 };
-}
-
-/* Copies: a worker reads them while the loop goes on and objects change. */
-int local_source_init(const struct volume_spec *spec, struct local_source *ret,
-		      struct failure *reterr)
-{
-	cleanup(local_source_done) struct local_source source = { .read_only = spec->read_only };
-	const struct persistent_volume *pv = spec_pv(spec);
-	int r;
-
-	if (!pv || pv->source != PV_SOURCE_LOCAL || pv->local_path[0] == '\0')
-		return failed_plain(
-			reterr, -EINVAL,
-			"volume '%s': local volume source is nil or local path is not set",
-			spec->name);
-
-	r = layout_child(LOCAL_STAGING_BASE, spec->name, &source.staging, reterr);
-	if (r < 0)
-		return r;
-	source.path = strdup(pv->local_path);
-	source.fs_type = strdup(pv->fs_type);
-	source.options = mount_options_join(pv->mount_options, pv->mount_option_count,
-					    spec->read_only ? "ro" : "");
-	if (!source.path || !source.fs_type || !source.options)
-		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", spec->name);
-
-	*ret = source;
-	source = (struct local_source){ 0 };
-	return 0;
-}
-
-/* The descriptor stays open: what was looked at is what is bound, whoever renames meanwhile. */
-int local_look_up(const struct local_source *source, struct local_found *ret,
-		  struct failure *reterr)
-{
-	cleanup_close int fd = -EBADF;
-	struct stat st;
-
-	if (path_has_backstep(source->path))
-		return failed_plain(reterr, -EINVAL, "invalid path '%s': must not contain '..'",
-				    source->path);
-	fd = open_host_path(source->path, O_PATH, reterr);
-	if (fd == -ENOENT)
-		return failed_plain(reterr, -ENOENT, "path \"%s\" does not exist", source->path);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", source->path);
-	if (!S_ISDIR(st.st_mode) && !S_ISBLK(st.st_mode))
-		return failed_plain(
-			reterr, -ENOTSUP,
-			"only directory and block device are supported: '%s' is neither",
-			source->path);
-
-	*ret = (struct local_found){ .is_device = S_ISBLK(st.st_mode), .stat = st };
-	ret->fd = TAKE_FD(fd);
-	return 0;
-}
-
 /* ---- SetUpAt ---- */
 
 struct local_mounter {
@@ -98,6 +30,7 @@ struct local_mounter {
 	char *target_path; /* relative to the root directory */
 	char *volume_name;
 	bool has_fs_group, wants_map;
+	int64_t expand_bytes; /* the claim is to become so large; 0 it is */
 	struct ownership ownership;
 
 	int source_fd; /* what is bound: the directory, or the staging directory */
@@ -144,14 +77,30 @@ static int use_staging_directory(struct local_mounter *mounter, const struct loc
 	r = fd_facts(mounter->source_fd, &facts, reterr);
 	if (r < 0)
 		return r;
-	if (!facts.is_mount_root ||
-	    !local_staged_device_matches(mounter->host, &facts, device->stat.st_rdev))
+	if (!facts.is_mount_root || device->device == 0 ||
+	    !local_staged_device_matches(mounter->host, &facts, device->device))
 		return failed_plain(reterr, -ENODEV, "device '%s' is not mounted at '%s'",
 				    mounter->source.path, mounter->source.staging);
 	mounter->source_device = facts.device;
 	mounter->source_inode = facts.inode;
 	mounter->source_gid = facts.gid;
 	return 0;
+}
+
+/* What is told is true of a quota since the claim's volume grew, of an image from here on. */
+static int expand(const struct local_mounter *mounter, const struct local_found *found,
+		  struct stage_report *report)
+{
+	int r = 0;
+
+	if (mounter->expand_bytes == 0)
+		return 0;
+	if (found->kind == LOCAL_IMAGE_FILE)
+		r = local_image_settle(&mounter->source, found->fd, mounter->source_fd,
+				       &report->failure);
+	if (r == 0)
+		report->grown_bytes = mounter->expand_bytes;
+	return r;
 }
 
 /* Once for directory and device alike; from here on the source is a descriptor. */
@@ -172,8 +121,15 @@ static int look_up_source(void *data, struct stage_report *report)
 	r = local_look_up(&mounter->source, &found, &report->failure);
 	if (r < 0)
 		return r;
-	if (found.is_device) {
+	if (found.kind != LOCAL_DIRECTORY) {
 		r = use_staging_directory(mounter, &found, &report->failure);
+		if (r == 0)
+			r = expand(mounter, &found, report);
+		(void) close(found.fd);
+		return r;
+	}
+	r = expand(mounter, &found, report);
+	if (r < 0) {
 		(void) close(found.fd);
 		return r;
 	}
@@ -413,6 +369,19 @@ static int finish_ownership(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
+/* Only where the size means something, and never by who may only read. */
+static int64_t expand_bytes(const struct volume_request *request)
+{
+	const struct persistent_volume *pv = spec_pv(request->spec);
+	const struct persistent_volume_claim *claim = request->claim ? request->claim->claim : NULL;
+
+	if (!pv || !claim || !*(pv->origin.capacity ?: "") || request->spec->read_only ||
+	    !claim->status_capacity.is_set ||
+	    quantity_compare(&pv->capacity, &claim->status_capacity) <= 0)
+		return 0;
+	return quantity_value(&pv->capacity);
+}
+
 static int local_new_mounter(const struct volume_request *request, struct stage_list *ret,
 			     struct failure *reterr)
 {
@@ -448,6 +417,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 		};
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, local_mounter_free };
 
+	mounter->expand_bytes = expand_bytes(request);
 	r = local_source_init(request->spec, &mounter->source, reterr);
 	if (r == 0)
 		r = layout_pod_path(request->pod_uid, "volumes", LOCAL_PLUGIN_NAME,
@@ -586,6 +556,7 @@ const struct volume_plugin local_volume_plugin = {
 	.get_volume_name = local_get_volume_name,
 	.get_attributes = local_get_attributes,
 	.supports_mount_options = true,
+	.grows = true,
 	.can_device_mount = local_can_device_mount,
 	.new_mounter = local_new_mounter,
 	.new_unmounter = local_new_unmounter,

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local - what the three files of the local plugin share: local.c (the pod's mount, and the
- * plugin's table), local_device.c (a block device staged as a file system), local_block.c (a block
+ * local - what the files of the local plugin share: local.c (the pod's mount, and the plugin's
+ * table), local_source.c (what local.path leads to), local_device.c (a block device staged as a
+ * file system), local_image.c (an image of podvol's own, as such a device), local_block.c (a block
  * device handed over raw)
  */
 #ifndef PODVOL_PLUGINS_LOCAL_H
 #define PODVOL_PLUGINS_LOCAL_H
 
 #include "plugins/plugin.h"
+
+#include <limits.h>
 
 #define LOCAL_PLUGIN_NAME "kubernetes.io/local-volume"
 
@@ -22,6 +25,7 @@ struct local_source {
 	char *options; /* mount options and "ro", a sorted set */
 	char *staging; /* relative: LOCAL_STAGING_BASE/<pv> */
 	bool read_only;
+	char *image_mark; /* what its directory must bear when local.path is an image; NULL: none */
 };
 
 /* Return: 0; -EINVAL no local.path, or a name that is no path component; -ENOMEM. Pure. */
@@ -29,18 +33,22 @@ int local_source_init(const struct volume_spec *spec, struct local_source *ret,
 		      struct failure *reterr);
 void local_source_done(struct local_source *source);
 
+enum local_kind { LOCAL_DIRECTORY, LOCAL_DEVICE, LOCAL_IMAGE_FILE };
+
 /* What local.path leads to. */
 struct local_found {
-	int fd;         /* O_PATH; the caller owns it */
-	bool is_device; /* else a directory */
+	int fd; /* O_PATH, but of an image O_RDWR; the caller owns it */
+	enum local_kind kind;
 	struct stat stat;
+	dev_t device; /* that is, or has to be, mounted; of an image 0 while none has it */
 };
 
 /**
  * local_look_up - open local.path once, and say which kind of source it is [worker]
  *
  * Return: 0; -ENOENT the path does not exist; -EINVAL '..' in it; -ENOTSUP neither a directory nor
- * a block device; else as openat2(2).
+ * a block device, nor the image of a volume that says so; -EPERM that image is not this volume's;
+ * else as openat2(2).
  */
 int local_look_up(const struct local_source *source, struct local_found *ret,
 		  struct failure *reterr);
@@ -57,6 +65,17 @@ void local_device_name(int fd, char *ret, size_t size);
  */
 bool local_staged_device_matches(const struct plugin_host *host, const struct mount_facts *facts,
 				 dev_t device);
+
+/* ---- local_image.c ---- */
+
+/* A device over the image, from here on kept by @ret_fd, then by its mount. [worker] */
+int local_image_attach(const struct local_source *source, int image_fd, int *ret_fd,
+		       char ret_device[PATH_MAX], struct failure *reterr);
+
+/* After it was mounted for writing: its blocks are taken, and its file system is as large as it.
+ * Return: 0; else why it could not grow. [worker] */
+int local_image_settle(const struct local_source *source, int image_fd, int mount_fd,
+		       struct failure *reterr);
 
 stage_list_fn local_new_device_mounter;
 stage_list_fn local_new_device_unmounter;

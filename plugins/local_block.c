@@ -44,10 +44,10 @@ static int map_device(void *data, struct stage_report *report)
 	if (r < 0)
 		return r;
 	(void) close(found.fd);
-	if (!found.is_device)
+	if (found.kind != LOCAL_DEVICE)
 		return failed_plain(&report->failure, -ENOTBLK,
-				    "volume mode is Block, but '%s' is a directory",
-				    mapper->source.path);
+				    "volume mode is Block, but '%s' is %s", mapper->source.path,
+				    found.kind == LOCAL_DIRECTORY ? "a directory" : "an image");
 	if (strlen(mapper->source.path) >= sizeof(report->device_path))
 		return failed_plain(&report->failure, -ENAMETOOLONG,
 				    "the path of the device '%s' is too long", mapper->source.path);

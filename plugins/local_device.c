@@ -10,6 +10,8 @@
 #include "plugins/local.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/loop_device.h"
 #include "plugins/block_map.h"
 #include "plugins/layout.h"
 
@@ -69,6 +71,7 @@ struct device_mounter {
 	dev_t device_number;
 	struct place staging;
 	int staging_fd;
+	int image_fd, loop_fd; /* of an image; else -EBADF */
 };
 
 static void device_mounter_free(void *data)
@@ -79,6 +82,8 @@ static void device_mounter_free(void *data)
 		return;
 	local_source_done(&mounter->source);
 	(void) close_keep_errno(mounter->staging_fd);
+	(void) close_keep_errno(mounter->image_fd);
+	(void) close_keep_errno(mounter->loop_fd);
 	place_done(&mounter->staging);
 	free(mounter);
 }
@@ -93,13 +98,19 @@ static int find_device(void *data, struct stage_report *report)
 	r = local_look_up(&mounter->source, &found, &report->failure);
 	if (r < 0)
 		return r;
-	if (found.is_device)
+	if (found.kind == LOCAL_DEVICE)
 		local_device_name(found.fd, mounter->device, sizeof(mounter->device));
-	(void) close(found.fd);
-	if (!found.is_device)
+	else if (found.kind == LOCAL_IMAGE_FILE)
+		(void) snprintf(mounter->device, sizeof(mounter->device), "%s",
+				mounter->source.path);
+	if (found.kind == LOCAL_IMAGE_FILE)
+		mounter->image_fd = found.fd;
+	else
+		(void) close(found.fd);
+	if (found.kind == LOCAL_DIRECTORY)
 		return STAGE_LIST_DONE;
 
-	mounter->device_number = found.stat.st_rdev;
+	mounter->device_number = found.device;
 	if (mounter->device[0] == '\0' || strlen(mounter->device) >= sizeof(report->device_path))
 		return failed_plain(&report->failure, -ENAMETOOLONG,
 				    "the path of the device '%s' is too long",
@@ -128,7 +139,8 @@ static int prepare_staging(void *data, struct stage_report *report)
 		return r;
 	if (!facts.is_mount_root)
 		return STAGE_NEXT;
-	if (local_staged_device_matches(host, &facts, mounter->device_number)) {
+	if (mounter->device_number != 0 &&
+	    local_staged_device_matches(host, &facts, mounter->device_number)) {
 		report->mount_id = facts.mount_id;
 		return STAGE_LIST_DONE;
 	}
@@ -149,11 +161,35 @@ static void note_staged_mount(const struct device_mounter *mounter, struct stage
 /* What cannot be told now is told by the mount. */
 static int look_for_content(void *data, struct stage_report *report)
 {
-	const struct device_mounter *mounter = data;
+	struct device_mounter *mounter = data;
+	int r = 0;
 
+	/* What is recorded is the image: the number of its device means nothing once that went. */
+	if (mounter->image_fd >= 0)
+		r = local_image_attach(&mounter->source, mounter->image_fd, &mounter->loop_fd,
+				       mounter->device, &report->failure);
+	if (r < 0)
+		return r;
 	if (format_is_due(mounter->device, NULL) > 0)
 		report->unfinished = UNFINISHED_FORMAT;
 	return STAGE_NEXT;
+}
+
+/* A file system that is smaller than its image is of use all the same. */
+static void settle_image(const struct device_mounter *mounter)
+{
+	struct failure failure = { .error = 0 };
+	cleanup_close int fd = -EBADF;
+	int r;
+
+	if (mounter->image_fd < 0 || mounter->source.read_only)
+		return;
+	fd = open_beneath(mounter->staging.parent_fd, mounter->staging.name, O_PATH | O_DIRECTORY,
+			  PATH_NO_SYMLINKS_ANY_MOUNT, &failure);
+	r = fd < 0 ? fd : local_image_settle(&mounter->source, mounter->image_fd, fd, &failure);
+	if (r < 0)
+		log_message(LOG_WARNING, "the file system in '%s' stays as large as it is: %s",
+			    mounter->source.path, failure.text);
 }
 
 static int mount_device(void *data, struct stage_report *report)
@@ -174,6 +210,7 @@ static int mount_device(void *data, struct stage_report *report)
 	r = format_and_mount(&request, &kind, &report->failure);
 	if (r == 0) {
 		note_staged_mount(mounter, report);
+		settle_image(mounter);
 		return STAGE_NEXT;
 	}
 
@@ -207,7 +244,7 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 	if (!mounter)
 		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
 	mounter->host = request->host;
-	mounter->staging_fd = -EBADF;
+	mounter->staging_fd = mounter->image_fd = mounter->loop_fd = -EBADF;
 	mounter->staging = PLACE_EMPTY;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, device_mounter_free };
 	r = local_source_init(request->spec, &mounter->source, reterr);
@@ -308,6 +345,9 @@ static int check_references(void *data, struct stage_report *report)
 						sizeof(unmounter->device) };
 
 		(void) mount_table_walk(host->mount_table, note_source, &search);
+		/* Its number may be another's as soon as it went. */
+		if (loop_device_goes_by_itself(unmounter->device))
+			unmounter->device[0] = '\0';
 	}
 	return STAGE_NEXT;
 }

@@ -24,6 +24,9 @@ static const cap_value_t needed[] = {
 /* Kept where there are any and the configuration allows pods a map of groups: mount/idmap.h. */
 static const cap_value_t for_maps[] = { CAP_SETUID, CAP_SETGID, CAP_SETFCAP };
 
+/* Kept where there are any: an image with ext4 grows while it is mounted by nobody else. */
+static const cap_value_t useful[] = { CAP_SYS_RESOURCE };
+
 static bool has(cap_t present, cap_value_t cap)
 {
 	cap_flag_value_t value = CAP_CLEAR;
@@ -66,6 +69,7 @@ static int cut(cap_t present, bool maps_groups, struct failure *reterr)
 		return failed(reterr, -ENOMEM, "cannot give up capabilities");
 	for (cap_value_t cap = 0; cap <= cap_max_bits() - 1; cap++) {
 		bool keep = is_among(cap, needed, ARRAY_SIZE(needed)) ||
+			    (is_among(cap, useful, ARRAY_SIZE(useful)) && has(present, cap)) ||
 			    (maps_groups && is_among(cap, for_maps, ARRAY_SIZE(for_maps)) &&
 			     has(present, cap));
 

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mount/capacity.h"
 #include "object/json.h"
 #include "plugins/csi_paths.h"
 #include "plugins/csi_stats.h"
@@ -24,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -91,6 +93,20 @@ struct statistics {
 
 /* ---- asking, on a thread ---- */
 
+/* A quota of btrfs does not show in statfs. */
+static void ask_quota(const char *path, struct fullness *ret)
+{
+	struct capacity_usage usage;
+	uint64_t left;
+
+	if (capacity_quota_usage(path, &usage) < 0)
+		return;
+	left = usage.limit_bytes > usage.used_bytes ? usage.limit_bytes - usage.used_bytes : 0;
+	ret->capacity = usage.limit_bytes;
+	ret->used = usage.used_bytes;
+	ret->available = left < ret->available ? left : ret->available;
+}
+
 static void ask_file_system(const char *path, struct fullness *ret)
 {
 	struct statfs answer;
@@ -108,6 +124,8 @@ static void ask_file_system(const char *path, struct fullness *ret)
 	ret->available = answer.f_bavail * block;
 	ret->inodes = answer.f_files;
 	ret->inodes_free = answer.f_ffree;
+	if (answer.f_type == BTRFS_SUPER_MAGIC)
+		ask_quota(path, ret);
 }
 
 /* Of a device only its size is known. */

@@ -38,6 +38,13 @@ void local_add_affinity(struct local_plan *plan, const char *key, const char *va
 void local_set_label(struct local_plan *plan, const char *key, const char *value);
 void local_set_annotation(struct local_plan *plan, const char *key, const char *value);
 
+/* How the size is enforced: "none", "quota", "image", "auto". Nothing is unless the class says so:
+ * directories could always grow. Return: 0; -EINVAL no such word, or nothing that can be made. */
+int local_set_capacity(struct local_plan *plan, const char *word, struct failure *reterr);
+/* The same as parameter capacity of the class says, with its fsType. */
+int local_read_capacity(const struct local_sources *sources, struct local_plan *plan,
+			struct failure *reterr);
+
 /* Only these access modes; what is common to all is refused before. */
 int local_check_modes(const struct local_sources *sources, unsigned int modes,
 		      struct failure *reterr);

@@ -17,7 +17,6 @@
 
 #define HOSTNAME_LABEL    "kubernetes.io/hostname"
 #define DEFAULT_BASE_PATH "/var/lib/podvol/volumes"
-#define LOCAL_IMAGE_TYPE  "ext4"
 
 static const struct {
 	const char *provisioner;
@@ -237,8 +236,7 @@ static int add_source(const struct local_plan *plan, struct cJSON *spec, const c
 	if (plan->is_host_path)
 		(void) json_set_string(source, "type", "DirectoryOrCreate");
 	if (is_image)
-		(void) json_set_string(source, "fsType",
-				       plan->fs_type[0] ? plan->fs_type : LOCAL_IMAGE_TYPE);
+		(void) json_set_string(source, "fsType", plan->fs_type);
 	return 0;
 }
 
@@ -354,28 +352,6 @@ void local_plan_done(struct local_plan *plan)
 
 /* ---- podvol/local ---- */
 
-/* Nothing is enforced unless the class says so: directories could always grow. */
-static int read_capacity(const struct local_sources *sources, struct local_plan *plan,
-			 struct failure *reterr)
-{
-	static const char *const words[] = { "none", "quota" };
-	const char *text = local_parameter(sources, "capacity");
-	const char *type = local_parameter(sources, "fsType");
-
-	if (strlen(type) >= sizeof(plan->fs_type))
-		return failed_plain(reterr, -EINVAL, "parameter fsType: '%s' is too long", type);
-	(void) snprintf(plan->fs_type, sizeof(plan->fs_type), "%s", type);
-	if (!text[0])
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcmp(text, words[i]) == 0) {
-			(void) snprintf(plan->capacity, sizeof(plan->capacity), "%s", text);
-			return 0;
-		}
-	return failed_plain(reterr, -EINVAL, "parameter capacity: '%s' is not one of none, quota",
-			    text);
-}
-
 static int add_base_paths(struct local_plan *plan, const char *list, struct failure *reterr)
 {
 	cleanup_free char *copy = strdup(list);
@@ -400,7 +376,7 @@ int local_read_podvol(const struct local_sources *sources, struct local_plan *pl
 				  reterr);
 
 	if (r == 0)
-		r = read_capacity(sources, plan, reterr);
+		r = local_read_capacity(sources, plan, reterr);
 	if (r == 0)
 		r = add_base_paths(plan, list[0] ? list : DEFAULT_BASE_PATH, reterr);
 	if (r == 0)

@@ -37,7 +37,7 @@ struct local_plan {
 	mode_t mode;
 	uint64_t bytes;       /* asked for */
 	char capacity[8];     /* how that is enforced: "none", "quota", "image", "auto" */
-	char fs_type[16];     /* of an image; "": the usual one */
+	char fs_type[16];     /* of an image */
 	bool is_host_path;    /* the volume's source is hostPath, not local */
 	struct cJSON *volume; /* all of it but what depends on the base path */
 };

@@ -3,8 +3,8 @@
  * local_plan_openebs - openebs.io/local: settings in the annotation cas.openebs.io/config
  *
  * A YAML list of names with a value, a list or data. The claim's settings come before the class's,
- * those before the built-in ones. Quotas are checked as there and then refused: nothing here would
- * enforce them.
+ * those before the built-in ones. Quotas are checked as there. Their limit is the volume's size:
+ * what a limit's grace allows beyond it is more than was asked for, and is not given.
  */
 #include "controller/local_flavour.h"
 
@@ -78,7 +78,8 @@ static int read_grace(const struct cJSON *quota, const char *key, int *ret, stru
 	return 0;
 }
 
-static int check_quota(const struct settings *settings, const char *name, struct failure *reterr)
+static int read_quota(const struct settings *settings, const char *name, struct local_plan *plan,
+		      struct failure *reterr)
 {
 	const struct cJSON *quota = find_setting(settings, name);
 	const struct cJSON *enabled = json_get(quota, "enabled");
@@ -96,10 +97,7 @@ static int check_quota(const struct settings *settings, const char *name, struct
 		return failed_plain(reterr, -EINVAL,
 				    "%s: the hard limit (%d%%) is below the soft limit (%d%%)",
 				    name, hard, soft);
-	return failed_plain(reterr, -EINVAL,
-			    "%s is asked for, and podvold enforces no quota there: take it from "
-			    "the class, or the capacity would be a promise only",
-			    name);
+	return local_set_capacity(plan, "quota", reterr);
 }
 
 /* ---- where ---- */
@@ -143,9 +141,9 @@ static int read_settings(const struct settings *settings, const struct local_sou
 				    "StorageType '%s' is not provided: only 'hostpath' is", type);
 	if (!base[0])
 		return failed_plain(reterr, -EINVAL, "BasePath is empty");
-	r = check_quota(settings, "XFSQuota", reterr);
+	r = read_quota(settings, "XFSQuota", plan, reterr);
 	if (r == 0)
-		r = check_quota(settings, "EXT4Quota", reterr);
+		r = read_quota(settings, "EXT4Quota", plan, reterr);
 	if (r == 0)
 		r = local_add_base_path(plan, base, reterr);
 	if (r == 0)

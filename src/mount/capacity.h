@@ -79,6 +79,17 @@ const struct capacity_method *capacity_of(int fd);
  * used. Return: 0; -ENODATA it has no quota that the file system does not show anyhow. */
 int capacity_quota_usage(const char *path, struct capacity_usage *ret);
 
+/**
+ * capacity_image_open - the image of a volume whose directory bears its mark
+ * @path: of the image, "/BASE/NAME/volume.img"; not trusted
+ * @mark: the volume's uid
+ *
+ * Return: a descriptor (O_RDWR) the caller owns; -ENOENT; -EPERM no such mark; else as openat2(2).
+ */
+int capacity_image_open(const char *path, const char *mark, struct failure *reterr);
+/* Take all of its blocks again, since mkfs and fstrim give them back. Return: 0; -ENOSPC. */
+int capacity_image_reserve(int image_fd);
+
 extern const struct capacity_method capacity_btrfs, capacity_project, capacity_image;
 
 #endif

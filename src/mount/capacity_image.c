@@ -10,12 +10,14 @@
 
 #include "base/cleanup.h"
 #include "mount/loop_device.h"
+#include "mount/mount.h"
+#include "mount/volume_directory.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { IMAGE_MODE = 0600 };
+enum { IMAGE_MODE = 0600, IMAGE_BLOCK = 4096 };
 
 static int open_image(int fd, int flags)
 {
@@ -52,6 +54,7 @@ static int reserve(int image_fd, uint64_t bytes)
 
 	if (fstat(image_fd, &status) < 0)
 		return -errno;
+	bytes = (bytes + IMAGE_BLOCK - 1) / IMAGE_BLOCK * IMAGE_BLOCK;
 	if (status.st_size > (off_t) bytes)
 		bytes = (uint64_t) status.st_size;
 	if (fallocate(image_fd, 0, 0, (off_t) bytes) < 0) {
@@ -104,6 +107,38 @@ static int image_unmake(int fd, const char *path, struct failure *reterr)
 	if (unlinkat(fd, CAPACITY_IMAGE_NAME, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "cannot remove the image in '%s'", path);
 	return 0;
+}
+
+/* ---- for who mounts it ---- */
+
+int capacity_image_reserve(int image_fd)
+{
+	return reserve(image_fd, 0);
+}
+
+int capacity_image_open(const char *path, const char *mark, struct failure *reterr)
+{
+	cleanup_free char *above = strdup(path);
+	cleanup_close int fd = -EBADF;
+	char *name = above ? strrchr(above, '/') : NULL;
+	int image_fd;
+
+	if (!above)
+		return failed(reterr, -ENOMEM, "cannot open '%s'", path);
+	if (!name || strcmp(name + 1, CAPACITY_IMAGE_NAME) != 0)
+		return failed_plain(reterr, -EINVAL, "'%s' is not the path of an image", path);
+	*name = '\0';
+	fd = open_host_path(above, O_RDONLY | O_DIRECTORY, reterr);
+	if (fd < 0)
+		return fd;
+	if (volume_mark_of(fd, mark) != VOLUME_MARK_OURS)
+		return failed_plain(reterr, -EPERM,
+				    "'%s' does not bear the mark of this volume: its image is not "
+				    "mounted",
+				    above);
+	image_fd = open_image(fd, O_RDWR);
+	return image_fd < 0 ? failed(reterr, image_fd, "cannot open the image '%s'", path)
+			    : image_fd;
 }
 
 const struct capacity_method capacity_image = {

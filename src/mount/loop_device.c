@@ -271,3 +271,27 @@ int loop_device_is_attached(int file_fd)
 		return 0;
 	return loop_fd < 0 ? loop_fd : 1;
 }
+
+int loop_device_grow(int loop_fd)
+{
+	return ioctl(loop_fd, LOOP_SET_CAPACITY) < 0 ? -errno : 0;
+}
+
+dev_t loop_device_number(int file_fd)
+{
+	struct loop_user user;
+	struct stat status;
+	char path[300];
+	cleanup_close int loop_fd = find_image(file_fd, "", &user, path);
+
+	return loop_fd >= 0 && fstat(loop_fd, &status) == 0 ? status.st_rdev : 0;
+}
+
+bool loop_device_goes_by_itself(const char *device_path)
+{
+	cleanup_close int loop_fd = open(device_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct loop_info64 info;
+
+	return loop_fd >= 0 && ioctl(loop_fd, LOOP_GET_STATUS64, &info) == 0 &&
+	       info.lo_flags & LO_FLAGS_AUTOCLEAR;
+}

@@ -10,10 +10,23 @@
 
 #include "base/failure.h"
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 /* The one that is there from before, or a new one. @ret_path "/dev/loop7", free with free().
  * Return: a descriptor the caller owns; -EBUSY somebody else attached the file. [worker] */
 int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
 			   struct failure *reterr);
+
+/* As large as the file is by now. @loop_fd: of loop_device_open_image(). Return: 0; else as the
+ * call. [worker] */
+int loop_device_grow(int loop_fd);
+
+/* Which device has the file: its number; 0: none has it, or it cannot be told. [worker] */
+dev_t loop_device_number(int file_fd);
+
+/* Does this device go by itself when its last user does? [worker] */
+bool loop_device_goes_by_itself(const char *device_path);
 
 /* Is any loop device, whoever's, over this file? Return: 1, 0; else as the calls. [worker] */
 int loop_device_is_attached(int file_fd);

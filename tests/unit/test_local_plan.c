@@ -23,15 +23,17 @@
 #define UID "11111111-2222-3333-4444-000000000001"
 #define PV  "pvc-" UID
 
-#define CLAIM_MODES(annotations, spec, modes)                                                      \
+#define CLAIM_OF(size, annotations, spec, modes)                                                   \
 	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c','namespace':"    \
 	"'ns','uid':'" UID "','labels':{'team':'a'},'annotations':{" annotations "}},'spec':{"     \
 	"'storageClassName':'s','accessModes':[" modes                                             \
-	"],'resources':{'requests':{'storage':'1Gi'}}" spec "}}"
-#define CLAIM(annotations, spec) CLAIM_MODES(annotations, spec, "'ReadWriteOnce'")
-#define SELECTED                 "'volume.kubernetes.io/selected-node':'n'"
-#define ASKS(name)               "'volume.kubernetes.io/storage-provisioner':'" name "'"
-#define ASKS_BETA(name)          "'volume.beta.kubernetes.io/storage-provisioner':'" name "'"
+	"],'resources':{'requests':{'storage':'" size "'}}" spec "}}"
+#define CLAIM_MODES(annotations, spec, modes) CLAIM_OF("1Gi", annotations, spec, modes)
+#define SMALL_CLAIM                           CLAIM_OF("1Mi", "", "", "'ReadWriteOnce'")
+#define CLAIM(annotations, spec)              CLAIM_MODES(annotations, spec, "'ReadWriteOnce'")
+#define SELECTED                              "'volume.kubernetes.io/selected-node':'n'"
+#define ASKS(name)                            "'volume.kubernetes.io/storage-provisioner':'" name "'"
+#define ASKS_BETA(name)                       "'volume.beta.kubernetes.io/storage-provisioner':'" name "'"
 #define CLASS(provisioner, annotations, rest)                                                      \
 	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'s',"          \
 	"'annotations':{" annotations "}},'provisioner':'" provisioner "'" rest "}"
@@ -106,7 +108,7 @@ static void check(const struct expectation *wanted, size_t count)
 			fail_msg("%zu: %d, %s", i, r, why.text);
 		if (wanted[i].base) {
 			assert_string_equal(made.base_paths[0], wanted[i].base);
-			assert_string_equal(made.name, wanted[i].name);
+			assert_memory_equal(made.name, wanted[i].name, strlen(made.name));
 			assert_volume(&made, &wanted[i]);
 		} else if (!strstr(why.text, wanted[i].says)) {
 			fail_msg("%zu: '%s' does not say '%s'", i, why.text, wanted[i].says);
@@ -224,6 +226,37 @@ static void several_base_paths_and_a_mode(void **state)
 	assert_int_equal(made.bytes, 1 << 30);
 }
 
+#define SIZED(parameters) CLASS("podvol/local", "", PARAMETERS(parameters))
+
+static void sizes_that_are_enforced(void **state)
+{
+	static const struct expectation rows[] = {
+		{ CLAIM("", ""), SIZED("'capacity':'quota'"), NODE(HOST), NULL,
+		  "/var/lib/podvol/volumes", PV, NULL, NULL, "\"podvol.io/capacity\":\"quota\"",
+		  0 },
+		{ CLAIM("", ""), SIZED("'capacity':'image'"), NODE(HOST), NULL,
+		  "/var/lib/podvol/volumes", PV "/volume.img", NULL, NULL, "\"fsType\":\"ext4\"",
+		  0 },
+		{ CLAIM("", ""), SIZED("'capacity':'image','fsType':'xfs'"), NODE(HOST), NULL,
+		  "/var/lib/podvol/volumes", PV "/volume.img", NULL, NULL, "\"fsType\":\"xfs\"",
+		  0 },
+		{ CLAIM("", ""), SIZED("'capacity':'all'"), NODE(HOST), NULL, NULL, NULL, NULL,
+		  NULL, "none, quota, image, auto", -EINVAL },
+		{ CLAIM("", ""), SIZED("'capacity':'image','fsType':'vfat'"), NODE(HOST), NULL,
+		  NULL, NULL, NULL, NULL, "ext4, xfs", -EINVAL },
+		{ CLAIM("", ""), SIZED("'capacity':'auto','fsType':'much too long a type'"),
+		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "too long", -EINVAL },
+		{ SMALL_CLAIM, SIZED("'capacity':'auto','fsType':'xfs'"), NODE(HOST), NULL, NULL,
+		  NULL, NULL, NULL, "at least 300Mi, and 1048576 bytes", -EINVAL },
+		{ SMALL_CLAIM, SIZED("'capacity':'image'"), NODE(HOST), NULL, NULL, NULL, NULL,
+		  NULL, "at least 4Mi", -EINVAL },
+		{ SMALL_CLAIM, SIZED("'capacity':'quota'"), NODE(HOST), NULL,
+		  "/var/lib/podvol/volumes", PV, NULL, NULL, NULL, 0 },
+	};
+
+	check(rows, ARRAY_SIZE(rows));
+}
+
 /* ---- openebs.io/local ---- */
 
 #define BASE(path)      "- {name: BasePath, value: \\\"" path "\\\"}\\n"
@@ -275,7 +308,10 @@ static void openebs_hostpath(void **state)
 		{ CLAIM(SELECTED, ""), OPENEBS(QUOTA("softLimitGrace: much")), NODE(HOST), NULL,
 		  REFUSED, "'much'", -EINVAL },
 		{ CLAIM(SELECTED, ""), OPENEBS(QUOTA("softLimitGrace: 10%")), NODE(HOST), NULL,
-		  REFUSED, "enforces no quota", -EINVAL },
+		  "/var/openebs/local", PV, NULL, NULL, "\"podvol.io/capacity\":\"quota\"", 0 },
+		{ CLAIM(SELECTED, ""), OPENEBS("- {name: EXT4Quota, enabled: true}"), NODE(HOST),
+		  NULL, "/var/openebs/local", PV, NULL, NULL, "\"podvol.io/capacity\":\"quota\"",
+		  0 },
 		{ CLAIM(SELECTED, ""), OPENEBS("- {name: XFSQuota, enabled: \\\"false\\\"}"),
 		  NODE(HOST), NULL, "/var/openebs/local", PV, NULL, NULL, NULL, 0 },
 	};
@@ -390,6 +426,7 @@ int main(void)
 		cmocka_unit_test(a_node_that_is_not_there_is_selected_again),
 		cmocka_unit_test(podvol_local),
 		cmocka_unit_test(several_base_paths_and_a_mode),
+		cmocka_unit_test(sizes_that_are_enforced),
 		cmocka_unit_test(openebs_hostpath),
 		cmocka_unit_test(rancher_local_path),
 		cmocka_unit_test(node_maps_that_are_refused),

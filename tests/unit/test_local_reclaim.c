@@ -60,6 +60,13 @@ static void what_may_be_removed(void **state)
 		  "" },
 		{ "rancher.io/local-path", UID, "Delete", "Released", "/b", "/b/v", "",
 		  RECLAIM_REMOVE, "" },
+		/* The directory of an image, and not the image. */
+		{ "podvol/local", UID, "Delete", "Released", "/b", "/b/v/volume.img",
+		  ",'podvol.io/capacity':'image'", RECLAIM_REMOVE, "" },
+		{ "podvol/local", UID, "Delete", "Released", "/b", "/b/v",
+		  ",'podvol.io/capacity':'image'", RECLAIM_REFUSED, "does not end with" },
+		{ "podvol/local", UID, "Delete", "Released", "/b", "/b/volume.img",
+		  ",'podvol.io/capacity':'image'", RECLAIM_REFUSED, "does not end with" },
 		/* Not ours, or not now. */
 		{ "example.com/p", UID, "Delete", "Released", "/b", "/b/v", "", RECLAIM_NOT_OURS,
 		  "" },

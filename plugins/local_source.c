@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_source - what a local volume's path leads to: a directory, a device, or an image of ours
+ *
+ * A file is no source, but for the image of a volume that says so, in a directory that bears this
+ * volume's mark: what a user wrote into a path is not believed.
+ */
+#include "plugins/local.h"
+
+#include "base/cleanup.h"
+#include "mount/capacity.h"
+#include "mount/loop_device.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+
+void local_source_done(struct local_source *source)
+{
+	free(source->path);
+	free(source->fs_type);
+	free(source->options);
+	free(source->staging);
+	free(source->image_mark);
+	*source = (struct local_source){ 0 };
+}
+
+/* Copies: a worker reads them while the loop goes on and objects change. */
+int local_source_init(const struct volume_spec *spec, struct local_source *ret,
+		      struct failure *reterr)
+{
+	cleanup(local_source_done) struct local_source source = { .read_only = spec->read_only };
+	const struct persistent_volume *pv = spec_pv(spec);
+	bool is_image;
+	int r;
+
+	if (!pv || pv->source != PV_SOURCE_LOCAL || pv->local_path[0] == '\0')
+		return failed_plain(
+			reterr, -EINVAL,
+			"volume '%s': local volume source is nil or local path is not set",
+			spec->name);
+
+	r = layout_child(LOCAL_STAGING_BASE, spec->name, &source.staging, reterr);
+	if (r < 0)
+		return r;
+	source.path = strdup(pv->local_path);
+	source.fs_type = strdup(pv->fs_type);
+	source.options = mount_options_join(pv->mount_options, pv->mount_option_count,
+					    spec->read_only ? "ro" : "");
+	is_image = strcmp(pv->origin.capacity ?: "", CAPACITY_IMAGE) == 0;
+	if (is_image)
+		source.image_mark = strdup(spec->pv->meta.uid);
+	if (!source.path || !source.fs_type || !source.options || (is_image && !source.image_mark))
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", spec->name);
+
+	*ret = source;
+	source = (struct local_source){ 0 };
+	return 0;
+}
+
+/* Which of the kinds it is, and of what device; -ENOTSUP none. */
+static int tell_kind(const struct local_source *source, struct local_found *found,
+		     struct failure *reterr)
+{
+	if (fstat(found->fd, &found->stat) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", source->path);
+	if (source->image_mark) {
+		found->kind = LOCAL_IMAGE_FILE;
+		found->device = loop_device_number(found->fd);
+		return 0;
+	}
+	if (!S_ISDIR(found->stat.st_mode) && !S_ISBLK(found->stat.st_mode))
+		return failed_plain(
+			reterr, -ENOTSUP,
+			"only directory and block device are supported: '%s' is neither",
+			source->path);
+	found->kind = S_ISBLK(found->stat.st_mode) ? LOCAL_DEVICE : LOCAL_DIRECTORY;
+	found->device = found->kind == LOCAL_DEVICE ? found->stat.st_rdev : 0;
+	return 0;
+}
+
+/* The descriptor stays open: what was looked at is what is bound, whoever renames meanwhile. */
+int local_look_up(const struct local_source *source, struct local_found *ret,
+		  struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+	int r;
+
+	if (path_has_backstep(source->path))
+		return failed_plain(reterr, -EINVAL, "invalid path '%s': must not contain '..'",
+				    source->path);
+	if (source->image_mark)
+		fd = capacity_image_open(source->path, source->image_mark, reterr);
+	else
+		fd = open_host_path(source->path, O_PATH, reterr);
+	if (fd == -ENOENT)
+		return failed_plain(reterr, -ENOENT, "path \"%s\" does not exist", source->path);
+	if (fd < 0)
+		return fd;
+	*ret = (struct local_found){ .fd = fd };
+	r = tell_kind(source, ret, reterr);
+	if (r == 0)
+		(void) TAKE_FD(fd);
+	return r;
+}
