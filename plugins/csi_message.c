@@ -24,8 +24,8 @@ static void fill_mount(struct csi_use *use, const struct csi_volume *volume, uin
 	const struct pod *pod = volume->pod ? volume->pod->pod : NULL;
 
 	use->mount.fs_type = (char *) volume->source->fs_type;
-	use->mount.mount_flags = (char **) volume->source->mount_flags;
-	use->mount.n_mount_flags = volume->source->mount_flag_count;
+	use->mount.mount_flags = volume->mount_flags ?: (char **) volume->source->mount_flags;
+	use->mount.n_mount_flags = volume->source->mount_flag_count + (volume->mount_flags ? 1 : 0);
 	if (pod && pod->has_fs_group && capabilities & CSI_CAN(VOLUME_MOUNT_GROUP)) {
 		(void) snprintf(use->group, sizeof(use->group), "%lu",
 				(unsigned long) pod->fs_group);

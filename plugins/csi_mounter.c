@@ -38,6 +38,38 @@ static void mounter_free(void *data)
 	free(mounter);
 }
 
+/* A mount has one label: with another one it would have to be staged anew, which needs the pod
+ * before to be gone. */
+static int check_staged_label(const struct csi_step *step, struct failure *reterr)
+{
+	const struct csi_volume *volume = &step->volume;
+	cleanup(vol_data_done) struct vol_data data = { .driver_name = NULL };
+	cleanup_free char *mount_path = NULL, *data_path = NULL;
+	struct csi_place place = { .host = volume->host, .kind = VOL_DATA_STAGING };
+	const char *label = volume->selinux_label ?: "";
+	int r;
+
+	if (!volume->host->has_selinux || volume->is_ephemeral ||
+	    !(step->caller.capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME)))
+		return 0;
+	r = csi_staging_path(volume->driver, volume->handle, &mount_path, reterr);
+	if (r == 0 && !(data_path = csi_path_beside(mount_path, VOL_DATA_FILE)))
+		r = failed(reterr, -ENOMEM, "cannot publish volume '%s'", volume->name);
+	place.mount_path = mount_path;
+	place.data_path = data_path;
+	if (r == 0)
+		r = csi_data_read(&place, &data, reterr);
+	if (r == -ENODATA || r == -ENOENT)
+		return 0; /* it was lost, and the driver knows better */
+	if (r == 0 && strcmp(data.selinux_mount_context, label) != 0)
+		r = failed_plain(
+			reterr, -EBUSY,
+			"volume '%s' is staged with the SELinux label '%s', not '%s': it is "
+			"unstaged once no pod wants it",
+			volume->name, data.selinux_mount_context, label);
+	return r;
+}
+
 /* Nothing is made before all that is needed is there. The target is the driver's to make. */
 static int prepare_volume(void *data, struct stage_report *report)
 {
@@ -46,6 +78,8 @@ static int prepare_volume(void *data, struct stage_report *report)
 
 	report->error_class = ERROR_TRANSIENT;
 	r = csi_contexts_gather(&step->contexts, &step->volume, true, &report->failure);
+	if (r == 0)
+		r = check_staged_label(step, &report->failure);
 	if (r == 0)
 		r = csi_step_write_data(step, &report->failure);
 	return r < 0 ? r : STAGE_NEXT;

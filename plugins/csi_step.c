@@ -269,6 +269,7 @@ int csi_step_write_data(struct csi_step *step, struct failure *reterr)
 		.lifecycle_mode = step->place.kind != VOL_DATA_POD ? NULL
 				  : volume->is_ephemeral           ? (char *) "Ephemeral"
 								   : (char *) "Persistent",
+		.selinux_mount_context = volume->selinux_label,
 	};
 
 	if (!attachment)

@@ -18,6 +18,10 @@ void csi_volume_done(struct csi_volume *volume)
 	free(volume->driver);
 	free(volume->handle);
 	free(volume->pod_uid);
+	free(volume->selinux_label);
+	if (volume->mount_flags)
+		free(volume->mount_flags[volume->source->mount_flag_count]);
+	free(volume->mount_flags);
 	object_unref(volume->pv);
 	object_unref(volume->pod);
 	object_unref(volume->driver_object);
@@ -109,6 +113,40 @@ static int find_objects(struct csi_volume *volume, const struct volume_request *
 	return 0;
 }
 
+/* ---- SELinux ---- */
+
+/* One pod alone may have it, and says which label its files are to have: then the whole mount gets
+ * it, and nobody needs to change file after file. */
+static bool wants_label(const struct csi_volume *volume)
+{
+	const struct csi_driver_spec *driver = csi_volume_driver(volume);
+	const unsigned int modes = volume->pv ? volume->pv->persistent_volume->access_modes : 0;
+
+	return volume->host->has_selinux && !volume->block && modes == ACCESS_READ_WRITE_ONCE_POD &&
+	       driver && driver->selinux_mount && volume->pod && *volume->pod->pod->selinux_level;
+}
+
+/* As container engines label files of a container that gives no more than user and level. */
+static int take_label(struct csi_volume *volume, struct failure *reterr)
+{
+	size_t count = volume->source->mount_flag_count;
+	const struct pod *pod = volume->pod ? volume->pod->pod : NULL;
+
+	if (!wants_label(volume))
+		return 0;
+	volume->mount_flags = calloc(count + 1, sizeof(*volume->mount_flags));
+	if (asprintf(&volume->selinux_label, "%s:object_r:container_file_t:%s",
+		     *pod->selinux_user ? pod->selinux_user : "system_u", pod->selinux_level) < 0)
+		volume->selinux_label = NULL;
+	if (!volume->mount_flags || !volume->selinux_label)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", volume->name);
+	for (size_t i = 0; i < count; i++)
+		volume->mount_flags[i] = (char *) volume->source->mount_flags[i];
+	return asprintf(&volume->mount_flags[count], "context=\"%s\"", volume->selinux_label) < 0
+		       ? failed(reterr, -ENOMEM, "cannot prepare volume '%s'", volume->name)
+		       : 0;
+}
+
 static int take_names(struct csi_volume *volume, const struct volume_request *request,
 		      struct failure *reterr)
 {
@@ -139,7 +177,9 @@ int csi_volume_init(struct csi_volume *volume, const struct volume_request *requ
 	if (!volume->source || (volume->is_ephemeral && !request->pod_uid))
 		return failed_plain(reterr, -EINVAL, "volume '%s' has no csi source", spec->name);
 	r = take_names(volume, request, reterr);
-	return r < 0 ? r : find_objects(volume, request, secret, reterr);
+	if (r == 0)
+		r = find_objects(volume, request, secret, reterr);
+	return r < 0 ? r : take_label(volume, reterr);
 }
 
 /* ---- what was written when it was set up ---- */

@@ -31,7 +31,9 @@ struct csi_volume {
 	const struct object *expand_secret;
 	int64_t expand_bytes; /* to make it so large; 0: it is as large as it should be */
 	bool read_only, block;
-	bool keeps_traces; /* as struct volume_request */
+	char *selinux_label; /* to mount it with; NULL: none */
+	char **mount_flags;  /* the source's, and the label as the last; NULL: the source's alone */
+	bool keeps_traces;   /* as struct volume_request */
 };
 
 /* Which of the secrets a step sends. */

@@ -35,6 +35,7 @@ struct plugin_host {
 	uint64_t tool_limit_usec;   /* for a mkfs or fsck; 0 without end */
 	struct idmap_cache *idmaps; /* NULL: fsGroup as a map of the mount is not allowed here */
 	struct payload_cache *payloads;  /* NULL: every volume of files reads its objects itself */
+	bool has_selinux;                /* it is enabled in this kernel */
 	struct csi_drivers *csi_drivers; /* NULL: CSI volumes are not mounted here (direct mode) */
 	const struct token_source *tokens; /* token/token_source.h; NULL: no tokens here */
 };

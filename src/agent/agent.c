@@ -77,6 +77,7 @@ static int open_root(struct agent *agent, struct failure *reterr)
 				 .ephemeral_storage_bytes = storage_bytes(agent->root.fd) },
 		.tool_limit_usec = (uint64_t) agent->config->tool_seconds * USEC_PER_SEC,
 		.mount_table = agent->mounts.table,
+		.has_selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
 	};
 	if (agent->config->idmapped_fs_group)
 		r = idmap_cache_new(&agent->host.idmaps);

@@ -91,11 +91,6 @@ static bool can_relabel(const struct volume_spec *spec)
 	       !strstr(options, ",context=");
 }
 
-static bool has_selinux(void)
-{
-	return access("/sys/fs/selinux/enforce", F_OK) == 0;
-}
-
 /* What a runtime is to be told of a device is the device, not the link that leads to it. */
 static int look_at_device(struct looked_volume *looked, struct failure *reterr)
 {
@@ -145,7 +140,6 @@ static int look_at_mount(struct looked_volume *looked, struct failure *reterr)
 static struct worker_pool *look_at_volumes(struct worker_job *job)
 {
 	struct agent_plan_call *call = (struct agent_plan_call *) job;
-	bool selinux = has_selinux();
 	int r = 0;
 
 	for (size_t i = 0; i < call->volume_count && r == 0; i++) {
@@ -153,7 +147,7 @@ static struct worker_pool *look_at_volumes(struct worker_job *job)
 
 		r = looked->volume.block ? look_at_device(looked, &call->failure)
 					 : look_at_mount(looked, &call->failure);
-		looked->volume.relabel = looked->volume.relabel && selinux;
+		looked->volume.relabel = looked->volume.relabel && call->agent->host.has_selinux;
 		looked->volume.name = looked->name;
 		looked->volume.path = looked->path;
 	}

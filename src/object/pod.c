@@ -339,6 +339,35 @@ static void decode_groups(const struct cJSON *security, struct arena *arena, str
 	pod->supplemental_group_count = count;
 }
 
+/* A container's options take the place of the pod's, member by member. */
+static const char *selinux_option(const struct cJSON *spec, const struct cJSON *container,
+				  const char *name)
+{
+	const struct cJSON *own =
+		json_get(json_get(container, "securityContext"), "seLinuxOptions");
+	const struct cJSON *all = json_get(json_get(spec, "securityContext"), "seLinuxOptions");
+
+	return json_string(json_get(own, name), json_string(json_get(all, name), ""));
+}
+
+/* What all containers have in common; "" where they differ. */
+static const char *common_selinux_option(const struct cJSON *spec, const char *name)
+{
+	static const char *const lists[] = { "initContainers", "containers" };
+	const char *common = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		for (const struct cJSON *item = json_first(json_get(spec, lists[i])); item;
+		     item = json_next(item)) {
+			const char *option = selinux_option(spec, item, name);
+
+			if (common && strcmp(common, option) != 0)
+				return "";
+			common = option;
+		}
+	return common ?: "";
+}
+
 int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 	       struct failure *reterr)
 {
@@ -357,6 +386,8 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 	decode_groups(json_get(spec, "securityContext"), arena, pod);
 	policy = metadata_annotation(tree, POD_FS_GROUP_ANNOTATION);
 	pod->fs_group_idmap = policy && strcmp(policy, "Idmap") == 0;
+	pod->selinux_user = arena_string(arena, common_selinux_option(spec, "user"));
+	pod->selinux_level = arena_string(arena, common_selinux_option(spec, "level"));
 	decode_status(tree, arena, pod);
 	object->pod = pod;
 	return 0;

@@ -113,7 +113,9 @@ enum fs_group_change_policy { FS_GROUP_CHANGE_ALWAYS, FS_GROUP_CHANGE_ON_ROOT_MI
 struct pod {
 	const struct object *object; /* the pod's own object; not a reference */
 	const char *node_name;
-	const char *service_account_name;        /* "default" where the pod names none */
+	const char *service_account_name; /* "default" where the pod names none */
+	/* seLinuxOptions of its containers; "" unknown, or not the same for all of them. */
+	const char *selinux_user, *selinux_level;
 	const char *phase;                       /* "" when there is no status */
 	const char *reason;                      /* status.reason */
 	unsigned int ready_count, restart_count; /* over status.containerStatuses */

@@ -98,6 +98,14 @@ void csi_world_fs_group(void)
 	make_pod("emptyDir: {}", group);
 }
 
+void csi_world_security(const char *context)
+{
+	char line[256];
+
+	(void) snprintf(line, sizeof(line), "  securityContext: %s\n", context);
+	make_pod("emptyDir: {}", line);
+}
+
 void csi_world_claim(const char *size)
 {
 	replace(&csi_world.claim, make_object("apiVersion: v1\nkind: PersistentVolumeClaim\n"

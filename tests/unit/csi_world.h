@@ -70,6 +70,8 @@ void csi_world_inline(const char *more_csi);
 void csi_world_driver(const char *spec);
 void csi_world_attach(const char *status);
 void csi_world_fs_group(void);
+/* The pod's securityContext, as flow YAML. */
+void csi_world_security(const char *context);
 /* A claim whose volume has this size on the node, as its status says. */
 void csi_world_claim(const char *size);
 

@@ -23,7 +23,6 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
-int __wrap_access(const char *path, int mode);
 int __wrap_fstat(int fd, struct stat *ret);
 int __wrap_statvfs(const char *path, struct statvfs *ret);
 const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
@@ -38,7 +37,6 @@ void __wrap_agent_subpaths_leave(struct agent_subpath_call *call);
 
 static struct {
 	const struct object *pod;
-	bool selinux;
 	mode_t mode;
 	unsigned long flags;
 	int statvfs_error, prepare_result;
@@ -48,11 +46,6 @@ static struct {
 	unsigned int left;
 	char path[256];
 } fake;
-
-int __wrap_access(const char *path, int mode)
-{
-	return fake.selinux && strcmp(path, "/sys/fs/selinux/enforce") == 0 ? 0 : -1;
-}
 
 int __wrap_fstat(int fd, struct stat *ret)
 {
@@ -293,7 +286,7 @@ static void test_labels(void **state)
 						 "rootcontext=system_u:object_r:tmp_t:s0" };
 	struct agent_world *world = *state;
 
-	fake.selinux = true;
+	world->agent.host.has_selinux = true;
 	world->pv.pv.mount_options = options;
 	world->pv.pv.mount_option_count = 1;
 	mount_spec(world, (struct volume_spec){ .pv = &world->pv.object });
@@ -320,7 +313,7 @@ static void test_labels(void **state)
 	plan(world);
 	assert_true(told.mount.relabel);
 
-	fake.selinux = false;
+	world->agent.host.has_selinux = false;
 	told.count = 0;
 	plan(world);
 	assert_false(told.mount.relabel);

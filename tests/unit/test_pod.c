@@ -197,6 +197,35 @@ static void test_defaults(void **state)
 	(void) object_unref(object);
 }
 
+static void assert_label(const char *spec, const char *user, const char *level)
+{
+	char text[512];
+	const struct object *object;
+
+	(void) snprintf(text, sizeof(text), HEAD "spec:\n%s", spec);
+	object = object_of(text);
+	assert_string_equal(object->pod->selinux_user, user);
+	assert_string_equal(object->pod->selinux_level, level);
+	(void) object_unref(object);
+}
+
+static void test_the_label_that_all_containers_have(void **state)
+{
+	assert_label(CONTAINERS, "", "");
+	assert_label("  securityContext: {seLinuxOptions: {user: u, level: s0}}\n" CONTAINERS, "u",
+		     "s0");
+	assert_label("  securityContext: {seLinuxOptions: {user: u, level: s0}}\n"
+		     "  containers: [{name: c, securityContext: {seLinuxOptions: {level: s1}}}]\n",
+		     "u", "s1");
+	assert_label("  containers: [{name: c, securityContext: {seLinuxOptions: {level: s1}}}, "
+		     "{name: d}]\n",
+		     "", "");
+	assert_label("  securityContext: {seLinuxOptions: {user: u, level: s1}}\n"
+		     "  initContainers: [{name: i, securityContext: {seLinuxOptions: {level: "
+		     "s2}}}]\n" CONTAINERS,
+		     "u", "");
+}
+
 static void test_a_map_instead_of_a_change(void **state)
 {
 	const struct object *asks = object_of(
@@ -348,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_sources_by_name),
 		cmocka_unit_test(test_limits_saturate),
 		cmocka_unit_test(test_terminated_needs_evidence),
+		cmocka_unit_test(test_the_label_that_all_containers_have),
 		cmocka_unit_test(test_unknown_fields_survive),
 		cmocka_unit_test(test_null_is_absent),
 	};
