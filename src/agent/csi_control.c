@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/csi_controller.h"
+#include "controller/csi_snapshotter.h"
 
 #include <assert.h>
 
@@ -24,7 +25,28 @@ struct controller_row {
 	void (*free_one)(void *controller);
 };
 
+static int new_snapshotter(const struct csi_controller_options *options, void **ret)
+{
+	return csi_snapshotter_new(options, (struct csi_snapshotter **) ret);
+}
+
+static void snapshotter_driver_changed(void *controller, const char *driver)
+{
+	csi_snapshotter_driver_changed(controller, driver);
+}
+
+static void snapshotter_look_again(void *controller)
+{
+	csi_snapshotter_look_again(controller);
+}
+
+static void free_snapshotter(void *controller)
+{
+	(void) csi_snapshotter_free(controller);
+}
+
 static const struct controller_row rows[] = {
+	{ new_snapshotter, snapshotter_driver_changed, snapshotter_look_again, free_snapshotter },
 	{ .new_one = NULL }, /* ends the table */
 };
 

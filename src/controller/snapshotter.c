@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshotter - watch snapshots and what they are made of, and write; see snapshotter.h
+ */
+#include "controller/snapshotter_inside.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	KINDS = 1 << KIND_VOLUME_SNAPSHOT | 1 << KIND_VOLUME_SNAPSHOT_CLASS |
+		1 << KIND_VOLUME_SNAPSHOT_CONTENT | 1 << KIND_PERSISTENT_VOLUME |
+		1 << KIND_PERSISTENT_VOLUME_CLAIM,
+	KEY_BYTES = 512, /* of a namespace and a name */
+};
+
+#define RETRY_FIRST_USEC (1 * USEC_PER_SEC)
+#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
+
+struct snapshotter *snapshotter_of(const struct snapshot_item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
+/* ---- telling and writing ---- */
+
+void snapshot_tell(struct snapshot_item *item, const struct object *about, const char *type,
+		   const char *reason, const char *text)
+{
+	const struct snapshotter_options *options = &snapshotter_of(item)->options;
+
+	if (strcmp(item->said, text) == 0)
+		return;
+	(void) snprintf(item->said, sizeof(item->said), "%s", text);
+	options->event_fn(options->userdata, about, type, reason, text);
+}
+
+static void on_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	struct snapshot_item *item = userdata;
+
+	(void) result;
+	if (!work_item_end(&item->work))
+		return;
+	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
+	    error != -ECANCELED) {
+		log_message(LOG_WARNING, "snapshot '%s': %s", item->work.name, why->text);
+		work_item_failed(&item->work);
+	}
+	work_queue_run(item->work.queue);
+}
+
+/* @r: what queueing it returned. */
+static void write_queued(struct snapshot_item *item, int r)
+{
+	if (r == 0)
+		work_item_begin(&item->work);
+	else
+		work_item_failed(&item->work);
+}
+
+void snapshot_write(struct snapshot_item *item, const struct object *object,
+		    const struct object *made, int r)
+{
+	const struct store_precondition expected = { .uid = object->meta.uid,
+						     .resource_version =
+							     object->meta.resource_version };
+	cleanup_object const struct object *taken = made;
+
+	if (r == 0)
+		r = store_update(snapshotter_of(item)->options.store, taken, &expected, on_written,
+				 item);
+	write_queued(item, r);
+}
+
+void snapshot_create(struct snapshot_item *item, const struct object *made)
+{
+	cleanup_object const struct object *taken = made;
+
+	write_queued(item,
+		     store_create(snapshotter_of(item)->options.store, taken, on_written, item));
+}
+
+void snapshot_delete(struct snapshot_item *item, const struct object *object)
+{
+	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
+	const struct store_precondition expected = { .uid = object->meta.uid };
+
+	write_queued(item, store_delete(snapshotter_of(item)->options.store, &key, &expected,
+					on_written, item));
+}
+
+/* ---- watching ---- */
+
+static int make_due(struct work_queue *queue, const char *name)
+{
+	struct work_item *work = work_queue_item(queue, name);
+
+	if (!work)
+		return -ENOMEM;
+	work_item_due(work);
+	return 0;
+}
+
+static int take_snapshot(const struct object *object, void *userdata)
+{
+	struct snapshotter *snapshotter = userdata;
+	char key[KEY_BYTES];
+
+	(void) snprintf(key, sizeof(key), "%s/%s", object->meta.name_space, object->meta.name);
+	return make_due(snapshotter->snapshots, key);
+}
+
+/* It and the snapshot that it is one of. */
+static int take_content(const struct object *object, void *userdata)
+{
+	const struct volume_snapshot_content *content = object->volume_snapshot_content;
+	struct snapshotter *snapshotter = userdata;
+	char key[KEY_BYTES];
+
+	(void) snprintf(key, sizeof(key), "%s/%s", content->snapshot_namespace,
+			content->snapshot_name);
+	if (store_get(snapshotter->options.store, KIND_VOLUME_SNAPSHOT, content->snapshot_namespace,
+		      content->snapshot_name) &&
+	    make_due(snapshotter->snapshots, key) < 0)
+		return -ENOMEM;
+	return make_due(snapshotter->contents, object->meta.name);
+}
+
+static void make_waiting_due(struct work_item *work)
+{
+	if (((const struct snapshot_item *) work)->waits)
+		work_item_due(work);
+}
+
+static void take_change(struct snapshotter *snapshotter, const struct store_change *change)
+{
+	int r = 0;
+
+	if (change->object->kind == KIND_VOLUME_SNAPSHOT)
+		r = take_snapshot(change->object, snapshotter);
+	else if (change->object->kind == KIND_VOLUME_SNAPSHOT_CONTENT)
+		r = take_content(change->object, snapshotter);
+	else
+		work_queue_walk(snapshotter->snapshots, make_waiting_due);
+	if (r < 0)
+		log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
+			    change->object->meta.name);
+}
+
+static int list_and_watch(struct snapshotter *snapshotter);
+
+static void run(struct snapshotter *snapshotter)
+{
+	work_queue_run(snapshotter->snapshots);
+	work_queue_run(snapshotter->contents);
+}
+
+static void on_changes(void *userdata)
+{
+	struct snapshotter *snapshotter = userdata;
+	const struct store_change *change;
+	int r;
+
+	while ((r = store_watch_next(snapshotter->watch, &change)) > 0)
+		take_change(snapshotter, change);
+	if (r < 0 && list_and_watch(snapshotter) < 0)
+		log_message(LOG_ERR, "out of memory: snapshots wait for their next change");
+	run(snapshotter);
+}
+
+static int list_and_watch(struct snapshotter *snapshotter)
+{
+	struct store *store = snapshotter->options.store;
+	int r;
+
+	snapshotter->watch = store_watch_free(snapshotter->watch);
+	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, snapshotter,
+			    &snapshotter->watch);
+	if (r == 0)
+		r = store_list(store, KIND_VOLUME_SNAPSHOT, NULL, take_snapshot, snapshotter);
+	if (r == 0)
+		r = store_list(store, KIND_VOLUME_SNAPSHOT_CONTENT, NULL, take_content,
+			       snapshotter);
+	return r;
+}
+
+/* ---- life ---- */
+
+static int new_queue(struct snapshotter *snapshotter, bool (*look)(struct work_item *work),
+		     struct work_queue **ret)
+{
+	const struct work_queue_options options = {
+		.event = snapshotter->options.event,
+		.priority = snapshotter->options.priority,
+		.item_bytes = sizeof(struct snapshot_item),
+		.retry_first_usec = RETRY_FIRST_USEC,
+		.retry_max_usec = RETRY_MAX_USEC,
+		.look = look,
+		.userdata = snapshotter,
+	};
+
+	return work_queue_new(&options, ret);
+}
+
+int snapshotter_new(const struct snapshotter_options *options, struct snapshotter **ret)
+{
+	struct snapshotter *snapshotter = calloc(1, sizeof(*snapshotter));
+	int r;
+
+	assert(options->store && options->event_fn && options->backend && ret);
+	if (!snapshotter)
+		return -ENOMEM;
+	snapshotter->options = *options;
+	r = new_queue(snapshotter, snapshot_look, &snapshotter->snapshots);
+	if (r == 0)
+		r = new_queue(snapshotter, content_look, &snapshotter->contents);
+	if (r == 0)
+		r = list_and_watch(snapshotter);
+	if (r < 0) {
+		(void) snapshotter_free(snapshotter);
+		return r;
+	}
+	*ret = snapshotter;
+	run(snapshotter);
+	return 0;
+}
+
+void snapshotter_all_due(struct snapshotter *snapshotter)
+{
+	if (!snapshotter || snapshotter->is_stopped)
+		return;
+	work_queue_all_due(snapshotter->snapshots);
+	work_queue_all_due(snapshotter->contents);
+	run(snapshotter);
+}
+
+void snapshotter_stop(struct snapshotter *snapshotter)
+{
+	if (!snapshotter)
+		return;
+	snapshotter->is_stopped = true;
+	work_queue_stop(snapshotter->snapshots);
+	work_queue_stop(snapshotter->contents);
+}
+
+struct snapshotter *snapshotter_free(struct snapshotter *snapshotter)
+{
+	if (!snapshotter)
+		return NULL;
+	(void) store_watch_free(snapshotter->watch);
+	(void) work_queue_free(snapshotter->snapshots);
+	(void) work_queue_free(snapshotter->contents);
+	free(snapshotter);
+	return NULL;
+}
