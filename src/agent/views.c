@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "build-config.h"
 #include "object/json.h"
+#include "object/nfs_source.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -57,12 +58,16 @@ static const char *source_of(const struct volume_spec *spec)
 		return pv->local_path;
 	if (pv && pv->source == PV_SOURCE_HOST_PATH)
 		return pv->host_path;
+	if (pv && pv->nfs)
+		return pv->nfs->export;
 	if (pv)
 		return pv->source_key;
 	if (!spec->source)
 		return "";
 	if (spec->source->source == SOURCE_HOST_PATH)
 		return spec->source->host_path;
+	if (spec->source->nfs)
+		return spec->source->nfs->export;
 	if (spec->source->source == SOURCE_EMPTY_DIR && *spec->source->medium)
 		return spec->source->medium;
 	return spec->source->source_key;

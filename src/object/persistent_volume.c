@@ -8,6 +8,7 @@
 #include "object/claim_spec.h"
 #include "object/kinds.h"
 #include "object/metadata.h"
+#include "object/nfs_source.h"
 #include "object/selector_json.h"
 #include "object/shapes.h"
 #include "object/update.h"
@@ -328,6 +329,7 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 		kind == PV_SOURCE_HOST_PATH ? json_string(json_get(source, "type"), "") : "");
 	volume->fs_type = arena_string(
 		arena, kind == PV_SOURCE_LOCAL ? json_string(json_get(source, "fsType"), "") : "");
+	volume->nfs = kind == PV_SOURCE_NFS ? nfs_source_decode(source, arena) : NULL;
 	volume->csi = kind == PV_SOURCE_CSI
 			      ? csi_source_decode(source, json_get(spec, "mountOptions"), arena)
 			      : NULL;

@@ -73,6 +73,7 @@ struct persistent_volume {
 	const char *host_path;  /* PV_SOURCE_HOST_PATH */
 	const char *host_path_type;
 	const struct csi_source *csi; /* PV_SOURCE_CSI; else NULL */
+	const struct nfs_source *nfs; /* PV_SOURCE_NFS; else NULL */
 
 	struct quantity capacity;  /* capacity.storage */
 	unsigned int access_modes; /* set of enum access_mode */

@@ -57,6 +57,7 @@ struct pod_volume {
 	bool claim_read_only;
 
 	const struct csi_source *csi; /* SOURCE_CSI; else NULL */
+	const struct nfs_source *nfs; /* SOURCE_NFS; else NULL */
 
 	/* SOURCE_CONFIG_MAP, SOURCE_SECRET, SOURCE_PROJECTED: what the files come from */
 	const struct pod_volume_object *objects;

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "object/claim_spec.h"
 #include "object/file_source.h"
+#include "object/nfs_source.h"
 #include "object/shapes.h"
 #include "object/volume_source.h"
 
@@ -109,6 +110,11 @@ static void decode_csi(const struct cJSON *source, struct arena *arena, struct p
 	volume->csi = csi_source_decode(source, NULL, arena);
 }
 
+static void decode_nfs(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->nfs = nfs_source_decode(source, arena);
+}
+
 /* ---- the table ---- */
 
 static const struct source_row {
@@ -133,7 +139,7 @@ static const struct source_row {
 	{ "projected", SOURCE_PROJECTED, projected_source_set_defaults, projected_source_validate,
 	  projected_source_decode },
 	{ "csi", SOURCE_CSI, NULL, check_csi, decode_csi },
-	{ "nfs", SOURCE_NFS, NULL, nfs_validate, NULL },
+	{ "nfs", SOURCE_NFS, NULL, nfs_validate, decode_nfs },
 };
 
 static const char *const no_sources[] = { "name", NULL };

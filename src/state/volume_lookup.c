@@ -8,6 +8,7 @@
 #include "state/volume_lookup.h"
 
 #include "base/cleanup.h"
+#include "object/nfs_source.h"
 
 #include <assert.h>
 #include <string.h>
@@ -177,7 +178,8 @@ int volume_lookup(struct store *store, const struct object *pod, const struct po
 			.name = volume->name,
 			.pod = pod,
 			.source = volume,
-			.read_only = volume->csi && volume->csi->read_only,
+			.read_only = (volume->csi && volume->csi->read_only) ||
+				     (volume->nfs && volume->nfs->read_only),
 		};
 	if (error == 0)
 		error = find_plugin(pod, volume, &found, reterr);

@@ -5,6 +5,7 @@
 #include "object/persistent_volume.h"
 
 #include "base/cleanup.h"
+#include "object/nfs_source.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>
@@ -129,6 +130,32 @@ static void test_other_sources(void **state)
 
 		assert_int_equal(object->persistent_volume->source, sources[i].kind);
 		assert_string_equal(object->persistent_volume->source_key, sources[i].key);
+		(void) object_unref(object);
+	}
+}
+
+static void test_nfs_source(void **state)
+{
+	static const struct {
+		const char *yaml, *export;
+		bool read_only;
+	} rows[] = {
+		{ "  nfs: {server: s, path: /x}\n", "s:/x", false },
+		{ "  nfs: {server: 10.0.0.1, path: /x/y, readOnly: true}\n", "10.0.0.1:/x/y",
+		  true },
+		{ "  nfs: {server: 'fd00::1', path: /x}\n", "[fd00::1]:/x", false },
+		{ "  nfs: {server: '[fd00::1]', path: /x}\n", "[fd00::1]:/x", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char yaml[1000];
+		const struct object *object;
+
+		(void) snprintf(yaml, sizeof(yaml), HEAD "spec:\n" CAPACITY MODES "%s",
+				rows[i].yaml);
+		object = object_of(yaml);
+		assert_string_equal(object->persistent_volume->nfs->export, rows[i].export);
+		assert_int_equal(object->persistent_volume->nfs->read_only, rows[i].read_only);
 		(void) object_unref(object);
 	}
 }
@@ -307,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_a_host_path_has_a_type),
 		cmocka_unit_test(test_other_sources),
+		cmocka_unit_test(test_nfs_source),
 		cmocka_unit_test(test_the_annotation_wins_case_98),
 		cmocka_unit_test(test_gids_are_numbers_case_347),
 		cmocka_unit_test(test_the_beta_class_wins),

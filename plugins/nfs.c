@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nfs - a directory of an NFS server: kubelet's nfs plugin
+ *
+ * The pod's mount is one of its own, made by mount.nfs of nfs-common. A server decides who may do
+ * what, often by other users than ours (root squash), so nothing is asked of it here, and neither
+ * owners nor labels are changed. Mounted already means done. What a dead server holds up holds up a
+ * thread, as with any volume: src/base/worker.h, src/agent/stuck_policy.c.
+ */
+#include "plugins/plugin.h"
+
+#include "base/cleanup.h"
+#include "mount/helper.h"
+#include "object/nfs_source.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define NFS_PLUGIN_NAME "kubernetes.io/nfs"
+
+static const struct nfs_source *source_of(const struct volume_spec *spec)
+{
+	return spec_pv(spec) ? spec_pv(spec)->nfs : spec->source ? spec->source->nfs : NULL;
+}
+
+/* ---- SetUpAt ---- */
+
+struct nfs_mounter {
+	const struct plugin_host *host;
+	char *source, *options;
+	char *target_path; /* relative to the root directory */
+	struct place target;
+};
+
+static void nfs_mounter_free(void *data)
+{
+	struct nfs_mounter *mounter = data;
+
+	if (!mounter)
+		return;
+	free(mounter->source);
+	free(mounter->options);
+	free(mounter->target_path);
+	place_done(&mounter->target);
+	free(mounter);
+}
+
+/* Looks by statx alone, which asks no server. */
+static int prepare_target(void *data, struct stage_report *report)
+{
+	struct nfs_mounter *mounter = data;
+	const struct plugin_host *host = mounter->host;
+	struct mount_facts facts;
+	int fd, r;
+
+	r = place_make(host->root_fd, host->root_dir, mounter->target_path, 0750, &mounter->target,
+		       &report->failure);
+	if (r < 0)
+		return r;
+	r = place_facts(&mounter->target, &facts, &report->failure);
+	if (r == 0 && facts.is_mount_root) {
+		report->mount_id = facts.mount_id;
+		return STAGE_LIST_DONE;
+	}
+	if (is_corrupted_mount_error(r)) {
+		report->error_class = ERROR_UNCERTAIN;
+		return r;
+	}
+	if (r < 0 && r != -ENOENT)
+		return r;
+	fd = make_directory(&mounter->target, 0750, NULL, &report->failure);
+	if (fd < 0)
+		return fd;
+	(void) close(fd);
+	return STAGE_NEXT;
+}
+
+static int mount_export(void *data, struct stage_report *report)
+{
+	struct nfs_mounter *mounter = data;
+	const struct helper_request request = {
+		.type = "nfs",
+		.source = mounter->source,
+		.options = mounter->options,
+		.target = &mounter->target,
+		.terms = { .limit_usec = mounter->host->tool_limit_usec,
+			   .cancelled = report->cancelled,
+			   .pid = report->tool_pid },
+	};
+	int r = mount_by_helper(&request, &report->mount_id, &report->failure);
+
+	if (r == 0)
+		return STAGE_NEXT;
+	if (cleanup_mount_point(&mounter->target, NULL) < 0)
+		report->error_class = ERROR_UNCERTAIN;
+	return r;
+}
+
+/* Copies: a worker reads them while the loop goes on and objects change. */
+static int copy_source(const struct volume_request *request, struct nfs_mounter *mounter,
+		       struct failure *reterr)
+{
+	const struct persistent_volume *pv = spec_pv(request->spec);
+	const struct nfs_source *nfs = source_of(request->spec);
+	const char *read_only = request->spec->read_only ? "ro" : "";
+
+	if (!nfs || !*nfs->server || !*nfs->path)
+		return failed_plain(reterr, -EINVAL, "volume '%s' has no nfs source",
+				    request->spec->name);
+	mounter->source = strdup(nfs->export);
+	mounter->options = mount_options_join(pv ? pv->mount_options : NULL,
+					      pv ? pv->mount_option_count : 0, read_only);
+	if (!mounter->source || !mounter->options)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
+	return 0;
+}
+
+static int nfs_new_mounter(const struct volume_request *request, struct stage_list *ret,
+			   struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "prepare the target", .place = STAGE_WORKER, .run = prepare_target },
+		{ .name = "mount the export", .place = STAGE_WORKER, .run = mount_export },
+	};
+	struct nfs_mounter *mounter;
+	int r;
+
+	assert(request->host && request->spec && request->pod_uid);
+
+	mounter = calloc(1, sizeof(*mounter));
+	if (!mounter)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->spec->name);
+	mounter->host = request->host;
+	mounter->target = PLACE_EMPTY;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, nfs_mounter_free };
+	r = copy_source(request, mounter, reterr);
+	if (r == 0)
+		r = layout_pod_path(request->pod_uid, "volumes", NFS_PLUGIN_NAME,
+				    request->spec->name, &mounter->target_path, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- TearDownAt ---- */
+
+struct nfs_unmounter {
+	const struct plugin_host *host;
+	char *target_path;
+};
+
+static void nfs_unmounter_free(void *data)
+{
+	struct nfs_unmounter *unmounter = data;
+
+	if (unmounter)
+		free(unmounter->target_path);
+	free(unmounter);
+}
+
+static int take_target_away(void *data, struct stage_report *report)
+{
+	const struct nfs_unmounter *unmounter = data;
+	const struct plugin_host *host = unmounter->host;
+	cleanup(place_done) struct place target = PLACE_EMPTY;
+	int r;
+
+	r = place_open(host->root_fd, host->root_dir, unmounter->target_path, &target,
+		       &report->failure);
+	if (r == 0)
+		r = cleanup_mount_point(&target, &report->failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = remove_empty_parents(host->root_fd, unmounter->target_path, 1, &report->failure);
+	return r < 0 ? r : STAGE_NEXT;
+}
+
+static int nfs_new_unmounter(const struct volume_request *request, struct stage_list *ret,
+			     struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "unmount the volume", .place = STAGE_WORKER, .run = take_target_away },
+	};
+	struct nfs_unmounter *unmounter;
+	int r;
+
+	assert(request->host && request->volume_name && request->pod_uid);
+
+	unmounter = calloc(1, sizeof(*unmounter));
+	if (!unmounter)
+		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
+	unmounter->host = request->host;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, nfs_unmounter_free };
+	r = layout_pod_path(request->pod_uid, "volumes", NFS_PLUGIN_NAME, request->volume_name,
+			    &unmounter->target_path, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
+
+/* ---- what the loop asks ---- */
+
+static bool nfs_can_support(const struct volume_spec *spec)
+{
+	if (spec_pv(spec))
+		return spec_pv(spec)->source == PV_SOURCE_NFS;
+	return spec->source && spec->source->source == SOURCE_NFS;
+}
+
+static int nfs_get_volume_name(const struct volume_spec *spec, char **ret, struct failure *reterr)
+{
+	const struct nfs_source *nfs = source_of(spec);
+
+	if (!nfs || asprintf(ret, "%s/%s", nfs->server, nfs->path) < 0)
+		return failed(reterr, -ENOMEM, "cannot name volume '%s'", spec->name);
+	return 0;
+}
+
+static struct volume_attributes nfs_get_attributes(const struct volume_spec *spec)
+{
+	return (struct volume_attributes){ .read_only = spec->read_only };
+}
+
+static char *nfs_get_path(const struct volume_request *request)
+{
+	cleanup_free char *relative = NULL;
+
+	if (layout_pod_path(request->pod_uid, "volumes", NFS_PLUGIN_NAME, request->volume_name,
+			    &relative, NULL) < 0)
+		return NULL;
+	return layout_absolute(request->host->root_dir, relative);
+}
+
+/* The name is all that a directory says, and all that a teardown needs. */
+static int nfs_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
+				     const char *volume_name, bool block, struct volume_spec *ret,
+				     struct failure *reterr)
+{
+	(void) host;
+	(void) pod_uid;
+	if (!layout_is_component(volume_name))
+		return failed_plain(reterr, -EINVAL, "'%s' is no volume name", volume_name);
+	*ret = (struct volume_spec){ .name = volume_name, .block = block };
+	return 0;
+}
+
+const struct volume_plugin nfs_volume_plugin = {
+	.name = NFS_PLUGIN_NAME,
+	.can_support = nfs_can_support,
+	.get_volume_name = nfs_get_volume_name,
+	.get_attributes = nfs_get_attributes,
+	.supports_mount_options = true,
+	.new_mounter = nfs_new_mounter,
+	.new_unmounter = nfs_new_unmounter,
+	.get_path = nfs_get_path,
+	.construct_volume_spec = nfs_construct_volume_spec,
+};
