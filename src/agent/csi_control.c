@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/csi_controller.h"
+#include "controller/csi_provisioner.h"
 #include "controller/csi_snapshotter.h"
 
 #include <assert.h>
@@ -25,29 +26,34 @@ struct controller_row {
 	void (*free_one)(void *controller);
 };
 
-static int new_snapshotter(const struct csi_controller_options *options, void **ret)
-{
-	return csi_snapshotter_new(options, (struct csi_snapshotter **) ret);
-}
+/* The four functions of a controller, which knows its own pointer. */
+#define ADAPT(name)                                                                                \
+	static int name##_new(const struct csi_controller_options *options, void **ret)            \
+	{                                                                                          \
+		return csi_##name##_new(options, (struct csi_##name **) ret);                      \
+	}                                                                                          \
+	static void name##_driver_changed(void *controller, const char *driver)                    \
+	{                                                                                          \
+		csi_##name##_driver_changed(controller, driver);                                   \
+	}                                                                                          \
+	static void name##_look_again(void *controller)                                            \
+	{                                                                                          \
+		csi_##name##_look_again(controller);                                               \
+	}                                                                                          \
+	static void name##_free(void *controller)                                                  \
+	{                                                                                          \
+		(void) csi_##name##_free(controller);                                              \
+	}
+#define ROW(name)                                                                                  \
+	{                                                                                          \
+		name##_new, name##_driver_changed, name##_look_again, name##_free                  \
+	}
 
-static void snapshotter_driver_changed(void *controller, const char *driver)
-{
-	csi_snapshotter_driver_changed(controller, driver);
-}
-
-static void snapshotter_look_again(void *controller)
-{
-	csi_snapshotter_look_again(controller);
-}
-
-static void free_snapshotter(void *controller)
-{
-	(void) csi_snapshotter_free(controller);
-}
+ADAPT(provisioner)
+ADAPT(snapshotter)
 
 static const struct controller_row rows[] = {
-	{ new_snapshotter, snapshotter_driver_changed, snapshotter_look_again, free_snapshotter },
-	{ .new_one = NULL }, /* ends the table */
+	ROW(provisioner), ROW(snapshotter), { .new_one = NULL }, /* ends the table */
 };
 
 struct csi_control {

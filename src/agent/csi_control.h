@@ -17,7 +17,8 @@ struct csi_control;
 int csi_control_open(struct agent *agent, struct failure *reterr);
 /* What this driver can do is known now. Accepts NULL. */
 void csi_control_driver_changed(struct csi_control *control, const char *driver);
-/* A step ended, or the sources were read: a volume may have become free. Accepts NULL. Cheap. */
+/* A step ended, a volume is forgotten, or the sources were read: one may have become free. Accepts
+ * NULL. Cheap. */
 void csi_control_changed(struct csi_control *control);
 /* Before the drivers and the store go: calls are broken off. Accepts NULL. Return: NULL. */
 struct csi_control *csi_control_free(struct csi_control *control);

@@ -9,6 +9,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/csi_control.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -112,6 +113,7 @@ static void forget(struct agent *agent, const struct step *step)
 		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
 	drift_forget(agent->mounts.drift, unique_name, pod_uid);
 	volume_directories_changed(agent->controllers.directories);
+	csi_control_changed(agent->controllers.csi);
 	if (pod_uid)
 		waits_pod_changed(agent->waits, pod_uid);
 }

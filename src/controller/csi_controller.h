@@ -13,6 +13,9 @@
 #include "csi/csi_drivers.h"
 #include "object/persistent_volume.h"
 
+/* How long a driver may take for one call; then it is in doubt, and asked again. */
+enum { CSI_CONTROLLER_SECONDS = 60 };
+
 struct csi_controller_options {
 	sd_event *event; /* all borrowed */
 	int64_t priority;

@@ -94,53 +94,38 @@ static bool is_here(const struct reclaim_facts *facts)
 	return !affinity || (facts->node && node_selector_matches(affinity, facts->node));
 }
 
-/* What may still change by itself. */
-static enum reclaim_verdict check_users(const struct reclaim_facts *facts, struct failure *why)
+/* What says no for good, in the order in which it is told. */
+static int check_place(const struct reclaim_facts *facts, struct failure *why)
 {
-	if (!facts->sources_complete) {
-		(void) failed_plain(why, -EAGAIN, "not every source of objects has been read yet");
-		return RECLAIM_WAIT;
-	}
-	if (facts->is_in_use) {
-		(void) failed_plain(why, -EBUSY, "volume \"%s\" is still in use",
-				    facts->volume->object->meta.name);
-		return RECLAIM_WAIT;
-	}
-	return RECLAIM_REMOVE;
+	struct local_place place;
+	int r;
+
+	if (!is_here(facts))
+		return failed_plain(why, -ENODEV,
+				    "its node affinity matches no node of this podvold: the data "
+				    "is kept");
+	r = local_place_of(facts->volume, &place, why);
+	if (r == 0 && facts->neighbour)
+		r = failed_plain(why, -EEXIST,
+				 "volume \"%s\" has the same path, or one in it: the data is "
+				 "kept",
+				 facts->neighbour->meta.name);
+	return r;
 }
 
 enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, struct failure *why)
 {
 	const struct persistent_volume *volume = facts->volume;
-	struct local_place place;
+	enum reclaim_verdict verdict;
+	struct failure refused;
 
 	assert(volume && volume->object);
-	if (!local_is_provisioner(volume->origin.provisioned_by) || volume->origin.is_unfinished ||
-	    volume->phase != VOLUME_RELEASED || volume->reclaim_policy != RECLAIM_DELETE ||
-	    volume->object->meta.deletes || facts->claim_exists)
+	if (!local_is_provisioner(volume->origin.provisioned_by) || volume->object->meta.deletes)
 		return RECLAIM_NOT_OURS;
-	if (!volume->claim_uid[0] || strcmp(volume->origin.claim_deleted, volume->claim_uid) != 0) {
-		(void) failed_plain(
-			why, -EPERM,
-			"nobody is known to have deleted its claim, which is merely "
-			"missing: the data is kept. Delete the volume and its directory "
-			"by hand");
-		return RECLAIM_REFUSED;
-	}
-	if (!is_here(facts)) {
-		(void) failed_plain(why, -ENODEV,
-				    "its node affinity matches no node of this podvold: the data "
-				    "is kept");
-		return RECLAIM_REFUSED;
-	}
-	if (local_place_of(volume, &place, why) < 0)
-		return RECLAIM_REFUSED;
-	if (facts->neighbour) {
-		(void) failed_plain(why, -EEXIST,
-				    "volume \"%s\" has the same path, or one in it: the data is "
-				    "kept",
-				    facts->neighbour->meta.name);
-		return RECLAIM_REFUSED;
-	}
-	return check_users(facts, why);
+	verdict = reclaim_decide(facts, why);
+	if ((verdict != RECLAIM_WAIT && verdict != RECLAIM_REMOVE) ||
+	    check_place(facts, &refused) == 0)
+		return verdict;
+	*why = refused;
+	return RECLAIM_REFUSED;
 }

@@ -8,9 +8,13 @@
  */
 #include "object/quantity.h"
 
+#include "base/cleanup.h"
+
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef unsigned __int128 wide;
@@ -173,4 +177,14 @@ int quantity_compare(const struct quantity *a, const struct quantity *b)
 	__int128 left = a && a->is_set ? a->milli : 0, right = b && b->is_set ? b->milli : 0;
 
 	return left < right ? -1 : left > right;
+}
+
+void quantity_print_bytes(int64_t bytes, char ret[QUANTITY_TEXT_BYTES])
+{
+	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	size_t unit = 0;
+
+	for (; bytes > 0 && bytes % 1024 == 0 && unit + 1 < ARRAY_SIZE(units); unit++)
+		bytes /= 1024;
+	(void) snprintf(ret, QUANTITY_TEXT_BYTES, "%" PRId64 "%s", bytes, units[unit]);
 }

@@ -24,6 +24,10 @@ int quantity_parse(const char *text, struct quantity *ret, struct failure *reter
 /* Whole units, rounded up as Kubernetes' Value() does, saturated to int64_t. */
 int64_t quantity_value(const struct quantity *quantity);
 
+/* Bytes as the API writes them: "1Gi", "1500Mi", "1000". */
+enum { QUANTITY_TEXT_BYTES = 24 };
+void quantity_print_bytes(int64_t bytes, char ret[QUANTITY_TEXT_BYTES]);
+
 /* < 0, 0, > 0; an unset quantity counts as zero. */
 int quantity_compare(const struct quantity *a, const struct quantity *b);
 

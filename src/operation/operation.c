@@ -302,6 +302,21 @@ int operation_may_start(struct operations *operations, const struct step *step, 
 	return key_may_begin(operations->keys, &key, step_operation_name(step), now_usec);
 }
 
+/* The Node object also has what drivers say of this node; the configuration is there before it. */
+static const struct labels *labels_for(const struct operations *operations, const struct step *step)
+{
+	const struct operations_options *options = &operations->options;
+	const struct object_reference self = { .kind = KIND_NODE,
+					       .name_space = "",
+					       .name = options->host->node_name };
+	const struct object *node = NULL;
+
+	if ((step->kind == STEP_STAGE || step->kind == STEP_PUBLISH) && options->objects.find &&
+	    check_node_affinity(&step->want_pod->spec, options->node_labels, NULL) < 0)
+		node = options->objects.find(options->objects.userdata, &self);
+	return node ? &node->meta.labels : options->node_labels;
+}
+
 /* Failing checks are ends like any other: told by callback, with a back-off. */
 static void start(struct operations *operations, struct operation *operation,
 		  const struct step *step)
@@ -310,7 +325,7 @@ static void start(struct operations *operations, struct operation *operation,
 	struct failure *failure = &attempt->report.failure;
 	int r;
 
-	r = check_step(step, operations->options.node_labels, operations->options.actual, failure);
+	r = check_step(step, labels_for(operations, step), operations->options.actual, failure);
 	if (r >= 0)
 		r = step_stages(operations->options.host, &operations->options.objects, step,
 				&attempt->list, &operation->device_mount_path, failure);

@@ -32,7 +32,8 @@ REQUIRED = {
     "CreateSnapshot": ("source_volume_id", "name"),
     "DeleteSnapshot": ("snapshot_id",),
 }
-ONE_AT_A_TIME = ("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume")
+ON_NODE = ("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume")
+ONE_AT_A_TIME = (*ON_NODE, "CreateVolume", "DeleteVolume", "ControllerExpandVolume")
 SECONDS_TO_HEAR = 2  # until the end of a caller's connection must have been noticed
 
 
@@ -96,12 +97,17 @@ class Traffic:
     def __init__(self, memory):
         self.memory, self.running = memory, {}
 
+    @staticmethod
+    def subject(request):
+        """What a call is about: a volume that has no identifier yet has a name."""
+        return getattr(request, "volume_id", "") or getattr(request, "name", "")
+
     def rivals(self, method, request):
         on_device = method in ("NodeStageVolume", "NodeUnstageVolume")
         for number, (other, there, context) in list(self.running.items()):
-            if there.volume_id != request.volume_id:
+            if self.subject(there) != self.subject(request) or (method in ON_NODE) != (other in ON_NODE):
                 continue
-            if on_device or other in ("NodeStageVolume", "NodeUnstageVolume") or \
+            if method not in ON_NODE or on_device or other in ("NodeStageVolume", "NodeUnstageVolume") or \
                     there.target_path == request.target_path:
                 yield number, other, context
 
@@ -114,7 +120,7 @@ class Traffic:
             free = False
             while earlier in self.running and theirs.is_active():
                 if time.monotonic() > end:
-                    self.memory.shout(f"{method} of '{request.volume_id}' while {other} runs")
+                    self.memory.shout(f"{method} of '{self.subject(request)}' while {other} runs")
                     break
                 time.sleep(0.005)
         if free:

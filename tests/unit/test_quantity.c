@@ -157,6 +157,26 @@ static void test_what_is_no_quantity(void **state)
 			    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$': \"inf\"");
 }
 
+static void test_bytes_are_printed(void **state)
+{
+	static const struct {
+		int64_t bytes;
+		const char *text;
+	} rows[] = { { 0, "0" },
+		     { 1000, "1000" },
+		     { 1024, "1Ki" },
+		     { INT64_C(1536) << 20, "1536Mi" },
+		     { INT64_C(1) << 30, "1Gi" },
+		     { INT64_MAX, "9223372036854775807" } };
+	char text[QUANTITY_TEXT_BYTES];
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		quantity_print_bytes(rows[i].bytes, text);
+		assert_string_equal(text, rows[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_different_spellings_are_equal),
 		cmocka_unit_test(test_unset_counts_as_zero),
 		cmocka_unit_test(test_what_is_no_quantity),
+		cmocka_unit_test(test_bytes_are_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
