@@ -195,7 +195,7 @@ static void print_labels(FILE *file, const char *suffix, const struct csi_log_su
 
 static int print_sum(const struct csi_log_sum *sum, void *userdata)
 {
-	static const double bounds[] = { .1, .25, .5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300 };
+	static const double bounds[] = { .1, .25, .5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600 };
 	FILE *file = userdata;
 
 	static_assert(ARRAY_SIZE(bounds) == ARRAY_SIZE(sum->buckets), "a bound for each bucket");

@@ -9,6 +9,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/claim_statistics.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "plugins/payload_cache.h"
@@ -350,6 +351,7 @@ static void print_all(FILE *file, struct agent *agent)
 	print_enforced(file, agent->views.metrics);
 	drift_print_metrics(agent->mounts.drift, file);
 	drivers_print_metrics(agent, file);
+	statistics_print_metrics(agent, file);
 	print_payloads(file, agent);
 }
 

@@ -14,6 +14,7 @@
 
 #include "agent/parts.h"
 
+#include "agent/claim_statistics.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mount/capacity.h"
@@ -89,6 +90,7 @@ struct statistics {
 	struct worker_pool *pool;
 	struct probe *probes;
 	size_t calls;
+	struct claim_statistics *claims;
 };
 
 /* ---- asking, on a thread ---- */
@@ -374,6 +376,7 @@ static int add_row(const struct volume_row *row, void *userdata)
 	(void) json_set_string(item, "volume", row->outer_name);
 	(void) json_set_string(item, "uniqueName", row->unique_name);
 	(void) json_set_string(item, "plugin", row->have->plugin_name);
+	claim_statistics_name(item, row);
 	(void) json_set_string(item, "path", pod->path);
 	(void) json_set_bool(item, "block", row->have->block);
 	return wait_for(call, item, row);
@@ -418,6 +421,12 @@ void agent_statistics_leave(struct agent_statistics_call *call)
 	call_free(call);
 }
 
+void statistics_print_metrics(struct agent *agent, FILE *file)
+{
+	if (agent->views.statistics) /* else in tests */
+		claim_statistics_print(agent->views.statistics->claims, file);
+}
+
 /* ---- start and stop ---- */
 
 int statistics_new(struct agent *agent, struct statistics **ret)
@@ -435,6 +444,12 @@ int statistics_new(struct agent *agent, struct statistics **ret)
 		free(statistics);
 		return r;
 	}
+	r = claim_statistics_new(agent, &statistics->claims);
+	if (r < 0) {
+		statistics_stop(statistics);
+		free(statistics);
+		return r;
+	}
 	agent->pools.statistics = statistics->pool;
 	*ret = statistics;
 	return 0;
@@ -447,6 +462,7 @@ void statistics_stop(struct statistics *statistics)
 
 	if (!statistics)
 		return;
+	statistics->claims = claim_statistics_free(statistics->claims);
 	HASH_ITER (hh, statistics->probes, probe, next)
 		if (probe->csi)
 			probe_free(probe);

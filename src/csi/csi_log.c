@@ -38,8 +38,8 @@ struct csi_log {
 };
 
 static const uint64_t bounds_usec[] = {
-	100000,   250000,   500000,   1000000,  2500000,   5000000,
-	10000000, 15000000, 25000000, 50000000, 120000000, 300000000,
+	100000,   250000,   500000,   1000000,   2500000,   5000000,   10000000,
+	15000000, 25000000, 50000000, 120000000, 300000000, 600000000,
 };
 static_assert(ARRAY_SIZE(bounds_usec) == ARRAY_SIZE(((struct csi_log_sum *) NULL)->buckets),
 	      "one bucket for each bound");

@@ -40,7 +40,7 @@ struct csi_log_sum {
 	enum csi_method method;
 	enum grpc_code code;
 	uint64_t count, total_usec;
-	uint64_t buckets[12]; /* of kubelet's bounds: .1 .25 .5 1 2.5 5 10 15 25 50 120 300 s;
+	uint64_t buckets[13]; /* of kubelet's bounds: .1 .25 .5 1 2.5 5 10 15 25 50 120 300 600 s;
 				 cumulative */
 };
 int csi_log_walk_sums(const struct csi_log *log,

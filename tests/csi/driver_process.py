@@ -127,7 +127,7 @@ class TestDriver:
             if line.get("phase") == "end":
                 ends[line["number"]] = line["code"]
             elif line.get("phase") == "begin" and (line["method"] in methods or
-                                                   not methods and not line["method"].startswith("NodeGet")):
+                                                   not methods and "Get" not in line["method"]):
                 begun.append(line)
         return [(line["method"], ends.get(line["number"])) for line in begun]
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim_statistics - see claim_statistics.h
+ *
+ * The answer of agent_statistics() is kept as a table, one row for each claim, however many pods
+ * have it. Nothing is asked while nobody reads: a node without Prometheus wakes up for nothing.
+ * What is a few minutes old is no longer told, as it is of a node that nobody looked at.
+ */
+#include "agent/claim_statistics.h"
+
+#include "agent/parts.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define ASK_AFTER_USEC (60 * USEC_PER_SEC) /* kubelet's period */
+#define FORGET_USEC    (5 * ASK_AFTER_USEC)
+
+enum gauge {
+	GAUGE_CAPACITY,
+	GAUGE_AVAILABLE,
+	GAUGE_USED,
+	GAUGE_INODES,
+	GAUGE_INODES_FREE,
+	GAUGE_INODES_USED,
+	GAUGE_ABNORMAL,
+	GAUGES
+};
+
+/* @key: of the item. */
+static const struct {
+	const char *name, *key, *help;
+} gauges[] = {
+	[GAUGE_CAPACITY] = { "capacity_bytes", "capacityBytes", "Capacity in bytes of the volume" },
+	[GAUGE_AVAILABLE] = { "available_bytes", "availableBytes",
+			      "Number of available bytes in the volume" },
+	[GAUGE_USED] = { "used_bytes", "usedBytes", "Number of used bytes in the volume" },
+	[GAUGE_INODES] = { "inodes", "inodes", "Maximum number of inodes in the volume" },
+	[GAUGE_INODES_FREE] = { "inodes_free", "inodesFree",
+				"Number of free inodes in the volume" },
+	[GAUGE_INODES_USED] = { "inodes_used", "inodesUsed",
+				"Number of used inodes in the volume" },
+	[GAUGE_ABNORMAL] = { "health_status_abnormal", "abnormal",
+			     "Abnormal volume health status. The count is either 1 or 0. 1 "
+			     "indicates "
+			     "the volume is unhealthy, 0 indicates volume is healthy" },
+};
+static_assert(ARRAY_SIZE(gauges) == GAUGES, "name every gauge");
+
+struct row {
+	const char *name_space, *claim; /* of the tree */
+	int64_t values[GAUGES];
+	bool is_known[GAUGES];
+};
+
+struct claim_statistics {
+	struct agent *agent;
+	struct agent_statistics_call *call; /* NULL: nothing is asked */
+	uint64_t asked_usec, told_usec;     /* 0 never */
+	struct cJSON *tree;
+	struct row *rows;
+	size_t count;
+};
+
+int claim_statistics_new(struct agent *agent, struct claim_statistics **ret)
+{
+	assert(agent && ret);
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->agent = agent;
+	return 0;
+}
+
+static void forget(struct claim_statistics *claims)
+{
+	free(claims->rows);
+	json_free(claims->tree);
+	claims->rows = NULL;
+	claims->tree = NULL;
+	claims->count = 0;
+}
+
+struct claim_statistics *claim_statistics_free(struct claim_statistics *claims)
+{
+	if (!claims)
+		return NULL;
+	if (claims->call)
+		agent_statistics_leave(claims->call);
+	forget(claims);
+	free(claims);
+	return NULL;
+}
+
+void claim_statistics_name(struct cJSON *item, const struct volume_row *row)
+{
+	const struct persistent_volume *pv = row->want_pod ? spec_pv(&row->want_pod->spec) : NULL;
+
+	assert(item && row);
+	if (!pv || !pv->has_claim_ref)
+		return;
+	(void) json_set_string(item, "namespace", pv->claim_namespace);
+	(void) json_set_string(item, "claim", pv->claim_name);
+}
+
+/* ---- what was told ---- */
+
+static bool value_of(const struct cJSON *item, enum gauge gauge, int64_t *ret)
+{
+	const struct cJSON *value = json_get(item, gauges[gauge].key);
+
+	if (gauge != GAUGE_ABNORMAL)
+		return json_int64(value, ret);
+	*ret = json_bool(value, false);
+	return value != NULL;
+}
+
+static bool read_row(const struct cJSON *item, struct row *ret)
+{
+	*ret = (struct row){ .name_space = json_string(json_get(item, "namespace"), ""),
+			     .claim = json_string(json_get(item, "claim"), "") };
+	if (*ret->claim == '\0')
+		return false;
+	for (enum gauge gauge = 0; gauge < GAUGES; gauge++)
+		ret->is_known[gauge] = value_of(item, gauge, &ret->values[gauge]);
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct row *one = a, *other = b;
+	int order = strcmp(one->name_space, other->name_space);
+
+	return order ?: strcmp(one->claim, other->claim);
+}
+
+/* Pods that share a claim tell the same. */
+static void keep_one_of_each(struct claim_statistics *claims)
+{
+	size_t kept = 0;
+
+	qsort(claims->rows, claims->count, sizeof(*claims->rows), compare);
+	for (size_t i = 0; i < claims->count; i++)
+		if (kept == 0 || compare(&claims->rows[kept - 1], &claims->rows[i]) != 0)
+			claims->rows[kept++] = claims->rows[i];
+	claims->count = kept;
+}
+
+static void on_told(void *userdata, struct cJSON *tree)
+{
+	struct claim_statistics *claims = userdata;
+	const struct cJSON *items = json_get(tree, "items");
+
+	claims->call = NULL;
+	forget(claims);
+	claims->tree = tree;
+	claims->told_usec = monotonic_usec();
+	claims->rows = calloc(json_count(items) + 1, sizeof(*claims->rows));
+	for (const struct cJSON *item = json_first(items); item && claims->rows;
+	     item = json_next(item))
+		claims->count += read_row(item, &claims->rows[claims->count]);
+	if (claims->rows)
+		keep_one_of_each(claims);
+}
+
+/* Whoever cannot be asked now is asked by the next one who wants to know. */
+static void ask(struct claim_statistics *claims)
+{
+	uint64_t now_usec = monotonic_usec();
+
+	if (claims->call || (claims->asked_usec && now_usec - claims->asked_usec < ASK_AFTER_USEC))
+		return;
+	if (agent_statistics(claims->agent, on_told, claims, &claims->call) >= 0)
+		claims->asked_usec = now_usec;
+}
+
+/* ---- printing ---- */
+
+static void print_gauge(const struct claim_statistics *claims, enum gauge gauge, FILE *file)
+{
+	const char *name = gauges[gauge].name;
+
+	(void) fprintf(file,
+		       "# HELP kubelet_volume_stats_%s %s.\n# TYPE kubelet_volume_stats_%s gauge\n",
+		       name, gauges[gauge].help, name);
+	for (size_t i = 0; i < claims->count; i++) {
+		const struct row *row = &claims->rows[i];
+
+		if (row->is_known[gauge])
+			(void) fprintf(file,
+				       "kubelet_volume_stats_%s{namespace=\"%s\","
+				       "persistentvolumeclaim=\"%s\"} %" PRId64 "\n",
+				       name, row->name_space, row->claim, row->values[gauge]);
+	}
+}
+
+void claim_statistics_print(struct claim_statistics *claims, FILE *file)
+{
+	assert(claims && file);
+	if (claims->tree && monotonic_usec() - claims->told_usec >= FORGET_USEC)
+		forget(claims);
+	for (enum gauge gauge = 0; gauge < GAUGES; gauge++)
+		print_gauge(claims, gauge, file);
+	ask(claims);
+}
