@@ -214,11 +214,12 @@ void body_refuse_object(struct exchange *exchange, const struct kind_row *row,
 int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
 		const struct object **ret)
 {
-	cleanup_json struct cJSON *tree = NULL;
+	cleanup_json_secret struct cJSON *tree = NULL;
 	struct failure why = { 0 };
 	int r, generated;
 
 	assert(exchange && row && name_space && ret);
+	exchange->is_secret = exchange->is_secret || row->kind == KIND_SECRET;
 	if (exchange->body_length == 0) {
 		reply_refusal(exchange, API_BAD_REQUEST, "the request has no body");
 		return -EBADMSG;

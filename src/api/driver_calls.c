@@ -127,10 +127,11 @@ static void ask(struct exchange *exchange, const struct cJSON *body, uint64_t ti
 
 void driver_calls_post(struct exchange *exchange)
 {
-	cleanup_json struct cJSON *body = NULL;
+	cleanup_json_secret struct cJSON *body = NULL;
 	uint64_t timeout_usec;
 
 	assert(exchange);
+	exchange->is_secret = true;
 	/* Requests hold secrets and act on storage: what only root may read, only root may call. */
 	if (!(exchange->rights & RIGHT_SECRETS)) {
 		reply_refusal(exchange, API_FORBIDDEN, "only root may call a CSI driver");

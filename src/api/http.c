@@ -146,9 +146,15 @@ static int grow_body(struct request *request, size_t needed)
 
 	if ((api->body_bytes + more) / API_BODIES_IN_FLIGHT_MAX > api->options.request_bytes_max)
 		return -EBUSY;
-	grown = realloc(request->exchange.body, allocated);
+	/* realloc() would leave a copy behind, and there may be secrets in it. */
+	grown = malloc(allocated);
 	if (!grown)
 		return -ENOMEM;
+	if (request->exchange.body) {
+		memcpy(grown, request->exchange.body, request->exchange.body_length + 1);
+		explicit_bzero(request->exchange.body, request->exchange.body_length);
+		free(request->exchange.body);
+	}
 	request->exchange.body = grown;
 	request->body_allocated = allocated;
 	api->body_bytes += more;

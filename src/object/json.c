@@ -26,6 +26,26 @@ void json_free_pointer(struct cJSON **tree)
 	cJSON_Delete(*tree);
 }
 
+static void wipe(struct cJSON *item)
+{
+	for (; item; item = item->next) {
+		if (item->valuestring)
+			explicit_bzero(item->valuestring, strlen(item->valuestring));
+		wipe(item->child);
+	}
+}
+
+void json_free_secret(struct cJSON *tree)
+{
+	wipe(tree);
+	cJSON_Delete(tree);
+}
+
+void json_free_secret_pointer(struct cJSON **tree)
+{
+	json_free_secret(*tree);
+}
+
 /* ---- reading ---- */
 
 /* Linear: objects have few members, and their order is kept. */

@@ -33,6 +33,10 @@ void json_free(struct cJSON *tree);
 /* For cleanup_json: variables that own a tree. */
 void json_free_pointer(struct cJSON **tree);
 #define cleanup_json cleanup(json_free_pointer)
+/* json_free() of a tree with secrets in it: every string is overwritten before. Accepts NULL. */
+void json_free_secret(struct cJSON *tree);
+void json_free_secret_pointer(struct cJSON **tree);
+#define cleanup_json_secret cleanup(json_free_secret_pointer)
 
 /* The same value; the order of an object's members does not matter. NULL equals NULL only. */
 bool json_equal(const struct cJSON *a, const struct cJSON *b);

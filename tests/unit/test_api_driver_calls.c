@@ -69,6 +69,7 @@ static void test_an_answer_comes_later(void **state)
 
 	world_begin(world, METHOD_POST, CALL "?method=NodeGetInfo&timeout=2m", "{\"a\":1}");
 	assert_string_equal(driver.asked, "csi.example.com NodeGetInfo {\"a\":1} 120000000");
+	assert_true(world->exchange.is_secret);
 	assert_int_equal(world->answers, 0);
 	driver.done(driver.userdata, answer());
 	assert_int_equal(world->answers, 1);

@@ -362,6 +362,36 @@ static void test_yaml_is_printed(void **state)
 			    "a:\n- 1\n- x\n- b: null\nt: true\ne: {}\nl: []\ns: |\n  one\n  two\n");
 }
 
+/* Whoever frees a tree with these in it has overwritten them. */
+static const char *secrets[2];
+static unsigned int wiped;
+
+void __real_cJSON_Delete(struct cJSON *tree);
+void __wrap_cJSON_Delete(struct cJSON *tree);
+void __wrap_cJSON_Delete(struct cJSON *tree)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++)
+		wiped += secrets[i] && *secrets[i] == '\0';
+	__real_cJSON_Delete(tree);
+}
+
+static void test_secrets_are_overwritten(void **state)
+{
+	static const char text[] =
+		"{\"a\":{\"b\":[1,{\"c\":\"hidden\"}]},\"d\":\"too\",\"e\":null}";
+	struct cJSON *tree = parse(text);
+
+	secrets[0] =
+		json_string(json_get(json_next(json_first(json_get_path(tree, "a.b"))), "c"), "");
+	secrets[1] = json_string(json_get(tree, "d"), "");
+	assert_string_equal(secrets[0], "hidden");
+	assert_string_equal(secrets[1], "too");
+	json_free_secret(tree);
+	assert_int_equal(wiped, 2);
+	secrets[0] = secrets[1] = NULL;
+	json_free_secret(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_equal_ignores_the_order_of_members),
 		cmocka_unit_test(test_copies_are_independent),
 		cmocka_unit_test(test_yaml_is_printed),
+		cmocka_unit_test(test_secrets_are_overwritten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
