@@ -48,6 +48,8 @@ struct csi_node {
 	struct store *store;
 	const char *node_name;
 	struct job *jobs; /* the first one is being done */
+	struct job *kept; /* what CSINode says: done, and not taken back */
+	struct store_watch *watch;
 	sd_event_source *timer;
 	bool is_writing; /* an answer of the store is due, maybe after csi_node_free() */
 	bool is_closed;
@@ -106,11 +108,35 @@ static void look_soon(struct csi_node *csi_node, uint64_t delay_usec)
 	(void) sd_event_source_set_enabled(csi_node->timer, SD_EVENT_ONESHOT);
 }
 
+static void forget_kept(struct csi_node *csi_node, const char *driver)
+{
+	struct job *job, *next;
+
+	DL_FOREACH_SAFE (csi_node->kept, job, next) {
+		if (strcmp(job->entry.driver, driver) != 0)
+			continue;
+		DL_DELETE(csi_node->kept, job);
+		(void) job_free(job);
+	}
+}
+
+/* In case somebody deletes the object. Without memory it comes back with the next registration. */
+static void keep(struct csi_node *csi_node, const struct job *done)
+{
+	struct job *job = job_new(JOB_INSTALL, &done->entry);
+
+	forget_kept(csi_node, done->entry.driver);
+	if (job)
+		DL_APPEND(csi_node->kept, job);
+}
+
 static void end_job(struct csi_node *csi_node, int error, const struct failure *why)
 {
 	struct job *job = csi_node->jobs;
 
 	DL_DELETE(csi_node->jobs, job);
+	if (job->kind == JOB_INSTALL && error == 0)
+		keep(csi_node, job);
 	if (csi_node->jobs)
 		look_soon(csi_node, 0);
 	if (job->done)
@@ -342,10 +368,63 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 	return 0;
 }
 
+/* ---- deleted by somebody ---- */
+
+static const struct csi_node_entry nobody = { .driver = "", .node_id = "" };
+
+/* Jobs look before they write: where nothing is missing they do nothing. */
+static void restore(struct csi_node *csi_node)
+{
+	const struct job *kept;
+	int r = add_job(csi_node, job_new(JOB_BEGIN, &nobody), NULL, NULL);
+
+	DL_FOREACH (csi_node->kept, kept)
+		if (r == 0)
+			r = add_job(csi_node, job_new(JOB_INSTALL, &kept->entry), NULL, NULL);
+	if (r < 0)
+		log_message(LOG_ERR, "out of memory: the CSINode '%s' is not made again",
+			    csi_node->node_name);
+}
+
+static void on_changed(void *userdata);
+
+static int watch(struct csi_node *csi_node)
+{
+	return store_watch_new(csi_node->store, 1U << KIND_CSI_NODE,
+			       store_resource_version(csi_node->store), on_changed, csi_node,
+			       &csi_node->watch);
+}
+
+static void on_changed(void *userdata)
+{
+	struct csi_node *csi_node = userdata;
+	const struct store_change *change;
+	bool is_gone = false;
+	int r;
+
+	while ((r = store_watch_next(csi_node->watch, &change)) > 0)
+		if (strcmp(change->object->meta.name, csi_node->node_name) == 0)
+			is_gone = change->type == STORE_DELETED;
+	if (r < 0) { /* too many changes at once */
+		csi_node->watch = store_watch_free(csi_node->watch);
+		is_gone = !store_get(csi_node->store, KIND_CSI_NODE, "", csi_node->node_name);
+		if (watch(csi_node) < 0)
+			log_message(LOG_WARNING,
+				    "out of memory: a CSINode that is deleted comes back with the "
+				    "next driver");
+	}
+	if (!is_gone)
+		return;
+	log_message(LOG_NOTICE, "somebody deleted the CSINode '%s': it is made again",
+		    csi_node->node_name);
+	restore(csi_node);
+}
+
+/* ---- birth and death ---- */
+
 int csi_node_new(sd_event *event, struct store *store, const char *node_name, struct csi_node **ret)
 {
 	struct csi_node *csi_node = calloc(1, sizeof(*csi_node));
-	const struct csi_node_entry nobody = { .driver = "", .node_id = "" };
 	int r;
 
 	assert(event && store && node_name && ret);
@@ -358,6 +437,8 @@ int csi_node_new(sd_event *event, struct store *store, const char *node_name, st
 			      csi_node);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(csi_node->timer, SD_EVENT_OFF);
+	if (r >= 0)
+		r = watch(csi_node);
 	if (r >= 0)
 		r = add_job(csi_node, job_new(JOB_BEGIN, &nobody), NULL, NULL);
 	if (r < 0) {
@@ -375,9 +456,11 @@ struct csi_node *csi_node_free(struct csi_node *csi_node)
 	if (!csi_node)
 		return NULL;
 	sd_event_source_disable_unref(csi_node->timer);
+	csi_node->watch = store_watch_free(csi_node->watch);
+	DL_CONCAT(csi_node->jobs, csi_node->kept);
 	DL_FOREACH_SAFE (csi_node->jobs, job, next)
 		(void) job_free(job);
-	csi_node->jobs = NULL;
+	csi_node->jobs = csi_node->kept = NULL;
 	csi_node->is_closed = true;
 	if (!csi_node->is_writing)
 		free(csi_node);
@@ -402,5 +485,6 @@ int csi_node_uninstall(struct csi_node *csi_node, const char *driver, csi_node_d
 	const struct csi_node_entry entry = { .driver = driver, .node_id = "" };
 
 	assert(csi_node && driver && done);
+	forget_kept(csi_node, driver);
 	return add_job(csi_node, job_new(JOB_UNINSTALL, &entry), done, userdata);
 }

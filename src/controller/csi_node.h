@@ -4,7 +4,8 @@
  *
  * As kubelet's nodeinfomanager: one driver after the other, each write repeated with back-off on
  * conflicts, nothing written when nothing changes. What was written before a restart stays until
- * its driver is registered or taken out, as with kubelet. The loop thread only.
+ * its driver is registered or taken out, as with kubelet. A CSINode that somebody deletes is made
+ * again at once, which kubelet does with its next registration. The loop thread only.
  */
 #ifndef PODVOL_CONTROLLER_CSI_NODE_H
 #define PODVOL_CONTROLLER_CSI_NODE_H

@@ -282,11 +282,37 @@ static void test_csi_node_that_somebody_deleted(void **state)
 	struct world *world = *state;
 
 	assert_int_equal(world_delete(&world->store, KIND_CSI_NODE, "", "n"), 0);
-	assert_int_equal(uninstall(world, "d"), 0);
-	assert_null(get(world, KIND_CSI_NODE));
-	assert_int_equal(install(world, "d", "i", NULL, 0), 0);
-	assert_has(world, KIND_CSI_NODE, "\"name\":\"d\"");
+	store_world_run(&world->store, has_csi_node, world);
 	assert_has(world, KIND_CSI_NODE, CSI_MIGRATED_ANNOTATION);
+	assert_has(world, KIND_CSI_NODE, "\"drivers\":[]");
+}
+
+static bool has_both(void *userdata)
+{
+	const struct object *object = get(userdata, KIND_CSI_NODE);
+
+	return object && strstr(object->json, "\"name\":\"d\"") &&
+	       strstr(object->json, "\"name\":\"e\"");
+}
+
+/* With all that is registered, as it was told last, and with nothing that left. */
+static void test_drivers_come_back_with_it(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(install(world, "d", "before", "z1", 3), 0);
+	assert_int_equal(install(world, "d", "i", "z1", 7), 0);
+	assert_int_equal(install(world, "left", "i", "z1", 0), 0);
+	assert_int_equal(install(world, "e", "i", NULL, 0), 0);
+	assert_int_equal(uninstall(world, "left"), 0);
+	assert_int_equal(world_delete(&world->store, KIND_CSI_NODE, "", "n"), 0);
+	store_world_run(&world->store, has_both, world);
+	assert_has(world, KIND_CSI_NODE, "\"nodeID\":\"i\"");
+	assert_has(world, KIND_CSI_NODE, "\"count\":7");
+	assert_has(world, KIND_CSI_NODE, "\"zone\"");
+	assert_lacks(world, KIND_CSI_NODE, "before");
+	assert_lacks(world, KIND_CSI_NODE, "left");
+	assert_int_equal(world->answers, 0);
 }
 
 /* Nobody is told of what was under way; the store answers later, to nobody. */
@@ -319,6 +345,7 @@ int main(void)
 		WITH_NODE(test_what_is_not_admitted),
 		WITH_NODE(test_somebody_else_writes_at_the_same_time),
 		WITH_NODE(test_csi_node_that_somebody_deleted),
+		WITH_NODE(test_drivers_come_back_with_it),
 		WITH_NODE(test_end_in_the_middle),
 	};
 
