@@ -23,11 +23,23 @@ void csi_step_done(struct csi_step *step);
 /* Of a list whose data is a step and no more. */
 void csi_step_free(void *data);
 
-/* A set-up. 0, or a negative errno; given to csi_step_done() in any case. */
-int csi_step_init(struct csi_step *step, const struct volume_request *request,
-		  enum csi_secret secret, struct failure *reterr);
-int csi_step_init_teardown(struct csi_step *step, const struct volume_request *request,
-			   struct failure *reterr);
+/* What a slot of the plugin is: a list of stages, and what they work on. */
+struct csi_slot {
+	const struct stage *stages;
+	size_t stage_count;
+	size_t size; /* of the data, which begins with a step */
+	void (*free)(void *data);
+	/* Where on disk it is: fills the step's paths and place. */
+	int (*take_place)(struct csi_step *step, const struct volume_request *request,
+			  struct failure *reterr);
+	enum csi_secret secret; /* of a set-up */
+	bool tears_down;        /* nothing is known but names */
+};
+
+/* The list of a slot: its data is zeroed, then the step is filled. Return: 0; else nothing is left
+ * of it. */
+int csi_slot_begin(const struct csi_slot *slot, const struct volume_request *request,
+		   struct stage_list *ret, struct failure *reterr);
 
 /* @mount_path: taken; its neighbour vol_data.json is the file. Return: 0 or -ENOMEM. */
 int csi_step_take_place(struct csi_step *step, char *mount_path, enum vol_data_place kind,

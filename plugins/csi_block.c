@@ -18,12 +18,14 @@
 enum { BLOCK_KEPT_LEVELS = CSI_BASE_LEVELS + 1 /* and volumeDevices */ };
 
 /* The staging directory, and the file in the data directory. */
-static int take_device_place(struct csi_step *step, struct failure *reterr)
+static int take_device_place(struct csi_step *step, const struct volume_request *request,
+			     struct failure *reterr)
 {
 	cleanup_free char *data = NULL;
 	char *staging = NULL;
 	int r = csi_block_path(CSI_BLOCK_DATA, step->volume.name, &data, reterr);
 
+	(void) request;
 	if (r == 0)
 		r = csi_block_path(CSI_BLOCK_STAGING, step->volume.name, &staging, reterr);
 	if (r < 0)
@@ -113,20 +115,16 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 		  .start = csi_step_start_stage },
 		{ .name = "look at what it staged", .place = STAGE_WORKER, .run = end_stage },
 	};
-	struct csi_step *step;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_step),
+		.free = csi_step_free,
+		.take_place = take_device_place,
+		.secret = CSI_SECRET_STAGE,
+	};
 
-	assert(request->host && request->spec);
-	step = calloc(1, sizeof(*step));
-	if (!step)
-		return failed(reterr, -ENOMEM, "cannot stage volume '%s'", request->spec->name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), step, csi_step_free };
-	r = csi_step_init(step, request, CSI_SECRET_STAGE, reterr);
-	if (r == 0)
-		r = take_device_place(step, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }
 
 /* ---- MapPodDevice, UnmapPodDevice ---- */
@@ -205,14 +203,17 @@ static int map_device(void *data, struct stage_report *report)
 	return r < 0 ? r : STAGE_NEXT;
 }
 
-static int name_map(struct csi_mapper *mapper, struct failure *reterr)
+static int take_map_place(struct csi_step *step, const struct volume_request *request,
+			  struct failure *reterr)
 {
-	const struct csi_volume *volume = &mapper->step.volume;
+	struct csi_mapper *mapper = (struct csi_mapper *) step;
+	const struct csi_volume *volume = &step->volume;
 	int r = csi_block_path(CSI_BLOCK_MAP, volume->name, &mapper->global_map_path, reterr);
 
 	if (r == 0)
 		r = layout_pod_path(volume->pod_uid, "volumeDevices", CSI_PLUGIN_NAME, NULL,
 				    &mapper->pod_map_path, reterr);
+	assert(request->pod_uid);
 	mapper->map = (struct block_map){
 		.host = volume->host,
 		.global_map_path = mapper->global_map_path,
@@ -238,20 +239,16 @@ int csi_new_block_mapper(const struct volume_request *request, struct stage_list
 		  .start = start_publish },
 		{ .name = "map the device", .place = STAGE_WORKER, .run = map_device },
 	};
-	struct csi_mapper *mapper;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_mapper),
+		.free = mapper_free,
+		.take_place = take_map_place,
+		.secret = CSI_SECRET_PUBLISH,
+	};
 
-	assert(request->host && request->spec && request->pod_uid);
-	mapper = calloc(1, sizeof(*mapper));
-	if (!mapper)
-		return failed(reterr, -ENOMEM, "cannot map volume '%s'", request->spec->name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mapper, mapper_free };
-	r = csi_step_init(&mapper->step, request, CSI_SECRET_PUBLISH, reterr);
-	if (r == 0)
-		r = name_map(mapper, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }
 
 static int unmap_device(void *data, struct stage_report *report)
@@ -297,20 +294,16 @@ int csi_new_block_unmapper(const struct volume_request *request, struct stage_li
 		  .start = csi_step_start_unpublish },
 		{ .name = "clear the target", .place = STAGE_WORKER, .run = clear_pod_device },
 	};
-	struct csi_mapper *mapper;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_mapper),
+		.free = mapper_free,
+		.take_place = take_map_place,
+		.tears_down = true,
+	};
 
-	assert(request->host && request->volume_name && request->pod_uid);
-	mapper = calloc(1, sizeof(*mapper));
-	if (!mapper)
-		return failed(reterr, -ENOMEM, "cannot unmap volume '%s'", request->volume_name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mapper, mapper_free };
-	r = csi_step_init_teardown(&mapper->step, request, reterr);
-	if (r == 0)
-		r = name_map(mapper, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }
 
 /* ---- TearDownDevice ---- */
@@ -350,18 +343,14 @@ int csi_new_device_unmapper(const struct volume_request *request, struct stage_l
 		  .place = STAGE_WORKER,
 		  .run = clear_device },
 	};
-	struct csi_step *step;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_step),
+		.free = csi_step_free,
+		.take_place = take_device_place,
+		.tears_down = true,
+	};
 
-	assert(request->host && request->volume_name);
-	step = calloc(1, sizeof(*step));
-	if (!step)
-		return failed(reterr, -ENOMEM, "cannot release volume '%s'", request->volume_name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), step, csi_step_free };
-	r = csi_step_init_teardown(step, request, reterr);
-	if (r == 0)
-		r = take_device_place(step, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }

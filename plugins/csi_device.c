@@ -52,6 +52,18 @@ static int look_at_staging(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
+static int take_staging_place(struct csi_step *step, const struct volume_request *request,
+			      struct failure *reterr)
+{
+	char *path = NULL;
+	int r = csi_staging_path(step->volume.driver, step->volume.handle, &path, reterr);
+
+	(void) request;
+	if (r == 0)
+		r = csi_step_take_place(step, path, VOL_DATA_STAGING, STAGING_KEPT_LEVELS, reterr);
+	return r < 0 ? r : csi_step_path(step, step->mount_path, &step->staging_path, reterr);
+}
+
 int csi_new_device_mounter(const struct volume_request *request, struct stage_list *ret,
 			   struct failure *reterr)
 {
@@ -67,25 +79,16 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 		  .start = csi_step_start_stage },
 		{ .name = "look at what it staged", .place = STAGE_WORKER, .run = look_at_staging },
 	};
-	struct csi_step *step;
-	char *path = NULL;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_step),
+		.free = csi_step_free,
+		.take_place = take_staging_place,
+		.secret = CSI_SECRET_STAGE,
+	};
 
-	assert(request->host && request->spec);
-	step = calloc(1, sizeof(*step));
-	if (!step)
-		return failed(reterr, -ENOMEM, "cannot stage volume '%s'", request->spec->name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), step, csi_step_free };
-	r = csi_step_init(step, request, CSI_SECRET_STAGE, reterr);
-	if (r == 0)
-		r = csi_staging_path(step->volume.driver, step->volume.handle, &path, reterr);
-	if (r == 0)
-		r = csi_step_take_place(step, path, VOL_DATA_STAGING, STAGING_KEPT_LEVELS, reterr);
-	if (r == 0)
-		r = csi_step_path(step, step->mount_path, &step->staging_path, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }
 
 /* ---- UnmountDevice ---- */
@@ -113,6 +116,17 @@ static int find_staging_path(const struct volume_request *request, char **ret,
 	return csi_staging_path(driver, handle, ret, reterr);
 }
 
+static int find_staging_place(struct csi_step *step, const struct volume_request *request,
+			      struct failure *reterr)
+{
+	char *path = NULL;
+	int r = find_staging_path(request, &path, reterr);
+
+	if (r == 0)
+		r = csi_step_take_place(step, path, VOL_DATA_STAGING, STAGING_KEPT_LEVELS, reterr);
+	return r < 0 ? r : csi_step_path(step, step->mount_path, &step->staging_path, reterr);
+}
+
 int csi_new_device_unmounter(const struct volume_request *request, struct stage_list *ret,
 			     struct failure *reterr)
 {
@@ -125,23 +139,14 @@ int csi_new_device_unmounter(const struct volume_request *request, struct stage_
 		  .place = STAGE_WORKER,
 		  .run = csi_step_clear },
 	};
-	struct csi_step *step;
-	char *path = NULL;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_step),
+		.free = csi_step_free,
+		.take_place = find_staging_place,
+		.tears_down = true,
+	};
 
-	assert(request->host && request->volume_name && request->unique_name);
-	step = calloc(1, sizeof(*step));
-	if (!step)
-		return failed(reterr, -ENOMEM, "cannot unstage volume '%s'", request->volume_name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), step, csi_step_free };
-	r = csi_step_init_teardown(step, request, reterr);
-	if (r == 0)
-		r = find_staging_path(request, &path, reterr);
-	if (r == 0)
-		r = csi_step_take_place(step, path, VOL_DATA_STAGING, STAGING_KEPT_LEVELS, reterr);
-	if (r == 0)
-		r = csi_step_path(step, step->mount_path, &step->staging_path, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }

@@ -59,47 +59,79 @@ static int no_memory(struct csi_caller *caller, const struct csi_stage_end *end)
 	return failed(&end->report->failure, -ENOMEM, "cannot call driver '%s'", caller->driver);
 }
 
+/* Contexts and secrets of a stage or publish: each message has types of its own for them. */
+struct map_member {
+	const ProtobufCMessageDescriptor *entry;
+	size_t *count;
+	void *entries;
+};
+enum { MAP_PUBLISH_CONTEXT, MAP_SECRETS, MAP_VOLUME_CONTEXT, MAPS };
+struct filled_maps {
+	struct csi_map_fields fields[MAPS];
+};
+
+static void filled_maps_done(struct filled_maps *maps)
+{
+	for (size_t i = 0; i < MAPS; i++)
+		csi_map_fields_done(&maps->fields[i]);
+}
+
+static int fill_maps(const struct csi_contexts *contexts, const struct map_member members[MAPS],
+		     struct filled_maps *ret)
+{
+	const struct csi_map *maps[MAPS] = {
+		[MAP_PUBLISH_CONTEXT] = &contexts->publish,
+		[MAP_SECRETS] = &contexts->secrets,
+		[MAP_VOLUME_CONTEXT] = &contexts->volume,
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < MAPS && r == 0; i++)
+		r = csi_map_fill(maps[i], members[i].entry, &ret->fields[i], members[i].count,
+				 members[i].entries);
+	return r;
+}
+
+#define MAP_MEMBER(message, type, name)                                                            \
+	{                                                                                          \
+		&csi__v1__node_##type##_volume_request__##name##_entry__descriptor,                \
+			&(message).n_##name, &(message).name                                       \
+	}
+#define MAP_MEMBERS(message, type)                                                                 \
+	{                                                                                          \
+		[MAP_PUBLISH_CONTEXT] = MAP_MEMBER(message, type, publish_context),                \
+		[MAP_SECRETS] = MAP_MEMBER(message, type, secrets),                                \
+		[MAP_VOLUME_CONTEXT] = MAP_MEMBER(message, type, volume_context),                  \
+	}
+
 int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
 		   const struct csi_contexts *contexts, const char *staging_path,
 		   const struct csi_stage_end *end)
 {
-#define ENTRY(name) &csi__v1__node_stage_volume_request__##name##_entry__descriptor
 	Csi__V1__NodeStageVolumeRequest message = CSI__V1__NODE_STAGE_VOLUME_REQUEST__INIT;
-	cleanup(csi_map_fields_done) struct csi_map_fields publish = { 0 }, context = { 0 },
-							   secrets = { 0 };
+	cleanup(filled_maps_done) struct filled_maps maps = { 0 };
+	const struct map_member members[] = MAP_MEMBERS(message, stage);
 	struct csi_use use;
-	int r;
 
 	assert(caller && volume && contexts && staging_path && end);
 	csi_use_fill(&use, volume, caller->capabilities);
 	message.volume_id = volume->handle;
 	message.staging_target_path = (char *) staging_path;
 	message.volume_capability = &use.capability;
-	r = csi_map_fill(&contexts->publish, ENTRY(publish_context), &publish,
-			 &message.n_publish_context, &message.publish_context);
-	if (r == 0)
-		r = csi_map_fill(&contexts->secrets, ENTRY(secrets), &secrets, &message.n_secrets,
-				 &message.secrets);
-	if (r == 0)
-		r = csi_map_fill(&contexts->volume, ENTRY(volume_context), &context,
-				 &message.n_volume_context, &message.volume_context);
-	if (r < 0)
+	if (fill_maps(contexts, members, &maps) < 0)
 		return no_memory(caller, end);
 	return csi_caller_call(caller, CSI_NODE_STAGE_VOLUME, &message.base, end, NULL, NULL);
-#undef ENTRY
 }
 
 int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
 		     const struct csi_publish *request, const struct csi_stage_end *end,
 		     int (*then)(void *data, const ProtobufCMessage *reply), void *data)
 {
-#define ENTRY(name) &csi__v1__node_publish_volume_request__##name##_entry__descriptor
 	Csi__V1__NodePublishVolumeRequest message = CSI__V1__NODE_PUBLISH_VOLUME_REQUEST__INIT;
-	cleanup(csi_map_fields_done) struct csi_map_fields publish = { 0 }, context = { 0 },
-							   secrets = { 0 };
+	cleanup(filled_maps_done) struct filled_maps maps = { 0 };
+	const struct map_member members[] = MAP_MEMBERS(message, publish);
 	const struct csi_contexts *contexts = request->contexts;
 	struct csi_use use;
-	int r;
 
 	assert(caller && volume && contexts && request->staging_path && end);
 	csi_use_fill(&use, volume, caller->capabilities);
@@ -108,18 +140,9 @@ int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
 	message.target_path = (char *) request->target_path;
 	message.volume_capability = &use.capability;
 	message.readonly = volume->read_only;
-	r = csi_map_fill(&contexts->publish, ENTRY(publish_context), &publish,
-			 &message.n_publish_context, &message.publish_context);
-	if (r == 0)
-		r = csi_map_fill(&contexts->secrets, ENTRY(secrets), &secrets, &message.n_secrets,
-				 &message.secrets);
-	if (r == 0)
-		r = csi_map_fill(&contexts->volume, ENTRY(volume_context), &context,
-				 &message.n_volume_context, &message.volume_context);
-	if (r < 0)
+	if (fill_maps(contexts, members, &maps) < 0)
 		return no_memory(caller, end);
 	return csi_caller_call(caller, CSI_NODE_PUBLISH_VOLUME, &message.base, end, then, data);
-#undef ENTRY
 }
 
 int csi_call_expand(struct csi_caller *caller, const struct csi_volume *volume,

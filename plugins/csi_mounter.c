@@ -202,17 +202,33 @@ static int finish_ownership(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
-static int name_paths(struct csi_step *step, struct failure *reterr)
+static int take_unmount_place(struct csi_step *step, const struct volume_request *request,
+			      struct failure *reterr)
 {
-	const struct csi_volume *volume = &step->volume;
-	cleanup_free char *staging = NULL;
 	char *target = NULL;
-	int r = csi_target_path(volume->pod_uid, volume->name, &target, reterr);
+	int r = csi_target_path(request->pod_uid, request->volume_name, &target, reterr);
 
+	assert(request->pod_uid);
 	if (r == 0)
 		r = csi_step_take_place(step, target, VOL_DATA_POD, TARGET_KEPT_LEVELS, reterr);
-	if (r == 0)
-		r = csi_step_path(step, step->mount_path, &step->target_path, reterr);
+	return r < 0 ? r : csi_step_path(step, step->mount_path, &step->target_path, reterr);
+}
+
+static int take_mount_place(struct csi_step *step, const struct volume_request *request,
+			    struct failure *reterr)
+{
+	struct csi_mounter *mounter = (struct csi_mounter *) step;
+	const struct csi_volume *volume = &step->volume;
+	const struct pod *pod = request->pod ? request->pod->pod : NULL;
+	cleanup_free char *staging = NULL;
+	int r = take_unmount_place(step, request, reterr);
+
+	if (pod && pod->has_fs_group)
+		mounter->ownership = (struct ownership){
+			.gid = pod->fs_group,
+			.on_root_mismatch =
+				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
+		};
 	if (r < 0 || volume->is_ephemeral)
 		return r;
 	r = csi_staging_path(volume->driver, volume->handle, &staging, reterr);
@@ -238,27 +254,16 @@ int csi_new_mounter(const struct volume_request *request, struct stage_list *ret
 		  .place = STAGE_LONG,
 		  .run = finish_ownership },
 	};
-	const struct pod *pod = request->pod ? request->pod->pod : NULL;
-	struct csi_mounter *mounter;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_mounter),
+		.free = mounter_free,
+		.take_place = take_mount_place,
+		.secret = CSI_SECRET_PUBLISH,
+	};
 
-	assert(request->host && request->spec && request->pod_uid);
-	mounter = calloc(1, sizeof(*mounter));
-	if (!mounter)
-		return failed(reterr, -ENOMEM, "cannot publish volume '%s'", request->spec->name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, mounter_free };
-	if (pod && pod->has_fs_group)
-		mounter->ownership = (struct ownership){
-			.gid = pod->fs_group,
-			.on_root_mismatch =
-				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
-		};
-	r = csi_step_init(&mounter->step, request, CSI_SECRET_PUBLISH, reterr);
-	if (r == 0)
-		r = name_paths(&mounter->step, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }
 
 /* ---- TearDownAt ---- */
@@ -275,24 +280,14 @@ int csi_new_unmounter(const struct volume_request *request, struct stage_list *r
 		  .start = csi_step_start_unpublish },
 		{ .name = "clear the target", .place = STAGE_WORKER, .run = csi_step_clear },
 	};
-	struct csi_step *step;
-	char *path = NULL;
-	int r;
+	static const struct csi_slot slot = {
+		.stages = stages,
+		.stage_count = ARRAY_SIZE(stages),
+		.size = sizeof(struct csi_step),
+		.free = csi_step_free,
+		.take_place = take_unmount_place,
+		.tears_down = true,
+	};
 
-	assert(request->host && request->volume_name && request->pod_uid && request->unique_name);
-	step = calloc(1, sizeof(*step));
-	if (!step)
-		return failed(reterr, -ENOMEM, "cannot unpublish volume '%s'",
-			      request->volume_name);
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), step, csi_step_free };
-	r = csi_step_init_teardown(step, request, reterr);
-	if (r == 0)
-		r = csi_target_path(request->pod_uid, request->volume_name, &path, reterr);
-	if (r == 0)
-		r = csi_step_take_place(step, path, VOL_DATA_POD, TARGET_KEPT_LEVELS, reterr);
-	if (r == 0)
-		r = csi_step_path(step, step->mount_path, &step->target_path, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
+	return csi_slot_begin(&slot, request, ret, reterr);
 }

@@ -28,34 +28,35 @@ void csi_step_free(void *data)
 	free(data);
 }
 
-int csi_step_init(struct csi_step *step, const struct volume_request *request,
-		  enum csi_secret secret, struct failure *reterr)
+static int step_init(struct csi_step *step, const struct csi_slot *slot,
+		     const struct volume_request *request, struct failure *reterr)
 {
-	int r;
+	int r = slot->tears_down ? csi_volume_init_names(&step->volume, request, reterr)
+				 : csi_volume_init(&step->volume, request, slot->secret, reterr);
 
-	assert(step && request && request->host && request->spec);
-	r = csi_volume_init(&step->volume, request, secret, reterr);
-	if (r < 0)
-		return r;
 	step->caller = (struct csi_caller){
 		.drivers = request->host->csi_drivers,
 		.driver = step->volume.driver,
 		.about = step->volume.unique_name,
 	};
-	return 0;
+	return r < 0 ? r : slot->take_place(step, request, reterr);
 }
 
-int csi_step_init_teardown(struct csi_step *step, const struct volume_request *request,
-			   struct failure *reterr)
+int csi_slot_begin(const struct csi_slot *slot, const struct volume_request *request,
+		   struct stage_list *ret, struct failure *reterr)
 {
+	void *data;
 	int r;
 
-	assert(step && request && request->host);
-	r = csi_volume_init_names(&step->volume, request, reterr);
-	step->caller = (struct csi_caller){
-		.drivers = request->host->csi_drivers,
-		.about = step->volume.unique_name,
-	};
+	assert(slot && slot->size >= sizeof(struct csi_step) && request && request->host);
+	assert(request->volume_name && (slot->tears_down || request->spec));
+	data = calloc(1, slot->size);
+	if (!data)
+		return failed(reterr, -ENOMEM, "cannot work on volume '%s'", request->volume_name);
+	*ret = (struct stage_list){ slot->stages, slot->stage_count, data, slot->free };
+	r = step_init(data, slot, request, reterr);
+	if (r < 0)
+		stage_list_done(ret);
 	return r;
 }
 
