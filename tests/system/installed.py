@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""podvol as it is installed, under a real systemd on a throw-away overlay of /; nothing of it reaches the host."""
+import os
+import subprocess
+
+import node
+from booted import Booted
+from node import equal
+
+INSTALL = "cp -a /mnt/.old{stage}/. /\n"
+
+
+class Installed(Booted):
+    """A systemd with podvol installed; ends with the with-block. @prepare: more of a shell script, run before it
+    starts, with the host's root at /mnt/.old."""
+
+    def __init__(self, n, prepare):
+        stage = os.path.join(n.top, "stage")
+        install(stage)
+        # overlayfs takes no directory of another overlay as its upper one, and copies need a plain path.
+        super().__init__(os.path.join(n.top, "systemd"), INSTALL.format(stage=stage) + prepare)
+
+    def start_podvold(self):
+        self.run("systemd-sysusers")
+        self.run("systemd-tmpfiles", "--create", "podvol.conf")
+        self.run("systemctl", "enable", "--now", "podvol.socket", "podvol.service")
+
+    def mounts(self):
+        """As PID 1 sees them; its root is not ours, but the mount points are as it names them."""
+        return node.mountinfo("/var/lib/kubelet", self.pid())
+
+
+def install(stage):
+    done = subprocess.run(["make", "-C", node.BUILD, "-s", "install", f"DESTDIR={stage}", "prefix=/usr",
+                           "exec_prefix=/usr", "libdir=/usr/lib", "sysconfdir=/etc",
+                           "systemdsystemunitdir=/usr/lib/systemd/system"],
+                          capture_output=True, text=True, env={k: v for k, v in os.environ.items()
+                                                               if k not in ("MAKEFLAGS", "MAKELEVEL")})
+    equal(done.returncode, 0, done.stdout + done.stderr)
+    unit = os.path.join(stage, "usr/lib/systemd/system/podvol.service")
+    with open(unit, encoding="utf-8") as file:  # made for the build's own prefix
+        text = file.read()
+    with open(unit, "w", encoding="utf-8") as file:
+        file.writelines("ExecStart=/usr/sbin/podvold\n" if line.startswith("ExecStart=") else line
+                        for line in text.splitlines(keepends=True))
