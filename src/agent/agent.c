@@ -318,7 +318,7 @@ void agent_on_sources_ready(void *userdata)
 		    "the manifests were looked at; what nobody wants may be unmounted now");
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
-	volume_directories_changed(agent->controllers.directories);
+	volume_directories_changed(agent->controllers.directories, NULL);
 	csi_control_changed(agent->controllers.csi);
 	agent_request_turn(agent);
 	if (agent->tell.ready)

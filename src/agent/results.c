@@ -9,6 +9,7 @@
 #include "agent/parts.h"
 
 #include "agent/csi_control.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -121,6 +122,8 @@ static void note_result(struct agent *agent, const struct step_result *result)
 void agent_on_ended(void *userdata, const struct operation_ended *ended)
 {
 	struct agent *agent = userdata;
+	/* Its entry may go. */
+	cleanup_free char *name = volume_directories_name(agent, ended->result.unique_name);
 
 	assert(agent && ended && ended->report);
 	tell(agent, ended);
@@ -133,7 +136,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	drivers_note(agent->drivers, ended);
 	agent_note_renewal(agent, ended);
 	agent_note_growth(agent, ended);
-	volume_directories_changed(agent->controllers.directories);
+	volume_directories_changed(agent->controllers.directories, name);
 	csi_control_changed(agent->controllers.csi);
 	if (ended->result.pod_uid)
 		waits_pod_changed(agent->waits, ended->result.pod_uid);

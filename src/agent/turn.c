@@ -98,6 +98,7 @@ static void forget(struct agent *agent, const struct step *step)
 {
 	cleanup_free char *unique_name = strdup(step->unique_name);
 	cleanup_free char *pod_uid = step->pod_uid ? strdup(step->pod_uid) : NULL;
+	cleanup_free char *name = volume_directories_name(agent, step->unique_name);
 	struct step_result result = {
 		.kind = STEP_FORGET,
 		.unique_name = unique_name,
@@ -112,7 +113,7 @@ static void forget(struct agent *agent, const struct step *step)
 	if (pod_uid)
 		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
 	drift_forget(agent->mounts.drift, unique_name, pod_uid);
-	volume_directories_changed(agent->controllers.directories);
+	volume_directories_changed(agent->controllers.directories, name);
 	csi_control_changed(agent->controllers.csi);
 	if (pod_uid)
 		waits_pod_changed(agent->waits, pod_uid);

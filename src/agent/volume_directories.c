@@ -200,10 +200,17 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
 }
 
-void volume_directories_changed(struct volume_directories *directories)
+char *volume_directories_name(const struct agent *agent, const char *unique_name)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+
+	return volume ? strdup(volume->spec_name) : NULL;
+}
+
+void volume_directories_changed(struct volume_directories *directories, const char *volume)
 {
 	if (directories)
-		local_provisioner_look_again(directories->provisioner);
+		local_provisioner_look_again(directories->provisioner, volume);
 }
 
 void volume_directories_stop(struct volume_directories *directories)

@@ -18,8 +18,12 @@ struct volume_directories;
 
 /* After the store and the binder. Return: 0 or negative errno. */
 int volume_directories_open(struct agent *agent, struct failure *reterr);
-/* A step ended, or the sources were read: a volume may have become free. Accepts NULL. Cheap. */
-void volume_directories_changed(struct volume_directories *directories);
+/* A step of a volume (inner name) ended, or the sources were read (NULL): it may have become free,
+ * or any. Accepts NULL for @directories. Cheap. */
+void volume_directories_changed(struct volume_directories *directories, const char *volume);
+/* By which name to speak of a volume of the actual state whose entry may go; freed with free().
+ * NULL: it is not there, or no memory. */
+char *volume_directories_name(const struct agent *agent, const char *unique_name);
 /* Before worker_return_free(): no order any more, and the threads end. Accepts NULL. */
 void volume_directories_stop(struct volume_directories *directories);
 /* After it, before the store. Accepts NULL. Return: NULL. */

@@ -382,11 +382,23 @@ static int take_neighbour(const struct object *object, void *userdata)
 	return 1;
 }
 
+/* Whose path lies in, above or at the volume's; NULL: nobody's. */
+static const struct object *find_neighbour(struct local_provisioner *provisioner,
+					   const struct persistent_volume *volume)
+{
+	struct neighbour_search search = { .volume = volume };
+
+	local_provisioner_catch_up(provisioner);
+	if (!path_index_is_alone(&provisioner->paths, local_path_of(volume)))
+		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
+				  take_neighbour, &search);
+	return search.found;
+}
+
 static void look_at_volume(struct item *item, const struct persistent_volume *volume)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 	const struct object *node = node_named(provisioner_of(item), options->node_name);
-	struct neighbour_search search = { .volume = volume };
 	struct reclaim_facts facts = {
 		.volume = volume,
 		.claim_exists = claim_of(item, volume) != NULL,
@@ -400,9 +412,7 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
 		facts.is_in_use = options->is_in_use(options->userdata, volume);
 		if (local_path_of(volume) && !facts.is_in_use && facts.sources_complete)
-			(void) store_list(options->store, KIND_PERSISTENT_VOLUME, NULL,
-					  take_neighbour, &search);
-		facts.neighbour = search.found;
+			facts.neighbour = find_neighbour(provisioner_of(item), volume);
 	}
 	verdict = local_reclaim_decide(&facts, &why);
 	item->waits = verdict == RECLAIM_WAIT;

@@ -10,6 +10,7 @@
 
 #include "controller/local_plan.h"
 #include "controller/local_provisioner.h"
+#include "controller/path_index.h"
 #include "controller/work_queue.h"
 
 /* One volume that is or will be made, by its name; busy while an order or a write of it is under
@@ -29,7 +30,8 @@ struct local_provisioner {
 	struct local_provisioner_options options;
 	struct store_watch *watch;
 	struct work_queue *queue;
-	struct cJSON *node_map; /* the last valid one; NULL: there never was one */
+	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
+	struct path_index paths; /* of all volumes, whoever made them, as the watch told */
 	bool is_stopped;
 	bool has_waiting; /* some item waits for what look_again() tells of */
 };
@@ -39,5 +41,10 @@ struct local_provisioner {
 bool local_item_look(struct work_item *work);
 /* Free what is in it. */
 void local_item_clear(struct work_item *work);
+
+/* ---- local_provisioner.c ---- */
+
+/* Take what the watch has to tell: the index of paths is that of the store then. */
+void local_provisioner_catch_up(struct local_provisioner *provisioner);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "controller/local_reclaim.h"
 #include "object/json.h"
 
 #include <assert.h>
@@ -79,12 +80,37 @@ static void read_node_map(struct local_provisioner *provisioner, const struct ob
 	provisioner->node_map = parsed;
 }
 
+static int add_volume(const struct object *object, void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+	const char *path = local_path_of(object->persistent_volume);
+
+	if (path)
+		path_index_add(&provisioner->paths, path);
+	return take_volume(object, provisioner);
+}
+
+static void follow_paths(struct local_provisioner *provisioner, const struct store_change *change)
+{
+	bool is_gone = change->type == STORE_DELETED;
+	const struct object *before = is_gone ? change->object : change->previous;
+	const struct object *now = is_gone ? NULL : change->object;
+	const char *old = before ? local_path_of(before->persistent_volume) : NULL;
+	const char *new = now ? local_path_of(now->persistent_volume) : NULL;
+
+	if (old)
+		path_index_remove(&provisioner->paths, old);
+	if (new)
+		path_index_add(&provisioner->paths, new);
+}
+
 static void take_change(struct local_provisioner *provisioner, const struct store_change *change)
 {
 	const struct object *object = change->object;
 	int r = 0;
 
 	if (object->kind == KIND_PERSISTENT_VOLUME) {
+		follow_paths(provisioner, change);
 		r = take_volume(object, provisioner);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		r = take_claim(object, provisioner);
@@ -106,16 +132,24 @@ static void take_change(struct local_provisioner *provisioner, const struct stor
 
 static int list_and_watch(struct local_provisioner *provisioner);
 
-static void on_changes(void *userdata)
+void local_provisioner_catch_up(struct local_provisioner *provisioner)
 {
-	struct local_provisioner *provisioner = userdata;
 	const struct store_change *change;
 	int r;
 
 	while ((r = store_watch_next(provisioner->watch, &change)) > 0)
 		take_change(provisioner, change);
-	if (r < 0 && list_and_watch(provisioner) < 0)
+	if (r < 0 && list_and_watch(provisioner) < 0) {
 		log_message(LOG_ERR, "out of memory: claims wait for their next change");
+		provisioner->paths.is_incomplete = true;
+	}
+}
+
+static void on_changes(void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+
+	local_provisioner_catch_up(provisioner);
 	work_queue_run(provisioner->queue);
 }
 
@@ -125,13 +159,14 @@ static int list_and_watch(struct local_provisioner *provisioner)
 	int r;
 
 	provisioner->watch = store_watch_free(provisioner->watch);
+	path_index_done(&provisioner->paths);
 	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, provisioner,
 			    &provisioner->watch);
 	if (r < 0)
 		return r;
 	read_node_map(provisioner,
 		      store_get(store, KIND_CONFIG_MAP, NODE_MAP_NAMESPACE, NODE_MAP_NAME));
-	r = store_list(store, KIND_PERSISTENT_VOLUME, NULL, take_volume, provisioner);
+	r = store_list(store, KIND_PERSISTENT_VOLUME, NULL, add_volume, provisioner);
 	if (r == 0)
 		r = store_list(store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, take_claim, provisioner);
 	return r;
@@ -143,12 +178,21 @@ static void make_waiting_due(struct work_item *work)
 		work_item_due(work);
 }
 
-void local_provisioner_look_again(struct local_provisioner *provisioner)
+void local_provisioner_look_again(struct local_provisioner *provisioner, const char *volume)
 {
+	struct work_item *work;
+
 	if (!provisioner || !provisioner->has_waiting)
 		return;
-	provisioner->has_waiting = false;
-	work_queue_walk(provisioner->queue, make_waiting_due);
+	if (volume) {
+		work = work_queue_find(provisioner->queue, volume);
+		if (!work || !((const struct item *) work)->waits)
+			return;
+		work_item_due(work);
+	} else {
+		provisioner->has_waiting = false;
+		work_queue_walk(provisioner->queue, make_waiting_due);
+	}
 	work_queue_run(provisioner->queue);
 }
 
@@ -199,6 +243,7 @@ struct local_provisioner *local_provisioner_free(struct local_provisioner *provi
 	(void) store_watch_free(provisioner->watch);
 	(void) work_queue_free(provisioner->queue);
 	json_free(provisioner->node_map);
+	path_index_done(&provisioner->paths);
 	free(provisioner);
 	return NULL;
 }

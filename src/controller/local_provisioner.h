@@ -70,8 +70,9 @@ struct local_provisioner;
 /* @options: copied. Return: 0 or -ENOMEM, or as sd_event. */
 int local_provisioner_new(const struct local_provisioner_options *options,
 			  struct local_provisioner **ret);
-/* Something that is_in_use() or is_complete() asks has changed. Cheap when nobody waits for it. */
-void local_provisioner_look_again(struct local_provisioner *provisioner);
+/* What is_in_use() says of a volume may have changed; NULL: of all of them, or is_complete(). Cheap
+ * when nobody waits for it. */
+void local_provisioner_look_again(struct local_provisioner *provisioner, const char *volume);
 /* No order goes out any more. Before the threads end; accepts NULL. */
 void local_provisioner_stop(struct local_provisioner *provisioner);
 /* After they have. Accepts NULL. Return: NULL. */

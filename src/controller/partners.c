@@ -14,13 +14,15 @@
 #include <string.h>
 #include <uthash.h>
 
+#define FNV_OFFSET 14695981039346656037ULL
+
 enum { KEY_BYTES = 1 + 64 + 254 };
 
 struct partner {
 	UT_hash_handle hh;
 	struct partner *next_due;
 	bool is_due, is_listed, is_busy, is_waiting; /* listed: in a list of due ones */
-	uint64_t said;                               /* hash of the last event */
+	uint64_t said, refused;                      /* hashes of the last event, and of a pod's */
 	struct partner **namers;
 	size_t namer_count, namer_room;
 	const char *name_space, *name; /* into bytes */
@@ -287,10 +289,19 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 
 bool partner_says_again(struct partner *partner, const char *reason, const char *text)
 {
-	uint64_t hash = reason ? hash_text(hash_text(14695981039346656037ULL, reason), text) : 0;
+	uint64_t hash = reason ? hash_text(hash_text(FNV_OFFSET, reason), text) : 0;
 	bool again = partner->said == hash;
 
 	partner->said = hash;
+	return again;
+}
+
+bool partner_refuses_again(struct partner *partner, const char *text)
+{
+	uint64_t hash = hash_text(FNV_OFFSET, text);
+	bool again = partner->refused == hash;
+
+	partner->refused = hash;
 	return again;
 }
 

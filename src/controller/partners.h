@@ -68,6 +68,9 @@ void partner_set_busy(struct partners *partners, struct partner *partner, bool b
 /* Was this said last about it? Remembers it. Both NULL: nothing was said. */
 bool partner_says_again(struct partner *partner, const char *reason, const char *text);
 
+/* The same of a pod that cannot be on this node for want of this claim. */
+bool partner_refuses_again(struct partner *partner, const char *text);
+
 /* Forget one that no longer exists, unless somebody names it or it has work. */
 void partners_forget(struct partners *partners, struct partner *partner);
 

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/binding.h"
+#include "controller/consumers.h"
 #include "controller/partners.h"
 #include "controller/scheduling.h"
 #include "controller/volume_match.h"
@@ -27,7 +28,6 @@ enum {
 		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CSI_DRIVER |
 		1 << KIND_CSI_STORAGE_CAPACITY,
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
-	NAMES_BYTES = 128,   /* of pods, for an event */
 };
 
 /* Writes of one look under way: outlives the binder if the store answers later. */
@@ -45,7 +45,7 @@ struct pending {
 struct claim_look {
 	struct claim_facts facts;
 	const struct persistent_volume *candidates[CANDIDATES_MAX];
-	char waiting_pods[NAMES_BYTES];
+	struct consumers consumers;
 };
 
 struct pv_binder {
@@ -55,8 +55,9 @@ struct pv_binder {
 	struct partners partners;
 	struct free_volumes free;
 	struct pending *pendings;
-	bool has_stuck; /* something could not be stored */
-	bool has_offer; /* a volume became free, or a class changed */
+	bool has_stuck;   /* something could not be stored */
+	bool has_offer;   /* a volume became free, or a class changed */
+	bool has_refused; /* some pod cannot be here for want of one of its claims */
 };
 
 static void work(struct pv_binder *binder);
@@ -78,18 +79,10 @@ static const struct persistent_volume *volume_named(struct pv_binder *binder, co
 	return object ? object->persistent_volume : NULL;
 }
 
-static bool names_claim(const struct pod *pod, const char *claim)
-{
-	for (size_t i = 0; i < pod->volume_count; i++)
-		if (pod->volumes[i].claim_name && strcmp(pod->volumes[i].claim_name, claim) == 0)
-			return true;
-	return false;
-}
-
 /* A pod without a node counts: it is this node's, as there is no scheduler. */
 static int uses_claim(const struct object *pod, void *userdata)
 {
-	return names_claim(pod->pod, userdata);
+	return consumers_has_claim(pod->pod, userdata);
 }
 
 /* A walk over the pods: only claims that are being deleted pay for it. */
@@ -101,48 +94,26 @@ static bool is_used(struct pv_binder *binder, const struct object *claim)
 
 /* ---- first consumers ---- */
 
-struct consumer_search {
-	const struct pv_binder *binder;
-	const char *claim;
-	struct claim_look *look;
-	bool here;
-};
-
-/* A pod without a node is this node's; one of another node counts for that one's podvold. */
-static int take_consumer(const struct object *object, void *userdata)
-{
-	struct consumer_search *search = userdata;
-	const char *node_name = search->binder->options.node_name;
-	char *names = search->look->waiting_pods;
-	const struct pod *pod = object->pod;
-	size_t used = strlen(names);
-
-	if (object->meta.deletes || pod->containers_terminated || !names_claim(pod, search->claim))
-		return 0;
-	search->here |= !pod->node_name[0] || (node_name && strcmp(pod->node_name, node_name) == 0);
-	(void) snprintf(names + used, NAMES_BYTES - used, "%s%s", used > 0 ? "," : "",
-			object->meta.name);
-	return 0;
-}
-
 /* Which node is the claim's? Asked only of those whose class waits for a consumer. */
 static void find_consumers(struct pv_binder *binder, const struct object *claim,
 			   struct claim_look *look)
 {
 	const char *selected = claim->claim->selected_node, *node_name = binder->options.node_name;
-	struct consumer_search search = { binder, claim->meta.name, look, false };
+	struct claim_facts *facts = &look->facts;
 
-	if (selected[0])
-		search.here = node_name && strcmp(selected, node_name) == 0;
-	else
-		(void) store_list(binder->store, KIND_POD, claim->meta.name_space, take_consumer,
-				  &search);
-	if (search.here && node_name)
-		look->facts.node = store_get(binder->store, KIND_NODE, "", node_name);
-	if (look->facts.node)
-		look->facts.no_provision = scheduling_provisionable(binder->store, claim->claim,
-								    look->facts.storage_class,
-								    &look->facts.node->meta.labels);
+	if (!selected[0]) {
+		consumers_find(binder->store, node_name, claim, &look->consumers);
+		facts->node = look->consumers.node;
+		if (!facts->node && look->consumers.reason[0])
+			facts->no_provision = look->consumers.reason;
+		binder->has_refused |= facts->no_provision != NULL;
+	} else if (node_name && strcmp(selected, node_name) == 0) {
+		facts->node = store_get(binder->store, KIND_NODE, "", node_name);
+	}
+	if (facts->node)
+		facts->no_provision =
+			scheduling_provisionable(binder->store, claim->claim, facts->storage_class,
+						 &facts->node->meta.labels);
 }
 
 /* The newest of those that are marked; the first by name of equally old ones. */
@@ -184,9 +155,10 @@ static void look_at_claim(struct pv_binder *binder, const struct partner *partne
 		.named = volume_named(binder, object->claim->volume_name),
 		.candidates = ret->candidates,
 		.is_used = is_used(binder, object),
-		.waiting_pods = ret->waiting_pods,
+		.waiting_pods = ret->consumers.names,
 	};
-	ret->waiting_pods[0] = '\0';
+	ret->consumers.names[0] = '\0';
+	ret->consumers.refused = NULL;
 	namers = partner_namers(partner, &count);
 	for (size_t i = 0; i < count && facts->candidate_count < CANDIDATES_MAX; i++) {
 		const struct object *volume = object_of(binder, namers[i]);
@@ -244,6 +216,15 @@ static void tell(struct pv_binder *binder, struct partner *partner, const struct
 	if (other)
 		binder->options.event(binder->options.userdata, other, step->event_type,
 				      step->event_reason, step->event_text);
+}
+
+/* The pod's own event, as a scheduler's. */
+static void tell_refused(struct pv_binder *binder, struct partner *partner,
+			 const struct consumers *consumers)
+{
+	if (!partner_refuses_again(partner, consumers->why))
+		binder->options.event(binder->options.userdata, consumers->refused, "Warning",
+				      "FailedScheduling", consumers->why);
 }
 
 /* ---- writing ---- */
@@ -401,6 +382,8 @@ static void look_at(struct pv_binder *binder, struct partner *partner)
 	} else {
 		look_at_volume(binder, object, &step);
 	}
+	if (facts && look.consumers.refused)
+		tell_refused(binder, partner, &look.consumers);
 	tell(binder, partner, object, &step);
 	if (step.write != BINDING_NOTHING &&
 	    start_writes(binder, partner, object, facts, &step) < 0)
@@ -411,8 +394,10 @@ static void work(struct pv_binder *binder)
 {
 	struct partner *partner;
 
-	if (binder->has_offer)
+	if (binder->has_offer) {
+		binder->has_refused = false;
 		partners_make_waiting_due(&binder->partners);
+	}
 	binder->has_offer = false;
 	while ((partner = partners_take_due(&binder->partners)))
 		look_at(binder, partner);
@@ -480,6 +465,11 @@ static int take_partner(struct pv_binder *binder, const struct object *now,
 
 	if (before && before->kind == KIND_PERSISTENT_VOLUME)
 		free_volumes_remove(&binder->free, before->persistent_volume);
+	/* What another claim of a pod was waited for may be there. */
+	if (now && now->kind == KIND_PERSISTENT_VOLUME_CLAIM)
+		binder->has_offer |=
+			binder->has_refused &&
+			(!before || (now->claim->bind_completed && !before->claim->bind_completed));
 	if (r < 0 || !now || now->kind != KIND_PERSISTENT_VOLUME)
 		return r;
 	binder->has_offer |= volume_is_free(now->persistent_volume);

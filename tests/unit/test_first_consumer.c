@@ -131,7 +131,7 @@ static void a_class_that_leaves_this_node_out(void **state)
 	put(world, POD("p", "", ""));
 	start_and_run(world);
 	assert_true(is_selected(world, ""));
-	assert_string_equal(world->events, "c/WaitForPodScheduled ");
+	assert_string_equal(world->events, "p/FailedScheduling c/WaitForPodScheduled ");
 }
 
 /* The Node object of a first start comes after the pods. */
@@ -160,7 +160,7 @@ static void a_volume_of_another_node_is_left_alone(void **state)
 	put(world, POD("p", "", ""));
 	start_and_run(world);
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
-	assert_string_equal(world->events, "c/WaitForPodScheduled ");
+	assert_string_equal(world->events, "p/FailedScheduling c/WaitForPodScheduled ");
 	assert_int_equal(volume(world, "far")->phase, VOLUME_AVAILABLE);
 }
 

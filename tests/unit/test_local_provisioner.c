@@ -406,10 +406,10 @@ static void what_is_used_waits(void **state)
 	start(world);
 	assert_int_equal(world->count, 0);
 	assert_string_equal(world->events, "VolumeDelete ");
-	local_provisioner_look_again(world->provisioner);
+	local_provisioner_look_again(world->provisioner, NULL);
 	assert_int_equal(world->count, 0);
 	world->in_use = false;
-	local_provisioner_look_again(world->provisioner);
+	local_provisioner_look_again(world->provisioner, NULL);
 	assert_ordered(world, DIRECTORY_REMOVE);
 }
 
@@ -423,7 +423,7 @@ static void incomplete_sources_remove_nothing(void **state)
 	start(world);
 	assert_int_equal(world->count, 0);
 	world->incomplete = false;
-	local_provisioner_look_again(world->provisioner);
+	local_provisioner_look_again(world->provisioner, NULL);
 	assert_ordered(world, DIRECTORY_REMOVE);
 }
 
@@ -452,6 +452,42 @@ static void a_volume_with_the_same_path_keeps_it(void **state)
 	start(world);
 	assert_int_equal(world->count, 0);
 	assert_string_equal(world->events, "VolumeFailedDelete ");
+}
+
+#define BELOW                                                                                      \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'below'},'spec':{"        \
+	"'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{"                \
+	"'path':'/b/" PV "/x'}}}"
+
+/* Stored already, and nobody was told yet: the very moment in which somebody else may look. */
+static void a_volume_that_came_a_moment_ago_counts(void **state)
+{
+	struct world *world = *state;
+
+	world->in_use = true;
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	put(world, BELOW);
+	world->in_use = false;
+	local_provisioner_look_again(world->provisioner, PV);
+	assert_int_equal(world->count, 0);
+	assert_string_equal(world->events, "VolumeDelete VolumeFailedDelete ");
+}
+
+static void only_the_volume_that_is_spoken_of_is_looked_at(void **state)
+{
+	struct world *world = *state;
+
+	world->in_use = true;
+	put(world, NODE);
+	put(world, VOLUME(WAS_DELETED, ""));
+	start(world);
+	world->in_use = false;
+	local_provisioner_look_again(world->provisioner, "another");
+	assert_int_equal(world->count, 0);
+	local_provisioner_look_again(world->provisioner, PV);
+	assert_ordered(world, DIRECTORY_REMOVE);
 }
 
 static void what_is_mounted_elsewhere_is_no_failure(void **state)
@@ -498,6 +534,8 @@ int main(void)
 		TEST(incomplete_sources_remove_nothing),
 		TEST(a_missing_claim_is_no_deleted_one),
 		TEST(a_volume_with_the_same_path_keeps_it),
+		TEST(a_volume_that_came_a_moment_ago_counts),
+		TEST(only_the_volume_that_is_spoken_of_is_looked_at),
 		TEST(what_is_mounted_elsewhere_is_no_failure),
 		TEST(a_failed_removal_keeps_the_volume),
 	};
