@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/local_provisioner.h"
+#include "controller/local_snapshotter.h"
+#include "mount/volume_copy.h"
 #include "mount/volume_directory.h"
 
 #include <assert.h>
@@ -17,13 +19,16 @@ enum {
 	THREADS = 4,              /* directories are metadata: more would wait for each other */
 	THREADS_MAX = 16,         /* with those that hang */
 	SET_ASIDE_USEC = 1000000, /* as for the other pools */
+	COPY_THREADS = 2,         /* data: two keep a disk busy, and more hinder each other */
 	BASE_PATHS_MAX = 16,
 };
 
 struct volume_directories {
 	struct agent *agent;
-	struct worker_pool *pool;
+	struct worker_pool *pool, *copies;
 	struct local_provisioner *provisioner;
+	struct local_snapshotter *snapshotter;
+	atomic_bool is_stopping; /* read by the threads that copy */
 };
 
 /* Belongs to a thread until it is over; owns its strings. */
@@ -35,11 +40,18 @@ struct directory_job {
 	char *name, *mark, *capacity;
 	mode_t mode;
 	uint64_t bytes;
+	struct {
+		char *base_path, *name, *mark; /* NULL: nothing is copied */
+		bool is_snapshot;
+		struct copy_progress progress;
+		const atomic_bool *cancel;
+	} source;
 	directory_done_fn *done;
 	void *userdata;
 	bool was_run;
 	int error;
 	struct volume_choice choice;
+	struct volume_snapshot_facts facts;
 	struct failure why;
 };
 
@@ -50,6 +62,9 @@ static struct directory_job *job_free(struct directory_job *job)
 	free(job->name);
 	free(job->mark);
 	free(job->capacity);
+	free(job->source.base_path);
+	free(job->source.name);
+	free(job->source.mark);
 	free(job);
 	return NULL;
 }
@@ -67,11 +82,28 @@ static int choose(struct directory_job *job)
 	return volume_directory_choose(&wish, &job->choice, &job->why);
 }
 
+/* With a source: what may take hours. */
+static int run_copy(struct directory_job *job, const struct volume_directory *directory)
+{
+	const struct volume_source source = { job->source.base_path, job->source.name,
+					      job->source.mark, job->source.is_snapshot };
+	const struct copy_watch watch = { job->source.cancel, &job->source.progress };
+
+	if (job->deed == DIRECTORY_SNAPSHOT)
+		return volume_snapshot_take(directory, &source, &watch, &job->facts, &job->why);
+	if (job->deed == DIRECTORY_UNMAKE)
+		return volume_directory_unmake_filled(directory, &job->why);
+	assert(job->deed == DIRECTORY_MAKE);
+	return volume_directory_make_filled(directory, &source, &watch, &job->why);
+}
+
 static int run(struct directory_job *job)
 {
 	const struct volume_directory directory = { job->base_paths[0], job->name, job->mark,
 						    job->capacity, job->bytes };
 
+	if (job->source.name)
+		return run_copy(job, &directory);
 	switch (job->deed) {
 	case DIRECTORY_CHOOSE:
 		return choose(job);
@@ -83,6 +115,10 @@ static int run(struct directory_job *job)
 		return volume_directory_unmake(&directory, &job->why);
 	case DIRECTORY_REMOVE:
 		return volume_directory_remove(&directory, &job->why);
+	case DIRECTORY_SNAPSHOT_LOOK:
+		return volume_snapshot_look(&directory, &job->facts, &job->why);
+	case DIRECTORY_SNAPSHOT:
+		break; /* it has a source */
 	}
 	assert(!"an unknown deed");
 	return -EINVAL;
@@ -100,12 +136,22 @@ static struct worker_pool *run_job(struct worker_job *worker_job)
 static void job_done(struct worker_job *worker_job)
 {
 	struct directory_job *job = (struct directory_job *) worker_job;
-	const struct directory_choice choice = { job->choice.index, job->choice.capacity };
+	const struct directory_choice choice = { job->choice.index, job->choice.capacity,
+						 job->facts.creation_nsec, job->facts.is_atomic };
 
 	if (!job->was_run)
 		job->error = failed_plain(&job->why, -ECANCELED, "podvold stops");
 	job->done(job->userdata, job->error, job->error < 0 ? NULL : &choice, &job->why);
 	(void) job_free(job);
+}
+
+static bool keep_source(struct directory_job *job, const struct directory_source *source)
+{
+	job->source.base_path = strdup(source->base_path);
+	job->source.name = strdup(source->name);
+	job->source.mark = strdup(source->mark);
+	job->source.is_snapshot = source->is_snapshot;
+	return job->source.base_path && job->source.name && job->source.mark;
 }
 
 static int start(void *userdata, const struct directory_order *order, directory_done_fn *done,
@@ -131,11 +177,14 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->bytes = order->bytes;
 	job->done = done;
 	job->userdata = done_userdata;
+	job->source.cancel = &directories->is_stopping;
+	if (order->source)
+		complete &= keep_source(job, order->source);
 	if (!complete || !job->name || !job->mark || !job->capacity) {
 		(void) job_free(job);
 		return -ENOMEM;
 	}
-	worker_submit(directories->pool, &job->job);
+	worker_submit(order->source ? directories->copies : directories->pool, &job->job);
 	return 0;
 }
 
@@ -176,6 +225,9 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 	const struct worker_limits limits = { .threads = THREADS,
 					      .threads_max = THREADS_MAX,
 					      .set_aside_usec = SET_ASIDE_USEC };
+	const struct worker_limits copy_limits = { .threads = COPY_THREADS,
+						   .threads_max = COPY_THREADS,
+						   .set_aside_usec = SET_ASIDE_USEC };
 	struct volume_directories *directories = calloc(1, sizeof(*directories));
 	struct local_provisioner_options options = {
 		.event = agent->event,
@@ -196,7 +248,11 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 	agent->controllers.directories = directories;
 	r = worker_pool_new("directories", agent->to_loop, &limits, &directories->pool);
 	if (r >= 0)
+		r = worker_pool_new("copies", agent->to_loop, &copy_limits, &directories->copies);
+	if (r >= 0)
 		r = local_provisioner_new(&options, &directories->provisioner);
+	if (r >= 0)
+		r = local_snapshotter_new(&options, &directories->snapshotter);
 	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
 }
 
@@ -209,8 +265,10 @@ char *volume_directories_name(const struct agent *agent, const char *unique_name
 
 void volume_directories_changed(struct volume_directories *directories, const char *volume)
 {
-	if (directories)
-		local_provisioner_look_again(directories->provisioner, volume);
+	if (!directories)
+		return;
+	local_provisioner_look_again(directories->provisioner, volume);
+	local_snapshotter_look_again(directories->snapshotter);
 }
 
 void volume_directories_stop(struct volume_directories *directories)
@@ -218,7 +276,10 @@ void volume_directories_stop(struct volume_directories *directories)
 	if (!directories)
 		return;
 	local_provisioner_stop(directories->provisioner);
+	local_snapshotter_stop(directories->snapshotter);
+	atomic_store(&directories->is_stopping, true);
 	directories->pool = worker_pool_free(directories->pool);
+	directories->copies = worker_pool_free(directories->copies);
 }
 
 struct volume_directories *volume_directories_free(struct volume_directories *directories)
@@ -226,6 +287,7 @@ struct volume_directories *volume_directories_free(struct volume_directories *di
 	if (!directories)
 		return NULL;
 	(void) local_provisioner_free(directories->provisioner);
+	(void) local_snapshotter_free(directories->snapshotter);
 	free(directories);
 	return NULL;
 }

@@ -8,6 +8,7 @@
 #include "mount/directory_users.h"
 #include "mount/mount.h"
 #include "mount/volume_archive.h"
+#include "mount/volume_directory.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -131,7 +132,7 @@ int archive_direct_restore(const struct archive_direct *direct, struct archive_s
 	catch_signals();
 	request = request_of(direct, fd);
 	r = volume_archive_read(&request, &counts, reterr);
-	*ret_begun = volume_archive_is_partial(fd) || counts.entries > 0;
+	*ret_begun = volume_directory_is_partial(fd) || counts.entries > 0;
 	*ret = summary_of(&counts);
 	return r;
 }

@@ -161,9 +161,10 @@ static void start(struct snapshot_item *item, const struct volume_snapshot_conte
 		work_item_begin(&item->work);
 		return;
 	}
-	snapshot_tell(item, content->object, "Warning", "SnapshotPending", why.text);
-	if (r != -EAGAIN)
-		work_item_failed(&item->work);
+	if (r == -EAGAIN)
+		snapshot_tell(item, content->object, "Warning", "SnapshotPending", why.text);
+	else
+		told_failure(item, content, &(struct snapshot_end){ .error = r, .why = &why });
 }
 
 /* ---- looking ---- */

@@ -21,9 +21,17 @@
 enum directory_deed {
 	DIRECTORY_CHOOSE, /* one of the base paths */
 	DIRECTORY_MAKE,
-	DIRECTORY_GROW,   /* its size is enforced: allow more */
-	DIRECTORY_UNMAKE, /* it was never used */
-	DIRECTORY_REMOVE, /* with all that is in it */
+	DIRECTORY_GROW,          /* its size is enforced: allow more */
+	DIRECTORY_UNMAKE,        /* it was never used */
+	DIRECTORY_REMOVE,        /* with all that is in it; a snapshot, too */
+	DIRECTORY_SNAPSHOT,      /* of the source */
+	DIRECTORY_SNAPSHOT_LOOK, /* at one that is there */
+};
+
+/* What a volume or a snapshot is filled from: a volume's directory, or a snapshot. */
+struct directory_source {
+	const char *base_path, *name, *mark;
+	bool is_snapshot;
 };
 
 /* Borrowed during the call only. */
@@ -37,12 +45,17 @@ struct directory_order {
 	/* How its size is enforced: "none", "quota", "image"; "auto": DIRECTORY_CHOOSE says. */
 	const char *capacity;
 	uint64_t bytes; /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
+	/* DIRECTORY_SNAPSHOT; of a volume that is filled also DIRECTORY_MAKE and DIRECTORY_UNMAKE:
+	 * NULL else. */
+	const struct directory_source *source;
 };
 
-/* Of DIRECTORY_CHOOSE. */
+/* Of DIRECTORY_CHOOSE, and of snapshots. */
 struct directory_choice {
 	size_t base_index;
-	const char *capacity; /* never "auto"; static */
+	const char *capacity;  /* never "auto"; static */
+	int64_t creation_nsec; /* of a snapshot; real time */
+	bool is_atomic;        /* it is of one moment */
 };
 
 /* On the loop, once, never before the order was taken. @choice: NULL after a failure. */

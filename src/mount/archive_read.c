@@ -7,6 +7,7 @@
  * are unpacked by a process that may do everything.
  */
 #include "mount/volume_archive.h"
+#include "mount/volume_directory.h"
 
 #include "base/cleanup.h"
 #include "mount/archive_locale.h"
@@ -326,13 +327,6 @@ static int take_all(struct reader *reader, struct failure *reterr)
 
 /* ---- the volume ---- */
 
-bool volume_archive_is_partial(int root_fd)
-{
-	const struct fd_path path = fd_path(root_fd);
-
-	return getxattr(path.text, VOLUME_RESTORE_MARK, NULL, 0) >= 0;
-}
-
 /* A file system's own directory counts as nothing. */
 static int check_empty(int root_fd, struct failure *reterr)
 {
@@ -362,7 +356,7 @@ static int mark_partial(int root_fd, struct failure *reterr)
 {
 	const struct fd_path path = fd_path(root_fd);
 
-	if (setxattr(path.text, VOLUME_RESTORE_MARK, "partial", 7, 0) < 0 && errno != EOPNOTSUPP)
+	if (setxattr(path.text, VOLUME_PARTIAL_MARK, "partial", 7, 0) < 0 && errno != EOPNOTSUPP)
 		return failed(reterr, -errno, "cannot mark the volume as not restored yet");
 	return 0;
 }
@@ -374,7 +368,7 @@ static int mark_whole(int root_fd, struct failure *reterr)
 
 	if (fd < 0 || syncfs(fd) < 0)
 		return failed(reterr, -errno, "cannot write the volume to disk");
-	if (removexattr(path.text, VOLUME_RESTORE_MARK) < 0 && errno != ENODATA &&
+	if (removexattr(path.text, VOLUME_PARTIAL_MARK) < 0 && errno != ENODATA &&
 	    errno != EOPNOTSUPP)
 		return failed(reterr, -errno, "cannot mark the volume as restored");
 	return 0;
@@ -401,7 +395,7 @@ int volume_archive_read(const struct archive_request *request, struct archive_co
 
 	(void) locale;
 	assert(request->root_fd >= 0 && request->stream_fd >= 0 && ret && reterr);
-	if (!request->allow_content && !volume_archive_is_partial(request->root_fd))
+	if (!request->allow_content && !volume_directory_is_partial(request->root_fd))
 		r = check_empty(request->root_fd, reterr);
 	if (r == 0)
 		r = open_archive(&reader, reterr);

@@ -6,6 +6,7 @@
  * comes from one descriptor, so that a name that changes meanwhile gives no mixture of two files.
  */
 #include "mount/volume_archive.h"
+#include "mount/volume_directory.h"
 
 #include "base/cleanup.h"
 #include "mount/archive_locale.h"
@@ -397,7 +398,7 @@ int volume_archive_write(const struct archive_request *request, struct archive_c
 
 	(void) locale;
 	assert(request->root_fd >= 0 && request->stream_fd >= 0 && ret && reterr);
-	if (volume_archive_is_partial(request->root_fd))
+	if (volume_directory_is_partial(request->root_fd))
 		return failed_plain(reterr, -EUCLEAN,
 				    "the volume holds a part of what was to be restored: restore "
 				    "it again first");

@@ -14,7 +14,10 @@
 #include <uthash.h>
 
 struct link {
-	ino_t inode;
+	struct link_key {
+		dev_t device;
+		ino_t inode;
+	} key;
 	nlink_t left; /* names that are still to come */
 	char *path;
 	UT_hash_handle hh;
@@ -59,9 +62,9 @@ static int add(struct link_table *table, const struct stat *status, const char *
 		link_free(link);
 		return -ENOMEM;
 	}
-	link->inode = status->st_ino;
+	link->key = (struct link_key){ status->st_dev, status->st_ino };
 	link->left = status->st_nlink - 1;
-	HASH_ADD(hh, table->links, inode, sizeof(link->inode), link);
+	HASH_ADD(hh, table->links, key, sizeof(link->key), link);
 	if (HASH_COUNT(table->links) == before) {
 		link_free(link);
 		return -ENOMEM;
@@ -72,6 +75,7 @@ static int add(struct link_table *table, const struct stat *status, const char *
 int link_table_meet(struct link_table **table, const struct stat *status, const char *path,
 		    const char **ret)
 {
+	const struct link_key key = { status->st_dev, status->st_ino };
 	struct link *link = NULL;
 
 	assert(table && status && path && ret);
@@ -84,7 +88,7 @@ int link_table_meet(struct link_table **table, const struct stat *status, const 
 		return -ENOMEM;
 	link_free((*table)->last);
 	(*table)->last = NULL;
-	HASH_FIND(hh, (*table)->links, &status->st_ino, sizeof(status->st_ino), link);
+	HASH_FIND(hh, (*table)->links, &key, sizeof(key), link);
 	if (!link)
 		return add(*table, status, path);
 	*ret = link->path;

@@ -2,7 +2,7 @@
 /*
  * link_table - which path a file with several names was met at first, while a tree is walked
  *
- * Of one file system. A file is forgotten when all its names were met.
+ * A file is forgotten when all its names were met.
  */
 #ifndef PODVOL_MOUNT_LINK_TABLE_H
 #define PODVOL_MOUNT_LINK_TABLE_H

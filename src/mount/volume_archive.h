@@ -17,9 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its value says what is not finished. */
-#define VOLUME_RESTORE_MARK "trusted.podvol.restore"
-
 struct archive_counts {
 	uint64_t entries, bytes;   /* bytes: of contents, without holes */
 	size_t left_out;           /* sockets and mount points */
@@ -56,16 +53,13 @@ int volume_archive_write(const struct archive_request *request, struct archive_c
 /**
  * volume_archive_read - fill a volume from an archive
  *
- * The volume bears a mark while it is not finished, so that it is not taken for whole after a kill;
- * the same call then starts over, and replaces what is there.
+ * The volume bears a mark (VOLUME_PARTIAL_MARK) while it is not finished, so that it is not taken
+ * for whole after a kill; the same call then starts over, and replaces what is there.
  *
  * Return: 0; -ENOTEMPTY; -EBADMSG it is no tar archive, or one that was cut off; -EINVAL, -ELOOP,
  * ... an entry that is refused, by name; -ECANCELED; as the calls.
  */
 int volume_archive_read(const struct archive_request *request, struct archive_counts *ret,
 			struct failure *reterr);
-
-/* Was a restore begun here and not finished? */
-bool volume_archive_is_partial(int root_fd);
 
 #endif

@@ -43,6 +43,16 @@ static bool is_empty(int fd, const char *image)
 	return true;
 }
 
+bool volume_directory_is_empty(int fd)
+{
+	return is_empty(fd, NULL);
+}
+
+bool volume_directory_is_partial(int fd)
+{
+	return fgetxattr(fd, VOLUME_PARTIAL_MARK, NULL, 0) >= 0;
+}
+
 /* May this become the volume's directory? */
 static int check_takable(int fd, const struct place *place, const char *mark,
 			 struct failure *reterr)
@@ -260,8 +270,8 @@ static int find_place(const struct volume_directory *directory, struct place *re
 }
 
 /* What stands there and bears the mark. Return: a descriptor. */
-static int open_marked(const struct volume_directory *directory, struct place *place,
-		       struct failure *reterr)
+int volume_directory_open(const struct volume_directory *directory, struct place *place,
+			  struct failure *reterr)
 {
 	cleanup_close int fd = -EBADF;
 	int r = find_place(directory, place, reterr);
@@ -281,7 +291,7 @@ int volume_directory_grow(const struct volume_directory *directory, struct failu
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	const struct capacity_method *method;
-	cleanup_close int fd = open_marked(directory, &place, reterr);
+	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
 
 	if (fd < 0)
 		return fd;

@@ -14,6 +14,7 @@
 
 #include "base/failure.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -74,6 +75,18 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 /* Take back what was made and never used: one rmdir, and before it an image that holds nothing.
  * Missing is fine. Return: 0; -ENOTEMPTY; -EPERM it does not bear the mark; else as the calls. */
 int volume_directory_unmake(const struct volume_directory *directory, struct failure *reterr);
+
+struct place;
+
+/* One that is there and bears the mark: a readable descriptor; @ret_place is given to place_done(),
+ * also after a failure. Return: -ENOENT; -EPERM it does not bear the mark; else as the calls. */
+int volume_directory_open(const struct volume_directory *directory, struct place *ret_place,
+			  struct failure *reterr);
+/* Of one that is being filled, by a restore or a copy; until all is on disk. */
+#define VOLUME_PARTIAL_MARK "trusted.podvol.restore"
+bool volume_directory_is_partial(int fd);
+/* What cannot be read counts as not empty. */
+bool volume_directory_is_empty(int fd);
 
 /**
  * volume_directory_grow - allow it a larger size; safe to repeat

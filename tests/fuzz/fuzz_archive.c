@@ -10,6 +10,7 @@
  */
 #include "base/cleanup.h"
 #include "mount/volume_archive.h"
+#include "mount/volume_directory.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -80,7 +81,7 @@ static void restore(const char *top, const uint8_t *data, size_t size)
 	request.stream_fd = stream_fd;
 	r = volume_archive_read(&request, &counts, &why);
 	HOLDS(r == 0 || (r < 0 && why.text[0] != '\0'));
-	HOLDS(r < 0 || !volume_archive_is_partial(root_fd));
+	HOLDS(r < 0 || !volume_directory_is_partial(root_fd));
 	check_outside(top);
 	HOLDS(nftw(path, check_one, 16, FTW_PHYS) == 0);
 }

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_copy - snapshots of volumes, and volumes filled from others; see volume_copy.h
+ */
+#include "mount/volume_copy.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "mount/mount.h"
+#include "mount/safe_path.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/btrfs.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+#define DATA_NAME     "data"
+#define SNAPSHOT_MARK "trusted.podvol.snapshot" /* its time, and 'a' when it is of one moment */
+
+enum {
+	SNAPSHOT_MODE = 0700,
+	SUBVOLUME_INODE = 256, /* of every subvolume's top */
+	MARK_BYTES = 40,
+};
+
+/* ---- the source ---- */
+
+struct open_source {
+	int marked_fd,
+		fd; /* the second is below the first in a snapshot, else the same directory */
+};
+
+static void open_source_done(struct open_source *source)
+{
+	source->marked_fd = close_keep_errno(source->marked_fd);
+	source->fd = close_keep_errno(source->fd);
+}
+
+static int read_mark(int fd, struct volume_snapshot_facts *ret)
+{
+	char text[MARK_BYTES] = "", *end = NULL;
+	ssize_t length = fgetxattr(fd, SNAPSHOT_MARK, text, sizeof(text) - 1);
+
+	if (length < 0)
+		return -errno;
+	*ret = (struct volume_snapshot_facts){ .creation_nsec = strtoll(text, &end, 10) };
+	ret->is_atomic = *end == 'a';
+	return 0;
+}
+
+static int source_open(const struct volume_source *source, struct open_source *ret,
+		       struct failure *reterr)
+{
+	const struct volume_directory directory = { .base_path = source->base_path,
+						    .name = source->name,
+						    .mark = source->mark };
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	struct volume_snapshot_facts facts;
+
+	ret->marked_fd = volume_directory_open(&directory, &place, reterr);
+	if (ret->marked_fd < 0)
+		return ret->marked_fd;
+	if (flock(ret->marked_fd, LOCK_SH | LOCK_NB) < 0)
+		return failed_plain(reterr, -EBUSY, "'%s' is just being restored or removed",
+				    place.path);
+	if (volume_directory_is_partial(ret->marked_fd))
+		return failed_plain(reterr, -EUCLEAN, "'%s' holds a part only: restore it first",
+				    place.path);
+	if (source->is_snapshot && read_mark(ret->marked_fd, &facts) < 0)
+		return failed_plain(reterr, -EPERM, "'%s' is no snapshot that was finished",
+				    place.path);
+	ret->fd = path_open(ret->marked_fd, source->is_snapshot ? DATA_NAME : ".",
+			    O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
+	return ret->fd < 0 ? failed(reterr, ret->fd, "cannot open '%s'", place.path) : 0;
+}
+
+/* ---- snapshots ---- */
+
+/* Of one moment, where that can be had. Return: 0; a negative errno: then it is copied. */
+static int snapshot_subvolume(int from_fd, int to_fd)
+{
+	struct btrfs_ioctl_vol_args_v2 arguments = { .fd = from_fd, .name = DATA_NAME };
+	cleanup_close int made_fd = -EBADF;
+	struct statfs fs;
+	struct stat status;
+
+	if (fstatfs(from_fd, &fs) < 0 || fs.f_type != BTRFS_SUPER_MAGIC ||
+	    fstat(from_fd, &status) < 0 || status.st_ino != SUBVOLUME_INODE)
+		return -EOPNOTSUPP;
+	if (ioctl(to_fd, BTRFS_IOC_SNAP_CREATE_V2, &arguments) < 0)
+		return -errno;
+	made_fd = openat(to_fd, DATA_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (made_fd < 0 || (fremovexattr(made_fd, VOLUME_DIRECTORY_MARK) < 0 && errno != ENODATA))
+		return -errno;
+	return 0;
+}
+
+static int copy_data(int from_fd, int to_fd, const struct copy_watch *watch, struct failure *reterr)
+{
+	cleanup_close int data_fd = -EBADF;
+	struct tree_copy copy = { .from_fd = from_fd,
+				  .cancel = watch->cancel,
+				  .progress = watch->progress };
+
+	if (mkdirat(to_fd, DATA_NAME, SNAPSHOT_MODE) < 0)
+		return failed(reterr, -errno, "cannot make a directory in the snapshot");
+	data_fd = openat(to_fd, DATA_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (data_fd < 0)
+		return failed(reterr, -errno, "cannot open the snapshot");
+	copy.to_fd = data_fd;
+	return tree_copy(&copy, reterr);
+}
+
+/* Only what is on disk is finished. */
+static int finish_snapshot(int fd, const struct volume_snapshot_facts *facts,
+			   struct failure *reterr)
+{
+	char text[MARK_BYTES];
+	int length = snprintf(text, sizeof(text), "%" PRId64 "%s", facts->creation_nsec,
+			      facts->is_atomic ? "a" : "");
+
+	if (syncfs(fd) < 0 || fsetxattr(fd, SNAPSHOT_MARK, text, (size_t) length, 0) < 0 ||
+	    fsync(fd) < 0)
+		return failed(reterr, -errno, "cannot finish the snapshot");
+	return 0;
+}
+
+static int fill_snapshot(const struct volume_directory *directory,
+			 const struct volume_source *source, const struct copy_watch *watch,
+			 struct volume_snapshot_facts *facts, struct failure *reterr)
+{
+	cleanup(open_source_done) struct open_source from = { -EBADF, -EBADF };
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = -EBADF;
+	int r = source_open(source, &from, reterr);
+
+	if (r == 0)
+		r = volume_directory_make(directory, SNAPSHOT_MODE, reterr);
+	if (r < 0)
+		return r;
+	fd = volume_directory_open(directory, &place, reterr);
+	if (fd < 0)
+		return fd;
+	facts->creation_nsec = (int64_t) realtime_usec() * 1000;
+	facts->is_atomic = snapshot_subvolume(from.fd, fd) == 0;
+	if (!facts->is_atomic)
+		r = copy_data(from.fd, fd, watch, reterr);
+	return r < 0 ? r : finish_snapshot(fd, facts, reterr);
+}
+
+int volume_snapshot_look(const struct volume_directory *directory,
+			 struct volume_snapshot_facts *ret, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
+
+	if (fd < 0)
+		return fd;
+	if (read_mark(fd, ret) < 0)
+		return failed_plain(reterr, -EPERM, "'%s' is no snapshot that was finished",
+				    place.path);
+	return 0;
+}
+
+int volume_snapshot_take(const struct volume_directory *directory,
+			 const struct volume_source *source, const struct copy_watch *watch,
+			 struct volume_snapshot_facts *ret, struct failure *reterr)
+{
+	struct volume_snapshot_facts facts = { 0 };
+	int r = volume_snapshot_look(directory, ret, NULL);
+
+	assert(source && watch && ret && reterr);
+	if (r == 0)
+		return 0;
+	/* A part of an attempt before, if it bears our mark. */
+	r = volume_directory_remove(directory, reterr);
+	if (r < 0 && r != -ENOENT && r != -EPERM)
+		return r;
+	r = fill_snapshot(directory, source, watch, &facts, reterr);
+	if (r < 0)
+		(void) volume_directory_remove(directory, NULL);
+	else
+		*ret = facts;
+	return r;
+}
+
+/* ---- volumes ---- */
+
+static int set_partial(int fd, struct failure *reterr)
+{
+	if (fsetxattr(fd, VOLUME_PARTIAL_MARK, "partial", 7, 0) < 0)
+		return failed(reterr, -errno, "cannot mark the volume as not filled yet");
+	return 0;
+}
+
+static int set_whole(int fd, struct failure *reterr)
+{
+	if (syncfs(fd) < 0 || fremovexattr(fd, VOLUME_PARTIAL_MARK) < 0 || fsync(fd) < 0)
+		return failed(reterr, -errno, "cannot finish the volume");
+	return 0;
+}
+
+/* Was it filled before, and not only begun? */
+static bool is_filled(const struct volume_directory *directory)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = volume_directory_open(directory, &place, NULL);
+
+	return fd >= 0 && !volume_directory_is_partial(fd) && !volume_directory_is_empty(fd);
+}
+
+static bool is_begun(const struct volume_directory *directory)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = volume_directory_open(directory, &place, NULL);
+
+	return fd >= 0 && volume_directory_is_partial(fd);
+}
+
+static int fill_volume(const struct volume_directory *directory, const struct volume_source *source,
+		       const struct copy_watch *watch, struct failure *reterr)
+{
+	cleanup(open_source_done) struct open_source from = { -EBADF, -EBADF };
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
+	struct tree_copy copy = { .cancel = watch->cancel, .progress = watch->progress };
+	int r = fd;
+
+	if (fd >= 0)
+		r = source_open(source, &from, reterr);
+	if (r == 0)
+		r = set_partial(fd, reterr);
+	copy.from_fd = from.fd;
+	copy.to_fd = fd;
+	if (r == 0)
+		r = tree_copy(&copy, reterr);
+	return r < 0 ? r : set_whole(fd, reterr);
+}
+
+int volume_directory_make_filled(const struct volume_directory *directory,
+				 const struct volume_source *source, const struct copy_watch *watch,
+				 struct failure *reterr)
+{
+	int r = 0;
+
+	assert(source && watch && reterr);
+	if (is_filled(directory))
+		return 0;
+	if (is_begun(directory))
+		r = volume_directory_remove(directory, reterr);
+	if (r == 0)
+		r = volume_directory_make(directory, SNAPSHOT_MODE, reterr);
+	if (r == 0)
+		r = fill_volume(directory, source, watch, reterr);
+	return r;
+}
+
+int volume_directory_unmake_filled(const struct volume_directory *directory, struct failure *reterr)
+{
+	if (is_begun(directory))
+		return volume_directory_remove(directory, reterr);
+	return volume_directory_unmake(directory, reterr);
+}
