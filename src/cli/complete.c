@@ -125,6 +125,24 @@ static void offer_names(const struct completion *completion, const char *kind_wo
 	podvol_table_free(table);
 }
 
+/* One that has two sockets is told twice, one behind the other; one that is not known yet has no
+ * name. Built-in plugins are no drivers: there is a slash in their names. */
+static void offer_drivers(const struct completion *completion)
+{
+	struct podvol_table *table = get_table(completion->cli, "/podvol/v1/drivers");
+	size_t column = table ? podvol_table_find(table, "Name") : 0;
+	const char *before = "";
+
+	for (size_t row = 0; row < podvol_table_rows(table); row++) {
+		const char *name = podvol_table_cell(table, row, column);
+
+		if (*name && !strchr(name, '/') && strcmp(name, before) != 0)
+			offer(completion, name, "driver");
+		before = name;
+	}
+	podvol_table_free(table);
+}
+
 /* "pod/we": the kind is in the word. */
 static void offer_pairs(const struct completion *completion)
 {
@@ -173,6 +191,10 @@ static void offer_words(const struct completion *completion, enum word word, con
 	case WORD_CHOICE:
 		offer_choices(completion, choices);
 		break;
+	case WORD_DRIVER:
+		offer_drivers(completion);
+		break;
+	case WORD_FREE:
 	case WORD_NONE:
 	case WORD_COUNT:
 		break;

@@ -20,10 +20,12 @@ enum word {
 	WORD_KIND,      /* of objects and views */
 	WORD_NAME,      /* of an object of the kind that was written before it */
 	WORD_POD,       /* of the namespace asked for */
+	WORD_DRIVER,    /* of CSI, that is known on this node */
 	WORD_NAMESPACE, /* that some object is in */
 	WORD_FILE,
 	WORD_DIRECTORY,
 	WORD_CHOICE, /* one of the row's choices */
+	WORD_FREE,   /* nothing is known of it */
 	WORD_COUNT
 };
 
