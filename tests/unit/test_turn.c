@@ -276,8 +276,8 @@ static void test_drain_ends_with_nothing_left(void **state)
 	struct agent_world *world = *state;
 	int left = -1;
 
-	world->agent.drained.tell = on_drained;
-	world->agent.drained.userdata = &left;
+	world->agent.tell.drained = on_drained;
+	world->agent.tell.userdata = &left;
 	turn(world);
 	assert_int_equal(left, 0);
 	expect_calls(world, "commit undo ");
@@ -298,8 +298,8 @@ static void test_drain_ends_with_what_is_left(void **state)
 
 	mount_it(world);
 	want_no_more(world);
-	world->agent.drained.tell = on_drained;
-	world->agent.drained.userdata = &left;
+	world->agent.tell.drained = on_drained;
+	world->agent.tell.userdata = &left;
 	world->views = &view;
 	world->view_count = 1;
 	turn(world);
