@@ -168,6 +168,17 @@ static void add_left_over(struct cJSON *item, const struct volume_row *row)
 		(void) json_set_string(item, "leftOver", text);
 }
 
+/* Of a local volume whose size somebody enforces. */
+static void add_limit(struct cJSON *item, const struct volume_row *row)
+{
+	const struct persistent_volume *pv = row->want_pod ? spec_pv(&row->want_pod->spec) : NULL;
+
+	if (!pv || !pv->origin.capacity[0])
+		return;
+	(void) json_set_string(item, "enforcedBy", pv->origin.capacity);
+	(void) json_set_int(item, "limitBytes", quantity_value(&pv->capacity));
+}
+
 static void fill_row(const struct agent *agent, struct cJSON *item, const struct volume_row *row)
 {
 	struct operation_view view;
@@ -194,6 +205,7 @@ static void fill_row(const struct agent *agent, struct cJSON *item, const struct
 			       row->have ? row->have->device_mount_path ?: "" : "");
 	if (row->have_pod && row->have_pod->took_usec > 0)
 		(void) json_set_int(item, "tookMicroseconds", (int64_t) row->have_pod->took_usec);
+	add_limit(item, row);
 	add_left_over(item, row);
 	add_operation(agent, item, row);
 	add_drift(agent, item, row);

@@ -218,6 +218,8 @@ static const struct view_column volume_columns[] = {
 	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
 	{ "Step", VIEW_WIDE, "step", NULL },
 	{ "Error", VIEW_WIDE, "error", NULL },
+	{ "Limit", VIEW_WIDE, "limitBytes", format_bytes },
+	{ "Enforced By", VIEW_DETAIL, "enforcedBy", NULL },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 	{ "Since", VIEW_DETAIL, "since", format_age },
 	{ "Attempts", VIEW_DETAIL, "attempts", NULL },

@@ -22,6 +22,8 @@ static const struct kind views[] = {
 	{ "", "operations", "operation", "/podvol/v1", (const char *const[]){ "op", NULL }, false },
 	{ "", "manifests", "manifest", "/podvol/v1", (const char *const[]){ NULL }, false },
 	{ "", "drivers", "driver", "/podvol/v1", (const char *const[]){ NULL }, false },
+	{ "", "statistics", "statistic", "/podvol/v1", (const char *const[]){ "stats", NULL },
+	  false },
 };
 
 struct found_kind {

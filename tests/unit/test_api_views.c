@@ -22,7 +22,7 @@ static const char volumes_json[] =
 	"\"kubernetes.io/local-volume/disk\",\"plugin\":\"kubernetes.io/local-volume\",\"source\":"
 	"\"/mnt/disk\",\"path\":\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"readOnly\":true,"
 	"\"state\":\"mounted\",\"step\":\"\",\"since\":\"2026-11-21T08:15:00.5Z\",\"attempts\":0,"
-	"\"tookMicroseconds\":1234},"
+	"\"tookMicroseconds\":1234,\"limitBytes\":16777216,\"enforcedBy\":\"image\"},"
 	"{\"pod\":\"default/db\",\"podUID\":\"u2\",\"volume\":\"log\",\"uniqueName\":\"h\","
 	"\"plugin\":\"kubernetes.io/host-path\",\"source\":\"/log\",\"path\":\"/log\",\"readOnly\":"
 	"false,\"state\":\"pending\",\"step\":\"SetUp\",\"error\":\"no such file\",\"attempts\":3,"
@@ -55,10 +55,13 @@ static void test_volume_table(void **state)
 		volumes_json, &view_volume_columns,
 		"\"rows\":[{\"cells\":[\"default/web\",\"data\",\"kubernetes.io/local-volume\","
 		"\"/mnt/disk\",\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"ro\",\"mounted\","
-		"\"1.2ms\",\"kubernetes.io/local-volume/disk\",\"-\",\"-\",\"u1\",\"30s\",\"0\","
+		"\"1.2ms\",\"kubernetes.io/local-volume/disk\",\"-\",\"-\",\"16.0Mi\",\"image\","
+		"\"u1\",\"30s\",\"0\","
 		"\"-\",\"-\",\"-\"," RARE "\"-\",\"-\"]},"
 		"{\"cells\":[\"default/db\",\"log\",\"kubernetes.io/host-path\",\"/log\","
-		"\"/log\",\"rw\",\"pending\",\"-\",\"h\",\"SetUp\",\"no such file\",\"u2\",\"-\","
+		"\"/log\",\"rw\",\"pending\",\"-\",\"h\",\"SetUp\",\"no such "
+		"file\",\"-\",\"-\",\"u2\","
+		"\"-\","
 		"\"3\",\"in 8s\",\"-\",\"-\"," RARE "\"-\",\"-\"]}]}");
 }
 
@@ -128,7 +131,7 @@ static void test_volumes(void **state)
 	assert_string_equal(world_string(world, "columnDefinitions.5.priority"), "0");
 	assert_string_equal(world_string(world, "columnDefinitions.8.name"), "Unique Name");
 	assert_string_equal(world_string(world, "columnDefinitions.8.priority"), "1");
-	assert_string_equal(world_string(world, "columnDefinitions.11.priority"), "2");
+	assert_string_equal(world_string(world, "columnDefinitions.12.priority"), "2");
 
 	world_form = FORM_YAML;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/volumes", NULL), 200);

@@ -65,6 +65,7 @@ static void test_get_paths(void **state)
 		  "GET /podvol/v1/volumes/kubernetes.io%2Fx\n" },
 		{ "podvolctl get manifests", "GET /podvol/v1/manifests\n" },
 		{ "podvolctl get drivers", "GET /podvol/v1/drivers\n" },
+		{ "podvolctl get stats", "GET /podvol/v1/statistics\n" },
 		{ "podvolctl get driver a/b", "GET /podvol/v1/drivers/a%2Fb\n" },
 		{ "podvolctl get operations", "GET /podvol/v1/operations\n" },
 		{ "podvolctl get events -A", "GET /api/v1/events\n" },
