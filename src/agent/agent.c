@@ -348,11 +348,19 @@ static int open_binder(struct agent *agent)
 	return pv_binder_new(&options, &agent->controllers.binder);
 }
 
-/* The watch begins at the version that the full pass sees: nothing falls in between. */
-static int open_store(struct agent *agent, struct failure *reterr)
+int agent_watch_store(struct agent *agent)
 {
 	/* No volume is made from what comes and goes all the time. */
 	unsigned int kinds = ((1U << KIND_COUNT) - 1) & ~(1U << KIND_EVENT | 1U << KIND_LEASE);
+
+	agent->watch = store_watch_free(agent->watch);
+	return store_watch_new(agent->store, kinds, store_resource_version(agent->store),
+			       on_store_changed, agent, &agent->watch);
+}
+
+/* The watch begins at the version that the full pass sees: nothing falls in between. */
+static int open_store(struct agent *agent, struct failure *reterr)
+{
 	struct populator_options options = {
 		.desired = agent->desired,
 		.actual = agent->actual,
@@ -376,8 +384,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = populator_new(&options, &agent->populator);
 	if (r >= 0)
-		r = store_watch_new(agent->store, kinds, store_resource_version(agent->store),
-				    on_store_changed, agent, &agent->watch);
+		r = agent_watch_store(agent);
 	if (r >= 0)
 		r = open_binder(agent);
 	if (r < 0)

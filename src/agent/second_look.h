@@ -22,6 +22,8 @@ void agent_look_again(void *userdata);
 /* Is there one to come? Then what seems unwanted may only have been lost. */
 bool agent_must_look_again(const struct agent *agent);
 
+/* Watch the store from now on: agent.c's. Return: 0 or -ENOMEM, and there is no watch. */
+int agent_watch_store(struct agent *agent);
 /* Every wanted and every mounted volume is dirty: turn.c's. */
 void agent_mark_all_dirty(struct agent *agent);
 

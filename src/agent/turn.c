@@ -53,6 +53,18 @@ static void pod_changed(struct agent *agent, const struct object *pod)
 	agent_look_at_entries(agent, pod->meta.uid);
 }
 
+/* What fell off the ring is gone: everything is looked at, by a watch that begins now. False: there
+ * was no memory for one. */
+static bool watch_again(struct agent *agent, uint64_t now)
+{
+	if (agent_watch_store(agent) < 0) {
+		agent_look_again(agent);
+		return false;
+	}
+	populator_full_pass(agent->populator, now);
+	return true;
+}
+
 /* A bounded number: a flood of changes must not keep the API and results waiting. Returns true when
  * nothing is left to take. */
 static bool take_changes(struct agent *agent)
@@ -62,7 +74,7 @@ static bool take_changes(struct agent *agent)
 	int r = 0;
 
 	if (!agent->watch)
-		return true;
+		return !agent->store || watch_again(agent, now);
 	for (unsigned int i = 0; i < TURN_CHANGES_MAX; i++) {
 		r = store_watch_next(agent->watch, &change);
 		if (r <= 0)
@@ -74,7 +86,7 @@ static bool take_changes(struct agent *agent)
 	}
 	if (r == -ESTALE) {
 		log_message(LOG_WARNING, "too many changes at once; looking at every pod again");
-		populator_full_pass(agent->populator, now);
+		return watch_again(agent, now);
 	}
 	if (r != 0)
 		agent_request_turn(agent);

@@ -266,6 +266,46 @@ static void test_forgetting_leaves_no_row_and_no_entry(void **state)
 	assert_int_equal(actual_count(world->agent.actual), 0);
 }
 
+/* ---- changes that were lost ---- */
+
+static unsigned int watches, passes;
+
+int __wrap_store_watch_next(struct store_watch *watch, const struct store_change **ret);
+int __wrap_agent_watch_store(struct agent *agent);
+void __wrap_populator_full_pass(struct populator *populator, uint64_t now_usec);
+
+/* The one that was there has fallen off the ring, and stays so. */
+int __wrap_store_watch_next(struct store_watch *watch, const struct store_change **ret)
+{
+	return watch == (struct store_watch *) &watches ? -ESTALE : 0;
+}
+
+int __wrap_agent_watch_store(struct agent *agent)
+{
+	agent->watch = (struct store_watch *) &passes;
+	watches++;
+	return 0;
+}
+
+void __wrap_populator_full_pass(struct populator *populator, uint64_t now_usec)
+{
+	passes++;
+}
+
+static void test_changes_that_were_lost(void **state)
+{
+	struct agent_world *world = *state;
+
+	watches = passes = 0;
+	world->agent.watch = (struct store_watch *) &watches;
+	turn(world);
+	turn(world);
+	turn(world);
+	assert_int_equal(watches, 1);
+	assert_int_equal(passes, 1);
+	world->agent.watch = NULL;
+}
+
 static void on_drained(void *userdata, size_t left)
 {
 	*(int *) userdata = (int) left;
@@ -336,6 +376,7 @@ int main(void)
 		WITH_AGENT(test_nothing_is_torn_down_before_all_pods_are_known),
 		WITH_AGENT(test_remount_writes_no_intent),
 		WITH_AGENT(test_forgetting_leaves_no_row_and_no_entry),
+		WITH_AGENT(test_changes_that_were_lost),
 		WITH_AGENT(test_drain_ends_with_nothing_left),
 		WITH_AGENT(test_drain_ends_with_what_is_left),
 	};
