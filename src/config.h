@@ -63,6 +63,7 @@ struct config {
 	struct {
 		bool others_may_read;
 		bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
+		bool force_detach;      /* other nodes that are not ready lose volumes in the end */
 		bool takeover;          /* what other agents left becomes ours */
 		bool drain;             /* command line only */
 	};

@@ -7,6 +7,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/attachments.h"
 #include "agent/csi_control.h"
 #include "agent/lost_store.h"
 
@@ -320,6 +321,7 @@ void agent_on_sources_ready(void *userdata)
 		(void) dirty_add(agent->dirty, volume->unique_name);
 	volume_directories_changed(agent->controllers.directories, NULL);
 	csi_control_changed(agent->controllers.csi);
+	attachments_sources_ready(agent->controllers.attachments);
 	agent_request_turn(agent);
 	if (agent->tell.ready)
 		agent->tell.ready(agent->tell.userdata);
@@ -393,6 +395,8 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	r = volume_directories_open(agent, reterr);
 	if (r >= 0)
 		r = csi_control_open(agent, reterr);
+	if (r >= 0)
+		r = attachments_open(agent, reterr);
 	if (r < 0)
 		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
@@ -492,6 +496,7 @@ struct agent *agent_free(struct agent *agent)
 	operations_free(agent->operations);
 	volume_directories_free(agent->controllers.directories);
 	agent->drivers = drivers_free(agent->drivers);
+	agent->controllers.attachments = attachments_free(agent->controllers.attachments);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
 	populator_free(agent->populator);

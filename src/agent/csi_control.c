@@ -9,6 +9,7 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "controller/csi_attacher.h"
 #include "controller/csi_controller.h"
 #include "controller/csi_provisioner.h"
 #include "controller/csi_snapshotter.h"
@@ -49,11 +50,12 @@ struct controller_row {
 		name##_new, name##_driver_changed, name##_look_again, name##_free                  \
 	}
 
+ADAPT(attacher)
 ADAPT(provisioner)
 ADAPT(snapshotter)
 
 static const struct controller_row rows[] = {
-	ROW(provisioner), ROW(snapshotter), { .new_one = NULL }, /* ends the table */
+	ROW(attacher), ROW(provisioner), ROW(snapshotter), { .new_one = NULL }, /* ends the table */
 };
 
 struct csi_control {

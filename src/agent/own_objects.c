@@ -10,6 +10,7 @@
 #include "build-config.h"
 #include "object/json.h"
 #include "object/kind.h"
+#include "object/node.h"
 #include "object/pod.h"
 #include "object/timestamp.h"
 
@@ -124,14 +125,30 @@ static void add_capacity(struct cJSON *status, const char *key)
 	}
 }
 
+/* Without what others wrote, but with what the volumes of this node were before the start: those
+ * that are staged still are. */
+static struct cJSON *new_status(struct cJSON *tree)
+{
+	static const char *const kept[] = { "volumesAttached", "volumesInUse" };
+	struct cJSON *status = json_new_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		const struct cJSON *list = json_get(json_get(tree, "status"), kept[i]);
+
+		if (json_is_array(list))
+			(void) json_set(status, kept[i], json_copy(list));
+	}
+	(void) json_set(tree, "status", status);
+	return status;
+}
+
 static void add_status(struct cJSON *tree, const struct config *config)
 {
 	struct cJSON *status, *item;
 	char now[TIMESTAMP_BYTES];
 
 	timestamp_print(realtime_usec(), now);
-	json_remove(tree, "status");
-	status = json_add_object(tree, "status");
+	status = new_status(tree);
 	item = json_add_object(json_add_array(status, "addresses"), NULL);
 	(void) json_set_string(item, "type", "Hostname");
 	(void) json_set_string(item, "address", config->node_name);
@@ -159,6 +176,8 @@ static int fill_node(struct cJSON *tree, void *userdata)
 	for (size_t i = 0; i < config->labels.count; i++)
 		(void) json_set_string(labels, config->labels.labels[i].key,
 				       config->labels.labels[i].value);
+	(void) json_set_string(json_ensure_object(metadata, "annotations"),
+			       ANNOTATION_MANAGED_ATTACH, "true");
 	add_status(tree, config);
 	return 0;
 }

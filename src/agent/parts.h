@@ -68,6 +68,7 @@ struct agent {
 	struct manifest_source *manifests;
 	struct {
 		struct pv_binder *binder;
+		struct attachments *attachments;
 		struct own_objects *own_objects;
 		struct volume_directories *directories; /* the local provisioner */
 		struct csi_control *csi;                /* NULL: somebody else does that work */

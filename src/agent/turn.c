@@ -7,6 +7,7 @@
  * the intent. When it cannot be written nothing starts; what runs already goes on, and the steps
  * come again with the retry.
  */
+#include "agent/attachments.h"
 #include "agent/parts.h"
 
 #include "agent/csi_control.h"
@@ -81,6 +82,7 @@ static bool take_changes(struct agent *agent)
 			break;
 		populator_change(agent->populator, change, now);
 		agent_tokens_object_changed(agent, change->object);
+		attachments_object_changed(agent->controllers.attachments, change->object);
 		if (change->object->kind == KIND_POD)
 			pod_changed(agent, change->object);
 	}
@@ -127,6 +129,7 @@ static void forget(struct agent *agent, const struct step *step)
 	drift_forget(agent->mounts.drift, unique_name, pod_uid);
 	volume_directories_changed(agent->controllers.directories, name);
 	csi_control_changed(agent->controllers.csi);
+	attachments_look(agent->controllers.attachments, unique_name);
 	if (pod_uid)
 		waits_pod_changed(agent->waits, pod_uid);
 }
@@ -148,15 +151,16 @@ static bool commit_ledger(struct agent *agent)
 }
 
 /* Without memory for a step the volume comes again, rather than being half planned. */
-static void plan_volume(struct agent *agent, const char *unique_name, bool may_unmount)
+static void plan_volume(struct agent *agent, const char *unique_name, bool may_leave)
 {
-	struct reconcile_conditions conditions = { .may_unmount = may_unmount,
+	struct reconcile_conditions conditions = { .may_unmount = may_leave,
 						   .holds = agent->holds.table };
 
 	if (reconcile_volume(agent->desired, agent->actual, unique_name, &conditions,
 			     &agent->plan) < 0)
 		(void) dirty_add(agent->dirty, unique_name);
 	drivers_planned(agent->drivers, unique_name);
+	attachments_look(agent->controllers.attachments, unique_name);
 }
 
 /* After a name was lost for want of memory, or when unmounting becomes allowed. */
@@ -171,10 +175,15 @@ void agent_mark_all_dirty(struct agent *agent)
 		(void) dirty_add(agent->dirty, have->unique_name);
 }
 
+static bool may_unmount(const struct agent *agent, bool all_taken)
+{
+	return agent->sources_complete && all_taken && !agent_must_look_again(agent);
+}
+
 /* The plan borrows from the tables: made anew each turn, used before they change. */
 static void make_plan(struct agent *agent, bool all_taken)
 {
-	bool may_unmount = agent->sources_complete && all_taken && !agent_must_look_again(agent);
+	bool may_leave = may_unmount(agent, all_taken);
 	char *name;
 
 	agent->plan.count = 0;
@@ -184,7 +193,7 @@ static void make_plan(struct agent *agent, bool all_taken)
 		name = dirty_take(agent->dirty);
 		if (!name)
 			break;
-		plan_volume(agent, name, may_unmount);
+		plan_volume(agent, name, may_leave);
 		free(name);
 	}
 	if (dirty_count(agent->dirty) > 0)
@@ -210,6 +219,8 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		if (r == 0 && !drift_passes(agent->mounts.drift, step))
 			continue;
 		if (r == 0 && !unstage_gate_passes(agent->holds.gate, step))
+			continue;
+		if (r == 0 && !attachments_pass(agent->controllers.attachments, step))
 			continue;
 		if (r == 0)
 			step->manner = stuck_policy_manner(agent, step, now);
@@ -281,6 +292,7 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 
 	make_plan(agent, all_taken);
 	start_plan(agent);
+	attachments_settle(agent->controllers.attachments, may_unmount(agent, all_taken));
 	busy_watch_search(agent->holds.users);
 	if (all_taken)
 		strangers_settled(agent->strangers);

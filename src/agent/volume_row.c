@@ -5,6 +5,7 @@
  *
  * Joins the two tables and the operations; owns nothing and changes nothing.
  */
+#include "agent/attachments.h"
 #include "agent/parts.h"
 
 #include "base/clock.h"
@@ -184,7 +185,9 @@ bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
 	if (explain_drift(agent, row, ret))
 		return true;
 	if (row->want_pod)
-		return explain_other_pod(agent, row, ret);
+		return explain_other_pod(agent, row, ret) ||
+		       attachments_explain(agent->controllers.attachments, row->unique_name,
+					   row->outer_name, ret);
 	if (agent_explain_hold(agent, row->pod_uid, &why)) {
 		(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", row->outer_name,
 				    why.text);

@@ -249,7 +249,7 @@ int attach_detach_new(const struct attach_detach_options *options, struct attach
 	int r;
 
 	assert(options->event && options->store && options->node_name && ret);
-	assert(options->is_complete && options->event_fn);
+	assert(options->is_in_use && options->is_complete && options->event_fn);
 	if (!controller)
 		return -ENOMEM;
 	controller->options = *options;

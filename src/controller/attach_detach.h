@@ -33,6 +33,8 @@ struct attach_detach_options {
 	/* Volumes of a node that is not ready are detached six minutes after nobody wants them,
 	 * used or not. */
 	bool may_force;
+	/* Does podvold's own node have this volume, whatever its Node says? */
+	bool (*is_in_use)(void *userdata, const char *unique_name);
 	/* Is every pod known that there is? Nothing is detached before. */
 	bool (*is_complete)(void *userdata);
 	controller_event_fn *event_fn;

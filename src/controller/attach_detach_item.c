@@ -144,8 +144,10 @@ static void gather(const struct attach_item *item, const struct volume_attachmen
 		.unwanted_usec = item->unwanted_usec,
 		.now_usec = monotonic_usec(),
 	};
-	/* A node that was not asked yet may have taken it at once. */
-	if (ret->state == ATTACHMENT_ATTACHED && item->assumes_use)
+	/* A node that was not asked yet may have taken it at once; what somebody made of the own
+	 * Node does not count against what is so. */
+	if ((ret->state == ATTACHMENT_ATTACHED && item->assumes_use) ||
+	    (ret->is_own_node && options->is_in_use(options->userdata, item->unique_name)))
 		ret->is_in_use = true;
 	/* The dear questions only where the answer matters. */
 	if (ret->is_wanted && ret->state == ATTACHMENT_NONE) {

@@ -128,7 +128,7 @@ static const struct row rows[] = {
 	  { UNWANTED, ATTACHED, .is_reported = true, .is_in_use = true, .may_force = true,
 	    .unwanted_usec = BEFORE - 1 },
 	  .step = ATTACH_NOTHING },
-	/* case 452 */
+	/* case 452: a difference, only where configured, and never of the own node */
 	{ "six minutes, the node is unhealthy",
 	  { SICK, ATTACHED, .is_reported = true, .is_in_use = true, .may_force = true,
 	    .unwanted_usec = BEFORE - 1 },
@@ -159,7 +159,7 @@ static const struct row rows[] = {
 	  { SICK, ATTACHED, .is_reported = true, .is_in_use = true, .may_force = true,
 	    .is_own_node = true, .unwanted_usec = 1 },
 	  .step = ATTACH_NOTHING },
-	/* case 453 */
+	/* case 453: a difference, never of the own node */
 	{ "out of service",
 	  { UNWANTED, ATTACHED, .is_reported = true, .is_in_use = true, .is_out_of_service = true },
 	  .step = ATTACH_UNREPORT,
