@@ -2,7 +2,8 @@
 /*
  * drivers - see drivers.h
  *
- * One entry for each volume of which a step failed at a driver, in a list of its driver. Operations
+ * One entry for each volume of which steps failed at a driver, in a list of its driver; a step is
+ * known by its pod, so that what ends well for one pod says nothing of another's. Operations
  * themselves know what may be tried again; here is only which of them to look at when.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
@@ -23,13 +24,19 @@
 #include <uthash.h>
 #include <utlist.h>
 
-/* A volume of which a step failed. */
+/* A step that failed. */
+struct waiting_step {
+	struct waiting_step *prev, *next; /* of the same volume */
+	enum step_kind kind;
+	char pod_uid[]; /* "" the whole volume */
+};
+
+/* A volume of which steps failed. */
 struct waiter {
 	UT_hash_handle hh; /* by unique_name */
 	struct waiting_driver *driver;
 	struct waiter *prev, *next; /* of the same driver */
-	enum step_kind kind;
-	char *pod_uid; /* "" the whole volume */
+	struct waiting_step *steps; /* never none, once it is told */
 	char unique_name[];
 };
 
@@ -98,10 +105,12 @@ static struct waiter *find_waiter(const struct drivers *drivers, const char *uni
 static void drop_waiter(struct drivers *drivers, struct waiter *waiter)
 {
 	struct waiting_driver *driver = waiter->driver;
+	struct waiting_step *step, *next;
 
+	DL_FOREACH_SAFE (waiter->steps, step, next)
+		free(step);
 	HASH_DEL(drivers->waiters, waiter);
 	DL_DELETE(driver->waiters, waiter);
-	free(waiter->pod_uid);
 	free(waiter);
 	if (driver->waiters)
 		return;
@@ -127,32 +136,67 @@ static struct waiting_driver *waiting_driver(struct drivers *drivers, const char
 	return NULL;
 }
 
-static int add_waiter(struct drivers *drivers, const char *name, const struct step_result *result)
+static struct waiter *waiter_new(struct drivers *drivers, const char *name, const char *unique_name)
 {
-	size_t length = strlen(result->unique_name);
+	size_t length = strlen(unique_name);
 	struct waiter *waiter = calloc(1, sizeof(*waiter) + length + 1);
-	struct waiting_driver *driver;
+	struct waiting_driver *driver = waiter ? waiting_driver(drivers, name) : NULL;
 
-	if (!waiter)
-		return -ENOMEM;
-	memcpy(waiter->unique_name, result->unique_name, length);
-	waiter->kind = result->kind;
-	waiter->pod_uid = strdup(result->pod_uid ?: "");
-	driver = waiter->pod_uid ? waiting_driver(drivers, name) : NULL;
-	if (driver)
+	if (driver) {
+		memcpy(waiter->unique_name, unique_name, length);
 		HASH_ADD(hh, drivers->waiters, unique_name, length, waiter);
+	}
 	if (!driver || !waiter->hh.tbl) {
 		if (driver && !driver->waiters) {
 			HASH_DEL(drivers->waiting, driver);
 			free(driver);
 		}
-		free(waiter->pod_uid);
 		free(waiter);
-		return -ENOMEM;
+		return NULL;
 	}
 	waiter->driver = driver;
 	DL_APPEND(driver->waiters, waiter);
+	return waiter;
+}
+
+static int add_step(struct drivers *drivers, const char *name, const struct step_result *result)
+{
+	const char *pod_uid = result->pod_uid ?: "";
+	size_t length = strlen(pod_uid);
+	struct waiting_step *step = calloc(1, sizeof(*step) + length + 1);
+	struct waiter *waiter = find_waiter(drivers, result->unique_name);
+
+	if (step && !waiter)
+		waiter = waiter_new(drivers, name, result->unique_name);
+	if (!step || !waiter) {
+		free(step);
+		return -ENOMEM;
+	}
+	step->kind = result->kind;
+	memcpy(step->pod_uid, pod_uid, length);
+	DL_APPEND(waiter->steps, step);
 	return 0;
+}
+
+static void drop_step(struct drivers *drivers, struct waiter *waiter, struct waiting_step *step)
+{
+	DL_DELETE(waiter->steps, step);
+	free(step);
+	if (!waiter->steps)
+		drop_waiter(drivers, waiter);
+}
+
+/* What failed of it before is over, whether it ended well now or failed again. */
+static void forget_step(struct drivers *drivers, const struct step_result *result)
+{
+	struct waiter *waiter = find_waiter(drivers, result->unique_name);
+	struct waiting_step *step;
+
+	DL_FOREACH (waiter ? waiter->steps : NULL, step)
+		if (strcmp(step->pod_uid, result->pod_uid ?: "") == 0)
+			break;
+	if (step)
+		drop_step(drivers, waiter, step);
 }
 
 /* Every step of the volume that failed is due. */
@@ -202,13 +246,10 @@ void drivers_note(struct drivers *drivers, const struct operation_ended *ended)
 {
 	const char *unique_name = ended->result.unique_name;
 	char name[DRIVER_NAME_BYTES] = "";
-	struct waiter *waiter;
 
 	if (!drivers) /* in tests */
 		return;
-	waiter = find_waiter(drivers, unique_name);
-	if (waiter)
-		drop_waiter(drivers, waiter);
+	forget_step(drivers, &ended->result);
 	if (ended->result.error == 0 || ended->result.error == -ECANCELED)
 		return;
 	if (*ended->report->driver)
@@ -217,25 +258,30 @@ void drivers_note(struct drivers *drivers, const struct operation_ended *ended)
 		return;
 	if (ended->waits && csi_drivers_find(drivers->table, name))
 		make_due(drivers->agent, unique_name); /* it came meanwhile */
-	else if (add_waiter(drivers, name, &ended->result) < 0 && ended->waits)
+	else if (add_step(drivers, name, &ended->result) < 0 && ended->waits)
 		operation_retry_later(drivers->agent->operations, unique_name, monotonic_usec());
+}
+
+static bool is_wanted(const struct agent *agent, const char *unique_name, const char *pod_uid)
+{
+	const struct desired_volume *want = desired_find(agent->desired, unique_name);
+
+	return want && (*pod_uid == '\0' || desired_find_pod(want, pod_uid));
 }
 
 /* What is taken down waits for as long as it takes; a set-up only while somebody wants it. */
 void drivers_planned(struct drivers *drivers, const char *unique_name)
 {
 	struct waiter *waiter = drivers ? find_waiter(drivers, unique_name) : NULL;
-	struct desired_volume *want;
-	bool is_wanted;
+	struct waiting_step *step, *next;
 
-	if (!waiter || (waiter->kind != STEP_STAGE && waiter->kind != STEP_PUBLISH))
-		return;
-	want = desired_find(drivers->agent->desired, unique_name);
-	is_wanted = want && (*waiter->pod_uid == '\0' || desired_find_pod(want, waiter->pod_uid));
-	if (is_wanted)
-		return;
-	operation_cancel(drivers->agent->operations, unique_name, waiter->pod_uid);
-	drop_waiter(drivers, waiter);
+	DL_FOREACH_SAFE (waiter ? waiter->steps : NULL, step, next) {
+		if ((step->kind != STEP_STAGE && step->kind != STEP_PUBLISH) ||
+		    is_wanted(drivers->agent, unique_name, step->pod_uid))
+			continue;
+		operation_cancel(drivers->agent->operations, unique_name, step->pod_uid);
+		drop_step(drivers, waiter, step);
+	}
 }
 
 /* ---- what registration asks of us ---- */

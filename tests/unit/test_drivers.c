@@ -102,14 +102,15 @@ static int tear_down(void **state)
 }
 
 /* A step of this volume that failed, or not, and whose stages said @driver. */
-static void end_with(enum step_kind kind, const char *unique_name, const char *driver, int error)
+static void end_of(enum step_kind kind, const char *unique_name, const char *pod_uid,
+		   const char *driver, int error)
 {
 	struct stage_report report = { .failure = { error, "no driver" },
 				       .error_class = ERROR_TRANSIENT };
 	struct operation_ended ended = {
 		.result = { .kind = kind,
 			    .unique_name = unique_name,
-			    .pod_uid = kind == STEP_PUBLISH || kind == STEP_UNPUBLISH ? POD : NULL,
+			    .pod_uid = pod_uid,
 			    .error = error,
 			    .error_class = ERROR_TRANSIENT },
 		.name = "a_step",
@@ -120,6 +121,12 @@ static void end_with(enum step_kind kind, const char *unique_name, const char *d
 	(void) snprintf(report.driver, sizeof(report.driver), "%s", driver);
 	the_world->calls[0] = '\0';
 	drivers_note(the_world->agent.drivers, &ended);
+}
+
+static void end_with(enum step_kind kind, const char *unique_name, const char *driver, int error)
+{
+	end_of(kind, unique_name, kind == STEP_PUBLISH || kind == STEP_UNPUBLISH ? POD : NULL,
+	       driver, error);
 }
 
 static void put(const char *name, enum csi_driver_state driver_state)
@@ -184,6 +191,28 @@ static void test_success_ends_the_wait(void **state)
 	end_with(STEP_STAGE, STAGED, DRIVER, -ENOTCONN);
 	end_with(STEP_STAGE, STAGED, DRIVER, -ENOTCONN); /* counts once */
 	end_with(STEP_STAGE, STAGED, DRIVER, 0);
+	make_ready(DRIVER);
+	expect_calls(world, "");
+}
+
+/* Its own, not one that ended well for another pod of the volume, nor for the whole of it. */
+static void test_success_of_another_pod_ends_no_wait(void **state)
+{
+	struct agent_world *world = *state;
+
+	end_of(STEP_UNPUBLISH, STAGED, "a", DRIVER, -ENOTCONN);
+	end_of(STEP_PUBLISH, STAGED, "b", DRIVER, -ENOTCONN);
+	end_of(STEP_UNPUBLISH, STAGED, "c", DRIVER, 0);
+	end_of(STEP_STAGE, STAGED, NULL, DRIVER, 0);
+	drivers_planned(world->agent.drivers, STAGED); /* "b" wants it no more */
+	expect_calls(world, "cancel:" STAGED ":b ");
+	make_ready(DRIVER);
+	expect_calls(world, "now:" STAGED ": down:" STAGED ": ");
+	make_ready(DRIVER);
+	expect_calls(world, "");
+
+	end_of(STEP_UNPUBLISH, STAGED, "a", DRIVER, -ENOTCONN);
+	end_of(STEP_UNPUBLISH, STAGED, "a", DRIVER, 0);
 	make_ready(DRIVER);
 	expect_calls(world, "");
 }
@@ -370,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_ready_driver_makes_its_volumes_due),
 		TEST(test_success_ends_the_wait),
+		TEST(test_success_of_another_pod_ends_no_wait),
 		TEST(test_driver_came_meanwhile),
 		TEST(test_driver_of_a_name),
 		TEST(test_what_nobody_wants_waits_no_more),
