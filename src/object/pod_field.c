@@ -288,7 +288,7 @@ int pod_resource_value(const struct cJSON *pod, const struct cJSON *container,
 		return failure_prefix(reterr, "divisor of resource '%s'", resource);
 	if (divisor.milli <= 0) /* "0" stands for one */
 		divisor.milli = 1000;
-	result = (value.milli + divisor.milli - 1) / divisor.milli;
+	result = value.milli / divisor.milli + (value.milli % divisor.milli > 0); /* rounded up */
 	if (asprintf(ret, "%lld", result > INT64_MAX ? INT64_MAX : (long long) result) < 0) {
 		*ret = NULL;
 		return failed(reterr, -ENOMEM, "cannot keep a resource of a container");
