@@ -13,6 +13,7 @@
 #include "plugins/local.h"
 
 #include "base/cleanup.h"
+#include "mount/capacity.h"
 #include "plugins/fs_group_map.h"
 #include "plugins/layout.h"
 
@@ -87,7 +88,7 @@ static int use_staging_directory(struct local_mounter *mounter, const struct loc
 	return 0;
 }
 
-/* What is told is true of a quota since the claim's volume grew, of an image from here on. */
+/* Its limit may have been raised when its object was; here it is known to be. */
 static int expand(const struct local_mounter *mounter, const struct local_found *found,
 		  struct stage_report *report)
 {
@@ -95,7 +96,9 @@ static int expand(const struct local_mounter *mounter, const struct local_found 
 
 	if (mounter->expand_bytes == 0)
 		return 0;
-	if (found->kind == LOCAL_IMAGE_FILE)
+	r = capacity_grow_at(mounter->source.path, mounter->source.mark,
+			     (uint64_t) mounter->expand_bytes, &report->failure);
+	if (r == 0 && found->kind == LOCAL_IMAGE_FILE)
 		r = local_image_settle(&mounter->source, found->fd, mounter->source_fd,
 				       &report->failure);
 	if (r == 0)

@@ -25,7 +25,8 @@ struct local_source {
 	char *options; /* mount options and "ro", a sorted set */
 	char *staging; /* relative: LOCAL_STAGING_BASE/<pv> */
 	bool read_only;
-	char *image_mark; /* what its directory must bear when local.path is an image; NULL: none */
+	char *mark;    /* of a volume whose size is enforced: what its directory must bear; NULL */
+	bool is_image; /* local.path is an image in that directory */
 };
 
 /* Return: 0; -EINVAL no local.path, or a name that is no path component; -ENOMEM. Pure. */

@@ -22,7 +22,7 @@ int local_image_attach(const struct local_source *source, int image_fd, int *ret
 	cleanup_free char *path = NULL;
 	int fd = loop_device_open_image(image_fd, source->path, &path, reterr);
 
-	assert(source->image_mark);
+	assert(source->is_image);
 	if (fd < 0)
 		return fd;
 	(void) snprintf(ret_device, PATH_MAX, "%s", path);

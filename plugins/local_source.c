@@ -22,7 +22,7 @@ void local_source_done(struct local_source *source)
 	free(source->fs_type);
 	free(source->options);
 	free(source->staging);
-	free(source->image_mark);
+	free(source->mark);
 	*source = (struct local_source){ 0 };
 }
 
@@ -32,7 +32,7 @@ int local_source_init(const struct volume_spec *spec, struct local_source *ret,
 {
 	cleanup(local_source_done) struct local_source source = { .read_only = spec->read_only };
 	const struct persistent_volume *pv = spec_pv(spec);
-	bool is_image;
+	const char *capacity;
 	int r;
 
 	if (!pv || pv->source != PV_SOURCE_LOCAL || pv->local_path[0] == '\0')
@@ -48,10 +48,11 @@ int local_source_init(const struct volume_spec *spec, struct local_source *ret,
 	source.fs_type = strdup(pv->fs_type);
 	source.options = mount_options_join(pv->mount_options, pv->mount_option_count,
 					    spec->read_only ? "ro" : "");
-	is_image = strcmp(pv->origin.capacity ?: "", CAPACITY_IMAGE) == 0;
-	if (is_image)
-		source.image_mark = strdup(spec->pv->meta.uid);
-	if (!source.path || !source.fs_type || !source.options || (is_image && !source.image_mark))
+	capacity = pv->origin.capacity ?: "";
+	source.is_image = strcmp(capacity, CAPACITY_IMAGE) == 0;
+	if (*capacity)
+		source.mark = strdup(spec->pv->meta.uid);
+	if (!source.path || !source.fs_type || !source.options || (*capacity && !source.mark))
 		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", spec->name);
 
 	*ret = source;
@@ -65,7 +66,7 @@ static int tell_kind(const struct local_source *source, struct local_found *foun
 {
 	if (fstat(found->fd, &found->stat) < 0)
 		return failed(reterr, -errno, "cannot look at '%s'", source->path);
-	if (source->image_mark) {
+	if (source->is_image) {
 		found->kind = LOCAL_IMAGE_FILE;
 		found->device = loop_device_number(found->fd);
 		return 0;
@@ -90,8 +91,8 @@ int local_look_up(const struct local_source *source, struct local_found *ret,
 	if (path_has_backstep(source->path))
 		return failed_plain(reterr, -EINVAL, "invalid path '%s': must not contain '..'",
 				    source->path);
-	if (source->image_mark)
-		fd = capacity_image_open(source->path, source->image_mark, reterr);
+	if (source->is_image)
+		fd = capacity_image_open(source->path, source->mark, reterr);
 	else
 		fd = open_host_path(source->path, O_PATH, reterr);
 	if (fd == -ENOENT)

@@ -5,6 +5,8 @@
 #include "mount/capacity.h"
 
 #include "base/cleanup.h"
+#include "mount/mount.h"
+#include "mount/volume_directory.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -69,6 +71,31 @@ const struct capacity_method *capacity_of(int fd)
 		if (methods[i]->is_in_force(fd))
 			return methods[i];
 	return NULL;
+}
+
+int capacity_grow_at(const char *path, const char *mark, uint64_t bytes, struct failure *reterr)
+{
+	const char *name = strrchr(path, '/');
+	bool is_image = name && strcmp(name + 1, CAPACITY_IMAGE_NAME) == 0;
+	cleanup_free char *directory =
+		strndup(path, is_image ? (size_t) (name - path) : strlen(path));
+	const struct capacity_method *method;
+	cleanup_close int fd = -EBADF;
+
+	assert(mark && mark[0]);
+	if (!directory)
+		return failed(reterr, -ENOMEM, "cannot make '%s' larger", path);
+	fd = open_host_path(directory, O_RDONLY | O_DIRECTORY, reterr);
+	if (fd < 0)
+		return fd;
+	if (volume_mark_of(fd, mark) != VOLUME_MARK_OURS)
+		return failed_plain(reterr, -EPERM,
+				    "'%s' does not bear the mark of this volume: it does not grow",
+				    directory);
+	method = capacity_of(fd);
+	if (!method || (method == &capacity_image) != is_image)
+		return failed_plain(reterr, -EOPNOTSUPP, "the size of '%s' is not enforced", path);
+	return method->set_limit(fd, directory, bytes, reterr);
 }
 
 int capacity_quota_usage(const char *path, struct capacity_usage *ret)

@@ -75,6 +75,15 @@ int capacity_find(const char *word, int base_fd, const char *path,
 /* By which of them is this directory limited, as it is found? NULL: by none. */
 const struct capacity_method *capacity_of(int fd);
 
+/**
+ * capacity_grow_at - allow a volume a larger size, by its own path; safe to repeat
+ * @path: of the directory, or of its image; not trusted
+ * @mark: that the directory must bear
+ *
+ * Return: 0; -EPERM; -ENOSPC; -EOPNOTSUPP its size is not enforced; else as the calls.
+ */
+int capacity_grow_at(const char *path, const char *mark, uint64_t bytes, struct failure *reterr);
+
 /* Of a volume's directory or anything in it: how much its quota allows, and how much of that is
  * used. Return: 0; -ENODATA it has no quota that the file system does not show anyhow. */
 int capacity_quota_usage(const char *path, struct capacity_usage *ret);

@@ -113,6 +113,10 @@ static void it_holds_as_much_as_was_asked_for(enum quotas quotas)
 	written = fill("base/v/file", 64);
 	assert_in_range(written, 6, 8);
 	assert_in_range(usage("base/v").used_bytes, 6 * MIB, LIMIT);
+	assert_int_equal(capacity_grow_at(sandbox_path("base/v"), "uid-2", 2 * LIMIT, NULL),
+			 -EPERM);
+	assert_int_equal(capacity_grow_at(sandbox_path("base/v"), MARK, 2 * LIMIT, NULL), 0);
+	assert_int_equal(usage("base/v").limit_bytes, 2 * LIMIT);
 	grown.bytes = 3 * LIMIT;
 	assert_int_equal(volume_directory_grow(&grown, NULL), 0);
 	assert_int_equal(usage("base/v").limit_bytes, 3 * LIMIT);

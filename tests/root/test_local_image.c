@@ -179,12 +179,14 @@ static void it_is_taken_down_by_its_name_alone(void **state)
 	end(&fixture);
 }
 
-static void grow(struct fixture *fixture, uint64_t bytes)
+/* The claim has less than its volume says. */
+static void ask_for(struct fixture *fixture, uint64_t bytes)
 {
-	fixture->directory.bytes = bytes;
-	assert_int_equal(volume_directory_grow(&fixture->directory, NULL), 0);
-	assert_int_equal(quantity_parse("32Mi", &fixture->volume.pv.capacity, NULL), 0);
-	assert_int_equal(quantity_parse("16Mi", &fixture->claim.status_capacity, NULL), 0);
+	char text[32];
+
+	(void) snprintf(text, sizeof(text), "%llu", (unsigned long long) bytes);
+	assert_int_equal(quantity_parse(text, &fixture->volume.pv.capacity, NULL), 0);
+	assert_int_equal(quantity_parse("1Mi", &fixture->claim.status_capacity, NULL), 0);
 	fixture->claim_object.claim = &fixture->claim;
 	fixture->volume.request.claim = &fixture->claim_object;
 }
@@ -199,9 +201,9 @@ static void it_grows_while_it_is_used(const char *type, uint64_t bytes)
 	mount_it(&fixture);
 	before = size_of_target();
 	fd = open(sandbox_path(TARGET "/file"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	grow(&fixture, 2 * bytes);
+	ask_for(&fixture, 2 * bytes);
 	assert_int_equal(run(&fixture, fixture.volume.plugin->new_mounter), STAGE_LIST_DONE);
-	assert_int_equal(fixture.volume.report.grown_bytes, 32 * MIB);
+	assert_int_equal(fixture.volume.report.grown_bytes, 2 * bytes);
 	assert_true(size_of_target() > before + bytes * 3 / 4);
 	assert_int_equal(write(fd, "data", 4), 4);
 	(void) close(fd);
@@ -242,9 +244,32 @@ static void one_that_grew_unused_is_so_large_when_mounted(void **state)
 	mount_it(&fixture);
 	take_down(&fixture);
 	wait_detached();
-	grow(&fixture, 640 * MIB);
+	fixture.directory.bytes = 640 * MIB;
+	assert_int_equal(volume_directory_grow(&fixture.directory, NULL), 0);
 	mount_it(&fixture);
 	assert_true(size_of_target() > 500 * MIB);
+	take_down(&fixture);
+	wait_detached();
+	end(&fixture);
+}
+
+static void what_does_not_fit_does_not_grow(void **state)
+{
+	struct fixture fixture;
+	uint64_t before;
+
+	begin(&fixture);
+	mount_it(&fixture);
+	before = size_of_target();
+	ask_for(&fixture, UINT64_C(1) << 50);
+	assert_true(run(&fixture, fixture.volume.plugin->new_mounter) < 0);
+	assert_int_equal(fixture.volume.report.grown_bytes, 0);
+	assert_int_equal(size_of_target(), before);
+	/* Nor what is another volume's. */
+	ask_for(&fixture, 32 * MIB);
+	assert_int_equal(capacity_grow_at(fixture.path, "uid-2", 32 * MIB, NULL), -EPERM);
+	assert_int_equal(capacity_grow_at(fixture.base, UID, 32 * MIB, NULL), -EPERM);
+	assert_true(blocks_of(IMAGE) < 20 * MIB);
 	take_down(&fixture);
 	wait_detached();
 	end(&fixture);
@@ -346,6 +371,7 @@ int main(void)
 		SANDBOX_TEST(an_ext4_grows),
 		SANDBOX_TEST(an_xfs_grows),
 		SANDBOX_TEST(one_that_grew_unused_is_so_large_when_mounted),
+		SANDBOX_TEST(what_does_not_fit_does_not_grow),
 		SANDBOX_TEST(what_is_not_its_own_is_not_mounted),
 		SANDBOX_TEST(what_somebody_else_attached_is_refused),
 		SANDBOX_TEST(a_device_from_before_is_taken_up),

@@ -274,6 +274,12 @@ int __wrap_format_is_due(const char *device_path, struct failure *reterr)
 	return fake_mount.device_is_empty;
 }
 
+bool __wrap_loop_device_goes_by_itself(const char *device_path);
+bool __wrap_loop_device_goes_by_itself(const char *device_path)
+{
+	return fake_mount.goes_by_itself;
+}
+
 int __wrap_format_and_mount(const struct format_request *request, enum format_error *ret_error,
 			    struct failure *reterr);
 int __wrap_format_and_mount(const struct format_request *request, enum format_error *ret_error,

@@ -211,6 +211,16 @@ static void test_device_is_found_by_its_mount(void **state)
 	assert_non_null(strstr(fake_mount.diary, "open_host_path(/dev/loop8)"));
 }
 
+/* By the time it would be asked its number may be another's. */
+static void test_device_that_goes_by_itself_is_not_asked_for(void **state)
+{
+	stage();
+	fake_mount.entry_source = "/dev/loop9";
+	fake_mount.goes_by_itself = true;
+	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
+	assert_null(strstr(fake_mount.diary, "/dev/loop9"));
+}
+
 /* case 65 */
 static void test_other_paths_are_left_alone(void **state)
 {
@@ -428,6 +438,7 @@ int main(void)
 		cmocka_unit_test_setup(test_set_up_needs_the_staging_mount, setup),
 		cmocka_unit_test_setup(test_device_is_unmounted, setup),
 		cmocka_unit_test_setup(test_device_is_found_by_its_mount, setup),
+		cmocka_unit_test_setup(test_device_that_goes_by_itself_is_not_asked_for, setup),
 		cmocka_unit_test_setup(test_other_paths_are_left_alone, setup),
 		cmocka_unit_test_setup(test_nothing_staged, setup),
 		cmocka_unit_test_setup(test_unmounted_before_but_open_then, setup),
