@@ -12,6 +12,7 @@
 #include "controller/csi_attacher.h"
 #include "controller/csi_controller.h"
 #include "controller/csi_provisioner.h"
+#include "controller/csi_resizer.h"
 #include "controller/csi_snapshotter.h"
 
 #include <assert.h>
@@ -52,10 +53,12 @@ struct controller_row {
 
 ADAPT(attacher)
 ADAPT(provisioner)
+ADAPT(resizer)
 ADAPT(snapshotter)
 
 static const struct controller_row rows[] = {
-	ROW(attacher), ROW(provisioner), ROW(snapshotter), { .new_one = NULL }, /* ends the table */
+	ROW(attacher),    ROW(provisioner),    ROW(resizer),
+	ROW(snapshotter), { .new_one = NULL }, /* ends the table */
 };
 
 struct csi_control {

@@ -18,7 +18,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* The condition that asked for this goes as well. */
+static bool is_of_resize(const char *type)
+{
+	return strcmp(type, "FileSystemResizePending") == 0 ||
+	       strcmp(type, "NodeResizeError") == 0 || strcmp(type, "Resizing") == 0;
+}
+
+/* The conditions that asked for this go as well. */
 static int set_capacity(struct cJSON *tree, void *userdata)
 {
 	struct cJSON *status = json_ensure_object(tree, "status");
@@ -29,9 +35,10 @@ static int set_capacity(struct cJSON *tree, void *userdata)
 		return -ENOMEM;
 	for (const struct cJSON *item = json_first(json_get(status, "conditions")); item;
 	     item = json_next(item))
-		if (strcmp(json_string(json_get(item, "type"), ""), "FileSystemResizePending") != 0)
+		if (!is_of_resize(json_string(json_get(item, "type"), "")))
 			(void) json_set(kept, NULL, json_copy(item));
 	json_remove(status, "conditions");
+	json_remove(status, "allocatedResourceStatuses");
 	if (json_count(kept) > 0)
 		(void) json_set(status, "conditions", TAKE_PTR(kept));
 	return json_set_string(capacity, "storage", userdata);

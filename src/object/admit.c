@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "object/build.h"
+#include "object/claim_growth.h"
 #include "object/field.h"
 #include "object/json_tree.h"
 #include "object/kind.h"
@@ -220,6 +221,10 @@ static int admit_update(const struct admission *admission, const struct object *
 
 	violations_init(&found, false);
 	if (check_same(old, admission->proposed, &found) < 0)
+		return violations_to_failure(&found, reterr);
+	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
+	    claim_check_growth(old->claim, admission->proposed->claim, admission->storage_class,
+			       &found) < 0)
 		return violations_to_failure(&found, reterr);
 	tree = object_tree(admission->proposed);
 	old_tree = object_tree(old);

@@ -18,6 +18,9 @@ struct admission {
 	const struct object *proposed; /* what the writer sent; NULL for ADMIT_DELETE */
 	uint64_t resource_version;     /* that this write will have */
 	uint64_t now_usec;             /* real time: creationTimestamp, deletionTimestamp */
+	/* Of a claim that is updated: the class that it named; NULL: none, or there is none such.
+	 */
+	const struct object *storage_class;
 };
 
 /**

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "object/json.h"
 #include "object/kind.h"
+#include "object/persistent_volume.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -215,11 +216,11 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 		 bool is_taken, uint64_t now_usec)
 {
 	const struct write *write = member->write;
-	const struct admission admission = { .verb = write->verb,
-					     .old = member->old,
-					     .proposed = write->object,
-					     .resource_version = member->resource_version,
-					     .now_usec = now_usec };
+	struct admission admission = { .verb = write->verb,
+				       .old = member->old,
+				       .proposed = write->object,
+				       .resource_version = member->resource_version,
+				       .now_usec = now_usec };
 	int r;
 
 	r = check_presence(member, is_taken);
@@ -230,6 +231,9 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 	/* After the commit there is no way back, so the memory is taken before. */
 	if (cache_reserve(cache, write->kind, STORE_GROUP_MAX) < 0)
 		return failed(&member->failure, -ENOMEM, "cannot store '%s'", write->name);
+	if (write->verb == ADMIT_UPDATE && write->kind == KIND_PERSISTENT_VOLUME_CLAIM)
+		admission.storage_class =
+			cache_get(cache, KIND_STORAGE_CLASS, "", member->old->claim->storage_class);
 	r = object_admit(&admission, &member->result, &member->failure);
 	if (r < 0) {
 		member->failure.error = r;

@@ -55,7 +55,8 @@ class NodeService:
             csi.PluginCapability(service=service(type=service.Type.Value(name)))
             for name in self.memory.control().get("plugin_capabilities", [
                 "CONTROLLER_SERVICE", "VOLUME_ACCESSIBILITY_CONSTRAINTS"])
-        ] + [csi.PluginCapability(volume_expansion=expansion(type=expansion.ONLINE))])
+        ] + [csi.PluginCapability(volume_expansion=expansion(type=expansion.Type.Value(name)))
+             for name in self.memory.control().get("expansion", ["ONLINE"])])
 
     def Probe(self, _):
         reply = csi.ProbeResponse()

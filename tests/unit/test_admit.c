@@ -287,7 +287,9 @@ static void test_claims_may_be_bound_and_grow(void **state)
 
 	assert_update_taken(CLAIM("", REQUEST("1Gi")),
 			    CLAIM("", REQUEST("1Gi") "  volumeName: pv\n  storageClassName: x\n"));
-	assert_update_taken(CLAIM("", REQUEST("1Gi")), CLAIM("", REQUEST("2Gi")));
+	assert_update_refused(CLAIM("", REQUEST("1Gi")), CLAIM("", REQUEST("2Gi")),
+			      "spec.resources.requests[storage]: Forbidden: Only bound persistent "
+			      "volume claims can be expanded");
 	assert_update_refused(CLAIM("", REQUEST("1Gi") "  volumeName: pv\n"),
 			      CLAIM("", REQUEST("1Gi") "  volumeName: other\n"), why);
 	assert_update_refused(CLAIM("", REQUEST("1Gi") "  storageClassName: x\n"),
