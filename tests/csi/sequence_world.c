@@ -116,7 +116,6 @@ void world_open(void)
 	assert_return_code(agent.host.root_fd, errno);
 	last_kept_fd = agent.host.root_fd;
 	agent.host.node_name = "node";
-	agent.host.csi_drivers = (struct csi_drivers *) &model; /* nobody looks inside */
 	agent.root.fd = agent.host.root_fd;
 	agent.sources_complete = true;
 }
@@ -173,6 +172,8 @@ void world_start(void)
 	assert_int_equal(desired_new(agent.dirty, &agent.desired), 0);
 	desired_lend_objects(agent.desired, &finder);
 	assert_int_equal(actual_new(agent.dirty, &agent.actual), 0);
+	assert_int_equal(drivers_new(&agent, &agent.drivers), 0);
+	assert_int_equal(drivers_start(agent.drivers, NULL), 0);
 	rebuild_actual();
 	begin_operations();
 	for (unsigned int pod = 0; pod < WORLD_PODS; pod++)
@@ -201,6 +202,7 @@ static void stop(void)
 {
 	sequence_wraps_run();
 	agent.operations = operations_free(agent.operations);
+	agent.drivers = drivers_free(agent.drivers);
 	agent.desired = desired_free(agent.desired);
 	agent.actual = actual_free(agent.actual);
 	agent.dirty = dirty_set_free(agent.dirty);
@@ -283,42 +285,13 @@ void world_remount(unsigned int pod, enum world_volume volume)
 	agent_request_turn(&agent);
 }
 
-/* As the agent does when a driver is registered, for all volumes. */
+/* Both of the volumes' drivers are this one. */
 void world_driver_returns(void)
 {
-	uint64_t now = monotonic_usec();
-
 	model.is_there = true;
-	agent_mark_all_dirty(&agent);
-	for (struct desired_volume *want = desired_first(agent.desired); want; want = want->hh.next)
-		operation_retry_now(agent.operations, want->unique_name);
-	for (struct actual_volume *have = actual_first(agent.actual); have; have = have->hh.next) {
-		operation_tear_down_now(agent.operations, have->unique_name, "", now);
-		for (struct actual_pod *pod = have->pods; pod; pod = pod->hh.next)
-			operation_tear_down_now(agent.operations, have->unique_name, pod->pod_uid,
-						now);
-	}
+	sequence_registration.ready(sequence_registration.userdata, "d");
+	sequence_registration.ready(sequence_registration.userdata, "r");
 	agent_request_turn(&agent);
-}
-
-static void forget_wait(const char *unique_name, const char *pod_uid)
-{
-	struct operation_view view;
-
-	if (operation_look(agent.operations, unique_name, pod_uid, &view) && !view.running &&
-	    view.awaits && (view.kind == STEP_STAGE || view.kind == STEP_PUBLISH))
-		operation_cancel(agent.operations, unique_name, pod_uid);
-}
-
-void world_planned(const char *unique_name)
-{
-	const struct desired_volume *want = desired_find(agent.desired, unique_name);
-
-	if (!want)
-		forget_wait(unique_name, "");
-	for (unsigned int pod = 0; pod < WORLD_PODS; pod++)
-		if (!want || !desired_find_pod(want, pod_uids[pod]))
-			forget_wait(unique_name, pod_uids[pod]);
 }
 
 /* ---- its loop ---- */

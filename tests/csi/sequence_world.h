@@ -2,12 +2,12 @@
 /*
  * sequence_world - a podvold without store, API and threads, for random sequences of CSI volumes
  *
- * Real are the turn, the intents and results, the reconciler, the operations with their back-off
- * (of microseconds), the rebuild after a kill, the plugin and every file it writes. A ledger in
- * memory keeps what a real one keeps: what was committed. Stages run on this thread. The driver is
- * driver_model. Raw devices are nodes that nothing is behind: their loop devices are passed over. A
- * kill drops everything but ledger, files and driver, between two turns or before a call that
- * changes the file system.
+ * Real are the turn, the intents and results, who waits for a driver, the reconciler, the
+ * operations with their back-off (of microseconds), the rebuild after a kill, the plugin and every
+ * file it writes. A ledger in memory keeps what a real one keeps: what was committed. Stages run on
+ * this thread. The driver is driver_model. Raw devices are nodes that nothing is behind: their loop
+ * devices are passed over. A kill drops everything but ledger, files and driver, between two turns
+ * or before a call that changes the file system.
  */
 #ifndef PODVOL_TESTS_SEQUENCE_WORLD_H
 #define PODVOL_TESTS_SEQUENCE_WORLD_H
@@ -53,9 +53,6 @@ void world_want(unsigned int pod, enum world_volume volume, bool wanted);
 void world_remount(unsigned int pod, enum world_volume volume);
 /* The driver is registered again. */
 void world_driver_returns(void);
-
-/* A volume was looked at: what waits in it for the driver, and is wanted no more, is forgotten. */
-void world_planned(const char *unique_name);
 
 /* Is everything wanted mounted, and nothing else known? */
 bool world_is_settled(void);

@@ -140,15 +140,31 @@ PASSED_OVER(agent_check_drained, (struct agent * agent))
 PASSED_OVER(volume_events_note, (struct agent * agent, const struct operation_ended *ended))
 PASSED_OVER(metrics_note, (struct agent * agent, const struct operation_ended *ended))
 PASSED_OVER(volume_users_note, (struct agent * agent, const struct operation_ended *ended))
-PASSED_OVER(drivers_note, (struct drivers * drivers, const struct operation_ended *ended))
 PASSED_OVER(events_record, (struct events * events, const struct object *about, const char *type,
 			    const char *reason, const char *text, uint64_t now_usec))
 PASSED_OVER(log_message, (int level, const char *format, ...))
 PASSED_OVER(log_about, (int level, const struct log_subject *subject, const char *format, ...))
 
-/* As drivers.c does: nobody waits for a driver on behalf of a pod that has left. */
-void __wrap_drivers_planned(struct drivers *drivers, const char *unique_name);
-void __wrap_drivers_planned(struct drivers *drivers, const char *unique_name)
+/* ---- registration: the test says when a driver is there ---- */
+
+struct csi_registration_options sequence_registration;
+
+int __wrap_csi_registration_new(const struct csi_registration_options *options,
+				struct csi_registration **ret, struct failure *reterr);
+int __wrap_csi_registration_new(const struct csi_registration_options *options,
+				struct csi_registration **ret, struct failure *reterr)
 {
-	world_planned(unique_name);
+	sequence_registration = *options;
+	*ret = NULL;
+	return 0;
+}
+
+const struct csi_driver *__wrap_csi_drivers_find(const struct csi_drivers *drivers,
+						 const char *name);
+const struct csi_driver *__wrap_csi_drivers_find(const struct csi_drivers *drivers,
+						 const char *name)
+{
+	static const struct csi_driver driver = { .name = "d" };
+
+	return model.is_there ? &driver : NULL;
 }

@@ -6,6 +6,7 @@
 #define PODVOL_TESTS_SEQUENCE_WRAPS_H
 
 #include "base/worker.h"
+#include "csi/csi_registration.h"
 
 /* Stands for every pool; its jobs run at once, on this thread. */
 extern struct worker_pool *const sequence_pool;
@@ -14,5 +15,8 @@ extern struct worker_pool *const sequence_pool;
 void sequence_wraps_run(void);
 /* Nobody is told of them any more. */
 void sequence_wraps_kill(void);
+
+/* What the agent's drivers asked registration for. */
+extern struct csi_registration_options sequence_registration;
 
 #endif
