@@ -2,11 +2,10 @@
 /*
  * parts - what the files of this folder share: the agent's boxes; nobody else includes it
  *
- * agent.c builds and takes down, turn.c is one turn of the loop (store changes -> desired -> plan
- * -> ledger -> operations), drain.c the end of all of it, intent.c what a step notes before it
- * begins, results.c what comes back, restart.c what was there before the start, strangers.c what of
- * it is nobody's, pod_holds.c whose containers live, waits.c the waits for pods, subpaths.c the
- * calls that have sub-paths bound, progress.c how far walks are, views.c and volume_row.c views.
+ * agent.c builds and takes down, turn.c is one turn of the loop (store -> desired -> plan -> ledger
+ * -> operations), drain.c the end of it, intent.c what a step notes before it begins, results.c
+ * what comes back, restart.c what was there before, strangers.c what is nobody's, pod_holds.c whose
+ * containers live, waits.c waits for pods, subpaths.c calls for sub-paths, views.c what is shown.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H

@@ -36,9 +36,13 @@ int __wrap_store_edit(struct store *store, const struct object *object,
 		      const struct store_precondition *precondition, store_edit_fn *edit,
 		      store_done_fn *done, void *userdata)
 {
+	static const struct store_key nothing = { KIND_POD, "ns", "nothing" };
+
 	if (node_writes_that_fail == 0)
 		return __real_store_edit(store, object, precondition, edit, done, userdata);
-	node_writes_that_fail--;
+	/* At once, or by the answer. */
+	if (node_writes_that_fail-- % 2 == 0)
+		return store_delete(store, &nothing, NULL, done, userdata);
 	return -ENOBUFS;
 }
 

@@ -169,8 +169,10 @@ static void test_node_that_cannot_be_written(void **state)
 
 	put_pod(world, "p", "a", "here");
 	attach(world, "a", "here");
-	node_writes_that_fail = 1;
+	node_writes_that_fail = 4;
 	remove_pod(world, "p");
+	assert_int_equal(node_writes_that_fail, 3); /* it backs off */
+	node_writes_that_fail = 1;
 	store_world_run(&world->store, has_failed, world);
 	assert_true(is_reported(world, "a", "here"));
 	assert_false(is_deleted(world));
