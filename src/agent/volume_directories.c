@@ -91,8 +91,6 @@ static int run_copy(struct directory_job *job, const struct volume_directory *di
 
 	if (job->deed == DIRECTORY_SNAPSHOT)
 		return volume_snapshot_take(directory, &source, &watch, &job->facts, &job->why);
-	if (job->deed == DIRECTORY_UNMAKE)
-		return volume_directory_unmake_filled(directory, &job->why);
 	assert(job->deed == DIRECTORY_MAKE);
 	return volume_directory_make_filled(directory, &source, &watch, &job->why);
 }
@@ -109,10 +107,12 @@ static int run(struct directory_job *job)
 		return choose(job);
 	case DIRECTORY_MAKE:
 		return volume_directory_make(&directory, job->mode, &job->why);
+	case DIRECTORY_SETTLE:
+		return volume_directory_settle(&directory, &job->why);
 	case DIRECTORY_GROW:
 		return volume_directory_grow(&directory, &job->why);
 	case DIRECTORY_UNMAKE:
-		return volume_directory_unmake(&directory, &job->why);
+		return volume_directory_unmake_filled(&directory, &job->why);
 	case DIRECTORY_REMOVE:
 		return volume_directory_remove(&directory, &job->why);
 	case DIRECTORY_SNAPSHOT_LOOK:

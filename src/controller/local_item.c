@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/local_reclaim.h"
+#include "controller/local_filling.h"
 #include "object/json.h"
 
 #include <assert.h>
@@ -165,11 +166,16 @@ static void write_without(struct item *item, const struct object *object, const 
 static void told_choice(struct item *item, int error, const struct directory_choice *choice,
 			const struct failure *why)
 {
-	if (error == 0) {
+	const struct object *claim = claim_of(item, NULL);
+	bool is_filled = claim && claim->claim->data_source.kind != DATA_SOURCE_NONE;
+	bool is_image = error == 0 && strcmp(choice->capacity, "image") == 0;
+
+	if (error == 0 && !(is_filled && is_image)) {
 		create_volume(item, choice);
 		return;
 	}
-	tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
+	tell(item, claim, "Warning", "ProvisioningFailed",
+	     error < 0 ? why->text : "an image cannot be made from a dataSource");
 	work_item_failed(&item->work);
 }
 
@@ -188,6 +194,11 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 	if (!claim || claim->meta.deletes)
 		return; /* the next look takes it back */
 	work_item_succeeded(&item->work);
+	if (item->source_in_use)
+		tell(item, claim, "Warning", "CloneNotAtomic",
+		     "the volume was in use while it was copied, file by file: the files are not "
+		     "of "
+		     "one moment");
 	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
 	tell(item, claim, "Normal", "ProvisioningSucceeded", text);
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
@@ -236,6 +247,22 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 	delete_volume(item, volume->object);
 }
 
+static void order_directory(struct item *item, const struct persistent_volume *volume,
+			    enum directory_deed deed, const struct directory_source *source);
+
+/* What was filled is settled before it is finished: until then it can be taken back, all of it. */
+static void told_filled_or_made(struct item *item, const struct persistent_volume *volume,
+				int error, const struct failure *why)
+{
+	const struct object *claim = claim_of(item, volume);
+
+	if (error == 0 && item->deed == DIRECTORY_MAKE && claim && !claim->meta.deletes &&
+	    claim->claim->data_source.kind != DATA_SOURCE_NONE)
+		order_directory(item, volume, DIRECTORY_SETTLE, NULL);
+	else
+		told_made(item, volume, error, why);
+}
+
 static void on_done(void *userdata, int error, const struct directory_choice *choice,
 		    const struct failure *why)
 {
@@ -252,8 +279,8 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 	else if (!volume) /* deleted by hand meanwhile */
 		log_message(LOG_WARNING, "volume '%s' went while its directory was worked on",
 			    item->work.name);
-	else if (item->deed == DIRECTORY_MAKE)
-		told_made(item, volume, error, why);
+	else if (item->deed == DIRECTORY_MAKE || item->deed == DIRECTORY_SETTLE)
+		told_filled_or_made(item, volume, error, why);
 	else if (item->deed == DIRECTORY_UNMAKE)
 		told_unmade(item, volume, error, why);
 	else
@@ -293,8 +320,23 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 	return r;
 }
 
+/* Return: false: it is not there, which was told. */
+static bool find_source(struct item *item, const struct object *claim, struct local_filling *ret)
+{
+	struct local_provisioner *provisioner = provisioner_of(item);
+	struct failure why = { .error = 0 };
+	int r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
+
+	item->wants_source = r < 0;
+	provisioner->has_wanting |= item->wants_source;
+	if (r < 0)
+		tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+	return r == 0;
+}
+
 static void look_at_claim(struct item *item, const struct object *claim)
 {
+	cleanup(local_filling_done) struct local_filling source = { .volume = NULL };
 	struct local_provisioner *provisioner = provisioner_of(item);
 	const struct storage_class *class = class_of(provisioner, claim);
 	struct directory_order order = { .deed = DIRECTORY_CHOOSE };
@@ -306,7 +348,8 @@ static void look_at_claim(struct item *item, const struct object *claim)
 		return;
 	}
 	if (!local_should_provision(claim->claim, class, provisioner->options.node_name) ||
-	    work_item_backs_off(&item->work) || plan(item, claim, class) < 0)
+	    work_item_backs_off(&item->work) || plan(item, claim, class) < 0 ||
+	    !find_source(item, claim, &source))
 		return;
 	if (item->work.failures == 0) {
 		(void) snprintf(text, sizeof(text),
@@ -324,7 +367,7 @@ static void look_at_claim(struct item *item, const struct object *claim)
 
 /* The directory of a volume that is stored: where it is stands in it. */
 static void order_directory(struct item *item, const struct persistent_volume *volume,
-			    enum directory_deed deed)
+			    enum directory_deed deed, const struct directory_source *source)
 {
 	struct local_place place;
 	struct directory_order order = {
@@ -334,6 +377,7 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.mark = volume->object->meta.uid,
 		.mode = item->plan.mode,
 		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
+		.source = source && source->name ? source : NULL,
 	};
 	int64_t bytes = quantity_value(&volume->capacity);
 	struct failure failure = { .error = 0 };
@@ -345,6 +389,18 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 	order.name = place.name;
 	order.bytes = bytes > 0 ? (uint64_t) bytes : 0;
 	start(item, &order);
+}
+
+static void order_made(struct item *item, const struct persistent_volume *volume,
+		       const struct object *claim)
+{
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
+	cleanup(local_filling_done) struct local_filling source = { .volume = NULL };
+
+	if (!find_source(item, claim, &source))
+		return;
+	item->source_in_use = source.volume && options->is_in_use(options->userdata, source.volume);
+	order_directory(item, volume, DIRECTORY_MAKE, &source.from);
 }
 
 static void look_at_unfinished(struct item *item, const struct persistent_volume *volume)
@@ -360,9 +416,9 @@ static void look_at_unfinished(struct item *item, const struct persistent_volume
 	if (wanted && work_item_backs_off(&item->work))
 		return;
 	if (wanted && plan(item, claim, class) == 0)
-		order_directory(item, volume, DIRECTORY_MAKE);
+		order_made(item, volume, claim);
 	else
-		order_directory(item, volume, DIRECTORY_UNMAKE);
+		order_directory(item, volume, DIRECTORY_UNMAKE, NULL);
 }
 
 struct neighbour_search {
@@ -422,7 +478,7 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	else if (verdict == RECLAIM_REFUSED)
 		tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
 	else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work))
-		order_directory(item, volume, DIRECTORY_REMOVE);
+		order_directory(item, volume, DIRECTORY_REMOVE, NULL);
 }
 
 bool local_item_look(struct work_item *work)

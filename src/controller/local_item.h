@@ -17,9 +17,11 @@
  * way. */
 struct item {
 	struct work_item work;
-	bool waits;     /* for what look_again() tells of */
-	bool must_go;   /* its directory could not be made: take the volume back */
-	bool is_unmade; /* and that is done: the volume is being deleted */
+	bool waits;         /* for what look_again() tells of */
+	bool must_go;       /* its directory could not be made: take the volume back */
+	bool is_unmade;     /* and that is done: the volume is being deleted */
+	bool wants_source;  /* what it is to be filled from is not ready */
+	bool source_in_use; /* while it was filled */
 	enum directory_deed deed;
 	struct local_plan plan; /* of the choice under way */
 	char said[FAILURE_TEXT_BYTES];
@@ -30,6 +32,7 @@ struct local_provisioner {
 	struct local_provisioner_options options;
 	struct store_watch *watch;
 	struct work_queue *queue;
+	bool has_wanting;        /* some item has wants_source */
 	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
 	struct path_index paths; /* of all volumes, whoever made them, as the watch told */
 	bool is_stopped;

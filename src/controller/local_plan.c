@@ -273,12 +273,15 @@ int local_check_modes(const struct local_sources *sources, unsigned int modes,
 	return 0;
 }
 
-static int check_claim(const struct persistent_volume_claim *claim, struct failure *reterr)
+static int check_claim(const struct persistent_volume_claim *claim, const char *provisioner,
+		       struct failure *reterr)
 {
-	if (claim->data_source.kind != DATA_SOURCE_NONE)
-		return failed_plain(reterr, -EINVAL,
-				    "a directory cannot be made from a dataSource: snapshots and "
-				    "clones of other volumes are not supported");
+	if (claim->data_source.kind != DATA_SOURCE_NONE && strcmp(provisioner, "podvol/local") != 0)
+		return failed_plain(
+			reterr, -EINVAL,
+			"a directory of '%s' cannot be made from a dataSource: snapshots "
+			"and clones of other volumes are not supported",
+			provisioner);
 	if (claim->selector)
 		return failed_plain(reterr, -EINVAL,
 				    "a claim with a selector cannot be provisioned: a new volume "
@@ -326,7 +329,7 @@ int local_plan_make(const struct local_request *request, struct local_plan *ret,
 	*ret = (struct local_plan){ .base_count = 0 };
 	if (!claim || !class)
 		return failed(reterr, -ENOMEM, "cannot plan a volume");
-	r = check_claim(request->claim, reterr);
+	r = check_claim(request->claim, request->storage_class->provisioner, reterr);
 	if (r == 0 && !request->node)
 		r = failed_plain(reterr, -ENODEV, "there is no Node object of the selected node");
 	if (r == 0 && !topology_allows(request->storage_class, &request->node->meta.labels))

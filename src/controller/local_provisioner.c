@@ -16,7 +16,8 @@
 
 enum {
 	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
-		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CONFIG_MAP,
+		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CONFIG_MAP |
+		1 << KIND_VOLUME_SNAPSHOT | 1 << KIND_VOLUME_SNAPSHOT_CONTENT,
 };
 
 #define RETRY_FIRST_USEC (1 * USEC_PER_SEC)
@@ -104,11 +105,34 @@ static void follow_paths(struct local_provisioner *provisioner, const struct sto
 		path_index_add(&provisioner->paths, new);
 }
 
+static void make_wanting_due(struct work_item *work)
+{
+	if (((const struct item *) work)->wants_source)
+		work_item_due(work);
+}
+
+/* What somebody waits for to be filled from may be ready now. */
+static void look_at_wanting(struct local_provisioner *provisioner)
+{
+	if (!provisioner->has_wanting)
+		return;
+	provisioner->has_wanting = false;
+	work_queue_walk(provisioner->queue, make_wanting_due);
+}
+
+static bool is_source(enum object_kind kind)
+{
+	return kind == KIND_VOLUME_SNAPSHOT || kind == KIND_VOLUME_SNAPSHOT_CONTENT ||
+	       kind == KIND_PERSISTENT_VOLUME || kind == KIND_PERSISTENT_VOLUME_CLAIM;
+}
+
 static void take_change(struct local_provisioner *provisioner, const struct store_change *change)
 {
 	const struct object *object = change->object;
 	int r = 0;
 
+	if (is_source(object->kind))
+		look_at_wanting(provisioner);
 	if (object->kind == KIND_PERSISTENT_VOLUME) {
 		follow_paths(provisioner, change);
 		r = take_volume(object, provisioner);
@@ -120,7 +144,8 @@ static void take_change(struct local_provisioner *provisioner, const struct stor
 			return;
 		read_node_map(provisioner, change->type == STORE_DELETED ? NULL : object);
 		work_queue_all_due(provisioner->queue);
-	} else if (object->kind != KIND_NODE || change->type != STORE_MODIFIED) {
+	} else if (!is_source(object->kind) &&
+		   (object->kind != KIND_NODE || change->type != STORE_MODIFIED)) {
 		work_queue_all_due(
 			provisioner
 				->queue); /* what a Node reports of itself changes nothing here */

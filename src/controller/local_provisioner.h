@@ -21,6 +21,7 @@
 enum directory_deed {
 	DIRECTORY_CHOOSE, /* one of the base paths */
 	DIRECTORY_MAKE,
+	DIRECTORY_SETTLE,        /* it was filled, and is to be used */
 	DIRECTORY_GROW,          /* its size is enforced: allow more */
 	DIRECTORY_UNMAKE,        /* it was never used */
 	DIRECTORY_REMOVE,        /* with all that is in it; a snapshot, too */
@@ -45,8 +46,7 @@ struct directory_order {
 	/* How its size is enforced: "none", "quota", "image"; "auto": DIRECTORY_CHOOSE says. */
 	const char *capacity;
 	uint64_t bytes; /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
-	/* DIRECTORY_SNAPSHOT; of a volume that is filled also DIRECTORY_MAKE and DIRECTORY_UNMAKE:
-	 * NULL else. */
+	/* DIRECTORY_SNAPSHOT; DIRECTORY_MAKE of a volume that is filled; NULL else. */
 	const struct directory_source *source;
 };
 

@@ -21,6 +21,7 @@
 #include <sys/xattr.h>
 
 #define DATA_NAME     "data"
+#define FILLED        "filled"                  /* of VOLUME_PARTIAL_MARK */
 #define SNAPSHOT_MARK "trusted.podvol.snapshot" /* its time, and 'a' when it is of one moment */
 
 enum {
@@ -199,11 +200,21 @@ static int set_partial(int fd, struct failure *reterr)
 	return 0;
 }
 
-static int set_whole(int fd, struct failure *reterr)
+/* All is on disk; the mark says that nobody has used it yet. */
+static int set_filled(int fd, struct failure *reterr)
 {
-	if (syncfs(fd) < 0 || fremovexattr(fd, VOLUME_PARTIAL_MARK) < 0 || fsync(fd) < 0)
+	if (syncfs(fd) < 0 || fsetxattr(fd, VOLUME_PARTIAL_MARK, FILLED, strlen(FILLED), 0) < 0 ||
+	    fsync(fd) < 0)
 		return failed(reterr, -errno, "cannot finish the volume");
 	return 0;
+}
+
+static bool says_filled(int fd)
+{
+	char value[16] = "";
+
+	return fgetxattr(fd, VOLUME_PARTIAL_MARK, value, sizeof(value) - 1) > 0 &&
+	       strcmp(value, FILLED) == 0;
 }
 
 /* Was it filled before, and not only begun? */
@@ -212,7 +223,8 @@ static bool is_filled(const struct volume_directory *directory)
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	cleanup_close int fd = volume_directory_open(directory, &place, NULL);
 
-	return fd >= 0 && !volume_directory_is_partial(fd) && !volume_directory_is_empty(fd);
+	return fd >= 0 && (says_filled(fd) ||
+			   (!volume_directory_is_partial(fd) && !volume_directory_is_empty(fd)));
 }
 
 static bool is_begun(const struct volume_directory *directory)
@@ -240,7 +252,7 @@ static int fill_volume(const struct volume_directory *directory, const struct vo
 	copy.to_fd = fd;
 	if (r == 0)
 		r = tree_copy(&copy, reterr);
-	return r < 0 ? r : set_whole(fd, reterr);
+	return r < 0 ? r : set_filled(fd, reterr);
 }
 
 int volume_directory_make_filled(const struct volume_directory *directory,
@@ -259,6 +271,18 @@ int volume_directory_make_filled(const struct volume_directory *directory,
 	if (r == 0)
 		r = fill_volume(directory, source, watch, reterr);
 	return r;
+}
+
+int volume_directory_settle(const struct volume_directory *directory, struct failure *reterr)
+{
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
+
+	if (fd < 0)
+		return fd;
+	if ((fremovexattr(fd, VOLUME_PARTIAL_MARK) < 0 && errno != ENODATA) || fsync(fd) < 0)
+		return failed(reterr, -errno, "cannot finish '%s'", place.path);
+	return 0;
 }
 
 int volume_directory_unmake_filled(const struct volume_directory *directory, struct failure *reterr)

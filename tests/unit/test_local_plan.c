@@ -190,7 +190,7 @@ static void podvol_local(void **state)
 		{ CLAIM("", ",'selector':{'matchLabels':{'a':'b'}}"), CLASS("podvol/local", "", ""),
 		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "selector", -EINVAL },
 		{ CLAIM("", ",'dataSource':{'kind':'PersistentVolumeClaim','name':'d'}"),
-		  CLASS("podvol/local", "", ""), NODE(HOST), NULL, NULL, NULL, NULL, NULL,
+		  CLASS("openebs.io/local", "", ""), NODE(HOST), NULL, NULL, NULL, NULL, NULL,
 		  "dataSource", -EINVAL },
 		{ CLAIM("", ""), CLASS("podvol/local", "", PARAMETERS("'basePaths':'/a,/b/../c'")),
 		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "'..'", -EINVAL },

@@ -153,7 +153,8 @@ static void settle(struct world *world)
 static void answer(struct world *world, int error)
 {
 	struct order *order = &world->orders[world->answered++];
-	const struct directory_choice choice = { order->base_count - 1, order->capacity };
+	const struct directory_choice choice = { .base_index = order->base_count - 1,
+						 .capacity = order->capacity };
 	struct failure why = { .error = error };
 
 	assert_true(world->answered <= world->count);
