@@ -182,13 +182,35 @@ static int count_state(const struct csi_driver *driver, void *userdata)
 	return 0;
 }
 
+/* What others named, without what would end it. */
+static void print_text(FILE *file, const char *text)
+{
+	for (const char *at = text; *at; at++)
+		(void) fputc(*at == '"' || *at == '\\' || (unsigned char) *at < ' ' ? '_' : *at,
+			     file);
+}
+
+/* By kubelet's name: the sockets of registrars, and those of them that are registered. */
+static int print_plugin(const struct csi_driver *driver, void *userdata)
+{
+	static const char *const states[] = { "desired_state_of_world", "actual_state_of_world" };
+	size_t count = driver->state == CSI_DRIVER_GONE    ? 0
+		       : driver->state == CSI_DRIVER_READY ? 2
+							   : 1;
+
+	for (size_t i = 0; i < count; i++) {
+		(void) fputs("plugin_manager_total_plugins{socket_path=\"", userdata);
+		print_text(userdata, driver->registration_socket);
+		(void) fprintf(userdata, "\",state=\"%s\"} 1\n", states[i]);
+	}
+	return 0;
+}
+
 /* Names are checked before a driver is registered; those of calls by hand are not. */
 static void print_labels(FILE *file, const char *suffix, const struct csi_log_sum *sum)
 {
 	(void) fprintf(file, "csi_operations_seconds%s{driver_name=\"", suffix);
-	for (const char *at = sum->driver; *at; at++)
-		(void) fputc(*at == '"' || *at == '\\' || (unsigned char) *at < ' ' ? '_' : *at,
-			     file);
+	print_text(file, sum->driver);
 	(void) fprintf(file, "\",grpc_status_code=\"%s\",method_name=\"%s\",migrated=\"false\"",
 		       grpc_code_name(sum->code), csi_method_row(sum->method)->path);
 }
@@ -223,6 +245,10 @@ void drivers_print_metrics(struct agent *agent, FILE *file)
 		     "# TYPE csi_operations_seconds histogram\n",
 		     file);
 	(void) csi_log_walk_sums(drivers_log(agent->drivers), print_sum, file);
+	(void) fputs("# HELP plugin_manager_total_plugins Sockets of registrars, as seen and as "
+		     "registered.\n# TYPE plugin_manager_total_plugins gauge\n",
+		     file);
+	(void) csi_drivers_walk(agent->host.csi_drivers, print_plugin, file);
 	(void) fputs("# HELP podvol_csi_drivers CSI drivers of this node.\n"
 		     "# TYPE podvol_csi_drivers gauge\n",
 		     file);

@@ -388,6 +388,11 @@ static void test_metrics(void **state)
 				     "le=\"300\"} 1\n"));
 	assert_non_null(strstr(text, ",le=\"+Inf\"} 1\n"));
 	assert_non_null(strstr(text, "csi_operations_seconds_count{driver_name=\"a_b_\""));
+	assert_non_null(strstr(text, "\nplugin_manager_total_plugins{socket_path=\"/r/" DRIVER
+				     "\",state=\"actual_state_of_world\"} 1\n"));
+	assert_non_null(strstr(text, "{socket_path=\"/r/b.example.com\",state=\"desired_state_of_"
+				     "world\"} 1\n"));
+	assert_null(strstr(text, "b.example.com\",state=\"actual"));
 	assert_non_null(strstr(text, "\npodvol_csi_drivers{state=\"ready\"} 1\n"));
 	assert_non_null(strstr(text, "\npodvol_csi_drivers{state=\"failed\"} 1\n"));
 	assert_non_null(strstr(text, "\npodvol_csi_drivers{state=\"gone\"} 0\n"));
