@@ -215,6 +215,22 @@ static void what_was_never_used_is_taken_back(void **state)
 	unmount_btrfs();
 }
 
+static void a_full_disk_lets_volumes_go(void **state)
+{
+	const struct volume_directory full = volume("v"), next = volume("w");
+
+	mount_btrfs(QUOTAS_FULL);
+	make("v");
+	(void) fill("base/v/file", 4);
+	assert_in_range(fill("base/others", 256), 1, 255);
+	/* A new one may be made of what is left; if not, nothing of it is there. */
+	if (volume_directory_make(&next, 0770, NULL) < 0)
+		assert_int_equal(access(sandbox_path("base/w"), F_OK), -1);
+	assert_int_equal(volume_directory_remove(&full, NULL), 0);
+	assert_int_equal(access(sandbox_path("base/v"), F_OK), -1);
+	unmount_btrfs();
+}
+
 static void what_is_mounted_elsewhere_stays(void **state)
 {
 	const struct volume_directory used = volume("v");
@@ -241,6 +257,7 @@ int main(void)
 		SANDBOX_TEST(without_quotas_it_says_what_to_do),
 		SANDBOX_TEST(what_bears_another_mark_stays),
 		SANDBOX_TEST(what_was_never_used_is_taken_back),
+		SANDBOX_TEST(a_full_disk_lets_volumes_go),
 		SANDBOX_TEST(what_is_mounted_elsewhere_stays),
 	};
 

@@ -165,6 +165,35 @@ static void it_holds_no_more_than_its_size(void **state)
 	end(&fixture);
 }
 
+/* Others fill the file system beneath: what the volume was promised is its own. */
+static void a_full_disk_beneath_harms_nothing(void **state)
+{
+	struct fixture fixture;
+	cleanup_free char *block = calloc(1, MIB);
+	int fd, written = 0;
+
+	sandbox_mkdir("base", 0755);
+	assert_return_code(mount("b", sandbox_path("base"), "tmpfs", 0, "size=24m"), errno);
+	begin(&fixture);
+	mount_it(&fixture);
+	fd = open(sandbox_path("base/others"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, block, 65536) > 0)
+		continue;
+	assert_int_equal(errno, ENOSPC);
+	(void) close(fd);
+	fd = open(sandbox_path(TARGET "/file"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (written < 8 && write(fd, block, MIB) == MIB)
+		written++;
+	assert_int_equal(written, 8);
+	assert_return_code(fsync(fd), errno);
+	(void) close(fd);
+	take_down(&fixture);
+	wait_detached();
+	assert_int_equal(volume_directory_remove(&fixture.directory, NULL), 0);
+	end(&fixture);
+	assert_return_code(umount(sandbox_path("base")), errno);
+}
+
 /* Where the ledger is gone, the mount table tells. */
 static void it_is_taken_down_by_its_name_alone(void **state)
 {
@@ -367,6 +396,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(a_whole_life),
 		SANDBOX_TEST(it_holds_no_more_than_its_size),
+		SANDBOX_TEST(a_full_disk_beneath_harms_nothing),
 		SANDBOX_TEST(it_is_taken_down_by_its_name_alone),
 		SANDBOX_TEST(an_ext4_grows),
 		SANDBOX_TEST(an_xfs_grows),
