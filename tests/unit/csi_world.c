@@ -374,6 +374,32 @@ struct csi_ran csi_world_run(stage_list_fn *slot)
 	return ran;
 }
 
+struct csi_ran csi_world_publish(void)
+{
+	return csi_world_run(csi_world.plugin->new_mounter);
+}
+
+struct csi_ran csi_world_unpublish(void)
+{
+	struct csi_ran ran;
+	const struct object_finder *objects = csi_world.request.objects;
+
+	csi_world.request.objects = NULL;
+	ran = csi_world_run(csi_world.plugin->new_unmounter);
+	csi_world.request.objects = objects;
+	return ran;
+}
+
+void csi_world_assert_volume(const char *directory, bool data, bool target)
+{
+	char path[256];
+
+	(void) snprintf(path, sizeof(path), "%s/vol_data.json", directory);
+	assert_int_equal(csi_world_has(path), data);
+	(void) snprintf(path, sizeof(path), "%s/mount", directory);
+	assert_int_equal(csi_world_has(path), target);
+}
+
 void csi_world_run_and_leave(stage_list_fn *slot)
 {
 	struct ending ending = { .is_over = false };

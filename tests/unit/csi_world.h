@@ -84,6 +84,9 @@ struct csi_ran {
 struct csi_ran csi_world_run(stage_list_fn *slot);
 /* The same, up to a stage whose answer does not come before the list is freed. */
 void csi_world_run_and_leave(stage_list_fn *slot);
+/* SetUpAt, and TearDownAt, which sees no objects. */
+struct csi_ran csi_world_publish(void);
+struct csi_ran csi_world_unpublish(void);
 
 /* Answers the call that waits, and those that follow from it. */
 void csi_world_answer(void);
@@ -91,6 +94,8 @@ void csi_world_answer(void);
 /* Below the root directory. */
 bool csi_world_has(const char *path);
 void csi_world_make(const char *path);
+/* A volume's directory: its file, and what is to be mounted there. */
+void csi_world_assert_volume(const char *directory, bool data, bool target);
 /* A file's bytes, in a buffer that the next call uses again; "" there is none. */
 const char *csi_world_read(const char *path);
 

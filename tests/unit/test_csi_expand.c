@@ -30,11 +30,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct csi_ran publish(void)
-{
-	return csi_world_run(csi_world.plugin->new_mounter);
-}
-
 static const char *expansion(void)
 {
 	return strstr(csi_world.diary, "NodeExpandVolume") ?: "";
@@ -49,7 +44,7 @@ static const char *event_reason(const struct csi_ran *ran)
  * the volume; once, for then the claim says so */
 static void test_grows_once(void **state)
 {
-	struct csi_ran ran = publish();
+	struct csi_ran ran = csi_world_publish();
 
 	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_string_equal(expansion(), EXPAND);
@@ -58,7 +53,7 @@ static void test_grows_once(void **state)
 
 	csi_world.diary[0] = '\0';
 	csi_world_claim("1Gi");
-	ran = publish();
+	ran = csi_world_publish();
 	assert_string_equal(expansion(), "");
 	assert_int_equal(ran.report.grown_bytes, 0);
 }
@@ -69,7 +64,7 @@ static void test_readers_do_not_grow_it(void **state)
 	struct csi_ran ran;
 
 	csi_world.spec.read_only = true;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_string_equal(expansion(), "");
 	assert_int_equal(ran.report.grown_bytes, 0);
 }
@@ -80,7 +75,7 @@ static void test_driver_that_cannot(void **state)
 	struct csi_ran ran;
 
 	csi_world.capabilities = CAN_STAGE;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_string_equal(expansion(), "");
 	assert_int_equal(ran.report.grown_bytes, 0);
@@ -97,7 +92,7 @@ static void test_not_now(void **state)
 		struct csi_ran ran;
 
 		csi_world.answers[CSI_NODE_EXPAND_VOLUME].code = codes[i];
-		ran = publish();
+		ran = csi_world_publish();
 		assert_int_equal(ran.result, STAGE_LIST_DONE);
 		assert_int_equal(ran.report.grown_bytes, 0);
 		assert_string_equal(event_reason(&ran), "VolumeResizeFailed");
@@ -113,7 +108,7 @@ static void test_tried_again(void **state)
 		struct csi_ran ran;
 
 		csi_world.answers[CSI_NODE_EXPAND_VOLUME].code = codes[i];
-		ran = publish();
+		ran = csi_world_publish();
 		assert_true(ran.result < 0);
 		assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
 		assert_true(csi_world_has(TARGET "/mount"));
@@ -127,13 +122,13 @@ static void test_its_secret(void **state)
 
 	csi_world_volume(", nodeExpandSecretRef: {namespace: sn, name: s}",
 			 "  accessModes: [ReadWriteOnce]\n");
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' is missing");
 	csi_world.secret =
 		object_of("apiVersion: v1\nkind: Secret\nmetadata: {namespace: sn, name: "
 			  "s}\nstringData: {k: w}\n");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_non_null(strstr(expansion(), " secrets=[{key=k value=w}]}"));
 	assert_null(strstr(csi_world.diary, "secrets=[{key=k value=w}] volume_context"));
 }
@@ -142,7 +137,7 @@ static void test_its_secret(void **state)
 static void test_without_staging(void **state)
 {
 	csi_world.capabilities = CAN_EXPAND;
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_null(strstr(expansion(), "staging_target_path"));
 }
 

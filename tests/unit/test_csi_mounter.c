@@ -55,40 +55,14 @@ static int setup(void **state)
 	return csi_world_setup(state);
 }
 
-static struct csi_ran publish(void)
-{
-	return csi_world_run(csi_world.plugin->new_mounter);
-}
-
-static struct csi_ran unpublish(void)
-{
-	struct csi_ran ran;
-	const struct object_finder *objects = csi_world.request.objects;
-
-	csi_world.request.objects = NULL;
-	ran = csi_world_run(csi_world.plugin->new_unmounter);
-	csi_world.request.objects = objects;
-	return ran;
-}
-
-static void assert_volume_is(const char *directory, bool data, bool target)
-{
-	char path[256];
-
-	(void) snprintf(path, sizeof(path), "%s/vol_data.json", directory);
-	assert_int_equal(csi_world_has(path), data);
-	(void) snprintf(path, sizeof(path), "%s/mount", directory);
-	assert_int_equal(csi_world_has(path), target);
-}
-
 /* case 271 */
 static void test_publish_plainly(void **state)
 {
-	struct csi_ran ran = publish();
+	struct csi_ran ran = csi_world_publish();
 
 	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_calls(PUBLISH("", AT_STAGING) PLAIN "}");
-	assert_volume_is(TARGET, true, true);
+	csi_world_assert_volume(TARGET, true, true);
 	assert_string_equal(csi_world_read(TARGET "/vol_data.json"),
 			    "{\"attachmentID\":\"csi-dd56c8ae9f1f8dd1a80cfb1f18c6c38b35f6a9cac3bebd"
 			    "1325ddc6868faaf9cf\",\"driverName\":\"d\",\"nodeName\":\"n\","
@@ -112,7 +86,7 @@ static void test_every_field(void **state)
 	csi_world.secret =
 		object_of("apiVersion: v1\nkind: Secret\nmetadata: {namespace: sn, name: "
 			  "s}\nstringData: {user: me}\n");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	(void) snprintf(expected, sizeof(expected),
 			PUBLISH("publish_context=[{key=dev value=/dev/x}] ",
 				AT_STAGING) "{mount={fs_type=xfs mount_flags=[noatime] "
@@ -128,7 +102,7 @@ static void test_every_field(void **state)
 static void test_no_staging_path_without_staging(void **state)
 {
 	csi_world.capabilities = 0;
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_calls(PUBLISH("", "") PLAIN "}");
 }
 
@@ -140,10 +114,10 @@ static void test_target_is_the_drivers_to_make(void **state)
 	struct csi_ran ran;
 
 	csi_world.target = TARGET_NOTHING;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.result, -ENOENT); /* it said that there is one */
 	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
-	assert_volume_is(TARGET, true, false);
+	csi_world_assert_volume(TARGET, true, false);
 	(void) snprintf(path, sizeof(path), "%s/" TARGET, csi_world.root);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0750);
@@ -156,13 +130,14 @@ static void test_target_that_is_a_link(void **state)
 	csi_world_fs_group();
 	csi_world_driver("{attachRequired: false, fsGroupPolicy: File}");
 	csi_world.target = TARGET_LINK;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.result, -ELOOP);
 	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
 	assert_int_equal(owned, 0);
 	csi_world.keeps_target = true;
-	assert_int_equal(unpublish().result, -ENOTEMPTY); /* the driver's link: it stays */
-	assert_volume_is(TARGET, true, true);
+	assert_int_equal(csi_world_unpublish().result,
+			 -ENOTEMPTY); /* the driver's link: it stays */
+	csi_world_assert_volume(TARGET, true, true);
 }
 
 /* ---- pod info and tokens ---- */
@@ -172,7 +147,7 @@ static void test_pod_info(void **state)
 {
 	csi_world_driver("{attachRequired: false, podInfoOnMount: true}");
 	csi_world_volume(", volumeAttributes: {csi.storage.k8s.io/pod.name: forged, a: ay}", ONCE);
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_calls(PUBLISH("", AT_STAGING) PLAIN
 		     " volume_context=[{key=csi.storage.k8s.io/pod.name value=p} {key=a value=ay} "
 		     "{key=csi.storage.k8s.io/pod.namespace value=ns} "
@@ -204,7 +179,7 @@ static void test_tokens(void **state)
 			 "{audience: gcp, expirationSeconds: 600}]}");
 	csi_world.account = object_of("apiVersion: v1\nkind: ServiceAccount\n"
 				      "metadata: {namespace: ns, name: acc}\n");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_calls(PUBLISH("", AT_STAGING) PLAIN
 		     " volume_context=[{key=csi.storage.k8s.io/serviceAccount.tokens value="
 		     "{\"\":{\"token\":\"for-all\",\"expirationTimestamp\":"
@@ -218,10 +193,10 @@ static void test_tokens_that_nobody_can_issue(void **state)
 	struct csi_ran ran;
 
 	csi_world_driver("{attachRequired: false, tokenRequests: [{audience: ''}]}");
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	csi_world.host.tokens = &source;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_string_equal(ran.report.failure.text, "service account 'ns/acc' is missing");
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_calls("");
@@ -240,7 +215,7 @@ static void test_inline_volume(void **state)
 	csi_world.secret =
 		object_of("apiVersion: v1\nkind: Secret\nmetadata: {namespace: ns, name: "
 			  "s}\nstringData: {k: w}\n");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_calls(
 		"NodePublishVolume{volume_id=csi-3df5ffc60026e8207ea59c1564beebc5d9845fde03ed04"
 		"1b10fa368ddd17875f target_path=R/" INLINE
@@ -261,17 +236,17 @@ static void test_modes_that_are_not_allowed(void **state)
 	struct csi_ran ran;
 
 	csi_world_driver("{attachRequired: false, volumeLifecycleModes: [Ephemeral]}");
-	ran = publish();
+	ran = csi_world_publish();
 	assert_string_equal(ran.report.failure.text,
 			    "volume mode \"Persistent\" not supported by driver d");
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 
 	csi_world_inline("");
 	csi_world_driver("{volumeLifecycleModes: [Persistent]}");
-	assert_int_equal(publish().report.error_class, ERROR_TRANSIENT);
+	assert_int_equal(csi_world_publish().report.error_class, ERROR_TRANSIENT);
 	object_unref(csi_world.driver);
 	csi_world.driver = NULL;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_non_null(strstr(ran.report.failure.text, "\"Ephemeral\" not supported"));
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_int_equal(csi_world.calls, 0);
@@ -310,7 +285,7 @@ static void test_who_owns_the_volume(void **state)
 		csi_world_volume(group_rows[i].csi, group_rows[i].spec);
 		csi_world_driver(group_rows[i].driver);
 		csi_world.spec.read_only = group_rows[i].read_only;
-		assert_int_equal(publish().result, STAGE_LIST_DONE);
+		assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 		assert_int_equal(owned, group_rows[i].is_owned);
 		assert_int_equal(!!strstr(csi_world.diary, "volume_mount_group="),
 				 !!(group_rows[i].capabilities & CAN_GROUP));
@@ -323,7 +298,7 @@ static void test_nobody_guesses_a_policy(void **state)
 	struct csi_ran ran;
 
 	csi_world_driver(POLICY("''"));
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_string_equal(ran.report.failure.text, "CSIDriver 'd' has no fsGroupPolicy");
 }
@@ -331,7 +306,7 @@ static void test_nobody_guesses_a_policy(void **state)
 static void test_no_group_no_walk(void **state)
 {
 	csi_world_driver(POLICY("File"));
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_int_equal(owned, 0);
 }
 
@@ -343,10 +318,10 @@ static void test_ownership_fails(void **state)
 	csi_world_fs_group();
 	csi_world_driver(POLICY("File"));
 	ownership_error = -EIO;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.result, -EIO);
 	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
-	assert_volume_is(TARGET, true, true);
+	csi_world_assert_volume(TARGET, true, true);
 }
 
 /* ---- failures ---- */
@@ -355,10 +330,10 @@ static void test_ownership_fails(void **state)
 static void test_uncertain_failure_leaves_all(void **state)
 {
 	csi_world.answers[CSI_NODE_PUBLISH_VOLUME].code = GRPC_UNAVAILABLE;
-	assert_int_equal(publish().report.error_class, ERROR_UNCERTAIN);
-	assert_volume_is(TARGET, true, false);
+	assert_int_equal(csi_world_publish().report.error_class, ERROR_UNCERTAIN);
+	csi_world_assert_volume(TARGET, true, false);
 	/* and the pod goes */
-	assert_int_equal(unpublish().result, 0);
+	assert_int_equal(csi_world_unpublish().result, 0);
 	assert_false(csi_world_has("pods/u1"));
 }
 
@@ -367,7 +342,7 @@ static void test_final_failure_leaves_nothing(void **state)
 {
 	csi_world_make(TARGET "/mount"); /* the driver had made it before it failed */
 	csi_world.answers[CSI_NODE_PUBLISH_VOLUME].code = GRPC_INTERNAL;
-	assert_int_equal(publish().report.error_class, ERROR_FINAL);
+	assert_int_equal(csi_world_publish().report.error_class, ERROR_FINAL);
 	assert_false(csi_world_has("pods/u1"));
 }
 
@@ -375,7 +350,7 @@ static void test_final_failure_keeps_what_is_in_the_target(void **state)
 {
 	csi_world_make(TARGET "/mount/data");
 	csi_world.answers[CSI_NODE_PUBLISH_VOLUME].code = GRPC_INTERNAL;
-	assert_int_equal(publish().report.error_class, ERROR_FINAL);
+	assert_int_equal(csi_world_publish().report.error_class, ERROR_FINAL);
 	assert_true(csi_world_has(TARGET "/mount/data"));
 	assert_true(csi_world_has(TARGET "/vol_data.json"));
 }
@@ -386,15 +361,15 @@ static void test_republish_fails(void **state)
 	static const enum grpc_code codes[] = { GRPC_INTERNAL, GRPC_DEADLINE_EXCEEDED };
 
 	csi_world_driver("{attachRequired: false, requiresRepublish: true}");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	csi_world.request.keeps_traces = true;
 	for (size_t i = 0; i < 2; i++) {
 		struct csi_ran ran;
 
 		csi_world.answers[CSI_NODE_PUBLISH_VOLUME].code = codes[i];
-		ran = publish();
+		ran = csi_world_publish();
 		assert_true(ran.result < 0);
-		assert_volume_is(TARGET, true, true);
+		csi_world_assert_volume(TARGET, true, true);
 	}
 }
 
@@ -404,7 +379,7 @@ static void test_republish_is_due(void **state)
 	struct csi_ran ran;
 
 	csi_world_driver("{attachRequired: false, requiresRepublish: true}");
-	ran = publish();
+	ran = csi_world_publish();
 	assert_true(ran.report.renew_usec > now_usec + 60 * USEC_PER_SEC);
 	assert_true(ran.report.renew_usec < now_usec + 300 * USEC_PER_SEC);
 }
@@ -426,7 +401,7 @@ static void test_driver_is_gone(void **state)
 	struct csi_ran ran;
 
 	csi_world.is_gone = true;
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.result, -ENOTCONN);
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_false(csi_world_has("pods"));
@@ -437,7 +412,7 @@ static void test_publish_secret_missing(void **state)
 	struct csi_ran ran;
 
 	csi_world_volume(", nodePublishSecretRef: {namespace: sn, name: s}", ONCE);
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' is missing");
 	assert_int_equal(csi_world.calls, 0);

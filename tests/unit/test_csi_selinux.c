@@ -39,11 +39,6 @@ static struct csi_ran stage(void)
 	return csi_world_run(csi_world.plugin->new_device_mounter);
 }
 
-static struct csi_ran publish(void)
-{
-	return csi_world_run(csi_world.plugin->new_mounter);
-}
-
 static void test_the_label_is_an_option_and_is_kept(void **state)
 {
 	assert_int_equal(stage().result, 0);
@@ -51,7 +46,7 @@ static void test_the_label_is_an_option_and_is_kept(void **state)
 	assert_non_null(strstr(csi_world_read(STAGING "/vol_data.json"),
 			       "\"seLinuxMountContext\":\"" LABEL "\""));
 	csi_world.diary[0] = '\0';
-	assert_true(publish().result >= 0);
+	assert_true(csi_world_publish().result >= 0);
 	assert_non_null(strstr(csi_world.diary, "mount_flags=[" OPTION "]"));
 	assert_non_null(strstr(csi_world_read(TARGET "/vol_data.json"),
 			       "\"seLinuxMountContext\":\"" LABEL "\""));
@@ -104,7 +99,7 @@ static void test_staged_with_another_label(void **state)
 	assert_int_equal(stage().result, 0);
 	csi_world_security("{seLinuxOptions: {level: s0}}");
 	csi_world.diary[0] = '\0';
-	ran = publish();
+	ran = csi_world_publish();
 	assert_int_equal(ran.result, -EBUSY);
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_null(strstr(csi_world.diary, "NodePublishVolume"));
@@ -115,9 +110,9 @@ static void test_staged_with_another_label(void **state)
 		"', not 'system_u:object_r:container_file_t:s0': it is unstaged once no "
 		"pod wants it");
 	csi_world_security("{}");
-	assert_int_equal(publish().result, -EBUSY);
+	assert_int_equal(csi_world_publish().result, -EBUSY);
 	csi_world_security(SECURITY);
-	assert_true(publish().result >= 0);
+	assert_true(csi_world_publish().result >= 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, csi_world_teardown)

@@ -19,32 +19,6 @@
 #define UNPUBLISH "NodeUnpublishVolume{volume_id=vol-1 target_path=R/" TARGET "/mount}"
 #define INLINE    "pods/u1/volumes/kubernetes.io~csi/v"
 
-static struct csi_ran publish(void)
-{
-	return csi_world_run(csi_world.plugin->new_mounter);
-}
-
-static struct csi_ran unpublish(void)
-{
-	struct csi_ran ran;
-	const struct object_finder *objects = csi_world.request.objects;
-
-	csi_world.request.objects = NULL;
-	ran = csi_world_run(csi_world.plugin->new_unmounter);
-	csi_world.request.objects = objects;
-	return ran;
-}
-
-static void assert_volume_is(const char *directory, bool data, bool target)
-{
-	char path[256];
-
-	(void) snprintf(path, sizeof(path), "%s/vol_data.json", directory);
-	assert_int_equal(csi_world_has(path), data);
-	(void) snprintf(path, sizeof(path), "%s/mount", directory);
-	assert_int_equal(csi_world_has(path), target);
-}
-
 static void remove_file_at(const char *relative)
 {
 	char path[256];
@@ -57,10 +31,10 @@ static void remove_file_at(const char *relative)
 
 static void test_unpublish(void **state)
 {
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	csi_world.diary[0] = '\0';
 	csi_world.capabilities = 0; /* is not asked */
-	assert_int_equal(unpublish().result, 0);
+	assert_int_equal(csi_world_unpublish().result, 0);
 	assert_calls(UNPUBLISH);
 	assert_false(csi_world_has("pods/u1"));
 	assert_true(csi_world_has("pods"));
@@ -68,19 +42,19 @@ static void test_unpublish(void **state)
 
 static void test_directory_that_a_driver_left(void **state)
 {
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	csi_world.keeps_target = true;
-	assert_int_equal(unpublish().result, 0);
+	assert_int_equal(csi_world_unpublish().result, 0);
 	assert_false(csi_world_has("pods/u1"));
 }
 
 /* case 283 */
 static void test_unpublish_without_a_target(void **state)
 {
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	remove_file_at(TARGET "/mount");
 	csi_world.diary[0] = '\0';
-	assert_int_equal(unpublish().result, 0);
+	assert_int_equal(csi_world_unpublish().result, 0);
 	assert_calls(UNPUBLISH);
 	assert_false(csi_world_has("pods/u1"));
 }
@@ -92,10 +66,10 @@ static void test_unpublish_inline_without_its_file(void **state)
 
 	csi_world_driver("{volumeLifecycleModes: [Ephemeral]}");
 	csi_world_inline("");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	remove_file_at(INLINE "/vol_data.json");
 	csi_world.diary[0] = '\0';
-	ran = unpublish();
+	ran = csi_world_unpublish();
 	assert_int_equal(ran.result, -ENOENT);
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_calls("");
@@ -105,10 +79,10 @@ static void test_unpublish_inline_without_its_file(void **state)
 /* difference: the unique name says what the lost file said (case 282) */
 static void test_unpublish_without_its_file(void **state)
 {
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	remove_file_at(TARGET "/vol_data.json");
 	csi_world.diary[0] = '\0';
-	assert_int_equal(unpublish().result, 0);
+	assert_int_equal(csi_world_unpublish().result, 0);
 	assert_calls(UNPUBLISH);
 	assert_false(csi_world_has("pods/u1"));
 }
@@ -117,27 +91,27 @@ static void test_unpublish_without_its_file(void **state)
 static void test_teardown_goes_on_where_it_was_killed(void **state)
 {
 	csi_world_make(TARGET);
-	assert_int_equal(unpublish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_unpublish().result, STAGE_LIST_DONE);
 	assert_int_equal(csi_world.calls, 0);
 	assert_false(csi_world_has("pods/u1"));
-	assert_int_equal(unpublish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_unpublish().result, STAGE_LIST_DONE);
 }
 
 /* case 286 */
 static void test_unpublish_fails(void **state)
 {
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	csi_world.answers[CSI_NODE_UNPUBLISH_VOLUME].code = GRPC_INTERNAL;
-	assert_true(unpublish().result < 0);
-	assert_volume_is(TARGET, true, true);
+	assert_true(csi_world_unpublish().result < 0);
+	csi_world_assert_volume(TARGET, true, true);
 	csi_world.answers[CSI_NODE_UNPUBLISH_VOLUME].code = GRPC_OK;
-	assert_int_equal(unpublish().result, 0);
+	assert_int_equal(csi_world_unpublish().result, 0);
 	assert_false(csi_world_has("pods/u1"));
 }
 
 static void test_freed_while_a_call_is_under_way(void **state)
 {
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	csi_world_run_and_leave(csi_world.plugin->new_unmounter);
 	assert_int_equal(csi_world.cancels, 1);
 }
@@ -156,7 +130,7 @@ static void test_known_again_by_its_file(void **state)
 	struct volume_spec spec;
 	char *name = NULL;
 
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_int_equal(construct("u1", "pv1", &spec), 0);
 	assert_string_equal(spec.name, "pv1");
 	assert_true(csi_world.plugin->can_device_mount(&spec));
@@ -172,7 +146,7 @@ static void test_inline_known_again(void **state)
 
 	csi_world_driver("{volumeLifecycleModes: [Ephemeral]}");
 	csi_world_inline("");
-	assert_int_equal(publish().result, STAGE_LIST_DONE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
 	assert_int_equal(construct("u1", "v", &spec), 0);
 	assert_string_equal(spec.name, "v");
 	assert_null(spec.pv);
