@@ -18,7 +18,7 @@
 #define UID "11111111-2222-3333-4444-000000000001"
 #define HEAD(kind, name, more)                                                                     \
 	"apiVersion: snapshot.storage.k8s.io/v1\nkind: " kind "\nmetadata: {name: " name more "}"  \
-											      "\n"
+	"\n"
 #define SNAPSHOT                                                                                   \
 	HEAD("VolumeSnapshot", "s", ", namespace: ns, uid: " UID)                                  \
 	"spec: {volumeSnapshotClassName: k, source: {persistentVolumeClaimName: c}}\n"
