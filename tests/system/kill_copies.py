@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kills while a snapshot is taken of a local volume, a volume is made from it, and both are deleted."""
+import os
+
+import kill_scenarios
+from kill_scenarios import CLAIMS, FILES, reach
+from killing import ask
+from node import equal
+
+API = "/apis/snapshot.storage.k8s.io/v1"
+SNAPSHOTS = f"{API}/namespaces/default/volumesnapshots"
+CONTENTS = f"{API}/volumesnapshotcontents"
+VOLUMES = "/api/v1/persistentvolumes"
+
+
+def items(n, path):
+    return (ask(n, "GET", path)[1] or {}).get("items", [])
+
+
+class Copies(kill_scenarios.Unprovision):
+    """A snapshot is taken, and a claim is made from it."""
+    name = "snapshots and clones"
+
+    def fill(self, n):
+        super().fill(n)
+        n.write("snapshots.json", {"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotClass",
+                                   "metadata": {"name": "snap"}, "driver": "podvol/local", "deletionPolicy": "Delete"})
+
+    def begin(self, n):
+        reach(n, "POST", SNAPSHOTS, {
+            "apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot", "metadata": {"name": "s"},
+            "spec": {"volumeSnapshotClassName": "snap", "source": {"persistentVolumeClaimName": "one"}}})
+        made = self.claim("one")
+        made["metadata"]["name"] = "clone"
+        made["spec"]["dataSource"] = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
+        reach(n, "POST", CLAIMS, made)
+
+    def done(self, n):
+        return ([v.get("status", {}).get("phase") for v in items(n, VOLUMES)] == ["Bound"] * 2
+                and [s.get("status", {}).get("readyToUse") for s in items(n, SNAPSHOTS)] == [True])
+
+    def verify(self, n):
+        directories = [v["metadata"]["name"] for v in items(n, VOLUMES)]
+        handles = [os.path.basename(c["status"]["snapshotHandle"]) for c in items(n, CONTENTS)]
+        equal((len(directories), len(handles)), (2, 1))
+        equal(sorted(os.listdir(n.base)), sorted(directories + handles), "volumes, snapshots and directories")
+        for name in (*directories, *(f"{handle}/data" for handle in handles)):
+            path = os.path.join(n.base, name)
+            equal(sorted(os.path.relpath(os.path.join(d, f), path) for d, _, fs in os.walk(path) for f in fs),
+                  sorted(FILES), name)
+            equal(os.stat(path).st_mode & 0o7777, 0o770, name)
