@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "controller/local_reclaim.h"
 #include "controller/local_filling.h"
+#include "controller/local_growth.h"
 #include "object/json.h"
 
 #include <assert.h>
@@ -77,8 +78,8 @@ static const struct object *node_named(struct local_provisioner *provisioner, co
 
 /* ---- telling and trying again ---- */
 
-static void tell(struct item *item, const struct object *about, const char *type,
-		 const char *reason, const char *text)
+void local_item_tell(struct item *item, const struct object *about, const char *type,
+		     const char *reason, const char *text)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
@@ -122,7 +123,8 @@ static void create_volume(struct item *item, const struct directory_choice *choi
 				  &failure);
 
 	if (r < 0) {
-		tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", failure.text);
+		local_item_tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed",
+				failure.text);
 		work_item_failed(&item->work);
 		return;
 	}
@@ -147,18 +149,25 @@ static int remove_annotation(struct cJSON *tree, void *userdata)
 	return 0;
 }
 
+void local_item_write(struct item *item, const struct object *old, const struct object *made)
+{
+	const struct store_precondition expected = { .uid = old->meta.uid,
+						     .resource_version =
+							     old->meta.resource_version };
+
+	write_queued(item, store_update(provisioner_of(item)->options.store, made, &expected,
+					on_written, item));
+}
+
 static void write_without(struct item *item, const struct object *object, const char *annotation)
 {
-	const struct store_precondition expected = { .uid = object->meta.uid,
-						     .resource_version =
-							     object->meta.resource_version };
 	cleanup_object const struct object *made = NULL;
 	int r = object_edit(object, remove_annotation, (void *) annotation, &made, NULL);
 
 	if (r == 0)
-		r = store_update(provisioner_of(item)->options.store, made, &expected, on_written,
-				 item);
-	write_queued(item, r);
+		local_item_write(item, object, made);
+	else
+		work_item_failed(&item->work);
 }
 
 /* ---- what came of an order ---- */
@@ -174,8 +183,8 @@ static void told_choice(struct item *item, int error, const struct directory_cho
 		create_volume(item, choice);
 		return;
 	}
-	tell(item, claim, "Warning", "ProvisioningFailed",
-	     error < 0 ? why->text : "an image cannot be made from a dataSource");
+	local_item_tell(item, claim, "Warning", "ProvisioningFailed",
+			error < 0 ? why->text : "an image cannot be made from a dataSource");
 	work_item_failed(&item->work);
 }
 
@@ -187,7 +196,7 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 
 	if (error < 0) {
 		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
-		tell(item, claim, "Warning", "ProvisioningFailed", why->text);
+		local_item_tell(item, claim, "Warning", "ProvisioningFailed", why->text);
 		item->must_go = true;
 		return;
 	}
@@ -195,12 +204,13 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 		return; /* the next look takes it back */
 	work_item_succeeded(&item->work);
 	if (item->source_in_use)
-		tell(item, claim, "Warning", "CloneNotAtomic",
-		     "the volume was in use while it was copied, file by file: the files are not "
-		     "of "
-		     "one moment");
+		local_item_tell(item, claim, "Warning", "CloneNotAtomic",
+				"the volume was in use while it was copied, file by file: the "
+				"files are not "
+				"of "
+				"one moment");
 	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
-	tell(item, claim, "Normal", "ProvisioningSucceeded", text);
+	local_item_tell(item, claim, "Normal", "ProvisioningSucceeded", text);
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
 }
 
@@ -219,7 +229,7 @@ static void told_unmade(struct item *item, const struct persistent_volume *volum
 	}
 	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->work.name,
 		    why->text);
-	tell(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
+	local_item_tell(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
 	work_item_failed(&item->work);
 }
 
@@ -232,9 +242,10 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->work.name,
 			    why->text);
 		if (error == -EBUSY)
-			tell(item, volume->object, "Normal", "VolumeDelete", why->text);
+			local_item_tell(item, volume->object, "Normal", "VolumeDelete", why->text);
 		else
-			tell(item, volume->object, "Warning", "VolumeFailedDelete", why->text);
+			local_item_tell(item, volume->object, "Warning", "VolumeFailedDelete",
+					why->text);
 		work_item_failed(&item->work);
 		return;
 	}
@@ -281,6 +292,8 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 			    item->work.name);
 	else if (item->deed == DIRECTORY_MAKE || item->deed == DIRECTORY_SETTLE)
 		told_filled_or_made(item, volume, error, why);
+	else if (item->deed == DIRECTORY_GROW)
+		local_growth_told(item, volume, claim_of(item, volume), error, why);
 	else if (item->deed == DIRECTORY_UNMAKE)
 		told_unmade(item, volume, error, why);
 	else
@@ -316,7 +329,7 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 	local_plan_done(&item->plan);
 	r = local_plan_make(&request, &item->plan, &failure);
 	if (r < 0)
-		tell(item, claim, "Warning", "ProvisioningFailed", failure.text);
+		local_item_tell(item, claim, "Warning", "ProvisioningFailed", failure.text);
 	return r;
 }
 
@@ -330,7 +343,7 @@ static bool find_source(struct item *item, const struct object *claim, struct lo
 	item->wants_source = r < 0;
 	provisioner->has_wanting |= item->wants_source;
 	if (r < 0)
-		tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+		local_item_tell(item, claim, "Warning", "ProvisioningFailed", why.text);
 	return r == 0;
 }
 
@@ -355,7 +368,7 @@ static void look_at_claim(struct item *item, const struct object *claim)
 		(void) snprintf(text, sizeof(text),
 				"External provisioner is provisioning volume for claim \"%s/%s\"",
 				claim->meta.name_space, claim->meta.name);
-		tell(item, claim, "Normal", "Provisioning", text);
+		local_item_tell(item, claim, "Normal", "Provisioning", text);
 	}
 	order.base_paths = (const char *const *) item->plan.base_paths;
 	order.base_count = item->plan.base_count;
@@ -379,16 +392,23 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
 		.source = source && source->name ? source : NULL,
 	};
-	int64_t bytes = quantity_value(&volume->capacity);
+	int64_t bytes = deed == DIRECTORY_GROW ? item->aim : quantity_value(&volume->capacity);
 	struct failure failure = { .error = 0 };
 
 	if (local_place_of(volume, &place, &failure) < 0) {
-		tell(item, volume->object, "Warning", "ProvisioningFailed", failure.text);
+		local_item_tell(item, volume->object, "Warning", "ProvisioningFailed",
+				failure.text);
 		return;
 	}
 	order.name = place.name;
 	order.bytes = bytes > 0 ? (uint64_t) bytes : 0;
 	start(item, &order);
+}
+
+void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes)
+{
+	item->aim = bytes;
+	order_directory(item, volume, DIRECTORY_GROW, NULL);
 }
 
 static void order_made(struct item *item, const struct persistent_volume *volume,
@@ -474,9 +494,9 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	item->waits = verdict == RECLAIM_WAIT;
 	provisioner_of(item)->has_waiting |= item->waits;
 	if (verdict == RECLAIM_WAIT)
-		tell(item, volume->object, "Normal", "VolumeDelete", why.text);
+		local_item_tell(item, volume->object, "Normal", "VolumeDelete", why.text);
 	else if (verdict == RECLAIM_REFUSED)
-		tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
+		local_item_tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
 	else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work))
 		order_directory(item, volume, DIRECTORY_REMOVE, NULL);
 }
@@ -491,9 +511,9 @@ bool local_item_look(struct work_item *work)
 	if (volume && volume->origin.is_unfinished &&
 	    local_is_provisioner(volume->origin.provisioned_by))
 		look_at_unfinished(item, volume);
-	else if (volume)
+	else if (volume && !local_growth_look(item, volume, claim))
 		look_at_volume(item, volume);
-	else if (claim)
+	else if (claim && !volume)
 		look_at_claim(item, claim);
 	return volume || claim;
 }

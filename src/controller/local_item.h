@@ -23,6 +23,7 @@ struct item {
 	bool wants_source;  /* what it is to be filled from is not ready */
 	bool source_in_use; /* while it was filled */
 	enum directory_deed deed;
+	int64_t aim, grown;     /* DIRECTORY_GROW under way; how large it is by now, 0 not known */
 	struct local_plan plan; /* of the choice under way */
 	char said[FAILURE_TEXT_BYTES];
 	char *claim_space, *claim_name; /* of a volume that is not there yet */
@@ -44,6 +45,14 @@ struct local_provisioner {
 bool local_item_look(struct work_item *work);
 /* Free what is in it. */
 void local_item_clear(struct work_item *work);
+
+/* An event, once. @about NULL: nobody is told. */
+void local_item_tell(struct item *item, const struct object *about, const char *type,
+		     const char *reason, const char *text);
+/* Store @made in place of @old. */
+void local_item_write(struct item *item, const struct object *old, const struct object *made);
+/* Order DIRECTORY_GROW. */
+void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes);
 
 /* ---- local_provisioner.c ---- */
 

@@ -356,14 +356,15 @@ static void case_449_a_bad_node_map_leaves_the_one_before(void **state)
 
 /* ---- removing ---- */
 
-#define VOLUME(annotations, spec)                                                                  \
+#define VOLUME_IN(phase, annotations, spec)                                                        \
 	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" PV                     \
 	"','annotations':{'pv.kubernetes.io/provisioned-by':'podvol/local',"                       \
 	"'podvol.io/base-path':'/b'" annotations "}},'spec':{'capacity':{'storage':'1Gi'},"        \
 	"'accessModes':['ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Delete','hostPath':{"    \
 	"'path':'/b/" PV "'},'claimRef':{'namespace':'ns','name':'c','uid':'" UID "'}" spec        \
-	"},'status':{'phase':'Released'}}"
-#define WAS_DELETED ",'podvol.io/claim-deleted':'" UID "','podvol.io/deleted-by':'uid 7'"
+	"},'status':{'phase':'" phase "'}}"
+#define VOLUME(annotations, spec) VOLUME_IN("Released", annotations, spec)
+#define WAS_DELETED               ",'podvol.io/claim-deleted':'" UID "','podvol.io/deleted-by':'uid 7'"
 
 static void a_released_volume_goes_with_its_directory(void **state)
 {
@@ -491,6 +492,58 @@ static void only_the_volume_that_is_spoken_of_is_looked_at(void **state)
 	assert_ordered(world, DIRECTORY_REMOVE);
 }
 
+#define BOUND(annotations) VOLUME_IN("Bound", annotations, "")
+#define QUOTA              ",'podvol.io/capacity':'quota'"
+#define GROWING                                                                                    \
+	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c','namespace':"    \
+	"'ns','uid':'" UID "','annotations':{" ASKS "}},'spec':{'storageClassName':'s',"           \
+	"'volumeName':'" PV "','accessModes':['ReadWriteOnce'],'resources':{'requests':{"          \
+	"'storage':'2Gi'}}},'status':{'phase':'Bound','capacity':{'storage':'1Gi'}}}"
+
+static const struct persistent_volume_claim *claim(struct world *world)
+{
+	return store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c")->claim;
+}
+
+static void begin_growing(struct world *world, const char *volume)
+{
+	put(world, NODE);
+	put(world, volume);
+	put(world, GROWING);
+	start(world);
+	settle(world);
+}
+
+static void a_claim_that_asks_for_more_gets_it(void **state)
+{
+	struct world *world = *state;
+	const struct order *order;
+
+	begin_growing(world, BOUND(QUOTA));
+	order = assert_ordered(world, DIRECTORY_GROW);
+	assert_int_equal(order->bytes, 2LL << 30);
+	assert_string_equal(order->mark, volume(world)->object->meta.uid);
+	/* Not before it was done. */
+	assert_int_equal(quantity_value(&volume(world)->capacity), 1LL << 30);
+	answer(world, 0);
+	assert_int_equal(quantity_value(&volume(world)->capacity), 2LL << 30);
+	assert_int_equal(quantity_value(&claim(world)->status_capacity), 2LL << 30);
+	assert_string_equal(world->events, "VolumeResizeSuccessful ");
+}
+
+static void what_cannot_grow_says_so_and_stays(void **state)
+{
+	struct world *world = *state;
+
+	begin_growing(world, BOUND(QUOTA));
+	assert_ordered(world, DIRECTORY_GROW);
+	answer(world, -ENOSPC);
+	assert_string_equal(world->events, "VolumeResizeFailed ");
+	assert_int_equal(quantity_value(&volume(world)->capacity), 1LL << 30);
+	assert_int_equal(quantity_value(&claim(world)->status_capacity), 1LL << 30);
+	assert_true(strstr(claim(world)->object->json, "ControllerResizeError") != NULL);
+}
+
 static void what_is_mounted_elsewhere_is_no_failure(void **state)
 {
 	struct world *world = *state;
@@ -537,6 +590,8 @@ int main(void)
 		TEST(a_volume_with_the_same_path_keeps_it),
 		TEST(a_volume_that_came_a_moment_ago_counts),
 		TEST(only_the_volume_that_is_spoken_of_is_looked_at),
+		TEST(a_claim_that_asks_for_more_gets_it),
+		TEST(what_cannot_grow_says_so_and_stays),
 		TEST(what_is_mounted_elsewhere_is_no_failure),
 		TEST(a_failed_removal_keeps_the_volume),
 	};
