@@ -16,6 +16,7 @@
 #include "mount/capacity.h"
 #include "plugins/fs_group_map.h"
 #include "plugins/layout.h"
+#include "plugins/pod_target.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -432,63 +433,6 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	return r;
 }
 
-/* ---- TearDownAt ---- */
-
-struct local_unmounter {
-	const struct plugin_host *host;
-	char *target_path;
-};
-
-static void local_unmounter_free(void *data)
-{
-	struct local_unmounter *unmounter = data;
-
-	if (unmounter)
-		free(unmounter->target_path);
-	free(unmounter);
-}
-
-static int take_target_away(void *data, struct stage_report *report)
-{
-	const struct local_unmounter *unmounter = data;
-	const struct plugin_host *host = unmounter->host;
-	cleanup(place_done) struct place target = PLACE_EMPTY;
-	int r;
-
-	r = place_open(host->root_fd, host->root_dir, unmounter->target_path, &target,
-		       &report->failure);
-	if (r == 0)
-		r = cleanup_mount_point(&target, &report->failure);
-	if (r < 0 && r != -ENOENT)
-		return r;
-
-	r = remove_empty_parents(host->root_fd, unmounter->target_path, 1, &report->failure);
-	return r < 0 ? r : STAGE_NEXT;
-}
-
-static int local_new_unmounter(const struct volume_request *request, struct stage_list *ret,
-			       struct failure *reterr)
-{
-	static const struct stage stages[] = {
-		{ .name = "unmount the volume", .place = STAGE_WORKER, .run = take_target_away },
-	};
-	struct local_unmounter *unmounter;
-	int r;
-
-	assert(request->host && request->volume_name && request->pod_uid);
-
-	unmounter = calloc(1, sizeof(*unmounter));
-	if (!unmounter)
-		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
-	unmounter->host = request->host;
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, local_unmounter_free };
-	r = layout_pod_path(request->pod_uid, "volumes", LOCAL_PLUGIN_NAME, request->volume_name,
-			    &unmounter->target_path, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
-}
-
 /* ---- what the loop asks ---- */
 
 static bool local_can_support(const struct volume_spec *spec)
@@ -562,7 +506,7 @@ const struct volume_plugin local_volume_plugin = {
 	.grows = true,
 	.can_device_mount = local_can_device_mount,
 	.new_mounter = local_new_mounter,
-	.new_unmounter = local_new_unmounter,
+	.new_unmounter = pod_target_new_unmounter,
 	.new_device_mounter = local_new_device_mounter,
 	.new_device_unmounter = local_new_device_unmounter,
 	.new_block_mapper = local_new_block_mapper,

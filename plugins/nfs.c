@@ -13,6 +13,7 @@
 #include "mount/helper.h"
 #include "object/nfs_source.h"
 #include "plugins/layout.h"
+#include "plugins/pod_target.h"
 
 #include <assert.h>
 #include <string.h>
@@ -143,62 +144,6 @@ static int nfs_new_mounter(const struct volume_request *request, struct stage_li
 	return r;
 }
 
-/* ---- TearDownAt ---- */
-
-struct nfs_unmounter {
-	const struct plugin_host *host;
-	char *target_path;
-};
-
-static void nfs_unmounter_free(void *data)
-{
-	struct nfs_unmounter *unmounter = data;
-
-	if (unmounter)
-		free(unmounter->target_path);
-	free(unmounter);
-}
-
-static int take_target_away(void *data, struct stage_report *report)
-{
-	const struct nfs_unmounter *unmounter = data;
-	const struct plugin_host *host = unmounter->host;
-	cleanup(place_done) struct place target = PLACE_EMPTY;
-	int r;
-
-	r = place_open(host->root_fd, host->root_dir, unmounter->target_path, &target,
-		       &report->failure);
-	if (r == 0)
-		r = cleanup_mount_point(&target, &report->failure);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	r = remove_empty_parents(host->root_fd, unmounter->target_path, 1, &report->failure);
-	return r < 0 ? r : STAGE_NEXT;
-}
-
-static int nfs_new_unmounter(const struct volume_request *request, struct stage_list *ret,
-			     struct failure *reterr)
-{
-	static const struct stage stages[] = {
-		{ .name = "unmount the volume", .place = STAGE_WORKER, .run = take_target_away },
-	};
-	struct nfs_unmounter *unmounter;
-	int r;
-
-	assert(request->host && request->volume_name && request->pod_uid);
-
-	unmounter = calloc(1, sizeof(*unmounter));
-	if (!unmounter)
-		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
-	unmounter->host = request->host;
-	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, nfs_unmounter_free };
-	r = layout_pod_path(request->pod_uid, "volumes", NFS_PLUGIN_NAME, request->volume_name,
-			    &unmounter->target_path, reterr);
-	if (r < 0)
-		stage_list_done(ret);
-	return r;
-}
-
 /* ---- what the loop asks ---- */
 
 static bool nfs_can_support(const struct volume_spec *spec)
@@ -252,7 +197,7 @@ const struct volume_plugin nfs_volume_plugin = {
 	.get_attributes = nfs_get_attributes,
 	.supports_mount_options = true,
 	.new_mounter = nfs_new_mounter,
-	.new_unmounter = nfs_new_unmounter,
+	.new_unmounter = pod_target_new_unmounter,
 	.get_path = nfs_get_path,
 	.construct_volume_spec = nfs_construct_volume_spec,
 };

@@ -38,6 +38,7 @@ static int setup(void **state)
 	pod_object = (struct object){ .pod = &pod };
 	spec = (struct volume_spec){ .name = "pv1", .pv = &pv_object };
 	request = (struct volume_request){ .host = &fake_host,
+					   .plugin = local,
 					   .spec = &spec,
 					   .volume_name = "pv1",
 					   .pod = &pod_object,

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_target - unmount a pod's own mount and remove its directory; see pod_target.h
+ */
+#include "plugins/pod_target.h"
+
+#include "base/cleanup.h"
+#include "mount/mount.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct unmounter {
+	const struct plugin_host *host;
+	char *target_path;
+};
+
+static void unmounter_free(void *data)
+{
+	struct unmounter *unmounter = data;
+
+	if (unmounter)
+		free(unmounter->target_path);
+	free(unmounter);
+}
+
+static int take_target_away(void *data, struct stage_report *report)
+{
+	const struct unmounter *unmounter = data;
+	const struct plugin_host *host = unmounter->host;
+	cleanup(place_done) struct place target = PLACE_EMPTY;
+	int r;
+
+	r = place_open(host->root_fd, host->root_dir, unmounter->target_path, &target,
+		       &report->failure);
+	if (r == 0)
+		r = cleanup_mount_point(&target, &report->failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+
+	r = remove_empty_parents(host->root_fd, unmounter->target_path, 1, &report->failure);
+	return r < 0 ? r : STAGE_NEXT;
+}
+
+int pod_target_new_unmounter(const struct volume_request *request, struct stage_list *ret,
+			     struct failure *reterr)
+{
+	static const struct stage stages[] = {
+		{ .name = "unmount the volume", .place = STAGE_WORKER, .run = take_target_away },
+	};
+	struct unmounter *unmounter;
+	int r;
+
+	assert(request->host && request->plugin && request->volume_name && request->pod_uid);
+
+	unmounter = calloc(1, sizeof(*unmounter));
+	if (!unmounter)
+		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
+	unmounter->host = request->host;
+	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, unmounter_free };
+	r = layout_pod_path(request->pod_uid, "volumes", request->plugin->name,
+			    request->volume_name, &unmounter->target_path, reterr);
+	if (r < 0)
+		stage_list_done(ret);
+	return r;
+}
