@@ -136,7 +136,7 @@ static void test_every_plugin_fills_what_everybody_calls(void **state)
 		assert_non_null((*plugin)->get_path);
 		count++;
 	}
-	assert_int_equal(count, 8);
+	assert_int_equal(count, 9);
 }
 
 static void expect_unique_name(const struct volume_spec *spec, const char *expected)
@@ -161,9 +161,10 @@ static void test_unique_names(void **state)
 }
 
 /* case 37, operation refuses mount options by this slot before any stage runs */
-static void test_only_local_takes_mount_options(void **state)
+static void test_who_takes_mount_options(void **state)
 {
 	assert_true(plugin_by_name("kubernetes.io/local-volume")->supports_mount_options);
+	assert_true(plugin_by_name("kubernetes.io/nfs")->supports_mount_options);
 	assert_false(plugin_by_name("kubernetes.io/host-path")->supports_mount_options);
 	assert_false(plugin_by_name("kubernetes.io/empty-dir")->supports_mount_options);
 }
@@ -238,7 +239,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_names_find_nothing),
 		cmocka_unit_test(test_every_plugin_fills_what_everybody_calls),
 		cmocka_unit_test(test_unique_names),
-		cmocka_unit_test(test_only_local_takes_mount_options),
+		cmocka_unit_test(test_who_takes_mount_options),
 		cmocka_unit_test(test_layout_names_kubelets_directories),
 		cmocka_unit_test(test_layout_refuses_names_that_lead_elsewhere),
 		cmocka_unit_test(test_events_are_kept_up_to_their_limit),
