@@ -17,7 +17,7 @@
 
 #include <assert.h>
 
-/* A controller's functions with their own pointers; a slot that is NULL is not called. */
+/* A controller's functions with their own pointers. */
 struct controller_row {
 	int (*new_one)(const struct csi_controller_options *options, void **ret);
 	/* A driver told what it can do. */
@@ -56,10 +56,8 @@ ADAPT(provisioner)
 ADAPT(resizer)
 ADAPT(snapshotter)
 
-static const struct controller_row rows[] = {
-	ROW(attacher),    ROW(provisioner),    ROW(resizer),
-	ROW(snapshotter), { .new_one = NULL }, /* ends the table */
-};
+static const struct controller_row rows[] = { ROW(attacher), ROW(provisioner), ROW(resizer),
+					      ROW(snapshotter) };
 
 struct csi_control {
 	struct agent *agent;
@@ -116,7 +114,7 @@ int csi_control_open(struct agent *agent, struct failure *reterr)
 	control->agent = agent;
 	agent->controllers.csi = control;
 	options.userdata = control;
-	for (size_t i = 0; rows[i].new_one && r >= 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && r >= 0; i++)
 		r = rows[i].new_one(&options, &control->controllers[i]);
 	return r < 0 ? failed(reterr, r, "cannot start the controllers of CSI drivers") : 0;
 }
@@ -124,23 +122,21 @@ int csi_control_open(struct agent *agent, struct failure *reterr)
 void csi_control_driver_changed(struct csi_control *control, const char *driver)
 {
 	assert(driver);
-	for (size_t i = 0; control && rows[i].new_one; i++)
-		if (rows[i].driver_changed)
-			rows[i].driver_changed(control->controllers[i], driver);
+	for (size_t i = 0; control && i < ARRAY_SIZE(rows); i++)
+		rows[i].driver_changed(control->controllers[i], driver);
 }
 
 void csi_control_changed(struct csi_control *control)
 {
-	for (size_t i = 0; control && rows[i].new_one; i++)
-		if (rows[i].look_again)
-			rows[i].look_again(control->controllers[i]);
+	for (size_t i = 0; control && i < ARRAY_SIZE(rows); i++)
+		rows[i].look_again(control->controllers[i]);
 }
 
 struct csi_control *csi_control_free(struct csi_control *control)
 {
 	if (!control)
 		return NULL;
-	for (size_t i = 0; rows[i].new_one; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (control->controllers[i])
 			rows[i].free_one(control->controllers[i]);
 	free(control);

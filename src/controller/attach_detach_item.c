@@ -177,15 +177,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 	attach_run(controller_of(item));
 }
 
-/* @r: what queueing it returned. */
-static void write_queued(struct attach_item *item, int r)
-{
-	if (r == 0)
-		work_item_begin(&item->work);
-	else
-		work_item_failed(&item->work);
-}
-
 static void create(struct attach_item *item)
 {
 	cleanup_json struct cJSON *tree = json_new_object();
@@ -205,7 +196,7 @@ static void create(struct attach_item *item)
 	if (r == 0)
 		r = store_create(controller_of(item)->options.store, made, on_written, item);
 	item->is_attaching = item->assumes_use = r == 0;
-	write_queued(item, r);
+	work_item_queued(&item->work, r);
 }
 
 static int edit_forced(struct cJSON *tree, void *userdata)
@@ -248,7 +239,7 @@ static void detach(struct attach_item *item, const struct object *attachment,
 	if (r == 0)
 		r = store_delete(controller_of(item)->options.store, &key, &present, on_written,
 				 item);
-	write_queued(item, r);
+	work_item_queued(&item->work, r);
 }
 
 /* The first of many begins a write; the others go with the next one. */

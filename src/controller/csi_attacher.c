@@ -144,12 +144,14 @@ static int make_queues(struct csi_attacher *attacher)
 		.item_bytes = sizeof(struct attacher_item),
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "VolumeAttachment",
 		.look = attacher_item_look,
 		.userdata = attacher,
 	};
 	int r = work_queue_new(&queue, &attacher->attachments);
 
 	queue.item_bytes = sizeof(struct work_item);
+	queue.what = "volume";
 	queue.look = attacher_volume_look;
 	return r < 0 ? r : work_queue_new(&queue, &attacher->volumes);
 }

@@ -46,23 +46,6 @@ static const struct persistent_volume *volume_of(const struct attacher_item *ite
 
 /* ---- writing ---- */
 
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	struct attacher_item *item = userdata;
-	struct csi_attacher *attacher;
-
-	(void) result;
-	if (!work_item_end(&item->work))
-		return;
-	attacher = attacher_of(item);
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -ECANCELED) {
-		log_message(LOG_WARNING, "VolumeAttachment '%s': %s", item->work.name, why->text);
-		work_item_failed(&item->work);
-	}
-	work_queue_run(attacher->attachments);
-}
-
 /* Nothing but what was seen is overwritten. */
 static void write_edit(struct attacher_item *item, const struct object *object,
 		       int (*change)(struct cJSON *tree, void *userdata),
@@ -77,8 +60,8 @@ static void write_edit(struct attacher_item *item, const struct object *object,
 	int r = object_edit(object, change, edit, &made, &why);
 
 	if (r == 0)
-		r = store_update(attacher_of(item)->options.store, made, &present, on_written,
-				 item);
+		r = store_update(attacher_of(item)->options.store, made, &present,
+				 work_item_written, item);
 	if (r == 0) {
 		work_item_begin(&item->work);
 		return;

@@ -12,21 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	struct work_item *work = userdata;
-
-	(void) result;
-	if (!work_item_end(work))
-		return;
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -ECANCELED) {
-		log_message(LOG_WARNING, "volume '%s': %s", work->name, why->text);
-		work_item_failed(work);
-	}
-	work_queue_run(work->queue);
-}
-
 static int names_volume(const struct object *attachment, void *userdata)
 {
 	return strcmp(attachment->volume_attachment->volume_name, userdata) == 0;
@@ -52,7 +37,7 @@ static bool let_go(struct work_item *work, const struct object *volume)
 		       (void *) work->name) != 0)
 		return false;
 	if (object_edit(volume, attacher_edit_finalizer_off, &edit, &made, NULL) == 0 &&
-	    store_update(attacher->options.store, made, &present, on_written, work) == 0)
+	    store_update(attacher->options.store, made, &present, work_item_written, work) == 0)
 		work_item_begin(work);
 	else
 		work_item_failed(work);

@@ -40,8 +40,8 @@ static bool note_deletion(struct provision_item *item, const struct persistent_v
 	r = binding_make(&step, claim, &made, NULL);
 	if (r == 0)
 		r = store_update(provision_owner(item)->options.store, made, &expected,
-				 provision_written, item);
-	provision_queued(item, r);
+				 work_item_written, item);
+	work_item_queued(&item->work, r);
 	return true;
 }
 
@@ -81,8 +81,9 @@ static void forget_volume(struct provision_item *item, const struct object *volu
 	const struct store_precondition expected = { .uid = volume->meta.uid };
 
 	if (!volume->meta.deletes)
-		provision_queued(item, store_delete(provision_owner(item)->options.store, &key,
-						    &expected, provision_written, item));
+		work_item_queued(&item->work,
+				 store_delete(provision_owner(item)->options.store, &key, &expected,
+					      work_item_written, item));
 	else if (provision_has_finalizer(volume, FINALIZER_PROVISIONER))
 		provision_remove_finalizer(item, volume, FINALIZER_PROVISIONER);
 }

@@ -134,8 +134,8 @@ static void take_volume(struct provision_item *item, const struct object *claim,
 			give_back(item, made->volume_id);
 		return;
 	}
-	provision_queued(
-		item, store_create(provision_owner(item)->options.store, volume, on_stored, item));
+	work_item_queued(&item->work, store_create(provision_owner(item)->options.store, volume,
+						   on_stored, item));
 }
 
 /* As external-provisioner tells what may still be under way from what is over. */

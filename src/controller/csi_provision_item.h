@@ -71,10 +71,6 @@ void provision_remove_finalizer(struct provision_item *item, const struct object
 				const char *name);
 void provision_remove_annotation(struct provision_item *item, const struct object *object,
 				 const char *name);
-/* @r: what queueing a write with provision_written() returned. */
-void provision_queued(struct provision_item *item, int r);
-void provision_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why);
 
 /**
  * provision_call - begin a call of the driver

@@ -42,29 +42,6 @@ const struct csi_driver *provision_driver(const struct provision_item *item, con
 
 /* ---- writes ---- */
 
-void provision_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	struct provision_item *item = userdata;
-
-	if (!work_item_end(&item->work))
-		return;
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
-	    error != -ECANCELED) {
-		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
-		work_item_failed(&item->work);
-	}
-	work_queue_run(item->work.queue);
-}
-
-void provision_queued(struct provision_item *item, int r)
-{
-	if (r == 0)
-		work_item_begin(&item->work);
-	else
-		work_item_failed(&item->work);
-}
-
 bool provision_has_finalizer(const struct object *object, const char *name)
 {
 	cleanup_json struct cJSON *tree = NULL;
@@ -121,8 +98,8 @@ static void edit(struct provision_item *item, const struct object *object,
 
 	if (r == 0)
 		r = store_update(provision_owner(item)->options.store, made, &expected,
-				 provision_written, item);
-	provision_queued(item, r);
+				 work_item_written, item);
+	work_item_queued(&item->work, r);
 }
 
 void provision_add_finalizer(struct provision_item *item, const struct object *object,

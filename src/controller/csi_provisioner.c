@@ -201,6 +201,7 @@ int csi_provisioner_new(const struct csi_controller_options *options, struct csi
 		.busy_max = BUSY_MAX,
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "volume",
 		.look = provision_item_look,
 		.clear = provision_item_clear,
 		.userdata = provisioner,

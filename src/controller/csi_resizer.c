@@ -95,20 +95,6 @@ static void tell(struct resize_item *item, const struct object *about, const cha
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	struct resize_item *item = userdata;
-
-	if (!work_item_end(&item->work))
-		return;
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -ECANCELED) {
-		log_message(LOG_WARNING, "claim '%s': %s", item->work.name, why->text);
-		work_item_failed(&item->work);
-	}
-	work_queue_run(item->work.queue);
-}
-
 /* @made: as it is to be; taken. @r: of making it. */
 static void store_made(struct resize_item *item, int r, const struct object *old,
 		       const struct object *made)
@@ -118,13 +104,10 @@ static void store_made(struct resize_item *item, int r, const struct object *old
 							     old->meta.resource_version };
 
 	if (r == 0)
-		r = store_update(resizer_of(item)->options.store, made, &expected, on_written,
-				 item);
+		r = store_update(resizer_of(item)->options.store, made, &expected,
+				 work_item_written, item);
 	(void) object_unref(made);
-	if (r == 0)
-		work_item_begin(&item->work);
-	else
-		work_item_failed(&item->work);
+	work_item_queued(&item->work, r);
 }
 
 static void write_claim(struct resize_item *item, const struct object *claim,
@@ -507,6 +490,7 @@ int csi_resizer_new(const struct csi_controller_options *options, struct csi_res
 		.busy_max = BUSY_MAX,
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "claim",
 		.look = look,
 		.clear = clear_item,
 		.userdata = resizer,

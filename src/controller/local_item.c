@@ -91,30 +91,6 @@ void local_item_tell(struct item *item, const struct object *about, const char *
 
 /* ---- writing ---- */
 
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	struct item *item = userdata;
-
-	if (!work_item_end(&item->work))
-		return;
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
-	    error != -ECANCELED) {
-		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
-		work_item_failed(&item->work);
-	}
-	work_queue_run(item->work.queue);
-}
-
-/* @r: what queueing it returned. */
-static void write_queued(struct item *item, int r)
-{
-	if (r == 0)
-		work_item_begin(&item->work);
-	else
-		work_item_failed(&item->work);
-}
-
 static void create_volume(struct item *item, const struct directory_choice *choice)
 {
 	cleanup_object const struct object *made = NULL;
@@ -128,8 +104,8 @@ static void create_volume(struct item *item, const struct directory_choice *choi
 		work_item_failed(&item->work);
 		return;
 	}
-	write_queued(item,
-		     store_create(provisioner_of(item)->options.store, made, on_written, item));
+	work_item_queued(&item->work, store_create(provisioner_of(item)->options.store, made,
+						   work_item_written, item));
 }
 
 static void delete_volume(struct item *item, const struct object *volume)
@@ -137,8 +113,8 @@ static void delete_volume(struct item *item, const struct object *volume)
 	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->work.name };
 	const struct store_precondition expected = { .uid = volume->meta.uid };
 
-	write_queued(item, store_delete(provisioner_of(item)->options.store, &key, &expected,
-					on_written, item));
+	work_item_queued(&item->work, store_delete(provisioner_of(item)->options.store, &key,
+						   &expected, work_item_written, item));
 }
 
 static int remove_annotation(struct cJSON *tree, void *userdata)
@@ -155,8 +131,8 @@ void local_item_write(struct item *item, const struct object *old, const struct 
 						     .resource_version =
 							     old->meta.resource_version };
 
-	write_queued(item, store_update(provisioner_of(item)->options.store, made, &expected,
-					on_written, item));
+	work_item_queued(&item->work, store_update(provisioner_of(item)->options.store, made,
+						   &expected, work_item_written, item));
 }
 
 static void write_without(struct item *item, const struct object *object, const char *annotation)

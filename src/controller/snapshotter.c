@@ -39,31 +39,6 @@ void snapshot_tell(struct snapshot_item *item, const struct object *about, const
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	struct snapshot_item *item = userdata;
-
-	(void) result;
-	if (!work_item_end(&item->work))
-		return;
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
-	    error != -ECANCELED) {
-		log_message(LOG_WARNING, "snapshot '%s': %s", item->work.name, why->text);
-		work_item_failed(&item->work);
-	}
-	work_queue_run(item->work.queue);
-}
-
-/* @r: what queueing it returned. */
-static void write_queued(struct snapshot_item *item, int r)
-{
-	if (r == 0)
-		work_item_begin(&item->work);
-	else
-		work_item_failed(&item->work);
-}
-
 void snapshot_write(struct snapshot_item *item, const struct object *object,
 		    const struct object *made, int r)
 {
@@ -73,17 +48,17 @@ void snapshot_write(struct snapshot_item *item, const struct object *object,
 	cleanup_object const struct object *taken = made;
 
 	if (r == 0)
-		r = store_update(snapshotter_of(item)->options.store, taken, &expected, on_written,
-				 item);
-	write_queued(item, r);
+		r = store_update(snapshotter_of(item)->options.store, taken, &expected,
+				 work_item_written, item);
+	work_item_queued(&item->work, r);
 }
 
 void snapshot_create(struct snapshot_item *item, const struct object *made)
 {
 	cleanup_object const struct object *taken = made;
 
-	write_queued(item,
-		     store_create(snapshotter_of(item)->options.store, taken, on_written, item));
+	work_item_queued(&item->work, store_create(snapshotter_of(item)->options.store, taken,
+						   work_item_written, item));
 }
 
 void snapshot_delete(struct snapshot_item *item, const struct object *object)
@@ -91,8 +66,8 @@ void snapshot_delete(struct snapshot_item *item, const struct object *object)
 	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
 	const struct store_precondition expected = { .uid = object->meta.uid };
 
-	write_queued(item, store_delete(snapshotter_of(item)->options.store, &key, &expected,
-					on_written, item));
+	work_item_queued(&item->work, store_delete(snapshotter_of(item)->options.store, &key,
+						   &expected, work_item_written, item));
 }
 
 /* ---- watching ---- */
@@ -201,6 +176,7 @@ static int new_queue(struct snapshotter *snapshotter, bool (*look)(struct work_i
 		.item_bytes = sizeof(struct snapshot_item),
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "snapshot",
 		.look = look,
 		.userdata = snapshotter,
 	};

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -210,6 +211,33 @@ void work_item_succeeded(struct work_item *item)
 	item->retry_usec = 0;
 	if (item->retry)
 		(void) sd_event_source_set_enabled(item->retry, SD_EVENT_OFF);
+}
+
+/* ---- orders and writes ---- */
+
+void work_item_queued(struct work_item *item, int r)
+{
+	if (r == 0)
+		work_item_begin(item);
+	else
+		work_item_failed(item);
+}
+
+void work_item_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	struct work_item *item = userdata;
+
+	(void) result;
+	if (!work_item_end(item))
+		return;
+	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
+	    error != -ECANCELED) {
+		log_message(LOG_WARNING, "%s '%s': %s", item->queue->options.what, item->name,
+			    why->text);
+		work_item_failed(item);
+	}
+	work_queue_run(item->queue);
 }
 
 /* ---- life ---- */

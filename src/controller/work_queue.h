@@ -11,12 +11,15 @@
 #ifndef PODVOL_CONTROLLER_WORK_QUEUE_H
 #define PODVOL_CONTROLLER_WORK_QUEUE_H
 
+#include "base/failure.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 #include <uthash.h>
 
+struct object;
 struct work_queue;
 
 /* The first member of a controller's own items. */
@@ -38,6 +41,7 @@ struct work_queue_options {
 	size_t item_bytes; /* of a controller's item; zeroes at first */
 	size_t busy_max;   /* at once; the rest stays due; 0 without end */
 	uint64_t retry_first_usec, retry_max_usec;
+	const char *what; /* an item is, for people: "volume"; of work_item_written() */
 	/* Decide from the stored objects what is next, and begin it. Return: false: there is
 	 * nothing the item stands for any more. */
 	bool (*look)(struct work_item *item);
@@ -74,6 +78,13 @@ void work_item_begin(struct work_item *item);
 /* That is over: it is due again. Whoever calls runs the queue when it has taken the answer. Return:
  * false: the queue was freed, and now the item is. */
 bool work_item_end(struct work_item *item);
+
+/* @r: what queueing an order or a write returned: 0 and it began, else it failed. */
+void work_item_queued(struct work_item *item, int r);
+/* A store_done_fn whose userdata is an item: the end of a write that began. What others did to the
+ * object meanwhile is no failure: the next look sees it. */
+void work_item_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why);
 
 /* It failed: it is due again after a while. look() asks work_item_backs_off() before it begins
  * anew, because changes make it due earlier. */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ static void open_queue(size_t busy_max)
 		.busy_max = busy_max,
 		.retry_first_usec = USEC_PER_MSEC,
 		.retry_max_usec = 4 * USEC_PER_MSEC,
+		.what = "thing",
 		.look = look,
 		.clear = clear,
 		.userdata = &world,
@@ -190,6 +192,32 @@ static void what_failed_is_looked_at_again(void **state)
 	assert_int_equal(sd_event_run(world.event, 20 * USEC_PER_MSEC), 0);
 }
 
+/* What others did to the object meanwhile is seen by the next look; only what was not stored backs
+ * off. */
+static void a_write_that_ended_is_looked_after(void **state)
+{
+	static const int harmless[] = { 0, -ESTALE, -ENOENT, -EEXIST, -ECANCELED };
+	const struct failure why = { .text = "no room" };
+	struct work_item *item;
+
+	(void) state;
+	open_queue(0);
+	item = due("a");
+	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++) {
+		work_item_queued(item, 0);
+		assert_true(item->is_busy);
+		work_item_written(item, harmless[i], NULL, &why);
+		assert_int_equal(item->failures, 0);
+	}
+	assert_string_equal(world.looked, "aaaaa");
+	work_item_queued(item, 0);
+	work_item_written(item, -ENOSPC, NULL, &why);
+	assert_int_equal(item->failures, 1);
+	work_item_queued(item, -ENOMEM);
+	assert_int_equal(item->failures, 2);
+	assert_false(item->is_busy);
+}
+
 static void nothing_is_looked_at_after_a_stop(void **state)
 {
 	(void) state;
@@ -227,10 +255,10 @@ static void a_busy_item_outlives_its_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(many_changes_are_one_look),      TEST(what_stands_for_nothing_is_forgotten),
-		TEST(nobody_looks_at_a_busy_item),    TEST(so_many_are_busy_at_once),
-		TEST(what_failed_is_looked_at_again), TEST(nothing_is_looked_at_after_a_stop),
-		TEST(a_busy_item_outlives_its_queue),
+		TEST(many_changes_are_one_look),         TEST(what_stands_for_nothing_is_forgotten),
+		TEST(nobody_looks_at_a_busy_item),       TEST(so_many_are_busy_at_once),
+		TEST(what_failed_is_looked_at_again),    TEST(a_write_that_ended_is_looked_after),
+		TEST(nothing_is_looked_at_after_a_stop), TEST(a_busy_item_outlives_its_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
