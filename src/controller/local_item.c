@@ -177,7 +177,7 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 		return;
 	}
 	if (!claim || claim->meta.deletes)
-		return; /* the next look takes it back */
+		return; /* the next look takes it back, or finishes it when it is settled */
 	work_item_succeeded(&item->work);
 	if (item->source_in_use)
 		local_item_tell(item, claim, "Warning", "CloneNotAtomic",
@@ -190,7 +190,8 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
 }
 
-/* What is there is not ours: then nothing of ours is left. */
+/* What is there is not ours: then nothing of ours is left. What is settled is never taken back
+ * here: it becomes a volume like any other, which goes by the rule for all of them, or stays. */
 static void told_unmade(struct item *item, const struct persistent_volume *volume, int error,
 			const struct failure *why)
 {
@@ -201,6 +202,14 @@ static void told_unmade(struct item *item, const struct persistent_volume *volum
 		item->must_go = false;
 		item->is_unmade = true;
 		delete_volume(item, volume->object);
+		return;
+	}
+	if (error == -EALREADY) {
+		if (item->must_go)
+			work_item_failed(&item->work); /* its settling failed: once more */
+		else
+			write_without(item, volume->object, ANNOTATION_UNFINISHED);
+		item->must_go = false;
 		return;
 	}
 	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->work.name,

@@ -5,8 +5,9 @@
  * Of a claim that asks for one of the provisioners of local_plan.h: a base path is chosen; then the
  * volume is stored, unfinished, so that nothing is bound to it; then its directory is made; then it
  * is finished. A kill between any two leaves an unfinished volume, whose directory is made again
- * (the same one), or taken back when nobody wants it any more: no orphan, no second directory. No
- * file of its own: the store has it all.
+ * (the same one), or taken back when nobody wants it any more: no orphan, no second directory. One
+ * that was filled and settled before the kill is finished instead, and goes as volumes do whose
+ * claim was deleted. No file of its own: the store has it all.
  *
  * Directories are looked at, made and removed by whoever runs the provisioner, on threads: an order
  * goes out, an answer comes back. What fails is tried again after a while that grows.
@@ -23,7 +24,7 @@ enum directory_deed {
 	DIRECTORY_MAKE,
 	DIRECTORY_SETTLE,        /* it was filled, and is to be used */
 	DIRECTORY_GROW,          /* its size is enforced: allow more */
-	DIRECTORY_UNMAKE,        /* it was never used */
+	DIRECTORY_UNMAKE,        /* it was never used; -EALREADY it is settled */
 	DIRECTORY_REMOVE,        /* with all that is in it; a snapshot, too */
 	DIRECTORY_SNAPSHOT,      /* of the source */
 	DIRECTORY_SNAPSHOT_LOOK, /* at one that is there */

@@ -23,6 +23,7 @@
 #define DATA_NAME     "data"
 #define FILLED        "filled"                  /* of VOLUME_PARTIAL_MARK */
 #define SNAPSHOT_MARK "trusted.podvol.snapshot" /* its time, and 'a' when it is of one moment */
+#define SETTLED_MARK  "trusted.podvol.settled"  /* it was filled, and may have been used since */
 
 enum {
 	SNAPSHOT_MODE = 0700,
@@ -217,22 +218,26 @@ static bool says_filled(int fd)
 	       strcmp(value, FILLED) == 0;
 }
 
-/* Was it filled before, and not only begun? */
-static bool is_filled(const struct volume_directory *directory)
+/* How far it came before. */
+enum filling {
+	FILLING_NONE, /* not there, not ours, or empty */
+	FILLING_BEGUN,
+	FILLING_WHOLE, /* and nobody used it yet */
+	FILLING_SETTLED,
+};
+
+static enum filling filling_of(const struct volume_directory *directory)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	cleanup_close int fd = volume_directory_open(directory, &place, NULL);
 
-	return fd >= 0 && (says_filled(fd) ||
-			   (!volume_directory_is_partial(fd) && !volume_directory_is_empty(fd)));
-}
-
-static bool is_begun(const struct volume_directory *directory)
-{
-	cleanup(place_done) struct place place = PLACE_EMPTY;
-	cleanup_close int fd = volume_directory_open(directory, &place, NULL);
-
-	return fd >= 0 && volume_directory_is_partial(fd);
+	if (fd < 0)
+		return FILLING_NONE;
+	if (fgetxattr(fd, SETTLED_MARK, NULL, 0) >= 0)
+		return FILLING_SETTLED;
+	if (!volume_directory_is_partial(fd))
+		return FILLING_NONE;
+	return says_filled(fd) ? FILLING_WHOLE : FILLING_BEGUN;
 }
 
 static int fill_volume(const struct volume_directory *directory, const struct volume_source *source,
@@ -259,12 +264,13 @@ int volume_directory_make_filled(const struct volume_directory *directory,
 				 const struct volume_source *source, const struct copy_watch *watch,
 				 struct failure *reterr)
 {
+	enum filling filling = filling_of(directory);
 	int r = 0;
 
 	assert(source && watch && reterr);
-	if (is_filled(directory))
+	if (filling == FILLING_WHOLE || filling == FILLING_SETTLED)
 		return 0;
-	if (is_begun(directory))
+	if (filling == FILLING_BEGUN)
 		r = volume_directory_remove(directory, reterr);
 	if (r == 0)
 		r = volume_directory_make(directory, SNAPSHOT_MODE, reterr);
@@ -280,14 +286,25 @@ int volume_directory_settle(const struct volume_directory *directory, struct fai
 
 	if (fd < 0)
 		return fd;
-	if ((fremovexattr(fd, VOLUME_PARTIAL_MARK) < 0 && errno != ENODATA) || fsync(fd) < 0)
+	/* In this order: between the two it is settled. */
+	if (fsetxattr(fd, SETTLED_MARK, "", 0, 0) < 0 ||
+	    (fremovexattr(fd, VOLUME_PARTIAL_MARK) < 0 && errno != ENODATA) || fsync(fd) < 0)
 		return failed(reterr, -errno, "cannot finish '%s'", place.path);
 	return 0;
 }
 
 int volume_directory_unmake_filled(const struct volume_directory *directory, struct failure *reterr)
 {
-	if (is_begun(directory))
+	switch (filling_of(directory)) {
+	case FILLING_SETTLED:
+		return failed_plain(reterr, -EALREADY,
+				    "'%s' in '%s' was filled, and may have been used since",
+				    directory->name, directory->base_path);
+	case FILLING_BEGUN:
+	case FILLING_WHOLE:
 		return volume_directory_remove(directory, reterr);
+	case FILLING_NONE:
+		break;
+	}
 	return volume_directory_unmake(directory, reterr);
 }

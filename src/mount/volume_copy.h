@@ -48,11 +48,12 @@ int volume_directory_make_filled(const struct volume_directory *directory,
 				 const struct volume_source *source, const struct copy_watch *watch,
 				 struct failure *reterr);
 
-/* From now on it may be used, and is no longer taken back with what is in it. Safe to repeat.
+/* From now on it may be used, and is no longer taken back with what is in it: a mark says so, for
+ * who finds it after a kill. Safe to repeat.
  * Return: 0; as the calls. */
 int volume_directory_settle(const struct volume_directory *directory, struct failure *reterr);
 
-/* Takes such a one back, with what was copied unless it is settled. Return: as
+/* Takes such a one back, with what was copied. Return: -EALREADY it is settled, and stays; else as
  * volume_directory_unmake() and volume_directory_remove(). */
 int volume_directory_unmake_filled(const struct volume_directory *directory,
 				   struct failure *reterr);

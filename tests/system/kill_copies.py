@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills while a snapshot is taken of a local volume, a volume is made from it, and both are deleted."""
+"""Kills while a snapshot is taken of a local volume, and while volumes are made from it and from others."""
 import os
 
 import kill_scenarios
 from kill_scenarios import CLAIMS, FILES, reach
 from killing import ask
-from node import equal
+from node import equal, eventually
 
 API = "/apis/snapshot.storage.k8s.io/v1"
 SNAPSHOTS = f"{API}/namespaces/default/volumesnapshots"
@@ -49,3 +49,38 @@ class Copies(kill_scenarios.Unprovision):
             equal(sorted(os.path.relpath(os.path.join(d, f), path) for d, _, fs in os.walk(path) for f in fs),
                   sorted(FILES), name)
             equal(os.stat(path).st_mode & 0o7777, 0o770, name)
+
+
+class AbandonedClones(kill_scenarios.Unprovision):
+    """A claim goes when its clone was filled: whole or not, settled or not, nothing of it stays."""
+    name = "clones that nobody wants"
+
+    def begin(self, n):
+        made = self.claim("one")
+        made["metadata"]["name"] = "clone"
+        made["spec"]["dataSource"] = {"kind": "PersistentVolumeClaim", "name": "one"}
+        reach(n, "POST", CLAIMS, made)
+        eventually(lambda: n.process.poll() is not None or self.is_filled(n), what="a clone that is filled")
+        reach(n, "DELETE", f"{CLAIMS}/clone")
+
+    @staticmethod
+    def is_filled(n):
+        """Or was, a moment ago."""
+        for name in os.listdir(n.base):
+            try:
+                marks = os.listxattr(os.path.join(n.base, name))
+                if "trusted.podvol.settled" in marks or "trusted.podvol.restore" in marks and \
+                        os.getxattr(os.path.join(n.base, name), "trusted.podvol.restore") == b"filled":
+                    return True
+            except OSError:
+                pass
+        return False
+
+    def recover(self, n):
+        reach(n, "DELETE", f"{CLAIMS}/clone")
+
+    def done(self, n):
+        return [len(items(n, path)) for path in (CLAIMS, VOLUMES)] == [1, 1]
+
+    def verify(self, n):
+        equal(os.listdir(n.base), [v["metadata"]["name"] for v in items(n, VOLUMES)], "volumes and directories")
