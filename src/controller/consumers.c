@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * consumers - who waits for a claim; see consumers.h
- *
- * Of the scheduler's questions those are asked whose answer does not depend on other pods that
- * wait: there is no queue of pods here, and two that keep each other out would wait for ever.
  */
 #include "controller/consumers.h"
 
@@ -17,6 +14,7 @@ struct search {
 	struct store *store;
 	const char *node_name;
 	const struct object *claim, *node;
+	const struct scheduling_assumed *assumed;
 	struct consumers *ret;
 };
 
@@ -67,12 +65,12 @@ static bool is_first_waiting(const struct scheduling_question *question, const c
 
 static void ask(struct search *search, const struct object *pod)
 {
-	const struct scheduling_question question = { search->store, pod->pod, search->node };
-	struct scheduling_verdict verdict = { .count = 0 };
+	const struct scheduling_question question = { search->store, pod->pod, search->node,
+						      search->assumed };
+	struct scheduling_verdict verdict;
 	struct consumers *ret = search->ret;
 
-	scheduling_volume_binding(&question, &verdict);
-	scheduling_volume_zone(&question, &verdict);
+	scheduling_check(&question, &verdict);
 	if (verdict.count == 0) {
 		ret->node = search->node;
 		return;
@@ -105,9 +103,9 @@ static int take_consumer(const struct object *object, void *userdata)
 }
 
 void consumers_find(struct store *store, const char *node_name, const struct object *claim,
-		    struct consumers *ret)
+		    const struct scheduling_assumed *assumed, struct consumers *ret)
 {
-	struct search search = { store, node_name, claim, NULL, ret };
+	struct search search = { store, node_name, claim, NULL, assumed, ret };
 
 	assert(store && claim && ret && claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);
 	ret->node = ret->refused = NULL;

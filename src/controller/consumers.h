@@ -24,9 +24,9 @@ struct consumers {
 };
 
 /* @claim: one without a node, whose class waits for its first consumer; @node_name NULL: which node
- * this is cannot be said. */
+ * this is cannot be said; @assumed NULL: nothing is. */
 void consumers_find(struct store *store, const char *node_name, const struct object *claim,
-		    struct consumers *ret);
+		    const struct scheduling_assumed *assumed, struct consumers *ret);
 
 /* Does a volume of the pod name this claim? */
 bool consumers_has_claim(const struct pod *pod, const char *claim);

@@ -37,7 +37,8 @@ struct pv_binder_options {
  * that are being deleted when no pod with a node uses the claim, or the volume is not Bound.
  * A claim that names no volume gets the one made for it, else the best free one
  * (volume_match.h). A claim whose class waits for its first consumer is given to this node when a
- * pod without a node, or of this one, wants it: what a scheduler does in a cluster. Claims that no
+ * pod without a node, or of this one, wants it: what a scheduler does in a cluster, and in its
+ * order (scheduling_queue.h). Claims that no
  * volume fits are marked for their class's provisioner, who is not part of this. No system call, no
  * clock.
  *

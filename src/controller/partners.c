@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <uthash.h>
+#include <utlist.h>
 
 #define FNV_OFFSET 14695981039346656037ULL
 
@@ -20,7 +21,7 @@ enum { KEY_BYTES = 1 + 64 + 254 };
 
 struct partner {
 	UT_hash_handle hh;
-	struct partner *next_due;
+	struct partner *previous_due, *next_due;
 	bool is_due, is_listed, is_busy, is_waiting; /* listed: in a list of due ones */
 	uint64_t said, refused;                      /* hashes of the last event, and of a pod's */
 	struct partner **namers;
@@ -229,8 +230,28 @@ void partners_make_due(struct partners *partners, struct partner *partner)
 	if (partner->is_busy || partner->is_listed)
 		return;
 	partner->is_listed = true;
-	partner->next_due = *list;
-	*list = partner;
+	DL_PREPEND2(*list, partner, previous_due, next_due);
+}
+
+static void unlist(struct partners *partners, struct partner *partner)
+{
+	struct partner **list = due_list(partners, partner);
+
+	DL_DELETE2(*list, partner, previous_due, next_due);
+	partner->is_listed = false;
+}
+
+bool partner_is_due(const struct partner *partner)
+{
+	return partner->is_listed && !partner->is_busy;
+}
+
+void partners_put_first(struct partners *partners, struct partner *partner)
+{
+	if (!partner_is_due(partner))
+		return;
+	unlist(partners, partner);
+	partners_make_due(partners, partner);
 }
 
 struct partner *partners_take_due(struct partners *partners)
@@ -241,8 +262,7 @@ struct partner *partners_take_due(struct partners *partners)
 
 		if (!partner)
 			return NULL;
-		*due_list(partners, partner) = partner->next_due;
-		partner->is_listed = false;
+		unlist(partners, partner);
 		/* Busy since it was listed: it is due again when it is not. */
 		if (partner->is_busy)
 			continue;

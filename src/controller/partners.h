@@ -61,6 +61,11 @@ struct partner *partners_take_due(struct partners *partners);
 void partner_set_waiting(struct partner *partner, bool waiting);
 void partners_make_waiting_due(struct partners *partners);
 
+/* Is it among those that can be taken? */
+bool partner_is_due(const struct partner *partner);
+/* Of those due this one is the next. Nothing happens where it is not due. */
+void partners_put_first(struct partners *partners, struct partner *partner);
+
 /* A write for it is under way: it is not taken while this holds. */
 bool partner_is_busy(const struct partner *partner);
 void partner_set_busy(struct partners *partners, struct partner *partner, bool busy);

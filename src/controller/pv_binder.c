@@ -16,6 +16,7 @@
 #include "controller/consumers.h"
 #include "controller/partners.h"
 #include "controller/scheduling.h"
+#include "controller/scheduling_queue.h"
 #include "controller/volume_match.h"
 #include "object/pod.h"
 
@@ -25,8 +26,8 @@
 
 enum {
 	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD |
-		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CSI_DRIVER |
-		1 << KIND_CSI_STORAGE_CAPACITY,
+		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CSI_NODE |
+		1 << KIND_CSI_DRIVER | 1 << KIND_CSI_STORAGE_CAPACITY,
 	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
 };
 
@@ -55,9 +56,10 @@ struct pv_binder {
 	struct partners partners;
 	struct free_volumes free;
 	struct pending *pendings;
-	bool has_stuck;   /* something could not be stored */
-	bool has_offer;   /* a volume became free, or a class changed */
-	bool has_refused; /* some pod cannot be here for want of one of its claims */
+	bool has_stuck;    /* something could not be stored */
+	bool has_offer;    /* a volume became free, or a class changed */
+	bool has_refused;  /* some pod cannot be here, for want of a claim or because of others */
+	unsigned int came; /* pods since the last turn */
 };
 
 static void work(struct pv_binder *binder);
@@ -94,15 +96,27 @@ static bool is_used(struct pv_binder *binder, const struct object *claim)
 
 /* ---- first consumers ---- */
 
+/* A claim that waits and is being written gets a node, or a volume. */
+static bool is_assumed(void *userdata, const struct object *claim)
+{
+	const struct pv_binder *binder = userdata;
+	const struct partner *partner =
+		partners_get(&binder->partners, KIND_PERSISTENT_VOLUME_CLAIM,
+			     claim->meta.name_space, claim->meta.name);
+
+	return partner && partner_is_busy(partner);
+}
+
 /* Which node is the claim's? Asked only of those whose class waits for a consumer. */
 static void find_consumers(struct pv_binder *binder, const struct object *claim,
 			   struct claim_look *look)
 {
 	const char *selected = claim->claim->selected_node, *node_name = binder->options.node_name;
+	const struct scheduling_assumed assumed = { is_assumed, binder };
 	struct claim_facts *facts = &look->facts;
 
 	if (!selected[0]) {
-		consumers_find(binder->store, node_name, claim, &look->consumers);
+		consumers_find(binder->store, node_name, claim, &assumed, &look->consumers);
 		facts->node = look->consumers.node;
 		if (!facts->node && look->consumers.reason[0])
 			facts->no_provision = look->consumers.reason;
@@ -259,8 +273,11 @@ static void end_pending(struct pending *pending)
 	partner_set_busy(&binder->partners, pending->partner, false);
 	if (pending->volume)
 		partner_set_busy(&binder->partners, pending->volume, false);
-	if (pending->error == -ESTALE || pending->error == -ENOENT)
+	if (pending->error == -ESTALE || pending->error == -ENOENT) {
 		partners_make_due(&binder->partners, pending->partner);
+		/* It may have kept others out, and does not come. */
+		binder->has_offer |= binder->has_refused;
+	}
 	unlink_pending(pending);
 	free(pending);
 	work(binder);
@@ -392,6 +409,7 @@ static void look_at(struct pv_binder *binder, struct partner *partner)
 
 static void work(struct pv_binder *binder)
 {
+	bool has_order = binder->has_offer || binder->came > 1;
 	struct partner *partner;
 
 	if (binder->has_offer) {
@@ -399,6 +417,9 @@ static void work(struct pv_binder *binder)
 		partners_make_waiting_due(&binder->partners);
 	}
 	binder->has_offer = false;
+	binder->came = 0;
+	if (has_order)
+		scheduling_queue_order(binder->store, &binder->partners);
 	while ((partner = partners_take_due(&binder->partners)))
 		look_at(binder, partner);
 }
@@ -430,6 +451,7 @@ static int list_and_watch(struct pv_binder *binder)
 	int r;
 
 	binder->watch = store_watch_free(binder->watch);
+	binder->has_offer = true;
 	free_volumes_done(&binder->free);
 	r = store_watch_new(binder->store, KINDS, store_resource_version(binder->store), on_changes,
 			    binder, &binder->watch);
@@ -458,6 +480,19 @@ static void take_pod(struct pv_binder *binder, const struct object *pod)
 	}
 }
 
+/* One that goes, or that has ended, leaves room to those that were kept out. */
+static void take_pod_change(struct pv_binder *binder, const struct store_change *change)
+{
+	const struct object *pod = change->object;
+	bool has_ended = pod->pod->containers_terminated &&
+			 !(change->previous && change->previous->pod->containers_terminated);
+
+	binder->came += change->type == STORE_ADDED;
+	binder->has_offer |= binder->has_refused && (change->type == STORE_DELETED || has_ended);
+	if (change->type != STORE_MODIFIED || pod->meta.deletes)
+		take_pod(binder, pod);
+}
+
 static int take_partner(struct pv_binder *binder, const struct object *now,
 			const struct object *before)
 {
@@ -482,11 +517,13 @@ static void take_change(struct pv_binder *binder, const struct store_change *cha
 
 	switch (change->object->kind) {
 	case KIND_POD:
-		if (change->type != STORE_MODIFIED || change->object->meta.deletes)
-			take_pod(binder, change->object);
+		take_pod_change(binder, change);
 		return;
 	case KIND_NODE: /* what it reports of itself later changes nothing here */
 		binder->has_offer |= change->type == STORE_ADDED;
+		return;
+	case KIND_CSI_NODE: /* a driver takes more volumes, maybe */
+		binder->has_offer |= binder->has_refused;
 		return;
 	case KIND_STORAGE_CLASS:
 	case KIND_CSI_DRIVER:

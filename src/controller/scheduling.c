@@ -86,6 +86,28 @@ static bool is_bound(const struct persistent_volume_claim *claim)
 	return claim->volume_name[0] && claim->bind_completed;
 }
 
+static bool is_decided(const struct scheduling_question *question, const struct object *claim)
+{
+	const struct scheduling_assumed *assumed = question->assumed;
+
+	return is_bound(claim->claim) || claim->claim->selected_node[0] ||
+	       (assumed && assumed->has(assumed->userdata, claim));
+}
+
+bool scheduling_has_node(const struct scheduling_question *question, const struct pod *pod)
+{
+	const struct scheduling_question of = { question->store, pod, NULL, NULL };
+
+	for (size_t i = 0; i < pod->volume_count; i++) {
+		const struct object *claim = scheduling_claim(&of, &pod->volumes[i]);
+
+		if (scheduling_has_claim(&pod->volumes[i]) &&
+		    (!claim || !is_decided(question, claim)))
+			return false;
+	}
+	return true;
+}
+
 static bool is_delayed(const struct scheduling_question *question, const struct object *claim)
 {
 	const struct storage_class *class = scheduling_class(question, claim);

@@ -5,6 +5,9 @@
  * What four plug-ins of Kubernetes' scheduler ask (VolumeBinding, VolumeZone, VolumeRestrictions,
  * NodeVolumeLimits), with their reason texts. Nothing is written and nothing reserved: what is free
  * now may not be a moment later.
+ *
+ * Of other pods those count that have a node: all their claims are bound, or were given one. A pod
+ * that waits takes nothing from others, so that no two can keep each other out.
  */
 #ifndef PODVOL_CONTROLLER_SCHEDULING_H
 #define PODVOL_CONTROLLER_SCHEDULING_H
@@ -26,10 +29,18 @@ struct scheduling_verdict {
 	size_t count;
 };
 
+/* What the store does not show yet. */
+struct scheduling_assumed {
+	/* Is a node or a volume of this claim being written? */
+	bool (*has)(void *userdata, const struct object *claim);
+	void *userdata;
+};
+
 struct scheduling_question {
-	struct store *store;       /* claims, volumes, classes, other pods */
-	const struct pod *pod;     /* need not be stored */
-	const struct object *node; /* a Node; need not be stored */
+	struct store *store;                      /* claims, volumes, classes, other pods */
+	const struct pod *pod;                    /* need not be stored */
+	const struct object *node;                /* a Node; need not be stored */
+	const struct scheduling_assumed *assumed; /* NULL: nothing is */
 };
 
 /* All four. Cannot fail: what cannot be looked up is a reason. */
@@ -60,6 +71,8 @@ void scheduling_add(struct scheduling_verdict *verdict, const char *plugin, bool
 const struct object *scheduling_claim(const struct scheduling_question *question,
 				      const struct pod_volume *volume);
 bool scheduling_has_claim(const struct pod_volume *volume);
+/* Has another pod been given a node, with all its claims? */
+bool scheduling_has_node(const struct scheduling_question *question, const struct pod *pod);
 const struct persistent_volume *scheduling_volume(const struct scheduling_question *question,
 						  const struct object *claim);
 const struct storage_class *scheduling_class(const struct scheduling_question *question,

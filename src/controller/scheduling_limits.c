@@ -15,13 +15,15 @@
 
 enum { VOLUMES_MAX = 1024, HANDLE_BYTES = 512 };
 
+/* Another pod that counts. */
 static bool is_other_pod(const struct scheduling_question *question, const struct object *pod)
 {
 	const struct object_meta *own = &question->pod->object->meta;
 
 	return !pod->pod->containers_terminated &&
 	       (strcmp(pod->meta.name_space, own->name_space) != 0 ||
-		strcmp(pod->meta.name, own->name) != 0);
+		strcmp(pod->meta.name, own->name) != 0) &&
+	       scheduling_has_node(question, pod->pod);
 }
 
 /* ---- VolumeRestrictions ---- */
@@ -36,12 +38,10 @@ static int uses_claim(const struct object *object, void *userdata)
 	const struct user_search *search = userdata;
 	const struct pod *pod = object->pod;
 
-	if (!is_other_pod(search->question, object))
-		return 0;
 	for (size_t i = 0; i < pod->volume_count; i++)
 		if (scheduling_has_claim(&pod->volumes[i]) &&
 		    strcmp(pod->volumes[i].claim_name, search->claim) == 0)
-			return 1;
+			return is_other_pod(search->question, object);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static const char *driver_of(const struct scheduling_question *question, const s
 
 static void add_volumes(struct volume_set *set, const struct pod *pod)
 {
-	const struct scheduling_question of = { set->question->store, pod, NULL };
+	const struct scheduling_question of = { set->question->store, pod, NULL, NULL };
 	char handle[HANDLE_BYTES];
 
 	for (size_t i = 0; i < pod->volume_count; i++) {
@@ -120,8 +120,8 @@ static int take_pod(const struct object *object, void *userdata)
 	struct volume_set *set = userdata;
 	const char *node = object->pod->node_name;
 
-	if (is_other_pod(set->question, object) &&
-	    (!node[0] || strcmp(node, set->question->node->meta.name) == 0))
+	if ((!node[0] || strcmp(node, set->question->node->meta.name) == 0) &&
+	    is_other_pod(set->question, object))
 		add_volumes(set, object->pod);
 	return 0;
 }
@@ -136,6 +136,10 @@ static void check_driver(const struct scheduling_question *question, const char 
 		return;
 	set->question = question;
 	set->driver = driver;
+	add_volumes(set, question->pod);
+	if (set->count == 0)
+		return;
+	set->count = 0;
 	(void) store_list(question->store, KIND_POD, NULL, take_pod, set);
 	before = set->count;
 	add_volumes(set, question->pod);

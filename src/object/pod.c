@@ -379,6 +379,7 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 		return failed(reterr, -ENOMEM, "cannot decode a pod");
 	pod->object = object;
 	pod->node_name = arena_string(arena, json_string(json_get(spec, "nodeName"), ""));
+	(void) json_int64(json_get(spec, "priority"), &pod->priority);
 	name = json_string(json_get(spec, "serviceAccountName"), "");
 	pod->service_account_name = arena_string(arena, *name ? name : "default");
 	decode_volumes(json_get(spec, "volumes"), object->meta.name, arena, pod);

@@ -114,6 +114,7 @@ enum fs_group_change_policy { FS_GROUP_CHANGE_ALWAYS, FS_GROUP_CHANGE_ON_ROOT_MI
 struct pod {
 	const struct object *object; /* the pod's own object; not a reference */
 	const char *node_name;
+	int64_t priority;                 /* spec.priority: the scheduler's queue goes by it */
 	const char *service_account_name; /* "default" where the pod names none */
 	/* seLinuxOptions of its containers; "" unknown, or not the same for all of them. */
 	const char *selinux_user, *selinux_level;

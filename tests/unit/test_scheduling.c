@@ -217,10 +217,13 @@ static void volumes_that_could_be_made(void **state)
 	check_all(scheduling_volume_binding, rows, ARRAY_SIZE(rows));
 }
 
-#define ONE_POD                                                                                    \
+#define ONE_POD_CLAIM(annotations, spec)                                                           \
 	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'a','namespace':"    \
-	"'ns'},'spec':{'accessModes':['ReadWriteOncePod'],'resources':{'requests':{'storage':"     \
-	"'1Gi'}}}}"
+	"'ns','annotations':{" annotations "}},'spec':{'accessModes':['ReadWriteOncePod'],"        \
+	"'resources':{'requests':{'storage':'1Gi'}}" spec "}}"
+#define ONE_POD         ONE_POD_CLAIM("'pv.kubernetes.io/bind-completed':'yes'", ",'volumeName':'v'")
+#define ONE_POD_WAITING ONE_POD_CLAIM("", IN("late"))
+#define ONE_POD_CHOSEN  ONE_POD_CLAIM(SELECTED("n1"), IN("late"))
 
 static void a_claim_of_one_pod(void **state)
 {
@@ -232,6 +235,14 @@ static void a_claim_of_one_pod(void **state)
 		  HERE,
 		  "node has pod using PersistentVolumeClaim with the same name and "
 		  "ReadWriteOncePod access mode" },
+		{ { ONE_POD_CHOSEN, LATE, POD("q", USES("a")) },
+		  POD("p", USES("a")),
+		  HERE,
+		  "node has pod using PersistentVolumeClaim with the same name and "
+		  "ReadWriteOncePod access mode" },
+		/* Neither has it yet: the first that asks gets it. */
+		{ { ONE_POD_WAITING, LATE, POD("q", USES("a")) }, POD("p", USES("a")), HERE, "" },
+		{ { ONE_POD, POD("q", USES("a") "," USES("x")) }, POD("p", USES("a")), HERE, "" },
 		{ { CLAIM("a", "", ""), POD("q", USES("a")) }, POD("p", USES("a")), HERE, "" },
 	};
 
@@ -245,6 +256,8 @@ static void a_claim_of_one_pod(void **state)
 #define CSI_NODE(count)                                                                            \
 	"{'apiVersion':'storage.k8s.io/v1','kind':'CSINode','metadata':{'name':'n1'},'spec':{"     \
 	"'drivers':[{'name':'d.example.com','nodeID':'n1','allocatable':{'count':" count "}}]}}"
+
+#define MADE CLASS("late", "d.example.com", WAITS)
 
 static void so_many_volumes_of_a_driver(void **state)
 {
@@ -269,12 +282,28 @@ static void so_many_volumes_of_a_driver(void **state)
 		  HERE,
 		  "" },
 		/* One that the driver will make counts, too. */
-		{ { CSI_NODE("0"), CLAIM("a", "", IN("late")),
-		    CLASS("late", "d.example.com", WAITS) },
+		{ { CSI_NODE("0"), CLAIM("a", "", IN("late")), MADE },
 		  POD("p", USES("a")),
 		  HERE,
 		  "node(s) exceed max volume count" },
 		{ { BOUND("a", "v"), CSI_VOLUME("v") }, POD("p", USES("a")), HERE, "" },
+		/* A pod that waits takes nothing, not even what it has already. */
+		{ { CSI_NODE("1"), MADE, CLAIM("a", "", IN("late")), CLAIM("b", "", IN("late")),
+		    POD("q", USES("b")) },
+		  POD("p", USES("a")),
+		  HERE,
+		  "" },
+		{ { CSI_NODE("1"), MADE, CLAIM("a", "", IN("late")), CLAIM("b", "", IN("late")),
+		    BOUND("c", "v"), CSI_VOLUME("v"), POD("q", USES("b") "," USES("c")) },
+		  POD("p", USES("a")),
+		  HERE,
+		  "" },
+		/* One that was given the node does, before its volume is there. */
+		{ { CSI_NODE("1"), MADE, CLAIM("a", "", IN("late")),
+		    CLAIM("b", SELECTED("n1"), IN("late")), POD("q", USES("b")) },
+		  POD("p", USES("a")),
+		  HERE,
+		  "node(s) exceed max volume count" },
 	};
 
 	check_all(scheduling_volume_limits, rows, ARRAY_SIZE(rows));
@@ -283,8 +312,8 @@ static void so_many_volumes_of_a_driver(void **state)
 static void all_together(void **state)
 {
 	static const struct expectation rows[] = {
-		{ { ONE_POD, POD("q", USES("a")) },
-		  POD("p", USES("a") "," USES("x")),
+		{ { ONE_POD, CLAIM("b", "", ""), POD("q", USES("a")) },
+		  POD("p", USES("a") "," USES("b") "," USES("x")),
 		  HERE,
 		  "node has pod using PersistentVolumeClaim with the same name and "
 		  "ReadWriteOncePod access mode; pod has unbound immediate "

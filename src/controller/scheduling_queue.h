@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduling_queue - which claims are looked at first: the order of a scheduler's queue
+ *
+ * Who is served before others takes what is scarce: the last volume that fits, the last one that
+ * the node can have. So the pod with the higher priority comes first, then the older one.
+ */
+#ifndef PODVOL_CONTROLLER_SCHEDULING_QUEUE_H
+#define PODVOL_CONTROLLER_SCHEDULING_QUEUE_H
+
+#include "controller/partners.h"
+#include "store/store.h"
+
+/* Of the claims that are due those of pods come first, in the pods' order; a walk over all pods.
+ * Without memory they stay as they are. */
+void scheduling_queue_order(struct store *store, struct partners *partners);
+
+#endif
