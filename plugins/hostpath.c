@@ -9,6 +9,7 @@
 #include "plugins/plugin.h"
 
 #include "base/cleanup.h"
+#include "mount/restore_lock.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -56,6 +57,7 @@ static const char *spec_type(const struct volume_spec *spec)
 
 struct host_path_mounter {
 	char *path, *type;
+	bool is_persistent; /* a PersistentVolume, which podvolctl restores by its name */
 };
 
 static void host_path_mounter_free(void *data)
@@ -104,10 +106,19 @@ static int check_type(const char *path, const struct host_path_type *type, struc
 	return 0;
 }
 
+/* What is not there, or no directory, is not being restored. */
+static int check_restore(const char *path, struct failure *reterr)
+{
+	cleanup_close int fd = open_host_path(path, O_PATH | O_DIRECTORY, NULL);
+
+	return fd < 0 ? 0 : restore_lock_check(fd, path, reterr);
+}
+
 static int check_path(void *data, struct stage_report *report)
 {
 	const struct host_path_mounter *mounter = data;
 	const struct host_path_type *type = find_type(mounter->type);
+	int r = 0;
 
 	if (path_has_backstep(mounter->path))
 		return failed_plain(&report->failure, -EINVAL,
@@ -119,9 +130,11 @@ static int check_path(void *data, struct stage_report *report)
 		return failed_plain(&report->failure, -EINVAL,
 				    "hostPath type check failed: %s is an invalid volume type",
 				    mounter->type);
-	if (type->format == 0)
-		return STAGE_NEXT;
-	return check_type(mounter->path, type, &report->failure);
+	if (type->format != 0)
+		r = check_type(mounter->path, type, &report->failure);
+	if (r == 0 && mounter->is_persistent)
+		r = check_restore(mounter->path, &report->failure);
+	return r < 0 ? r : STAGE_NEXT;
 }
 
 static int host_path_new_mounter(const struct volume_request *request, struct stage_list *ret,
@@ -138,6 +151,7 @@ static int host_path_new_mounter(const struct volume_request *request, struct st
 	if (!mounter)
 		return failed(reterr, -ENOMEM, "cannot check volume '%s'", request->spec->name);
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, host_path_mounter_free };
+	mounter->is_persistent = spec_pv(request->spec) != NULL;
 	mounter->path = strdup(spec_path(request->spec));
 	mounter->type = strdup(spec_type(request->spec));
 	if (mounter->path && mounter->type)

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "mount/capacity.h"
+#include "mount/restore_lock.h"
 #include "plugins/fs_group_map.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
@@ -132,7 +133,9 @@ static int look_up_source(void *data, struct stage_report *report)
 		(void) close(found.fd);
 		return r;
 	}
-	r = expand(mounter, &found, report);
+	r = restore_lock_check(found.fd, mounter->source.path, &report->failure);
+	if (r == 0)
+		r = expand(mounter, &found, report);
 	if (r < 0) {
 		(void) close(found.fd);
 		return r;

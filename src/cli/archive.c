@@ -20,6 +20,8 @@ enum { NOTES_MAX = 20, BYTES_TEXT = 32 };
 
 struct archive_call {
 	struct cli *cli;
+	char *volume; /* its name; NULL: a directory was named, and no daemon is asked */
+	char *directory;
 	const char *doing;
 	size_t notes;
 };
@@ -98,25 +100,61 @@ static char *absolute(const char *path)
 }
 
 /* "pvc/NAME" as kubectl takes it, else a volume's name. */
-static int find_directory(struct cli *cli, char **ret)
+static int find_volume(struct cli *cli, const char *word, char **ret)
 {
 	static const char *const prefixes[] = { "pvc/", "persistentvolumeclaim/" };
-	const char *word = cli->arguments[0];
-	cleanup_free char *volume = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(word, prefixes[i], strlen(prefixes[i])) == 0)
+			return find_claimed(cli, word + strlen(prefixes[i]), ret);
+	*ret = strdup(strncmp(word, "pv/", 3) == 0 ? word + 3 : word);
+	return *ret ? EXIT_DONE : cli_failed(cli, -ENOMEM);
+}
+
+static int find_directory(struct archive_call *call)
+{
+	struct cli *cli = call->cli;
+	int status;
 
 	if (cli_flag(cli, "directory")) {
-		*ret = absolute(word);
-		return *ret ? EXIT_DONE : cli_failed(cli, -ENOMEM);
+		call->directory = absolute(cli->arguments[0]);
+		return call->directory ? EXIT_DONE : cli_failed(cli, -ENOMEM);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		int status;
+	status = find_volume(cli, cli->arguments[0], &call->volume);
+	return status == EXIT_DONE ? find_path(cli, call->volume, &call->directory) : status;
+}
 
-		if (strncmp(word, prefixes[i], strlen(prefixes[i])) != 0)
-			continue;
-		status = find_claimed(cli, word + strlen(prefixes[i]), &volume);
-		return status == EXIT_DONE ? find_path(cli, volume, ret) : status;
+static void archive_call_done(struct archive_call *call)
+{
+	free(call->volume);
+	free(call->directory);
+}
+
+/* Whether any pod has the volume or is about to get it, as the daemon knows. */
+static int check_unwanted(void *userdata, struct failure *reterr)
+{
+	const struct archive_call *call = userdata;
+	cleanup_free char *escaped = NULL, *path = NULL;
+	struct podvol_table *uses = NULL;
+	const char *pod;
+	int r;
+
+	if (!call->volume)
+		return 0;
+	escaped = podvol_escape(call->volume);
+	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
+		path = NULL;
+		return failed(reterr, -ENOMEM, "cannot ask who uses it");
 	}
-	return find_path(cli, strncmp(word, "pv/", 3) == 0 ? word + 3 : word, ret);
+	r = podvol_table_get(call->cli->podvol, path, &uses);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return failed(reterr, r, "cannot ask who uses it");
+	pod = podvol_table_cell(uses, 0, podvol_table_find(uses, "Pod"));
+	r = failed_plain(reterr, -EBUSY, "pod '%s' has it, or wants it: delete the pod first", pod);
+	podvol_table_free(uses);
+	return r;
 }
 
 /* ---- telling ---- */
@@ -206,24 +244,23 @@ static bool may_run(struct cli *cli, const char *verb, int stream_fd, const char
 
 int verb_backup(struct cli *cli)
 {
-	struct archive_call call = { .cli = cli, .doing = "backing up" };
+	cleanup(archive_call_done) struct archive_call call = { .cli = cli, .doing = "backing up" };
 	struct archive_direct direct = {
 		.stream_fd = STDOUT_FILENO,
 		.progress = on_progress,
 		.note = on_note,
 		.userdata = &call,
 	};
-	cleanup_free char *directory = NULL;
 	struct archive_summary sum = { 0 };
 	struct failure why = { .error = 0 };
 	int status;
 
 	if (!may_run(cli, "backup", STDOUT_FILENO, "standard output"))
 		return EXIT_FAILED;
-	status = find_directory(cli, &directory);
+	status = find_directory(&call);
 	if (status != EXIT_DONE)
 		return status;
-	direct.directory = directory;
+	direct.directory = call.directory;
 	if (archive_direct_backup(&direct, &sum, &why) < 0)
 		return complain(&call, &why);
 	sum_up(&call, "backed up", &sum);
@@ -237,18 +274,18 @@ int verb_backup(struct cli *cli)
 
 int verb_restore(struct cli *cli)
 {
-	struct archive_call call = { .cli = cli, .doing = "restoring" };
+	cleanup(archive_call_done) struct archive_call call = { .cli = cli, .doing = "restoring" };
 	struct archive_direct direct = {
 		.stream_fd = STDIN_FILENO,
 		.allow_devices = cli_flag(cli, "devices"),
 		.allow_links_out = cli_flag(cli, "links-out"),
 		.allow_content = cli_flag(cli, "overwrite"),
 		.allow_used = cli_flag(cli, "in-use"),
+		.check_unwanted = check_unwanted,
 		.progress = on_progress,
 		.note = on_note,
 		.userdata = &call,
 	};
-	cleanup_free char *directory = NULL;
 	struct archive_summary sum = { 0 };
 	struct failure why = { .error = 0 };
 	bool begun = false;
@@ -256,10 +293,10 @@ int verb_restore(struct cli *cli)
 
 	if (!may_run(cli, "restore", STDIN_FILENO, "standard input"))
 		return EXIT_FAILED;
-	status = find_directory(cli, &directory);
+	status = find_directory(&call);
 	if (status != EXIT_DONE)
 		return status;
-	direct.directory = directory;
+	direct.directory = call.directory;
 	if (archive_direct_restore(&direct, &sum, &begun, &why) < 0) {
 		status = complain(&call, &why);
 		if (begun)
@@ -273,6 +310,6 @@ int verb_restore(struct cli *cli)
 	if (sum.lost == 0)
 		return EXIT_DONE;
 	cli_complain(cli, "%zu extended attributes are not kept by the file system at '%s'",
-		     sum.lost, directory);
+		     sum.lost, call.directory);
 	return EXIT_FAILED;
 }

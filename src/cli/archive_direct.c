@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "mount/directory_users.h"
 #include "mount/mount.h"
+#include "mount/restore_lock.h"
 #include "mount/volume_archive.h"
 #include "mount/volume_directory.h"
 
@@ -62,7 +63,7 @@ static void on_note(void *userdata, const char *path, const char *text)
 	direct->note(direct->userdata, path, text);
 }
 
-static int open_volume(const struct archive_direct *direct, int lock, struct failure *reterr)
+static int open_volume(const struct archive_direct *direct, struct failure *reterr)
 {
 	cleanup_close int fd = open_host_path(direct->directory, O_RDONLY | O_DIRECTORY, reterr);
 
@@ -70,12 +71,6 @@ static int open_volume(const struct archive_direct *direct, int lock, struct fai
 		return failed_plain(reterr, fd,
 				    "'%s' is no directory: only volumes that are can "
 				    "be backed up and restored",
-				    direct->directory);
-	if (fd < 0)
-		return fd;
-	if (flock(fd, lock | LOCK_NB) < 0)
-		return failed_plain(reterr, -EBUSY,
-				    "'%s' is being backed up, restored or removed by somebody else",
 				    direct->directory);
 	return TAKE_FD(fd);
 }
@@ -98,7 +93,7 @@ static struct archive_request request_of(const struct archive_direct *direct, in
 int archive_direct_backup(const struct archive_direct *direct, struct archive_summary *ret,
 			  struct failure *reterr)
 {
-	cleanup_close int fd = open_volume(direct, LOCK_SH, reterr);
+	cleanup_close int fd = open_volume(direct, reterr);
 	struct archive_counts counts = { 0 };
 	struct archive_request request;
 	int r;
@@ -106,6 +101,10 @@ int archive_direct_backup(const struct archive_direct *direct, struct archive_su
 	assert(ret && reterr);
 	if (fd < 0)
 		return fd;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return failed_plain(reterr, -EBUSY,
+				    "'%s' is being restored or removed by somebody else",
+				    direct->directory);
 	catch_signals();
 	request = request_of(direct, fd);
 	r = volume_archive_write(&request, &counts, reterr);
@@ -113,26 +112,43 @@ int archive_direct_backup(const struct archive_direct *direct, struct archive_su
 	return r;
 }
 
+/* By a pod that has it, or will, and by whatever has it mounted. */
+static int check_unused(const struct archive_direct *direct, int fd, struct failure *reterr)
+{
+	int r = 0;
+
+	if (direct->allow_used)
+		return 0;
+	if (direct->check_unwanted)
+		r = direct->check_unwanted(direct->userdata, reterr);
+	if (r == 0)
+		r = directory_users_check(fd, reterr);
+	return r < 0 ? failure_prefix(reterr, "'%s' is in use", direct->directory) : 0;
+}
+
 int archive_direct_restore(const struct archive_direct *direct, struct archive_summary *ret,
 			   bool *ret_begun, struct failure *reterr)
 {
-	cleanup_close int fd = open_volume(direct, LOCK_EX, reterr);
+	cleanup_close int fd = open_volume(direct, reterr);
 	struct archive_counts counts = { 0 };
 	struct archive_request request;
-	int r = 0;
+	int r;
 
 	assert(ret && ret_begun && reterr);
 	*ret_begun = false;
 	if (fd < 0)
 		return fd;
-	if (!direct->allow_used)
-		r = directory_users_check(fd, reterr);
-	if (r < 0)
-		return failure_prefix(reterr, "'%s' is in use", direct->directory);
 	catch_signals();
-	request = request_of(direct, fd);
-	r = volume_archive_read(&request, &counts, reterr);
-	*ret_begun = volume_directory_is_partial(fd) || counts.entries > 0;
+	r = restore_lock_take(fd, direct->directory, reterr);
+	if (r < 0)
+		return r;
+	r = check_unused(direct, fd, reterr);
+	if (r == 0) {
+		request = request_of(direct, fd);
+		r = volume_archive_read(&request, &counts, reterr);
+		*ret_begun = volume_directory_is_partial(fd) || counts.entries > 0;
+	}
+	restore_lock_leave(fd);
 	*ret = summary_of(&counts);
 	return r;
 }

@@ -4,8 +4,8 @@
  *
  * The bytes go from the file system to the pipe and never through the daemon: its loop has better
  * things to do, its memory stays its own, and a tar that takes hours ends with whoever waits for
- * it. The volume is held by a lock on its directory, which the daemon asks for before it removes
- * one: shared by backups, alone for a restore.
+ * it. The volume is held by a lock on its directory, which the daemon asks for before it removes or
+ * mounts one: shared by backups, alone for a restore (mount/restore_lock.h).
  */
 #ifndef PODVOL_CLI_ARCHIVE_DIRECT_H
 #define PODVOL_CLI_ARCHIVE_DIRECT_H
@@ -26,6 +26,9 @@ struct archive_direct {
 	const char *directory; /* absolute */
 	int stream_fd;
 	bool allow_devices, allow_links_out, allow_content, allow_used;
+	/* Of a restore, NULL: nobody is asked. Called with the volume locked, so that nobody can
+	 * begin to use it after the answer. Return: 0; a negative errno refuses. */
+	int (*check_unwanted)(void *userdata, struct failure *reterr);
 	/* Ends with -ECANCELED soon after SIGINT or SIGTERM. */
 	void (*progress)(void *userdata, const struct archive_summary *so_far);
 	void (*note)(void *userdata, const char *path, const char *text);

@@ -16,8 +16,7 @@
 /* Where SQLite's locks are in each of its files: pending, reserved and shared ones. */
 enum { SQLITE_LOCKS_START = 0x40000000, SQLITE_LOCKS_LENGTH = 512 };
 
-/* Who holds the flock, as /proc/locks tells; 0 when it does not. */
-static int lock_owner(int fd)
+int directory_lock_owner(int fd)
 {
 	cleanup_fclose FILE *locks = fopen("/proc/locks", "re");
 	unsigned int device_major, device_minor;
@@ -26,6 +25,7 @@ static int lock_owner(int fd)
 	char line[256];
 	int pid;
 
+	assert(fd >= 0);
 	if (!locks || fstat(fd, &status) < 0)
 		return 0;
 	while (fgets(line, sizeof(line), locks))
@@ -39,7 +39,7 @@ static int lock_owner(int fd)
 /* Told with its process: the usual cause is a second service. */
 static int locked_by_another(int fd, const char *kind, const char *path, struct failure *reterr)
 {
-	int pid = lock_owner(fd);
+	int pid = directory_lock_owner(fd);
 
 	if (pid > 0)
 		return failed_plain(reterr, -EBUSY,

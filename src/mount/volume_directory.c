@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "mount/capacity.h"
 #include "mount/mount.h"
+#include "mount/restore_lock.h"
 #include "mount/safe_path.h"
 
 #include <assert.h>
@@ -50,7 +51,13 @@ bool volume_directory_is_empty(int fd)
 
 bool volume_directory_is_partial(int fd)
 {
-	return fgetxattr(fd, VOLUME_PARTIAL_MARK, NULL, 0) >= 0;
+	char value[sizeof(RESTORE_CLAIMED)] = "";
+	ssize_t length = fgetxattr(fd, VOLUME_PARTIAL_MARK, value, sizeof(value));
+
+	if (length < 0)
+		return errno == ERANGE;
+	return (size_t) length != strlen(RESTORE_CLAIMED) ||
+	       memcmp(value, RESTORE_CLAIMED, (size_t) length) != 0;
 }
 
 /* May this become the volume's directory? */

@@ -84,6 +84,7 @@ int volume_directory_open(const struct volume_directory *directory, struct place
 			  struct failure *reterr);
 /* Of one that is being filled, by a restore or a copy; until all is on disk. */
 #define VOLUME_PARTIAL_MARK "trusted.podvol.restore"
+/* Not while it was only claimed (restore_lock.h). */
 bool volume_directory_is_partial(int fd);
 /* What cannot be read counts as not empty. */
 bool volume_directory_is_empty(int fd);

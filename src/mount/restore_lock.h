@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * restore_lock - whoever fills a volume's directory keeps it from being mounted meanwhile
+ *
+ * An flock on the directory together with a mark on it (VOLUME_PARTIAL_MARK). The lock goes with
+ * its process, however that ends, so that nothing has to be taken back after a kill; without the
+ * mark, which only root can write, a container could keep others out by locking its own directory.
+ * On a file system that keeps no such marks nobody is kept out.
+ */
+#ifndef PODVOL_MOUNT_RESTORE_LOCK_H
+#define PODVOL_MOUNT_RESTORE_LOCK_H
+
+#include "base/failure.h"
+
+/* Of the mark: the lock is held, and nothing was written yet. */
+#define RESTORE_CLAIMED "claimed"
+
+/**
+ * restore_lock_take - from now on nobody mounts it
+ * @fd:   of the directory, readable; the lock is held until it is closed, and by what has a copy
+ * @path: for texts
+ *
+ * Return: 0; -EBUSY somebody restores, copies or removes it; else as the calls.
+ */
+int restore_lock_take(int fd, const char *path, struct failure *reterr);
+
+/* Nothing was written after all: the mark goes, if it says so. */
+void restore_lock_leave(int fd);
+
+/**
+ * restore_lock_check - may this directory be mounted? [worker]
+ * @fd: O_PATH will do
+ *
+ * One call where nobody ever restored. A restore that was broken off keeps nobody out: its volume
+ * holds a part, which only its owner can judge.
+ *
+ * Return: 0; -EBUSY it is being restored, @reterr names the process where it is known.
+ */
+int restore_lock_check(int fd, const char *path, struct failure *reterr);
+
+#endif
