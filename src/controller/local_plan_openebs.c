@@ -3,7 +3,9 @@
  * local_plan_openebs - openebs.io/local: settings in the annotation cas.openebs.io/config
  *
  * A YAML list of names with a value, a list or data. The claim's settings come before the class's,
- * those before the built-in ones. Quotas are checked as there. Their limit is the volume's size:
+ * those before the built-in ones. But whoever may write a claim may not choose a directory of the
+ * host, nor switch a limit off: a BasePath of the claim that is not the class's is refused, and a
+ * quota counts whoever enables it. Quotas are checked as there. Their limit is the volume's size:
  * what a limit's grace allows beyond it is more than was asked for, and is not given.
  */
 #include "controller/local_flavour.h"
@@ -15,16 +17,18 @@
 
 #define CONFIG_ANNOTATION "cas.openebs.io/config"
 #define HOSTNAME_LABEL    "kubernetes.io/hostname"
+#define DEFAULT_BASE_PATH "/var/openebs/local"
 
-/* Claim and class, in the order in which they win. */
+enum { CLAIM, CLASS, SETTERS };
+
 struct settings {
-	struct cJSON *lists[2];
+	struct cJSON *lists[SETTERS];
 };
 
 static void settings_done(struct settings *settings)
 {
-	json_free(settings->lists[0]);
-	json_free(settings->lists[1]);
+	json_free(settings->lists[CLAIM]);
+	json_free(settings->lists[CLASS]);
 }
 
 static int read_list(const struct cJSON *object, const char *of, struct cJSON **ret,
@@ -41,14 +45,19 @@ static int read_list(const struct cJSON *object, const char *of, struct cJSON **
 	return r;
 }
 
+static const struct cJSON *find_in(const struct cJSON *list, const char *name)
+{
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
+		if (strcmp(json_string(json_get(item, "name"), ""), name) == 0)
+			return item;
+	return NULL;
+}
+
 static const struct cJSON *find_setting(const struct settings *settings, const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(settings->lists); i++)
-		for (const struct cJSON *item = json_first(settings->lists[i]); item;
-		     item = json_next(item))
-			if (strcmp(json_string(json_get(item, "name"), ""), name) == 0)
-				return item;
-	return NULL;
+	const struct cJSON *item = find_in(settings->lists[CLAIM], name);
+
+	return item ? item : find_in(settings->lists[CLASS], name);
 }
 
 static const char *setting_value(const struct settings *settings, const char *name,
@@ -78,10 +87,10 @@ static int read_grace(const struct cJSON *quota, const char *key, int *ret, stru
 	return 0;
 }
 
-static int read_quota(const struct settings *settings, const char *name, struct local_plan *plan,
+static int read_quota(const struct cJSON *list, const char *name, struct local_plan *plan,
 		      struct failure *reterr)
 {
-	const struct cJSON *quota = find_setting(settings, name);
+	const struct cJSON *quota = find_in(list, name);
 	const struct cJSON *enabled = json_get(quota, "enabled");
 	int soft = -1, hard = -1, r;
 
@@ -100,7 +109,38 @@ static int read_quota(const struct settings *settings, const char *name, struct 
 	return local_set_capacity(plan, "quota", reterr);
 }
 
+static int read_quotas(const struct settings *settings, struct local_plan *plan,
+		       struct failure *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < SETTERS && r == 0; i++) {
+		r = read_quota(settings->lists[i], "XFSQuota", plan, reterr);
+		if (r == 0)
+			r = read_quota(settings->lists[i], "EXT4Quota", plan, reterr);
+	}
+	return r;
+}
+
 /* ---- where ---- */
+
+static int add_base_path(const struct settings *settings, struct local_plan *plan,
+			 struct failure *reterr)
+{
+	const struct cJSON *of_class = find_in(settings->lists[CLASS], "BasePath");
+	const struct cJSON *of_claim = find_in(settings->lists[CLAIM], "BasePath");
+	const char *base = json_string(json_get(of_class, "value"), DEFAULT_BASE_PATH);
+	const char *wish = json_string(json_get(of_claim, "value"), base);
+
+	if (strcmp(wish, base) != 0)
+		return failed_plain(reterr, -EINVAL,
+				    "annotation %s of the claim: BasePath '%s' is not the class's "
+				    "('%s'), and a claim may not choose a directory of the host",
+				    CONFIG_ANNOTATION, wish, base);
+	if (!base[0])
+		return failed_plain(reterr, -EINVAL, "BasePath is empty");
+	return local_add_base_path(plan, base, reterr);
+}
 
 static int add_affinity(const struct settings *settings, const struct local_sources *sources,
 			struct local_plan *plan, struct failure *reterr)
@@ -133,19 +173,14 @@ static int read_settings(const struct settings *settings, const struct local_sou
 			 struct local_plan *plan, struct failure *reterr)
 {
 	const char *type = setting_value(settings, "StorageType", "hostpath");
-	const char *base = setting_value(settings, "BasePath", "/var/openebs/local");
 	int r;
 
 	if (strcmp(type, "hostpath") != 0)
 		return failed_plain(reterr, -EINVAL,
 				    "StorageType '%s' is not provided: only 'hostpath' is", type);
-	if (!base[0])
-		return failed_plain(reterr, -EINVAL, "BasePath is empty");
-	r = read_quota(settings, "XFSQuota", plan, reterr);
+	r = read_quotas(settings, plan, reterr);
 	if (r == 0)
-		r = read_quota(settings, "EXT4Quota", plan, reterr);
-	if (r == 0)
-		r = local_add_base_path(plan, base, reterr);
+		r = add_base_path(settings, plan, reterr);
 	if (r == 0)
 		r = local_set_name(plan, sources->volume_name, reterr);
 	return r < 0 ? r : add_affinity(settings, sources, plan, reterr);
@@ -162,9 +197,9 @@ int local_read_openebs(const struct local_sources *sources, struct local_plan *p
 				 "no node was selected: the class should have the "
 				 "volumeBindingMode WaitForFirstConsumer");
 	if (r == 0)
-		r = read_list(sources->claim, "claim", &settings.lists[0], reterr);
+		r = read_list(sources->claim, "claim", &settings.lists[CLAIM], reterr);
 	if (r == 0)
-		r = read_list(sources->storage_class, "class", &settings.lists[1], reterr);
+		r = read_list(sources->storage_class, "class", &settings.lists[CLASS], reterr);
 	if (r == 0)
 		r = read_settings(&settings, sources, plan, reterr);
 	if (r == 0)
