@@ -396,6 +396,65 @@ void local_item_grow(struct item *item, const struct persistent_volume *volume, 
 	order_directory(item, volume, DIRECTORY_GROW, NULL);
 }
 
+struct neighbour_search {
+	const struct persistent_volume *volume;
+	bool (*counts)(const struct persistent_volume *other,
+		       const struct persistent_volume *volume); /* NULL: all do */
+	const struct object *found;
+};
+
+static int take_neighbour(const struct object *object, void *userdata)
+{
+	struct neighbour_search *search = userdata;
+	const struct persistent_volume *other = object->persistent_volume;
+	const char *path = local_path_of(other);
+
+	if (other == search->volume || !path ||
+	    !local_paths_touch(path, local_path_of(search->volume)) ||
+	    (search->counts && !search->counts(other, search->volume)))
+		return 0;
+	search->found = object;
+	return 1;
+}
+
+/* Whose path lies in, above or at the volume's; NULL: nobody's. */
+static const struct object *find_neighbour(struct local_provisioner *provisioner,
+					   struct neighbour_search *search)
+{
+	local_provisioner_catch_up(provisioner);
+	if (!path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
+		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
+				  take_neighbour, search);
+	return search->found;
+}
+
+/* Made for a claim, and before this one, which is unfinished and was not written since. A volume
+ * that somebody wrote, say of all base paths, for a backup, is no claim's. */
+static bool is_elder(const struct persistent_volume *other, const struct persistent_volume *volume)
+{
+	return other->origin.provisioned_by[0] &&
+	       (!other->origin.is_unfinished ||
+		other->object->meta.resource_version < volume->object->meta.resource_version);
+}
+
+/* Two claims whose names, by a pattern or their base paths, lead into one another: the second would
+ * read and write what is the first one's. */
+static bool is_apart(struct item *item, const struct persistent_volume *volume,
+		     const struct object *claim)
+{
+	struct neighbour_search search = { .volume = volume, .counts = is_elder };
+	struct failure why = { .error = 0 };
+
+	if (!local_path_of(volume) || !find_neighbour(provisioner_of(item), &search))
+		return true;
+	(void) failed_plain(&why, -EEXIST,
+			    "'%s' would lie in the directory of volume \"%s\", or hold it",
+			    local_path_of(volume), search.found->meta.name);
+	local_item_tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+	item->must_go = true;
+	return false;
+}
+
 static void order_made(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim)
 {
@@ -420,40 +479,10 @@ static void look_at_unfinished(struct item *item, const struct persistent_volume
 		return; /* it only waits for finalizers */
 	if (wanted && work_item_backs_off(&item->work))
 		return;
-	if (wanted && plan(item, claim, class) == 0)
+	if (wanted && plan(item, claim, class) == 0 && is_apart(item, volume, claim))
 		order_made(item, volume, claim);
 	else
 		order_directory(item, volume, DIRECTORY_UNMAKE, NULL);
-}
-
-struct neighbour_search {
-	const struct persistent_volume *volume;
-	const struct object *found;
-};
-
-static int take_neighbour(const struct object *object, void *userdata)
-{
-	struct neighbour_search *search = userdata;
-	const char *path = local_path_of(object->persistent_volume);
-
-	if (object->persistent_volume == search->volume || !path ||
-	    !local_paths_touch(path, local_path_of(search->volume)))
-		return 0;
-	search->found = object;
-	return 1;
-}
-
-/* Whose path lies in, above or at the volume's; NULL: nobody's. */
-static const struct object *find_neighbour(struct local_provisioner *provisioner,
-					   const struct persistent_volume *volume)
-{
-	struct neighbour_search search = { .volume = volume };
-
-	local_provisioner_catch_up(provisioner);
-	if (!path_index_is_alone(&provisioner->paths, local_path_of(volume)))
-		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
-				  take_neighbour, &search);
-	return search.found;
 }
 
 static void look_at_volume(struct item *item, const struct persistent_volume *volume)
@@ -466,6 +495,7 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 		.sources_complete = options->is_complete(options->userdata),
 		.node = node ? &node->meta.labels : NULL,
 	};
+	struct neighbour_search search = { .volume = volume };
 	struct failure why = { .error = 0 };
 	enum reclaim_verdict verdict;
 
@@ -473,7 +503,7 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
 		facts.is_in_use = options->is_in_use(options->userdata, volume);
 		if (local_path_of(volume) && !facts.is_in_use && facts.sources_complete)
-			facts.neighbour = find_neighbour(provisioner_of(item), volume);
+			facts.neighbour = find_neighbour(provisioner_of(item), &search);
 	}
 	verdict = local_reclaim_decide(&facts, &why);
 	item->waits = verdict == RECLAIM_WAIT;

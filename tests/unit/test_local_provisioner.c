@@ -42,6 +42,36 @@ static void a_claim_gets_its_directory(void **state)
 	assert_string_equal(world->events, "Provisioning ProvisioningSucceeded ");
 }
 
+#define AT(path, annotations)                                                                      \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'at','annotations':"      \
+	"{" annotations "}},'spec':{'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce']," \
+	"'hostPath':{'path':'" path "'}}}"
+#define BELOW AT("/b/" PV "/x", "")
+
+static void a_directory_in_another_claims_is_not_made(void **state)
+{
+	struct world *world = *state;
+
+	put(world, AT("/b", "'pv.kubernetes.io/provisioned-by':'p'"));
+	begin(world);
+	answer(world, 0);
+	assert_ordered(world, DIRECTORY_UNMAKE);
+	assert_string_equal(world->events, "Provisioning ProvisioningFailed ");
+	answer(world, 0);
+	unprotect(world);
+	assert_null(volume(world));
+}
+
+static void a_directory_in_what_somebody_wrote_is_made(void **state)
+{
+	struct world *world = *state;
+
+	put(world, AT("/b", ""));
+	begin(world);
+	answer(world, 0);
+	assert_ordered(world, DIRECTORY_MAKE);
+}
+
 static void a_start_goes_on_with_the_same_directory(void **state)
 {
 	struct world *world = *state;
@@ -259,19 +289,11 @@ static void a_volume_with_the_same_path_keeps_it(void **state)
 
 	put(world, NODE);
 	put(world, VOLUME(WAS_DELETED, ""));
-	put(world,
-	    "{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'below'},'spec':{"
-	    "'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{"
-	    "'path':'/b/" PV "/x'}}}");
+	put(world, BELOW);
 	start(world);
 	assert_int_equal(world->count, 0);
 	assert_string_equal(world->events, "VolumeFailedDelete ");
 }
-
-#define BELOW                                                                                      \
-	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'below'},'spec':{"        \
-	"'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{"                \
-	"'path':'/b/" PV "/x'}}}"
 
 /* Stored already, and nobody was told yet: the very moment in which somebody else may look. */
 static void a_volume_that_came_a_moment_ago_counts(void **state)
@@ -385,6 +407,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_claim_gets_its_directory),
+		TEST(a_directory_in_another_claims_is_not_made),
+		TEST(a_directory_in_what_somebody_wrote_is_made),
 		TEST(a_start_goes_on_with_the_same_directory),
 		TEST(a_claim_that_goes_meanwhile_leaves_nothing),
 		TEST(a_claim_that_went_before_the_start_leaves_nothing),
