@@ -11,8 +11,10 @@
 #include "object/json.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PLUGIN "VolumeBinding"
@@ -200,25 +202,56 @@ const char *scheduling_provisionable(struct store *store,
 
 /* ---- what is free ---- */
 
+/* Of a node with thousands of volumes only those are kept that some claim may get. */
 struct pool {
-	const struct persistent_volume *volumes[1024]; /* so many are looked at */
-	size_t count;
+	const struct object *const *claims; /* that look for one */
+	size_t claim_count;
+	const struct persistent_volume **volumes; /* NULL: taken */
+	size_t count, room;
+	bool is_incomplete; /* no memory */
 };
-
-static int take_volume(const struct object *object, void *userdata)
-{
-	struct pool *pool = userdata;
-
-	if (pool->count < ARRAY_SIZE(pool->volumes))
-		pool->volumes[pool->count++] = object->persistent_volume;
-	return 0;
-}
 
 static bool names(const struct persistent_volume *volume, const struct object_meta *claim)
 {
 	return volume->has_claim_ref && strcmp(volume->claim_namespace, claim->name_space) == 0 &&
 	       strcmp(volume->claim_name, claim->name) == 0 &&
 	       (!volume->claim_uid[0] || strcmp(volume->claim_uid, claim->uid) == 0);
+}
+
+static bool may_be_taken(const struct pool *pool, const struct persistent_volume *volume)
+{
+	if (!volume->has_claim_ref)
+		return volume_is_free(volume);
+	for (size_t i = 0; i < pool->claim_count; i++)
+		if (names(volume, &pool->claims[i]->meta))
+			return true;
+	return false;
+}
+
+static int take_volume(const struct object *object, void *userdata)
+{
+	struct pool *pool = userdata;
+	const struct persistent_volume **volumes = pool->volumes;
+
+	if (!may_be_taken(pool, object->persistent_volume))
+		return 0;
+	if (pool->count == pool->room) {
+		size_t room = pool->room ? 2 * pool->room : 16;
+
+		volumes = reallocarray(pool->volumes, room, sizeof(*volumes));
+		pool->is_incomplete = !volumes;
+		if (!volumes)
+			return -ENOMEM;
+		pool->volumes = volumes;
+		pool->room = room;
+	}
+	volumes[pool->count++] = object->persistent_volume;
+	return 0;
+}
+
+static void pool_done(struct pool *pool)
+{
+	free((void *) pool->volumes);
 }
 
 static bool is_reachable(const struct persistent_volume *volume, const struct labels *node)
@@ -301,13 +334,9 @@ static void filter(const struct scheduling_question *question, struct scheduling
 {
 	const struct object *delayed[CLAIMS_MAX];
 	const struct pod *pod = question->pod;
-	cleanup_free struct pool *pool = calloc(1, sizeof(*pool));
+	cleanup(pool_done) struct pool pool = { .claims = delayed };
 	size_t count = 0;
 
-	if (!pool) {
-		scheduling_add(ret, PLUGIN, true, "out of memory");
-		return;
-	}
 	for (size_t i = 0; i < pod->volume_count; i++) {
 		const struct object *claim = scheduling_claim(question, &pod->volumes[i]);
 
@@ -316,10 +345,14 @@ static void filter(const struct scheduling_question *question, struct scheduling
 		else if (claim && count < CLAIMS_MAX)
 			insert_by_size(delayed, count++, claim);
 	}
+	pool.claim_count = count;
 	if (count > 0)
-		(void) store_list(question->store, KIND_PERSISTENT_VOLUME, NULL, take_volume, pool);
-	for (size_t i = 0; i < count; i++)
-		check_delayed(question, delayed[i], pool, ret);
+		(void) store_list(question->store, KIND_PERSISTENT_VOLUME, NULL, take_volume,
+				  &pool);
+	if (pool.is_incomplete)
+		scheduling_add(ret, PLUGIN, true, "out of memory");
+	for (size_t i = 0; i < count && !pool.is_incomplete; i++)
+		check_delayed(question, delayed[i], &pool, ret);
 }
 
 void scheduling_volume_binding(const struct scheduling_question *question,

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HERE     NODE("'host':'1','kubernetes.io/hostname':'n1'")
@@ -139,6 +140,42 @@ static void volumes_that_could_be_bound(void **state)
 	};
 
 	check_all(scheduling_volume_binding, rows, ARRAY_SIZE(rows));
+}
+
+enum { CROWD = 1100 };
+
+static void store_text(struct store_world *world, const char *text)
+{
+	cleanup_object const struct object *object = object_of(text);
+
+	assert_int_equal(world_create(world, object), 0);
+}
+
+/* What is bound already, and sorts before, hides nothing. */
+static void one_that_is_free_among_many(void **state)
+{
+	cleanup_object const struct object *pod = object_of(POD("p", USES("a")));
+	cleanup_object const struct object *node = object_of(HERE);
+	struct scheduling_verdict verdict = { .count = 0 };
+	struct scheduling_question question = { .pod = pod->pod, .node = node };
+	struct store_world world;
+	char text[1024];
+
+	store_world_open(&world);
+	store_text(&world, CLAIM("a", "", IN("late")));
+	store_text(&world, STATIC);
+	store_text(&world, VOLUME("z", "", IN("late"), "1Gi", "1"));
+	for (unsigned int i = 0; i < CROWD; i++) {
+		(void) snprintf(text, sizeof(text),
+				VOLUME("crowd-%u", "",
+				       ",'claimRef':{'namespace':'ns','name':'other'}", "1Gi", "1"),
+				i);
+		store_text(&world, text);
+	}
+	question.store = world.store;
+	scheduling_volume_binding(&question, &verdict);
+	store_world_close(&world);
+	assert_int_equal(verdict.count, 0);
 }
 
 #define TOPOLOGY(value)                                                                            \
@@ -329,6 +366,7 @@ int main(void)
 		cmocka_unit_test(claims_that_no_node_helps),
 		cmocka_unit_test(volumes_that_are_bound),
 		cmocka_unit_test(volumes_that_could_be_bound),
+		cmocka_unit_test(one_that_is_free_among_many),
 		cmocka_unit_test(volumes_that_could_be_made),
 		cmocka_unit_test(a_claim_of_one_pod),
 		cmocka_unit_test(so_many_volumes_of_a_driver),
