@@ -341,9 +341,11 @@ static int keep_events(struct agent *agent)
 static int open_binder(struct agent *agent)
 {
 	const struct pv_binder_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
 		.store = agent->store,
 		.node_name = agent->config->node_name,
-		.event = on_controller_event,
+		.event_fn = on_controller_event,
 		.userdata = agent,
 	};
 

@@ -106,8 +106,9 @@ void attach_refused_due(struct attach_detach *controller)
 	controller->has_refused = false;
 }
 
-static int take_change(struct attach_detach *controller, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
+	struct attach_detach *controller = userdata;
 	const struct object *object = change->object;
 	bool is_gone = change->type == STORE_DELETED;
 
@@ -140,8 +141,10 @@ static int take_change(struct attach_detach *controller, const struct store_chan
 }
 
 /* What a batch of changes left to be looked at, once. */
-static void take_rest(struct attach_detach *controller)
+static void act(void *userdata)
 {
+	struct attach_detach *controller = userdata;
+
 	if (controller->look_at_attachments &&
 	    store_list(controller->options.store, KIND_VOLUME_ATTACHMENT, NULL, take_attachment,
 		       controller) < 0)
@@ -150,23 +153,6 @@ static void take_rest(struct attach_detach *controller)
 		attach_pods_look(controller, controller->look_at_pods);
 	controller->look_at_pods = controller->look_at_incomplete =
 		controller->look_at_attachments = false;
-}
-
-static int list_and_watch(struct attach_detach *controller);
-
-static void on_changes(void *userdata)
-{
-	struct attach_detach *controller = userdata;
-	const struct store_change *change;
-	int r;
-
-	while ((r = store_watch_next(controller->watch, &change)) > 0)
-		if (take_change(controller, change) < 0)
-			log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
-				    change->object->meta.name);
-	if (r < 0 && list_and_watch(controller) < 0)
-		log_message(LOG_ERR, "out of memory: attachments wait for their next change");
-	take_rest(controller);
 	attach_run(controller);
 }
 
@@ -181,8 +167,11 @@ static int take_node(const struct object *object, void *userdata)
 }
 
 /* After changes were lost: pods that are gone by now want nothing any more. */
-static void forget_lost_pods(struct attach_detach *controller)
+static void begin(void *userdata)
 {
+	struct attach_detach *controller = userdata;
+
+	work_queue_all_due(controller->items);
 	for (struct attach_pod *pod = controller->pods, *next; pod; pod = next) {
 		const struct object *object =
 			store_get(controller->options.store, KIND_POD, pod->name_space, pod->name);
@@ -193,24 +182,26 @@ static void forget_lost_pods(struct attach_detach *controller)
 	}
 }
 
-static int list_and_watch(struct attach_detach *controller)
+static int watch(struct attach_detach *controller)
 {
-	struct store *store = controller->options.store;
-	int r;
+	static const struct reflector_list lists[] = {
+		{ KIND_NODE, take_node },
+		{ KIND_POD, take_pod },
+		{ KIND_VOLUME_ATTACHMENT, take_attachment },
+	};
 
-	controller->watch = store_watch_free(controller->watch);
-	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, controller,
-			    &controller->watch);
-	if (r < 0)
-		return r;
-	forget_lost_pods(controller);
-	r = store_list(store, KIND_NODE, NULL, take_node, controller);
-	if (r == 0)
-		r = store_list(store, KIND_POD, NULL, take_pod, controller);
-	if (r == 0)
-		r = store_list(store, KIND_VOLUME_ATTACHMENT, NULL, take_attachment, controller);
-	work_queue_all_due(controller->items);
-	return r;
+	return reflector_new(&(struct reflector_options){ .event = controller->options.event,
+							  .priority = controller->options.priority,
+							  .store = controller->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "attachments",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = controller },
+			     &controller->reflector);
 }
 
 void attach_detach_look_again(struct attach_detach *controller)
@@ -257,7 +248,7 @@ int attach_detach_new(const struct attach_detach_options *options, struct attach
 	if (r >= 0)
 		r = make_timer(controller);
 	if (r >= 0)
-		r = list_and_watch(controller);
+		r = watch(controller);
 	if (r < 0) {
 		(void) attach_detach_free(controller);
 		return r;
@@ -275,7 +266,7 @@ struct attach_detach *attach_detach_free(struct attach_detach *controller)
 
 	if (!controller)
 		return NULL;
-	(void) store_watch_free(controller->watch);
+	(void) reflector_free(controller->reflector);
 	(void) sd_event_source_disable_unref(controller->deadline);
 	HASH_ITER (hh, controller->pods, pod, next_pod)
 		attach_pod_free(controller, pod);

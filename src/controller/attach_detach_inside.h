@@ -15,6 +15,7 @@
 #include "object/node.h"
 #include "object/persistent_volume.h"
 #include "object/pod.h"
+#include "store/reflector.h"
 
 struct attach_item;
 struct attach_pod;
@@ -60,7 +61,7 @@ struct attach_item {
 
 struct attach_detach {
 	struct attach_detach_options options;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct work_queue *items, *nodes;
 	struct attach_node *node_list;
 	struct attach_pod *pods;

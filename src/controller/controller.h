@@ -20,10 +20,11 @@ typedef void controller_event_fn(void *userdata, const struct object *about, con
 struct pv_binder;
 
 struct pv_binder_options {
-	struct store *store;   /* borrowed */
-	const char *node_name; /* borrowed; NULL: no claim is given to a node */
-	controller_event_fn
-		*event; /* on the loop; events of Kubernetes' names (FailedBinding, ...) */
+	sd_event *event; /* borrowed, like store and node_name */
+	int64_t priority;
+	struct store *store;
+	const char *node_name;         /* NULL: no claim is given to a node */
+	controller_event_fn *event_fn; /* of Kubernetes' names (FailedBinding, ...) */
 	void *userdata;
 };
 

@@ -5,7 +5,6 @@
 #include "controller/csi_attacher_inside.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -62,8 +61,9 @@ static void stop_waiting(struct csi_attacher *attacher)
 	attacher->has_waiting = false;
 }
 
-static int take_change(struct csi_attacher *attacher, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
+	struct csi_attacher *attacher = userdata;
 	const struct object *object = change->object;
 	int r = 0;
 
@@ -77,43 +77,40 @@ static int take_change(struct csi_attacher *attacher, const struct store_change 
 	return object->kind == KIND_PERSISTENT_VOLUME ? take_volume(object, attacher) : 0;
 }
 
-static void run(struct csi_attacher *attacher)
+static void run(void *userdata)
 {
+	struct csi_attacher *attacher = userdata;
+
 	work_queue_run(attacher->attachments);
 	work_queue_run(attacher->volumes);
 }
 
-static int list_and_watch(struct csi_attacher *attacher);
-
-static void on_changes(void *userdata)
+static void begin(void *userdata)
 {
 	struct csi_attacher *attacher = userdata;
-	const struct store_change *change;
-	int r;
 
-	while ((r = store_watch_next(attacher->watch, &change)) > 0)
-		if (take_change(attacher, change) < 0)
-			log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
-				    change->object->meta.name);
-	if (r < 0 && list_and_watch(attacher) < 0)
-		log_message(LOG_ERR, "out of memory: VolumeAttachments wait for their next change");
-	run(attacher);
+	work_queue_all_due(attacher->attachments);
 }
 
-static int list_and_watch(struct csi_attacher *attacher)
+static int watch(struct csi_attacher *attacher)
 {
-	struct store *store = attacher->options.store;
-	int r;
+	static const struct reflector_list lists[] = {
+		{ KIND_VOLUME_ATTACHMENT, take_attachment },
+		{ KIND_PERSISTENT_VOLUME, take_volume },
+	};
 
-	attacher->watch = store_watch_free(attacher->watch);
-	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, attacher,
-			    &attacher->watch);
-	if (r == 0)
-		r = store_list(store, KIND_VOLUME_ATTACHMENT, NULL, take_attachment, attacher);
-	if (r == 0)
-		r = store_list(store, KIND_PERSISTENT_VOLUME, NULL, take_volume, attacher);
-	work_queue_all_due(attacher->attachments);
-	return r;
+	return reflector_new(&(struct reflector_options){ .event = attacher->options.event,
+							  .priority = attacher->options.priority,
+							  .store = attacher->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "VolumeAttachments",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = run,
+							  .userdata = attacher },
+			     &attacher->reflector);
 }
 
 static void make_all_due(struct work_item *work)
@@ -167,7 +164,7 @@ int csi_attacher_new(const struct csi_controller_options *options, struct csi_at
 	attacher->options = *options;
 	r = make_queues(attacher);
 	if (r >= 0)
-		r = list_and_watch(attacher);
+		r = watch(attacher);
 	if (r < 0) {
 		(void) csi_attacher_free(attacher);
 		return r;
@@ -191,7 +188,7 @@ struct csi_attacher *csi_attacher_free(struct csi_attacher *attacher)
 {
 	if (!attacher)
 		return NULL;
-	(void) store_watch_free(attacher->watch);
+	(void) reflector_free(attacher->reflector);
 	if (attacher->attachments)
 		work_queue_walk(attacher->attachments, break_off);
 	(void) work_queue_free(attacher->attachments);

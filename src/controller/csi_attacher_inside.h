@@ -13,10 +13,11 @@
 #include "controller/csi_attacher_edit.h"
 #include "controller/work_queue.h"
 #include "object/volume_attachment.h"
+#include "store/reflector.h"
 
 struct csi_attacher {
 	struct csi_controller_options options;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct work_queue *attachments, *volumes; /* by their names */
 	bool has_waiting;                         /* some item may wait for another object */
 };

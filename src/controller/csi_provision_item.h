@@ -12,6 +12,7 @@
 #include "controller/csi_provision_plan.h"
 #include "controller/csi_provisioner.h"
 #include "controller/work_queue.h"
+#include "store/reflector.h"
 
 /* One volume that is or will be made, by its name; busy while a call or a write is under way. */
 struct provision_item {
@@ -31,7 +32,7 @@ struct provision_item {
 
 struct csi_provisioner {
 	struct csi_controller_options options;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct work_queue *queue;
 	bool has_waiting;
 };

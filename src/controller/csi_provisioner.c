@@ -106,8 +106,9 @@ static void take_attachment(struct csi_provisioner *provisioner, const struct ob
 		work_item_due(item);
 }
 
-static void take_change(struct csi_provisioner *provisioner, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
+	struct csi_provisioner *provisioner = userdata;
 	const struct object *object = change->object;
 	int r = 0;
 
@@ -134,41 +135,44 @@ static void take_change(struct csi_provisioner *provisioner, const struct store_
 		if (change->type != STORE_MODIFIED || object->kind == KIND_SECRET)
 			work_queue_all_due(provisioner->queue);
 	}
-	if (r < 0)
-		log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
-			    object->meta.name);
+	return r;
 }
 
 /* ---- watching ---- */
 
-static int list_and_watch(struct csi_provisioner *provisioner);
-
-static void on_changes(void *userdata)
+static void begin(void *userdata)
 {
 	struct csi_provisioner *provisioner = userdata;
-	const struct store_change *change;
-	int r;
 
-	while ((r = store_watch_next(provisioner->watch, &change)) > 0)
-		take_change(provisioner, change);
-	if (r < 0 && list_and_watch(provisioner) < 0)
-		log_message(LOG_ERR, "out of memory: claims wait for their next change");
+	work_queue_all_due(provisioner->queue);
+}
+
+static void act(void *userdata)
+{
+	struct csi_provisioner *provisioner = userdata;
+
 	work_queue_run(provisioner->queue);
 }
 
-static int list_and_watch(struct csi_provisioner *provisioner)
+static int watch(struct csi_provisioner *provisioner)
 {
-	struct store *store = provisioner->options.store;
-	int r;
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME, take_volume },
+		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
+	};
 
-	provisioner->watch = store_watch_free(provisioner->watch);
-	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, provisioner,
-			    &provisioner->watch);
-	if (r == 0)
-		r = store_list(store, KIND_PERSISTENT_VOLUME, NULL, take_volume, provisioner);
-	if (r == 0)
-		r = store_list(store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, take_claim, provisioner);
-	return r;
+	return reflector_new(&(struct reflector_options){ .event = provisioner->options.event,
+							  .priority = provisioner->options.priority,
+							  .store = provisioner->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = provisioner },
+			     &provisioner->reflector);
 }
 
 void csi_provisioner_driver_changed(struct csi_provisioner *provisioner, const char *driver)
@@ -215,7 +219,7 @@ int csi_provisioner_new(const struct csi_controller_options *options, struct csi
 	provisioner->options = *options;
 	r = work_queue_new(&queue, &provisioner->queue);
 	if (r >= 0)
-		r = list_and_watch(provisioner);
+		r = watch(provisioner);
 	if (r < 0) {
 		(void) csi_provisioner_free(provisioner);
 		return r;
@@ -240,7 +244,7 @@ struct csi_provisioner *csi_provisioner_free(struct csi_provisioner *provisioner
 {
 	if (!provisioner)
 		return NULL;
-	(void) store_watch_free(provisioner->watch);
+	(void) reflector_free(provisioner->reflector);
 	if (provisioner->queue)
 		work_queue_walk(provisioner->queue, end_call);
 	(void) work_queue_free(provisioner->queue);

@@ -15,6 +15,7 @@
 #include "csi/csi_access.h"
 #include "csi/csi_map.h"
 #include "object/volume_attachment.h"
+#include "store/reflector.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ struct resize_item {
 
 struct csi_resizer {
 	struct csi_controller_options options;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct work_queue *queue;
 	bool has_waiting;
 };
@@ -410,54 +411,59 @@ static void wake_waiting(struct work_item *work)
 		work_item_due(work);
 }
 
-static void take_change(struct csi_resizer *resizer, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
 	const struct object *object = change->object, *claim = NULL;
-	int r = 0;
+	struct csi_resizer *resizer = userdata;
 
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		/* Also one that asks for less again: its item may back off. */
-		r = take_claim(object, resizer);
+		return take_claim(object, resizer);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME) {
 		if (object->persistent_volume->csi && object->persistent_volume->has_claim_ref)
 			claim = store_get(resizer->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
 					  object->persistent_volume->claim_namespace,
 					  object->persistent_volume->claim_name);
 		if (claim)
-			r = take_claim(claim, resizer);
+			return take_claim(claim, resizer);
 	} else if (change->type == STORE_DELETED) {
 		work_queue_walk(resizer->queue, wake_waiting);
 	}
-	if (r < 0)
-		log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
-			    object->meta.name);
+	return 0;
 }
 
-static int list_and_watch(struct csi_resizer *resizer);
-
-static void on_changes(void *userdata)
+static void begin(void *userdata)
 {
 	struct csi_resizer *resizer = userdata;
-	const struct store_change *change;
-	int r;
 
-	while ((r = store_watch_next(resizer->watch, &change)) > 0)
-		take_change(resizer, change);
-	if (r < 0 && list_and_watch(resizer) < 0)
-		log_message(LOG_ERR, "out of memory: claims wait for their next change");
+	work_queue_all_due(resizer->queue);
+}
+
+static void act(void *userdata)
+{
+	struct csi_resizer *resizer = userdata;
+
 	work_queue_run(resizer->queue);
 }
 
-static int list_and_watch(struct csi_resizer *resizer)
+static int watch(struct csi_resizer *resizer)
 {
-	struct store *store = resizer->options.store;
-	int r;
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
+	};
 
-	resizer->watch = store_watch_free(resizer->watch);
-	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, resizer,
-			    &resizer->watch);
-	return r < 0 ? r
-		     : store_list(store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, take_claim, resizer);
+	return reflector_new(&(struct reflector_options){ .event = resizer->options.event,
+							  .priority = resizer->options.priority,
+							  .store = resizer->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = resizer },
+			     &resizer->reflector);
 }
 
 void csi_resizer_driver_changed(struct csi_resizer *resizer, const char *driver)
@@ -504,7 +510,7 @@ int csi_resizer_new(const struct csi_controller_options *options, struct csi_res
 	resizer->options = *options;
 	r = work_queue_new(&queue, &resizer->queue);
 	if (r >= 0)
-		r = list_and_watch(resizer);
+		r = watch(resizer);
 	if (r < 0) {
 		(void) csi_resizer_free(resizer);
 		return r;
@@ -528,7 +534,7 @@ struct csi_resizer *csi_resizer_free(struct csi_resizer *resizer)
 {
 	if (!resizer)
 		return NULL;
-	(void) store_watch_free(resizer->watch);
+	(void) reflector_free(resizer->reflector);
 	if (resizer->queue)
 		work_queue_walk(resizer->queue, end_call);
 	(void) work_queue_free(resizer->queue);

@@ -421,8 +421,10 @@ static int take_neighbour(const struct object *object, void *userdata)
 static const struct object *find_neighbour(struct local_provisioner *provisioner,
 					   struct neighbour_search *search)
 {
-	local_provisioner_catch_up(provisioner);
-	if (!path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
+	/* The index of paths is that of the store then. */
+	reflector_catch_up(provisioner->reflector);
+	if (reflector_is_behind(provisioner->reflector) ||
+	    !path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
 		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
 				  take_neighbour, search);
 	return search->found;

@@ -12,6 +12,7 @@
 #include "controller/local_provisioner.h"
 #include "controller/path_index.h"
 #include "controller/work_queue.h"
+#include "store/reflector.h"
 
 /* One volume that is or will be made, by its name; busy while an order or a write of it is under
  * way. */
@@ -31,7 +32,7 @@ struct item {
 
 struct local_provisioner {
 	struct local_provisioner_options options;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct work_queue *queue;
 	bool has_wanting;        /* some item has wants_source */
 	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
@@ -53,10 +54,5 @@ void local_item_tell(struct item *item, const struct object *about, const char *
 void local_item_write(struct item *item, const struct object *old, const struct object *made);
 /* Order DIRECTORY_GROW. */
 void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes);
-
-/* ---- local_provisioner.c ---- */
-
-/* Take what the watch has to tell: the index of paths is that of the store then. */
-void local_provisioner_catch_up(struct local_provisioner *provisioner);
 
 #endif

@@ -126,9 +126,10 @@ static bool is_source(enum object_kind kind)
 	       kind == KIND_PERSISTENT_VOLUME || kind == KIND_PERSISTENT_VOLUME_CLAIM;
 }
 
-static void take_change(struct local_provisioner *provisioner, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
 	const struct object *object = change->object;
+	struct local_provisioner *provisioner = userdata;
 	int r = 0;
 
 	if (is_source(object->kind))
@@ -141,7 +142,7 @@ static void take_change(struct local_provisioner *provisioner, const struct stor
 	} else if (object->kind == KIND_CONFIG_MAP) {
 		if (strcmp(object->meta.name_space, NODE_MAP_NAMESPACE) != 0 ||
 		    strcmp(object->meta.name, NODE_MAP_NAME) != 0)
-			return;
+			return 0;
 		read_node_map(provisioner, change->type == STORE_DELETED ? NULL : object);
 		work_queue_all_due(provisioner->queue);
 	} else if (!is_source(object->kind) &&
@@ -150,51 +151,45 @@ static void take_change(struct local_provisioner *provisioner, const struct stor
 			provisioner
 				->queue); /* what a Node reports of itself changes nothing here */
 	}
-	if (r < 0)
-		log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
-			    object->meta.name);
+	return r;
 }
 
-static int list_and_watch(struct local_provisioner *provisioner);
-
-void local_provisioner_catch_up(struct local_provisioner *provisioner)
-{
-	const struct store_change *change;
-	int r;
-
-	while ((r = store_watch_next(provisioner->watch, &change)) > 0)
-		take_change(provisioner, change);
-	if (r < 0 && list_and_watch(provisioner) < 0) {
-		log_message(LOG_ERR, "out of memory: claims wait for their next change");
-		provisioner->paths.is_incomplete = true;
-	}
-}
-
-static void on_changes(void *userdata)
+static void begin(void *userdata)
 {
 	struct local_provisioner *provisioner = userdata;
 
-	local_provisioner_catch_up(provisioner);
+	path_index_done(&provisioner->paths);
+	work_queue_all_due(provisioner->queue);
+	read_node_map(provisioner, store_get(provisioner->options.store, KIND_CONFIG_MAP,
+					     NODE_MAP_NAMESPACE, NODE_MAP_NAME));
+}
+
+static void act(void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+
 	work_queue_run(provisioner->queue);
 }
 
-static int list_and_watch(struct local_provisioner *provisioner)
+static int watch(struct local_provisioner *provisioner)
 {
-	struct store *store = provisioner->options.store;
-	int r;
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME, add_volume },
+		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
+	};
 
-	provisioner->watch = store_watch_free(provisioner->watch);
-	path_index_done(&provisioner->paths);
-	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, provisioner,
-			    &provisioner->watch);
-	if (r < 0)
-		return r;
-	read_node_map(provisioner,
-		      store_get(store, KIND_CONFIG_MAP, NODE_MAP_NAMESPACE, NODE_MAP_NAME));
-	r = store_list(store, KIND_PERSISTENT_VOLUME, NULL, add_volume, provisioner);
-	if (r == 0)
-		r = store_list(store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, take_claim, provisioner);
-	return r;
+	return reflector_new(&(struct reflector_options){ .event = provisioner->options.event,
+							  .priority = provisioner->options.priority,
+							  .store = provisioner->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = provisioner },
+			     &provisioner->reflector);
 }
 
 static void make_waiting_due(struct work_item *work)
@@ -244,7 +239,7 @@ int local_provisioner_new(const struct local_provisioner_options *options,
 							 .userdata = provisioner },
 			   &provisioner->queue);
 	if (r == 0)
-		r = list_and_watch(provisioner);
+		r = watch(provisioner);
 	if (r < 0) {
 		(void) local_provisioner_free(provisioner);
 		return r;
@@ -266,7 +261,7 @@ struct local_provisioner *local_provisioner_free(struct local_provisioner *provi
 {
 	if (!provisioner)
 		return NULL;
-	(void) store_watch_free(provisioner->watch);
+	(void) reflector_free(provisioner->reflector);
 	(void) work_queue_free(provisioner->queue);
 	json_free(provisioner->node_map);
 	path_index_done(&provisioner->paths);

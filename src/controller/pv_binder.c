@@ -19,6 +19,7 @@
 #include "controller/scheduling_queue.h"
 #include "controller/volume_match.h"
 #include "object/pod.h"
+#include "store/reflector.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ struct claim_look {
 struct pv_binder {
 	struct pv_binder_options options;
 	struct store *store;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct partners partners;
 	struct free_volumes free;
 	struct pending *pendings;
@@ -221,15 +222,15 @@ static void tell(struct pv_binder *binder, struct partner *partner, const struct
 	}
 	if (partner_says_again(partner, step->event_reason, step->event_text))
 		return;
-	binder->options.event(binder->options.userdata, object, step->event_type,
-			      step->event_reason, step->event_text);
+	binder->options.event_fn(binder->options.userdata, object, step->event_type,
+				 step->event_reason, step->event_text);
 	if (step->event_on_partner && object->kind == KIND_PERSISTENT_VOLUME)
 		other = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
 				  object->persistent_volume->claim_namespace,
 				  object->persistent_volume->claim_name);
 	if (other)
-		binder->options.event(binder->options.userdata, other, step->event_type,
-				      step->event_reason, step->event_text);
+		binder->options.event_fn(binder->options.userdata, other, step->event_type,
+					 step->event_reason, step->event_text);
 }
 
 /* The pod's own event, as a scheduler's. */
@@ -237,8 +238,8 @@ static void tell_refused(struct pv_binder *binder, struct partner *partner,
 			 const struct consumers *consumers)
 {
 	if (!partner_refuses_again(partner, consumers->why))
-		binder->options.event(binder->options.userdata, consumers->refused, "Warning",
-				      "FailedScheduling", consumers->why);
+		binder->options.event_fn(binder->options.userdata, consumers->refused, "Warning",
+					 "FailedScheduling", consumers->why);
 }
 
 /* ---- writing ---- */
@@ -433,6 +434,15 @@ static int put_if_free(struct pv_binder *binder, const struct object *object)
 		       : 0;
 }
 
+/* Everything anew: at the start, and when the ring went on without us. */
+static void begin(void *userdata)
+{
+	struct pv_binder *binder = userdata;
+
+	binder->has_offer = true;
+	free_volumes_done(&binder->free);
+}
+
 static int add_object(const struct object *object, void *userdata)
 {
 	struct pv_binder *binder = userdata;
@@ -440,26 +450,6 @@ static int add_object(const struct object *object, void *userdata)
 
 	if (r == 0 && object->kind == KIND_PERSISTENT_VOLUME)
 		r = put_if_free(binder, object);
-	return r;
-}
-
-static void on_changes(void *userdata);
-
-/* Everything anew: at the start, and when the ring went on without us. */
-static int list_and_watch(struct pv_binder *binder)
-{
-	int r;
-
-	binder->watch = store_watch_free(binder->watch);
-	binder->has_offer = true;
-	free_volumes_done(&binder->free);
-	r = store_watch_new(binder->store, KINDS, store_resource_version(binder->store), on_changes,
-			    binder, &binder->watch);
-	if (r == 0)
-		r = store_list(binder->store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, add_object,
-			       binder);
-	if (r == 0)
-		r = store_list(binder->store, KIND_PERSISTENT_VOLUME, NULL, add_object, binder);
 	return r;
 }
 
@@ -511,48 +501,63 @@ static int take_partner(struct pv_binder *binder, const struct object *now,
 	return put_if_free(binder, now);
 }
 
-static void take_change(struct pv_binder *binder, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
+	struct pv_binder *binder = userdata;
 	bool is_gone = change->type == STORE_DELETED;
 
 	switch (change->object->kind) {
 	case KIND_POD:
 		take_pod_change(binder, change);
-		return;
+		return 0;
 	case KIND_NODE: /* what it reports of itself later changes nothing here */
 		binder->has_offer |= change->type == STORE_ADDED;
-		return;
+		return 0;
 	case KIND_CSI_NODE: /* a driver takes more volumes, maybe */
 		binder->has_offer |= binder->has_refused;
-		return;
+		return 0;
 	case KIND_STORAGE_CLASS:
 	case KIND_CSI_DRIVER:
 	case KIND_CSI_STORAGE_CAPACITY:
 		binder->has_offer = true;
-		return;
+		return 0;
 	default:
 		break;
 	}
-	if (take_partner(binder, is_gone ? NULL : change->object,
-			 is_gone ? change->object : change->previous) < 0)
-		log_message(LOG_ERR, "binding: out of memory: '%s' waits for its next change",
-			    change->object->meta.name);
+	return take_partner(binder, is_gone ? NULL : change->object,
+			    is_gone ? change->object : change->previous);
 }
 
-static void on_changes(void *userdata)
+static void act(void *userdata)
 {
 	struct pv_binder *binder = userdata;
-	const struct store_change *change;
-	int r;
 
-	while ((r = store_watch_next(binder->watch, &change)) > 0)
-		take_change(binder, change);
-	if (r < 0 || binder->has_stuck) {
+	if (binder->has_stuck) {
 		binder->has_stuck = false;
-		if (list_and_watch(binder) < 0)
-			log_message(LOG_ERR, "binding: out of memory");
+		reflector_list_again(binder->reflector);
 	}
 	work(binder);
+}
+
+static int watch(struct pv_binder *binder)
+{
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME_CLAIM, add_object },
+		{ KIND_PERSISTENT_VOLUME, add_object },
+	};
+
+	return reflector_new(&(struct reflector_options){ .event = binder->options.event,
+							  .priority = binder->options.priority,
+							  .store = binder->store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = binder },
+			     &binder->reflector);
 }
 
 /* ---- life ---- */
@@ -561,12 +566,12 @@ int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **re
 {
 	struct pv_binder *binder = calloc(1, sizeof(*binder));
 
-	assert(options->store && options->event && ret);
+	assert(options->store && options->event && options->event_fn && ret);
 	if (!binder)
 		return -ENOMEM;
 	binder->options = *options;
 	binder->store = options->store;
-	if (list_and_watch(binder) < 0) {
+	if (watch(binder) < 0) {
 		(void) pv_binder_free(binder);
 		return -ENOMEM;
 	}
@@ -581,7 +586,7 @@ struct pv_binder *pv_binder_free(struct pv_binder *binder)
 		return NULL;
 	for (struct pending *pending = binder->pendings; pending; pending = pending->next)
 		pending->binder = NULL;
-	(void) store_watch_free(binder->watch);
+	(void) reflector_free(binder->reflector);
 	partners_done(&binder->partners);
 	free_volumes_done(&binder->free);
 	free(binder);

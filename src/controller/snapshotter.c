@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
 
 #include <assert.h>
 #include <string.h>
@@ -113,56 +112,53 @@ static void make_waiting_due(struct work_item *work)
 		work_item_due(work);
 }
 
-static void take_change(struct snapshotter *snapshotter, const struct store_change *change)
+static int take_change(const struct store_change *change, void *userdata)
 {
-	int r = 0;
+	struct snapshotter *snapshotter = userdata;
 
 	if (change->object->kind == KIND_VOLUME_SNAPSHOT)
-		r = take_snapshot(change->object, snapshotter);
-	else if (change->object->kind == KIND_VOLUME_SNAPSHOT_CONTENT)
-		r = take_content(change->object, snapshotter);
-	else
-		work_queue_walk(snapshotter->snapshots, make_waiting_due);
-	if (r < 0)
-		log_message(LOG_ERR, "out of memory: '%s' waits for its next change",
-			    change->object->meta.name);
+		return take_snapshot(change->object, snapshotter);
+	if (change->object->kind == KIND_VOLUME_SNAPSHOT_CONTENT)
+		return take_content(change->object, snapshotter);
+	work_queue_walk(snapshotter->snapshots, make_waiting_due);
+	return 0;
 }
 
-static int list_and_watch(struct snapshotter *snapshotter);
-
-static void run(struct snapshotter *snapshotter)
+static void run(void *userdata)
 {
+	struct snapshotter *snapshotter = userdata;
+
 	work_queue_run(snapshotter->snapshots);
 	work_queue_run(snapshotter->contents);
 }
 
-static void on_changes(void *userdata)
+static void begin(void *userdata)
 {
 	struct snapshotter *snapshotter = userdata;
-	const struct store_change *change;
-	int r;
 
-	while ((r = store_watch_next(snapshotter->watch, &change)) > 0)
-		take_change(snapshotter, change);
-	if (r < 0 && list_and_watch(snapshotter) < 0)
-		log_message(LOG_ERR, "out of memory: snapshots wait for their next change");
-	run(snapshotter);
+	work_queue_all_due(snapshotter->snapshots);
+	work_queue_all_due(snapshotter->contents);
 }
 
-static int list_and_watch(struct snapshotter *snapshotter)
+static int watch(struct snapshotter *snapshotter)
 {
-	struct store *store = snapshotter->options.store;
-	int r;
+	static const struct reflector_list lists[] = {
+		{ KIND_VOLUME_SNAPSHOT, take_snapshot },
+		{ KIND_VOLUME_SNAPSHOT_CONTENT, take_content },
+	};
 
-	snapshotter->watch = store_watch_free(snapshotter->watch);
-	r = store_watch_new(store, KINDS, store_resource_version(store), on_changes, snapshotter,
-			    &snapshotter->watch);
-	if (r == 0)
-		r = store_list(store, KIND_VOLUME_SNAPSHOT, NULL, take_snapshot, snapshotter);
-	if (r == 0)
-		r = store_list(store, KIND_VOLUME_SNAPSHOT_CONTENT, NULL, take_content,
-			       snapshotter);
-	return r;
+	return reflector_new(&(struct reflector_options){ .event = snapshotter->options.event,
+							  .priority = snapshotter->options.priority,
+							  .store = snapshotter->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "snapshots",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = run,
+							  .userdata = snapshotter },
+			     &snapshotter->reflector);
 }
 
 /* ---- life ---- */
@@ -197,7 +193,7 @@ int snapshotter_new(const struct snapshotter_options *options, struct snapshotte
 	if (r == 0)
 		r = new_queue(snapshotter, content_look, &snapshotter->contents);
 	if (r == 0)
-		r = list_and_watch(snapshotter);
+		r = watch(snapshotter);
 	if (r < 0) {
 		(void) snapshotter_free(snapshotter);
 		return r;
@@ -229,7 +225,7 @@ struct snapshotter *snapshotter_free(struct snapshotter *snapshotter)
 {
 	if (!snapshotter)
 		return NULL;
-	(void) store_watch_free(snapshotter->watch);
+	(void) reflector_free(snapshotter->reflector);
 	(void) work_queue_free(snapshotter->snapshots);
 	(void) work_queue_free(snapshotter->contents);
 	free(snapshotter);

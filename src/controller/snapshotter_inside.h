@@ -11,10 +11,11 @@
 #include "controller/snapshot_plan.h"
 #include "controller/snapshotter.h"
 #include "controller/work_queue.h"
+#include "store/reflector.h"
 
 struct snapshotter {
 	struct snapshotter_options options;
-	struct store_watch *watch;
+	struct reflector *reflector;
 	struct work_queue *snapshots; /* "namespace/name" */
 	struct work_queue *contents;  /* "name" */
 	bool is_stopped;

@@ -26,7 +26,7 @@ int store_world_teardown(void **state);
 /* Close the store and open the same directory again. */
 void store_world_reopen(struct store_world *world);
 
-/* Run the loop until @is_done says so; fails the test after ten seconds. */
+/* Run the loop until @is_done says so; fails the test after a hundred seconds. */
 void store_world_run(struct store_world *world, bool (*is_done)(void *userdata), void *userdata);
 
 /* An object from JSON with ' for ". The test fails when it is not valid. */
