@@ -179,6 +179,7 @@ def main():
     parser.add_argument("--registration", default="")
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
+    options.endpoint = options.endpoint.removeprefix("unix://")  # drivers take both
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})  # threads inherit it: sigwait() gets it
     sys.exit(serve_again(options) if options.again else serve(options))
 
