@@ -56,7 +56,6 @@ struct attach_item {
 	bool assumes_use;  /* attached since the node last said what it uses */
 	bool is_refused;   /* another one has to go first */
 	uint64_t unwanted_usec;
-	char *said; /* the last event about it */
 };
 
 struct attach_detach {

@@ -76,7 +76,6 @@ void attach_item_clear(struct work_item *work)
 	free(TAKE_PTR(item->driver));
 	free(TAKE_PTR(item->handle));
 	free(TAKE_PTR(item->volume_name));
-	free(TAKE_PTR(item->said));
 }
 
 void attach_item_tell(struct attach_item *item, const char *type, const char *reason,
@@ -84,10 +83,8 @@ void attach_item_tell(struct attach_item *item, const char *type, const char *re
 {
 	const struct attach_detach_options *options = &controller_of(item)->options;
 
-	if (item->said && strcmp(item->said, text) == 0)
+	if (!work_item_is_news(&item->work, text))
 		return;
-	free(item->said);
-	item->said = strdup(text);
 	for (const struct attach_want *want = item->wants; want; want = want->next) {
 		const struct object *pod =
 			store_get(options->store, KIND_POD, want->pod->name_space, want->pod->name);

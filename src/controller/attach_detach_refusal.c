@@ -104,13 +104,9 @@ static void tell_pod(const struct attach_item *item, const struct attach_pod *po
 /* One word for all of it: who the others are may change, and is not told again. */
 void attach_refuse_multi(struct attach_item *item)
 {
-	static const char said[] = "Multi-Attach error";
-
 	item->is_refused = controller_of(item)->has_refused = true;
-	if (item->said && strcmp(item->said, said) == 0)
+	if (!work_item_is_news(&item->work, "Multi-Attach error"))
 		return;
-	free(item->said);
-	item->said = strdup(said);
 	for (const struct attach_want *want = item->wants; want; want = want->next)
 		tell_pod(item, want->pod);
 }

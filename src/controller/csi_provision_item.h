@@ -27,7 +27,6 @@ struct provision_item {
 	bool is_deleted; /* and that the stored volume is */
 	bool waits;      /* for what look_again() tells of */
 	bool waits_for_source;
-	char said[FAILURE_TEXT_BYTES];
 };
 
 struct csi_provisioner {

@@ -26,9 +26,8 @@ void provision_tell(struct provision_item *item, const struct object *about, con
 {
 	const struct csi_controller_options *options = &provision_owner(item)->options;
 
-	if (!about || strcmp(item->said, text) == 0)
+	if (!about || !work_item_is_news(&item->work, text))
 		return;
-	(void) snprintf(item->said, sizeof(item->said), "%s", text);
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 

@@ -42,7 +42,6 @@ struct resize_item {
 	int64_t grown; /* what the driver says that the volume has now; 0 nothing new */
 	bool on_node;  /* and the node has to do the rest */
 	bool waits;    /* for what look_again() tells of */
-	char said[FAILURE_TEXT_BYTES];
 };
 
 struct csi_resizer {
@@ -90,9 +89,8 @@ static void tell(struct resize_item *item, const struct object *about, const cha
 {
 	const struct csi_controller_options *options = &resizer_of(item)->options;
 
-	if (!about || strcmp(item->said, text) == 0)
+	if (!about || !work_item_is_news(&item->work, text))
 		return;
-	(void) snprintf(item->said, sizeof(item->said), "%s", text);
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 

@@ -30,7 +30,6 @@ struct csi_snapshotter {
 	struct csi_controller_options options;
 	struct snapshotter *snapshotter;
 	struct snapshot_call *calls;
-	bool was_complete;
 };
 
 /* ---- calls ---- */
@@ -363,12 +362,7 @@ void csi_snapshotter_driver_changed(struct csi_snapshotter *snapshotter, const c
 
 void csi_snapshotter_look_again(struct csi_snapshotter *snapshotter)
 {
-	const struct csi_controller_options *options = &snapshotter->options;
-
-	if (snapshotter->was_complete || !options->is_complete(options->userdata))
-		return;
-	snapshotter->was_complete = true;
-	snapshotter_all_due(snapshotter->snapshotter);
+	snapshotter_look_again(snapshotter->snapshotter);
 }
 
 struct csi_snapshotter *csi_snapshotter_free(struct csi_snapshotter *snapshotter)

@@ -83,9 +83,8 @@ void local_item_tell(struct item *item, const struct object *about, const char *
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
-	if (!about || strcmp(item->said, text) == 0)
+	if (!about || !work_item_is_news(&item->work, text))
 		return;
-	(void) snprintf(item->said, sizeof(item->said), "%s", text);
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 

@@ -26,7 +26,6 @@ struct item {
 	enum directory_deed deed;
 	int64_t aim, grown;     /* DIRECTORY_GROW under way; how large it is by now, 0 not known */
 	struct local_plan plan; /* of the choice under way */
-	char said[FAILURE_TEXT_BYTES];
 	char *claim_space, *claim_name; /* of a volume that is not there yet */
 };
 

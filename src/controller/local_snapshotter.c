@@ -17,7 +17,6 @@
 struct local_snapshotter {
 	struct local_provisioner_options options;
 	struct snapshotter *snapshotter;
-	bool was_complete;
 };
 
 /* One order under way. */
@@ -241,11 +240,8 @@ int local_snapshotter_new(const struct local_provisioner_options *options,
 
 void local_snapshotter_look_again(struct local_snapshotter *snapshotter)
 {
-	if (!snapshotter || snapshotter->was_complete ||
-	    !snapshotter->options.is_complete(snapshotter->options.userdata))
-		return;
-	snapshotter->was_complete = true;
-	snapshotter_all_due(snapshotter->snapshotter);
+	if (snapshotter)
+		snapshotter_look_again(snapshotter->snapshotter);
 }
 
 void local_snapshotter_stop(struct local_snapshotter *snapshotter)

@@ -32,9 +32,8 @@ void snapshot_tell(struct snapshot_item *item, const struct object *about, const
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
 
-	if (strcmp(item->said, text) == 0)
+	if (!work_item_is_news(&item->work, text))
 		return;
-	(void) snprintf(item->said, sizeof(item->said), "%s", text);
 	options->event_fn(options->userdata, about, type, reason, text);
 }
 
@@ -210,6 +209,18 @@ void snapshotter_all_due(struct snapshotter *snapshotter)
 	work_queue_all_due(snapshotter->snapshots);
 	work_queue_all_due(snapshotter->contents);
 	run(snapshotter);
+}
+
+void snapshotter_look_again(struct snapshotter *snapshotter)
+{
+	const struct snapshotter_options *options;
+
+	if (!snapshotter || snapshotter->was_complete)
+		return;
+	options = &snapshotter->options;
+	snapshotter->was_complete = options->is_complete(options->userdata);
+	if (snapshotter->was_complete)
+		snapshotter_all_due(snapshotter);
 }
 
 void snapshotter_stop(struct snapshotter *snapshotter)

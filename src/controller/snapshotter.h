@@ -75,8 +75,10 @@ struct snapshotter;
 
 /* @options: copied. Return: 0 or -ENOMEM, or as sd_event. */
 int snapshotter_new(const struct snapshotter_options *options, struct snapshotter **ret);
-/* Something that is_complete() or the backend tells has changed. Accepts NULL. */
+/* Something that the backend tells has changed. Accepts NULL. */
 void snapshotter_all_due(struct snapshotter *snapshotter);
+/* is_complete() may say something else now. Accepts NULL. */
+void snapshotter_look_again(struct snapshotter *snapshotter);
 /* No order goes out any more. Accepts NULL. */
 void snapshotter_stop(struct snapshotter *snapshotter);
 /* Orders under way end without it. Accepts NULL. Return: NULL. */

@@ -18,14 +18,13 @@ struct snapshotter {
 	struct reflector *reflector;
 	struct work_queue *snapshots; /* "namespace/name" */
 	struct work_queue *contents;  /* "name" */
-	bool is_stopped;
+	bool is_stopped, was_complete;
 };
 
 struct snapshot_item {
 	struct work_item work;
 	enum snapshot_deed deed;
 	bool waits; /* for claims, volumes or classes */
-	char said[FAILURE_TEXT_BYTES];
 };
 
 /* Both: return false when nothing of the name is there any more. */

@@ -40,6 +40,7 @@ static void free_item(struct work_item *item)
 		options->clear(item);
 	(void) sd_event_source_disable_unref(item->retry);
 	free((char *) item->name);
+	free(item->said);
 	free(item);
 }
 
@@ -179,6 +180,15 @@ static int make_timer(struct work_item *item)
 				  on_retry, item);
 
 	return r < 0 ? r : sd_event_source_set_priority(item->retry, options->priority);
+}
+
+bool work_item_is_news(struct work_item *item, const char *text)
+{
+	if (item->said && strcmp(item->said, text) == 0)
+		return false;
+	free(item->said);
+	item->said = strdup(text);
+	return true;
 }
 
 void work_item_failed(struct work_item *item)

@@ -29,6 +29,7 @@ struct work_item {
 	unsigned int failures; /* in a row */
 	/* The queue's own. */
 	bool is_due, is_busy;
+	char *said;                    /* the last event about it */
 	struct work_item *prev, *next; /* in the list of due ones */
 	sd_event_source *retry;        /* NULL: it never failed */
 	uint64_t retry_usec;           /* monotonic; 0: when something changes */
@@ -85,6 +86,10 @@ void work_item_queued(struct work_item *item, int r);
  * object meanwhile is no failure: the next look sees it. */
 void work_item_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why);
+
+/* Was the last event about it another one, or none? Then it is @text from now on: people are told
+ * each thing once. */
+bool work_item_is_news(struct work_item *item, const char *text);
 
 /* It failed: it is due again after a while. look() asks work_item_backs_off() before it begins
  * anew, because changes make it due earlier. */

@@ -218,6 +218,21 @@ static void a_write_that_ended_is_looked_after(void **state)
 	assert_false(item->is_busy);
 }
 
+static void each_thing_is_news_once(void **state)
+{
+	struct work_item *a, *b;
+
+	(void) state;
+	open_queue(0);
+	a = work_queue_item(world.queue, "a");
+	b = work_queue_item(world.queue, "b");
+	assert_true(work_item_is_news(a, "no room"));
+	assert_false(work_item_is_news(a, "no room"));
+	assert_true(work_item_is_news(b, "no room"));
+	assert_true(work_item_is_news(a, "no class"));
+	assert_true(work_item_is_news(a, "no room"));
+}
+
 static void nothing_is_looked_at_after_a_stop(void **state)
 {
 	(void) state;
@@ -255,10 +270,11 @@ static void a_busy_item_outlives_its_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(many_changes_are_one_look),         TEST(what_stands_for_nothing_is_forgotten),
-		TEST(nobody_looks_at_a_busy_item),       TEST(so_many_are_busy_at_once),
-		TEST(what_failed_is_looked_at_again),    TEST(a_write_that_ended_is_looked_after),
-		TEST(nothing_is_looked_at_after_a_stop), TEST(a_busy_item_outlives_its_queue),
+		TEST(many_changes_are_one_look),      TEST(what_stands_for_nothing_is_forgotten),
+		TEST(nobody_looks_at_a_busy_item),    TEST(so_many_are_busy_at_once),
+		TEST(what_failed_is_looked_at_again), TEST(a_write_that_ended_is_looked_after),
+		TEST(each_thing_is_news_once),        TEST(nothing_is_looked_at_after_a_stop),
+		TEST(a_busy_item_outlives_its_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
