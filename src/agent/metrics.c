@@ -347,6 +347,7 @@ static void print_all(FILE *file, struct agent *agent)
 		"podvol_known_volumes %zu\n",
 		actual_count(agent->actual));
 	print_walks(file, agent);
+	copies_print_metrics(&agent->views.copies, file);
 	print_orphans(file, agent);
 	print_enforced(file, agent->views.metrics);
 	drift_print_metrics(agent->mounts.drift, file);

@@ -11,12 +11,14 @@
 #define PODVOL_AGENT_PARTS_H
 
 #include "agent.h"
+#include "agent/copies.h"
 #include "agent/drift.h"
 #include "agent/drivers.h"
 #include "agent/events.h"
 #include "agent/hold_watch.h"
 #include "agent/intent.h"
 #include "agent/own_objects.h"
+#include "agent/progress.h"
 #include "agent/restart.h"
 #include "agent/second_look.h"
 #include "agent/slow.h"
@@ -102,6 +104,7 @@ struct agent {
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
 		struct metrics *metrics;
+		struct copies copies;
 	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
@@ -199,24 +202,6 @@ int look_up_errors_new(struct agent *agent, struct look_up_errors **ret);
 struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 /* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
-
-/* ---- progress.c ---- */
-
-/* Events about long walks: the first after some seconds, then now and then, none while there is no
- * walk. Return: 0 or negative errno. */
-int walks_new(struct agent *agent, struct walks **ret);
-/* Accepts NULL. Return: NULL. */
-struct walks *walks_free(struct walks *walks);
-/* A step may lead to one: look after a while. Cheap. */
-void walks_expect(struct walks *walks);
-
-enum { PROGRESS_TEXT_BYTES = 160 };
-/* Is a walk under way, or begun and waiting for its device? */
-bool progress_runs(const struct operation_view *view);
-/* "120000 of at most 200041 entries, 410000 a second, 0.2 s left at most"; "" while no long walk is
- * under way. */
-void progress_text(const struct operation_view *view, uint64_t now_usec,
-		   char ret[PROGRESS_TEXT_BYTES]);
 
 /* ---- statistics.c ---- */
 

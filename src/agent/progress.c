@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress - how far a long walk is, in words and as events
+ * progress - how far a long walk is; see progress.h
  *
- * The timer runs while a walk is expected or under way, and looks at operations alone.
+ * The timer runs while a walk or a copy is expected or under way, and looks at those alone.
  */
-#include "agent/parts.h"
+#include "agent/progress.h"
 
+#include "agent/parts.h"
 #include "base/clock.h"
 
 #include <assert.h>
@@ -112,6 +113,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct look look = { .agent = walks->agent };
 
 	(void) operation_walk(walks->agent->operations, tell_walk, &look);
+	look.found |= copies_tell(walks->agent);
 	if (look.found)
 		arm(walks, EVENT_PERIOD_USEC);
 	return 0;
@@ -151,7 +153,8 @@ void walks_expect(struct walks *walks)
 {
 	int enabled = SD_EVENT_OFF;
 
-	assert(walks);
+	if (!walks)
+		return;
 	(void) sd_event_source_get_enabled(walks->timer, &enabled);
 	if (enabled == SD_EVENT_OFF)
 		arm(walks, FIRST_EVENT_USEC);

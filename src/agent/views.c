@@ -395,6 +395,7 @@ struct cJSON *agent_view_operations(struct agent *agent)
 	collection.items = json_add_array(list, "items");
 	(void) operation_walk(agent->operations, add_view, &collection);
 	(void) unstage_gate_walk(agent->holds.gate, add_held_back, &collection);
+	copies_view(&agent->views.copies, collection.items);
 	return list;
 }
 

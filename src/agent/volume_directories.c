@@ -43,9 +43,10 @@ struct directory_job {
 	struct {
 		char *base_path, *name, *mark; /* NULL: nothing is copied */
 		bool is_snapshot;
-		struct copy_progress progress;
 		const atomic_bool *cancel;
 	} source;
+	struct copies *copies;
+	struct copy copy; /* with a source */
 	directory_done_fn *done;
 	void *userdata;
 	bool was_run;
@@ -87,8 +88,9 @@ static int run_copy(struct directory_job *job, const struct volume_directory *di
 {
 	const struct volume_source source = { job->source.base_path, job->source.name,
 					      job->source.mark, job->source.is_snapshot };
-	const struct copy_watch watch = { job->source.cancel, &job->source.progress };
+	const struct copy_watch watch = { job->source.cancel, &job->copy.progress };
 
+	copy_begins(&job->copy);
 	if (job->deed == DIRECTORY_SNAPSHOT)
 		return volume_snapshot_take(directory, &source, &watch, &job->facts, &job->why);
 	assert(job->deed == DIRECTORY_MAKE);
@@ -141,6 +143,7 @@ static void job_done(struct worker_job *worker_job)
 
 	if (!job->was_run)
 		job->error = failed_plain(&job->why, -ECANCELED, "podvold stops");
+	copies_remove(job->copies, &job->copy, job->error);
 	job->done(job->userdata, job->error, job->error < 0 ? NULL : &choice, &job->why);
 	(void) job_free(job);
 }
@@ -178,9 +181,13 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->done = done;
 	job->userdata = done_userdata;
 	job->source.cancel = &directories->is_stopping;
+	job->copies = &directories->agent->views.copies;
 	if (order->source)
-		complete &= keep_source(job, order->source);
+		complete &=
+			keep_source(job, order->source) &&
+			copies_add(directories->agent, &job->copy, &order->about, order->name) == 0;
 	if (!complete || !job->name || !job->mark || !job->capacity) {
+		copies_remove(job->copies, &job->copy, -ECANCELED);
 		(void) job_free(job);
 		return -ENOMEM;
 	}

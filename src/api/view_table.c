@@ -252,6 +252,7 @@ static const struct view_column operation_columns[] = {
 	{ "Error", VIEW_WIDE, "error", NULL },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+	{ "About", VIEW_DETAIL, "about", NULL },
 };
 
 static const struct view_column manifest_columns[] = {

@@ -178,6 +178,48 @@ static const char *volume_of(const struct kind *kind, const struct cJSON *object
 	return NULL;
 }
 
+/* Is the row of a copy about this object, or the volume that it makes? */
+static bool is_copy_of(const struct podvol_table *operations, size_t row, const char *about,
+		       const char *volume)
+{
+	const char *is_about =
+		podvol_table_cell(operations, row, podvol_table_find(operations, "About"));
+	const char *makes =
+		podvol_table_cell(operations, row, podvol_table_find(operations, "Unique Name"));
+
+	return strcmp(is_about, about) == 0 ||
+	       (volume && strcmp(is_about, "-") != 0 && strcmp(makes, volume) == 0);
+}
+
+/* How far a volume is that is being filled, or a snapshot that is being taken. */
+static int print_copy(struct cli *cli, const struct kind *kind, const struct cJSON *object,
+		      const char *volume)
+{
+	const struct cJSON *metadata = json_get(object, "metadata");
+	struct podvol_table *operations = NULL;
+	cleanup_free char *about = NULL;
+	int r;
+
+	if (!volume && strcmp(kind->name, "PersistentVolumeClaim") != 0 &&
+	    strcmp(kind->name, "VolumeSnapshot") != 0)
+		return 0;
+	if (asprintf(&about, "%s %s/%s", kind->name,
+		     json_string(json_get(metadata, "namespace"), ""),
+		     json_string(json_get(metadata, "name"), "")) < 0) {
+		about = NULL;
+		return -ENOMEM;
+	}
+	r = podvol_table_get(cli->podvol, "/podvol/v1/operations", &operations);
+	for (size_t row = 0; r == 0 && row < podvol_table_rows(operations); row++)
+		if (is_copy_of(operations, row, about, volume))
+			describe_field(
+				cli, 0, "Copy",
+				podvol_table_cell(operations, row,
+						  podvol_table_find(operations, "Progress")));
+	podvol_table_free(operations);
+	return r;
+}
+
 int describe_object(struct cli *cli, const struct get_request *request,
 		    const struct get_target *target)
 {
@@ -192,7 +234,8 @@ int describe_object(struct cli *cli, const struct get_request *request,
 	print_metadata(cli, json_get(object, "metadata"));
 	print_content(cli, target->kind, object);
 	volume = volume_of(target->kind, object);
-	if (volume)
+	r = print_copy(cli, target->kind, object, volume);
+	if (r == 0 && volume)
 		r = describe_uses(cli, volume);
 	/* Events about what has no namespace are in the default one. */
 	if (r == 0)

@@ -375,6 +375,8 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.mode = item->plan.mode,
 		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
 		.source = source && source->name ? source : NULL,
+		.about = { KIND_PERSISTENT_VOLUME_CLAIM, volume->claim_namespace,
+			   volume->claim_name },
 	};
 	int64_t bytes = deed == DIRECTORY_GROW ? item->aim : quantity_value(&volume->capacity);
 	struct failure failure = { .error = 0 };

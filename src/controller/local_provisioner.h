@@ -49,6 +49,7 @@ struct directory_order {
 	uint64_t bytes; /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
 	/* DIRECTORY_SNAPSHOT; DIRECTORY_MAKE of a volume that is filled; NULL else. */
 	const struct directory_source *source;
+	struct store_key about; /* with a source: what it is made for, to tell how far it is */
 };
 
 /* Of DIRECTORY_CHOOSE, and of snapshots. */

@@ -93,7 +93,8 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 
 /* ---- orders ---- */
 
-static int start_order(struct local_order *order, const struct local_snapshot_place *place,
+static int start_order(struct local_order *order, const struct volume_snapshot_content *content,
+		       const struct local_snapshot_place *place,
 		       const struct directory_source *source, struct failure *reterr)
 {
 	static const enum directory_deed deeds[] = {
@@ -110,6 +111,8 @@ static int start_order(struct local_order *order, const struct local_snapshot_pl
 		.name = place->name,
 		.mark = place->name,
 		.source = source,
+		.about = { KIND_VOLUME_SNAPSHOT, content->snapshot_namespace,
+			   content->snapshot_name },
 	};
 	int r = options->start(options->userdata, &directory, on_done, order);
 
@@ -152,7 +155,7 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 	source = (struct directory_source){ .base_path = from.base_path,
 					    .name = from.name,
 					    .mark = object->meta.uid };
-	return start_order(order, &place, &source, reterr);
+	return start_order(order, content, &place, &source, reterr);
 }
 
 /* By the handle that is stored. */
@@ -169,7 +172,7 @@ static int start_other(struct local_order *order, const struct volume_snapshot_c
 		return failed(reterr, -ENOMEM, "cannot look at a snapshot");
 	r = local_snapshot_place(handle, &place, reterr);
 	if (r == 0)
-		r = start_order(order, &place, NULL, reterr);
+		r = start_order(order, content, &place, NULL, reterr);
 	free(place.base_path);
 	return r;
 }
