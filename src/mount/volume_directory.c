@@ -19,6 +19,10 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
+/* Of a base path that volumes were made in: tells it from the place where its disk is not mounted.
+ */
+#define BASE_MARK "trusted.podvol.base"
+
 enum { LEVEL_MODE = 0755 };
 
 /* ---- what stands there ---- */
@@ -189,6 +193,23 @@ static int set_mark(int fd, const struct place *place, const char *mark, struct 
 			    place->path, VOLUME_DIRECTORY_MARK);
 }
 
+/* What is an O_PATH descriptor has no attributes. */
+static int open_base(int base_fd)
+{
+	return openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int mark_base(int base_fd, const char *base_path, struct failure *reterr)
+{
+	cleanup_close int fd = open_base(base_fd);
+
+	if (fd >= 0 && fgetxattr(fd, BASE_MARK, NULL, 0) >= 0)
+		return 0;
+	if (fd < 0 || fsetxattr(fd, BASE_MARK, "", 0, 0) < 0)
+		return failed(reterr, -errno, "cannot mark the base path '%s'", base_path);
+	return 0;
+}
+
 /* A name that cannot be looked into yet: of mode 0 from its first moment on. */
 static int make_name(const struct place *place, const struct capacity_method *method)
 {
@@ -247,6 +268,9 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 	if (r < 0 && r != -EEXIST)
 		return failed(reterr, r, "cannot make '%s'", place.path);
 	r = fill(&place, directory, method, mode, reterr);
+	/* Last: where no marks are kept at all, the volume's own says so in better words. */
+	if (r == 0)
+		r = mark_base(base_fd, directory->base_path, reterr);
 	if (r < 0 && made)
 		(void) volume_directory_unmake(directory, NULL);
 	return r;
@@ -351,6 +375,29 @@ int volume_directory_unmake(const struct volume_directory *directory, struct fai
 	return unmake_marked(directory, &place, fd, reterr);
 }
 
+/* What is not there was removed before, by a process that died since, or lies on a disk that is not
+ * mounted: then nothing was deleted, and nobody may say so. */
+static int check_gone(int base_fd, const struct volume_directory *directory, struct failure *reterr)
+{
+	cleanup_close int fd = open_base(base_fd);
+
+	if (fd < 0)
+		return failed(reterr, -errno, "cannot open '%s'", directory->base_path);
+	if (fgetxattr(fd, BASE_MARK, NULL, 0) >= 0)
+		return 0;
+	return failed_plain(reterr, -ENODEV,
+			    "'%s' is not in '%s', where no volume was ever made: is its disk "
+			    "mounted?",
+			    directory->name, directory->base_path);
+}
+
+static bool is_there(const struct place *place)
+{
+	cleanup_close int fd = open_directory(place);
+
+	return fd != -ENOENT;
+}
+
 int volume_directory_remove(const struct volume_directory *directory, struct failure *reterr)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
@@ -362,7 +409,7 @@ int volume_directory_remove(const struct volume_directory *directory, struct fai
 	if (base_fd < 0)
 		return base_fd;
 	r = place_open(base_fd, directory->base_path, directory->name, &place, reterr);
-	if (r == -ENOENT)
-		return 0;
+	if (r == -ENOENT || (r == 0 && !is_there(&place)))
+		return check_gone(base_fd, directory, reterr);
 	return r < 0 ? r : remove_volume_contents(&place, directory->mark, reterr);
 }

@@ -106,7 +106,8 @@ int volume_directory_grow(const struct volume_directory *directory, struct failu
  * is mounted on it or below it.
  *
  * Return: 0, also when it is gone; -EPERM it does not bear the mark; -EXDEV something is mounted
- * there; -ENOENT the base path is missing; else as the calls.
+ * there; -ENOENT the base path is missing, -ENODEV it is none in which a volume was ever made, and
+ * this one is not there: both are so while its disk is not mounted; else as the calls.
  */
 int volume_directory_remove(const struct volume_directory *directory, struct failure *reterr);
 

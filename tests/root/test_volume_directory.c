@@ -301,6 +301,30 @@ static void a_base_path_that_is_missing_is_no_success(void **state)
 	assert_int_equal(take_away("v", MARK, NULL), -ENOENT);
 }
 
+/* The disk that the base path is a mount point of is not mounted, or is again. */
+static void what_is_on_a_disk_that_is_away_is_not_gone(void **state)
+{
+	struct failure why = { .error = 0 };
+
+	sandbox_mkdir("base", 0755);
+	sandbox_mkdir("away", 0755);
+	assert_return_code(mount("disk", sandbox_path("base"), "tmpfs", 0, NULL), errno);
+	assert_int_equal(make("v", MARK, NULL), 0);
+	assert_int_equal(make("a/w", OTHER, NULL), 0);
+	assert_return_code(mount(sandbox_path("base"), sandbox_path("away"), NULL, MS_MOVE, NULL),
+			   errno);
+	assert_int_equal(take_away("v", MARK, &why), -ENODEV);
+	assert_non_null(strstr(why.text, "is its disk mounted?"));
+	assert_int_equal(take_away("a/w", OTHER, NULL), -ENODEV);
+	assert_return_code(mount(sandbox_path("away"), sandbox_path("base"), NULL, MS_MOVE, NULL),
+			   errno);
+	assert_int_equal(take_away("v", MARK, NULL), 0);
+	assert_false(is_there("base/v"));
+	/* Killed after that, it is gone all the same. */
+	assert_int_equal(take_away("v", MARK, NULL), 0);
+	assert_return_code(umount(sandbox_path("base")), errno);
+}
+
 static void what_was_never_used_is_taken_back(void **state)
 {
 	assert_int_equal(make("v", MARK, NULL), 0);
@@ -335,6 +359,7 @@ int main(void)
 		SANDBOX_TEST(a_bind_elsewhere_keeps_all),
 		SANDBOX_TEST(a_bind_in_another_namespace_keeps_all),
 		SANDBOX_TEST(a_base_path_that_is_missing_is_no_success),
+		SANDBOX_TEST(what_is_on_a_disk_that_is_away_is_not_gone),
 		SANDBOX_TEST(what_was_never_used_is_taken_back),
 	};
 
