@@ -340,7 +340,7 @@ static void rancher_local_path(void **state)
 {
 	static const struct expectation rows[] = {
 		{ CLAIM(SELECTED, ""), RANCHER("", ""), NODE(HOST), ALL, "/opt/x", FOLDER,
-		  "kubernetes.io/hostname", "h", "\"type\":\"DirectoryOrCreate\"", 0 },
+		  "kubernetes.io/hostname", "h", "\"type\":\"Directory\"", 0 },
 		{ CLAIM(SELECTED, ""), RANCHER("", ""), NODE(""), ALL, "/opt/x", FOLDER,
 		  "kubernetes.io/hostname", "n", "\"local.path.provisioner/selected-node\":\"n\"",
 		  0 },
