@@ -56,7 +56,7 @@ static int call_failed(struct csi_caller *caller, const struct grpc_result *stat
 				 grpc_code_name(status->code), status->text);
 
 	caller->code = status->code;
-	report->error_class = class_of(caller, status);
+	caller->error_class = report->error_class = class_of(caller, status);
 	/* One that is published is so, however its growth ends: the next stage judges that. */
 	if (caller->method != CSI_NODE_EXPAND_VOLUME &&
 	    (report->error_class != ERROR_FINAL || !caller->keeps_final))

@@ -29,6 +29,7 @@ struct csi_caller {
 	struct failure final; /* error 0: there was none */
 	/* Of the last call that failed. */
 	enum grpc_code code;
+	enum error_class error_class;
 
 	/* The call under way. */
 	struct csi_call *call;

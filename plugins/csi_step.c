@@ -157,11 +157,9 @@ int csi_step_start_publish(struct csi_step *step, const char *staging_path,
 	return csi_call_publish(&step->caller, &step->volume, &step->publish, end, expand, step);
 }
 
-/* In use, or impossible: trying again at once would end the same. The next set-up tries. */
-static bool is_for_later(enum grpc_code code)
+static bool is_infeasible(enum grpc_code code)
 {
-	return code == GRPC_FAILED_PRECONDITION || code == GRPC_INVALID_ARGUMENT ||
-	       code == GRPC_OUT_OF_RANGE || code == GRPC_NOT_FOUND;
+	return code == GRPC_INVALID_ARGUMENT || code == GRPC_OUT_OF_RANGE || code == GRPC_NOT_FOUND;
 }
 
 int csi_step_judge_growth(const struct csi_step *step, struct stage_report *report)
@@ -178,7 +176,12 @@ int csi_step_judge_growth(const struct csi_step *step, struct stage_report *repo
 		return 0;
 	}
 	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s", caller->final.text);
-	if (is_for_later(caller->code))
+	if (caller->error_class == ERROR_FINAL) {
+		report->not_grown = caller->final;
+		report->is_growth_infeasible = is_infeasible(caller->code);
+	}
+	/* In use, or impossible: trying again at once would end the same. The next set-up tries. */
+	if (caller->code == GRPC_FAILED_PRECONDITION || is_infeasible(caller->code))
 		return 0;
 	report->failure = caller->final;
 	report->error_class = ERROR_UNCERTAIN;

@@ -105,6 +105,8 @@ static int expand(const struct local_mounter *mounter, const struct local_found 
 				       &report->failure);
 	if (r == 0)
 		report->grown_bytes = mounter->expand_bytes;
+	else
+		report->not_grown = report->failure;
 	return r;
 }
 

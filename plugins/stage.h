@@ -50,6 +50,8 @@ struct stage_report {
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
 	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
+	struct failure not_grown;  /* why it did not, although it should; error 0: no such thing */
+	bool is_growth_infeasible; /* nor will it: trying again at once would end the same */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * growth - a volume was made larger on this node: its claim says so from now on; see growth.h
+ * growth - a volume is to be larger on this node: its claim says what comes of it; see growth.h
  *
- * What the claim says is what the next set-up compares with, so that a volume grows once. Whoever
- * asked for it may be writing the claim at the same time, so the change is made of whatever is
- * there by then; one that cannot be stored is logged, and the next set-up grows the volume once
+ * What the claim says it has is what the next set-up compares with, so that a volume grows once.
+ * Whoever asked for it may be writing the claim at the same time, so the change is made of whatever
+ * is there by then; one that cannot be stored is logged, and the next set-up grows the volume once
  * more, which changes nothing.
  */
 #include "agent/growth.h"
@@ -14,70 +14,42 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "object/json.h"
+#include "controller/claim_resize.h"
 
 #include <assert.h>
 #include <string.h>
 
-static bool is_of_resize(const char *type)
-{
-	return strcmp(type, "FileSystemResizePending") == 0 ||
-	       strcmp(type, "NodeResizeError") == 0 || strcmp(type, "Resizing") == 0;
-}
-
-/* The conditions that asked for this go as well. */
-static int set_capacity(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *status = json_ensure_object(tree, "status");
-	struct cJSON *capacity = status ? json_ensure_object(status, "capacity") : NULL;
-	cleanup_json struct cJSON *kept = json_new_array();
-
-	if (!capacity || !kept)
-		return -ENOMEM;
-	for (const struct cJSON *item = json_first(json_get(status, "conditions")); item;
-	     item = json_next(item))
-		if (!is_of_resize(json_string(json_get(item, "type"), "")))
-			(void) json_set(kept, NULL, json_copy(item));
-	json_remove(status, "conditions");
-	json_remove(status, "allocatedResourceStatuses");
-	if (json_count(kept) > 0)
-		(void) json_set(status, "conditions", TAKE_PTR(kept));
-	return json_set_string(capacity, "storage", userdata);
-}
-
 /* A write under way. */
 struct growth {
-	char *size;
+	enum claim_resize_state state;
+	int64_t bytes;
+	struct failure why;
 	char *unique_name;
 };
 
-static void free_growth(struct growth *growth)
+static struct growth *growth_free(struct growth *growth)
 {
-	if (!growth)
-		return;
-	free(growth->size);
-	free(growth->unique_name);
+	if (growth)
+		free(growth->unique_name);
 	free(growth);
+	return NULL;
 }
 
-static struct growth *new_growth(const char *size, const char *unique_name)
+static struct growth *growth_new(const struct growth *from, const char *unique_name)
 {
 	struct growth *growth = calloc(1, sizeof(*growth));
 
 	if (!growth)
 		return NULL;
-	growth->size = strdup(size);
+	*growth = *from;
 	growth->unique_name = strdup(unique_name);
-	if (growth->size && growth->unique_name)
-		return growth;
-	free_growth(growth);
-	return NULL;
+	return growth->unique_name ? growth : growth_free(growth);
 }
 
 static void tell_unwritten(const char *unique_name, const char *why)
 {
 	log_about(LOG_ERR, &(struct log_subject){ .volume = unique_name },
-		  "the volume grew, and its claim cannot say so: %s", why);
+		  "the claim cannot say how its volume grows: %s", why);
 }
 
 static int edit_claim(void *userdata, const struct object *present, const struct object **ret,
@@ -85,58 +57,83 @@ static int edit_claim(void *userdata, const struct object *present, const struct
 {
 	const struct growth *growth = userdata;
 
-	return object_edit(present, set_capacity, growth->size, ret, why);
+	return claim_resize_edit(present, growth->state, growth->bytes, growth->why.text, ret, why);
 }
 
-/* A claim that is gone needs to know nothing. */
+/* A claim that is gone needs to know nothing, nor one that somebody else has settled. */
 static void on_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
 	struct growth *growth = userdata;
 
-	if (error < 0 && error != -ENOENT && error != -ECANCELED)
+	if (error < 0 && error != -ENOENT && error != -ECANCELED && error != -EALREADY)
 		tell_unwritten(growth->unique_name, why->text);
-	free_growth(growth);
+	(void) growth_free(growth);
 }
 
-static void write_claim(struct agent *agent, const struct object *claim, struct growth *growth)
+static int queue(struct agent *agent, const struct object *claim, struct growth *growth,
+		 struct failure *why)
 {
 	const struct store_precondition expected = {
 		.uid = claim->meta.uid,
 		.resource_version = claim->meta.resource_version,
 	};
 	cleanup_object const struct object *changed = NULL;
+	int r = edit_claim(growth, claim, &changed, why);
+
+	return r < 0 ? r
+		     : store_edit(agent->store, changed, &expected, edit_claim, on_written, growth);
+}
+
+static void write_claim(struct agent *agent, const struct object *claim, const struct growth *from,
+			const char *unique_name)
+{
+	struct growth *growth = growth_new(from, unique_name);
 	struct failure why = { .text = "out of memory" };
-	int r = edit_claim(growth, claim, &changed, &why);
+	int r = growth ? queue(agent, claim, growth, &why) : -ENOMEM;
 
 	if (r == 0)
-		r = store_edit(agent->store, changed, &expected, edit_claim, on_written, growth);
-	if (r == 0)
 		return;
-	tell_unwritten(growth->unique_name, why.text);
-	free_growth(growth);
+	if (r != -EALREADY)
+		tell_unwritten(unique_name, why.text);
+	(void) growth_free(growth);
+}
+
+void agent_note_growth_begins(struct agent *agent, const struct step *step)
+{
+	const struct desired_pod *pod = step->want_pod;
+	const struct persistent_volume *pv = pod ? spec_pv(&pod->spec) : NULL;
+
+	assert(agent);
+	if (step->kind != STEP_PUBLISH || !step->want->plugin->grows || !pv || !pod->claim ||
+	    pod->spec.read_only || !agent->store ||
+	    quantity_compare(&pv->capacity, &pod->claim->claim->status_capacity) <= 0)
+		return;
+	write_claim(agent, pod->claim, &(struct growth){ .state = CLAIM_RESIZE_NODE_BEGUN },
+		    step->unique_name);
 }
 
 void agent_note_growth(struct agent *agent, const struct operation_ended *ended)
 {
 	const struct step_result *result = &ended->result;
+	const struct stage_report *report = ended->report;
 	const struct desired_volume *want = desired_find(agent->desired, result->unique_name);
 	const struct desired_pod *pod =
 		want && result->pod_uid ? desired_find_pod(want, result->pod_uid) : NULL;
-	cleanup_json struct cJSON *pv = NULL;
-	struct growth *growth;
+	struct growth growth = { .bytes = report->grown_bytes, .why = report->not_grown };
 
-	assert(agent && ended && ended->report);
-	if (result->error < 0 || ended->report->grown_bytes == 0 || !pod || !pod->claim ||
-	    !ended->pv || !agent->store)
+	assert(agent && report);
+	if (!pod || !pod->claim || !agent->store)
 		return;
-	pv = object_tree(ended->pv);
-	growth = new_growth(json_string(json_get_path(pv, "spec.capacity.storage"), ""),
-			    result->unique_name);
-	if (growth)
-		write_claim(agent, pod->claim, growth);
-	else
-		tell_unwritten(result->unique_name, "out of memory");
-	events_record(agent->events, pod->claim, "Normal", "FileSystemResizeSuccessful",
-		      "the volume is as large as it was asked to be", realtime_usec());
+	if (result->error == 0 && report->grown_bytes > 0) {
+		growth.state = CLAIM_RESIZE_DONE;
+		events_record(agent->events, pod->claim, "Normal", "FileSystemResizeSuccessful",
+			      "the volume is as large as it was asked to be", realtime_usec());
+	} else if (report->not_grown.error < 0) {
+		growth.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
+							    : CLAIM_RESIZE_NODE_FAILED;
+	} else {
+		return;
+	}
+	write_claim(agent, pod->claim, &growth, result->unique_name);
 }

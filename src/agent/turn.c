@@ -11,6 +11,7 @@
 #include "agent/parts.h"
 
 #include "agent/csi_control.h"
+#include "agent/growth.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -255,6 +256,18 @@ static bool changes_group(const struct step *step)
 	return step->kind == STEP_PUBLISH && step->want_pod->pod->pod->has_fs_group;
 }
 
+static void start_step(struct agent *agent, const struct step *step, uint64_t now)
+{
+	int r = operation_submit(agent->operations, step, now);
+
+	if (r == -ENOMEM)
+		operation_retry_later(agent->operations, step->unique_name, now);
+	else if (changes_group(step))
+		walks_expect(agent->walks);
+	if (r == 0)
+		agent_note_growth_begins(agent, step);
+}
+
 static void start_plan(struct agent *agent)
 {
 	uint64_t now = monotonic_usec();
@@ -267,10 +280,10 @@ static void start_plan(struct agent *agent)
 
 		if (step->kind == STEP_FORGET)
 			continue;
-		if (!noted || operation_submit(agent->operations, step, now) == -ENOMEM)
+		if (noted)
+			start_step(agent, step, now);
+		else
 			operation_retry_later(agent->operations, step->unique_name, now);
-		else if (changes_group(step))
-			walks_expect(agent->walks);
 	}
 	for (size_t i = 0; i < agent->plan.count; i++)
 		if (agent->plan.steps[i].kind == STEP_FORGET)

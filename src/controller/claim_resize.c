@@ -10,12 +10,15 @@
 #include "object/timestamp.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
-#define IN_PROGRESS     "ControllerResizeInProgress"
-#define INFEASIBLE      "ControllerResizeInfeasible"
-#define NODE_PENDING    "NodeResizePending"
-#define NODE_FIRST_PART "Node"
+#define IN_PROGRESS      "ControllerResizeInProgress"
+#define INFEASIBLE       "ControllerResizeInfeasible"
+#define NODE_PENDING     "NodeResizePending"
+#define NODE_IN_PROGRESS "NodeResizeInProgress"
+#define NODE_INFEASIBLE  "NodeResizeInfeasible"
+#define NODE_FIRST_PART  "Node"
 
 /* ---- deciding ---- */
 
@@ -85,6 +88,7 @@ static const struct {
 	const char *condition; /* NULL: none of ours is left */
 	const char *status;    /* of status.allocatedResourceStatuses; NULL: it goes */
 	const char *text;
+	bool is_of_node; /* conditions that are there stay: it still waits for the node */
 } states[] = {
 	[CLAIM_RESIZE_BEGUN] = { "Resizing", IN_PROGRESS, "" },
 	[CLAIM_RESIZE_FAILED] = { "ControllerResizeError", IN_PROGRESS, NULL },
@@ -92,12 +96,17 @@ static const struct {
 	[CLAIM_RESIZE_ON_NODE] = { "FileSystemResizePending", NODE_PENDING,
 				   "Waiting for user to (re-)start a pod to finish file system "
 				   "resize of volume on node." },
+	[CLAIM_RESIZE_NODE_BEGUN] = { NULL, NODE_IN_PROGRESS, NULL, true },
+	[CLAIM_RESIZE_NODE_FAILED] = { "NodeResizeError", NODE_IN_PROGRESS, NULL, true },
+	[CLAIM_RESIZE_NODE_INFEASIBLE] = { "NodeResizeError", NODE_INFEASIBLE, NULL, true },
 	[CLAIM_RESIZE_DONE] = { NULL, NULL, NULL },
 	[CLAIM_RESIZE_FORGOTTEN] = { NULL, NULL, NULL },
 };
 
-static bool is_ours(const char *type)
+static bool is_replaced(const char *type, enum claim_resize_state by)
 {
+	if (states[by].is_of_node)
+		return states[by].condition && strcmp(states[by].condition, type) == 0;
 	for (size_t i = 0; i < ARRAY_SIZE(condition_types); i++)
 		if (strcmp(condition_types[i], type) == 0)
 			return true;
@@ -133,16 +142,25 @@ static void add_condition(struct cJSON *list, const struct cJSON *old, const str
 		(void) json_set_string(condition, "message", text);
 }
 
-static int edit_status(struct cJSON *tree, void *userdata)
+/* A node that is quicker than whoever writes that it is its turn has failed all the same. */
+static bool is_turn_of_node(const struct cJSON *status, enum claim_resize_state state)
 {
-	const struct edit *edit = userdata;
-	struct cJSON *status = json_ensure_object(tree, "status"), *list = json_new_array();
-	const struct cJSON *old = json_get(status, "conditions");
-	char bytes[QUANTITY_TEXT_BYTES];
+	const char *now =
+		json_string(json_get(json_get(status, "allocatedResourceStatuses"), "storage"), "");
 
-	quantity_print_bytes(edit->bytes, bytes);
+	if (state == CLAIM_RESIZE_NODE_BEGUN)
+		return strcmp(now, NODE_PENDING) == 0;
+	return strcmp(now, IN_PROGRESS) == 0 ||
+	       strncmp(now, NODE_FIRST_PART, strlen(NODE_FIRST_PART)) == 0;
+}
+
+static void edit_conditions(struct cJSON *status, const struct edit *edit)
+{
+	const struct cJSON *old = json_get(status, "conditions");
+	struct cJSON *list = json_new_array();
+
 	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
-		if (!is_ours(json_string(json_get(i, "type"), "")))
+		if (!is_replaced(json_string(json_get(i, "type"), ""), edit->state))
 			(void) json_set(list, NULL, json_copy(i));
 	if (states[edit->state].condition)
 		add_condition(list, old, edit);
@@ -151,6 +169,18 @@ static int edit_status(struct cJSON *tree, void *userdata)
 		(void) json_set(status, "conditions", list);
 	else
 		json_free(list);
+}
+
+static int edit_status(struct cJSON *tree, void *userdata)
+{
+	const struct edit *edit = userdata;
+	struct cJSON *status = json_ensure_object(tree, "status");
+	char bytes[QUANTITY_TEXT_BYTES];
+
+	if (states[edit->state].is_of_node && !is_turn_of_node(status, edit->state))
+		return -EALREADY;
+	quantity_print_bytes(edit->bytes, bytes);
+	edit_conditions(status, edit);
 	if (edit->state == CLAIM_RESIZE_BEGUN)
 		(void) json_set_string(json_ensure_object(status, "allocatedResources"), "storage",
 				       bytes);

@@ -75,6 +75,7 @@ static void test_what_is_next(void **state)
 		/* The node's turn, unless even more is asked for. */
 		{ "2Gi", AIMS("2Gi", "NodeResizePending"), CLAIM_RESIZE_NOTHING, 2 },
 		{ "3Gi", AIMS("2Gi", "NodeResizePending"), CLAIM_RESIZE_BEGIN, 3 },
+		{ "2Gi", AIMS("2Gi", "NodeResizeInProgress"), CLAIM_RESIZE_NOTHING, 2 },
 		{ "2Gi", AIMS("2Gi", "NodeResizeInfeasible"), CLAIM_RESIZE_NOTHING, 2 },
 	};
 	cleanup_object const struct object *volume = volume_of("1Gi", UID);
@@ -152,8 +153,73 @@ static void test_what_the_status_says(void **state)
 		     "1Gi 2Gi ControllerResizeInfeasible ControllerResizeError");
 	claim = step(claim, CLAIM_RESIZE_ON_NODE, 2 * GI,
 		     "1Gi 2Gi NodeResizePending FileSystemResizePending");
+	claim = step(claim, CLAIM_RESIZE_NODE_BEGUN, 0,
+		     "1Gi 2Gi NodeResizeInProgress FileSystemResizePending");
+	claim = step(claim, CLAIM_RESIZE_NODE_FAILED, 0,
+		     "1Gi 2Gi NodeResizeInProgress FileSystemResizePending");
+	claim = step(claim, CLAIM_RESIZE_NODE_INFEASIBLE, 0,
+		     "1Gi 2Gi NodeResizeInfeasible FileSystemResizePending");
 	claim = step(claim, CLAIM_RESIZE_DONE, 2 * GI, "2Gi 2Gi - -");
 	claim = step(claim, CLAIM_RESIZE_FORGOTTEN, 0, "2Gi 2Gi - -");
+	(void) object_unref(claim);
+}
+
+/* What the node says counts when it is its turn; one that is quicker than the controller has failed
+ * all the same. */
+static void test_turn_of_the_node(void **state)
+{
+	static const struct {
+		const char *status;
+		enum claim_resize_state to;
+		int result;
+	} rows[] = {
+		{ AIMS("2Gi", "NodeResizePending"), CLAIM_RESIZE_NODE_BEGUN, 0 },
+		{ AIMS("2Gi", "NodeResizeInProgress"), CLAIM_RESIZE_NODE_BEGUN, -EALREADY },
+		{ AIMS("2Gi", "NodeResizeInfeasible"), CLAIM_RESIZE_NODE_BEGUN, -EALREADY },
+		{ AIMS("2Gi", "ControllerResizeInProgress"), CLAIM_RESIZE_NODE_BEGUN, -EALREADY },
+		{ BOUND, CLAIM_RESIZE_NODE_BEGUN, -EALREADY },
+		{ AIMS("2Gi", "NodeResizePending"), CLAIM_RESIZE_NODE_FAILED, 0 },
+		{ AIMS("2Gi", "ControllerResizeInProgress"), CLAIM_RESIZE_NODE_INFEASIBLE, 0 },
+		{ AIMS("2Gi", "ControllerResizeInfeasible"), CLAIM_RESIZE_NODE_INFEASIBLE,
+		  -EALREADY },
+		{ BOUND, CLAIM_RESIZE_NODE_FAILED, -EALREADY },
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_object const struct object *claim = claim_of("2Gi", rows[i].status, "");
+		cleanup_object const struct object *made = NULL;
+		struct failure why;
+
+		if (claim_resize_edit(claim, rows[i].to, 0, "no luck", &made, &why) !=
+		    rows[i].result)
+			fail_msg("row %zu", i);
+	}
+}
+
+/* It still waits for the node, which says once why it has to. */
+static void test_what_the_node_says(void **state)
+{
+	const struct object *claim = claim_of("2Gi", BOUND, ""), *again = NULL;
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *conditions;
+
+	(void) state;
+	claim = step(claim, CLAIM_RESIZE_ON_NODE, 2 * GI,
+		     "1Gi - NodeResizePending FileSystemResizePending");
+	claim = step(claim, CLAIM_RESIZE_NODE_FAILED, 0,
+		     "1Gi - NodeResizeInProgress FileSystemResizePending");
+	assert_int_equal(
+		claim_resize_edit(claim, CLAIM_RESIZE_NODE_FAILED, 0, "no luck", &again, NULL), 0);
+	assert_string_equal(again->json, claim->json);
+	tree = object_tree(again);
+	conditions = json_get_path(tree, "status.conditions");
+	assert_int_equal(json_count(conditions), 2);
+	assert_string_equal(json_string(json_get(json_at(conditions, 1), "type"), ""),
+			    "NodeResizeError");
+	assert_string_equal(json_string(json_get(json_at(conditions, 1), "message"), ""),
+			    "no luck");
+	(void) object_unref(again);
 	(void) object_unref(claim);
 }
 
@@ -198,6 +264,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_next),
 		cmocka_unit_test(test_not_its_volume),
+		cmocka_unit_test(test_turn_of_the_node),
+		cmocka_unit_test(test_what_the_node_says),
 		cmocka_unit_test(test_what_the_status_says),
 		cmocka_unit_test(test_conditions_of_others),
 		cmocka_unit_test(test_volume),

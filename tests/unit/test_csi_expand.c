@@ -96,6 +96,9 @@ static void test_not_now(void **state)
 		assert_int_equal(ran.result, STAGE_LIST_DONE);
 		assert_int_equal(ran.report.grown_bytes, 0);
 		assert_string_equal(event_reason(&ran), "VolumeResizeFailed");
+		assert_true(ran.report.not_grown.error < 0);
+		assert_int_equal(ran.report.is_growth_infeasible,
+				 codes[i] != GRPC_FAILED_PRECONDITION);
 		assert_true(csi_world_has(TARGET "/mount"));
 	}
 }
@@ -111,6 +114,8 @@ static void test_tried_again(void **state)
 		ran = csi_world_publish();
 		assert_true(ran.result < 0);
 		assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
+		assert_int_equal(ran.report.not_grown.error < 0, codes[i] == GRPC_INTERNAL);
+		assert_false(ran.report.is_growth_infeasible);
 		assert_true(csi_world_has(TARGET "/mount"));
 		assert_true(csi_world_has(TARGET "/vol_data.json"));
 	}
