@@ -353,27 +353,6 @@ static void set_time(struct cJSON *parent, const char *key, uint64_t usec)
 	(void) json_set_string(parent, key, text);
 }
 
-static void add_involved(struct cJSON *tree, const struct object *about)
-{
-	struct cJSON *involved = json_add_object(tree, "involvedObject");
-	const struct kind_row *kind = kind_row(about->kind);
-	char text[128];
-
-	(void) snprintf(text, sizeof(text), "%s%s%s", kind->group, *kind->group ? "/" : "",
-			kind->version);
-	(void) json_set_string(involved, "kind", kind->name);
-	if (*about->meta.name_space)
-		(void) json_set_string(involved, "namespace", about->meta.name_space);
-	(void) json_set_string(involved, "name", about->meta.name);
-	(void) json_set_string(involved, "uid", about->meta.uid);
-	(void) json_set_string(involved, "apiVersion", text);
-	if (about->meta.resource_version == 0)
-		return;
-	(void) snprintf(text, sizeof(text), "%llu",
-			(unsigned long long) about->meta.resource_version);
-	(void) json_set_string(involved, "resourceVersion", text);
-}
-
 static struct cJSON *tree_of(const struct events *events, const char *path,
 			     const struct record *record)
 {
@@ -384,7 +363,7 @@ static struct cJSON *tree_of(const struct events *events, const char *path,
 	metadata = json_add_object(tree, "metadata");
 	(void) json_set_string(metadata, "name", strchr(path, '/') + 1);
 	(void) json_set_string(metadata, "namespace", namespace_of(record->about));
-	add_involved(tree, record->about);
+	object_write_reference(record->about, json_add_object(tree, "involvedObject"));
 	(void) json_set_string(tree, "type", record->type);
 	(void) json_set_string(tree, "reason", record->reason);
 	(void) json_set_string(tree, "message", record->text);

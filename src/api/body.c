@@ -75,12 +75,11 @@ static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row
 static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
 		       const char *name_space, struct cJSON *tree)
 {
-	char api_version[128];
+	char api_version[API_VERSION_BYTES];
 	struct cJSON *metadata;
 	const char *has;
 
-	(void) snprintf(api_version, sizeof(api_version), "%s%s%s", row->group,
-			*row->group ? "/" : "", row->version);
+	(void) kind_api_version(row, api_version);
 	has = json_string(json_get(tree, "kind"), row->name);
 	if (strcmp(has, row->name) != 0 ||
 	    strcmp(json_string(json_get(tree, "apiVersion"), api_version), api_version) != 0) {

@@ -21,16 +21,6 @@ static const char *const object_verbs[] = { "create", "delete", "deletecollectio
 					    "update", "watch",  NULL };
 static const char *const status_verbs[] = { "get", "patch", "update", NULL };
 
-enum { GROUP_VERSION_BYTES = 128 };
-
-/* "v1" or "storage.k8s.io/v1". */
-static const char *group_version(const struct kind_row *row, char text[GROUP_VERSION_BYTES])
-{
-	(void) snprintf(text, GROUP_VERSION_BYTES, "%s%s%s", row->group, *row->group ? "/" : "",
-			row->version);
-	return text;
-}
-
 /* The first kind of each group stands for the group. */
 static bool is_first_of_group(const struct kind_row *row)
 {
@@ -88,9 +78,9 @@ static struct cJSON *api_versions(void)
 
 static void fill_version(struct cJSON *tree, const struct kind_row *row)
 {
-	char text[GROUP_VERSION_BYTES];
+	char text[API_VERSION_BYTES];
 
-	(void) json_set_string(tree, "groupVersion", group_version(row, text));
+	(void) json_set_string(tree, "groupVersion", kind_api_version(row, text));
 	(void) json_set_string(tree, "version", row->version);
 }
 
@@ -126,7 +116,7 @@ static struct cJSON *api_group_list(void)
 static void add_resource(struct cJSON *resources, const struct kind_row *row)
 {
 	struct cJSON *resource = json_add_object(resources, NULL);
-	char text[GROUP_VERSION_BYTES];
+	char text[API_VERSION_BYTES];
 
 	(void) json_set_string(resource, "name", row->plural);
 	(void) json_set_string(resource, "singularName", row->singular);
@@ -150,10 +140,10 @@ static void add_resource(struct cJSON *resources, const struct kind_row *row)
 static struct cJSON *api_resource_list(const struct kind_row *group)
 {
 	struct cJSON *tree = new_list("APIResourceList", "v1");
-	char text[GROUP_VERSION_BYTES];
+	char text[API_VERSION_BYTES];
 	struct cJSON *resources;
 
-	(void) json_set_string(tree, "groupVersion", group_version(group, text));
+	(void) json_set_string(tree, "groupVersion", kind_api_version(group, text));
 	resources = json_add_array(tree, "resources");
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		const struct kind_row *row = kind_row((enum object_kind) kind);

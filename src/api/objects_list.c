@@ -258,7 +258,7 @@ static struct cJSON *frame(const struct list *list)
 {
 	const struct kind_row *row = list->row;
 	struct cJSON *tree;
-	char text[128];
+	char text[API_VERSION_BYTES];
 
 	if (list->form == FORM_TABLE) {
 		tree = table_from_objects(row->kind, NULL, 0, list->now_usec);
@@ -268,9 +268,7 @@ static struct cJSON *frame(const struct list *list)
 	tree = json_new_object();
 	(void) snprintf(text, sizeof(text), "%sList", row->name);
 	(void) json_set_string(tree, "kind", text);
-	(void) snprintf(text, sizeof(text), "%s%s%s", row->group, *row->group ? "/" : "",
-			row->version);
-	(void) json_set_string(tree, "apiVersion", text);
+	(void) json_set_string(tree, "apiVersion", kind_api_version(row, text));
 	fill_metadata(list, json_add_object(tree, "metadata"));
 	/* Last, so that the items can follow. */
 	if (list->form != FORM_YAML)

@@ -126,14 +126,13 @@ static int send_object(struct watch *watch, const char *type, const struct objec
 static int send_bookmark(struct watch *watch, uint64_t version, bool ends_initial)
 {
 	struct cJSON *object = json_new_object(), *metadata;
-	char text[128];
+	char text[API_VERSION_BYTES];
 
 	(void) json_set_string(object, "kind",
 			       watch->form == FORM_TABLE ? "Table" : watch->row->name);
-	(void) snprintf(text, sizeof(text), "%s%s%s", watch->row->group,
-			*watch->row->group ? "/" : "", watch->row->version);
 	(void) json_set_string(object, "apiVersion",
-			       watch->form == FORM_TABLE ? "meta.k8s.io/v1" : text);
+			       watch->form == FORM_TABLE ? "meta.k8s.io/v1"
+							 : kind_api_version(watch->row, text));
 	metadata = json_add_object(object, "metadata");
 	(void) snprintf(text, sizeof(text), "%" PRIu64, version);
 	(void) json_set_string(metadata, "resourceVersion", text);

@@ -10,7 +10,6 @@
 #include "object/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,17 +43,8 @@ static void write_claim_ref(struct cJSON *tree, const struct make *make)
 {
 	struct cJSON *spec = json_ensure_object(tree, "spec");
 	bool was_named = json_get(spec, "claimRef") != NULL;
-	const struct object_meta *claim = &make->about->meta;
-	struct cJSON *ref = json_ensure_object(spec, "claimRef");
-	char version[24];
 
-	(void) snprintf(version, sizeof(version), "%" PRIu64, claim->resource_version);
-	(void) json_set_string(ref, "apiVersion", "v1");
-	(void) json_set_string(ref, "kind", "PersistentVolumeClaim");
-	(void) json_set_string(ref, "namespace", claim->name_space);
-	(void) json_set_string(ref, "name", claim->name);
-	(void) json_set_string(ref, "uid", claim->uid);
-	(void) json_set_string(ref, "resourceVersion", version);
+	object_write_reference(make->about, json_ensure_object(spec, "claimRef"));
 	if (!was_named)
 		annotate(tree, BOUND_BY_CONTROLLER);
 }

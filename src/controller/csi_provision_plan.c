@@ -190,6 +190,8 @@ static int copy_request(struct csi_provision_plan *plan,
 {
 	(void) csi_volume_name(request->claim->object, plan->name);
 	plan->claim = object_tree(request->claim->object);
+	plan->claim_ref = json_new_object();
+	object_write_reference(request->claim->object, plan->claim_ref);
 	plan->storage_class = object_tree(request->storage_class->object);
 	plan->driver = strdup(request->driver->name);
 	plan->node_name = strdup(request->node_name);
@@ -198,8 +200,8 @@ static int copy_request(struct csi_provision_plan *plan,
 	plan->bytes = quantity_value(&request->claim->request);
 	plan->is_block = request->claim->mode == VOLUME_MODE_BLOCK;
 	plan->reclaim_policy = request->storage_class->reclaim_policy;
-	if (!plan->claim || !plan->storage_class || !plan->driver || !plan->node_name ||
-	    !plan->content)
+	if (!plan->claim || !plan->claim_ref || !plan->storage_class || !plan->driver ||
+	    !plan->node_name || !plan->content)
 		return failed(reterr, -ENOMEM, "cannot plan a volume");
 	return 0;
 }
@@ -228,6 +230,7 @@ int csi_provision_plan_make(const struct csi_provision_request *request,
 void csi_provision_plan_done(struct csi_provision_plan *plan)
 {
 	json_free(plan->claim);
+	json_free(plan->claim_ref);
 	json_free(plan->storage_class);
 	free(plan->driver);
 	free(plan->node_name);

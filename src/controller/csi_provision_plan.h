@@ -48,7 +48,7 @@ struct csi_provision_request {
 
 struct csi_provision_plan {
 	char name[64]; /* of the volume, here and at the driver */
-	struct cJSON *claim, *storage_class;
+	struct cJSON *claim, *claim_ref, *storage_class;
 	char *driver, *node_name;
 	struct csi_map parameters; /* the driver's */
 	struct csi_map segments;   /* where it must be reachable; empty: anywhere */

@@ -53,19 +53,6 @@ int csi_provision_plan_check(const struct csi_provision_plan *plan, const Csi__V
 
 /* ---- the volume ---- */
 
-static void write_claim_ref(const struct csi_provision_plan *plan, struct cJSON *spec)
-{
-	static const char *const members[] = { "namespace", "name", "uid", "resourceVersion" };
-	const struct cJSON *metadata = json_get(plan->claim, "metadata");
-	struct cJSON *ref = json_add_object(spec, "claimRef");
-
-	(void) json_set_string(ref, "apiVersion", "v1");
-	(void) json_set_string(ref, "kind", "PersistentVolumeClaim");
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-		(void) json_set_string(ref, members[i],
-				       json_string(json_get(metadata, members[i]), ""));
-}
-
 static void write_attributes(const struct csi_provision_plan *plan, const Csi__V1__Volume *made,
 			     struct cJSON *source)
 {
@@ -178,7 +165,7 @@ int csi_provision_plan_volume(const struct csi_provision_plan *plan, const Csi__
 	(void) json_set_string(spec, "volumeMode", plan->is_block ? "Block" : "Filesystem");
 	if (options && !plan->is_block)
 		(void) json_set(spec, "mountOptions", json_copy(options));
-	write_claim_ref(plan, spec);
+	(void) json_set(spec, "claimRef", json_copy(plan->claim_ref));
 	write_source(plan, made, spec);
 	write_affinity(made, spec);
 	return object_from_json(tree, ret, reterr);

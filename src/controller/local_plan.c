@@ -10,7 +10,6 @@
 #include "object/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -183,20 +182,6 @@ void local_add_affinity(struct local_plan *plan, const char *key, const char *va
 	(void) json_set(required, "nodeSelectorTerms", terms);
 }
 
-static void write_claim_ref(struct cJSON *spec, const struct object_meta *claim)
-{
-	struct cJSON *ref = json_add_object(spec, "claimRef");
-	char version[24];
-
-	(void) snprintf(version, sizeof(version), "%" PRIu64, claim->resource_version);
-	(void) json_set_string(ref, "apiVersion", "v1");
-	(void) json_set_string(ref, "kind", "PersistentVolumeClaim");
-	(void) json_set_string(ref, "namespace", claim->name_space);
-	(void) json_set_string(ref, "name", claim->name);
-	(void) json_set_string(ref, "uid", claim->uid);
-	(void) json_set_string(ref, "resourceVersion", version);
-}
-
 static void start_volume(const struct local_sources *sources, struct local_plan *plan)
 {
 	const struct storage_class *class = sources->request->storage_class;
@@ -219,7 +204,7 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 			       reclaim_policy_name(class->reclaim_policy));
 	(void) json_set_string(spec, "storageClassName", class->object->meta.name);
 	(void) json_set_string(spec, "volumeMode", "Filesystem");
-	write_claim_ref(spec, &sources->request->claim->object->meta);
+	object_write_reference(sources->request->claim->object, json_add_object(spec, "claimRef"));
 }
 
 /* An image is what is mounted, and the volume says so, since nothing else could know after a

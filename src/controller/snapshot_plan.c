@@ -132,20 +132,6 @@ static int add_secret(const struct snapshot_sources *sources, const char *conten
 	return 0;
 }
 
-static void write_ref(struct cJSON *spec, const struct object_meta *snapshot)
-{
-	struct cJSON *ref = json_add_object(spec, "volumeSnapshotRef");
-	char version[24];
-
-	(void) snprintf(version, sizeof(version), "%" PRIu64, snapshot->resource_version);
-	(void) json_set_string(ref, "apiVersion", GROUP_VERSION);
-	(void) json_set_string(ref, "kind", "VolumeSnapshot");
-	(void) json_set_string(ref, "namespace", snapshot->name_space);
-	(void) json_set_string(ref, "name", snapshot->name);
-	(void) json_set_string(ref, "uid", snapshot->uid);
-	(void) json_set_string(ref, "resourceVersion", version);
-}
-
 int snapshot_plan_content(const struct snapshot_sources *sources, const struct object **ret,
 			  struct failure *reterr)
 {
@@ -174,7 +160,8 @@ int snapshot_plan_content(const struct snapshot_sources *sources, const struct o
 	(void) json_set_string(spec, "sourceVolumeMode",
 			       volume->mode == VOLUME_MODE_BLOCK ? "Block" : "Filesystem");
 	(void) json_set_string(spec, "volumeSnapshotClassName", class->object->meta.name);
-	write_ref(spec, &sources->snapshot->object->meta);
+	object_write_reference(sources->snapshot->object,
+			       json_add_object(spec, "volumeSnapshotRef"));
 	r = add_secret(sources, name, annotations, reterr);
 	return r < 0 ? r : object_from_json(tree, ret, reterr);
 }

@@ -8,6 +8,7 @@
 #include "object/kinds.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Ended by NULL. */
@@ -356,6 +357,13 @@ static bool is_version_of(const struct kind_row *row, const char *api_version)
 		return strcmp(api_version, row->version) == 0;
 	return strncmp(api_version, row->group, length) == 0 && api_version[length] == '/' &&
 	       strcmp(api_version + length + 1, row->version) == 0;
+}
+
+const char *kind_api_version(const struct kind_row *row, char buffer[API_VERSION_BYTES])
+{
+	(void) snprintf(buffer, API_VERSION_BYTES, "%s%s%s", row->group, *row->group ? "/" : "",
+			row->version);
+	return buffer;
 }
 
 const struct kind_row *kind_by_name(const char *api_version, const char *name)

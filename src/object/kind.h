@@ -55,6 +55,10 @@ struct kind_row {
 /* The row of a kind; static, never NULL. */
 const struct kind_row *kind_row(enum object_kind kind);
 
+/* "v1", "storage.k8s.io/v1": its apiVersion, in a buffer of the caller. */
+enum { API_VERSION_BYTES = 128 };
+const char *kind_api_version(const struct kind_row *row, char buffer[API_VERSION_BYTES]);
+
 /* By "PersistentVolumeClaim" and "v1" / "storage.k8s.io/v1" as a document names them; NULL when not
  * served. */
 const struct kind_row *kind_by_name(const char *api_version, const char *name);

@@ -18,7 +18,9 @@
 #include "object/violation.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,6 +228,24 @@ struct cJSON *object_tree(const struct object *object)
 	assert(object);
 	(void) parse(object->json, object->json_length, &tree, NULL);
 	return tree; /* our own bytes: only memory can be missing */
+}
+
+void object_write_reference(const struct object *object, struct cJSON *reference)
+{
+	const struct kind_row *row = kind_row(object->kind);
+	const struct object_meta *meta = &object->meta;
+	char text[API_VERSION_BYTES];
+
+	(void) json_set_string(reference, "apiVersion", kind_api_version(row, text));
+	(void) json_set_string(reference, "kind", row->name);
+	if (row->namespaced)
+		(void) json_set_string(reference, "namespace", meta->name_space);
+	(void) json_set_string(reference, "name", meta->name);
+	(void) json_set_string(reference, "uid", meta->uid);
+	if (meta->resource_version == 0)
+		return;
+	(void) snprintf(text, sizeof(text), "%" PRIu64, meta->resource_version);
+	(void) json_set_string(reference, "resourceVersion", text);
 }
 
 int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),

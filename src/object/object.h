@@ -124,6 +124,10 @@ int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, voi
 /* The object's JSON as a tree again; NULL: no memory. Freed with json_free(). */
 struct cJSON *object_tree(const struct object *object);
 
+/* What names the object in others: a core/v1 ObjectReference of all members that it has, into
+ * @reference, a map. */
+void object_write_reference(const struct object *object, struct cJSON *reference);
+
 /* One document of a manifest. Exactly one of object and failure.error is set. */
 struct document {
 	const struct object *object; /* owned by the list */

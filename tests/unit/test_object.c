@@ -5,6 +5,7 @@
 #include "object/object.h"
 
 #include "base/cleanup.h"
+#include "object/json.h"
 #include "object/pod.h"
 #include "tests/unit/object_text.h"
 
@@ -161,6 +162,34 @@ static void test_edits_make_new_objects(void **state)
 	(void) object_unref(object);
 }
 
+static void assert_reference(const char *yaml, const char *expected)
+{
+	const struct object *object = object_of(yaml);
+	cleanup_json struct cJSON *reference = json_new_object();
+	cleanup_free char *text = NULL;
+
+	object_write_reference(object, reference);
+	text = json_print(reference);
+	assert_string_equal(text, expected);
+	(void) object_unref(object);
+}
+
+static void test_others_refer_to_it(void **state)
+{
+	assert_reference("apiVersion: v1\nkind: PersistentVolumeClaim\n"
+			 "metadata: {name: c, namespace: apps, uid: u, resourceVersion: '7'}\n"
+			 "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: "
+			 "1Gi}}}\n",
+			 "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\","
+			 "\"namespace\":\"apps\",\"name\":\"c\",\"uid\":\"u\","
+			 "\"resourceVersion\":\"7\"}");
+	/* Of no namespace, and not stored yet. */
+	assert_reference("apiVersion: storage.k8s.io/v1\nkind: StorageClass\n"
+			 "metadata: {name: fast, uid: u}\nprovisioner: podvol/local\n",
+			 "{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"StorageClass\","
+			 "\"name\":\"fast\",\"uid\":\"u\"}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_served),
 		cmocka_unit_test(test_stored_bytes_are_read),
 		cmocka_unit_test(test_edits_make_new_objects),
+		cmocka_unit_test(test_others_refer_to_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
