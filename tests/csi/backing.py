@@ -14,9 +14,11 @@ MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC = 1, 32, 4096, 16384
 UMOUNT_NOFOLLOW = 8
 
 
-def end_with_parent():
-    """A child that its parent leaves behind ends, too."""
+def end_with_parent(parent):
+    """A child that its parent leaves behind ends, too, also when that was before it could say so."""
     check(libc.prctl(1, 9, 0, 0, 0), "prctl PR_SET_PDEATHSIG")
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def check(result, what):

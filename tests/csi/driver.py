@@ -158,10 +158,11 @@ def serve(options):
 
 def serve_again(options):
     """Serves in a child, and in another one when that crashes on purpose; gRPC has not been used before."""
+    parent = os.getpid()
     while True:
         child = os.fork()
         if child == 0:
-            backing.end_with_parent()
+            backing.end_with_parent(parent)
             os._exit(serve(options))
         signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGKILL))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
