@@ -5,8 +5,12 @@
  * A socket that is made anew under the same name is a new one: it goes and comes. Names that begin
  * with a dot, files that are no sockets, symbolic links and what is mounted there are passed over.
  * An overflow of inotify, and the directory being replaced, are looked at again as a whole. Waits
- * for events only; a timer runs while the directory cannot be opened. The loop thread only; of
- * sockets it looks at nothing but their entries.
+ * for events only; a timer runs while the directory cannot be opened.
+ *
+ * The loop thread only, which lists here although a listing can hang: no mount is entered, so this
+ * is the file system of the root directory, and where that hangs no pod's directory can be made,
+ * looked at or removed, by whichever thread. What a driver serves is somewhere else. Of sockets
+ * nothing but their entries is looked at.
  */
 #ifndef PODVOL_CSI_CSI_REGISTRATION_WATCH_H
 #define PODVOL_CSI_CSI_REGISTRATION_WATCH_H
