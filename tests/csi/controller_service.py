@@ -81,6 +81,8 @@ class ControllerService:
             self.volumes[identifier] = {"id": identifier, "name": request.name, "bytes": size, "bytes_first": size,
                                         "kind": request.parameters.get("kind", "dir"), "arguments": arguments,
                                         "source": self.source(request), "parameters": dict(request.parameters)}
+            if self.volumes[identifier]["source"]:
+                self.storage.copy({"id": self.volumes[identifier]["source"]}, self.volumes[identifier])
             self.storage.create(self.volumes[identifier])
         reply = csi.CreateVolumeResponse(volume=self.as_volume(self.volumes[identifier]))
         if request.HasField("volume_content_source"):
@@ -184,12 +186,16 @@ class ControllerService:
         before = self.snapshots.get(identifier)
         if before and before["source"] != volume["id"]:
             raise Status(EXISTS, "a snapshot of another volume")
-        self.snapshots.setdefault(identifier, {"id": identifier, "source": volume["id"], "bytes": volume["bytes"],
-                                               "made": int(time.time())})
+        if not before:
+            self.snapshots[identifier] = {"id": identifier, "source": volume["id"], "bytes": volume["bytes"],
+                                          "kind": volume["kind"], "made": int(time.time())}
+            self.storage.copy(volume, self.snapshots[identifier])
         return csi.CreateSnapshotResponse(snapshot=self.as_snapshot(self.snapshots[identifier]))
 
     def DeleteSnapshot(self, request):
-        self.snapshots.pop(request.snapshot_id, None)
+        snapshot = self.snapshots.pop(request.snapshot_id, None)
+        if snapshot:
+            self.storage.delete(snapshot)
         return csi.DeleteSnapshotResponse()
 
     def GetSnapshot(self, request):

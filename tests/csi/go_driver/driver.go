@@ -126,11 +126,37 @@ func unpublish(request, _ message) error {
 	return nil
 }
 
-func capabilities(_, reply message) error {
-	list := reply.Mutable(reply.field("capabilities")).List()
-	capability := message{list.AppendMutable().Message().Interface().(*dynamicpb.Message)}
-	rpc := message{capability.Mutable(capability.field("rpc")).Message().Interface().(*dynamicpb.Message)}
-	rpc.set("type", protoreflect.EnumNumber(1)) // STAGE_UNSTAGE_VOLUME
+func (m message) within(name string) message {
+	return message{m.Mutable(m.field(name)).Message().Interface().(*dynamicpb.Message)}
+}
+
+// capability answers with one of a kind: "rpc" or "service".
+func capability(kind string, number protoreflect.EnumNumber) handler {
+	return func(_, reply message) error {
+		list := reply.Mutable(reply.field("capabilities")).List()
+		one := message{list.AppendMutable().Message().Interface().(*dynamicpb.Message)}
+		one.within(kind).set("type", number)
+		return nil
+	}
+}
+
+// createVolume makes the directory that stage would make: a handle is the name that was asked for.
+func createVolume(request, reply message) error {
+	name := filepath.Base(request.text("name"))
+	if err := os.MkdirAll(filepath.Join(*data, name), 0o755); err != nil {
+		return status.Errorf(codes.Internal, "%v", err)
+	}
+	volume := reply.within("volume")
+	volume.set("volume_id", name)
+	size := request.within("capacity_range")
+	volume.set("capacity_bytes", size.Get(size.field("required_bytes")).Int())
+	return nil
+}
+
+func deleteVolume(request, _ message) error {
+	if err := os.RemoveAll(filepath.Join(*data, filepath.Base(request.text("volume_id")))); err != nil {
+		return status.Errorf(codes.Internal, "%v", err)
+	}
 	return nil
 }
 
@@ -155,10 +181,13 @@ var handlers = map[string]handler{
 		reply.set("vendor_version", "1.0.0")
 		return nil
 	},
-	"csi.v1.Identity/GetPluginCapabilities":                    func(_, _ message) error { return nil },
+	"csi.v1.Identity/GetPluginCapabilities":                    capability("service", 1), // CONTROLLER_SERVICE
 	"csi.v1.Identity/Probe":                                    func(_, _ message) error { return nil },
 	"csi.v1.Node/NodeGetInfo":                                  func(_, reply message) error { reply.set("node_id", "go-node"); return nil },
-	"csi.v1.Node/NodeGetCapabilities":                          capabilities,
+	"csi.v1.Controller/ControllerGetCapabilities":              capability("rpc", 1), // CREATE_DELETE_VOLUME
+	"csi.v1.Controller/CreateVolume":                           createVolume,
+	"csi.v1.Controller/DeleteVolume":                           deleteVolume,
+	"csi.v1.Node/NodeGetCapabilities":                          capability("rpc", 1), // STAGE_UNSTAGE_VOLUME
 	"csi.v1.Node/NodeStageVolume":                              stage,
 	"csi.v1.Node/NodeUnstageVolume":                            func(r, _ message) error { return unbind(r.text("staging_target_path")) },
 	"csi.v1.Node/NodePublishVolume":                            publish,
@@ -223,6 +252,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	go serve(files, *endpoint, "csi.v1.Identity", "csi.v1.Node")
+	go serve(files, *endpoint, "csi.v1.Identity", "csi.v1.Controller", "csi.v1.Node")
 	serve(files, *registration, "pluginregistration.Registration")
 }
