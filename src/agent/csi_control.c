@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/csi_attacher.h"
+#include "controller/csi_capacity.h"
 #include "controller/csi_controller.h"
 #include "controller/csi_provisioner.h"
 #include "controller/csi_resizer.h"
@@ -22,13 +23,15 @@ struct controller_row {
 	int (*new_one)(const struct csi_controller_options *options, void **ret);
 	/* A driver told what it can do. */
 	void (*driver_changed)(void *controller, const char *driver);
-	/* Something that is_in_use() or is_complete() asks has changed. */
+	/* Something that is_in_use() or is_complete() asks has changed; NULL: nothing to it. */
 	void (*look_again)(void *controller);
+	/* A driver may have more or less room than before; NULL: nothing to it. */
+	void (*room_changed)(void *controller, const char *driver);
 	/* Its calls are broken off; its writes end in the store. */
 	void (*free_one)(void *controller);
 };
 
-/* The four functions of a controller, which knows its own pointer. */
+/* The functions of a controller, which knows its own pointer. */
 #define ADAPT(name)                                                                                \
 	static int name##_new(const struct csi_controller_options *options, void **ret)            \
 	{                                                                                          \
@@ -38,26 +41,40 @@ struct controller_row {
 	{                                                                                          \
 		csi_##name##_driver_changed(controller, driver);                                   \
 	}                                                                                          \
-	static void name##_look_again(void *controller)                                            \
-	{                                                                                          \
-		csi_##name##_look_again(controller);                                               \
-	}                                                                                          \
 	static void name##_free(void *controller)                                                  \
 	{                                                                                          \
 		(void) csi_##name##_free(controller);                                              \
 	}
-#define ROW(name)                                                                                  \
+#define ADAPT_LOOK_AGAIN(name)                                                                     \
+	static void name##_look_again(void *controller)                                            \
 	{                                                                                          \
-		name##_new, name##_driver_changed, name##_look_again, name##_free                  \
+		csi_##name##_look_again(controller);                                               \
 	}
+#define ROW(name)                                                                                  \
+	.new_one = name##_new, .driver_changed = name##_driver_changed, .free_one = name##_free
 
 ADAPT(attacher)
+ADAPT_LOOK_AGAIN(attacher)
+ADAPT(capacity)
 ADAPT(provisioner)
+ADAPT_LOOK_AGAIN(provisioner)
 ADAPT(resizer)
+ADAPT_LOOK_AGAIN(resizer)
 ADAPT(snapshotter)
+ADAPT_LOOK_AGAIN(snapshotter)
 
-static const struct controller_row rows[] = { ROW(attacher), ROW(provisioner), ROW(resizer),
-					      ROW(snapshotter) };
+static void capacity_room_changed(void *controller, const char *driver)
+{
+	csi_capacity_room_changed(controller, driver);
+}
+
+static const struct controller_row rows[] = {
+	{ ROW(attacher), .look_again = attacher_look_again },
+	{ ROW(capacity), .room_changed = capacity_room_changed },
+	{ ROW(provisioner), .look_again = provisioner_look_again },
+	{ ROW(resizer), .look_again = resizer_look_again },
+	{ ROW(snapshotter), .look_again = snapshotter_look_again },
+};
 
 struct csi_control {
 	struct agent *agent;
@@ -78,6 +95,15 @@ static bool is_complete(void *userdata)
 	const struct csi_control *control = userdata;
 
 	return control->agent->sources_complete;
+}
+
+static void on_room_changed(void *userdata, const char *driver)
+{
+	struct csi_control *control = userdata;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].room_changed)
+			rows[i].room_changed(control->controllers[i], driver);
 }
 
 static void on_event(void *userdata, const struct object *about, const char *type,
@@ -101,6 +127,7 @@ int csi_control_open(struct agent *agent, struct failure *reterr)
 		.event_fn = on_event,
 		.is_in_use = is_in_use,
 		.is_complete = is_complete,
+		.room_changed = on_room_changed,
 	};
 	struct csi_control *control;
 	int r = 0;
@@ -129,7 +156,8 @@ void csi_control_driver_changed(struct csi_control *control, const char *driver)
 void csi_control_changed(struct csi_control *control)
 {
 	for (size_t i = 0; control && i < ARRAY_SIZE(rows); i++)
-		rows[i].look_again(control->controllers[i]);
+		if (rows[i].look_again)
+			rows[i].look_again(control->controllers[i]);
 }
 
 struct csi_control *csi_control_free(struct csi_control *control)

@@ -27,7 +27,9 @@ struct csi_controller_options {
 	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
 	/* Have all sources of objects delivered all they have? Nothing is deleted before. */
 	bool (*is_complete)(void *userdata);
-	void *userdata; /* of the three */
+	/* Volumes of this driver came, went or grew, or it had no room for one. */
+	void (*room_changed)(void *userdata, const char *driver);
+	void *userdata; /* of the four */
 };
 
 #endif

@@ -107,6 +107,7 @@ static void on_deleted(void *userdata, const struct csi_reply *reply)
 	} else if (volume) {
 		const char *by = volume->origin.deleted_by;
 
+		provision_note_room(item, volume->origin.provisioned_by, reply);
 		log_message(LOG_NOTICE,
 			    "volume '%s': driver '%s' deleted '%s' with all that was in it: claim "
 			    "'%s/%s' was deleted%s%s, under policy Delete",

@@ -167,6 +167,7 @@ static void on_created(void *userdata, const struct csi_reply *reply)
 	const struct object *claim;
 
 	provision_call_ended(item);
+	provision_note_room(item, item->plan.driver, reply);
 	claim = provision_claim(item, NULL);
 	if (told && told->volume && told->volume->volume_id[0]) {
 		take_volume(item, claim, told->volume);
@@ -267,6 +268,7 @@ static void on_given_back(void *userdata, const struct csi_reply *reply)
 	struct failure why;
 
 	provision_call_ended(item);
+	provision_note_room(item, item->plan.driver, reply);
 	if (reply->status.code == GRPC_OK || reply->status.code == GRPC_NOT_FOUND) {
 		free(item->unwanted);
 		item->unwanted = NULL;

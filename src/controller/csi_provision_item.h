@@ -87,6 +87,9 @@ void provision_call_delete(struct provision_item *item, const char *driver, cons
 /* Return: 0, also where none is named; -ENOENT there is none such; -EINVAL; -ENOMEM. */
 int provision_read_secret(const struct provision_item *item, const struct csi_secret_name *name,
 			  struct csi_map *ret, struct failure *reterr);
+/* Tell who is concerned that the driver has more or less room now, or had too little. */
+void provision_note_room(const struct provision_item *item, const char *driver,
+			 const struct csi_reply *reply);
 /* "DeadlineExceeded: too late", as the driver or podvold said. */
 void provision_failure_text(const struct csi_reply *reply, struct failure *ret);
 

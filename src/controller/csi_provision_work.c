@@ -136,6 +136,15 @@ int provision_read_secret(const struct provision_item *item, const struct csi_se
 	return csi_map_add_secret(ret, secret, reterr);
 }
 
+void provision_note_room(const struct provision_item *item, const char *driver,
+			 const struct csi_reply *reply)
+{
+	const struct csi_controller_options *options = &provision_owner(item)->options;
+
+	if (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED)
+		options->room_changed(options->userdata, driver);
+}
+
 void provision_failure_text(const struct csi_reply *reply, struct failure *ret)
 {
 	(void) failed_plain(ret, -EIO, "%s: %s", grpc_code_name(reply->status.code),

@@ -213,7 +213,8 @@ int csi_provisioner_new(const struct csi_controller_options *options, struct csi
 	int r;
 
 	assert(options->store && options->drivers && options->node_name && ret);
-	assert(options->event_fn && options->is_in_use && options->is_complete);
+	assert(options->event_fn && options->is_in_use && options->is_complete &&
+	       options->room_changed);
 	if (!provisioner)
 		return -ENOMEM;
 	provisioner->options = *options;

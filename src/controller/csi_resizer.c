@@ -173,6 +173,18 @@ static void take_failure(struct resize_item *item, const struct object *claim,
 		    why.text);
 }
 
+/* The driver has less room now, or had too little. */
+static void note_room(const struct resize_item *item, const struct object *claim,
+		      const struct csi_reply *reply)
+{
+	const struct csi_controller_options *options = &resizer_of(item)->options;
+	const struct persistent_volume *volume = claim ? volume_of(item, claim) : NULL;
+
+	if (volume && volume->csi &&
+	    (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED))
+		options->room_changed(options->userdata, volume->csi->driver);
+}
+
 static void on_expanded(void *userdata, const struct csi_reply *reply)
 {
 	const Csi__V1__ControllerExpandVolumeResponse *told = (const void *) reply->message;
@@ -182,6 +194,7 @@ static void on_expanded(void *userdata, const struct csi_reply *reply)
 
 	item->call = NULL;
 	(void) work_item_end(&item->work);
+	note_room(item, claim, reply);
 	if (told) {
 		item->grown = told->capacity_bytes > item->aim ? told->capacity_bytes : item->aim;
 		item->on_node = told->node_expansion_required;
@@ -502,7 +515,7 @@ int csi_resizer_new(const struct csi_controller_options *options, struct csi_res
 	int r;
 
 	assert(options->store && options->drivers && options->event_fn && options->is_in_use &&
-	       ret);
+	       options->room_changed && ret);
 	if (!resizer)
 		return -ENOMEM;
 	resizer->options = *options;

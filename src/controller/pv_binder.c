@@ -121,7 +121,6 @@ static void find_consumers(struct pv_binder *binder, const struct object *claim,
 		facts->node = look->consumers.node;
 		if (!facts->node && look->consumers.reason[0])
 			facts->no_provision = look->consumers.reason;
-		binder->has_refused |= facts->no_provision != NULL;
 	} else if (node_name && strcmp(selected, node_name) == 0) {
 		facts->node = store_get(binder->store, KIND_NODE, "", node_name);
 	}
@@ -129,6 +128,7 @@ static void find_consumers(struct pv_binder *binder, const struct object *claim,
 		facts->no_provision =
 			scheduling_provisionable(binder->store, claim->claim, facts->storage_class,
 						 &facts->node->meta.labels);
+	binder->has_refused |= facts->no_provision != NULL;
 }
 
 /* The newest of those that are marked; the first by name of equally old ones. */
@@ -513,12 +513,12 @@ static int take_change(const struct store_change *change, void *userdata)
 	case KIND_NODE: /* what it reports of itself later changes nothing here */
 		binder->has_offer |= change->type == STORE_ADDED;
 		return 0;
-	case KIND_CSI_NODE: /* a driver takes more volumes, maybe */
+	case KIND_CSI_NODE: /* a driver takes more volumes, maybe, or has more room */
+	case KIND_CSI_STORAGE_CAPACITY:
 		binder->has_offer |= binder->has_refused;
 		return 0;
 	case KIND_STORAGE_CLASS:
 	case KIND_CSI_DRIVER:
-	case KIND_CSI_STORAGE_CAPACITY:
 		binder->has_offer = true;
 		return 0;
 	default:

@@ -78,6 +78,8 @@ class ControllerService:
             if self.volumes[identifier].get("arguments") != arguments:
                 raise Status(EXISTS, f"volume '{request.name}' is another one")
         else:
+            if size > self.room():
+                raise Status(EXHAUSTED, f"{size} bytes are not left")
             self.volumes[identifier] = {"id": identifier, "name": request.name, "bytes": size, "bytes_first": size,
                                         "kind": request.parameters.get("kind", "dir"), "arguments": arguments,
                                         "source": self.source(request), "parameters": dict(request.parameters)}
@@ -127,9 +129,14 @@ class ControllerService:
             entry.status.published_node_ids.extend(self.memory.state["attached"].get(identifier, {}))
         return reply
 
+    def room(self):
+        return self.memory.control().get("capacity", CAPACITY) - sum(v["bytes"] for v in self.volumes.values())
+
     def GetCapacity(self, _):
-        return csi.GetCapacityResponse(
-            available_capacity=CAPACITY - sum(volume["bytes"] for volume in self.volumes.values()))
+        reply = csi.GetCapacityResponse(available_capacity=self.room())
+        if "maximum_volume_size" in self.memory.control():
+            reply.maximum_volume_size.value = self.memory.control()["maximum_volume_size"]
+        return reply
 
     def ControllerGetVolume(self, request):
         volume = self.volume(request.volume_id)
