@@ -218,8 +218,8 @@ static int add_source(const struct local_plan *plan, struct cJSON *spec, const c
 	if (asprintf(&path, "%s/%s%s", base_path, plan->name, is_image ? LOCAL_IMAGE : "") < 0)
 		return -ENOMEM;
 	(void) json_set_string(source, "path", path);
-	/* Local-path says DirectoryOrCreate: a pod whose volume's disk is not mounted would start on
-	 * an empty directory. */
+	/* Local-path says DirectoryOrCreate: a pod whose volume's disk is not mounted would start
+	 * on an empty directory. */
 	if (plan->is_host_path)
 		(void) json_set_string(source, "type", "Directory");
 	if (is_image)
