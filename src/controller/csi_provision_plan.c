@@ -18,7 +18,7 @@
 
 const char *csi_volume_name(const struct object *claim, char buffer[CSI_VOLUME_NAME_BYTES])
 {
-	(void) snprintf(buffer, CSI_VOLUME_NAME_BYTES, "pvc-%.50s", claim->meta.uid);
+	(void) snprintf(buffer, CSI_VOLUME_NAME_BYTES, "pvc-%s", claim->meta.uid);
 	return buffer;
 }
 

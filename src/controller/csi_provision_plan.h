@@ -38,6 +38,10 @@ struct csi_content {
 	const char *identifier;     /* the driver's: handle of volume or snapshot */
 };
 
+/* "pvc-" and all of the claim's uid, in a buffer of the caller: a part of it may be another's. */
+#define CSI_VOLUME_NAME_BYTES (4 + OBJECT_UID_BYTES_MAX + 1)
+const char *csi_volume_name(const struct object *claim, char buffer[CSI_VOLUME_NAME_BYTES]);
+
 struct csi_provision_request {
 	const struct persistent_volume_claim *claim;
 	const struct storage_class *storage_class;
@@ -47,7 +51,7 @@ struct csi_provision_request {
 };
 
 struct csi_provision_plan {
-	char name[64]; /* of the volume, here and at the driver */
+	char name[CSI_VOLUME_NAME_BYTES]; /* of the volume, here and at the driver */
 	struct cJSON *claim, *claim_ref, *storage_class;
 	char *driver, *node_name;
 	struct csi_map parameters; /* the driver's */
@@ -64,10 +68,6 @@ struct csi_provision_plan {
 	enum data_source_kind content_kind;
 	char *content;
 };
-
-/* "pvc-" and the claim's uid, in a buffer of the caller. */
-#define CSI_VOLUME_NAME_BYTES 64
-const char *csi_volume_name(const struct object *claim, char buffer[CSI_VOLUME_NAME_BYTES]);
 
 /* Is this claim to be provisioned by a driver, here and now? As external-provisioner's library. */
 bool csi_should_provision(const struct persistent_volume_claim *claim,

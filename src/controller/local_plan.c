@@ -62,7 +62,7 @@ bool local_should_reschedule(const struct persistent_volume_claim *claim,
 
 const char *local_volume_name(const struct object *claim, char buffer[LOCAL_VOLUME_NAME_BYTES])
 {
-	(void) snprintf(buffer, LOCAL_VOLUME_NAME_BYTES, "pvc-%.50s", claim->meta.uid);
+	(void) snprintf(buffer, LOCAL_VOLUME_NAME_BYTES, "pvc-%s", claim->meta.uid);
 	return buffer;
 }
 

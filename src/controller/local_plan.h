@@ -70,8 +70,8 @@ void local_plan_done(struct local_plan *plan);
 int local_plan_volume(const struct local_plan *plan, size_t base_index, const char *capacity,
 		      const struct object **ret, struct failure *reterr);
 
-/* "pvc-" and the claim's uid, in a buffer of the caller. */
-#define LOCAL_VOLUME_NAME_BYTES 64
+/* "pvc-" and all of the claim's uid, in a buffer of the caller: a part of it may be another's. */
+#define LOCAL_VOLUME_NAME_BYTES (4 + OBJECT_UID_BYTES_MAX + 1)
 const char *local_volume_name(const struct object *claim, char buffer[LOCAL_VOLUME_NAME_BYTES]);
 
 /**

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 253, UID_BYTES_MAX = 128, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
+enum { NAME_BYTES_MAX = 253, ANNOTATIONS_BYTES_MAX = 256 * 1024 };
 
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree)
 {
@@ -38,7 +38,8 @@ static bool is_path_safe(const char *uid)
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789-_.";
 
-	return strlen(uid) <= UID_BYTES_MAX && uid[strspn(uid, allowed)] == '\0' && *uid != '.';
+	return strlen(uid) <= OBJECT_UID_BYTES_MAX && uid[strspn(uid, allowed)] == '\0' &&
+	       *uid != '.';
 }
 
 static int check_annotations(const struct cJSON *annotations, const struct field *field,

@@ -175,6 +175,7 @@ enum {
 	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024, /* one manifest file */
 	DOCUMENTS_COUNT_MAX = 20000,            /* documents in one file, list items included */
 	OBJECT_DEPTH_MAX = 64,                  /* nesting of maps and lists */
+	OBJECT_UID_BYTES_MAX = 128,             /* whoever makes an object may choose it */
 };
 
 #endif

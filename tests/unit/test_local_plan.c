@@ -13,6 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
+#include "controller/csi_provision_plan.h"
 #include "controller/local_plan.h"
 #include "object/json.h"
 
@@ -165,6 +166,29 @@ static void a_node_that_is_not_there_is_selected_again(void **state)
 	assert_true(local_should_reschedule(selected->claim, class->storage_class, false));
 	assert_false(local_should_reschedule(selected->claim, class->storage_class, true));
 	assert_false(local_should_reschedule(free->claim, class->storage_class, false));
+}
+
+/* A uid of somebody's own making may begin as another's does, and be as long as it may be. */
+static void each_claim_has_its_own_volume(void **state)
+{
+	char text[1024], uid[OBJECT_UID_BYTES_MAX + 1], name[LOCAL_VOLUME_NAME_BYTES];
+	char csi_name[CSI_VOLUME_NAME_BYTES];
+
+	memset(uid, 'a', sizeof(uid) - 1);
+	uid[sizeof(uid) - 1] = '\0';
+	for (size_t i = 0; i < 2; i++) {
+		cleanup_object const struct object *claim = NULL;
+
+		uid[sizeof(uid) - 2] = (char) ('a' + i);
+		(void) snprintf(text, sizeof(text),
+				"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{"
+				"'name':'c','uid':'%s'},'spec':{'accessModes':['ReadWriteOnce'],"
+				"'resources':{'requests':{'storage':'1Gi'}}}}",
+				uid);
+		claim = object_of(text);
+		assert_string_equal(local_volume_name(claim, name) + 4, uid);
+		assert_string_equal(csi_volume_name(claim, csi_name), name);
+	}
 }
 
 /* ---- podvol/local ---- */
@@ -434,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_provisioned_and_when),
 		cmocka_unit_test(a_node_that_is_not_there_is_selected_again),
+		cmocka_unit_test(each_claim_has_its_own_volume),
 		cmocka_unit_test(podvol_local),
 		cmocka_unit_test(several_base_paths_and_a_mode),
 		cmocka_unit_test(sizes_that_are_enforced),
