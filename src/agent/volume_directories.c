@@ -31,6 +31,8 @@ struct volume_directories {
 	atomic_bool is_stopping; /* read by the threads that copy */
 };
 
+static_assert((int) VOLUME_MARK_BYTES > (int) OBJECT_UID_BYTES_MAX, "a volume's uid is its mark");
+
 /* Belongs to a thread until it is over; owns its strings. */
 struct directory_job {
 	struct worker_job job;

@@ -25,10 +25,10 @@ struct csi_attacher {
 /* A VolumeAttachment. */
 struct attacher_item {
 	struct work_item work;
-	struct csi_call *call; /* NULL: none is under way */
-	bool detaches;         /* what it is */
-	char uid[64];          /* of the object that it was made for */
-	bool is_waiting;       /* what it failed for may come or change */
+	struct csi_call *call;              /* NULL: none is under way */
+	bool detaches;                      /* what it is */
+	char uid[OBJECT_UID_BYTES_MAX + 1]; /* of the object that it was made for */
+	bool is_waiting;                    /* what it failed for may come or change */
 };
 
 /* ---- csi_attacher_item.c ---- */

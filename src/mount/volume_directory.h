@@ -21,7 +21,7 @@
 
 #define VOLUME_DIRECTORY_MARK "trusted.podvol.volume"
 
-enum { VOLUME_MARK_BYTES = 128 };
+enum { VOLUME_MARK_BYTES = 129 }; /* a uid is of at most 128 */
 
 enum volume_mark { VOLUME_MARK_NONE, VOLUME_MARK_OURS, VOLUME_MARK_OTHER };
 /* Whose mark a directory bears; what cannot be read counts as another's. */

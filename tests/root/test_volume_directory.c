@@ -92,6 +92,22 @@ static void it_is_made_with_mode_and_mark(void **state)
 	assert_int_equal(mode_of("base/a/b"), 0755);
 }
 
+/* As long as a uid may be, and one that differs in its last byte. */
+static void the_whole_mark_counts(void **state)
+{
+	char mark[VOLUME_MARK_BYTES], other[VOLUME_MARK_BYTES];
+
+	memset(mark, 'a', sizeof(mark) - 1);
+	mark[sizeof(mark) - 1] = '\0';
+	memcpy(other, mark, sizeof(mark));
+	other[sizeof(other) - 2] = 'b';
+	assert_int_equal(strlen(mark), 128);
+	assert_int_equal(make("v", mark, NULL), 0);
+	assert_int_equal(make("v", other, NULL), -EEXIST);
+	assert_int_equal(take_away("v", other, NULL), -EPERM);
+	assert_int_equal(take_away("v", mark, NULL), 0);
+}
+
 static void what_is_there_already_is_kept(void **state)
 {
 	struct failure why = { .error = 0 };
@@ -349,6 +365,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(it_is_made_with_mode_and_mark),
+		SANDBOX_TEST(the_whole_mark_counts),
 		SANDBOX_TEST(what_is_there_already_is_kept),
 		SANDBOX_TEST(a_base_path_is_chosen_by_its_room),
 		SANDBOX_TEST(a_file_system_without_marks_is_refused),

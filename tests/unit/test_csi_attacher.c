@@ -312,6 +312,24 @@ static void test_life(void **state)
 			   FINALIZER));
 }
 
+/* Whoever makes an object may choose its uid: the answer is still this one's. */
+static void test_a_long_uid(void **state)
+{
+	struct world *world = *state;
+	char text[512], uid[OBJECT_UID_BYTES_MAX + 1] = "";
+
+	memset(uid, 'a', OBJECT_UID_BYTES_MAX);
+	(void) snprintf(text, sizeof(text),
+			"{'apiVersion':'storage.k8s.io/v1','kind':'VolumeAttachment','metadata':{"
+			"'name':'a','uid':'%s'},'spec':{'attacher':'d','nodeName':'n','source':{"
+			"'persistentVolumeName':'pv'}}}",
+			uid);
+	put(world, text);
+	answer_and_run(world, GRPC_OK);
+	assert_true(attachment(world)->attached);
+	assert_string_equal(diary, PUBLISH);
+}
+
 /* Each call is broken off once, as by a kill, and made again by who comes next. */
 static void test_kills(void **state)
 {
@@ -513,6 +531,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_life),
+		TEST(test_a_long_uid),
 		TEST(test_kills),
 		TEST(test_deleted_while_attaching),
 		TEST(test_errors),
