@@ -39,11 +39,11 @@ struct directory_job {
 	enum directory_deed deed;
 	char *base_paths[BASE_PATHS_MAX];
 	size_t base_count;
-	char *name, *mark, *capacity;
+	char *name, *mark, *capacity, *fs_type;
 	mode_t mode;
 	uint64_t bytes;
 	struct {
-		char *base_path, *name, *mark; /* NULL: nothing is copied */
+		char *base_path, *name, *mark, *capacity; /* NULL: nothing is copied */
 		bool is_snapshot;
 		const atomic_bool *cancel;
 	} source;
@@ -65,9 +65,11 @@ static struct directory_job *job_free(struct directory_job *job)
 	free(job->name);
 	free(job->mark);
 	free(job->capacity);
+	free(job->fs_type);
 	free(job->source.base_path);
 	free(job->source.name);
 	free(job->source.mark);
+	free(job->source.capacity);
 	free(job);
 	return NULL;
 }
@@ -89,7 +91,8 @@ static int choose(struct directory_job *job)
 static int run_copy(struct directory_job *job, const struct volume_directory *directory)
 {
 	const struct volume_source source = { job->source.base_path, job->source.name,
-					      job->source.mark, job->source.is_snapshot };
+					      job->source.mark, job->source.is_snapshot,
+					      job->source.capacity };
 	const struct copy_watch watch = { job->source.cancel, &job->copy.progress };
 
 	copy_begins(&job->copy);
@@ -101,8 +104,8 @@ static int run_copy(struct directory_job *job, const struct volume_directory *di
 
 static int run(struct directory_job *job)
 {
-	const struct volume_directory directory = { job->base_paths[0], job->name, job->mark,
-						    job->capacity, job->bytes };
+	const struct volume_directory directory = { job->base_paths[0], job->name,  job->mark,
+						    job->capacity,      job->bytes, job->fs_type };
 
 	if (job->source.name)
 		return run_copy(job, &directory);
@@ -155,8 +158,10 @@ static bool keep_source(struct directory_job *job, const struct directory_source
 	job->source.base_path = strdup(source->base_path);
 	job->source.name = strdup(source->name);
 	job->source.mark = strdup(source->mark);
+	job->source.capacity = strdup(source->capacity);
 	job->source.is_snapshot = source->is_snapshot;
-	return job->source.base_path && job->source.name && job->source.mark;
+	return job->source.base_path && job->source.name && job->source.mark &&
+	       job->source.capacity;
 }
 
 static int start(void *userdata, const struct directory_order *order, directory_done_fn *done,
@@ -178,6 +183,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->name = strdup(order->name);
 	job->mark = strdup(order->mark ? order->mark : "");
 	job->capacity = strdup(order->capacity ? order->capacity : "none");
+	job->fs_type = strdup(order->fs_type ? order->fs_type : "");
 	job->mode = order->mode;
 	job->bytes = order->bytes;
 	job->done = done;
@@ -188,7 +194,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 		complete &=
 			keep_source(job, order->source) &&
 			copies_add(directories->agent, &job->copy, &order->about, order->name) == 0;
-	if (!complete || !job->name || !job->mark || !job->capacity) {
+	if (!complete || !job->name || !job->mark || !job->capacity || !job->fs_type) {
 		copies_remove(job->copies, &job->copy, -ECANCELED);
 		(void) job_free(job);
 		return -ENOMEM;

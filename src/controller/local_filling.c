@@ -60,11 +60,10 @@ static int find_clone(struct store *store, const struct persistent_volume_claim 
 
 	if (r < 0)
 		return r;
-	if (strcmp(snapshot_driver_of(volume), LOCAL_SNAPSHOT_DRIVER) != 0 ||
-	    strcmp(volume->origin.capacity, "image") == 0)
+	if (strcmp(snapshot_driver_of(volume), LOCAL_SNAPSHOT_DRIVER) != 0)
 		return failed_plain(reterr, -EINVAL,
-				    "the volume of claim '%s' is no directory of '%s': no clone "
-				    "can be made of it here",
+				    "the volume of claim '%s' was not made by '%s': no clone can "
+				    "be made of it here",
 				    claim->data_source.name, LOCAL_SNAPSHOT_DRIVER);
 	r = check_size(claim, &volume->capacity, reterr);
 	if (r == 0)
@@ -78,7 +77,8 @@ static int find_clone(struct store *store, const struct persistent_volume_claim 
 	ret->volume = volume;
 	ret->from = (struct directory_source){ .base_path = ret->base_path,
 					       .name = ret->name,
-					       .mark = volume->object->meta.uid };
+					       .mark = volume->object->meta.uid,
+					       .capacity = volume->origin.capacity };
 	return 0;
 }
 
@@ -117,7 +117,8 @@ static int find_snapshot(struct store *store, const struct persistent_volume_cla
 	ret->from = (struct directory_source){ .base_path = place.base_path,
 					       .name = place.name,
 					       .mark = place.name,
-					       .is_snapshot = true };
+					       .is_snapshot = true,
+					       .capacity = "" };
 	return 0;
 }
 

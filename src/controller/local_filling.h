@@ -3,7 +3,7 @@
  * local_filling - what a claim's new directory is filled from; looks up and writes nothing
  *
  * Another claim's volume of podvol/local, or a snapshot of one. Refused are sources in another
- * namespace, larger ones, images, and what is neither.
+ * namespace, larger ones, and what is neither.
  */
 #ifndef PODVOL_CONTROLLER_LOCAL_FILLING_H
 #define PODVOL_CONTROLLER_LOCAL_FILLING_H

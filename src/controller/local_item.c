@@ -150,16 +150,11 @@ static void write_without(struct item *item, const struct object *object, const 
 static void told_choice(struct item *item, int error, const struct directory_choice *choice,
 			const struct failure *why)
 {
-	const struct object *claim = claim_of(item, NULL);
-	bool is_filled = claim && claim->claim->data_source.kind != DATA_SOURCE_NONE;
-	bool is_image = error == 0 && strcmp(choice->capacity, "image") == 0;
-
-	if (error == 0 && !(is_filled && is_image)) {
+	if (error == 0) {
 		create_volume(item, choice);
 		return;
 	}
-	local_item_tell(item, claim, "Warning", "ProvisioningFailed",
-			error < 0 ? why->text : "an image cannot be made from a dataSource");
+	local_item_tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
 	work_item_failed(&item->work);
 }
 
@@ -374,6 +369,7 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.mark = volume->object->meta.uid,
 		.mode = item->plan.mode,
 		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
+		.fs_type = volume->fs_type,
 		.source = source && source->name ? source : NULL,
 		.about = { KIND_PERSISTENT_VOLUME_CLAIM, volume->claim_namespace,
 			   volume->claim_name },

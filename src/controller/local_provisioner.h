@@ -34,6 +34,7 @@ enum directory_deed {
 struct directory_source {
 	const char *base_path, *name, *mark;
 	bool is_snapshot;
+	const char *capacity; /* of a volume: how its size is enforced; "" not at all */
 };
 
 /* Borrowed during the call only. */
@@ -46,7 +47,8 @@ struct directory_order {
 	mode_t mode;      /* DIRECTORY_MAKE */
 	/* How its size is enforced: "none", "quota", "image"; "auto": DIRECTORY_CHOOSE says. */
 	const char *capacity;
-	uint64_t bytes; /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
+	const char *fs_type; /* of an image; "" or NULL the usual one */
+	uint64_t bytes;      /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
 	/* DIRECTORY_SNAPSHOT; DIRECTORY_MAKE of a volume that is filled; NULL else. */
 	const struct directory_source *source;
 	struct store_key about; /* with a source: what it is made for, to tell how far it is */

@@ -139,10 +139,6 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 	r = local_place_of(volume, &from, reterr);
 	if (r < 0)
 		return r;
-	if (strcmp(volume->origin.capacity, "image") == 0)
-		return failed_plain(reterr, -EOPNOTSUPP,
-				    "volume '%s' is an image: no snapshot can be taken of it",
-				    object->meta.name);
 	base_path = strdup(volume->origin.base_path);
 	if (!base_path ||
 	    asprintf(&order->handle, "%s/%s", base_path, snapshot_name(content, name)) < 0) {
@@ -154,7 +150,8 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 	place = (struct local_snapshot_place){ .base_path = base_path, .name = name };
 	source = (struct directory_source){ .base_path = from.base_path,
 					    .name = from.name,
-					    .mark = object->meta.uid };
+					    .mark = object->meta.uid,
+					    .capacity = volume->origin.capacity };
 	return start_order(order, content, &place, &source, reterr);
 }
 

@@ -96,6 +96,9 @@ int capacity_quota_usage(const char *path, struct capacity_usage *ret);
  * Return: a descriptor (O_RDWR) the caller owns; -ENOENT; -EPERM no such mark; else as openat2(2).
  */
 int capacity_image_open(const char *path, const char *mark, struct failure *reterr);
+/* The image in a volume's directory, which was seen to bear its mark: O_RDWR, the caller's. Return:
+ * -ENOENT. */
+int capacity_image_of(int fd);
 /* Take all of its blocks again, since mkfs and fstrim give them back. Return: 0; -ENOSPC. */
 int capacity_image_reserve(int image_fd);
 

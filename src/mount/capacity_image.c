@@ -111,6 +111,11 @@ static int image_unmake(int fd, const char *path, struct failure *reterr)
 
 /* ---- for who mounts it ---- */
 
+int capacity_image_of(int fd)
+{
+	return open_image(fd, O_RDWR);
+}
+
 int capacity_image_reserve(int image_fd)
 {
 	return reserve(image_fd, 0);

@@ -127,23 +127,53 @@ static int mount_by_flags(const char *type, const char *source, const char *opti
 	return 0;
 }
 
+/* Return: a detached mount. */
+static int make_tree(int context_fd, const char *source, bool read_only, const char *data,
+		     uint64_t attributes, struct failure *reterr)
+{
+	int tree_fd, result = configure(context_fd, source, read_only, data, reterr);
+
+	if (result < 0)
+		return result;
+	tree_fd = fsmount(context_fd, FSMOUNT_CLOEXEC, (unsigned int) attributes);
+	return tree_fd < 0 ? context_failed(context_fd, -errno, "cannot make a mount of it", reterr)
+			   : tree_fd;
+}
+
 static int mount_by_context(int context_fd, const char *source, const char *data,
 			    const struct mount_attributes *attributes, int target_fd,
 			    struct failure *reterr)
 {
-	cleanup_close int tree_fd = -EBADF;
-	int result =
-		configure(context_fd, source, attributes->set & MOUNT_ATTR_RDONLY, data, reterr);
+	cleanup_close int tree_fd =
+		make_tree(context_fd, source, attributes->set & MOUNT_ATTR_RDONLY, data,
+			  attributes->set, reterr);
+	int result;
 
-	if (result < 0)
-		return result;
-	tree_fd = fsmount(context_fd, FSMOUNT_CLOEXEC, (unsigned int) attributes->set);
 	if (tree_fd < 0)
-		return context_failed(context_fd, -errno, "cannot make a mount of it", reterr);
+		return tree_fd;
 	result = attach_tree(tree_fd, target_fd);
 	if (result < 0)
 		return failed(reterr, result, "cannot attach it to the target");
 	return 0;
+}
+
+int open_filesystem(const char *type, const char *source, const char *options, uint64_t attributes,
+		    struct failure *reterr)
+{
+	cleanup_close int context_fd = fsopen(type, FSOPEN_CLOEXEC);
+	int result;
+
+	assert(source && options);
+	if (context_fd < 0 && call_is_missing(-errno, CALL_FSOPEN))
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "this kernel cannot mount '%s' without a place for it (fsopen)",
+				    source);
+	if (context_fd < 0)
+		return failed(reterr, -errno, "cannot mount a file system of type '%s'", type);
+	result = make_tree(context_fd, source, false, options, attributes, reterr);
+	if (result < 0)
+		(void) failure_prefix(reterr, "cannot mount '%s' as %s", source, type);
+	return result;
 }
 
 int mount_filesystem(const char *type, const char *source, const char *options, int target_fd,

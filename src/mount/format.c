@@ -282,6 +282,24 @@ int format_is_due(const char *device_path, struct failure *reterr)
 	return result < 0 ? result : result == 0;
 }
 
+int format_blank(const char *device_path, const char *type, struct failure *reterr)
+{
+	cleanup(device_done) struct device device = { .fd = -EBADF };
+	int result;
+
+	assert(device_path && type);
+	if (*type == '\0')
+		type = FORMAT_DEFAULT_TYPE;
+	if (!is_plain_type(type))
+		return failed_plain(reterr, -EINVAL, "'%s' is not a file system type", type);
+	result = device_open(device_path, &device, reterr);
+	if (result == 0)
+		result = probe(&device, device.fd, reterr);
+	if (result == 0)
+		return make_filesystem(&device, type, reterr);
+	return result < 0 ? result : 0;
+}
+
 int format_and_mount(const struct format_request *request, enum format_error *ret_error,
 		     struct failure *reterr)
 {

@@ -46,6 +46,10 @@ struct format_request {
 int format_and_mount(const struct format_request *request, enum format_error *ret_error,
 		     struct failure *reterr);
 
+/* Make a file system as format_and_mount() does, and leave what is there. Return: 0; as above.
+ * [worker; may take hours] */
+int format_blank(const char *device_path, const char *type, struct failure *reterr);
+
 /* Would format_and_mount() format it? 1 yes: nothing at all is found on it; 0 no. It may be filled
  * meanwhile, so this answer is for notes alone. [worker] */
 int format_is_due(const char *device_path, struct failure *reterr);

@@ -162,6 +162,18 @@ int bind_at_with_id(int source_fd, int target_fd, const struct mount_attributes 
 		    uint64_t *ret_mount_id, struct failure *reterr);
 
 /**
+ * open_filesystem - a file system instance that is mounted nowhere [worker: as mount_filesystem()]
+ * @options:    of the file system, none generic but "ro"
+ * @attributes: MOUNT_ATTR_...
+ *
+ * Return: a descriptor (O_PATH) of its top directory, with which it goes; -EOPNOTSUPP the kernel
+ * has no such mounts; -EBUSY it is mounted otherwise with regard to "ro"; else as
+ * mount_filesystem().
+ */
+int open_filesystem(const char *type, const char *source, const char *options, uint64_t attributes,
+		    struct failure *reterr);
+
+/**
  * mount_filesystem - a new file system instance on a pinned target [worker: opening a device may
  * hang]
  * @type:    "tmpfs", "ext4", ...

@@ -6,6 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mount/capacity.h"
+#include "mount/image_content.h"
 #include "mount/mount.h"
 #include "mount/safe_path.h"
 
@@ -27,21 +29,54 @@
 
 enum {
 	SNAPSHOT_MODE = 0700,
+	EMPTY_MODE = 0755,     /* of what a new file system has at its top */
 	SUBVOLUME_INODE = 256, /* of every subvolume's top */
 	MARK_BYTES = 40,
 };
 
+/* ---- images ---- */
+
+static bool is_image(const char *capacity)
+{
+	return capacity && strcmp(capacity, CAPACITY_IMAGE) == 0;
+}
+
+/* @marked_fd: the volume's directory. What a directory holds is its pods' business, also when it is
+ * called as an image is: so the volume's object says what it is. */
+static int open_image(const struct volume_directory *directory, int marked_fd,
+		      enum image_content_use use, struct image_content *ret, struct failure *reterr)
+{
+	cleanup_close int image_fd = capacity_image_of(marked_fd);
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "%s/%s/%s", directory->base_path, directory->name,
+		     CAPACITY_IMAGE_NAME) < 0) {
+		path = NULL;
+		return failed(reterr, -ENOMEM, "cannot open an image");
+	}
+	if (image_fd < 0)
+		return failed(reterr, image_fd, "cannot open the image '%s'", path);
+	return image_content_open(image_fd, path, use, directory->fs_type ?: "", ret, reterr);
+}
+
 /* ---- the source ---- */
 
 struct open_source {
-	int marked_fd,
-		fd; /* the second is below the first in a snapshot, else the same directory */
+	int marked_fd;
+	int fd; /* what is copied: below the first, or the same directory; -EBADF: nothing */
+	struct image_content content;
 };
+
+#define OPEN_SOURCE_NONE                                                                           \
+	{                                                                                          \
+		-EBADF, -EBADF, IMAGE_CONTENT_NONE                                                 \
+	}
 
 static void open_source_done(struct open_source *source)
 {
-	source->marked_fd = close_keep_errno(source->marked_fd);
 	source->fd = close_keep_errno(source->fd);
+	image_content_done(&source->content);
+	source->marked_fd = close_keep_errno(source->marked_fd);
 }
 
 static int read_mark(int fd, struct volume_snapshot_facts *ret)
@@ -54,6 +89,18 @@ static int read_mark(int fd, struct volume_snapshot_facts *ret)
 	*ret = (struct volume_snapshot_facts){ .creation_nsec = strtoll(text, &end, 10) };
 	ret->is_atomic = *end == 'a';
 	return 0;
+}
+
+/* One that no pod has had so far has no file system yet: its copy gets one of its own. */
+static int open_source_image(const struct volume_directory *directory, struct open_source *ret,
+			     struct failure *reterr)
+{
+	int r = open_image(directory, ret->marked_fd, IMAGE_CONTENT_READ, &ret->content, reterr);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	ret->fd = fcntl(ret->content.fd, F_DUPFD_CLOEXEC, 0);
+	return ret->fd < 0 ? failed(reterr, -errno, "cannot look into an image") : 0;
 }
 
 static int source_open(const struct volume_source *source, struct open_source *ret,
@@ -77,6 +124,8 @@ static int source_open(const struct volume_source *source, struct open_source *r
 	if (source->is_snapshot && read_mark(ret->marked_fd, &facts) < 0)
 		return failed_plain(reterr, -EPERM, "'%s' is no snapshot that was finished",
 				    place.path);
+	if (!source->is_snapshot && is_image(source->capacity))
+		return open_source_image(&directory, ret, reterr);
 	ret->fd = path_open(ret->marked_fd, source->is_snapshot ? DATA_NAME : ".",
 			    O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
 	return ret->fd < 0 ? failed(reterr, ret->fd, "cannot open '%s'", place.path) : 0;
@@ -103,20 +152,23 @@ static int snapshot_subvolume(int from_fd, int to_fd)
 	return 0;
 }
 
+static int copy_tree(int from_fd, int to_fd, const struct copy_watch *watch, struct failure *reterr)
+{
+	const struct tree_copy copy = { from_fd, to_fd, watch->cancel, watch->progress };
+
+	return from_fd < 0 ? change_mode(to_fd, EMPTY_MODE, reterr) : tree_copy(&copy, reterr);
+}
+
 static int copy_data(int from_fd, int to_fd, const struct copy_watch *watch, struct failure *reterr)
 {
 	cleanup_close int data_fd = -EBADF;
-	struct tree_copy copy = { .from_fd = from_fd,
-				  .cancel = watch->cancel,
-				  .progress = watch->progress };
 
 	if (mkdirat(to_fd, DATA_NAME, SNAPSHOT_MODE) < 0)
 		return failed(reterr, -errno, "cannot make a directory in the snapshot");
 	data_fd = openat(to_fd, DATA_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (data_fd < 0)
 		return failed(reterr, -errno, "cannot open the snapshot");
-	copy.to_fd = data_fd;
-	return tree_copy(&copy, reterr);
+	return copy_tree(from_fd, data_fd, watch, reterr);
 }
 
 /* Only what is on disk is finished. */
@@ -137,7 +189,7 @@ static int fill_snapshot(const struct volume_directory *directory,
 			 const struct volume_source *source, const struct copy_watch *watch,
 			 struct volume_snapshot_facts *facts, struct failure *reterr)
 {
-	cleanup(open_source_done) struct open_source from = { -EBADF, -EBADF };
+	cleanup(open_source_done) struct open_source from = OPEN_SOURCE_NONE;
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	cleanup_close int fd = -EBADF;
 	int r = source_open(source, &from, reterr);
@@ -240,23 +292,43 @@ static enum filling filling_of(const struct volume_directory *directory)
 	return says_filled(fd) ? FILLING_WHOLE : FILLING_BEGUN;
 }
 
+/* A new file system has a directory of its own, which may be in the source as well, and which fsck
+ * makes anew where it needs one. */
+static int fill_image(const struct volume_directory *directory, int marked_fd, int from_fd,
+		      const struct copy_watch *watch, struct failure *reterr)
+{
+	cleanup(image_content_done) struct image_content content = IMAGE_CONTENT_NONE;
+	int r;
+
+	if (from_fd < 0)
+		return 0; /* its first pod has it formatted */
+	r = open_image(directory, marked_fd, IMAGE_CONTENT_FILL, &content, reterr);
+	if (r < 0)
+		return r;
+	if (unlinkat(content.fd, "lost+found", AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return failed(reterr, -errno, "the new file system is not empty");
+	r = copy_tree(from_fd, content.fd, watch, reterr);
+	if (r == 0 && syncfs(content.fd) < 0)
+		r = failed(reterr, -errno, "cannot write the image to disk");
+	return r;
+}
+
 static int fill_volume(const struct volume_directory *directory, const struct volume_source *source,
 		       const struct copy_watch *watch, struct failure *reterr)
 {
-	cleanup(open_source_done) struct open_source from = { -EBADF, -EBADF };
+	cleanup(open_source_done) struct open_source from = OPEN_SOURCE_NONE;
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
-	struct tree_copy copy = { .cancel = watch->cancel, .progress = watch->progress };
 	int r = fd;
 
 	if (fd >= 0)
 		r = source_open(source, &from, reterr);
 	if (r == 0)
 		r = set_partial(fd, reterr);
-	copy.from_fd = from.fd;
-	copy.to_fd = fd;
-	if (r == 0)
-		r = tree_copy(&copy, reterr);
+	if (r == 0 && is_image(directory->capacity))
+		r = fill_image(directory, fd, from.fd, watch, reterr);
+	else if (r == 0)
+		r = copy_tree(from.fd, fd, watch, reterr);
 	return r < 0 ? r : set_filled(fd, reterr);
 }
 

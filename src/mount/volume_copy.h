@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * volume_copy - snapshots of volumes that are directories, and volumes that are filled from others
+ * volume_copy - snapshots of local volumes, and volumes that are filled from others
  *
  * A snapshot is a directory of its own beside the volumes: marked like one, of mode 0700, with what
  * was in the volume in "data" below. Where the volume is a subvolume of btrfs that is a snapshot of
  * it, of one moment; else a copy, whose files share their blocks where the file system can do that.
+ *
+ * Of a volume in an image the files are copied as well, and not the image: so what was taken of one
+ * kind of volume can fill any other, larger or smaller. Nor need its file system be frozen, as that
+ * would outlive a process that is killed meanwhile, and stop the pods for good.
  *
  * Safe to repeat after a kill at any point: what is not finished says so by a mark and is begun
  * anew, what is finished is left as it is. The source is locked meanwhile (flock, shared), so that
@@ -20,6 +24,7 @@
 struct volume_source {
 	const char *base_path, *name, *mark;
 	bool is_snapshot;
+	const char *capacity; /* of a volume: a word of capacity.h, as its object says; NULL none */
 };
 
 struct copy_watch {

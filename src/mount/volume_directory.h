@@ -33,6 +33,7 @@ struct volume_directory {
 	const char *mark;      /* the volume's uid */
 	const char *capacity;  /* how its size is enforced: a word of capacity.h; NULL none */
 	uint64_t bytes;        /* that size; for making and growing */
+	const char *fs_type;   /* of an image that is filled; NULL the usual one */
 };
 
 struct volume_wish {

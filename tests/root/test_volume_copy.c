@@ -35,7 +35,7 @@ static struct volume_directory directory(const char *name)
 
 static struct volume_source source(const char *name, bool is_snapshot)
 {
-	return (struct volume_source){ base, name, name, is_snapshot };
+	return (struct volume_source){ base, name, name, is_snapshot, NULL };
 }
 
 static int take(const char *name, const char *from, struct volume_snapshot_facts *ret)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills while a snapshot is taken of a local volume, and while volumes are made from it and from others."""
+import contextlib
 import os
+import subprocess
 
+import kill_capacity
 import kill_scenarios
 from kill_scenarios import CLAIMS, FILES, reach
 from killing import ask
@@ -15,6 +18,10 @@ VOLUMES = "/api/v1/persistentvolumes"
 
 def items(n, path):
     return (ask(n, "GET", path)[1] or {}).get("items", [])
+
+
+def files_in(path):
+    return sorted(os.path.relpath(os.path.join(d, f), path) for d, _, fs in os.walk(path) for f in fs)
 
 
 class Copies(kill_scenarios.Unprovision):
@@ -46,8 +53,7 @@ class Copies(kill_scenarios.Unprovision):
         equal(sorted(os.listdir(n.base)), sorted(directories + handles), "volumes, snapshots and directories")
         for name in (*directories, *(f"{handle}/data" for handle in handles)):
             path = os.path.join(n.base, name)
-            equal(sorted(os.path.relpath(os.path.join(d, f), path) for d, _, fs in os.walk(path) for f in fs),
-                  sorted(FILES), name)
+            equal(files_in(path), sorted(FILES), name)
             equal(os.stat(path).st_mode & 0o7777, 0o770, name)
 
 
@@ -84,3 +90,49 @@ class AbandonedClones(kill_scenarios.Unprovision):
 
     def verify(self, n):
         equal(os.listdir(n.base), [v["metadata"]["name"] for v in items(n, VOLUMES)], "volumes and directories")
+
+
+@contextlib.contextmanager
+def mounted_image(n, name):
+    point = os.path.join(n.top, "look")
+    os.makedirs(point, exist_ok=True)
+    subprocess.run(["mount", "-o", "loop", os.path.join(n.base, name, "volume.img"), point], check=True)
+    try:
+        yield point
+    finally:
+        subprocess.run(["umount", point], check=True)
+
+
+class FilledImages(kill_capacity.LastImages):
+    """The claim's image has files in it."""
+
+    def prepare(self, n):
+        super().prepare(n)
+        name = os.listdir(n.base)[0]
+        subprocess.run(["mkfs.ext4", "-q", os.path.join(n.base, name, "volume.img")], check=True)
+        with mounted_image(n, name) as point:
+            for file in FILES:
+                os.makedirs(os.path.dirname(os.path.join(point, file)), exist_ok=True)
+                with open(os.path.join(point, file), "w", encoding="utf-8"):
+                    pass
+
+
+class ImageCopies(Copies, FilledImages):
+    """A snapshot is taken of an image, and an image is made from it."""
+    name = "snapshots and clones of images"
+
+    def verify(self, n):
+        handles = [os.path.basename(c["status"]["snapshotHandle"]) for c in items(n, CONTENTS)]
+        volumes = [v["metadata"]["name"] for v in items(n, VOLUMES)]
+        equal((len(volumes), len(handles)), (2, 1))
+        equal(sorted(os.listdir(n.base)), sorted(volumes + handles), "volumes, snapshots and directories")
+        equal(files_in(os.path.join(n.base, handles[0], "data")), sorted(FILES))
+        for name in volumes:
+            equal(os.listdir(os.path.join(n.base, name)), ["volume.img"])
+            with mounted_image(n, name) as point:
+                equal(files_in(point), sorted(FILES), name)
+
+
+class AbandonedImageClones(AbandonedClones, FilledImages):
+    """The same of images."""
+    name = "image clones that nobody wants"
