@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "plugins/layout.h"
+#include "plugins/pod_target.h"
 #include "plugins/scratch.h"
 
 #include <assert.h>
@@ -267,16 +268,6 @@ static struct volume_attributes empty_dir_get_attributes(const struct volume_spe
 	return (struct volume_attributes){ .managed = true, .selinux_relabel = true };
 }
 
-static char *empty_dir_get_path(const struct volume_request *request)
-{
-	cleanup_free char *relative = NULL;
-
-	if (layout_pod_path(request->pod_uid, "volumes", EMPTY_DIR_PLUGIN_NAME,
-			    request->volume_name, &relative, NULL) < 0)
-		return NULL;
-	return layout_absolute(request->host->root_dir, relative);
-}
-
 /* Whoever made it says that it is one; teardown goes by what is mounted. */
 static int empty_dir_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 					   const char *volume_name, bool block,
@@ -304,6 +295,6 @@ const struct volume_plugin empty_dir_volume_plugin = {
 	.get_attributes = empty_dir_get_attributes,
 	.new_mounter = empty_dir_new_mounter,
 	.new_unmounter = empty_dir_new_unmounter,
-	.get_path = empty_dir_get_path,
+	.get_path = pod_target_get_path,
 	.construct_volume_spec = empty_dir_construct_volume_spec,
 };

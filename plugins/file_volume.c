@@ -14,6 +14,7 @@
 #include "plugins/layout.h"
 #include "plugins/nested_mounts.h"
 #include "plugins/payload_cache.h"
+#include "plugins/pod_target.h"
 #include "plugins/scratch.h"
 
 #include <assert.h>
@@ -333,16 +334,6 @@ static int construct_volume_spec(const struct plugin_host *host, const char *pod
 	return 0;
 }
 
-static char *get_path(const struct volume_request *request)
-{
-	cleanup_free char *relative = NULL;
-
-	if (layout_pod_path(request->pod_uid, "volumes", request->plugin->name,
-			    request->volume_name, &relative, NULL) < 0)
-		return NULL;
-	return layout_absolute(request->host->root_dir, relative);
-}
-
 /* ---- the four plugins ---- */
 
 static bool is_inline(const struct volume_spec *spec, enum volume_source_kind source)
@@ -374,8 +365,8 @@ static bool is_projected(const struct volume_spec *spec)
 #define FILE_VOLUME_SLOTS                                                                          \
 	.get_volume_name = get_volume_name, .get_attributes = get_attributes,                      \
 	.requires_remount = requires_remount, .references = references,                            \
-	.new_mounter = new_mounter, .new_unmounter = new_unmounter, .get_path = get_path,          \
-	.construct_volume_spec = construct_volume_spec
+	.new_mounter = new_mounter, .new_unmounter = new_unmounter,                                \
+	.get_path = pod_target_get_path, .construct_volume_spec = construct_volume_spec
 
 const struct volume_plugin config_map_volume_plugin = { .name = "kubernetes.io/configmap",
 							.can_support = is_config_map,

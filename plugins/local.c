@@ -466,17 +466,6 @@ static bool local_can_device_mount(const struct volume_spec *spec)
 	return true;
 }
 
-static char *local_get_path(const struct volume_request *request)
-{
-	cleanup_free char *relative = NULL;
-	const char *folder = request->spec && request->spec->block ? "volumeDevices" : "volumes";
-
-	if (layout_pod_path(request->pod_uid, folder, LOCAL_PLUGIN_NAME, request->volume_name,
-			    &relative, NULL) < 0)
-		return NULL;
-	return layout_absolute(request->host->root_dir, relative);
-}
-
 static char *local_get_device_mount_path(const struct volume_request *request)
 {
 	cleanup_free char *relative = NULL;
@@ -486,20 +475,6 @@ static char *local_get_device_mount_path(const struct volume_request *request)
 			 &relative, NULL) < 0)
 		return NULL;
 	return layout_absolute(request->host->root_dir, relative);
-}
-
-/* The name is all that a directory says; teardown needs no more (the device is found by the mount
- * table). */
-static int local_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
-				       const char *volume_name, bool block, struct volume_spec *ret,
-				       struct failure *reterr)
-{
-	(void) host;
-	(void) pod_uid;
-	if (!layout_is_component(volume_name))
-		return failed_plain(reterr, -EINVAL, "'%s' is no volume name", volume_name);
-	*ret = (struct volume_spec){ .name = volume_name, .block = block };
-	return 0;
 }
 
 const struct volume_plugin local_volume_plugin = {
@@ -517,7 +492,7 @@ const struct volume_plugin local_volume_plugin = {
 	.new_block_mapper = local_new_block_mapper,
 	.new_block_unmapper = local_new_block_unmapper,
 	.new_device_unmapper = local_new_device_unmapper,
-	.get_path = local_get_path,
+	.get_path = pod_target_get_path,
 	.get_device_mount_path = local_get_device_mount_path,
-	.construct_volume_spec = local_construct_volume_spec,
+	.construct_volume_spec = pod_target_construct_volume_spec,
 };

@@ -167,29 +167,6 @@ static struct volume_attributes nfs_get_attributes(const struct volume_spec *spe
 	return (struct volume_attributes){ .read_only = spec->read_only };
 }
 
-static char *nfs_get_path(const struct volume_request *request)
-{
-	cleanup_free char *relative = NULL;
-
-	if (layout_pod_path(request->pod_uid, "volumes", NFS_PLUGIN_NAME, request->volume_name,
-			    &relative, NULL) < 0)
-		return NULL;
-	return layout_absolute(request->host->root_dir, relative);
-}
-
-/* The name is all that a directory says, and all that a teardown needs. */
-static int nfs_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
-				     const char *volume_name, bool block, struct volume_spec *ret,
-				     struct failure *reterr)
-{
-	(void) host;
-	(void) pod_uid;
-	if (!layout_is_component(volume_name))
-		return failed_plain(reterr, -EINVAL, "'%s' is no volume name", volume_name);
-	*ret = (struct volume_spec){ .name = volume_name, .block = block };
-	return 0;
-}
-
 const struct volume_plugin nfs_volume_plugin = {
 	.name = NFS_PLUGIN_NAME,
 	.can_support = nfs_can_support,
@@ -198,6 +175,6 @@ const struct volume_plugin nfs_volume_plugin = {
 	.supports_mount_options = true,
 	.new_mounter = nfs_new_mounter,
 	.new_unmounter = pod_target_new_unmounter,
-	.get_path = nfs_get_path,
-	.construct_volume_spec = nfs_construct_volume_spec,
+	.get_path = pod_target_get_path,
+	.construct_volume_spec = pod_target_construct_volume_spec,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_target - unmount a pod's own mount and remove its directory; see pod_target.h
+ * pod_target - a pod's own mount, found, unmounted and its directory removed; see pod_target.h
  */
 #include "plugins/pod_target.h"
 
@@ -11,6 +11,31 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+
+char *pod_target_get_path(const struct volume_request *request)
+{
+	const char *folder = request->spec && request->spec->block ? "volumeDevices" : "volumes";
+	cleanup_free char *relative = NULL;
+
+	if (layout_pod_path(request->pod_uid, folder, request->plugin->name, request->volume_name,
+			    &relative, NULL) < 0)
+		return NULL;
+	return layout_absolute(request->host->root_dir, relative);
+}
+
+int pod_target_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
+				     const char *volume_name, bool block, struct volume_spec *ret,
+				     struct failure *reterr)
+{
+	(void) host;
+	(void) pod_uid;
+	if (!layout_is_component(volume_name))
+		return failed_plain(reterr, -EINVAL, "'%s' is no volume name", volume_name);
+	*ret = (struct volume_spec){ .name = volume_name, .block = block };
+	return 0;
+}
+
+/* ---- TearDownAt ---- */
 
 struct unmounter {
 	const struct plugin_host *host;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_target - TearDownAt of volumes that are one mount in a directory of the pod, and nothing else
+ * pod_target - what volumes have in common that are one mount in a directory of the pod: where that
+ * is, what it tells after a restart, and TearDownAt
  *
  * The target is unmounted and removed, then the plugin's directory of the pod if it is empty.
  * Nothing that is in the volume is touched, and the volume's name is all that is needed for it.
@@ -9,6 +10,13 @@
 #define PODVOL_PLUGINS_POD_TARGET_H
 
 #include "plugins/plugin.h"
+
+/* Slots get_path and construct_volume_spec: the name is all that such a directory says, and all
+ * that a teardown needs. */
+char *pod_target_get_path(const struct volume_request *request);
+int pod_target_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
+				     const char *volume_name, bool block, struct volume_spec *ret,
+				     struct failure *reterr);
 
 /* A slot new_unmounter; the plugin's name says in which directory. */
 int pod_target_new_unmounter(const struct volume_request *request, struct stage_list *ret,

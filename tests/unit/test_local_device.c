@@ -39,6 +39,7 @@ static int setup(void **state)
 	pv_object = (struct object){ .persistent_volume = &pv };
 	spec = (struct volume_spec){ .name = "pv1", .pv = &pv_object };
 	request = (struct volume_request){ .host = &fake_host,
+					   .plugin = local,
 					   .spec = &spec,
 					   .volume_name = "pv1",
 					   .pod_uid = "u1",
