@@ -54,6 +54,7 @@ struct attach_item {
 	bool reports;      /* what the Node is to say of it */
 	bool is_attaching; /* made, and not yet seen attached */
 	bool assumes_use;  /* attached since the node last said what it uses */
+	bool is_let_go;    /* the Node is gone, and said before that it does not use it */
 	bool is_refused;   /* another one has to go first */
 	uint64_t unwanted_usec;
 };

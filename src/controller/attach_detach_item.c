@@ -121,11 +121,19 @@ static unsigned int modes_of(const struct attach_item *item)
 	return volume ? volume->persistent_volume->access_modes : 0;
 }
 
+/* Of a Node that is gone the last word counts: a machine that had the volume may live on. */
+static bool node_uses(const struct attach_item *item, const struct node *node, bool is_own)
+{
+	return node ? node_volumes_have(&node->in_use, item->unique_name)
+		    : is_own || !item->is_let_go;
+}
+
 static void gather(const struct attach_item *item, const struct volume_attachment *attachment,
 		   struct attach_facts *ret)
 {
 	const struct attach_detach_options *options = &controller_of(item)->options;
 	const struct node *node = attach_node_object(item->node);
+	bool is_own = strcmp(item->node->work.name, options->node_name) == 0;
 
 	*ret = (struct attach_facts){
 		.is_wanted = item->wants != NULL,
@@ -133,10 +141,10 @@ static void gather(const struct attach_item *item, const struct volume_attachmen
 		.state = state_of(attachment),
 		.access_modes = modes_of(item),
 		.is_reported = node && node_volumes_have(&node->attached, item->unique_name),
-		.is_in_use = !node || node_volumes_have(&node->in_use, item->unique_name),
+		.is_in_use = node_uses(item, node, is_own),
 		.is_ready = node && node->is_ready,
 		.is_out_of_service = node && node->is_out_of_service,
-		.is_own_node = strcmp(item->node->work.name, options->node_name) == 0,
+		.is_own_node = is_own,
 		.may_force = options->may_force,
 		.unwanted_usec = item->unwanted_usec,
 		.now_usec = monotonic_usec(),

@@ -58,6 +58,7 @@ static bool takes_part_otherwise(const struct store_change *change)
 void attach_node_changed(struct attach_detach *controller, const struct store_change *change)
 {
 	struct attach_node *node = attach_node_of(controller, change->object->meta.name);
+	const struct node *said = change->object->node; /* its last word, when it is deleted */
 
 	controller->look_at_pods |= takes_part_otherwise(change);
 	if (!node) {
@@ -67,8 +68,10 @@ void attach_node_changed(struct attach_detach *controller, const struct store_ch
 	}
 	work_item_due(&node->work);
 	for (struct attach_item *item = node->items; item; item = item->next) {
-		if (node_volumes_have(&change->object->node->attached, item->unique_name))
+		if (node_volumes_have(&said->attached, item->unique_name))
 			item->assumes_use = false;
+		item->is_let_go = change->type == STORE_DELETED &&
+				  !node_volumes_have(&said->in_use, item->unique_name);
 		work_item_due(&item->work);
 	}
 }

@@ -201,6 +201,29 @@ static void test_own_node_is_asked(void **state)
 	assert_true(is_deleted(world));
 }
 
+/* A machine that is gone for good said before that it uses nothing of it, or it may live on:
+ * difference from Kubernetes. */
+static void test_node_that_is_deleted(void **state)
+{
+	struct world *world = *state;
+
+	put_volume(world, "b", "'ReadWriteOnce'");
+	put_pod(world, "p", "a", "there");
+	put_pod(world, "q", "b", "there");
+	attach(world, "a", "there");
+	attach(world, "b", "there");
+	use(world, "a", "there");
+	remove_pod(world, "p");
+	assert_int_equal(world_delete(&world->store, KIND_NODE, "", "there"), 0);
+	run(world);
+	assert_non_null(attachment(world, "a", "there"));
+	assert_true(attachment(world, "b", "there")->object->meta.deletes);
+	/* Who comes anew was told nothing. */
+	detach(world, "b", "there");
+	restart(world);
+	assert_false(attachment(world, "a", "there")->object->meta.deletes);
+}
+
 static void test_errors_of_the_driver(void **state)
 {
 	struct world *world = *state;
@@ -248,6 +271,7 @@ int main(void)
 		TEST(test_out_of_service),
 		TEST(test_node_that_cannot_be_written),
 		TEST(test_own_node_is_asked),
+		TEST(test_node_that_is_deleted),
 		TEST(test_errors_of_the_driver),
 		TEST(test_other_hands),
 	};
