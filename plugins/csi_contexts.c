@@ -120,7 +120,8 @@ static int add_pod(struct csi_contexts *contexts, const struct csi_volume *volum
 	if (driver->pod_info_on_mount)
 		r = add_pod_info(&contexts->volume, volume);
 	if (r == 0 && driver->token_request_count > 0 && !volume->block)
-		r = add_tokens(&contexts->volume, volume, reterr);
+		r = add_tokens(driver->tokens_in_secrets ? &contexts->secrets : &contexts->volume,
+			       volume, reterr);
 	return r;
 }
 

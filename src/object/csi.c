@@ -51,6 +51,10 @@ static const struct shape_field csi_driver_spec_fields[] = {
 	{ .name = "seLinuxMount",
 	  .type = SHAPE_BOOL,
 	  .description = "The driver can mount with an SELinux label." },
+	{ .name = "serviceAccountTokenInSecrets",
+	  .type = SHAPE_BOOL,
+	  .description =
+		  "Tokens are handed over as a secret, not as part of the volume's context." },
 	{ .name = "storageCapacity",
 	  .type = SHAPE_BOOL,
 	  .description = "Its capacity is told in CSIStorageCapacity objects." },
@@ -264,6 +268,10 @@ int csi_driver_validate(const struct cJSON *tree, struct violations *found)
 	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
 		r = field_check_one_of(FIELD_AT(FIELD(field, "volumeLifecycleModes"), index++),
 				       json_string(item, ""), modes, false, found);
+	if (r == 0 && json_get(spec, "serviceAccountTokenInSecrets") &&
+	    json_count(json_get(spec, "tokenRequests")) == 0)
+		r = field_forbidden(FIELD(field, "serviceAccountTokenInSecrets"),
+				    "has no meaning without tokenRequests", found);
 	if (r == 0)
 		r = check_tokens(json_get(spec, "tokenRequests"), FIELD(field, "tokenRequests"),
 				 found);
@@ -334,6 +342,8 @@ int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct obje
 		.pod_info_on_mount = json_bool(json_get(spec, "podInfoOnMount"), false),
 		.requires_republish = json_bool(json_get(spec, "requiresRepublish"), false),
 		.selinux_mount = json_bool(json_get(spec, "seLinuxMount"), false),
+		.tokens_in_secrets =
+			json_bool(json_get(spec, "serviceAccountTokenInSecrets"), false),
 		.storage_capacity = json_bool(json_get(spec, "storageCapacity"), false),
 		.is_persistent = has_mode(spec, "Persistent"),
 		.is_ephemeral = has_mode(spec, "Ephemeral"),

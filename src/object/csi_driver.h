@@ -26,6 +26,7 @@ struct csi_driver_spec {
 	const struct object *object;
 	bool attach_required, pod_info_on_mount, requires_republish, selinux_mount,
 		storage_capacity;
+	bool tokens_in_secrets;           /* and not in the volume's context, which is logged */
 	bool is_persistent, is_ephemeral; /* volumeLifecycleModes */
 	enum fs_group_policy fs_group_policy;
 	const struct csi_token_request *token_requests;

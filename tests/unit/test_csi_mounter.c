@@ -187,6 +187,27 @@ static void test_tokens(void **state)
 		     "\"expirationTimestamp\":\"1970-01-01T01:00:00Z\"}}}]}");
 }
 
+/* What CVE-2023-2878 and CVE-2024-3744 were about: drivers log the context. */
+static void test_tokens_as_a_secret(void **state)
+{
+	static const struct token_source source = { issue, &csi_world };
+
+	csi_world.host.tokens = &source;
+	csi_world_driver("{attachRequired: false, serviceAccountTokenInSecrets: true, "
+			 "tokenRequests: [{audience: ''}]}");
+	csi_world.account = object_of("apiVersion: v1\nkind: ServiceAccount\n"
+				      "metadata: {namespace: ns, name: acc}\n");
+	csi_world.secret = object_of("apiVersion: v1\nkind: Secret\nmetadata: {namespace: sn, "
+				     "name: s}\nstringData: {k: w}\n");
+	csi_world_volume(", nodePublishSecretRef: {namespace: sn, name: s}", ONCE);
+	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
+	assert_non_null(strstr(csi_world.diary, "{key=k value=w}"));
+	assert_non_null(strstr(csi_world.diary,
+			       " secrets=[{key=csi.storage.k8s.io/serviceAccount.tokens value="
+			       "{\"\":{\"token\":\"for-all\","));
+	assert_null(strstr(csi_world.diary, "volume_context"));
+}
+
 static void test_tokens_that_nobody_can_issue(void **state)
 {
 	static const struct token_source source = { issue, &csi_world };
@@ -429,6 +450,7 @@ int main(void)
 		WORLD(test_target_that_is_a_link),
 		WORLD(test_pod_info),
 		WORLD(test_tokens),
+		WORLD(test_tokens_as_a_secret),
 		WORLD(test_tokens_that_nobody_can_issue),
 		WORLD(test_inline_volume),
 		WORLD(test_modes_that_are_not_allowed),

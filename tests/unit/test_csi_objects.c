@@ -50,14 +50,15 @@ static void test_driver_says_all(void **state)
 				 "  storageCapacity: true\n  fsGroupPolicy: File\n"
 				 "  volumeLifecycleModes: [Ephemeral]\n  tokenRequests:\n"
 				 "  - {audience: '', expirationSeconds: 3600}\n"
-				 "  - {audience: gcp}\n");
+				 "  - {audience: gcp}\n"
+				 "  serviceAccountTokenInSecrets: true\n");
 	const struct csi_driver_spec *driver = object->csi_driver;
 
 	assert_false(driver->attach_required);
 	assert_false(driver->is_persistent);
 	assert_true(driver->is_ephemeral);
 	assert_true(driver->pod_info_on_mount && driver->requires_republish &&
-		    driver->selinux_mount && driver->storage_capacity);
+		    driver->selinux_mount && driver->storage_capacity && driver->tokens_in_secrets);
 	assert_int_equal(driver->fs_group_policy, FS_GROUP_POLICY_FILE);
 	assert_int_equal(driver->token_request_count, 2);
 	assert_string_equal(driver->token_requests[0].audience, "");

@@ -117,6 +117,8 @@ static const struct {
 	  "and 4294967296, inclusive" },
 	{ STORAGE("CSIDriver") "spec: {tokenRequests: [{audience: a}, {audience: a}]}\n",
 	  "spec.tokenRequests[1].audience: Duplicate value: \"a\"" },
+	{ STORAGE("CSIDriver") "spec: {serviceAccountTokenInSecrets: true}\n",
+	  "spec.serviceAccountTokenInSecrets: Forbidden: has no meaning without tokenRequests" },
 	{ STORAGE("CSINode") "spec: {drivers: [{name: d}]}\n",
 	  "spec.drivers[0].nodeID: Required value" },
 	{ STORAGE("CSINode") "spec: {drivers: [{name: d, nodeID: i}, {name: d, nodeID: "
