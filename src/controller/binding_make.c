@@ -65,12 +65,15 @@ static void write_claim_status(struct cJSON *tree, const struct make *make)
 	struct cJSON *status = json_ensure_object(tree, "status");
 	const struct cJSON *modes = json_get(make->volume_spec, "accessModes");
 	const struct cJSON *capacity = json_get(make->volume_spec, "capacity");
+	const struct cJSON *attributes = json_get(make->volume_spec, "volumeAttributesClassName");
 
 	set_phase(tree, "Bound");
 	if (modes)
 		(void) json_set(status, "accessModes", json_copy(modes));
 	if (capacity)
 		(void) json_set(status, "capacity", json_copy(capacity));
+	if (attributes)
+		(void) json_set(status, "currentVolumeAttributesClassName", json_copy(attributes));
 }
 
 static void write_provisioner(struct cJSON *tree, const char *name)

@@ -209,6 +209,26 @@ static void create(struct provision_item *item, const struct object *claim)
 	provision_call(item, &request, claim, "ProvisioningFailed");
 }
 
+static int find_classes(const struct provision_item *item, const struct object *claim,
+			struct csi_provision_request *request, struct failure *reterr)
+{
+	const char *attributes = claim->claim->attributes_class;
+
+	request->storage_class = provision_class(item, claim);
+	if (!request->storage_class)
+		return failed_plain(reterr, -EAGAIN, "storageclass.storage.k8s.io \"%s\" not found",
+				    claim->claim->storage_class);
+	if (!attributes[0])
+		return 0;
+	request->attributes_class = store_get(provision_owner(item)->options.store,
+					      KIND_VOLUME_ATTRIBUTES_CLASS, "", attributes);
+	return request->attributes_class
+		       ? 0
+		       : failed_plain(reterr, -EAGAIN,
+				      "volumeattributesclass.storage.k8s.io \"%s\" not found",
+				      attributes);
+}
+
 /* Return: 0; -EAGAIN something else has to come first, and is told. */
 static int plan(struct provision_item *item, const struct object *claim,
 		const struct csi_driver *driver)
@@ -216,7 +236,6 @@ static int plan(struct provision_item *item, const struct object *claim,
 	struct csi_provisioner *provisioner = provision_owner(item);
 	struct csi_provision_request request = {
 		.claim = claim->claim,
-		.storage_class = provision_class(item, claim),
 		.driver = driver,
 		.node_name = provisioner->options.node_name,
 	};
@@ -224,10 +243,8 @@ static int plan(struct provision_item *item, const struct object *claim,
 	int r;
 
 	csi_provision_plan_done(&item->plan);
-	if (!request.storage_class)
-		r = failed_plain(&why, -EAGAIN, "storageclass.storage.k8s.io \"%s\" not found",
-				 claim->claim->storage_class);
-	else
+	r = find_classes(item, claim, &request, &why);
+	if (r == 0)
 		r = csi_content_source_find(provisioner->options.store, claim->claim, driver,
 					    &request.content, &why);
 	item->waits_for_source = r == -EAGAIN;

@@ -92,6 +92,10 @@ int csi_create_message_fill(struct csi_create_message *message,
 	r = csi_map_fill(&plan->parameters, ENTRY(parameters), &message->parameters,
 			 &request->n_parameters, &request->parameters);
 	if (r == 0)
+		r = csi_map_fill(&plan->mutable_parameters, ENTRY(mutable_parameters),
+				 &message->mutable_parameters, &request->n_mutable_parameters,
+				 &request->mutable_parameters);
+	if (r == 0)
 		r = csi_map_fill(secrets, ENTRY(secrets), &message->secrets, &request->n_secrets,
 				 &request->secrets);
 	return r < 0 ? r : fill_topology(message, plan);
@@ -101,6 +105,7 @@ int csi_create_message_fill(struct csi_create_message *message,
 void csi_create_message_done(struct csi_create_message *message)
 {
 	csi_map_fields_done(&message->parameters);
+	csi_map_fields_done(&message->mutable_parameters);
 	csi_map_fields_done(&message->secrets);
 	csi_map_fields_done(&message->segments);
 }

@@ -24,7 +24,7 @@ struct csi_create_message {
 	Csi__V1__TopologyRequirement requirement;
 	Csi__V1__Topology topology;
 	Csi__V1__Topology *topologies[1];
-	struct csi_map_fields parameters, secrets, segments;
+	struct csi_map_fields parameters, mutable_parameters, secrets, segments;
 };
 
 /* @plan and @secrets: borrowed for as long as the message is used. @message is to be given to

@@ -89,6 +89,35 @@ static int read_parameters(struct csi_provision_plan *plan, struct failure *rete
 	return r;
 }
 
+/* As external-provisioner: all of them, whatever their names. */
+static int read_attributes(struct csi_provision_plan *plan,
+			   const struct csi_provision_request *request, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	const char *name = request->claim->attributes_class, *driver;
+	int r = 0;
+
+	plan->attributes_class = strdup(name);
+	if (!plan->attributes_class)
+		return failed(reterr, -ENOMEM, "cannot plan a volume");
+	if (!name[0])
+		return 0;
+	assert(request->attributes_class);
+	if (!csi_driver_can(request->driver, CSI_CAN_MODIFY_VOLUME))
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "driver '%s' knows no VolumeAttributesClass (no MODIFY_VOLUME)",
+				    request->driver->name);
+	tree = object_tree(request->attributes_class);
+	driver = json_string(json_get(tree, "driverName"), "");
+	if (tree && strcmp(driver, request->driver->name) != 0)
+		return failed_plain(reterr, -EINVAL, "VolumeAttributesClass '%s' is of driver '%s'",
+				    name, driver);
+	for (const struct cJSON *i = json_first(json_get(tree, "parameters")); i && r == 0;
+	     i = json_next(i))
+		r = csi_map_set(&plan->mutable_parameters, json_key(i), json_string(i, ""));
+	return tree && r == 0 ? 0 : failed(reterr, -ENOMEM, "cannot plan a volume");
+}
+
 /* ---- capabilities ---- */
 
 static const struct {
@@ -219,6 +248,8 @@ int csi_provision_plan_make(const struct csi_provision_request *request,
 	if (r == 0)
 		r = read_parameters(ret, reterr);
 	if (r == 0)
+		r = read_attributes(ret, request, reterr);
+	if (r == 0)
 		r = read_mount_flags(ret, reterr);
 	if (r == 0)
 		r = read_topology(ret, request, reterr);
@@ -236,7 +267,9 @@ void csi_provision_plan_done(struct csi_provision_plan *plan)
 	free(plan->node_name);
 	free(plan->content);
 	free(plan->mount_flags);
+	free(plan->attributes_class);
 	csi_map_done(&plan->parameters);
+	csi_map_done(&plan->mutable_parameters);
 	csi_map_done(&plan->segments);
 	*plan = (struct csi_provision_plan){ .bytes = 0 };
 }

@@ -47,6 +47,7 @@ struct csi_provision_request {
 	const struct storage_class *storage_class;
 	const struct csi_driver *driver;
 	const char *node_name;
+	const struct object *attributes_class; /* that the claim names; NULL: it names none */
 	struct csi_content content;
 };
 
@@ -55,7 +56,9 @@ struct csi_provision_plan {
 	struct cJSON *claim, *claim_ref, *storage_class;
 	char *driver, *node_name;
 	struct csi_map parameters; /* the driver's */
-	struct csi_map segments;   /* where it must be reachable; empty: anywhere */
+	struct csi_map mutable_parameters;
+	char *attributes_class;  /* "": none */
+	struct csi_map segments; /* where it must be reachable; empty: anywhere */
 	struct csi_secret_name secrets[CSI_SECRET_USE_COUNT];
 	const char *fs_type;      /* "": the driver's choice */
 	const char **mount_flags; /* borrowed from storage_class, as are their strings */

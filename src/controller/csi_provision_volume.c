@@ -162,6 +162,8 @@ int csi_provision_plan_volume(const struct csi_provision_plan *plan, const Csi__
 	(void) json_set_string(
 		spec, "storageClassName",
 		json_string(json_get_path(plan->storage_class, "metadata.name"), ""));
+	if (plan->attributes_class[0])
+		(void) json_set_string(spec, "volumeAttributesClassName", plan->attributes_class);
 	(void) json_set_string(spec, "volumeMode", plan->is_block ? "Block" : "Filesystem");
 	if (options && !plan->is_block)
 		(void) json_set(spec, "mountOptions", json_copy(options));

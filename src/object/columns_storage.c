@@ -60,6 +60,13 @@ const struct table_column csi_storage_capacity_columns[] = {
 	{ 0 },
 };
 
+const struct table_column volume_attributes_class_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "DriverName", .path = "driverName" },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};
+
 const struct table_column volume_attachment_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Attacher", .path = "spec.attacher" },

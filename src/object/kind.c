@@ -338,6 +338,21 @@ static const struct kind_row rows[] = {
 		.decode = cluster_trust_bundle_decode,
 		.columns = cluster_trust_bundle_columns,
 	},
+	[KIND_VOLUME_ATTRIBUTES_CLASS] = {
+		.kind = KIND_VOLUME_ATTRIBUTES_CLASS,
+		.name = "VolumeAttributesClass",
+		.plural = "volumeattributesclasses",
+		.singular = "volumeattributesclass",
+		.short_names = NAMES("vac"),
+		.group = "storage.k8s.io",
+		.version = "v1",
+		.schema_package = "io.k8s.api.storage.v1",
+		.description = "What a driver can change of volumes that are there.",
+		.shape = &volume_attributes_class_shape,
+		.validate = volume_attributes_class_validate,
+		.validate_update = volume_attributes_class_validate_update,
+		.columns = volume_attributes_class_columns,
+	},
 };
 
 static_assert(ARRAY_SIZE(rows) == KIND_COUNT, "one row per kind");

@@ -15,7 +15,8 @@ extern const struct shape pod_shape, persistent_volume_shape, claim_shape, stora
 	config_map_shape, secret_shape, node_shape, namespace_shape, event_shape,
 	service_account_shape, csi_driver_shape, csi_node_shape, volume_attachment_shape,
 	csi_storage_capacity_shape, volume_snapshot_shape, volume_snapshot_class_shape,
-	volume_snapshot_content_shape, lease_shape, cluster_trust_bundle_shape;
+	volume_snapshot_content_shape, lease_shape, cluster_trust_bundle_shape,
+	volume_attributes_class_shape;
 
 int pod_set_defaults(struct cJSON *tree);
 int pod_validate(const struct cJSON *tree, struct violations *found);
@@ -112,12 +113,18 @@ int cluster_trust_bundle_validate_update(const struct object *old, const struct 
 int cluster_trust_bundle_decode(const struct cJSON *tree, struct arena *arena,
 				struct object *object, struct failure *reterr);
 
+int volume_attributes_class_validate(const struct cJSON *tree, struct violations *found);
+int volume_attributes_class_validate_update(const struct object *old,
+					    const struct object *new_object,
+					    struct violations *found);
+
 /* kubectl's columns; columns.c, columns_cluster.c, columns_storage.c. */
 extern const struct table_column pod_columns[], persistent_volume_columns[], claim_columns[],
 	storage_class_columns[], config_map_columns[], secret_columns[], node_columns[],
 	namespace_columns[], event_columns[], service_account_columns[], csi_driver_columns[],
 	csi_node_columns[], volume_attachment_columns[], csi_storage_capacity_columns[],
 	volume_snapshot_columns[], volume_snapshot_class_columns[],
-	volume_snapshot_content_columns[], lease_columns[], cluster_trust_bundle_columns[];
+	volume_snapshot_content_columns[], lease_columns[], cluster_trust_bundle_columns[],
+	volume_attributes_class_columns[];
 
 #endif

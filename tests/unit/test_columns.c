@@ -112,6 +112,7 @@ static void test_events(void **state)
 		   "<unknown>|||||||<unknown>|1|x|");
 }
 
+/* VolumeAttributesClass is served as v1: a difference from Kubernetes 1.32. */
 static void test_csi(void **state)
 {
 	static const char driver[] = "Name|AttachRequired|PodInfoOnMount|StorageCapacity|"
@@ -125,6 +126,8 @@ static void test_csi(void **state)
 		   "Name|Drivers|Age|", "x|1|5h|");
 	assert_row(STORAGE("CSIStorageCapacity") "storageClassName: c\n",
 		   "Name|StorageClassName|Capacity|", "x|c|<unset>|");
+	assert_row(STORAGE("VolumeAttributesClass") "driverName: d\nparameters: {a: b}\n",
+		   "Name|DriverName|Age|", "x|d|5h|");
 	assert_row(STORAGE("VolumeAttachment") "spec: {attacher: d, nodeName: here, source: "
 					       "{persistentVolumeName: pv}}\n",
 		   "Name|Attacher|PV|Node|Attached|Age|", "x|d|pv|here|false|5h|");

@@ -23,7 +23,7 @@
 static const struct csi_topology_segment segments[] = { { "zone", "a" }, { "rack", "1" } };
 
 struct fixture {
-	const struct object *claim, *storage_class;
+	const struct object *claim, *storage_class, *attributes_class;
 	struct csi_driver driver;
 	struct csi_content content;
 	struct csi_provision_plan plan;
@@ -60,6 +60,7 @@ static int make(void)
 		.storage_class = fixture.storage_class->storage_class,
 		.driver = &fixture.driver,
 		.node_name = "n1",
+		.attributes_class = fixture.attributes_class,
 		.content = fixture.content,
 	};
 
@@ -117,6 +118,7 @@ static int tear_down(void **state)
 	csi_provision_plan_done(&fixture.plan);
 	(void) object_unref(fixture.claim);
 	(void) object_unref(fixture.storage_class);
+	(void) object_unref(fixture.attributes_class);
 	return 0;
 }
 
@@ -171,6 +173,37 @@ static void test_parameters(void **state)
 	assert_int_equal(make(), 0);
 	assert_string_equal(fixture.plan.fs_type, "ext4");
 	assert_int_equal(fixture.plan.parameters.count, 1);
+}
+
+#define GOLD ",'accessModes':['ReadWriteOnce'],'volumeAttributesClassName':'gold'"
+
+static void given_attributes(const char *driver)
+{
+	char text[300];
+
+	(void) object_unref(fixture.attributes_class);
+	(void) snprintf(text, sizeof(text),
+			"{'apiVersion':'storage.k8s.io/v1','kind':'VolumeAttributesClass',"
+			"'metadata':{'name':'gold'},'driverName':'%s','parameters':{"
+			"'csi.storage.k8s.io/x':'y','iops':'3000'}}",
+			driver);
+	fixture.attributes_class = object_of(text);
+}
+
+static void test_mutable_parameters(void **state)
+{
+	(void) state;
+	given(GOLD, "");
+	given_attributes("d.example.com");
+	expect_refused(-EOPNOTSUPP, "no MODIFY_VOLUME");
+	fixture.driver.controller_capabilities |= CAN(MODIFY_VOLUME);
+	expect_request("{\"name\":\"pvc-1-2\",\"capacityRange\":{\"requiredBytes\":\"1073741824\"},"
+		       "\"volumeCapabilities\":[{\"mount\":{},\"accessMode\":{\"mode\":"
+		       "\"SINGLE_NODE_WRITER\"}}],\"secrets\":{\"user\":\"me\"},"
+		       "\"mutableParameters\":{\"csi.storage.k8s.io/x\":\"y\",\"iops\":\"3000\"}}");
+	assert_int_equal(fixture.plan.parameters.count, 0);
+	given_attributes("e.example.com");
+	expect_refused(-EINVAL, "VolumeAttributesClass 'gold' is of driver 'e.example.com'");
 }
 
 static void test_access_modes(void **state)
@@ -308,12 +341,14 @@ static void test_volume(void **state)
 	struct made made = { 0 };
 
 	(void) state;
-	given("", ",'reclaimPolicy':'Delete','mountOptions':['noatime'],'parameters':{"
-		  "'csi.storage.k8s.io/fstype':'xfs',"
-		  "'csi.storage.k8s.io/provisioner-secret-name':'k',"
-		  "'csi.storage.k8s.io/provisioner-secret-namespace':'ns',"
-		  "'csi.storage.k8s.io/controller-expand-secret-name':'e',"
-		  "'csi.storage.k8s.io/controller-expand-secret-namespace':'ns'}");
+	fixture.driver.controller_capabilities |= CAN(MODIFY_VOLUME);
+	given_attributes("d.example.com");
+	given(GOLD, ",'reclaimPolicy':'Delete','mountOptions':['noatime'],'parameters':{"
+		    "'csi.storage.k8s.io/fstype':'xfs',"
+		    "'csi.storage.k8s.io/provisioner-secret-name':'k',"
+		    "'csi.storage.k8s.io/provisioner-secret-namespace':'ns',"
+		    "'csi.storage.k8s.io/controller-expand-secret-name':'e',"
+		    "'csi.storage.k8s.io/controller-expand-secret-namespace':'ns'}");
 	assert_int_equal(make(), 0);
 	fill(&made, INT64_C(3) << 29, "a");
 	assert_int_equal(
@@ -326,6 +361,7 @@ static void test_volume(void **state)
 	assert_string_equal(volume->claim_uid, "1-2");
 	assert_string_equal(volume->origin.provisioned_by, "d.example.com");
 	assert_string_equal(volume->storage_class, "fast");
+	assert_string_equal(volume->attributes_class, "gold");
 	assert_int_equal(volume->reclaim_policy, RECLAIM_DELETE);
 	assert_int_equal(volume->mount_option_count, 1);
 	tree = object_tree(object);
@@ -350,6 +386,7 @@ int main(void)
 		TEST(test_who_provisions),
 		TEST(test_plain_request),
 		TEST(test_parameters),
+		TEST(test_mutable_parameters),
 		TEST(test_access_modes),
 		TEST(test_block_and_content),
 		TEST(test_topology),

@@ -47,6 +47,17 @@ static void case_387_named_volume_is_bound_whatever_the_selector(void **state)
 	assert_string_equal(world->events, "");
 }
 
+static void the_status_says_what_attributes_the_volume_has(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM("", NAMES("v") ",'volumeAttributesClassName':'gold'", ""));
+	put(world, VOLUME("v", "", ",'volumeAttributesClassName':'gold'", ""));
+	start_and_run(world);
+	assert_bound(world, "v");
+	assert_true(has(claim(world)->object, "\"currentVolumeAttributesClassName\":\"gold\""));
+}
+
 static void case_388_named_volume_does_not_fit(void **state)
 {
 	static const char *const claims[] = {
@@ -399,6 +410,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, binder_world_setup, binder_world_teardown)
 		TEST(case_386_named_volume_is_missing),
 		TEST(case_387_named_volume_is_bound_whatever_the_selector),
+		TEST(the_status_says_what_attributes_the_volume_has),
 		cmocka_unit_test(case_388_named_volume_does_not_fit),
 		TEST(case_389_named_volume_belongs_to_another),
 		TEST(case_390_bound_claim_lost_its_volume_name),
