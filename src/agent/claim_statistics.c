@@ -100,7 +100,7 @@ void claim_statistics_name(struct cJSON *item, const struct volume_row *row)
 {
 	const struct persistent_volume *pv = row->want_pod ? spec_pv(&row->want_pod->spec) : NULL;
 
-	assert(item && row);
+	assert(row);
 	if (!pv || !pv->has_claim_ref)
 		return;
 	(void) json_set_string(item, "namespace", pv->claim_namespace);

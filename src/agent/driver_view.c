@@ -91,7 +91,7 @@ void drivers_add_calls(const struct agent *agent, const char *unique_name, struc
 {
 	struct cJSON *calls;
 
-	assert(agent && unique_name && item);
+	assert(agent && unique_name);
 	if (!agent->drivers || !drivers_log(agent->drivers))
 		return;
 	calls = json_add_array(item, "calls");

@@ -398,6 +398,14 @@ static void test_metrics(void **state)
 	assert_non_null(strstr(text, "\npodvol_csi_drivers{state=\"gone\"} 0\n"));
 }
 
+/* A view that lost its row for want of memory is refused as a whole; whoever fills it goes on. */
+static void test_row_without_memory(void **state)
+{
+	struct agent_world *world = *state;
+
+	drivers_add_calls(&world->agent, "unique", NULL);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -414,6 +422,7 @@ int main(void)
 		TEST(test_view),
 		TEST(test_all_of_them),
 		TEST(test_metrics),
+		TEST(test_row_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
