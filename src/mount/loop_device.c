@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 
@@ -241,18 +242,32 @@ static int find_image(int file_fd, const char *file_path, struct loop_user *user
 	return result < 0 ? result : next_loop(sys_block, user, path);
 }
 
+/* A pod's mount and a copy may look for it at the same time: who comes second must find what the
+ * first one attached. The lock is the file's, and held for no longer than that. */
+static int find_or_attach(int file_fd, const char *file_path, struct loop_user *user,
+			  char path[300])
+{
+	int loop_fd;
+
+	if (flock(file_fd, LOCK_EX) < 0)
+		return -errno;
+	loop_fd = find_image(file_fd, file_path, user, path);
+	if (loop_fd == -ENOENT)
+		loop_fd = attach(file_fd, user, path);
+	(void) flock(file_fd, LOCK_UN);
+	return loop_fd;
+}
+
 int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
 			   struct failure *reterr)
 {
 	cleanup_close int loop_fd = -EBADF;
-	struct loop_user user;
+	struct loop_user user = { .is_image = false };
 	char path[300];
 
 	assert(file_fd >= 0 && file_path && ret_path);
-	loop_fd = find_image(file_fd, file_path, &user, path);
-	if (loop_fd == -ENOENT)
-		loop_fd = attach(file_fd, &user, path);
-	else if (loop_fd >= 0 && !is_our_image(loop_fd, &user))
+	loop_fd = find_or_attach(file_fd, file_path, &user, path);
+	if (loop_fd >= 0 && !is_our_image(loop_fd, &user))
 		return failed_plain(reterr, -EBUSY, "'%s' is attached to '%s' by somebody else",
 				    file_path, path);
 	if (loop_fd < 0)

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The one that is there from before, or a new one. @ret_path "/dev/loop7", free with free().
+/* The one that is there from before, or a new one; whoever asks at the same time gets the same.
+ * @file_fd: O_RDWR, opened by nobody else. @ret_path "/dev/loop7", free with free().
  * Return: a descriptor the caller owns; -EBUSY somebody else attached the file. [worker] */
 int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
 			   struct failure *reterr);

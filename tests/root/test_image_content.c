@@ -12,7 +12,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -170,6 +172,53 @@ static void what_somebody_else_attached_is_refused(void **state)
 	loop_image_done(&others);
 }
 
+/* ---- several at once ---- */
+
+enum { THREADS = 4, ROUNDS = 10 };
+
+static pthread_barrier_t all_open;
+static atomic_uint most, failures;
+
+static void *open_at_once(void *userdata)
+{
+	cleanup_close int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct image_content content = IMAGE_CONTENT_NONE;
+	struct failure why = { .error = 0 };
+
+	(void) userdata;
+	(void) pthread_barrier_wait(&all_open);
+	if (image_content_open(fd, path, IMAGE_CONTENT_READ, "", &content, &why) < 0)
+		atomic_fetch_add(&failures, 1);
+	if (pthread_barrier_wait(&all_open) == PTHREAD_BARRIER_SERIAL_THREAD) {
+		unsigned int count = loop_image_count();
+
+		atomic_store(&most, count > most ? count : most);
+	}
+	(void) pthread_barrier_wait(&all_open);
+	image_content_done(&content);
+	return NULL;
+}
+
+/* Two devices over one file would each have their own idea of what is in it. */
+static void there_is_one_device_whoever_asks(void **state)
+{
+	cleanup_close int fd = new_image();
+	struct image_content content = open_content(fd, IMAGE_CONTENT_FILL);
+	pthread_t threads[THREADS];
+
+	image_content_done(&content);
+	assert_int_equal(pthread_barrier_init(&all_open, NULL, THREADS), 0);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, open_at_once, NULL), 0);
+		for (size_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_join(threads[i], NULL), 0);
+	}
+	assert_int_equal(pthread_barrier_destroy(&all_open), 0);
+	assert_int_equal(atomic_load(&failures), 0);
+	assert_int_equal(atomic_load(&most), 1);
+}
+
 /* ---- copies ---- */
 
 static struct copy_progress progress;
@@ -224,6 +273,7 @@ int main(void)
 		DISK_TEST(it_is_shared_with_a_mount),
 		DISK_TEST(a_kill_leaves_nothing),
 		DISK_TEST(what_somebody_else_attached_is_refused),
+		DISK_TEST(there_is_one_device_whoever_asks),
 		DISK_TEST(one_kind_fills_the_other),
 	};
 
