@@ -322,7 +322,7 @@ static void set_phase(struct binding_step *step, const struct persistent_volume 
 }
 
 /* No data is deleted here, whatever the policy: a volume whose policy wants it says that nobody
- * does. A provisioned one waits for its provisioner. */
+ * does. A provisioned one that is to be deleted waits for its provisioner; nobody recycles. */
 static void reclaim(const struct volume_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume *volume = facts->volume;
@@ -333,7 +333,8 @@ static void reclaim(const struct volume_facts *facts, struct binding_step *step)
 		answer(step, BINDING_VOLUME_RELEASED);
 		return;
 	}
-	if (volume->reclaim_policy == RECLAIM_RETAIN || volume->origin.provisioned_by[0])
+	if (volume->reclaim_policy == RECLAIM_RETAIN ||
+	    (volume->reclaim_policy == RECLAIM_DELETE && volume->origin.provisioned_by[0]))
 		return;
 	answer(step, BINDING_VOLUME_FAILED);
 	if (volume->reclaim_policy == RECLAIM_DELETE)

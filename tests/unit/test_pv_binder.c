@@ -310,6 +310,23 @@ static void case_397_volume_that_nobody_deletes_has_failed(void **state)
 	assert_true(volume(world, "v")->has_claim_ref);
 }
 
+/* A difference from Kubernetes, which has a pod empty hostPath and NFS volumes. */
+static void test_volume_that_is_to_be_recycled_is_kept(void **state)
+{
+	struct world *world = *state;
+
+	put(world, VOLUME("v", "", REF_UID(UID) ",'persistentVolumeReclaimPolicy':'Recycle'",
+			  "'phase':'Bound'"));
+	put(world,
+	    VOLUME("w", "'pv.kubernetes.io/provisioned-by':'example.com/p'",
+		   REF_UID(UID) ",'persistentVolumeReclaimPolicy':'Recycle'", "'phase':'Bound'"));
+	start_and_run(world);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_FAILED);
+	assert_int_equal(volume(world, "w")->phase, VOLUME_FAILED);
+	assert_string_equal(world->events, "w/VolumeFailedRecycle v/VolumeFailedRecycle ");
+	assert_true(volume(world, "v")->has_claim_ref);
+}
+
 /* case 398: cache and API cannot differ here; a claim that is there is there. */
 static void case_398_volume_of_a_claim_that_is_there_stays(void **state)
 {
@@ -427,6 +444,7 @@ int main(void)
 		TEST(case_395_free_volume_is_available),
 		TEST(case_396_retained_volume_is_released),
 		TEST(case_397_volume_that_nobody_deletes_has_failed),
+		TEST(test_volume_that_is_to_be_recycled_is_kept),
 		TEST(case_398_volume_of_a_claim_that_is_there_stays),
 		TEST(case_399_and_case_400_claim_is_bound_elsewhere),
 		TEST(deleted_claim_waits_for_its_pods),
