@@ -234,6 +234,7 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 		    item->work.name, local_path_of(volume), volume->claim_namespace,
 		    volume->claim_name, by[0] ? " by " : "", by);
 	work_item_succeeded(&item->work);
+	item->is_removed = true;
 	delete_volume(item, volume->object);
 }
 
@@ -529,5 +530,5 @@ bool local_item_look(struct work_item *work)
 		look_at_volume(item, volume);
 	else if (claim && !volume)
 		look_at_claim(item, claim);
-	return volume || claim;
+	return volume || claim || item->is_removed;
 }

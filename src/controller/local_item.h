@@ -18,10 +18,11 @@
  * way. */
 struct item {
 	struct work_item work;
-	bool waits;         /* for what look_again() tells of */
-	bool must_go;       /* its directory could not be made: take the volume back */
-	bool is_unmade;     /* and that is done: the volume is being deleted */
-	bool wants_source;  /* what it is to be filled from is not ready */
+	bool waits;        /* for what look_again() tells of */
+	bool must_go;      /* its directory could not be made: take the volume back */
+	bool is_unmade;    /* and that is done: the volume is being deleted */
+	bool is_removed;   /* its directory is, by us; until the watch tells that it is gone, too */
+	bool wants_source; /* what it is to be filled from is not ready */
 	bool source_in_use; /* while it was filled */
 	enum directory_deed deed;
 	int64_t aim, grown;     /* DIRECTORY_GROW under way; how large it is by now, 0 not known */

@@ -105,6 +105,25 @@ static void follow_paths(struct local_provisioner *provisioner, const struct sto
 		path_index_add(&provisioner->paths, new);
 }
 
+/* Somebody took the object away, and what it stood for is nobody's any more: the one trace of where
+ * that lies. */
+static void tell_left(struct local_provisioner *provisioner, const struct object *object)
+{
+	const struct persistent_volume *volume = object->persistent_volume;
+	struct item *item = (struct item *) work_queue_find(provisioner->queue, object->meta.name);
+	bool was_removed = item && item->is_removed;
+	const char *path = local_path_of(volume);
+
+	if (item)
+		item->is_removed = false;
+	if (was_removed || !path || !local_is_provisioner(volume->origin.provisioned_by) ||
+	    volume->origin.is_unfinished)
+		return;
+	log_message(LOG_NOTICE,
+		    "volume '%s' was deleted by hand: '%s' stays, with all that is in it",
+		    object->meta.name, path);
+}
+
 static void make_wanting_due(struct work_item *work)
 {
 	if (((const struct item *) work)->wants_source)
@@ -136,6 +155,8 @@ static int take_change(const struct store_change *change, void *userdata)
 		look_at_wanting(provisioner);
 	if (object->kind == KIND_PERSISTENT_VOLUME) {
 		follow_paths(provisioner, change);
+		if (change->type == STORE_DELETED)
+			tell_left(provisioner, object);
 		r = take_volume(object, provisioner);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		r = take_claim(object, provisioner);
