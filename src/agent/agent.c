@@ -384,7 +384,8 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	options.store = agent->store;
 	r = keep_events(agent);
 	if (r >= 0)
-		r = own_objects_new(agent->store, agent->config, &agent->controllers.own_objects);
+		r = own_objects_new(agent->event, agent->store, agent->config,
+				    &agent->controllers.own_objects);
 	if (r >= 0)
 		r = populator_new(&options, &agent->populator);
 	if (r >= 0)

@@ -24,11 +24,33 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+enum { RETRY_FIRST_MSEC = 100, RETRY_LAST_MSEC = 60 * 1000 };
+
 struct own_objects {
 	struct store *store;
 	struct store_watch *watch;
 	char *asked; /* the last namespace that was asked for; spares asking in a burst */
+	/* Whether what was asked for is there: on from the first request until nothing is missing.
+	 */
+	sd_event_source *timer;
+	uint64_t delay_msec;
+	bool is_missing; /* something was asked for since it was last looked at */
 };
+
+/* ---- asking again ---- */
+
+/* An answer that comes after we are gone finds nobody: so what is there is looked at instead. */
+static void look_later(struct own_objects *own)
+{
+	int enabled = SD_EVENT_OFF;
+
+	own->is_missing = true;
+	(void) sd_event_source_get_enabled(own->timer, &enabled);
+	if (enabled != SD_EVENT_OFF)
+		return;
+	(void) sd_event_source_set_time_relative(own->timer, own->delay_msec * USEC_PER_MSEC);
+	(void) sd_event_source_set_enabled(own->timer, SD_EVENT_ONESHOT);
+}
 
 /* ---- the node ---- */
 
@@ -238,6 +260,7 @@ static void ensure_namespace(struct own_objects *own, const char *name)
 	if (store_get(own->store, KIND_NAMESPACE, "", name) ||
 	    (own->asked && strcmp(own->asked, name) == 0))
 		return;
+	look_later(own);
 	tree = new_tree("Namespace", name);
 	if (object_from_json(tree, &object, NULL) < 0 ||
 	    store_create(own->store, object, on_created, NULL) < 0)
@@ -285,6 +308,7 @@ static void ensure_account(struct own_objects *own, const struct object *pod)
 	    store_get(own->store, KIND_SERVICE_ACCOUNT, pod->meta.name_space, "default") ||
 	    !may_have_tokens(own, pod->pod))
 		return;
+	look_later(own);
 	tree = new_tree("ServiceAccount", "default");
 	(void) json_set_string(json_ensure_object(tree, "metadata"), "namespace",
 			       pod->meta.name_space);
@@ -337,7 +361,7 @@ static unsigned int kinds_that_make_namespaces(void)
 	return kinds;
 }
 
-static int look_again(struct own_objects *own);
+static void look_at_all(struct own_objects *own);
 
 /* Only what is new can name a new namespace; one that somebody deleted comes back with the next
  * object. */
@@ -351,13 +375,16 @@ static void on_change(void *userdata)
 	own->asked = NULL;
 	while ((r = store_watch_next(own->watch, &change)) > 0)
 		look_at(own, change);
-	if (r < 0 && look_again(own) < 0)
-		log_message(LOG_WARNING, "out of memory: new namespaces get no object");
+	if (r < 0)
+		look_at_all(own);
 }
 
-static int look_again(struct own_objects *own)
+/* From here on; begins with what is always there. */
+static int list_and_watch(struct own_objects *own)
 {
 	own->watch = store_watch_free(own->watch);
+	ensure_namespace(own, "default");
+	ensure_namespace(own, "kube-system");
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		if (makes_namespaces((enum object_kind) kind))
 			(void) store_list(own->store, (enum object_kind) kind, NULL, visit, own);
@@ -367,19 +394,49 @@ static int look_again(struct own_objects *own)
 			       store_resource_version(own->store), on_change, own, &own->watch);
 }
 
-int own_objects_new(struct store *store, const struct config *config, struct own_objects **ret)
+static void look_at_all(struct own_objects *own)
+{
+	if (list_and_watch(own) == 0)
+		return;
+	log_message(LOG_WARNING, "out of memory: namespaces are looked at again in a while");
+	look_later(own);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct own_objects *own = userdata;
+
+	(void) source;
+	(void) usec;
+	own->delay_msec =
+		own->delay_msec * 2 < RETRY_LAST_MSEC ? own->delay_msec * 2 : RETRY_LAST_MSEC;
+	own->is_missing = false;
+	free(own->asked);
+	own->asked = NULL;
+	look_at_all(own);
+	if (!own->is_missing)
+		own->delay_msec = RETRY_FIRST_MSEC;
+	return 0;
+}
+
+int own_objects_new(sd_event *event, struct store *store, const struct config *config,
+		    struct own_objects **ret)
 {
 	struct own_objects *own = calloc(1, sizeof(*own));
 	int r;
 
-	assert(store && config && ret);
+	assert(event && store && config && ret);
 	if (!own)
 		return -ENOMEM;
 	own->store = store;
-	write_node(store, config);
-	ensure_namespace(own, "default");
-	ensure_namespace(own, "kube-system");
-	r = look_again(own);
+	own->delay_msec = RETRY_FIRST_MSEC;
+	r = sd_event_add_time(event, &own->timer, CLOCK_MONOTONIC, UINT64_MAX, 0, on_timer, own);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(own->timer, SD_EVENT_OFF);
+	if (r >= 0) {
+		write_node(store, config);
+		r = list_and_watch(own);
+	}
 	if (r < 0) {
 		(void) own_objects_free(own);
 		return r;
@@ -393,6 +450,7 @@ struct own_objects *own_objects_free(struct own_objects *own)
 	if (!own)
 		return NULL;
 	(void) store_watch_free(own->watch);
+	(void) sd_event_source_disable_unref(own->timer);
 	free(own->asked);
 	free(own);
 	return NULL;

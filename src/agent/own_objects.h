@@ -13,13 +13,16 @@
  *
  * A cluster has a ServiceAccount "default" in each namespace. Here it appears with the first pod
  * that has a token of it, or a volume whose CSI driver may want one; those of other names are
- * somebody's to make. Nothing is ever deleted here. The loop thread only.
+ * somebody's to make. Nothing is ever deleted here. What could not be stored is asked for again,
+ * with a delay that doubles. The loop thread only.
  */
 #ifndef PODVOL_AGENT_OWN_OBJECTS_H
 #define PODVOL_AGENT_OWN_OBJECTS_H
 
 #include "config.h"
 #include "store/store.h"
+
+#include <systemd/sd-event.h>
 
 struct own_objects;
 
@@ -28,11 +31,12 @@ struct own_objects;
  * @store:  borrowed; freed after the own objects
  * @config: borrowed; node_name and labels
  *
- * Writes are queued; one that fails is logged and tried again at the next start.
+ * Writes are queued; one of the Node that fails is logged and tried again at the next start.
  *
  * Return: 0; -ENOMEM.
  */
-int own_objects_new(struct store *store, const struct config *config, struct own_objects **ret);
+int own_objects_new(sd_event *event, struct store *store, const struct config *config,
+		    struct own_objects **ret);
 /* The objects stay. Accepts NULL. Return: NULL. */
 struct own_objects *own_objects_free(struct own_objects *own);
 

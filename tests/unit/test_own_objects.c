@@ -35,7 +35,7 @@ static struct own_objects *begin(struct store_world *world)
 {
 	struct own_objects *own = NULL;
 
-	assert_int_equal(own_objects_new(world->store, &config, &own), 0);
+	assert_int_equal(own_objects_new(world->event, world->store, &config, &own), 0);
 	settle(world);
 	return own;
 }
@@ -244,6 +244,42 @@ static void test_an_account_comes_back(void **state)
 	(void) own_objects_free(own);
 }
 
+/* ---- a store that refuses ---- */
+
+static unsigned int refused; /* accounts and namespaces that are to come */
+
+int __real_store_create(struct store *store, const struct object *object, store_done_fn *done,
+			void *userdata);
+int __wrap_store_create(struct store *store, const struct object *object, store_done_fn *done,
+			void *userdata);
+int __wrap_store_create(struct store *store, const struct object *object, store_done_fn *done,
+			void *userdata)
+{
+	if (refused == 0 ||
+	    (object->kind != KIND_SERVICE_ACCOUNT && object->kind != KIND_NAMESPACE))
+		return __real_store_create(store, object, done, userdata);
+	refused--;
+	return -ENOBUFS;
+}
+
+static bool all_is_there(void *userdata)
+{
+	return has_account(userdata, "ns") &&
+	       store_get(((struct store_world *) userdata)->store, KIND_NAMESPACE, "", "ns");
+}
+
+static void test_what_is_refused_is_asked_for_again(void **state)
+{
+	struct own_objects *own = begin(*state);
+
+	refused = 4;
+	make(*state, POD("ns", TOKEN));
+	assert_false(all_is_there(*state));
+	store_world_run(*state, all_is_there, *state);
+	assert_int_equal(refused, 0);
+	(void) own_objects_free(own);
+}
+
 #define IN_STORE(test)                                                                             \
 	cmocka_unit_test_setup_teardown(test, store_world_setup, store_world_teardown)
 
@@ -258,6 +294,7 @@ int main(void)
 		IN_STORE(test_a_burst),
 		IN_STORE(test_an_account_comes_with_a_token),
 		IN_STORE(test_an_account_comes_back),
+		IN_STORE(test_what_is_refused_is_asked_for_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
