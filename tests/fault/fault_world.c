@@ -5,6 +5,7 @@
 #include "fault_world.h"
 
 #include "faults.h"
+#include "tests/csi/driver_model.h"
 #include "tests/root/user_trees.h"
 
 #include "agent/parts.h"
@@ -95,6 +96,28 @@ static void make_device(struct fault_world *world)
 	assert_return_code(symlink(world->device.path, sandbox_path("device")), errno);
 }
 
+static void violated(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void) vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fail_msg("the CSI driver was called out of order");
+}
+
+static void make_driver(void)
+{
+	static char storage[PATH_MAX];
+
+	sandbox_mkdir("storage", 0755);
+	(void) snprintf(storage, sizeof(storage), "%s", sandbox_path("storage"));
+	model_begin();
+	model.capabilities = UINT32_C(1) << 1; /* STAGE_UNSTAGE_VOLUME */
+	model.storage = storage;
+	model.violated = violated;
+}
+
 static void load_config(struct fault_world *world)
 {
 	char words[6][PATH_MAX];
@@ -129,6 +152,8 @@ void world_make(struct fault_world *world, unsigned int kind)
 	make_trees(world);
 	if (kind & (WORLD_EMPTY_DEVICE | WORLD_FULL_DEVICE))
 		make_device(world);
+	if (kind & WORLD_CSI)
+		make_driver();
 	load_config(world);
 	for (size_t i = 0; i < ARRAY_SIZE(tree_names); i++)
 		if (i != FOREIGN_MOUNT_TREE || kind & WORLD_FOREIGN_MOUNT)
@@ -207,15 +232,40 @@ bool world_start(struct fault_world *world)
 	return r >= 0;
 }
 
+static struct csi_call_request asked; /* what the driver answers now */
+
+/* The driver is the test, who hears of it is not. */
+static void on_answer(void *userdata, const struct csi_reply *reply)
+{
+	faults_exempt_thread(false);
+	asked.done(asked.userdata, reply);
+	faults_exempt_thread(true);
+}
+
+/* What was asked in this turn of the loop. */
+static void let_driver_answer(void)
+{
+	struct model_call *call;
+
+	faults_exempt_thread(true);
+	while ((call = model_call_at(0))) {
+		asked = call->request;
+		call->request.done = on_answer;
+		model_finish(call, MODEL_WORKS, GRPC_OK);
+	}
+	faults_exempt_thread(false);
+}
+
 void world_turn(struct fault_world *world, unsigned int milliseconds)
 {
 	uint64_t until = now_msec() + milliseconds;
 	int r = 0;
 
 	faults_exempt_thread(false);
-	do
+	do {
 		r = sd_event_run(world->event, 1000);
-	while (r >= 0 && now_msec() < until);
+		let_driver_answer();
+	} while (r >= 0 && now_msec() < until);
 	faults_exempt_thread(true);
 	assert_return_code(r, -r);
 }
@@ -328,6 +378,8 @@ static bool is_so(struct fault_world *world, const char *want)
 		return is_mount_point(relative);
 	if (strcmp(verb, "text") == 0)
 		return sandbox_has(relative, text);
+	if (strcmp(verb, "driver") == 0)
+		return model_is_empty();
 	if (strcmp(verb, "rows") == 0)
 		return volume_rows(world) == strtoul(path, NULL, 10);
 	if (lstat(sandbox_path(relative), &status) < 0)

@@ -23,6 +23,7 @@ enum fault_world_kind {
 	WORLD_EMPTY_DEVICE = 2,  /* a block device without anything on it */
 	WORLD_FULL_DEVICE = 4,   /* one with a file system and a file "precious" of a user */
 	WORLD_API = 8,           /* the unix socket is served */
+	WORLD_CSI = 16, /* a CSI driver "d" (tests/csi/driver_model.h), which never fails */
 };
 
 enum { WORLD_TREES = 3 };
@@ -70,6 +71,7 @@ void world_remove_manifest(const char *name);
  *	"dir PATH"        a directory
  *	"none PATH"       nothing
  *	"rows COUNT"      volumes in the view of all
+ *	"driver empty"    nothing is staged or published by the CSI driver's books
  */
 bool world_until(struct fault_world *world, const char *const *wants);
 /* Turns the loop for so many real milliseconds. */

@@ -180,6 +180,42 @@ static void add_settings(struct fault_world *world)
 					     "  - {name: key, secret: {secretName: key}}\n"));
 }
 
+#define STAGED_AT                                                                                  \
+	"plugins/kubernetes.io/csi/d/"                                                             \
+	"aaa9402664f1a41f40ebbc52c9993eb66aeb366602958fdfaa283b71e64db123/globalmount"
+#define PUBLISHED_AT "pods/uid-web/volumes/kubernetes.io~csi/net/mount"
+
+static void add_csi(struct fault_world *world)
+{
+	(void) world;
+	world_write_manifest(
+		"net.yaml",
+		"apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: d}\n"
+		"spec: {attachRequired: false, podInfoOnMount: true, fsGroupPolicy: File}\n---\n"
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n"
+		"stringData: {user: me}\n---\n"
+		"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: net}\nspec:\n"
+		"  capacity: {storage: 1Gi}\n  accessModes: [ReadWriteMany]\n"
+		"  storageClassName: ''\n  claimRef: {namespace: default, name: net}\n"
+		"  csi:\n    driver: d\n    volumeHandle: h\n    volumeAttributes: {a: b}\n"
+		"    nodeStageSecretRef: {namespace: default, name: key}\n"
+		"    nodePublishSecretRef: {namespace: default, name: key}\n---\n"
+		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: net}\nspec:\n"
+		"  accessModes: [ReadWriteMany]\n  storageClassName: ''\n  volumeName: net\n"
+		"  resources: {requests: {storage: 1Gi}}\n");
+	world_write_manifest("web.yaml",
+			     POD("web", "uid-web", "  securityContext: {fsGroup: 4321}\n",
+				 MOUNT("net"), CLAIMED("net")));
+}
+
+static void add_token(struct fault_world *world)
+{
+	(void) world;
+	world_write_manifest("web.yaml", POD("web", "uid-web", "", MOUNT("token"),
+					     "  - {name: token, projected: {sources: "
+					     "[{serviceAccountToken: {path: token}}]}}\n"));
+}
+
 /* Another pod of the same name, with another volume beside the first. */
 static void replace_web(struct fault_world *world)
 {
@@ -423,6 +459,26 @@ const struct scenario scenarios[] = {
 		       0 },
 		     { remove_web, NOTHING, 0 } },
 	  .passed_over = { "fchownat", "fchmodat2" } },
+	{ .name = "CSI driver",
+	  .world = WORLD_CSI,
+	  .armed_from = 1,
+	  .steps = { { start, { NULL }, 0 },
+		     { add_csi,
+		       { "mount " STAGED_AT, "mount " PUBLISHED_AT, "gid " PUBLISHED_AT " 4321" },
+		       0 },
+		     { remove_web,
+		       { "none pods/uid-web", "none " STAGED_AT, "rows 0", "driver empty" },
+		       0 } },
+	  .passed_over = { "fchownat", "fchmodat2" } },
+	{ .name = "service account token",
+	  .world = WORLD_PLAIN,
+	  .armed_from = 1,
+	  .steps = { { start, { NULL }, 0 },
+		     { add_token,
+		       { "mount pods/uid-web/volumes/kubernetes.io~projected/token",
+			 "gid pods/uid-web/volumes/kubernetes.io~projected/token/token 0" },
+		       0 },
+		     { remove_web, NOTHING, 0 } } },
 	{ .name = "sub-paths",
 	  .world = WORLD_PLAIN,
 	  .armed_from = 1,
