@@ -12,6 +12,7 @@
 #include "controller/csi_attacher.h"
 #include "controller/csi_capacity.h"
 #include "controller/csi_controller.h"
+#include "controller/csi_modifier.h"
 #include "controller/csi_provisioner.h"
 #include "controller/csi_resizer.h"
 #include "controller/csi_snapshotter.h"
@@ -56,6 +57,7 @@ struct controller_row {
 ADAPT(attacher)
 ADAPT_LOOK_AGAIN(attacher)
 ADAPT(capacity)
+ADAPT(modifier)
 ADAPT(provisioner)
 ADAPT_LOOK_AGAIN(provisioner)
 ADAPT(resizer)
@@ -71,6 +73,7 @@ static void capacity_room_changed(void *controller, const char *driver)
 static const struct controller_row rows[] = {
 	{ ROW(attacher), .look_again = attacher_look_again },
 	{ ROW(capacity), .room_changed = capacity_room_changed },
+	{ ROW(modifier) },
 	{ ROW(provisioner), .look_again = provisioner_look_again },
 	{ ROW(resizer), .look_again = resizer_look_again },
 	{ ROW(snapshotter), .look_again = snapshotter_look_again },

@@ -5,9 +5,8 @@
 #include "controller/claim_resize.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "controller/claim_conditions.h"
 #include "object/json.h"
-#include "object/timestamp.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -82,7 +81,7 @@ int claim_resize_decide(const struct persistent_volume_claim *claim,
 /* ---- the status ---- */
 
 static const char *const condition_types[] = { "Resizing", "FileSystemResizePending",
-					       "ControllerResizeError", "NodeResizeError" };
+					       "ControllerResizeError", "NodeResizeError", NULL };
 
 static const struct {
 	const char *condition; /* NULL: none of ours is left */
@@ -103,44 +102,11 @@ static const struct {
 	[CLAIM_RESIZE_FORGOTTEN] = { NULL, NULL, NULL },
 };
 
-static bool is_replaced(const char *type, enum claim_resize_state by)
-{
-	if (states[by].is_of_node)
-		return states[by].condition && strcmp(states[by].condition, type) == 0;
-	for (size_t i = 0; i < ARRAY_SIZE(condition_types); i++)
-		if (strcmp(condition_types[i], type) == 0)
-			return true;
-	return false;
-}
-
 struct edit {
 	enum claim_resize_state state;
 	int64_t bytes;
 	const char *text;
 };
-
-/* One that is there with the same text stays as it is. */
-static void add_condition(struct cJSON *list, const struct cJSON *old, const struct edit *edit)
-{
-	const char *type = states[edit->state].condition;
-	const char *text = states[edit->state].text ?: edit->text;
-	char now[TIMESTAMP_BYTES];
-	struct cJSON *condition;
-
-	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
-		if (strcmp(json_string(json_get(i, "type"), ""), type) == 0 &&
-		    strcmp(json_string(json_get(i, "message"), ""), text) == 0) {
-			(void) json_set(list, NULL, json_copy(i));
-			return;
-		}
-	timestamp_print(realtime_usec(), now);
-	condition = json_add_object(list, NULL);
-	(void) json_set_string(condition, "type", type);
-	(void) json_set_string(condition, "status", "True");
-	(void) json_set_string(condition, "lastTransitionTime", now);
-	if (*text)
-		(void) json_set_string(condition, "message", text);
-}
 
 /* A node that is quicker than whoever writes that it is its turn has failed all the same. */
 static bool is_turn_of_node(const struct cJSON *status, enum claim_resize_state state)
@@ -156,19 +122,11 @@ static bool is_turn_of_node(const struct cJSON *status, enum claim_resize_state 
 
 static void edit_conditions(struct cJSON *status, const struct edit *edit)
 {
-	const struct cJSON *old = json_get(status, "conditions");
-	struct cJSON *list = json_new_array();
+	const char *type = states[edit->state].condition;
+	const char *const alone[] = { type, NULL };
 
-	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
-		if (!is_replaced(json_string(json_get(i, "type"), ""), edit->state))
-			(void) json_set(list, NULL, json_copy(i));
-	if (states[edit->state].condition)
-		add_condition(list, old, edit);
-	json_remove(status, "conditions");
-	if (json_count(list) > 0)
-		(void) json_set(status, "conditions", list);
-	else
-		json_free(list);
+	claim_conditions_replace(status, states[edit->state].is_of_node ? alone : condition_types,
+				 type, states[edit->state].text ?: edit->text);
 }
 
 static int edit_status(struct cJSON *tree, void *userdata)

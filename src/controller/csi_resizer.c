@@ -11,9 +11,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/claim_resize.h"
-#include "controller/work_queue.h"
+#include "controller/csi_claim_item.h"
 #include "csi/csi_access.h"
-#include "csi/csi_map.h"
 #include "object/volume_attachment.h"
 #include "store/reflector.h"
 
@@ -35,9 +34,7 @@ enum {
 };
 
 struct resize_item {
-	struct work_item work; /* "NAMESPACE/NAME" */
-	char *name_space, *name;
-	struct csi_call *call;
+	struct csi_claim_item base;
 	int64_t aim;   /* of the call */
 	int64_t grown; /* what the driver says that the volume has now; 0 nothing new */
 	bool on_node;  /* and the node has to do the rest */
@@ -53,33 +50,7 @@ struct csi_resizer {
 
 static struct csi_resizer *resizer_of(const struct resize_item *item)
 {
-	return work_queue_userdata(item->work.queue);
-}
-
-static void clear_item(struct work_item *work)
-{
-	struct resize_item *item = (struct resize_item *) work;
-
-	free(item->name_space);
-	free(item->name);
-}
-
-/* ---- the stored objects ---- */
-
-static const struct object *claim_of(const struct resize_item *item)
-{
-	return store_get(resizer_of(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
-			 item->name_space, item->name);
-}
-
-static const struct persistent_volume *volume_of(const struct resize_item *item,
-						 const struct object *claim)
-{
-	const struct object *object =
-		store_get(resizer_of(item)->options.store, KIND_PERSISTENT_VOLUME, "",
-			  claim->claim->volume_name);
-
-	return object ? object->persistent_volume : NULL;
+	return work_queue_userdata(item->base.work.queue);
 }
 
 /* ---- telling and writing ---- */
@@ -87,26 +58,13 @@ static const struct persistent_volume *volume_of(const struct resize_item *item,
 static void tell(struct resize_item *item, const struct object *about, const char *type,
 		 const char *reason, const char *text)
 {
-	const struct csi_controller_options *options = &resizer_of(item)->options;
-
-	if (!about || !work_item_is_news(&item->work, text))
-		return;
-	options->event_fn(options->userdata, about, type, reason, text);
+	csi_claim_item_tell(&item->base, &resizer_of(item)->options, about, type, reason, text);
 }
 
-/* @made: as it is to be; taken. @r: of making it. */
 static void store_made(struct resize_item *item, int r, const struct object *old,
 		       const struct object *made)
 {
-	const struct store_precondition expected = { .uid = old->meta.uid,
-						     .resource_version =
-							     old->meta.resource_version };
-
-	if (r == 0)
-		r = store_update(resizer_of(item)->options.store, made, &expected,
-				 work_item_written, item);
-	(void) object_unref(made);
-	work_item_queued(&item->work, r);
+	csi_claim_item_store(&item->base, resizer_of(item)->options.store, r, old, made);
 }
 
 static void write_claim(struct resize_item *item, const struct object *claim,
@@ -139,7 +97,7 @@ static void note_growth(struct resize_item *item, const struct object *claim,
 		return;
 	}
 	item->grown = 0;
-	work_item_succeeded(&item->work);
+	work_item_succeeded(&item->base.work);
 	if (!item->on_node || quantity_value(&claim->claim->status_capacity) >= grown) {
 		tell(item, claim, "Normal", "VolumeResizeSuccessful", "Resize volume succeeded");
 		write_claim(item, claim, CLAIM_RESIZE_DONE, grown, NULL);
@@ -165,9 +123,9 @@ static void take_failure(struct resize_item *item, const struct object *claim,
 	(void) failed_plain(&why, -EIO, "resize volume \"%s\" failed: %s: %s",
 			    claim->claim->volume_name, grpc_code_name(reply->status.code),
 			    reply->status.text);
-	log_message(LOG_WARNING, "claim '%s': %s", item->work.name, why.text);
+	log_message(LOG_WARNING, "claim '%s': %s", item->base.work.name, why.text);
 	tell(item, claim, "Warning", "VolumeResizeFailed", why.text);
-	work_item_failed(&item->work);
+	work_item_failed(&item->base.work);
 	write_claim(item, claim,
 		    is_infeasible(reply) ? CLAIM_RESIZE_INFEASIBLE : CLAIM_RESIZE_FAILED, item->aim,
 		    why.text);
@@ -178,7 +136,8 @@ static void note_room(const struct resize_item *item, const struct object *claim
 		      const struct csi_reply *reply)
 {
 	const struct csi_controller_options *options = &resizer_of(item)->options;
-	const struct persistent_volume *volume = claim ? volume_of(item, claim) : NULL;
+	const struct persistent_volume *volume =
+		claim ? csi_claim_volume(resizer_of(item)->options.store, claim) : NULL;
 
 	if (volume && volume->csi &&
 	    (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED))
@@ -189,11 +148,12 @@ static void on_expanded(void *userdata, const struct csi_reply *reply)
 {
 	const Csi__V1__ControllerExpandVolumeResponse *told = (const void *) reply->message;
 	struct resize_item *item = userdata;
-	struct work_queue *queue = item->work.queue;
-	const struct object *claim = claim_of(item);
+	struct work_queue *queue = item->base.work.queue;
+	const struct object *claim =
+		csi_claim_item_claim(&item->base, resizer_of(item)->options.store);
 
-	item->call = NULL;
-	(void) work_item_end(&item->work);
+	item->base.call = NULL;
+	(void) work_item_end(&item->base.work);
 	note_room(item, claim, reply);
 	if (told) {
 		item->grown = told->capacity_bytes > item->aim ? told->capacity_bytes : item->aim;
@@ -226,22 +186,6 @@ static void fill_use(Csi__V1__VolumeCapability *capability, const struct persist
 	}
 }
 
-static int read_secret(const struct resize_item *item, const struct persistent_volume *volume,
-		       struct csi_map *ret, struct failure *reterr)
-{
-	const struct csi_secret_reference *name = &volume->csi->controller_expand_secret;
-	const struct object *secret;
-
-	if (!name->name[0])
-		return 0;
-	secret = store_get(resizer_of(item)->options.store, KIND_SECRET, name->name_space,
-			   name->name);
-	if (!secret)
-		return failed_plain(reterr, -ENOENT, "there is no secret '%s/%s'", name->name_space,
-				    name->name);
-	return csi_map_add_secret(ret, secret, reterr);
-}
-
 static int call(struct resize_item *item, const struct persistent_volume *volume,
 		const struct csi_driver *driver, struct failure *reterr)
 {
@@ -262,7 +206,7 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 		.done = on_expanded,
 		.userdata = item,
 	};
-	int r = read_secret(item, volume, &secrets, reterr);
+	int r = csi_claim_read_secret(resizer_of(item)->options.store, volume, &secrets, reterr);
 
 	mode.mode = csi_access_mode(volume->first_access_mode,
 				    csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER));
@@ -277,8 +221,8 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 			&csi__v1__controller_expand_volume_request__secrets_entry__descriptor,
 			&fields, &message.n_secrets, &message.secrets);
 	return r < 0 ? r
-		     : csi_drivers_call(resizer_of(item)->options.drivers, &request, &item->call,
-					reterr);
+		     : csi_drivers_call(resizer_of(item)->options.drivers, &request,
+					&item->base.call, reterr);
 }
 
 static int find_attachment(const struct object *object, void *userdata)
@@ -320,11 +264,11 @@ static void expand(struct resize_item *item, const struct object *claim,
 	}
 	r = call(item, volume, driver, &why);
 	if (r == 0) {
-		work_item_begin(&item->work);
+		work_item_begin(&item->base.work);
 		return;
 	}
 	tell(item, claim, "Warning", "VolumeResizeFailed", why.error ? why.text : "out of memory");
-	work_item_failed(&item->work);
+	work_item_failed(&item->base.work);
 }
 
 static void look_at(struct resize_item *item, const struct object *claim,
@@ -336,7 +280,7 @@ static void look_at(struct resize_item *item, const struct object *claim,
 	char text[FAILURE_TEXT_BYTES];
 
 	if (claim_resize_decide(claim->claim, volume, &next) < 0) {
-		work_item_failed(&item->work);
+		work_item_failed(&item->base.work);
 		return;
 	}
 	if (next.next == CLAIM_RESIZE_NOTHING)
@@ -359,11 +303,11 @@ static void look_at(struct resize_item *item, const struct object *claim,
 		(void) snprintf(text, sizeof(text), "External resizer is resizing volume %s",
 				volume->object->meta.name);
 		tell(item, claim, "Normal", "Resizing", text);
-		work_item_succeeded(&item->work);
+		work_item_succeeded(&item->base.work);
 		write_claim(item, claim, CLAIM_RESIZE_BEGUN, next.bytes, NULL);
 	} else if (item->grown >= next.bytes) {
 		note_growth(item, claim, volume);
-	} else if (!work_item_backs_off(&item->work)) {
+	} else if (!work_item_backs_off(&item->base.work)) {
 		expand(item, claim, volume, driver);
 	}
 }
@@ -371,8 +315,10 @@ static void look_at(struct resize_item *item, const struct object *claim,
 static bool look(struct work_item *work)
 {
 	struct resize_item *item = (struct resize_item *) work;
-	const struct object *claim = claim_of(item);
-	const struct persistent_volume *volume = claim ? volume_of(item, claim) : NULL;
+	const struct object *claim =
+		csi_claim_item_claim(&item->base, resizer_of(item)->options.store);
+	const struct persistent_volume *volume =
+		claim ? csi_claim_volume(resizer_of(item)->options.store, claim) : NULL;
 
 	item->waits = false;
 	if (volume && volume->csi)
@@ -382,38 +328,17 @@ static bool look(struct work_item *work)
 
 /* ---- watching ---- */
 
-static int take_named(struct csi_resizer *resizer, const char *name_space, const char *name)
-{
-	cleanup_free char *key = NULL;
-	struct resize_item *item;
-
-	if (asprintf(&key, "%s/%s", name_space, name) < 0) {
-		key = NULL;
-		return -ENOMEM;
-	}
-	item = (struct resize_item *) work_queue_item(resizer->queue, key);
-	if (!item)
-		return -ENOMEM;
-	if (!item->name) {
-		item->name_space = strdup(name_space);
-		item->name = strdup(name);
-	}
-	if (!item->name_space || !item->name)
-		return -ENOMEM;
-	work_item_due(&item->work);
-	return 0;
-}
-
 /* An item only for one that asks for more, or is on its way. */
 static int take_claim(const struct object *object, void *userdata)
 {
 	const struct persistent_volume_claim *claim = object->claim;
+	struct csi_resizer *resizer = userdata;
 
 	if (claim->phase != CLAIM_BOUND ||
 	    (quantity_compare(&claim->request, &claim->status_capacity) <= 0 &&
 	     !strstr(object->json, "\"allocatedResourceStatuses\"")))
 		return 0;
-	return take_named(userdata, object->meta.name_space, object->meta.name);
+	return csi_claim_item_take(resizer->queue, object);
 }
 
 static void wake_waiting(struct work_item *work)
@@ -424,17 +349,14 @@ static void wake_waiting(struct work_item *work)
 
 static int take_change(const struct store_change *change, void *userdata)
 {
-	const struct object *object = change->object, *claim = NULL;
+	const struct object *object = change->object, *claim;
 	struct csi_resizer *resizer = userdata;
 
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		/* Also one that asks for less again: its item may back off. */
 		return take_claim(object, resizer);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME) {
-		if (object->persistent_volume->csi && object->persistent_volume->has_claim_ref)
-			claim = store_get(resizer->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
-					  object->persistent_volume->claim_namespace,
-					  object->persistent_volume->claim_name);
+		claim = csi_volume_claim(resizer->options.store, object);
 		if (claim)
 			return take_claim(claim, resizer);
 	} else if (change->type == STORE_DELETED) {
@@ -509,7 +431,7 @@ int csi_resizer_new(const struct csi_controller_options *options, struct csi_res
 		.retry_max_usec = RETRY_MAX_USEC,
 		.what = "claim",
 		.look = look,
-		.clear = clear_item,
+		.clear = csi_claim_item_clear,
 		.userdata = resizer,
 	};
 	int r;
@@ -531,23 +453,13 @@ int csi_resizer_new(const struct csi_controller_options *options, struct csi_res
 	return 0;
 }
 
-static void end_call(struct work_item *work)
-{
-	struct resize_item *item = (struct resize_item *) work;
-
-	if (!item->call)
-		return;
-	item->call = csi_call_cancel(item->call);
-	(void) work_item_end(work);
-}
-
 struct csi_resizer *csi_resizer_free(struct csi_resizer *resizer)
 {
 	if (!resizer)
 		return NULL;
 	(void) reflector_free(resizer->reflector);
 	if (resizer->queue)
-		work_queue_walk(resizer->queue, end_call);
+		work_queue_walk(resizer->queue, csi_claim_item_end_call);
 	(void) work_queue_free(resizer->queue);
 	free(resizer);
 	return NULL;

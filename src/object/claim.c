@@ -307,6 +307,7 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 	const struct cJSON *metadata = json_get(tree, "metadata"), *spec = json_get(tree, "spec");
 	const struct cJSON *status = json_get(tree, "status");
 	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
+	const struct cJSON *modify = json_get(status, "modifyVolumeStatus");
 	struct persistent_volume_claim *claim = arena_array(arena, 1, sizeof(*claim));
 
 	if (!claim)
@@ -318,6 +319,13 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 		.storage_class = arena_string(arena, storage_class_of(tree)),
 		.attributes_class = arena_string(
 			arena, json_string(json_get(spec, "volumeAttributesClassName"), "")),
+		.attributes_current = arena_string(
+			arena,
+			json_string(json_get(status, "currentVolumeAttributesClassName"), "")),
+		.modify_status = arena_string(arena, json_string(json_get(modify, "status"), "")),
+		.modify_target = arena_string(
+			arena,
+			json_string(json_get(modify, "targetVolumeAttributesClassName"), "")),
 		.access_modes = access_modes_decode(json_get(spec, "accessModes")),
 		.mode = volume_mode_decode(json_get(spec, "volumeMode")),
 		.request = quantity_decode(json_get(requests, "storage")),

@@ -126,6 +126,8 @@ struct persistent_volume_claim {
 	const char *volume_name;
 	bool has_storage_class; /* "" counts as set */
 	const char *storage_class, *attributes_class;
+	/* status.currentVolumeAttributesClassName and .modifyVolumeStatus. */
+	const char *attributes_current, *modify_status, *modify_target;
 	unsigned int access_modes;
 	enum volume_mode mode;
 	struct quantity request;               /* resources.requests.storage */

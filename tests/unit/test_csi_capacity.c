@@ -372,9 +372,9 @@ static void let_timers_run(struct world *world)
 		assert_true(sd_event_run(world->store.event, 0) >= 0);
 }
 
-/* Difference from Kubernetes: figures are never older than a minute while a claim waits, and nobody
- * asks otherwise. The clock of the loop's timers goes as it does. */
-static void while_a_claim_waits(void **state)
+/* The clock of the loop's timers goes as it does. That figures are asked for when somebody waits,
+ * and are never older than a minute then, is a difference from Kubernetes. */
+static void test_while_a_claim_waits(void **state)
 {
 	struct world *world = *state;
 
@@ -407,7 +407,7 @@ int main(void)
 		TEST(another_place_makes_another_object),
 		TEST(a_restart_takes_away_what_is_left),
 		TEST(a_call_is_broken_off_at_the_end),
-		TEST(while_a_claim_waits),
+		TEST(test_while_a_claim_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
