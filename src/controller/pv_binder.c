@@ -59,6 +59,7 @@ struct pv_binder {
 	struct pending *pendings;
 	bool has_stuck;    /* something could not be stored */
 	bool has_offer;    /* a volume became free, or a class changed */
+	bool has_helped;   /* a claim came, or was bound, that a pod which cannot be here may use */
 	bool has_refused;  /* some pod cannot be here, for want of a claim or because of others */
 	unsigned int came; /* pods since the last turn */
 };
@@ -410,14 +411,14 @@ static void look_at(struct pv_binder *binder, struct partner *partner)
 
 static void work(struct pv_binder *binder)
 {
-	bool has_order = binder->has_offer || binder->came > 1;
+	bool has_order = binder->has_offer || binder->has_helped || binder->came > 1;
 	struct partner *partner;
 
 	if (binder->has_offer) {
 		binder->has_refused = false;
 		partners_make_waiting_due(&binder->partners);
 	}
-	binder->has_offer = false;
+	binder->has_offer = binder->has_helped = false;
 	binder->came = 0;
 	if (has_order)
 		scheduling_queue_order(binder->store, &binder->partners);
@@ -453,23 +454,6 @@ static int add_object(const struct object *object, void *userdata)
 	return r;
 }
 
-/* A pod that goes may have been the last one that a deleted claim waited for; one that comes the
- * first consumer of another. */
-static void take_pod(struct pv_binder *binder, const struct object *pod)
-{
-	for (size_t i = 0; i < pod->pod->volume_count; i++) {
-		const char *name = pod->pod->volumes[i].claim_name;
-		struct partner *partner;
-
-		if (!name || !name[0])
-			continue;
-		partner = partners_get(&binder->partners, KIND_PERSISTENT_VOLUME_CLAIM,
-				       pod->meta.name_space, name);
-		if (partner)
-			partners_make_due(&binder->partners, partner);
-	}
-}
-
 /* One that goes, or that has ended, leaves room to those that were kept out. */
 static void take_pod_change(struct pv_binder *binder, const struct store_change *change)
 {
@@ -479,8 +463,22 @@ static void take_pod_change(struct pv_binder *binder, const struct store_change 
 
 	binder->came += change->type == STORE_ADDED;
 	binder->has_offer |= binder->has_refused && (change->type == STORE_DELETED || has_ended);
+	/* It may have been the last one that a deleted claim waited for, or is the first consumer
+	 * of another. */
 	if (change->type != STORE_MODIFIED || pod->meta.deletes)
-		take_pod(binder, pod);
+		scheduling_queue_pod_due(&binder->partners, pod);
+}
+
+/* What another claim of a pod was waited for may be there: those of its pods, and of no others, so
+ * that thousands that cannot be here do not make every claim dear. */
+static void take_help(struct pv_binder *binder, const struct object *claim,
+		      const struct object *before)
+{
+	if (!binder->has_refused ||
+	    (before && (!claim->claim->bind_completed || before->claim->bind_completed)))
+		return;
+	binder->has_helped = true;
+	scheduling_queue_users_due(binder->store, &binder->partners, claim);
 }
 
 static int take_partner(struct pv_binder *binder, const struct object *now,
@@ -490,11 +488,8 @@ static int take_partner(struct pv_binder *binder, const struct object *now,
 
 	if (before && before->kind == KIND_PERSISTENT_VOLUME)
 		free_volumes_remove(&binder->free, before->persistent_volume);
-	/* What another claim of a pod was waited for may be there. */
 	if (now && now->kind == KIND_PERSISTENT_VOLUME_CLAIM)
-		binder->has_offer |=
-			binder->has_refused &&
-			(!before || (now->claim->bind_completed && !before->claim->bind_completed));
+		take_help(binder, now, before);
 	if (r < 0 || !now || now->kind != KIND_PERSISTENT_VOLUME)
 		return r;
 	binder->has_offer |= volume_is_free(now->persistent_volume);

@@ -5,6 +5,7 @@
 #include "controller/scheduling_queue.h"
 
 #include "base/cleanup.h"
+#include "controller/consumers.h"
 #include "object/pod.h"
 
 #include <assert.h>
@@ -20,11 +21,12 @@ struct queue {
 };
 
 /* NULL: the volume is no claim's, or nobody knows of it. */
-static struct partner *claim_of(const struct queue *queue, const struct object *pod, size_t volume)
+static struct partner *claim_of(const struct partners *partners, const struct object *pod,
+				size_t volume)
 {
 	const char *name = pod->pod->volumes[volume].claim_name;
 
-	return name && name[0] ? partners_get(queue->partners, KIND_PERSISTENT_VOLUME_CLAIM,
+	return name && name[0] ? partners_get(partners, KIND_PERSISTENT_VOLUME_CLAIM,
 					      pod->meta.name_space, name)
 			       : NULL;
 }
@@ -50,7 +52,7 @@ static int add_if_due(const struct object *pod, void *userdata)
 	struct queue *queue = userdata;
 
 	for (size_t i = 0; i < pod->pod->volume_count; i++) {
-		const struct partner *claim = claim_of(queue, pod, i);
+		const struct partner *claim = claim_of(queue->partners, pod, i);
 
 		if (claim && partner_is_due(claim))
 			return add_pod(queue, pod);
@@ -88,11 +90,45 @@ void scheduling_queue_order(struct store *store, struct partners *partners)
 		const struct object *pod = queue.pods[i];
 
 		for (size_t j = pod->pod->volume_count; j-- > 0;) {
-			struct partner *claim = claim_of(&queue, pod, j);
+			struct partner *claim = claim_of(partners, pod, j);
 
 			if (claim)
 				partners_put_first(partners, claim);
 		}
 	}
 	free(queue.pods);
+}
+
+void scheduling_queue_pod_due(struct partners *partners, const struct object *pod)
+{
+	assert(partners && pod && pod->kind == KIND_POD);
+	for (size_t i = 0; i < pod->pod->volume_count; i++) {
+		struct partner *claim = claim_of(partners, pod, i);
+
+		if (claim)
+			partners_make_due(partners, claim);
+	}
+}
+
+struct user_search {
+	struct partners *partners;
+	const char *claim;
+};
+
+static int take_user(const struct object *pod, void *userdata)
+{
+	const struct user_search *search = userdata;
+
+	if (consumers_has_claim(pod->pod, search->claim))
+		scheduling_queue_pod_due(search->partners, pod);
+	return 0;
+}
+
+void scheduling_queue_users_due(struct store *store, struct partners *partners,
+				const struct object *claim)
+{
+	struct user_search search = { partners, claim->meta.name };
+
+	assert(store && partners && claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);
+	(void) store_list(store, KIND_POD, claim->meta.name_space, take_user, &search);
 }

@@ -15,4 +15,10 @@
  * Without memory they stay as they are. */
 void scheduling_queue_order(struct store *store, struct partners *partners);
 
+/* All claims of a pod become due. */
+void scheduling_queue_pod_due(struct partners *partners, const struct object *pod);
+/* Those of all pods that use a claim; a walk over the pods of its namespace. */
+void scheduling_queue_users_due(struct store *store, struct partners *partners,
+				const struct object *claim);
+
 #endif

@@ -105,6 +105,35 @@ static void pods_in_their_order(void **state)
 	}
 }
 
+/* Not those of others, of which there may be thousands. */
+static void claims_of_the_pods_that_use_one(void **state)
+{
+	static const char *const pods[] = { POD("p", "", USES("a") "," USES("b")),
+					    POD("q", "", USES("c")) };
+	cleanup_object const struct object *claim = object_of(
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'a',"
+		"'namespace':'ns'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+		"'requests':{'storage':'1Gi'}}}}");
+	struct partners partners = { 0 };
+	struct partner *known[3];
+	struct store_world world;
+
+	store_world_open(&world);
+	for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
+		cleanup_object const struct object *pod = object_of(pods[i]);
+
+		assert_int_equal(world_create(&world, pod), 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		known[i] = partners_add(&partners, KIND_PERSISTENT_VOLUME_CLAIM, "ns",
+					(const char[]){ (char) ('a' + i), '\0' });
+	scheduling_queue_users_due(world.store, &partners, claim);
+	assert_true(partner_is_due(known[0]) && partner_is_due(known[1]));
+	assert_false(partner_is_due(known[2]));
+	partners_done(&partners);
+	store_world_close(&world);
+}
+
 static void busy_ones_stay_where_they_are(void **state)
 {
 	struct partners partners = { 0 };
@@ -132,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_in_their_order),
+		cmocka_unit_test(claims_of_the_pods_that_use_one),
 		cmocka_unit_test(busy_ones_stay_where_they_are),
 	};
 
