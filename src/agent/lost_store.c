@@ -20,8 +20,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* In place of a container: nobody can post this one. */
+/* In place of a container: nobody can post these. */
 #define FORGOTTEN    "(forgotten by the store)"
+#define ELSEWHERE    "(of a node with another name)"
 #define VERSION_FILE "store-version"
 
 /* ---- how far the store was ---- */
@@ -55,15 +56,48 @@ static void tell_version(int directory_fd, uint64_t version)
 
 /* ---- pods that it does not know ---- */
 
-static int match_uid(const struct object *object, void *userdata)
+struct pod_search {
+	const char *uid;
+	const struct object *found;
+};
+
+static int take_match(const struct object *object, void *userdata)
 {
-	return strcmp(object->meta.uid, userdata) == 0;
+	struct pod_search *search = userdata;
+
+	if (strcmp(object->meta.uid, search->uid) != 0)
+		return 0;
+	search->found = object;
+	return 1;
 }
 
-static bool knows_pod(const struct agent *agent, const char *uid)
+/* @key: "namespace/name", where it is known: then nothing is searched. NULL: the store has none. */
+static const struct object *find_pod(const struct agent *agent, const char *key, const char *uid)
 {
-	return store_list(agent->store, KIND_POD, NULL, match_uid, (void *) uid) != 0;
+	const char *slash = strchr(key, '/');
+	struct pod_search search = { .uid = uid };
+	char name_space[POD_KEY_BYTES];
+
+	if (!slash || (size_t) (slash - key) >= sizeof(name_space)) {
+		(void) store_list(agent->store, KIND_POD, NULL, take_match, &search);
+		return search.found;
+	}
+	(void) snprintf(name_space, sizeof(name_space), "%.*s", (int) (slash - key), key);
+	search.found = store_get(agent->store, KIND_POD, name_space, slash + 1);
+	return search.found && strcmp(search.found->meta.uid, uid) == 0 ? search.found : NULL;
 }
+
+/* A pod never changes its node, so the node has changed its name. */
+static bool is_elsewhere(const struct agent *agent, const struct object *pod)
+{
+	return *pod->pod->node_name && strcmp(pod->pod->node_name, agent->config->node_name) != 0;
+}
+
+struct lost_pods {
+	bool store_is_lost;
+	size_t forgotten, elsewhere;
+	const char *node_name; /* of one that is elsewhere */
+};
 
 /* One that is chosen here counts against no limit: what is mounted was allowed once. */
 static int choose_id(const struct agent *agent, char id[HOLD_ID_BYTES])
@@ -79,7 +113,8 @@ static int choose_id(const struct agent *agent, char id[HOLD_ID_BYTES])
 	return 0;
 }
 
-static int hold_pod(struct agent *agent, const struct actual_pod *pod, struct failure *reterr)
+static int hold_pod(struct agent *agent, const struct actual_pod *pod, const char *why,
+		    struct failure *reterr)
 {
 	const char *slash = strchr(pod->pod_key, '/');
 	char name_space[POD_KEY_BYTES] = "";
@@ -88,7 +123,7 @@ static int hold_pod(struct agent *agent, const struct actual_pod *pod, struct fa
 			     .pod_uid = pod->pod_uid,
 			     .pod_namespace = name_space,
 			     .pod_name = slash ? slash + 1 : pod->pod_uid,
-			     .container = FORGOTTEN,
+			     .container = why,
 			     .cgroup = "",
 			     .since_usec = realtime_usec() };
 	int r = choose_id(agent, hold.id);
@@ -105,35 +140,61 @@ static int hold_pod(struct agent *agent, const struct actual_pod *pod, struct fa
 	return r;
 }
 
-static int hold_unknown(struct agent *agent, size_t *ret_count, struct failure *reterr)
+/* Why nobody may conclude from the store that this pod is over; NULL: its object speaks for it. */
+static const char *why_held(const struct agent *agent, const struct actual_pod *pod,
+			    struct lost_pods *lost)
+{
+	const struct object *object;
+
+	/* What was just taken over no store could know: whoever asked for that said that what
+	 * nobody wants may go. */
+	if (pod->taken_over || holds_has_pod(agent->holds.table, pod->pod_uid))
+		return NULL;
+	object = find_pod(agent, pod->pod_key, pod->pod_uid);
+	if (!object)
+		return lost->store_is_lost ? FORGOTTEN : NULL;
+	if (!is_elsewhere(agent, object))
+		return NULL;
+	lost->node_name = object->pod->node_name;
+	return ELSEWHERE;
+}
+
+static int hold_lost(struct agent *agent, struct lost_pods *lost, struct failure *reterr)
 {
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
 	int r = 0;
 
-	*ret_count = 0;
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next) {
-			/* What was just taken over no store could know: whoever asked for that
-			 * said that what nobody wants may go. */
-			if (pod->taken_over || holds_has_pod(agent->holds.table, pod->pod_uid) ||
-			    knows_pod(agent, pod->pod_uid))
+			const char *why = why_held(agent, pod, lost);
+
+			if (!why)
 				continue;
-			r = hold_pod(agent, pod, reterr);
-			*ret_count += r >= 0;
+			r = hold_pod(agent, pod, why, reterr);
+			if (strcmp(why, FORGOTTEN) == 0)
+				lost->forgotten += r >= 0;
+			else
+				lost->elsewhere += r >= 0;
 		}
 	return r;
 }
 
-/* A store that was put back knows them again. */
+/* A store that was put back knows them again, and so does a node that has its name again. */
 static void release_known(struct agent *agent)
 {
 	const struct hold *hold = holds_first(agent->holds.table), *next;
 	struct failure why = { .error = 0 };
 
 	for (; hold; hold = next) {
+		const struct object *pod;
+
 		next = holds_next(hold);
-		if (strcmp(hold->container, FORGOTTEN) != 0 || !knows_pod(agent, hold->pod_uid))
+		if (strcmp(hold->container, FORGOTTEN) != 0 &&
+		    strcmp(hold->container, ELSEWHERE) != 0)
+			continue;
+		pod = find_pod(agent, "", hold->pod_uid);
+		if (!pod || is_elsewhere(agent, pod))
 			continue;
 		if (ledger_forget_hold(agent->ledger, hold->id, &why) < 0)
 			log_message(LOG_WARNING, "ignoring: %s", why.text);
@@ -141,12 +202,30 @@ static void release_known(struct agent *agent)
 	}
 }
 
+static void tell_lost(const struct agent *agent, const struct lost_pods *lost)
+{
+	if (lost->forgotten > 0)
+		log_message(LOG_ERR,
+			    "the store was emptied, or an older one was put in its place: %zu pods "
+			    "that it does not know are held, and their volumes stay mounted until "
+			    "'podvolctl release UID HOLD'",
+			    lost->forgotten);
+	if (lost->elsewhere > 0)
+		log_message(LOG_ERR,
+			    "this node is called '%s', and %zu pods whose volumes are mounted here "
+			    "belong to node '%s': they are held, and their volumes stay mounted, "
+			    "until podvold is started with --node-name=%s, or 'podvolctl release "
+			    "UID HOLD'",
+			    agent->config->node_name, lost->elsewhere, lost->node_name,
+			    lost->node_name);
+}
+
 int lost_store_check(struct agent *agent, struct failure *reterr)
 {
+	struct lost_pods lost = { .node_name = "" };
 	uint64_t version, told;
 	cleanup_close int directory_fd = -EBADF;
-	size_t held = 0;
-	int r = 0;
+	int r;
 
 	assert(agent && agent->store);
 	version = store_resource_version(agent->store);
@@ -157,16 +236,11 @@ int lost_store_check(struct agent *agent, struct failure *reterr)
 	release_known(agent);
 	/* One that was never written to knows no pod. What --takeover finds is no pod's yet, and
 	 * goes its own way. */
-	if (version < told || version == 0)
-		r = hold_unknown(agent, &held, reterr);
+	lost.store_is_lost = version < told || version == 0;
+	r = hold_lost(agent, &lost, reterr);
 	if (r < 0)
 		return r;
-	if (held > 0)
-		log_message(LOG_ERR,
-			    "the store was emptied, or an older one was put in its place: %zu pods "
-			    "that it does not know are held, and their volumes stay mounted until "
-			    "'podvolctl release UID HOLD'",
-			    held);
+	tell_lost(agent, &lost);
 	if (directory_fd >= 0)
 		tell_version(directory_fd, version);
 	return 0;

@@ -4,7 +4,8 @@
  *
  * When it was emptied, or an older copy was put in its place, it does not know pods that were never
  * deleted. Their volumes may be in use, so each of them is held until somebody releases it, or the
- * right store is back. The loop thread only.
+ * right store is back. The same is done for pods that are mounted here and belong to a node of
+ * another name: this one was renamed, by a new host name perhaps. The loop thread only.
  *
  * A store says how far it is by its resourceVersion, which never goes back by itself. A copy is
  * noticed when it was made before podvold was started last; one of the same life of podvold may be
