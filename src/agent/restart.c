@@ -124,6 +124,46 @@ static void report_found(const struct rebuild_report *report, void *userdata)
 	}
 }
 
+/* ---- another root directory ---- */
+
+/* Up to "/pods/<uid>/volumes": of the kinds that lie below the root directory. */
+static int check_root_of(const struct agent *agent, const struct actual_entry *entry,
+			 struct failure *reterr)
+{
+	cleanup_free char *below = NULL;
+	const char *found;
+	size_t length;
+
+	if (!entry->pod_uid || !entry->path)
+		return 0;
+	if (asprintf(&below, "/pods/%s/volume", entry->pod_uid) < 0) {
+		below = NULL;
+		return failed(reterr, -ENOMEM, "cannot read the ledger");
+	}
+	found = strstr(entry->path, below);
+	length = found ? (size_t) (found - entry->path) : 0;
+	if (!found || (length == strlen(agent->root.path) &&
+		       strncmp(entry->path, agent->root.path, length) == 0))
+		return 0;
+	return failed_plain(reterr, -EBUSY,
+			    "the root directory is '%s', and volumes of pods are mounted below "
+			    "'%.*s', such as '%s': nobody would unmount them. Start podvold with "
+			    "the root directory that it had, or unmount them with that one and "
+			    "--drain; if that directory itself was moved, remove '%s/ledger.db*'",
+			    agent->root.path, (int) length, entry->path, entry->spec_name,
+			    agent->config->run_dir);
+}
+
+static int check_root(const struct agent *agent, const struct row_list *rows,
+		      struct failure *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rows->count && r == 0; i++)
+		r = check_root_of(agent, &rows->rows[i].entry, reterr);
+	return r;
+}
+
 /* ---- all of it ---- */
 
 static void commit_taken_over(struct agent *agent)
@@ -182,10 +222,12 @@ int agent_open_ledger(struct agent *agent, struct failure *reterr)
 	if (r > 0)
 		log_message(LOG_ERR, "%s", damage.text);
 	r = ledger_walk(agent->ledger, add_row, &rows);
+	if (r < 0)
+		(void) failed(reterr, r, "cannot read the ledger");
+	else
+		r = check_root(agent, &rows, reterr);
 	if (r >= 0)
 		r = rebuild_from(agent, &rows, reterr);
-	else
-		(void) failed(reterr, r, "cannot read the ledger");
 	free(rows.rows);
 	return r;
 }
