@@ -88,13 +88,18 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 			  &subject, "%s done", ended->name);
 }
 
+static bool is_teardown(enum step_kind kind)
+{
+	return kind == STEP_UNPUBLISH || kind == STEP_UNSTAGE;
+}
+
 /* A step that failed and may have done something is to be taken up by whoever comes after a kill.
  */
 static enum unfinished left_by(const struct step_result *result, enum mount_state state)
 {
 	if (result->error == 0)
 		return UNFINISHED_NOTHING;
-	if (result->kind == STEP_UNPUBLISH || result->kind == STEP_UNSTAGE)
+	if (is_teardown(result->kind))
 		return result->touched ? UNFINISHED_TEARDOWN : UNFINISHED_NOTHING;
 	return state == MOUNT_UNCERTAIN ? UNFINISHED_SET_UP : UNFINISHED_NOTHING;
 }
@@ -132,6 +137,9 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	volume_users_note(agent, ended);
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);
+	if (ended->result.error == 0 && is_teardown(ended->result.kind))
+		strangers_forget(agent->strangers, ended->result.unique_name,
+				 ended->result.pod_uid);
 	drift_step_ended(agent->mounts.drift, &ended->result);
 	drivers_note(agent->drivers, ended);
 	agent_note_renewal(agent, ended);

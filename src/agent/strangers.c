@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "mount/pod_directory.h"
 #include "object/json.h"
+#include "object/persistent_volume.h"
+#include "plugins/csi_paths.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,7 +24,8 @@
 /* A volume that no row speaks of; points into the list of what was found. */
 struct stranger {
 	const struct found_volume *volume;
-	char *why; /* it could not be taken over; NULL: nobody tried */
+	char *why;    /* it could not be taken over; NULL: nobody tried */
+	bool is_gone; /* a pod wanted it after all, and it was taken down since */
 };
 
 /* A pod directory without a pod. */
@@ -77,6 +80,66 @@ void strangers_add(struct strangers *strangers, const struct found_volume *volum
 	assert(strangers->count < strangers->found.count);
 	strangers->volumes[strangers->count++] =
 		(struct stranger){ .volume = volume, .why = why ? strdup(why) : NULL };
+}
+
+/* ---- whose volume it is ---- */
+
+/* Where nothing tells driver and handle the directory still has a name. */
+static bool is_named(const struct found_volume *found, const char *unique_name, const char *name)
+{
+	const struct volume_plugin *plugin = plugin_by_name(CSI_PLUGIN_NAME);
+	cleanup_free char *staged = NULL;
+
+	if (*found->driver_name || !found->is_mount_point ||
+	    strcmp(found->plugin_name, CSI_PLUGIN_NAME) != 0)
+		return false;
+	if (*found->pod_uid || found->block)
+		return strcmp(found->volume_name, name) == 0;
+	staged = plugin->get_found_name(unique_name);
+	return !staged || strcmp(found->volume_name, staged) == 0;
+}
+
+static bool is_of(const struct found_volume *found, const char *driver, const char *handle)
+{
+	return *found->driver_name && strcmp(found->driver_name, driver) == 0 &&
+	       strcmp(found->volume_handle, handle) == 0;
+}
+
+bool strangers_have(const struct strangers *strangers, const struct persistent_volume *pv)
+{
+	cleanup_free char *unique_name = NULL;
+	bool found = false;
+
+	if (!strangers || strangers->count == 0 || !pv->csi)
+		return false;
+	if (asprintf(&unique_name, CSI_PLUGIN_NAME "/%s^%s", pv->csi->driver,
+		     pv->csi->volume_handle) < 0) {
+		unique_name = NULL;
+		return true; /* who cannot look does not say that it is free */
+	}
+	for (size_t i = 0; i < strangers->count && !found; i++) {
+		const struct stranger *stranger = &strangers->volumes[i];
+
+		found = !stranger->is_gone &&
+			(is_of(stranger->volume, pv->csi->driver, pv->csi->volume_handle) ||
+			 is_named(stranger->volume, unique_name, pv->object->meta.name));
+	}
+	return found;
+}
+
+void strangers_forget(struct strangers *strangers, const char *unique_name, const char *pod_uid)
+{
+	cleanup_free char *driver = NULL, *handle = NULL;
+
+	if (!strangers || strangers->count == 0 ||
+	    csi_split_unique_name(unique_name, &driver, &handle) < 0)
+		return;
+	for (size_t i = 0; i < strangers->count; i++) {
+		struct stranger *stranger = &strangers->volumes[i];
+
+		stranger->is_gone |= strcmp(stranger->volume->pod_uid, pod_uid ?: "") == 0 &&
+				     is_of(stranger->volume, driver, handle);
+	}
 }
 
 static void orphan_free(struct orphan *orphan)
@@ -381,7 +444,8 @@ static void add_volumes(struct cJSON *items, const struct strangers *strangers)
 				   : volume->sub_paths ? "SubPaths"
 						       : "Volume";
 
-		if (!*volume->pod_uid || !is_wanted(strangers->agent, volume))
+		if (!stranger->is_gone &&
+		    (!*volume->pod_uid || !is_wanted(strangers->agent, volume)))
 			add_item(items, kind, volume, stranger->why ?: volume->problem);
 	}
 }

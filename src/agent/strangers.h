@@ -10,6 +10,7 @@
 #include "state/found.h"
 
 struct agent;
+struct persistent_volume;
 struct strangers;
 
 /* @found becomes its own. Return: 0 or -ENOMEM. */
@@ -20,6 +21,11 @@ struct strangers *strangers_free(struct strangers *strangers);
 const struct found_list *strangers_found(const struct strangers *strangers);
 /* One of these is not in the ledger; @why it could not be taken over, copied, or NULL. */
 void strangers_add(struct strangers *strangers, const struct found_volume *volume, const char *why);
+/* Is one of these, staged or mounted, of this CSI volume? Until it was taken down by podvold, whose
+ * pod wanted it after all, or to the end. Accepts NULL. */
+bool strangers_have(const struct strangers *strangers, const struct persistent_volume *pv);
+/* It was taken down: a pod's, or with @pod_uid NULL what was staged. Accepts NULL. */
+void strangers_forget(struct strangers *strangers, const char *unique_name, const char *pod_uid);
 /* A turn has taken in every change there was: tells of strangers once when all sources are
  * complete, and cleans what is to be cleaned and has nothing mounted. Cheap afterwards. Accepts
  * NULL. */

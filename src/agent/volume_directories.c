@@ -210,7 +210,7 @@ bool volume_is_in_use(const struct agent *agent, const struct persistent_volume 
 	for (i = actual_first(agent->actual); i; i = i->hh.next)
 		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
 			return true;
-	return false;
+	return strangers_have(agent->strangers, volume);
 }
 
 static bool is_in_use(void *userdata, const struct persistent_volume *volume)
