@@ -89,17 +89,18 @@ static const struct {
 	const char *text;
 	bool is_of_node; /* conditions that are there stay: it still waits for the node */
 } states[] = {
-	[CLAIM_RESIZE_BEGUN] = { "Resizing", IN_PROGRESS, "" },
-	[CLAIM_RESIZE_FAILED] = { "ControllerResizeError", IN_PROGRESS, NULL },
-	[CLAIM_RESIZE_INFEASIBLE] = { "ControllerResizeError", INFEASIBLE, NULL },
+	[CLAIM_RESIZE_BEGUN] = { "Resizing", IN_PROGRESS, "", false },
+	[CLAIM_RESIZE_FAILED] = { "ControllerResizeError", IN_PROGRESS, NULL, false },
+	[CLAIM_RESIZE_INFEASIBLE] = { "ControllerResizeError", INFEASIBLE, NULL, false },
 	[CLAIM_RESIZE_ON_NODE] = { "FileSystemResizePending", NODE_PENDING,
 				   "Waiting for user to (re-)start a pod to finish file system "
-				   "resize of volume on node." },
+				   "resize of volume on node.",
+				   false },
 	[CLAIM_RESIZE_NODE_BEGUN] = { NULL, NODE_IN_PROGRESS, NULL, true },
 	[CLAIM_RESIZE_NODE_FAILED] = { "NodeResizeError", NODE_IN_PROGRESS, NULL, true },
 	[CLAIM_RESIZE_NODE_INFEASIBLE] = { "NodeResizeError", NODE_INFEASIBLE, NULL, true },
-	[CLAIM_RESIZE_DONE] = { NULL, NULL, NULL },
-	[CLAIM_RESIZE_FORGOTTEN] = { NULL, NULL, NULL },
+	[CLAIM_RESIZE_DONE] = { NULL, NULL, NULL, false },
+	[CLAIM_RESIZE_FORGOTTEN] = { NULL, NULL, NULL, false },
 };
 
 struct edit {
