@@ -75,6 +75,7 @@ static void ask(struct search *search, const struct object *pod)
 		ret->node = search->node;
 		return;
 	}
+	ret->is_crowded |= scheduling_is_crowded(&verdict);
 	if (!ret->reason[0])
 		(void) snprintf(ret->reason, sizeof(ret->reason), "%s", verdict.reasons[0].text);
 	if (ret->refused || !is_first_waiting(&question, search->claim->meta.name))
@@ -109,6 +110,7 @@ void consumers_find(struct store *store, const char *node_name, const struct obj
 
 	assert(store && claim && ret && claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);
 	ret->node = ret->refused = NULL;
+	ret->is_crowded = false;
 	ret->names[0] = ret->why[0] = ret->reason[0] = '\0';
 	if (node_name)
 		search.node = store_get(store, KIND_NODE, "", node_name);

@@ -21,6 +21,7 @@ struct consumers {
 	const struct object *refused;
 	char why[CONSUMER_TEXT_BYTES];
 	char reason[SCHEDULING_REASON_BYTES]; /* the first of it, whoever tells; "" none */
+	bool is_crowded;                      /* one of them could be here if another pod went */
 };
 
 /* @claim: one without a node, whose class waits for its first consumer; @node_name NULL: which node

@@ -60,7 +60,8 @@ struct pv_binder {
 	bool has_stuck;    /* something could not be stored */
 	bool has_offer;    /* a volume became free, or a class changed */
 	bool has_helped;   /* a claim came, or was bound, that a pod which cannot be here may use */
-	bool has_refused;  /* some pod cannot be here, for want of a claim or because of others */
+	bool has_refused;  /* some pod cannot be here for want of one of its claims */
+	bool has_crowded;  /* or because of other pods */
 	unsigned int came; /* pods since the last turn */
 };
 
@@ -120,6 +121,7 @@ static void find_consumers(struct pv_binder *binder, const struct object *claim,
 	if (!selected[0]) {
 		consumers_find(binder->store, node_name, claim, &assumed, &look->consumers);
 		facts->node = look->consumers.node;
+		binder->has_crowded |= !facts->node && look->consumers.is_crowded;
 		if (!facts->node && look->consumers.reason[0])
 			facts->no_provision = look->consumers.reason;
 	} else if (node_name && strcmp(selected, node_name) == 0) {
@@ -278,7 +280,7 @@ static void end_pending(struct pending *pending)
 	if (pending->error == -ESTALE || pending->error == -ENOENT) {
 		partners_make_due(&binder->partners, pending->partner);
 		/* It may have kept others out, and does not come. */
-		binder->has_offer |= binder->has_refused;
+		binder->has_offer |= binder->has_crowded;
 	}
 	unlink_pending(pending);
 	free(pending);
@@ -415,7 +417,7 @@ static void work(struct pv_binder *binder)
 	struct partner *partner;
 
 	if (binder->has_offer) {
-		binder->has_refused = false;
+		binder->has_refused = binder->has_crowded = false;
 		partners_make_waiting_due(&binder->partners);
 	}
 	binder->has_offer = binder->has_helped = false;
@@ -462,7 +464,7 @@ static void take_pod_change(struct pv_binder *binder, const struct store_change 
 			 !(change->previous && change->previous->pod->containers_terminated);
 
 	binder->came += change->type == STORE_ADDED;
-	binder->has_offer |= binder->has_refused && (change->type == STORE_DELETED || has_ended);
+	binder->has_offer |= binder->has_crowded && (change->type == STORE_DELETED || has_ended);
 	/* It may have been the last one that a deleted claim waited for, or is the first consumer
 	 * of another. */
 	if (change->type != STORE_MODIFIED || pod->meta.deletes)
@@ -508,8 +510,10 @@ static int take_change(const struct store_change *change, void *userdata)
 	case KIND_NODE: /* what it reports of itself later changes nothing here */
 		binder->has_offer |= change->type == STORE_ADDED;
 		return 0;
-	case KIND_CSI_NODE: /* a driver takes more volumes, maybe, or has more room */
-	case KIND_CSI_STORAGE_CAPACITY:
+	case KIND_CSI_NODE: /* a driver takes more volumes, maybe */
+		binder->has_offer |= binder->has_crowded;
+		return 0;
+	case KIND_CSI_STORAGE_CAPACITY: /* or has more room */
 		binder->has_offer |= binder->has_refused;
 		return 0;
 	case KIND_STORAGE_CLASS:

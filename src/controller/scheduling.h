@@ -56,6 +56,9 @@ void scheduling_volume_restrictions(const struct scheduling_question *question,
 void scheduling_volume_limits(const struct scheduling_question *question,
 			      struct scheduling_verdict *ret);
 
+/* Is something of it said because of other pods? When one of them goes it may be otherwise. */
+bool scheduling_is_crowded(const struct scheduling_verdict *verdict);
+
 /* Could a volume of this class be made for the claim on a node? Return: NULL; else Kubernetes'
  * reason. */
 const char *scheduling_provisionable(struct store *store,

@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RESTRICTIONS "VolumeRestrictions"
+#define LIMITS       "NodeVolumeLimits"
+
 enum { VOLUMES_MAX = 1024, HANDLE_BYTES = 512 };
 
 /* Another pod that counts. */
@@ -58,7 +61,7 @@ void scheduling_volume_restrictions(const struct scheduling_question *question,
 			continue;
 		if (store_list(question->store, KIND_POD, claim->meta.name_space, uses_claim,
 			       &search) > 0)
-			scheduling_add(ret, "VolumeRestrictions", true,
+			scheduling_add(ret, RESTRICTIONS, true,
 				       "node has pod using PersistentVolumeClaim with the same "
 				       "name and ReadWriteOncePod access mode");
 	}
@@ -144,7 +147,7 @@ static void check_driver(const struct scheduling_question *question, const char 
 	before = set->count;
 	add_volumes(set, question->pod);
 	if (set->count > before && (int64_t) set->count > limit)
-		scheduling_add(ret, "NodeVolumeLimits", true, "node(s) exceed max volume count");
+		scheduling_add(ret, LIMITS, true, "node(s) exceed max volume count");
 }
 
 void scheduling_volume_limits(const struct scheduling_question *question,
@@ -162,4 +165,13 @@ void scheduling_volume_limits(const struct scheduling_question *question,
 		if (json_int64(json_get_path(i, "allocatable.count"), &limit))
 			check_driver(question, name, limit, ret);
 	}
+}
+
+bool scheduling_is_crowded(const struct scheduling_verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->count; i++)
+		if (strcmp(verdict->reasons[i].plugin, RESTRICTIONS) == 0 ||
+		    strcmp(verdict->reasons[i].plugin, LIMITS) == 0)
+			return true;
+	return false;
 }

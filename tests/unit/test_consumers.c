@@ -174,6 +174,7 @@ static void the_words_are_the_schedulers(void **state)
 		assert_string_equal(found.refused->meta.name, "p");
 		assert_string_equal(found.why, rows[i].why);
 		assert_string_equal(found.names, "p");
+		assert_false(found.is_crowded);
 		consumers_find(world.store.store, NULL,
 			       get(&world, KIND_PERSISTENT_VOLUME_CLAIM, "one"), NULL, &found);
 		assert_null(found.node);
@@ -287,6 +288,7 @@ static void one_that_was_kept_out_comes_when_another_goes(void **state)
 static void one_that_was_kept_out_comes_when_the_limit_goes(void **state)
 {
 	struct world *world = *state;
+	struct consumers found;
 
 	put(world, NODE);
 	put(world, CSI_NODE("0"));
@@ -295,6 +297,9 @@ static void one_that_was_kept_out_comes_when_the_limit_goes(void **state)
 	put(world, POD("p", OF("one")));
 	start_and_run(world);
 	assert_string_equal(selected(world, "one"), "");
+	consumers_find(world->store.store, "here", get(world, KIND_PERSISTENT_VOLUME_CLAIM, "one"),
+		       NULL, &found);
+	assert_true(found.is_crowded);
 	assert_int_equal(world_delete(&world->store, KIND_CSI_NODE, "", "here"), 0);
 	run(world);
 	assert_string_equal(selected(world, "one"), "here");
