@@ -205,6 +205,13 @@ int archive_direct_restore(const struct archive_direct *asked, struct archive_su
 			asked->allow_links_out ? " links-out" : "");
 	*ret = direct_summary;
 	*ret_begun = direct_summary.entries > 0;
+	if (!asked->allow_used) {
+		int r = asked->check_unwanted(asked->userdata, reterr);
+
+		*ret_begun &= r == 0;
+		if (r < 0)
+			return r;
+	}
 	return direct_result < 0 ? failed_plain(reterr, direct_result, "it does not work") : 0;
 }
 

@@ -92,6 +92,27 @@ static void test_what_is_said(void **state)
 	assert_string_equal(err_text, "podvolctl: it does not work\n");
 }
 
+/* Who is named by a directory alone is asked for by nobody. */
+static void test_one_that_a_pod_wants(void **state)
+{
+	const struct answer used[] = {
+		list[0],
+		{ "GET /podvol/v1/volumes/local", 0, 200,
+		  "{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Pod\",\"priority\":0}],"
+		  "\"rows\":[{\"cells\":[\"default/web\"]}]}" },
+	};
+	const struct answer silent[] = { list[0],
+					 { "GET /podvol/v1/volumes/local", 0, 500, "no" } };
+
+	assert_int_equal(RUN(used, "restore local"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: pod 'default/web' has it, or wants it: delete "
+				      "the pod first\n");
+	assert_int_equal(RUN(used, "restore local --in-use"), EXIT_DONE);
+	assert_int_equal(RUN(used, "restore --directory /srv/a"), EXIT_DONE);
+	assert_int_equal(RUN(silent, "restore local"), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "cannot ask who uses it"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +120,7 @@ int main(void)
 		cmocka_unit_test_setup(test_which_is_none, set_up),
 		cmocka_unit_test_setup(test_what_may_be_told, set_up),
 		cmocka_unit_test_setup(test_what_is_said, set_up),
+		cmocka_unit_test_setup(test_one_that_a_pod_wants, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

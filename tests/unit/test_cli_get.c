@@ -108,6 +108,31 @@ static void test_drivers(void **state)
 	assert_int_equal(RUN(list, "drivers d e"), EXIT_USAGE);
 }
 
+/* How far a copy is, of the claim that it is made for and of no other. */
+static void test_copy_of_a_claim(void **state)
+{
+	const struct answer list[] = {
+		{ "GET /api/v1/namespaces/default/persistentvolumeclaims/", 0, 200,
+		  "{\"metadata\":{\"name\":\"c\",\"namespace\":\"default\"}}" },
+		{ "GET /podvol/v1/operations", 0, 200,
+		  "{\"kind\":\"Table\",\"columnDefinitions\":[{\"name\":\"Unique "
+		  "Name\",\"priority\":0},"
+		  "{\"name\":\"Progress\",\"priority\":1},{\"name\":\"About\",\"priority\":2}],"
+		  "\"rows\":["
+		  "{\"cells\":[\"local/a\",\"5 entries\",\"-\"]},"
+		  "{\"cells\":[\"pvc-1\",\"7 entries\",\"PersistentVolumeClaim default/c\"]},"
+		  "{\"cells\":[\"pvc-2\",\"8 entries\",\"PersistentVolumeClaim other/c\"]}]}" },
+		{ "GET /api/v1/", 0, 200,
+		  "{\"kind\":\"Table\",\"columnDefinitions\":[],\"rows\":[]}" },
+	};
+	const char *copy;
+
+	assert_int_equal(RUN(list, "describe pvc c"), EXIT_DONE);
+	copy = strstr(out_text, "\nCopy:               7 entries\n");
+	assert_non_null(copy);
+	assert_null(strstr(copy + 2, "Copy:"));
+}
+
 static void test_other_formats(void **state)
 {
 	const struct answer list[] = { { "GET /api/v1", 0, 200, "{\"a\":1}" },
@@ -215,11 +240,11 @@ static void test_no_discovery(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_get_table),    cmocka_unit_test(test_get_paths),
-		cmocka_unit_test(test_drivers),      cmocka_unit_test(test_other_formats),
-		cmocka_unit_test(test_templates),    cmocka_unit_test(test_sorted_table),
-		cmocka_unit_test(test_get_several),  cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_no_discovery),
+		cmocka_unit_test(test_get_table),     cmocka_unit_test(test_get_paths),
+		cmocka_unit_test(test_drivers),       cmocka_unit_test(test_copy_of_a_claim),
+		cmocka_unit_test(test_other_formats), cmocka_unit_test(test_templates),
+		cmocka_unit_test(test_sorted_table),  cmocka_unit_test(test_get_several),
+		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_no_discovery),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 
