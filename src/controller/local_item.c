@@ -176,9 +176,7 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 	if (item->source_in_use)
 		local_item_tell(item, claim, "Warning", "CloneNotAtomic",
 				"the volume was in use while it was copied, file by file: the "
-				"files are not "
-				"of "
-				"one moment");
+				"files are not of one moment");
 	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
 	local_item_tell(item, claim, "Normal", "ProvisioningSucceeded", text);
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
