@@ -90,12 +90,23 @@ const char *local_node_label(const struct local_request *request, const char *ke
 
 /* ---- paths ---- */
 
-/* "a//b/./c/" as "a/b/c"; false: it has "..", or is too long. */
+/* A line of the journal that names such a path would not be one line. */
+static bool has_control(const char *path)
+{
+	for (; *path; path++)
+		if ((unsigned char) *path < ' ' || *path == 0x7f)
+			return true;
+	return false;
+}
+
+/* "a//b/./c/" as "a/b/c"; false: it has ".." or control characters, or is too long. */
 static bool clean_path(const char *path, char *ret, size_t size)
 {
 	size_t used = 0;
 
 	ret[0] = '\0';
+	if (has_control(path))
+		return false;
 	while (*path) {
 		size_t length = strcspn(path, "/");
 
@@ -121,8 +132,11 @@ int local_add_base_path(struct local_plan *plan, const char *path, struct failur
 	char clean[PATH_MAX];
 
 	if (path[0] != '/' || !clean_path(path, clean, sizeof(clean)))
-		return failed_plain(reterr, -EINVAL,
-				    "base path '%s' is not absolute, or has '..' in it", path);
+		return failed_plain(
+			reterr, -EINVAL,
+			"base path '%s' is not absolute, or has '..' or control characters "
+			"in it",
+			path);
 	if (clean[0] == '\0')
 		return failed_plain(reterr, -EINVAL,
 				    "base path '%s' would put the volume directory directly below "

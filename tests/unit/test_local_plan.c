@@ -407,6 +407,10 @@ static void rancher_local_path(void **state)
 		{ CLAIM(SELECTED ",'up':'..'", ""),
 		  RANCHER("", "'pathPattern':'ns/c/{{ .PVC.annotations.up }}/../x'"), NODE(HOST),
 		  ALL, REFUSED, "not the name", -EINVAL },
+		/* Not one line in the journal. */
+		{ CLAIM(SELECTED ",'up':'a\\n<5>b'", ""),
+		  RANCHER("", "'pathPattern':'ns/c/{{ .PVC.annotations.up }}'"), NODE(HOST), ALL,
+		  REFUSED, "not the name", -EINVAL },
 		{ CLAIM(SELECTED, ""), RANCHER("", "'pathPattern':'{{ range .PVC }}'"), NODE(HOST),
 		  ALL, REFUSED, "not understood", -EINVAL },
 		{ CLAIM(SELECTED, ""), RANCHER("", "'pathPattern':'{{ .PVName '"), NODE(HOST), ALL,
