@@ -25,6 +25,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#define PLUGINS_FOLDER "/plugins/kubernetes.io/"
+
 /* ---- tables as text ---- */
 
 /* The device of a line without taking it apart. */
@@ -167,26 +169,6 @@ static int look_up_own(const char *table, struct mount_holder *holder, struct po
 	return 0;
 }
 
-/* Return: how many of them are file systems at all. */
-static int look_up_all_own(struct mount_search *search)
-{
-	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *table = NULL;
-	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, &table);
-	int known = 0;
-
-	if (r >= 0)
-		r = note_own_table(search, table);
-	for (size_t i = 0; i < search->count && r >= 0; i++) {
-		struct mount_holder *holder = &search->holders[i];
-
-		if (holder->mount_point)
-			r = look_up_own(table, holder, &search->positions[i]);
-		known += holder->device != 0;
-	}
-	return r < 0 ? r : known;
-}
-
 /* ---- one namespace ---- */
 
 static bool is_looked_for(const struct mount_search *search, dev_t device)
@@ -251,6 +233,14 @@ static bool shows_part(const struct position *own, const char *root)
 	       (root[length] == '\0' || root[length] == '/');
 }
 
+/* Where podvold, or another volume, has it; a device that is mounted nowhere is asked about for
+ * others only. */
+static bool is_own_place(const struct mount_holder *holder, const char *mount_point)
+{
+	return !holder->mount_point || strcmp(mount_point, holder->mount_point) == 0 ||
+	       strstr(mount_point, PLUGINS_FOLDER);
+}
+
 /* What one process's table has of what is looked for. */
 static int look_at_line(struct mount_search *search, const char *table, const char *line,
 			const struct mount_holder *process)
@@ -273,7 +263,9 @@ static int look_at_line(struct mount_search *search, const char *table, const ch
 	}
 	for (size_t i = 0; i < search->count && r >= 0; i++)
 		if (search->holders[i].device == mount.device &&
-		    shows_part(&search->positions[i], mount.root))
+		    shows_part(&search->positions[i], mount.root) &&
+		    !(process->how == HELD_HERE &&
+		      is_own_place(&search->holders[i], mount.mount_point)))
 			r = note_candidate(search, i, table, &mount, process);
 	return r;
 }
@@ -306,6 +298,41 @@ int mount_search_look_into(struct mount_search *search, int proc_fd,
 	if (r >= 0)
 		search->seen[search->seen_count++] = process->mount_namespace;
 	return r;
+}
+
+/* ---- our own ---- */
+
+static int look_at_own(struct mount_search *search, const char *table)
+{
+	const struct mount_holder here = { .how = HELD_HERE, .pid_fd = -EBADF, .found = true };
+	int r = 0;
+
+	for (const char *line = table; r >= 0 && *line; line = table_next_line(line))
+		if (is_looked_for(search, device_of(line)))
+			r = look_at_line(search, table, line, &here);
+	return r;
+}
+
+/* Return: how many of them are file systems at all. */
+static int look_up_all_own(struct mount_search *search)
+{
+	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *table = NULL;
+	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, &table);
+	int known = 0;
+
+	if (r >= 0)
+		r = note_own_table(search, table);
+	for (size_t i = 0; i < search->count && r >= 0; i++) {
+		struct mount_holder *holder = &search->holders[i];
+
+		if (holder->mount_point)
+			r = look_up_own(table, holder, &search->positions[i]);
+		known += holder->device != 0;
+	}
+	if (r >= 0 && search->with_own)
+		r = look_at_own(search, table);
+	return r < 0 ? r : known;
 }
 
 /* ---- all processes ---- */
@@ -451,7 +478,9 @@ static void search_done(struct mount_search *search)
 
 int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr)
 {
-	cleanup(search_done) struct mount_search search = { .holders = holders, .count = count };
+	cleanup(search_done) struct mount_search search = { .holders = holders,
+							    .count = count,
+							    .with_own = true };
 	int r;
 
 	assert(holders || count == 0);
@@ -527,6 +556,10 @@ void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDE
 		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
 				"mount namespace %llu, kept at '%s', has it mounted at '%s'",
 				mount_namespace, holder->kept_at, holder->where);
+		return;
+	case HELD_HERE:
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"it is mounted at '%s' as well, and not by podvold", holder->where);
 		return;
 	case HELD_DETACHED:
 		(void) snprintf(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_holders - which processes in other mount namespaces keep a file system mounted
+ * mount_holders - which processes in other mount namespaces, or who in ours, keep a file system
+ * mounted
  *
  * A container that was made while a volume was mounted has a mount of its own; unmounting the
  * host's takes nothing from it, but unstaging or detaching the device afterwards does. So before
@@ -10,6 +11,10 @@
  * through its processes and their threads, through descriptors of it, and through a mount of its
  * file in our namespace. A mount that was detached (umount -l) is in no namespace and seen through
  * whoever has something open there.
+ *
+ * In our own namespace every other mount of it counts: by the time that a device is taken away
+ * podvold has unmounted its own. As in kubelet, what lies below "plugins/kubernetes.io" does not,
+ * since that is another volume over the same file system.
  *
  * Not seen: a detached mount of a volume that is a directory of a larger file system, namespaces
  * kept by a mount in another namespace or by a descriptor on its way through a socket, another
@@ -36,6 +41,7 @@ enum mount_held {
 	HELD_BY_DESCRIPTOR, /* of a process, of the namespace */
 	HELD_BY_MOUNT,      /* of the namespace's file, at @kept_at; pid 0 */
 	HELD_DETACHED,      /* a process has @where open, by a mount that is in no namespace */
+	HELD_HERE,          /* mounted at @where in our own namespace, too; pid 0 */
 };
 
 /* One file system that is asked about, and who has it. */

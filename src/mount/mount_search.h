@@ -40,6 +40,7 @@ struct mount_search {
 	struct mount_holder *holders;
 	struct position *positions; /* of the holders; no parent_peer_group: nothing goes with it */
 	size_t count;
+	bool with_own; /* is our own namespace searched, too? */
 	uint64_t own_namespace;
 	uint64_t *seen; /* namespaces, in no order */
 	size_t seen_count, seen_capacity;

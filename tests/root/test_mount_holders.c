@@ -276,6 +276,55 @@ static void test_several_at_once(void **state)
 	unmount_volume();
 }
 
+static void bind_here(const char *name)
+{
+	assert_return_code(
+		mount(sandbox_path("root/stage"), sandbox_path(name), NULL, MS_BIND, NULL), errno);
+}
+
+/* As kubelet's "still mounted by other references". */
+static void test_another_mount_of_ours_is_found(void **state)
+{
+	struct mount_holder holder;
+
+	mount_volume();
+	sandbox_mkdir("other", 0755);
+	bind_here("other");
+	holder = search(sandbox_path("root/stage"));
+	assert_true(holder.found);
+	assert_int_equal(holder.how, HELD_HERE);
+	assert_int_equal(holder.pid_fd, -EBADF);
+	assert_string_equal(holder.where, sandbox_path("other"));
+	assert_return_code(umount(sandbox_path("other")), errno);
+	expect_nobody();
+	/* Another volume over the same file system. */
+	sandbox_mkdir("plugins", 0755);
+	sandbox_mkdir("plugins/kubernetes.io", 0755);
+	sandbox_mkdir("plugins/kubernetes.io/x", 0755);
+	bind_here("plugins/kubernetes.io/x");
+	expect_nobody();
+	assert_return_code(umount(sandbox_path("plugins/kubernetes.io/x")), errno);
+	unmount_volume();
+}
+
+/* It goes when ours goes. */
+static void test_a_propagated_mount_of_ours_is_none(void **state)
+{
+	sandbox_mkdir("again", 0755);
+	sandbox_mkdir("twice", 0755);
+	assert_return_code(mount(sandbox_path("again"), sandbox_path("again"), NULL, MS_BIND, NULL),
+			   errno);
+	assert_return_code(mount(NULL, sandbox_path("again"), NULL, MS_SHARED, NULL), errno);
+	assert_return_code(mount(sandbox_path("again"), sandbox_path("twice"), NULL, MS_BIND, NULL),
+			   errno);
+	sandbox_mkdir("again/stage", 0755);
+	assert_return_code(mount("volume", sandbox_path("again/stage"), "tmpfs", 0, NULL), errno);
+	assert_false(search(sandbox_path("again/stage")).found);
+	assert_return_code(umount(sandbox_path("again/stage")), errno);
+	assert_return_code(umount(sandbox_path("twice")), errno);
+	assert_return_code(umount(sandbox_path("again")), errno);
+}
+
 /* Whatever cannot be opened, the answer is never "nobody". */
 static void test_without_descriptors_nobody_is_no_answer(void **state)
 {
@@ -345,6 +394,8 @@ int main(void)
 		SANDBOX_TEST(test_namespace_without_it_is_none),
 		SANDBOX_TEST(test_no_mount_is_found_nowhere),
 		SANDBOX_TEST(test_several_at_once),
+		SANDBOX_TEST(test_another_mount_of_ours_is_found),
+		SANDBOX_TEST(test_a_propagated_mount_of_ours_is_none),
 		SANDBOX_TEST(test_without_descriptors_nobody_is_no_answer),
 		SANDBOX_TEST(test_cost_among_many_processes),
 	};
