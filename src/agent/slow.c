@@ -113,9 +113,12 @@ void agent_on_threads_hang(void *userdata, const struct worker_counts *counts)
 
 static void add_pool(struct cJSON *items, const char *name, struct worker_pool *pool)
 {
-	struct cJSON *item = json_add_object(items, NULL);
 	struct worker_counts counts;
+	struct cJSON *item;
 
+	if (!pool)
+		return;
+	item = json_add_object(items, NULL);
 	worker_pool_count(pool, &counts);
 	(void) json_set_string(item, "pool", name);
 	(void) json_set_int(item, "threads", counts.threads);
@@ -138,5 +141,7 @@ struct cJSON *agent_view_threads(struct agent *agent)
 	add_pool(items, "mount", agent->pools.mount_thread);
 	add_pool(items, "walker", agent->pools.walkers);
 	add_pool(items, "statistics", agent->pools.statistics);
+	add_pool(items, "directories", volume_directories_pool(agent->controllers.directories));
+	add_pool(items, "copies", volume_directories_copy_pool(agent->controllers.directories));
 	return list;
 }

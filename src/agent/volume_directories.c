@@ -7,6 +7,7 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "controller/local_provisioner.h"
 #include "controller/local_snapshotter.h"
 #include "mount/volume_copy.h"
@@ -235,6 +236,19 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 	events_record(directories->agent->events, about, type, reason, text, realtime_usec());
 }
 
+static void on_threads_hang(void *userdata, const struct worker_counts *counts)
+{
+	(void) userdata;
+	if (counts->all_hang)
+		log_message(LOG_ERR,
+			    "all %u threads that make and remove directories of volumes hang: is a "
+			    "base path on a server that is gone? %u wait, those of other base "
+			    "paths as well",
+			    counts->threads_max, counts->queued);
+	else
+		log_message(LOG_NOTICE, "directories of volumes are made and removed again");
+}
+
 int volume_directories_open(struct agent *agent, struct failure *reterr)
 {
 	const struct worker_limits limits = { .threads = THREADS,
@@ -263,12 +277,24 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 	agent->controllers.directories = directories;
 	r = worker_pool_new("directories", agent->to_loop, &limits, &directories->pool);
 	if (r >= 0)
+		worker_pool_tell(directories->pool, on_threads_hang, directories);
+	if (r >= 0)
 		r = worker_pool_new("copies", agent->to_loop, &copy_limits, &directories->copies);
 	if (r >= 0)
 		r = local_provisioner_new(&options, &directories->provisioner);
 	if (r >= 0)
 		r = local_snapshotter_new(&options, &directories->snapshotter);
 	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
+}
+
+struct worker_pool *volume_directories_pool(const struct volume_directories *directories)
+{
+	return directories ? directories->pool : NULL;
+}
+
+struct worker_pool *volume_directories_copy_pool(const struct volume_directories *directories)
+{
+	return directories ? directories->copies : NULL;
 }
 
 char *volume_directories_name(const struct agent *agent, const char *unique_name)

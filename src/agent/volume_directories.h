@@ -15,12 +15,16 @@
 struct agent;
 struct persistent_volume;
 struct volume_directories;
+struct worker_pool;
 
 /* After the store and the binder. Return: 0 or negative errno. */
 int volume_directories_open(struct agent *agent, struct failure *reterr);
 /* A step of a volume (inner name) ended, or the sources were read (NULL): it may have become free,
  * or any. Accepts NULL for @directories. Cheap. */
 void volume_directories_changed(struct volume_directories *directories, const char *volume);
+/* Its threads, for who shows them; NULL: none. Accepts NULL. */
+struct worker_pool *volume_directories_pool(const struct volume_directories *directories);
+struct worker_pool *volume_directories_copy_pool(const struct volume_directories *directories);
 /* By which name to speak of a volume of the actual state whose entry may go; freed with free().
  * NULL: it is not there, or no memory. */
 char *volume_directories_name(const struct agent *agent, const char *unique_name);
