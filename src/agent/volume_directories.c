@@ -12,21 +12,30 @@
 #include "controller/local_snapshotter.h"
 #include "mount/volume_copy.h"
 #include "mount/volume_directory.h"
+#include "operation/lane.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {
 	THREADS = 4,              /* directories are metadata: more would wait for each other */
 	THREADS_MAX = 16,         /* with those that hang */
 	SET_ASIDE_USEC = 1000000, /* as for the other pools */
-	COPY_THREADS = 2,         /* data: two keep a disk busy, and more hinder each other */
+	COPY_THREADS = 8,         /* of four base paths: two keep a disk busy, and more hinder */
 	BASE_PATHS_MAX = 16,
+};
+
+/* Threads, and who waits for one: of one base path so many at once as have a place in its lane, so
+ * that one which hangs, or is full of large volumes that go, leaves threads to the others. */
+struct crew {
+	struct worker_pool *pool; /* NULL: podvold stops */
+	struct lanes *lanes;
 };
 
 struct volume_directories {
 	struct agent *agent;
-	struct worker_pool *pool, *copies;
+	struct crew makers, copiers;
 	struct local_provisioner *provisioner;
 	struct local_snapshotter *snapshotter;
 	atomic_bool is_stopping; /* read by the threads that copy */
@@ -37,6 +46,8 @@ static_assert((int) VOLUME_MARK_BYTES > (int) OBJECT_UID_BYTES_MAX, "a volume's 
 /* Belongs to a thread until it is over; owns its strings. */
 struct directory_job {
 	struct worker_job job;
+	struct crew *crew;
+	struct lane_place place;
 	enum directory_deed deed;
 	char *base_paths[BASE_PATHS_MAX];
 	size_t base_count;
@@ -141,9 +152,8 @@ static struct worker_pool *run_job(struct worker_job *worker_job)
 	return NULL;
 }
 
-static void job_done(struct worker_job *worker_job)
+static void end_job(struct directory_job *job)
 {
-	struct directory_job *job = (struct directory_job *) worker_job;
 	const struct directory_choice choice = { job->choice.index, job->choice.capacity,
 						 job->facts.creation_nsec, job->facts.is_atomic };
 
@@ -152,6 +162,43 @@ static void job_done(struct worker_job *worker_job)
 	copies_remove(job->copies, &job->copy, job->error);
 	job->done(job->userdata, job->error, job->error < 0 ? NULL : &choice, &job->why);
 	(void) job_free(job);
+}
+
+static struct directory_job *job_of(struct lane_place *place)
+{
+	return place ? (struct directory_job *) ((char *) place -
+						 offsetof(struct directory_job, place))
+		     : NULL;
+}
+
+static void job_done(struct worker_job *worker_job)
+{
+	struct directory_job *job = (struct directory_job *) worker_job, *next;
+	struct crew *crew = job->crew;
+
+	for (; job; job = crew->pool ? NULL : next) {
+		next = job_of(lane_leave(crew->lanes, &job->place));
+		end_job(job);
+		if (next && crew->pool)
+			worker_submit(crew->pool, &next->job);
+	}
+}
+
+/* Removals have a lane of their own: large volumes that go keep none from being made. */
+static uint64_t lane_of(const struct directory_job *job)
+{
+	uint64_t lane = job->deed == DIRECTORY_REMOVE;
+
+	for (size_t i = 0; i < job->base_count; i++)
+		for (const char *c = job->base_paths[i]; *c; c++)
+			lane = (lane ^ (unsigned char) *c) * UINT64_C(1099511628211); /* FNV */
+	return lane;
+}
+
+static void submit(struct directory_job *job)
+{
+	if (lane_enter(job->crew->lanes, &job->place, lane_of(job)))
+		worker_submit(job->crew->pool, &job->job);
 }
 
 static bool keep_source(struct directory_job *job, const struct directory_source *source)
@@ -200,7 +247,8 @@ static int start(void *userdata, const struct directory_order *order, directory_
 		(void) job_free(job);
 		return -ENOMEM;
 	}
-	worker_submit(order->source ? directories->copies : directories->pool, &job->job);
+	job->crew = order->source ? &directories->copiers : &directories->makers;
+	submit(job);
 	return 0;
 }
 
@@ -249,6 +297,29 @@ static void on_threads_hang(void *userdata, const struct worker_counts *counts)
 		log_message(LOG_NOTICE, "directories of volumes are made and removed again");
 }
 
+static int open_crew(struct crew *crew, const char *name, struct agent *agent,
+		     const struct worker_limits *limits)
+{
+	int r = lanes_new(&crew->lanes);
+
+	return r < 0 ? r : worker_pool_new(name, agent->to_loop, limits, &crew->pool);
+}
+
+/* Those that wait in a lane end with the pool; those behind a thread that hangs here. */
+static void close_crew(struct crew *crew)
+{
+	struct worker_pool *pool = TAKE_PTR(crew->pool);
+	struct lane_place *place;
+
+	if (!pool)
+		return;
+	(void) worker_pool_free(pool);
+	while ((place = lanes_first_waiting(crew->lanes))) {
+		(void) lane_give_up(crew->lanes, place);
+		end_job(job_of(place));
+	}
+}
+
 int volume_directories_open(struct agent *agent, struct failure *reterr)
 {
 	const struct worker_limits limits = { .threads = THREADS,
@@ -275,11 +346,11 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 		return failed(reterr, -ENOMEM, "cannot start the local provisioner");
 	directories->agent = agent;
 	agent->controllers.directories = directories;
-	r = worker_pool_new("directories", agent->to_loop, &limits, &directories->pool);
+	r = open_crew(&directories->makers, "directories", agent, &limits);
 	if (r >= 0)
-		worker_pool_tell(directories->pool, on_threads_hang, directories);
+		worker_pool_tell(directories->makers.pool, on_threads_hang, directories);
 	if (r >= 0)
-		r = worker_pool_new("copies", agent->to_loop, &copy_limits, &directories->copies);
+		r = open_crew(&directories->copiers, "copies", agent, &copy_limits);
 	if (r >= 0)
 		r = local_provisioner_new(&options, &directories->provisioner);
 	if (r >= 0)
@@ -289,12 +360,12 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 
 struct worker_pool *volume_directories_pool(const struct volume_directories *directories)
 {
-	return directories ? directories->pool : NULL;
+	return directories ? directories->makers.pool : NULL;
 }
 
 struct worker_pool *volume_directories_copy_pool(const struct volume_directories *directories)
 {
-	return directories ? directories->copies : NULL;
+	return directories ? directories->copiers.pool : NULL;
 }
 
 char *volume_directories_name(const struct agent *agent, const char *unique_name)
@@ -319,8 +390,8 @@ void volume_directories_stop(struct volume_directories *directories)
 	local_provisioner_stop(directories->provisioner);
 	local_snapshotter_stop(directories->snapshotter);
 	atomic_store(&directories->is_stopping, true);
-	directories->pool = worker_pool_free(directories->pool);
-	directories->copies = worker_pool_free(directories->copies);
+	close_crew(&directories->makers);
+	close_crew(&directories->copiers);
 }
 
 struct volume_directories *volume_directories_free(struct volume_directories *directories)
@@ -329,6 +400,8 @@ struct volume_directories *volume_directories_free(struct volume_directories *di
 		return NULL;
 	(void) local_provisioner_free(directories->provisioner);
 	(void) local_snapshotter_free(directories->snapshotter);
+	(void) lanes_free(directories->makers.lanes);
+	(void) lanes_free(directories->copiers.lanes);
 	free(directories);
 	return NULL;
 }

@@ -73,6 +73,11 @@ struct lane_place *lane_leave(struct lanes *lanes, struct lane_place *place)
 	return NULL;
 }
 
+struct lane_place *lanes_first_waiting(const struct lanes *lanes)
+{
+	return lanes->waiting;
+}
+
 bool lane_give_up(struct lanes *lanes, struct lane_place *place)
 {
 	assert(lanes && place);

@@ -4,8 +4,8 @@
  *
  * Two walks over millions of files on one disk take longer together than one after the other, and
  * whatever else wants that disk waits for both. So a long stage (STAGE_LONG) has a lane, the number
- * of its device; those that find it full wait here in their order, holding no thread. The loop
- * thread only.
+ * of its device, and a job on a base path one of that; those that find it full wait here in their
+ * order, holding no thread. The loop thread only.
  */
 #ifndef PODVOL_OPERATION_LANE_H
 #define PODVOL_OPERATION_LANE_H
@@ -34,6 +34,8 @@ struct lanes *lanes_free(struct lanes *lanes);
 bool lane_enter(struct lanes *lanes, struct lane_place *place, uint64_t lane);
 /* The end of a stage. Return: who may go ahead now, or NULL. */
 struct lane_place *lane_leave(struct lanes *lanes, struct lane_place *place);
+/* Who has waited longest, in whatever lane; NULL: nobody waits. */
+struct lane_place *lanes_first_waiting(const struct lanes *lanes);
 /* True when it waited, and waits no more: it was not let in. */
 bool lane_give_up(struct lanes *lanes, struct lane_place *place);
 

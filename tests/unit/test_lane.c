@@ -78,8 +78,11 @@ static void test_who_gives_up_is_passed_over(void **state)
 {
 	struct world *world = *state;
 
+	assert_null(lanes_first_waiting(world->lanes));
 	fill(world);
+	assert_ptr_equal(lanes_first_waiting(world->lanes), &world->places[LANE_STAGES_MAX]);
 	assert_true(lane_give_up(world->lanes, &world->places[LANE_STAGES_MAX]));
+	assert_ptr_equal(lanes_first_waiting(world->lanes), &world->places[LANE_STAGES_MAX + 1]);
 	assert_false(lane_give_up(world->lanes, &world->places[LANE_STAGES_MAX]));
 	assert_false(lane_give_up(world->lanes, &world->places[0]));
 	assert_true(world->places[0].runs);
