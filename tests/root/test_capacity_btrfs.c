@@ -59,7 +59,7 @@ static void unmount_btrfs(void)
 
 static struct volume_directory volume(const char *name)
 {
-	return (struct volume_directory){ base, name, MARK, CAPACITY_QUOTA, LIMIT };
+	return (struct volume_directory){ base, name, MARK, CAPACITY_QUOTA, LIMIT, NULL };
 }
 
 static void make(const char *name)
