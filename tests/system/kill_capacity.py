@@ -7,7 +7,6 @@ import subprocess
 
 import crowded_root
 import kill_scenarios
-import killing
 import node
 from node import equal, eventually
 
@@ -20,7 +19,7 @@ def unmount_all(n):
         n.kill()
     for point in sorted(node.mountinfo(n.top), key=len, reverse=True):
         crowded_root.unmount(point)
-    eventually(lambda: not killing.loop_devices(n), what=lambda: f"no loop devices, now {killing.loop_devices(n)}")
+    eventually(lambda: not node.loop_devices(n.top), what=lambda: f"no loop devices, now {node.loop_devices(n.top)}")
 
 
 class Images(kill_scenarios.Provision):

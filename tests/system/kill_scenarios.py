@@ -119,7 +119,7 @@ class Scenario:
             n.kill()
         for point in sorted(node.mountinfo(n.top), key=len, reverse=True):
             crowded_root.unmount(point)
-        for path in [*killing.loop_devices(n) - set(getattr(n, "loops", ())), *getattr(n, "loops", ())]:
+        for path in [*set(node.loop_devices(n.top)) - set(getattr(n, "loops", ())), *getattr(n, "loops", ())]:
             subprocess.run(["losetup", "-d", path], check=True)
 
 

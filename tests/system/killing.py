@@ -100,14 +100,6 @@ def below(directory, contents):
     return found
 
 
-def loop_devices(n):
-    """Those that somebody attached to a file below this node's directory, or to one of its devices."""
-    rows = json.loads(subprocess.run(["losetup", "--json", "-O", "NAME,BACK-FILE"], capture_output=True, text=True,
-                                     check=True).stdout or '{"loopdevices": []}')["loopdevices"]
-    ours = {row["name"] for row in rows if (row["back-file"] or "").startswith(n.top + "/")}
-    return ours | {row["name"] for row in rows if row["back-file"] in ours}
-
-
 def ledger_rows(n):
     path = os.path.join(n.run, "ledger.db")
     if not os.path.exists(path):
@@ -152,7 +144,7 @@ class Snapshot:
         self.mounts = collections.Counter(named(point) for point in n.mount_lines())
         self.files = {named(path): facts for path, facts in below(n.root, contents=False).items()
                       if not is_crowd_s(n, path)}
-        self.loops = len(loop_devices(n))
+        self.loops = len(node.loop_devices(n.top))
         self.descriptors = settled(n, wanted.descriptors if wanted else 0)
         scenario.verify(n)
         n.stop()

@@ -57,6 +57,17 @@ def equal(got, wanted, what=""):
     assert got == wanted, f"{what}: got {got!r}, wanted {wanted!r}"
 
 
+def loop_devices(top):
+    """Those that somebody attached to a file below a directory, and those on them, whose own file may have been a
+    mount that is gone: it says "/" then, and is known by its inode. On top first."""
+    done = subprocess.run(["losetup", "--json", "-O", "NAME,BACK-FILE,BACK-INO"], capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout or '{"loopdevices": []}')["loopdevices"]
+    below = [row["name"] for row in rows if (row["back-file"] or "").startswith(top + "/")]
+    inodes = {os.stat(name).st_ino for name in below if os.path.exists(name)}
+    return [row["name"] for row in rows if row["name"] not in below and
+            (row["back-file"] in below or row["back-file"] == "/" and row["back-ino"] in inodes)] + below
+
+
 ports = []  # sockets
 
 
@@ -262,6 +273,8 @@ class Node:
             self.kill()
         for point in sorted(mountinfo(self.top), key=len, reverse=True):
             crowded_root.unmount(point)
+        for device in loop_devices(self.top):
+            subprocess.run(["losetup", "--detach", device], check=False)
         if not mountinfo(self.top):
             subprocess.run(["rm", "-rf", "--one-file-system", self.top], check=True)
 
