@@ -107,7 +107,7 @@ static void test_other_tables(void **state)
 		"entries\",\"error\":\"\"}]}",
 		&view_operation_columns,
 		"\"rows\":[{\"cells\":[\"p/x\",\"default/web\",\"SetUp\",\"bind\",\"10s\",\"1\","
-		"\"now\",\"7 entries\",\"-\",\"-\",\"-\",\"-\",\"u\"]}]}");
+		"\"now\",\"7 entries\",\"-\",\"-\",\"-\",\"-\",\"u\",\"-\"]}]}");
 	assert_rows("{}", &view_operation_columns, "\"rows\":[]}");
 }
 
