@@ -92,6 +92,12 @@ static void act(void *userdata)
 	note("act", "");
 }
 
+static void create(struct store_world *world, const struct object *object)
+{
+	assert_int_equal(world_create(world, object), 0);
+	(void) object_unref(object);
+}
+
 static bool has_acted(void *userdata)
 {
 	(void) userdata;
@@ -124,8 +130,8 @@ static void open_reflector(struct store_world *world)
 	};
 
 	told = (struct told){ .reflector = NULL };
-	assert_int_equal(world_create(world, make_volume("v", "")), 0);
-	assert_int_equal(world_create(world, make_class("c")), 0);
+	create(world, make_volume("v", ""));
+	create(world, make_class("c"));
 	assert_int_equal(reflector_new(&options, &told.reflector), 0);
 	assert_string_equal(told.text, "begin +c +v "); /* nobody acts before new returned */
 	told.text[0] = '\0';
@@ -136,26 +142,28 @@ static void test_lists_then_changes(void **state)
 	struct store_world *world = *state;
 
 	open_reflector(world);
-	assert_int_equal(world_create(world, make_volume("w", "")), 0);
+	create(world, make_volume("w", ""));
 	assert_int_equal(world_delete(world, KIND_STORAGE_CLASS, "", "c"), 0);
 	assert_string_equal(told.text, "w act -c act ");
 	told.reflector = reflector_free(told.reflector);
-	assert_int_equal(world_create(world, make_volume("x", "")), 0);
+	create(world, make_volume("x", ""));
 	assert_string_equal(told.text, "w act -c act ");
 }
 
 /* A decision that must not be made on yesterday's objects. */
 static void test_catches_up_at_once(void **state)
 {
+	const struct object *x = make_volume("x", "");
 	struct store_world *world = *state;
 	struct answer answer = { .came = false };
 
 	open_reflector(world);
-	assert_int_equal(world_create(world, make_volume("w", "")), 0);
+	create(world, make_volume("w", ""));
 	told.text[0] = '\0';
 	reflector_catch_up(told.reflector);
 	assert_string_equal(told.text, "");
-	assert_int_equal(store_create(world->store, make_volume("x", ""), answer_take, &answer), 0);
+	assert_int_equal(store_create(world->store, x, answer_take, &answer), 0);
+	(void) object_unref(x);
 	assert_int_equal(answer_wait(world, &answer), 0);
 	reflector_catch_up(told.reflector);
 	assert_string_equal(told.text, "x act ");
@@ -167,10 +175,10 @@ static void test_lists_again_what_it_lost(void **state)
 
 	open_reflector(world);
 	lost = 1;
-	assert_int_equal(world_create(world, make_volume("w", "")), 0);
+	create(world, make_volume("w", ""));
 	assert_string_equal(told.text, "begin +c +v +w act ");
 	told.text[0] = '\0';
-	assert_int_equal(world_create(world, make_volume("x", "")), 0); /* and watches again */
+	create(world, make_volume("x", "")); /* and watches again */
 	assert_string_equal(told.text, "x act ");
 }
 
@@ -195,8 +203,8 @@ static void test_goes_on_after_a_change_without_memory(void **state)
 
 	open_reflector(world);
 	told.has_no_memory = true;
-	assert_int_equal(world_create(world, make_volume("w", "")), 0);
-	assert_int_equal(world_create(world, make_volume("x", "")), 0);
+	create(world, make_volume("w", ""));
+	create(world, make_volume("x", ""));
 	assert_string_equal(told.text, "w act x act ");
 	assert_false(reflector_is_behind(told.reflector));
 }
