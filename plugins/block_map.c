@@ -9,6 +9,7 @@
 #include "plugins/block_map.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "plugins/layout.h"
 #include "plugins/plugin.h"
 
@@ -118,6 +119,7 @@ static int first_entry(const struct plugin_host *host, const char *path, char *r
 	const struct dirent *entry;
 	int fd =
 		open_beneath(host->root_fd, path, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
+	int r = 0;
 
 	if (fd < 0)
 		return fd;
@@ -127,10 +129,10 @@ static int first_entry(const struct plugin_host *host, const char *path, char *r
 		return failed(reterr, -errno, "cannot read '%s'", path);
 	}
 	ret[0] = '\0';
-	while (ret[0] == '\0' && (entry = readdir(dir)))
+	while (ret[0] == '\0' && (r = directory_next(dir, &entry)) > 0)
 		if (layout_is_component(entry->d_name))
 			(void) snprintf(ret, size, "%s", entry->d_name);
-	return 0;
+	return r < 0 ? failed(reterr, r, "cannot read '%s'", path) : 0;
 }
 
 /* Also when the bind file has gone: its loop device may have been left without its user. */

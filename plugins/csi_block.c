@@ -91,7 +91,7 @@ static int end_stage(void *data, struct stage_report *report)
 {
 	struct csi_step *step = data;
 
-	if (step->caller.final.error == 0)
+	if (!step->caller.final)
 		return STAGE_NEXT;
 	if (!step->volume.keeps_traces) {
 		remove_publish_directory(step);

@@ -55,13 +55,15 @@ static int call_failed(struct csi_caller *caller, const struct grpc_result *stat
 				 csi_method_row(caller->method)->name, caller->driver,
 				 grpc_code_name(status->code), status->text);
 
+	report->failed_at = csi_method_row(caller->method)->name;
 	caller->code = status->code;
 	caller->error_class = report->error_class = class_of(caller, status);
 	/* One that is published is so, however its growth ends: the next stage judges that. */
 	if (caller->method != CSI_NODE_EXPAND_VOLUME &&
 	    (report->error_class != ERROR_FINAL || !caller->keeps_final))
 		return error;
-	caller->final = report->failure;
+	(void) failure_drop(caller->final);
+	caller->final = failure_keep(&report->failure);
 	return STAGE_NEXT;
 }
 
@@ -156,7 +158,7 @@ int csi_caller_call(struct csi_caller *caller, enum csi_method method,
 		caller->token = end->token;
 	}
 	caller->method = method;
-	caller->final.error = 0;
+	caller->final = failure_drop(caller->final);
 	caller->code = GRPC_OK;
 	caller->then = then;
 	caller->data = data;
@@ -177,4 +179,5 @@ void csi_caller_done(struct csi_caller *caller)
 {
 	assert(caller);
 	caller->call = csi_call_cancel(caller->call);
+	caller->final = failure_drop(caller->final);
 }

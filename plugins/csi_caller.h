@@ -26,7 +26,7 @@ struct csi_caller {
 	/* Set by a stage whose final failure another stage is to clean up after: the call then ends
 	 * well, and what it said is here. */
 	bool keeps_final;
-	struct failure final; /* error 0: there was none */
+	const struct failure *final; /* kept; NULL: there was none */
 	/* Of the last call that failed. */
 	enum grpc_code code;
 	enum error_class error_class;

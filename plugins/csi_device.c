@@ -41,7 +41,7 @@ static int look_at_staging(void *data, struct stage_report *report)
 	struct csi_step *step = data;
 	struct mount_facts facts;
 
-	if (step->caller.final.error < 0) {
+	if (step->caller.final) {
 		if (!step->volume.keeps_traces)
 			(void) csi_data_remove(&step->place, NULL);
 		return csi_step_final(step, report);

@@ -162,30 +162,37 @@ static bool is_infeasible(enum grpc_code code)
 	return code == GRPC_INVALID_ARGUMENT || code == GRPC_OUT_OF_RANGE || code == GRPC_NOT_FOUND;
 }
 
+/* The stage before made the call that failed: it is named, not the one that ends the step. */
+static int tell_final(const struct csi_caller *caller, struct stage_report *report)
+{
+	report->failed_at = csi_method_row(caller->method)->name;
+	return failed_plain(&report->failure, caller->final->error, "%s", caller->final->text);
+}
+
 int csi_step_judge_growth(const struct csi_step *step, struct stage_report *report)
 {
 	const struct csi_caller *caller = &step->caller;
 
 	if (caller->method != CSI_NODE_EXPAND_VOLUME)
 		return 0;
-	if (caller->final.error == 0) {
+	if (!caller->final) {
 		report->grown_bytes = step->volume.expand_bytes;
 		stage_event_add(report, false, "Normal", "FileSystemResizeSuccessful",
 				"volume '%s' is %lld bytes large now", step->volume.name,
 				(long long) step->volume.expand_bytes);
 		return 0;
 	}
-	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s", caller->final.text);
+	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s", caller->final->text);
 	if (caller->error_class == ERROR_FINAL) {
-		report->not_grown = caller->final;
+		(void) failed_plain(&report->not_grown, caller->final->error, "%s",
+				    caller->final->text);
 		report->is_growth_infeasible = is_infeasible(caller->code);
 	}
 	/* In use, or impossible: trying again at once would end the same. The next set-up tries. */
 	if (caller->code == GRPC_FAILED_PRECONDITION || is_infeasible(caller->code))
 		return 0;
-	report->failure = caller->final;
 	report->error_class = ERROR_UNCERTAIN;
-	return report->failure.error;
+	return tell_final(caller, report);
 }
 
 /* Whether or not there is a target: what the driver has in its books may be more. */
@@ -251,11 +258,10 @@ int csi_step_clear(void *data, struct stage_report *report)
 
 int csi_step_final(const struct csi_step *step, struct stage_report *report)
 {
-	if (step->caller.final.error == 0 || step->caller.method == CSI_NODE_EXPAND_VOLUME)
+	if (!step->caller.final || step->caller.method == CSI_NODE_EXPAND_VOLUME)
 		return 0;
-	report->failure = step->caller.final;
 	report->error_class = ERROR_FINAL;
-	return report->failure.error;
+	return tell_final(&step->caller, report);
 }
 
 int csi_step_write_data(struct csi_step *step, struct failure *reterr)

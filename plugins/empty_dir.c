@@ -47,10 +47,11 @@ static int64_t saturated_sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* What the pod's cgroup would get: known only when every container declares a limit. */
-static int64_t pod_memory_limit(const struct pod *pod)
+/* Sidecars run beside the containers after them and are part of the sum; other init containers run
+ * one by one. Return: 0 when a container declares no limit. */
+static int64_t containers_memory_limit(const struct pod *pod)
 {
-	int64_t regular = 0, init = 0;
+	int64_t sidecars = 0, regular = 0, init = 0;
 
 	for (size_t i = 0; i < pod->container_count; i++) {
 		const struct pod_container *container = &pod->containers[i];
@@ -60,12 +61,27 @@ static int64_t pod_memory_limit(const struct pod *pod)
 			continue;
 		if (limit <= 0)
 			return 0;
-		if (container->type == CONTAINER_REGULAR)
+		if (container->type == CONTAINER_REGULAR) {
 			regular = saturated_sum(regular, limit);
-		else if (limit > init)
+			continue;
+		}
+		limit = saturated_sum(sidecars, limit);
+		if (container->sidecar)
+			sidecars = limit;
+		if (limit > init)
 			init = limit;
 	}
+	regular = saturated_sum(regular, sidecars);
 	return init > regular ? init : regular;
+}
+
+/* What the pod's cgroup would get: the pod's own limit, or that of all its containers. */
+static int64_t pod_memory_limit(const struct pod *pod)
+{
+	int64_t limit = pod->memory_limit_bytes > 0 ? pod->memory_limit_bytes
+						    : containers_memory_limit(pod);
+
+	return limit > 0 ? saturated_sum(limit, pod->memory_overhead_bytes) : 0;
 }
 
 /* A limit counts when it is set and not above what is already known; 0 stands for unknown. */
@@ -268,6 +284,12 @@ static struct volume_attributes empty_dir_get_attributes(const struct volume_spe
 	return (struct volume_attributes){ .managed = true, .selinux_relabel = true };
 }
 
+/* Memory and huge pages; a directory outlives its mount. */
+static bool empty_dir_lives_in_mount(const struct volume_spec *spec)
+{
+	return spec->source && *spec->source->medium;
+}
+
 /* Whoever made it says that it is one; teardown goes by what is mounted. */
 static int empty_dir_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 					   const char *volume_name, bool block,
@@ -293,6 +315,7 @@ const struct volume_plugin empty_dir_volume_plugin = {
 	.can_support = empty_dir_can_support,
 	.get_volume_name = empty_dir_get_volume_name,
 	.get_attributes = empty_dir_get_attributes,
+	.lives_in_mount = empty_dir_lives_in_mount,
 	.new_mounter = empty_dir_new_mounter,
 	.new_unmounter = empty_dir_new_unmounter,
 	.get_path = pod_target_get_path,

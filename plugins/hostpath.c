@@ -57,6 +57,7 @@ static const char *spec_type(const struct volume_spec *spec)
 
 struct host_path_mounter {
 	char *path, *type;
+	struct own_directories own;
 	bool is_persistent; /* a PersistentVolume, which podvolctl restores by its name */
 };
 
@@ -118,7 +119,7 @@ static int check_path(void *data, struct stage_report *report)
 {
 	const struct host_path_mounter *mounter = data;
 	const struct host_path_type *type = find_type(mounter->type);
-	int r = 0;
+	int r;
 
 	if (path_has_backstep(mounter->path))
 		return failed_plain(&report->failure, -EINVAL,
@@ -130,7 +131,8 @@ static int check_path(void *data, struct stage_report *report)
 		return failed_plain(&report->failure, -EINVAL,
 				    "hostPath type check failed: %s is an invalid volume type",
 				    mounter->type);
-	if (type->format != 0)
+	r = own_directories_check_path(&mounter->own, mounter->path, true, &report->failure);
+	if (r == 0 && type->format != 0)
 		r = check_type(mounter->path, type, &report->failure);
 	if (r == 0 && mounter->is_persistent)
 		r = check_restore(mounter->path, &report->failure);
@@ -151,6 +153,8 @@ static int host_path_new_mounter(const struct volume_request *request, struct st
 	if (!mounter)
 		return failed(reterr, -ENOMEM, "cannot check volume '%s'", request->spec->name);
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, host_path_mounter_free };
+	if (request->host)
+		mounter->own = request->host->own;
 	mounter->is_persistent = spec_pv(request->spec) != NULL;
 	mounter->path = strdup(spec_path(request->spec));
 	mounter->type = strdup(spec_type(request->spec));

@@ -39,6 +39,7 @@ struct local_mounter {
 	int source_fd; /* what is bound: the directory, or the staging directory */
 	dev_t source_device;
 	ino_t source_inode;
+	struct mount_origin origin;   /* of the source, where a group is to be given */
 	gid_t source_gid, target_gid; /* of the directory; as the pod sees it, once mounted */
 	struct place target;
 	int target_fd;
@@ -57,6 +58,7 @@ static void local_mounter_free(void *data)
 		return;
 	(void) ownership_job_free(mounter->ownership_job);
 	local_source_done(&mounter->source);
+	free(mounter->origin.path);
 	free(mounter->target_path);
 	free(mounter->volume_name);
 	(void) close_keep_errno(mounter->source_fd);
@@ -64,6 +66,11 @@ static void local_mounter_free(void *data)
 	(void) close_keep_errno(mounter->map_fd);
 	place_done(&mounter->target);
 	free(mounter);
+}
+
+static bool gives_group(const struct local_mounter *mounter)
+{
+	return mounter->has_fs_group && !(mounter->attributes.set & MOUNT_ATTR_RDONLY);
 }
 
 /* A device is not bound itself: its staging directory is. */
@@ -86,7 +93,6 @@ static int use_staging_directory(struct local_mounter *mounter, const struct loc
 				    mounter->source.path, mounter->source.staging);
 	mounter->source_device = facts.device;
 	mounter->source_inode = facts.inode;
-	mounter->source_gid = facts.gid;
 	return 0;
 }
 
@@ -108,6 +114,23 @@ static int expand(const struct local_mounter *mounter, const struct local_found 
 	else
 		report->not_grown = report->failure;
 	return r;
+}
+
+/* Other volumes may have the same files, or some of them: their set-ups come before or after. */
+static int name_source(struct local_mounter *mounter, struct stage_report *report)
+{
+	int r;
+
+	if (!gives_group(mounter))
+		return STAGE_NEXT;
+	r = mount_table_origin(mounter->host->mount_table, mounter->source_fd, &mounter->origin,
+			       &report->failure);
+	if (r < 0)
+		return r;
+	report->source = (struct stage_source){ .device = mounter->origin.device,
+						.inode = mounter->source_inode,
+						.path = mounter->origin.path };
+	return STAGE_NEXT;
 }
 
 /* Once for directory and device alike; from here on the source is a descriptor. */
@@ -133,7 +156,7 @@ static int look_up_source(void *data, struct stage_report *report)
 		if (r == 0)
 			r = expand(mounter, &found, report);
 		(void) close(found.fd);
-		return r;
+		return r < 0 ? r : name_source(mounter, report);
 	}
 	r = restore_lock_check(found.fd, mounter->source.path, &report->failure);
 	if (r == 0)
@@ -146,8 +169,7 @@ static int look_up_source(void *data, struct stage_report *report)
 	mounter->source_fd = found.fd;
 	mounter->source_device = found.stat.st_dev;
 	mounter->source_inode = found.stat.st_ino;
-	mounter->source_gid = found.stat.st_gid;
-	return STAGE_NEXT;
+	return name_source(mounter, report);
 }
 
 /* The target was there before: is it mounted, and with the right source? */
@@ -173,25 +195,36 @@ static int check_target(struct local_mounter *mounter, struct stage_report *repo
 	return 0;
 }
 
-/* Our own target is no other user. */
-static int visit_reference(const struct mount_entry *entry, void *userdata)
-{
-	const struct local_mounter *mounter = userdata;
+struct user_search {
+	const char *own_pod; /* its directory, with a slash at the end */
+};
 
-	return strcmp(entry->mount_point, mounter->target.path) != 0;
+/* What the pod itself has mounted, its sub-paths too, is of the same group. */
+static int visit_user(const struct mount_entry *entry, void *userdata)
+{
+	const struct user_search *search = userdata;
+
+	return strncmp(entry->mount_point, search->own_pod, strlen(search->own_pod)) != 0;
 }
 
 /* May the group be changed? Not while another pod uses the volume. */
 static int check_other_users(struct local_mounter *mounter, struct stage_report *report)
 {
 	cleanup_free char *prefix = layout_absolute(mounter->host->root_dir, "pods/");
+	cleanup_free char *own_pod = NULL;
+	struct user_search search;
 	int r;
 
-	if (!prefix)
+	if (prefix)
+		own_pod = strndup(mounter->target.path,
+				  strlen(prefix) +
+					  strcspn(mounter->target.path + strlen(prefix), "/") + 1);
+	if (!own_pod)
 		return failed(&report->failure, -ENOMEM, "cannot look for other users of '%s'",
 			      mounter->source.path);
-	r = mount_table_references(mounter->host->mount_table, mounter->source_fd, prefix,
-				   visit_reference, mounter, &report->failure);
+	search = (struct user_search){ own_pod };
+	r = mount_table_overlaps(mounter->host->mount_table, mounter->source_fd, prefix, visit_user,
+				 &search, &report->failure);
 	if (r < 0)
 		return r;
 	mounter->must_own = r == 0;
@@ -208,8 +241,15 @@ static int check_other_users(struct local_mounter *mounter, struct stage_report 
  * map shows in the group that its root has there. */
 static int plan_ownership(struct local_mounter *mounter, struct stage_report *report)
 {
-	gid_t seen = mounter->already_mounted ? mounter->target_gid : mounter->source_gid;
+	struct stat source;
+	gid_t seen;
 
+	/* Only now: another set-up of the same files may just have changed it. */
+	if (fstat(mounter->source_fd, &source) < 0)
+		return failed(&report->failure, -errno, "cannot look at '%s'",
+			      mounter->source.path);
+	mounter->source_gid = source.st_gid;
+	seen = mounter->already_mounted ? mounter->target_gid : mounter->source_gid;
 	if (mounter->wants_map && seen == mounter->ownership.gid)
 		return 0;
 	if (mounter->wants_map && !mounter->already_mounted)
@@ -238,7 +278,7 @@ static int prepare_target(void *data, struct stage_report *report)
 			return r;
 	}
 
-	if (mounter->has_fs_group && !(mounter->attributes.set & MOUNT_ATTR_RDONLY)) {
+	if (gives_group(mounter)) {
 		r = plan_ownership(mounter, report);
 		if (r < 0)
 			return r;
@@ -427,7 +467,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, local_mounter_free };
 
 	mounter->expand_bytes = expand_bytes(request);
-	r = local_source_init(request->spec, &mounter->source, reterr);
+	r = local_source_init(request, &mounter->source, reterr);
 	if (r == 0)
 		r = layout_pod_path(request->pod_uid, "volumes", LOCAL_PLUGIN_NAME,
 				    request->spec->name, &mounter->target_path, reterr);

@@ -22,15 +22,16 @@
 struct local_source {
 	char *path; /* spec.local.path */
 	char *fs_type;
-	char *options; /* mount options and "ro", a sorted set */
-	char *staging; /* relative: LOCAL_STAGING_BASE/<pv> */
+	char *options;              /* mount options and "ro", a sorted set */
+	char *staging;              /* relative: LOCAL_STAGING_BASE/<pv> */
+	struct own_directories own; /* of the node: no sources */
 	bool read_only;
 	char *mark;    /* of a volume whose size is enforced: what its directory must bear; NULL */
 	bool is_image; /* local.path is an image in that directory */
 };
 
 /* Return: 0; -EINVAL no local.path, or a name that is no path component; -ENOMEM. Pure. */
-int local_source_init(const struct volume_spec *spec, struct local_source *ret,
+int local_source_init(const struct volume_request *request, struct local_source *ret,
 		      struct failure *reterr);
 void local_source_done(struct local_source *source);
 
@@ -48,7 +49,8 @@ struct local_found {
  * local_look_up - open local.path once, and say which kind of source it is [worker]
  *
  * Return: 0; -ENOENT the path does not exist; -EINVAL '..' in it; -ENOTSUP neither a directory nor
- * a block device, nor the image of a volume that says so; -EPERM that image is not this volume's;
+ * a block device, nor the image of a volume that says so; -EPERM that image is not this volume's,
+ * or the path leads to podvold's own directories;
  * else as openat2(2).
  */
 int local_look_up(const struct local_source *source, struct local_found *ret,

@@ -118,7 +118,7 @@ int local_new_block_mapper(const struct volume_request *request, struct stage_li
 	if (r < 0)
 		return r;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mapper, block_mapper_free };
-	r = local_source_init(request->spec, &mapper->source, reterr);
+	r = local_source_init(request, &mapper->source, reterr);
 	if (r < 0)
 		stage_list_done(ret);
 	return r;

@@ -35,25 +35,27 @@ void local_device_name(int fd, char *ret, size_t size)
 }
 
 struct staged_search {
-	dev_t superblock, device;
+	uint64_t mount_id;
+	dev_t device;
 };
 
-/* Does an entry of this superblock name the device as its source? */
+/* Is it the mount, and the device its source? */
 static int visit_staged(const struct mount_entry *entry, void *userdata)
 {
 	const struct staged_search *search = userdata;
 	struct stat st;
 
-	if (entry->device != search->superblock || entry->source[0] != '/')
+	if (entry->mount_id != search->mount_id || entry->source[0] != '/')
 		return 0;
 	return stat(entry->source, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == search->device;
 }
 
-/* Some file systems (btrfs) have numbers of their own: then the source of the mount decides. */
+/* btrfs shows a number of its own for each subvolume, and another in the mount table: neither is
+ * the device's. So the mount is found by its id, and its source decides. */
 bool local_staged_device_matches(const struct plugin_host *host, const struct mount_facts *facts,
 				 dev_t device)
 {
-	struct staged_search search = { facts->device, device };
+	struct staged_search search = { facts->mount_id, device };
 
 	if (facts->device == device)
 		return true;
@@ -247,7 +249,7 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 	mounter->staging_fd = mounter->image_fd = mounter->loop_fd = -EBADF;
 	mounter->staging = PLACE_EMPTY;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, device_mounter_free };
-	r = local_source_init(request->spec, &mounter->source, reterr);
+	r = local_source_init(request, &mounter->source, reterr);
 	if (r < 0)
 		stage_list_done(ret);
 	return r;

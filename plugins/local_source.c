@@ -27,9 +27,10 @@ void local_source_done(struct local_source *source)
 }
 
 /* Copies: a worker reads them while the loop goes on and objects change. */
-int local_source_init(const struct volume_spec *spec, struct local_source *ret,
+int local_source_init(const struct volume_request *request, struct local_source *ret,
 		      struct failure *reterr)
 {
+	const struct volume_spec *spec = request->spec;
 	cleanup(local_source_done) struct local_source source = { .read_only = spec->read_only };
 	const struct persistent_volume *pv = spec_pv(spec);
 	const char *capacity;
@@ -48,6 +49,7 @@ int local_source_init(const struct volume_spec *spec, struct local_source *ret,
 	source.fs_type = strdup(pv->fs_type);
 	source.options = mount_options_join(pv->mount_options, pv->mount_option_count,
 					    spec->read_only ? "ro" : "");
+	source.own = request->host->own;
 	capacity = pv->origin.capacity ?: "";
 	source.is_image = strcmp(capacity, CAPACITY_IMAGE) == 0;
 	if (*capacity)
@@ -100,7 +102,11 @@ int local_look_up(const struct local_source *source, struct local_found *ret,
 	if (fd < 0)
 		return fd;
 	*ret = (struct local_found){ .fd = fd };
-	r = tell_kind(source, ret, reterr);
+	/* An image is podvold's own by its mark. */
+	r = source->is_image ? 0
+			     : own_directories_check(&source->own, fd, source->path, false, reterr);
+	if (r == 0)
+		r = tell_kind(source, ret, reterr);
 	if (r == 0)
 		(void) TAKE_FD(fd);
 	return r;

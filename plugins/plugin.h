@@ -15,6 +15,7 @@
 
 #include "base/failure.h"
 #include "mount/mount.h"
+#include "mount/own_directories.h"
 #include "mount/stuck_unmount.h"
 #include "object/object.h"
 #include "object/persistent_volume.h"
@@ -37,6 +38,7 @@ struct plugin_host {
 	struct payload_cache *payloads;  /* NULL: every volume of files reads its objects itself */
 	bool has_selinux;                /* it is enabled in this kernel */
 	struct csi_drivers *csi_drivers; /* NULL: CSI volumes are not mounted here (direct mode) */
+	struct own_directories own;      /* no sources of volumes */
 	const struct token_source *tokens; /* token/token_source.h; NULL: no tokens here */
 };
 
@@ -146,6 +148,10 @@ struct volume_plugin {
 	char *(*get_path)(const struct volume_request *request);
 	char *(*get_device_mount_path)(const struct volume_request *request);
 
+	/* Is the data in the pod's mount alone, so that it goes when that is unmounted? Then a
+	 * mount that went is an incident and is not made again under a running container. False
+	 * for what a set-up fills again (ConfigMaps, tokens). Pure. NULL: never. */
+	bool (*lives_in_mount)(const struct volume_spec *spec);
 	/* A set-up makes a volume as large as its PV says: worth another one when that grew. */
 	bool grows;
 	/* What a pod has of it need not be a mount: that is the driver's business. */

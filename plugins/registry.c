@@ -17,17 +17,24 @@ extern const struct volume_plugin csi_volume_plugin;
 extern const struct volume_plugin downward_api_volume_plugin;
 extern const struct volume_plugin empty_dir_volume_plugin;
 extern const struct volume_plugin host_path_volume_plugin;
+extern const struct volume_plugin image_volume_plugin;
 extern const struct volume_plugin local_volume_plugin;
 extern const struct volume_plugin nfs_volume_plugin;
 extern const struct volume_plugin projected_volume_plugin;
 extern const struct volume_plugin secret_volume_plugin;
 
 static const struct volume_plugin *const plugins[] = {
-	&config_map_volume_plugin,   &csi_volume_plugin,
-	&downward_api_volume_plugin, &empty_dir_volume_plugin,
-	&host_path_volume_plugin,    &local_volume_plugin,
-	&nfs_volume_plugin,          &projected_volume_plugin,
-	&secret_volume_plugin,       NULL,
+	&config_map_volume_plugin,
+	&csi_volume_plugin,
+	&downward_api_volume_plugin,
+	&empty_dir_volume_plugin,
+	&host_path_volume_plugin,
+	&image_volume_plugin,
+	&local_volume_plugin,
+	&nfs_volume_plugin,
+	&projected_volume_plugin,
+	&secret_volume_plugin,
+	NULL,
 };
 
 const struct volume_plugin *const *plugin_list(void)

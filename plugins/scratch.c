@@ -185,6 +185,25 @@ static int check_look(const struct scratch *scratch, struct stage_report *report
 				       &report->failure);
 }
 
+/* The plugin's directory is kubelet's 0755, because it comes with the volume's; those above are
+ * 0750. */
+static int make_parents(struct scratch *scratch, struct failure *reterr)
+{
+	const struct plugin_host *host = scratch->host;
+	cleanup(place_done) struct place plugin = PLACE_EMPTY;
+	cleanup_free char *path = strdup(scratch->path);
+	int r;
+
+	if (!path)
+		return failed(reterr, -ENOMEM, "cannot make '%s'", scratch->path);
+	*strrchr(path, '/') = '\0';
+	r = place_make(host->root_fd, host->root_dir, path, 0750, &plugin, reterr);
+	if (r < 0)
+		return r;
+	return place_make(host->root_fd, host->root_dir, scratch->path, 0755, &scratch->place,
+			  reterr);
+}
+
 /* A ready volume is done with; one that lost its mount begins anew. */
 int scratch_look(struct scratch *scratch, struct stage_report *report)
 {
@@ -195,8 +214,7 @@ int scratch_look(struct scratch *scratch, struct stage_report *report)
 
 	assert(scratch && report);
 
-	r = place_make(host->root_fd, host->root_dir, scratch->path, 0750, &scratch->place,
-		       &report->failure);
+	r = make_parents(scratch, &report->failure);
 	if (r < 0)
 		return r;
 	r = place_facts(&scratch->place, &facts, &report->failure);

@@ -14,6 +14,7 @@ void stage_event_add(struct stage_report *report, bool about_pv, const char *typ
 		     const char *reason, const char *format, ...)
 {
 	struct stage_event *event;
+	char text[FAILURE_TEXT_BYTES];
 	va_list arguments;
 
 	assert(report && type && reason);
@@ -25,8 +26,9 @@ void stage_event_add(struct stage_report *report, bool about_pv, const char *typ
 	event->type = type;
 	event->reason = reason;
 	va_start(arguments, format);
-	(void) vsnprintf(event->text, sizeof(event->text), format, arguments);
+	(void) vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	text_fit(event->text, sizeof(event->text), text);
 }
 
 void stage_list_done(struct stage_list *list)

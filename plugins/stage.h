@@ -37,14 +37,22 @@ enum unfinished {
 struct stage_event {
 	bool about_pv;             /* else about the pod */
 	const char *type, *reason; /* "Warning", "AlreadyMountedVolume"; static */
-	char text[FAILURE_TEXT_BYTES];
+	char text[1024];           /* a longer one is cut in the middle */
 };
 
 enum { STAGE_EVENTS_MAX = 4 };
 
+/* The directory of a file system whose files a set-up changes. */
+struct stage_source {
+	uint64_t device;  /* of the file system, as the mount table has it */
+	uint64_t inode;   /* of the directory */
+	const char *path; /* of the directory within the file system; NULL: none */
+};
+
 /* What a list of stages tells while and after it ran. Belongs to the thread that runs the stage. */
 struct stage_report {
 	struct failure failure;       /* of the stage that failed; means nothing while none did */
+	const char *failed_at;        /* static; what failed in it, a CSI call; NULL: the stage */
 	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
@@ -59,6 +67,9 @@ struct stage_report {
 	/* The CSI driver that the stages call; "" none. A failure that is transient with -ENOTCONN
 	 * waits until this driver is ready: no back-off, one event. */
 	char driver[64];
+	/* Borrowed from the list. The stages that follow wait, on no thread, while another set-up
+	 * has the same source or one that lies in it or around it. The next stage is a worker's. */
+	struct stage_source source;
 	uint64_t lane; /* the number of the device of a STAGE_LONG that follows */
 	/* What a long walk counts, for who looks meanwhile. */
 	struct ownership_progress *progress;

@@ -156,9 +156,9 @@ struct agent_wait_request {
 	const char *name_space, *name;
 	const char *uid;       /* the pod may be gone from the store already for WAIT_UNMOUNTED */
 	uint64_t timeout_usec; /* relative; at its end done gets -ETIMEDOUT */
-	/* Once, on the loop, never before agent_wait_pod() returned: 0 done; -ETIMEDOUT; -ENOENT
-	 * the pod went; -ECANCELED podvold stops; -EIO the pod's volumes cannot be looked up for a
-	 * second or longer. @why names volume, step, errno, attempts and the next retry. */
+	/* Once, on the loop, never inside agent_wait_pod(): 0 done; -ETIMEDOUT; -ENOENT the pod
+	 * went; -ECANCELED podvold stops; -EIO no wait helps: an unsupported source, another
+	 * node's pod, a finished one. @why: each volume that is missing, and its error. */
 	void (*done)(void *userdata, int error, const struct failure *why);
 	void *userdata;
 };

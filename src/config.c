@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "api/authorize.h"
 #include "base/cleanup.h"
 #include "build-config.h"
 #include "config_file.h"
@@ -153,8 +154,10 @@ static void print_help(void)
 	for (size_t i = 0; i < config_row_count; i++) {
 		char option[64];
 
-		(void) snprintf(option, sizeof(option), "--%s%s%s", config_rows[i].name,
-				config_rows[i].argument ? "=" : "", config_rows[i].argument ?: "");
+		(void) snprintf(option, sizeof(option), "--%s%s%s%s%s", config_rows[i].name,
+				config_rows[i].implied ? "[" : "",
+				config_rows[i].argument ? "=" : "", config_rows[i].argument ?: "",
+				config_rows[i].implied ? "]" : "");
 		printf("  %-28s %s\n", option, config_rows[i].help);
 	}
 	printf("  %-28s this text\n  %-28s version and exit\n", "--help", "--version");
@@ -177,11 +180,13 @@ static void make_long_options(struct option *options)
 {
 	size_t i;
 
-	for (i = 0; i < config_row_count; i++)
-		options[i] =
-			(struct option){ config_rows[i].name,
-					 config_rows[i].argument ? required_argument : no_argument,
-					 NULL, (int) i };
+	for (i = 0; i < config_row_count; i++) {
+		const struct config_row *row = &config_rows[i];
+		int takes = row->argument ? required_argument : no_argument;
+
+		options[i] = (struct option){ row->name, row->implied ? optional_argument : takes,
+					      NULL, (int) i };
+	}
 	options[i++] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
 	options[i++] = (struct option){ "version", no_argument, NULL, OPTION_VERSION };
 	options[i++] = (struct option){ "list-options", no_argument, NULL, OPTION_LIST };
@@ -223,7 +228,8 @@ static int read_command_line(int argc, char **argv, struct config *config, bool 
 		if (config_only !=
 		    (config_rows[chosen].offset == offsetof(struct config, config_file)))
 			continue;
-		r = set_row(config, &config_rows[chosen], optarg ?: "true", reterr);
+		r = set_row(config, &config_rows[chosen], optarg ?: config_rows[chosen].implied ?: "true",
+			    reterr);
 		if (r < 0)
 			return failure_prefix(reterr, "command line");
 		*ret_named = true;
@@ -394,6 +400,23 @@ static int find_unmount(struct config *config, struct failure *reterr)
 			    config->stuck_unmount.how);
 }
 
+static int read_takeover(struct config *config, struct failure *reterr)
+{
+	static const char *const names[] = {
+		[CONFIG_TAKEOVER_NONE] = "none",
+		[CONFIG_TAKEOVER_ADOPT] = "adopt",
+		[CONFIG_TAKEOVER_REMOVE] = "remove",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(config->takeover.what, names[i]) == 0) {
+			config->takeover.how = (enum config_takeover) i;
+			return 0;
+		}
+	return failed_plain(reterr, -EINVAL, "takeover: '%s' is not none, adopt or remove",
+			    config->takeover.what);
+}
+
 static int read_drift(struct config *config, struct failure *reterr)
 {
 	config->drift.heals = strcmp(config->drift.policy, "heal") == 0;
@@ -420,6 +443,14 @@ static int check_issuer(const struct config *config, struct failure *reterr)
 	int r = *issuer ? token_issuer_check_url(issuer, reterr) : 0;
 
 	return r < 0 ? failure_prefix(reterr, "token-issuer"), r : 0;
+}
+
+static int check_group_role(const struct config *config, struct failure *reterr)
+{
+	if (role_rights(config->group_role) != 0)
+		return 0;
+	return failed_plain(reterr, -EINVAL, "group-role: '%s' is not %s", config->group_role,
+			    role_names);
 }
 
 int config_load(int argc, char **argv, struct config *ret, struct failure *reterr)
@@ -450,9 +481,13 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 	if (r >= 0)
 		r = read_drift(ret, reterr);
 	if (r >= 0)
+		r = read_takeover(ret, reterr);
+	if (r >= 0)
 		r = read_csi_controllers(ret, reterr);
 	if (r >= 0)
 		r = check_issuer(ret, reterr);
+	if (r >= 0)
+		r = check_group_role(ret, reterr);
 	return r < 0 ? r : make_labels(ret, reterr);
 }
 

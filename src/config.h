@@ -19,15 +19,26 @@
 /* What is done about volumes that stay in use although nobody wants them. */
 enum config_unmount { CONFIG_UNMOUNT_WAIT, CONFIG_UNMOUNT_LAZY, CONFIG_UNMOUNT_FORCE };
 
+/* What becomes of volumes below the root directory that the ledger does not know. */
+enum config_takeover {
+	CONFIG_TAKEOVER_NONE,   /* foreign: reported; used when a listed pod wants them */
+	CONFIG_TAKEOVER_ADOPT,  /* managed; those of unlisted pods are held */
+	CONFIG_TAKEOVER_REMOVE, /* those of unlisted pods that nothing uses are taken down */
+};
+
 struct config {
 	char *config_file; /* --config; "/etc/podvol/podvold.conf"; may be missing when not named */
-	char *root_dir;    /* "/var/lib/kubelet" */
-	char *state_dir;   /* "/var/lib/podvol" */
-	char *run_dir;     /* "/run/podvol" */
-	char *manifest_dir; /* "/etc/podvol/manifests" */
-	char *node_name;    /* the host name, lower case */
-	char *node_labels;  /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
-	char *log_level;    /* "error", "warning", "notice", "info", "debug" */
+	struct {
+		char *root_dir;     /* "/var/lib/kubelet" */
+		char *state_dir;    /* "/var/lib/podvol" */
+		char *run_dir;      /* "/run/podvol" */
+		char *manifest_dir; /* "/etc/podvol/manifests" */
+		char *volume_paths; /* "/a,/b": sources of hostPath and local volumes; "" anywhere
+				     */
+	};
+	char *node_name;   /* the host name, lower case */
+	char *node_labels; /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
+	char *log_level;   /* "error", "warning", "notice", "info", "debug" */
 	struct {
 		char *policy; /* "heal" or "report": what others did to our mounts */
 		bool heals;   /* the same */
@@ -44,6 +55,7 @@ struct config {
 	} listen;
 	char *docker_plugin_socket; /* absolute path; "" none */
 	char *token_file;           /* "": state_dir's own */
+	char *group_role;           /* "operator": of group podvol on the socket */
 	struct {
 		char *issuer; /* URL; "": of the node's name */
 		int64_t seconds_max, key_days;
@@ -53,18 +65,26 @@ struct config {
 	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;
 	int64_t holds_max;
 	struct {
+		int64_t stored, in_memory;
+	} objects_bytes_max; /* of all objects together */
+	struct {
 		int64_t idle, request;
 	} seconds; /* of connections */
 	struct {
-		char *how;                  /* "wait", "lazy", "force" */
-		enum config_unmount manner; /* the same */
-		int64_t seconds;
-	} stuck_unmount;
+		struct {
+			char *how;                  /* "wait", "lazy", "force" */
+			enum config_unmount manner; /* the same */
+			int64_t seconds;
+		} stuck_unmount;
+		struct {
+			char *what;               /* "none", "adopt", "remove" */
+			enum config_takeover how; /* the same */
+		} takeover;
+	}; /* what becomes of what is mounted */
 	struct {
 		bool others_may_read;
 		bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
 		bool force_detach;      /* other nodes that are not ready lose volumes in the end */
-		bool takeover;          /* what other agents left becomes ours */
 		bool drain;             /* command line only */
 	};
 	struct labels labels; /* of the node, from node_labels; owned */
@@ -77,9 +97,11 @@ struct config_row {
 	const char *argument; /* "DIR"; NULL for flags */
 	enum config_kind kind;
 	size_t offset;            /* in struct config */
+	const char *implied;      /* of an option without "=..."; NULL: a value must be given */
 	const char *default_text; /* NULL: worked out at start (host name) */
 	int64_t minimum, maximum; /* CONFIG_INTEGER */
 	bool command_line_only;
+	bool reloads; /* SIGHUP changes it; else a restart does. Read it on the loop, each time. */
 	const char *help;
 };
 /* The table, for who compares it with documents, too. */

@@ -12,7 +12,7 @@
  * @path: named in every failure
  * @set:  called with key and value as text; what it refuses ends the reading
  *
- * An empty file is fine. Start-up only; blocks.
+ * An empty file is fine. Blocks: at start, and on a thread of its own after.
  *
  * Return: 0; -ENOENT no such file; -EINVAL no mapping, a value that is no scalar, or what @set
  * said.

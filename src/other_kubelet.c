@@ -5,6 +5,7 @@
 #include "other_kubelet.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -88,16 +89,17 @@ int other_kubelet_check(const char *proc_dir, const char *root_dir, struct failu
 {
 	cleanup_closedir DIR *proc = opendir(proc_dir);
 	const struct dirent *entry;
+	int r;
 
 	assert(root_dir);
 	if (!proc)
 		return failed(reterr, -errno, "cannot read '%s'", proc_dir);
-	while ((entry = readdir(proc)))
+	while ((r = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]) &&
 		    runs_on(dirfd(proc), entry->d_name, root_dir))
 			return failed_plain(reterr, -EBUSY,
 					    "a kubelet (pid %s) runs on '%s'; stop it first, or "
 					    "give podvold another --root-dir",
 					    entry->d_name, root_dir);
-	return 0;
+	return r < 0 ? failed(reterr, r, "cannot read '%s'", proc_dir) : 0;
 }

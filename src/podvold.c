@@ -2,16 +2,19 @@
 /*
  * podvold - options, signals, ready notice; builds an agent and its API and runs the loop
  *
- * SIGTERM and SIGINT end it and leave every volume mounted: a restart must not hurt running pods.
+ * SIGHUP reloads the configuration. SIGTERM and SIGINT end it and leave every volume mounted: a
+ * restart must not hurt running pods.
  * --drain is the way to have them unmounted. Exit status: 0 done, 1 failed, 2 usage.
  */
 #include "agent.h"
 #include "api/api.h"
+#include "api/authorize.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "config.h"
 #include "privileges.h"
+#include "reload.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -135,6 +138,7 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 		return r;
 	options->event = event;
 	options->agent = agent;
+	options->group_rights = role_rights(config->group_role);
 	options->others_may_read = config->others_may_read;
 	options->connections_max = connections_max(config, options->listener_count);
 	options->request_bytes_max = (size_t) config->request_bytes_max;
@@ -237,8 +241,9 @@ static int drain(sd_event *event, struct agent *agent, struct failure *reterr)
 	return 0;
 }
 
-static int run(const struct config *config, struct failure *reterr)
+static int run(int argc, char **argv, struct config *config, struct failure *reterr)
 {
+	struct reload *reload = NULL;
 	struct agent *agent = NULL;
 	sd_event *event = NULL;
 	int r;
@@ -250,9 +255,12 @@ static int run(const struct config *config, struct failure *reterr)
 		r = prepare_loop(&event, reterr);
 	if (r >= 0)
 		r = agent_new(event, config, &agent, reterr);
+	if (r >= 0 && reload_new(event, argc, argv, config, &reload) < 0)
+		r = failed(reterr, -ENOMEM, "cannot watch for SIGHUP");
 	if (r >= 0)
 		r = config->drain ? drain(event, agent, reterr)
 				  : serve(event, agent, config, reterr);
+	(void) reload_free(reload);
 	agent_free(agent);
 	sd_event_unref(event);
 	return r;
@@ -262,15 +270,16 @@ int main(int argc, char **argv)
 {
 	struct failure failure = { .error = 0 };
 	struct config config;
-	int r = config_load(argc, argv, &config, &failure);
-	int status = EXIT_SUCCESS;
+	int status = EXIT_SUCCESS, r;
 
+	reload_hold_back();
 	forbid_core_dumps();
+	r = config_load(argc, argv, &config, &failure);
 	if (r < 0) {
 		(void) fprintf(stderr, "podvold: %s\n", failure.text);
 		status = 2;
 	} else if (r == CONFIG_RUN) {
-		r = run(&config, &failure);
+		r = run(argc, argv, &config, &failure);
 		if (r < 0) {
 			log_message(LOG_ERR, "%s", failure.text);
 			status = EXIT_FAILURE;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mount/directory_lock.h"
+#include "mount/volume_lock.h"
 #include "mount/idmap.h"
 #include "other_kubelet.h"
 #include "plugins/payload_cache.h"
@@ -78,6 +79,11 @@ static int open_root(struct agent *agent, struct failure *reterr)
 				 .ephemeral_storage_bytes = storage_bytes(agent->root.fd) },
 		.tool_limit_usec = (uint64_t) agent->config->tool_seconds * USEC_PER_SEC,
 		.mount_table = agent->mounts.table,
+		.own = { .state = agent->config->state_dir,
+			 .run = agent->config->run_dir,
+			 .manifests = agent->config->manifest_dir,
+			 .root = agent->root.path,
+			 .allowed = agent->config->volume_paths },
 		.has_selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
 	};
 	if (agent->config->idmapped_fs_group)
@@ -99,7 +105,7 @@ static int make_own_directories(struct agent *agent, struct failure *reterr)
 	if (state_fd < 0)
 		return state_fd;
 	run_fd = make_host_directories(agent->config->run_dir, 0755, reterr);
-	return run_fd < 0 ? run_fd : 0;
+	return run_fd < 0 ? run_fd : volume_locks_open(agent->config->run_dir, reterr);
 }
 
 static int lock_own(const char *path, mode_t mode, const char *kind, struct lock_holder **ret,
@@ -107,7 +113,9 @@ static int lock_own(const char *path, mode_t mode, const char *kind, struct lock
 {
 	cleanup_close int fd = make_host_directories(path, mode, reterr);
 
-	return fd < 0 ? fd : directory_lock(fd, kind, path, ret, reterr);
+	int r = fd < 0 ? fd : directory_check_private(fd, kind, path, reterr);
+
+	return r < 0 ? r : directory_lock(fd, kind, path, ret, reterr);
 }
 
 /* Of the store and of the ledger. */
@@ -296,9 +304,7 @@ static void on_looked(void *userdata, const struct object *pod)
 
 static void on_renewed(void *userdata, const char *unique_name)
 {
-	struct agent *agent = userdata;
-
-	operation_retry_now(agent->operations, unique_name);
+	operation_retry_now(((const struct agent *) userdata)->operations, unique_name);
 }
 
 static void on_controller_event(void *userdata, const struct object *about, const char *type,
@@ -315,10 +321,10 @@ void agent_on_sources_ready(void *userdata)
 	struct actual_volume *volume;
 
 	agent->sources_complete = true;
-	log_message(LOG_INFO,
-		    "the manifests were looked at; what nobody wants may be unmounted now");
+	log_message(LOG_INFO, "initial manifest sync complete; unmounts enabled");
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
+	ephemeral_volumes_look_again(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, NULL);
 	csi_control_changed(agent->controllers.csi);
 	attachments_sources_ready(agent->controllers.attachments);
@@ -352,6 +358,38 @@ static int open_binder(struct agent *agent)
 	return pv_binder_new(&options, &agent->controllers.binder);
 }
 
+static bool is_claim_in_use(void *userdata, const struct object *claim, const char *pod_uid)
+{
+	const struct agent *agent = userdata;
+	const struct object *volume = NULL;
+
+	if (claim->claim->volume_name[0])
+		volume = store_get(agent->store, KIND_PERSISTENT_VOLUME, "",
+				   claim->claim->volume_name);
+	return actual_pod_may_be_mounted(agent->actual, pod_uid) ||
+	       (volume && volume_is_in_use(agent, volume->persistent_volume));
+}
+
+static bool has_all_sources(void *userdata)
+{
+	return ((const struct agent *) userdata)->sources_complete;
+}
+
+static int open_ephemeral(struct agent *agent)
+{
+	const struct ephemeral_volumes_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.is_in_use = is_claim_in_use,
+		.is_complete = has_all_sources,
+		.userdata = agent,
+	};
+
+	return ephemeral_volumes_new(&options, &agent->controllers.ephemeral);
+}
+
 int agent_watch_store(struct agent *agent)
 {
 	/* No volume is made from what comes and goes all the time. */
@@ -372,6 +410,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.looked = on_looked,
 		.renewed = on_renewed,
 		.must_wait = agent_pod_must_wait,
+		.explain_claim = claim_reasons_explain,
 		.lost = agent_look_again,
 		.userdata = agent,
 	};
@@ -381,7 +420,8 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		r = lost_store_check(agent, reterr);
 	if (r < 0)
 		return r;
-	options.store = agent->store;
+	store_check_uids(agent->store, agent_check_uid, agent);
+	options.store = store_with_limits(agent->store, agent->config);
 	r = keep_events(agent);
 	if (r >= 0)
 		r = own_objects_new(agent->event, agent->store, agent->config,
@@ -389,9 +429,13 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = populator_new(&options, &agent->populator);
 	if (r >= 0)
+		r = claim_reasons_new(agent, &agent->controllers.claim_reasons);
+	if (r >= 0)
 		r = agent_watch_store(agent);
 	if (r >= 0)
 		r = open_binder(agent);
+	if (r >= 0)
+		r = open_ephemeral(agent);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
@@ -500,8 +544,10 @@ struct agent *agent_free(struct agent *agent)
 	volume_directories_free(agent->controllers.directories);
 	agent->drivers = drivers_free(agent->drivers);
 	agent->controllers.attachments = attachments_free(agent->controllers.attachments);
+	agent->controllers.ephemeral = ephemeral_volumes_free(agent->controllers.ephemeral);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
+	claim_reasons_free(agent->controllers.claim_reasons);
 	populator_free(agent->populator);
 	agent->controllers.own_objects = own_objects_free(agent->controllers.own_objects);
 	agent->events = events_free(agent->events);

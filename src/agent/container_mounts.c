@@ -30,7 +30,7 @@ enum { PLAN_WAIT_USEC = 10 * 1000000 }; /* then a volume or its sub-path hangs, 
 /* A volume with strings of its own, for it goes to another thread. */
 struct looked_volume {
 	struct container_volume volume;
-	char *name, *path;
+	char *name, *path, *image; /* image NULL: none */
 };
 
 struct agent_plan_call {
@@ -58,6 +58,7 @@ static void call_free(struct agent_plan_call *call)
 	for (size_t i = 0; i < call->volume_count; i++) {
 		free(call->volumes[i].name);
 		free(call->volumes[i].path);
+		free(call->volumes[i].image);
 	}
 	sd_event_source_disable_unref(call->timer);
 	free(call->sub_paths);
@@ -145,11 +146,13 @@ static struct worker_pool *look_at_volumes(struct worker_job *job)
 	for (size_t i = 0; i < call->volume_count && r == 0; i++) {
 		struct looked_volume *looked = &call->volumes[i];
 
-		r = looked->volume.block ? look_at_device(looked, &call->failure)
-					 : look_at_mount(looked, &call->failure);
+		if (!looked->image)
+			r = looked->volume.block ? look_at_device(looked, &call->failure)
+						 : look_at_mount(looked, &call->failure);
 		looked->volume.relabel = looked->volume.relabel && call->agent->host.has_selinux;
 		looked->volume.name = looked->name;
 		looked->volume.path = looked->path;
+		looked->volume.image = looked->image;
 	}
 	call->was_run = true;
 	return NULL;
@@ -230,6 +233,11 @@ static int add_row(const struct volume_row *row, void *userdata)
 	looked->name = strdup(row->outer_name);
 	looked->path = strdup(row->have_pod->path);
 	call->volume_count++;
+	if (!pv && spec->source->source == SOURCE_IMAGE) {
+		looked->image = strdup(spec->source->image);
+		if (!looked->image)
+			return -ENOMEM;
+	}
 	return looked->name && looked->path ? 0 : -ENOMEM;
 }
 

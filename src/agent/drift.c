@@ -53,14 +53,13 @@ bool drift_is_held(const struct drift *drift, const struct drift_mount *mount)
 	return *mount->pod_uid && holds && holds_has_pod(holds, mount->pod_uid);
 }
 
-/* Of the volumes that podvold makes only an emptyDir in memory lives in its mount. */
-bool drift_is_memory(const struct drift *drift, const char *unique_name, const char *pod_uid)
+/* The plugin says so, of what is wanted: a reconstructed volume has no source. */
+bool drift_lives_in_mount(const struct drift *drift, const char *unique_name, const char *pod_uid)
 {
 	const struct desired_volume *want = desired_find(drift->agent->desired, unique_name);
 	const struct desired_pod *pod = want && pod_uid ? desired_find_pod(want, pod_uid) : NULL;
-	const struct pod_volume *source = pod ? pod->spec.source : NULL;
 
-	return source && source->source == SOURCE_EMPTY_DIR && *source->medium;
+	return pod && want->plugin->lives_in_mount && want->plugin->lives_in_mount(&pod->spec);
 }
 
 static bool runs(const struct drift *drift, const struct drift_mount *mount, const char *pod_uid,
@@ -123,7 +122,7 @@ void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind
 	mount->culprit = *culprit;
 	mount->since_usec = now;
 	mount->data_lost = (kind == DRIFT_UNMOUNTED || kind == DRIFT_MOVED) &&
-			   drift_is_memory(drift, mount->unique_name, uid_or_null(mount));
+			   drift_lives_in_mount(drift, mount->unique_name, uid_or_null(mount));
 	delay_mending(mount, now);
 	want_anew(drift, mount, now);
 	drift->seen[kind]++;
@@ -217,7 +216,7 @@ static bool is_unknown(const struct drift *drift, const struct drift_mount *moun
 	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
 
 	return mount->has_mount || (volume && volume->device_mountable && !volume->block) ||
-	       drift_is_memory(drift, mount->unique_name, uid_or_null(mount));
+	       drift_lives_in_mount(drift, mount->unique_name, uid_or_null(mount));
 }
 
 void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid)
@@ -385,7 +384,7 @@ static bool waits_for_first_look(const struct drift *drift, const struct step *s
 	if (drift->looked)
 		return false;
 	return takes_away(step) || (pod && pod->from_rebuild &&
-				    drift_is_memory(drift, step->unique_name, step->pod_uid));
+				    drift_lives_in_mount(drift, step->unique_name, step->pod_uid));
 }
 
 static bool may_mend(struct drift *drift, struct drift_mount *mount)

@@ -109,7 +109,7 @@ void drift_root_is_back(struct drift *drift, uint64_t root_id);
 void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mount_entry *other,
 		 const struct drift_culprit *culprit);
 /* Do the volume's data live in the mount, and go with it? */
-bool drift_is_memory(const struct drift *drift, const char *unique_name, const char *pod_uid);
+bool drift_lives_in_mount(const struct drift *drift, const char *unique_name, const char *pod_uid);
 bool drift_is_held(const struct drift *drift, const struct drift_mount *mount);
 
 /* ---- drift_start.c ---- */

@@ -86,7 +86,7 @@ static bool lost_memory(const struct drift *drift, const struct drift_mount *mou
 	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
 	const struct actual_pod *pod = actual_find_pod(volume, mount->pod_uid);
 
-	return pod && drift_is_memory(drift, mount->unique_name, mount->pod_uid) &&
+	return pod && drift_lives_in_mount(drift, mount->unique_name, mount->pod_uid) &&
 	       (pod->left == UNFINISHED_NOTHING || pod->was_mounted);
 }
 

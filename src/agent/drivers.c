@@ -298,7 +298,7 @@ static int open_directory(void *userdata, const char *path, struct failure *rete
 		return failed(reterr, -ENOMEM, "cannot watch for CSI drivers");
 	}
 	if (*path == '\0') {
-		made_fd = make_directories(root_fd, below, 0755, reterr);
+		made_fd = make_directories(root_fd, below, 0750, reterr);
 		if (made_fd < 0)
 			return made_fd;
 	}

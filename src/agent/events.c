@@ -440,7 +440,7 @@ static char *key_of(const struct object *about, const char *reason, const char *
 void events_record(struct events *events, const struct object *about, const char *type,
 		   const char *reason, const char *text, uint64_t now_usec)
 {
-	char cut[EVENT_TEXT_BYTES + 1];
+	char cut[EVENT_TEXT_BYTES];
 	struct record record = {
 		.about = about, .type = type, .reason = reason, .text = cut, .last_usec = now_usec
 	};
@@ -450,7 +450,7 @@ void events_record(struct events *events, const struct object *about, const char
 	assert(about && type && reason && text);
 	if (!events)
 		return;
-	(void) snprintf(cut, sizeof(cut), "%s", text);
+	text_fit(cut, sizeof(cut), text);
 	key = key_of(about, reason, cut);
 	if (!key)
 		return;

@@ -10,6 +10,7 @@
 #ifndef PODVOL_AGENT_EVENTS_H
 #define PODVOL_AGENT_EVENTS_H
 
+#include "base/failure.h"
 #include "object/object.h"
 #include "store/store.h"
 
@@ -35,7 +36,7 @@ struct events *events_free(struct events *events);
  * @about:    only its kind and metadata are copied
  * @type:     "Normal" or "Warning"
  * @reason:   "FailedMount"
- * @text:     copied; cut after EVENT_TEXT_BYTES
+ * @text:     copied; a longer one than EVENT_TEXT_BYTES is cut in the middle
  * @now_usec: real time
  *
  * An event that cannot be stored is dropped: events are no record.
@@ -43,6 +44,7 @@ struct events *events_free(struct events *events);
 void events_record(struct events *events, const struct object *about, const char *type,
 		   const char *reason, const char *text, uint64_t now_usec);
 
-enum { EVENT_TEXT_BYTES = 1024 }; /* kubelet's bound */
+/* Of core/v1 events Kubernetes limits no message. */
+enum { EVENT_TEXT_BYTES = FAILURE_TEXT_BYTES + 256 };
 
 #endif

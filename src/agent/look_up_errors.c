@@ -24,7 +24,7 @@ enum { STANDS_USEC = 1000000, TIMER_ACCURACY_USEC = 10000 };
 
 struct waiting_pod {
 	char *uid, *name_space, *name;
-	char *text; /* what was told last; NULL while waiting */
+	char *text; /* all that was told last; NULL while waiting */
 	uint64_t due_usec;
 	UT_hash_handle
 		hh; /* by uid; uthash keeps the order of insertion, which is that of due_usec */
@@ -68,7 +68,29 @@ static void set_timer(struct look_up_errors *errors)
 	(void) sd_event_source_set_enabled(errors->timer, SD_EVENT_ONESHOT);
 }
 
-/* Returns whether there was anything to tell; @ret_text is then the first of it. */
+/* A claim that is being provisioned is no failure of the pod's: nothing has to be done. */
+static bool is_told(const struct desired_errors *errors, size_t i)
+{
+	return errors->codes[i] != -EINPROGRESS;
+}
+
+/* All that is to be told, in one text to compare; NULL: nothing, or no memory. */
+static char *join(const struct desired_errors *errors)
+{
+	size_t room = 1, used = 0;
+	char *text;
+
+	for (size_t i = 0; errors && i < errors->count; i++)
+		room += is_told(errors, i) ? strlen(errors->texts[i]) + 1 : 0;
+	text = room > 1 ? malloc(room) : NULL;
+	for (size_t i = 0; text && i < errors->count; i++)
+		if (is_told(errors, i))
+			used += (size_t) snprintf(text + used, room - used, "%s\n",
+						  errors->texts[i]);
+	return text;
+}
+
+/* Returns whether there was anything to tell; @ret_text is then all of it. */
 static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
 {
 	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
@@ -76,14 +98,14 @@ static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
 	struct log_subject subject = { .pod = pod_key(pod->pod, key), .pod_uid = pod->meta.uid };
 
 	for (size_t i = 0; errors && i < errors->count; i++) {
+		if (!is_told(errors, i))
+			continue;
 		log_about(LOG_WARNING, &subject, "volume '%s' cannot be looked up: %s",
 			  errors->volumes[i], errors->texts[i]);
 		events_record(agent->events, pod, "Warning", "FailedMount", errors->texts[i],
 			      realtime_usec());
 	}
-	if (!errors || errors->count == 0)
-		return false;
-	*ret_text = strdup(errors->texts[0]);
+	*ret_text = join(errors);
 	return *ret_text != NULL;
 }
 
@@ -180,13 +202,14 @@ void look_up_errors_note(struct look_up_errors *errors, const struct object *pod
 {
 	const struct desired_errors *found = desired_errors(errors->agent->desired, pod->meta.uid);
 	const struct waiting_pod *told = find(errors->told, pod->meta.uid);
+	cleanup_free char *text = join(found);
 	struct waiting_pod *waiting;
 
 	assert(errors && pod && pod->kind == KIND_POD);
-	if (told && found && found->count > 0 && strcmp(found->texts[0], told->text) == 0)
+	if (told && text && strcmp(text, told->text) == 0)
 		return;
 	forget_told(errors, pod->meta.uid);
-	if (!found || found->count == 0 || find(errors->pods, pod->meta.uid))
+	if (!text || find(errors->pods, pod->meta.uid))
 		return;
 	waiting = waiting_pod_new(pod);
 	if (!waiting)

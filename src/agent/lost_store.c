@@ -22,6 +22,7 @@
 
 /* In place of a container: nobody can post these. */
 #define FORGOTTEN    "(forgotten by the store)"
+#define UNLISTED     "(taken over, not listed)"
 #define ELSEWHERE    "(of a node with another name)"
 #define VERSION_FILE "store-version"
 
@@ -134,10 +135,14 @@ static int hold_pod(struct agent *agent, const struct actual_pod *pod, const cha
 	if (r < 0)
 		return failed(reterr, r, "cannot hold a pod");
 	r = holds_add(agent->holds.table, &hold, &kept, reterr);
+	if (r < 0 || ledger_put_hold(agent->ledger, kept, reterr) >= 0)
+		return r;
+	/* Without its hold the next start would take down what this one takes over. */
+	if (pod->taken_over)
+		return reterr->error;
 	/* The ledger is tried again at the next start: what is held now is what counts. */
-	if (r >= 0 && ledger_put_hold(agent->ledger, kept, reterr) < 0)
-		log_message(LOG_WARNING, "ignoring: %s", reterr->text);
-	return r;
+	log_message(LOG_WARNING, "ignoring: %s", reterr->text);
+	return 0;
 }
 
 /* Why nobody may conclude from the store that this pod is over; NULL: its object speaks for it. */
@@ -146,11 +151,12 @@ static const char *why_held(const struct agent *agent, const struct actual_pod *
 {
 	const struct object *object;
 
-	/* What was just taken over no store could know: whoever asked for that said that what
-	 * nobody wants may go. */
-	if (pod->taken_over || holds_has_pod(agent->holds.table, pod->pod_uid))
+	if (holds_has_pod(agent->holds.table, pod->pod_uid))
 		return NULL;
 	object = find_pod(agent, pod->pod_key, pod->pod_uid);
+	/* Another agent's containers may use it, and no hold of theirs says so. */
+	if (!object && pod->taken_over)
+		return UNLISTED;
 	if (!object)
 		return lost->store_is_lost ? FORGOTTEN : NULL;
 	if (!is_elsewhere(agent, object))
@@ -174,10 +180,36 @@ static int hold_lost(struct agent *agent, struct lost_pods *lost, struct failure
 			r = hold_pod(agent, pod, why, reterr);
 			if (strcmp(why, FORGOTTEN) == 0)
 				lost->forgotten += r >= 0;
-			else
+			else if (strcmp(why, ELSEWHERE) == 0)
 				lost->elsewhere += r >= 0;
 		}
 	return r;
+}
+
+static bool is_for_lost_pod(const struct hold *hold)
+{
+	return strcmp(hold->container, FORGOTTEN) == 0 || strcmp(hold->container, ELSEWHERE) == 0 ||
+	       lost_store_is_unlisted(hold);
+}
+
+bool lost_store_is_unlisted(const struct hold *hold)
+{
+	return strcmp(hold->container, UNLISTED) == 0;
+}
+
+bool lost_store_knows_again(const struct agent *agent, const struct hold *hold,
+			    const struct object *pod)
+{
+	return is_for_lost_pod(hold) && !is_elsewhere(agent, pod);
+}
+
+/* A takeover that a kill ended before its rows were in the ledger holds nothing. */
+static bool is_over(const struct agent *agent, const struct hold *hold, const struct object *pod)
+{
+	if (pod)
+		return !is_elsewhere(agent, pod);
+	return lost_store_is_unlisted(hold) &&
+	       !actual_volume_of_pod(agent->actual, hold->pod_uid, 0);
 }
 
 /* A store that was put back knows them again, and so does a node that has its name again. */
@@ -190,11 +222,10 @@ static void release_known(struct agent *agent)
 		const struct object *pod;
 
 		next = holds_next(hold);
-		if (strcmp(hold->container, FORGOTTEN) != 0 &&
-		    strcmp(hold->container, ELSEWHERE) != 0)
+		if (!is_for_lost_pod(hold))
 			continue;
 		pod = find_pod(agent, "", hold->pod_uid);
-		if (!pod || is_elsewhere(agent, pod))
+		if (!is_over(agent, hold, pod))
 			continue;
 		if (ledger_forget_hold(agent->ledger, hold->id, &why) < 0)
 			log_message(LOG_WARNING, "ignoring: %s", why.text);
@@ -234,8 +265,7 @@ int lost_store_check(struct agent *agent, struct failure *reterr)
 		log_message(LOG_WARNING, "ignoring: %s", reterr->text);
 	told = directory_fd < 0 ? 0 : told_version(directory_fd);
 	release_known(agent);
-	/* One that was never written to knows no pod. What --takeover finds is no pod's yet, and
-	 * goes its own way. */
+	/* One that was never written to knows no pod. */
 	lost.store_is_lost = version < told || version == 0;
 	r = hold_lost(agent, &lost, reterr);
 	if (r < 0)

@@ -11,6 +11,7 @@
 #define PODVOL_AGENT_PARTS_H
 
 #include "agent.h"
+#include "agent/claim_reasons.h"
 #include "agent/copies.h"
 #include "agent/drift.h"
 #include "agent/drivers.h"
@@ -18,11 +19,14 @@
 #include "agent/hold_watch.h"
 #include "agent/intent.h"
 #include "agent/own_objects.h"
+#include "agent/pod_idle.h"
 #include "agent/progress.h"
 #include "agent/restart.h"
 #include "agent/second_look.h"
 #include "agent/slow.h"
+#include "agent/store_limits.h"
 #include "agent/strangers.h"
+#include "agent/takeover.h"
 #include "agent/tokens.h"
 #include "agent/unstage_gate.h"
 #include "agent/volume_directories.h"
@@ -30,6 +34,7 @@
 #include "agent/volume_users.h"
 #include "config.h"
 #include "controller/controller.h"
+#include "controller/ephemeral_volumes.h"
 #include "mount/mount.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
@@ -69,6 +74,8 @@ struct agent {
 	struct manifest_source *manifests;
 	struct {
 		struct pv_binder *binder;
+		struct ephemeral_volumes *ephemeral;
+		struct claim_reasons *claim_reasons;
 		struct attachments *attachments;
 		struct own_objects *own_objects;
 		struct volume_directories *directories; /* the local provisioner */
@@ -82,6 +89,7 @@ struct agent {
 	struct {
 		struct ledger *ledger;
 		struct strangers *strangers; /* what was there and is not in it */
+		struct takeover *takeover;   /* unlisted pods that were taken over */
 		struct drivers *drivers;     /* CSI; NULL in tests */
 	};
 	struct {
@@ -153,6 +161,8 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended);
 /* The holds of the ledger whose containers still live are watched again, the others are dropped.
  * After the ledger, before anything is looked at. Return: 0 or negative errno. */
 int agent_open_holds(struct agent *agent, struct failure *reterr);
+/* It is over, and @why ("ended"): gone from table and ledger; what waited for it is due. */
+void agent_end_hold(struct agent *agent, const struct hold *hold, const char *why);
 /* Who holds the pod, as a sentence for people. False: nobody, and @ret is not written. */
 bool agent_explain_hold(const struct agent *agent, const char *pod_uid, struct failure *ret);
 /* A pod was written: holds without a process end with their container's status. */
@@ -163,6 +173,11 @@ bool agent_pod_must_wait(void *userdata, const struct object *pod);
 /* The same as a sentence. False: it need not. */
 bool agent_explain_pod_wait(const struct agent *agent, const struct object *pod,
 			    struct failure *ret);
+
+/* ---- uid_use.c ---- */
+
+/* A store_uid_check_fn: is the uid of a new pod free? @userdata is the agent. */
+int agent_check_uid(void *userdata, const struct object *pod, struct failure *why);
 
 /* ---- agent.c ---- */
 

@@ -7,6 +7,7 @@
  * terminated. A status never ends a hold whose process lives: the kernel has the last word. Decides
  * nothing about mounts: the reconciler asks the table.
  */
+#include "agent/lost_store.h"
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
@@ -107,7 +108,7 @@ static void drop_hold(struct agent *agent, const struct hold *hold, const char *
 }
 
 /* A row that cannot be taken from the ledger now is judged again at the next start. */
-static void end_hold(struct agent *agent, const struct hold *hold, const char *why)
+void agent_end_hold(struct agent *agent, const struct hold *hold, const char *why)
 {
 	struct failure failure = { .error = 0 };
 
@@ -122,7 +123,7 @@ static void on_ended(void *userdata, const char *id)
 	const struct hold *hold = holds_find(agent->holds.table, id);
 
 	assert(hold);
-	end_hold(agent, hold, "ended");
+	agent_end_hold(agent, hold, "ended");
 }
 
 int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
@@ -211,8 +212,10 @@ void agent_holds_pod_changed(struct agent *agent, const struct object *pod)
 
 	assert(agent && pod && pod->kind == KIND_POD);
 	while ((hold = holds_of_pod(agent->holds.table, pod->meta.uid, i))) {
-		if (status_ends(pod, hold))
-			end_hold(agent, hold, "is written as terminated");
+		if (lost_store_knows_again(agent, hold, pod))
+			agent_end_hold(agent, hold, "is listed");
+		else if (status_ends(pod, hold))
+			agent_end_hold(agent, hold, "is written as terminated");
 		else
 			i++;
 	}
@@ -409,7 +412,7 @@ static void watch_again(struct agent *agent, const struct hold *hold)
 			(void) failed(&failure, r, "cannot watch it");
 	}
 	if (r == -ESRCH || (r == -EINVAL && hold->kind == HOLD_PROCESS))
-		end_hold(agent, hold, "ended while podvold did not run");
+		agent_end_hold(agent, hold, "ended while podvold did not run");
 	else if (r < 0)
 		log_about(LOG_ERR, &subject,
 			  "container '%s' is held until hold %s is released, because nobody "

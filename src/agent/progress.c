@@ -58,6 +58,11 @@ void progress_text(const struct operation_view *view, uint64_t now_usec,
 
 	assert(ret);
 	*ret = '\0';
+	if (view->running && view->waits_for_source) {
+		(void) snprintf(ret, PROGRESS_TEXT_BYTES,
+				"waiting: another volume on the same files is being set up");
+		return;
+	}
 	if (view->running && view->waits_for_lane) {
 		(void) snprintf(ret, PROGRESS_TEXT_BYTES,
 				"waiting: %d other long walks use the same device",

@@ -91,7 +91,8 @@ static void tell_row(const struct rebuild_report *report, const struct log_subje
 
 /* ---- directories that no row speaks of ---- */
 
-/* From now on it is ours, whoever is started next and with which options. */
+/* From the first commit on it is managed, with whatever options podvold is started next. Holds of
+ * unlisted pods are in the ledger before: see lost_store.h. */
 static void take_over(struct agent *agent, const struct rebuild_report *report,
 		      const struct log_subject *subject)
 {
@@ -166,22 +167,16 @@ static int check_root(const struct agent *agent, const struct row_list *rows,
 
 /* ---- all of it ---- */
 
-static void commit_taken_over(struct agent *agent)
-{
-	struct failure failure = { .error = 0 };
-
-	if (ledger_commit(agent->ledger, &failure) < 0)
-		log_message(LOG_ERR, "%s; it is tried again before anything is changed",
-			    failure.text);
-}
-
 /* The ledger knows what was begun, the disk what is there: neither alone is enough. */
 static int rebuild_from(struct agent *agent, const struct row_list *rows, struct failure *reterr)
 {
 	struct rebuild_input input = {
 		.rows = rows->rows,
 		.row_count = rows->count,
-		.takeover = agent->config->takeover,
+		/* A drain holds no pod: what other agents' containers may use stays foreign. */
+		.takeover = agent->config->takeover.how != CONFIG_TAKEOVER_NONE &&
+			    !agent->config->drain,
+		.takes_unused = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
 		.host = &agent->host,
 	};
 	struct found_list found = { .count = 0 };
@@ -204,7 +199,6 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 		return failed(reterr, r, "cannot rebuild the state from ledger and directories");
 	if (r > 0)
 		log_message(LOG_INFO, "%d entries known from before the start", r);
-	commit_taken_over(agent);
 	return 0;
 }
 

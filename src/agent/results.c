@@ -144,6 +144,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	drivers_note(agent->drivers, ended);
 	agent_note_renewal(agent, ended);
 	agent_note_growth(agent, ended);
+	ephemeral_volumes_look_again(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, name);
 	csi_control_changed(agent->controllers.csi);
 	if (ended->result.pod_uid)

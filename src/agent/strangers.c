@@ -4,13 +4,14 @@
  *
  * Told once, and only when every source was read: what a pod wants is no stranger, be it that the
  * ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it. All
- * else is left alone. With --takeover the directories of pods that nobody knows are cleaned once
+ * else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
  * nothing of them is mounted; see mount/pod_directory.h for what that removes.
  */
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "mount/directory_users.h"
 #include "mount/pod_directory.h"
 #include "object/json.h"
 #include "object/persistent_volume.h"
@@ -19,6 +20,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 /* A volume that no row speaks of; points into the list of what was found. */
@@ -62,7 +64,7 @@ int strangers_new(struct agent *agent, struct found_list *found, struct stranger
 	strangers->agent = agent;
 	strangers->volumes = calloc(found->count + 1, sizeof(*strangers->volumes));
 	strangers->orphans = calloc(found->pod_count + 1, sizeof(*strangers->orphans));
-	if (!strangers->volumes || !strangers->orphans)
+	if (!strangers->volumes || !strangers->orphans || takeover_new(agent, &agent->takeover) < 0)
 		return strangers_free(strangers), -ENOMEM;
 	strangers->found = *found;
 	*found = (struct found_list){ .count = 0 };
@@ -154,6 +156,7 @@ struct strangers *strangers_free(struct strangers *strangers)
 {
 	if (!strangers)
 		return NULL;
+	strangers->agent->takeover = takeover_free(strangers->agent->takeover);
 	for (size_t i = 0; i < strangers->count; i++)
 		free(strangers->volumes[i].why);
 	for (size_t i = 0; i < strangers->orphan_count; i++) {
@@ -213,11 +216,26 @@ static bool is_known(const struct uid_list *pods, const char *uid)
 	       bsearch(&uid, pods->uids, pods->count, sizeof(*pods->uids), compare_uids);
 }
 
+/* What is staged is wanted by the pods of its CSI volume. */
+static bool is_staged_for_pod(const struct agent *agent, const struct found_volume *volume)
+{
+	cleanup_free char *unique_name = NULL;
+
+	if (asprintf(&unique_name, CSI_PLUGIN_NAME "/%s^%s", volume->driver_name,
+		     volume->volume_handle) < 0) {
+		unique_name = NULL;
+		return false;
+	}
+	return desired_find(agent->desired, unique_name);
+}
+
 /* By what its directory is made of; two volumes of a pod never share one. */
 static bool is_wanted(const struct agent *agent, const struct found_volume *volume)
 {
 	const char *unique_name;
 
+	if (!*volume->pod_uid)
+		return *volume->driver_name && is_staged_for_pod(agent, volume);
 	for (size_t i = 0;
 	     (unique_name = desired_volume_of_pod(agent->desired, volume->pod_uid, i)); i++) {
 		const struct desired_volume *want = desired_find(agent->desired, unique_name);
@@ -249,17 +267,24 @@ static void tell_csi(const struct stranger *stranger, const struct log_subject *
 			  volume->pod_uid, mounted, volume->driver_name, volume->volume_handle);
 }
 
-static void tell_stranger(const struct agent *agent, const struct stranger *stranger)
+static void tell_stranger(const struct agent *agent, const struct stranger *stranger,
+			  bool is_listed)
 {
 	const struct found_volume *volume = stranger->volume;
 	const struct log_subject subject = { .pod_uid = volume->pod_uid,
 					     .plugin = volume->plugin_name };
 	const char *mounted = volume->is_mount_point ? ", mounted" : "";
 
-	if (*volume->pod_uid && is_wanted(agent, volume))
+	if (is_wanted(agent, volume))
 		log_about(LOG_NOTICE, &subject,
-			  "volume '%s' of pod uid '%s' (%s) was there and is not in the ledger%s: "
-			  "its pod wants it, so it is kept and ours from now on",
+			  "volume '%s'%s%s (%s) was there and is not in the ledger%s: "
+			  "its pod wants it, so it is kept and managed from now on",
+			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
+			  volume->pod_uid, volume->plugin_name, mounted);
+	else if (is_listed)
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s' of pod uid '%s' (%s) is not in the ledger%s: its pod is "
+			  "listed and will use it once its claims are bound",
 			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted);
 	else if (stranger->why)
 		log_about(LOG_WARNING, &subject,
@@ -294,7 +319,7 @@ static bool has_entry(const struct agent *agent, const char *pod_uid)
 static void orphan_add(struct strangers *strangers, const char *pod_uid)
 {
 	const struct agent *agent = strangers->agent;
-	bool cleans = agent->config->takeover;
+	bool cleans = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));
 
 	if (!orphan)
@@ -316,12 +341,27 @@ static void orphan_add(struct strangers *strangers, const char *pod_uid)
 			  pod_uid);
 }
 
+/* A container of another agent may have files of it mounted, its hosts file or an emptyDir. */
+static int check_unused(struct orphan *orphan)
+{
+	cleanup_close int fd = -EBADF;
+	char path[PATH_MAX];
+
+	(void) snprintf(path, sizeof(path), "%s/pods/%s", orphan->root_path, orphan->pod_uid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return failed(&orphan->failure, -errno, "cannot open '%s'", path);
+	return directory_users_check(fd, &orphan->failure);
+}
+
 static struct worker_pool *run_clean(struct worker_job *job)
 {
 	struct orphan *orphan = (struct orphan *) job;
 
-	orphan->result = pod_directory_clean(orphan->root_fd, orphan->root_path, orphan->pod_uid,
-					     &orphan->failure);
+	orphan->result = check_unused(orphan);
+	if (orphan->result >= 0)
+		orphan->result = pod_directory_clean(orphan->root_fd, orphan->root_path,
+						     orphan->pod_uid, &orphan->failure);
 	return NULL;
 }
 
@@ -382,11 +422,14 @@ static void tell_all(struct strangers *strangers, const struct uid_list *pods)
 
 	strangers->told = true;
 	for (size_t i = 0; i < strangers->count; i++)
-		tell_stranger(agent, &strangers->volumes[i]);
+		tell_stranger(agent, &strangers->volumes[i],
+			      is_known(pods, strangers->volumes[i].volume->pod_uid));
 	for (size_t i = 0; i < strangers->found.pod_count; i++) {
 		const char *uid = strangers->found.pod_uids[i];
 
-		if (!is_known(pods, uid) && (agent->config->takeover || !has_entry(agent, uid)))
+		if (!is_known(pods, uid) &&
+		    (agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE ||
+		     !has_entry(agent, uid)))
 			orphan_add(strangers, uid);
 	}
 }
@@ -444,8 +487,7 @@ static void add_volumes(struct cJSON *items, const struct strangers *strangers)
 				   : volume->sub_paths ? "SubPaths"
 						       : "Volume";
 
-		if (!stranger->is_gone &&
-		    (!*volume->pod_uid || !is_wanted(strangers->agent, volume)))
+		if (!stranger->is_gone && !is_wanted(strangers->agent, volume))
 			add_item(items, kind, volume, stranger->why ?: volume->problem);
 	}
 }

@@ -13,7 +13,7 @@ struct agent;
 struct persistent_volume;
 struct strangers;
 
-/* @found becomes its own. Return: 0 or -ENOMEM. */
+/* @found becomes its own; makes and frees the agent's takeover, too. Return: 0 or -ENOMEM. */
 int strangers_new(struct agent *agent, struct found_list *found, struct strangers **ret);
 /* After the pools: a directory that is being cleaned is left behind. Accepts NULL. Return: NULL. */
 struct strangers *strangers_free(struct strangers *strangers);

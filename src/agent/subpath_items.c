@@ -220,8 +220,13 @@ static int fill_item(const struct agent *agent, struct subpath_items *items,
 	return result->path ? 0 : failed(reterr, -ENOMEM, "cannot keep a subPath");
 }
 
-static bool has_sub_path(const struct pod_volume_mount *mount)
+/* That of an image is the runtime's to do. */
+static bool has_sub_path(const struct pod *pod, const struct pod_volume_mount *mount)
 {
+	for (size_t i = 0; i < pod->volume_count; i++)
+		if (strcmp(pod->volumes[i].name, mount->name) == 0 &&
+		    pod->volumes[i].source == SOURCE_IMAGE)
+			return false;
 	return *mount->sub_path || *mount->sub_path_expr;
 }
 
@@ -232,7 +237,7 @@ static size_t count_meant(const struct pod *pod, const char *container)
 	for (size_t i = 0; i < pod->container_count; i++)
 		for (size_t j = 0; j < pod->containers[i].mount_count; j++)
 			count += is_meant(&pod->containers[i], container) &&
-				 has_sub_path(&pod->containers[i].mounts[j]);
+				 has_sub_path(pod, &pod->containers[i].mounts[j]);
 	return count;
 }
 
@@ -242,7 +247,7 @@ static int fill_container(const struct agent *agent, struct subpath_items *items
 	int r = 0;
 
 	for (size_t j = 0; r >= 0 && j < container->mount_count; j++)
-		if (has_sub_path(&container->mounts[j]))
+		if (has_sub_path(items->pod->pod, &container->mounts[j]))
 			r = fill_item(agent, items, container, j, reterr);
 	return r;
 }

@@ -35,8 +35,9 @@ struct pod_calls {
 };
 
 struct agent_subpath_call {
-	struct attempt attempt;    /* first: what a pool gives back */
-	struct subpaths *subpaths; /* NULL: they have gone, this one was stuck on a thread */
+	struct attempt attempt;     /* first: what a pool gives back */
+	struct stage_report report; /* of the burst under way */
+	struct subpaths *subpaths;  /* NULL: they have gone, this one was stuck on a thread */
 	struct pod_calls *of;
 	char *container;         /* NULL: all */
 	agent_subpaths_fn *done; /* NULL: the caller left */
@@ -265,7 +266,9 @@ static void start_burst(struct agent_subpath_call *call)
 	call->end = call->begin + SUBPATH_BURST;
 	if (call->end > call->items.count)
 		call->end = call->items.count;
+	call->report = (struct stage_report){ .error_class = ERROR_FINAL };
 	call->attempt = (struct attempt){
+		.report = &call->report,
 		.pools = { .workers = agent->pools.workers,
 			   .mount_thread = agent->pools.mount_thread },
 		.list = { burst_stages, ARRAY_SIZE(burst_stages), call, close_ends },
@@ -285,7 +288,7 @@ static void on_burst_ended(struct attempt *attempt)
 	if (!call->subpaths)
 		call_free(call);
 	else if (attempt->result < 0)
-		finish(call, attempt->result, &attempt->report.failure);
+		finish(call, attempt->result, &attempt->report->failure);
 	else if (call->end < call->items.count && call->in_the_way)
 		finish(call, -ECANCELED, &leaving);
 	else if (call->end < call->items.count)

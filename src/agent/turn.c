@@ -128,6 +128,7 @@ static void forget(struct agent *agent, const struct step *step)
 	if (pod_uid)
 		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
 	drift_forget(agent->mounts.drift, unique_name, pod_uid);
+	ephemeral_volumes_look_again(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, name);
 	csi_control_changed(agent->controllers.csi);
 	attachments_look(agent->controllers.attachments, unique_name);
@@ -307,8 +308,10 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 	start_plan(agent);
 	attachments_settle(agent->controllers.attachments, may_unmount(agent, all_taken));
 	busy_watch_search(agent->holds.users);
-	if (all_taken)
+	if (all_taken) {
 		strangers_settled(agent->strangers);
+		takeover_settled(agent->takeover);
+	}
 	agent_check_drained(agent);
 	return 0;
 }

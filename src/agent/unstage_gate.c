@@ -274,7 +274,7 @@ static void take_answer(struct gate_entry *entry, const struct gate_search *sear
 	if (search->result < 0) {
 		entry->failure = search->failure;
 		log_about(LOG_WARNING, &(struct log_subject){ .volume = entry->unique_name },
-			  "the volume keeps its device: %s", entry->failure.text);
+			  "the volume keeps its device, trying again: %s", entry->failure.text);
 		retry_later(entry);
 	} else if (holder->found) {
 		hold_back(entry, holder);
@@ -290,8 +290,8 @@ static void tell_hidden(struct unstage_gate *gate, int count)
 {
 	if (count > 0 && !gate->told_hidden)
 		log_message(LOG_WARNING,
-			    "the mounts of %d processes cannot be looked at (CAP_SYS_PTRACE): "
-			    "what they use is not protected",
+			    "%d processes cannot be looked at (CAP_SYS_PTRACE, a security module): "
+			    "what they have open of a lazily unmounted volume is not protected",
 			    count);
 	gate->told_hidden = count > 0;
 }

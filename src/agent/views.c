@@ -140,6 +140,8 @@ static void add_operation(const struct agent *agent, struct cJSON *item,
 	view_set_time(item, "nextRetry", view.retry_usec);
 	if (view.failure)
 		(void) json_set_string(item, "error", view.failure->text);
+	if (view.failure && view.failed_at)
+		(void) json_set_string(item, "failedAt", view.failed_at);
 	volume_users_view(agent, item, row->unique_name, view.pod_uid);
 }
 
@@ -256,10 +258,35 @@ static void add_missing(struct collection *collection, const struct object *pod,
 	(void) json_set_string(item, "source", "");
 	(void) json_set_string(item, "path", "");
 	(void) json_set_bool(item, "readOnly", false);
-	(void) json_set_bool(item, "wanted", true);
+	(void) json_set_bool(item, "wanted", strcmp(step, "none") != 0);
 	(void) json_set_string(item, "state", mount_state_name(MOUNT_ABSENT));
 	(void) json_set_string(item, "step", step);
 	(void) json_set_string(item, "error", error);
+}
+
+static bool has_row(const struct collection *collection, const char *volume)
+{
+	const struct cJSON *item;
+
+	for (item = json_first(collection->items); item; item = json_next(item))
+		if (strcmp(json_string(json_get(item, "volume"), ""), volume) == 0)
+			return true;
+	return false;
+}
+
+/* Nothing is wrong with it, but whoever asks for the pod wonders where it is. */
+static void collect_idle(struct collection *collection, const struct object *pod)
+{
+	struct failure why;
+
+	for (size_t i = 0; i < pod->pod->volume_count; i++) {
+		const char *volume = pod->pod->volumes[i].name;
+
+		if (!has_row(collection, volume) &&
+		    (agent_explain_idle_pod(collection->agent, pod, &why) ||
+		     agent_explain_unused(pod, volume, &why)))
+			add_missing(collection, pod, volume, "none", why.text);
+	}
 }
 
 /* What kept a volume out of the table altogether: errors of looking it up, or a pod before this
@@ -275,6 +302,8 @@ static void collect_errors(struct collection *collection, const struct object *p
 	if (agent_explain_pod_wait(collection->agent, pod, &why))
 		for (size_t i = 0; i < pod->pod->volume_count; i++)
 			add_missing(collection, pod, pod->pod->volumes[i].name, "wait", why.text);
+	if (collection->with_calls)
+		collect_idle(collection, pod);
 }
 
 static int collect_errors_of_pod(const struct object *pod, void *userdata)

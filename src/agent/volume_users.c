@@ -18,6 +18,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { ANSWER_BYTES = FAILURE_TEXT_BYTES + 128 };
+
 /* ---- asking ---- */
 
 /* Where the step unmounts; NULL: nowhere that can be looked at. Free with free(). */
@@ -116,22 +118,21 @@ static void print_doubt(const struct busy_holders *holders, char *text, size_t s
 				holders->hidden);
 }
 
-static void print_answer(const struct busy_view *view, char text[USERS_TEXT_BYTES + 128])
+static void print_answer(const struct busy_view *view, char text[ANSWER_BYTES])
 {
 	char users[USERS_TEXT_BYTES], doubt[64];
 
 	if (view->failure) {
-		(void) snprintf(text, USERS_TEXT_BYTES + 128, "the volume is in use: %s",
+		(void) snprintf(text, ANSWER_BYTES, "the volume is in use: %s",
 				view->failure->text);
 		return;
 	}
 	volume_users_print(view->holders, users);
 	print_doubt(view->holders, doubt, sizeof(doubt));
 	if (view->holders->total > 0)
-		(void) snprintf(text, USERS_TEXT_BYTES + 128, "the volume is in use: %s%s", users,
-				doubt);
+		(void) snprintf(text, ANSWER_BYTES, "the volume is in use: %s%s", users, doubt);
 	else
-		(void) snprintf(text, USERS_TEXT_BYTES + 128,
+		(void) snprintf(text, ANSWER_BYTES,
 				"the volume is in use, by no process that can be found%s", doubt);
 }
 
@@ -183,7 +184,7 @@ static void on_found(void *userdata, const struct busy_view *view)
 {
 	const struct step_result about = { .unique_name = view->unique_name,
 					   .pod_uid = *view->pod_uid ? view->pod_uid : NULL };
-	char text[USERS_TEXT_BYTES + 128];
+	char text[ANSWER_BYTES];
 
 	print_answer(view, text);
 	volume_users_tell(userdata, &about, LOG_NOTICE, "VolumeBusy", text);

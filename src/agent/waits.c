@@ -2,10 +2,10 @@
 /*
  * waits - who waits for a pod's volumes, and what they are told
  *
- * Nobody polls: a wait is looked at when its pod changed, when its time is over, or when a look-up
- * error of its pod has stood for a moment. That moment is why ours differs from kubelet's, which
- * ends a wait at once with any error left from an older pass: a claim that arrives with its pod is
- * bound milliseconds later.
+ * Event-driven: a wait is looked at when its pod changed and when its time is over. It goes on
+ * until then whatever fails, because claims, volumes and drivers may arrive; only what no other
+ * object can mend ends it at once: an unsupported source, a pod of another node, one that has
+ * finished.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -19,7 +19,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
-enum { WAIT_ERROR_GRACE_USEC = 1000000, WAIT_ACCURACY_USEC = 1000 };
+enum { WAIT_ACCURACY_USEC = 1000 };
 
 struct agent_wait {
 	struct waits *waits;
@@ -27,8 +27,8 @@ struct agent_wait {
 	char *name_space, *name, *uid;
 	void (*done)(void *userdata, int error, const struct failure *why);
 	void *userdata;
-	sd_event_source *timer; /* end of the wait, or of the moment an error may stand */
-	uint64_t deadline_usec, error_since_usec;
+	sd_event_source *timer; /* the first look, then the end of the wait */
+	uint64_t deadline_usec;
 	struct agent_wait *prev, *next; /* of the same pod */
 };
 
@@ -173,46 +173,72 @@ static int look_at_wanted(const struct volume_row *row, void *userdata)
 	return 1;
 }
 
-/* Errors of looking the pod's volumes up, joined by "; " as kubelet does. */
-static bool look_up_errors(const struct agent *agent, const char *pod_uid, struct failure *reterr)
+/* All that is in the way, joined by "; " as kubelet does. */
+static void add_reason(struct failure *reasons, const struct failure *one)
 {
-	const struct desired_errors *errors = desired_errors(agent->desired, pod_uid);
-	size_t used = 0;
-
-	if (!errors || errors->count == 0)
-		return false;
-	reterr->error = -EIO;
-	for (size_t i = 0; i < errors->count && used < sizeof(reterr->text); i++) {
-		int written = snprintf(reterr->text + used, sizeof(reterr->text) - used, "%s%s",
-				       i > 0 ? "; " : "", errors->texts[i]);
-
-		used += written > 0 ? (size_t) written : 0;
-	}
-	return true;
+	if (reasons->text[0])
+		(void) failure_append(reasons, "; %s", one->text);
+	else
+		(void) failed_plain(reasons, one->error, "%s", one->text);
 }
 
-/* 0 all mounted; -EINPROGRESS with the first volume that is not. */
+/* A name of the pod for which the look-up failed; NULL volume: of the pod as a whole. */
+static const char *look_up_error(const struct agent *agent, const char *pod_uid, const char *volume)
+{
+	const struct desired_errors *errors = desired_errors(agent->desired, pod_uid);
+
+	for (size_t i = 0; errors && i < errors->count; i++)
+		if (strcmp(errors->volumes[i], volume) == 0)
+			return errors->texts[i];
+	return NULL;
+}
+
+static void explain_missing(const struct agent *agent, const struct object *pod, const char *volume,
+			    struct failure *ret)
+{
+	const char *text = look_up_error(agent, pod->meta.uid, volume);
+
+	if (!text)
+		text = look_up_error(agent, pod->meta.uid, "");
+	if (text)
+		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s", volume, text);
+	else if (!agent_explain_pod_wait(agent, pod, ret))
+		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': not looked up yet", volume);
+}
+
+/* 0 all mounted; -EINPROGRESS with every volume that is not. */
 static int look_for_mounted(const struct agent *agent, const struct pod *pod,
 			    struct failure *reterr)
 {
+	reterr->text[0] = '\0';
 	for (size_t i = 0; i < pod->volume_count; i++) {
-		struct pod_volume_use use = pod_volume_use(pod, pod->volumes[i].name);
-		struct look look = { .agent = agent, .outer_name = pod->volumes[i].name };
+		const char *volume = pod->volumes[i].name;
+		struct look look = { .agent = agent, .outer_name = volume };
+		struct failure one = { .error = 0 };
 
-		if (!use.mounted && !use.as_device)
+		if (agent_explain_unused(pod->object, volume, NULL))
 			continue;
 		(void) volume_rows_of_pod(agent, pod->object->meta.uid, look_at_wanted, &look);
 		if (look.found)
 			continue;
 		if (look.has_in_the_way)
-			volume_row_explain(agent, &look.in_the_way, reterr);
-		else if (!look_up_errors(agent, pod->object->meta.uid, reterr) &&
-			 !agent_explain_pod_wait(agent, pod->object, reterr))
-			(void) failed_plain(reterr, -EINPROGRESS, "volume '%s': not looked at yet",
-					    pod->volumes[i].name);
-		return -EINPROGRESS;
+			volume_row_explain(agent, &look.in_the_way, &one);
+		else
+			explain_missing(agent, pod->object, volume, &one);
+		add_reason(reterr, &one);
 	}
-	return 0;
+	return reterr->text[0] ? -EINPROGRESS : 0;
+}
+
+/* Is there something that no wait mends? @reterr has all reasons already, or becomes the one. */
+static bool is_hopeless(const struct agent *agent, const struct object *pod, struct failure *reterr)
+{
+	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
+
+	for (size_t i = 0; errors && i < errors->count; i++)
+		if (errors->codes[i] == -EOPNOTSUPP)
+			return true;
+	return agent_explain_idle_pod(agent, pod, reterr);
 }
 
 /* Any row will do, wanted or not: the pod is not free of volumes. */
@@ -243,56 +269,33 @@ static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
 	return -EINPROGRESS;
 }
 
-/* Never beyond the deadline: the timer serves both. */
-static void set_timer(struct agent_wait *wait, uint64_t when)
+static int look_at_pod(struct agent_wait *wait, struct failure *reterr)
 {
-	if (when > wait->deadline_usec)
-		when = wait->deadline_usec;
-	(void) sd_event_source_set_time(wait->timer, when);
-	(void) sd_event_source_set_enabled(wait->timer, SD_EVENT_ONESHOT);
-}
+	const struct agent *agent = wait->waits->agent;
+	const struct object *pod = store_get(agent->store, KIND_POD, wait->name_space, wait->name);
+	int r;
 
-/* Returns true when an error of the look-up has stood long enough to be the answer. */
-static bool error_stands(struct agent_wait *wait, uint64_t now, struct failure *reterr)
-{
-	if (!look_up_errors(wait->waits->agent, wait->uid, reterr)) {
-		wait->error_since_usec = 0;
-		return false;
-	}
-	if (wait->error_since_usec == 0) {
-		wait->error_since_usec = now;
-		set_timer(wait, now + WAIT_ERROR_GRACE_USEC);
-	}
-	return now - wait->error_since_usec >= WAIT_ERROR_GRACE_USEC;
+	if (!pod || strcmp(pod->meta.uid, wait->uid) != 0)
+		return failed_plain(reterr, -ENOENT, "pod '%s/%s' was deleted", wait->name_space,
+				    wait->name);
+	r = look_for_mounted(agent, pod->pod, reterr);
+	return r < 0 && is_hopeless(agent, pod, reterr) ? -EIO : r;
 }
 
 /* May free the wait: whoever calls must not look at it again. */
 static void look_at(struct agent_wait *wait)
 {
-	struct agent *agent = wait->waits->agent;
-	uint64_t now = monotonic_usec();
 	struct failure why = { .error = 0 };
-	const struct object *pod;
-	int r;
+	int r = wait->what == WAIT_UNMOUNTED
+			? look_for_unmounted(wait->waits->agent, wait->uid, &why)
+			: look_at_pod(wait, &why);
 
-	if (wait->what == WAIT_UNMOUNTED) {
-		r = look_for_unmounted(agent, wait->uid, &why);
-	} else {
-		pod = store_get(agent->store, KIND_POD, wait->name_space, wait->name);
-		if (!pod || strcmp(pod->meta.uid, wait->uid) != 0) {
-			(void) failed_plain(&why, -ENOENT, "pod '%s/%s' was deleted",
-					    wait->name_space, wait->name);
-			finish(wait, -ENOENT, &why);
-			return;
-		}
-		r = look_for_mounted(agent, pod->pod, &why);
-	}
 	if (r == 0)
 		finish(wait, 0, NULL);
-	else if (now >= wait->deadline_usec)
+	else if (r != -EINPROGRESS)
+		finish(wait, r, &why);
+	else if (monotonic_usec() >= wait->deadline_usec)
 		finish(wait, -ETIMEDOUT, &why);
-	else if (wait->what == WAIT_MOUNTED && error_stands(wait, now, &why))
-		finish(wait, -EIO, &why);
 }
 
 void waits_pod_changed(struct waits *waits, const char *pod_uid)
@@ -315,8 +318,10 @@ static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 {
 	struct agent_wait *wait = userdata;
 
-	if (now < wait->deadline_usec)
-		set_timer(wait, wait->deadline_usec);
+	if (now < wait->deadline_usec) {
+		(void) sd_event_source_set_time(wait->timer, wait->deadline_usec);
+		(void) sd_event_source_set_enabled(wait->timer, SD_EVENT_ONESHOT);
+	}
 	look_at(wait);
 	return 0;
 }

@@ -63,7 +63,7 @@ int answer_suspend(struct request *request)
 	MHD_suspend_connection(request->library);
 	request->suspended = true;
 	count_as_waiting(request);
-	deadline_enter(request->api->deadlines, &connection->deadline, DEADLINE_NONE);
+	connection_enter(request->connection, DEADLINE_NONE);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static struct MHD_Response *make_stream(struct request *request)
 {
 	request->exchange.pull_ready = on_pull_ready;
 	count_as_waiting(request);
-	deadline_enter(request->api->deadlines, &request->connection->deadline, DEADLINE_NONE);
+	connection_enter(request->connection, DEADLINE_NONE);
 	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, pull,
 						 request, NULL);
 }
@@ -155,7 +155,7 @@ static struct MHD_Response *make_whole(struct request *request)
 	exchange->reply = NULL; /* the response's */
 	request->reply_bytes = exchange->reply_length;
 	request->api->reply_bytes += request->reply_bytes;
-	deadline_enter(request->api->deadlines, &request->connection->deadline, DEADLINE_ANSWER);
+	connection_enter(request->connection, DEADLINE_ANSWER);
 	return response;
 }
 

@@ -52,6 +52,7 @@ struct api_options {
 	size_t listener_count;
 	/* Borrowed; must outlive the api. NULL without a listener for TLS. */
 	struct api_credentials *credentials;
+	unsigned int group_rights; /* of the group's role; see api/authorize.h */
 	bool others_may_read; /* peers of the unix socket that are neither root nor in the group */
 	size_t connections_max;   /* of each listener; more wait in its queue; at least 1 */
 	size_t request_bytes_max; /* of a body; more is answered 413 */
@@ -135,8 +136,10 @@ struct api_credentials *api_credentials_free(struct api_credentials *credentials
 enum {
 	API_URI_BYTES_MAX = 4096,   /* path and query, as sent; 414 */
 	API_HEAD_BYTES_MAX = 16384, /* request line and headers, with what is kept of the reply */
-	API_SEGMENTS_MAX = 12,      /* parts of a path */
-	API_PARAMETERS_MAX = 16,    /* of a query; 400 */
+	/* From accept until a credential was seen; then, or when there are too many: closed. */
+	API_UNAUTHENTICATED_SECONDS_MAX = 5,
+	API_SEGMENTS_MAX = 12,           /* parts of a path */
+	API_PARAMETERS_MAX = 16,         /* of a query; 400 */
 	API_BODIES_IN_FLIGHT_MAX = 16,   /* bodies of full length, in all that is read; 429 */
 	API_REPLY_BYTES_MAX = 268435456, /* of answers that wait for their readers; 429 */
 	API_READ_HERE_BYTES = 65536,     /* a longer stream of documents is parsed on a thread */

@@ -58,8 +58,9 @@ struct apply {
 	size_t body_length;
 	int read_error;
 	struct document_list documents;
+	unsigned int rights;      /* the exchange may go */
 	struct apply_item *items; /* in the order of writing */
-	size_t next, in_flight, stored;
+	size_t count, next, in_flight, stored;
 	const struct apply_item *failed; /* the first */
 	int error;
 	struct failure why;
@@ -67,7 +68,7 @@ struct apply {
 
 static void apply_free(struct apply *apply)
 {
-	for (size_t i = 0; apply->items && i < apply->documents.count; i++)
+	for (size_t i = 0; i < apply->count; i++)
 		(void) object_unref(apply->items[i].written);
 	free(apply->items);
 	free(apply->body);
@@ -184,6 +185,10 @@ static int remember_first(struct cJSON *tree, void *userdata)
 
 	if (r < 0)
 		return r;
+	/* What runs elsewhere says nothing of here: an exported pod is not over, a claim not bound.
+	 */
+	if (kind_row(first->item->object->kind)->has_status)
+		json_remove(tree, "status");
 	source = json_print(modified);
 	return source ? remember(tree, source) : -ENOMEM;
 }
@@ -206,6 +211,8 @@ static int write_item(struct apply_item *item, struct failure *reterr)
 	item->present_version = present ? present->meta.resource_version : 0;
 	r = present ? merged_object(present, item, &merged, reterr)
 		    : object_edit(item->object, remember_first, &first, &merged, reterr);
+	if (r == 0)
+		r = authorize_object(item->apply->rights, merged, reterr);
 	if (r < 0)
 		return r;
 	if (!present)
@@ -217,6 +224,16 @@ static int write_item(struct apply_item *item, struct failure *reterr)
 
 /* ---- the whole stream ---- */
 
+static void add_warning(struct cJSON *row, const struct document *document)
+{
+	cleanup_free char *text = NULL;
+
+	if (!document->unknown_fields || asprintf(&text, "unknown fields, which have no effect: %s",
+						  document->unknown_fields) < 0)
+		return;
+	(void) json_set_string(row, "warning", text);
+}
+
 static void add_result(struct cJSON *items, const struct apply_item *item)
 {
 	const struct object_meta *meta = &item->written->meta;
@@ -227,6 +244,19 @@ static void add_result(struct cJSON *items, const struct apply_item *item)
 	(void) json_set_string(row, "name", meta->name);
 	(void) json_set_string(row, "uid", meta->uid);
 	(void) json_set_string(row, "result", result_names[item->result]);
+	add_warning(row, item->document);
+}
+
+/* Passed over: a kind of Kubernetes that a node has no use for. */
+static void add_skipped(struct cJSON *items, const struct document *document)
+{
+	struct cJSON *row = json_add_object(items, NULL);
+
+	(void) json_set_string(row, "kind", document->kind);
+	(void) json_set_string(row, "namespace", document->name_space);
+	(void) json_set_string(row, "name", document->name);
+	(void) json_set_string(row, "result", "skipped");
+	(void) json_set_string(row, "warning", "podvol does not serve this kind");
 }
 
 /* Says how far it came: the documents before are stored and stay so. */
@@ -238,9 +268,8 @@ static void answer_failure(struct apply *apply)
 	struct failure why = apply->why;
 
 	if (why.text[0] && apply->documents.count > 1)
-		(void) snprintf(why.text, sizeof(why.text),
-				"%.160s (%zu of %zu documents were stored)", apply->why.text,
-				apply->stored, apply->documents.count);
+		(void) failed_plain(&why, apply->error, "%s (%zu of %zu documents were stored)",
+				    apply->why.text, apply->stored, apply->documents.count);
 	reply_error(apply->exchange, apply->error, &details, &why);
 }
 
@@ -249,8 +278,11 @@ static void answer(struct apply *apply)
 	struct cJSON *tree = json_new_object();
 	struct cJSON *items = json_add_array(tree, "items");
 
-	for (size_t i = 0; i < apply->documents.count; i++)
+	for (size_t i = 0; i < apply->count; i++)
 		add_result(items, &apply->items[i]);
+	for (size_t i = 0; i < apply->documents.count; i++)
+		if (apply->documents.documents[i].is_foreign_kind)
+			add_skipped(items, &apply->documents.documents[i]);
 	views_reply_applied(apply->exchange, tree);
 }
 
@@ -270,7 +302,7 @@ static void note_failure(struct apply_item *item, int error, const struct failur
 /* Queue what may be queued; answer when nothing is left. */
 static void go_on(struct apply *apply)
 {
-	while (apply->exchange && !apply->failed && apply->next < apply->documents.count &&
+	while (apply->exchange && !apply->failed && apply->next < apply->count &&
 	       apply->in_flight < API_APPLY_IN_FLIGHT) {
 		struct apply_item *item = &apply->items[apply->next++];
 		struct failure why = { 0 };
@@ -329,19 +361,17 @@ static void item_done(void *userdata, int error, const struct object *result,
 /* Pods last, each group in its order. */
 static int order_items(struct apply *apply)
 {
-	size_t filled = 0;
-
 	assert(!apply->items);
-	apply->items = calloc(apply->documents.count, sizeof(*apply->items));
+	apply->items = calloc(apply->documents.count + 1, sizeof(*apply->items));
 	if (!apply->items)
 		return -ENOMEM;
 	for (int pods = 0; pods <= 1; pods++) {
 		for (size_t i = 0; i < apply->documents.count; i++) {
 			const struct object *object = apply->documents.documents[i].object;
 
-			if ((object->kind == KIND_POD) != (pods == 1))
+			if (!object || (object->kind == KIND_POD) != (pods == 1))
 				continue;
-			apply->items[filled++] = (struct apply_item){
+			apply->items[apply->count++] = (struct apply_item){
 				.apply = apply,
 				.document = &apply->documents.documents[i],
 				.object = object,
@@ -357,7 +387,7 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 	for (size_t i = 0; i < list->count; i++) {
 		const struct document *document = &list->documents[i];
 
-		if (document->failure.error == 0)
+		if (document->failure.error == 0 || document->is_foreign_kind)
 			continue;
 		if (document->failure.error == -ENOMEM)
 			reply_unread(exchange, -ENOMEM, NULL);
@@ -375,25 +405,37 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 	}
 	if (list->failure.error < 0)
 		reply_unread(exchange, list->failure.error, list->failure.text);
-	else if (list->count == 0)
+	else if (list->count == 0 && !list->has_empty_list)
 		reply_refusal(exchange, API_BAD_REQUEST,
 			      "there is no document: the file or request is empty");
-	return list->failure.error == 0 && list->count > 0;
+	return list->failure.error == 0 && (list->count > 0 || list->has_empty_list);
 }
 
-/* Secrets want more than the right to write. */
+/* As at each object's own path; what it may hold is looked at as well, so that nothing is stored.
+ */
 static bool check_rights(struct exchange *exchange, const struct document_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct document *document = &list->documents[i];
+		const struct kind_row *row =
+			document->object ? kind_row(document->object->kind) : NULL;
+		const struct access create = { .verb = "create",
+					       .group = row ? row->group : "",
+					       .resource = row ? row->plural : "" };
+		struct failure content = { .error = 0 };
+		const char *why;
 
-		if (!kind_row(document->object->kind)->secret || (exchange->rights & RIGHT_SECRETS))
+		if (!row) /* a kind that is passed over */
 			continue;
-		reply_refusal(
-			exchange, API_FORBIDDEN,
-			"document %zu (%s %s) is refused, nothing was stored: secrets are for "
-			"root alone",
-			i + 1, document->kind, document->name);
+		if (!authorize(exchange->rights, &create, &why))
+			;
+		else if (authorize_object(exchange->rights, document->object, &content) < 0)
+			why = content.text;
+		else
+			continue;
+		reply_refusal(exchange, API_FORBIDDEN,
+			      "document %zu (%s %s) is refused, nothing was stored: %s", i + 1,
+			      document->kind, document->name, why);
 		return false;
 	}
 	return true;
@@ -461,6 +503,7 @@ void apply_post(struct exchange *exchange)
 	apply->job.run = read_documents;
 	apply->job.done = documents_read;
 	apply->exchange = exchange;
+	apply->rights = exchange->rights;
 	apply->store = agent_store(exchange->agent);
 	apply->body = TAKE_PTR(exchange->body);
 	apply->body_length = exchange->body_length;

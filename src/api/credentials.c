@@ -15,7 +15,9 @@
 #include <assert.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 struct api_credentials {
 	struct authority *authority;
@@ -23,6 +25,9 @@ struct api_credentials {
 	struct server_certificate *former; /* a handshake may still use it */
 	struct server_names names;
 	char *token, *server, *node_name;
+	struct token_list tokens;
+	int directory_fd;        /* of the state directory */
+	bool tokens_are_changed; /* a new list is being written */
 };
 
 /* ---- names ---- */
@@ -135,8 +140,12 @@ static int load(struct api_credentials *credentials, const struct api_credential
 	if (r == 0)
 		r = token_load(directory_fd, options->token_file, &credentials->token, reterr);
 	if (r == 0)
+		r = token_list_load(directory_fd, &credentials->tokens, reterr);
+	if (r == 0)
 		r = server_certificate_new(credentials->authority, &credentials->names, now,
 					   &credentials->present, reterr);
+	if (r == 0)
+		credentials->directory_fd = TAKE_FD(directory_fd);
 	return r;
 }
 
@@ -150,6 +159,7 @@ int api_credentials_new(const struct api_credentials_options *options, struct ap
 	       options->names && ret);
 	if (!credentials)
 		return failed(reterr, -ENOMEM, "cannot prepare TLS");
+	credentials->directory_fd = -EBADF;
 	r = load(credentials, options, reterr);
 	if (r < 0)
 		(void) api_credentials_free(credentials);
@@ -166,6 +176,8 @@ struct api_credentials *api_credentials_free(struct api_credentials *credentials
 	(void) server_certificate_free(credentials->former);
 	(void) authority_free(credentials->authority);
 	(void) secret_text_free(credentials->token);
+	if (credentials->directory_fd >= 0)
+		(void) close(credentials->directory_fd);
 	free(credentials->server);
 	free(credentials->node_name);
 	free(credentials);
@@ -218,4 +230,33 @@ const char *credentials_token(const struct api_credentials *credentials)
 const char *credentials_node_name(const struct api_credentials *credentials)
 {
 	return credentials->node_name;
+}
+
+const struct token_list *credentials_tokens(const struct api_credentials *credentials)
+{
+	return &credentials->tokens;
+}
+
+int credentials_tokens_begin(struct api_credentials *credentials, struct token_list *ret_list,
+			     int *ret_directory_fd)
+{
+	int fd;
+
+	if (credentials->tokens_are_changed)
+		return -EBUSY;
+	fd = fcntl(credentials->directory_fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return -errno;
+	credentials->tokens_are_changed = true;
+	*ret_list = credentials->tokens;
+	*ret_directory_fd = fd;
+	return 0;
+}
+
+void credentials_tokens_changed(struct api_credentials *credentials, const struct token_list *list)
+{
+	assert(credentials->tokens_are_changed);
+	credentials->tokens_are_changed = false;
+	if (list)
+		credentials->tokens = *list;
 }

@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "api/certificate.h"
+#include "api/token_list.h"
 
 #include <stdbool.h>
 
@@ -25,6 +26,15 @@ struct server_certificate *credentials_certificate(struct api_credentials *crede
 /* Does an Authorization header, which may be NULL, carry the token? */
 bool credentials_token_is_given(const struct api_credentials *credentials,
 				const char *authorization);
+
+/* Named tokens. credentials_tokens() is borrowed until the loop turns. */
+const struct token_list *credentials_tokens(const struct api_credentials *credentials);
+/* Begins a change: a copy of the list, and a descriptor of its directory that is the caller's.
+ * Return: 0; -EBUSY another one is not over; else what fcntl(2) gave. */
+int credentials_tokens_begin(struct api_credentials *credentials, struct token_list *ret_list,
+			     int *ret_directory_fd);
+/* Ends it. @list: counts from now on; NULL: nothing changed. */
+void credentials_tokens_changed(struct api_credentials *credentials, const struct token_list *list);
 
 /* For a kubeconfig: PEM; the URL of what is listened on; the token. As long as the credentials. */
 const char *credentials_authority(const struct api_credentials *credentials);

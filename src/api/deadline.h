@@ -16,9 +16,11 @@
 #include <systemd/sd-event.h>
 
 enum deadline_phase {
-	DEADLINE_IDLE,    /* until a request's line is there; a TLS handshake is part of it */
-	DEADLINE_REQUEST, /* from its line to its last byte */
-	DEADLINE_ANSWER,  /* while an answer of known length is read */
+	DEADLINE_UNAUTHENTICATED, /* from accept until a credential was seen; a TLS handshake and
+				   * the first request's head are part of it */
+	DEADLINE_IDLE,            /* until a request's line is there */
+	DEADLINE_REQUEST,         /* from its line to its last byte */
+	DEADLINE_ANSWER,          /* while an answer of known length is read */
 	DEADLINE_PHASES,
 	DEADLINE_NONE = DEADLINE_PHASES /* while we are the ones who take the time */
 };

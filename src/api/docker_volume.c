@@ -64,7 +64,7 @@ bool docker_named(struct exchange *exchange, const struct cJSON *body, struct do
 
 void docker_refuse(struct exchange *exchange, const char *format, ...)
 {
-	char text[1024];
+	char text[FAILURE_TEXT_BYTES + 256];
 	va_list arguments;
 
 	va_start(arguments, format);

@@ -29,6 +29,9 @@ static void health_ready(struct exchange *exchange)
 
 #define TOKEN_REQUESTS "api/v1/namespaces/*/serviceaccounts/*/token"
 
+#define REVIEWS "apis/authorization.k8s.io/v1/"
+#define WHOAMI  "apis/authentication.k8s.io/v1/selfsubjectreviews"
+
 static const struct route {
 	enum api_method method;
 	const char *pattern; /* see api_path_matches() */
@@ -53,6 +56,9 @@ static const struct route {
 	{ METHOD_GET, "openid/v1/jwks", service_keys_set },
 	{ METHOD_POST, TOKEN_REQUESTS, service_tokens_post },
 	{ METHOD_POST, "apis/authentication.k8s.io/v1/tokenreviews", service_tokens_review },
+	{ METHOD_POST, REVIEWS "selfsubjectaccessreviews", self_review_access },
+	{ METHOD_POST, REVIEWS "selfsubjectrulesreviews", self_review_rules },
+	{ METHOD_POST, WHOAMI, self_review_user },
 	{ METHOD_GET, "podvol/v1", discovery_views_index },
 	{ METHOD_GET, "podvol/v1/version", views_podvol_version },
 	{ METHOD_GET, "podvol/v1/kubeconfig", kubeconfig_get },
@@ -69,6 +75,9 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/events", views_volume_events },
 	{ METHOD_GET, "podvol/v1/keys", service_keys_get },
 	{ METHOD_POST, "podvol/v1/keys", service_keys_renew },
+	{ METHOD_GET, "podvol/v1/tokens", named_tokens_get },
+	{ METHOD_POST, "podvol/v1/tokens", named_tokens_post },
+	{ METHOD_DELETE, "podvol/v1/tokens/*", named_tokens_delete },
 	{ METHOD_POST, "podvol/v1/apply", apply_post },
 	{ METHOD_POST, "podvol/v1/check", check_post },
 	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */
@@ -93,7 +102,12 @@ static const struct route {
 
 bool api_takes_protobuf(const struct api_path *path)
 {
-	return api_path_matches(path, TOKEN_REQUESTS);
+	return api_path_matches(path, TOKEN_REQUESTS) || api_is_self_review(path);
+}
+
+bool api_is_self_review(const struct api_path *path)
+{
+	return api_path_matches(path, REVIEWS "*") || api_path_matches(path, WHOAMI);
 }
 
 const char *api_route(size_t index)
@@ -156,6 +170,67 @@ static bool choose_form(struct exchange *exchange)
 	return false;
 }
 
+/* ---- rights ---- */
+
+bool api_is_allowed(struct exchange *exchange, const struct access *access,
+		    const struct reply_details *details)
+{
+	static const struct reply_details nothing = { .row = NULL };
+	const char *why, *group = access->group ? access->group : "", *on = "";
+	char message[1024];
+
+	if (authorize(exchange->rights, access, &why))
+		return true;
+	if (details && details->name)
+		on = details->name;
+	if (access->path)
+		(void) snprintf(message, sizeof(message),
+				"this client cannot %s path \"/%.512s\"%s%s", access->verb,
+				access->path, *why ? ": " : "", why);
+	else
+		(void) snprintf(
+			message, sizeof(message),
+			"%s%s%s%s%s%s%s%.253s%s is forbidden: this client cannot %s resource "
+			"\"%s%s%s\" in API group \"%s\"%s%s",
+			access->resource, access->subresource ? "/" : "",
+			access->subresource ? access->subresource : "", *group ? "." : "", group,
+			*on ? " " : "", *on ? "\"" : "", on, *on ? "\"" : "", access->verb,
+			access->resource, access->subresource ? "/" : "",
+			access->subresource ? access->subresource : "", group, *why ? ": " : "",
+			why);
+	reply_refusal_about(exchange, API_FORBIDDEN, details ? details : &nothing, message);
+	return false;
+}
+
+/* Routes below /apis are resources without a kind of object: NAME, or their accounts' tokens. */
+static bool route_is_allowed(struct exchange *exchange)
+{
+	static const char *const methods[] = {
+		[METHOD_GET] = "get",     [METHOD_POST] = "post",     [METHOD_PUT] = "put",
+		[METHOD_PATCH] = "patch", [METHOD_DELETE] = "delete", [METHOD_OTHER] = "other"
+	};
+	const struct api_path *path = &exchange->path;
+	struct access access = { .verb = methods[exchange->method] };
+	char text[API_URI_BYTES_MAX + 1] = "";
+	size_t used = 0;
+
+	if (exchange->method == METHOD_POST && strncmp(path->segments[0], "api", 3) == 0) {
+		bool is_token = api_path_matches(path, TOKEN_REQUESTS);
+
+		access = (struct access){ .verb = "create",
+					  .group = is_token ? "" : path->segments[1],
+					  .resource =
+						  is_token ? "serviceaccounts" : path->segments[3],
+					  .subresource = is_token ? "token" : NULL };
+		return api_is_allowed(exchange, &access, NULL);
+	}
+	for (size_t i = 0; i < path->segment_count; i++)
+		used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%s", i ? "/" : "",
+					  path->segments[i]);
+	access.path = text;
+	return api_is_allowed(exchange, &access, NULL);
+}
+
 void api_dispatch(struct exchange *exchange)
 {
 	bool known_path = false;
@@ -167,7 +242,8 @@ void api_dispatch(struct exchange *exchange)
 		if (!api_path_matches(&exchange->path, routes[i].pattern))
 			continue;
 		if (routes[i].method == exchange->method) {
-			routes[i].handler(exchange);
+			if (route_is_allowed(exchange))
+				routes[i].handler(exchange);
 			return;
 		}
 		known_path = true;

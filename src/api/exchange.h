@@ -9,6 +9,7 @@
 #ifndef PODVOL_API_EXCHANGE_H
 #define PODVOL_API_EXCHANGE_H
 
+#include "api/authorize.h"
 #include "api/path.h"
 #include "base/failure.h"
 #include "base/worker.h"
@@ -26,12 +27,7 @@ enum api_method {
 	METHOD_OTHER, /* 405 */
 };
 
-/* What the client may do; the transport finds out by peer credentials or token. */
-enum api_right {
-	RIGHT_READ = 1,
-	RIGHT_WRITE = 2,
-	RIGHT_SECRETS = 4, /* read and write kinds whose row says secret */
-};
+struct reply_details;
 
 /* In which form an answer goes out; form.c has the media type of each. */
 enum api_form {
@@ -93,6 +89,7 @@ struct exchange {
 	struct worker_pool *readers; /* where long bodies are parsed; NULL: here, at once */
 	enum api_method method;
 	unsigned int rights; /* set of enum api_right */
+	const char *user;    /* name, for reviews; NULL: none is known */
 	const char *peer;    /* who, for the record: "uid 0, process 4242"; NULL: nobody says */
 	struct api_credentials *credentials; /* for a kubeconfig; NULL: TLS is not served */
 	struct api_path path;
@@ -124,6 +121,10 @@ struct exchange {
 	void (*abandon)(void *work); /* must see to it that the work never answers */
 };
 
+/* Else it is refused, with the reason; @details may be NULL. */
+bool api_is_allowed(struct exchange *exchange, const struct access *access,
+		    const struct reply_details *details);
+
 /* Finds the handler and runs it. The answer comes now or later; never both, never none. */
 void api_dispatch(struct exchange *exchange);
 /* The pattern of the route at @index, as api_path_matches() takes it; NULL past the last. A path
@@ -140,6 +141,8 @@ const char *api_route(size_t index);
 int api_form_parse(const char *accept, unsigned int offered, enum api_form *ret);
 /* May a body come in protocol buffers there? */
 bool api_takes_protobuf(const struct api_path *path);
+/* Does it ask what the client itself may do? Who may only read may POST there. */
+bool api_is_self_review(const struct api_path *path);
 /* The media type of an answer in this form; static. */
 const char *api_form_type(enum api_form form);
 enum api_content api_content_parse(const char *content_type);
@@ -206,12 +209,10 @@ typedef void api_handler(struct exchange *exchange);
 /* objects.c: any path below /api/v1 and /apis that no route claims. False: no such resource. */
 bool objects_handle(struct exchange *exchange);
 
-/* apply.c */
-api_handler apply_post;
-/* check.c */
-api_handler check_post;
-/* kubeconfig.c */
-api_handler kubeconfig_get;
+/* apply.c, check.c, kubeconfig.c, named_tokens.c, self_review.c */
+api_handler apply_post, check_post, kubeconfig_get;
+api_handler named_tokens_get, named_tokens_post, named_tokens_delete;
+api_handler self_review_access, self_review_rules, self_review_user;
 /* driver_calls.c */
 api_handler driver_calls_post;
 /* mounts.c */

@@ -11,6 +11,7 @@
 #include "api/docker_volume.h"
 #include "api/head.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <assert.h>
 #include <string.h>
@@ -57,14 +58,30 @@ static const char *header(struct request *request, const char *name)
 	return MHD_lookup_connection_value(request->library, MHD_HEADER_KIND, name);
 }
 
+/* A named token also names the user, and the request ends with it. */
+static unsigned int rights_of_token(struct request *request)
+{
+	const struct api_credentials *credentials = request->api->options.credentials;
+	const char *given = header(request, MHD_HTTP_HEADER_AUTHORIZATION);
+	const struct named_token *token;
+
+	if (credentials_token_is_given(credentials, given))
+		return RIGHTS_ALL;
+	token = token_list_find(credentials_tokens(credentials), given, realtime_usec());
+	if (!token)
+		return 0;
+	memcpy(request->token, token->digest, sizeof(request->token));
+	memcpy(request->user, token->name, sizeof(request->user));
+	request->exchange.user = request->user;
+	api_check_tokens_later(request->api);
+	return token->rights;
+}
+
 static unsigned int rights(struct request *request)
 {
-	if (request->connection->listener->kind != API_TLS)
-		return request->connection->rights;
-	return credentials_token_is_given(request->api->options.credentials,
-					  header(request, MHD_HTTP_HEADER_AUTHORIZATION))
-		       ? RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS
-		       : 0;
+	request->exchange.user = request->connection->user;
+	return request->connection->listener->kind == API_TLS ? rights_of_token(request)
+							      : request->connection->rights;
 }
 
 /* False: refused. */
@@ -85,8 +102,14 @@ static bool check_rights(struct request *request)
 	else if (exchange->rights == 0)
 		reply_refusal(exchange, API_FORBIDDEN,
 			      "only root and members of group " API_GROUP " may use this socket");
-	else if (exchange->method != METHOD_GET && !(exchange->rights & RIGHT_WRITE))
+	else if (header(request, "Impersonate-User"))
+		reply_refusal(exchange, API_FORBIDDEN, "impersonation is not served");
+	else if (exchange->method != METHOD_GET && !(exchange->rights & RIGHT_WRITE) &&
+		 !api_is_self_review(&exchange->path))
 		reply_refusal(exchange, API_FORBIDDEN, "you may only read here");
+	/* A credential that does not allow this request is one all the same. */
+	if (exchange->status == 0 || (kind == API_TLS && exchange->rights != 0))
+		connection_authenticated(request->connection);
 	return exchange->status == 0;
 }
 
@@ -232,7 +255,7 @@ static void run_handler(struct request *request)
 
 static enum MHD_Result dispatch(struct request *request)
 {
-	deadline_enter(request->api->deadlines, &request->connection->deadline, DEADLINE_NONE);
+	connection_enter(request->connection, DEADLINE_NONE);
 	request->exchange.may_wait = may_wait(request->connection->listener);
 	request->running = true;
 	run_handler(request);
@@ -305,7 +328,7 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 			? failed_plain(&request->uri_failure, -EINVAL, "the path holds a blank")
 			: api_path_parse(uri, &request->exchange.path, &request->uri_failure);
 	if (request->connection)
-		deadline_enter(api->deadlines, &request->connection->deadline, DEADLINE_REQUEST);
+		connection_enter(request->connection, DEADLINE_REQUEST);
 	DL_APPEND2(api->requests, request, previous, next);
 	return request;
 }
@@ -323,8 +346,7 @@ void http_on_completed(void *userdata, struct MHD_Connection *connection, void *
 	request->api->body_bytes -= request->body_allocated;
 	exchange_done(&request->exchange);
 	if (request->connection)
-		deadline_enter(request->api->deadlines, &request->connection->deadline,
-			       DEADLINE_IDLE);
+		connection_enter(request->connection, DEADLINE_IDLE);
 	free(request);
 	*request_slot = NULL;
 }
@@ -340,4 +362,32 @@ void http_abandon_all(struct api *api)
 		exchange_abandon(&request->exchange);
 		answer_resume(request);
 	}
+}
+
+static void end_request(struct request *request)
+{
+	request->left = true; /* a stream that is being sent ends at its next pull */
+	if (!request->suspended)
+		return;
+	exchange_abandon(&request->exchange);
+	answer_resume(request);
+}
+
+bool http_check_tokens(struct api *api)
+{
+	const struct token_list *list = credentials_tokens(api->options.credentials);
+	uint64_t now_usec = realtime_usec();
+	struct request *request;
+	bool more = false;
+
+	DL_FOREACH2(api->requests, request, next)
+	{
+		if (*request->user == '\0' || request->left)
+			continue;
+		if (token_list_holds(list, request->token, now_usec))
+			more = true;
+		else if (request->waits)
+			end_request(request);
+	}
+	return more;
 }

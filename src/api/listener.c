@@ -95,10 +95,10 @@ static unsigned int rights_of(const struct listener *listener, int fd)
 {
 	switch (listener->kind) {
 	case API_UNIX:
-		return peer_rights(fd, listener->api->group,
+		return peer_rights(fd, listener->api->group, listener->api->options.group_rights,
 				   listener->api->options.others_may_read);
 	case API_DOCKER: /* nothing that a group may do is enough */
-		return peer_rights(fd, PEER_NO_GROUP, false);
+		return peer_rights(fd, PEER_NO_GROUP, 0, false);
 	case API_PLAIN:
 		return RIGHT_READ;
 	case API_TLS: /* the token says, request by request */
@@ -127,6 +127,73 @@ static void prepare_tcp(int fd)
 		(void) setsockopt(fd, IPPROTO_TCP, options[i].name, &options[i].value, sizeof(int));
 }
 
+/* ---- connections without credentials ---- */
+
+static struct connection *connection_of(const struct guest *guest)
+{
+	return (struct connection *) ((const char *) guest - offsetof(struct connection, guest));
+}
+
+static bool is_idle(const struct guest *guest)
+{
+	enum deadline_phase phase = connection_of(guest)->deadline.phase;
+
+	return phase != DEADLINE_NONE && phase != DEADLINE_ANSWER;
+}
+
+/* The library sees the client's end in its next run. */
+static void close_guest(struct connection *connection)
+{
+	struct listener *listener = connection->listener;
+
+	connection->closing = true;
+	listener->guests.connections--;
+	guests_remove(&listener->guests, &connection->guest);
+	(void) shutdown(connection->deadline.fd, SHUT_RDWR);
+}
+
+/* On a unix socket the kernel's word comes with the connection: who may write is no guest, who may
+ * do nothing has the time to be told so. */
+static void begin_guest(struct connection *connection)
+{
+	struct listener *listener = connection->listener;
+	bool is_unix = listener_is_unix(listener->kind);
+	struct guest *surplus, *newest = NULL;
+
+	connection->authenticated = is_unix && connection->rights != 0;
+	deadline_enter(listener->api->deadlines, &connection->deadline,
+		       connection->authenticated ? DEADLINE_IDLE : DEADLINE_UNAUTHENTICATED);
+	listener->guests.connections++;
+	if (!is_unix || !(connection->rights & RIGHT_WRITE)) {
+		newest = &connection->guest;
+		newest->peer = guest_peer_of(connection->deadline.fd);
+		guests_add(&listener->guests, newest);
+	}
+	while ((surplus = guests_surplus(&listener->guests, newest))) {
+		close_guest(connection_of(surplus));
+		newest = surplus == newest ? NULL : newest;
+	}
+}
+
+void connection_enter(struct connection *connection, enum deadline_phase phase)
+{
+	if (connection->authenticated && !connection->closing)
+		deadline_enter(connection->listener->api->deadlines, &connection->deadline, phase);
+}
+
+/* Clients of the unix socket that may only read remain guests: there is a limit to them. */
+void connection_authenticated(struct connection *connection)
+{
+	struct listener *listener = connection->listener;
+
+	if (connection->authenticated)
+		return;
+	connection->authenticated = true;
+	if (!listener_is_unix(listener->kind))
+		guests_remove(&listener->guests, &connection->guest);
+	connection_enter(connection, DEADLINE_REQUEST);
+}
+
 /* Without memory for it the connection has no rights, and its first request ends it. */
 static void begin_connection(struct listener *listener, struct MHD_Connection *library,
 			     void **socket_context)
@@ -139,13 +206,17 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 		return;
 	connection->listener = listener;
 	connection->rights = rights_of(listener, info->connect_fd);
-	if (listener_is_unix(listener->kind))
+	if (listener_is_unix(listener->kind)) {
 		peer_name(info->connect_fd, connection->peer);
-	else
+		peer_user(info->connect_fd, connection->user);
+	} else {
 		(void) snprintf(connection->peer, sizeof(connection->peer),
 				"a client with the token, over TLS");
+		(void) snprintf(connection->user, sizeof(connection->user), "%s",
+				listener->kind == API_TLS ? "admin" : "system:anonymous");
+	}
 	deadline_init(&connection->deadline, info->connect_fd);
-	deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_IDLE);
+	begin_guest(connection);
 	if (!listener_is_unix(listener->kind))
 		prepare_tcp(info->connect_fd);
 	if (listener->kind == API_TLS)
@@ -165,6 +236,8 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	}
 	if (connection) {
 		handshake_end(connection);
+		listener->guests.connections -= !connection->closing;
+		guests_remove(&listener->guests, &connection->guest);
 		deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_NONE);
 	}
 	free(connection);
@@ -203,9 +276,10 @@ static int on_handshake(gnutls_session_t session, const gnutls_datum_t *authorit
 	return 0;
 }
 
-/* TLS 1.2 with forward secrecy is the least: GnuTLS' own list of what is sound, without the rest.
- */
-static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE";
+/* TLS 1.2 with forward secrecy and authenticated encryption is the least: no CBC. */
+static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:"
+			   "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD:"
+			   "%SERVER_PRECEDENCE";
 
 static const struct MHD_OptionItem tls_options[] = {
 	{ MHD_OPTION_HTTPS_PRIORITIES, 0, priorities },
@@ -268,6 +342,8 @@ int listener_start(struct listener *listener, int fd, struct failure *reterr)
 	int r;
 
 	assert(listener && listener->api && !listener->daemon && fd >= 0);
+	listener->guests.connections_max = listener->api->options.connections_max;
+	listener->guests.is_idle = is_idle;
 	assert(listener->kind != API_TLS || listener->api->options.credentials);
 	r = start_daemon(listener, fd, reterr);
 	return r < 0 ? r : add_sources(listener, reterr);

@@ -119,8 +119,13 @@ static void reply_plan(struct exchange *exchange, const struct mounts_call *call
 {
 	const struct planned_container *one = NULL;
 	struct failure why;
+	int r = 0;
 
-	if (call->format->of_one && container_format_choose(plan, &one, &why) < 0)
+	if (call->format->of_one)
+		r = container_format_choose(call->format, plan, &one, &why);
+	if (r == -EOPNOTSUPP)
+		refuse(exchange, call, r, &why);
+	else if (r < 0)
 		reply_refusal(exchange, API_BAD_REQUEST, "container: %s", why.text);
 	else if (strcmp(call->format->name, "table") == 0)
 		reply_table(exchange, plan);

@@ -175,31 +175,15 @@ static const struct {
 	{ METHOD_DELETE, true, false, "deletecollection", objects_delete_collection },
 };
 
-static bool is_allowed(const struct exchange *exchange, const struct target *target)
+static bool is_allowed(struct exchange *exchange, const struct target *target, const char *verb)
 {
-	unsigned int needed = exchange->method == METHOD_GET ? RIGHT_READ : RIGHT_WRITE;
-
-	if (target->row->secret)
-		needed |= RIGHT_SECRETS;
-	return (exchange->rights & needed) == needed;
-}
-
-static void refuse_access(struct exchange *exchange, const struct target *target, const char *verb)
-{
-	const struct kind_row *row = target->row;
 	const struct reply_details details = target_details(target, target->name);
-	char message[1024];
+	const struct access access = { .verb = verb,
+				       .group = target->row->group,
+				       .resource = target->row->plural,
+				       .subresource = target->status ? "status" : NULL };
 
-	(void) snprintf(message, sizeof(message),
-			"%s%s%s%s%.253s%s is forbidden: this client cannot %s resource \"%s\" in "
-			"API group \"%s\"%s",
-			row->plural, *row->group ? "." : "", row->group, target->name ? " \"" : "",
-			target->name ? target->name : "", target->name ? "\"" : "", verb,
-			row->plural, row->group,
-			row->secret && !(exchange->rights & RIGHT_SECRETS)
-				? ": its contents are for root alone"
-				: "");
-	reply_refusal_about(exchange, API_FORBIDDEN, &details, message);
+	return api_is_allowed(exchange, &access, &details);
 }
 
 /* The collection of a namespaced kind over all namespaces can only be read. */
@@ -223,9 +207,9 @@ bool objects_handle(struct exchange *exchange)
 		if (verbs[i].method != exchange->method ||
 		    !fits(&target, verbs[i].collection, verbs[i].status, verbs[i].run))
 			continue;
-		if (!is_allowed(exchange, &target))
-			refuse_access(exchange, &target, watch ? "watch" : verbs[i].name);
-		else if (watch)
+		if (!is_allowed(exchange, &target, watch ? "watch" : verbs[i].name))
+			return true;
+		if (watch)
 			objects_watch(exchange, &target);
 		else
 			verbs[i].run(exchange, &target);

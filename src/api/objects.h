@@ -61,6 +61,7 @@ struct object_write {
 	const struct kind_row *row;
 	char *name_space, *name;
 	bool dry_run;
+	unsigned int rights; /* of who writes: authorize_object() */
 	/* What a create needs to be tried anew; NULL and 0: it is tried once. */
 	int (*again)(struct object_write *write, struct failure *why);
 	int retry_error; /* at which it is */

@@ -45,6 +45,8 @@ static int make_object(struct object_write *write, const struct object *present,
 		return failed_plain(why, -ESTALE, "the patch is for another version");
 	r = object_join_present(present, write->status, &object, why);
 	if (r == 0)
+		r = authorize_object(write->rights, object, why);
+	if (r == 0)
 		*ret = TAKE_PTR(object);
 	return r;
 }

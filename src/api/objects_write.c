@@ -43,6 +43,7 @@ struct object_write *object_write_new(struct exchange *exchange, const struct ta
 		write->method = exchange->method;
 		write->row = target->row;
 		write->status = target->status;
+		write->rights = exchange->rights;
 		write->name_space = strdup(target_namespace(target));
 		write->name = strdup(name);
 	}
@@ -228,6 +229,8 @@ void objects_create(struct exchange *exchange, const struct target *target)
 		write->retry_error = -EEXIST;
 	}
 	if (r == 0)
+		r = authorize_object(write->rights, write->object, &why);
+	if (r == 0)
 		r = create(write, &why);
 	object_write_queued(exchange, write, r, &why);
 }
@@ -305,6 +308,8 @@ void objects_update(struct exchange *exchange, const struct target *target)
 		return;
 	write->dry_run = expected.dry_run;
 	write->object = object_ref(object);
+	if (r == 0)
+		r = authorize_object(write->rights, object, &why);
 	if (r == 0)
 		r = store_update(store, object, &expected, object_write_done, write);
 	object_write_queued(exchange, write, r, &why);

@@ -41,7 +41,7 @@ static bool has_supplementary_group(int fd, gid_t group)
 	return false;
 }
 
-unsigned int peer_rights(int fd, gid_t group, bool others_may_read)
+unsigned int peer_rights(int fd, gid_t group, unsigned int group_rights, bool others_may_read)
 {
 	const unsigned int others = others_may_read ? RIGHT_READ : 0;
 	struct ucred peer;
@@ -51,12 +51,12 @@ unsigned int peer_rights(int fd, gid_t group, bool others_may_read)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0 || bytes != sizeof(peer))
 		return 0;
 	if (peer.uid == 0)
-		return RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS;
+		return RIGHTS_ALL;
 	/* (uid_t) -1 is what a namespace shows that cannot name the peer. */
 	if (group == PEER_NO_GROUP || peer.uid == (uid_t) -1)
 		return others;
 	if (peer.gid == group || has_supplementary_group(fd, group))
-		return RIGHT_READ | RIGHT_WRITE;
+		return group_rights;
 	return others;
 }
 
@@ -69,4 +69,15 @@ void peer_name(int fd, char ret[PEER_NAME_BYTES])
 		(void) snprintf(ret, PEER_NAME_BYTES, "somebody unknown");
 	else
 		(void) snprintf(ret, PEER_NAME_BYTES, "uid %u, process %d", peer.uid, peer.pid);
+}
+
+void peer_user(int fd, char ret[PEER_NAME_BYTES])
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
+		(void) snprintf(ret, PEER_NAME_BYTES, "system:anonymous");
+	else
+		(void) snprintf(ret, PEER_NAME_BYTES, "uid:%u", peer.uid);
 }

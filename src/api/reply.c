@@ -39,6 +39,9 @@ static const struct refusal_row {
 	[API_TIMEOUT] = { 504, "Timeout" },
 };
 
+/* A sentence of its own around a whole failure. */
+enum { REPLY_TEXT_BYTES = FAILURE_TEXT_BYTES + 1024 };
+
 static const char type_json[] = "application/json";
 static const char type_yaml[] = "application/yaml";
 
@@ -215,7 +218,7 @@ void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
 
 void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)
 {
-	char message[1024];
+	char message[REPLY_TEXT_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -254,7 +257,7 @@ static void reply_invalid(struct exchange *exchange, const struct reply_details 
 			  const char *why)
 {
 	struct reply_details with_field = *details;
-	char field[FAILURE_TEXT_BYTES], message[1024];
+	char field[FAILURE_TEXT_BYTES], message[REPLY_TEXT_BYTES];
 
 	with_field.field = field_of(why, field);
 	(void) snprintf(message, sizeof(message), "%s \"%s\" is invalid: %s", details->row->name,
@@ -291,7 +294,7 @@ void reply_error(struct exchange *exchange, int error, const struct reply_detail
 	const char *name = details->name ? details->name : "";
 	const char *dot = *details->row->group ? "." : "";
 	enum api_refusal refusal = API_INTERNAL_ERROR;
-	char message[1024];
+	char message[REPLY_TEXT_BYTES];
 
 	assert(error < 0);
 	switch (error) {
@@ -315,6 +318,12 @@ void reply_error(struct exchange *exchange, int error, const struct reply_detail
 				"been modified; please apply your changes to the latest version "
 				"and try again",
 				details->row->plural, dot, details->row->group, name);
+		break;
+	case -EACCES:
+	case -EDQUOT:
+		refusal = API_FORBIDDEN;
+		(void) snprintf(message, sizeof(message), "%s%s%s \"%s\" is forbidden: %s",
+				details->row->plural, dot, details->row->group, name, text);
 		break;
 	case -EBADMSG:
 	case -E2BIG:

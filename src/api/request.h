@@ -10,6 +10,7 @@
 #define PODVOL_API_REQUEST_H
 
 #include "api/exchange.h"
+#include "api/token_list.h"
 #include "api/transport.h"
 
 enum body_state {
@@ -31,8 +32,11 @@ struct request {
 	enum body_state body_state;
 	size_t body_allocated, body_discarded;
 	size_t reply_bytes; /* counted in api->reply_bytes */
-	bool seen;          /* the headers were looked at */
-	bool running;       /* a handler is on the stack */
+	/* The digest of the named token that it came with. */
+	unsigned char token[TOKEN_DIGEST_BYTES];
+	char user[TOKEN_NAME_BYTES]; /* the name of that token; "": none */
+	bool seen;                   /* the headers were looked at */
+	bool running;                /* a handler is on the stack */
 	bool suspended;
 	bool waits;      /* counted in listener->waiting: it was suspended, or streams */
 	bool pulling;    /* a stream's pull is on the stack */

@@ -18,6 +18,9 @@
 /* An answer of full length may take so many times as long to read as a request to write. */
 enum { ANSWER_TIMES = 5 };
 
+/* A watch outlives its token's end by so long at most. */
+#define TOKENS_CHECK_USEC (2 * USEC_PER_SEC)
+
 /* One body at a time: that is enough to keep the loop free, and bounds the memory. */
 static int start_readers(struct api *api, struct failure *reterr)
 {
@@ -36,6 +39,7 @@ static int start_deadlines(struct api *api, struct failure *reterr)
 {
 	const struct api_options *options = &api->options;
 	const uint64_t length_usec[DEADLINE_PHASES] = {
+		[DEADLINE_UNAUTHENTICATED] = API_UNAUTHENTICATED_SECONDS_MAX * USEC_PER_SEC,
 		[DEADLINE_IDLE] = options->idle_seconds * USEC_PER_SEC,
 		[DEADLINE_REQUEST] = options->request_seconds * USEC_PER_SEC,
 		[DEADLINE_ANSWER] = options->request_seconds * USEC_PER_SEC * ANSWER_TIMES,
@@ -43,6 +47,35 @@ static int start_deadlines(struct api *api, struct failure *reterr)
 	int r = deadlines_new(options->event, length_usec, &api->deadlines);
 
 	return r < 0 ? failed(reterr, r, "cannot prepare the deadlines of requests") : 0;
+}
+
+static int on_tokens_check(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	if (http_check_tokens(userdata))
+		api_check_tokens_later(userdata);
+	return 0;
+}
+
+/* One timer for all; while it is on, there is nothing to do. */
+void api_check_tokens_later(struct api *api)
+{
+	int enabled = SD_EVENT_OFF;
+
+	(void) sd_event_source_get_enabled(api->tokens_check, &enabled);
+	if (enabled != SD_EVENT_OFF)
+		return;
+	(void) sd_event_source_set_time(api->tokens_check, monotonic_usec() + TOKENS_CHECK_USEC);
+	(void) sd_event_source_set_enabled(api->tokens_check, SD_EVENT_ONESHOT);
+}
+
+static int start_tokens_check(struct api *api, struct failure *reterr)
+{
+	int r = sd_event_add_time(api->options.event, &api->tokens_check, CLOCK_MONOTONIC,
+				  UINT64_MAX, 0, on_tokens_check, api);
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(api->tokens_check, SD_EVENT_OFF);
+	return r < 0 ? failed(reterr, r, "cannot prepare the check of tokens") : 0;
 }
 
 static int start_listeners(struct api *api, struct failure *reterr)
@@ -88,6 +121,8 @@ int api_new(const struct api_options *options, struct api **ret, struct failure 
 
 	r = start_readers(api, reterr);
 	if (r == 0)
+		r = start_tokens_check(api, reterr);
+	if (r == 0)
 		r = start_deadlines(api, reterr);
 	if (r == 0 && watches_new(options->event, options->watches_max, &api->watches) < 0)
 		r = failed(reterr, -ENOMEM, "cannot prepare watches");
@@ -114,6 +149,7 @@ struct api *api_free(struct api *api)
 	for (size_t i = 0; i < api->listener_count; i++)
 		listener_stop(&api->listeners[i]);
 	assert(!api->requests && api->body_bytes == 0 && api->reply_bytes == 0);
+	api->tokens_check = sd_event_source_disable_unref(api->tokens_check);
 	api->watches = watches_free(api->watches);
 	api->deadlines = deadlines_free(api->deadlines);
 	/* What they still read belongs to nobody now and frees itself. */

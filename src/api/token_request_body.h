@@ -14,4 +14,7 @@
  * none; -ENOMEM. */
 int token_request_parse(const void *bytes, size_t length, struct cJSON **ret);
 
+/* The same for a SelfSubjectAccessReview, a SelfSubjectRulesReview or a SelfSubjectReview. */
+int self_review_parse(const void *bytes, size_t length, struct cJSON **ret);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/deadline.h"
+#include "api/guests.h"
 #include "api/peer.h"
 #include "base/worker.h"
 
@@ -24,6 +25,7 @@ struct listener {
 	sd_event_source *ready, *timer, *again;
 	size_t waiting;                /* requests that wait or stream */
 	struct connection *handshakes; /* those that wait for their client; see handshake.c */
+	struct guests guests;
 };
 
 /* How far TLS has begun; see handshake.c. */
@@ -40,6 +42,10 @@ struct connection {
 	struct deadline deadline; /* and the descriptor */
 	unsigned int rights; /* set of enum api_right; of each request, where a token decides */
 	char peer[PEER_NAME_BYTES]; /* who, for the record */
+	char user[PEER_NAME_BYTES]; /* the same as reviews call it */
+	bool authenticated;         /* a credential was seen that allows something */
+	bool closing;               /* shut down: the library has yet to see it */
+	struct guest guest;
 	struct handshake handshake;
 };
 
@@ -53,9 +59,15 @@ struct api {
 	struct worker_pool *readers;
 	struct watches *watches;
 	struct request *requests;
+	sd_event_source *tokens_check;  /* on while requests came with named tokens */
 	size_t body_bytes, reply_bytes; /* of all requests, in memory */
 	bool stopping;
 };
+
+/* ---- server.c ---- */
+
+/* In a few seconds, http_check_tokens(). */
+void api_check_tokens_later(struct api *api);
 
 /* ---- listener.c ---- */
 
@@ -72,6 +84,12 @@ void listener_stop(struct listener *listener);
 void listener_give_back(struct listener *listener);
 /* The library has something to do that no descriptor shows. */
 void listener_run_again(struct listener *listener);
+
+/* The connection enters a phase; one that is not authenticated stays in its own, whose time goes
+ * on. */
+void connection_enter(struct connection *connection, enum deadline_phase phase);
+/* The head of a request was allowed: by a token, or where none is needed. */
+void connection_authenticated(struct connection *connection);
 
 /* ---- handshake.c ---- */
 
@@ -91,6 +109,8 @@ enum MHD_Result http_on_request(void *userdata, struct MHD_Connection *connectio
 				size_t *data_length, void **request_slot);
 void http_on_completed(void *userdata, struct MHD_Connection *connection, void **request_slot,
 		       enum MHD_RequestTerminationCode code);
+/* Ends waits and streams whose named token was revoked or has expired. True: there are others. */
+bool http_check_tokens(struct api *api);
 /* Wakes every suspended request without an answer; the library ends them in its next run. */
 void http_abandon_all(struct api *api);
 /* The connection that the library's belongs to; NULL: there was no memory for it. */

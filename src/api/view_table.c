@@ -150,7 +150,7 @@ static void format_until(const struct cJSON *item, const char *key, uint64_t now
 		return;
 	}
 	table_age(now_usec, usec, age);
-	(void) snprintf(text, VIEW_CELL_BYTES, "in %s", age);
+	(void) snprintf(text, VIEW_CELL_BYTES, "in %.32s", age);
 }
 
 /* One on a line, the first of them: describe shows it. */
@@ -277,7 +277,7 @@ static const struct view_column hold_columns[] = {
 static const struct view_column applied_columns[] = {
 	{ "Kind", VIEW_ALWAYS, "kind", NULL },     { "Namespace", VIEW_ALWAYS, "namespace", NULL },
 	{ "Name", VIEW_ALWAYS, "name", NULL },     { "UID", VIEW_ALWAYS, "uid", NULL },
-	{ "Result", VIEW_ALWAYS, "result", NULL },
+	{ "Result", VIEW_ALWAYS, "result", NULL }, { "Warning", VIEW_ALWAYS, "warning", NULL },
 };
 
 static const struct view_column statistics_columns[] = {
@@ -346,6 +346,13 @@ static const struct view_column token_key_columns[] = {
 	{ "Published Until", VIEW_ALWAYS, "publishedUntil", NULL },
 };
 
+static const struct view_column token_columns[] = {
+	{ "Name", VIEW_ALWAYS, "name", NULL },
+	{ "Role", VIEW_ALWAYS, "role", NULL },
+	{ "Age", VIEW_ALWAYS, "created", format_age },
+	{ "Expires", VIEW_ALWAYS, "expires", NULL },
+};
+
 static const struct view_column volume_event_columns[] = {
 	{ "Last Seen", VIEW_ALWAYS, "time", format_age },
 	{ "Type", VIEW_ALWAYS, "type", NULL },
@@ -381,6 +388,7 @@ const struct view_columns view_thread_columns = COLUMNS(thread_columns);
 const struct view_columns view_stranger_columns = COLUMNS(stranger_columns);
 const struct view_columns view_volume_event_columns = COLUMNS(volume_event_columns);
 const struct view_columns view_token_key_columns = COLUMNS(token_key_columns);
+const struct view_columns view_token_columns = COLUMNS(token_columns);
 
 static void add_definitions(struct cJSON *table, const struct view_columns *columns)
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VIEW_CELL_BYTES = 1024 };
+enum { VIEW_CELL_BYTES = 4608 } /* a whole failure */;
 
 enum view_priority {
 	VIEW_ALWAYS = 0,
@@ -35,7 +35,7 @@ struct view_columns {
 extern const struct view_columns view_volume_columns, view_operation_columns, view_manifest_columns,
 	view_hold_columns, view_applied_columns, view_version_columns, view_statistics_columns,
 	view_driver_columns, view_thread_columns, view_stranger_columns, view_volume_event_columns,
-	view_token_key_columns;
+	view_token_key_columns, view_token_columns;
 
 /**
  * view_table - a Table of a view's items

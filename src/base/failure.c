@@ -5,21 +5,60 @@
 #include "base/failure.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void write_text(struct failure *reterr, int error, const char *format, va_list arguments)
+/* Room for a sentence before it is cut: whatever goes beyond it loses its end. */
+enum { WHOLE_BYTES = 4 * FAILURE_TEXT_BYTES, MARK_BYTES = 48 };
+
+/* ---- cutting ---- */
+
+static bool is_inside_character(char byte)
 {
-	reterr->error = error;
-	(void) vsnprintf(reterr->text, sizeof(reterr->text), format, arguments);
+	return ((unsigned char) byte & 0xc0) == 0x80;
 }
 
-/* The reason, after the sentence; cut where the room ends. */
-static void append_reason(struct failure *reterr, const char *reason)
+void text_fit(char *to, size_t room, const char *from)
 {
-	size_t used = strlen(reterr->text);
+	size_t length = strlen(from), head, tail;
+	char mark[MARK_BYTES];
 
-	(void) snprintf(reterr->text + used, sizeof(reterr->text) - used, ": %s", reason);
+	assert(room > MARK_BYTES);
+	if (length < room) {
+		memmove(to, from, length + 1);
+		return;
+	}
+	head = (room - MARK_BYTES) / 2;
+	tail = length - head;
+	while (head > 0 && is_inside_character(from[head]))
+		head--;
+	while (tail < length && is_inside_character(from[tail]))
+		tail++;
+	(void) snprintf(mark, sizeof(mark), " [... %zu bytes cut ...] ", tail - head);
+	memmove(to, from, head);
+	memcpy(to + head, mark, strlen(mark));
+	memcpy(to + head + strlen(mark), from + tail, length - tail + 1);
+}
+
+/* ---- writing ---- */
+
+/* @before and @after: NULL: nothing there. */
+static void write_text(struct failure *reterr, const char *before, const char *after,
+		       const char *format, va_list arguments)
+{
+	char whole[WHOLE_BYTES];
+	size_t used = 0;
+
+	if (before)
+		used = (size_t) snprintf(whole, sizeof(whole), "%s", before);
+	(void) vsnprintf(whole + used, sizeof(whole) - used, format, arguments);
+	used = strlen(whole);
+	if (after)
+		(void) snprintf(whole + used, sizeof(whole) - used, ": %s", after);
+	text_fit(reterr->text, sizeof(reterr->text), whole);
 }
 
 int failed(struct failure *reterr, int error, const char *format, ...)
@@ -30,10 +69,10 @@ int failed(struct failure *reterr, int error, const char *format, ...)
 	if (!reterr)
 		return error;
 
+	reterr->error = error;
 	va_start(arguments, format);
-	write_text(reterr, error, format, arguments);
+	write_text(reterr, NULL, strerror(-error), format, arguments);
 	va_end(arguments);
-	append_reason(reterr, strerror(-error));
 	return error;
 }
 
@@ -45,24 +84,55 @@ int failed_plain(struct failure *reterr, int error, const char *format, ...)
 	if (!reterr)
 		return error;
 
+	reterr->error = error;
 	va_start(arguments, format);
-	write_text(reterr, error, format, arguments);
+	write_text(reterr, NULL, NULL, format, arguments);
 	va_end(arguments);
 	return error;
 }
 
 int failure_prefix(struct failure *reterr, const char *format, ...)
 {
-	struct failure old;
 	va_list arguments;
 
 	if (!reterr)
 		return 0;
 
-	old = *reterr;
 	va_start(arguments, format);
-	write_text(reterr, old.error, format, arguments);
+	write_text(reterr, NULL, reterr->text, format, arguments);
 	va_end(arguments);
-	append_reason(reterr, old.text);
-	return old.error;
+	return reterr->error;
+}
+
+int failure_append(struct failure *reterr, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!reterr)
+		return 0;
+
+	va_start(arguments, format);
+	write_text(reterr, reterr->text, NULL, format, arguments);
+	va_end(arguments);
+	return reterr->error;
+}
+
+static const struct failure no_memory = { -ENOMEM, "out of memory: what failed was not kept" };
+
+const struct failure *failure_keep(const struct failure *failure)
+{
+	size_t bytes = offsetof(struct failure, text) + strlen(failure->text) + 1;
+	struct failure *copy = malloc(bytes);
+
+	if (!copy)
+		return &no_memory;
+	memcpy(copy, failure, bytes);
+	return copy;
+}
+
+const struct failure *failure_drop(const struct failure *kept)
+{
+	if (kept != &no_memory)
+		free((void *) kept);
+	return NULL;
 }

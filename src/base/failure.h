@@ -2,16 +2,18 @@
 /*
  * failure - why something did not work, for people, beside the errno for programs
  *
- * The caller owns it, mostly on its stack; the text is cut when too long. It never allocates,
- * because an error path must not fail. The first failure is the one that matters: whoever cleans up
- * after it passes NULL.
+ * The caller owns it, mostly on its stack. A text that is too long is cut in the middle and says
+ * so: its beginning names the object, its end the cause. It never allocates, because an error path
+ * must not fail; what keeps a failure for long keeps failure_keep()'s copy. The first failure is
+ * the one that matters: whoever cleans up after it passes NULL.
  */
 #ifndef PODVOL_BASE_FAILURE_H
 #define PODVOL_BASE_FAILURE_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
-#define FAILURE_TEXT_BYTES 240
+#define FAILURE_TEXT_BYTES 4096
 
 struct failure {
 	int error; /* negative errno; 0 when nothing failed */
@@ -50,5 +52,19 @@ int failed_plain(struct failure *reterr, int error, const char *format, ...)
  */
 int failure_prefix(struct failure *reterr, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Puts more behind what happened. @reterr may be NULL. Return: as failure_prefix(). */
+int failure_append(struct failure *reterr, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A copy that is only as long as its text, for tables: read it, never assign it. Without memory it
+ * says that instead: never NULL. */
+const struct failure *failure_keep(const struct failure *failure);
+/* Frees such a copy. Accepts NULL. Return: NULL. */
+const struct failure *failure_drop(const struct failure *kept);
+
+/* Copies a text; one that does not fit is cut in the middle, between two characters, and marked:
+ * "beginning [... 1234 bytes cut ...] end". @room is at least 64. */
+void text_fit(char *to, size_t room, const char *from);
 
 #endif

@@ -5,9 +5,11 @@
 #include "base/log.h"
 
 #include "base/cleanup.h"
+#include "base/failure.h"
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,12 +19,12 @@
 #include <systemd/sd-journal.h>
 
 enum {
-	LINE_BYTES = 1024,
+	LINE_BYTES = 2 * FAILURE_TEXT_BYTES, /* a sentence around a whole failure */
 	FIELD_BYTES = 512,
 	FIELD_COUNT = 6,
 };
 
-static int log_max_level = LOG_INFO;
+static atomic_int log_max_level = LOG_INFO;
 static bool log_to_journal;
 
 static const char *const level_names[] = {
@@ -44,6 +46,11 @@ static bool stderr_is_journal(void)
 	if (fstat(STDERR_FILENO, &status) < 0)
 		return false;
 	return status.st_dev == device && status.st_ino == inode;
+}
+
+void log_set_level(int max_level)
+{
+	log_max_level = max_level;
 }
 
 void log_open(int max_level)
@@ -138,13 +145,14 @@ static void write_stderr(int level, const struct log_subject *subject, const cha
 static void write_line(int level, const struct log_subject *subject, const char *format,
 		       va_list arguments)
 {
-	char text[LINE_BYTES], line[LINE_BYTES];
+	char text[2 * LINE_BYTES], line[LINE_BYTES];
 	int saved = errno;
 
 	assert(level >= LOG_EMERG && level <= LOG_DEBUG);
 	if (level > log_max_level)
 		return;
 	(void) vsnprintf(text, sizeof(text), format, arguments);
+	text_fit(text, LINE_BYTES, text);
 	escape(line, sizeof(line), text);
 	if (log_to_journal)
 		write_journal(level, subject, line);

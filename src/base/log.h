@@ -28,6 +28,9 @@ struct log_subject {
  */
 void log_open(int max_level);
 
+/* From now on; any thread. */
+void log_set_level(int max_level);
+
 /**
  * log_message - a line about nothing in particular
  * @level: LOG_ERR .. LOG_DEBUG

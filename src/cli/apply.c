@@ -12,6 +12,8 @@
 
 #include "base/cleanup.h"
 
+#include <string.h>
+
 static void print_lower(FILE *out, const char *text)
 {
 	for (; *text; text++)
@@ -23,11 +25,18 @@ static void print_applied(struct cli *cli, const struct podvol_table *table)
 {
 	size_t kind = podvol_table_find(table, "Kind"), name = podvol_table_find(table, "Name");
 	size_t result = podvol_table_find(table, "Result");
+	size_t warning = podvol_table_find(table, "Warning");
 
 	for (size_t row = 0; row < podvol_table_rows(table); row++) {
 		print_lower(cli->out, podvol_table_cell(table, row, kind));
 		(void) fprintf(cli->out, "/%s %s\n", podvol_table_cell(table, row, name),
 			       podvol_table_cell(table, row, result));
+		if (*podvol_table_cell(table, row, warning) != '\0' &&
+		    strcmp(podvol_table_cell(table, row, warning), "-") != 0)
+			cli_complain(cli, "warning: %s '%s': %s",
+				     podvol_table_cell(table, row, kind),
+				     podvol_table_cell(table, row, name),
+				     podvol_table_cell(table, row, warning));
 	}
 	(void) fflush(cli->out);
 }

@@ -22,6 +22,7 @@ struct archive_call {
 	struct cli *cli;
 	char *volume; /* its name; NULL: a directory was named, and no daemon is asked */
 	char *directory;
+	char *run_dir; /* podvold's: where volumes are locked */
 	const char *doing;
 	size_t notes;
 };
@@ -111,11 +112,26 @@ static int find_volume(struct cli *cli, const char *word, char **ret)
 	return *ret ? EXIT_DONE : cli_failed(cli, -ENOMEM);
 }
 
+/* The directory of the socket, also where no daemon is asked. */
+static char *find_run_dir(const struct cli *cli)
+{
+	const char *socket = cli->socket_path ?: getenv("PODVOL_SOCKET");
+	const char *slash;
+
+	if (!socket || !*socket)
+		socket = PODVOL_SOCKET_DEFAULT;
+	slash = strrchr(socket, '/');
+	return slash && slash > socket ? strndup(socket, (size_t) (slash - socket)) : strdup(".");
+}
+
 static int find_directory(struct archive_call *call)
 {
 	struct cli *cli = call->cli;
 	int status;
 
+	call->run_dir = find_run_dir(cli);
+	if (!call->run_dir)
+		return cli_failed(cli, -ENOMEM);
 	if (cli_flag(cli, "directory")) {
 		call->directory = absolute(cli->arguments[0]);
 		return call->directory ? EXIT_DONE : cli_failed(cli, -ENOMEM);
@@ -128,6 +144,7 @@ static void archive_call_done(struct archive_call *call)
 {
 	free(call->volume);
 	free(call->directory);
+	free(call->run_dir);
 }
 
 /* Whether any pod has the volume or is about to get it, as the daemon knows. */
@@ -261,6 +278,7 @@ int verb_backup(struct cli *cli)
 	if (status != EXIT_DONE)
 		return status;
 	direct.directory = call.directory;
+	direct.run_dir = call.run_dir;
 	if (archive_direct_backup(&direct, &sum, &why) < 0)
 		return complain(&call, &why);
 	sum_up(&call, "backed up", &sum);
@@ -279,6 +297,7 @@ int verb_restore(struct cli *cli)
 		.stream_fd = STDIN_FILENO,
 		.allow_devices = cli_flag(cli, "devices"),
 		.allow_links_out = cli_flag(cli, "links-out"),
+		.allow_privileges = cli_flag(cli, "setuid"),
 		.allow_content = cli_flag(cli, "overwrite"),
 		.allow_used = cli_flag(cli, "in-use"),
 		.check_unwanted = check_unwanted,
@@ -297,6 +316,7 @@ int verb_restore(struct cli *cli)
 	if (status != EXIT_DONE)
 		return status;
 	direct.directory = call.directory;
+	direct.run_dir = call.run_dir;
 	if (archive_direct_restore(&direct, &sum, &begun, &why) < 0) {
 		status = complain(&call, &why);
 		if (begun)
@@ -307,6 +327,11 @@ int verb_restore(struct cli *cli)
 		return status;
 	}
 	sum_up(&call, "restored", &sum);
+	if (sum.privileges > 0)
+		(void) fprintf(cli->err,
+			       "%zu setuid or setgid bits and file capabilities were left out: "
+			       "--setuid restores them\n",
+			       sum.privileges);
 	if (sum.lost == 0)
 		return EXIT_DONE;
 	cli_complain(cli, "%zu extended attributes are not kept by the file system at '%s'",

@@ -10,11 +10,11 @@
 #include "mount/restore_lock.h"
 #include "mount/volume_archive.h"
 #include "mount/volume_directory.h"
+#include "mount/volume_lock.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 static atomic_bool is_cancelled;
@@ -44,6 +44,7 @@ static struct archive_summary summary_of(const struct archive_counts *counts)
 		.changed = counts->changed,
 		.devices = counts->devices,
 		.links_out = counts->links_out,
+		.privileges = counts->privileges,
 		.lost = counts->lost,
 	};
 }
@@ -82,6 +83,7 @@ static struct archive_request request_of(const struct archive_direct *direct, in
 		.stream_fd = direct->stream_fd,
 		.allow_devices = direct->allow_devices,
 		.allow_links_out = direct->allow_links_out,
+		.allow_privileges = direct->allow_privileges,
 		.allow_content = direct->allow_content,
 		.cancel = &is_cancelled,
 		.progress = on_progress,
@@ -94,6 +96,7 @@ int archive_direct_backup(const struct archive_direct *direct, struct archive_su
 			  struct failure *reterr)
 {
 	cleanup_close int fd = open_volume(direct, reterr);
+	cleanup(volume_lock_releasep) int lock_fd = -EBADF;
 	struct archive_counts counts = { 0 };
 	struct archive_request request;
 	int r;
@@ -101,10 +104,11 @@ int archive_direct_backup(const struct archive_direct *direct, struct archive_su
 	assert(ret && reterr);
 	if (fd < 0)
 		return fd;
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
-		return failed_plain(reterr, -EBUSY,
-				    "'%s' is being restored or removed by somebody else",
-				    direct->directory);
+	r = volume_locks_open(direct->run_dir, reterr);
+	if (r == 0)
+		r = volume_lock_take(fd, VOLUME_LOCK_SHARED, direct->directory, &lock_fd, reterr);
+	if (r < 0)
+		return r;
 	catch_signals();
 	request = request_of(direct, fd);
 	r = volume_archive_write(&request, &counts, reterr);
@@ -130,6 +134,7 @@ int archive_direct_restore(const struct archive_direct *direct, struct archive_s
 			   bool *ret_begun, struct failure *reterr)
 {
 	cleanup_close int fd = open_volume(direct, reterr);
+	cleanup(volume_lock_releasep) int lock_fd = -EBADF;
 	struct archive_counts counts = { 0 };
 	struct archive_request request;
 	int r;
@@ -139,7 +144,9 @@ int archive_direct_restore(const struct archive_direct *direct, struct archive_s
 	if (fd < 0)
 		return fd;
 	catch_signals();
-	r = restore_lock_take(fd, direct->directory, reterr);
+	r = volume_locks_open(direct->run_dir, reterr);
+	if (r == 0)
+		r = restore_lock_take(fd, direct->directory, &lock_fd, reterr);
 	if (r < 0)
 		return r;
 	r = check_unused(direct, fd, reterr);

@@ -19,13 +19,14 @@
 /* As in mount/volume_archive.h. */
 struct archive_summary {
 	uint64_t entries, bytes;
-	size_t left_out, changed, devices, links_out, lost;
+	size_t left_out, changed, devices, links_out, lost, privileges;
 };
 
 struct archive_direct {
 	const char *directory; /* absolute */
+	const char *run_dir;   /* podvold's, where volumes are locked */
 	int stream_fd;
-	bool allow_devices, allow_links_out, allow_content, allow_used;
+	bool allow_devices, allow_links_out, allow_privileges, allow_content, allow_used;
 	/* Of a restore, NULL: nobody is asked. Called with the volume locked, so that nobody can
 	 * begin to use it after the answer. Return: 0; a negative errno refuses. */
 	int (*check_unwanted)(void *userdata, struct failure *reterr);

@@ -21,7 +21,14 @@ static const char *text_of(const struct cJSON *item, const char *key)
 
 /* ---- one use of a volume ---- */
 
-enum verdict { VERDICT_DONE, VERDICT_RUNNING, VERDICT_RETRY, VERDICT_HELD, VERDICT_TURN };
+enum verdict {
+	VERDICT_NONE,
+	VERDICT_DONE,
+	VERDICT_RUNNING,
+	VERDICT_RETRY,
+	VERDICT_HELD,
+	VERDICT_TURN
+};
 
 static bool is_settled(const struct cJSON *row)
 {
@@ -33,6 +40,8 @@ static bool is_settled(const struct cJSON *row)
 
 static enum verdict judge(const struct cJSON *row, bool is_held)
 {
+	if (strcmp(text_of(row, "step"), "none") == 0)
+		return VERDICT_NONE;
 	if (is_settled(row))
 		return VERDICT_DONE;
 	/* A step that waits for somebody else did not fail. */
@@ -50,7 +59,9 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 {
 	const char *state = text_of(row, "state"), *path = text_of(row, "path");
 
-	if (strcmp(state, "mounted") == 0)
+	if (strcmp(text_of(row, "step"), "none") == 0)
+		say(cli, "Volume '%s' is not mounted.", text_of(row, "volume"));
+	else if (strcmp(state, "mounted") == 0)
 		say(cli, "It is mounted at %s%s.", path,
 		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
 	else if (strcmp(state, "uncertain") == 0)
@@ -95,15 +106,14 @@ static void say_step(struct cli *cli, const struct cJSON *row)
 
 static void say_failure(struct cli *cli, const struct cJSON *row)
 {
-	const char *stage = text_of(row, "stage");
+	const char *failed = text_of(row, "failedAt");
+	const char *stage = *failed ? failed : text_of(row, "stage");
 	char since[SENTENCE_TIME_BYTES], next[SENTENCE_TIME_BYTES];
 	int64_t attempts = 0;
 
 	if (strcmp(text_of(row, "step"), "look_up") == 0) {
-		say(cli, "It is blocked, because it cannot be found out what to mount: %s.",
-		    text_of(row, "error"));
-		say(cli,
-		    "As soon as the objects it names are there and right, it goes on by itself.");
+		say(cli, "It is blocked: %s.", text_of(row, "error"));
+		say(cli, "It continues when the objects it names are there and fit.");
 		return;
 	}
 	(void) json_int64(json_get(row, "attempts"), &attempts);
@@ -123,10 +133,15 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 {
 	bool wanted = json_bool(json_get(row, "wanted"), false);
+	enum verdict verdict = judge(row, is_held);
 
-	say_what_is_wanted(cli, row);
+	if (verdict != VERDICT_NONE)
+		say_what_is_wanted(cli, row);
 	say_what_is(cli, row);
-	switch (judge(row, is_held)) {
+	switch (verdict) {
+	case VERDICT_NONE:
+		say(cli, "It will not be: %s.", text_of(row, "error"));
+		break;
 	case VERDICT_DONE:
 		say(cli, "That is as it should be: nothing has to happen.");
 		break;

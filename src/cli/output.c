@@ -12,7 +12,7 @@
 void cli_complain(struct cli *cli, const char *format, ...)
 {
 	va_list arguments;
-	char text[2048];
+	char text[8192]; /* as much as podvol_error() says */
 
 	va_start(arguments, format);
 	(void) vsnprintf(text, sizeof(text), format, arguments);

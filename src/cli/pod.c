@@ -70,6 +70,17 @@ static int step_unmount(struct cli *cli, const char *pod, unsigned int timeout_m
 
 /* ---- mount ---- */
 
+/* A volume that is never mounted does not keep its pod waiting. */
+static void warn_of_unmounted(struct cli *cli, const struct podvol_table *volumes)
+{
+	size_t step = podvol_table_find(volumes, "Step");
+	size_t error = podvol_table_find(volumes, "Error");
+
+	for (size_t row = 0; row < podvol_table_rows(volumes); row++)
+		if (strcmp(podvol_table_cell(volumes, row, step), "none") == 0)
+			cli_complain(cli, "warning: %s", podvol_table_cell(volumes, row, error));
+}
+
 static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 {
 	size_t kind = podvol_table_find(applied, "Kind");
@@ -92,8 +103,10 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 		r = wait_in_steps(cli, pod, step_mount, &volumes);
 		if (r < 0)
 			status = cli_failed(cli, r);
-		else
+		else {
 			cli_print_table(cli, volumes, 0, false);
+			warn_of_unmounted(cli, volumes);
+		}
 		podvol_table_free(volumes);
 	}
 	return status;

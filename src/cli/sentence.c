@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { LINE_COLUMNS = 80, SENTENCE_BYTES = 4096 };
+enum { LINE_COLUMNS = 80, SENTENCE_BYTES = 8192 };
 
 /* Lines break at the terminal's width, elsewhere at 80 columns; a word is never broken, so that a
  * path can be copied. */

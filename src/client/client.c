@@ -18,7 +18,7 @@
 #include <sys/un.h>
 
 enum {
-	ERROR_BYTES = 1024,
+	ERROR_BYTES = 8192,                  /* a whole failure of podvold in a sentence */
 	REPLY_BYTES_MAX = 512 * 1024 * 1024, /* an answer that is longer is none of podvold's */
 };
 

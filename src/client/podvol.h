@@ -158,8 +158,9 @@ PODVOL_PUBLIC int podvol_apply(struct podvol *podvol, const void *documents, siz
  * @timeout_msec: 0 asks for the present state and does not wait
  * @ret:          its volumes, see podvol_volumes(); may be NULL
  *
- * Return: 0; -ETIMEDOUT says which volume is missing, at which step, with which error, after how
- * many attempts and when the next comes; -EBADMSG the pod names what cannot be found; -ENOENT.
+ * Return: 0; -ETIMEDOUT says which volumes are missing, at which step, with which error, after how
+ * many attempts and when the next comes; -EBADMSG no waiting helps: an unsupported kind of volume,
+ * a pod of another node, one that has finished; -ENOENT.
  */
 PODVOL_PUBLIC int podvol_pod_mount(struct podvol *podvol, const char *pod,
 				   unsigned int timeout_msec, struct podvol_table **ret);

@@ -22,7 +22,7 @@
 #include <sys/un.h>
 
 enum {
-	ERROR_BYTES = 1024,
+	ERROR_BYTES = 8192, /* a whole failure of podvold in a sentence */
 	VERSION_BYTES = 64,
 	LIST_BYTES_MAX = 512 * 1024 * 1024, /* an answer that is longer is none of podvold's */
 	LINE_BYTES_MAX = 16 * 1024 * 1024,  /* one event: an object of 1.5 MiB, escaped */

@@ -107,6 +107,7 @@ static void mount_done(struct planned_mount *mount)
 	free(mount->host_path);
 	free(mount->container_path);
 	free(mount->sub_path);
+	free(mount->image);
 }
 
 /* As kubelet does when it starts a container, and API servers when they admit its pod. */
@@ -145,6 +146,21 @@ static int read_modes(const struct pod_container *container, const struct pod_vo
 	return check_modes(container, wish, mount, reterr);
 }
 
+static int find_image(const struct container_volume *volume, const struct pod_volume_mount *wish,
+		      struct planned_mount *mount, struct failure *reterr)
+{
+	if (*wish->sub_path_expr)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "subPathExpr '%s' is not supported for image volume '%s'",
+				    wish->sub_path_expr, wish->name);
+	mount->sub_path = strdup(wish->sub_path);
+	mount->host_path = strdup("");
+	mount->image = strdup(volume->image);
+	mount->read_only = true;
+	mount->relabel = volume->relabel;
+	return mount->sub_path && mount->host_path && mount->image ? 0 : -ENOMEM;
+}
+
 /* The host's end: the volume, or what was bound for a part of it; never the whole volume in place
  * of a part. */
 static int find_source(const struct container_plan_request *request,
@@ -160,6 +176,8 @@ static int find_source(const struct container_plan_request *request,
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is not mounted", wish->name);
 	if (volume->block)
 		return failed_plain(reterr, -EINVAL, "volume '%s' is a block device", wish->name);
+	if (volume->image)
+		return find_image(volume, wish, mount, reterr);
 	if (*part && !bound)
 		return failed_plain(reterr, -EAGAIN, "subPath '%s' of volume '%s' is not prepared",
 				    part, wish->name);

@@ -27,10 +27,11 @@
 
 /* One volume of the pod, mounted. */
 struct container_volume {
-	const char *name; /* outer name: pod.spec.volumes[].name */
-	const char *path; /* absolute, on the host; in block mode of the device itself */
-	bool read_only;   /* the volume's own; a container's mount may be on top of that */
-	bool relabel;     /* SELinux: files are to get the container's label */
+	const char *name;  /* outer name: pod.spec.volumes[].name */
+	const char *path;  /* absolute, on the host; in block mode of the device itself */
+	const char *image; /* reference of an OCI image, which the runtime mounts; NULL: none */
+	bool read_only;    /* the volume's own; a container's mount may be on top of that */
+	bool relabel;      /* SELinux: files are to get the container's label */
 	bool noexec, nosuid,
 		nodev; /* of the mount at @path, which a runtime's remount would lose */
 	bool block;
@@ -78,9 +79,13 @@ enum recursive_read_only {
 const char *recursive_read_only_name(enum recursive_read_only mode);
 
 struct planned_mount {
-	char *name; /* of the volume in the pod */
-	char *host_path, *container_path;
-	char *sub_path; /* as the pod has it; "" none; @host_path leads to it already */
+	char *name;      /* of the volume in the pod */
+	char *host_path; /* "" with an image */
+	char *container_path;
+	char *image; /* reference of an OCI image; NULL: none */
+	/* As the pod has it; "" none. @host_path leads to it already; of an image it is the
+	 * runtime's to do. */
+	char *sub_path;
 	bool read_only;
 	enum recursive_read_only recursive_read_only;
 	enum mount_propagation propagation;

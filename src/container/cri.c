@@ -25,6 +25,10 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 
 	(void) json_set_string(item, "container_path", mount->container_path);
 	(void) json_set_string(item, "host_path", mount->host_path);
+	if (mount->image) {
+		(void) json_set_string(json_add_object(item, "image"), "image", mount->image);
+		(void) json_set_string(item, "image_sub_path", mount->sub_path);
+	}
 	(void) json_set_bool(item, "readonly", mount->read_only);
 	(void) json_set_bool(item, "selinux_relabel", mount->relabel);
 	(void) json_set_int(item, "propagation", propagation_numbers[mount->propagation]);

@@ -14,13 +14,13 @@
 #include <string.h>
 
 const struct container_format container_formats[] = {
-	{ "json", "the plan of all containers", false, json_format_tree, NULL },
-	{ "table", "the same as lines for people", false, table_format_tree, NULL },
-	{ "oci", "parts of a config.json for crun and runc", true, oci_format_tree, NULL },
-	{ "cri", "parts of a ContainerConfig", true, cri_format_tree, NULL },
-	{ "podman", "words for podman run", true, NULL, podman_format_words },
-	{ "docker", "words for docker run", true, NULL, docker_format_words },
-	{ "nspawn", "words for systemd-nspawn", true, NULL, nspawn_format_words },
+	{ "json", "the plan of all containers", false, json_format_tree, NULL, false },
+	{ "table", "the same as lines for people", false, table_format_tree, NULL, false },
+	{ "oci", "parts of a config.json for crun and runc", true, oci_format_tree, NULL, true },
+	{ "cri", "parts of a ContainerConfig", true, cri_format_tree, NULL, false },
+	{ "podman", "words for podman run", true, NULL, podman_format_words, false },
+	{ "docker", "words for docker run", true, NULL, docker_format_words, true },
+	{ "nspawn", "words for systemd-nspawn", true, NULL, nspawn_format_words, true },
 	{ 0 },
 };
 
@@ -33,7 +33,22 @@ const struct container_format *container_format_find(const char *name)
 	return NULL;
 }
 
-int container_format_choose(const struct container_plan *plan, const struct planned_container **ret,
+static int check_images(const struct container_format *format,
+			const struct planned_container *container, struct failure *reterr)
+{
+	for (size_t i = 0; format->refuses_images && i < container->mount_count; i++)
+		if (container->mounts[i].image)
+			return failed_plain(reterr, -EOPNOTSUPP,
+					    "container '%s': format '%s' has no word for image "
+					    "volumes, which '%s' asks for: '%s'",
+					    container->name, format->name,
+					    container->mounts[i].container_path,
+					    container->mounts[i].image);
+	return 0;
+}
+
+int container_format_choose(const struct container_format *format,
+			    const struct container_plan *plan, const struct planned_container **ret,
 			    struct failure *reterr)
 {
 	char names[FAILURE_TEXT_BYTES / 2] = "";
@@ -41,8 +56,11 @@ int container_format_choose(const struct container_plan *plan, const struct plan
 
 	assert(plan && ret);
 	if (plan->container_count == 1) {
-		*ret = &plan->containers[0];
-		return 0;
+		int r = check_images(format, &plan->containers[0], reterr);
+
+		if (r == 0)
+			*ret = &plan->containers[0];
+		return r;
 	}
 	for (size_t i = 0; i < plan->container_count && used < sizeof(names); i++) {
 		int written = snprintf(names + used, sizeof(names) - used, "%s%s",
@@ -82,7 +100,7 @@ int container_format_print(const struct container_format *format, const struct c
 
 	assert(format && format->name && plan && ret);
 	if (format->of_one) {
-		int r = container_format_choose(plan, &container, reterr);
+		int r = container_format_choose(format, plan, &container, reterr);
 
 		if (r < 0)
 			return r;

@@ -29,6 +29,7 @@ struct container_format {
 	/* Command line words. Return: 0; -EOPNOTSUPP the runtime cannot do that. */
 	int (*words)(const struct container_plan *plan, const struct planned_container *container,
 		     struct words *words, struct failure *reterr);
+	bool refuses_images; /* no word for a mount with an image */
 };
 
 /* Ended by a NULL name. The first is the default. */
@@ -40,9 +41,11 @@ const struct container_format *container_format_find(const char *name);
 /**
  * container_format_choose - the container that a format of one container is about
  *
- * Return: 0; -EINVAL the plan has several, the text names them.
+ * Return: 0; -EINVAL the plan has several, the text names them; -EOPNOTSUPP it has an image volume,
+ * for which the format has no word.
  */
-int container_format_choose(const struct container_plan *plan, const struct planned_container **ret,
+int container_format_choose(const struct container_format *format,
+			    const struct container_plan *plan, const struct planned_container **ret,
 			    struct failure *reterr);
 
 /**

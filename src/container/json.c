@@ -16,6 +16,8 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 
 	(void) json_set_string(item, "name", mount->name);
 	(void) json_set_string(item, "hostPath", mount->host_path);
+	if (mount->image)
+		(void) json_set_string(item, "image", mount->image);
 	(void) json_set_string(item, "containerPath", mount->container_path);
 	(void) json_set_bool(item, "readOnly", mount->read_only);
 	(void) json_set_string(item, "recursiveReadOnly",

@@ -15,11 +15,33 @@
 #include <errno.h>
 #include <string.h>
 
+/* Read-only unless "rw" is said. */
+static int add_image(const struct planned_mount *mount, struct words *words, struct failure *reterr)
+{
+	cleanup_free char *source = word_field("source", mount->image);
+	cleanup_free char *target = word_field("destination", mount->container_path);
+	const char *missing = *mount->sub_path                         ? "subPath"
+			      : mount->propagation != PROPAGATION_NONE ? "mountPropagation"
+								       : NULL;
+
+	if (!source || !target)
+		return failed(reterr, -ENOMEM, "cannot write a word");
+	if (missing)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "podman has no word for %s of an image volume, which '%s' "
+				    "asks for",
+				    missing, mount->container_path);
+	return words_add(words, reterr, "--mount=type=image,%s,%s", source, target);
+}
+
 static int add_mount(const struct planned_mount *mount, struct words *words, struct failure *reterr)
 {
-	cleanup_free char *source = word_field("source", mount->host_path);
-	cleanup_free char *target = word_field("destination", mount->container_path);
+	cleanup_free char *source = NULL, *target = NULL;
 
+	if (mount->image)
+		return add_image(mount, words, reterr);
+	source = word_field("source", mount->host_path);
+	target = word_field("destination", mount->container_path);
 	if (!source || !target)
 		return failed(reterr, -ENOMEM, "cannot write a word");
 	if (mount->recursive_read_only == RECURSIVE_READ_ONLY_ENABLED)

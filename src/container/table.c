@@ -34,7 +34,7 @@ static void add_mount(struct cJSON *items, const struct planned_container *conta
 	(void) json_set_string(item, "container", container->name);
 	(void) json_set_string(item, "volume", mount->name);
 	(void) json_set_string(item, "containerPath", mount->container_path);
-	(void) json_set_string(item, "hostPath", mount->host_path);
+	(void) json_set_string(item, "hostPath", mount->image ? mount->image : mount->host_path);
 	(void) json_set_string(item, "access", access_of(mount));
 	(void) json_set_string(item, "propagation", mount_propagation_name(mount->propagation));
 	(void) json_set_string(item, "subPath", mount->sub_path);

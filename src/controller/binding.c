@@ -151,6 +151,23 @@ static void decide_unmatched(const struct claim_facts *facts, const char *why,
 	     why);
 }
 
+/* A pod that cannot be here is told why by an event of its own; this says what the claim lacks. */
+static void tell_waiting(const struct claim_facts *facts, char nearest[VOLUME_WHY_BYTES],
+			 struct binding_step *step)
+{
+	const char *why = facts->no_provision;
+	bool is_miss = false;
+
+	if (facts->this_node)
+		is_miss = !volume_match_on_node(facts->claim, facts->free, facts->free_count,
+						&facts->this_node->meta.labels, nearest);
+	if (!is_miss && !facts->node)
+		nearest[0] = '\0';
+	tell(step, "Normal", "WaitForPodScheduled", "waiting for pod %s to be scheduled%s%s%s%s%s",
+	     facts->waiting_pods, why || nearest[0] ? " (" : "", why ? why : "",
+	     why && nearest[0] ? ": " : "", nearest, why || nearest[0] ? ")" : "");
+}
+
 /* What a scheduler does in a cluster: the first pod that wants the claim decides, and it is here
  * already. A claim that another node was chosen for is that node's. */
 static void decide_delayed(const struct claim_facts *facts, struct binding_step *step)
@@ -158,26 +175,23 @@ static void decide_delayed(const struct claim_facts *facts, struct binding_step 
 	const struct persistent_volume_claim *claim = facts->claim;
 	const struct persistent_volume *volume = NULL;
 	const struct object *node = facts->node;
-	const char *why = NULL;
+	char nearest[VOLUME_WHY_BYTES] = "";
 
 	if (node &&
 	    (!claim->selected_node[0] || strcmp(claim->selected_node, node->meta.name) == 0))
 		volume = volume_match_on_node(claim, facts->free, facts->free_count,
-					      &node->meta.labels, &why);
+					      &node->meta.labels, nearest);
 	if (volume) {
 		bind(step, claim, volume);
 	} else if (claim->selected_node[0]) {
-		decide_unmatched(facts, why, step);
+		decide_unmatched(facts, nearest[0] ? nearest : NULL, step);
 	} else if (node && !is_in_tree(facts->storage_class) && !facts->no_provision) {
 		step->node_name = node->meta.name;
 		answer(step, BINDING_CLAIM_SELECT);
 	} else {
 		pend(step, claim);
-		why = facts->no_provision ? facts->no_provision : why;
 		if (facts->waiting_pods[0])
-			tell(step, "Normal", "WaitForPodScheduled",
-			     "waiting for pod %s to be scheduled%s%s%s", facts->waiting_pods,
-			     why ? " (" : "", why ? why : "", why ? ")" : "");
+			tell_waiting(facts, nearest, step);
 		else
 			tell(step, "Normal", "WaitForFirstConsumer",
 			     "waiting for first consumer to be created before binding");
@@ -188,14 +202,14 @@ static void decide_delayed(const struct claim_facts *facts, struct binding_step 
 static void decide_unnamed(const struct claim_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume *volume = find_candidate(facts);
-	const char *why = NULL;
+	char why[VOLUME_WHY_BYTES];
 
 	if (!volume && facts->storage_class && facts->storage_class->waits_for_first_consumer) {
 		decide_delayed(facts, step);
 		return;
 	}
 	if (!volume)
-		volume = volume_match(facts->claim, facts->free, facts->free_count, &why);
+		volume = volume_match(facts->claim, facts->free, facts->free_count, why);
 	if (volume)
 		bind(step, facts->claim, volume);
 	else
@@ -219,7 +233,8 @@ static void decide_named(const struct claim_facts *facts, struct binding_step *s
 	if (volume->has_claim_ref) {
 		pend(step, claim);
 		tell(step, "Warning", "FailedBinding",
-		     "volume \"%s\" already bound to a different claim.", claim->volume_name);
+		     "volume \"%s\" already bound to a different claim: %s/%s", claim->volume_name,
+		     volume->claim_namespace, volume->claim_name);
 		return;
 	}
 	why = volume_misfit(claim, volume, RELATION_NAMED);

@@ -48,7 +48,7 @@ struct binding_step {
 	const struct storage_class *storage_class;
 	const char *node_name;
 	const char *event_type, *event_reason; /* "Warning", "FailedBinding"; NULL: no event */
-	char event_text[200];
+	char event_text[2048];
 	bool event_on_partner; /* the same event also concerns the claim or volume on the other side
 				*/
 };
@@ -68,8 +68,9 @@ struct claim_facts {
 	/* Of the node that pods which wait for an unbound claim are on, this one; NULL: none does,
 	 * or it cannot be said which node this is. */
 	const struct object *node;
-	const char *waiting_pods; /* their names, for people; "" none */
-	const char *no_provision; /* why no volume can be made there; NULL: one can */
+	const struct object *this_node; /* whoever may be on it; NULL: as above, or not asked */
+	const char *waiting_pods;       /* their names, for people; "" none */
+	const char *no_provision;       /* why no volume can be made there; NULL: one can */
 };
 
 /* What the next write for a claim is; one that needs none is BINDING_NOTHING. Cannot fail. */

@@ -26,6 +26,19 @@ bool consumers_has_claim(const struct pod *pod, const char *claim)
 	return false;
 }
 
+bool consumers_may_use(const struct pod *pod, const struct object *claim)
+{
+	for (size_t i = 0; i < pod->volume_count; i++) {
+		const struct pod_volume *volume = &pod->volumes[i];
+
+		if (volume->claim_name && strcmp(volume->claim_name, claim->meta.name) == 0 &&
+		    (volume->source != SOURCE_EPHEMERAL ||
+		     strcmp(claim->claim->controller_owner_uid, pod->object->meta.uid) == 0))
+			return true;
+	}
+	return false;
+}
+
 /* "0/1 nodes are available: 1 node(s) had volume node affinity conflict." What is about the pod
  * itself is not counted. */
 static void print_why(const struct scheduling_verdict *verdict, char text[CONSUMER_TEXT_BYTES])

@@ -31,5 +31,8 @@ void consumers_find(struct store *store, const char *node_name, const struct obj
 
 /* Does a volume of the pod name this claim? */
 bool consumers_has_claim(const struct pod *pod, const char *claim);
+/* The same, without ephemeral volumes whose claim another owner has: they are never mounted, so the
+ * pod does not protect that claim. */
+bool consumers_may_use(const struct pod *pod, const struct object *claim);
 
 #endif

@@ -20,7 +20,7 @@ struct csi_node;
 typedef void csi_node_done_fn(void *userdata, int error, const struct failure *why);
 
 /**
- * csi_node_new - have the CSINode of this node made, with its annotation of migrated plugins
+ * csi_node_new - have the CSINode of this node made
  * @store:     borrowed; outlives it
  * @node_name: borrowed; whose Node is there, or will be soon
  *

@@ -14,12 +14,6 @@
 
 enum { ANNOTATION_BYTES_MAX = 256 * 1024 };
 
-/* Sorted, as kubelet writes them. */
-static const char migrated_plugins[] =
-	"kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,"
-	"kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,"
-	"kubernetes.io/vsphere-volume";
-
 /* ---- the annotation of node ids ---- */
 
 /* @ret: an object, empty when there is no annotation. */
@@ -309,13 +303,12 @@ int csi_node_edit_migrated(struct cJSON *csi_node)
 	struct cJSON *annotations;
 
 	assert(csi_node);
+	if (!json_get(json_get_path(csi_node, "metadata.annotations"), CSI_MIGRATED_ANNOTATION))
+		return 0;
 	annotations = json_ensure_object(json_ensure_object(csi_node, "metadata"), "annotations");
 	if (!annotations)
 		return -ENOMEM;
-	if (strcmp(json_string(json_get(annotations, CSI_MIGRATED_ANNOTATION), ""),
-		   migrated_plugins) == 0)
-		return 0;
-	(void) json_set_string(annotations, CSI_MIGRATED_ANNOTATION, migrated_plugins);
+	json_remove(annotations, CSI_MIGRATED_ANNOTATION);
 	return 1;
 }
 

@@ -38,7 +38,8 @@ int csi_node_edit_entry(struct cJSON *csi_node, const struct csi_node_entry *ent
 			struct failure *reterr);
 int csi_node_edit_entry_back(struct cJSON *csi_node, const char *driver);
 
-/* CSINode: which in-tree plugins are left to CSI drivers, as kubelet 1.32 says it. */
+/* CSINode: take out the annotation of migrated plugins, which earlier versions wrote. It would tell
+ * schedulers and controllers that in-tree volumes are translated here; they are not. */
 int csi_node_edit_migrated(struct cJSON *csi_node);
 
 /* A CSINode without drivers, owned by the Node. NULL: no memory. */

@@ -87,14 +87,14 @@ static const struct persistent_volume *volume_named(struct pv_binder *binder, co
 /* A pod without a node counts: it is this node's, as there is no scheduler. */
 static int uses_claim(const struct object *pod, void *userdata)
 {
-	return consumers_has_claim(pod->pod, userdata);
+	return consumers_may_use(pod->pod, userdata);
 }
 
 /* A walk over the pods: only claims that are being deleted pay for it. */
 static bool is_used(struct pv_binder *binder, const struct object *claim)
 {
 	return claim->meta.deletes && store_list(binder->store, KIND_POD, claim->meta.name_space,
-						 uses_claim, (void *) claim->meta.name) > 0;
+						 uses_claim, (void *) claim) > 0;
 }
 
 /* ---- first consumers ---- */
@@ -121,6 +121,8 @@ static void find_consumers(struct pv_binder *binder, const struct object *claim,
 	if (!selected[0]) {
 		consumers_find(binder->store, node_name, claim, &assumed, &look->consumers);
 		facts->node = look->consumers.node;
+		facts->this_node =
+			node_name ? store_get(binder->store, KIND_NODE, "", node_name) : NULL;
 		binder->has_crowded |= !facts->node && look->consumers.is_crowded;
 		if (!facts->node && look->consumers.reason[0])
 			facts->no_provision = look->consumers.reason;

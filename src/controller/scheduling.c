@@ -264,7 +264,6 @@ static bool is_reachable(const struct persistent_volume *volume, const struct la
 static bool take_match(struct pool *pool, const struct object *claim, const struct labels *node)
 {
 	const struct persistent_volume **best = NULL;
-	const char *why;
 
 	for (size_t i = 0; i < pool->count; i++) {
 		const struct persistent_volume **at = &pool->volumes[i];
@@ -278,7 +277,7 @@ static bool take_match(struct pool *pool, const struct object *claim, const stru
 			*at = fits ? NULL : *at;
 			return fits;
 		}
-		if (volume_match_on_node(claim->claim, at, 1, node, &why) &&
+		if (volume_match_on_node(claim->claim, at, 1, node, NULL) &&
 		    (!best || quantity_compare(&(*at)->capacity, &(*best)->capacity) < 0))
 			best = at;
 	}

@@ -4,8 +4,11 @@
  */
 #include "controller/volume_match.h"
 
+#include "base/cleanup.h"
+
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,30 +110,113 @@ const char *volume_misfit(const struct persistent_volume_claim *claim,
 	return failed == QUESTION_COUNT ? NULL : misfits[failed];
 }
 
+/* ---- what the nearest one lacks ---- */
+
+/* "10Gi", "1G": in the largest unit that loses nothing. */
+static void print_size(const struct quantity *quantity, char text[QUANTITY_TEXT_BYTES])
+{
+	static const char *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	static const char *const decimal[] = { "", "k", "M", "G", "T", "P", "E" };
+	int64_t value = quantity_value(quantity);
+	bool is_binary = value % 1024 == 0;
+	int64_t base = is_binary ? 1024 : 1000;
+	size_t unit = 0;
+
+	while (value != 0 && value % base == 0 && unit + 1 < ARRAY_SIZE(binary)) {
+		value /= base;
+		unit++;
+	}
+	(void) snprintf(text, QUANTITY_TEXT_BYTES, "%lld%s", (long long) value,
+			is_binary ? binary[unit] : decimal[unit]);
+}
+
+enum { MODES_TEXT_BYTES = 24 };
+
+static void print_modes(unsigned int set, char text[MODES_TEXT_BYTES])
+{
+	(void) snprintf(text, MODES_TEXT_BYTES, "%s%s%s%s",
+			set & ACCESS_READ_WRITE_ONCE ? " RWO" : "",
+			set & ACCESS_READ_ONLY_MANY ? " ROX" : "",
+			set & ACCESS_READ_WRITE_MANY ? " RWX" : "",
+			set & ACCESS_READ_WRITE_ONCE_POD ? " RWOP" : "");
+}
+
+static void print_lack(const struct persistent_volume_claim *claim,
+		       const struct persistent_volume *volume, enum question lacks,
+		       char ret[VOLUME_WHY_BYTES])
+{
+	char has[QUANTITY_TEXT_BYTES] = "", wants[QUANTITY_TEXT_BYTES] = "";
+	int length =
+		snprintf(ret, VOLUME_WHY_BYTES, "nearest is \"%s\": ", volume->object->meta.name);
+	char *text = ret + length;
+	size_t room = VOLUME_WHY_BYTES - (size_t) length;
+
+	switch (lacks) {
+	case QUESTION_SIZE:
+		print_size(&volume->capacity, has);
+		print_size(&claim->request, wants);
+		(void) snprintf(text, room, "requested PV is too small, %s of %s", has, wants);
+		break;
+	case QUESTION_ACCESS_MODES:
+		print_modes(volume->access_modes, has);
+		print_modes(claim->access_modes, wants);
+		(void) snprintf(text, room,
+				"incompatible accessMode, it has%s, the claim asks for%s", has,
+				wants);
+		break;
+	case QUESTION_VOLUME_MODE:
+		(void) snprintf(text, room, "incompatible volumeMode, it is %s",
+				volume->mode == VOLUME_MODE_BLOCK ? "Block" : "Filesystem");
+		break;
+	case QUESTION_CLASS: /* then it is not near, whatever else it has */
+		(void) snprintf(ret, VOLUME_WHY_BYTES, "no free volume has storageClassName \"%s\"",
+				claim->storage_class);
+		break;
+	default:
+		(void) snprintf(text, room, "%s", misfits[lacks]);
+		break;
+	}
+}
+
 /* ---- many ---- */
+
+/* Among those that lack the same the largest, which lacks least where it lacks size. */
+static bool is_nearer(const struct persistent_volume *volume, enum question lacks,
+		      const struct persistent_volume *than, enum question than_lacks)
+{
+	if (!than || lacks != than_lacks)
+		return !than || lacks > than_lacks;
+	return quantity_compare(&volume->capacity, &than->capacity) > 0;
+}
 
 const struct persistent_volume *volume_match_on_node(const struct persistent_volume_claim *claim,
 						     const struct persistent_volume *const *free,
 						     size_t count, const struct labels *node,
-						     const char **ret_why)
+						     char ret_why[VOLUME_WHY_BYTES])
 {
-	enum question nearest = QUESTION_FREE;
+	const struct persistent_volume *nearest = NULL;
+	enum question nearest_lacks = QUESTION_FREE;
 
 	for (size_t i = 0; i < count; i++) {
-		enum question failed = first_failed(claim, free[i], RELATION_FREE, node);
+		enum question lacks = first_failed(claim, free[i], RELATION_FREE, node);
 
-		if (failed == QUESTION_COUNT)
+		if (lacks == QUESTION_COUNT)
 			return free[i];
-		if (failed > nearest)
-			nearest = failed;
+		if (is_nearer(free[i], lacks, nearest, nearest_lacks)) {
+			nearest = free[i];
+			nearest_lacks = lacks;
+		}
 	}
-	*ret_why = nearest == QUESTION_FREE ? "none is free" : misfits[nearest];
+	if (ret_why && nearest)
+		print_lack(claim, nearest, nearest_lacks, ret_why);
+	else if (ret_why)
+		(void) snprintf(ret_why, VOLUME_WHY_BYTES, "none is free");
 	return NULL;
 }
 
 const struct persistent_volume *volume_match(const struct persistent_volume_claim *claim,
 					     const struct persistent_volume *const *free,
-					     size_t count, const char **ret_why)
+					     size_t count, char ret_why[VOLUME_WHY_BYTES])
 {
 	return volume_match_on_node(claim, free, count, NULL, ret_why);
 }

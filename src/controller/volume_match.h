@@ -31,22 +31,24 @@ bool volume_mode_matches(const struct persistent_volume_claim *claim,
  * it would be Available a moment later. */
 bool volume_is_free(const struct persistent_volume *volume);
 
+enum { VOLUME_WHY_BYTES = 768 };
+
 /**
  * volume_match - the best volume for a claim
  * @free:    in the order of free_volumes
- * @ret_why: without a match: what the volume that comes nearest lacks
+ * @ret_why: without a match: the volume that comes nearest, and what it lacks; NULL: not asked
  *
  * Return: one of @free; NULL: none fits.
  */
 const struct persistent_volume *volume_match(const struct persistent_volume_claim *claim,
 					     const struct persistent_volume *const *free,
-					     size_t count, const char **ret_why);
+					     size_t count, char ret_why[VOLUME_WHY_BYTES]);
 
 /* The same for a claim whose first consumer is on a node: only volumes that can be used there. */
 const struct persistent_volume *volume_match_on_node(const struct persistent_volume_claim *claim,
 						     const struct persistent_volume *const *free,
 						     size_t count, const struct labels *node,
-						     const char **ret_why);
+						     char ret_why[VOLUME_WHY_BYTES]);
 
 /* The volumes that are free, the best ones first; holds references. All zero is none. */
 struct free_volumes {

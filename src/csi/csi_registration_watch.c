@@ -12,6 +12,7 @@
 #include "csi/csi_registration_watch.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -63,6 +64,7 @@ struct csi_registration_watch {
 	struct socket *sockets;
 	unsigned int retry_msec;
 	bool told_limit;
+	bool incomplete; /* a directory could not be listed to its end */
 };
 
 /* ---- limits ---- */
@@ -268,22 +270,45 @@ static void look(struct csi_registration_watch *watch, const struct directory *d
 	}
 }
 
+static void retry_later(struct csi_registration_watch *watch)
+{
+	watch->retry_msec = watch->retry_msec == 0 ? RETRY_FIRST_MSEC : watch->retry_msec * 2;
+	if (watch->retry_msec > RETRY_LAST_MSEC)
+		watch->retry_msec = RETRY_LAST_MSEC;
+	(void) sd_event_source_set_time_relative(watch->timer, watch->retry_msec * USEC_PER_MSEC);
+	(void) sd_event_source_set_enabled(watch->timer, SD_EVENT_ONESHOT);
+}
+
+/* Sockets that were not listed may be there all the same: none is lost. */
+static void listing_failed(struct csi_registration_watch *watch, const char *path, int error)
+{
+	watch->incomplete = true;
+	log_message(LOG_WARNING, "cannot list 'plugins_registry/%s', trying again: %s", path,
+		    strerror(-error));
+	retry_later(watch);
+}
+
 static void list(struct csi_registration_watch *watch, struct directory *directory)
 {
-	int fd = TAKE_FD(directory->fd);
+	int fd = TAKE_FD(directory->fd), r;
 	cleanup_closedir DIR *stream = fdopendir(fd);
 	const struct dirent *entry;
 	size_t count = 0;
 
-	if (!stream)
+	if (!stream) {
+		listing_failed(watch, directory->path, -errno);
 		(void) close(fd);
-	while (stream && (entry = readdir(stream))) {
+		return;
+	}
+	while ((r = directory_next(stream, &entry)) > 0) {
 		if (count++ == REGISTRY_NAMES_MAX) {
 			tell_limit(watch, "names", directory->path);
 			return;
 		}
 		look(watch, directory, fd, entry->d_name);
 	}
+	if (r < 0)
+		listing_failed(watch, directory->path, r);
 }
 
 /* Directories that are found are appended: the walk comes to them, too. */
@@ -293,15 +318,6 @@ static void list_from(struct csi_registration_watch *watch, struct directory *fi
 
 	for (directory = first; directory; directory = directory->next)
 		list(watch, directory);
-}
-
-static void retry_later(struct csi_registration_watch *watch)
-{
-	watch->retry_msec = watch->retry_msec == 0 ? RETRY_FIRST_MSEC : watch->retry_msec * 2;
-	if (watch->retry_msec > RETRY_LAST_MSEC)
-		watch->retry_msec = RETRY_LAST_MSEC;
-	(void) sd_event_source_set_time_relative(watch->timer, watch->retry_msec * USEC_PER_MSEC);
-	(void) sd_event_source_set_enabled(watch->timer, SD_EVENT_ONESHOT);
 }
 
 /* From the beginning: what is there still is not told again. */
@@ -314,7 +330,7 @@ static void look_at_all(struct csi_registration_watch *watch)
 	forget_directories(watch, "");
 	for (socket = watch->sockets; socket; socket = socket->hh.next)
 		socket->seen = false;
-	watch->told_limit = false;
+	watch->told_limit = watch->incomplete = false;
 	fd = watch->options.open_directory(watch->options.userdata, "", &why);
 	r = fd < 0 ? fd : add_directory(watch, "", fd);
 	if (r < 0) {
@@ -328,7 +344,8 @@ static void look_at_all(struct csi_registration_watch *watch)
 		watch->retry_msec = 0;
 		list_from(watch, watch->directories);
 	}
-	lose_sockets(watch, "", false);
+	if (!watch->incomplete)
+		lose_sockets(watch, "", false);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)

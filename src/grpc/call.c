@@ -21,9 +21,7 @@
 #include <sys/socket.h>
 
 enum {
-	PRIORITY = -20, /* how a call ended comes before decisions that are made on older facts */
-	READ_BYTES = 16 * 1024,
-	READS_AT_ONCE = 8, /* then others have their turn */
+	READ_BYTES = 16 * 1024, /* of one call in one turn of the loop; 1,820 frames at most */
 	RETRY_FIRST_USEC = 1000,
 	RETRY_LAST_USEC = 100 * 1000,
 	DEADLINE_ACCURACY_USEC = 1000,
@@ -39,6 +37,7 @@ struct grpc_call {
 	const uint8_t *pending; /* the session's; not yet sent */
 	size_t pending_length;
 	bool was_sent;
+	int lost; /* why nothing can be sent any more; what arrived before is still read */
 	uint64_t retry_usec;
 	uint64_t began_usec, timeout_usec;
 	grpc_done_fn *done;
@@ -131,33 +130,39 @@ static int receive(struct grpc_call *call)
 	return 0;
 }
 
+/* A peer that has more to send than one turn takes waits for its next beside the API's clients. */
+static void wait_for_more(struct grpc_call *call, bool there_is_more, bool has_to_send)
+{
+	(void) sd_event_source_set_priority(call->io, there_is_more ? SD_EVENT_PRIORITY_IDLE
+								    : SD_EVENT_PRIORITY_NORMAL);
+	(void) sd_event_source_set_io_events(call->io,
+					     EPOLLIN | (has_to_send ? (uint32_t) EPOLLOUT : 0));
+}
+
 /* After anything happened: send, and either wait for more or end it. */
-static void go_on(struct grpc_call *call)
+static void go_on(struct grpc_call *call, bool there_is_more)
 {
 	const struct grpc_result *result;
-	int r = flush(call);
+	int r = call->lost < 0 ? 0 : flush(call);
 
 	/* A server that refused and closed may have left its reason in our queue. */
 	if (r < 0 && r != -EAGAIN) {
-		while (receive(call) > 0)
-			;
-		grpc_session_closed(call->session, r);
+		call->lost = r;
+		there_is_more = receive(call) > 0;
 	}
-	if (grpc_session_result(call->session, &result)) {
+	if (call->lost < 0 && !there_is_more)
+		grpc_session_closed(call->session, call->lost);
+	if (grpc_session_result(call->session, &result))
 		finish(call, result);
-		return;
-	}
-	(void) sd_event_source_set_io_events(call->io,
-					     EPOLLIN | (r == -EAGAIN ? (uint32_t) EPOLLOUT : 0));
+	else
+		wait_for_more(call, there_is_more, r == -EAGAIN);
 }
 
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct grpc_call *call = userdata;
 
-	for (int i = 0; i < READS_AT_ONCE && receive(call) > 0; i++)
-		;
-	go_on(call);
+	go_on(call, receive(call) > 0);
 	return 0;
 }
 
@@ -196,7 +201,7 @@ static int wait_for_room(struct grpc_call *call)
 	call->retry_usec *= 2;
 	if (call->retry_usec > RETRY_LAST_USEC)
 		call->retry_usec = RETRY_LAST_USEC;
-	return r < 0 ? r : sd_event_source_set_priority(call->connect, PRIORITY);
+	return r < 0 ? r : sd_event_source_set_priority(call->connect, SD_EVENT_PRIORITY_NORMAL);
 }
 
 static void begin_talk(struct grpc_call *call, int fd)
@@ -206,11 +211,11 @@ static void begin_talk(struct grpc_call *call, int fd)
 	call->fd = fd;
 	r = sd_event_add_io(call->event, &call->io, call->fd, EPOLLIN, on_io, call);
 	if (r >= 0)
-		r = sd_event_source_set_priority(call->io, PRIORITY);
+		r = sd_event_source_set_priority(call->io, SD_EVENT_PRIORITY_NORMAL);
 	if (r < 0)
 		fail(call, GRPC_UNAVAILABLE, "cannot watch the connection");
 	else
-		go_on(call);
+		go_on(call, false);
 }
 
 static void on_connected(void *userdata, int result, const struct failure *why);
@@ -273,10 +278,10 @@ static int add_sources(struct grpc_call *call)
 	r = sd_event_add_time(call->event, &call->deadline, CLOCK_MONOTONIC, end,
 			      DEADLINE_ACCURACY_USEC, on_deadline, call);
 	if (r >= 0)
-		r = sd_event_source_set_priority(call->deadline, PRIORITY);
+		r = sd_event_source_set_priority(call->deadline, SD_EVENT_PRIORITY_NORMAL);
 	if (r >= 0)
 		r = sd_event_add_defer(call->event, &call->connect, on_connect, call);
-	return r < 0 ? r : sd_event_source_set_priority(call->connect, PRIORITY);
+	return r < 0 ? r : sd_event_source_set_priority(call->connect, SD_EVENT_PRIORITY_NORMAL);
 }
 
 int grpc_call(sd_event *event, const struct grpc_request *request, struct grpc_call **ret,

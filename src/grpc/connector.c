@@ -19,8 +19,6 @@
 #include <sys/eventfd.h>
 #include <utlist.h>
 
-enum { PRIORITY = -20 /* as calls have */ };
-
 struct look_up {
 	pthread_t thread;
 	int ended_fd;
@@ -113,7 +111,7 @@ static int look_up_new(sd_event *event, const char *path, struct look_up **ret)
 				  : sd_event_add_io(event, &look_up->ended, look_up->ended_fd,
 						    EPOLLIN, on_ended, look_up);
 	if (r >= 0)
-		r = sd_event_source_set_priority(look_up->ended, PRIORITY);
+		r = sd_event_source_set_priority(look_up->ended, SD_EVENT_PRIORITY_NORMAL);
 	if (r >= 0)
 		r = start_thread(look_up);
 	if (r < 0) {

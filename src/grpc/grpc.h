@@ -5,7 +5,8 @@
  * Bytes go in, bytes and a status come out. Each call has a connection of its own, as kubelet's
  * have: a driver that restarts breaks no later call. No thread, no retry, no cache. HTTP/2 is
  * nghttp2's; what a peer may do wrong (malformed frames, two replies, no status, too much) becomes
- * a status, never more.
+ * a status, never more. A peer that sends without end is read at the priority of clients, 16 KiB a
+ * turn of the loop, until its call's budget of frames and bytes is spent.
  */
 #ifndef PODVOL_GRPC_GRPC_H
 #define PODVOL_GRPC_GRPC_H
@@ -45,8 +46,10 @@ const char *grpc_code_name(enum grpc_code code);
 
 enum {
 	GRPC_MESSAGE_BYTES_MAX = 4 * 1024 * 1024, /* each way; grpc-go's own limit */
-	GRPC_STATUS_TEXT_BYTES = 1024,            /* a longer grpc-message is cut */
+	GRPC_STATUS_TEXT_BYTES = 4096,            /* a longer grpc-message is cut in the middle */
 	GRPC_HEADER_BYTES_MAX = 64 * 1024,        /* of one reply, all of them */
+	GRPC_PARTS_MAX = 4096,                    /* frames and header fields of one connection */
+	GRPC_BYTES_MAX = 8 * 1024 * 1024,         /* of one connection, whatever they are */
 	GRPC_CALLS_MAX = 1024,                    /* of one daemon at a time */
 };
 

@@ -19,7 +19,8 @@
 
 enum {
 	PREFIX_BYTES = 5,
-	GATHER_BYTES = 4096, /* small frames leave together */
+	FRAME_HEAD_BYTES = 9, /* its length in three of them, type, flags, stream */
+	GATHER_BYTES = 4096,  /* small frames leave together */
 };
 
 struct grpc_session {
@@ -29,6 +30,12 @@ struct grpc_session {
 
 	uint8_t *message; /* with its prefix */
 	size_t length, sent;
+
+	struct {
+		size_t parts, bytes; /* frames and header fields so far */
+		uint8_t head[3];     /* a frame's length; the next bytes are of it, then skipped */
+		size_t head_length, payload_left;
+	} received;
 
 	bool broken; /* the connection is of no use any more */
 	/* What the peer did wrong, or why it goes, in nghttp2's or its own words; "" nothing. */
@@ -80,6 +87,8 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 {
 	struct grpc_session *session = userdata;
 
+	if (++session->received.parts > GRPC_PARTS_MAX)
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	if (is_our_headers(session, frame))
 		grpc_reply_header(&session->reply, (const char *) name, name_length,
 				  (const char *) value, value_length);
@@ -326,17 +335,63 @@ size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 	return gathered;
 }
 
+/* Frames that carry nothing of a reply cost as much as those that do: empty DATA, SETTINGS, PING,
+ * CONTINUATION and the like are counted here, for nghttp2 does not tell of all. */
+static void count_frames(struct grpc_session *session, const uint8_t *bytes, size_t length)
+{
+	while (length > 0) {
+		size_t skipped = session->received.payload_left;
+
+		if (session->received.head_length < FRAME_HEAD_BYTES) {
+			if (session->received.head_length < 3)
+				session->received.head[session->received.head_length] = *bytes;
+			skipped = 1;
+			if (++session->received.head_length == FRAME_HEAD_BYTES) {
+				const uint8_t *head = session->received.head;
+
+				session->received.parts++;
+				session->received.payload_left =
+					(size_t) head[0] << 16 | (size_t) head[1] << 8 | head[2];
+			}
+		} else {
+			skipped = skipped < length ? skipped : length;
+			session->received.payload_left -= skipped;
+		}
+		if (session->received.head_length == FRAME_HEAD_BYTES &&
+		    session->received.payload_left == 0)
+			session->received.head_length = 0;
+		bytes += skipped;
+		length -= skipped;
+	}
+}
+
+static bool is_flood(const struct grpc_session *session)
+{
+	return session->received.parts > GRPC_PARTS_MAX || session->received.bytes > GRPC_BYTES_MAX;
+}
+
 void grpc_session_receive(struct grpc_session *session, const uint8_t *bytes, size_t length)
 {
 	ssize_t taken;
 
 	assert(bytes || length == 0);
 
-	if (session->broken)
+	if (session->broken || session->reply.over)
 		return;
-	taken = nghttp2_session_mem_recv(session->http2, bytes, length);
-	if (taken < 0)
+	session->received.bytes += length;
+	count_frames(session, bytes, length);
+	taken = is_flood(session) ? NGHTTP2_ERR_FLOODED
+				  : nghttp2_session_mem_recv(session->http2, bytes, length);
+	/* nghttp2 has a limit of its own for what it has to acknowledge. */
+	if (taken == NGHTTP2_ERR_FLOODED || (taken < 0 && is_flood(session))) {
+		session->broken = true;
+		grpc_reply_fail(&session->reply, GRPC_RESOURCE_EXHAUSTED,
+				"the server sent more than %d frames and header fields or %d bytes "
+				"for one call; call cancelled",
+				GRPC_PARTS_MAX, GRPC_BYTES_MAX);
+	} else if (taken < 0) {
 		break_off(session, GRPC_INTERNAL, nghttp2_strerror((int) taken));
+	}
 }
 
 void grpc_session_closed(struct grpc_session *session, int error)

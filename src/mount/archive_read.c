@@ -10,6 +10,7 @@
 #include "mount/volume_directory.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "mount/archive_locale.h"
 #include "mount/attributes.h"
 #include "mount/posix_acl.h"
@@ -139,8 +140,29 @@ static int read_owner(struct archive_entry *entry, struct attributes *ret, struc
 	return 0;
 }
 
-static int read_attributes(struct archive_entry *entry, struct attributes *ret,
-			   struct failure *reterr)
+/* Who made the archive may not be who root trusts with a setuid program in a pod's volume. The
+ * setgid bit of directories gives no rights: new files get the group, as fsGroup has it. */
+static void drop_privileges(struct reader *reader, struct attributes *attributes)
+{
+	const mode_t bits = S_ISUID | S_ISGID;
+
+	if (reader->request->allow_privileges || !S_ISREG(attributes->mode))
+		return;
+	reader->counts.privileges += (attributes->mode & bits) != 0;
+	attributes->mode &= ~bits;
+}
+
+static bool is_dropped(struct reader *reader, const char *name)
+{
+	bool dropped =
+		!reader->request->allow_privileges && strcmp(name, "security.capability") == 0;
+
+	reader->counts.privileges += dropped;
+	return dropped;
+}
+
+static int read_attributes(struct reader *reader, struct archive_entry *entry,
+			   struct attributes *ret, struct failure *reterr)
 {
 	const char *name;
 	const void *value;
@@ -148,6 +170,7 @@ static int read_attributes(struct archive_entry *entry, struct attributes *ret,
 	int r;
 
 	ret->mode = archive_entry_mode(entry);
+	drop_privileges(reader, ret);
 	ret->change_time.tv_sec = archive_entry_mtime(entry);
 	ret->change_time.tv_nsec = archive_entry_mtime_nsec(entry);
 	ret->access_time = ret->change_time;
@@ -158,7 +181,7 @@ static int read_attributes(struct archive_entry *entry, struct attributes *ret,
 	r = read_owner(entry, ret, reterr);
 	(void) archive_entry_xattr_reset(entry);
 	while (r == 0 && archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
-		if (name && attributes_add(ret, name, value, size) < 0)
+		if (name && !is_dropped(reader, name) && attributes_add(ret, name, value, size) < 0)
 			r = failed(reterr, -ENOMEM, "cannot keep its attributes");
 	return r < 0 ? r : posix_acl_from_entry(entry, ret, reterr);
 }
@@ -263,7 +286,7 @@ static int restore_entry(struct reader *reader, struct archive_entry *entry, con
 {
 	cleanup(attributes_done) struct attributes attributes = { .extended = NULL };
 	const char *original = archive_entry_hardlink(entry);
-	int r = read_attributes(entry, &attributes, reterr);
+	int r = read_attributes(reader, entry, &attributes, reterr);
 
 	if (r < 0)
 		return r;
@@ -333,6 +356,7 @@ static int check_empty(int root_fd, struct failure *reterr)
 	int fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_closedir DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
+	int r;
 
 	if (!directory) {
 		int error = -errno;
@@ -340,14 +364,14 @@ static int check_empty(int root_fd, struct failure *reterr)
 		(void) close_keep_errno(fd);
 		return failed(reterr, error, "cannot read the volume's directory");
 	}
-	while ((entry = readdir(directory))) {
+	while ((r = directory_next(directory, &entry)) > 0) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    strcmp(entry->d_name, "lost+found") != 0)
 			return failed_plain(reterr, -ENOTEMPTY,
 					    "the volume is not empty: '%.100s' is in it",
 					    entry->d_name);
 	}
-	return 0;
+	return r < 0 ? failed(reterr, r, "cannot read the volume's directory") : 0;
 }
 
 /* On disk before anything else, and gone when all else is there. A file system without such marks

@@ -9,6 +9,7 @@
 #include "mount/atomic_writer.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/clock.h"
 #include "mount/atomic_compare.h"
 #include "mount/mount.h"
@@ -180,11 +181,16 @@ static int remove_left_link(const struct atomic_write *write, struct failure *re
 	return remove_file(&place, reterr);
 }
 
-static int give_link_away(const struct atomic_write *write, const char *name)
+/* @file: that it leads to; NULL: to none alone */
+static int give_link_away(const struct atomic_write *write, const char *name,
+			  const struct payload_file *file)
 {
-	if (!write->has_group)
+	bool has_owner = file && file->has_owner;
+
+	if (!write->has_group && !has_owner)
 		return 0;
-	return fchownat(write->directory_fd, name, (uid_t) -1, write->group, AT_SYMLINK_NOFOLLOW);
+	return fchownat(write->directory_fd, name, has_owner ? file->owner : (uid_t) -1,
+			write->has_group ? write->group : (gid_t) -1, AT_SYMLINK_NOFOLLOW);
 }
 
 static int switch_to(const struct atomic_write *write, const char *name, struct failure *reterr)
@@ -194,7 +200,8 @@ static int switch_to(const struct atomic_write *write, const char *name, struct 
 
 	if (r < 0)
 		return r;
-	if (symlinkat(name, fd, NEW_DATA_LINK) == 0 && give_link_away(write, NEW_DATA_LINK) == 0 &&
+	if (symlinkat(name, fd, NEW_DATA_LINK) == 0 &&
+	    give_link_away(write, NEW_DATA_LINK, NULL) == 0 &&
 	    renameat(fd, NEW_DATA_LINK, fd, DATA_LINK) == 0)
 		return 0;
 	r = failed(reterr, -errno, "cannot switch '%s' to its new files", write->path);
@@ -230,19 +237,20 @@ static int write_anew(const struct atomic_write *write, struct failure *reterr)
 
 /* ---- the names that people see ---- */
 
-static int show_name(const struct atomic_write *write, const char *path, struct failure *reterr)
+static int show_name(const struct atomic_write *write, const struct payload_file *file,
+		     struct failure *reterr)
 {
-	cleanup_free char *name = strndup(path, payload_top_length(path));
+	cleanup_free char *name = strndup(file->path, payload_top_length(file->path));
 	cleanup_free char *target = NULL;
 	struct place place;
 	int r;
 
 	if (!name || asprintf(&target, DATA_LINK "/%s", name) < 0)
-		return failed(reterr, -ENOMEM, "cannot show '%s'", path);
+		return failed(reterr, -ENOMEM, "cannot show '%s'", file->path);
 	place = name_in(write, name);
 	r = make_link(&place, target, reterr);
-	if (r == 0 && give_link_away(write, name) < 0)
-		r = failed(reterr, -errno, "cannot give the link '%s' to its group", name);
+	if (r == 0 && give_link_away(write, name, file) < 0)
+		r = failed(reterr, -errno, "cannot change the owner of the link '%s'", name);
 	return r < 0 ? failure_prefix(reterr, "'%s'", write->path) : 0;
 }
 
@@ -260,7 +268,7 @@ static int show_names(const struct atomic_write *write, struct failure *reterr)
 		if (shown && payload_top_length(shown) == length &&
 		    memcmp(shown, path, length) == 0)
 			continue;
-		r = show_name(write, path, reterr);
+		r = show_name(write, &payload->files[i], reterr);
 		shown = path;
 	}
 	return r;
@@ -301,6 +309,7 @@ static int tidy(const struct atomic_write *write, struct failure *reterr)
 	char current[NAME_MAX + 1];
 	cleanup_closedir DIR *directory = NULL;
 	cleanup_close int data_fd = -EBADF;
+	int more = 0;
 	const struct dirent *entry;
 	int fd, r = read_data_link(write, current, reterr);
 
@@ -315,9 +324,9 @@ static int tidy(const struct atomic_write *write, struct failure *reterr)
 			(void) close(fd);
 		return r;
 	}
-	while (r == 0 && (entry = readdir(directory)))
+	while (r == 0 && (more = directory_next(directory, &entry)) > 0)
 		r = tidy_name(write, data_fd, current, entry->d_name, reterr);
-	return r;
+	return more < 0 ? failed(reterr, more, "cannot read '%s'", write->path) : r;
 }
 
 /* ---- all of it ---- */
@@ -472,7 +481,7 @@ static int wipe_directory(int volume_fd, const char *name)
 
 int atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr)
 {
-	int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), first = 0;
+	int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), first = 0, more;
 	cleanup_closedir DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
@@ -481,7 +490,7 @@ int atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr
 		(void) close_keep_errno(fd);
 		return first;
 	}
-	while ((entry = readdir(directory))) {
+	while ((more = directory_next(directory, &entry)) > 0) {
 		int r = is_directory_name(entry->d_name)
 				? wipe_directory(directory_fd, entry->d_name)
 				: 0;
@@ -490,5 +499,7 @@ int atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr
 			first = failed(reterr, r, "cannot overwrite '%s' in '%s'", entry->d_name,
 				       path);
 	}
+	if (more < 0 && first == 0)
+		first = failed(reterr, more, "cannot read '%s'", path);
 	return first;
 }

@@ -9,6 +9,7 @@
 #include "mount/busy_holders.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/clock.h"
 #include "mount/busy_mounts.h"
 #include "mount/busy_sockets.h"
@@ -197,21 +198,21 @@ static int look_at_descriptors(struct subject *subject, int task_fd)
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
-	int fd = process_open_directory(task_fd, "fd");
+	int fd = process_open_directory(task_fd, "fd"), r;
 
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
 		(void) close_keep_errno(fd);
 		return fd < 0 ? fd : -errno;
 	}
-	while ((entry = readdir(directory))) {
+	while ((r = directory_next(directory, &entry)) > 0) {
 		if (!isdigit((unsigned char) entry->d_name[0]))
 			continue;
 		look_at_descriptor(subject, task_fd, dirfd(directory), entry->d_name);
 		if (subject->search->descriptors++ % 1024 == 1023 && is_over(subject->search))
-			break;
+			return 0;
 	}
-	return 0;
+	return r;
 }
 
 /* What is mapped of an executable is told by that. */
@@ -272,13 +273,15 @@ static int look_at_processes(struct search *search)
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
 	const struct dirent *entry;
-	int r = 0;
+	int r = 0, more = 0;
 
 	if (!proc)
 		return -errno;
-	while (r >= 0 && !is_over(search) && (entry = readdir(proc)))
+	while (r >= 0 && !is_over(search) && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
 			r = look_at_process(search, dirfd(proc), entry->d_name);
+	if (r >= 0 && more < 0)
+		return more;
 	return r >= 0 && is_cancelled(search) ? -ECANCELED : r;
 }
 
@@ -314,12 +317,13 @@ static void note_kernel_use(struct search *search, enum busy_kind kind, const ch
 }
 
 /* By name: asking the device would ask the file system below it. */
-static void look_at_loop_devices(struct search *search)
+static int look_at_loop_devices(struct search *search)
 {
 	cleanup_closedir DIR *block = opendir("/sys/block");
 	const struct dirent *entry;
+	int r = 0;
 
-	while (block && (entry = readdir(block))) {
+	while (block && (r = directory_next(block, &entry)) > 0) {
 		char name[300], path[PATH_MAX + 1];
 		cleanup_close int fd = -EBADF;
 		ssize_t length;
@@ -333,6 +337,7 @@ static void look_at_loop_devices(struct search *search)
 		path[strcspn(path, "\n")] = '\0';
 		note_kernel_use(search, BUSY_LOOP_DEVICE, entry->d_name, path);
 	}
+	return r;
 }
 
 /* The first word of each line but the first; a blank in it is written as \040. */
@@ -366,7 +371,9 @@ static int search_all(struct search *search)
 	if (r < 0 || search->mounts.count == 0)
 		return r;
 	look_at_nested(search);
-	look_at_loop_devices(search);
+	r = look_at_loop_devices(search);
+	if (r < 0)
+		return r;
 	look_at_swaps(search);
 	r = busy_sockets_read(&search->mounts, &search->sockets);
 	return r < 0 ? r : look_at_processes(search);

@@ -6,12 +6,14 @@
 
 #include "base/cleanup.h"
 #include "mount/safe_path.h"
+#include "mount/superblock.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 /* Where SQLite's locks are in each of its files: pending, reserved and shared ones. */
 enum { SQLITE_LOCKS_START = 0x40000000, SQLITE_LOCKS_LENGTH = 512 };
@@ -22,16 +24,17 @@ int directory_lock_owner(int fd)
 	unsigned int device_major, device_minor;
 	unsigned long inode;
 	struct stat status;
+	dev_t device;
 	char line[256];
 	int pid;
 
 	assert(fd >= 0);
-	if (!locks || fstat(fd, &status) < 0)
+	if (!locks || fstat(fd, &status) < 0 || superblock_device(fd, &device) < 0)
 		return 0;
 	while (fgets(line, sizeof(line), locks))
 		if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &device_major,
 			   &device_minor, &inode) == 4 &&
-		    inode == status.st_ino && makedev(device_major, device_minor) == status.st_dev)
+		    inode == status.st_ino && makedev(device_major, device_minor) == device)
 			return pid;
 	return 0;
 }
@@ -98,5 +101,25 @@ int database_lock(const char *directory, const char *name, struct lock_holder **
 	if (r < 0)
 		return failed(reterr, r, "cannot keep '%s/%s' locked", directory, name);
 	(void) TAKE_FD(fd);
+	return 0;
+}
+
+/* Who can write there can put a store of their own in place of this one. */
+int directory_check_private(int fd, const char *kind, const char *path, struct failure *reterr)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return failed(reterr, -errno, "cannot look at the %s directory '%s'", kind, path);
+	if (status.st_uid != 0 && status.st_uid != geteuid())
+		return failed_plain(reterr, -EPERM,
+				    "%s directory '%s' belongs to uid %u, not root: chown it, or "
+				    "give --%s-dir another",
+				    kind, path, (unsigned int) status.st_uid, kind);
+	if (status.st_mode & (S_IWGRP | S_IWOTH))
+		return failed_plain(reterr, -EPERM,
+				    "%s directory '%s' can be written by others (mode %04o): chmod "
+				    "go-w it, or give --%s-dir another",
+				    kind, path, (unsigned int) (status.st_mode & 07777), kind);
 	return 0;
 }

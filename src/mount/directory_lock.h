@@ -40,4 +40,14 @@ int directory_lock_owner(int fd);
 int database_lock(const char *directory, const char *name, struct lock_holder **ret,
 		  struct failure *reterr);
 
+/**
+ * directory_check_private - is a directory root's (or this process's user's), and written by no
+ * other?
+ * @fd:   may be O_PATH
+ * @kind: "state", "run": for the message, which names --KIND-dir
+ *
+ * Return: 0; -EPERM it is not; else as fstat(2).
+ */
+int directory_check_private(int fd, const char *kind, const char *path, struct failure *reterr);
+
 #endif

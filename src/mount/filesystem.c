@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/mount.h>
 
-enum { LOG_LINE_BYTES = 200 };
+enum { LOG_LINE_BYTES = 512 };
 
 /* The last error the kernel left in the context's log, without its "e "; "" when it left none. */
 static void read_log(int context_fd, char text[LOG_LINE_BYTES])

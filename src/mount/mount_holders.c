@@ -180,40 +180,49 @@ static bool is_looked_for(const struct mount_search *search, dev_t device)
 	return false;
 }
 
+/* However many namespaces have it by themselves, one of them is enough. */
+static int add_candidate(struct mount_search *search, const struct candidate *candidate)
+{
+	struct position *own = &search->positions[candidate->holder];
+	bool stays = candidate->peer_group == 0 && candidate->master_group == 0;
+	int r = stays && own->is_held
+			? 0
+			: array_grow((void **) &search->candidates, &search->candidate_capacity,
+				     search->candidate_count, sizeof(*search->candidates));
+
+	if (r < 0 || (stays && own->is_held))
+		return r;
+	own->is_held |= stays;
+	search->candidates[search->candidate_count++] = *candidate;
+	return 0;
+}
+
 /* No parent: nothing takes it away. */
 int mount_search_add(struct mount_search *search, size_t holder, const struct mount_holder *found)
 {
-	int r = array_grow((void **) &search->candidates, &search->candidate_capacity,
-			   search->candidate_count, sizeof(*search->candidates));
-
-	if (r >= 0)
-		search->candidates[search->candidate_count++] =
-			(struct candidate){ .holder = holder, .found = *found };
-	return r;
+	return add_candidate(search, &(struct candidate){ .holder = holder, .found = *found });
 }
 
 static int note_candidate(struct mount_search *search, size_t holder, const char *table,
 			  const struct mountinfo_line *mount, const struct mount_holder *process)
 {
 	const struct position *own = &search->positions[holder];
+	struct candidate candidate = { .holder = holder,
+				       .found = *process,
+				       .mount_id = mount->mount_id };
 	struct position position;
-	struct candidate *candidate;
 	int r = find_position(table, mount, &position);
 
-	if (r >= 0)
-		r = mount_search_add(search, holder, process);
 	if (r < 0)
 		return r;
-	candidate = &search->candidates[search->candidate_count - 1];
-	candidate->mount_id = mount->mount_id;
-	(void) snprintf(candidate->found.where, sizeof(candidate->found.where), "%s",
+	(void) snprintf(candidate.found.where, sizeof(candidate.found.where), "%s",
 			mount->mount_point);
 	/* Elsewhere in its parent than ours it never goes with it. */
 	if (own->parent_peer_group != 0 && strcmp(own->place, position.place) == 0) {
-		candidate->peer_group = position.parent_peer_group;
-		candidate->master_group = position.parent_master_group;
+		candidate.peer_group = position.parent_peer_group;
+		candidate.master_group = position.parent_master_group;
 	}
-	return 0;
+	return add_candidate(search, &candidate);
 }
 
 bool mount_search_shows_all(const struct position *own)
@@ -237,6 +246,8 @@ static bool shows_part(const struct position *own, const char *root)
  * others only. */
 static bool is_own_place(const struct mount_holder *holder, const char *mount_point)
 {
+	if (holder->root)
+		return false;
 	return !holder->mount_point || strcmp(mount_point, holder->mount_point) == 0 ||
 	       strstr(mount_point, PLUGINS_FOLDER);
 }
@@ -265,39 +276,46 @@ static int look_at_line(struct mount_search *search, const char *table, const ch
 		if (search->holders[i].device == mount.device &&
 		    shows_part(&search->positions[i], mount.root) &&
 		    !(process->how == HELD_HERE &&
-		      is_own_place(&search->holders[i], mount.mount_point)))
+		      (search->holders[i].elsewhere ||
+		       is_own_place(&search->holders[i], mount.mount_point))))
 			r = note_candidate(search, i, table, &mount, process);
 	return r;
 }
 
 bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_namespace)
 {
-	for (size_t i = search->seen_count; i-- > 0;)
-		if (search->seen[i] == mount_namespace)
-			return true;
-	return mount_namespace == search->own_namespace;
+	return mount_namespace == search->own_namespace ||
+	       namespace_set_has(&search->seen, mount_namespace);
 }
 
-int mount_search_look_into(struct mount_search *search, int proc_fd,
+int mount_search_failed(struct mount_search *search, int error, const struct mount_holder *process,
+			const char *what)
+{
+	char whose[64 + COMMAND_BYTES] = "";
+
+	if (process && process->pid > 0)
+		(void) snprintf(whose, sizeof(whose), " of process %d '%s'", (int) process->pid,
+				process->command);
+	return failed(search->reterr, error, "cannot read %s%s", what, whose);
+}
+
+int mount_search_look_into(struct mount_search *search, int namespace_fd,
 			   const struct mount_holder *process)
 {
+	struct mount_holder keeper = *process;
 	cleanup_free char *table = NULL;
-	int r = process_mounts(proc_fd, &table);
+	int r = mount_namespace_read(namespace_fd, &table);
 
+	keeper.has_owner =
+		mount_namespace_owner(namespace_fd, &keeper.user_namespace, &keeper.owner) == 0;
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
 		r = note_mount(search, strtoull(line, NULL, 10));
 		if (r >= 0 && is_looked_for(search, device_of(line)))
-			r = look_at_line(search, table, line, process);
+			r = look_at_line(search, table, line, &keeper);
 	}
-	if (r < 0)
-		return r;
-	if (search->seen_count >= MOUNT_NAMESPACES_MAX)
-		return -E2BIG;
-	r = array_grow((void **) &search->seen, &search->seen_capacity, search->seen_count,
-		       sizeof(*search->seen));
 	if (r >= 0)
-		search->seen[search->seen_count++] = process->mount_namespace;
-	return r;
+		r = namespace_set_add(&search->seen, process->mount_namespace);
+	return r < 0 ? mount_search_failed(search, r, process, "the mount namespace") : 0;
 }
 
 /* ---- our own ---- */
@@ -328,6 +346,8 @@ static int look_up_all_own(struct mount_search *search)
 
 		if (holder->mount_point)
 			r = look_up_own(table, holder, &search->positions[i]);
+		else if (holder->root)
+			(void) snprintf(search->positions[i].root, PATH_MAX, "%s", holder->root);
 		known += holder->device != 0;
 	}
 	if (r >= 0 && search->with_own)
@@ -337,22 +357,36 @@ static int look_up_all_own(struct mount_search *search)
 
 /* ---- all processes ---- */
 
-/* Of one process or thread; what else goes wrong is that it ended, or is hidden. */
-bool mount_search_is_fatal(int error)
+/* By a security module; decided when all else is known. */
+static int note_hidden(struct mount_search *search, int error, const struct mount_holder *process)
 {
-	return error == -E2BIG || process_error_is_ours(error);
+	if (search->hidden_count++ == 0)
+		search->hidden = mount_search_failed(search, error, process, "the mount namespace");
+	return 0;
 }
 
-/* A process or one of its threads, by its directory. */
+/* A process or one of its threads, by its directory. Return: 0; -ENOENT, -ESRCH it ended; else what
+ * ends the search. */
 static int look_at_task(struct mount_search *search, int proc_fd, pid_t pid)
 {
 	struct mount_holder process = { .pid = pid, .pid_fd = -EBADF, .found = true };
+	cleanup_close int fd = -EBADF;
 	int r = process_namespace(proc_fd, &process.mount_namespace);
 
-	if (r < 0 || mount_search_is_seen(search, process.mount_namespace))
-		return r;
+	if (r >= 0 && mount_search_is_seen(search, process.mount_namespace))
+		return 0;
+	if (r >= 0)
+		r = fd = mount_namespace_open(proc_fd);
 	process_command(proc_fd, process.command);
-	return mount_search_look_into(search, proc_fd, &process);
+	process.uid = process_uid(proc_fd);
+	r = process_error_of(proc_fd, r);
+	if (r == -EACCES || r == -EPERM)
+		return note_hidden(search, r, &process);
+	if (r < 0)
+		return process_error_is_gone(r)
+			       ? r
+			       : mount_search_failed(search, r, &process, "the mount namespace");
+	return mount_search_look_into(search, fd, &process);
 }
 
 struct thread_look {
@@ -366,23 +400,29 @@ static bool look_at_thread(int task_fd, void *userdata)
 	struct thread_look *look = userdata;
 	int r = look_at_task(look->search, task_fd, look->pid);
 
-	if (mount_search_is_fatal(r))
-		look->result = r;
+	look->result = r < 0 && !process_error_is_gone(r) ? r : 0;
 	return look->result >= 0;
 }
 
-/* It may end at any moment: what is gone is none of ours. */
+/* It may end at any moment; one whose first thread ended lives on in the others. */
 static int look_at_process(struct mount_search *search, int proc_dir_fd, const char *name)
 {
 	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
 	struct thread_look look = { .search = search, .pid = (pid_t) strtol(name, NULL, 10) };
-	int r = fd < 0 ? fd : look_at_task(search, fd, look.pid);
+	const struct mount_holder process = { .pid = look.pid };
+	int r;
 
-	if (r == -EACCES || r == -EPERM)
-		search->hidden++;
-	else if (fd >= 0 && !mount_search_is_fatal(r))
-		r = process_walk_threads(fd, look.pid, look_at_thread, &look);
-	return mount_search_is_fatal(r) ? r : look.result;
+	if (fd < 0)
+		return process_error_is_gone(fd)
+			       ? 0
+			       : mount_search_failed(search, fd, &process, "/proc");
+	r = look_at_task(search, fd, look.pid);
+	if (r < 0 && !process_error_is_gone(r))
+		return r;
+	r = process_error_of(fd, process_walk_threads(fd, look.pid, look_at_thread, &look));
+	if (r < 0 && !process_error_is_gone(r))
+		return mount_search_failed(search, r, &process, "the threads");
+	return look.result;
 }
 
 static int look_at_all(struct mount_search *search)
@@ -433,13 +473,14 @@ static void tell(struct mount_search *search)
 	for (size_t i = 0; i < search->candidate_count; i++) {
 		const struct candidate *candidate = &search->candidates[i];
 		struct mount_holder *holder = &search->holders[candidate->holder];
-		const char *mount_point = holder->mount_point;
+		const char *mount_point = holder->mount_point, *root = holder->root;
 		dev_t device = holder->device;
 
 		if (holder->found || goes_with_ours(search, candidate))
 			continue;
 		*holder = candidate->found;
 		holder->mount_point = mount_point;
+		holder->root = root;
 		holder->device = device;
 		if (holder->pid > 0)
 			holder->pid_fd = process_pin(holder->pid, 0);
@@ -467,7 +508,7 @@ static int search_all(struct mount_search *search)
 static void search_done(struct mount_search *search)
 {
 	free(search->positions);
-	free(search->seen);
+	namespace_set_done(&search->seen);
 	free(search->candidates);
 	free(search->pairs);
 	for (size_t i = 0; i < search->kept_count; i++)
@@ -481,16 +522,20 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 	cleanup(search_done) struct mount_search search = { .holders = holders,
 							    .count = count,
 							    .with_own = true };
+	struct failure why = { .error = 0 };
 	int r;
 
 	assert(holders || count == 0);
+	search.reterr = &why;
 	r = search_all(&search);
 	if (r > 0)
 		r = mount_pins_look(&search);
+	if (r < 0 && why.error < 0)
+		return failed_plain(reterr, r, "cannot tell who has it mounted: %s", why.text);
 	if (r < 0)
-		return failed(reterr, r, "cannot search other mount namespaces");
+		return failed(reterr, r, "cannot tell who has it mounted");
 	tell(&search);
-	return search.hidden;
+	return search.hidden_count;
 }
 
 static int collect_copies(const struct mount_search *search, struct mount_copy **ret,
@@ -533,40 +578,4 @@ int mount_holders_copies(const char *const *mount_points, size_t count, struct m
 	if (r >= 0)
 		r = collect_copies(&search, ret, ret_count);
 	return r < 0 ? failed(reterr, r, "cannot search other mount namespaces") : 0;
-}
-
-void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES])
-{
-	unsigned long long mount_namespace = holder->mount_namespace;
-	int pid = (int) holder->pid;
-
-	switch (holder->how) {
-	case HELD_BY_PROCESS:
-		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
-				"process %d '%s' has it mounted at '%s' in mount namespace %llu",
-				pid, holder->command, holder->where, mount_namespace);
-		return;
-	case HELD_BY_DESCRIPTOR:
-		(void) snprintf(
-			text, MOUNT_HOLDER_TEXT_BYTES,
-			"process %d '%s' keeps mount namespace %llu, which has it mounted at '%s'",
-			pid, holder->command, mount_namespace, holder->where);
-		return;
-	case HELD_BY_MOUNT:
-		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
-				"mount namespace %llu, kept at '%s', has it mounted at '%s'",
-				mount_namespace, holder->kept_at, holder->where);
-		return;
-	case HELD_HERE:
-		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
-				"it is mounted at '%s' as well, and not by podvold", holder->where);
-		return;
-	case HELD_DETACHED:
-		(void) snprintf(
-			text, MOUNT_HOLDER_TEXT_BYTES,
-			"process %d '%s' uses '%s' of it, which is mounted nowhere any more", pid,
-			holder->command, holder->where);
-		return;
-	}
-	assert(false);
 }

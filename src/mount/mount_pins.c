@@ -12,14 +12,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/directory.h"
 #include "mount/mount.h"
+#include "mount/superblock.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,48 +28,6 @@
 enum { PINS_USEC = 20000000 }; /* what takes longer is an error: nobody knows then */
 
 /* ---- a namespace without a process ---- */
-
-struct visit {
-	struct mount_search *search;
-	int namespace_fd, proc_fd;
-	const struct mount_holder *found;
-	int result;
-};
-
-/* On a thread of its own, which ends in that namespace. The descriptor of /proc is ours still. */
-static void *enter(void *userdata)
-{
-	struct visit *visit = userdata;
-	cleanup_close int self_fd = -EBADF;
-
-	if (unshare(CLONE_FS) < 0 || setns(visit->namespace_fd, CLONE_NEWNS) < 0) {
-		visit->result = -errno;
-		return NULL;
-	}
-	self_fd = openat(visit->proc_fd, "thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	visit->result =
-		self_fd < 0 ? -errno : mount_search_look_into(visit->search, self_fd, visit->found);
-	return NULL;
-}
-
-static int look_into_kept(struct mount_search *search, int namespace_fd,
-			  const struct mount_holder *found)
-{
-	cleanup_close int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct visit visit = { search, namespace_fd, proc_fd, found, 0 };
-	pthread_t thread;
-	int r;
-
-	if (proc_fd < 0)
-		return -errno;
-	r = -pthread_create(&thread, NULL, enter, &visit);
-	if (r < 0)
-		return r == -EAGAIN ? -ENOMEM : r;
-	(void) pthread_join(thread, NULL);
-	if (visit.result == -EPERM || visit.result == -EACCES)
-		search->hidden++;
-	return mount_search_is_fatal(visit.result) ? visit.result : 0;
-}
 
 /* By a file that is mounted somewhere in our namespace. */
 static int look_at_kept(struct mount_search *search)
@@ -88,7 +46,10 @@ static int look_at_kept(struct mount_search *search)
 			continue;
 		fd = open_host_path(kept->path, O_RDONLY, NULL);
 		(void) snprintf(found.kept_at, sizeof(found.kept_at), "%s", kept->path);
-		r = fd < 0 ? 0 : look_into_kept(search, fd, &found);
+		if (fd < 0 && !process_error_is_gone(fd))
+			r = mount_search_failed(search, fd, NULL, found.kept_at);
+		else if (fd >= 0)
+			r = mount_search_look_into(search, fd, &found);
 	}
 	return r;
 }
@@ -102,11 +63,15 @@ struct task {
 	int result;
 };
 
-/* What could not be looked at for want of something of ours may be what is looked for. */
-static void note_error(struct task *task, int error)
+/* What could not be looked at may be what is looked for. A link to a file of a server that is away
+ * is none: what is unstaged is no such file system, or was not found by its mounts either. */
+static void note_error(struct task *task, int error, const char *what)
 {
-	if (process_error_is_ours(error))
-		task->result = error;
+	error = process_error_of(task->fd, error);
+	if (error >= 0 || process_error_is_gone(error) || error == -ESTALE || error == -ENOTCONN ||
+	    error == -EHOSTDOWN || error == -ETIMEDOUT)
+		return;
+	task->result = mount_search_failed(task->search, error, &task->found, what);
 }
 
 /* A mount that no table has: detached, made since, or one of the kernel's own. */
@@ -114,30 +79,29 @@ static void look_at_unknown(struct task *task, const char *link, const char *pat
 {
 	cleanup_close int fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
 	struct mount_holder found = task->found;
-	struct statx facts;
+	dev_t device = 0;
+	int r = fd < 0 ? -errno : superblock_device(fd, &device);
 
-	if (fd < 0)
-		note_error(task, -errno);
-	if (fd < 0 ||
-	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &facts) < 0)
+	note_error(task, r, link);
+	if (r < 0)
 		return;
 	found.how = HELD_DETACHED;
 	(void) snprintf(found.where, sizeof(found.where), "%s", path);
-	for (size_t i = 0; i < task->search->count && task->result >= 0; i++) {
-		dev_t device = makedev(facts.stx_dev_major, facts.stx_dev_minor);
-
+	for (size_t i = 0; i < task->search->count && task->result >= 0; i++)
 		/* Of a mount in no namespace nobody can tell which part of a file system it shows.
 		 */
 		if (task->search->holders[i].device == device && device != 0 &&
 		    mount_search_shows_all(&task->search->positions[i]))
 			task->result = mount_search_add(task->search, i, &found);
-	}
 }
 
 static bool read_link(int fd, const char *name, char path[PATH_MAX])
 {
 	ssize_t length = readlinkat(fd, name, path, PATH_MAX - 1);
 
+	/* Whoever nests directories deep enough has such a path; it is a file all the same. */
+	if (length < 0 && errno == ENAMETOOLONG)
+		return snprintf(path, PATH_MAX, "/(a path too long to name)") > 0;
 	path[length > 0 ? length : 0] = '\0';
 	return length > 0;
 }
@@ -148,7 +112,7 @@ static void look_at_link(struct task *task, const char *link)
 	uint64_t mount_id;
 	int r = process_link_mount(task->fd, link, &mount_id);
 
-	note_error(task, r);
+	note_error(task, r, link);
 	if (r >= 0 && !mount_search_knows(task->search, mount_id) &&
 	    read_link(task->fd, link, path))
 		look_at_unknown(task, link, path);
@@ -163,9 +127,9 @@ static void look_at_namespace(struct task *task, int directory_fd, const char *n
 	found.how = HELD_BY_DESCRIPTOR;
 	found.mount_namespace = mount_namespace;
 	if (fd >= 0)
-		task->result = look_into_kept(task->search, fd, &found);
+		task->result = mount_search_look_into(task->search, fd, &found);
 	else
-		note_error(task, -errno);
+		note_error(task, -errno, "a descriptor");
 }
 
 static void look_at_descriptor(struct task *task, int directory_fd, const char *name)
@@ -174,15 +138,17 @@ static void look_at_descriptor(struct task *task, int directory_fd, const char *
 	uint64_t number;
 	int r;
 
-	if (!read_link(directory_fd, name, path))
+	if (!read_link(directory_fd, name, path)) {
+		note_error(task, -errno, "a descriptor");
 		return;
+	}
 	if (sscanf(path, "mnt:[%" SCNu64 "]", &number) == 1) {
 		if (!mount_search_is_seen(task->search, number))
 			look_at_namespace(task, directory_fd, name, number);
 		return;
 	}
 	r = path[0] == '/' ? process_descriptor_mount(task->fd, name, &number) : -ENOENT;
-	note_error(task, r);
+	note_error(task, r, "a descriptor");
 	if (r < 0 || mount_search_knows(task->search, number))
 		return;
 	(void) snprintf(link, sizeof(link), "fd/%s", name);
@@ -193,17 +159,18 @@ static void look_at_descriptors(struct task *task)
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
-	int fd = process_open_directory(task->fd, "fd");
+	int fd = process_open_directory(task->fd, "fd"), more = 0;
 
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
-		note_error(task, fd < 0 ? fd : -errno);
+		note_error(task, fd < 0 ? fd : -errno, "the descriptors");
 		(void) close_keep_errno(fd);
 		return;
 	}
-	while (task->result >= 0 && (entry = readdir(directory)))
+	while (task->result >= 0 && (more = directory_next(directory, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
 			look_at_descriptor(task, dirfd(directory), entry->d_name);
+	note_error(task, more, "the descriptors");
 }
 
 static void look_at_map(const struct process_map *map, void *userdata)
@@ -232,19 +199,52 @@ static int look_at_process(struct mount_search *search, int proc_fd, const char 
 	struct task task = { .search = search,
 			     .found = { .found = true, .pid_fd = -EBADF },
 			     .fd = fd };
+	uint64_t number;
+	int r;
 
 	task.found.pid = (pid_t) strtol(name, NULL, 10);
-	note_error(&task, fd);
-	if (fd < 0 || task.found.pid == getpid())
-		return task.result;
+	if (fd < 0)
+		return process_error_is_gone(fd)
+			       ? 0
+			       : mount_search_failed(search, fd, &task.found, "/proc");
+	if (task.found.pid == getpid())
+		return 0;
+	r = process_error_of(fd, process_namespace(fd, &number));
+	if (r == -EACCES || r == -EPERM)
+		return 0; /* counted before; nothing of it can be read */
+	r = 0;
 	process_command(fd, task.found.command);
+	task.found.uid = process_uid(fd);
 	if (look_at_task(fd, &task))
-		note_error(&task, process_walk_threads(fd, task.found.pid, look_at_task, &task));
+		r = process_walk_threads(fd, task.found.pid, look_at_task, &task);
 	task.fd = fd;
+	note_error(&task, r, "the threads");
 	look_at_link(&task, "exe");
 	if (!process_is_stuck(fd))
-		note_error(&task, process_walk_maps(fd, look_at_map, &task));
-	return mount_search_is_fatal(task.result) ? task.result : 0;
+		note_error(&task, process_walk_maps(fd, look_at_map, &task), "the memory map");
+	return task.result;
+}
+
+/* ---- namespaces that nothing leads to ---- */
+
+static int look_at_listed(int namespace_fd, uint64_t number, void *userdata)
+{
+	struct mount_search *search = userdata;
+	const struct mount_holder found = {
+		.found = true, .how = HELD_UNSEEN, .pid_fd = -EBADF, .mount_namespace = number
+	};
+
+	return mount_search_is_seen(search, number)
+		       ? 0
+		       : mount_search_look_into(search, namespace_fd, &found);
+}
+
+/* Those that no process, descriptor or mount led to. */
+static int look_at_rest(struct mount_search *search)
+{
+	int r = mount_namespace_walk(look_at_listed, search);
+
+	return r == -EOPNOTSUPP ? search->hidden : r;
 }
 
 int mount_pins_look(struct mount_search *search)
@@ -252,13 +252,15 @@ int mount_pins_look(struct mount_search *search)
 	cleanup_closedir DIR *proc = opendir("/proc");
 	uint64_t end_usec = monotonic_usec() + PINS_USEC;
 	const struct dirent *entry;
-	int r = proc ? look_at_kept(search) : -errno;
+	int r = proc ? look_at_kept(search) : -errno, more = 0;
 
-	while (r >= 0 && (entry = readdir(proc))) {
+	while (r >= 0 && (more = directory_next(proc, &entry)) > 0) {
 		if (isdigit((unsigned char) entry->d_name[0]))
 			r = look_at_process(search, dirfd(proc), entry->d_name);
 		if (monotonic_usec() > end_usec)
 			r = -ETIMEDOUT;
 	}
-	return r;
+	if (more < 0)
+		r = more;
+	return r < 0 ? r : look_at_rest(search);
 }

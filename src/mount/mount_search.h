@@ -7,6 +7,7 @@
 #define PODVOL_MOUNT_MOUNT_SEARCH_H
 
 #include "mount/mount_holders.h"
+#include "mount/mount_namespace.h"
 
 enum { PLACE_BYTES = 2 * PATH_MAX };
 
@@ -17,6 +18,7 @@ struct position {
 	char place[PLACE_BYTES]; /* in the file system of the parent: its root and the way from it
 				  */
 	char root[PATH_MAX];     /* what of its own file system it shows: "/" all; "" unknown */
+	bool is_held;            /* by one whom no propagation takes away: more need not be kept */
 };
 
 /* A mount elsewhere that may or may not go with ours. */
@@ -42,8 +44,7 @@ struct mount_search {
 	size_t count;
 	bool with_own; /* is our own namespace searched, too? */
 	uint64_t own_namespace;
-	uint64_t *seen; /* namespaces, in no order */
-	size_t seen_count, seen_capacity;
+	struct namespace_set seen; /* read in full */
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
 	struct group_pair *pairs; /* of mounts like the parents of ours */
@@ -52,20 +53,23 @@ struct mount_search {
 	size_t kept_count, kept_capacity;
 	unsigned char *known; /* one bit for each mount of all tables, by its small id */
 	size_t known_bytes;
-	int hidden; /* processes and namespaces that may not be looked at */
+	struct failure *reterr; /* what could not be seen */
+	int hidden;             /* errno of the first task that may not be looked at; 0 none */
+	int hidden_count;
 };
 
-/* What goes wrong with more than one process or namespace. */
-bool mount_search_is_fatal(int error);
+/* Ends the search, for what could not be seen may be what is looked for. Return: @error. */
+int mount_search_failed(struct mount_search *search, int error, const struct mount_holder *process,
+			const char *what);
 
 /* Does our mount show its whole file system, as those of devices do? */
 bool mount_search_shows_all(const struct position *own);
 
 bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_namespace);
 
-/* The mounts of one namespace, by the directory of whoever is in it; what is found is @process's.
- */
-int mount_search_look_into(struct mount_search *search, int process_fd,
+/* All mounts of one namespace; what is found is @process's, who keeps it. Return: 0, or what ends
+ * the search. */
+int mount_search_look_into(struct mount_search *search, int namespace_fd,
 			   const struct mount_holder *process);
 
 /* Something of a holder's file system that no propagation takes away. */
@@ -81,7 +85,7 @@ bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);
  * and looked into by a thread that enters it (CAP_SYS_CHROOT). A mount that was detached lives on
  * with whoever has something open there.
  *
- * Return: 0, or what is fatal.
+ * Return: 0, or what ends the search.
  */
 int mount_pins_look(struct mount_search *search);
 

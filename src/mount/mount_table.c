@@ -295,8 +295,29 @@ static int root_path_of(int fd, const struct mount_entry *mount, char **ret)
 	return asprintf(ret, "%s%s", root, path + length) < 0 ? -ENOMEM : 0;
 }
 
+typedef bool same_files_fn(const char *root, const char *other);
+
+static bool is_same_root(const char *root, const char *other)
+{
+	return strcmp(root, other) == 0;
+}
+
+/* "/" is above everything. */
+static bool is_at_or_below(const char *path, const char *above)
+{
+	size_t length = strcmp(above, "/") == 0 ? 0 : strlen(above);
+
+	return strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+static bool is_above_or_below(const char *root, const char *other)
+{
+	return is_at_or_below(root, other) || is_at_or_below(other, root);
+}
+
 /* What is asked about: a directory of a file system, seen through one mount. */
 struct reference_query {
+	same_files_fn *is_meant;
 	uint64_t mount_id;
 	dev_t device;
 	char *root;
@@ -337,7 +358,7 @@ static int visit_candidate(const struct mount_table *table, const struct table_e
 	const struct mount_entry *entry = &candidate->entry;
 
 	if (entry->device != query->device || entry->mount_id == query->mount_id ||
-	    strcmp(entry->root, query->root) != 0)
+	    !query->is_meant(entry->root, query->root))
 		return 0;
 	if (table->by_id) {
 		int result = mount_list_stat(entry->mount_id, &fresh);
@@ -351,27 +372,69 @@ static int visit_candidate(const struct mount_table *table, const struct table_e
 	return visit(entry, userdata);
 }
 
+/* With the lock, which the caller gives back whatever the result. */
+static int begin_query(struct mount_table *table, int fd, struct reference_query *query,
+		       struct failure *reterr)
+{
+	int result;
+
+	(void) pthread_mutex_lock(&table->lock);
+	result = table->by_id ? add_new_by_id(table) : refresh_from_text(table);
+	if (result == 0)
+		result = query_init(table, fd, query);
+	return result < 0 ? failed(reterr, result, "cannot find where else this is mounted") : 0;
+}
+
+static void end_query(struct mount_table *table, struct reference_query *query)
+{
+	free(query->root);
+	(void) pthread_mutex_unlock(&table->lock);
+}
+
 int mount_table_references(struct mount_table *table, int fd, const char *prefix,
 			   int (*visit)(const struct mount_entry *entry, void *userdata),
 			   void *userdata, struct failure *reterr)
 {
-	struct reference_query query = { .prefix = prefix };
+	struct reference_query query = { .is_meant = is_same_root, .prefix = prefix };
 	const struct table_entry *candidate;
 	int result;
 
 	assert(table && fd >= 0 && prefix && visit);
-	(void) pthread_mutex_lock(&table->lock);
-	result = table->by_id ? add_new_by_id(table) : refresh_from_text(table);
-	if (result == 0)
-		result = query_init(table, fd, &query);
+	result = begin_query(table, fd, &query, reterr);
 	if (result == 0) {
 		candidate = *bucket_of(table, query.device, query.root);
 		for (; result == 0 && candidate; candidate = candidate->next)
 			result = visit_candidate(table, candidate, &query, visit, userdata);
-	} else {
-		result = failed(reterr, result, "cannot find where else this is mounted");
 	}
-	free(query.root);
-	(void) pthread_mutex_unlock(&table->lock);
+	end_query(table, &query);
+	return result;
+}
+
+int mount_table_overlaps(struct mount_table *table, int fd, const char *prefix,
+			 int (*visit)(const struct mount_entry *entry, void *userdata),
+			 void *userdata, struct failure *reterr)
+{
+	struct reference_query query = { .is_meant = is_above_or_below, .prefix = prefix };
+	int result;
+
+	assert(table && fd >= 0 && prefix && visit);
+	result = begin_query(table, fd, &query, reterr);
+	for (size_t i = 0; result == 0 && i < table->entries.count; i++)
+		result = visit_candidate(table, table->entries.items[i], &query, visit, userdata);
+	end_query(table, &query);
+	return result;
+}
+
+int mount_table_origin(struct mount_table *table, int fd, struct mount_origin *ret,
+		       struct failure *reterr)
+{
+	struct reference_query query = { .is_meant = NULL };
+	int result;
+
+	assert(table && fd >= 0 && ret);
+	result = begin_query(table, fd, &query, reterr);
+	if (result == 0)
+		*ret = (struct mount_origin){ query.device, TAKE_PTR(query.root) };
+	end_query(table, &query);
 	return result;
 }

@@ -21,7 +21,7 @@ struct place;
 struct mount_facts {
 	uint64_t mount_id; /* unique where the kernel has it (6.8), else the reused small one */
 	bool is_mount_root;
-	dev_t device; /* st_dev */
+	dev_t device; /* st_dev: no mount's device is compared with it, see superblock.h */
 	ino_t inode;
 	mode_t mode;
 	dev_t special;  /* st_rdev */
@@ -83,5 +83,23 @@ int mount_table_walk(struct mount_table *table,
 int mount_table_references(struct mount_table *table, int fd, const char *prefix,
 			   int (*visit)(const struct mount_entry *entry, void *userdata),
 			   void *userdata, struct failure *reterr);
+
+/* Where a descriptor's directory is within its file system. */
+struct mount_origin {
+	dev_t device; /* of the file system, as the table has it: see struct mount_entry */
+	char *path;   /* absolute; freed with free() */
+};
+/* Return: 0; -ENOENT the descriptor's mount is not in the table. [worker] */
+int mount_table_origin(struct mount_table *table, int fd, struct mount_origin *ret,
+		       struct failure *reterr);
+
+/**
+ * mount_table_overlaps - other mounts that show a directory, one above it or one below it
+ *
+ * As mount_table_references() otherwise; a walk over all entries. [worker]
+ */
+int mount_table_overlaps(struct mount_table *table, int fd, const char *prefix,
+			 int (*visit)(const struct mount_entry *entry, void *userdata),
+			 void *userdata, struct failure *reterr);
 
 #endif

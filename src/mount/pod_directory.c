@@ -10,6 +10,7 @@
 #include "mount/pod_directory.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "mount/safe_path.h"
 
 #include <assert.h>
@@ -93,6 +94,7 @@ static void clean_directory(struct cleaning *cleaning, const struct place *place
 	cleanup_closedir DIR *directory = NULL;
 	struct failure failure = { .error = 0 };
 	const struct dirent *entry;
+	int r;
 	int fd = path_open(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 			   PATH_NO_SYMLINKS);
 
@@ -104,7 +106,7 @@ static void clean_directory(struct cleaning *cleaning, const struct place *place
 		note_error(cleaning, error, &failure);
 		return;
 	}
-	while ((entry = readdir(directory))) {
+	while ((r = directory_next(directory, &entry)) > 0) {
 		cleanup_free char *path = NULL;
 		struct place child = { .parent_fd = fd, .name = (char *) entry->d_name };
 		bool is_csi = strcmp(entry->d_name, CSI_DIRECTORY) == 0 && depth == 2;
@@ -121,6 +123,9 @@ static void clean_directory(struct cleaning *cleaning, const struct place *place
 		child.path = path;
 		clean_entry(cleaning, &child, depth - 1 + is_csi);
 	}
+	if (r < 0)
+		note_error(cleaning, failed(&failure, r, "cannot read '%s'", place->path),
+			   &failure);
 }
 
 /* A name in the pod's directory that is looked at or removed; missing ones are fine. */

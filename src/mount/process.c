@@ -8,6 +8,7 @@
 #include "mount/process.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "base/syscalls.h"
 
 #include <ctype.h>
@@ -29,6 +30,17 @@ int process_open_directory(int fd, const char *name)
 	return opened < 0 ? -errno : opened;
 }
 
+int process_error_of(int process_fd, int error)
+{
+	char command[COMMAND_BYTES];
+
+	if (error >= 0 || process_error_is_gone(error))
+		return error;
+	if (process_error_is_gone(process_read_short(process_fd, "comm", command, sizeof(command))))
+		return -ESRCH;
+	return error;
+}
+
 int process_namespace(int process_fd, uint64_t *ret)
 {
 	char link[64];
@@ -40,8 +52,7 @@ int process_namespace(int process_fd, uint64_t *ret)
 	return sscanf(link, "mnt:[%" SCNu64 "]", ret) == 1 ? 0 : -EIO;
 }
 
-/* A short file in one read, ended by NUL. */
-static int read_short(int fd, const char *name, char *text, size_t size)
+int process_read_short(int fd, const char *name, char *text, size_t size)
 {
 	cleanup_close int file_fd = openat(fd, name, O_RDONLY | O_CLOEXEC);
 	ssize_t length;
@@ -57,9 +68,21 @@ static int read_short(int fd, const char *name, char *text, size_t size)
 
 void process_command(int process_fd, char command[COMMAND_BYTES])
 {
-	if (read_short(process_fd, "comm", command, COMMAND_BYTES) < 0)
+	if (process_read_short(process_fd, "comm", command, COMMAND_BYTES) < 0)
 		command[0] = '\0';
 	command[strcspn(command, "\n")] = '\0';
+}
+
+uid_t process_uid(int process_fd)
+{
+	char facts[FACTS_BYTES];
+	const char *line;
+	unsigned int uid;
+
+	if (process_read_short(process_fd, "status", facts, sizeof(facts)) < 0)
+		return (uid_t) -1;
+	line = strstr(facts, "\nUid:");
+	return line && sscanf(line, "\nUid: %u", &uid) == 1 ? uid : (uid_t) -1;
 }
 
 int process_mounts(int process_fd, char **ret)
@@ -125,7 +148,7 @@ int process_descriptor_mount(int process_fd, const char *fd, uint64_t *ret)
 
 	if (snprintf(name, sizeof(name), "fdinfo/%s", fd) >= (int) sizeof(name))
 		return -ENAMETOOLONG;
-	r = read_short(process_fd, name, facts, sizeof(facts));
+	r = process_read_short(process_fd, name, facts, sizeof(facts));
 	return r < 0 ? r : parse_mount(facts, ret);
 }
 
@@ -138,7 +161,7 @@ int process_link_mount(int process_fd, const char *link, uint64_t *ret)
 	if (fd < 0)
 		return -errno;
 	(void) snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", fd);
-	r = read_short(AT_FDCWD, name, facts, sizeof(facts));
+	r = process_read_short(AT_FDCWD, name, facts, sizeof(facts));
 	return r < 0 ? r : parse_mount(facts, ret);
 }
 
@@ -148,24 +171,25 @@ static bool is_uninterruptible(int task_fd)
 	char text[FACTS_BYTES];
 	const char *end;
 
-	if (read_short(task_fd, "stat", text, sizeof(text)) < 0)
+	if (process_read_short(task_fd, "stat", text, sizeof(text)) < 0)
 		return false;
 	end = strrchr(text, ')');
 	return end && end[1] == ' ' && end[2] == 'D';
 }
 
+/* One that cannot be looked at may be stuck. */
 bool process_is_stuck(int process_fd)
 {
 	cleanup_closedir DIR *threads = NULL;
 	const struct dirent *entry;
-	int fd = process_open_directory(process_fd, "task");
+	int fd = process_open_directory(process_fd, "task"), r;
 
 	threads = fd < 0 ? NULL : fdopendir(fd);
 	if (!threads) {
 		(void) close_keep_errno(fd);
 		return is_uninterruptible(process_fd);
 	}
-	while ((entry = readdir(threads))) {
+	while ((r = directory_next(threads, &entry)) > 0) {
 		cleanup_close int task_fd = -EBADF;
 
 		if (!isdigit((unsigned char) entry->d_name[0]))
@@ -174,7 +198,7 @@ bool process_is_stuck(int process_fd)
 		if (task_fd >= 0 && is_uninterruptible(task_fd))
 			return true;
 	}
-	return false;
+	return r < 0;
 }
 
 /* ---- threads and maps ---- */
@@ -185,12 +209,30 @@ static bool shares_all(pid_t pid, pid_t thread)
 	return kcmp(pid, thread, KCMP_FILES, 0, 0) == 0 && kcmp(pid, thread, KCMP_FS, 0, 0) == 0;
 }
 
-static bool has_threads(int process_fd)
+/* Return: 1, 0; else as the call. */
+static int has_threads(int process_fd)
 {
 	struct stat st;
 
+	if (fstatat(process_fd, "task", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
 	/* ".", "..", and one for each thread. */
-	return fstatat(process_fd, "task", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 3;
+	return st.st_nlink > 3;
+}
+
+/* Return: 1 goes on, 0; else as the calls. */
+static int visit_thread(int directory_fd, pid_t pid, const char *name,
+			bool (*visit)(int task_fd, void *userdata), void *userdata)
+{
+	pid_t thread = (pid_t) strtol(name, NULL, 10);
+	cleanup_close int task_fd = -EBADF;
+
+	if (thread == 0 || thread == pid || shares_all(pid, thread))
+		return 1;
+	task_fd = process_open_directory(directory_fd, name);
+	if (task_fd < 0)
+		return process_error_is_gone(task_fd) ? 1 : task_fd;
+	return visit(task_fd, userdata);
 }
 
 int process_walk_threads(int process_fd, pid_t pid, bool (*visit)(int task_fd, void *userdata),
@@ -198,26 +240,19 @@ int process_walk_threads(int process_fd, pid_t pid, bool (*visit)(int task_fd, v
 {
 	cleanup_closedir DIR *threads = NULL;
 	const struct dirent *entry;
-	bool goes_on = true;
-	int fd = has_threads(process_fd) ? process_open_directory(process_fd, "task") : -ENOENT;
-	int r = fd;
+	int r = has_threads(process_fd), more = 0;
+	int fd = r > 0 ? process_open_directory(process_fd, "task") : -ENOENT;
 
 	threads = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !threads) {
-		r = -errno;
-		(void) close(fd);
-	}
-	while (threads && goes_on && !process_error_is_ours(r) && (entry = readdir(threads))) {
-		pid_t thread = (pid_t) strtol(entry->d_name, NULL, 10);
-		cleanup_close int task_fd = -EBADF;
-
-		if (thread == 0 || thread == pid || shares_all(pid, thread))
-			continue;
-		r = task_fd = process_open_directory(fd, entry->d_name);
-		if (task_fd >= 0)
-			goes_on = visit(task_fd, userdata);
-	}
-	return process_error_is_ours(r) ? r : 0;
+	if (r > 0 && !threads)
+		r = fd < 0 ? fd : -errno;
+	if (!threads)
+		(void) close_keep_errno(fd);
+	while (threads && r > 0 && (more = directory_next(threads, &entry)) > 0)
+		r = visit_thread(fd, pid, entry->d_name, visit, userdata);
+	if (r >= 0)
+		r = more;
+	return r < 0 && !process_error_is_gone(r) ? r : 0;
 }
 
 /* "55d0c-55d0e r-xp 00000000 fd:01 1835 /usr/bin/sleep" */
@@ -249,7 +284,7 @@ int process_walk_maps(int process_fd, void (*visit)(const struct process_map *ma
 		int r = -errno;
 
 		(void) close_keep_errno(fd);
-		return process_error_is_ours(r) ? r : 0;
+		return process_error_is_gone(r) ? 0 : r;
 	}
 	while (fgets(line, sizeof(line), file)) {
 		const char *path = strchr(line, '/');

@@ -27,14 +27,32 @@ static inline bool process_error_is_ours(int error)
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
+/* Does the error prove that the task is gone? No other one does: a call that failed has seen
+ * nothing. */
+static inline bool process_error_is_gone(int error)
+{
+	return error == -ENOENT || error == -ESRCH;
+}
+
+/* The error of a call on a task's directory: -ESRCH when the task ended meanwhile, for which some
+ * files of /proc have other errors (EACCES, EINVAL). */
+int process_error_of(int process_fd, int error);
+
 /* A directory below @fd ("4711", "task", "fd"), to be read; O_NOFOLLOW. Return: a descriptor. */
 int process_open_directory(int fd, const char *name);
 
 /* The inode of its mount namespace. Return: 0; -EACCES, -EPERM it may not be looked at. */
 int process_namespace(int process_fd, uint64_t *ret);
 
+/* A short file of /proc, by a path below @fd, in one read; ended by NUL. Return: 0; else as the
+ * calls. */
+int process_read_short(int fd, const char *name, char *text, size_t size);
+
 /* Its "comm" as it is; "" when it cannot be read. */
 void process_command(int process_fd, char command[COMMAND_BYTES]);
+
+/* Its real uid, as our user namespace names it; -1 cast to uid_t when it cannot be read. */
+uid_t process_uid(int process_fd);
 
 /* Its table of mounts, ended by NUL; free with free(). -E2BIG the limit above. */
 int process_mounts(int process_fd, char **ret);
@@ -63,7 +81,7 @@ bool process_is_stuck(int process_fd);
  * @visit: with the thread's directory; false ends the walk
  *
  * So has each that lives in another mount namespace, and each when the first one ended. Return: 0;
- * -EMFILE, -ENOMEM: some were not looked at.
+ * else some were not looked at, and which is not known.
  */
 int process_walk_threads(int process_fd, pid_t pid, bool (*visit)(int task_fd, void *userdata),
 			 void *userdata);

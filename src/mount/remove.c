@@ -12,17 +12,32 @@
 #include "base/cleanup.h"
 #include "mount/capacity.h"
 #include "mount/directory_users.h"
+#include "mount/mountinfo.h"
 #include "mount/safe_path.h"
 #include "mount/tree_walk.h"
 #include "mount/volume_directory.h"
+#include "mount/volume_lock.h"
 
 #include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/file.h>
 
-/* A file system may skip entries while its directory shrinks, so a few rounds are made. */
-enum { REMOVE_ROUNDS_MAX = 8 };
+enum {
+	/* A file system may skip entries while its directory shrinks, so a few rounds are made. */
+	REMOVE_ROUNDS_MAX = 8,
+	/* Levels that one round goes down: its memory is bounded by them. */
+	REMOVE_DEPTH_MAX = 4096,
+	/* Directories below those levels that are brought to the top: 268 million levels in all. */
+	REMOVE_MOVES_MAX = 65536,
+};
+
+/* What is being emptied. */
+struct removal {
+	int fd;
+	const char *path;
+	unsigned int moved; /* directories brought to its top */
+};
 
 static int remove_name(const struct place *place, int flags, struct failure *reterr)
 {
@@ -123,12 +138,30 @@ int remove_empty_parents(int root_fd, const char *path, unsigned int stop, struc
 	return r < 0 ? r : 0;
 }
 
-static int remove_entry(const struct tree_entry *entry)
+/* Too deep for this round: the next one finds it at the top, with all that is below it. By
+ * descriptors, and a rename leaves neither the file system nor the mount; what is in the way keeps
+ * its name. */
+static int bring_to_top(struct removal *removal, const struct tree_entry *entry)
+{
+	char name[48];
+
+	if (removal->moved >= REMOVE_MOVES_MAX)
+		return -ENAMETOOLONG;
+	(void) snprintf(name, sizeof(name), ".podvol-removing-%u", removal->moved++);
+	if (renameat(entry->parent_fd, entry->name, removal->fd, name) == 0 || errno == ENOENT ||
+	    errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)
+		return 0;
+	return errno == EBUSY ? -EXDEV : -errno;
+}
+
+static int remove_entry(struct removal *removal, const struct tree_entry *entry)
 {
 	int flags = entry->directory_fd >= 0 ? AT_REMOVEDIR : 0;
 
 	if (entry->other_mount)
 		return -EXDEV;
+	if (entry->too_deep)
+		return bring_to_top(removal, entry);
 	if (!entry->name || unlinkat(entry->parent_fd, entry->name, flags) == 0)
 		return 0;
 	if (errno == ENOENT || errno == ENOTEMPTY)
@@ -137,41 +170,67 @@ static int remove_entry(const struct tree_entry *entry)
 }
 
 /* One round over what is in the directory; the directory itself stays. */
-static int remove_contents(int fd, const char *path, struct failure *reterr)
+static int remove_contents(struct removal *removal, struct failure *reterr)
 {
 	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
 	struct tree_entry entry;
-	int result = tree_walk_new(fd, &walk);
+	int result = tree_walk_new(removal->fd, &walk);
 
 	if (result < 0)
-		return failed(reterr, result, "cannot read '%s'", path);
+		return failed(reterr, result, "cannot read '%s'", removal->path);
+	tree_walk_limit(walk, REMOVE_DEPTH_MAX);
 	while ((result = tree_walk_next(walk, &entry)) > 0) {
-		result = remove_entry(&entry);
+		result = remove_entry(removal, &entry);
 		if (result == -EXDEV)
 			return failed_plain(
 				reterr, result,
 				"'%s' in '%s' is a mount point: nothing there is removed",
-				entry.name, path);
+				entry.name, removal->path);
 		if (result < 0)
 			return failed(reterr, result, "cannot remove '%s' in '%s'", entry.name,
-				      path);
+				      removal->path);
 	}
-	return result < 0 ? failed(reterr, result, "cannot read what is in '%s'", path) : 0;
+	return result < 0 ? failed(reterr, result, "cannot read what is in '%s'", removal->path)
+			  : 0;
 }
 
-/* Anything mounted below, before the first entry is removed. */
+/* Is the line of a mount below the directory? A line that cannot be read may be one. */
+static bool is_mount_below(char *text, const char *directory, struct mountinfo_line *ret)
+{
+	size_t length = strlen(directory);
+
+	text[strcspn(text, "\n")] = '\0';
+	if (mountinfo_parse(text, ret) < 0) {
+		ret->mount_point = "?";
+		return true;
+	}
+	return strncmp(ret->mount_point, directory, length) == 0 && ret->mount_point[length] == '/';
+}
+
+/* Anything mounted below, before the first entry is removed: as the mount table says, which costs
+ * the same however deep the directory is. */
 static int check_no_mounts(int fd, const char *path, struct failure *reterr)
 {
-	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
-	struct tree_entry entry;
-	int result = tree_walk_new(fd, &walk);
+	cleanup_fclose FILE *table = fopen("/proc/self/mountinfo", "re");
+	cleanup_free char *text = NULL;
+	struct mountinfo_line line;
+	char directory[PATH_MAX];
+	ssize_t length = readlink(fd_path(fd).text, directory, sizeof(directory));
+	size_t room = 0;
 
-	while (result >= 0 && (result = tree_walk_next(walk, &entry)) > 0)
-		if (entry.other_mount)
+	if (!table || length < 0 || (size_t) length >= sizeof(directory))
+		return failed(reterr, length < (ssize_t) sizeof(directory) ? -errno : -ENAMETOOLONG,
+			      "cannot find out what is mounted in '%s'", path);
+	directory[length] = '\0';
+	errno = 0;
+	while (getline(&text, &room, table) > 0)
+		if (is_mount_below(text, directory, &line))
 			return failed_plain(reterr, -EXDEV,
 					    "'%s' in '%s' is a mount point: nothing is removed",
-					    entry.name, path);
-	return result < 0 ? failed(reterr, result, "cannot read what is in '%s'", path) : 0;
+					    line.mount_point, path);
+	return ferror(table) || !feof(table)
+		       ? failed(reterr, errno > 0 ? -errno : -EIO, "cannot read the mount table")
+		       : 0;
 }
 
 /* Is the name still that of the directory that was emptied? */
@@ -206,14 +265,19 @@ static int check_removable(int fd, const struct capacity_method *method, const c
 
 static int remove_by_entries(int fd, const struct place *place, struct failure *reterr)
 {
+	struct removal removal = { .fd = fd, .path = place->path };
 	int result = -ENOTEMPTY;
 
 	for (int round = 0; round < REMOVE_ROUNDS_MAX && result == -ENOTEMPTY; round++) {
-		result = remove_contents(fd, place->path, reterr);
+		unsigned int moved = removal.moved;
+
+		result = remove_contents(&removal, reterr);
 		if (result == 0)
 			result = check_same(fd, place, reterr);
 		if (result == 0)
 			result = remove_directory(place, reterr);
+		if (removal.moved > moved) /* there was more than one round could reach */
+			round = -1;
 	}
 	return result;
 }
@@ -241,6 +305,7 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 {
 	const struct capacity_method *method;
 	cleanup_close int fd = -EBADF;
+	cleanup(volume_lock_releasep) int lock_fd = -EBADF;
 	int result;
 
 	assert(place && place->parent_fd >= 0 && place->name && mark && mark[0]);
@@ -256,12 +321,12 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 		return failed_plain(reterr, -EPERM,
 				    "'%s' does not bear the mark of this volume: it stays",
 				    place->path);
-	/* Held by whoever copies it just now, and by us against those. */
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return failed_plain(reterr, -EBUSY,
-				    "nothing of '%s' is removed: it is being backed up, restored "
-				    "or copied",
-				    place->path);
+	/* Held by copies and backups, and here against those. */
+	result = volume_lock_take(fd, VOLUME_LOCK_EXCLUSIVE, place->path, &lock_fd, reterr);
+	if (result < 0) {
+		(void) failure_prefix(reterr, "nothing is removed");
+		return result;
+	}
 	method = capacity_of(fd);
 	result = check_removable(fd, method, place->path, reterr);
 	if (result < 0)
@@ -273,7 +338,6 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
 {
 	cleanup_close int fd = -EBADF;
-	int result = -ENOTEMPTY;
 
 	assert(place && place->parent_fd >= 0 && place->name);
 	fd = path_open(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
@@ -284,11 +348,5 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
 				    place->path);
 	if (fd < 0)
 		return failed(reterr, fd, "cannot open '%s'", place->path);
-
-	for (int round = 0; round < REMOVE_ROUNDS_MAX && result == -ENOTEMPTY; round++) {
-		result = remove_contents(fd, place->path, reterr);
-		if (result == 0)
-			result = remove_directory(place, reterr);
-	}
-	return result;
+	return remove_by_entries(fd, place, reterr);
 }

@@ -5,31 +5,29 @@
 #include "mount/restore_lock.h"
 
 #include "base/cleanup.h"
-#include "mount/directory_lock.h"
 #include "mount/safe_path.h"
 #include "mount/volume_directory.h"
+#include "mount/volume_lock.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/xattr.h>
 
-int restore_lock_take(int fd, const char *path, struct failure *reterr)
+int restore_lock_take(int fd, const char *path, int *ret_lock_fd, struct failure *reterr)
 {
-	assert(fd >= 0 && path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK
-			       ? failed_plain(reterr, -EBUSY,
-					      "'%s' is being backed up, restored or removed by "
-					      "somebody else",
-					      path)
-			       : failed(reterr, -errno, "cannot lock '%s'", path);
+	cleanup(volume_lock_releasep) int lock_fd = -EBADF;
+	int r;
+
+	assert(fd >= 0 && path && ret_lock_fd);
+	r = volume_lock_take(fd, VOLUME_LOCK_EXCLUSIVE, path, &lock_fd, reterr);
+	if (r < 0)
+		return r;
 	/* One that is there says that a restore was broken off, and stays. */
 	if (fsetxattr(fd, VOLUME_PARTIAL_MARK, RESTORE_CLAIMED, strlen(RESTORE_CLAIMED),
 		      XATTR_CREATE) < 0 &&
 	    errno != EEXIST && errno != EOPNOTSUPP)
 		return failed(reterr, -errno, "cannot mark '%s' as being restored", path);
+	*ret_lock_fd = TAKE_FD(lock_fd);
 	return 0;
 }
 
@@ -42,21 +40,14 @@ void restore_lock_leave(int fd)
 
 int restore_lock_check(int fd, const char *path, struct failure *reterr)
 {
-	const struct fd_path by_name = fd_path(fd);
-	cleanup_close int lock_fd = -EBADF;
-	int pid;
+	cleanup(volume_lock_releasep) int lock_fd = -EBADF;
+	int r;
 
 	assert(fd >= 0 && path);
-	if (getxattr(by_name.text, VOLUME_PARTIAL_MARK, NULL, 0) < 0)
+	if (getxattr(fd_path(fd).text, VOLUME_PARTIAL_MARK, NULL, 0) < 0)
 		return 0;
-	lock_fd = open(by_name.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock_fd < 0 || flock(lock_fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-		return 0;
-	pid = directory_lock_owner(lock_fd);
-	if (pid > 0)
-		return failed_plain(reterr, -EBUSY,
-				    "'%s' is being restored by pid %d: it is not mounted meanwhile",
-				    path, pid);
-	return failed_plain(reterr, -EBUSY, "'%s' is being restored: it is not mounted meanwhile",
-			    path);
+	r = volume_lock_take(fd, VOLUME_LOCK_SHARED, path, &lock_fd, reterr);
+	if (r < 0)
+		(void) failure_prefix(reterr, "not mounted meanwhile");
+	return r;
 }

@@ -2,10 +2,10 @@
 /*
  * restore_lock - whoever fills a volume's directory keeps it from being mounted meanwhile
  *
- * An flock on the directory together with a mark on it (VOLUME_PARTIAL_MARK). The lock goes with
- * its process, however that ends, so that nothing has to be taken back after a kill; without the
- * mark, which only root can write, a container could keep others out by locking its own directory.
- * On a file system that keeps no such marks nobody is kept out.
+ * The volume's lock (volume_lock.h) together with a mark on the directory (VOLUME_PARTIAL_MARK).
+ * The lock goes with its process, however that ends, so that nothing has to be taken back after a
+ * kill; the mark spares every other mount the search for a lock. On a file system that keeps no
+ * such marks no mount is held back.
  */
 #ifndef PODVOL_MOUNT_RESTORE_LOCK_H
 #define PODVOL_MOUNT_RESTORE_LOCK_H
@@ -17,12 +17,13 @@
 
 /**
  * restore_lock_take - from now on nobody mounts it
- * @fd:   of the directory, readable; the lock is held until it is closed, and by what has a copy
- * @path: for texts
+ * @fd:          of the directory, readable
+ * @path:        for texts
+ * @ret_lock_fd: for volume_lock_release(); what has a copy holds the lock as well
  *
  * Return: 0; -EBUSY somebody restores, copies or removes it; else as the calls.
  */
-int restore_lock_take(int fd, const char *path, struct failure *reterr);
+int restore_lock_take(int fd, const char *path, int *ret_lock_fd, struct failure *reterr);
 
 /* Nothing was written after all: the mark goes, if it says so. */
 void restore_lock_leave(int fd);

@@ -80,6 +80,14 @@ struct said {
 };
 
 /* What is there now, the last bytes of it. False: there will be no more. */
+static void drop_first_half(struct said *said)
+{
+	size_t half = said->kept / 2;
+
+	memmove(said->text, said->text + half, said->kept - half);
+	said->kept -= half;
+}
+
 static bool keep_end(int fd, struct said *said)
 {
 	char buffer[4096];
@@ -88,7 +96,7 @@ static bool keep_end(int fd, struct said *said)
 	while ((got = read(fd, buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR))
 		for (ssize_t i = 0; i < got; i++) {
 			if (said->kept == TOOL_OUTPUT_BYTES - 1)
-				memmove(said->text, said->text + 1, --said->kept);
+				drop_first_half(said);
 			said->text[said->kept++] =
 				(unsigned char) buffer[i] < ' ' ? ' ' : buffer[i];
 		}

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TOOL_OUTPUT_BYTES = 160 }; /* what is kept of its output: the end, where errors are */
+enum { TOOL_OUTPUT_BYTES = 3072 }; /* what is kept of its output: the end, where errors are */
 
 /* For how long a program may run. */
 struct tool_terms {

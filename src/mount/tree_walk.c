@@ -35,6 +35,7 @@ struct tree_walk {
 	struct frame finished; /* the directory given out last: open until the next call */
 	int entry_fd;          /* the same of what is no directory; else -EBADF */
 	bool open_first, directories_first;
+	size_t limit; /* levels; deeper directories are given out and not entered; 0 none */
 	uint64_t mount_id;
 	tree_offer_fn *offer;
 	void *offer_userdata;
@@ -175,6 +176,12 @@ void tree_walk_directories_first(struct tree_walk *walk)
 {
 	assert(walk);
 	walk->directories_first = true;
+}
+
+void tree_walk_limit(struct tree_walk *walk, size_t depth)
+{
+	assert(walk && depth > 0 && depth <= TREE_DEPTH_MAX);
+	walk->limit = depth;
 }
 
 char *tree_walk_path(const struct tree_walk *walk, const struct tree_entry *entry)
@@ -319,10 +326,13 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 	ret->other_mount = ret->status.stx_mnt_id != walk->mount_id;
 	if (ret->other_mount || !S_ISDIR(ret->status.stx_mode))
 		return 1;
+	ret->too_deep = walk->limit > 0 && walk->depth >= walk->limit;
+	if (ret->too_deep)
+		return 1;
 
 	fd = path_open(frame->fd, name, flags, PATH_NO_SYMLINKS);
 	if (fd < 0)
-		return fd;
+		return fd == -ENOENT ? 0 : fd;
 	if (walk->offer && walk->offer(walk->offer_userdata, fd))
 		return 0;
 	result = look_at(fd, "", &ret->status);

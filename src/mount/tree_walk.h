@@ -11,6 +11,7 @@
 #define PODVOL_MOUNT_TREE_WALK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 enum {
@@ -24,6 +25,7 @@ struct tree_entry {
 	int fd; /* O_PATH, of what status shows, when tree_walk_open_first(); else -EBADF */
 	int directory_fd; /* readable, of a directory whose children came before; else -EBADF */
 	bool before;      /* a directory whose children come next: tree_walk_directories_first() */
+	bool too_deep;    /* a directory that the walk does not go into: tree_walk_limit() */
 	bool other_mount; /* something is mounted on this name: its own entry is hidden beneath */
 	bool guarded;     /* only root can rename or replace what the parent holds: the parent is
 			     root's, and neither group nor others may write to it */
@@ -52,6 +54,10 @@ void tree_walk_open_first(struct tree_walk *walk, bool open_first);
 
 /* From the next entry on, each directory but the root is given out before its children as well. */
 void tree_walk_directories_first(struct tree_walk *walk);
+
+/* At most so many levels, the root's included: a directory below them is given out as too_deep,
+ * and its content left out. @depth: up to TREE_DEPTH_MAX. */
+void tree_walk_limit(struct tree_walk *walk, size_t depth);
 
 /* The path of the entry given out last, below the root: "a/b", "" for the root; NULL: no memory.
  * Freed with free(). */

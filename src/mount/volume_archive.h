@@ -21,14 +21,15 @@ struct archive_counts {
 	uint64_t entries, bytes;   /* bytes: of contents, without holes */
 	size_t left_out;           /* sockets and mount points */
 	size_t changed;            /* files that were cut off while they were read */
+	size_t privileges;         /* setuid bits and file capabilities that a restore left out */
 	size_t devices, links_out; /* which a restore has to be told of */
 	size_t lost;               /* attributes that the file system does not keep */
 };
 
 struct archive_request {
-	int root_fd;                         /* of the volume's directory */
-	int stream_fd;                       /* of the archive: written or read */
-	bool allow_devices, allow_links_out; /* restored as well */
+	int root_fd;                                           /* of the volume's directory */
+	int stream_fd;                                         /* of the archive: written or read */
+	bool allow_devices, allow_links_out, allow_privileges; /* restored as well */
 	bool allow_content; /* into a directory that is not empty, where files are replaced */
 	const atomic_bool *cancel; /* looked at between portions; may be NULL */
 	/* After each entry and portion; may be NULL. */

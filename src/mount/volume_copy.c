@@ -10,6 +10,7 @@
 #include "mount/image_content.h"
 #include "mount/mount.h"
 #include "mount/safe_path.h"
+#include "mount/volume_lock.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #include <linux/btrfs.h>
 #include <linux/magic.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -65,11 +65,12 @@ struct open_source {
 	int marked_fd;
 	int fd; /* what is copied: below the first, or the same directory; -EBADF: nothing */
 	struct image_content content;
+	int lock_fd; /* of the volume, shared */
 };
 
 #define OPEN_SOURCE_NONE                                                                           \
 	{                                                                                          \
-		-EBADF, -EBADF, IMAGE_CONTENT_NONE                                                 \
+		-EBADF, -EBADF, IMAGE_CONTENT_NONE, -EBADF                                         \
 	}
 
 static void open_source_done(struct open_source *source)
@@ -77,6 +78,7 @@ static void open_source_done(struct open_source *source)
 	source->fd = close_keep_errno(source->fd);
 	image_content_done(&source->content);
 	source->marked_fd = close_keep_errno(source->marked_fd);
+	source->lock_fd = volume_lock_release(source->lock_fd);
 }
 
 static int read_mark(int fd, struct volume_snapshot_facts *ret)
@@ -111,13 +113,14 @@ static int source_open(const struct volume_source *source, struct open_source *r
 						    .mark = source->mark };
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	struct volume_snapshot_facts facts;
+	int r;
 
 	ret->marked_fd = volume_directory_open(&directory, &place, reterr);
 	if (ret->marked_fd < 0)
 		return ret->marked_fd;
-	if (flock(ret->marked_fd, LOCK_SH | LOCK_NB) < 0)
-		return failed_plain(reterr, -EBUSY, "'%s' is just being restored or removed",
-				    place.path);
+	r = volume_lock_take(ret->marked_fd, VOLUME_LOCK_SHARED, place.path, &ret->lock_fd, reterr);
+	if (r < 0)
+		return r;
 	if (volume_directory_is_partial(ret->marked_fd))
 		return failed_plain(reterr, -EUCLEAN, "'%s' holds a part only: restore it first",
 				    place.path);

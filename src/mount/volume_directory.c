@@ -7,6 +7,7 @@
 #include "mount/volume_directory.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "mount/capacity.h"
 #include "mount/mount.h"
 #include "mount/restore_lock.h"
@@ -27,30 +28,32 @@ enum { LEVEL_MODE = 0755 };
 
 /* ---- what stands there ---- */
 
-/* But for @image, which is ours; NULL: nothing at all may be there. */
-static bool is_empty(int fd, const char *image)
+/* But for @image, which is ours; NULL: nothing at all may be there. Return: 1, 0; else as the
+ * calls. */
+static int is_empty(int fd, const char *image)
 {
 	/* A description of its own: reading moves its position. */
 	cleanup_closedir DIR *dir = NULL;
 	const struct dirent *entry;
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r, copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir) {
+		r = -errno;
 		(void) close_keep_errno(copy);
-		return false;
+		return r;
 	}
-	while ((entry = readdir(dir))) {
+	while ((r = directory_next(dir, &entry)) > 0) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    !(image && strcmp(entry->d_name, image) == 0))
-			return false;
+			return 0;
 	}
-	return true;
+	return r < 0 ? r : 1;
 }
 
 bool volume_directory_is_empty(int fd)
 {
-	return is_empty(fd, NULL);
+	return is_empty(fd, NULL) > 0;
 }
 
 bool volume_directory_is_partial(int fd)
@@ -69,10 +72,14 @@ static int check_takable(int fd, const struct place *place, const char *mark,
 			 struct failure *reterr)
 {
 	enum volume_mark found = volume_mark_of(fd, mark);
+	int empty;
 
 	if (found == VOLUME_MARK_OTHER)
 		return failed_plain(reterr, -EEXIST, "'%s' belongs to another volume", place->path);
-	if (!is_empty(fd, found == VOLUME_MARK_OURS ? CAPACITY_IMAGE_NAME : NULL))
+	empty = is_empty(fd, found == VOLUME_MARK_OURS ? CAPACITY_IMAGE_NAME : NULL);
+	if (empty < 0)
+		return failed(reterr, empty, "cannot read '%s'", place->path);
+	if (!empty)
 		return failed_plain(reterr, -EEXIST,
 				    "'%s' is there already and not empty: nothing of it is touched",
 				    place->path);

@@ -8,6 +8,7 @@
 #include "object/admit.h"
 
 #include "base/cleanup.h"
+#include "object/admit_names.h"
 #include "object/build.h"
 #include "object/claim_growth.h"
 #include "object/field.h"
@@ -137,12 +138,16 @@ static int admit_create(const struct admission *admission, const struct object *
 			       .generation = 1,
 			       .created_usec = admission->now_usec };
 	cleanup_json struct cJSON *tree = NULL;
+	struct violations found;
 	char uid[UUID_BYTES];
 	int r;
 
 	tree = object_tree(proposed);
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
+	violations_init(&found, false);
+	if (admit_names_check(NULL, tree, &found) < 0)
+		return violations_to_failure(&found, reterr);
 	if (*stamp.uid == '\0') {
 		r = make_uid(uid);
 		if (r < 0)
@@ -232,6 +237,8 @@ static int admit_update(const struct admission *admission, const struct object *
 		return failed(reterr, -ENOMEM, "cannot admit an object");
 	if (old->meta.deletes && check_finalizers(json_get(old_tree, "metadata"),
 						  json_get(tree, "metadata"), &found) < 0)
+		return violations_to_failure(&found, reterr);
+	if (admit_names_check(old_tree, tree, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
 	if (old->meta.deletes && json_count(finalizers) == 0) {

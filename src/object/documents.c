@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "object/build.h"
 #include "object/json_tree.h"
+#include "object/kind.h"
+#include "object/shape.h"
 #include "object/yaml.h"
 
 #include <assert.h>
@@ -63,6 +65,7 @@ void document_list_done(struct document_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		(void) object_unref(list->documents[i].object);
 		free(list->documents[i].source);
+		free(list->documents[i].unknown_fields);
 	}
 	free(list->documents);
 	*list = (struct document_list){ 0 };
@@ -94,10 +97,78 @@ static int too_many(struct builder *builder, unsigned int line)
 	return break_off(builder, NULL, line, &failure);
 }
 
+/* The kind of the items of a list of one kind: "ConfigMap" of a "ConfigMapList"; NULL: it is none.
+ */
+static const struct kind_row *kind_of_items(const struct cJSON *tree)
+{
+	const char *kind = json_string(json_get(tree, "kind"), "");
+	const char *version = json_string(json_get(tree, "apiVersion"), "");
+	size_t length = strlen(kind);
+	char name[64];
+
+	if (length <= strlen("List") || length >= sizeof(name) ||
+	    strcmp(kind + length - strlen("List"), "List") != 0)
+		return NULL;
+	(void) snprintf(name, sizeof(name), "%.*s", (int) (length - strlen("List")), kind);
+	return kind_by_name(version, name);
+}
+
 static bool is_list(const struct cJSON *tree)
 {
-	return strcmp(json_string(json_get(tree, "kind"), ""), "List") == 0 &&
-	       strcmp(json_string(json_get(tree, "apiVersion"), ""), "v1") == 0;
+	return kind_of_items(tree) ||
+	       (strcmp(json_string(json_get(tree, "kind"), ""), "List") == 0 &&
+		strcmp(json_string(json_get(tree, "apiVersion"), ""), "v1") == 0);
+}
+
+/* Items of a list of one kind may leave out what they are. */
+static int name_item(const struct cJSON *list, struct cJSON *item)
+{
+	const struct kind_row *row = kind_of_items(list);
+
+	if (!row || !json_is_object(item) || json_get(item, "kind"))
+		return 0;
+	if (json_set_string(item, "kind", row->name) < 0)
+		return -ENOMEM;
+	return json_set_string(item, "apiVersion", json_string(json_get(list, "apiVersion"), ""));
+}
+
+/* ---- fields that no shape names ---- */
+
+struct unknown_fields {
+	char *text;
+	size_t more;
+	bool is_lost; /* for want of memory */
+};
+
+enum { UNKNOWN_FIELDS_NAMED = 8 };
+
+static int add_unknown(const char *path, void *userdata)
+{
+	struct unknown_fields *unknown = userdata;
+	char *longer;
+
+	if (unknown->more++ >= UNKNOWN_FIELDS_NAMED)
+		return 0;
+	if (asprintf(&longer, "%s%s%s", unknown->text ?: "", unknown->text ? ", " : "", path) < 0) {
+		unknown->is_lost = true;
+		return -ENOMEM;
+	}
+	free(unknown->text);
+	unknown->text = longer;
+	return 0;
+}
+
+/* Before defaults and types: as its writer made it. */
+static int note_unknown_fields(struct document *document, const struct cJSON *tree)
+{
+	const struct kind_row *row =
+		kind_by_name(json_string(json_get(tree, "apiVersion"), ""), document->kind);
+	struct unknown_fields unknown = { .text = NULL };
+
+	if (row)
+		(void) object_unknown_fields(tree, row->kind, add_unknown, &unknown);
+	document->unknown_fields = unknown.text;
+	return unknown.is_lost ? -ENOMEM : 0;
 }
 
 /* One document. @failure: a rule that the syntax check found broken, or error 0. */
@@ -118,10 +189,14 @@ static int take_one(struct builder *builder, struct cJSON *tree, unsigned int li
 		if (!document->source)
 			return -ENOMEM;
 	}
+	if (failure->error == 0 && note_unknown_fields(document, tree) < 0)
+		return -ENOMEM;
 	if (failure->error == 0 &&
 	    object_from_tree(tree, &document->object, &document->failure) == 0)
 		(void) snprintf(document->name_space, sizeof(document->name_space), "%s",
 				document->object->meta.name_space); /* the default one, perhaps */
+	document->is_foreign_kind =
+		document->failure.error == -EOPNOTSUPP && kind_is_foreign(document->kind);
 	return document->failure.error == -ENOMEM ? -ENOMEM : 0;
 }
 
@@ -133,8 +208,12 @@ static int take_tree(struct builder *builder, struct cJSON *tree, unsigned int l
 
 	if (failure->error < 0 || !is_list(tree) || !json_is_array(items))
 		return take_one(builder, tree, line, failure);
-	for (struct cJSON *item = items->child; item && r == 0; item = item->next)
-		r = take_tree(builder, item, json_line(item), failure);
+	builder->list->has_empty_list |= !items->child;
+	for (struct cJSON *item = items->child; item && r == 0; item = item->next) {
+		r = name_item(tree, item);
+		if (r == 0)
+			r = take_tree(builder, item, json_line(item), failure);
+	}
 	return r;
 }
 

@@ -390,3 +390,49 @@ const struct kind_row *kind_by_name(const char *api_version, const char *name)
 	}
 	return NULL;
 }
+
+bool kind_is_foreign(const char *name)
+{
+	static const char *const names[] = {
+		"APIService",
+		"CertificateSigningRequest",
+		"ClusterRole",
+		"ClusterRoleBinding",
+		"ControllerRevision",
+		"CronJob",
+		"CustomResourceDefinition",
+		"DaemonSet",
+		"Deployment",
+		"EndpointSlice",
+		"Endpoints",
+		"FlowSchema",
+		"HorizontalPodAutoscaler",
+		"Ingress",
+		"IngressClass",
+		"Job",
+		"LimitRange",
+		"MutatingWebhookConfiguration",
+		"NetworkPolicy",
+		"PodDisruptionBudget",
+		"PodTemplate",
+		"PriorityClass",
+		"PriorityLevelConfiguration",
+		"ReplicaSet",
+		"ReplicationController",
+		"ResourceQuota",
+		"Role",
+		"RoleBinding",
+		"RuntimeClass",
+		"Service",
+		"StatefulSet",
+		"ValidatingAdmissionPolicy",
+		"ValidatingAdmissionPolicyBinding",
+		"ValidatingWebhookConfiguration",
+	};
+
+	assert(name);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}

@@ -63,4 +63,8 @@ const char *kind_api_version(const struct kind_row *row, char buffer[API_VERSION
  * served. */
 const struct kind_row *kind_by_name(const char *api_version, const char *name);
 
+/* Is it a kind of Kubernetes that a cluster's manifests hold beside pods and claims, and that has
+ * no meaning on a node: Service, Deployment? By the name alone, whatever the version. */
+bool kind_is_foreign(const char *name);
+
 #endif

@@ -136,6 +136,11 @@ struct document {
 	unsigned int line;           /* where the document begins, from 1 */
 	/* As far as they could be read, for messages about a bad document; "" otherwise. */
 	char kind[64], name_space[64], name[254];
+	/* A kind of Kubernetes that has no meaning on a node, such as a Service: @failure says that
+	 * it is not served; whoever stores documents may pass it over. */
+	bool is_foreign_kind;
+	/* The fields that no shape names: "spec.a, spec.b"; owned by the list; NULL: none. */
+	char *unknown_fields;
 	/* The document as it was written, before defaults, as JSON; owned by the list. Only from
 	 * documents_parse_sources(), and only with @object. */
 	char *source;
@@ -144,6 +149,7 @@ struct document {
 struct document_list {
 	struct document *documents;
 	size_t count;
+	bool has_empty_list; /* a list object without items: nothing to store, and no mistake */
 	/* The stream broke off: later documents are unknown. Where it broke is also the last of the
 	 * documents, so that whoever reports only those misses nothing. */
 	struct failure failure;

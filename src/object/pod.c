@@ -384,6 +384,8 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 	pod->service_account_name = arena_string(arena, *name ? name : "default");
 	decode_volumes(json_get(spec, "volumes"), object->meta.name, arena, pod);
 	decode_containers(spec, arena, pod);
+	pod->memory_limit_bytes = limit_bytes(json_get_path(spec, "resources.limits"), "memory");
+	pod->memory_overhead_bytes = limit_bytes(json_get(spec, "overhead"), "memory");
 	decode_groups(json_get(spec, "securityContext"), arena, pod);
 	policy = metadata_annotation(tree, POD_FS_GROUP_ANNOTATION);
 	pod->fs_group_idmap = policy && strcmp(policy, "Idmap") == 0;

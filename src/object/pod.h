@@ -24,6 +24,7 @@ enum volume_source_kind {
 	SOURCE_PROJECTED,
 	SOURCE_CSI,
 	SOURCE_NFS,
+	SOURCE_IMAGE, /* image: of an OCI registry */
 	SOURCE_OTHER, /* a source that podvol has no plugin for: valid, but nobody claims it */
 	SOURCE_KIND_COUNT
 };
@@ -58,6 +59,7 @@ struct pod_volume {
 
 	const struct csi_source *csi; /* SOURCE_CSI; else NULL */
 	const struct nfs_source *nfs; /* SOURCE_NFS; else NULL */
+	const char *image;            /* SOURCE_IMAGE: its reference */
 
 	/* SOURCE_CONFIG_MAP, SOURCE_SECRET, SOURCE_PROJECTED: what the files come from */
 	const struct pod_volume_object *objects;
@@ -128,6 +130,8 @@ struct pod {
 	size_t volume_count;
 	const struct pod_container *containers; /* init, regular, ephemeral in this order */
 	size_t container_count;
+	int64_t memory_limit_bytes;    /* resources.limits.memory of the pod itself; 0: none */
+	int64_t memory_overhead_bytes; /* overhead.memory */
 	bool has_fs_group;
 	gid_t fs_group;
 	enum fs_group_change_policy fs_group_change_policy;

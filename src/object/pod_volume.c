@@ -79,6 +79,21 @@ static int check_csi(const struct cJSON *source, const struct field *field,
 	return 0;
 }
 
+static int check_image(const struct cJSON *source, const struct field *field,
+		       struct violations *found)
+{
+	static const char *const policies[] = { "Always", "IfNotPresent", "Never", NULL };
+	const char *policy = json_string(json_get(source, "pullPolicy"), "");
+
+	if (*json_string(json_get(source, "reference"), "") == '\0')
+		return field_required(FIELD(field, "reference"), "", found);
+	for (size_t i = 0; *policy && policies[i]; i++)
+		if (strcmp(policy, policies[i]) == 0)
+			return 0;
+	return *policy ? field_not_supported(FIELD(field, "pullPolicy"), policy, policies, found)
+		       : 0;
+}
+
 /* ---- decoding ---- */
 
 static void decode_host_path(const struct cJSON *source, struct arena *arena,
@@ -115,6 +130,11 @@ static void decode_nfs(const struct cJSON *source, struct arena *arena, struct p
 	volume->nfs = nfs_source_decode(source, arena);
 }
 
+static void decode_image(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->image = arena_string(arena, json_string(json_get(source, "reference"), ""));
+}
+
 /* ---- the table ---- */
 
 static const struct source_row {
@@ -140,6 +160,7 @@ static const struct source_row {
 	  projected_source_decode },
 	{ "csi", SOURCE_CSI, NULL, check_csi, decode_csi },
 	{ "nfs", SOURCE_NFS, NULL, nfs_validate, decode_nfs },
+	{ "image", SOURCE_IMAGE, NULL, check_image, decode_image },
 };
 
 static const char *const no_sources[] = { "name", NULL };
@@ -247,6 +268,7 @@ void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct 
 		.host_path_type = "",
 		.medium = "",
 		.claim_name = "",
+		.image = "",
 	};
 	if (row && row->decode)
 		row->decode(source, arena, ret);

@@ -372,7 +372,7 @@ static const struct shape_field volume_fields[] = {
 	{ .name = "image",
 	  .type = SHAPE_OBJECT,
 	  .of = &image_volume_source_shape,
-	  .description = "The files of an OCI image; no plugin here." },
+	  .description = "The files of an OCI image, which the runtime mounts." },
 	{ .name = "iscsi", .type = SHAPE_OBJECT, .of = &iscsi_volume_source_shape },
 	{ .name = "name",
 	  .type = SHAPE_STRING,

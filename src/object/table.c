@@ -135,8 +135,9 @@ static void add_row(struct cJSON *rows, const struct kind_row *kind, const struc
 
 	assert(object->kind == kind->kind);
 	for (const struct table_column *column = kind->columns; column->name; column++) {
-		char text[TABLE_CELL_BYTES] = "";
+		char text[TABLE_CELL_BYTES];
 
+		text[0] = '\0';
 		if (column->cell)
 			column->cell(&source, text);
 		else

@@ -8,7 +8,7 @@
 #include "object/json.h"
 #include "object/object.h"
 
-enum { TABLE_CELL_BYTES = 512 };
+enum { TABLE_CELL_BYTES = 4608 } /* an event's message */;
 
 /* What a cell is made from. */
 struct table_source {

@@ -60,7 +60,7 @@ static void set_over(struct attempt *attempt, int result)
 
 static void set_failed(struct attempt *attempt, const struct stage *stage, int error)
 {
-	struct stage_report *report = &attempt->report;
+	struct stage_report *report = attempt->report;
 
 	if (report->failure.error == 0)
 		(void) failed(&report->failure, error, "'%s' failed", stage->name);
@@ -78,8 +78,8 @@ static bool stage_over(struct attempt *attempt, int result)
 
 	/* A stage that answers with nonsense has failed: nobody knows what it did. */
 	if (result > STAGE_LIST_DONE) {
-		attempt->report.error_class = ERROR_UNCERTAIN;
-		result = failed_plain(&attempt->report.failure, -EPROTO,
+		attempt->report->error_class = ERROR_UNCERTAIN;
+		result = failed_plain(&attempt->report->failure, -EPROTO,
 				      "'%s' answered %d, which means nothing", stage->name, result);
 	}
 	if (result < 0) {
@@ -96,6 +96,11 @@ static bool stage_over(struct attempt *attempt, int result)
 	return false;
 }
 
+static struct attempt *attempt_of_source(struct source_lock *lock)
+{
+	return (struct attempt *) ((char *) lock - offsetof(struct attempt, source_lock));
+}
+
 /* The next stage, or NULL when a cancellation ended the attempt before it. */
 static const struct stage *begin_stage(struct attempt *attempt)
 {
@@ -105,14 +110,15 @@ static const struct stage *begin_stage(struct attempt *attempt)
 	assert(!attempt->is_over && at < attempt->counts[0] + attempt->counts[1]);
 	stage = stage_at(attempt, at);
 	if (attempt->is_cancellable && atomic_load(&attempt->cancelled)) {
-		attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
+		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
-			 failed_plain(&attempt->report.failure, -ECANCELED,
+			 failed_plain(&attempt->report->failure, -ECANCELED,
 				      "ended before '%s': nobody wants it any more", stage->name));
 		return NULL;
 	}
 	attempt->touched = !is_of_first(attempt, at);
-	attempt->report.failure.error = 0;
+	attempt->report->failure.error = 0;
+	attempt->report->failed_at = NULL;
 	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
 	return stage;
 }
@@ -131,7 +137,13 @@ static void *list_data(const struct attempt *attempt)
 /* The next stage may be left half done: that is noted on the loop. */
 static bool is_note_due(const struct attempt *attempt)
 {
-	return attempt->note && attempt->report.unfinished != UNFINISHED_NOTHING;
+	return attempt->note && attempt->report->unfinished != UNFINISHED_NOTHING;
+}
+
+/* A stage named its source: what follows waits for its turn, which the loop keeps. */
+static bool is_source_due(const struct attempt *attempt)
+{
+	return attempt->report->source.path && !attempt->source_lock.held;
 }
 
 /* On a thread of a pool: every stage that belongs there, then on to the next place. */
@@ -144,14 +156,14 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 	do {
 		const struct stage *stage = begin_stage(attempt);
 
-		if (!stage || stage_over(attempt, stage->run(list_data(attempt), &attempt->report)))
+		if (!stage || stage_over(attempt, stage->run(list_data(attempt), attempt->report)))
 			return NULL;
 		place = next_place(attempt);
-	} while (place == attempt->place && !is_note_due(attempt));
+	} while (place == attempt->place && !is_note_due(attempt) && !is_source_due(attempt));
 
 	/* Into a lane, and out of one, the way is by the loop, which keeps them and the ledger. */
-	if (is_note_due(attempt) || !is_thread_place(place) || place == STAGE_LONG ||
-	    attempt->place == STAGE_LONG)
+	if (is_note_due(attempt) || is_source_due(attempt) || !is_thread_place(place) ||
+	    place == STAGE_LONG || attempt->place == STAGE_LONG)
 		return NULL;
 	attempt->place = place;
 	attempt->was_run = false;
@@ -159,6 +171,25 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 }
 
 static bool go_on(struct attempt *attempt);
+
+/* What waited behind it goes on. */
+static void leave_source(struct attempt *attempt)
+{
+	struct source_locks *locks = attempt->pools.source_locks;
+	struct source_lock *next;
+
+	if (!attempt->source_lock.held && !attempt->source_lock.waits)
+		return;
+	source_lock_release(locks, &attempt->source_lock);
+	while ((next = source_lock_next(locks)))
+		worker_submit(attempt->pools.workers, &attempt_of_source(next)->job);
+}
+
+static void end(struct attempt *attempt)
+{
+	leave_source(attempt);
+	attempt->ended(attempt);
+}
 
 /* Once for each start() that returned 0, later and on the loop. */
 static void loop_stage_finished(void *token, int result)
@@ -168,7 +199,7 @@ static void loop_stage_finished(void *token, int result)
 	assert(attempt->place == STAGE_LOOP && !attempt->is_over);
 	assert(!attempt->is_starting); /* plugin.h: start() returns first */
 	if (stage_over(attempt, result) || go_on(attempt))
-		attempt->ended(attempt);
+		end(attempt);
 }
 
 /* A failed start() will not call back: it is the end of the stage. */
@@ -180,7 +211,7 @@ static void start_loop_stage(struct attempt *attempt)
 	if (!stage)
 		return;
 	attempt->is_starting = true;
-	r = stage->start(list_data(attempt), &attempt->report, loop_stage_finished, attempt);
+	r = stage->start(list_data(attempt), attempt->report, loop_stage_finished, attempt);
 	attempt->is_starting = false;
 	if (r < 0)
 		set_failed(attempt, stage, r);
@@ -189,24 +220,46 @@ static void start_loop_stage(struct attempt *attempt)
 /* Returns false when it could not be written: then the next stage must not begin. */
 static bool note_unfinished(struct attempt *attempt)
 {
-	enum unfinished unfinished = attempt->report.unfinished;
+	enum unfinished unfinished = attempt->report->unfinished;
 	int r;
 
-	attempt->report.unfinished = UNFINISHED_NOTHING;
-	r = attempt->note(attempt, unfinished, &attempt->report.failure);
+	attempt->report->unfinished = UNFINISHED_NOTHING;
+	r = attempt->note(attempt, unfinished, &attempt->report->failure);
 	if (r == 0)
 		return true;
-	attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
+	attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 	set_failed(attempt, stage_at(attempt, load_at(attempt)), r);
 	return false;
+}
+
+/* Return: 1 go on; 0 wait; a negative errno. */
+static int take_source(struct attempt *attempt)
+{
+	int r;
+
+	assert(next_place(attempt) == STAGE_WORKER && attempt->pools.source_locks);
+	r = source_lock_take(attempt->pools.source_locks, &attempt->source_lock,
+			     &attempt->report->source);
+	if (r < 0)
+		set_failed(attempt, stage_at(attempt, load_at(attempt)), r);
+	return r;
 }
 
 /* On the loop: the next stage, wherever it runs. Returns true when the attempt is over instead.
  * Once a thread has it nothing but what is atomic may be read. */
 static bool go_on(struct attempt *attempt)
 {
+	bool waits = false;
+
 	if (is_note_due(attempt) && !note_unfinished(attempt))
 		return true;
+	if (is_source_due(attempt)) {
+		int r = take_source(attempt);
+
+		if (r < 0)
+			return true;
+		waits = r == 0;
+	}
 	attempt->place = next_place(attempt);
 	if (attempt->place == STAGE_LOOP) {
 		start_loop_stage(attempt);
@@ -215,8 +268,10 @@ static bool go_on(struct attempt *attempt)
 	attempt->on_thread = true;
 	attempt->was_run = false;
 	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
+	if (waits)
+		return false;
 	if (attempt->place != STAGE_LONG ||
-	    lane_enter(attempt->pools.lanes, &attempt->lane, attempt->report.lane))
+	    lane_enter(attempt->pools.lanes, &attempt->lane, attempt->report->lane))
 		worker_submit(pool_of(attempt, attempt->place), &attempt->job);
 	return false;
 }
@@ -238,9 +293,9 @@ static void leave_lane(struct attempt *attempt)
 /* The pool closed before this job's turn came. */
 static void set_not_run(struct attempt *attempt)
 {
-	attempt->report.error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
+	attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 	set_over(attempt,
-		 failed_plain(&attempt->report.failure, -ECANCELED, "podvold is shutting down"));
+		 failed_plain(&attempt->report->failure, -ECANCELED, "podvold is shutting down"));
 }
 
 static void attempt_done(struct worker_job *job)
@@ -253,7 +308,7 @@ static void attempt_done(struct worker_job *job)
 	if (!attempt->is_over && !attempt->was_run)
 		set_not_run(attempt);
 	if (attempt->is_over || go_on(attempt))
-		attempt->ended(attempt);
+		end(attempt);
 }
 
 bool attempt_start(struct attempt *attempt)
@@ -266,9 +321,9 @@ bool attempt_start(struct attempt *attempt)
 	attempt->stages[1] = attempt->list.stages;
 	attempt->counts[0] = attempt->first.count;
 	attempt->counts[1] = attempt->list.count;
-	attempt->report.cancelled = &attempt->cancelled;
-	attempt->report.progress = &attempt->progress;
-	attempt->report.tool_pid = &attempt->tool_pid;
+	attempt->report->cancelled = &attempt->cancelled;
+	attempt->report->progress = &attempt->progress;
+	attempt->report->tool_pid = &attempt->tool_pid;
 	if (attempt->counts[0] + attempt->counts[1] > 0)
 		return !go_on(attempt);
 	set_over(attempt, 0);
@@ -281,10 +336,24 @@ void attempt_cancel(struct attempt *attempt)
 	if (!attempt->is_cancellable)
 		return;
 	atomic_store(&attempt->cancelled, true);
-	/* Whoever waits for a lane waits no longer: on the thread it sees at once that it is over.
-	 */
-	if (attempt->pools.lanes && lane_give_up(attempt->pools.lanes, &attempt->lane))
+	/* What waits for a lane or a source waits no longer: on the thread it sees at once that it
+	 * is over. */
+	if (attempt->source_lock.waits) {
+		leave_source(attempt);
+		worker_submit(attempt->pools.workers, &attempt->job);
+	} else if (attempt->pools.lanes && lane_give_up(attempt->pools.lanes, &attempt->lane)) {
 		worker_submit(attempt->pools.walkers, &attempt->job);
+	}
+}
+
+bool attempt_give_up(struct attempt *attempt)
+{
+	assert(attempt);
+	if (attempt->source_lock.waits) { /* there is no pool any more for those behind it */
+		source_lock_release(attempt->pools.source_locks, &attempt->source_lock);
+		return true;
+	}
+	return attempt->pools.lanes && lane_give_up(attempt->pools.lanes, &attempt->lane);
 }
 
 const char *attempt_stage_name(struct attempt *attempt)

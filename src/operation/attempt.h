@@ -11,6 +11,7 @@
 
 #include "base/worker.h"
 #include "operation/lane.h"
+#include "operation/source_lock.h"
 #include "plugins/plugin.h"
 
 struct attempt_pools {
@@ -18,12 +19,15 @@ struct attempt_pools {
 	/* For STAGE_LONG alone; NULL where no list has one. */
 	struct worker_pool *walkers;
 	struct lanes *lanes;
+	/* NULL where no stage names its source. */
+	struct source_locks *source_locks;
 };
 
 struct attempt {
 	struct worker_job job;
 	struct attempt_pools pools;
 	struct lane_place lane;
+	struct source_lock source_lock; /* until the end of the attempt */
 	/* What comes before the list, and the list; freed by whoever ran the last stage. Nothing of
 	 * the first has to do with what the list is about: see touched. */
 	struct stage_list first, list;
@@ -42,7 +46,7 @@ struct attempt {
 	int result;                         /* once over: 0 or negative errno */
 	struct ownership_progress progress; /* atomic */
 	atomic_int tool_pid;                /* of a mkfs or fsck that runs; else 0 */
-	struct stage_report report;
+	struct stage_report *report;        /* borrowed; zeroed */
 	/* A stage set report.unfinished: on the loop, before the next one begins, which it does
 	 * only when this returns 0. NULL: nobody keeps such notes. */
 	int (*note)(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr);
@@ -60,6 +64,10 @@ bool attempt_start(struct attempt *attempt);
 
 /* Nobody wants it any more: a cancellable one ends soon with -ECANCELED. */
 void attempt_cancel(struct attempt *attempt);
+
+/* Its operations go while it waits for a lane or a source. Return: true when it waited, and so is
+ * on no thread. */
+bool attempt_give_up(struct attempt *attempt);
 
 /* What is being done, for views; "" before the first stage. Loop thread, at any time. */
 const char *attempt_stage_name(struct attempt *attempt);

@@ -32,8 +32,17 @@ struct later {
 
 /* ---- birth and death ---- */
 
+/* It is large, and of no use once the end was told. */
+static struct stage_report *drop_report(struct operation *operation)
+{
+	free(operation->attempt.report);
+	return NULL;
+}
+
 static void operation_free(struct operation *operation)
 {
+	(void) drop_report(operation);
+	(void) failure_drop(operation->last_failure);
 	stage_list_done(&operation->attempt.first);
 	stage_list_done(&operation->attempt.list);
 	object_unref(operation->pod);
@@ -78,7 +87,8 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->begun_usec = monotonic_usec();
 	operation->unique_name = strdup(step->unique_name);
 	operation->pod_uid = strdup(step->pod_uid ?: "");
-	if (!operation->unique_name || !operation->pod_uid) {
+	operation->attempt.report = calloc(1, sizeof(*operation->attempt.report));
+	if (!operation->unique_name || !operation->pod_uid || !operation->attempt.report) {
 		operation_free(operation);
 		return NULL;
 	}
@@ -91,6 +101,7 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->attempt.pools.mount_thread = operations->options.mount_thread;
 	operation->attempt.pools.walkers = operations->options.walkers;
 	operation->attempt.pools.lanes = operations->lanes;
+	operation->attempt.pools.source_locks = operations->source_locks;
 	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
 	operation->attempt.ended = on_attempt_ended;
 	if (operations->options.note)
@@ -111,11 +122,11 @@ static struct step_result make_result(const struct operation *operation, uint64_
 		.unique_name = operation->unique_name,
 		.pod_uid = *operation->pod_uid ? operation->pod_uid : NULL,
 		.error = attempt->result,
-		.error_class = attempt->report.error_class,
+		.error_class = attempt->report->error_class,
 		.touched = attempt->touched,
-		.device_path = attempt->report.device_path,
+		.device_path = attempt->report->device_path,
 		.device_mount_path = operation->device_mount_path,
-		.mount_id = attempt->report.mount_id,
+		.mount_id = attempt->report->mount_id,
 		.took_usec = mounted && now_usec > operation->requested_usec
 				     ? now_usec - operation->requested_usec
 				     : 0,
@@ -125,8 +136,8 @@ static struct step_result make_result(const struct operation *operation, uint64_
 /* What is missing tells when it is there: time alone changes nothing. */
 static bool awaits_driver(const struct attempt *attempt)
 {
-	return attempt->result == -ENOTCONN && attempt->report.error_class == ERROR_TRANSIENT &&
-	       *attempt->report.driver;
+	return attempt->result == -ENOTCONN && attempt->report->error_class == ERROR_TRANSIENT &&
+	       *attempt->report->driver;
 }
 
 /* The record knows first, so that the callback may submit the next step of this volume. */
@@ -142,20 +153,25 @@ static void operation_end(struct operation *operation)
 		.name = operation->name,
 		.pod = operation->pod,
 		.pv = operation->pv,
-		.report = &operation->attempt.report,
+		.report = operation->attempt.report,
 		.attempt = record->failures + 1,
 		.ran_usec = now_usec - operation->begun_usec,
 	};
 
 	patience_end(operation);
 	operation->failed_usec = now_usec;
-	operation->last_failure = operation->attempt.report.failure;
+	operation->last_failure = failure_drop(operation->last_failure);
+	operation->failed_at = ended.report->failed_at ?: attempt_stage_name(&operation->attempt);
+	if (ended.report->failure.error < 0)
+		operation->last_failure = failure_keep(&ended.report->failure);
 	ended.retry_usec = key_end(operations->keys, record, forget, now_usec);
 	if (forget) {
 		operation->record = NULL;
 		operation->superseded = true;
 	} else if (awaits_driver(&operation->attempt)) {
 		key_wait(record);
+		(void) snprintf(operation->awaits, sizeof(operation->awaits), "%s",
+				ended.report->driver);
 		ended.retry_usec = 0;
 		ended.waits = true;
 	} else {
@@ -171,6 +187,8 @@ static void operation_end(struct operation *operation)
 	operation->in_callback = false;
 	if (operation->superseded)
 		operation_free(operation);
+	else
+		operation->attempt.report = drop_report(operation);
 }
 
 static void on_attempt_ended(struct attempt *attempt)
@@ -322,7 +340,7 @@ static void start(struct operations *operations, struct operation *operation,
 		  const struct step *step)
 {
 	struct attempt *attempt = &operation->attempt;
-	struct failure *failure = &attempt->report.failure;
+	struct failure *failure = &attempt->report->failure;
 	int r;
 
 	r = check_step(step, labels_for(operations, step), operations->options.actual, failure);
@@ -335,7 +353,7 @@ static void start(struct operations *operations, struct operation *operation,
 		if (failure->error == 0)
 			(void) failed(failure, r, "cannot begin %s", operation->name);
 		/* Nothing was started: what was in doubt before stays so. */
-		attempt->report.error_class = ERROR_TRANSIENT;
+		attempt->report->error_class = ERROR_TRANSIENT;
 		attempt->result = r;
 		attempt->is_over = true;
 	}
@@ -343,6 +361,12 @@ static void start(struct operations *operations, struct operation *operation,
 		end_later(operations, operation);
 	else
 		patience_begin(operation);
+}
+
+static void take_failure(struct operation *operation, struct operation *before)
+{
+	operation->last_failure = TAKE_PTR(before->last_failure);
+	operation->failed_at = before->failed_at;
 }
 
 int operation_submit(struct operations *operations, const struct step *step, uint64_t now_usec)
@@ -363,7 +387,7 @@ int operation_submit(struct operations *operations, const struct step *step, uin
 		record->owner = operation;
 		operation->record = record;
 		if (failed_before && record->failures > 0)
-			operation->last_failure = failed_before->last_failure;
+			take_failure(operation, failed_before);
 	} else {
 		(void) key_end(operations->keys, record, true, now_usec);
 	}
@@ -467,6 +491,8 @@ int operations_new(const struct operations_options *options, struct operations *
 	if (r >= 0)
 		r = lanes_new(&operations->lanes);
 	if (r >= 0)
+		r = source_locks_new(&operations->source_locks);
+	if (r >= 0)
 		r = retry_queue_new(options->event, on_failed_due, operations, &operations->failed);
 	if (r >= 0)
 		r = retry_queue_new(options->event, on_later_due, operations, &operations->later);
@@ -492,8 +518,7 @@ static void leave(struct operations *operations, struct operation *operation)
 	operation->operations = NULL;
 	operation->record = NULL;
 	/* A thread still has it, and takes it along when it comes back. */
-	if (!operation->attempt.on_thread ||
-	    lane_give_up(operations->lanes, &operation->attempt.lane))
+	if (!operation->attempt.on_thread || attempt_give_up(&operation->attempt))
 		operation_free(operation);
 }
 
@@ -519,6 +544,7 @@ struct operations *operations_free(struct operations *operations)
 	(void) retry_queue_free(operations->running);
 	(void) key_table_free(operations->keys);
 	(void) lanes_free(operations->lanes);
+	(void) source_locks_free(operations->source_locks);
 	free(operations);
 	return NULL;
 }

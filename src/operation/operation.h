@@ -122,8 +122,9 @@ enum operation_pace {
 struct operation_view {
 	const char *unique_name, *pod_uid; /* pod_uid "" for the whole volume */
 	enum step_kind kind;
-	const char *name;  /* operation name */
-	const char *stage; /* of the running one; else of the one that failed */
+	const char *name;      /* operation name */
+	const char *stage;     /* of the running one; else of the one that failed */
+	const char *failed_at; /* the stage, or the CSI call in it, that @failure is of; or NULL */
 	bool running;
 	uint64_t since_usec;   /* monotonic: when the stage, or the wait for the next try, began */
 	unsigned int attempts; /* failed ones so far */
@@ -135,6 +136,7 @@ struct operation_view {
 	int thread_id;         /* of the running stage; 0 unknown */
 	int tool_pid;          /* of a mkfs or fsck that runs: it has a limit of its own */
 	bool waits_for_thread; /* every thread is at work, or hangs */
+	bool waits_for_source; /* the set-up of another volume changes it: see source_lock.h */
 	bool waits_for_lane;   /* other long stages use the device: see lane.h */
 	const struct ownership_progress *progress; /* of a long walk; begun_usec 0: none */
 };

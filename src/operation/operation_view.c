@@ -12,7 +12,7 @@
 /* Nobody has begun with what was handed over. */
 static bool waits_for_thread(const struct attempt *attempt)
 {
-	return attempt->on_thread && !attempt->lane.waits &&
+	return attempt->on_thread && !attempt->lane.waits && !attempt->source_lock.waits &&
 	       atomic_load(&attempt->job.started_usec) == 0;
 }
 
@@ -33,7 +33,8 @@ struct operation_view operation_view_of(struct operation *operation)
 {
 	const struct key_record *record = operation->record;
 	struct attempt *attempt = &operation->attempt;
-	const char *stage = attempt_stage_name(attempt);
+	const char *stage = record->pending || !operation->failed_at ? attempt_stage_name(attempt)
+								     : operation->failed_at;
 	bool waits = !record->pending && record->retry_usec == UINT64_MAX;
 
 	return (struct operation_view){
@@ -47,13 +48,15 @@ struct operation_view operation_view_of(struct operation *operation)
 					      : operation->failed_usec,
 		.attempts = record->failures,
 		.retry_usec = record->pending || waits ? 0 : record->retry_usec,
-		.awaits = waits ? attempt->report.driver : NULL,
-		.failure = operation->last_failure.error < 0 ? &operation->last_failure : NULL,
+		.awaits = waits ? operation->awaits : NULL,
+		.failure = operation->last_failure,
+		.failed_at = operation->failed_at,
 		.pod = operation->pod,
 		.pace = pace_of(operation),
 		.tool_pid = record->pending ? atomic_load(&attempt->tool_pid) : 0,
 		.waits_for_thread = record->pending && waits_for_thread(attempt),
 		.thread_id = record->pending ? atomic_load(&attempt->job.thread_id) : 0,
+		.waits_for_source = record->pending && attempt->source_lock.waits,
 		.waits_for_lane = record->pending && attempt->lane.waits,
 		.progress = &attempt->progress,
 	};

@@ -28,12 +28,14 @@ struct operation {
 	uint64_t failed_usec;
 	uint64_t alive_usec; /* the last sign of life: the limit of its time counts from here */
 	uint64_t told_usec;  /* since when the stage runs that was told of last */
-	struct failure last_failure; /* of the attempt before, then of this one */
-	bool announced;              /* options.retry was called for it */
-	bool is_stuck;               /* past its time, and still running */
-	bool renewed;                /* what it is made from changed meanwhile */
-	bool in_callback;            /* its strings are lent to a callback */
-	bool superseded;             /* freed when that callback returns */
+	const struct failure *last_failure; /* kept; of the attempt before, then of this one */
+	const char *failed_at;              /* a stage or CSI call of the last attempt; or NULL */
+	char awaits[64];                    /* the driver that a failed one waits for */
+	bool announced;                     /* options.retry was called for it */
+	bool is_stuck;                      /* past its time, and still running */
+	bool renewed;                       /* what it is made from changed meanwhile */
+	bool in_callback;                   /* its strings are lent to a callback */
+	bool superseded;                    /* freed when that callback returns */
 };
 
 struct later;
@@ -42,6 +44,7 @@ struct operations {
 	struct operations_options options;
 	struct key_table *keys;
 	struct lanes *lanes;
+	struct source_locks *source_locks;
 	struct retry_queue *failed, *later, *running;
 	struct later *later_by_name;
 	struct operation *over, **last_over;

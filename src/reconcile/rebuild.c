@@ -306,7 +306,7 @@ static int judge_stranger(struct rebuilding *work, struct match *match)
 	struct failure failure = { .error = 0 };
 	int r;
 
-	if (!work->input->takeover)
+	if (!work->input->takeover || (!*volume->pod_uid && !work->input->takes_unused))
 		return 0;
 	r = read_candidate(work->input, volume, &candidate, &failure);
 	if (r == -ENOMEM)

@@ -91,7 +91,8 @@ struct rebuild_input {
 	const struct ledger_row *rows;
 	size_t row_count;
 	const struct found_list *found;
-	bool takeover;                  /* what no row speaks of is to become ours */
+	bool takeover;                  /* what no row speaks of becomes managed */
+	bool takes_unused;              /* also what is staged and published for no pod */
 	const struct plugin_host *host; /* for the paths of what is taken over */
 };
 

@@ -5,6 +5,7 @@
 #include "source/manifest_file.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -114,6 +115,22 @@ static ssize_t read_all(int fd, char *text, size_t room)
 	return (ssize_t) used;
 }
 
+/* As kubelet reads a manifest: they are kept and do nothing. Once for each change of the file. */
+static void warn_of_unknown_fields(const struct manifest_file *file)
+{
+	for (size_t i = 0; i < file->documents.count; i++) {
+		const struct document *document = &file->documents.documents[i];
+
+		if (document->object && document->unknown_fields)
+			log_message(
+				LOG_WARNING,
+				"manifest '%s', line %u: %s '%s': unknown fields, which have no "
+				"effect: %s",
+				file->name, document->line, document->kind, document->name,
+				document->unknown_fields);
+	}
+}
+
 static void parse(struct manifest_file *file, const char *text, size_t length)
 {
 	int r;
@@ -121,6 +138,8 @@ static void parse(struct manifest_file *file, const char *text, size_t length)
 	r = documents_parse(text, length, &file->documents, &file->failure);
 	if (r == 0)
 		r = hash_documents(file);
+	if (r == 0)
+		warn_of_unknown_fields(file);
 	if (r < 0) {
 		/* What was understood before has no hashes, and is not all there is. */
 		document_list_done(&file->documents);

@@ -5,6 +5,7 @@
 #include "source/manifest_scan.h"
 
 #include "base/cleanup.h"
+#include "base/directory.h"
 #include "source/source.h"
 
 #include <assert.h>
@@ -173,22 +174,16 @@ static int list_entry(struct manifest_scan *scan, int directory_fd, const char *
 static int list_files(struct manifest_scan *scan, int fd)
 {
 	cleanup_closedir DIR *dir = fdopendir(fd);
-	struct dirent *entry;
-	int r = 0;
+	const struct dirent *entry;
+	int r = 0, more;
 
 	if (!dir) {
 		(void) close_keep_errno(fd);
 		return failed(&scan->failure, -errno, "cannot list the manifest directory '%s'",
 			      scan->place.path);
 	}
-	do {
-		errno = 0;
-		entry = readdir(dir);
-		if (entry)
-			r = list_entry(scan, fd, entry->d_name);
-	} while (entry && r == 0);
-	if (!entry && errno != 0)
-		r = -errno;
+	while (r == 0 && (more = directory_next(dir, &entry)) != 0)
+		r = more < 0 ? more : list_entry(scan, fd, entry->d_name);
 	return r < 0 ? failed(&scan->failure, r, "cannot list the manifest directory '%s'",
 			      scan->place.path)
 		     : 0;

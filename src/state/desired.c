@@ -422,7 +422,8 @@ static bool errors_have(const struct desired_errors *errors, const char *outer_n
 	return false;
 }
 
-static int errors_append(struct desired_errors *errors, const char *outer_name, const char *text)
+static int errors_append(struct desired_errors *errors, const char *outer_name, int error,
+			 const char *text)
 {
 	cleanup_free char *volume_copy = strdup(outer_name);
 	cleanup_free char *text_copy = strdup(text);
@@ -432,12 +433,13 @@ static int errors_append(struct desired_errors *errors, const char *outer_name, 
 
 	errors->volumes[errors->count] = TAKE_PTR(volume_copy);
 	errors->texts[errors->count] = TAKE_PTR(text_copy);
+	errors->codes[errors->count] = error;
 	errors->count++;
 	return 0;
 }
 
 int desired_add_error(struct desired *desired, const char *pod_uid, const char *outer_name,
-		      const char *text)
+		      int error, const char *text)
 {
 	struct desired_errors *errors;
 
@@ -451,7 +453,7 @@ int desired_add_error(struct desired *desired, const char *pod_uid, const char *
 
 	if (errors->count == DESIRED_ERRORS_MAX || errors_have(errors, outer_name, text))
 		return 0;
-	return errors_append(errors, outer_name, text);
+	return errors_append(errors, outer_name, error, text);
 }
 
 void desired_clear_errors(struct desired *desired, const char *pod_uid)

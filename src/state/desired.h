@@ -88,13 +88,14 @@ struct desired_errors {
 	char *pod_uid;
 	char *texts[DESIRED_ERRORS_MAX];
 	char *volumes[DESIRED_ERRORS_MAX]; /* outer name each text is about; "" for the pod */
+	int codes[DESIRED_ERRORS_MAX];     /* as volume_lookup() returned them */
 	size_t count;
 	UT_hash_handle hh;
 };
 /* Copies both texts. What is there already, or is one too many, is dropped. Return: 0 or -ENOMEM.
  */
 int desired_add_error(struct desired *desired, const char *pod_uid, const char *outer_name,
-		      const char *text);
+		      int error, const char *text);
 /* Before a pod is looked at again: what was said of it is no longer true. */
 void desired_clear_errors(struct desired *desired, const char *pod_uid);
 /* Borrowed until they change; NULL: none, never an empty set. */

@@ -210,9 +210,25 @@ static void add_error(const struct populator *populator, const struct object *po
 		      const char *outer_name, const struct failure *failure)
 {
 	(void) desired_add_error(populator->options.desired, pod->meta.uid, outer_name,
-				 failure->text);
+				 failure->error, failure->text);
 	if (failure->error == -ENOMEM)
 		lose(populator);
+}
+
+static int look_up(const struct populator *populator, const struct object *pod,
+		   const struct pod_volume *volume, struct volume_lookup *ret,
+		   struct failure *reterr)
+{
+	const struct populator_options *options = &populator->options;
+	int r = volume_lookup(options->store, pod, volume, ret, reterr);
+
+	if (r == -EAGAIN && options->explain_claim)
+		reterr->error = options->explain_claim(
+			options->userdata,
+			store_get(options->store, KIND_PERSISTENT_VOLUME_CLAIM,
+				  pod->meta.name_space, volume->claim_name),
+			reterr);
+	return r;
 }
 
 /* One volume that cannot be looked up does not keep the others from the pod. */
@@ -227,8 +243,7 @@ static void look_up_volumes(const struct populator *populator, const struct obje
 
 		if (!is_used(pod->pod, &volumes[i]))
 			continue;
-		if (volume_lookup(populator->options.store, pod, &volumes[i], &lookup, &failure) <
-		    0)
+		if (look_up(populator, pod, &volumes[i], &lookup, &failure) < 0)
 			add_error(populator, pod, volumes[i].name, &failure);
 		else
 			found->volumes[i] = lookup;
@@ -514,6 +529,13 @@ void populator_change(struct populator *populator, const struct store_change *ch
 		change_reference(populator, &reference, now_usec);
 		return;
 	}
+}
+
+void populator_claim(struct populator *populator, const char *name_space, const char *name,
+		     uint64_t now_usec)
+{
+	assert(populator && name_space && name);
+	change_claim(populator, name_space, name, now_usec);
 }
 
 struct pass {

@@ -32,6 +32,9 @@ struct populator_options {
 	/* For want of memory a pod was not looked at as it should have been: a full pass is due,
 	 * but not at once. NULL: nobody cares. */
 	void (*lost)(void *userdata);
+	/* Says why a claim is not bound: appends to @reterr. Return: -EAGAIN; -EINPROGRESS its
+	 * volume is being provisioned. NULL: nothing is known. */
+	int (*explain_claim)(void *userdata, const struct object *claim, struct failure *reterr);
 	void *userdata;
 };
 
@@ -48,6 +51,10 @@ void populator_change(struct populator *populator, const struct store_change *ch
 
 /* Is the pod over, as far as its object says: does it want nothing any more? Pure. */
 bool populator_is_finished(const struct object *pod);
+
+/* Why a claim is not bound changed: its pods are looked at again. */
+void populator_claim(struct populator *populator, const char *name_space, const char *name,
+		     uint64_t now_usec);
 
 /* Look at every pod again: at start, and after the watch fell off the ring. */
 void populator_full_pass(struct populator *populator, uint64_t now_usec);

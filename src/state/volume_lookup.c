@@ -21,27 +21,16 @@ bool volume_has_claim(const struct pod_volume *volume)
 }
 
 /* getPVCExtractPV */
-static int look_up_claim(struct store *store, const char *name_space, const char *name,
-			 const struct object **ret, struct failure *reterr)
+static int check_claim(const struct object *object, struct failure *reterr)
 {
-	const struct object *object =
-		store_get(store, KIND_PERSISTENT_VOLUME_CLAIM, name_space, name);
-	const struct persistent_volume_claim *claim;
+	const struct persistent_volume_claim *claim = object->claim;
 
-	if (!object)
-		return failed_plain(reterr, -ENOENT,
-				    "failed to fetch PVC from API server: "
-				    "persistentvolumeclaims \"%s\" not found",
-				    name);
-
-	claim = object->claim;
 	if (object->meta.deletes && !claim->has_protection_finalizer)
 		return failed_plain(reterr, -EINVAL, "PVC is being deleted");
 	if (claim->phase != CLAIM_BOUND)
-		return failed_plain(reterr, -EINVAL, "PVC is not bound");
+		return failed_plain(reterr, -EAGAIN, "PVC is not bound");
 	if (claim->volume_name[0] == '\0')
 		return failed_plain(reterr, -EINVAL, "PVC has empty pvc.Spec.VolumeName");
-	*ret = object;
 	return 0;
 }
 
@@ -53,6 +42,43 @@ static int check_owner(const struct object *claim, const struct object *pod, str
 	return failed_plain(
 		reterr, -EINVAL, "PVC %s/%s was not created for pod %s/%s (pod is not owner)",
 		claim->meta.name_space, claim->meta.name, pod->meta.name_space, pod->meta.name);
+}
+
+static int in_claim(const struct object *pod, const struct pod_volume *volume,
+		    struct failure *reterr)
+{
+	return failure_prefix(reterr, "error processing PVC %s/%s", pod->meta.name_space,
+			      volume->claim_name);
+}
+
+/* kubelet checks the owner last. A claim of another owner may never be bound, and then this is the
+ * reason to report. */
+static int look_up_claim(struct store *store, const struct object *pod,
+			 const struct pod_volume *volume, const struct object **ret,
+			 struct failure *reterr)
+{
+	const struct object *claim = store_get(store, KIND_PERSISTENT_VOLUME_CLAIM,
+					       pod->meta.name_space, volume->claim_name);
+	int error;
+
+	if (claim && volume->source == SOURCE_EPHEMERAL) {
+		error = check_owner(claim, pod, reterr);
+		if (error < 0)
+			return error;
+	}
+	if (!claim)
+		error = failed_plain(reterr, -ENOENT,
+				     "failed to fetch PVC from API server: "
+				     "persistentvolumeclaims \"%s\" not found",
+				     volume->claim_name);
+	else
+		error = check_claim(claim, reterr);
+	if (error < 0) {
+		(void) in_claim(pod, volume, reterr);
+		return error;
+	}
+	*ret = claim;
+	return 0;
 }
 
 /* getPVSpec */
@@ -91,23 +117,16 @@ static int check_mode(const struct persistent_volume *pv, const struct pod_volum
 		return failed_plain(reterr, -EINVAL, "cannot get volumeMode for volume: %s",
 				    pv->object->meta.name);
 	if (use.mounted && pv->mode != VOLUME_MODE_FILESYSTEM)
-		return failed_plain(reterr, -EINVAL,
+		return failed_plain(reterr, -EOPNOTSUPP,
 				    "volume %s has volumeMode Block, but is specified in "
 				    "volumeMounts",
 				    volume->name);
 	if (use.as_device && pv->mode != VOLUME_MODE_BLOCK)
-		return failed_plain(reterr, -EINVAL,
+		return failed_plain(reterr, -EOPNOTSUPP,
 				    "volume %s has volumeMode Filesystem, but is specified in "
 				    "volumeDevices",
 				    volume->name);
 	return 0;
-}
-
-static int in_claim(const struct object *pod, const struct pod_volume *volume,
-		    struct failure *reterr)
-{
-	return failure_prefix(reterr, "error processing PVC %s/%s", pod->meta.name_space,
-			      volume->claim_name);
 }
 
 static int look_up_claim_spec(struct store *store, const struct object *pod,
@@ -117,16 +136,9 @@ static int look_up_claim_spec(struct store *store, const struct object *pod,
 	const struct object *pv = NULL;
 	int error;
 
-	error = look_up_claim(store, pod->meta.name_space, volume->claim_name, &ret->claim, reterr);
-	if (error < 0) {
-		(void) in_claim(pod, volume, reterr);
+	error = look_up_claim(store, pod, volume, &ret->claim, reterr);
+	if (error < 0)
 		return error;
-	}
-	if (volume->source == SOURCE_EPHEMERAL) {
-		error = check_owner(ret->claim, pod, reterr);
-		if (error < 0)
-			return error;
-	}
 	error = look_up_pv(store, ret->claim, &pv, reterr);
 	if (error < 0) {
 		(void) in_claim(pod, volume, reterr);
@@ -155,7 +167,7 @@ static int find_plugin(const struct object *pod, const struct pod_volume *volume
 		(void) failure_prefix(reterr,
 				      "failed to get Plugin from volumeSpec for volume \"%s\"",
 				      volume->name);
-		return error;
+		return reterr ? reterr->error = -EOPNOTSUPP : -EOPNOTSUPP;
 	}
 	ret->device_mountable =
 		ret->plugin->can_device_mount && ret->plugin->can_device_mount(&ret->spec);

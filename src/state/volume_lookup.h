@@ -29,8 +29,8 @@ bool volume_has_claim(const struct pod_volume *volume);
  * @ret:    written on success only
  * @reterr: the sentence for people: "error processing PVC default/data: PVC is not bound"
  *
- * Return: 0; -ENOENT something that it refers to is missing; -EINVAL what is there does not fit;
- * -ENOTUNIQ, -ENOMEM.
+ * Return: 0; -ENOENT something that it refers to is missing; -EAGAIN its claim is not bound;
+ * -EINVAL what is there does not fit; -EOPNOTSUPP no change of other objects makes it fit; -ENOMEM.
  */
 int volume_lookup(struct store *store, const struct object *pod, const struct pod_volume *volume,
 		  struct volume_lookup *ret, struct failure *reterr);

@@ -4,6 +4,8 @@
  */
 #include "store/cache.h"
 
+#include "object/kind.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -11,6 +13,11 @@
 #include <string.h>
 
 enum { ROOM_MIN = 64 };
+
+enum store_place store_place(enum object_kind kind)
+{
+	return kind_row(kind)->in_memory ? STORE_IN_MEMORY : STORE_ON_DISK;
+}
 
 void cache_done(struct cache *cache)
 {
@@ -99,6 +106,9 @@ const struct object *cache_put(struct cache *cache, const struct object *object)
 		row->count++;
 	}
 	row->objects[place] = object_ref(object);
+	cache->bytes[store_place(object->kind)] += object->json_length;
+	if (old)
+		cache->bytes[store_place(object->kind)] -= old->json_length;
 	return old;
 }
 
@@ -114,6 +124,7 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 	if (!found)
 		return NULL;
 	old = row->objects[place];
+	cache->bytes[store_place(kind)] -= old->json_length;
 	row->count--;
 	memmove(&row->objects[place], &row->objects[place + 1],
 		(row->count - place) * sizeof(row->objects[0]));

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 struct cache {
+	size_t bytes[STORE_PLACES]; /* JSON of all objects, by where their kinds live */
 	struct cache_kind {
 		const struct object **objects;
 		size_t count, room;

@@ -69,15 +69,22 @@ static int remember_unreadable(struct store *store, const struct database_row *r
 	return 0;
 }
 
-static bool is_taken(const struct store *store, const struct write *write)
+bool store_is_unreadable(const struct store *store, const struct store_key *key)
 {
-	const char *kind = kind_row(write->kind)->name;
+	const char *kind = kind_row(key->kind)->name;
 
+	assert(store && key);
 	for (const struct unreadable *u = store->unreadables; u; u = u->next)
-		if (strcmp(u->kind, kind) == 0 && strcmp(u->name_space, write->name_space) == 0 &&
-		    strcmp(u->name, write->name) == 0)
+		if (strcmp(u->kind, kind) == 0 && strcmp(u->name_space, key->name_space) == 0 &&
+		    strcmp(u->name, key->name) == 0)
 			return true;
 	return false;
+}
+
+static bool is_taken(const struct store *store, const struct write *write)
+{
+	return store_is_unreadable(
+		store, &(struct store_key){ write->kind, write->name_space, write->name });
 }
 
 static bool is_of_row(const struct object *object, const struct database_row *row)
@@ -183,6 +190,18 @@ int store_open_embedded(sd_event *event, const char *state_dir, struct store **r
 		return failed(reterr, r, "cannot watch the writer of the store '%s'", path);
 	*ret = TAKE_PTR(store);
 	return 0;
+}
+
+void store_check_uids(struct store *store, store_uid_check_fn *check, void *userdata)
+{
+	store->group.uids.check = check;
+	store->group.uids.userdata = userdata;
+}
+
+void store_set_quota(struct store *store, const struct store_quota *quota)
+{
+	assert(store && quota);
+	store->group.quota = *quota;
 }
 
 /* ---- a group ends ---- */

@@ -54,6 +54,7 @@ void group_begin(struct group *group, uint64_t resource_version)
 	group->count = 0;
 	group->row_count = 0;
 	group->has_unstored = false;
+	memset(group->growth, 0, sizeof(group->growth));
 	group->resource_version = resource_version;
 }
 
@@ -138,6 +139,20 @@ static int visit_uid(const struct object *object, void *userdata)
 	return 1;
 }
 
+/* A pod that is stored no more may still be mounted or held, or have its directory. */
+static int check_uid_use(const struct group *group, struct admitted *member)
+{
+	const struct object *pod = member->write->object;
+	int r = group->uids.check ? group->uids.check(group->uids.userdata, pod, &member->failure)
+				  : 0;
+
+	if (r < 0)
+		member->failure.error = r;
+	return r < 0 ? failure_prefix(&member->failure, "metadata.uid: Invalid value: \"%s\"",
+				      pod->meta.uid)
+		     : 0;
+}
+
 /* A pod's uid names its directory. Two pods in one directory would share its volumes, and the end
  * of one would be the end of the other's data. Only a uid that the writer chose can be taken. */
 static int check_uid(const struct group *group, const struct cache *cache, struct admitted *member)
@@ -157,11 +172,12 @@ static int check_uid(const struct group *group, const struct cache *cache, struc
 		    earlier->result && visit_uid(earlier->result, &search) != 0)
 			member->relies_on_group = true;
 	}
-	if (!search.holder)
-		return 0;
-	return failed_plain(&member->failure, -EINVAL,
-			    "metadata.uid: Invalid value: \"%s\": is the uid of pod '%s/%s'",
-			    search.uid, search.holder->meta.name_space, search.holder->meta.name);
+	if (search.holder)
+		return failed_plain(
+			&member->failure, -EINVAL,
+			"metadata.uid: Invalid value: \"%s\": is the uid of pod '%s/%s'",
+			search.uid, search.holder->meta.name_space, search.holder->meta.name);
+	return check_uid_use(group, member);
 }
 
 /* The object as a tree, without its version. NULL: no memory. */
@@ -242,12 +258,40 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 	return 0;
 }
 
+static size_t bytes_of(const struct object *object)
+{
+	return object ? object->json_length : 0;
+}
+
+/* Also what a trial would do; only a change is counted. */
+static int check_quota(const struct group *group, const struct cache *cache,
+		       struct admitted *member)
+{
+	const struct write *write = member->write;
+	enum store_place place = store_place(write->kind);
+	size_t old = bytes_of(member->old), result = bytes_of(member->result);
+	size_t most = group->quota.bytes[place];
+	size_t present = (size_t) ((ssize_t) cache->bytes[place] + group->growth[place]);
+
+	if (most == 0 || result <= old)
+		return 0;
+	if (present + (result - old) <= (write->verb == ADMIT_CREATE ? most : most + most / 4))
+		return 0;
+	return failed_plain(&member->failure, -EDQUOT,
+			    "exceeded quota: all objects %s would have more than %zu bytes, the "
+			    "limit of %s: delete some, or raise it",
+			    place == STORE_IN_MEMORY ? "in memory (events, leases)" : "on disk",
+			    most, group->quota.names[place]);
+}
+
 static void add_change(struct group *group, const struct admitted *member)
 {
 	const struct write *write = member->write;
 	const struct object *result = member->result;
 
 	group->resource_version = member->resource_version;
+	group->growth[store_place(write->kind)] +=
+		(ssize_t) bytes_of(result) - (ssize_t) bytes_of(member->old);
 	if (kind_row(write->kind)->in_memory) {
 		group->has_unstored = true;
 		return;
@@ -282,6 +326,8 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 		member->verdict = VERDICT_REFUSED;
 	else if (member->old && member->result && is_unchanged(member->old, member->result))
 		member->verdict = VERDICT_UNCHANGED;
+	else if (check_quota(group, cache, member) < 0)
+		member->verdict = VERDICT_REFUSED;
 	else if (write->dry_run)
 		member->verdict = VERDICT_DRY_RUN;
 	else

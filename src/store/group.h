@@ -15,6 +15,7 @@
 #include "store/store.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* What somebody asked for; owned by the queue, then by the group. */
 struct write {
@@ -62,6 +63,12 @@ struct group {
 	uint64_t resource_version; /* of the last member that changes something */
 	bool has_unstored;  /* a change that becomes no row: of a kind that lives in memory */
 	bool ended_refused; /* the last member, or that of the group before */
+	struct store_quota quota;
+	ssize_t growth[STORE_PLACES]; /* what the members make of the cache's bytes */
+	struct {
+		store_uid_check_fn *check; /* NULL: stored pods alone are asked */
+		void *userdata;
+	} uids;
 };
 
 /* Begin an empty group; the first change gets @resource_version + 1. */

@@ -49,12 +49,48 @@ void store_take_no_locks(void);
 int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
 			struct failure *reterr);
 
+/* Where the objects of a kind live. */
+enum store_place { STORE_ON_DISK, STORE_IN_MEMORY, STORE_PLACES };
+enum store_place store_place(enum object_kind kind);
+
+/* How much the objects of each place may have in all, as JSON; 0: any amount. */
+struct store_quota {
+	size_t bytes[STORE_PLACES];
+	const char *names[STORE_PLACES]; /* of the options, for messages; static */
+};
+
+/**
+ * store_set_quota - refuse writes that would make the objects outgrow a budget
+ * @quota: copied
+ *
+ * An object is created up to the budget and grows by an update up to a quarter more, so that
+ * controllers can still work on what is there. Whatever shrinks or deletes is never refused, nor
+ * is what was stored before. A refused write is -EDQUOT.
+ */
+void store_set_quota(struct store *store, const struct store_quota *quota);
+
 /* Waits for queued writes, answers them, closes. Return: NULL. */
 struct store *store_free(struct store *store);
+
+/**
+ * store_uid_check_fn - is the uid that a new pod brings free on this node? On the loop, while the
+ * write is admitted: looks at tables, may look up one name, changes nothing
+ *
+ * Return: 0; a negative errno, and @why says what still uses the uid.
+ */
+typedef int store_uid_check_fn(void *userdata, const struct object *pod, struct failure *why);
+
+/* Asked from now on, after the stored pods; NULL: only those count. */
+void store_check_uids(struct store *store, store_uid_check_fn *check, void *userdata);
 
 /* The committed object, or NULL. Borrowed until the loop turns; take a reference to keep it. */
 const struct object *store_get(struct store *store, enum object_kind kind, const char *name_space,
 			       const char *name);
+
+struct store_key;
+/* Does this name belong to a stored object that cannot be decoded? Then that store_get() has
+ * nothing does not mean that nothing is there. */
+bool store_is_unreadable(const struct store *store, const struct store_key *key);
 
 /**
  * store_list - all objects of a kind, sorted by namespace and name
@@ -118,8 +154,8 @@ struct store_precondition {
  * sets deletionTimestamp while finalizers remain.
  *
  * Errors given to @done: -EEXIST create; -ENOENT update, delete; -ESTALE the precondition does not
- * hold (conflict); -EINVAL not admitted; -ENOSPC, -EIO not stored; -ECANCELED the store closed
- * before.
+ * hold (conflict); -EINVAL not admitted; -EDQUOT see store_set_quota(); -ENOSPC, -EIO not stored;
+ * -ECANCELED the store closed before.
  *
  * @done is never called before these functions returned. When a group could not be stored every
  * write of it gets the same error; nothing of it is there, and later ones are tried again.

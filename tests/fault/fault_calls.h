@@ -48,6 +48,7 @@
 	CALL(mount, EIO, EBUSY, ENOMEM)                                                            \
 	CALL(mount_setattr, EIO, EBUSY)                                                            \
 	CALL(move_mount, EIO, EBUSY, ENOSPC)                                                       \
+	CALL(name_to_handle_at, EIO, ENOMEM)                                                       \
 	CALL(open, EIO, EMFILE, EINTR)                                                             \
 	CALL(open_memstream, ENOMEM)                                                               \
 	CALL(open_tree, EIO, EMFILE, ENOMEM)                                                       \

@@ -99,6 +99,9 @@ WRAP(int, timerfd_create, -1, (int clock, int flags), (clock, flags))
 WRAP(int, pidfd_open, -1, (pid_t pid, unsigned int flags), (pid, flags))
 WRAP(int, inotify_init1, -1, (int flags), (flags))
 WRAP(int, inotify_add_watch, -1, (int fd, const char *path, uint32_t mask), (fd, path, mask))
+WRAP(int, name_to_handle_at, -1,
+     (int fd, const char *name, struct file_handle *ret, int *ret_mount, int flags),
+     (fd, name, ret, ret_mount, flags))
 WRAP(int, fanotify_init, -1, (unsigned int flags, unsigned int event_flags), (flags, event_flags))
 WRAP(int, fanotify_mark, -1,
      (int fd, unsigned int flags, uint64_t mask, int dir_fd, const char *path),

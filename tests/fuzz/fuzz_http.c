@@ -24,7 +24,8 @@ enum { BODY_BYTES = 4096, TURNS = 40, PIECES = 64, STREAM_PULLS = 3 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void __wrap_api_dispatch(struct exchange *exchange);
 int __wrap_docker_volume_start(struct agent *agent, struct failure *reterr);
-unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read);
+unsigned int __wrap_peer_rights(int fd, gid_t group, unsigned int group_rights,
+				bool others_may_read);
 
 #define HOLDS(condition)                                                                           \
 	do {                                                                                       \
@@ -106,7 +107,8 @@ int __wrap_docker_volume_start(struct agent *agent, struct failure *reterr)
 	return 0;
 }
 
-unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read)
+unsigned int __wrap_peer_rights(int fd, gid_t group, unsigned int group_rights,
+				bool others_may_read)
 {
 	return RIGHT_READ | RIGHT_WRITE;
 }

@@ -44,6 +44,7 @@ static const struct {
 	{ "podvolctl explain-state web", false },
 	{ "podvolctl kinds", false },
 	{ "podvolctl kubeconfig", true },
+	{ "podvolctl token list", false },
 	{ "podvolctl mount web", false },
 	{ "podvolctl mounts web", false },
 	{ "podvolctl mounts web --format podman", true },

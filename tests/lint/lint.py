@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 
 TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
 FOLDERS = (".ci", "bench", "docs", "examples", "man", "plugins", "scripts", "src", "systemd", "tests")
-TOP_FILES = ("ARCHITECTURE.md", "HACKING.md", "Makefile.am", "README.md", "autogen.sh", "configure.ac")
+TOP_FILES = ("ARCHITECTURE.md", "HACKING.md", "Makefile.am", "README.md", "SECURITY.md", "autogen.sh", "configure.ac")
 GENERATED = (".o", ".lo", ".la", ".a", ".log", ".trs", ".pyc", ".dirstamp")
 
 

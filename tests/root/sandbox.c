@@ -8,6 +8,7 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
+#include "mount/volume_lock.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -113,6 +114,11 @@ int sandbox_setup(void **state)
 		return -1;
 	}
 	sandbox.fd = open(sandbox.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* Before the count: it stays open until the next test replaces it. */
+	if (volume_locks_open(sandbox.dir, NULL) < 0) {
+		print_error("cannot make a directory for locks in '%s'\n", sandbox.dir);
+		return -1;
+	}
 	sandbox.fds_before = sandbox_open_fds();
 	return sandbox.fd < 0 ? -1 : 0;
 }

@@ -4,14 +4,18 @@
  */
 #include "strangers.h"
 
+#include "file_systems.h"
+
 #include "base/cleanup.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 pid_t stranger(const char *name, unsigned long propagation, int (*change)(void))
@@ -50,15 +54,68 @@ void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+static void end_this_thread(int number)
+{
+	(void) syscall(SYS_exit, 0);
+}
+
+static void *live_on(void *userdata)
+{
+	for (;;)
+		(void) pause();
+	return NULL;
+}
+
+/* SIGUSR1 ends the first thread alone. */
+int start_thread(void)
+{
+	sigset_t signals;
+	pthread_t thread;
+
+	(void) sigemptyset(&signals);
+	(void) sigaddset(&signals, SIGUSR1);
+	(void) pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	if (pthread_create(&thread, NULL, live_on, NULL) != 0)
+		return -1;
+	(void) signal(SIGUSR1, end_this_thread);
+	(void) pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+	return 0;
+}
+
+void end_first_thread(pid_t pid)
+{
+	char path[64], link[64];
+	unsigned int moments = 0;
+
+	assert_return_code(kill(pid, SIGUSR1), errno);
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+	while (readlink(path, link, sizeof(link)) >= 0 && sandbox_wait(&moments))
+		;
+	assert_int_equal(readlink(path, link, sizeof(link)), -1);
+}
+
+static bool exists(const char *relative)
+{
+	return access(sandbox_path(relative), F_OK) == 0;
+}
+
 void mount_volume(void)
 {
-	sandbox_mkdir("root", 0755);
+	mount_volume_of("tmpfs");
+}
+
+void mount_volume_of(const char *type)
+{
+	if (!exists("root"))
+		sandbox_mkdir("root", 0755);
 	assert_return_code(mount(sandbox_path("root"), sandbox_path("root"), NULL, MS_BIND, NULL),
 			   errno);
 	assert_return_code(mount(NULL, sandbox_path("root"), NULL, MS_SHARED, NULL), errno);
-	sandbox_mkdir("root/stage", 0755);
-	sandbox_mkdir("inside", 0755);
-	assert_return_code(mount("volume", sandbox_path("root/stage"), "tmpfs", 0, NULL), errno);
+	if (!exists("root/stage"))
+		sandbox_mkdir("root/stage", 0755);
+	if (!exists("inside"))
+		sandbox_mkdir("inside", 0755);
+	file_system_mount(type, "root/stage");
 }
 
 void unmount_volume(void)

@@ -19,8 +19,15 @@
 pid_t stranger(const char *name, unsigned long propagation, int (*change)(void));
 void end(pid_t pid);
 
+/* As a change: a second thread that lives on when end_first_thread() ends the first one, after
+ * which the process looks like one that ended. */
+int start_thread(void);
+void end_first_thread(pid_t pid);
+
 /* A shared directory with a file system mounted in it, as the root directory and a stage are. */
 void mount_volume(void);
+/* The same with one of file_systems.h. */
+void mount_volume_of(const char *type);
 void unmount_volume(void);
 
 /* A second mount of that file system, by whoever calls this. */

@@ -236,6 +236,11 @@ static void test_owner(void **state)
 	assert_return_code(stat(sandbox_path("volume/token"), &st), errno);
 	assert_int_equal(st.st_uid, 4321);
 	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_return_code(lstat(sandbox_path("volume/token"), &st), errno);
+	assert_int_equal(st.st_uid, 4321);
+	assert_int_equal(st.st_gid, 0);
+	assert_return_code(lstat(sandbox_path("volume/..data"), &st), errno);
+	assert_int_equal(st.st_uid, 0);
 	assert_int_equal(atomic_write(&write, NULL), 0);
 	(void) close(write.directory_fd);
 }

@@ -56,6 +56,8 @@ static void test_directory_and_gone(void **state)
 	assert_int_equal(set_up(&volume), STAGE_NEXT);
 	(void) umask(022);
 	assert_int_equal(look(VOLUME).st_mode & 07777, 0777);
+	assert_int_equal(look(VOLUME "/..").st_mode & 07777, 0755);
+	assert_int_equal(look(VOLUME "/../..").st_mode & 07777, 0750);
 	assert_int_equal(look(META).st_mode & 07777, 0750);
 	assert_true(sandbox_has(META "/ready", ""));
 	assert_int_equal(sandbox_mounts_below(sandbox_path("root")), 0);

@@ -68,49 +68,15 @@ static void test_private_copy_is_found(void **state)
 	unmount_volume();
 }
 
-static void end_this_thread(int number)
-{
-	(void) syscall(SYS_exit, 0);
-}
-
-static void *live_on(void *userdata)
-{
-	for (;;)
-		(void) pause();
-	return NULL;
-}
-
-/* SIGUSR1 ends the first thread alone. */
-static int start_thread(void)
-{
-	sigset_t signals;
-	pthread_t thread;
-
-	(void) sigemptyset(&signals);
-	(void) sigaddset(&signals, SIGUSR1);
-	(void) pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	if (pthread_create(&thread, NULL, live_on, NULL) != 0)
-		return -1;
-	(void) signal(SIGUSR1, end_this_thread);
-	(void) pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-	return 0;
-}
-
 /* A process whose first thread ended looks like one that ended, and its others hold on. */
 static void test_thread_that_lives_on_is_found(void **state)
 {
 	struct mount_holder holder;
-	char path[64], link[64];
-	unsigned int moments = 0;
 	pid_t pid;
 
 	mount_volume();
 	pid = stranger("stranger", MS_PRIVATE, start_thread);
-	assert_return_code(kill(pid, SIGUSR1), errno);
-	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
-	while (readlink(path, link, sizeof(link)) >= 0 && sandbox_wait(&moments))
-		;
-	assert_int_equal(readlink(path, link, sizeof(link)), -1);
+	end_first_thread(pid);
 	holder = search(sandbox_path("root/stage"));
 	assert_true(holder.found);
 	assert_int_equal(holder.pid, pid);

@@ -3,17 +3,21 @@
  * test_mount_pins - who keeps a file system in a mount namespace without a process, or in none, on
  * the real kernel
  */
+#include "file_systems.h"
 #include "strangers.h"
 
 #include "base/cleanup.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 /* ---- namespaces that no process is in ---- */
 
@@ -148,6 +152,111 @@ static void test_namespace_of_a_single_thread(void **state)
 	unmount_volume();
 }
 
+/* ---- of local users ---- */
+
+enum { OTHER_UID = 65534, FLOOD = 8300 };
+
+static int leave_as_user(void)
+{
+	if (setgid(OTHER_UID) < 0 || setuid(OTHER_UID) < 0 ||
+	    unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		return -1;
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+/* As "unshare -Um" makes it. */
+static void test_user_namespace_and_owner_are_named(void **state)
+{
+	struct mount_holder holder;
+	char text[MOUNT_HOLDER_TEXT_BYTES], wanted[160];
+	pid_t pid;
+
+	mount_volume();
+	assert_return_code(chmod(sandbox_dir(), 0755), errno);
+	pid = stranger("stranger", 0, leave_as_user);
+	holder = search_for(pid);
+	assert_true(holder.found);
+	assert_int_equal(holder.uid, OTHER_UID);
+	assert_true(holder.has_owner);
+	assert_int_equal(holder.owner, OTHER_UID);
+	assert_true(holder.user_namespace > 0);
+	(void) close_keep_errno(holder.pid_fd);
+	mount_holder_print(&holder, text);
+	(void) snprintf(wanted, sizeof(wanted),
+			"process %d 'stranger' (uid %d, user namespace %" PRIu64 " of uid %d) has",
+			(int) pid, OTHER_UID, holder.user_namespace, OTHER_UID);
+	assert_non_null(strstr(text, wanted));
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+/* Thousands of namespaces, each kept by a descriptor alone. */
+static int make_flood(void)
+{
+	const struct rlimit limit = { FLOOD + 64, FLOOD + 64 };
+
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -1;
+	for (int i = 0; i < FLOOD; i++)
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    open("/proc/thread-self/ns/mnt", O_RDONLY | O_CLOEXEC) < 0)
+			return -1;
+	return 0;
+}
+
+static void test_flood_of_namespaces_fails_no_search(void **state)
+{
+	struct mount_holder holder;
+	pid_t pid;
+
+	mount_volume();
+	assert_return_code(umount2(sandbox_path("root/stage"), 0), errno);
+	pid = stranger("flood", MS_PRIVATE, make_flood);
+	assert_return_code(mount("volume", sandbox_path("root/stage"), "tmpfs", 0, NULL), errno);
+	expect_nobody();
+	end(pid);
+	pid = stranger("flood", MS_PRIVATE, make_flood);
+	holder = search_for(pid);
+	assert_true(holder.found);
+	assert_int_equal(holder.pid, pid);
+	(void) close_keep_errno(holder.pid_fd);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+}
+
+/* Directories nested until no path names them; returns the innermost. */
+static int open_deep(void)
+{
+	char name[201];
+	int fd = open(sandbox_path("root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	memset(name, 'd', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (unsigned int i = 0; i < 2 * PATH_MAX / sizeof(name); i++) {
+		int next = -EBADF;
+
+		if (fd >= 0 && mkdirat(fd, name, 0700) == 0)
+			next = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		(void) close_keep_errno(fd);
+		fd = next;
+	}
+	return fd;
+}
+
+/* readlink(2) of such a descriptor says ENAMETOOLONG, and any user can make one. */
+static void test_descriptor_without_a_path_fails_no_search(void **state)
+{
+	pid_t pid;
+
+	mount_volume();
+	pid = stranger("deep", MS_SHARED, open_deep);
+	expect_nobody();
+	end(pid);
+	unmount_volume();
+}
+
 /* ---- mounts that are in no namespace ---- */
 
 /* A second mount of the same file system, whose users stay when it is detached. */
@@ -169,12 +278,13 @@ static int map_there(void)
 	return map == MAP_FAILED ? -1 : close(fd);
 }
 
-static void check_detached(int (*take)(void), const char *text)
+static void check_detached(const char *type, int (*take)(void), const char *text)
 {
 	struct mount_holder holder;
 	pid_t pid;
 
-	mount_volume();
+	print_message("# %s\n", type);
+	mount_volume_of(type);
 	sandbox_write("root/stage/file", "text");
 	assert_int_equal(bind_in_slave(), 0);
 	pid = stranger("stranger", 0, take);
@@ -186,26 +296,33 @@ static void check_detached(int (*take)(void), const char *text)
 	end(pid);
 	expect_nobody();
 	unmount_volume();
+	file_system_clean(type);
 }
 
-static void test_open_file_of_a_detached_mount(void **state)
+static void check_every_kind(int (*take)(void), const char *text)
 {
-	check_detached(open_there,
-		       "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
-		       "more");
+	for (size_t i = 0; file_systems[i]; i++)
+		check_detached(file_systems[i], take, text);
 }
 
-static void test_directory_of_a_detached_mount(void **state)
+static void test_open_file_of_a_detached_mount_case_463(void **state)
 {
-	check_detached(stand_there,
-		       "process %d 'stranger' uses '/' of it, which is mounted nowhere any more");
+	check_every_kind(open_there,
+			 "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
+			 "more");
 }
 
-static void test_map_of_a_detached_mount(void **state)
+static void test_directory_of_a_detached_mount_case_463(void **state)
 {
-	check_detached(map_there,
-		       "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
-		       "more");
+	check_every_kind(stand_there,
+			 "process %d 'stranger' uses '/' of it, which is mounted nowhere any more");
+}
+
+static void test_map_of_a_detached_mount_case_463(void **state)
+{
+	check_every_kind(map_there,
+			 "process %d 'stranger' uses '/file' of it, which is mounted nowhere any "
+			 "more");
 }
 
 int main(void)
@@ -214,9 +331,12 @@ int main(void)
 		SANDBOX_TEST(test_namespace_kept_by_a_descriptor),
 		SANDBOX_TEST(test_namespace_kept_by_a_mount),
 		SANDBOX_TEST(test_namespace_of_a_single_thread),
-		SANDBOX_TEST(test_open_file_of_a_detached_mount),
-		SANDBOX_TEST(test_directory_of_a_detached_mount),
-		SANDBOX_TEST(test_map_of_a_detached_mount),
+		SANDBOX_TEST(test_user_namespace_and_owner_are_named),
+		SANDBOX_TEST(test_flood_of_namespaces_fails_no_search),
+		SANDBOX_TEST(test_descriptor_without_a_path_fails_no_search),
+		SANDBOX_TEST(test_open_file_of_a_detached_mount_case_463),
+		SANDBOX_TEST(test_directory_of_a_detached_mount_case_463),
+		SANDBOX_TEST(test_map_of_a_detached_mount_case_463),
 	};
 
 	return sandbox_run("mount_pins", tests, ARRAY_SIZE(tests));

@@ -9,6 +9,9 @@
 #include "mount/mount.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -210,6 +213,83 @@ static void test_a_very_deep_tree(void **state)
 	assert_false(is_there("empty"));
 }
 
+/* Deeper than one walk goes. */
+static void test_66000_nested_directories(void **state)
+{
+	struct failure failure = { 0 };
+
+	(void) state;
+	sandbox_mkdir("empty", 0777);
+	sandbox_mkdir("empty/.podvol-removing-0", 0777); /* a name that is taken */
+	sandbox_write("empty/.podvol-removing-0/file", "");
+	tree_make_deep("empty", 66000);
+	tree_limit_descriptors(100);
+	assert_int_equal(remove_contents("empty", &failure), 0);
+	tree_limit_descriptors(0);
+	assert_false(is_there("empty"));
+}
+
+struct mover {
+	atomic_bool end;
+	unsigned int moves;
+};
+
+/* What a container with the volume around it can do: directories go out and come back in. */
+static void *move_about(void *userdata)
+{
+	struct mover *mover = userdata;
+	char inside[PATH_MAX], outside[PATH_MAX];
+
+	(void) snprintf(inside, sizeof(inside), "%s/empty/a/b", sandbox_dir());
+	(void) snprintf(outside, sizeof(outside), "%s/outside/b", sandbox_dir());
+	while (!atomic_load(&mover->end)) {
+		if (rename(inside, outside) == 0)
+			mover->moves++;
+		(void) rename(outside, inside);
+	}
+	return NULL;
+}
+
+static void move_in(void)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	(void) snprintf(from, sizeof(from), "%s/made", sandbox_dir());
+	(void) snprintf(to, sizeof(to), "%s/empty/a/b", sandbox_dir());
+	(void) rename(from, to);
+}
+
+static void test_directories_that_are_moved_meanwhile(void **state)
+{
+	struct mover mover = { .moves = 0 };
+	pthread_t thread;
+
+	(void) state;
+	sandbox_mkdir("outside", 0755);
+	sandbox_mkdir("outside/beside", 0755);
+	sandbox_write("outside/beside/file", "data");
+	sandbox_write("outside/file", "data");
+	assert_int_equal(pthread_create(&thread, NULL, move_about, &mover), 0);
+	for (int turn = 0; turn < 200 || (mover.moves < 100 && turn < 100000); turn++) {
+		sandbox_mkdir("empty", 0777);
+		sandbox_mkdir("empty/a", 0777);
+		/* Where it is not moved while it is made; fails beside one that was moved back. */
+		if (!is_there("made")) {
+			sandbox_mkdir("made", 0777);
+			tree_make_deep("made", 60); /* more than are open at a time */
+		}
+		move_in();
+		while (is_there("empty"))
+			(void) remove_contents("empty", NULL);
+		(void) remove_contents("outside/b", NULL);
+		assert_true(sandbox_has("outside/file", "data"));
+		assert_true(sandbox_has("outside/beside/file", "data"));
+	}
+	atomic_store(&mover.end, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(mover.moves > 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -225,6 +305,8 @@ int main(void)
 		SANDBOX_TEST(test_nothing_across_a_mount),
 		SANDBOX_TEST_WITHOUT(WITHOUT_OPENAT2, test_nothing_across_a_mount),
 		SANDBOX_TEST(test_a_very_deep_tree),
+		SANDBOX_TEST(test_66000_nested_directories),
+		SANDBOX_TEST(test_directories_that_are_moved_meanwhile),
 	};
 
 	return sandbox_run("remove", tests, ARRAY_SIZE(tests));

@@ -7,11 +7,14 @@
 #include "base/cleanup.h"
 #include "mount/restore_lock.h"
 #include "mount/volume_directory.h"
+#include "mount/volume_lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -42,17 +45,19 @@ static void it_keeps_others_out_and_names_its_process(void **state)
 {
 	struct failure why = { .error = 0 };
 	cleanup_close int fd = -EBADF, other_fd = -EBADF;
+	cleanup(volume_lock_releasep) int lock_fd = -EBADF;
+	int other_lock_fd = -EBADF;
 	char pid[32];
 
 	sandbox_mkdir("v", 0755);
 	assert_int_equal(check(NULL), 0);
 	fd = open_volume();
-	assert_int_equal(restore_lock_take(fd, "/v", &why), 0);
+	assert_int_equal(restore_lock_take(fd, "/v", &lock_fd, &why), 0);
 	assert_int_equal(check(&why), -EBUSY);
-	(void) snprintf(pid, sizeof(pid), "by pid %d:", (int) getpid());
+	(void) snprintf(pid, sizeof(pid), "process %d (", (int) getpid());
 	assert_non_null(strstr(why.text, pid));
 	other_fd = open_volume();
-	assert_int_equal(restore_lock_take(other_fd, "/v", &why), -EBUSY);
+	assert_int_equal(restore_lock_take(other_fd, "/v", &other_lock_fd, &why), -EBUSY);
 	assert_false(volume_directory_is_partial(fd));
 	restore_lock_leave(fd);
 	assert_false(has_mark());
@@ -62,10 +67,12 @@ static void nothing_is_left_of_one_that_was_killed(void **state)
 {
 	struct failure why = { .error = 0 };
 	cleanup_close int fd = -EBADF;
+	int lock_fd = -EBADF;
 
 	sandbox_mkdir("v", 0755);
 	fd = open_volume();
-	assert_int_equal(restore_lock_take(fd, "/v", &why), 0);
+	assert_int_equal(restore_lock_take(fd, "/v", &lock_fd, &why), 0);
+	(void) close(lock_fd); /* as a kill does: the file stays */
 	fd = close_keep_errno(fd);
 	assert_true(has_mark());
 	assert_int_equal(check(NULL), 0);
@@ -77,27 +84,82 @@ static void a_part_stays_a_part(void **state)
 {
 	struct failure why = { .error = 0 };
 	cleanup_close int fd = -EBADF;
+	int lock_fd = -EBADF;
 
 	sandbox_mkdir("v", 0755);
 	assert_return_code(setxattr(sandbox_path("v"), VOLUME_PARTIAL_MARK, "partial", 7, 0),
 			   errno);
 	fd = open_volume();
-	assert_int_equal(restore_lock_take(fd, "/v", &why), 0);
+	assert_int_equal(restore_lock_take(fd, "/v", &lock_fd, &why), 0);
 	assert_true(volume_directory_is_partial(fd));
 	restore_lock_leave(fd);
 	assert_true(has_mark());
+	lock_fd = volume_lock_release(lock_fd);
 	fd = close_keep_errno(fd);
 	assert_int_equal(check(NULL), 0); /* only while somebody is at it */
 }
 
-static void a_lock_alone_keeps_nobody_out(void **state)
+/* What a container with the volume can do. */
+static void a_lock_on_the_directory_holds_nothing_up(void **state)
 {
+	struct failure why = { .error = 0 };
+	cleanup_close int pod_fd = -EBADF, fd = -EBADF;
+	int lock_fd = -EBADF;
+
+	sandbox_mkdir("v", 0755);
+	pod_fd = open_volume();
+	assert_return_code(flock(pod_fd, LOCK_EX | LOCK_NB), errno);
+	assert_int_equal(check(NULL), 0);
+	fd = open_volume();
+	assert_int_equal(restore_lock_take(fd, "/v", &lock_fd, &why), 0);
+	restore_lock_leave(fd);
+	(void) volume_lock_release(lock_fd);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_SHARED, "/v", &lock_fd, &why), 0);
+	(void) volume_lock_release(lock_fd);
+}
+
+static bool has_lock_files(void)
+{
+	cleanup_closedir DIR *locks = opendir(sandbox_path("volume-locks"));
+	const struct dirent *entry;
+
+	assert_non_null(locks);
+	while ((entry = readdir(locks)))
+		if (entry->d_name[0] != '.')
+			return true;
+	return false;
+}
+
+static void readers_share_and_leave_no_file(void **state)
+{
+	struct failure why = { .error = 0 };
 	cleanup_close int fd = -EBADF;
+	int one = -EBADF, two = -EBADF, three = -EBADF;
 
 	sandbox_mkdir("v", 0755);
 	fd = open_volume();
-	assert_return_code(flock(fd, LOCK_EX | LOCK_NB), errno);
-	assert_int_equal(check(NULL), 0);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_SHARED, "/v", &one, &why), 0);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_SHARED, "/v", &two, &why), 0);
+	one = volume_lock_release(one); /* the other one keeps the file */
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_EXCLUSIVE, "/v", &three, &why), -EBUSY);
+	assert_non_null(strstr(why.text, "process "));
+	two = volume_lock_release(two);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_EXCLUSIVE, "/v", &three, &why), 0);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_SHARED, "/v", &one, &why), -EBUSY);
+	assert_true(has_lock_files());
+	three = volume_lock_release(three);
+	assert_false(has_lock_files());
+}
+
+static void locks_that_others_can_write_are_refused(void **state)
+{
+	struct failure why = { .error = 0 };
+
+	sandbox_mkdir("run", 0755);
+	sandbox_mkdir("run/volume-locks", 0700);
+	assert_return_code(chmod(sandbox_path("run/volume-locks"), 0777), errno);
+	assert_int_equal(volume_locks_open(sandbox_path("run"), &why), -EPERM);
+	assert_non_null(strstr(why.text, "volume-locks"));
 }
 
 int main(void)
@@ -106,7 +168,9 @@ int main(void)
 		SANDBOX_TEST(it_keeps_others_out_and_names_its_process),
 		SANDBOX_TEST(nothing_is_left_of_one_that_was_killed),
 		SANDBOX_TEST(a_part_stays_a_part),
-		SANDBOX_TEST(a_lock_alone_keeps_nobody_out),
+		SANDBOX_TEST(a_lock_on_the_directory_holds_nothing_up),
+		SANDBOX_TEST(readers_share_and_leave_no_file),
+		SANDBOX_TEST(locks_that_others_can_write_are_refused),
 	};
 
 	return sandbox_run("restore_lock", tests, ARRAY_SIZE(tests));

@@ -11,12 +11,12 @@
 #include "base/cleanup.h"
 #include "mount/file_copy.h"
 #include "mount/volume_copy.h"
+#include "mount/volume_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btrfs.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -147,13 +147,14 @@ static void a_source_that_is_held_waits(void **state)
 {
 	struct volume_snapshot_facts facts;
 	cleanup_close int fd = -EBADF;
+	int lock_fd = -EBADF;
 
 	make_volume();
 	fd = open(sandbox_path("base/v"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_return_code(flock(fd, LOCK_EX | LOCK_NB), errno);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_EXCLUSIVE, "v", &lock_fd, NULL), 0);
 	assert_int_equal(take("s", "v", &facts), -EBUSY);
 	assert_int_equal(make_filled("w", "v", false), -EBUSY);
-	assert_return_code(flock(fd, LOCK_UN), errno);
+	lock_fd = volume_lock_release(lock_fd);
 	assert_int_equal(take("s", "v", &facts), 0);
 }
 

@@ -34,7 +34,9 @@ TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirn
 BUILD = os.path.realpath(os.environ.get("top_builddir") or TOP)
 # Temporary directories of tests: a real file system, which /tmp may not be.
 TEMPORARY = os.environ.get("TMPDIR", "/var/tmp")
-PATIENCE = 120  # seconds that anything may take before a test gives up; no test is to judge by less
+# Seconds that anything may take before a test gives up; no test judges by less. Below the 120 after which tests/run
+# ends a silent test, so that the test itself says what it waited for.
+PATIENCE = 100
 
 
 class Skip(Exception):
@@ -94,6 +96,15 @@ def mountinfo(below, pid="self"):
 
 
 # ---- objects, as dictionaries: JSON is a manifest, too ----
+
+def curl(n, method, path, body=None):
+    """One request to the socket: its status and the answer."""
+    command = ["curl", "-sS", "--unix-socket", n.socket, "-X", method, "-w", "\n%{http_code}", f"http://podvol{path}"]
+    if body is not None:
+        command += ["-H", "Content-Type: application/json", "--data-binary", json.dumps(body)]
+    text, _, code = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.rpartition("\n")
+    return int(code), json.loads(text)
+
 
 def volume(name, path, claim=None, **spec):
     """A PersistentVolume on a local path, bound beforehand to the claim of the same name."""
@@ -198,7 +209,7 @@ class Node:
     def ctl(self, *arguments, status=0, **more):
         """podvolctl with its socket; fails unless it exits with the status (None: any)."""
         done = subprocess.run([os.path.join(BUILD, "podvolctl"), f"--socket={self.socket}", *arguments],
-                              capture_output=True, text=True, timeout=2 * PATIENCE, **more)
+                              capture_output=True, text=True, timeout=PATIENCE, **more)
         assert status is None or done.returncode == status, (
             f"podvolctl {' '.join(arguments)}: exit status {done.returncode}, not {status}\n"
             f"{done.stdout}{done.stderr}")
@@ -232,6 +243,11 @@ class Node:
         with open(os.path.join(path, "file"), "w", encoding="utf-8") as file:
             file.write(content)
         return path
+
+    def volume_lock(self, path):
+        """The file that is locked while the volume in this directory is backed up, restored, copied or removed."""
+        status = os.stat(path)
+        return os.path.join(self.run, "volume-locks", f"{status.st_dev:x}-{status.st_ino:x}")
 
     def mounts(self):
         """What is mounted below the root directory, as mountinfo(), without the crowd's."""

@@ -199,10 +199,11 @@ int archive_direct_backup(const struct archive_direct *asked, struct archive_sum
 int archive_direct_restore(const struct archive_direct *asked, struct archive_summary *ret,
 			   bool *ret_begun, struct failure *reterr)
 {
-	(void) snprintf(direct_call, sizeof(direct_call), "restore %s%s%s%s%s", asked->directory,
+	(void) snprintf(direct_call, sizeof(direct_call), "restore %s%s%s%s%s%s", asked->directory,
 			asked->allow_content ? " overwrite" : "",
 			asked->allow_used ? " in-use" : "", asked->allow_devices ? " devices" : "",
-			asked->allow_links_out ? " links-out" : "");
+			asked->allow_links_out ? " links-out" : "",
+			asked->allow_privileges ? " setuid" : "");
 	*ret = direct_summary;
 	*ret_begun = direct_summary.entries > 0;
 	if (!asked->allow_used) {

@@ -348,6 +348,7 @@ int __wrap_mount_table_walk(struct mount_table *table,
 			    void *userdata)
 {
 	const struct mount_entry entry = {
+		.mount_id = fake_mount.staging.mount_id,
 		.device = fake_mount.staging.device,
 		.root = "/",
 		.mount_point = "/r/plugins/kubernetes.io/local-volume/mounts/pv1",
@@ -360,17 +361,10 @@ int __wrap_mount_table_walk(struct mount_table *table,
 	return visit(&entry, userdata);
 }
 
-int __wrap_mount_table_references(struct mount_table *table, int fd, const char *prefix,
-				  int (*visit)(const struct mount_entry *entry, void *userdata),
-				  void *userdata, struct failure *reterr);
-int __wrap_mount_table_references(struct mount_table *table, int fd, const char *prefix,
-				  int (*visit)(const struct mount_entry *entry, void *userdata),
-				  void *userdata, struct failure *reterr)
+static int visit_references(int r, const char *prefix,
+			    int (*visit)(const struct mount_entry *entry, void *userdata),
+			    void *userdata)
 {
-	int r = note(reterr, "mount_table_references", "%s", prefix);
-
-	(void) table;
-	assert_true(fd >= 0);
 	for (const char **mount_point = fake_mount.references; r == 0 && *mount_point;
 	     mount_point++) {
 		struct mount_entry entry = { .mount_point = *mount_point };
@@ -378,6 +372,46 @@ int __wrap_mount_table_references(struct mount_table *table, int fd, const char 
 		if (strncmp(*mount_point, prefix, strlen(prefix)) == 0)
 			r = visit(&entry, userdata);
 	}
+	return r;
+}
+
+int __wrap_mount_table_references(struct mount_table *table, int fd, const char *prefix,
+				  int (*visit)(const struct mount_entry *entry, void *userdata),
+				  void *userdata, struct failure *reterr);
+int __wrap_mount_table_references(struct mount_table *table, int fd, const char *prefix,
+				  int (*visit)(const struct mount_entry *entry, void *userdata),
+				  void *userdata, struct failure *reterr)
+{
+	(void) table;
+	assert_true(fd >= 0);
+	return visit_references(note(reterr, "mount_table_references", "%s", prefix), prefix, visit,
+				userdata);
+}
+
+int __wrap_mount_table_overlaps(struct mount_table *table, int fd, const char *prefix,
+				int (*visit)(const struct mount_entry *entry, void *userdata),
+				void *userdata, struct failure *reterr);
+int __wrap_mount_table_overlaps(struct mount_table *table, int fd, const char *prefix,
+				int (*visit)(const struct mount_entry *entry, void *userdata),
+				void *userdata, struct failure *reterr)
+{
+	(void) table;
+	assert_true(fd >= 0);
+	return visit_references(note(reterr, "mount_table_overlaps", "%s", prefix), prefix, visit,
+				userdata);
+}
+
+int __wrap_mount_table_origin(struct mount_table *table, int fd, struct mount_origin *ret,
+			      struct failure *reterr);
+int __wrap_mount_table_origin(struct mount_table *table, int fd, struct mount_origin *ret,
+			      struct failure *reterr)
+{
+	int r = note(reterr, "mount_table_origin", "%s", "");
+
+	(void) table;
+	assert_true(fd >= 0);
+	if (r == 0)
+		*ret = (struct mount_origin){ fake_mount.source.st_dev, strdup("/source") };
 	return r;
 }
 

@@ -25,10 +25,12 @@ unsigned int rights_of_peer;
 gid_t group_of_peer;
 bool others_of_peer;
 
-unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read);
+unsigned int __wrap_peer_rights(int fd, gid_t group, unsigned int group_rights,
+				bool others_may_read);
 
 /* Tests run as anybody; test_peer has the rules themselves. */
-unsigned int __wrap_peer_rights(int fd, gid_t group, bool others_may_read)
+unsigned int __wrap_peer_rights(int fd, gid_t group, unsigned int group_rights,
+				bool others_may_read)
 {
 	group_of_peer = group;
 	others_of_peer = others_may_read;
@@ -55,7 +57,7 @@ int served_set_up(void **state)
 	listen.socket_path = served->path;
 	assert_int_equal(api_listen(&listen, options.listeners, &options.listener_count, &why), 0);
 	assert_int_equal(api_new(&options, &served->api, &why), 0);
-	rights_of_peer = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS;
+	rights_of_peer = RIGHTS_ALL;
 	*state = served;
 	return 0;
 }

@@ -43,7 +43,7 @@ struct answer {
 	int error;
 	unsigned int order;        /* of all answers in this process */
 	uint64_t resource_version; /* of the result */
-	char uid[64], text[240];
+	char uid[64], text[FAILURE_TEXT_BYTES];
 };
 void answer_take(void *userdata, int error, const struct object *result, const struct failure *why);
 /* Run the loop until it came. Return: its error. */

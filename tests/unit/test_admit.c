@@ -89,6 +89,21 @@ static void assert_update_refused(const char *before, const char *after, const c
 	(void) object_unref(proposed);
 }
 
+static void assert_create_refused(const char *yaml, const char *why)
+{
+	const struct object *proposed = object_of(yaml), *result = NULL;
+	const struct admission admission = { .verb = ADMIT_CREATE,
+					     .proposed = proposed,
+					     .resource_version = 1 };
+	struct failure failure = { 0 };
+
+	assert_int_equal(object_admit(&admission, &result, &failure), -EINVAL);
+	assert_null(result);
+	if (strncmp(failure.text, why, strlen(why)) != 0)
+		assert_string_equal(failure.text, why);
+	(void) object_unref(proposed);
+}
+
 static void assert_update_taken(const char *before, const char *after)
 {
 	const struct object *old = create(before), *updated = update(old, after);
@@ -373,6 +388,56 @@ static void test_no_finalizer_joins_a_delete(void **state)
 	(void) object_unref(claim);
 }
 
+static void test_case_472_names_are_those_of_kubernetes(void **state)
+{
+	static const struct {
+		const char *yaml, *why;
+	} rows[] = {
+		{ VOLUME("  csi: {driver: ../../x, volumeHandle: h}\n"),
+		  "spec.csi.driver: Invalid value: \"../../x\": " },
+		{ POD("", "  volumes: [{name: a, emptyDir: {}}, {name: b, csi: {driver: a/b}}]\n"),
+		  "spec.volumes[1].csi.driver: Invalid value: \"a/b\": " },
+		{ POD(", labels: {a: \"x\\ny\"}", ""), "metadata.labels: Invalid value: \"x\ny\": "
+						       "a valid label must be an empty string" },
+		{ POD(", labels: {a: -x}", ""), "metadata.labels: Invalid value: \"-x\": " },
+		{ POD(", labels: {'a b': x}", ""),
+		  "metadata.labels: Invalid value: \"a b\": name part must consist" },
+		{ POD(", labels: {/a: x}", ""),
+		  "metadata.labels: Invalid value: \"/a\": prefix part must be non-empty" },
+		{ POD(", labels: {A.b/c: x}", ""),
+		  "metadata.labels: Invalid value: \"A.b/c\": prefix part a lowercase" },
+		{ POD(", labels: {a.b/: x}", ""),
+		  "metadata.labels: Invalid value: \"a.b/\": name part must be non-empty" },
+		{ POD(", annotations: {a/b/c: x}", ""),
+		  "metadata.annotations: Invalid value: \"a/b/c\": a qualified name" },
+		{ POD(", finalizers: ['../x']", ""),
+		  "metadata.finalizers: Invalid value: \"../x\": " },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_create_refused(rows[i].yaml, rows[i].why);
+	assert_update_refused(
+		POD("", ""), POD(", labels: {a: b_}", ""),
+		"metadata.labels: Invalid value: \"b_\": a valid label must be an "
+		"empty string or consist of alphanumeric characters, '-', '_' or '.', "
+		"and must start and end with an alphanumeric character");
+	assert_update_taken(POD("", ""), POD(", labels: {a.b-c/D_e.f: '', x: 1.0_A},"
+					     " annotations: {Example.COM/A: '../ x'}",
+					     ""));
+}
+
+/* A pod that an earlier version stored is served, and its status can be written. */
+static void test_stored_names_stay(void **state)
+{
+	const struct object *old = object_of(POD(", labels: {a: '-x'}, annotations: {/: ''}", ""));
+	const struct object *updated =
+		update(old, POD(", labels: {a: '-x', b: c}, annotations: {/: d}", ""));
+
+	assert_non_null(updated);
+	(void) object_unref(old);
+	(void) object_unref(updated);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_generation_counts_specs),
 		cmocka_unit_test(test_an_unchanged_update_has_the_same_bytes),
 		cmocka_unit_test(test_a_uid_is_for_good),
+		cmocka_unit_test(test_case_472_names_are_those_of_kubernetes),
+		cmocka_unit_test(test_stored_names_stay),
 		cmocka_unit_test(test_pods_keep_their_volumes),
 		cmocka_unit_test(test_volumes_keep_their_source),
 		cmocka_unit_test(test_claims_may_be_bound_and_grow),

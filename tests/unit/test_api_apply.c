@@ -92,6 +92,50 @@ static void test_table(void **state)
 	assert_string_equal(world_string(world, "rows.1.cells.4"), "created");
 }
 
+static void test_case_467_unknown_fields_are_warned_of(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(apply(world, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n"
+				      "  containers: [{name: c, image: i, volumeMounts: "
+				      "[{name: v, mountPath: /m, readonly: true}]}]\n"
+				      "  volumes: [{name: v, emptyDir: {}}]\n"),
+			 200);
+	assert_string_equal(world_string(world, "items.0.warning"),
+			    "unknown fields, which have no effect: "
+			    "spec.containers[0].volumeMounts[0].readonly");
+}
+
+static void test_case_468_status_is_dropped(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(apply(world, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
+				      "spec: {containers: [{name: c, image: i}]}\n"
+				      "status: {phase: Succeeded}\n"),
+			 200);
+	assert_int_equal(
+		world_request(world, METHOD_GET, "/api/v1/namespaces/default/pods/web", NULL), 200);
+	assert_string_equal(world_string(world, "metadata.name"), "web");
+	assert_string_equal(world_string(world, "status.phase"), "");
+}
+
+static void test_kinds_of_a_cluster_are_skipped(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *text = NULL;
+
+	assert_true(asprintf(&text, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n%s",
+			     stream) > 0);
+	assert_int_equal(apply(world, text), 200);
+	assert_row(world, 0, "PersistentVolume", "created");
+	assert_row(world, 1, "Pod", "created");
+	assert_row(world, 2, "Service", "skipped");
+	assert_string_equal(world_string(world, "items.2.warning"),
+			    "podvol does not serve this kind");
+	assert_int_equal(apply(world, "apiVersion: v1\nkind: List\nitems: []\n"), 200);
+}
+
 /* What a controller wrote since is not in the document and stays. */
 static void test_keeps_what_it_does_not_name(void **state)
 {
@@ -205,7 +249,7 @@ static void test_a_bad_document_stops_all(void **state)
 
 	(void) snprintf(text, sizeof(text), "%s---\nkind: [\n", stream);
 	assert_int_equal(apply(world, text), 400);
-	(void) snprintf(text, sizeof(text), "%s---\napiVersion: apps/v1\nkind: Deployment\n",
+	(void) snprintf(text, sizeof(text), "%s---\napiVersion: apps/v1\nkind: Deploymentt\n",
 			stream);
 	assert_int_equal(apply(world, text), 400);
 	assert_int_equal(apply(world, "# nothing\n"), 400);
@@ -366,6 +410,9 @@ int main(void)
 		IN_WORLD(test_a_bad_document_stops_all),
 		IN_WORLD(test_not_admitted),
 		IN_WORLD(test_a_stale_version_is_a_conflict),
+		IN_WORLD(test_case_467_unknown_fields_are_warned_of),
+		IN_WORLD(test_case_468_status_is_dropped),
+		IN_WORLD(test_kinds_of_a_cluster_are_skipped),
 		IN_WORLD(test_many),
 		IN_WORLD(test_long_streams_are_read_elsewhere),
 		IN_WORLD(test_a_client_that_leaves),

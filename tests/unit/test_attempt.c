@@ -21,6 +21,7 @@ struct world {
 	struct worker_return *to_loop;
 	struct attempt_pools pools;
 	struct attempt attempt; /* first member is its job */
+	struct stage_report report;
 	unsigned int ended;
 	bool freed_before_ended;
 	/* What stages share; the list's data points here. */
@@ -169,6 +170,7 @@ static int set_up(void **state)
 	world->attempt.pools = world->pools;
 	world->attempt.is_cancellable = true;
 	world->attempt.ended = on_ended;
+	world->attempt.report = &world->report;
 	*state = world;
 	return 0;
 }
@@ -243,7 +245,7 @@ static void a_stage_may_end_the_list(void **state)
 	run_until_ended(world);
 	assert_string_equal(world->log, "a@worker mounted@worker ");
 	assert_int_equal(world->attempt.result, 0);
-	assert_int_equal(world->attempt.report.mount_id, 77);
+	assert_int_equal(world->report.mount_id, 77);
 }
 
 static int run_announce(void *data, struct stage_report *report)
@@ -293,8 +295,8 @@ static void what_cannot_be_noted_does_not_begin(void **state)
 	run_until_ended(world);
 	assert_string_equal(world->log, "announce@worker ");
 	assert_int_equal(world->attempt.result, -ENOSPC);
-	assert_int_equal(world->attempt.report.error_class, ERROR_UNCERTAIN);
-	assert_non_null(strstr(world->attempt.report.failure.text, "cannot note it"));
+	assert_int_equal(world->report.error_class, ERROR_UNCERTAIN);
+	assert_non_null(strstr(world->report.failure.text, "cannot note it"));
 }
 
 static void notes_are_kept_by_who_wants_them(void **state)
@@ -327,8 +329,8 @@ static void a_failure_ends_the_list(void **state)
 	run_until_ended(world);
 	assert_string_equal(world->log, "a@worker fail@worker ");
 	assert_int_equal(world->attempt.result, -ENOSPC);
-	assert_int_equal(world->attempt.report.error_class, ERROR_TRANSIENT);
-	assert_string_equal(world->attempt.report.failure.text,
+	assert_int_equal(world->report.error_class, ERROR_TRANSIENT);
+	assert_string_equal(world->report.failure.text,
 			    "cannot make 'it': No space left on device");
 	assert_string_equal(attempt_stage_name(&world->attempt), "failing");
 }
@@ -343,9 +345,8 @@ static void a_failure_without_words_gets_some(void **state)
 	assert_true(begin(world, stages, 1));
 	run_until_ended(world);
 	assert_int_equal(world->attempt.result, -EIO);
-	assert_int_equal(world->attempt.report.failure.error, -EIO);
-	assert_string_equal(world->attempt.report.failure.text,
-			    "'mute' failed: Input/output error");
+	assert_int_equal(world->report.failure.error, -EIO);
+	assert_string_equal(world->report.failure.text, "'mute' failed: Input/output error");
 }
 
 static void nonsense_is_an_uncertain_failure(void **state)
@@ -358,8 +359,8 @@ static void nonsense_is_an_uncertain_failure(void **state)
 	assert_true(begin(world, stages, 1));
 	run_until_ended(world);
 	assert_int_equal(world->attempt.result, -EPROTO);
-	assert_int_equal(world->attempt.report.error_class, ERROR_UNCERTAIN);
-	assert_non_null(strstr(world->attempt.report.failure.text, "42"));
+	assert_int_equal(world->report.error_class, ERROR_UNCERTAIN);
+	assert_non_null(strstr(world->report.failure.text, "42"));
 }
 
 static void calls_of_the_loop_end_by_callback(void **state)
@@ -406,7 +407,7 @@ static void a_call_that_cannot_begin_never_ends_from_inside(void **state)
 	assert_false(begin(world, stages, ARRAY_SIZE(stages)));
 	assert_int_equal(world->ended, 0);
 	assert_int_equal(world->attempt.result, -ECONNREFUSED);
-	assert_string_equal(world->attempt.report.failure.text, "no driver");
+	assert_string_equal(world->report.failure.text, "no driver");
 }
 
 static void a_later_call_that_cannot_begin_ends_it(void **state)
@@ -435,7 +436,7 @@ static void cancellation_ends_between_stages(void **state)
 	run_until_ended(world);
 	assert_string_equal(world->log, "held@worker ");
 	assert_int_equal(world->attempt.result, -ECANCELED);
-	assert_int_equal(world->attempt.report.error_class, ERROR_UNCERTAIN);
+	assert_int_equal(world->report.error_class, ERROR_UNCERTAIN);
 }
 
 static void cancellation_before_the_first_stage_touches_nothing(void **state)
@@ -448,7 +449,7 @@ static void cancellation_before_the_first_stage_touches_nothing(void **state)
 	run_until_ended(world);
 	assert_string_equal(world->log, "");
 	assert_int_equal(world->attempt.result, -ECANCELED);
-	assert_int_equal(world->attempt.report.error_class, ERROR_TRANSIENT);
+	assert_int_equal(world->report.error_class, ERROR_TRANSIENT);
 	assert_false(world->attempt.touched);
 }
 
@@ -465,8 +466,8 @@ static void a_stage_that_stops_itself_leaves_doubt(void **state)
 	(void) sem_post(&world->go);
 	run_until_ended(world);
 	assert_int_equal(world->attempt.result, -ECANCELED);
-	assert_string_equal(world->attempt.report.failure.text, "stopped");
-	assert_int_equal(world->attempt.report.error_class, ERROR_UNCERTAIN);
+	assert_string_equal(world->report.failure.text, "stopped");
+	assert_int_equal(world->report.error_class, ERROR_UNCERTAIN);
 }
 
 static void teardowns_are_never_cancelled(void **state)
@@ -509,7 +510,7 @@ static void a_closed_pool_ends_it_without_a_run(void **state)
 	(void) sem_post(&world->go);
 	run_until_ended(world);
 	assert_int_equal(world->attempt.result, -ECANCELED);
-	assert_int_equal(world->attempt.report.error_class, ERROR_UNCERTAIN);
+	assert_int_equal(world->report.error_class, ERROR_UNCERTAIN);
 	assert_string_equal(world->log, "held@worker ");
 }
 

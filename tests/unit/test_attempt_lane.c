@@ -18,6 +18,7 @@ enum { ATTEMPTS = LANE_STAGES_MAX + 2 };
 
 struct part {
 	struct attempt attempt; /* first */
+	struct stage_report report;
 	struct world *world;
 	uint64_t lane;
 	bool ended;
@@ -121,6 +122,7 @@ static void begin(struct world *world, int index, uint64_t lane)
 	part->world = world;
 	part->lane = lane;
 	part->attempt.pools = world->pools;
+	part->attempt.report = &part->report;
 	part->attempt.is_cancellable = true;
 	part->attempt.ended = on_ended;
 	part->attempt.list = (struct stage_list){ stages, 3, part, free_nothing };

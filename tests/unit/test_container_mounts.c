@@ -146,7 +146,7 @@ static void tell(void *userdata, int error, const struct container_plan *plan,
 {
 	told.count++;
 	told.error = error;
-	(void) snprintf(told.text, sizeof(told.text), "%s", why ? why->text : "");
+	(void) snprintf(told.text, sizeof(told.text), "%.255s", why ? why->text : "");
 	if (error < 0)
 		return;
 	told.groups = plan->group_count;

@@ -154,7 +154,7 @@ static void test_csi_node_is_made(void **state)
 	struct world *world = *state;
 	uint64_t before = version(world);
 
-	assert_has(world, KIND_CSI_NODE, CSI_MIGRATED_ANNOTATION);
+	assert_lacks(world, KIND_CSI_NODE, CSI_MIGRATED_ANNOTATION);
 	assert_has(world, KIND_CSI_NODE, "\"drivers\":[]");
 	assert_has(world, KIND_CSI_NODE, get(world, KIND_NODE)->meta.uid);
 	world->csi_node = csi_node_free(world->csi_node);
@@ -283,7 +283,7 @@ static void test_csi_node_that_somebody_deleted(void **state)
 
 	assert_int_equal(world_delete(&world->store, KIND_CSI_NODE, "", "n"), 0);
 	store_world_run(&world->store, has_csi_node, world);
-	assert_has(world, KIND_CSI_NODE, CSI_MIGRATED_ANNOTATION);
+	assert_lacks(world, KIND_CSI_NODE, CSI_MIGRATED_ANNOTATION);
 	assert_has(world, KIND_CSI_NODE, "\"drivers\":[]");
 }
 

@@ -246,18 +246,22 @@ static void test_one_goes_and_the_others_stay(void **state)
 	assert_drivers(tree, "{'name':'c','nodeID':'1'},{'name':'e','nodeID':'3'}");
 }
 
+/* In-tree volumes are not translated: schedulers and controllers must not believe they are. */
 static void test_migrated_plugins(void **state)
 {
 	cleanup_json struct cJSON *tree = csi_node("");
-	const char *list;
+	struct cJSON *annotations;
 
 	(void) state;
+	assert_int_equal(csi_node_edit_migrated(tree), 0);
+	annotations = json_ensure_object(json_ensure_object(tree, "metadata"), "annotations");
+	assert_int_equal(json_set_string(annotations, "other", "stays"), 0);
+	assert_int_equal(csi_node_edit_migrated(tree), 0);
+	assert_int_equal(
+		json_set_string(annotations, CSI_MIGRATED_ANNOTATION, "kubernetes.io/gce-pd"), 0);
 	assert_int_equal(csi_node_edit_migrated(tree), 1);
-	list = json_string(
-		json_get(json_get_path(tree, "metadata.annotations"), CSI_MIGRATED_ANNOTATION), "");
-	assert_string_equal(list, "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/"
-				  "azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,"
-				  "kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume");
+	assert_null(json_get(annotations, CSI_MIGRATED_ANNOTATION));
+	assert_string_equal(json_string(json_get(annotations, "other"), ""), "stays");
 	assert_int_equal(csi_node_edit_migrated(tree), 0);
 }
 

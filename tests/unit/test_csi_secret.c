@@ -44,7 +44,7 @@ static const char *resolve(const char *name, const char *space, bool has_claim)
 		(void) json_set_string(parameters,
 				       CSI_PARAMETER_PREFIX "node-stage-secret-namespace", space);
 	if (csi_secret_resolve(&question, CSI_SECRET_NODE_STAGE, &found, &why) < 0)
-		(void) snprintf(text, sizeof(text), "%s", why.text);
+		(void) snprintf(text, sizeof(text), "%.699s", why.text);
 	else
 		(void) snprintf(text, sizeof(text), "%s%s%s", found.name_space,
 				found.name[0] ? "/" : "", found.name);

@@ -225,9 +225,9 @@ static void test_errors_are_a_set_with_a_limit(void **state)
 	char text[32];
 
 	assert_null(desired_errors(world->desired, "uid-a"));
-	assert_int_equal(desired_add_error(world->desired, "uid-a", "data", "first"), 0);
-	assert_int_equal(desired_add_error(world->desired, "uid-a", "data", "first"), 0);
-	assert_int_equal(desired_add_error(world->desired, "uid-a", "logs", "first"), 0);
+	assert_int_equal(desired_add_error(world->desired, "uid-a", "data", -ENOENT, "first"), 0);
+	assert_int_equal(desired_add_error(world->desired, "uid-a", "data", -ENOENT, "first"), 0);
+	assert_int_equal(desired_add_error(world->desired, "uid-a", "logs", -ENOENT, "first"), 0);
 	errors = desired_errors(world->desired, "uid-a");
 	assert_int_equal(errors->count, 2);
 	assert_string_equal(errors->texts[0], "first");
@@ -237,7 +237,7 @@ static void test_errors_are_a_set_with_a_limit(void **state)
 
 	for (unsigned int i = 0; i < 20; i++) {
 		(void) snprintf(text, sizeof(text), "error %u", i);
-		assert_int_equal(desired_add_error(world->desired, "uid-a", "", text), 0);
+		assert_int_equal(desired_add_error(world->desired, "uid-a", "", -ENOENT, text), 0);
 	}
 	assert_int_equal(desired_errors(world->desired, "uid-a")->count, 11);
 	desired_clear_errors(world->desired, "uid-a");
@@ -250,8 +250,8 @@ static void test_removed_pod_loses_its_errors(void **state)
 	struct world *world = *state;
 
 	assert_int_equal(add(world, &world->a, &fake_plugin, 1), 1);
-	assert_int_equal(desired_add_error(world->desired, "uid-a", "logs", "text"), 0);
-	assert_int_equal(desired_add_error(world->desired, "uid-b", "logs", "text"), 0);
+	assert_int_equal(desired_add_error(world->desired, "uid-a", "logs", -ENOENT, "text"), 0);
+	assert_int_equal(desired_add_error(world->desired, "uid-b", "logs", -ENOENT, "text"), 0);
 	desired_remove(world->desired, "fake/pv", "uid-a");
 	assert_null(desired_errors(world->desired, "uid-a"));
 	assert_non_null(desired_errors(world->desired, "uid-b")); /* freed with the table */

@@ -143,6 +143,53 @@ static void test_json_streams(void **state)
 	document_list_done(&list);
 }
 
+/* What an export of a cluster holds. */
+static void test_lists_of_one_kind(void **state)
+{
+	struct document_list list;
+
+	parse("{\"apiVersion\":\"storage.k8s.io/v1\",\"kind\":\"StorageClassList\",\"items\":["
+	      "{\"metadata\":{\"name\":\"a\"},\"provisioner\":\"x\"}," CLASS_JSON("b") "]}",
+	      &list);
+	assert_int_equal(list.count, 2);
+	assert_good(&list.documents[0], 1, "a");
+	assert_good(&list.documents[1], 1, "b");
+	assert_false(list.has_empty_list);
+	document_list_done(&list);
+
+	parse("apiVersion: v1\nkind: List\nitems: []\n", &list);
+	assert_int_equal(list.count, 0);
+	assert_true(list.has_empty_list);
+	document_list_done(&list);
+}
+
+static void test_kinds_of_a_cluster(void **state)
+{
+	struct document_list list;
+
+	parse("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n---\n"
+	      "apiVersion: v1\nkind: Podd\nmetadata: {name: p}\n",
+	      &list);
+	assert_int_equal(list.count, 2);
+	assert_true(list.documents[0].is_foreign_kind);
+	assert_false(list.documents[1].is_foreign_kind);
+	assert_null(list.documents[0].object);
+	document_list_done(&list);
+}
+
+static void test_unknown_fields_are_noted(void **state)
+{
+	struct document_list list;
+
+	parse(CLASS_YAML("a") "reclaimpolicy: Retain\nparameters: {any: thing}\nx: "
+			      "1\n---\n" CLASS_YAML("b"),
+	      &list);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.documents[0].unknown_fields, "reclaimpolicy, x");
+	assert_null(list.documents[1].unknown_fields);
+	document_list_done(&list);
+}
+
 static void test_a_byte_order_mark_is_passed_over(void **state)
 {
 	struct document_list list;
@@ -313,6 +360,9 @@ int main(void)
 		cmocka_unit_test(test_a_list_that_breaks_a_rule),
 		cmocka_unit_test(test_lists_of_json_have_lines),
 		cmocka_unit_test(test_defaulted_namespaces_are_named),
+		cmocka_unit_test(test_lists_of_one_kind),
+		cmocka_unit_test(test_kinds_of_a_cluster),
+		cmocka_unit_test(test_unknown_fields_are_noted),
 		cmocka_unit_test(test_bytes_are_limited),
 		cmocka_unit_test(test_documents_are_limited),
 		cmocka_unit_test(test_objects_are_limited),

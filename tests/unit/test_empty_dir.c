@@ -16,9 +16,10 @@
 
 #include <cmocka.h>
 
-#define GIB   (1024LL * 1024 * 1024)
-#define DIR   "pods/u1/volumes/kubernetes.io~empty-dir/scratch"
-#define READY "pods/u1/plugins/kubernetes.io~empty-dir/scratch/ready"
+#define GIB    (1024LL * 1024 * 1024)
+#define PLUGIN "pods/u1/volumes/kubernetes.io~empty-dir"
+#define DIR    PLUGIN "/scratch"
+#define READY  "pods/u1/plugins/kubernetes.io~empty-dir/scratch/ready"
 
 enum { CONTAINERS_MAX = 3 };
 
@@ -96,7 +97,8 @@ static struct ran tear_down(void)
 static void test_default_medium(void **state)
 {
 	assert_int_equal(set_up().result, STAGE_NEXT);
-	assert_string_equal(fake_mount.diary, "place_make(" DIR ", 0750)\n"
+	assert_string_equal(fake_mount.diary, "place_make(" PLUGIN ", 0750)\n"
+					      "place_make(" DIR ", 0755)\n"
 					      "place_facts(scratch)\n"
 					      "open_beneath(" READY ")\n"
 					      "make_directory(scratch, 0777)\n"
@@ -199,6 +201,26 @@ static void test_pod_limits(void **state)
 	containers[2] = containers[1];
 	assert_int_equal(empty_dir_memory_size(&pod, &source, 16 * GIB), 16 * GIB);
 	assert_int_equal(empty_dir_memory_size(NULL, &source, 0), 0);
+}
+
+/* case 469: sidecars run beside all that starts after them, the overhead comes on top */
+static void test_pod_limits_with_sidecars_case_469(void **state)
+{
+	source.medium = "Memory";
+	pod.container_count = 3;
+	pod.memory_overhead_bytes = GIB / 4;
+	for (size_t i = 0; i < 3; i++)
+		containers[i].memory_limit_bytes = GIB;
+	containers[0].type = containers[1].type = CONTAINER_INIT;
+	containers[0].sidecar = containers[1].sidecar = true;
+	assert_int_equal(empty_dir_memory_size(&pod, &source, 16 * GIB), 3 * GIB + GIB / 4);
+	containers[1].sidecar = false;
+	containers[1].memory_limit_bytes = 5 * GIB;
+	assert_int_equal(empty_dir_memory_size(&pod, &source, 16 * GIB), 6 * GIB + GIB / 4);
+	containers[1].memory_limit_bytes = 0;
+	assert_int_equal(empty_dir_memory_size(&pod, &source, 16 * GIB), 16 * GIB);
+	pod.memory_limit_bytes = 2 * GIB;
+	assert_int_equal(empty_dir_memory_size(&pod, &source, 16 * GIB), 2 * GIB + GIB / 4);
 }
 
 /* case 122 */
@@ -385,6 +407,19 @@ static void test_unknown_medium(void **state)
 	assert_string_equal(refused().text, "unknown storage medium \"foo\"");
 }
 
+static void test_what_lives_in_its_mount(void **state)
+{
+	(void) state;
+	source.medium = "";
+	assert_false(plugin->lives_in_mount(&spec));
+	source.medium = "Memory";
+	assert_true(plugin->lives_in_mount(&spec));
+	source.medium = "HugePages-2Mi";
+	assert_true(plugin->lives_in_mount(&spec));
+	spec.source = NULL; /* reconstructed */
+	assert_false(plugin->lives_in_mount(&spec));
+}
+
 /* case 131, the spec says default, a tmpfs is there */
 static void test_tear_down_by_what_is_mounted(void **state)
 {
@@ -507,6 +542,7 @@ int main(void)
 		cmocka_unit_test_setup(test_size_limit_zero_is_none, setup),
 		cmocka_unit_test_setup(test_memory_without_any_bound, setup),
 		cmocka_unit_test_setup(test_pod_limits, setup),
+		cmocka_unit_test_setup(test_pod_limits_with_sidecars_case_469, setup),
 		cmocka_unit_test_setup(test_mounted_and_ready, setup),
 		cmocka_unit_test_setup(test_mounted_but_not_ready, setup),
 		cmocka_unit_test_setup(test_ready_but_not_mounted, setup),
@@ -523,6 +559,7 @@ int main(void)
 		cmocka_unit_test_setup(test_huge_pages_where_the_kernel_has_none, setup),
 		cmocka_unit_test_setup(test_huge_pages_mounted_with_another_size, setup),
 		cmocka_unit_test_setup(test_unknown_medium, setup),
+		cmocka_unit_test_setup(test_what_lives_in_its_mount, setup),
 		cmocka_unit_test_setup(test_tear_down_by_what_is_mounted, setup),
 		cmocka_unit_test_setup(test_tear_down_of_a_directory, setup),
 		cmocka_unit_test_setup(test_tear_down_of_nothing, setup),

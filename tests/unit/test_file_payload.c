@@ -78,7 +78,7 @@ static void expect(const char *source, const char *wanted)
 
 	make(&world, source);
 	if (file_payload_build(&world.inputs, &world.payload, &world.failure) < 0)
-		(void) snprintf(text, sizeof(text), "%s", world.failure.text);
+		(void) snprintf(text, sizeof(text), "%.1023s", world.failure.text);
 	for (size_t i = 0; i < world.payload.count; i++) {
 		const struct payload_file *file = &world.payload.files[i];
 		size_t length = strlen(text);

@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -101,6 +102,30 @@ static void assert_mount_refused(const char *name, const struct planned_mount *m
 	struct planned_mount copy = *mount;
 
 	assert_refused_by(name, &(struct small){ .mount = &copy }, text);
+}
+
+/* ---- images ---- */
+
+static void test_image(void **state)
+{
+	static const char *const refusing[] = { "oci", "docker", "nspawn" };
+	struct planned_mount image = { MOUNT("", "/c"), .image = (char *) "quay.io/a,b:1",
+				       .read_only = true };
+	char text[256];
+
+	assert_mount("podman", &image,
+		     "--mount=type=image,\"source=quay.io/a,b:1\",destination=/c\n");
+	for (size_t i = 0; i < ARRAY_SIZE(refusing); i++) {
+		(void) snprintf(text, sizeof(text),
+				"container 'main': format '%s' has no word for image volumes, "
+				"which '/c' asks for: 'quay.io/a,b:1'",
+				refusing[i]);
+		assert_mount_refused(refusing[i], &image, text);
+	}
+	image.sub_path = (char *) "part";
+	assert_mount_refused("podman", &image,
+			     "container 'main': podman has no word for subPath of an image volume, "
+			     "which '/c' asks for");
 }
 
 /* ---- what every mount has ---- */
@@ -459,6 +484,7 @@ static void test_access_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_image),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_read_only),

@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -285,6 +287,89 @@ static void test_full_queue(void **state)
 	}
 }
 
+/* A server that sends without end, never reads what it is sent, and may say so. */
+struct flooder {
+	int fd;
+	bool shuts;
+	size_t sent;
+	unsigned int others; /* turns that an API's client of the same loop got meanwhile */
+};
+
+static int on_room(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	static const uint8_t frame[9 + 16384] = { 0, 0x40, 0, 0xfa };
+	struct flooder *flooder = userdata;
+	size_t at = flooder->sent % sizeof(frame);
+	ssize_t sent = send(fd, frame + at, sizeof(frame) - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (sent > 0)
+		flooder->sent += (size_t) sent;
+	else if (errno != EAGAIN)
+		(void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	assert_true(flooder->sent < 8 * GRPC_BYTES_MAX); /* else the call takes all there is */
+	return 0;
+}
+
+static int on_flooded(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	static const uint8_t settings[9] = { 0, 0, 0, 4 };
+	struct flooder *flooder = userdata;
+	size_t sent = SIZE_MAX;
+
+	flooder->fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	assert_true(flooder->fd >= 0);
+	assert_int_equal(send(flooder->fd, settings, sizeof(settings), 0), sizeof(settings));
+	while (flooder->shuts && on_room(NULL, flooder->fd, EPOLLOUT, flooder) == 0 &&
+	       flooder->sent != sent)
+		sent = flooder->sent;
+	if (flooder->shuts)
+		assert_int_equal(shutdown(flooder->fd, SHUT_RD), 0);
+	assert_true(sd_event_add_io(world.event, NULL, flooder->fd, EPOLLOUT, on_room, flooder) >=
+		    0);
+	return 0;
+}
+
+static int on_other(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	((struct flooder *) userdata)->others++;
+	return 0;
+}
+
+/* case 479: counted, not timed: others of the lowest priority have a turn for each 16 KiB. */
+static void meet_flood(bool shuts)
+{
+	struct flooder flooder = { .fd = -EBADF, .shuts = shuts };
+	struct outcome outcome = { 0 };
+	cleanup_close int ready_fd = eventfd(1, EFD_CLOEXEC); /* and stays so */
+	sd_event_source *other;
+
+	assert_true(ready_fd >= 0);
+	grpc_world_listen(&world, 1);
+	assert_true(sd_event_add_io(world.event, NULL, world.listen_fd, EPOLLIN, on_flooded,
+				    &flooder) >= 0);
+	assert_true(sd_event_add_io(world.event, &other, ready_fd, EPOLLIN, on_other, &flooder) >=
+		    0);
+	assert_true(sd_event_source_set_priority(other, SD_EVENT_PRIORITY_IDLE) >= 0);
+	(void) grpc_world_call(&world, "", 0, LONG_TIME, &outcome);
+	grpc_world_until(&world, &outcome.done, 1);
+	(void) sd_event_source_disable_unref(other);
+	assert_int_equal(outcome.result.code, GRPC_RESOURCE_EXHAUSTED);
+	assert_non_null(strstr(outcome.result.text, "call cancelled"));
+	assert_true(outcome.result.was_sent);
+	assert_in_range(flooder.others, GRPC_BYTES_MAX / 16384 - 16, SIZE_MAX); /* case 479 */
+	(void) close_keep_errno(flooder.fd);
+}
+
+static void test_a_flood_leaves_turns_to_others(void **state)
+{
+	meet_flood(false);
+}
+
+static void test_a_flood_of_a_server_that_reads_nothing(void **state)
+{
+	meet_flood(true);
+}
+
 /* Two descriptors for each call, for both ends live here. */
 static void want_descriptors(rlim_t count)
 {
@@ -361,6 +446,8 @@ int main(void)
 		TEST(test_hung_up, begin_serving),
 		TEST(test_nobody_there, begin),
 		TEST(test_long_paths, begin),
+		TEST(test_a_flood_leaves_turns_to_others, begin),
+		TEST(test_a_flood_of_a_server_that_reads_nothing, begin),
 		TEST(test_full_queue, begin),
 		TEST(test_a_thousand_at_once, begin_serving),
 	};

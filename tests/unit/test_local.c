@@ -224,7 +224,7 @@ static void test_read_only_claim_is_bound_read_only(void **state)
 	(void) snprintf(expected, sizeof(expected), "bind_at(%#x)", MOUNT_ATTR_RDONLY);
 	assert_non_null(strstr(fake_mount.diary, expected));
 	assert_null(strstr(fake_mount.diary, "ownership_begin"));
-	assert_null(strstr(fake_mount.diary, "mount_table_references"));
+	assert_null(strstr(fake_mount.diary, "mount_table_overlaps"));
 }
 
 /* case 53 */
@@ -265,9 +265,10 @@ static void test_first_pod_owns(void **state)
 	assert_string_equal(ran.last_stage, "apply ownership");
 	assert_int_equal(ran.report.event_count, 0);
 	assert_string_equal(fake_mount.diary, "open_host_path(/mnt/disks/a)\n"
+					      "mount_table_origin()\n"
 					      "place_make(" TARGET ", 0750)\n"
 					      "make_directory(pv1, 0750)\n"
-					      "mount_table_references(/r/pods/)\n"
+					      "mount_table_overlaps(/r/pods/)\n"
 					      "bind_at(0)\n"
 					      "open_beneath(pv1)\n"
 					      "ownership_begin(1000)\n");
@@ -367,7 +368,7 @@ static void test_other_references_are_no_pods(void **state)
 static void test_references_that_cannot_be_read_are_fatal(void **state)
 {
 	want_fs_group(1000);
-	fake_mount.fail_name = "mount_table_references";
+	fake_mount.fail_name = "mount_table_overlaps";
 	fake_mount.fail_error = -EIO;
 	assert_int_equal(set_up().result, -EIO);
 	assert_null(strstr(fake_mount.diary, "bind_at"));

@@ -51,6 +51,7 @@ static int setup(void **state)
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	fake_events.count = 0;
+	skipped_usec = 0;
 	assert_int_equal(look_up_errors_new(agent, &agent->look_up_errors), 0);
 	*state = agent;
 	return 0;
@@ -72,7 +73,8 @@ static void fail_look_up(struct agent *agent, const char *text)
 {
 	desired_clear_errors(agent->desired, "uid-1");
 	if (text)
-		assert_int_equal(desired_add_error(agent->desired, "uid-1", "data", text), 0);
+		assert_int_equal(desired_add_error(agent->desired, "uid-1", "data", -ENOENT, text),
+				 0);
 	look_up_errors_note(agent->look_up_errors, &pod.object);
 }
 
@@ -102,6 +104,21 @@ static void test_what_stands_is_told_once(void **state)
 	assert_int_equal(fake_events.count, 2);
 }
 
+/* case 464: a volume that is being made is no failure of the pod's; the attempt that fails is. */
+static void test_case_464_provisioning_is_not_told(void **state)
+{
+	struct agent *agent = *state;
+
+	assert_int_equal(desired_add_error(agent->desired, "uid-1", "data", -EINPROGRESS,
+					   "PVC is not bound: Waiting for a volume to be created"),
+			 0);
+	look_up_errors_note(agent->look_up_errors, &pod.object);
+	assert_int_equal(skipped_usec, 0); /* nothing is queued */
+	fail_look_up(agent, "PVC is not bound: no space left");
+	let_stand(agent);
+	assert_int_equal(fake_events.count, 1);
+}
+
 static void test_what_heals_is_not_told(void **state)
 {
 	struct agent *agent = *state;
@@ -128,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(test_what_stands_is_told_once),
+		WITH_AGENT(test_case_464_provisioning_is_not_told),
 		WITH_AGENT(test_what_heals_is_not_told),
 		WITH_AGENT(test_a_pod_that_is_gone_is_not_told),
 	};

@@ -46,12 +46,15 @@ static void let_go(unsigned int ended)
 
 static void test_slow_then_stuck_each_once(void **state)
 {
+	uint64_t before_usec = monotonic_usec();
 	struct operation_view view;
 
 	(void) state;
 	hold_one("uid");
 	assert_true(look("uid", &view));
-	assert_int_equal(view.pace, PACE_USUAL);
+	/* On a busy machine it may be slow by now. */
+	if (monotonic_usec() - before_usec < SLOW_USEC)
+		assert_int_equal(view.pace, PACE_USUAL);
 	run_until_slow(2);
 	assert_int_equal(world.slow[0].pace, PACE_SLOW);
 	assert_string_equal(world.slow[0].pod_uid, "uid");
@@ -92,18 +95,30 @@ static void test_what_failed_is_not_slow(void **state)
 	assert_int_equal(world.slow_count, 0);
 }
 
+/* On a busy machine the first may be stuck before the second is slow: in any order. */
+static const struct slow *slow_of(const char *pod_uid)
+{
+	for (unsigned int i = 0;; i++) {
+		while (i == world.slow_count)
+			assert_true(sd_event_run(world.event, 100 * USEC_PER_SEC) > 0);
+		if (strcmp(world.slow[i].pod_uid, pod_uid) == 0)
+			return &world.slow[i];
+	}
+}
+
 static void test_who_waits_for_a_thread(void **state)
 {
+	const struct slow *first, *second;
 	struct operation_view view;
 
 	(void) state;
 	hold_one("uid");
 	assert_int_equal(submit(publish("w", "uid2")), 0);
-	run_until_slow(2);
-	assert_false(world.slow[0].waits_for_thread);
-	assert_string_equal(world.slow[1].pod_uid, "uid2");
-	assert_true(world.slow[1].waits_for_thread);
-	assert_int_equal(world.slow[1].thread_id, 0);
+	first = slow_of("uid");
+	second = slow_of("uid2");
+	assert_false(first->waits_for_thread);
+	assert_true(second->waits_for_thread);
+	assert_int_equal(second->thread_id, 0);
 	assert_true(look("uid", &view));
 	assert_false(view.waits_for_thread);
 	let_go(2);

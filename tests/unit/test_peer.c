@@ -60,11 +60,11 @@ static void set_peer(uid_t uid, gid_t gid, size_t count, gid_t last)
 	peer_error = 0;
 }
 
-enum { ALL = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS, MOST = RIGHT_READ | RIGHT_WRITE };
+enum { ALL = RIGHTS_ALL, MOST = RIGHT_READ | RIGHT_WRITE | RIGHT_HOST };
 
 static unsigned int rights(gid_t group)
 {
-	return peer_rights(0, group, false);
+	return peer_rights(0, group, MOST, false);
 }
 
 static void test_root_may_all(void **state)
@@ -114,14 +114,14 @@ static void test_names(void **state)
 static void test_others_may_read_when_told_so(void **state)
 {
 	set_peer(1000, 1000, 0, 0);
-	assert_int_equal(peer_rights(0, GROUP, true), RIGHT_READ);
+	assert_int_equal(peer_rights(0, GROUP, MOST, true), RIGHT_READ);
 	set_peer((uid_t) -1, GROUP, 1, GROUP);
-	assert_int_equal(peer_rights(0, GROUP, true), RIGHT_READ);
+	assert_int_equal(peer_rights(0, GROUP, MOST, true), RIGHT_READ);
 	/* The others lose nothing by it; who cannot be known gets nothing. */
 	set_peer(1000, GROUP, 0, 0);
-	assert_int_equal(peer_rights(0, GROUP, true), MOST);
+	assert_int_equal(peer_rights(0, GROUP, MOST, true), MOST);
 	peer_error = ENOTSOCK;
-	assert_int_equal(peer_rights(0, GROUP, true), 0);
+	assert_int_equal(peer_rights(0, GROUP, MOST, true), 0);
 }
 
 int main(void)

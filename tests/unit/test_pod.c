@@ -91,6 +91,22 @@ static void test_volumes(void **state)
 	(void) object_unref(object);
 }
 
+static void test_memory_of_the_pod(void **state)
+{
+	const struct object *object =
+		object_of("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
+			  "spec: {overhead: {memory: 64Mi}, resources: {limits: {memory: 2Gi}},"
+			  " containers: [{name: c, image: i}]}\n");
+
+	assert_true(object->pod->memory_overhead_bytes == 64 << 20);
+	assert_true(object->pod->memory_limit_bytes == 2LL << 30);
+	(void) object_unref(object);
+	object = object_of(full);
+	assert_int_equal(object->pod->memory_overhead_bytes, 0);
+	assert_int_equal(object->pod->memory_limit_bytes, 0);
+	(void) object_unref(object);
+}
+
 static void test_containers(void **state)
 {
 	const struct object *object = object_of(full);
@@ -368,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_full_pod),
 		cmocka_unit_test(test_volumes),
+		cmocka_unit_test(test_memory_of_the_pod),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_limits_become_requests),
 		cmocka_unit_test(test_how_volumes_are_used),

@@ -125,7 +125,7 @@ struct short_row {
 
 struct rebuild_case {
 	const char *name;
-	bool takeover;
+	bool takeover, adopts_only;
 	struct short_row rows[ROWS_MAX];
 	struct found_volume found[FOUND_MAX];
 	const char *reports; /* "verdict uid/plugin/volume;" */
@@ -291,6 +291,12 @@ static const struct rebuild_case cases[] = {
 	  .found = { MOUNTED("", PLUGIN, "pv") },
 	  .reports = "taken-over /" PLUGIN "/pv mounted [device];",
 	  .entries = PLUGIN "/pv uncertain() " },
+	{ .name = "a device that no pod has stays foreign unless unused ones are taken",
+	  .takeover = true,
+	  .adopts_only = true,
+	  .found = { MOUNTED("", PLUGIN, "pv") },
+	  .reports = "foreign /" PLUGIN "/pv mounted;",
+	  .entries = "" },
 	{ .name = "beside what is ours already",
 	  .takeover = true,
 	  .rows = { ROW(PLUGIN, NULL, "pv", MOUNT_DONE), ROW(PLUGIN, "a", "pv", MOUNT_DONE) },
@@ -451,9 +457,11 @@ static int run_case(struct world *world, const struct rebuild_case *one)
 	struct found_list list = { .volumes = volumes };
 	char names[ROWS_MAX][128];
 	struct ledger_row rows[ROWS_MAX];
-	struct rebuild_input input = {
-		.rows = rows, .found = &list, .takeover = one->takeover, .host = &host
-	};
+	struct rebuild_input input = { .rows = rows,
+				       .found = &list,
+				       .takeover = one->takeover,
+				       .takes_unused = one->takeover && !one->adopts_only,
+				       .host = &host };
 
 	for (; input.row_count < ROWS_MAX && one->rows[input.row_count].plugin; input.row_count++)
 		rows[input.row_count] =

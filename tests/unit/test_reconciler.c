@@ -260,7 +260,8 @@ static void test_nothing_is_taken_from_a_pod_that_is_not_understood(void **state
 
 	have(world, "uid-a");
 	have(world, "uid-b");
-	assert_int_equal(desired_add_error(world->desired, "uid-a", "data", "is not bound"), 0);
+	assert_int_equal(
+		desired_add_error(world->desired, "uid-a", "data", -ENOENT, "is not bound"), 0);
 	reconcile(world, true);
 	expect_only(world, STEP_UNPUBLISH, "uid-b");
 	ended(world, STEP_UNPUBLISH, "uid-b", 0);

@@ -37,7 +37,6 @@ static void labels_of_volume_and_node(void **state)
 		{ WITH(ZONE("a__c")), MINE, NODE(ZONE("a")), "" },
 		{ WITH(ZONE("a__c")), MINE, NODE(ZONE("c")), "" },
 		{ WITH(ZONE("a__c")), MINE, NODE(ZONE("a__c")), NOT_THERE },
-		{ WITH(ZONE("a__")), MINE, NODE(ZONE("b")), "" },
 		/* case 427 */
 		{ WITH(REGION("r1")), MINE, NODE(REGION("r2")), NOT_THERE },
 		{ WITH(BETA_REGION("r1")), MINE, NODE(REGION("r2")), NOT_THERE },

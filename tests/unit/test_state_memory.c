@@ -184,7 +184,7 @@ static void tell_story(struct world *world)
 {
 	want_all(world, &world->a);
 	want_all(world, &world->b);
-	(void) desired_add_error(world->desired, "b", "data", "text");
+	(void) desired_add_error(world->desired, "b", "data", -ENOENT, "text");
 	mount_all(world, "a");
 	mount_all(world, "b");
 	expect_dirty(world);

@@ -94,7 +94,7 @@ static void test_the_end_is_kept(void **state)
 			       "printf 'the error'",
 			       output),
 			 0);
-	assert_int_equal(strlen(output), TOOL_OUTPUT_BYTES - 1);
+	assert_in_range(strlen(output), TOOL_OUTPUT_BYTES / 2 - 1, TOOL_OUTPUT_BYTES - 1);
 	assert_string_equal(output + strlen(output) - strlen("line 1999 the error"),
 			    "line 1999 the error");
 }

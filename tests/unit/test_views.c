@@ -199,7 +199,8 @@ static void test_look_up_errors_are_rows(void **state)
 	struct agent_world *world = *state;
 	cleanup_json struct cJSON *of_pod = NULL, *of_all = NULL;
 
-	assert_int_equal(desired_add_error(world->agent.desired, POD, "lost", "no such claim"), 0);
+	assert_int_equal(
+		desired_add_error(world->agent.desired, POD, "lost", -ENOENT, "no such claim"), 0);
 	want_data(world);
 	of_pod = agent_view_volumes(&world->agent, &world->pod.object);
 	expect_items(of_pod, 2);
@@ -261,7 +262,7 @@ static int explain(const struct volume_row *row, void *userdata)
 	struct failure why = { 0 };
 
 	volume_row_explain(&world->agent, row, &why);
-	(void) snprintf(world->calls, sizeof(world->calls), "%s", why.text);
+	(void) snprintf(world->calls, sizeof(world->calls), "%.511s", why.text);
 	return why.error;
 }
 

@@ -83,6 +83,7 @@ static int setup(void **state)
 	stored_pod = &pod.object;
 	has_running = false;
 	fixture->config.waits_max = 2;
+	fixture->config.node_name = (char *) "a";
 	agent->config = &fixture->config;
 	assert_return_code(sd_event_new(&agent->event), errno);
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
@@ -319,29 +320,81 @@ static void case_340_timeout_says_what_is_in_the_way(void **state)
 	assert_why(fixture, "3 attempts, next in ");
 }
 
-/* case 310, a difference: kubelet's wait ends at once with any look-up error; ours when it has
- * stood for a second, because a claim that came with its pod is bound a moment later. */
-static void case_310_look_up_error_ends_the_wait_when_it_stands(void **state)
+/* case 310, a difference: kubelet's wait ends at once with any look-up error; ours at its deadline,
+ * with all of them, because claims and volumes may arrive. case 465 */
+static void case_310_look_up_errors_do_not_end_the_wait(void **state)
 {
+	static const struct pod_volume both[] = { { .name = "data" }, { .name = "copy" } };
+	static struct pod_volume_mount mounts[] = { { .name = "data", .mount_path = "/data" },
+						    { .name = "copy", .mount_path = "/copy" } };
+	static struct pod_container main_container = { .name = "c",
+						       .mounts = mounts,
+						       .mount_count = 2 };
 	struct fixture *fixture = *state;
+	struct desired *desired = fixture->agent.desired;
 	uint64_t begin = monotonic_usec();
 
-	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data",
+	pod.pod.containers = &main_container;
+	pod.pod.volumes = (void *) both;
+	pod.pod.volume_count = ARRAY_SIZE(both);
+	assert_int_equal(desired_add_error(desired, "uid-1", "data", -EAGAIN,
 					   "error processing PVC default/c: PVC is not bound"),
 			 0);
-	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
+	assert_int_equal(desired_add_error(desired, "uid-1", "copy", -ENOENT, "no such claim"), 0);
+	start(fixture, WAIT_MOUNTED, TIMEOUT_SHORT_USEC);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->error, -ETIMEDOUT);
+	assert_true(monotonic_usec() - begin >= TIMEOUT_SHORT_USEC);
+	assert_string_equal(fixture->why.text,
+			    "volume 'data': error processing PVC default/c: PVC is not bound; "
+			    "volume 'copy': no such claim");
+}
+
+static void test_what_cannot_heal_ends_the_wait_at_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data", -EOPNOTSUPP,
+					   "no volume plugin"),
+			 0);
+	start(fixture, WAIT_MOUNTED, UINT64_MAX);
 	turn(fixture, TIMEOUT_LONG_USEC);
 	assert_int_equal(fixture->error, -EIO);
-	assert_why(fixture, "PVC is not bound");
-	assert_true(monotonic_usec() - begin < TIMEOUT_LONG_USEC);
+	assert_why(fixture, "volume 'data': no volume plugin");
+}
+
+static void expect_idle(struct fixture *fixture, const char *why)
+{
+	fixture->calls = 0;
+	start(fixture, WAIT_MOUNTED, UINT64_MAX);
+	turn(fixture, TIMEOUT_LONG_USEC);
+	assert_int_equal(fixture->calls, 1);
+	assert_int_equal(fixture->error, -EIO);
+	assert_string_equal(fixture->why.text, why);
+}
+
+static void test_pods_that_never_get_volumes_say_so_at_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	pod.pod.node_name = "b";
+	expect_idle(fixture, "pod 'default/web' belongs to node 'b', this is node 'a'");
+	pod.pod.node_name = "a";
+	pod.pod.phase = "Succeeded";
+	expect_idle(fixture,
+		    "pod 'default/web' has finished (Succeeded): its volumes are not mounted");
+	pod.pod.phase = "";
+	pod.object.meta.deletes = true;
+	expect_idle(fixture, "pod 'default/web' is being deleted: its volumes are not mounted");
 }
 
 static void test_look_up_error_that_heals(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data", "not bound"),
-			 0);
+	assert_int_equal(
+		desired_add_error(fixture->agent.desired, "uid-1", "data", -ENOENT, "not bound"),
+		0);
 	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
 	turn(fixture, TIMEOUT_SHORT_USEC);
 	assert_int_equal(fixture->calls, 0);
@@ -356,8 +409,9 @@ static void test_timeout_tells_a_look_up_error(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_int_equal(desired_add_error(fixture->agent.desired, "uid-1", "data", "not bound"),
-			 0);
+	assert_int_equal(
+		desired_add_error(fixture->agent.desired, "uid-1", "data", -ENOENT, "not bound"),
+		0);
 	start(fixture, WAIT_MOUNTED, 0);
 	turn(fixture, TIMEOUT_LONG_USEC);
 	assert_int_equal(fixture->error, -ETIMEDOUT);
@@ -438,7 +492,7 @@ static void test_one_volume_is_waited_for_under_each_of_its_names(void **state)
 	start(fixture, WAIT_MOUNTED, TIMEOUT_SHORT_USEC);
 	turn(fixture, TIMEOUT_LONG_USEC);
 	assert_int_equal(fixture->error, -ETIMEDOUT);
-	assert_why(fixture, "volume 'copy': not looked at yet");
+	assert_why(fixture, "volume 'copy': not looked up yet");
 
 	unwant_volume(fixture);
 	want_volume_twice(fixture);
@@ -496,7 +550,9 @@ int main(void)
 		WITH_TABLES(case_338_uncertain_is_not_unmounted),
 		WITH_TABLES(case_339_mounted_in_the_last_moment),
 		WITH_TABLES(case_340_timeout_says_what_is_in_the_way),
-		WITH_TABLES(case_310_look_up_error_ends_the_wait_when_it_stands),
+		WITH_TABLES(case_310_look_up_errors_do_not_end_the_wait),
+		WITH_TABLES(test_what_cannot_heal_ends_the_wait_at_once),
+		WITH_TABLES(test_pods_that_never_get_volumes_say_so_at_once),
 		WITH_TABLES(test_look_up_error_that_heals),
 		WITH_TABLES(test_timeout_tells_a_look_up_error),
 		WITH_TABLES(test_hold_in_the_way_is_named),

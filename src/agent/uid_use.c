@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uid_use - is a pod's uid still in use on this node by a pod that is stored no more?
+ *
+ * A uid names the pod's directory, its mounts and its holds, so a second pod with it would get the
+ * first pod's data. Containers that hold, entries of the actual state and the directory on disk
+ * decide. The pod of the same namespace and name is the same pod. A directory that the ledger does
+ * not know belongs to an unknown pod: only the first list of manifests, or --takeover, names its
+ * pod. A directory that cannot be examined counts as there.
+ */
+#include "agent/lost_store.h"
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "plugins/layout.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_holds(const struct agent *agent, const struct object *pod, struct failure *why)
+{
+	const struct hold *hold;
+
+	for (size_t i = 0; (hold = holds_of_pod(agent->holds.table, pod->meta.uid, i)); i++)
+		/* Which pod was taken over with this uid is known when it is listed. */
+		if (!lost_store_is_unlisted(hold) &&
+		    (strcmp(hold->pod_name, pod->meta.name) != 0 ||
+		     strcmp(hold->pod_namespace, pod->meta.name_space) != 0))
+			return failed_plain(
+				why, -EINVAL, "is held by container '%s' of pod '%s/%s', hold '%s'",
+				hold->container, hold->pod_namespace, hold->pod_name, hold->id);
+	return 0;
+}
+
+/* Return: 1 it is this pod's; 0 no entry knows whose it is; -EINVAL another pod's. */
+static int check_entries(const struct agent *agent, const struct object *pod, struct failure *why)
+{
+	char key[POD_KEY_BYTES];
+	const char *unique_name;
+	bool is_own = false;
+
+	(void) pod_key(pod->pod, key);
+	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, pod->meta.uid, i));
+	     i++) {
+		const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+		const struct actual_pod *entry = actual_find_pod(volume, pod->meta.uid);
+
+		if (!entry || !*entry->pod_key)
+			continue;
+		if (strcmp(entry->pod_key, key) != 0)
+			return failed_plain(why, -EINVAL,
+					    "pod '%s' still has volume '%s' set up with it; it is "
+					    "free when that is unmounted",
+					    entry->pod_key, entry->outer_name);
+		is_own = true;
+	}
+	return is_own;
+}
+
+/* One name in a directory of podvold's, without entering a mount: no server is asked. */
+static int check_directory(const struct agent *agent, const char *uid, struct failure *why)
+{
+	struct failure problem = { .error = 0 };
+	cleanup_free char *path = NULL;
+	cleanup_close int fd = -EBADF;
+
+	if (asprintf(&path, "pods/%s", uid) < 0)
+		return failed(why, -ENOMEM, "cannot look for the pod's directory");
+	fd = open_beneath(agent->root.fd, path, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS, &problem);
+	if (fd == -ENOENT)
+		return 0;
+	return failed_plain(why, -EINVAL,
+			    "directory '%s/%s' of an earlier pod %s; remove it, or start podvold "
+			    "with --takeover",
+			    agent->root.path, path,
+			    fd < 0 ? "cannot be examined" : "is still there");
+}
+
+int agent_check_uid(void *userdata, const struct object *pod, struct failure *why)
+{
+	const struct agent *agent = userdata;
+	int r;
+
+	assert(agent && pod && pod->pod);
+	if (!layout_is_component(pod->meta.uid))
+		return 0; /* admission refuses it */
+	r = check_holds(agent, pod, why);
+	if (r == 0)
+		r = check_entries(agent, pod, why);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (!agent->sources_complete || agent->config->takeover.how != CONFIG_TAKEOVER_NONE)
+		return 0;
+	return check_directory(agent, pod->meta.uid, why);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * token_list - named tokens of the TLS listener: a role each, until they expire or are revoked
+ *
+ * Kept as SHA-256 in one file for root alone, written whole or not at all; the text of a token is
+ * told once, when it is made. Reading the list needs no disk; load and store block on it.
+ */
+#ifndef PODVOL_API_TOKEN_LIST_H
+#define PODVOL_API_TOKEN_LIST_H
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cJSON;
+
+enum {
+	NAMED_TOKENS_MAX = 200,
+	TOKEN_NAME_BYTES = 64,
+	TOKEN_DIGEST_BYTES = 32,
+	TOKEN_TEXT_BYTES = 65,
+};
+
+struct named_token {
+	char name[TOKEN_NAME_BYTES];
+	unsigned int rights; /* of its role */
+	unsigned char digest[TOKEN_DIGEST_BYTES];
+	uint64_t created_usec, expires_usec; /* real time; 0 never */
+};
+
+struct token_list {
+	struct named_token tokens[NAMED_TOKENS_MAX];
+	size_t count;
+};
+
+/* @ret is empty when there is no file. Return: 0; -EINVAL the file holds something else; else as
+ * secret_file_read(). */
+int token_list_load(int directory_fd, struct token_list *ret, struct failure *reterr);
+/* Return: 0; -ENOMEM; else as secret_file_write(). */
+int token_list_store(int directory_fd, const struct token_list *list, struct failure *reterr);
+
+/**
+ * token_list_add - make a token
+ * @token:    name, rights and times; its digest is filled in
+ * @ret_text: the token itself; to be overwritten after use
+ *
+ * Return: 0; -EINVAL the name; -EEXIST; -EDQUOT; -EIO no random bytes.
+ */
+int token_list_add(struct token_list *list, const struct named_token *token,
+		   char ret_text[static TOKEN_TEXT_BYTES], struct failure *reterr);
+/* Return: 0; -ENOENT. */
+int token_list_remove(struct token_list *list, const char *name);
+
+/* Whose token an Authorization header carries, at @now_usec; NULL: none. How long that takes does
+ * not depend on the token's characters. @authorization may be NULL. */
+const struct named_token *token_list_find(const struct token_list *list, const char *authorization,
+					  uint64_t now_usec);
+/* Is a token of this digest there, and has it not expired? */
+bool token_list_holds(const struct token_list *list, const unsigned char *digest,
+		      uint64_t now_usec);
+
+/* {"items": [{name, role, created, expires}]}; NULL: no memory. */
+struct cJSON *token_list_view(const struct token_list *list);
+
+#endif

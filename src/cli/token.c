@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * token - named tokens of TLS clients: create, list, revoke
+ *
+ * A token is printed once, when it is made: the daemon keeps its SHA-256.
+ */
+#include "cli/cli.h"
+
+#include "base/cleanup.h"
+#include "base/duration.h"
+#include "object/json.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TOKENS "/podvol/v1/tokens"
+
+enum { REPLY_DEPTH_MAX = 8 };
+
+/* False after a complaint. */
+static bool read_seconds(struct cli *cli, int64_t *ret)
+{
+	const char *text = cli_value(cli, "expires");
+	uint64_t usec;
+
+	if (!text)
+		return true;
+	if (duration_parse(text, &usec) < 0 || usec < 1000000) {
+		cli_complain(cli, "--expires '%s' is no duration of 1s to 720h", text);
+		return false;
+	}
+	*ret = (int64_t) (usec / 1000000);
+	return true;
+}
+
+static char *make_body(const struct cli *cli, int64_t seconds)
+{
+	cleanup_json struct cJSON *tree = json_new_object();
+	const char *role = cli_value(cli, "role");
+
+	(void) json_set_string(tree, "name", cli->arguments[1]);
+	(void) json_set_string(tree, "role", role ? role : "view");
+	if (seconds > 0)
+		(void) json_set_int(tree, "seconds", seconds);
+	return json_print(tree);
+}
+
+static int create_token(struct cli *cli)
+{
+	struct podvol_request request = { .method = "POST", .path = TOKENS };
+	cleanup_json_secret struct cJSON *tree = NULL;
+	struct podvol_reply reply = { 0 };
+	cleanup_free char *body = NULL;
+	int64_t seconds = 0;
+	int r;
+
+	if (!read_seconds(cli, &seconds))
+		return EXIT_USAGE;
+	body = make_body(cli, seconds);
+	if (!body)
+		return cli_failed(cli, -ENOMEM);
+	request.body = body;
+	request.body_length = strlen(body);
+	r = podvol_request(cli->podvol, &request, &reply);
+	if (r == 0) {
+		const struct json_limits limits = { reply.length + 1, REPLY_DEPTH_MAX };
+
+		r = json_parse(reply.body, reply.length, &limits, &tree, NULL);
+	}
+	if (r == 0)
+		(void) fprintf(cli->out, "%s\n", json_string(json_get(tree, "token"), ""));
+	podvol_reply_done(&reply);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+static int revoke_token(struct cli *cli)
+{
+	struct podvol_request request = { .method = "DELETE" };
+	cleanup_free char *name = podvol_escape(cli->arguments[1]), *path = NULL;
+	struct podvol_reply reply = { 0 };
+	int r;
+
+	if (!name || asprintf(&path, TOKENS "/%s", name) < 0) {
+		path = NULL;
+		return cli_failed(cli, -ENOMEM);
+	}
+	request.path = path;
+	r = podvol_request(cli->podvol, &request, &reply);
+	podvol_reply_done(&reply);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+int verb_token(struct cli *cli)
+{
+	const char *what = cli->arguments[0];
+	bool named = cli->arguments[1] != NULL;
+
+	if (strcmp(what, "list") == 0 && !named)
+		return cli_show_path(cli, TOKENS, "token", false);
+	if (strcmp(what, "create") == 0 && named)
+		return create_token(cli);
+	if (strcmp(what, "revoke") == 0 && named)
+		return revoke_token(cli);
+	cli_complain(cli, "token: write create NAME, list, or revoke NAME");
+	return EXIT_USAGE;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_authorize - each role against each kind of access, and what an object may hold
+ */
+#include "api/authorize.h"
+
+#include "base/cleanup.h"
+#include "object/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Which of view, edit, operator and admin may: a letter each, '-' for those that may not. */
+static const struct row {
+	struct access access;
+	const char *may;
+} rows[] = {
+	{ { .verb = "get", .resource = "pods" }, "veoa" },
+	{ { .verb = "watch", .resource = "persistentvolumes" }, "veoa" },
+	{ { .verb = "list", .group = "storage.k8s.io", .resource = "storageclasses" }, "veoa" },
+	{ { .verb = "get", .resource = "secrets" }, "---a" },
+	{ { .verb = "list", .resource = "secrets" }, "---a" },
+	{ { .verb = "create", .resource = "secrets" }, "---a" },
+	{ { .verb = "create", .resource = "pods" }, "-eoa" },
+	{ { .verb = "patch", .resource = "pods", .subresource = "status" }, "-eoa" },
+	{ { .verb = "delete", .resource = "persistentvolumeclaims" }, "-eoa" },
+	{ { .verb = "update", .resource = "persistentvolumes" }, "-eoa" },
+	{ { .verb = "update", .resource = "persistentvolumes", .subresource = "status" }, "--oa" },
+	{ { .verb = "delete", .resource = "persistentvolumes" }, "--oa" },
+	{ { .verb = "deletecollection", .resource = "persistentvolumes" }, "--oa" },
+	{ { .verb = "create", .resource = "namespaces" }, "--oa" },
+	{ { .verb = "create", .group = "storage.k8s.io", .resource = "storageclasses" }, "--oa" },
+	{ { .verb = "create", .resource = "serviceaccounts" }, "-eoa" },
+	{ { .verb = "create", .resource = "serviceaccounts", .subresource = "token" }, "---a" },
+	{ { .verb = "create", .group = "authentication.k8s.io", .resource = "tokenreviews" },
+	  "-eoa" },
+	{ { .verb = "create", .group = "authentication.k8s.io", .resource = "selfsubjectreviews" },
+	  "veoa" },
+	{ { .verb = "create",
+	    .group = "authorization.k8s.io",
+	    .resource = "selfsubjectaccessreviews" },
+	  "veoa" },
+	/* What is not served is allowed to no one. */
+	{ { .verb = "create", .group = "apps", .resource = "deployments" }, "----" },
+	{ { .verb = "get", .resource = "pods", .subresource = "log" }, "----" },
+	{ { .verb = "impersonate", .resource = "pods" }, "----" },
+	{ { .verb = "*", .resource = "pods" }, "---a" },
+	{ { .verb = "*", .resource = "*" }, "---a" },
+	{ { .verb = "get", .resource = "*" }, "---a" },
+	{ { .verb = "get", .path = "podvol/v1/volumes" }, "veoa" },
+	{ { .verb = "post", .path = "podvol/v1/apply" }, "-eoa" },
+	{ { .verb = "get", .path = "podvol/v1/keys" }, "veoa" },
+	{ { .verb = "post", .path = "podvol/v1/keys" }, "---a" },
+	{ { .verb = "get", .path = "podvol/v1/kubeconfig" }, "---a" },
+	{ { .verb = "get", .path = "podvol/v1/tokens" }, "---a" },
+	{ { .verb = "delete", .path = "podvol/v1/tokens/x" }, "---a" },
+	{ { .verb = "post", .path = "podvol/v1/drivers/a/call" }, "---a" },
+	{ { .verb = "get", .path = "podvol/v1/drivers/a" }, "veoa" },
+};
+
+static const char *const role_list[] = { "view", "edit", "operator", "admin" };
+
+static void test_the_table(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct access *access = &rows[i].access;
+		char may[5] = "----";
+		const char *why;
+
+		for (size_t role = 0; role < ARRAY_SIZE(role_list); role++)
+			if (authorize(role_rights(role_list[role]), access, &why))
+				may[role] = role_list[role][0];
+		if (strcmp(may, rows[i].may) != 0)
+			fail_msg("%s %s/%s %s: '%s', not '%s'", access->verb,
+				 access->resource ? access->resource : "",
+				 access->subresource ? access->subresource : "",
+				 access->path ? access->path : "", may, rows[i].may);
+		assert_false(authorize(0, access, &why));
+	}
+}
+
+static void test_names(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(role_list); i++)
+		assert_string_equal(role_name(role_rights(role_list[i])), role_list[i]);
+	assert_int_equal(role_rights("root"), 0);
+	assert_int_equal(role_rights(""), 0);
+	assert_string_equal(role_name(0), "none");
+}
+
+#define POD(volume)                                                                                \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\","                    \
+	"\"namespace\":\"default\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"  \
+	"\"volumes\":[{\"name\":\"e\",\"emptyDir\":{}},{\"name\":\"v\"," volume "}]}}"
+#define VOLUME(source)                                                                             \
+	"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"a\"},"      \
+	"\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":[\"ReadWriteOnce\"]," source \
+	"}}"
+
+static void test_contents(void **state)
+{
+	static const struct {
+		const char *text, *refused; /* NULL: not */
+	} objects[] = {
+		{ POD("\"emptyDir\":{}"), NULL },
+		{ POD("\"secret\":{\"secretName\":\"s\"}"), NULL },
+		{ POD("\"hostPath\":{\"path\":\"/etc\"}"), "spec.volumes[1].hostPath" },
+		{ POD("\"nfs\":{\"server\":\"s\",\"path\":\"/\"}"), "spec.volumes[1].nfs" },
+		{ VOLUME("\"hostPath\":{\"path\":\"/etc\"}"), "spec.hostPath" },
+		{ VOLUME("\"nfs\":{\"server\":\"s\",\"path\":\"/\"}"), "spec.nfs" },
+		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\"}"), NULL },
+		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\","
+			 "\"nodeStageSecretRef\":{\"name\":\"s\",\"namespace\":\"kube-system\"}}"),
+		  "spec.csi.nodeStageSecretRef" },
+	};
+	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+		cleanup_object const struct object *object = NULL;
+		cleanup_json struct cJSON *tree = NULL;
+		struct failure why = { .error = 0 };
+
+		assert_int_equal(
+			json_parse(objects[i].text, strlen(objects[i].text), &limits, &tree, &why),
+			0);
+		if (object_from_json(tree, &object, &why) < 0)
+			fail_msg("%zu: %s", i, why.text);
+		assert_int_equal(authorize_object(role_rights("operator"), object, &why), 0);
+		assert_int_equal(authorize_object(role_rights("edit"), object, &why),
+				 objects[i].refused ? -EACCES : 0);
+		if (objects[i].refused)
+			assert_int_equal(
+				strncmp(why.text, objects[i].refused, strlen(objects[i].refused)),
+				0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_table),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_contents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
