@@ -77,10 +77,10 @@ static void note_error(struct task *task, int error, const char *what)
 /* A mount that no table has: detached, made since, or one of the kernel's own. */
 static void look_at_unknown(struct task *task, const char *link, const char *path)
 {
-	cleanup_close int fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
+	int fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
 	struct mount_holder found = task->found;
 	dev_t device = 0;
-	int r = fd < 0 ? -errno : superblock_device(fd, &device);
+	int r = fd < 0 ? -errno : superblock_device_close(fd, &device);
 
 	note_error(task, r, link);
 	if (r < 0)

@@ -63,36 +63,57 @@ static int parse_watch(const char *text, dev_t *ret)
 	return 0;
 }
 
-static int ask_watch(int fd, dev_t *ret)
+/* A watch holds the inode, not the mount. Return: a descriptor; else as the calls. */
+static int watch_new(int fd)
 {
 	cleanup_close int inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	const struct fd_path path = fd_path(fd);
-	char name[64], text[1024];
-	int r;
 
 	if (inotify_fd < 0 || inotify_add_watch(inotify_fd, path.text, IN_DELETE_SELF) < 0)
 		return -errno;
+	return TAKE_FD(inotify_fd);
+}
+
+static int watch_device(int inotify_fd, dev_t *ret)
+{
+	char name[64], text[1024];
+	int r;
+
 	(void) snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", inotify_fd);
 	r = process_read_short(AT_FDCWD, name, text, sizeof(text));
 	return r < 0 ? r : parse_watch(text, ret);
 }
 
-int superblock_device(int fd, dev_t *ret)
+static int inode_device(int fd, dev_t *ret)
 {
 	struct statx facts;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &facts) < 0)
+		return -errno;
+	*ret = makedev(facts.stx_dev_major, facts.stx_dev_minor);
+	return 0;
+}
+
+int superblock_device_close(int fd, dev_t *ret)
+{
+	cleanup_close int inotify_fd = -EBADF;
 	int r;
 
 	assert(fd >= 0 && ret);
 	r = may_differ(fd);
-	if (r > 0)
-		return ask_watch(fd, ret);
-	if (r == 0 &&
-	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &facts) < 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	*ret = makedev(facts.stx_dev_major, facts.stx_dev_minor);
-	return 0;
+	if (r == 0)
+		r = inode_device(fd, ret);
+	else if (r > 0)
+		r = inotify_fd = watch_new(fd);
+	(void) close(fd);
+	return inotify_fd < 0 ? r : watch_device(inotify_fd, ret);
+}
+
+int superblock_device(int fd, dev_t *ret)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -errno : superblock_device_close(copy, ret);
 }
 
 int superblock_is(int fd, dev_t device)

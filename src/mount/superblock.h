@@ -28,6 +28,13 @@
  */
 int superblock_device(int fd, dev_t *ret);
 
+/**
+ * superblock_device_close - the same, and closes @fd
+ * @fd: closed in any case, before what takes long: the kernel ends a watch within milliseconds, and
+ * a descriptor that is open meanwhile makes an unmount by others fail with EBUSY
+ */
+int superblock_device_close(int fd, dev_t *ret);
+
 /* Is the descriptor's file system that one? @device: of a table of mounts. Return: 1, 0; else as
  * superblock_device(). */
 int superblock_is(int fd, dev_t device);

@@ -215,6 +215,11 @@ class Node:
             f"{done.stdout}{done.stderr}")
         return done
 
+    def wait(self, name):
+        """Until the pod of a manifest just written is known, and its volumes are mounted."""
+        eventually(lambda: self.ctl("get", "pods", name, status=None).returncode == 0, what=f"pod {name}")
+        self.ctl("wait", name)
+
     def volumes(self):
         """The rows of `podvolctl get volumes`, as dictionaries."""
         return json.loads(self.ctl("get", "volumes", "-o", "json").stdout)["items"]
