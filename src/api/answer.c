@@ -183,6 +183,7 @@ static void add_warnings(const struct exchange *exchange, struct MHD_Response *r
 static void add_headers(struct request *request, struct MHD_Response *response)
 {
 	const struct exchange *exchange = &request->exchange;
+	char seconds[12];
 
 	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
 				       exchange->reply_type);
@@ -190,8 +191,10 @@ static void add_headers(struct request *request, struct MHD_Response *response)
 				       "no-cache, private");
 	add_warnings(exchange, response);
 	/* Clients of Kubernetes try again by themselves when they are told when. */
+	(void) snprintf(seconds, sizeof(seconds), "%u",
+			exchange->retry_seconds ? exchange->retry_seconds : 1);
 	if (exchange->status == MHD_HTTP_TOO_MANY_REQUESTS)
-		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
 	if (exchange->status == MHD_HTTP_UNAUTHORIZED)
 		(void) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 					       "Bearer realm=\"podvol\"");
@@ -203,6 +206,7 @@ enum MHD_Result answer_send(struct request *request)
 	enum MHD_Result result;
 
 	assert(request->exchange.status != 0 && request->connection);
+	audit_answer(request);
 	response = request->exchange.pull ? make_stream(request) : make_whole(request);
 	if (!response)
 		return MHD_NO;

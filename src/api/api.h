@@ -138,11 +138,16 @@ enum {
 	API_HEAD_BYTES_MAX = 16384, /* request line and headers, with what is kept of the reply */
 	/* From accept until a credential was seen; then, or when there are too many: closed. */
 	API_UNAUTHENTICATED_SECONDS_MAX = 5,
-	API_SEGMENTS_MAX = 12,           /* parts of a path */
-	API_PARAMETERS_MAX = 16,         /* of a query; 400 */
-	API_BODIES_IN_FLIGHT_MAX = 16,   /* bodies of full length, in all that is read; 429 */
-	API_REPLY_BYTES_MAX = 268435456, /* of answers that wait for their readers; 429 */
-	API_READ_HERE_BYTES = 65536,     /* a longer stream of documents is parsed on a thread */
+	API_GUESSES_MAX = 10,               /* credentials that one client may guess at once; 429 */
+	API_REFUSED_PEERS_MAX = 256,        /* clients whose guesses and refusals are counted */
+	API_REFUSAL_LINES_MAX = 200,        /* of the log in a minute: refusals */
+	API_REFUSAL_LINES_OF_PEER_MAX = 20, /* the same of one client */
+	API_GUESS_SECONDS = 6,              /* until it may guess one more */
+	API_SEGMENTS_MAX = 12,              /* parts of a path */
+	API_PARAMETERS_MAX = 16,            /* of a query; 400 */
+	API_BODIES_IN_FLIGHT_MAX = 16,      /* bodies of full length, in all that is read; 429 */
+	API_REPLY_BYTES_MAX = 268435456,    /* of answers that wait for their readers; 429 */
+	API_READ_HERE_BYTES = 65536,        /* a longer stream of documents is parsed on a thread */
 	API_DRIVER_CALL_BYTES_MAX = 1048576, /* of a body that calls a CSI driver */
 	API_HOLD_BYTES_MAX = 8192,           /* of a body that posts a hold */
 	API_APPLY_IN_FLIGHT = 64,            /* writes of one apply that are queued at a time */

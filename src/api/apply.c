@@ -15,6 +15,7 @@
  */
 #include "api/objects.h"
 
+#include "api/audit.h"
 #include "base/cleanup.h"
 #include "object/patch.h"
 
@@ -58,8 +59,9 @@ struct apply {
 	size_t body_length;
 	int read_error;
 	struct document_list documents;
-	unsigned int rights;      /* the exchange may go */
-	struct apply_item *items; /* in the order of writing */
+	unsigned int rights;                                   /* the exchange may go */
+	char user[AUDIT_NAME_BYTES], client[AUDIT_NAME_BYTES]; /* the same */
+	struct apply_item *items;                              /* in the order of writing */
 	size_t count, next, in_flight, stored;
 	const struct apply_item *failed; /* the first */
 	int error;
@@ -345,6 +347,7 @@ static void item_done(void *userdata, int error, const struct object *result,
 	apply->in_flight--;
 	if (error < 0) {
 		note_failure(item, error, why);
+		audit_log_object(apply->user, apply->client, item->object, "failed");
 	} else {
 		apply->stored++;
 		item->written = object_ref(result);
@@ -354,6 +357,7 @@ static void item_done(void *userdata, int error, const struct object *result,
 			item->result = APPLY_UNCHANGED;
 		else
 			item->result = APPLY_CONFIGURED;
+		audit_log_object(apply->user, apply->client, result, result_names[item->result]);
 	}
 	go_on(apply);
 }
@@ -504,6 +508,8 @@ void apply_post(struct exchange *exchange)
 	apply->job.done = documents_read;
 	apply->exchange = exchange;
 	apply->rights = exchange->rights;
+	audit_copy(exchange->user, apply->user);
+	audit_copy(exchange->peer, apply->client);
 	apply->store = agent_store(exchange->agent);
 	apply->body = TAKE_PTR(exchange->body);
 	apply->body_length = exchange->body_length;

@@ -41,8 +41,12 @@ const char *docker_word(struct exchange *exchange, const struct cJSON *body, con
 	const char *word = json_string(json_get(body, key), "");
 	size_t length = strlen(word);
 
-	if (length > 0 && length <= API_DOCKER_NAME_BYTES_MAX)
+	if (length > 0 && length <= API_DOCKER_NAME_BYTES_MAX) {
+		if (strcmp(key, "Name") == 0)
+			(void) snprintf(exchange->record.object, sizeof(exchange->record.object),
+					"%s", word);
 		return word;
+	}
 	reply_refusal(exchange, API_BAD_REQUEST, "%s: must be a text of 1 to %d bytes", key,
 		      API_DOCKER_NAME_BYTES_MAX);
 	return NULL;
@@ -107,17 +111,26 @@ static void capabilities(struct exchange *exchange)
 static const struct {
 	const char *path;
 	api_handler *handler;
+	bool writes;
 } calls[] = {
-	{ "Plugin.Activate", activate },
-	{ "VolumeDriver.Capabilities", capabilities },
-	{ "VolumeDriver.Create", docker_volume_create },
-	{ "VolumeDriver.Get", docker_volume_get },
-	{ "VolumeDriver.List", docker_volume_list },
-	{ "VolumeDriver.Remove", docker_volume_remove },
-	{ "VolumeDriver.Path", docker_volume_path },
-	{ "VolumeDriver.Mount", docker_volume_mount },
-	{ "VolumeDriver.Unmount", docker_volume_unmount },
+	{ "Plugin.Activate", activate, false },
+	{ "VolumeDriver.Capabilities", capabilities, false },
+	{ "VolumeDriver.Create", docker_volume_create, true },
+	{ "VolumeDriver.Get", docker_volume_get, false },
+	{ "VolumeDriver.List", docker_volume_list, false },
+	{ "VolumeDriver.Remove", docker_volume_remove, true },
+	{ "VolumeDriver.Path", docker_volume_path, false },
+	{ "VolumeDriver.Mount", docker_volume_mount, true },
+	{ "VolumeDriver.Unmount", docker_volume_unmount, true },
 };
+
+bool docker_volume_writes(const struct api_path *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (api_path_matches(path, calls[i].path))
+			return calls[i].writes;
+	return false;
+}
 
 void docker_volume_dispatch(struct exchange *exchange)
 {

@@ -93,6 +93,9 @@ int docker_boot_id(char ret[BOOT_ID_BYTES]);
 /* Where the volume of a pod is mounted; false: it is not. */
 bool docker_mounted_path(struct agent *agent, const struct object *pod, char *buffer, size_t bytes);
 
+/* May a call of this path change anything? */
+bool docker_volume_writes(const struct api_path *path);
+
 /* ---- the calls ---- */
 
 /* docker_volume_create.c */

@@ -100,6 +100,36 @@ static const struct route {
 	{ METHOD_DELETE, "podvol/v1/pods/*/*/holds/*", holds_delete },
 };
 
+const char *api_method_name(enum api_method method)
+{
+	static const char *const names[] = {
+		[METHOD_GET] = "get",     [METHOD_POST] = "post",     [METHOD_PUT] = "put",
+		[METHOD_PATCH] = "patch", [METHOD_DELETE] = "delete", [METHOD_OTHER] = "other"
+	};
+
+	return names[method];
+}
+
+/* POSTs that change nothing. */
+static const char *const questions[] = {
+	"apis/authentication.k8s.io/v1/tokenreviews",
+	REVIEWS "*",
+	WHOAMI,
+	"podvol/v1/check",
+	"podvol/v1/pods/*/wait",
+	"podvol/v1/pods/*/*/wait",
+};
+
+bool api_writes(enum api_method method, const struct api_path *path)
+{
+	if (method == METHOD_GET)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		if (method == METHOD_POST && api_path_matches(path, questions[i]))
+			return false;
+	return true;
+}
+
 bool api_takes_protobuf(const struct api_path *path)
 {
 	return api_path_matches(path, TOKEN_REQUESTS) || api_is_self_review(path);
@@ -179,6 +209,8 @@ bool api_is_allowed(struct exchange *exchange, const struct access *access,
 	const char *why, *group = access->group ? access->group : "", *on = "";
 	char message[1024];
 
+	exchange->record.verb = access->verb;
+	exchange->record.needs_secrets = !authorize(RIGHTS_ALL & ~RIGHT_SECRETS, access, &why);
 	if (authorize(exchange->rights, access, &why))
 		return true;
 	if (details && details->name)
@@ -205,12 +237,8 @@ bool api_is_allowed(struct exchange *exchange, const struct access *access,
 /* Routes below /apis are resources without a kind of object: NAME, or their accounts' tokens. */
 static bool route_is_allowed(struct exchange *exchange)
 {
-	static const char *const methods[] = {
-		[METHOD_GET] = "get",     [METHOD_POST] = "post",     [METHOD_PUT] = "put",
-		[METHOD_PATCH] = "patch", [METHOD_DELETE] = "delete", [METHOD_OTHER] = "other"
-	};
 	const struct api_path *path = &exchange->path;
-	struct access access = { .verb = methods[exchange->method] };
+	struct access access = { .verb = api_method_name(exchange->method) };
 	char text[API_URI_BYTES_MAX + 1] = "";
 	size_t used = 0;
 

@@ -10,6 +10,7 @@
 #define PODVOL_API_EXCHANGE_H
 
 #include "api/authorize.h"
+#include "api/form.h"
 #include "api/path.h"
 #include "base/failure.h"
 #include "base/worker.h"
@@ -28,38 +29,6 @@ enum api_method {
 };
 
 struct reply_details;
-
-/* In which form an answer goes out; form.c has the media type of each. */
-enum api_form {
-	FORM_JSON,
-	FORM_TABLE,
-	FORM_YAML,
-	FORM_GROUPS,      /* aggregated discovery, apidiscovery.k8s.io/v2 */
-	FORM_GROUPS_BETA, /* the same as v2beta1 */
-	FORM_OPENAPI,     /* OpenAPI v2 as protocol buffers */
-	FORM_DOCKER,      /* docker's: refusals are {"Err": "..."} */
-	FORM_COUNT
-};
-
-/* Sets of forms that a path offers. */
-#define FORM_BIT(form) (1U << (form))
-#define FORMS_COMMON   (FORM_BIT(FORM_JSON) | FORM_BIT(FORM_TABLE) | FORM_BIT(FORM_YAML))
-#define FORMS_DISCOVERY                                                                            \
-	(FORM_BIT(FORM_JSON) | FORM_BIT(FORM_YAML) | FORM_BIT(FORM_GROUPS) |                       \
-	 FORM_BIT(FORM_GROUPS_BETA))
-#define FORMS_OPENAPI (FORM_BIT(FORM_JSON) | FORM_BIT(FORM_OPENAPI))
-#define FORMS_ANY     0U /* one form only, sent whatever was asked for */
-
-enum api_content {
-	CONTENT_JSON,
-	CONTENT_YAML,
-	CONTENT_JSON_PATCH,      /* application/json-patch+json */
-	CONTENT_MERGE_PATCH,     /* application/merge-patch+json */
-	CONTENT_STRATEGIC_PATCH, /* application/strategic-merge-patch+json */
-	CONTENT_APPLY_PATCH,     /* application/apply-patch+yaml: server-side apply */
-	CONTENT_PROTOBUF,        /* application/vnd.kubernetes.protobuf */
-	CONTENT_OTHER,
-};
 
 /* Why a request was refused: HTTP code and Kubernetes' reason in one. */
 enum api_refusal {
@@ -81,6 +50,14 @@ enum api_refusal {
 	API_SERVICE_UNAVAILABLE,
 	API_TIMEOUT,
 	API_REFUSAL_COUNT
+};
+
+/* What the log says of a request beside its path; see audit.h. */
+struct exchange_record {
+	const char *verb;   /* static; "list", "create", of a route the method; NULL: not known */
+	bool needs_secrets; /* RIGHT_SECRETS was asked for */
+	char object[256];   /* the name of what a POST made, which no path has */
+	const char *reason; /* static: of a refusal; NULL: it is none */
 };
 
 struct exchange {
@@ -105,9 +82,10 @@ struct exchange {
 	int status;  /* 0 until there is one */
 	char *reply; /* owned */
 	size_t reply_length;
-	const char *reply_type; /* static */
-	bool is_secret;         /* body and reply are overwritten when they are freed */
-	char *warnings;         /* owned; lines for Warning headers; NULL: none */
+	const char *reply_type;     /* static */
+	unsigned int retry_seconds; /* of a 429; 0: not said */
+	bool is_secret;             /* body and reply are overwritten when they are freed */
+	char *warnings;             /* owned; lines for Warning headers; NULL: none */
 	/* A streamed answer; see reply_stream(). */
 	ssize_t (*pull)(void *work, char *buffer, size_t size);
 	/* There is something to pull again; NULL until the transport pulls. */
@@ -115,6 +93,8 @@ struct exchange {
 	/* Called once, when the answer is complete or its stream begins; may be inside
 	 * api_dispatch(). */
 	void (*answered)(struct exchange *exchange);
+
+	struct exchange_record record;
 
 	/* ---- what goes on for it meanwhile ---- */
 	void *work;
@@ -131,21 +111,14 @@ void api_dispatch(struct exchange *exchange);
  * that has several methods has several routes. */
 const char *api_route(size_t index);
 
-/**
- * api_form_parse - the form that an Accept header asks for, among those that a path offers
- * @accept:  NULL or "" asks for JSON
- * @offered: set of FORM_BIT()s, not empty
- *
- * Return: 0; -ENOENT none of the media ranges is one of @offered.
- */
-int api_form_parse(const char *accept, unsigned int offered, enum api_form *ret);
+/* "get", "post", ...; static. */
+const char *api_method_name(enum api_method method);
+/* May such a request change anything, here or at a CSI driver? */
+bool api_writes(enum api_method method, const struct api_path *path);
 /* May a body come in protocol buffers there? */
 bool api_takes_protobuf(const struct api_path *path);
 /* Does it ask what the client itself may do? Who may only read may POST there. */
 bool api_is_self_review(const struct api_path *path);
-/* The media type of an answer in this form; static. */
-const char *api_form_type(enum api_form form);
-enum api_content api_content_parse(const char *content_type);
 
 /* Gives up waiting: what goes on for this exchange is abandoned. */
 void exchange_abandon(struct exchange *exchange);

@@ -8,8 +8,10 @@
 
 #include "base/cleanup.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -59,6 +61,24 @@ struct guest_peer guest_peer_of(int fd)
 	default:
 		return peer;
 	}
+}
+
+void guest_peer_name(const struct guest_peer *peer, char ret[GUEST_PEER_NAME_BYTES])
+{
+	unsigned char address[sizeof(struct in6_addr)] = { 0 };
+	char text[INET6_ADDRSTRLEN] = "";
+	uid_t uid;
+
+	memcpy(address, peer->bytes, sizeof(peer->bytes));
+	memcpy(&uid, peer->bytes, sizeof(uid));
+	if (peer->family == AF_INET || peer->family == AF_INET6)
+		(void) inet_ntop(peer->family, address, text, sizeof(text));
+	if (peer->family == AF_UNIX)
+		(void) snprintf(ret, GUEST_PEER_NAME_BYTES, "uid %u", uid);
+	else if (peer->family == AF_INET6)
+		(void) snprintf(ret, GUEST_PEER_NAME_BYTES, "%s/64", text);
+	else
+		(void) snprintf(ret, GUEST_PEER_NAME_BYTES, "%s", *text ? text : "unknown clients");
 }
 
 void guests_add(struct guests *guests, struct guest *guest)

@@ -47,6 +47,10 @@ struct guests {
 /* The other end of a connected socket. What cannot be read is one peer: family AF_UNSPEC. */
 struct guest_peer guest_peer_of(int fd);
 
+enum { GUEST_PEER_NAME_BYTES = 64 };
+/* "192.0.2.1", "2001:db8::/64", "uid 1000". */
+void guest_peer_name(const struct guest_peer *peer, char ret[GUEST_PEER_NAME_BYTES]);
+
 void guests_add(struct guests *guests, struct guest *guest);
 /* It left, or has shown what it may do. One that is no guest is fine. */
 void guests_remove(struct guests *guests, struct guest *guest);

@@ -53,66 +53,6 @@ static enum api_method parse_method(const char *method)
 	return METHOD_OTHER;
 }
 
-static const char *header(struct request *request, const char *name)
-{
-	return MHD_lookup_connection_value(request->library, MHD_HEADER_KIND, name);
-}
-
-/* A named token also names the user, and the request ends with it. */
-static unsigned int rights_of_token(struct request *request)
-{
-	const struct api_credentials *credentials = request->api->options.credentials;
-	const char *given = header(request, MHD_HTTP_HEADER_AUTHORIZATION);
-	const struct named_token *token;
-
-	if (credentials_token_is_given(credentials, given))
-		return RIGHTS_ALL;
-	token = token_list_find(credentials_tokens(credentials), given, realtime_usec());
-	if (!token)
-		return 0;
-	memcpy(request->token, token->digest, sizeof(request->token));
-	memcpy(request->user, token->name, sizeof(request->user));
-	request->exchange.user = request->user;
-	api_check_tokens_later(request->api);
-	return token->rights;
-}
-
-static unsigned int rights(struct request *request)
-{
-	request->exchange.user = request->connection->user;
-	return request->connection->listener->kind == API_TLS ? rights_of_token(request)
-							      : request->connection->rights;
-}
-
-/* False: refused. */
-static bool check_rights(struct request *request)
-{
-	struct exchange *exchange = &request->exchange;
-	enum api_listener_kind kind = request->connection->listener->kind;
-
-	exchange->rights = rights(request);
-	exchange->peer = request->connection->peer;
-	if (kind == API_PLAIN && !head_host_is_local(request->library))
-		reply_refusal(exchange, API_FORBIDDEN,
-			      "without TLS only requests for localhost are answered");
-	else if (exchange->rights == 0 && kind == API_TLS)
-		reply_refusal(exchange, API_UNAUTHORIZED, "Unauthorized");
-	else if (exchange->rights == 0 && kind == API_DOCKER)
-		reply_refusal(exchange, API_FORBIDDEN, "only root may use this socket");
-	else if (exchange->rights == 0)
-		reply_refusal(exchange, API_FORBIDDEN,
-			      "only root and members of group " API_GROUP " may use this socket");
-	else if (header(request, "Impersonate-User"))
-		reply_refusal(exchange, API_FORBIDDEN, "impersonation is not served");
-	else if (exchange->method != METHOD_GET && !(exchange->rights & RIGHT_WRITE) &&
-		 !api_is_self_review(&exchange->path))
-		reply_refusal(exchange, API_FORBIDDEN, "you may only read here");
-	/* A credential that does not allow this request is one all the same. */
-	if (exchange->status == 0 || (kind == API_TLS && exchange->rights != 0))
-		connection_authenticated(request->connection);
-	return exchange->status == 0;
-}
-
 static size_t body_bytes_max(const struct request *request)
 {
 	size_t most = request->api->options.request_bytes_max;
@@ -124,7 +64,7 @@ static size_t body_bytes_max(const struct request *request)
 
 static bool body_is_too_large(struct request *request)
 {
-	const char *length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	const char *length = request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
 	return length && strtoull(length, NULL, 10) > body_bytes_max(request);
 }
@@ -144,7 +84,7 @@ static void look_at_head(struct request *request, const char *version)
 
 	if (problem)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", problem);
-	if (problem || !check_rights(request))
+	if (problem || !authenticate(request))
 		return;
 	if (request->uri_error == -ENAMETOOLONG)
 		reply_refusal(exchange, API_URI_TOO_LONG, "%s", request->uri_failure.text);
@@ -152,8 +92,9 @@ static void look_at_head(struct request *request, const char *version)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", request->uri_failure.text);
 	else if (body_is_too_large(request))
 		refuse_too_large(request);
-	exchange->accept = header(request, MHD_HTTP_HEADER_ACCEPT);
-	exchange->content = api_content_parse(header(request, MHD_HTTP_HEADER_CONTENT_TYPE));
+	exchange->accept = request_header(request, MHD_HTTP_HEADER_ACCEPT);
+	exchange->content =
+		api_content_parse(request_header(request, MHD_HTTP_HEADER_CONTENT_TYPE));
 }
 
 /* ---- the body ---- */
@@ -256,6 +197,7 @@ static void run_handler(struct request *request)
 static enum MHD_Result dispatch(struct request *request)
 {
 	connection_enter(request->connection, DEADLINE_NONE);
+	request->ran = true;
 	request->exchange.may_wait = may_wait(request->connection->listener);
 	request->running = true;
 	run_handler(request);
@@ -341,6 +283,7 @@ void http_on_completed(void *userdata, struct MHD_Connection *connection, void *
 	if (!request)
 		return;
 	DL_DELETE2(request->api->requests, request, previous, next);
+	audit_end(request);
 	exchange_abandon(&request->exchange);
 	answer_done(request);
 	request->api->body_bytes -= request->body_allocated;

@@ -166,7 +166,6 @@ static void begin_guest(struct connection *connection)
 	listener->guests.connections++;
 	if (!is_unix || !(connection->rights & RIGHT_WRITE)) {
 		newest = &connection->guest;
-		newest->peer = guest_peer_of(connection->deadline.fd);
 		guests_add(&listener->guests, newest);
 	}
 	while ((surplus = guests_surplus(&listener->guests, newest))) {
@@ -210,11 +209,11 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 		peer_name(info->connect_fd, connection->peer);
 		peer_user(info->connect_fd, connection->user);
 	} else {
-		(void) snprintf(connection->peer, sizeof(connection->peer),
-				"a client with the token, over TLS");
+		peer_address(info->connect_fd, connection->peer);
 		(void) snprintf(connection->user, sizeof(connection->user), "%s",
 				listener->kind == API_TLS ? "admin" : "system:anonymous");
 	}
+	connection->guest.peer = guest_peer_of(info->connect_fd);
 	deadline_init(&connection->deadline, info->connect_fd);
 	begin_guest(connection);
 	if (!listener_is_unix(listener->kind))

@@ -173,6 +173,7 @@ void named_tokens_post(struct exchange *exchange)
 	exchange->is_secret = true;
 	if (!read_token(exchange, &token))
 		return;
+	(void) snprintf(exchange->record.object, sizeof(exchange->record.object), "%s", token.name);
 	change = begin(exchange);
 	if (!change)
 		return;

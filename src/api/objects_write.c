@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TRIES_MAX = 5 };
@@ -91,6 +92,14 @@ static void reply_refused(const struct object_write *write, int error, const str
 		reply_error(write->exchange, error, &details, why);
 }
 
+/* The path of a create has no name. */
+static void note_name(const struct object_write *write, const char *name)
+{
+	if (write->exchange && write->method == METHOD_POST)
+		(void) snprintf(write->exchange->record.object,
+				sizeof(write->exchange->record.object), "%s", name);
+}
+
 void object_write_done(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
@@ -104,6 +113,7 @@ void object_write_done(void *userdata, int error, const struct object *result,
 			return;
 		why = &again;
 	}
+	note_name(write, error < 0 ? write->name : result->meta.name);
 	if (!write->exchange)
 		; /* nobody to tell: the client left, and the store logs what matters */
 	else if (error < 0)
@@ -120,6 +130,7 @@ void object_write_queued(struct exchange *exchange, struct object_write *write, 
 {
 	const struct reply_details details = { .row = write->row, .name = write->name };
 
+	note_name(write, write->name);
 	if (r < 0) {
 		reply_error(exchange, r, &details, why);
 		object_write_free(write);

@@ -14,6 +14,8 @@
 #include <assert.h>
 #include <stdio.h>
 #include <grp.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 gid_t peer_group_id(void)
@@ -69,6 +71,24 @@ void peer_name(int fd, char ret[PEER_NAME_BYTES])
 		(void) snprintf(ret, PEER_NAME_BYTES, "somebody unknown");
 	else
 		(void) snprintf(ret, PEER_NAME_BYTES, "uid %u, process %d", peer.uid, peer.pid);
+}
+
+void peer_address(int fd, char ret[PEER_NAME_BYTES])
+{
+	struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
+	socklen_t bytes = sizeof(peer);
+	char address[INET6_ADDRSTRLEN], port[8];
+	bool is_ipv6;
+
+	if (getpeername(fd, (struct sockaddr *) &peer, &bytes) < 0 ||
+	    getnameinfo((const struct sockaddr *) &peer, bytes, address, sizeof(address), port,
+			sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+		(void) snprintf(ret, PEER_NAME_BYTES, "an unknown address");
+		return;
+	}
+	is_ipv6 = peer.ss_family == AF_INET6;
+	(void) snprintf(ret, PEER_NAME_BYTES, "%s%s%s:%s", is_ipv6 ? "[" : "", address,
+			is_ipv6 ? "]" : "", port);
 }
 
 void peer_user(int fd, char ret[PEER_NAME_BYTES])

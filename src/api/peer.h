@@ -32,6 +32,8 @@ enum { PEER_NAME_BYTES = 64 };
 /* Who that is, for the record: "uid 0, process 4242". Of a process that has ended since, the number
  * is all that is left. */
 void peer_name(int fd, char ret[PEER_NAME_BYTES]);
+/* The same of a TCP socket: "192.0.2.1:4242", "[2001:db8::1]:4242". */
+void peer_address(int fd, char ret[PEER_NAME_BYTES]);
 /* The same without the process: "uid:0", or "system:anonymous". */
 void peer_user(int fd, char ret[PEER_NAME_BYTES]);
 

@@ -206,6 +206,7 @@ void reply_refusal_about(struct exchange *exchange, enum api_refusal refusal,
 			 const struct reply_details *details, const char *message)
 {
 	assert((unsigned int) refusal < API_REFUSAL_COUNT && message);
+	exchange->record.reason = refusals[refusal].reason;
 	if (exchange->form == FORM_DOCKER) {
 		struct cJSON *tree = json_new_object();
 

@@ -35,6 +35,10 @@ struct request {
 	/* The digest of the named token that it came with. */
 	unsigned char token[TOKEN_DIGEST_BYTES];
 	char user[TOKEN_NAME_BYTES]; /* the name of that token; "": none */
+	const char *credential;      /* static: what is wrong with it; NULL: nothing */
+	bool is_throttled;           /* and so its credential was not compared */
+	bool ran;                    /* a handler began */
+	bool audited;                /* in the log */
 	bool seen;                   /* the headers were looked at */
 	bool running;                /* a handler is on the stack */
 	bool suspended;
@@ -43,6 +47,23 @@ struct request {
 	bool pull_again; /* and was told meanwhile that there is more */
 	bool left;       /* the client is gone: close without an answer */
 };
+
+/* NULL: the request has no such header. */
+const char *request_header(const struct request *request, const char *name);
+
+/* ---- authenticate.c ---- */
+
+/* Finds out who it is and what it may do by the head; refuses what it may not do. Return: may it go
+ * on? */
+bool authenticate(struct request *request);
+
+/* ---- audit.c ---- */
+
+/* An answer goes out, or begins: one line when it refuses a credential or a right, or when the
+ * request is a write or asked for a Secret. */
+void audit_answer(struct request *request);
+/* The request is over: the same of a write whose client left before its answer. */
+void audit_end(struct request *request);
 
 /* ---- answer.c ---- */
 

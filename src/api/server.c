@@ -9,6 +9,7 @@
 #include "api/docker_volume.h"
 #include "api/listen.h"
 #include "api/peer.h"
+#include "api/refusals.h"
 #include "api/watches.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -126,6 +127,8 @@ int api_new(const struct api_options *options, struct api **ret, struct failure 
 		r = start_deadlines(api, reterr);
 	if (r == 0 && watches_new(options->event, options->watches_max, &api->watches) < 0)
 		r = failed(reterr, -ENOMEM, "cannot prepare watches");
+	if (r == 0 && refusals_new(options->event, &api->refusals) < 0)
+		r = failed(reterr, -ENOMEM, "cannot prepare the count of refusals");
 	if (r == 0)
 		r = start_listeners(api, reterr);
 	if (r == 0)
@@ -151,6 +154,7 @@ struct api *api_free(struct api *api)
 	assert(!api->requests && api->body_bytes == 0 && api->reply_bytes == 0);
 	api->tokens_check = sd_event_source_disable_unref(api->tokens_check);
 	api->watches = watches_free(api->watches);
+	api->refusals = refusals_free(api->refusals);
 	api->deadlines = deadlines_free(api->deadlines);
 	/* What they still read belongs to nobody now and frees itself. */
 	api->readers = worker_pool_free(api->readers);

@@ -205,38 +205,35 @@ int token_list_remove(struct token_list *list, const char *name)
 
 /* ---- comparing ---- */
 
-static bool is_valid(const struct named_token *token, uint64_t now_usec)
+bool named_token_is_valid(const struct named_token *token, uint64_t now_usec)
 {
 	return token->expires_usec == 0 || now_usec < token->expires_usec;
 }
 
-static const struct named_token *find_digest(const struct token_list *list,
-					     const unsigned char *digest, uint64_t now_usec)
+const struct named_token *token_list_find(const struct token_list *list,
+					  const unsigned char *digest)
 {
 	const struct named_token *found = NULL;
 
 	for (size_t i = 0; i < list->count; i++)
 		if (gnutls_memcmp(list->tokens[i].digest, digest, TOKEN_DIGEST_BYTES) == 0)
 			found = &list->tokens[i];
-	return found && is_valid(found, now_usec) ? found : NULL;
+	return found;
 }
 
-const struct named_token *token_list_find(const struct token_list *list, const char *authorization,
-					  uint64_t now_usec)
+int token_digest(const char *authorization, unsigned char ret[static TOKEN_DIGEST_BYTES])
 {
 	static const char scheme[] = "Bearer ";
-	unsigned char digest[TOKEN_DIGEST_BYTES];
 
-	if (!authorization || strncasecmp(authorization, scheme, strlen(scheme)) != 0)
-		return NULL;
+	if (strncasecmp(authorization, scheme, strlen(scheme)) != 0)
+		return -ENOENT;
 	authorization += strlen(scheme);
-	authorization += strspn(authorization, " ");
-	if (digest_of(authorization, digest) < 0)
-		return NULL;
-	return find_digest(list, digest, now_usec);
+	return digest_of(authorization + strspn(authorization, " "), ret);
 }
 
 bool token_list_holds(const struct token_list *list, const unsigned char *digest, uint64_t now_usec)
 {
-	return find_digest(list, digest, now_usec) != NULL;
+	const struct named_token *token = token_list_find(list, digest);
+
+	return token && named_token_is_valid(token, now_usec);
 }

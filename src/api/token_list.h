@@ -53,10 +53,13 @@ int token_list_add(struct token_list *list, const struct named_token *token,
 /* Return: 0; -ENOENT. */
 int token_list_remove(struct token_list *list, const char *name);
 
-/* Whose token an Authorization header carries, at @now_usec; NULL: none. How long that takes does
- * not depend on the token's characters. @authorization may be NULL. */
-const struct named_token *token_list_find(const struct token_list *list, const char *authorization,
-					  uint64_t now_usec);
+/* Of the token that an Authorization header carries. Return: 0; -ENOENT it carries none; -EIO. */
+int token_digest(const char *authorization, unsigned char ret[static TOKEN_DIGEST_BYTES]);
+/* Whose token has this digest, expired or not; NULL: none. How long that takes does not depend on
+ * the token's characters. */
+const struct named_token *token_list_find(const struct token_list *list,
+					  const unsigned char *digest);
+bool named_token_is_valid(const struct named_token *token, uint64_t now_usec);
 /* Is a token of this digest there, and has it not expired? */
 bool token_list_holds(const struct token_list *list, const unsigned char *digest,
 		      uint64_t now_usec);

@@ -41,7 +41,7 @@ struct connection {
 	struct listener *listener;
 	struct deadline deadline; /* and the descriptor */
 	unsigned int rights; /* set of enum api_right; of each request, where a token decides */
-	char peer[PEER_NAME_BYTES]; /* who, for the record */
+	char peer[PEER_NAME_BYTES]; /* who, for the record; of TCP address and port */
 	char user[PEER_NAME_BYTES]; /* the same as reviews call it */
 	bool authenticated;         /* a credential was seen that allows something */
 	bool closing;               /* shut down: the library has yet to see it */
@@ -58,6 +58,7 @@ struct api {
 	struct worker_return *from_readers;
 	struct worker_pool *readers;
 	struct watches *watches;
+	struct refusals *refusals;
 	struct request *requests;
 	sd_event_source *tokens_check;  /* on while requests came with named tokens */
 	size_t body_bytes, reply_bytes; /* of all requests, in memory */

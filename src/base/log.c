@@ -21,7 +21,7 @@
 enum {
 	LINE_BYTES = 2 * FAILURE_TEXT_BYTES, /* a sentence around a whole failure */
 	FIELD_BYTES = 512,
-	FIELD_COUNT = 6,
+	FIELD_COUNT = LOG_FIELDS_MAX + 2, /* PRIORITY and MESSAGE */
 };
 
 static atomic_int log_max_level = LOG_INFO;
@@ -108,18 +108,14 @@ static void add_field(struct fields *fields, const char *name, const char *value
 	fields->count++;
 }
 
-static void write_journal(int level, const struct log_subject *subject, const char *line)
+static void write_journal(int level, const struct log_field *own, size_t count, const char *line)
 {
 	struct fields fields = { .count = 0 };
 	char message[LINE_BYTES + sizeof("MESSAGE=")];
 	char priority[2] = { (char) ('0' + level), '\0' };
 
-	if (subject) {
-		add_field(&fields, "POD", subject->pod);
-		add_field(&fields, "POD_UID", subject->pod_uid);
-		add_field(&fields, "VOLUME", subject->volume);
-		add_field(&fields, "PLUGIN", subject->plugin);
-	}
+	for (size_t i = 0; i < count; i++)
+		add_field(&fields, own[i].name, own[i].value);
 	add_field(&fields, "PRIORITY", priority);
 	(void) snprintf(message, sizeof(message), "MESSAGE=%s", line);
 	fields.vectors[fields.count].iov_base = message;
@@ -142,22 +138,29 @@ static void write_stderr(int level, const struct log_subject *subject, const cha
 	(void) fprintf(stderr, "%s: %s%s\n", level_names[level], line, escaped);
 }
 
-static void write_line(int level, const struct log_subject *subject, const char *format,
-		       va_list arguments)
+struct line {
+	int level;
+	const struct log_subject *subject; /* NULL: none */
+	const struct log_field *fields;
+	size_t count;
+};
+
+static void write_line(const struct line *about, const char *format, va_list arguments)
 {
 	char text[2 * LINE_BYTES], line[LINE_BYTES];
 	int saved = errno;
 
-	assert(level >= LOG_EMERG && level <= LOG_DEBUG);
-	if (level > log_max_level)
+	assert(about->level >= LOG_EMERG && about->level <= LOG_DEBUG);
+	assert(about->count <= LOG_FIELDS_MAX);
+	if (about->level > log_max_level)
 		return;
 	(void) vsnprintf(text, sizeof(text), format, arguments);
 	text_fit(text, LINE_BYTES, text);
 	escape(line, sizeof(line), text);
 	if (log_to_journal)
-		write_journal(level, subject, line);
+		write_journal(about->level, about->fields, about->count, line);
 	else
-		write_stderr(level, subject, line);
+		write_stderr(about->level, about->subject, line);
 	errno = saved;
 }
 
@@ -166,15 +169,28 @@ void log_message(int level, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	write_line(level, NULL, format, arguments);
+	write_line(&(struct line){ .level = level }, format, arguments);
 	va_end(arguments);
 }
 
 void log_about(int level, const struct log_subject *subject, const char *format, ...)
 {
+	const struct log_field fields[] = { { "POD", subject->pod },
+					    { "POD_UID", subject->pod_uid },
+					    { "VOLUME", subject->volume },
+					    { "PLUGIN", subject->plugin } };
 	va_list arguments;
 
 	va_start(arguments, format);
-	write_line(level, subject, format, arguments);
+	write_line(&(struct line){ level, subject, fields, ARRAY_SIZE(fields) }, format, arguments);
+	va_end(arguments);
+}
+
+void log_fields(int level, const struct log_field *fields, size_t count, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	write_line(&(struct line){ level, NULL, fields, count }, format, arguments);
 	va_end(arguments);
 }

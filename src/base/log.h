@@ -10,6 +10,7 @@
 #ifndef PODVOL_BASE_LOG_H
 #define PODVOL_BASE_LOG_H
 
+#include <stddef.h>
 #include <syslog.h>
 
 /* What a line is about; NULL members are left out. */
@@ -44,5 +45,20 @@ void log_message(int level, const char *format, ...) __attribute__((format(print
  */
 void log_about(int level, const struct log_subject *subject, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* A journal field of its own: "API_USER", "admin". A NULL value is left out. */
+struct log_field {
+	const char *name, *value;
+};
+
+enum { LOG_FIELDS_MAX = 10 };
+
+/**
+ * log_fields - a line with journal fields of its own; on stderr there is the sentence alone
+ * @level:  LOG_ERR .. LOG_DEBUG
+ * @fields: at most LOG_FIELDS_MAX; copied
+ */
+void log_fields(int level, const struct log_field *fields, size_t count, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

@@ -128,6 +128,17 @@ static void journal_gets_a_field_for_each_part(void **state)
 	assert_string_equal(output, "PRIORITY=3|MESSAGE=x|");
 }
 
+static void fields_of_its_own_are_for_the_journal(void **state)
+{
+	const struct log_field fields[] = { { "API_USER", "a\nb" }, { "API_OBJECT", NULL } };
+
+	log_fields(LOG_INFO, fields, 2, "get %d", 1);
+	assert_string_equal(written(), "info: get 1\n");
+	use_journal(LOG_INFO);
+	log_fields(LOG_INFO, fields, 2, "get %d", 1);
+	assert_string_equal(output, "API_USER=a\\nb|PRIORITY=6|MESSAGE=get 1|");
+}
+
 /* Else who chooses a file name could write lines of ours, or paint on an operator's terminal. */
 static void control_characters_are_escaped(void **state)
 {
@@ -172,6 +183,7 @@ int main(void)
 		TEST(level_is_named_and_bounds_what_is_written),
 		TEST(subject_follows_the_sentence),
 		TEST(journal_gets_a_field_for_each_part),
+		TEST(fields_of_its_own_are_for_the_journal),
 		TEST(control_characters_are_escaped),
 		TEST(long_lines_are_cut_between_escapes),
 	};
