@@ -9,6 +9,7 @@
 #include "mount/capacity.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "mount/loop_device.h"
 #include "mount/mount.h"
 #include "mount/volume_directory.h"
@@ -60,7 +61,9 @@ static int reserve(int image_fd, uint64_t bytes)
 	if (fallocate(image_fd, 0, 0, (off_t) bytes) < 0) {
 		int error = errno;
 
-		(void) ftruncate(image_fd, status.st_size);
+		if (ftruncate(image_fd, status.st_size) < 0)
+			log_message(LOG_WARNING,
+				    "cannot shorten an image to its old size, ignoring: %m");
 		return -error;
 	}
 	return fsync(image_fd) < 0 ? -errno : 0;
