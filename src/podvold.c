@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config.h"
+#include "controller/root_ca_publisher.h"
 #include "privileges.h"
 #include "reload.h"
 
@@ -148,6 +149,24 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 	return api_new(options, ret, reterr);
 }
 
+/* Exported pods mount the certificate, whether or not TLS is served. Without one they wait for it,
+ * and nothing else does. */
+static void publish_root_certificate(sd_event *event, struct agent *agent,
+				     const struct config *config, struct root_ca_publisher **ret)
+{
+	struct root_ca_publisher_options options = { .event = event, .store = agent_store(agent) };
+	struct failure why = { .error = 0 };
+	cleanup_free char *certificate = NULL;
+	int r = api_root_certificate(config->state_dir, config->node_name, &certificate, &why);
+
+	options.certificate = certificate;
+	if (r == 0 && root_ca_publisher_new(&options, ret) < 0)
+		r = failed(&why, -ENOMEM, "cannot watch namespaces");
+	if (r < 0)
+		log_message(LOG_WARNING, "ConfigMap kube-root-ca.crt is not published: %s",
+			    why.text);
+}
+
 /* Whoever is started after podvold is to find the pods of the manifests: ready is told when they
  * were looked at. A directory that does not answer makes nobody wait for longer than this. */
 #define READY_AT_THE_LATEST_USEC (5 * USEC_PER_SEC)
@@ -183,9 +202,12 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 {
 	struct api_options options = { .listener_count = 0 };
 	struct ready_notice notice = { .config = config };
+	struct root_ca_publisher *publisher = NULL;
 	struct api *api = NULL;
 	int r = start_api(event, agent, config, &options, &api, reterr);
 
+	if (r == 0)
+		publish_root_certificate(event, agent, config, &publisher);
 	if (r == 0)
 		r = sd_event_add_time(event, &notice.timer, CLOCK_MONOTONIC,
 				      monotonic_usec() + READY_AT_THE_LATEST_USEC, 0, on_ready_late,
@@ -199,6 +221,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 			(void) failed(reterr, r, "the event loop broke");
 	}
 	(void) sd_event_source_disable_unref(notice.timer);
+	(void) root_ca_publisher_free(publisher);
 	(void) api_free(api);
 	(void) api_credentials_free(options.credentials);
 	return r < 0 ? r : 0;

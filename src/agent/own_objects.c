@@ -12,6 +12,7 @@
 #include "object/kind.h"
 #include "object/node.h"
 #include "object/pod.h"
+#include "object/root_ca.h"
 #include "object/timestamp.h"
 
 #include <assert.h>
@@ -326,9 +327,11 @@ static int visit_pod(const struct object *pod, void *userdata)
 
 /* ---- what is new ---- */
 
+/* The certificate that podvold publishes in each namespace is no reason for one. */
 static int visit(const struct object *object, void *userdata)
 {
-	ensure_namespace(userdata, object->meta.name_space);
+	if (!root_ca_is_published(object))
+		ensure_namespace(userdata, object->meta.name_space);
 	return 0;
 }
 
@@ -338,7 +341,7 @@ static void look_at(struct own_objects *own, const struct store_change *change)
 	const struct object *object = change->object;
 
 	if (change->type == STORE_ADDED && kind_row(object->kind)->namespaced)
-		ensure_namespace(own, object->meta.name_space);
+		(void) visit(object, own);
 	if (change->type != STORE_DELETED && object->kind == KIND_POD)
 		ensure_account(own, object);
 	else if ((change->type == STORE_ADDED && object->kind == KIND_CSI_DRIVER) ||

@@ -132,6 +132,18 @@ int api_credentials_new(const struct api_credentials_options *options, struct ap
 /* After api_free(). @credentials may be NULL. Return: NULL. */
 struct api_credentials *api_credentials_free(struct api_credentials *credentials);
 
+/**
+ * api_root_certificate - the certificate of this node's authority, which is made when there is none
+ * @ret: PEM without the key; the caller's
+ *
+ * The one that signs the server certificate of TLS, also where nobody serves TLS. Blocks on the disk
+ * (start-up only).
+ *
+ * Return: 0, else as api_credentials_new().
+ */
+int api_root_certificate(const char *state_dir, const char *node_name, char **ret,
+			 struct failure *reterr);
+
 /* Limits of one request; the manual's table of limits is made from these. */
 enum {
 	API_URI_BYTES_MAX = 4096,   /* path and query, as sent; 414 */

@@ -149,6 +149,24 @@ static int load(struct api_credentials *credentials, const struct api_credential
 	return r;
 }
 
+int api_root_certificate(const char *state_dir, const char *node_name, char **ret,
+			 struct failure *reterr)
+{
+	cleanup_close int directory_fd = secret_directory_open(state_dir, reterr);
+	struct authority *authority = NULL;
+	int r = directory_fd;
+
+	assert(ret);
+	if (r >= 0)
+		r = authority_load(directory_fd, node_name,
+				   (time_t) (realtime_usec() / USEC_PER_SEC), &authority, reterr);
+	if (r < 0)
+		return r;
+	*ret = strdup(authority_certificate(authority));
+	(void) authority_free(authority);
+	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot read the authority's certificate");
+}
+
 int api_credentials_new(const struct api_credentials_options *options, struct api_credentials **ret,
 			struct failure *reterr)
 {

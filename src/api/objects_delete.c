@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "object/json.h"
+#include "object/root_ca.h"
 #include "object/persistent_volume.h"
 
 #include <assert.h>
@@ -160,11 +161,12 @@ static int count_one(const struct object *object, void *userdata)
 {
 	size_t *count = userdata;
 
-	(*count)++;
+	*count += root_ca_is_published(object) ? 0 : 1;
 	return 0;
 }
 
-/* Events and leases tell of other objects; nobody misses them. */
+/* Events and leases tell of other objects; nobody misses them. The certificate that podvold
+ * publishes in each namespace is deleted with it. */
 static size_t count_contents(struct store *store, const char *name_space, char *text, size_t size)
 {
 	size_t total = 0, used = 0;

@@ -5,6 +5,7 @@
 #include "source/manifest_plan.h"
 
 #include "object/pod.h"
+#include "object/root_ca.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 	if (!stored)
 		return MANIFEST_STEP_CREATE;
 	if (!mark->is_marked)
-		return MANIFEST_STEP_REFUSE;
+		return root_ca_is_published(stored) ? MANIFEST_STEP_UPDATE : MANIFEST_STEP_REFUSE;
 	if (stored->meta.deletes)
 		return MANIFEST_STEP_WAIT;
 	if (is_applied && !mark->is_gone)
