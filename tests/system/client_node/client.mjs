@@ -37,7 +37,9 @@ async function tell(name, promise, pick = (result) => result.metadata.name) {
   }
 }
 
-const names = (list) => list.items.map((item) => item.metadata.name);
+// podvold keeps one ConfigMap in every namespace.
+const isWritten = (object) => object.metadata?.name !== 'kube-root-ca.crt';
+const names = (list) => list.items.filter(isWritten).map((item) => item.metadata.name);
 const map = (name, text, labels = {}) => ({ metadata: { name, labels }, data: { text } });
 const patchAs = (strategy) => k8s.setHeaderOptions('Content-Type', strategy);
 
@@ -123,7 +125,7 @@ async function informer(labels) {
   const list = () => core.listNamespacedConfigMap({ namespace, labelSelector: labels });
   const watching = k8s.makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, list, labels);
   for (const event of ['add', 'update', 'delete']) {
-    watching.on(event, (object) => say(event, object.metadata.name, object.data?.text ?? ''));
+    watching.on(event, (object) => isWritten(object) && say(event, object.metadata.name, object.data?.text ?? ''));
   }
   watching.on('connect', () => say('connect'));
   watching.on('error', (error) => {
@@ -135,7 +137,7 @@ async function informer(labels) {
 
 async function watch(query) {
   await new k8s.Watch(config).watch(`/api/v1/namespaces/${namespace}/configmaps`, JSON.parse(query),
-    (type, object) => say(type, object.metadata?.name ?? '', object),
+    (type, object) => isWritten(object) && say(type, object.metadata?.name ?? '', object),
     (error) => say('end', error?.statusCode ?? (error ? String(error) : null)));
 }
 
