@@ -8,6 +8,7 @@ import threading
 from node import PATIENCE, equal
 
 MAPS = "/api/v1/namespaces/default/configmaps"
+ALL = f"{MAPS}?fieldSelector=metadata.name!=kube-root-ca.crt"  # but for what podvold keeps there itself
 
 
 class Connection(http.client.HTTPConnection):
