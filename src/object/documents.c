@@ -3,7 +3,8 @@
  * documents - every document of a manifest; see object.h
  *
  * A stream whose first byte is '{' is JSON, one value after another, with or without "---" between
- * them, as kubectl reads it; where that ends, and otherwise, it is YAML.
+ * them, as kubectl reads it; where that ends, and otherwise, it is YAML. What begins with '{' and is
+ * no JSON may be YAML in flow style: kubelet reads every manifest as YAML.
  */
 #include "object/object.h"
 
@@ -271,6 +272,24 @@ static struct cursor skip_between(struct cursor cursor, bool after_value)
 	return cursor;
 }
 
+/* Is all that is left YAML by its syntax? Return: 1, 0; -ENOMEM. */
+static int is_yaml(const struct cursor *cursor)
+{
+	struct yaml_reader *reader =
+		yaml_reader_new(cursor->text, cursor->length, OBJECT_DEPTH_MAX, cursor->line);
+	int r = reader ? 1 : -ENOMEM;
+
+	while (r > 0) {
+		struct yaml_document document;
+
+		r = yaml_reader_next(reader, &document);
+		json_free(document.tree);
+	}
+	(void) yaml_reader_free(reader);
+	return r == 0 ? 1 : r == -EINVAL ? 0 : r;
+}
+
+/* Return: 0; 1: it is YAML, and nothing was taken; a negative errno. */
 static int parse_json(struct builder *builder, struct cursor *cursor)
 {
 	static const struct json_limits limits = { .bytes = DOCUMENTS_BYTES_MAX,
@@ -278,17 +297,23 @@ static int parse_json(struct builder *builder, struct cursor *cursor)
 	unsigned int line = cursor->line;
 	struct failure failure = { 0 };
 	struct json_piece piece;
-	int r;
+	int r, other = 0;
 
 	r = json_parse_piece(cursor->text, cursor->length, &limits, line, &piece, &failure);
-	if (r < 0 && !piece.complete)
+	if (r == -EINVAL && !piece.complete)
+		other = is_yaml(cursor);
+	if (other != 0)
+		r = other;
+	else if (r < 0 && !piece.complete)
 		r = break_off(builder, piece.tree, line, &failure);
 	else
 		r = take_tree(builder, piece.tree, line, &failure);
 	json_free(piece.tree);
-	cursor->text += piece.used;
-	cursor->length -= piece.used;
-	cursor->line = piece.line;
+	if (other == 0) {
+		cursor->text += piece.used;
+		cursor->length -= piece.used;
+		cursor->line = piece.line;
+	}
 	return r;
 }
 
@@ -314,7 +339,7 @@ static int parse(const char *text, size_t length, bool keep_sources, struct docu
 		r = parse_json(&builder, &cursor);
 		next = cursor = skip_between(cursor, true);
 	}
-	if (r == 0 && cursor.length > 0)
+	if (r >= 0 && cursor.length > 0)
 		r = parse_yaml(&builder, cursor.text, cursor.length, cursor.line);
 	if (r == -ENOMEM)
 		return failed(reterr, -ENOMEM, "cannot read the documents");

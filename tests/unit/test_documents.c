@@ -219,6 +219,35 @@ static void test_json_errors(void **state)
 	document_list_done(&list);
 }
 
+/* case 466: kubelet reads a manifest that begins with '{' as YAML. */
+static void test_yaml_in_flow_style(void **state)
+{
+	static const char flow[] = "{apiVersion: storage.k8s.io/v1, kind: StorageClass,\n"
+				   " metadata: {name: a}, # of the shop\n provisioner: x,\n}\n";
+	struct document_list list;
+	char text[1024];
+
+	parse(flow, &list);
+	assert_int_equal(list.count, 1);
+	assert_good(&list.documents[0], 1, "a");
+	document_list_done(&list);
+
+	(void) snprintf(text, sizeof(text), "%s\n---\n%s---\n%s", CLASS_JSON("b"), flow,
+			CLASS_YAML("d"));
+	parse(text, &list);
+	assert_int_equal(list.count, 3);
+	assert_good(&list.documents[0], 1, "b");
+	assert_good(&list.documents[1], 3, "a");
+	assert_good(&list.documents[2], 8, "d");
+	document_list_done(&list);
+
+	/* no YAML either: the message is JSON's */
+	parse("{apiVersion: v1", &list);
+	assert_int_equal(list.count, 1);
+	assert_bad(&list.documents[0], 1, "", "line 1, column 2: a key in quotes is expected");
+	document_list_done(&list);
+}
+
 static void test_leading_blanks_belong_to_yaml(void **state)
 {
 	struct document_list list;
@@ -355,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_json_streams),
 		cmocka_unit_test(test_a_byte_order_mark_is_passed_over),
 		cmocka_unit_test(test_json_errors),
+		cmocka_unit_test(test_yaml_in_flow_style),
 		cmocka_unit_test(test_leading_blanks_belong_to_yaml),
 		cmocka_unit_test(test_lists_are_flattened),
 		cmocka_unit_test(test_a_list_that_breaks_a_rule),
