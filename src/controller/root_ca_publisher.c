@@ -58,13 +58,13 @@ static void replace(const struct root_ca_publisher *publisher, struct work_item 
 }
 
 static void delete_it(const struct root_ca_publisher *publisher, struct work_item *work,
-		   const struct object *stored)
+		      const struct object *stored)
 {
 	const struct store_key key = { KIND_CONFIG_MAP, work->name, ROOT_CA_CONFIG_MAP };
 	const struct store_precondition expected = as_seen(stored);
 
-	work_item_queued(work, store_delete(publisher->store, &key, &expected, work_item_written,
-					    work));
+	work_item_queued(work,
+			 store_delete(publisher->store, &key, &expected, work_item_written, work));
 }
 
 static bool is_there(struct store *store, const char *name_space)

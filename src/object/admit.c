@@ -8,6 +8,7 @@
 #include "object/admit.h"
 
 #include "base/cleanup.h"
+#include "object/admit_field_refs.h"
 #include "object/admit_names.h"
 #include "object/build.h"
 #include "object/claim_growth.h"
@@ -129,6 +130,17 @@ static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_
 	return copy;
 }
 
+/* Rules that hold for what is written now, not for what was stored before. */
+static int check_when_written(enum object_kind kind, const struct cJSON *old,
+			      const struct cJSON *tree, struct violations *found)
+{
+	int r = admit_names_check(old, tree, found);
+
+	if (r == 0 && kind == KIND_POD)
+		r = admit_field_refs_check(old, tree, found);
+	return r;
+}
+
 static int admit_create(const struct admission *admission, const struct object **ret,
 			struct failure *reterr)
 {
@@ -146,7 +158,7 @@ static int admit_create(const struct admission *admission, const struct object *
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
 	violations_init(&found, false);
-	if (admit_names_check(NULL, tree, &found) < 0)
+	if (check_when_written(proposed->kind, NULL, tree, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (*stamp.uid == '\0') {
 		r = make_uid(uid);
@@ -238,7 +250,7 @@ static int admit_update(const struct admission *admission, const struct object *
 	if (old->meta.deletes && check_finalizers(json_get(old_tree, "metadata"),
 						  json_get(tree, "metadata"), &found) < 0)
 		return violations_to_failure(&found, reterr);
-	if (admit_names_check(old_tree, tree, &found) < 0)
+	if (check_when_written(old->kind, old_tree, tree, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
 	if (old->meta.deletes && json_count(finalizers) == 0) {

@@ -31,8 +31,7 @@ static bool is_word(const char *text)
 	       !strchr("-_.", text[0]) && !strchr("-_.", text[length - 1]);
 }
 
-/* "example.com/name" or "name". */
-static int check_qualified(const struct field *field, const char *name, struct violations *found)
+int admit_qualified_name(const struct field *field, const char *name, struct violations *found)
 {
 	const char *slash = strchr(name, '/'), *part = slash ? slash + 1 : name;
 	char prefix[PREFIX_BYTES_MAX + 1];
@@ -77,7 +76,7 @@ static int check_labels(const struct cJSON *old, const struct cJSON *labels,
 
 		if (json_equal(json_get(old, json_key(item)), item))
 			continue;
-		r = check_qualified(field, json_key(item), found);
+		r = admit_qualified_name(field, json_key(item), found);
 		if (r == 0 && strlen(value) > NAME_PART_BYTES_MAX)
 			r = field_invalid(field, value, "must be no more than 63 characters",
 					  found);
@@ -103,7 +102,7 @@ static int check_annotations(const struct cJSON *old, const struct cJSON *annota
 		for (const char *c = json_key(item); *c && i + 1 < sizeof(key); c++)
 			key[i++] = (char) (*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
 		key[i] = '\0';
-		r = check_qualified(field, key, found);
+		r = admit_qualified_name(field, key, found);
 	}
 	return r;
 }
@@ -124,7 +123,7 @@ static int check_finalizers(const struct cJSON *old, const struct cJSON *finaliz
 	for (const struct cJSON *item = json_first(finalizers); item && r == 0;
 	     item = json_next(item))
 		if (!has_text(old, json_string(item, "")))
-			r = check_qualified(field, json_string(item, ""), found);
+			r = admit_qualified_name(field, json_string(item, ""), found);
 	return r;
 }
 

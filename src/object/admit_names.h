@@ -14,4 +14,7 @@
 /* @old: the object before; NULL: it is created. Types have been checked. Return: as in field.h. */
 int admit_names_check(const struct cJSON *old, const struct cJSON *tree, struct violations *found);
 
+/* "example.com/name" or "name". Return: as in field.h. */
+int admit_qualified_name(const struct field *field, const char *name, struct violations *found);
+
 #endif

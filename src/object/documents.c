@@ -3,8 +3,8 @@
  * documents - every document of a manifest; see object.h
  *
  * A stream whose first byte is '{' is JSON, one value after another, with or without "---" between
- * them, as kubectl reads it; where that ends, and otherwise, it is YAML. What begins with '{' and is
- * no JSON may be YAML in flow style: kubelet reads every manifest as YAML.
+ * them, as kubectl reads it; where that ends, and otherwise, it is YAML. What begins with '{' and
+ * is no JSON may be YAML in flow style: kubelet reads every manifest as YAML.
  */
 #include "object/object.h"
 

@@ -438,6 +438,96 @@ static void test_stored_names_stay(void **state)
 	(void) object_unref(updated);
 }
 
+/* ---- fields that pods name ---- */
+
+#define FILES(item) POD("", "  volumes: [{name: v, downwardAPI: {items: [{path: p, " item "}]}}]\n")
+#define VARIABLE(from)                                                                             \
+	"apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers: [{name: c, env: [" \
+	"{name: E, valueFrom: {" from "}}]}]\n"
+#define FIELD_OF(path)    "fieldRef: {fieldPath: \"" path "\"}"
+#define RESOURCE_OF(rest) "resourceFieldRef: {containerName: c, resource: " rest "}"
+#define FILE_AT           "spec.volumes[0].downwardAPI.items[0]."
+#define ENV_AT            "spec.containers[0].env[0].valueFrom."
+
+static void test_fields_that_files_and_variables_may_name(void **state)
+{
+	static const char *const taken[] = {
+		FILES(FIELD_OF("metadata.labels")),
+		FILES(FIELD_OF("metadata.annotations")),
+		FILES(FIELD_OF("metadata.uid")),
+		FILES(FIELD_OF("metadata.labels['example.com/App']")),
+		FILES(FIELD_OF("metadata.annotations['Example.com/Note']")),
+		FILES(RESOURCE_OF("limits.cpu, divisor: 1m")),
+		FILES(RESOURCE_OF("requests.memory, divisor: 1Mi")),
+		FILES(RESOURCE_OF("requests.ephemeral-storage, divisor: '0'")),
+		FILES(RESOURCE_OF("limits.hugepages-2Mi")),
+		VARIABLE(FIELD_OF("spec.nodeName")),
+		VARIABLE(FIELD_OF("status.podIPs")),
+		VARIABLE(FIELD_OF("metadata.labels['app']")),
+		VARIABLE("resourceFieldRef: {resource: limits.memory, divisor: 1}"),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		(void) object_unref(create(taken[i]));
+}
+
+static void test_fields_that_they_may_not_name(void **state)
+{
+	static const struct {
+		const char *yaml, *why;
+	} rows[] = {
+		{ FILES(FIELD_OF("spec.nodeName")),
+		  FILE_AT "fieldRef.fieldPath: Unsupported value: \"spec.nodeName\": supported "
+			  "values: \"metadata.annotations\", \"metadata.labels\"" },
+		{ FILES(FIELD_OF("spec.no")),
+		  FILE_AT "fieldRef.fieldPath: Invalid value: \"spec.no\": error converting "
+			  "fieldPath: field label not supported: spec.no" },
+		{ FILES(FIELD_OF("metadata.name['a']")),
+		  FILE_AT "fieldRef.fieldPath: Invalid value: \"metadata.name['a']\": error "
+			  "converting fieldPath: field label does not support subscript" },
+		{ FILES(FIELD_OF("metadata.labels['a b']")),
+		  FILE_AT "fieldRef.fieldPath: Invalid value: \"a b\": name part must consist" },
+		{ FILES("fieldRef: {apiVersion: v2, fieldPath: metadata.name}"),
+		  FILE_AT "fieldRef.fieldPath: Invalid value: \"metadata.name\": error converting "
+			  "fieldPath: unsupported pod version: v2" },
+		{ FILES("resourceFieldRef: {resource: limits.cpu}"),
+		  FILE_AT "resourceFieldRef.containerName: Required value" },
+		{ FILES(RESOURCE_OF("limits.gpu")),
+		  FILE_AT "resourceFieldRef.resource: Unsupported value: \"limits.gpu\": "
+			  "supported values: \"limits.cpu\"" },
+		{ FILES(RESOURCE_OF("limits.cpu, divisor: 1k")),
+		  FILE_AT "resourceFieldRef.divisor: Invalid value: \"1k\": only divisor's values "
+			  "1m and 1 are supported with the cpu resource" },
+		{ FILES(RESOURCE_OF("limits.memory, divisor: 3")), FILE_AT
+		  "resourceFieldRef.divisor: Invalid value: \"3\": only divisor's values "
+		  "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi and 1Ei are supported "
+		  "with the memory resource" },
+		{ VARIABLE(FIELD_OF("metadata.labels")),
+		  ENV_AT "fieldRef.fieldPath: Unsupported value: \"metadata.labels\"" },
+		{ VARIABLE(FIELD_OF("status.phase")),
+		  ENV_AT "fieldRef.fieldPath: Unsupported value: \"status.phase\"" },
+		{ POD("",
+		      "  volumes: [{name: v, projected: {sources: [{downwardAPI: {items: [{path: "
+		      "p, " FIELD_OF("status.podIP") "}]}}]}}]\n"),
+		  "spec.volumes[0].projected.sources[0].downwardAPI.items[0].fieldRef.fieldPath: "
+		  "Unsupported value: \"status.podIP\"" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_create_refused(rows[i].yaml, rows[i].why);
+}
+
+/* What an earlier version stored is served, and updated in all else. */
+static void test_stored_fields_stay(void **state)
+{
+	const struct object *old = object_of(FILES(FIELD_OF("spec.nodeName")));
+	const struct object *updated = update(old, FILES(FIELD_OF("spec.nodeName")));
+
+	assert_non_null(updated);
+	(void) object_unref(old);
+	(void) object_unref(updated);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +541,9 @@ int main(void)
 		cmocka_unit_test(test_a_uid_is_for_good),
 		cmocka_unit_test(test_case_472_names_are_those_of_kubernetes),
 		cmocka_unit_test(test_stored_names_stay),
+		cmocka_unit_test(test_fields_that_files_and_variables_may_name),
+		cmocka_unit_test(test_fields_that_they_may_not_name),
+		cmocka_unit_test(test_stored_fields_stay),
 		cmocka_unit_test(test_pods_keep_their_volumes),
 		cmocka_unit_test(test_volumes_keep_their_source),
 		cmocka_unit_test(test_claims_may_be_bound_and_grow),

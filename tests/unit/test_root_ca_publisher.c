@@ -124,8 +124,8 @@ static void one_that_is_deleted_comes_back(void **state)
 	put_namespace(world, "edge");
 	start(world, "A");
 	assert_publishes(world, "edge", "A");
-	assert_int_equal(
-		world_delete(&world->store, KIND_CONFIG_MAP, "edge", ROOT_CA_CONFIG_MAP), 0);
+	assert_int_equal(world_delete(&world->store, KIND_CONFIG_MAP, "edge", ROOT_CA_CONFIG_MAP),
+			 0);
 	assert_publishes(world, "edge", "A");
 }
 
