@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "mount/capacity.h"
+#include "mount/options.h"
 #include "mount/restore_lock.h"
 #include "plugins/fs_group_map.h"
 #include "plugins/layout.h"

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "mount/capacity.h"
 #include "mount/loop_device.h"
+#include "mount/options.h"
 #include "plugins/layout.h"
 
 #include <assert.h>

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "mount/helper.h"
+#include "mount/options.h"
 #include "object/nfs_source.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"

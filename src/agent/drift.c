@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 
 #include <assert.h>
 #include <string.h>
@@ -174,14 +175,6 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 
 /* ---- mounts of others ---- */
 
-static bool is_below(const char *path, const char *directory)
-{
-	size_t length = strlen(directory);
-
-	return length == 1 ? path[1] != '\0'
-			   : strncmp(path, directory, length) == 0 && path[length] == '/';
-}
-
 /* The whole root directory: nothing of it is lost, but nobody finds it any more. */
 static void cover_root(struct drift *drift, const struct mount_entry *other,
 		       const struct drift_culprit *culprit)
@@ -202,7 +195,7 @@ static bool may_hide_many(const struct drift *drift, const char *mount_point)
 {
 	unsigned int levels = 0;
 
-	if (!is_below(mount_point, drift->agent->root.path))
+	if (!path_is_below(mount_point, drift->agent->root.path))
 		return false;
 	for (const char *at = mount_point + strlen(drift->agent->root.path); *at; at++)
 		levels += *at == '/';
@@ -240,11 +233,11 @@ void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_
 	if (mount)
 		drift_cover(drift, mount, other, &culprit);
 	else if (strcmp(other->mount_point, root_path) == 0 ||
-		 is_below(root_path, other->mount_point))
+		 path_is_below(root_path, other->mount_point))
 		cover_root(drift, other, &culprit);
 	else if (may_hide_many(drift, other->mount_point))
 		HASH_ITER (hh, drift->mounts, mount, next)
-			if (is_below(mount->path, other->mount_point))
+			if (path_is_below(mount->path, other->mount_point))
 				drift_cover(drift, mount, other, &culprit);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fnv1a.h"
 #include "base/log.h"
 #include "object/json.h"
 #include "source/manifest_mark.h"
@@ -145,15 +146,6 @@ int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
 
 /* ---- what a status says ---- */
 
-static uint64_t checksum(const char *text)
-{
-	uint64_t sum = 0xcbf29ce484222325; /* FNV-1a */
-
-	while (*text)
-		sum = (sum ^ (unsigned char) *text++) * 0x100000001b3;
-	return sum;
-}
-
 static const struct cJSON *find_state(const struct cJSON *status, const char *container)
 {
 	static const char *const lists[] = { "containerStatuses", "initContainerStatuses",
@@ -173,18 +165,15 @@ static const struct cJSON *find_state(const struct cJSON *status, const char *co
  * ends again, and says so with other times. */
 static uint64_t read_end(const struct object *pod, const char *container)
 {
-	static const struct json_limits limits = { OBJECT_BYTES_MAX, OBJECT_DEPTH_MAX };
-	cleanup_json struct cJSON *tree = NULL;
+	cleanup_json struct cJSON *tree = object_tree(pod);
 	cleanup_free char *text = NULL;
 	const struct cJSON *terminated;
 
-	if (json_parse(pod->json, pod->json_length, &limits, &tree, NULL) < 0)
-		return 0;
 	terminated = json_get(find_state(json_get(tree, "status"), container), "terminated");
 	if (!terminated)
 		return 0;
 	text = json_print(terminated);
-	return text ? checksum(text) | 1 : 0;
+	return text ? fnv1a_add_text(FNV1A_FIRST, text) | 1 : 0;
 }
 
 /* A pod that succeeded or failed has no container left, whatever else its status says. */

@@ -7,6 +7,7 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fnv1a.h"
 #include "base/log.h"
 #include "controller/local_provisioner.h"
 #include "controller/local_snapshotter.h"
@@ -190,8 +191,7 @@ static uint64_t lane_of(const struct directory_job *job)
 	uint64_t lane = job->deed == DIRECTORY_REMOVE;
 
 	for (size_t i = 0; i < job->base_count; i++)
-		for (const char *c = job->base_paths[i]; *c; c++)
-			lane = (lane ^ (unsigned char) *c) * UINT64_C(1099511628211); /* FNV */
+		lane = fnv1a_add_text(lane, job->base_paths[i]);
 	return lane;
 }
 

@@ -35,8 +35,6 @@ static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
 static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row,
 			   struct cJSON **ret)
 {
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX + 1,
-					    .depth = OBJECT_DEPTH_MAX + 1 };
 	struct document_list list = { 0 };
 	struct failure why = { 0 };
 	int r;
@@ -63,9 +61,10 @@ static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row
 	} else {
 		const struct object *object = list.documents[0].object;
 
-		r = json_parse(object->json, object->json_length, &limits, ret, &why);
+		*ret = object_tree(object);
+		r = *ret ? 0 : -ENOMEM;
 		if (r < 0)
-			reply_refusal(exchange, API_INTERNAL_ERROR, "%s", why.text);
+			reply_unread(exchange, r, NULL);
 	}
 	document_list_done(&list);
 	return r;

@@ -87,9 +87,6 @@ int docker_pod_new(const struct docker_volume *volume, const char *id, const cha
 void docker_annotation(const struct object *pod, const char *key, char *buffer, size_t bytes);
 #define DOCKER_ID_ANNOTATION   "podvol.io/docker-mount-id"
 #define DOCKER_BOOT_ANNOTATION "podvol.io/boot-id"
-enum { BOOT_ID_BYTES = 40 };
-/* Of the running kernel. Return: 0 or a negative errno. */
-int docker_boot_id(char ret[BOOT_ID_BYTES]);
 /* Where the volume of a pod is mounted; false: it is not. */
 bool docker_mounted_path(struct agent *agent, const struct object *pod, char *buffer, size_t bytes);
 

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/uuid.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -237,8 +238,8 @@ static void begin(struct mount_call *call, const struct docker_volume *volume, c
 	const struct object *present =
 		store_get(agent_store(call->agent), KIND_POD, call->name_space, call->pod_name);
 	struct failure why = { .error = 0 };
-	char boot_id[BOOT_ID_BYTES];
-	int r = docker_boot_id(boot_id);
+	char boot_id[UUID_BYTES];
+	int r = uuid_of_boot(boot_id);
 
 	if (r < 0) {
 		fail_call(call, "cannot find out which boot this is");
@@ -278,7 +279,7 @@ void docker_volume_mount(struct exchange *exchange)
 
 struct start {
 	struct agent *agent;
-	char boot_id[BOOT_ID_BYTES];
+	char boot_id[UUID_BYTES];
 };
 
 static void hold_again(struct agent *agent, const struct object *pod)
@@ -299,7 +300,7 @@ static int look_at_pod(const struct object *pod, void *userdata)
 	const struct start *start = userdata;
 	const struct store_key key = { KIND_POD, pod->meta.name_space, pod->meta.name };
 	const struct store_precondition expected = { .uid = pod->meta.uid };
-	char boot_id[BOOT_ID_BYTES];
+	char boot_id[UUID_BYTES];
 
 	if (!docker_is_labelled(pod, NULL))
 		return 0;
@@ -314,7 +315,7 @@ static int look_at_pod(const struct object *pod, void *userdata)
 int docker_volume_start(struct agent *agent, struct failure *reterr)
 {
 	struct start start = { .agent = agent };
-	int r = docker_boot_id(start.boot_id);
+	int r = uuid_of_boot(start.boot_id);
 
 	assert(agent);
 	if (r < 0)

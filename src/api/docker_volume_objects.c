@@ -8,6 +8,7 @@
 #include "api/docker_volume.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "object/persistent_volume.h"
 
 #include <assert.h>
@@ -18,16 +19,6 @@
 enum { READABLE_BYTES = 24 };
 
 /* ---- names ---- */
-
-/* FNV-1a of 64 bits. A name with the same sum as another's is found out by the data. */
-static uint64_t checksum(const char *text)
-{
-	uint64_t sum = 0xcbf29ce484222325U;
-
-	for (; *text; text++)
-		sum = (sum ^ (unsigned char) *text) * 0x100000001b3U;
-	return sum;
-}
 
 void docker_object_name(const char *name, char ret[DOCKER_OBJECT_NAME_BYTES])
 {
@@ -43,7 +34,7 @@ void docker_object_name(const char *name, char ret[DOCKER_OBJECT_NAME_BYTES])
 	}
 	readable[length] = '\0';
 	(void) snprintf(ret, DOCKER_OBJECT_NAME_BYTES, "%s%s%016jx", readable,
-			length > 0 ? "-" : "", (uintmax_t) checksum(name));
+			length > 0 ? "-" : "", (uintmax_t) fnv1a_add_text(FNV1A_FIRST, name));
 }
 
 void docker_pod_name(const char *volume, const char *id, char ret[DOCKER_OBJECT_NAME_BYTES])
@@ -53,7 +44,7 @@ void docker_pod_name(const char *volume, const char *id, char ret[DOCKER_OBJECT_
 	docker_object_name(volume, ret);
 	used = strlen(ret);
 	(void) snprintf(ret + used, DOCKER_OBJECT_NAME_BYTES - used, "-%016jx",
-			(uintmax_t) checksum(id));
+			(uintmax_t) fnv1a_add_text(FNV1A_FIRST, id));
 }
 
 bool docker_is_labelled(const struct object *object, const char *object_name)
@@ -193,21 +184,6 @@ void docker_annotation(const struct object *pod, const char *key, char *buffer, 
 }
 
 /* ---- this node ---- */
-
-int docker_boot_id(char ret[BOOT_ID_BYTES])
-{
-	cleanup_close int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t length;
-
-	if (fd < 0)
-		return -errno;
-	length = read(fd, ret, BOOT_ID_BYTES - 1);
-	if (length <= 0)
-		return length < 0 ? -errno : -EIO;
-	ret[length] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
-	return 0;
-}
 
 bool docker_mounted_path(struct agent *agent, const struct object *pod, char *buffer, size_t bytes)
 {

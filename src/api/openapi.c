@@ -14,6 +14,7 @@
 
 #include "api/exchange.h"
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -114,18 +115,6 @@ static int make_v3(int group)
 	return keep_text(&documents.v3[group], tree);
 }
 
-/* FNV-1a: tells one text from another, and is no secret. */
-static uint64_t hash(const struct openapi_text *document)
-{
-	uint64_t value = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < document->length; i++) {
-		value ^= (unsigned char) document->bytes[i];
-		value *= 0x100000001b3;
-	}
-	return value;
-}
-
 static void add_to_index(struct cJSON *paths, int group)
 {
 	const struct kind_row *row = kind_row((enum object_kind) group);
@@ -134,7 +123,8 @@ static void add_to_index(struct cJSON *paths, int group)
 	(void) snprintf(path, sizeof(path), "%s%s/%s", *row->group ? "apis/" : "api", row->group,
 			row->version);
 	(void) snprintf(url, sizeof(url), "/openapi/v3/%s?hash=%016" PRIX64, path,
-			hash(&documents.v3[group]));
+			fnv1a_add_bytes(FNV1A_FIRST, documents.v3[group].bytes,
+					documents.v3[group].length));
 	(void) json_set_string(json_add_object(paths, path), "serverRelativeURL", url);
 }
 

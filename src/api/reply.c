@@ -94,12 +94,7 @@ void reply_tree(struct exchange *exchange, int status, struct cJSON *tree)
 
 static void reply_object_yaml(struct exchange *exchange, int status, const struct object *object)
 {
-	const struct json_limits limits = { .bytes = object->json_length + 1,
-					    .depth = OBJECT_DEPTH_MAX + 1 };
-	struct cJSON *tree = NULL;
-
-	(void) json_parse(object->json, object->json_length, &limits, &tree, NULL);
-	reply_tree(exchange, status, tree);
+	reply_tree(exchange, status, object_tree(object));
 }
 
 void reply_object(struct exchange *exchange, int status, const struct object *object)

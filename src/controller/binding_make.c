@@ -172,22 +172,18 @@ static int edit(struct cJSON *tree, void *userdata)
 int binding_make(const struct binding_step *step, const struct object *about,
 		 const struct object **ret, struct failure *reterr)
 {
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
 	struct make make = { .step = step, .about = about };
 	cleanup_json struct cJSON *volume = NULL;
 	const struct object *target = about;
-	int r;
 
 	assert(step->write != BINDING_NOTHING);
 	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS ||
 	    step->write == BINDING_CLAIM_DELETED)
 		target = step->volume->object;
 	if (step->write == BINDING_CLAIM_STATUS) {
-		const struct object *object = step->volume->object;
-
-		r = json_parse(object->json, object->json_length, &limits, &volume, reterr);
-		if (r < 0)
-			return r;
+		volume = object_tree(step->volume->object);
+		if (!volume)
+			return failed(reterr, -ENOMEM, "cannot read a volume");
 		make.volume_spec = json_get(volume, "spec");
 	}
 	return object_edit(target, edit, &make, ret, reterr);

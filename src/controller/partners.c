@@ -7,6 +7,7 @@
 #include "controller/partners.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "object/persistent_volume.h"
 
 #include <assert.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <uthash.h>
 #include <utlist.h>
-
-#define FNV_OFFSET 14695981039346656037ULL
 
 enum { KEY_BYTES = 1 + 64 + 254 };
 
@@ -300,16 +299,9 @@ void partners_make_waiting_due(struct partners *partners)
 	}
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (const char *c = text; *c; c++)
-		hash = (hash ^ (unsigned char) *c) * 1099511628211ULL;
-	return hash;
-}
-
 bool partner_says_again(struct partner *partner, const char *reason, const char *text)
 {
-	uint64_t hash = reason ? hash_text(hash_text(FNV_OFFSET, reason), text) : 0;
+	uint64_t hash = reason ? fnv1a_add_text(fnv1a_add_text(FNV1A_FIRST, reason), text) : 0;
 	bool again = partner->said == hash;
 
 	partner->said = hash;
@@ -318,7 +310,7 @@ bool partner_says_again(struct partner *partner, const char *reason, const char 
 
 bool partner_refuses_again(struct partner *partner, const char *text)
 {
-	uint64_t hash = hash_text(FNV_OFFSET, text);
+	uint64_t hash = fnv1a_add_text(FNV1A_FIRST, text);
 	bool again = partner->refused == hash;
 
 	partner->refused = hash;

@@ -15,6 +15,7 @@
 #include "base/directory.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -153,20 +154,12 @@ static void directory_free(struct csi_registration_watch *watch, struct director
 	free(directory);
 }
 
-static bool is_below(const char *path, const char *above)
-{
-	size_t length = strlen(above);
-
-	return length == 0 ||
-	       (strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/'));
-}
-
 static void forget_directories(struct csi_registration_watch *watch, const char *above)
 {
 	struct directory *directory, *next;
 
 	DL_FOREACH_SAFE (watch->directories, directory, next)
-		if (is_below(directory->path, above))
+		if (path_is_at_or_below(directory->path, above))
 			directory_free(watch, directory);
 }
 
@@ -176,7 +169,7 @@ static void lose_sockets(struct csi_registration_watch *watch, const char *above
 	struct socket *socket, *next;
 
 	HASH_ITER (hh, watch->sockets, socket, next)
-		if ((all || !socket->seen) && is_below(socket->path, above))
+		if ((all || !socket->seen) && path_is_at_or_below(socket->path, above))
 			lose_socket(watch, socket);
 }
 

@@ -8,6 +8,7 @@
 #include "mount/busy_mounts.h"
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "mount/busy_holders.h"
 #include "mount/mount_holders.h"
 #include "mount/mountinfo.h"
@@ -89,13 +90,6 @@ bool busy_mounts_has_device(const struct busy_mounts *mounts, dev_t device)
 
 /* ---- names ---- */
 
-static bool is_below(const char *path, const char *directory)
-{
-	size_t length = strlen(directory);
-
-	return strncmp(path, directory, length) == 0 && path[length] == '/';
-}
-
 const struct busy_mount *busy_mounts_around(const struct busy_mounts *mounts, const char *path)
 {
 	const struct busy_mount *best = NULL;
@@ -103,7 +97,7 @@ const struct busy_mount *busy_mounts_around(const struct busy_mounts *mounts, co
 	for (size_t i = 0; i < mounts->count; i++) {
 		const struct busy_mount *mount = &mounts->list[i];
 
-		if (!mount->is_copy && is_below(path, mount->mount_point) &&
+		if (!mount->is_copy && path_is_below(path, mount->mount_point) &&
 		    (!best || strlen(mount->mount_point) > strlen(best->mount_point)))
 			best = mount;
 	}
@@ -134,8 +128,8 @@ static bool find_volume(const struct busy_query *queries, size_t count, const ch
 
 		*ret = i;
 		if (strcmp(mount_point, query->mount_point) == 0 ||
-		    is_below(mount_point, query->mount_point) ||
-		    (query->folder && is_below(mount_point, query->folder)))
+		    path_is_below(mount_point, query->mount_point) ||
+		    (query->folder && path_is_below(mount_point, query->folder)))
 			return true;
 	}
 	return false;
@@ -169,7 +163,7 @@ static void mark_own(struct busy_mounts *mounts, const struct busy_query *querie
 		const struct busy_query *query = &queries[mount->volume];
 
 		if (strcmp(mount->mount_point, query->mount_point) == 0 ||
-		    (query->folder && is_below(mount->mount_point, query->folder) &&
+		    (query->folder && path_is_below(mount->mount_point, query->folder) &&
 		     !busy_mounts_find(mounts, mount->parent_id)))
 			mount->base = strlen(mount->mount_point);
 	}

@@ -9,6 +9,7 @@
  */
 #include "mount/bind_staged.h"
 #include "mount/fallback.h"
+#include "mount/options.h"
 #include "mount/safe_path.h"
 
 #include "base/cleanup.h"

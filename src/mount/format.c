@@ -10,6 +10,7 @@
  */
 #include "mount/mount.h"
 #include "mount/device_probe.h"
+#include "mount/options.h"
 #include "mount/tool.h"
 
 #include "base/cleanup.h"
@@ -87,16 +88,6 @@ static bool is_plain_type(const char *type)
 	size_t length = strspn(type, "abcdefghijklmnopqrstuvwxyz0123456789_-");
 
 	return length > 0 && length < 32 && type[length] == '\0';
-}
-
-static bool has_word(const char *options, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-			return true;
-	return false;
 }
 
 /* Through which descriptor is the caller's business: the pinned one, or one that excludes others.
@@ -321,7 +312,7 @@ int format_and_mount(const struct format_request *request, enum format_error *re
 	result = device_open(request->device_path, &device, reterr);
 	if (result < 0)
 		return format_failed(FORMAT_GET_DISK_FORMAT_FAILED, result, ret_error);
-	result = prepare(&device, type, has_word(options, "ro"), ret_error, reterr);
+	result = prepare(&device, type, mount_options_have(options, "ro"), ret_error, reterr);
 	if (result < 0)
 		return result;
 	return mount_device(&device, request->target_fd, type, options, ret_error, reterr);

@@ -10,6 +10,7 @@
 #include "mount/helper.h"
 
 #include "base/cleanup.h"
+#include "mount/options.h"
 
 #include <assert.h>
 #include <linux/mount.h>
@@ -29,16 +30,6 @@ static const struct {
 	{ MOUNT_ATTR_NODIRATIME, "nodiratime" },
 };
 
-static bool has_word(const char *options, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-			return true;
-	return false;
-}
-
 /* @ret: "" when there are none. */
 static int plain_options(const char *options, char **ret, struct failure *reterr)
 {
@@ -48,7 +39,7 @@ static int plain_options(const char *options, char **ret, struct failure *reterr
 
 	if (result < 0)
 		return result;
-	if (has_word(data, "bg"))
+	if (mount_options_have(data, "bg"))
 		return failed_plain(reterr, -EINVAL,
 				    "mount option 'bg' would mount it at some later time, behind "
 				    "everybody's back");

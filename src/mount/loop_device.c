@@ -9,6 +9,7 @@
  * is never touched.
  */
 #include "mount/loop_device.h"
+#include "base/fnv1a.h"
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
@@ -31,10 +32,8 @@ enum { ATTACH_ATTEMPTS_MAX = 32 };
 /* A path may be longer than the kernel keeps of a name: its sum (FNV-1a) is always whole. */
 static void print_label(const char *file_path, char ret[LO_NAME_SIZE])
 {
-	uint64_t sum = 0xcbf29ce484222325;
+	uint64_t sum = fnv1a_add_text(FNV1A_FIRST, file_path);
 
-	for (const char *at = file_path; *at; at++)
-		sum = (sum ^ (unsigned char) *at) * 0x100000001b3;
 	(void) snprintf(ret, LO_NAME_SIZE, LABEL_PREFIX "%016llx", (unsigned long long) sum);
 }
 

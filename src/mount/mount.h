@@ -197,33 +197,6 @@ int mount_filesystem(const char *type, const char *source, const char *options, 
  */
 int unmount_place(const struct place *place, int flags, struct failure *reterr);
 
-/* ---- options.c: mount options as words ---- */
-
-/**
- * mount_options_join - PV options and plugin options as one sorted set: "fsid=100,hard,ro" (cases
- * 96 to 98)
- *
- * Empty words and unpaired quotes are dropped, duplicates collapse. Return: NULL when out of
- * memory; free with free().
- */
-char *mount_options_join(const char *const *options, size_t count, const char *plugin_options);
-
-/**
- * mount_options_split - the words that are attributes of a mount, and those that are the file
- * system's
- * @options:    comma separated; libmount's maps decide
- * @ret_data:   what the file system gets; "" when nothing; free with free()
- *
- * An option that has no meaning on a bind mount is left in @ret_data, not refused. Of words that
- * contradict each other ("ro,rw") the stricter one wins, because joining sorted them. Words for
- * mount(8), fstab and systemd alone are dropped.
- *
- * Return: 0; -EINVAL a word that would make mount(8) do something else (loop=, remount), or an
- * unpaired quote; -ENOMEM.
- */
-int mount_options_split(const char *options, struct mount_attributes *ret_attributes,
-			char **ret_data, struct failure *reterr);
-
 /* ---- ownership_crew.c: fsGroup ---- */
 
 /* How far a walk is, for who looks from another thread; zeroed by its owner before. */

@@ -8,6 +8,7 @@
 #include "mount/mount_look.h"
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "mount/bind_staged.h"
 #include "mount/fallback.h"
 #include "mount/safe_path.h"
@@ -89,21 +90,13 @@ static void note(struct known_mount *known, const struct mount_entry *entry)
 
 /* ---- others ---- */
 
-static bool is_below(const char *path, const char *directory)
-{
-	size_t length = strlen(directory);
-
-	if (length == 1) /* "/" */
-		return path[1] != '\0';
-	return strncmp(path, directory, length) == 0 && path[length] == '/';
-}
-
 /* Mounts above the root directory that came before it are what it stands on. */
 static bool concerns(const struct mount_entry *entry, const char *root_path, bool after_root)
 {
-	if (strcmp(entry->mount_point, root_path) == 0 || is_below(entry->mount_point, root_path))
+	if (strcmp(entry->mount_point, root_path) == 0 ||
+	    path_is_below(entry->mount_point, root_path))
 		return true;
-	return after_root && is_below(root_path, entry->mount_point);
+	return after_root && path_is_below(root_path, entry->mount_point);
 }
 
 /* ---- by id ---- */

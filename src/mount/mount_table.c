@@ -10,6 +10,8 @@
 #include "mount/mount_list.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
+#include "base/path.h"
 #include "mount/safe_path.h"
 
 #include <assert.h>
@@ -37,10 +39,8 @@ struct mount_table {
 
 static size_t root_hash(dev_t device, const char *root)
 {
-	uint64_t hash = 14695981039346656037U ^ device; /* FNV-1a */
+	uint64_t hash = fnv1a_add_text(FNV1A_FIRST ^ device, root);
 
-	while (*root)
-		hash = (hash ^ (unsigned char) *root++) * 1099511628211U;
 	return (size_t) (hash ^ hash >> 32);
 }
 
@@ -302,17 +302,9 @@ static bool is_same_root(const char *root, const char *other)
 	return strcmp(root, other) == 0;
 }
 
-/* "/" is above everything. */
-static bool is_at_or_below(const char *path, const char *above)
-{
-	size_t length = strcmp(above, "/") == 0 ? 0 : strlen(above);
-
-	return strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/');
-}
-
 static bool is_above_or_below(const char *root, const char *other)
 {
-	return is_at_or_below(root, other) || is_at_or_below(other, root);
+	return path_is_at_or_below(root, other) || path_is_at_or_below(other, root);
 }
 
 /* What is asked about: a directory of a file system, seen through one mount. */

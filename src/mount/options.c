@@ -7,9 +7,10 @@
  * dropped; those that would make mount(8) do something else than mount (loop=, remount) are
  * refused.
  */
-#include "mount/mount.h"
+#include "mount/options.h"
 
 #include "base/cleanup.h"
+#include "mount/mount.h"
 
 #include <assert.h>
 #include <libmount.h>
@@ -301,6 +302,16 @@ static int split_word(const char *name, size_t length, bool has_value,
 	if (entry)
 		return split_user_word(entry, name, length, attributes);
 	return 0;
+}
+
+bool mount_options_have(const char *options, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = options; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+			return true;
+	return false;
 }
 
 int mount_options_split(const char *options, struct mount_attributes *ret_attributes,

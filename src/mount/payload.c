@@ -5,6 +5,7 @@
 #include "mount/payload.h"
 
 #include "base/cleanup.h"
+#include "base/path.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -193,13 +194,6 @@ static void drop_overwritten(struct payload *payload)
 	payload->count = kept;
 }
 
-static bool leads_through(const char *path, const char *file)
-{
-	size_t length = strlen(file);
-
-	return strncmp(path, file, length) == 0 && path[length] == '/';
-}
-
 int payload_finish(struct payload *payload, struct failure *reterr)
 {
 	assert(payload);
@@ -208,7 +202,7 @@ int payload_finish(struct payload *payload, struct failure *reterr)
 	qsort(payload->files, payload->count, sizeof(*payload->files), compare_files);
 	drop_overwritten(payload);
 	for (size_t i = 1; i < payload->count; i++)
-		if (leads_through(payload->files[i].path, payload->files[i - 1].path))
+		if (path_is_below(payload->files[i].path, payload->files[i - 1].path))
 			return failed_plain(reterr, -EINVAL,
 					    "path '%s' leads through '%s', which is a file, too",
 					    payload->files[i].path, payload->files[i - 1].path);

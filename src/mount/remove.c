@@ -10,6 +10,7 @@
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "mount/capacity.h"
 #include "mount/directory_users.h"
 #include "mount/mountinfo.h"
@@ -197,14 +198,12 @@ static int remove_contents(struct removal *removal, struct failure *reterr)
 /* Is the line of a mount below the directory? A line that cannot be read may be one. */
 static bool is_mount_below(char *text, const char *directory, struct mountinfo_line *ret)
 {
-	size_t length = strlen(directory);
-
 	text[strcspn(text, "\n")] = '\0';
 	if (mountinfo_parse(text, ret) < 0) {
 		ret->mount_point = "?";
 		return true;
 	}
-	return strncmp(ret->mount_point, directory, length) == 0 && ret->mount_point[length] == '/';
+	return path_is_below(ret->mount_point, directory);
 }
 
 /* Anything mounted below, before the first entry is removed: as the mount table says, which costs

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "mount/directory_lock.h"
 #include "mount/safe_path.h"
 
@@ -70,16 +71,10 @@ static char *resolved_path(int fd)
 /* What the mount table says about a directory. */
 struct root_mounts {
 	const char *path;
-	size_t length;
 	bool itself, self_bound, below;
 	dev_t device;
 	char *file_system_path; /* where the directory is in its file system, seen from above */
 };
-
-static bool is_below(const char *path, const char *directory, size_t length)
-{
-	return strncmp(path, directory, length) == 0 && path[length] == '/';
-}
 
 /* Entries come in mount order: what covers the directory comes before what is mounted on it. */
 static int look_at_entry(const struct mount_entry *entry, void *userdata)
@@ -87,13 +82,13 @@ static int look_at_entry(const struct mount_entry *entry, void *userdata)
 	struct root_mounts *mounts = userdata;
 	size_t length = strlen(entry->mount_point);
 
-	if (is_below(entry->mount_point, mounts->path, mounts->length)) {
+	if (path_is_below(entry->mount_point, mounts->path)) {
 		mounts->below = true;
 	} else if (strcmp(entry->mount_point, mounts->path) == 0) {
 		mounts->itself = true;
 		mounts->self_bound = mounts->file_system_path && entry->device == mounts->device &&
 				     strcmp(entry->root, mounts->file_system_path) == 0;
-	} else if (length == 1 || is_below(mounts->path, entry->mount_point, length)) {
+	} else if (path_is_below(mounts->path, entry->mount_point)) {
 		const char *rest = mounts->path + (length == 1 ? 0 : length);
 		const char *root = strcmp(entry->root, "/") == 0 ? "" : entry->root;
 
@@ -109,7 +104,7 @@ static int look_at_entry(const struct mount_entry *entry, void *userdata)
 /* A table of its own, because it is asked before there is an agent. */
 static int look_at_mounts(const char *path, struct root_mounts *ret, struct failure *reterr)
 {
-	struct root_mounts mounts = { .path = path, .length = strlen(path) };
+	struct root_mounts mounts = { .path = path };
 	struct mount_table *table;
 	int result = mount_table_new(&table, reterr);
 

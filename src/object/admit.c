@@ -8,6 +8,7 @@
 #include "object/admit.h"
 
 #include "base/cleanup.h"
+#include "base/uuid.h"
 #include "object/admit_field_refs.h"
 #include "object/admit_names.h"
 #include "object/build.h"
@@ -24,24 +25,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum { UUID_BYTES = 37 };
-
-/* A random uid of RFC 4122, version 4. */
-static int make_uid(char text[UUID_BYTES])
-{
-	unsigned char b[16];
-
-	if (getrandom(b, sizeof(b), 0) != (ssize_t) sizeof(b))
-		return -errno;
-	b[6] = (unsigned char) ((b[6] & 0x0f) | 0x40);
-	b[8] = (unsigned char) ((b[8] & 0x3f) | 0x80);
-	(void) snprintf(text, UUID_BYTES,
-			"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-			b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
-			b[12], b[13], b[14], b[15]);
-	return 0;
-}
 
 /* What the store says of an object; NULL and 0 where it says nothing. */
 struct stamp {
@@ -161,7 +144,7 @@ static int admit_create(const struct admission *admission, const struct object *
 	if (check_when_written(proposed->kind, NULL, tree, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (*stamp.uid == '\0') {
-		r = make_uid(uid);
+		r = uuid_make(uid);
 		if (r < 0)
 			return failed(reterr, r, "cannot make a uid");
 		stamp.uid = uid;

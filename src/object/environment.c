@@ -174,10 +174,15 @@ static int keep_source(struct environment *environment, const char *key, struct 
 	return 0;
 }
 
+static int tree_of(const struct object *object, struct cJSON **ret, struct failure *reterr)
+{
+	*ret = object_tree(object);
+	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot read an object");
+}
+
 static int read_source(struct environment *environment, enum object_kind kind, const char *name,
 		       const char *key, struct source **ret, struct failure *reterr)
 {
-	static const struct json_limits limits = { OBJECT_BYTES_MAX, OBJECT_DEPTH_MAX };
 	const struct environment_sources *sources = environment->sources;
 	const struct object *object =
 		sources->find(sources->userdata, kind, environment->name_space, name);
@@ -188,7 +193,7 @@ static int read_source(struct environment *environment, enum object_kind kind, c
 		return 0;
 	r = spend(sources, object->json_length, reterr);
 	if (r == 0)
-		r = json_parse(object->json, object->json_length, &limits, &tree, reterr);
+		r = tree_of(object, &tree, reterr);
 	return r < 0 ? r : keep_source(environment, key, tree, object->json_length, ret);
 }
 
@@ -482,7 +487,6 @@ int environment_expand(const char *text, const struct object *pod, const char *c
 		       const struct environment_sources *sources, char **ret,
 		       struct failure *reterr)
 {
-	static const struct json_limits limits = { OBJECT_BYTES_MAX, OBJECT_DEPTH_MAX };
 	cleanup(environment_done) struct environment environment = { .sources = sources };
 	cleanup_json struct cJSON *tree = NULL;
 	int r;
@@ -490,7 +494,7 @@ int environment_expand(const char *text, const struct object *pod, const char *c
 	assert(text && pod && pod->kind == KIND_POD && container && sources && ret);
 	r = spend(sources, pod->json_length, reterr);
 	if (r == 0)
-		r = json_parse(pod->json, pod->json_length, &limits, &tree, reterr);
+		r = tree_of(pod, &tree, reterr);
 	if (r < 0)
 		return r;
 	environment.name_space = pod->meta.name_space;

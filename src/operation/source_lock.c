@@ -6,6 +6,8 @@
  */
 #include "operation/source_lock.h"
 
+#include "base/path.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -30,20 +32,12 @@ struct source_locks *source_locks_free(struct source_locks *locks)
 	return NULL;
 }
 
-/* "/" is above everything. */
-static bool is_at_or_below(const char *path, const char *above)
-{
-	size_t length = strcmp(above, "/") == 0 ? 0 : strlen(above);
-
-	return strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/');
-}
-
 /* One directory may have two paths (a link of a mount, a rename); its number is the same. */
 static bool overlap(const struct stage_source *a, const struct stage_source *b)
 {
 	return a->device == b->device &&
-	       (a->inode == b->inode || is_at_or_below(a->path, b->path) ||
-		is_at_or_below(b->path, a->path));
+	       (a->inode == b->inode || path_is_at_or_below(a->path, b->path) ||
+		path_is_at_or_below(b->path, a->path));
 }
 
 static bool overlaps_any(const struct source_lock *list, const struct source_lock *end,

@@ -5,6 +5,7 @@
 #include "source/manifest_file.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -67,17 +68,6 @@ bool manifest_error_passes(int error)
 	}
 }
 
-/* FNV-1a, 64 bits: tells an edited document from the one that was applied; no secret hangs on it.
- */
-static uint64_t hash_bytes(const char *bytes, size_t length)
-{
-	uint64_t hash = 14695981039346656037ULL;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char) bytes[i]) * 1099511628211ULL;
-	return hash;
-}
-
 static int hash_documents(struct manifest_file *file)
 {
 	const struct document_list *list = &file->documents;
@@ -91,7 +81,8 @@ static int hash_documents(struct manifest_file *file)
 		const struct object *object = list->documents[i].object;
 
 		if (object)
-			file->hashes[i] = hash_bytes(object->json, object->json_length);
+			file->hashes[i] =
+				fnv1a_add_bytes(FNV1A_FIRST, object->json, object->json_length);
 	}
 	return 0;
 }

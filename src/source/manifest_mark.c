@@ -13,15 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct cJSON *parse(const struct object *object)
-{
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
-	struct cJSON *tree = NULL;
-
-	return json_parse(object->json, object->json_length, &limits, &tree, NULL) < 0 ? NULL
-										       : tree;
-}
-
 static const struct cJSON *annotations_of(const struct cJSON *tree)
 {
 	return json_get(json_get(tree, "metadata"), "annotations");
@@ -37,7 +28,7 @@ int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 	/* Most objects of most stores: the word is not in it at all. */
 	if (!strstr(object->json, ANNOTATION_MANIFEST))
 		return 0;
-	tree = parse(object);
+	tree = object_tree(object);
 	if (!tree)
 		return -ENOMEM;
 	annotations = annotations_of(tree);
@@ -52,7 +43,7 @@ int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 
 int manifest_has_same_volumes(const struct object *a, const struct object *b)
 {
-	cleanup_json struct cJSON *tree_a = parse(a), *tree_b = parse(b);
+	cleanup_json struct cJSON *tree_a = object_tree(a), *tree_b = object_tree(b);
 	const struct cJSON *volumes_a, *volumes_b;
 
 	assert(a->kind == KIND_POD && b->kind == KIND_POD);
@@ -220,7 +211,7 @@ int manifest_object_update(const struct object *document, const struct object *s
 			   const struct manifest_origin *origin, const struct object **ret,
 			   struct failure *reterr)
 {
-	cleanup_json struct cJSON *tree = parse(stored);
+	cleanup_json struct cJSON *tree = object_tree(stored);
 	struct make make = { .origin = origin, .kind = document->kind, .stored = tree };
 
 	if (!tree)

@@ -11,6 +11,8 @@
 #include "state/ledger.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
+#include "base/uuid.h"
 #include "state/ledger_file.h"
 #include "state/ledger_holds.h"
 
@@ -119,12 +121,10 @@ static void row_set_number(struct row *row, enum column column, int number)
  * counts only when it says something, so that sums of version 2 stay right. */
 static int64_t row_checksum(const struct row *row)
 {
-	uint64_t sum = 0xcbf29ce484222325;
+	uint64_t sum = fnv1a_add_bytes(FNV1A_FIRST, row->bytes, row->length);
 
-	for (size_t i = 0; i < row->length; i++)
-		sum = (sum ^ (unsigned char) row->bytes[i]) * 0x100000001b3;
 	for (size_t i = 0; i < NUMBER_COLUMN_COUNT - (row_number(row, COLUMN_UNFINISHED) == 0); i++)
-		sum = (sum ^ (unsigned int) row->numbers[i]) * 0x100000001b3;
+		sum = fnv1a_add(sum, (unsigned int) row->numbers[i]);
 	return (int64_t) sum;
 }
 
@@ -168,19 +168,11 @@ static int check_rows(sqlite3 *database, struct failure *reterr)
 /* The kernel's own words for this boot and this namespace: after either ends no row is true. */
 static int read_identity(struct ledger_identity *ret, struct failure *reterr)
 {
-	static const char boot_id_path[] = "/proc/sys/kernel/random/boot_id";
-	cleanup_close int fd = open(boot_id_path, O_RDONLY | O_CLOEXEC);
 	struct stat namespace;
-	ssize_t length;
+	int r = uuid_of_boot(ret->boot_id);
 
-	if (fd < 0)
-		return failed(reterr, -errno, "cannot open '%s'", boot_id_path);
-	length = read(fd, ret->boot_id, sizeof(ret->boot_id) - 1);
-	if (length <= 0)
-		return failed(reterr, length < 0 ? -errno : -EIO, "cannot read '%s'", boot_id_path);
-	ret->boot_id[length] = '\0';
-	ret->boot_id[strcspn(ret->boot_id, "\n")] = '\0';
-
+	if (r < 0)
+		return failed(reterr, r, "cannot read '/proc/sys/kernel/random/boot_id'");
 	if (stat("/proc/self/ns/mnt", &namespace) < 0)
 		return failed(reterr, -errno, "cannot look at '/proc/self/ns/mnt'");
 	ret->mount_namespace = namespace.st_ino;

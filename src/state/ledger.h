@@ -13,6 +13,8 @@
 
 #include "state/actual.h"
 
+#include "base/uuid.h"
+
 struct ledger;
 
 /**
@@ -28,7 +30,7 @@ int ledger_open(const char *run_dir, struct ledger **ret, struct failure *reterr
 
 /* What a ledger's rows are true for: they describe one mount namespace of one boot. */
 struct ledger_identity {
-	char boot_id[64];         /* /proc/sys/kernel/random/boot_id */
+	char boot_id[UUID_BYTES]; /* /proc/sys/kernel/random/boot_id */
 	uint64_t mount_namespace; /* inode of /proc/self/ns/mnt */
 };
 

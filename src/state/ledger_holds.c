@@ -8,6 +8,7 @@
 #include "state/ledger_holds.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "state/ledger_file.h"
 
 #include <assert.h>
@@ -71,23 +72,14 @@ static struct row make_row(const struct hold *hold)
 	};
 }
 
-static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t length)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < length; i++)
-		sum = (sum ^ at[i]) * 0x100000001b3;
-	return sum;
-}
-
 /* FNV-1a over the whole row: SQLite notices damage to its structure, not to a text. */
 static int64_t row_checksum(const struct row *row)
 {
-	uint64_t sum = 0xcbf29ce484222325;
+	uint64_t sum = FNV1A_FIRST;
 
 	for (size_t i = 0; i < TEXT_COLUMN_COUNT; i++)
-		sum = add_bytes(sum, row->texts[i], strlen(row->texts[i]) + 1);
-	return (int64_t) add_bytes(sum, row->numbers, sizeof(row->numbers));
+		sum = fnv1a_add_bytes(sum, row->texts[i], strlen(row->texts[i]) + 1);
+	return (int64_t) fnv1a_add_bytes(sum, row->numbers, sizeof(row->numbers));
 }
 
 /* ---- writing ---- */

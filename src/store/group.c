@@ -5,6 +5,7 @@
 #include "store/group.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "object/json.h"
 #include "object/kind.h"
 #include "object/persistent_volume.h"
@@ -58,16 +59,12 @@ void group_begin(struct group *group, uint64_t resource_version)
 	group->resource_version = resource_version;
 }
 
-/* FNV-1a: spares most comparisons of names among the members. */
+/* Spares most comparisons of names among the members. */
 static unsigned int hash_key(const struct write *write)
 {
-	unsigned int hash = 2166136261U ^ (unsigned int) write->kind;
+	uint64_t hash = fnv1a_add(FNV1A_FIRST, (uint64_t) write->kind);
 
-	for (const char *c = write->name; *c; c++)
-		hash = (hash ^ (unsigned char) *c) * 16777619U;
-	for (const char *c = write->name_space; *c; c++)
-		hash = (hash ^ (unsigned char) *c) * 16777619U;
-	return hash;
+	return (unsigned int) fnv1a_add_text(fnv1a_add_text(hash, write->name), write->name_space);
 }
 
 static bool same_key(const struct write *a, const struct write *b)
@@ -183,10 +180,9 @@ static int check_uid(const struct group *group, const struct cache *cache, struc
 /* The object as a tree, without its version. NULL: no memory. */
 static struct cJSON *versionless(const struct object *object)
 {
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
-	struct cJSON *tree = NULL;
+	struct cJSON *tree = object_tree(object);
 
-	if (json_parse(object->json, object->json_length, &limits, &tree, NULL) < 0)
+	if (!tree)
 		return NULL;
 	json_remove(json_ensure_object(tree, "metadata"), "resourceVersion");
 	return tree;

@@ -6,30 +6,15 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fnv1a.h"
+#include "base/uuid.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
-enum { UUID_BYTES = 37, SUBJECT_BYTES = 600 };
-
-/* Version 4, RFC 9562. Return: 0 or negative errno. */
-static int make_uuid(char text[UUID_BYTES])
-{
-	unsigned char b[16];
-
-	if (getrandom(b, sizeof(b), 0) != (ssize_t) sizeof(b))
-		return -EIO;
-	b[6] = (unsigned char) ((b[6] & 0x0f) | 0x40);
-	b[8] = (unsigned char) ((b[8] & 0x3f) | 0x80);
-	(void) snprintf(text, UUID_BYTES,
-			"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-			b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
-			b[12], b[13], b[14], b[15]);
-	return 0;
-}
+enum { SUBJECT_BYTES = 600 };
 
 /* ---- who ---- */
 
@@ -98,7 +83,7 @@ struct cJSON *claims_make(const struct claims_context *context, const struct tok
 	char subject[SUBJECT_BYTES], uuid[UUID_BYTES];
 
 	assert(context && grant && grant->service_account);
-	if (make_uuid(uuid) < 0)
+	if (uuid_make(uuid) < 0)
 		return NULL;
 	print_subject(grant, subject);
 	claims = json_new_object();
@@ -137,11 +122,7 @@ bool claims_match(const struct cJSON *claims, const struct claims_context *conte
 /* Anything but always the same. */
 static uint64_t jitter_of(const char *text)
 {
-	uint64_t sum = 14695981039346656037ULL;
-
-	for (; *text; text++)
-		sum = (sum ^ (unsigned char) *text) * 1099511628211ULL;
-	return sum % TOKEN_JITTER_USEC;
+	return fnv1a_add_text(FNV1A_FIRST, text) % TOKEN_JITTER_USEC;
 }
 
 int claims_read_times(const struct cJSON *claims, struct claims_times *ret)

@@ -7,6 +7,8 @@
  */
 #include "mount/mount.h"
 
+#include "mount/options.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

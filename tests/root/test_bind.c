@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "mount/mount.h"
+#include "mount/options.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "operation/checks.h"
 
 #include "base/cleanup.h"
+#include "mount/options.h"
 #include "object/object.h"
 #include "state/actual.h"
 

@@ -7,6 +7,7 @@
 #include "docker_world.h"
 
 #include "base/cleanup.h"
+#include "base/uuid.h"
 #include "object/pod.h"
 
 #include <setjmp.h>
@@ -357,11 +358,11 @@ static void test_start_deletes_what_another_boot_mounted(void **state)
 static void test_start_keeps_what_this_boot_mounted(void **state)
 {
 	struct world *world = *state;
-	char boot_id[BOOT_ID_BYTES], asked[256];
+	char boot_id[UUID_BYTES], asked[256];
 	const struct object *pod;
 	struct failure why;
 
-	assert_int_equal(docker_boot_id(boot_id), 0);
+	assert_int_equal(uuid_of_boot(boot_id), 0);
 	assert_int_equal(strlen(boot_id), 36);
 	store_pod_of_boot(world, boot_id);
 	pod = the_pod(world);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "mount/mount.h"
+#include "mount/options.h"
 
 #include <string.h>
 #include <sys/mount.h>
