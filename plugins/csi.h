@@ -60,9 +60,9 @@ int csi_step_start_ask(void *data, struct stage_report *report,
 /* NodePublishVolume, and NodeExpandVolume behind it where the volume is to be larger. */
 int csi_step_start_publish(struct csi_step *step, const char *staging_path,
 			   const struct csi_stage_end *end);
-/* What came of the growth, if there was one. Return: 0; the error of one that is to be tried again.
- */
-int csi_step_judge_growth(const struct csi_step *step, struct stage_report *report);
+/* What came of the growth, if there was one. However it failed, the volume is published and stays
+ * so, as large as it was. */
+void csi_step_note_growth(const struct csi_step *step, struct stage_report *report);
 /* NodeStageVolume and NodeUnpublishVolume by the step's paths; a final failure of the first is kept
  * for the stage that follows. */
 int csi_step_start_stage(void *data, struct stage_report *report,

@@ -198,9 +198,10 @@ static int map_device(void *data, struct stage_report *report)
 	r = check_device(step, &report->failure);
 	if (r == 0)
 		r = block_map_device(&mapper->map, step->target_path, &report->failure);
-	if (r == 0)
-		r = csi_step_judge_growth(step, report);
-	return r < 0 ? r : STAGE_NEXT;
+	if (r < 0)
+		return r;
+	csi_step_note_growth(step, report);
+	return STAGE_NEXT;
 }
 
 static int take_map_place(struct csi_step *step, const struct volume_request *request,

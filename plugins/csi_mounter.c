@@ -142,10 +142,9 @@ static int look_at_target(void *data, struct stage_report *report)
 		return r;
 	}
 	r = check_target(step, report);
-	if (r == 0)
-		r = csi_step_judge_growth(step, report);
 	if (r < 0)
 		return r;
+	csi_step_note_growth(step, report);
 	return csi_volume_wants_ownership(&step->volume, step->caller.capabilities)
 		       ? STAGE_NEXT
 		       : STAGE_LIST_DONE;

@@ -134,19 +134,21 @@ int csi_step_start_stage(void *data, struct stage_report *report,
 			      &end);
 }
 
+/* A call that cannot be made is a growth that failed. */
 static int expand(void *data, const ProtobufCMessage *reply)
 {
 	struct csi_step *step = data;
-	int r;
+	struct failure *not_grown = &step->caller.report->not_grown;
 
 	(void) reply;
 	if (step->volume.expand_bytes == 0 || !(step->caller.capabilities & CSI_CAN(EXPAND_VOLUME)))
 		return STAGE_NEXT;
-	r = csi_call_expand(&step->caller, &step->volume, &step->publish);
-	if (r == 0)
+	if (csi_volume_check_expand_secret(&step->volume, not_grown) < 0)
+		return STAGE_NEXT;
+	if (csi_call_expand(&step->caller, &step->volume, &step->publish) == 0)
 		return 1;
-	step->caller.report->error_class = ERROR_UNCERTAIN; /* it is published */
-	return r;
+	*not_grown = step->caller.report->failure;
+	return STAGE_NEXT;
 }
 
 int csi_step_start_publish(struct csi_step *step, const char *staging_path,
@@ -169,30 +171,29 @@ static int tell_final(const struct csi_caller *caller, struct stage_report *repo
 	return failed_plain(&report->failure, caller->final->error, "%s", caller->final->text);
 }
 
-int csi_step_judge_growth(const struct csi_step *step, struct stage_report *report)
+void csi_step_note_growth(const struct csi_step *step, struct stage_report *report)
 {
 	const struct csi_caller *caller = &step->caller;
 
-	if (caller->method != CSI_NODE_EXPAND_VOLUME)
-		return 0;
-	if (!caller->final) {
+	if (report->not_grown.error == 0 && caller->method != CSI_NODE_EXPAND_VOLUME)
+		return;
+	if (report->not_grown.error == 0 && !caller->final) {
 		report->grown_bytes = step->volume.expand_bytes;
 		stage_event_add(report, false, "Normal", "FileSystemResizeSuccessful",
 				"volume '%s' is %lld bytes large now", step->volume.name,
 				(long long) step->volume.expand_bytes);
-		return 0;
+		return;
 	}
-	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s", caller->final->text);
-	if (caller->error_class == ERROR_FINAL) {
+	if (report->not_grown.error == 0)
 		(void) failed_plain(&report->not_grown, caller->final->error, "%s",
 				    caller->final->text);
-		report->is_growth_infeasible = is_infeasible(caller->code);
-	}
+	report->failed_at = NULL; /* the stage goes on */
+	report->is_growth_infeasible = is_infeasible(caller->code);
 	/* In use, or impossible: trying again at once would end the same. The next set-up tries. */
-	if (caller->code == GRPC_FAILED_PRECONDITION || is_infeasible(caller->code))
-		return 0;
-	report->error_class = ERROR_UNCERTAIN;
-	return tell_final(caller, report);
+	report->grows_later =
+		!report->is_growth_infeasible && caller->code != GRPC_FAILED_PRECONDITION;
+	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s",
+			report->not_grown.text);
 }
 
 /* Whether or not there is a target: what the driver has in its books may be more. */

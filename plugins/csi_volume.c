@@ -271,12 +271,13 @@ static int check_one_secret(const struct csi_volume *volume,
 
 int csi_volume_check_secret(const struct csi_volume *volume, struct failure *reterr)
 {
-	int r = check_one_secret(volume, &volume->secret_reference, volume->secret, reterr);
+	return check_one_secret(volume, &volume->secret_reference, volume->secret, reterr);
+}
 
-	if (r == 0 && volume->expand_bytes > 0)
-		r = check_one_secret(volume, &volume->source->node_expand_secret,
-				     volume->expand_secret, reterr);
-	return r;
+int csi_volume_check_expand_secret(const struct csi_volume *volume, struct failure *reterr)
+{
+	return check_one_secret(volume, &volume->source->node_expand_secret, volume->expand_secret,
+				reterr);
 }
 
 int csi_volume_check(const struct csi_volume *volume, struct failure *reterr)

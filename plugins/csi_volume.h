@@ -77,6 +77,8 @@ int csi_volume_check(const struct csi_volume *volume, struct failure *reterr);
 
 /* The secret that is referenced exists, or none is. Return: 0 or -ENOKEY. */
 int csi_volume_check_secret(const struct csi_volume *volume, struct failure *reterr);
+/* The same for the secret of NodeExpandVolume, which no set-up waits for. */
+int csi_volume_check_expand_secret(const struct csi_volume *volume, struct failure *reterr);
 
 /* Must podvold give the volume to the pod's group, or is that done, or left, by others? The table
  * of kubelet's fsGroupPolicy. Pure. */

@@ -97,24 +97,28 @@ static int use_staging_directory(struct local_mounter *mounter, const struct loc
 	return 0;
 }
 
-/* Its limit may have been raised when its object was; here it is known to be. */
-static int expand(const struct local_mounter *mounter, const struct local_found *found,
-		  struct stage_report *report)
+/* Its limit may have been raised when its object was; here it is known to be. However it fails, the
+ * volume is used as large as it is. */
+static void expand(const struct local_mounter *mounter, const struct local_found *found,
+		   struct stage_report *report)
 {
 	int r = 0;
 
 	if (mounter->expand_bytes == 0)
-		return 0;
+		return;
 	r = capacity_grow_at(mounter->source.path, mounter->source.mark,
-			     (uint64_t) mounter->expand_bytes, &report->failure);
+			     (uint64_t) mounter->expand_bytes, &report->not_grown);
 	if (r == 0 && found->kind == LOCAL_IMAGE_FILE)
 		r = local_image_settle(&mounter->source, found->fd, mounter->source_fd,
-				       &report->failure);
-	if (r == 0)
+				       &report->not_grown);
+	if (r == 0) {
 		report->grown_bytes = mounter->expand_bytes;
-	else
-		report->not_grown = report->failure;
-	return r;
+		return;
+	}
+	report->not_grown.error = r;
+	report->grows_later = true;
+	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s",
+			report->not_grown.text);
 }
 
 /* Other volumes may have the same files, or some of them: their set-ups come before or after. */
@@ -155,17 +159,16 @@ static int look_up_source(void *data, struct stage_report *report)
 	if (found.kind != LOCAL_DIRECTORY) {
 		r = use_staging_directory(mounter, &found, &report->failure);
 		if (r == 0)
-			r = expand(mounter, &found, report);
+			expand(mounter, &found, report);
 		(void) close(found.fd);
 		return r < 0 ? r : name_source(mounter, report);
 	}
 	r = restore_lock_check(found.fd, mounter->source.path, &report->failure);
-	if (r == 0)
-		r = expand(mounter, &found, report);
 	if (r < 0) {
 		(void) close(found.fd);
 		return r;
 	}
+	expand(mounter, &found, report);
 
 	mounter->source_fd = found.fd;
 	mounter->source_device = found.stat.st_dev;

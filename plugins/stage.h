@@ -60,6 +60,7 @@ struct stage_report {
 	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
 	struct failure not_grown;  /* why it did not, although it should; error 0: no such thing */
 	bool is_growth_infeasible; /* nor will it: trying again at once would end the same */
+	bool grows_later;          /* it may: the set-up is repeated for it, after a back-off */
 	struct stage_event events[STAGE_EVENTS_MAX];
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */

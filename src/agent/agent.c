@@ -27,12 +27,10 @@
 #include <unistd.h>
 
 enum {
-	SET_ASIDE_USEC = 1000000,     /* a job older than this is stuck: another thread starts */
-	MOUNT_THREADS_MAX = 8,        /* with those that hang */
-	WALKERS_MAX = 16,             /* long stages at the same time on all devices */
-	SLOW_USEC = 3000000,          /* a stage that takes longer is told of */
-	BACK_OFF_FIRST_USEC = 500000, /* kubelet's constants */
-	BACK_OFF_MAX_USEC = 122 * 1000000,
+	SET_ASIDE_USEC = 1000000, /* a job older than this is stuck: another thread starts */
+	MOUNT_THREADS_MAX = 8,    /* with those that hang */
+	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
+	SLOW_USEC = 3000000,      /* a stage that takes longer is told of */
 	MANIFEST_SETTLE_USEC = 500000,
 };
 

@@ -113,6 +113,36 @@ void agent_note_growth_begins(struct agent *agent, const struct step *step)
 		    step->unique_name);
 }
 
+/* When the set-up is to be repeated: earlier where it is due anyway. */
+static uint64_t retry_usec(unsigned int failures, uint64_t renew_usec)
+{
+	uint64_t delay_usec = BACK_OFF_FIRST_USEC;
+	uint64_t due_usec;
+
+	while (failures-- > 1 && delay_usec < BACK_OFF_MAX_USEC)
+		delay_usec *= 2;
+	if (delay_usec > BACK_OFF_MAX_USEC)
+		delay_usec = BACK_OFF_MAX_USEC;
+	due_usec = realtime_usec() + delay_usec;
+	return renew_usec > 0 && renew_usec < due_usec ? renew_usec : due_usec;
+}
+
+static void note_failure(struct agent *agent, const struct operation_ended *ended,
+			 const struct object *claim)
+{
+	const struct step_result *result = &ended->result;
+	const struct stage_report *report = ended->report;
+	unsigned int failures =
+		desired_note_growth(agent->desired, result->unique_name, result->pod_uid, false);
+
+	events_record(agent->events, claim, "Warning", "VolumeResizeFailed", report->not_grown.text,
+		      realtime_usec());
+	if (result->error == 0 && report->grows_later &&
+	    renewals_set(agent->own.tokens.renewals, result->unique_name, result->pod_uid,
+			 retry_usec(failures, report->renew_usec)) < 0)
+		tell_unwritten(result->unique_name, "out of memory; the next set-up tries");
+}
+
 void agent_note_growth(struct agent *agent, const struct operation_ended *ended)
 {
 	const struct step_result *result = &ended->result;
@@ -127,11 +157,14 @@ void agent_note_growth(struct agent *agent, const struct operation_ended *ended)
 		return;
 	if (result->error == 0 && report->grown_bytes > 0) {
 		growth.state = CLAIM_RESIZE_DONE;
+		(void) desired_note_growth(agent->desired, result->unique_name, result->pod_uid,
+					   true);
 		events_record(agent->events, pod->claim, "Normal", "FileSystemResizeSuccessful",
 			      "the volume is as large as it was asked to be", realtime_usec());
 	} else if (report->not_grown.error < 0) {
 		growth.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
 							    : CLAIM_RESIZE_NODE_FAILED;
+		note_failure(agent, ended, pod->claim);
 	} else {
 		return;
 	}

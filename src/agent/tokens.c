@@ -15,12 +15,13 @@
 
 enum { DAY_SECONDS = 86400 };
 
-/* As when one of its objects changed; the plugin keeps tokens that are still good. */
+/* As when one of its objects changed; the plugin keeps tokens that are still good, and one
+ * that did not grow tries again. */
 static void on_due(void *userdata, const char *unique_name, const char *pod_uid)
 {
 	struct agent *agent = userdata;
 
-	desired_request_remount(agent->desired, unique_name, pod_uid);
+	desired_repeat_set_up(agent->desired, unique_name, pod_uid);
 }
 
 int agent_open_tokens(struct agent *agent, struct failure *reterr)
@@ -43,14 +44,16 @@ int agent_open_tokens(struct agent *agent, struct failure *reterr)
 	if (config->drain)
 		return 0;
 	(void) snprintf(url, sizeof(url), "https://%s", config->node_name);
+	r = renewals_new(&renewals, &agent->own.tokens.renewals);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep the times of renewals");
 	r = token_issuer_new(&options, &agent->own.tokens.issuer, &why);
 	if (r < 0) {
 		log_message(LOG_ERR, "no tokens of service accounts are issued: %s", why.text);
 		return 0;
 	}
 	agent->host.tokens = token_issuer_source(agent->own.tokens.issuer);
-	r = renewals_new(&renewals, &agent->own.tokens.renewals);
-	return r < 0 ? failed(reterr, r, "cannot keep the times of tokens") : 0;
+	return 0;
 }
 
 void agent_close_tokens(struct agent *agent)

@@ -19,6 +19,9 @@
 struct operations;
 struct operation_view;
 
+/* kubelet's */
+enum { BACK_OFF_FIRST_USEC = 500000, BACK_OFF_MAX_USEC = 122 * 1000000 };
+
 struct operation_ended {
 	struct step_result result;
 	const char *name; /* "volume_mount", "unmount_device", ...; metrics label and back-off

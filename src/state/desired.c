@@ -125,6 +125,16 @@ static struct desired_pod *pod_free(struct desired_pod *pod)
 	return NULL;
 }
 
+/* The claim says what the volume has on this node. */
+static bool is_to_grow(const struct desired_want *want)
+{
+	const struct persistent_volume *pv = want->spec->pv ? spec_pv(want->spec) : NULL;
+	const struct quantity *has = want->claim ? &want->claim->claim->status_capacity : NULL;
+
+	return want->plugin->grows && pv && has && has->is_set && !want->spec->read_only &&
+	       quantity_compare(&pv->capacity, has) > 0;
+}
+
 static struct desired_pod *pod_new(const struct desired_want *want)
 {
 	struct desired_pod *pod = calloc(1, sizeof(*pod));
@@ -137,6 +147,8 @@ static struct desired_pod *pod_new(const struct desired_want *want)
 		return pod_free(pod);
 
 	pod->requested_usec = want->now_usec;
+	/* One that was mounted before this daemon came is set up again for it. */
+	pod->remount_generation = is_to_grow(want) ? 1 : 0;
 	return pod;
 }
 
@@ -314,20 +326,45 @@ void desired_remove(struct desired *desired, const char *unique_name, const char
 	drop_if_unwanted(desired, volume);
 }
 
+static struct desired_pod *find_pod(const struct desired *desired, const char *unique_name,
+				    const char *pod_uid, struct desired_volume **ret)
+{
+	assert(desired && unique_name && pod_uid);
+
+	*ret = desired_find(desired, unique_name);
+	return *ret ? desired_find_pod(*ret, pod_uid) : NULL;
+}
+
 void desired_request_remount(struct desired *desired, const char *unique_name, const char *pod_uid)
 {
 	struct desired_volume *volume;
-	struct desired_pod *pod;
+	struct desired_pod *pod = find_pod(desired, unique_name, pod_uid, &volume);
 
-	assert(desired && unique_name && pod_uid);
+	if (pod && volume_requires_remount(desired, volume, &pod->spec))
+		desired_repeat_set_up(desired, unique_name, pod_uid);
+}
 
-	volume = desired_find(desired, unique_name);
-	pod = volume ? desired_find_pod(volume, pod_uid) : NULL;
-	if (!pod || !volume_requires_remount(desired, volume, &pod->spec))
+void desired_repeat_set_up(struct desired *desired, const char *unique_name, const char *pod_uid)
+{
+	struct desired_volume *volume;
+	struct desired_pod *pod = find_pod(desired, unique_name, pod_uid, &volume);
+
+	if (!pod)
 		return;
-
 	pod->remount_generation++;
 	mark(desired, unique_name);
+}
+
+unsigned int desired_note_growth(struct desired *desired, const char *unique_name,
+				 const char *pod_uid, bool has_grown)
+{
+	struct desired_volume *volume;
+	struct desired_pod *pod = find_pod(desired, unique_name, pod_uid, &volume);
+
+	if (!pod)
+		return 0;
+	pod->growth_failures = has_grown ? 0 : pod->growth_failures + 1;
+	return pod->growth_failures;
 }
 
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name)

@@ -22,10 +22,11 @@ struct desired_pod {
 	struct volume_spec spec;    /* its objects are references */
 	char **outer_names; /* pod.spec.volumes[].name of each volume that is this one, in the pod's
 			       order: two may refer to the same claim */
-	size_t outer_name_count;     /* at least 1 */
-	uint64_t requested_usec;     /* monotonic; when the mount was first wanted */
-	uint64_t remount_generation; /* raised by desired_request_remount() */
-	UT_hash_handle hh;           /* by pod_uid */
+	size_t outer_name_count;      /* at least 1 */
+	uint64_t requested_usec;      /* monotonic; when the mount was first wanted */
+	uint64_t remount_generation;  /* raised by desired_request_remount() */
+	unsigned int growth_failures; /* in a row */
+	UT_hash_handle hh;            /* by pod_uid */
 };
 
 struct desired_volume {
@@ -67,6 +68,11 @@ void desired_remove(struct desired *desired, const char *unique_name, const char
 /* RemountRequired: the next look at the volume mounts it again for this pod, where its plugin
  * requires that (configMap, secret, ...); a no-op elsewhere and for unknown entries. */
 void desired_request_remount(struct desired *desired, const char *unique_name, const char *pod_uid);
+/* The same whatever the plugin requires: a set-up said that it is to be repeated. */
+void desired_repeat_set_up(struct desired *desired, const char *unique_name, const char *pod_uid);
+/* What came of a growth. Return: how many failed in a row for this pod. */
+unsigned int desired_note_growth(struct desired *desired, const char *unique_name,
+				 const char *pod_uid, bool has_grown);
 
 /* Look-ups: borrowed until the table changes; NULL: not there. */
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name);

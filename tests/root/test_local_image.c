@@ -284,6 +284,7 @@ static void one_that_grew_unused_is_so_large_when_mounted(void **state)
 	end(&fixture);
 }
 
+/* case 475: it is mounted as large as it is. */
 static void what_does_not_fit_does_not_grow(void **state)
 {
 	struct fixture fixture;
@@ -293,8 +294,11 @@ static void what_does_not_fit_does_not_grow(void **state)
 	mount_it(&fixture);
 	before = size_of_target();
 	ask_for(&fixture, UINT64_C(1) << 50);
-	assert_true(run(&fixture, fixture.volume.plugin->new_mounter) < 0);
+	assert_int_equal(run(&fixture, fixture.volume.plugin->new_mounter), STAGE_LIST_DONE);
 	assert_int_equal(fixture.volume.report.grown_bytes, 0);
+	assert_true(fixture.volume.report.not_grown.error < 0);
+	assert_true(fixture.volume.report.grows_later);
+	assert_string_equal(fixture.volume.report.events[0].reason, "VolumeResizeFailed");
 	assert_int_equal(size_of_target(), before);
 	/* Nor what is another volume's. */
 	ask_for(&fixture, 32 * MIB);

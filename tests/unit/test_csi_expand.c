@@ -99,11 +99,14 @@ static void test_not_now(void **state)
 		assert_true(ran.report.not_grown.error < 0);
 		assert_int_equal(ran.report.is_growth_infeasible,
 				 codes[i] != GRPC_FAILED_PRECONDITION);
+		assert_false(ran.report.grows_later);
 		assert_true(csi_world_has(TARGET "/mount"));
 	}
 }
 
-static void test_tried_again(void **state)
+/* case 475: whatever the driver says of a growth, the volume is published as large as it was; its
+ * pod has it, and the growth is tried again. */
+static void test_failure_keeps_it_published(void **state)
 {
 	static const enum grpc_code codes[] = { GRPC_INTERNAL, GRPC_DEADLINE_EXCEEDED };
 
@@ -112,28 +115,37 @@ static void test_tried_again(void **state)
 
 		csi_world.answers[CSI_NODE_EXPAND_VOLUME].code = codes[i];
 		ran = csi_world_publish();
-		assert_true(ran.result < 0);
-		assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
-		assert_int_equal(ran.report.not_grown.error < 0, codes[i] == GRPC_INTERNAL);
+		assert_int_equal(ran.result, STAGE_LIST_DONE);
+		assert_int_equal(ran.report.grown_bytes, 0);
+		assert_string_equal(event_reason(&ran), "VolumeResizeFailed");
+		assert_true(ran.report.not_grown.error < 0);
+		assert_true(ran.report.grows_later);
 		assert_false(ran.report.is_growth_infeasible);
+		assert_null(ran.report.failed_at);
 		assert_true(csi_world_has(TARGET "/mount"));
 		assert_true(csi_world_has(TARGET "/vol_data.json"));
 	}
 }
 
-static void test_its_secret(void **state)
+/* case 475, difference: kubelet does not mount it then. */
+static void test_missing_secret_keeps_it_published(void **state)
 {
 	struct csi_ran ran;
 
 	csi_world_volume(", nodeExpandSecretRef: {namespace: sn, name: s}",
 			 "  accessModes: [ReadWriteOnce]\n");
 	ran = csi_world_publish();
-	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
-	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' is missing");
+	assert_int_equal(ran.result, STAGE_LIST_DONE);
+	assert_string_equal(expansion(), "");
+	assert_string_equal(ran.report.not_grown.text, "secret 'sn/s' of volume 'pv1' is missing");
+	assert_string_equal(event_reason(&ran), "VolumeResizeFailed");
+	assert_true(ran.report.grows_later);
 	csi_world.secret =
 		object_of("apiVersion: v1\nkind: Secret\nmetadata: {namespace: sn, name: "
 			  "s}\nstringData: {k: w}\n");
-	assert_int_equal(csi_world_publish().result, STAGE_LIST_DONE);
+	csi_world.diary[0] = '\0';
+	ran = csi_world_publish();
+	assert_int_equal(ran.report.grown_bytes, 1073741824);
 	assert_non_null(strstr(expansion(), " secrets=[{key=k value=w}]}"));
 	assert_null(strstr(csi_world.diary, "secrets=[{key=k value=w}] volume_context"));
 }
@@ -150,9 +162,12 @@ int main(void)
 {
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, setup, csi_world_teardown)
 	const struct CMUnitTest tests[] = {
-		WORLD(test_grows_once),         WORLD(test_readers_do_not_grow_it),
-		WORLD(test_driver_that_cannot), WORLD(test_not_now),
-		WORLD(test_tried_again),        WORLD(test_its_secret),
+		WORLD(test_grows_once),
+		WORLD(test_readers_do_not_grow_it),
+		WORLD(test_driver_that_cannot),
+		WORLD(test_not_now),
+		WORLD(test_failure_keeps_it_published),
+		WORLD(test_missing_secret_keeps_it_published),
 		WORLD(test_without_staging),
 	};
 
