@@ -25,6 +25,8 @@
 
 enum {
 	CONFLICT_RETRIES = 5,
+	SLICE_BYTES =
+		32768, /* of documents that are merged in one turn of the loop, and one more */
 	REMEMBERED_BYTES_MAX = 200 * 1024, /* all annotations together may have 256 KiB */
 };
 
@@ -52,14 +54,18 @@ struct apply_item {
 };
 
 struct apply {
-	struct worker_job job;     /* first: reads the body */
+	struct worker_job job; /* first: reads the body; later lets the loop turn */
+	struct worker_pool *readers;
+	size_t slice_bytes;        /* merged in this turn */
+	bool pauses;               /* until the loop has turned */
 	struct exchange *exchange; /* NULL: the client left */
 	struct store *store;
 	char *body; /* owned; the exchange may go while a thread reads it */
 	size_t body_length;
 	int read_error;
 	struct document_list documents;
-	unsigned int rights;                                   /* the exchange may go */
+	const struct document *forbidden; /* the first; @why says why; NULL: none */
+	unsigned int rights;              /* the exchange may go */
 	char user[AUDIT_NAME_BYTES], client[AUDIT_NAME_BYTES]; /* the same */
 	struct apply_item *items;                              /* in the order of writing */
 	size_t count, next, in_flight, stored;
@@ -301,10 +307,35 @@ static void note_failure(struct apply_item *item, int error, const struct failur
 		apply->why = *why;
 }
 
+static void go_on(struct apply *apply);
+
+static struct worker_pool *pass(struct worker_job *job)
+{
+	return NULL;
+}
+
+static void loop_turned(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	apply->pauses = false;
+	apply->slice_bytes = 0;
+	go_on(apply);
+}
+
+/* A large stream must not hold the loop for the whole of its writes. */
+static void pause_writing(struct apply *apply)
+{
+	apply->pauses = true;
+	apply->job.run = pass;
+	apply->job.done = loop_turned;
+	worker_submit(apply->readers, &apply->job);
+}
+
 /* Queue what may be queued; answer when nothing is left. */
 static void go_on(struct apply *apply)
 {
-	while (apply->exchange && !apply->failed && apply->next < apply->count &&
+	while (!apply->pauses && apply->exchange && !apply->failed && apply->next < apply->count &&
 	       apply->in_flight < API_APPLY_IN_FLIGHT) {
 		struct apply_item *item = &apply->items[apply->next++];
 		struct failure why = { 0 };
@@ -314,8 +345,11 @@ static void go_on(struct apply *apply)
 			note_failure(item, r, &why);
 		else
 			apply->in_flight++;
+		apply->slice_bytes += item->object->json_length;
+		if (apply->readers && apply->slice_bytes >= SLICE_BYTES)
+			pause_writing(apply);
 	}
-	if (apply->in_flight > 0)
+	if (apply->in_flight > 0 || apply->pauses)
 		return;
 	if (apply->exchange && apply->failed)
 		answer_failure(apply);
@@ -385,6 +419,14 @@ static int order_items(struct apply *apply)
 	return 0;
 }
 
+static enum api_refusal refusal_of(const struct document *document)
+{
+	if (document->failure.error == -E2BIG)
+		return API_TOO_LARGE;
+	return document->failure.error == -EINVAL && document->kind[0] ? API_INVALID
+								       : API_BAD_REQUEST;
+}
+
 /* Replies and returns false when a document is bad: then nothing is written. */
 static bool check_documents(struct exchange *exchange, const struct document_list *list)
 {
@@ -397,10 +439,7 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 			reply_unread(exchange, -ENOMEM, NULL);
 		else
 			reply_refusal(
-				exchange,
-				document->failure.error == -EINVAL && document->kind[0]
-					? API_INVALID
-					: API_BAD_REQUEST,
+				exchange, refusal_of(document),
 				"document %zu (line %u%s%s%s%s) is refused, nothing was stored: %s",
 				i + 1, document->line, document->kind[0] ? ", " : "",
 				document->kind, document->name[0] ? " " : "", document->name,
@@ -417,10 +456,10 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 
 /* As at each object's own path; what it may hold is looked at as well, so that nothing is stored.
  */
-static bool check_rights(struct exchange *exchange, const struct document_list *list)
+static void find_forbidden(struct apply *apply)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		const struct document *document = &list->documents[i];
+	for (size_t i = 0; i < apply->documents.count; i++) {
+		const struct document *document = &apply->documents.documents[i];
 		const struct kind_row *row =
 			document->object ? kind_row(document->object->kind) : NULL;
 		const struct access create = { .verb = "create",
@@ -431,18 +470,29 @@ static bool check_rights(struct exchange *exchange, const struct document_list *
 
 		if (!row) /* a kind that is passed over */
 			continue;
-		if (!authorize(exchange->rights, &create, &why))
+		if (!authorize(apply->rights, &create, &why))
 			;
-		else if (authorize_object(exchange->rights, document->object, &content) < 0)
+		else if (authorize_object(apply->rights, document->object, &content) < 0)
 			why = content.text;
 		else
 			continue;
-		reply_refusal(exchange, API_FORBIDDEN,
-			      "document %zu (%s %s) is refused, nothing was stored: %s", i + 1,
-			      document->kind, document->name, why);
-		return false;
+		apply->forbidden = document;
+		(void) failed_plain(&apply->why, -EACCES, "%s", why);
+		return;
 	}
-	return true;
+}
+
+/* Replies and returns false when a document is not for this client. */
+static bool check_rights(const struct apply *apply)
+{
+	const struct document *document = apply->forbidden;
+
+	if (document)
+		reply_refusal(apply->exchange, API_FORBIDDEN,
+			      "document %zu (%s %s) is refused, nothing was stored: %s",
+			      (size_t) (document - apply->documents.documents) + 1, document->kind,
+			      document->name, apply->why.text);
+	return !document;
 }
 
 /* On the loop, the documents were read: check them and begin. */
@@ -454,8 +504,7 @@ static void begin(struct apply *apply)
 	assert(exchange);
 	if (r < 0)
 		reply_unread(exchange, r, apply->why.text);
-	if (r < 0 || !check_documents(exchange, &apply->documents) ||
-	    !check_rights(exchange, &apply->documents)) {
+	if (r < 0 || !check_documents(exchange, &apply->documents) || !check_rights(apply)) {
 		apply_free(apply);
 		return;
 	}
@@ -474,6 +523,8 @@ static struct worker_pool *read_documents(struct worker_job *job)
 
 	apply->read_error = documents_parse_sources(
 		apply->body ? apply->body : "", apply->body_length, &apply->documents, &apply->why);
+	if (apply->read_error == 0)
+		find_forbidden(apply);
 	return NULL;
 }
 
@@ -508,6 +559,7 @@ void apply_post(struct exchange *exchange)
 	apply->job.done = documents_read;
 	apply->exchange = exchange;
 	apply->rights = exchange->rights;
+	apply->readers = exchange->readers;
 	audit_copy(exchange->user, apply->user);
 	audit_copy(exchange->peer, apply->client);
 	apply->store = agent_store(exchange->agent);

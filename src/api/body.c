@@ -19,7 +19,9 @@
 
 static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
 {
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
+					    .depth = OBJECT_DEPTH_MAX,
+					    .nodes = OBJECT_NODES_MAX };
 	struct failure why = { 0 };
 	int r;
 
@@ -39,7 +41,7 @@ static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row
 	struct failure why = { 0 };
 	int r;
 
-	r = documents_parse(exchange->body, exchange->body_length, &list, &why);
+	r = documents_parse_few(exchange->body, exchange->body_length, &list, &why);
 	if (r == 0 && list.failure.error < 0) {
 		r = list.failure.error;
 		why = list.failure;

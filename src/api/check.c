@@ -46,8 +46,8 @@ void check_post(struct exchange *exchange)
 	int r;
 
 	assert(exchange);
-	r = documents_parse(exchange->body ? exchange->body : "", exchange->body_length, &list,
-			    &why);
+	r = documents_parse_few(exchange->body ? exchange->body : "", exchange->body_length, &list,
+				&why);
 	if (r < 0 || list.count > DOCUMENTS_MAX)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s",
 			      r < 0 ? why.text : "the body holds too many documents");

@@ -20,7 +20,8 @@ enum { BODY_DEPTH_MAX = 8 };
 
 struct cJSON *docker_body(struct exchange *exchange)
 {
-	static const struct json_limits limits = { API_DOCKER_BODY_BYTES_MAX, BODY_DEPTH_MAX };
+	static const struct json_limits limits = { .bytes = API_DOCKER_BODY_BYTES_MAX,
+						   .depth = BODY_DEPTH_MAX };
 	struct failure why = { .error = 0 };
 	struct cJSON *body = NULL;
 	int r = json_parse(exchange->body ?: "", exchange->body_length, &limits, &body, &why);

@@ -63,7 +63,9 @@ static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 /* An empty body is the empty message. Replies when it is no JSON. */
 static bool read_body(struct exchange *exchange, struct cJSON **ret)
 {
-	static const struct json_limits limits = { API_DRIVER_CALL_BYTES_MAX, CALL_BODY_DEPTH_MAX };
+	static const struct json_limits limits = { .bytes = API_DRIVER_CALL_BYTES_MAX,
+						   .depth = CALL_BODY_DEPTH_MAX,
+						   .nodes = OBJECT_NODES_MAX };
 	struct failure why = { .error = 0 };
 	int r = 0;
 

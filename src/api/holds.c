@@ -111,7 +111,8 @@ static void add(struct exchange *exchange, const struct named_pod *pod, const st
 
 void holds_post(struct exchange *exchange)
 {
-	static const struct json_limits limits = { API_HOLD_BYTES_MAX, HOLD_BODY_DEPTH_MAX };
+	static const struct json_limits limits = { .bytes = API_HOLD_BYTES_MAX,
+						   .depth = HOLD_BODY_DEPTH_MAX };
 	cleanup_json struct cJSON *body = NULL;
 	struct failure why = { .error = 0 };
 	struct named_pod pod;

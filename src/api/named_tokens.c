@@ -132,7 +132,8 @@ static void submit(struct token_change *change)
 /* Replies and returns false when the body is bad. */
 static bool read_token(struct exchange *exchange, struct named_token *ret)
 {
-	const struct json_limits limits = { TOKEN_BODY_BYTES_MAX, TOKEN_BODY_DEPTH_MAX };
+	const struct json_limits limits = { .bytes = TOKEN_BODY_BYTES_MAX,
+					    .depth = TOKEN_BODY_DEPTH_MAX };
 	cleanup_json struct cJSON *body = NULL;
 	struct failure why = { .error = 0 };
 	const char *role;

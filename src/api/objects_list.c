@@ -23,6 +23,7 @@
 enum {
 	AT_ONCE_BYTES = 128 * 1024, /* of objects: a shorter list is one answer with its length */
 	ROWS_AT_ONCE = 32,          /* of a Table */
+	ROWS_BYTES_AT_ONCE = 65536, /* of their objects */
 	TOKEN_BYTES = 640,
 };
 
@@ -304,11 +305,21 @@ static bool make_head(struct list *list)
 	return list->made != NULL;
 }
 
+/* A row needs the tree of its object: large ones are few at a time. */
+static size_t row_count(const struct list *list)
+{
+	size_t count = 0, bytes = 0;
+
+	while (list->next + count < list->count && count < ROWS_AT_ONCE &&
+	       bytes < ROWS_BYTES_AT_ONCE)
+		bytes += list->objects[list->next + count++]->json_length;
+	return count;
+}
+
 /* Some rows as they stand between the brackets. */
 static bool make_rows(struct list *list)
 {
-	size_t left = list->count - list->next;
-	size_t count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+	size_t count = row_count(list);
 	cleanup_json struct cJSON *table = table_from_objects(
 		list->row->kind, &list->objects[list->next], count, list->now_usec);
 	char *text = json_print(json_get(table, "rows"));

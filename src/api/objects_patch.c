@@ -55,6 +55,7 @@ static int patched(struct object_write *write, const struct object *present,
 		   const struct object **ret, struct failure *why)
 {
 	cleanup_json struct cJSON *tree = object_tree(present);
+	size_t before = json_node_count(tree), after;
 	int r;
 
 	if (!tree)
@@ -62,6 +63,10 @@ static int patched(struct object_write *write, const struct object *present,
 	r = patch_apply((enum patch_type) write->patch_type, write->row, &tree, write->patch, why);
 	if (r < 0)
 		return r;
+	after = json_node_count(tree);
+	if (after > OBJECT_NODES_MAX && after > before)
+		return failed_plain(why, -E2BIG, "the object would hold more than %d values",
+				    OBJECT_NODES_MAX);
 	if (write->exchange && write->tries == 0 &&
 	    body_check_fields(write->exchange, write->row, tree) < 0)
 		return -EALREADY;
@@ -135,7 +140,8 @@ static bool find_type(struct exchange *exchange, enum patch_type *ret)
 static int read_patch(struct exchange *exchange, struct cJSON **ret)
 {
 	const struct json_limits limits = { .bytes = 2 * OBJECT_BYTES_MAX,
-					    .depth = OBJECT_DEPTH_MAX };
+					    .depth = OBJECT_DEPTH_MAX,
+					    .nodes = PATCH_NODES_MAX };
 	struct failure why = { 0 };
 	int r;
 

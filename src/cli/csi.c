@@ -82,7 +82,8 @@ static int call_directly(struct cli *cli, const char *method, const char *text)
 
 static int call_by_daemon(struct cli *cli, const char *driver, const char *method, const char *text)
 {
-	static const struct json_limits limits = { ANSWER_BYTES_MAX, ANSWER_DEPTH_MAX };
+	static const struct json_limits limits = { .bytes = ANSWER_BYTES_MAX,
+						   .depth = ANSWER_DEPTH_MAX };
 	cleanup_free char *name = podvol_escape(driver), *escaped = podvol_escape(method);
 	cleanup_free char *path = NULL;
 	cleanup_json struct cJSON *answer = NULL;

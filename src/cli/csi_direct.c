@@ -28,7 +28,7 @@ static void on_done(void *userdata, const struct csi_reply *reply)
 static int read_message(const struct csi_direct *direct, enum csi_method method,
 			ProtobufCMessage **ret, struct failure *reterr)
 {
-	static const struct json_limits limits = { GRPC_MESSAGE_BYTES_MAX, 32 };
+	static const struct json_limits limits = { .bytes = GRPC_MESSAGE_BYTES_MAX, .depth = 32 };
 	cleanup_json struct cJSON *tree = NULL;
 	int r = 0;
 

@@ -35,7 +35,8 @@ int verb_renew_token_key(struct cli *cli)
 	int r = podvol_request(cli->podvol, &request, &reply);
 
 	if (r == 0) {
-		const struct json_limits limits = { reply.length + 1, REPLY_DEPTH_MAX };
+		const struct json_limits limits = { .bytes = reply.length + 1,
+						    .depth = REPLY_DEPTH_MAX };
 
 		r = json_parse(reply.body, reply.length, &limits, &tree, NULL);
 	}

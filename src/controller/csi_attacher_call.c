@@ -40,7 +40,7 @@ static char *id_in_csi_node(const struct object *csi_node, const char *driver)
 
 static char *id_in_node(const struct object *node, const char *driver)
 {
-	static const struct json_limits limits = { 65536, 8 };
+	static const struct json_limits limits = { .bytes = 65536, .depth = 8 };
 	cleanup_json struct cJSON *tree = node ? object_tree(node) : NULL, *ids = NULL;
 	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
 	const char *text =

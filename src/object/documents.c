@@ -22,7 +22,8 @@
 struct builder {
 	struct document_list *list;
 	bool keep_sources;
-	size_t room; /* elements that list->documents has memory for */
+	size_t nodes_left; /* values that may still be read */
+	size_t room;       /* elements that list->documents has memory for */
 };
 
 /* ---- the list ---- */
@@ -185,6 +186,11 @@ static int take_one(struct builder *builder, struct cJSON *tree, unsigned int li
 		return -ENOMEM;
 	describe(document, tree);
 	document->failure = *failure;
+	if (failure->error == 0 && json_node_count(tree) > OBJECT_NODES_MAX) {
+		(void) failed_plain(&document->failure, -E2BIG,
+				    "the object holds more than %d values", OBJECT_NODES_MAX);
+		return 0;
+	}
 	if (failure->error == 0 && builder->keep_sources) {
 		document->source = json_print(tree);
 		if (!document->source)
@@ -228,6 +234,7 @@ static int parse_yaml(struct builder *builder, const char *text, size_t length, 
 
 	if (!reader)
 		return -ENOMEM;
+	yaml_reader_bound(reader, builder->nodes_left);
 	do {
 		int kept = 0;
 
@@ -272,13 +279,16 @@ static struct cursor skip_between(struct cursor cursor, bool after_value)
 	return cursor;
 }
 
-/* Is all that is left YAML by its syntax? Return: 1, 0; -ENOMEM. */
-static int is_yaml(const struct cursor *cursor)
+/* Is all that is left, or as much of it as may be read, YAML by its syntax? Return: 1, 0; -ENOMEM.
+ */
+static int is_yaml(const struct cursor *cursor, size_t nodes)
 {
 	struct yaml_reader *reader =
 		yaml_reader_new(cursor->text, cursor->length, OBJECT_DEPTH_MAX, cursor->line);
 	int r = reader ? 1 : -ENOMEM;
 
+	if (reader)
+		yaml_reader_bound(reader, nodes);
 	while (r > 0) {
 		struct yaml_document document;
 
@@ -286,14 +296,17 @@ static int is_yaml(const struct cursor *cursor)
 		json_free(document.tree);
 	}
 	(void) yaml_reader_free(reader);
-	return r == 0 ? 1 : r == -EINVAL ? 0 : r;
+	if (r == 0 || r == -E2BIG)
+		return 1;
+	return r == -EINVAL ? 0 : r;
 }
 
 /* Return: 0; 1: it is YAML, and nothing was taken; a negative errno. */
 static int parse_json(struct builder *builder, struct cursor *cursor)
 {
-	static const struct json_limits limits = { .bytes = DOCUMENTS_BYTES_MAX,
-						   .depth = OBJECT_DEPTH_MAX };
+	const struct json_limits limits = { .bytes = DOCUMENTS_BYTES_MAX,
+					    .depth = OBJECT_DEPTH_MAX,
+					    .nodes = builder->nodes_left };
 	unsigned int line = cursor->line;
 	struct failure failure = { 0 };
 	struct json_piece piece;
@@ -301,7 +314,9 @@ static int parse_json(struct builder *builder, struct cursor *cursor)
 
 	r = json_parse_piece(cursor->text, cursor->length, &limits, line, &piece, &failure);
 	if (r == -EINVAL && !piece.complete)
-		other = is_yaml(cursor);
+		other = is_yaml(cursor, builder->nodes_left);
+	builder->nodes_left -=
+		piece.nodes < builder->nodes_left ? piece.nodes : builder->nodes_left - 1;
 	if (other != 0)
 		r = other;
 	else if (r < 0 && !piece.complete)
@@ -317,10 +332,9 @@ static int parse_json(struct builder *builder, struct cursor *cursor)
 	return r;
 }
 
-static int parse(const char *text, size_t length, bool keep_sources, struct document_list *ret,
-		 struct failure *reterr)
+static int parse(const char *text, size_t length, struct builder builder, struct failure *reterr)
 {
-	struct builder builder = { .list = ret, .keep_sources = keep_sources };
+	struct document_list *ret = builder.list;
 	struct cursor cursor = { .text = text, .length = length, .line = 1 }, next;
 	int r = 0;
 
@@ -349,11 +363,25 @@ static int parse(const char *text, size_t length, bool keep_sources, struct docu
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr)
 {
-	return parse(text, length, false, ret, reterr);
+	const struct builder builder = { .list = ret, .nodes_left = DOCUMENTS_NODES_MAX };
+
+	return parse(text, length, builder, reterr);
+}
+
+int documents_parse_few(const char *text, size_t length, struct document_list *ret,
+			struct failure *reterr)
+{
+	const struct builder builder = { .list = ret, .nodes_left = 2 * OBJECT_NODES_MAX };
+
+	return parse(text, length, builder, reterr);
 }
 
 int documents_parse_sources(const char *text, size_t length, struct document_list *ret,
 			    struct failure *reterr)
 {
-	return parse(text, length, true, ret, reterr);
+	const struct builder builder = { .list = ret,
+					 .keep_sources = true,
+					 .nodes_left = DOCUMENTS_NODES_MAX };
+
+	return parse(text, length, builder, reterr);
 }

@@ -100,6 +100,15 @@ size_t json_count(const struct cJSON *array_or_object)
 	return count;
 }
 
+size_t json_node_count(const struct cJSON *tree)
+{
+	size_t count = tree ? 1 : 0;
+
+	for (const struct cJSON *item = json_first(tree); item; item = item->next)
+		count += json_node_count(item);
+	return count;
+}
+
 const char *json_key(const struct cJSON *item)
 {
 	return item && item->string ? item->string : "";

@@ -20,9 +20,11 @@ struct cJSON; /* the library's own tree; only the functions below look into it *
 
 struct json_limits {
 	size_t bytes, depth;
+	size_t nodes; /* values in all; 0: JSON_NODES_MAX */
 };
 
-/* Return: 0; -EINVAL with line and column; -E2BIG; -ENOMEM. @ret is freed with json_free(). */
+/* Return: 0; -EINVAL with line and column; -E2BIG a limit; -ENOMEM. @ret is freed with json_free().
+ */
 int json_parse(const char *text, size_t length, const struct json_limits *limits,
 	       struct cJSON **ret, struct failure *reterr);
 /* The same for the first document of a YAML text, as in manifests (see object.h); none is -EINVAL.
@@ -53,6 +55,8 @@ const struct cJSON *json_get(const struct cJSON *object, const char *key);
 const struct cJSON *json_get_path(const struct cJSON *object, const char *path);
 /* The element at @index; NULL past the end. Linear: walk with json_next() instead. */
 const struct cJSON *json_at(const struct cJSON *array, size_t index);
+/* With all below it. */
+size_t json_node_count(const struct cJSON *tree);
 /* Elements or members. */
 size_t json_count(const struct cJSON *array_or_object);
 /* The name of a member of an object; "" otherwise. */

@@ -22,7 +22,7 @@ struct parser {
 	unsigned int line;
 	size_t line_start; /* offset of the line's first byte */
 	size_t depth, depth_max;
-	size_t nodes;
+	size_t nodes, nodes_max;
 	struct failure *reterr;
 	int broken_rule; /* first rule broken that leaves the syntax readable */
 };
@@ -444,8 +444,11 @@ static int parse_value(struct parser *parser, struct cJSON *parent, char *key)
 		return no_memory(parser);
 	}
 	json_append(parent, key, item);
-	if (++parser->nodes > JSON_NODES_MAX)
-		return syntax_error(parser, "there are too many values");
+	if (++parser->nodes > parser->nodes_max)
+		return failed_plain(parser->reterr, -E2BIG,
+				    "line %u, column %zu: there are more than %zu values",
+				    parser->line, parser->at - parser->line_start + 1,
+				    parser->nodes_max);
 	switch (peek(parser)) {
 	case '{':
 	case '[':
@@ -466,6 +469,7 @@ int json_parse_piece(const char *text, size_t length, const struct json_limits *
 		.length = length,
 		.line = first_line,
 		.depth_max = limits->depth,
+		.nodes_max = limits->nodes ? limits->nodes : JSON_NODES_MAX,
 		.reterr = reterr,
 	};
 	cleanup_json struct cJSON *holder = json_new_item(cJSON_Array, first_line);
@@ -478,6 +482,7 @@ int json_parse_piece(const char *text, size_t length, const struct json_limits *
 	r = parse_value(&parser, holder, NULL);
 	ret->tree = cJSON_DetachItemViaPointer(holder, holder->child);
 	ret->used = parser.at;
+	ret->nodes = parser.nodes;
 	ret->line = parser.line;
 	ret->complete = r == 0;
 	return r < 0 ? r : parser.broken_rule;

@@ -17,6 +17,7 @@
 struct json_piece {
 	struct cJSON *tree; /* also on failure: what had been read until then, or NULL */
 	size_t used;        /* bytes up to the end of the value */
+	size_t nodes;       /* values that were read */
 	unsigned int line;  /* on which it ended */
 	bool complete;      /* its end was found; false with a failure: the syntax is broken */
 };
@@ -61,6 +62,6 @@ static inline bool json_is_lost(const struct cJSON *item)
 /* A mutable member; NULL when absent. */
 struct cJSON *json_member(struct cJSON *object, const char *key);
 
-enum { JSON_NODES_MAX = 2000000 }; /* of one tree: a node costs some hundred bytes */
+enum { JSON_NODES_MAX = 2000000 }; /* of any tree: a node costs some hundred bytes */
 
 #endif

@@ -170,6 +170,9 @@ struct document_list {
  */
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr);
+/* The same on the loop: twice OBJECT_NODES_MAX values in all are the most. */
+int documents_parse_few(const char *text, size_t length, struct document_list *ret,
+			struct failure *reterr);
 /* The same, keeping what the documents said: for who compares it with what they said before. */
 int documents_parse_sources(const char *text, size_t length, struct document_list *ret,
 			    struct failure *reterr);
@@ -181,6 +184,8 @@ enum {
 	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2, /* one object's JSON: etcd's 1.5 MiB */
 	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024, /* one manifest file */
 	DOCUMENTS_COUNT_MAX = 20000,            /* documents in one file, list items included */
+	DOCUMENTS_NODES_MAX = 300000,           /* values in one file: 0.5 s of YAML */
+	OBJECT_NODES_MAX = 5000,                /* values in one object: 20 ms of the loop */
 	OBJECT_DEPTH_MAX = 64,                  /* nesting of maps and lists */
 	OBJECT_UID_BYTES_MAX = 128,             /* whoever makes an object may choose it */
 };

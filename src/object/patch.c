@@ -23,14 +23,29 @@ int patch_charge(struct patch_work *work, size_t steps)
 	return 0;
 }
 
-int patch_member(struct patch_work *work, struct cJSON *object, const char *key, struct cJSON **ret)
+/* From @from up to @end; NULL: to the last one. */
+static struct cJSON *member_between(struct cJSON *from, const struct cJSON *end, const char *key,
+				    size_t *steps)
 {
+	for (struct cJSON *item = from; item != end; item = item->next) {
+		*steps += 1;
+		if (strcmp(item->string, key) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+int patch_member(struct patch_work *work, struct cJSON *object, const char *key,
+		 struct patch_cursor *cursor, struct cJSON **ret)
+{
+	struct cJSON *start = cursor && cursor->next ? cursor->next : object->child;
 	size_t steps = 1;
 
-	*ret = NULL;
-	for (struct cJSON *item = object->child; item && !*ret; item = item->next, steps++)
-		if (strcmp(item->string, key) == 0)
-			*ret = item;
+	*ret = member_between(start, NULL, key, &steps);
+	if (!*ret)
+		*ret = member_between(object->child, start, key, &steps);
+	if (cursor && *ret)
+		cursor->next = (*ret)->next;
 	return patch_charge(work, steps);
 }
 
@@ -110,9 +125,11 @@ static void drop_nulls(struct cJSON *tree)
 
 static int merge_members(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch)
 {
+	struct patch_cursor cursor = { .next = NULL };
+
 	for (const struct cJSON *item = patch->child; item; item = item->next) {
 		struct cJSON *present, *value;
-		int r = patch_member(work, tree, item->string, &present);
+		int r = patch_member(work, tree, item->string, &cursor, &present);
 
 		if (r < 0)
 			return r;
@@ -151,12 +168,16 @@ static int three_way_map(struct patch_work *work, struct cJSON *tree, const stru
 static int remove_dropped(struct patch_work *work, struct cJSON *list, const struct cJSON *modified,
 			  const struct cJSON *original, const char *merge_key)
 {
+	struct patch_cursor in_modified = patch_cursor_of(modified, merge_key);
+	struct patch_cursor in_list = patch_cursor_of(list, merge_key);
+
 	for (const struct cJSON *item = json_first(original); item; item = item->next) {
 		struct cJSON *still, *present;
-		int r = patch_list_find(work, (struct cJSON *) modified, item, merge_key, &still);
+		int r = patch_list_find(work, (struct cJSON *) modified, item, merge_key,
+					&in_modified, &still);
 
 		if (r == 0 && !still)
-			r = patch_list_find(work, list, item, merge_key, &present);
+			r = patch_list_find(work, list, item, merge_key, &in_list, &present);
 		if (r < 0)
 			return r;
 		if (!still && present)
@@ -165,15 +186,23 @@ static int remove_dropped(struct patch_work *work, struct cJSON *list, const str
 	return 0;
 }
 
-static int three_way_element(struct patch_work *work, struct cJSON *list, const struct cJSON *item,
-			     const struct cJSON *original, const struct patch_field *field)
+/* What the elements of one list are merged with. */
+struct three_way_lists {
+	struct cJSON *list;
+	const struct cJSON *original;
+	struct patch_cursor in_list, in_original;
+};
+
+static int three_way_element(struct patch_work *work, struct three_way_lists *lists,
+			     const struct cJSON *item, const struct patch_field *field)
 {
-	struct cJSON *present, *before = NULL, *copy;
-	int r = patch_list_find(work, list, item, field->merge_key, &present);
+	struct cJSON *list = lists->list, *present, *before = NULL, *copy;
+	const struct cJSON *original = lists->original;
+	int r = patch_list_find(work, list, item, field->merge_key, &lists->in_list, &present);
 
 	if (r == 0 && present && json_is_object(item) && json_is_array(original))
 		r = patch_list_find(work, (struct cJSON *) original, item, field->merge_key,
-				    &before);
+				    &lists->in_original, &before);
 	if (r < 0)
 		return r;
 	if (present)
@@ -191,14 +220,17 @@ static int three_way_list(struct patch_work *work, struct cJSON *list, const str
 			  const struct cJSON *original, const struct patch_field *field)
 {
 	cleanup_json struct cJSON *before = json_copy(list);
+	struct three_way_lists lists = { .list = list, .original = original };
 	int r;
 
 	if (!before)
 		return failed(work->reterr, -ENOMEM, "cannot apply the document");
 	r = remove_dropped(work, list, modified, json_is_array(original) ? original : NULL,
 			   field->merge_key);
+	lists.in_list = patch_cursor_of(list, field->merge_key);
+	lists.in_original = patch_cursor_of(original, field->merge_key);
 	for (const struct cJSON *item = modified->child; item && r == 0; item = item->next)
-		r = three_way_element(work, list, item, original, field);
+		r = three_way_element(work, &lists, item, field);
 	return r < 0 ? r : patch_list_order(work, list, modified, before, field->merge_key);
 }
 
@@ -228,21 +260,24 @@ static int three_way_map(struct patch_work *work, struct cJSON *tree, const stru
 			 const struct cJSON *original, const struct shape *shape)
 {
 	struct cJSON *before = json_is_object(original) ? (struct cJSON *) original : NULL;
+	struct patch_cursor in_modified = { .next = NULL }, dropping = in_modified;
+	struct patch_cursor in_tree = in_modified, in_before = in_modified;
 	struct cJSON *present, *other;
 	int r = 0;
 
 	for (const struct cJSON *item = json_first(before); item && r == 0; item = item->next) {
-		r = patch_member(work, (struct cJSON *) modified, item->string, &other);
+		r = patch_member(work, (struct cJSON *) modified, item->string, &in_modified,
+				 &other);
 		if (r == 0 && !other)
-			r = patch_member(work, tree, item->string, &present);
+			r = patch_member(work, tree, item->string, &dropping, &present);
 		if (r == 0 && !other && present)
 			json_free(cJSON_DetachItemViaPointer(tree, present));
 	}
 	for (const struct cJSON *item = modified->child; item && r == 0; item = item->next) {
 		other = NULL;
-		r = patch_member(work, tree, item->string, &present);
+		r = patch_member(work, tree, item->string, &in_tree, &present);
 		if (r == 0 && before)
-			r = patch_member(work, before, item->string, &other);
+			r = patch_member(work, before, item->string, &in_before, &other);
 		if (r == 0)
 			r = three_way_member(work, tree, present, item, other, shape);
 	}

@@ -51,8 +51,9 @@ int patch_three_way(const struct kind_row *row, struct cJSON *tree, const struct
 
 /* Limits of one patch. */
 enum {
-	PATCH_OPERATIONS_MAX = 10000,   /* of a JSON patch; as in Kubernetes */
-	PATCH_STEPS_MAX = 20000000,     /* members and elements looked at: about 0.2 s */
+	PATCH_OPERATIONS_MAX = 5000,    /* of a JSON patch; Kubernetes takes 10000 */
+	PATCH_NODES_MAX = 25000,        /* values in a patch */
+	PATCH_STEPS_MAX = 600000,       /* members and elements looked at: about 10 ms */
 	PATCH_COPY_BYTES_MAX = 3 << 20, /* that "copy" operations may add; as in Kubernetes */
 };
 

@@ -87,7 +87,7 @@ static int find_child(struct patch_work *work, struct cJSON *container, const ch
 		      struct cJSON **ret)
 {
 	if (json_is_object(container))
-		return patch_member(work, container, token, ret);
+		return patch_member(work, container, token, NULL, ret);
 	if (json_is_array(container))
 		return find_element(work, container, token, ret);
 	return failed_plain(work->reterr, -EINVAL, "'%.64s' lies in what is no map and no list",

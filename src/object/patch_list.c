@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What tells an element apart; NULL: it has no such member. */
 static const struct cJSON *key_of(const struct cJSON *element, const char *merge_key)
@@ -14,12 +16,70 @@ static const struct cJSON *key_of(const struct cJSON *element, const char *merge
 	return *merge_key ? json_get(element, merge_key) : element;
 }
 
-/* @ret_index: of the element; only with @ret. */
-static int find(struct patch_work *work, struct cJSON *list, const struct cJSON *like,
-		const char *merge_key, struct cJSON **ret, size_t *ret_index)
+/* ---- cursors ---- */
+
+enum { FEW = 8 };
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Of a string or a number; NULL: neither. */
+static const char *text_of(const struct cJSON *key)
+{
+	return json_is_string(key) || json_is_number(key) ? key->valuestring : NULL;
+}
+
+/* A number and a string of the same text count as the same. */
+static bool has_distinct_keys(const struct cJSON *list, const char *merge_key, size_t count)
+{
+	cleanup_free const char **texts = calloc(count, sizeof(*texts));
+	size_t used = 0;
+
+	for (const struct cJSON *item = json_first(list); texts && item; item = item->next) {
+		texts[used] = text_of(key_of(item, merge_key));
+		if (!texts[used++])
+			return false;
+	}
+	if (!texts)
+		return false;
+	qsort(texts, used, sizeof(*texts), by_text);
+	for (size_t i = 1; i < used; i++)
+		if (strcmp(texts[i - 1], texts[i]) == 0)
+			return false;
+	return true;
+}
+
+struct patch_cursor patch_cursor_of(const struct cJSON *list, const char *merge_key)
+{
+	size_t count = json_count(list);
+
+	return (struct patch_cursor){ .off = count <= FEW ||
+					     !has_distinct_keys(list, merge_key, count) };
+}
+
+/* ---- searches ---- */
+
+/* From @from up to @end; NULL: to the end of the list. */
+static struct cJSON *find_between(struct cJSON *from, const struct cJSON *end,
+				  const struct cJSON *key, const char *merge_key, size_t *steps)
+{
+	for (struct cJSON *item = from; item != end; item = item->next) {
+		*steps += 1;
+		if (json_equal(key_of(item, merge_key), key))
+			return item;
+	}
+	return NULL;
+}
+
+int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJSON *like,
+		    const char *merge_key, struct patch_cursor *cursor, struct cJSON **ret)
 {
 	const struct cJSON *key = key_of(like, merge_key);
-	size_t index = 0;
+	struct cJSON *first = (struct cJSON *) json_first(list);
+	struct cJSON *start = cursor && !cursor->off && cursor->next ? cursor->next : first;
+	size_t steps = 1;
 
 	*ret = NULL;
 	if (!key)
@@ -27,23 +87,12 @@ static int find(struct patch_work *work, struct cJSON *list, const struct cJSON 
 				    "an element of a list does not contain the declared merge key "
 				    "'%s'",
 				    merge_key);
-	for (struct cJSON *item = json_is_array(list) ? list->child : NULL; item;
-	     item = item->next, index++) {
-		if (!json_equal(key_of(item, merge_key), key))
-			continue;
-		*ret = item;
-		*ret_index = index;
-		break;
-	}
-	return patch_charge(work, index + 1);
-}
-
-int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJSON *like,
-		    const char *merge_key, struct cJSON **ret)
-{
-	size_t index;
-
-	return find(work, list, like, merge_key, ret, &index);
+	*ret = find_between(start, NULL, key, merge_key, &steps);
+	if (!*ret)
+		*ret = find_between(first, start, key, merge_key, &steps);
+	if (cursor && *ret)
+		cursor->next = (*ret)->next;
+	return patch_charge(work, steps);
 }
 
 static void move_first(struct cJSON *from, struct cJSON *to)
@@ -55,9 +104,11 @@ static void move_first(struct cJSON *from, struct cJSON *to)
 static int take_named(struct patch_work *work, struct cJSON *list, const struct cJSON *wanted,
 		      const char *merge_key, struct cJSON *named)
 {
+	struct patch_cursor cursor = patch_cursor_of(list, merge_key);
+
 	for (const struct cJSON *item = json_first(wanted); item; item = item->next) {
 		struct cJSON *element;
-		int r = patch_list_find(work, list, item, merge_key, &element);
+		int r = patch_list_find(work, list, item, merge_key, &cursor, &element);
 
 		if (r < 0)
 			return r;
@@ -67,38 +118,68 @@ static int take_named(struct patch_work *work, struct cJSON *list, const struct 
 	return 0;
 }
 
-/* Is the first of @left before the first of @right in the old list, which has both? */
-static int goes_first(struct patch_work *work, const struct cJSON *left, const struct cJSON *right,
-		      const struct cJSON *before, const char *merge_key)
+/* The place of each element of the old list: its index rides in valueint, which only a message
+ * about a line of a text would read. */
+static void number(struct cJSON *list)
 {
-	size_t left_at = 0, right_at = 0;
-	struct cJSON *left_old, *right_old;
-	int r = find(work, (struct cJSON *) before, left->child, merge_key, &left_old, &left_at);
+	int index = 0;
 
-	if (r == 0)
-		r = find(work, (struct cJSON *) before, right->child, merge_key, &right_old,
-			 &right_at);
-	return r < 0 ? r : left_old && right_old && left_at < right_at;
+	for (struct cJSON *item = list->child; item; item = item->next)
+		item->valueint = ++index;
+}
+
+/* Its place in the old list; 0: it was not there. */
+static int place_of(struct patch_work *work, const struct cJSON *element,
+		    const struct cJSON *before, const char *merge_key, struct patch_cursor *cursor,
+		    int *ret)
+{
+	struct cJSON *old;
+	int r = patch_list_find(work, (struct cJSON *) before, element, merge_key, cursor, &old);
+
+	*ret = r == 0 && old ? old->valueint : 0;
+	return r;
+}
+
+/* Puts the first of @left or of @right at the end of @ordered until one of them is empty. */
+static int join(struct patch_work *work, struct cJSON *left, struct cJSON *right,
+		const struct cJSON *before, const char *merge_key, struct cJSON *ordered)
+{
+	struct patch_cursor of_left = patch_cursor_of(before, merge_key), of_right = of_left;
+	struct cJSON *placed_left = NULL, *placed_right = NULL;
+	int left_at = 0, right_at = 0, r = 0;
+
+	while (left->child && right->child) {
+		/* An element without the key has no place of its own: it stays in front. */
+		if (!key_of(left->child, merge_key)) {
+			move_first(left, ordered);
+			continue;
+		}
+		if (left->child != placed_left)
+			r = place_of(work, left->child, before, merge_key, &of_left, &left_at);
+		if (r == 0 && right->child != placed_right)
+			r = place_of(work, right->child, before, merge_key, &of_right, &right_at);
+		if (r < 0)
+			return r;
+		placed_left = left->child;
+		placed_right = right->child;
+		move_first(left_at > 0 && right_at > 0 && left_at < right_at ? left : right,
+			   ordered);
+	}
+	return 0;
 }
 
 int patch_list_order(struct patch_work *work, struct cJSON *list, const struct cJSON *wanted,
-		     const struct cJSON *before, const char *merge_key)
+		     struct cJSON *before, const char *merge_key)
 {
 	cleanup_json struct cJSON *named = json_new_array(), *ordered = json_new_array();
 	int r;
 
 	if (!named || !ordered)
 		return failed(work->reterr, -ENOMEM, "cannot order a list");
+	number(before);
 	r = take_named(work, list, wanted, merge_key, named);
-	while (r >= 0 && list->child && named->child) {
-		/* An element without the key has no place of its own: it stays in front. */
-		if (!key_of(list->child, merge_key))
-			r = 1;
-		else
-			r = goes_first(work, list, named, before, merge_key);
-		if (r >= 0)
-			move_first(r > 0 ? list : named, ordered);
-	}
+	if (r == 0)
+		r = join(work, list, named, before, merge_key, ordered);
 	if (r < 0)
 		return r;
 	while (list->child)

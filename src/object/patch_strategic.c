@@ -103,16 +103,17 @@ static int append_copy(struct patch_work *work, struct cJSON *list, const struct
 static int merge_map(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch,
 		     const struct shape *shape);
 
-static int merge_value(struct patch_work *work, struct cJSON *list, const struct cJSON *item)
+static int merge_value(struct patch_work *work, struct cJSON *list, const struct cJSON *item,
+		       struct patch_cursor *cursor)
 {
 	struct cJSON *present;
-	int r = patch_list_find(work, list, item, "", &present);
+	int r = patch_list_find(work, list, item, "", cursor, &present);
 
 	return r < 0 || present ? r : append_copy(work, list, item);
 }
 
 static int merge_element(struct patch_work *work, struct cJSON *list, const struct cJSON *item,
-			 const struct patch_field *field)
+			 const struct patch_field *field, struct patch_cursor *cursor)
 {
 	enum directive directive;
 	struct cJSON *present;
@@ -124,7 +125,7 @@ static int merge_element(struct patch_work *work, struct cJSON *list, const stru
 				    field->merge_key);
 	r = read_directive(work, item, &directive);
 	if (r == 0)
-		r = patch_list_find(work, list, item, field->merge_key, &present);
+		r = patch_list_find(work, list, item, field->merge_key, cursor, &present);
 	if (r < 0)
 		return r;
 	if (directive == DIRECTIVE_DELETE) {
@@ -150,6 +151,7 @@ static int merge_list(struct patch_work *work, struct cJSON *list, const struct 
 {
 	bool plain = *field->merge_key == '\0';
 	cleanup_json struct cJSON *before = NULL;
+	struct patch_cursor cursor;
 	int r = 0;
 
 	if (!plain && replaces_list(patch)) {
@@ -162,8 +164,10 @@ static int merge_list(struct patch_work *work, struct cJSON *list, const struct 
 	before = json_copy(list);
 	if (!before)
 		return no_memory(work);
+	cursor = patch_cursor_of(list, field->merge_key);
 	for (const struct cJSON *item = patch->child; item && r == 0; item = item->next)
-		r = plain ? merge_value(work, list, item) : merge_element(work, list, item, field);
+		r = plain ? merge_value(work, list, item, &cursor)
+			  : merge_element(work, list, item, field, &cursor);
 	return r < 0 ? r
 		     : patch_list_order(work, list, order ? order : patch, before,
 					field->merge_key);
@@ -217,7 +221,7 @@ static int retain_keys(struct patch_work *work, struct cJSON *tree, const struct
 static int delete_from_list(struct patch_work *work, struct cJSON *tree, const struct cJSON *item)
 {
 	struct cJSON *list;
-	int r = patch_member(work, tree, item->string + strlen(DELETE_PREFIX), &list);
+	int r = patch_member(work, tree, item->string + strlen(DELETE_PREFIX), NULL, &list);
 
 	if (r < 0 || !list)
 		return r;
@@ -227,7 +231,7 @@ static int delete_from_list(struct patch_work *work, struct cJSON *tree, const s
 		struct cJSON *present = NULL;
 
 		do {
-			r = patch_list_find(work, list, value, "", &present);
+			r = patch_list_find(work, list, value, "", NULL, &present);
 			if (r == 0 && present)
 				json_free(cJSON_DetachItemViaPointer(list, present));
 		} while (r == 0 && present);
@@ -243,7 +247,7 @@ static int set_order(struct patch_work *work, struct cJSON *tree, const struct c
 	const struct patch_field field = patch_field(shape, name);
 	cleanup_json struct cJSON *before = NULL;
 	struct cJSON *list;
-	int r = patch_member(work, tree, name, &list);
+	int r = patch_member(work, tree, name, NULL, &list);
 
 	if (!json_is_array(item))
 		return bad_list(work, item->string);
@@ -263,6 +267,7 @@ static int set_order(struct patch_work *work, struct cJSON *tree, const struct c
 static int find_order(struct patch_work *work, const struct cJSON *patch, const struct cJSON *item,
 		      const char *merge_key, const struct cJSON **ret)
 {
+	struct patch_cursor cursor;
 	char key[256];
 	int r = 0;
 
@@ -272,13 +277,15 @@ static int find_order(struct patch_work *work, const struct cJSON *patch, const 
 		return 0;
 	if (!json_is_array(*ret))
 		return bad_list(work, key);
+	cursor = patch_cursor_of(*ret, merge_key);
 	for (const struct cJSON *element = item->child; element && r == 0;
 	     element = element->next) {
 		struct cJSON *place;
 
 		if (json_get(element, DIRECTIVE))
 			continue;
-		r = patch_list_find(work, (struct cJSON *) *ret, element, merge_key, &place);
+		r = patch_list_find(work, (struct cJSON *) *ret, element, merge_key, &cursor,
+				    &place);
 		if (r == 0 && !place)
 			r = failed_plain(work->reterr, -EBADMSG,
 					 "an element of '%.64s' is missing in its $setElementOrder",
@@ -290,12 +297,13 @@ static int find_order(struct patch_work *work, const struct cJSON *patch, const 
 /* ---- maps ---- */
 
 static int merge_member(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch,
-			const struct cJSON *item, const struct shape *shape)
+			const struct cJSON *item, const struct shape *shape,
+			struct patch_cursor *cursor)
 {
 	const struct patch_field field = patch_field(shape, item->string);
 	const struct cJSON *order = NULL;
 	struct cJSON *present;
-	int r = patch_member(work, tree, item->string, &present);
+	int r = patch_member(work, tree, item->string, cursor, &present);
 
 	if (r == 0 && json_is_array(item) && field.merge_key)
 		r = find_order(work, patch, item, field.merge_key, &order);
@@ -328,6 +336,7 @@ static int replace_map(struct patch_work *work, struct cJSON *tree, const struct
 static int merge_map(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch,
 		     const struct shape *shape)
 {
+	struct patch_cursor cursor = { .next = NULL };
 	enum directive directive;
 	int r = read_directive(work, patch, &directive);
 
@@ -346,7 +355,7 @@ static int merge_map(struct patch_work *work, struct cJSON *tree, const struct c
 		else if (has_prefix(item->string, ORDER_PREFIX))
 			r = set_order(work, tree, patch, item, shape);
 		else if (!is_directive(item->string))
-			r = merge_member(work, tree, patch, item, shape);
+			r = merge_member(work, tree, patch, item, shape, &cursor);
 	}
 	return r;
 }

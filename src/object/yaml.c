@@ -30,8 +30,8 @@ struct yaml_reader {
 	unsigned int excess_directive; /* line of the one too many; 0: there is none */
 	unsigned int line_offset;      /* added to libyaml's, which count from 0 */
 	bool too_large;                /* a limit was passed: reading on would only cost */
-	size_t nodes;
-	size_t open, depth_max; /* containers open now, and how many may be */
+	size_t nodes, nodes_max;       /* of all documents */
+	size_t open, depth_max;        /* containers open now, and how many may be */
 	struct open_container stack[];
 };
 
@@ -77,11 +77,17 @@ struct yaml_reader *yaml_reader_new(const char *text, size_t length, size_t dept
 		return NULL;
 	}
 	reader->depth_max = depth;
+	reader->nodes_max = JSON_NODES_MAX;
 	reader->line_offset = first_line;
 	reader->excess_directive = excess_directive(text, length, first_line);
 	yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader->parser, (const unsigned char *) text, length);
 	return reader;
+}
+
+void yaml_reader_bound(struct yaml_reader *reader, size_t nodes)
+{
+	reader->nodes_max = nodes;
 }
 
 /* What a broken-off document left on the stack. The containers belong to the tree. */
@@ -245,9 +251,13 @@ static struct cJSON *place_item(struct yaml_reader *reader, int type, unsigned i
 
 static int count_node(struct yaml_reader *reader, unsigned int line, struct yaml_document *document)
 {
-	if (++reader->nodes > JSON_NODES_MAX)
-		return too_large(reader, document, line, "there are too many values");
-	return 0;
+	if (++reader->nodes <= reader->nodes_max)
+		return 0;
+	reader->too_large = true;
+	if (document->line == 0)
+		document->line = line;
+	return failed_plain(&document->failure, -E2BIG, "line %u: there are more than %zu values",
+			    line, reader->nodes_max);
 }
 
 static int take_key(struct yaml_reader *reader, const yaml_event_t *event,
@@ -441,7 +451,6 @@ int yaml_reader_next(struct yaml_reader *reader, struct yaml_document *ret)
 	assert(reader && ret);
 	do {
 		*ret = (struct yaml_document){ 0 };
-		reader->nodes = 0;
 		r = read_document(reader, ret);
 		forget_open(reader);
 		if (r == 1 && ret->failure.error == 0 && json_is_null(ret->tree))

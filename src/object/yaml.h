@@ -22,6 +22,8 @@ struct yaml_document {
 /* @text is borrowed; @first_line is what its first line is called. NULL: no memory. */
 struct yaml_reader *yaml_reader_new(const char *text, size_t length, size_t depth,
 				    unsigned int first_line);
+/* At most so many values in all that is read from now on; without it JSON_NODES_MAX. */
+void yaml_reader_bound(struct yaml_reader *reader, size_t nodes);
 struct yaml_reader *yaml_reader_free(struct yaml_reader *reader);
 
 /**

@@ -218,7 +218,7 @@ int archive_direct_restore(const struct archive_direct *asked, struct archive_su
 
 int csi_direct_call(const struct csi_direct *asked, struct cJSON **ret, struct failure *reterr)
 {
-	static const struct json_limits limits = { 65536, 32 };
+	static const struct json_limits limits = { .bytes = 65536, .depth = 32 };
 
 	(void) snprintf(direct_call, sizeof(direct_call), "%s %s %s %llu", asked->endpoint,
 			asked->method, asked->text, (unsigned long long) asked->timeout_usec);

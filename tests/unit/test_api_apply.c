@@ -326,13 +326,15 @@ static char *many_documents(size_t count, size_t times)
 static void test_many(void **state)
 {
 	struct world *world = *state;
+	struct worker_pool *readers = world->readers;
 	const unsigned int count = 3 * API_APPLY_IN_FLIGHT;
 	cleanup_free char *text = many_documents(count, 2);
 
 	creates = 0;
 	world_content = CONTENT_YAML;
-	assert_true(strlen(text) < API_READ_HERE_BYTES);
+	world->readers = NULL; /* so nothing pauses */
 	world_begin(world, METHOD_POST, APPLY, text);
+	world->readers = readers;
 	assert_int_equal(creates, API_APPLY_IN_FLIGHT);
 	world_turn(world);
 	assert_int_equal(world->exchange.status, 200);
@@ -340,6 +342,52 @@ static void test_many(void **state)
 	assert_row(world, 1, "PersistentVolume", "configured");
 	assert_row(world, count - 1, "PersistentVolume", "configured");
 	assert_non_null(store_get(world->agent.store, KIND_PERSISTENT_VOLUME, "", "d95"));
+}
+
+/* Documents of 40 kB: two in a turn of the loop at most. */
+static void test_large_documents_let_the_loop_turn(void **state)
+{
+	struct world *world = *state;
+	char value[40001], text[11 * sizeof(value)];
+	size_t used = 0;
+
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	for (int i = 0; i < 10; i++)
+		used += (size_t) snprintf(text + used, sizeof(text) - used,
+					  "---\napiVersion: v1\nkind: ConfigMap\n"
+					  "metadata: {name: c%d}\ndata: {a: %s}\n",
+					  i, value);
+	creates = 0;
+	world_content = CONTENT_YAML;
+	world_begin(world, METHOD_POST, APPLY, text);
+	for (int i = 0; i < 1000 && world->answers == 0; i++) {
+		unsigned int before = creates;
+
+		assert_true(sd_event_run(world->event, 10000) >= 0);
+		assert_in_range(creates - before, 0, 2);
+	}
+	assert_int_equal(world->exchange.status, 200);
+	assert_int_equal(creates, 10);
+}
+
+static void test_too_many_values(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *text = NULL;
+	size_t length = 0;
+	FILE *file = open_memstream(&text, &length);
+
+	assert_non_null(file);
+	(void) fprintf(file, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n");
+	for (int i = 0; i < OBJECT_NODES_MAX; i++)
+		(void) fprintf(file, "  k%d: v\n", i);
+	assert_int_equal(fclose(file), 0);
+	world_content = CONTENT_YAML;
+	world_begin(world, METHOD_POST, APPLY, text);
+	world_turn(world);
+	assert_int_equal(world->exchange.status, 413);
+	assert_non_null(strstr(world_reply(world), "the object holds more than 5000 values"));
 }
 
 /* A long stream is read on a thread; nothing of it is stored when the client leaves meanwhile. */
@@ -414,6 +462,8 @@ int main(void)
 		IN_WORLD(test_case_468_status_is_dropped),
 		IN_WORLD(test_kinds_of_a_cluster_are_skipped),
 		IN_WORLD(test_many),
+		IN_WORLD(test_large_documents_let_the_loop_turn),
+		IN_WORLD(test_too_many_values),
 		IN_WORLD(test_long_streams_are_read_elsewhere),
 		IN_WORLD(test_a_client_that_leaves),
 		IN_WORLD(test_secrets_are_for_root),

@@ -190,6 +190,32 @@ static void test_status_has_its_own_path(void **state)
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
 
+/* By bodies that are each below the limit of an object; nothing is stored above it. */
+static void test_growth_is_bounded(void **state)
+{
+	struct world *world = *state;
+	int status = 200;
+
+	make_map(world);
+	for (int n = 0; n < 100 && status == 200; n++) {
+		cleanup_free char *text = NULL;
+		size_t length = 0;
+		FILE *file = open_memstream(&text, &length);
+
+		assert_non_null(file);
+		(void) fputs("{\"data\":{", file);
+		for (int i = 0; i < 100; i++)
+			(void) fprintf(file, "%s\"k%d-%d\":\"v\"", i ? "," : "", n, i);
+		(void) fputs("}}", file);
+		assert_int_equal(fclose(file), 0);
+		status = patch(world, CONTENT_MERGE_PATCH, MAPS "/a", text);
+		assert_int_equal(status, (n + 1) * 100 < OBJECT_NODES_MAX - 50 ? 200 : 413);
+	}
+	assert_non_null(
+		strstr(world_string(world, "message"), "the object would hold more than 5000"));
+	assert_int_equal(patch(world, CONTENT_MERGE_PATCH, MAPS "/a", "{\"data\":null}"), 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +224,7 @@ int main(void)
 		IN_WORLD(test_versions),
 		IN_WORLD(test_patches_at_the_same_time),
 		IN_WORLD(test_status_has_its_own_path),
+		IN_WORLD(test_growth_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

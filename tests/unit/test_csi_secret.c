@@ -19,7 +19,7 @@ static const char claim_text[] =
 
 static struct cJSON *parse(const char *text)
 {
-	const struct json_limits limits = { 4096, 16 };
+	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
 	struct cJSON *tree = NULL;
 
 	assert_int_equal(json_parse(text, strlen(text), &limits, &tree, NULL), 0);

@@ -355,6 +355,57 @@ static void test_documents_are_limited(void **state)
 	document_list_done(&list);
 }
 
+/* Of all documents together, in both syntaxes. */
+static void test_values_are_limited(void **state)
+{
+	enum { EACH = 4000, MANY = DOCUMENTS_NODES_MAX / EACH + 1 };
+	static const char *const syntaxes[] = { "---\na: [", "{\"a\": [" };
+
+	for (size_t syntax = 0; syntax < ARRAY_SIZE(syntaxes); syntax++) {
+		cleanup_free char *text = NULL;
+		struct document_list list;
+		size_t length;
+		FILE *file = open_memstream(&text, &length);
+
+		assert_non_null(file);
+		for (int i = 0; i < MANY; i++) {
+			(void) fputs(syntaxes[syntax], file);
+			for (int n = 0; n < EACH; n++)
+				(void) fputs("0, ", file);
+			(void) fputs(syntax == 0 ? "0]\n" : "0]}\n", file);
+		}
+		assert_int_equal(fclose(file), 0);
+		parse(text, &list);
+		assert_int_equal(list.failure.error, -E2BIG);
+		assert_non_null(strstr(list.failure.text, "there are more than "));
+		assert_int_equal(list.count, MANY - 1);
+		document_list_done(&list);
+	}
+}
+
+/* It fails alone. */
+static void test_values_of_one_object_are_limited(void **state)
+{
+	cleanup_free char *text = NULL;
+	struct document_list list;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+
+	assert_non_null(file);
+	(void) fputs("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {", file);
+	for (int n = 0; n < OBJECT_NODES_MAX; n++)
+		(void) fprintf(file, "k%d: v, ", n);
+	(void) fputs("}\n---\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n", file);
+	assert_int_equal(fclose(file), 0);
+	parse(text, &list);
+	assert_int_equal(list.count, 2);
+	assert_int_equal(list.documents[0].failure.error, -E2BIG);
+	assert_string_equal(list.documents[0].failure.text,
+			    "the object holds more than 5000 values");
+	assert_non_null(list.documents[1].object);
+	document_list_done(&list);
+}
+
 static void test_objects_are_limited(void **state)
 {
 	static char text[OBJECT_BYTES_MAX + 1000];
@@ -395,6 +446,8 @@ int main(void)
 		cmocka_unit_test(test_unknown_fields_are_noted),
 		cmocka_unit_test(test_bytes_are_limited),
 		cmocka_unit_test(test_documents_are_limited),
+		cmocka_unit_test(test_values_are_limited),
+		cmocka_unit_test(test_values_of_one_object_are_limited),
 		cmocka_unit_test(test_objects_are_limited),
 	};
 

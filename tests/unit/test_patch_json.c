@@ -197,7 +197,7 @@ static void test_depth_is_bounded(void **state)
 		-E2BIG);
 }
 
-/* Ten thousand searches through a long list. */
+/* Thousands of searches through a long list. */
 static void test_steps_are_bounded(void **state)
 {
 	cleanup_free char *list = repeat("1", 10000), *object = NULL;
@@ -207,7 +207,7 @@ static void test_steps_are_bounded(void **state)
 				    PATCH_OPERATIONS_MAX),
 			 -E2BIG);
 	assert_int_equal(
-		apply_many(object, "{\"op\":\"test\",\"path\":\"/a/9999\",\"value\":1}", 100), 0);
+		apply_many(object, "{\"op\":\"test\",\"path\":\"/a/9999\",\"value\":1}", 50), 0);
 }
 
 int main(void)

@@ -169,6 +169,48 @@ static void test_steps_are_bounded(void **state)
 	assert_non_null(strstr(why.text, "too large"));
 }
 
+/* Elements in the order that they have cost one step each; each with each would be 2.25 million. */
+static void test_many_elements_in_their_order(void **state)
+{
+	enum { MANY = 1500 };
+	cleanup_free char *object = malloc(MANY * 24 + 64), *patch = malloc(MANY * 40 + 64);
+	cleanup_free char *result = NULL;
+	struct failure why = { 0 };
+	static const char head[] = "{\"items\":[";
+	size_t o = sizeof(head) - 1, p = sizeof(head) - 1;
+
+	assert_true(object && patch);
+	memcpy(object, head, sizeof(head));
+	memcpy(patch, head, sizeof(head));
+	for (int i = 0; i < MANY; i++) {
+		o += (size_t) snprintf(object + o, 24, "%s{\"name\":\"a%d\"}", i ? "," : "", i);
+		p += (size_t) snprintf(patch + p, 40, "%s{\"name\":\"a%d\",\"v\":%d}", i ? "," : "",
+				       i, i);
+	}
+	memcpy(object + o, "]}", 3);
+	memcpy(patch + p, "]}", 3);
+	assert_int_equal(apply_patch(PATCH_STRATEGIC, object, patch, &result, &why), 0);
+	assert_string_equal(result, patch);
+}
+
+/* Of two elements with one key the first is meant, wherever the last search ended. */
+static void test_equal_keys(void **state)
+{
+	static const struct patch_case cases[] = {
+		{ "the first of two",
+		  "{\"ports\":[{\"port\":1},{\"port\":2,\"a\":1},{\"port\":2},{\"port\":3},"
+		  "{\"port\":4},{\"port\":5},{\"port\":6},{\"port\":7},{\"port\":8},"
+		  "{\"port\":9}]}",
+		  "{\"ports\":[{\"port\":2,\"b\":1},{\"port\":2,\"c\":1}]}",
+		  "{\"ports\":[{\"port\":1},{\"port\":2,\"a\":1,\"b\":1,\"c\":1},{\"port\":2},"
+		  "{\"port\":3},{\"port\":4},{\"port\":5},{\"port\":6},{\"port\":7},"
+		  "{\"port\":8},{\"port\":9}]}",
+		  0 },
+	};
+
+	assert_patches(PATCH_STRATEGIC, cases, ARRAY_SIZE(cases));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +218,8 @@ int main(void)
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_steps_are_bounded),
+		cmocka_unit_test(test_many_elements_in_their_order),
+		cmocka_unit_test(test_equal_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
