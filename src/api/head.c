@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,10 +19,13 @@ static const char *const single_headers[] = {
 };
 
 enum { LENGTH, ENCODING, HOST };
+enum { LINE_END = 2 };
 
 struct survey {
 	unsigned int seen[ARRAY_SIZE(single_headers)];
 	const char *problem;
+	const char *end;   /* of the head, in the library's memory, where line ends are NUL now */
+	const char *value; /* of the header before; NULL: this is the first */
 };
 
 /* Letters, digits and "!#$%&'*+-.^_`|~": RFC 9110, 5.6.2. */
@@ -41,11 +45,29 @@ static bool has_control_character(const char *value)
 	return false;
 }
 
+/* The library ends a value at its first NUL. What lies between there and @next, the next header or
+ * the end of the head, is the end of the line and of the empty one: two bytes each at most. A value
+ * of several lines lies elsewhere. */
+static const char *problem_behind(const char *value, const char *next, const char *end,
+				  ptrdiff_t line_ends)
+{
+	const char *at = value + strlen(value);
+
+	if (next < at || next > end)
+		return "the value of a header has several lines";
+	return next - at > line_ends ? "a header holds a NUL" : NULL;
+}
+
 static enum MHD_Result look_at(void *userdata, enum MHD_ValueKind kind, const char *name,
 			       const char *value)
 {
 	struct survey *survey = userdata;
 
+	if (survey->value)
+		survey->problem = problem_behind(survey->value, name, survey->end, LINE_END);
+	survey->value = value;
+	if (survey->problem)
+		return MHD_NO;
 	if (!is_token(name))
 		survey->problem = "the name of a header holds a character that no name may hold";
 	else if (value && has_control_character(value))
@@ -56,13 +78,24 @@ static enum MHD_Result look_at(void *userdata, enum MHD_ValueKind kind, const ch
 	return survey->problem ? MHD_NO : MHD_YES;
 }
 
-const char *head_problem(struct MHD_Connection *connection, const char *version)
+/* NULL: nothing is known of the head's end. */
+static const char *end_of(struct MHD_Connection *connection, const char *method)
 {
-	struct survey survey = { .problem = NULL };
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+	return info ? method + info->header_size : NULL;
+}
+
+const char *head_problem(struct MHD_Connection *connection, const char *method, const char *version)
+{
+	struct survey survey = { .end = end_of(connection, method) };
 	const char *encoding;
 
 	assert(connection && version);
 	(void) MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at, &survey);
+	if (!survey.problem && survey.value)
+		survey.problem = problem_behind(survey.value, survey.end, survey.end, 2 * LINE_END);
 	if (survey.problem)
 		return survey.problem;
 	if (survey.seen[HOST] == 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0)

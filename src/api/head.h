@@ -12,9 +12,10 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* A sentence for the client when the head is refused; NULL: it is sound. Static. @version: as in
- * the request line. */
-const char *head_problem(struct MHD_Connection *connection, const char *version);
+/* A sentence for the client when the head is refused; NULL: it is sound. Static. @method, @version:
+ * the request line's, as the library gives them: @method is where the head begins in its memory. */
+const char *head_problem(struct MHD_Connection *connection, const char *method,
+			 const char *version);
 
 /* Does the Host header name this machine's loopback, or is there none? A page in a browser that
  * resolves its own name to 127.0.0.1 says another name here. */

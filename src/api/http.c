@@ -77,10 +77,10 @@ static void refuse_too_large(struct request *request)
 
 /* Refusals that need no body; they come as JSON, whatever form was asked for. With an answer this
  * early the library closes the connection: what follows the head is not taken for a request. */
-static void look_at_head(struct request *request, const char *version)
+static void look_at_head(struct request *request, const char *method, const char *version)
 {
 	struct exchange *exchange = &request->exchange;
-	const char *problem = head_problem(request->library, version);
+	const char *problem = head_problem(request->library, method, version);
 
 	if (problem)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", problem);
@@ -223,7 +223,7 @@ static enum MHD_Result begin(struct request *request, struct MHD_Connection *con
 	request->library = connection;
 	request->exchange.method = parse_method(method);
 	request->running = true;
-	look_at_head(request, version);
+	look_at_head(request, method, version);
 	request->running = false;
 	return request->exchange.status != 0 ? answer_send(request) : MHD_YES;
 }

@@ -142,6 +142,46 @@ static void test_bad_names(void **state)
 	REFUSED("GET /healthz HTTP/1.1\r\n" HOST "X\0Y: 1\r\n\r\n" SMUGGLED);
 }
 
+/* The library takes what comes before a NUL for the whole; others read on. */
+static void test_nul(void **state)
+{
+	static const struct {
+		const char *headers;
+		size_t length;
+	} heads[] = {
+#define HEAD(text) { text, sizeof(text) - 1 }
+		HEAD("X: a\0b\r\n"),
+		HEAD("X: a\0\r\n"),
+		HEAD("X: \0\r\n"),
+		HEAD("X: a\0\0\0b\r\n"),
+		HEAD("X: a\0b\r\nY: c\r\n"),
+		HEAD("Y: c\r\nX: a\0Content-Length: 5\r\n"),
+		HEAD("Authorization: Bearer a\0b\r\n"),
+		HEAD("X: a\0b\n"),
+		HEAD("X: a\r\n b\r\n"),
+		HEAD("X: a\r\n\tb\r\nY: c\r\n"),
+	};
+	struct served *served = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		char text[256];
+		size_t used =
+			(size_t) snprintf(text, sizeof(text), "GET /healthz HTTP/1.1\r\n" HOST);
+
+		memcpy(text + used, heads[i].headers, heads[i].length);
+		used += heads[i].length;
+		memcpy(text + used, "\r\n" SMUGGLED, sizeof("\r\n" SMUGGLED) - 1);
+		used += sizeof("\r\n" SMUGGLED) - 1;
+		assert_refused(served, text, used);
+		assert_non_null(strstr(served->reply, "HTTP/1.1 400"));
+	}
+	/* Blanks at either end, no value, lines that end in LF alone. */
+	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST
+				     "X:   a  \r\nY:\r\nZ: \r\nCookie: a=b; c\r\n\r\n"),
+			 200);
+	assert_int_equal(ask(served, "GET /healthz?a=b&c HTTP/1.1\nHost: x\nX: a\n\n"), 200);
+}
+
 static void test_bad_lines(void **state)
 {
 	struct served *served = *state;
@@ -266,17 +306,12 @@ int main(void)
 {
 #define SERVED(test) cmocka_unit_test_setup_teardown(test, served_set_up, served_tear_down)
 	const struct CMUnitTest tests[] = {
-		SERVED(test_two_lengths),
-		SERVED(test_bad_lengths),
-		SERVED(test_bad_chunks),
-		SERVED(test_bad_names),
-		SERVED(test_bad_lines),
-		SERVED(test_a_bomb_of_headers),
-		SERVED(test_many_in_one_piece),
-		SERVED(test_a_byte_at_a_time),
-		SERVED(test_expect_continue),
-		SERVED(test_who_may_only_read),
-		SERVED(test_a_kubeconfig_is_for_root),
+		SERVED(test_two_lengths),       SERVED(test_bad_lengths),
+		SERVED(test_bad_chunks),        SERVED(test_bad_names),
+		SERVED(test_bad_lines),         SERVED(test_nul),
+		SERVED(test_a_bomb_of_headers), SERVED(test_many_in_one_piece),
+		SERVED(test_a_byte_at_a_time),  SERVED(test_expect_continue),
+		SERVED(test_who_may_only_read), SERVED(test_a_kubeconfig_is_for_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
