@@ -8,7 +8,9 @@
  */
 #include "api/body.h"
 
+#include "api/object_protobuf.h"
 #include "base/cleanup.h"
+#include "base/secret_file.h"
 
 #include "object/shape.h"
 
@@ -17,7 +19,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
+static int parse_json_text(struct exchange *exchange, const char *text, size_t length,
+			   struct cJSON **ret)
 {
 	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
 					    .depth = OBJECT_DEPTH_MAX,
@@ -25,11 +28,34 @@ static int parse_json_body(struct exchange *exchange, struct cJSON **ret)
 	struct failure why = { 0 };
 	int r;
 
-	r = json_parse(exchange->body, exchange->body_length, &limits, ret, &why);
+	r = json_parse(text, length, &limits, ret, &why);
 	if (r < 0) {
 		(void) failure_prefix(&why, "the body is not valid JSON");
 		reply_unread(exchange, r, why.text);
 	}
+	return r;
+}
+
+/* Its keys are looked at, and its values counted, as those of JSON. */
+static int parse_protobuf_body(struct exchange *exchange, const struct kind_row *row,
+			       struct cJSON **ret)
+{
+	char *text = NULL;
+	int r = object_protobuf_print(row->kind, exchange->body, exchange->body_length, &text);
+
+	if (r == 0) {
+		r = parse_json_text(exchange, text, strlen(text), ret);
+		(void) secret_text_free(text);
+		return r;
+	}
+	if (r == -EOPNOTSUPP)
+		reply_refusal(exchange, API_UNSUPPORTED_MEDIA_TYPE,
+			      "the %s in protocol buffers has a field that podvold does not know: "
+			      "send it as application/json or application/yaml",
+			      row->name);
+	else
+		reply_unread(exchange, r == -ENOMEM ? r : -EBADMSG,
+			     "the body is no object of this kind in protocol buffers");
 	return r;
 }
 
@@ -231,8 +257,10 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
 	}
 	if (exchange->content == CONTENT_YAML)
 		r = parse_yaml_body(exchange, row, &tree);
+	else if (exchange->content == CONTENT_PROTOBUF)
+		r = parse_protobuf_body(exchange, row, &tree);
 	else
-		r = parse_json_body(exchange, &tree);
+		r = parse_json_text(exchange, exchange->body, exchange->body_length, &tree);
 	if (r < 0)
 		return r;
 	if (!json_is_object(tree)) {

@@ -132,7 +132,8 @@ bool api_writes(enum api_method method, const struct api_path *path)
 
 bool api_takes_protobuf(const struct api_path *path)
 {
-	return api_path_matches(path, TOKEN_REQUESTS) || api_is_self_review(path);
+	return api_path_matches(path, TOKEN_REQUESTS) || api_is_self_review(path) ||
+	       objects_take_protobuf(path);
 }
 
 bool api_is_self_review(const struct api_path *path)

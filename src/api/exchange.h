@@ -181,6 +181,8 @@ typedef void api_handler(struct exchange *exchange);
 
 /* objects.c: any path below /api/v1 and /apis that no route claims. False: no such resource. */
 bool objects_handle(struct exchange *exchange);
+/* Is it the path of a kind that is read in protocol buffers? */
+bool objects_take_protobuf(const struct api_path *path);
 
 /* apply.c, check.c, kubeconfig.c, named_tokens.c, self_review.c */
 api_handler apply_post, check_post, kubeconfig_get;

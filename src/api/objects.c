@@ -8,6 +8,7 @@
  */
 #include "api/objects.h"
 
+#include "api/object_protobuf.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -62,6 +63,13 @@ static bool find_target(const struct api_path *path, struct target *ret)
 	if (end - at >= 4 && strcmp(at[0], "apis") == 0)
 		return find_object(at + 3, end, at[1], at[2], ret);
 	return false;
+}
+
+bool objects_take_protobuf(const struct api_path *path)
+{
+	struct target target;
+
+	return find_target(path, &target) && object_protobuf_has(target.row->kind);
 }
 
 const char *target_namespace(const struct target *target)

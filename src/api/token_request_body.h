@@ -2,7 +2,7 @@
 /*
  * token_request_body - a TokenRequest in Kubernetes' protocol buffers, which kubectl sends; pure
  *
- * The one kind of body that is read in this form: kubectl create token knows no other. Numbers of
+ * kubectl create token and kubectl auth know no other form. Numbers of
  * fields are those of k8s.io/api/authentication/v1; what is unknown is passed over.
  */
 #ifndef PODVOL_API_TOKEN_REQUEST_BODY_H

@@ -339,6 +339,22 @@ int json_set_string(struct cJSON *parent, const char *key, const char *value)
 							      : valid_utf8(value)));
 }
 
+int json_append_string(struct cJSON *parent, const char *key, const char *value)
+{
+	struct cJSON *item =
+		new_text(cJSON_String,
+			 is_utf8(value) ? json_copy_text(value, strlen(value)) : valid_utf8(value));
+	char *copy = key && item ? json_copy_text(key, strlen(key)) : NULL;
+
+	if (!parent || json_is_lost(parent) || !item || (key && !copy)) {
+		json_free(item);
+		cJSON_free(copy);
+		return lost(parent);
+	}
+	json_append(parent, copy, item);
+	return 0;
+}
+
 int json_set_int(struct cJSON *parent, const char *key, int64_t value)
 {
 	char text[24];

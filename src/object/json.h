@@ -89,6 +89,8 @@ struct cJSON *json_add_array(struct cJSON *parent, const char *key);
 /* Replaces the member of that name. Return: 0 or -ENOMEM, which need not be looked at: see above.
  */
 int json_set_string(struct cJSON *parent, const char *key, const char *value);
+/* The same without a look whether the key is there. */
+int json_append_string(struct cJSON *parent, const char *key, const char *value);
 int json_set_int(struct cJSON *parent, const char *key, int64_t value);
 int json_set_bool(struct cJSON *parent, const char *key, bool value);
 int json_set_null(struct cJSON *parent, const char *key);
