@@ -6,6 +6,7 @@
  * below the root; nothing is unmounted before every source has delivered a complete snapshot.
  */
 #include "agent/parts.h"
+#include "agent/unstage_calls.h"
 
 #include "agent/attachments.h"
 #include "agent/csi_control.h"
@@ -254,19 +255,11 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.limit_usec = (uint64_t) agent->config->operation_seconds * USEC_PER_SEC,
 		.userdata = agent,
 	};
-	struct unstage_gate_options gate = {
-		.event = agent->event,
-		.priority = PRIORITY_RESULTS,
-		.workers = agent->pools.workers,
-		.changed = agent_on_retry,
-		.lost = agent_look_again,
-		.userdata = agent,
-	};
 	int r = operations_new(&options, &agent->operations);
 
 	desired_lend_objects(agent->desired, &objects);
 	if (r >= 0)
-		r = unstage_gate_new(&gate, &agent->holds.gate);
+		r = unstage_calls_open(agent);
 	if (r >= 0)
 		r = volume_users_open(agent);
 	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;

@@ -48,6 +48,7 @@ struct gate_entry {
 	char *mount_point; /* NULL: @device_path counts */
 	char *device_path;
 	struct failure failure;
+	struct unstage_force *force; /* NULL: the next search is not forced */
 	uint64_t since_usec, searched_usec, delay_usec;
 	int pid_fd;
 	sd_event_source *process;
@@ -61,6 +62,7 @@ struct gate_search {
 	struct unstage_gate *gate; /* NULL: nobody wants to hear of it any more */
 	struct gate_entry *entries[BATCH_MAX];
 	struct mount_holder holders[BATCH_MAX];
+	struct unstage_force *forces[BATCH_MAX];
 	char *mount_points[BATCH_MAX], *device_paths[BATCH_MAX];
 	size_t count;
 	int result;
@@ -84,6 +86,7 @@ static void entry_free(struct gate_entry *entry)
 	retry_remove(entry->gate->retries, &entry->retry);
 	sd_event_source_disable_unref(entry->process);
 	(void) close_keep_errno(entry->pid_fd);
+	unstage_force_cancel(entry->force);
 	free(entry->key);
 	free(entry->unique_name);
 	free(entry->pod_uid);
@@ -187,19 +190,27 @@ static void retry_later(struct gate_entry *entry)
 	retry_add(entry->gate->retries, &entry->retry, monotonic_usec() + entry->delay_usec);
 }
 
-/* Who it is, is said once for each. */
+/* Once for each answer. */
+static void say_why(struct gate_entry *entry, const struct failure *why)
+{
+	const struct unstage_gate_options *options = &entry->gate->options;
+	bool is_new = strcmp(entry->failure.text, why->text) != 0;
+
+	entry->failure = *why;
+	if (is_new)
+		options->held(options->userdata, entry->unique_name, entry->pod_uid, why);
+}
+
 static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
 {
 	struct unstage_gate *gate = entry->gate;
-	struct failure before = entry->failure;
 	char text[MOUNT_HOLDER_TEXT_BYTES];
+	struct failure why;
 	int r = -EBADF;
 
 	mount_holder_print(holder, text);
-	(void) failed_plain(&entry->failure, -EBUSY, "%s", text);
-	if (strcmp(before.text, entry->failure.text) != 0)
-		log_about(LOG_NOTICE, &(struct log_subject){ .volume = entry->unique_name },
-			  "the volume keeps its device: %s", entry->failure.text);
+	(void) failed_plain(&why, -EBUSY, "%s", text);
+	say_why(entry, &why);
 	entry->pid_fd = TAKE_FD(holder->pid_fd);
 	if (entry->pid_fd >= 0)
 		r = sd_event_add_io(gate->options.event, &entry->process, entry->pid_fd, EPOLLIN,
@@ -249,8 +260,11 @@ static struct worker_pool *run_search(struct worker_job *job)
 						 .pid_fd = -EBADF };
 		if (!holder->mount_point)
 			holder->device = number_of(search->device_paths[i]);
+		if (search->forces[i])
+			unstage_force_begin(search->forces[i], holder);
 		index[count++] = i;
 	}
+	search->failure = (struct failure){ .error = 0 };
 	search->result = count > 0 ? mount_holders_search(asked, count, &search->failure) : 0;
 	for (size_t i = 0; i < count; i++)
 		search->holders[index[i]] = asked[i];
@@ -261,20 +275,25 @@ static void search_free(struct gate_search *search)
 {
 	for (size_t i = 0; i < search->count; i++) {
 		(void) close_keep_errno(search->holders[i].pid_fd);
+		unstage_force_free(search->forces[i]);
 		free(search->mount_points[i]);
 		free(search->device_paths[i]);
 	}
 	free(search);
 }
 
-static void take_answer(struct gate_entry *entry, const struct gate_search *search,
-			struct mount_holder *holder)
+static void take_answer(struct gate_entry *entry, struct gate_search *search, size_t index)
 {
+	struct mount_holder *holder = &search->holders[index];
+	struct unstage_force *force = TAKE_PTR(search->forces[index]);
+
 	entry->searched_usec = monotonic_usec();
-	if (search->result < 0) {
-		entry->failure = search->failure;
-		log_about(LOG_WARNING, &(struct log_subject){ .volume = entry->unique_name },
-			  "the volume keeps its device, trying again: %s", entry->failure.text);
+	if (force)
+		unstage_force_end(force, &search->failure, holder);
+	if (entry->force) { /* said while a search ran that knew nothing of it */
+		entry->state = GATE_ASKED;
+	} else if (search->result < 0) {
+		say_why(entry, &search->failure);
 		retry_later(entry);
 	} else if (holder->found) {
 		hold_back(entry, holder);
@@ -316,7 +335,7 @@ static void search_done(struct worker_job *job)
 		gate->running = NULL;
 		tell_hidden(gate, search->result);
 		for (size_t i = 0; i < search->count; i++)
-			take_answer(search->entries[i], search, &search->holders[i]);
+			take_answer(search->entries[i], search, i);
 		ask_for_the_rest(gate);
 	}
 	search_free(search);
@@ -336,6 +355,7 @@ static bool add_to_search(struct gate_search *search, struct gate_entry *entry)
 	}
 	search->holders[i].pid_fd = -EBADF;
 	search->entries[i] = entry;
+	search->forces[i] = TAKE_PTR(entry->force);
 	search->count++;
 	return true;
 }
@@ -361,7 +381,8 @@ void unstage_gate_search(struct unstage_gate *gate)
 		return;
 	}
 	search->gate = gate;
-	search->result = -ECANCELED; /* a pool that closes runs no job */
+	/* A pool that closes runs no job. */
+	search->result = failed_plain(&search->failure, -ECANCELED, "podvold stops");
 	search->job.run = run_search;
 	search->job.done = search_done;
 	for (entry = gate->entries; entry && search->count < BATCH_MAX; entry = entry->hh.next) {
@@ -420,6 +441,26 @@ bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step)
 	return true;
 }
 
+int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const char *pod_uid,
+		       struct unstage_force *force)
+{
+	struct gate_entry *entry;
+
+	assert(gate && unique_name && pod_uid && force);
+	entry = find(gate, unique_name, pod_uid);
+	if (!entry || entry->state == GATE_CLEARED)
+		return -ENOENT;
+	if (entry->force)
+		return -EBUSY;
+	entry->force = force;
+	if (entry->state == GATE_HELD) {
+		watch_no_more(entry);
+		entry->state = GATE_ASKED;
+	}
+	gate->options.changed(gate->options.userdata, entry->unique_name);
+	return 0;
+}
+
 static struct unstage_view view_of(const struct gate_entry *entry)
 {
 	return (struct unstage_view){
@@ -468,6 +509,7 @@ int unstage_gate_new(const struct unstage_gate_options *options, struct unstage_
 	int r;
 
 	assert(options && options->event && options->workers && options->changed && ret);
+	assert(options->held);
 	if (!gate)
 		return -ENOMEM;
 	gate->options = *options;
@@ -488,7 +530,7 @@ struct unstage_gate *unstage_gate_free(struct unstage_gate *gate)
 		return NULL;
 	/* Left on a thread that is stuck: it is freed when that comes back, if ever. */
 	if (gate->running)
-		gate->running->gate = NULL;
+		gate->running->gate = NULL; /* with what is forced in it, of which nobody hears */
 	HASH_ITER (hh, gate->entries, entry, next)
 		entry_free(entry);
 	retry_queue_free(gate->retries);

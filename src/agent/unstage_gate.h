@@ -12,6 +12,7 @@
 #ifndef PODVOL_AGENT_UNSTAGE_GATE_H
 #define PODVOL_AGENT_UNSTAGE_GATE_H
 
+#include "agent/unstage_force.h"
 #include "base/worker.h"
 #include "reconcile/reconcile.h"
 
@@ -25,6 +26,9 @@ struct unstage_gate_options {
 	struct worker_pool *workers; /* borrowed */
 	/* It is worth while to ask for this volume again. On the loop. */
 	void (*changed)(void *userdata, const char *unique_name);
+	/* Somebody has it (-EBUSY), or nobody knows; once for each answer, on the loop. */
+	void (*held)(void *userdata, const char *unique_name, const char *pod_uid,
+		     const struct failure *why);
 	/* For want of memory a question was lost: whoever asked has to ask again. NULL: nobody
 	 * cares. */
 	void (*lost)(void *userdata);
@@ -45,6 +49,11 @@ struct unstage_gate *unstage_gate_free(struct unstage_gate *gate);
 bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step);
 /* After the questions of a turn: begins the search for all of them. */
 void unstage_gate_search(struct unstage_gate *gate);
+
+/* Search for this volume at once, past those that @force may pass. @force is taken when 0 is
+ * returned. Return: 0; -ENOENT it is not held back; -EBUSY it is being forced already. */
+int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const char *pod_uid,
+		       struct unstage_force *force);
 
 /* What holds a volume back. Borrowed until the loop turns. */
 struct unstage_view {

@@ -64,6 +64,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/kubeconfig", kubeconfig_get },
 	{ METHOD_GET, "podvol/v1/volumes", views_volumes },
 	{ METHOD_GET, "podvol/v1/volumes/*", views_volume },
+	{ METHOD_POST, "podvol/v1/volumes/*/force", force_unstage_post },
 	{ METHOD_GET, "podvol/v1/operations", views_operations },
 	{ METHOD_GET, "podvol/v1/manifests", views_manifests },
 	{ METHOD_GET, "podvol/v1/statistics", views_statistics },
@@ -235,13 +236,26 @@ bool api_is_allowed(struct exchange *exchange, const struct access *access,
 	return false;
 }
 
+/* Rules count segments: a slash inside one, as of a volume's unique name, stays escaped. It was
+ * sent so, and there is room for it. */
+static void add_segment(char text[API_URI_BYTES_MAX + 1], const char *segment)
+{
+	size_t used = strlen(text);
+
+	if (used > 0)
+		text[used++] = '/';
+	for (; *segment && used + 3 <= API_URI_BYTES_MAX; segment++)
+		used += (size_t) snprintf(text + used, API_URI_BYTES_MAX + 1 - used,
+					  *segment == '/' ? "%%2F" : "%c", *segment);
+	text[used] = '\0';
+}
+
 /* Routes below /apis are resources without a kind of object: NAME, or their accounts' tokens. */
 static bool route_is_allowed(struct exchange *exchange)
 {
 	const struct api_path *path = &exchange->path;
 	struct access access = { .verb = api_method_name(exchange->method) };
 	char text[API_URI_BYTES_MAX + 1] = "";
-	size_t used = 0;
 
 	if (exchange->method == METHOD_POST && strncmp(path->segments[0], "api", 3) == 0) {
 		bool is_token = api_path_matches(path, TOKEN_REQUESTS);
@@ -254,8 +268,7 @@ static bool route_is_allowed(struct exchange *exchange)
 		return api_is_allowed(exchange, &access, NULL);
 	}
 	for (size_t i = 0; i < path->segment_count; i++)
-		used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%s", i ? "/" : "",
-					  path->segments[i]);
+		add_segment(text, path->segments[i]);
 	access.path = text;
 	return api_is_allowed(exchange, &access, NULL);
 }

@@ -69,6 +69,16 @@ const struct option_row *verb_option(const struct verb *verb, const char *name);
  * else it has room for that many. */
 size_t options_of_all(const struct option_row **ret);
 
+/* ---- option_values.c: false after a complaint ---- */
+
+bool option_take_format(struct cli *cli, const char *text);
+bool option_take_any_format(struct cli *cli, const char *text);
+bool option_take_socket(struct cli *cli, const char *text);
+bool option_take_namespace(struct cli *cli, const char *text);
+bool option_take_timeout(struct cli *cli, const char *text);
+bool option_take_wait_for(struct cli *cli, const char *text);
+bool option_take_tree_format(struct cli *cli, const char *text);
+
 /* ---- help.c ---- */
 void help_print(FILE *out);
 void help_print_verb(FILE *out, const struct verb *verb);

@@ -3,100 +3,11 @@
  * verbs - the table of verbs and the options that they take; see verb.h
  *
  * Options stand first, those that verbs share before those of one verb. A value that needs reading
- * is read by the option's own function, so that a wrong one is refused before anything is sent.
+ * is read by the option's own function in option_values.c.
  */
-#include "cli/get.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
-#include "base/duration.h"
-
-#include <limits.h>
-#include <string.h>
-
-/* ---- reading values ---- */
-
-static bool take_format(struct cli *cli, const char *text)
-{
-	static const char *const names[] = {
-		[OUTPUT_TABLE] = "table", [OUTPUT_WIDE] = "wide", [OUTPUT_JSON] = "json",
-		[OUTPUT_YAML] = "yaml",   [OUTPUT_NAME] = "name",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i], text) == 0) {
-			cli->format = (enum cli_format) i;
-			return true;
-		}
-	}
-	cli_complain(cli, "--output '%s' is none of table, wide, json, yaml, name", text);
-	return false;
-}
-
-/* Of get alone: formats with a text of the user's. */
-static bool take_any_format(struct cli *cli, const char *text)
-{
-	static const struct {
-		const char *prefix;
-		enum cli_format format;
-	} rows[] = { { "jsonpath=", OUTPUT_JSONPATH }, { "custom-columns=", OUTPUT_COLUMNS } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (strncmp(text, rows[i].prefix, strlen(rows[i].prefix)) != 0)
-			continue;
-		cli->format = rows[i].format;
-		cli->template = text + strlen(rows[i].prefix);
-		return template_check(cli, cli->format, cli->template);
-	}
-	return take_format(cli, text);
-}
-
-static bool take_socket(struct cli *cli, const char *text)
-{
-	cli->socket_path = text;
-	return true;
-}
-
-static bool take_namespace(struct cli *cli, const char *text)
-{
-	if (*text == '\0')
-		cli_complain(cli, "--namespace is empty: name one, or leave it out");
-	cli->name_space = text;
-	return *text != '\0';
-}
-
-static bool take_timeout(struct cli *cli, const char *text)
-{
-	uint64_t usec;
-
-	if (duration_parse(text, &usec) < 0 || usec / 1000 > INT_MAX) {
-		cli_complain(cli, "--timeout '%s' is no duration: write 30s, 2m or 1h", text);
-		return false;
-	}
-	cli->timeout_msec = (unsigned int) (usec / 1000);
-	return true;
-}
-
-static bool take_wait_for(struct cli *cli, const char *text)
-{
-	if (strcmp(text, "mounted") != 0 && strcmp(text, "unmounted") != 0) {
-		cli_complain(cli, "--for '%s' is neither 'mounted' nor 'unmounted'", text);
-		return false;
-	}
-	cli->wait_for = *text == 'm' ? PODVOL_MOUNTED : PODVOL_UNMOUNTED;
-	return true;
-}
-
-/* Of csi alone: what a driver answers is a tree. */
-static bool take_tree_format(struct cli *cli, const char *text)
-{
-	if (strcmp(text, "json") != 0 && strcmp(text, "yaml") != 0) {
-		cli_complain(cli, "--output '%s' is neither 'json' nor 'yaml'", text);
-		return false;
-	}
-	cli->format = *text == 'j' ? OUTPUT_JSON : OUTPUT_YAML;
-	return true;
-}
 
 /* ---- options of every verb ---- */
 
@@ -108,7 +19,7 @@ static const struct option_row help = {
 static const struct option_row socket_path = {
 	.name = "socket",
 	.value = "PATH",
-	.take = take_socket,
+	.take = option_take_socket,
 	.help = "where the daemon listens; else $PODVOL_SOCKET, else " PODVOL_SOCKET_DEFAULT,
 	.word = WORD_FILE,
 };
@@ -127,7 +38,7 @@ static const struct option_row output = {
 	.help = "table, wide, json, yaml or name",
 	.word = WORD_CHOICE,
 	.choices = "table wide json yaml name",
-	.take = take_format,
+	.take = option_take_format,
 };
 static const struct option_row output_any = {
 	.name = "output",
@@ -136,7 +47,7 @@ static const struct option_row output_any = {
 	.help = "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:.path,...",
 	.word = WORD_CHOICE,
 	.choices = "table wide json yaml name jsonpath= custom-columns=",
-	.take = take_any_format,
+	.take = option_take_any_format,
 };
 static const struct option_row output_tree = {
 	.name = "output",
@@ -145,7 +56,7 @@ static const struct option_row output_tree = {
 	.help = "json (default) or yaml",
 	.word = WORD_CHOICE,
 	.choices = "json yaml",
-	.take = take_tree_format,
+	.take = option_take_tree_format,
 };
 static const struct option_row endpoint = {
 	.name = "endpoint",
@@ -159,7 +70,7 @@ static const struct option_row name_space = {
 	.value = "NS",
 	.help = "of objects and pods; else 'default'",
 	.word = WORD_NAMESPACE,
-	.take = take_namespace,
+	.take = option_take_namespace,
 };
 static const struct option_row all_namespaces = {
 	.name = "all-namespaces",
@@ -252,7 +163,7 @@ static const struct option_row wait_for = {
 	.help = "mounted (default) or unmounted",
 	.word = WORD_CHOICE,
 	.choices = "mounted unmounted",
-	.take = take_wait_for,
+	.take = option_take_wait_for,
 };
 static const struct option_row for_pod = {
 	.name = "for",
@@ -264,7 +175,7 @@ static const struct option_row timeout = {
 	.name = "timeout",
 	.value = "D",
 	.help = "how long to wait: 30s (default), 2m, 1h",
-	.take = take_timeout,
+	.take = option_take_timeout,
 };
 static const struct option_row direct = {
 	.name = "direct",
@@ -440,6 +351,16 @@ const struct verb verbs[] = {
 		.words = { WORD_POD, WORD_NONE },
 		.run = verb_release,
 		.help = "end a hold, by the id that hold printed",
+	},
+	{
+		.name = "force-unstage",
+		.arguments = "VOLUME",
+		.min = 1,
+		.max = 1,
+		.options = OPTIONS(NULL),
+		.words = { WORD_FREE },
+		.run = verb_force_unstage,
+		.help = "unstage past mounts of local users' processes outside of containers",
 	},
 	{
 		.name = "check",

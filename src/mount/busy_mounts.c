@@ -237,7 +237,7 @@ int busy_mounts_read(const struct busy_query *queries, size_t count, bool copies
 {
 	cleanup_close int fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
-	int r = fd < 0 ? -errno : process_mounts(fd, &table);
+	int r = fd < 0 ? -errno : process_mounts(fd, MOUNT_TABLE_BYTES_MAX, &table);
 
 	assert((queries || count == 0) && ret);
 	*ret = (struct busy_mounts){ .count = 0 };

@@ -42,7 +42,7 @@ static int find_mount(uint64_t mount_id, const char *path, struct origin *ret)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
-	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, &table);
+	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, MOUNT_TABLE_BYTES_MAX, &table);
 
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
 		cleanup_free char *copy = table_copy_line(line);

@@ -26,6 +26,21 @@ static void print_owner(const struct mount_holder *holder, char *text, size_t si
 				(unsigned int) holder->owner);
 }
 
+static void print_unread(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES])
+{
+	char one[64] = "";
+
+	if (holder->pid > 0)
+		(void) snprintf(one, sizeof(one), ", one of process %d '%s'", (int) holder->pid,
+				holder->command);
+	(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+			"uid %u has more mount namespaces than are searched for one user (%d, or "
+			"%d MiB of mount tables), and any may have it mounted: %zu were not "
+			"searched%s",
+			(unsigned int) holder->owner, OWNER_NAMESPACES_MAX,
+			MOUNT_TABLE_BYTES_MAX / 1024 / 1024, holder->unread, one);
+}
+
 void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES])
 {
 	unsigned long long mount_namespace = holder->mount_namespace;
@@ -60,11 +75,15 @@ void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDE
 		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
 				"it is mounted at '%s' as well, and not by podvold", holder->where);
 		return;
+	case HELD_UNREAD:
+		print_unread(holder, text);
+		return;
 	case HELD_DETACHED:
-		(void) snprintf(
-			text, MOUNT_HOLDER_TEXT_BYTES,
-			"process %d '%s'%s uses '%s' of it, which is mounted nowhere any more", pid,
-			holder->command, owner, holder->where);
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"process %d '%s'%s uses '%s' of it, which is mounted %s", pid,
+				holder->command, owner, holder->where,
+				holder->unread > 0 ? "nowhere any more, or where was not searched"
+						   : "nowhere any more");
 		return;
 	}
 	assert(false);

@@ -180,29 +180,6 @@ static bool is_looked_for(const struct mount_search *search, dev_t device)
 	return false;
 }
 
-/* However many namespaces have it by themselves, one of them is enough. */
-static int add_candidate(struct mount_search *search, const struct candidate *candidate)
-{
-	struct position *own = &search->positions[candidate->holder];
-	bool stays = candidate->peer_group == 0 && candidate->master_group == 0;
-	int r = stays && own->is_held
-			? 0
-			: array_grow((void **) &search->candidates, &search->candidate_capacity,
-				     search->candidate_count, sizeof(*search->candidates));
-
-	if (r < 0 || (stays && own->is_held))
-		return r;
-	own->is_held |= stays;
-	search->candidates[search->candidate_count++] = *candidate;
-	return 0;
-}
-
-/* No parent: nothing takes it away. */
-int mount_search_add(struct mount_search *search, size_t holder, const struct mount_holder *found)
-{
-	return add_candidate(search, &(struct candidate){ .holder = holder, .found = *found });
-}
-
 static int note_candidate(struct mount_search *search, size_t holder, const char *table,
 			  const struct mountinfo_line *mount, const struct mount_holder *process)
 {
@@ -222,7 +199,7 @@ static int note_candidate(struct mount_search *search, size_t holder, const char
 		candidate.peer_group = position.parent_peer_group;
 		candidate.master_group = position.parent_master_group;
 	}
-	return add_candidate(search, &candidate);
+	return mount_search_add_candidate(search, &candidate);
 }
 
 bool mount_search_shows_all(const struct position *own)
@@ -299,15 +276,32 @@ int mount_search_failed(struct mount_search *search, int error, const struct mou
 	return failed(search->reterr, error, "cannot read %s%s", what, whose);
 }
 
+/* One whose table is not read in full is none of those that were seen: it is a reason to wait. */
+static int note_unread(struct mount_search *search, const struct mount_holder *keeper)
+{
+	int r = mount_share_unread(search, keeper);
+
+	if (r >= 0)
+		r = namespace_set_add(&search->seen, keeper->mount_namespace);
+	return r < 0 ? mount_search_failed(search, r, keeper, "the mount namespace") : 0;
+}
+
 int mount_search_look_into(struct mount_search *search, int namespace_fd,
 			   const struct mount_holder *process)
 {
 	struct mount_holder keeper = *process;
 	cleanup_free char *table = NULL;
-	int r = mount_namespace_read(namespace_fd, &table);
+	size_t bytes_max;
+	int r;
 
 	keeper.has_owner =
 		mount_namespace_owner(namespace_fd, &keeper.user_namespace, &keeper.owner) == 0;
+	bytes_max = mount_share_left(search, &keeper);
+	r = bytes_max > 0 ? mount_namespace_read(namespace_fd, bytes_max, &table) : -E2BIG;
+	if (r == -E2BIG)
+		return note_unread(search, &keeper);
+	if (r >= 0)
+		r = mount_share_use(search, &keeper, strlen(table));
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
 		r = note_mount(search, strtoull(line, NULL, 10));
 		if (r >= 0 && is_looked_for(search, device_of(line)))
@@ -336,7 +330,7 @@ static int look_up_all_own(struct mount_search *search)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
-	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, &table);
+	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, MOUNT_TABLE_BYTES_MAX, &table);
 	int known = 0;
 
 	if (r >= 0)
@@ -441,51 +435,7 @@ static int look_at_all(struct mount_search *search)
 	return more < 0 ? more : r;
 }
 
-/* ---- what goes with ours, and what stays ---- */
-
-/* Does the group receive what happens in the other one? Bounded: each pair leads one step up. */
-static bool is_below(const struct mount_search *search, uint64_t group, uint64_t ancestor)
-{
-	for (size_t steps = 0; steps <= search->pair_count; steps++) {
-		size_t i = 0;
-
-		if (group == ancestor)
-			return true;
-		while (i < search->pair_count && search->pairs[i].group != group)
-			i++;
-		if (group == 0 || i == search->pair_count)
-			return false;
-		group = search->pairs[i].master;
-	}
-	return false;
-}
-
-static bool goes_with_ours(const struct mount_search *search, const struct candidate *candidate)
-{
-	uint64_t group = search->positions[candidate->holder].parent_peer_group;
-
-	return group != 0 && (is_below(search, candidate->peer_group, group) ||
-			      is_below(search, candidate->master_group, group));
-}
-
-static void tell(struct mount_search *search)
-{
-	for (size_t i = 0; i < search->candidate_count; i++) {
-		const struct candidate *candidate = &search->candidates[i];
-		struct mount_holder *holder = &search->holders[candidate->holder];
-		const char *mount_point = holder->mount_point, *root = holder->root;
-		dev_t device = holder->device;
-
-		if (holder->found || goes_with_ours(search, candidate))
-			continue;
-		*holder = candidate->found;
-		holder->mount_point = mount_point;
-		holder->root = root;
-		holder->device = device;
-		if (holder->pid > 0)
-			holder->pid_fd = process_pin(holder->pid, 0);
-	}
-}
+/* ---- all of it ---- */
 
 /* Tables of all processes: 1, or 0 when nothing is looked for. Ends with search_done(). */
 static int search_all(struct mount_search *search)
@@ -509,6 +459,7 @@ static void search_done(struct mount_search *search)
 {
 	free(search->positions);
 	namespace_set_done(&search->seen);
+	free(search->shares);
 	free(search->candidates);
 	free(search->pairs);
 	for (size_t i = 0; i < search->kept_count; i++)
@@ -534,7 +485,7 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 		return failed_plain(reterr, r, "cannot tell who has it mounted: %s", why.text);
 	if (r < 0)
 		return failed(reterr, r, "cannot tell who has it mounted");
-	tell(&search);
+	mount_search_tell(&search);
 	return search.hidden_count;
 }
 
@@ -550,7 +501,7 @@ static int collect_copies(const struct mount_search *search, struct mount_copy *
 		const struct candidate *candidate = &search->candidates[i];
 		struct mount_copy *copy = &copies[count];
 
-		if (!goes_with_ours(search, candidate))
+		if (!mount_search_goes_with_ours(search, candidate))
 			continue;
 		copy->mount_id = candidate->mount_id;
 		copy->of = candidate->holder;

@@ -40,7 +40,10 @@ enum mount_held {
 	HELD_DETACHED,      /* a process has @where open, by a mount that is in no namespace */
 	HELD_UNSEEN, /* the namespace has it, and who keeps that may not be looked at; pid 0 */
 	HELD_HERE,   /* mounted at @where in our own namespace, too; pid 0 */
+	HELD_UNREAD, /* nobody knows: @unread namespaces of @owner were not read, this one too */
 };
+
+struct mount_passed;
 
 /* One file system that is asked about, and who has it. */
 struct mount_holder {
@@ -50,6 +53,8 @@ struct mount_holder {
 			     or something in it; in our own namespace every such mount counts. NULL:
 			     all of it */
 	bool elsewhere;   /* mounts of our own namespace do not count */
+	struct mount_passed *passed; /* not NULL: the search is forced, see mount_force.h, and this
+					says what it went past */
 
 	bool found; /* the members below tell of one of those who have it */
 	enum mount_held how;
@@ -59,8 +64,9 @@ struct mount_holder {
 	char command[COMMAND_BYTES]; /* its "comm" */
 	uid_t uid;                   /* of the process, real */
 	bool has_owner;              /* are the next two known? */
-	uint64_t user_namespace;     /* of the mount namespace; 0: our own */
+	uint64_t user_namespace;     /* of the mount namespace, right below our own; 0: our own */
 	uid_t owner;                 /* who made that user namespace */
+	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all */
 	char where[512];             /* as the process sees it; cut when it is longer */
 	char kept_at[256];
 };
@@ -72,6 +78,9 @@ struct mount_holder {
  * A mount point where nothing is mounted is found nowhere. Cost: as busy_holders_search(), 0.1 ms
  * for each other namespace, and 4 microseconds for each mount of it.
  *
+ * A local user's namespaces beyond OWNER_NAMESPACES_MAX, or beyond MOUNT_TABLE_BYTES_MAX of tables,
+ * are not read and hold every volume that is asked about.
+ *
  * A task that a security module hides is none of that when the kernel lists all mount namespaces
  * (Linux 6.12), for then its namespace was read as well; only what it has open of a detached mount
  * is not seen.
@@ -81,6 +90,9 @@ struct mount_holder {
  * caller keeps what it protects, and tries again. After an error nothing is found.
  */
 int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr);
+
+/* Mount namespaces of one local user that one search reads. */
+enum { OWNER_NAMESPACES_MAX = 4096 };
 
 enum { MOUNT_HOLDER_TEXT_BYTES = 1024 };
 /* "process 12 'sh' has it mounted at '/in' in mount namespace 4026532". */

@@ -28,6 +28,7 @@ int mount_namespace_open(int process_fd)
 
 struct visit {
 	int namespace_fd, proc_fd;
+	size_t bytes_max;
 	char *table;
 	int result;
 };
@@ -43,14 +44,17 @@ static void *enter(void *userdata)
 		return NULL;
 	}
 	self_fd = openat(visit->proc_fd, "thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	visit->result = self_fd < 0 ? -errno : process_mounts(self_fd, &visit->table);
+	visit->result =
+		self_fd < 0 ? -errno : process_mounts(self_fd, visit->bytes_max, &visit->table);
 	return NULL;
 }
 
-int mount_namespace_read(int namespace_fd, char **ret)
+int mount_namespace_read(int namespace_fd, size_t bytes_max, char **ret)
 {
 	cleanup_close int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct visit visit = { .namespace_fd = namespace_fd, .proc_fd = proc_fd };
+	struct visit visit = { .namespace_fd = namespace_fd,
+			       .proc_fd = proc_fd,
+			       .bytes_max = bytes_max };
 	pthread_t thread;
 	int r;
 
@@ -119,30 +123,38 @@ int mount_namespace_walk(int (*visit)(int namespace_fd, uint64_t number, void *u
 
 /* ---- whose it is ---- */
 
-static int is_own(const struct stat *user_namespace)
+static int is_own(int user_fd, uint64_t *ret_number)
 {
-	struct stat own;
+	struct stat own, status;
 
-	if (stat("/proc/self/ns/user", &own) < 0)
+	if (stat("/proc/self/ns/user", &own) < 0 || fstat(user_fd, &status) < 0)
 		return -errno;
-	return own.st_dev == user_namespace->st_dev && own.st_ino == user_namespace->st_ino;
+	*ret_number = status.st_ino;
+	return own.st_dev == status.st_dev && own.st_ino == status.st_ino;
 }
 
+/* From the innermost outwards; the kernel nests no more than 32. */
 int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t *ret_uid)
 {
 	cleanup_close int user_fd = ioctl(namespace_fd, NS_GET_USERNS);
-	struct stat status;
+	uint64_t number = 0, below = 0;
 	uid_t uid = 0;
 	int r;
 
 	assert(ret_user_namespace && ret_uid);
-	if (user_fd < 0 || fstat(user_fd, &status) < 0 ||
-	    ioctl(user_fd, NS_GET_OWNER_UID, &uid) < 0)
-		return -errno;
-	r = is_own(&status);
+	while ((r = user_fd < 0 ? -errno : is_own(user_fd, &number)) == 0) {
+		int outer_fd;
+
+		if (ioctl(user_fd, NS_GET_OWNER_UID, &uid) < 0)
+			return -errno;
+		below = number;
+		outer_fd = ioctl(user_fd, NS_GET_PARENT);
+		(void) close_keep_errno(user_fd);
+		user_fd = outer_fd;
+	}
 	if (r < 0)
 		return r;
-	*ret_user_namespace = r > 0 ? 0 : status.st_ino;
+	*ret_user_namespace = below;
 	*ret_uid = uid;
 	return 0;
 }

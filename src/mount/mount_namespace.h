@@ -23,13 +23,14 @@ int mount_namespace_open(int process_fd);
  * mount_namespace_read - its table of mounts, in full [worker]
  * @ret: as /proc/PID/mountinfo, ended by NUL; free with free()
  *
- * Return: 0; -E2BIG more than MOUNT_TABLE_BYTES_MAX; else as the calls. Never a part of the table.
+ * Return: 0; -E2BIG more than @bytes_max; else as the calls. Never a part of the table.
  */
-int mount_namespace_read(int namespace_fd, char **ret);
+int mount_namespace_read(int namespace_fd, size_t bytes_max, char **ret);
 
-/* The user namespace that a namespace belongs to, and the uid, as ours names it, that made that.
- * @ret_user_namespace: 0 it is our own. Return: 0; -EPERM ours does not contain it; else as the
- * calls. */
+/* The user namespace right below our own that a namespace belongs to, itself or through others
+ * nested in it, and the uid, as ours names it, that made that: whoever nests more makes them with
+ * other uids. @ret_user_namespace: 0 it is our own. Return: 0; -EPERM ours does not contain it;
+ * else as the calls. */
 int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t *ret_uid);
 
 /**

@@ -25,7 +25,15 @@ struct position {
 struct candidate {
 	size_t holder; /* index of what it is a mount of */
 	uint64_t mount_id, peer_group, master_group;
+	bool passes; /* a forced unstage goes past it */
 	struct mount_holder found;
+};
+
+/* What was read of the namespaces of one uid; of those of our own user namespace, and of root's,
+ * all is read. */
+struct owner_share {
+	uid_t owner;
+	size_t namespaces, bytes, unread;
 };
 
 struct group_pair {
@@ -44,7 +52,9 @@ struct mount_search {
 	size_t count;
 	bool with_own; /* is our own namespace searched, too? */
 	uint64_t own_namespace;
-	struct namespace_set seen; /* read in full */
+	struct namespace_set seen; /* read in full, or counted as unread */
+	struct owner_share *shares;
+	size_t share_count, share_capacity;
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
 	struct group_pair *pairs; /* of mounts like the parents of ours */
@@ -72,8 +82,26 @@ bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_name
 int mount_search_look_into(struct mount_search *search, int namespace_fd,
 			   const struct mount_holder *process);
 
+/* ---- mount_candidates.c ---- */
+
 /* Something of a holder's file system that no propagation takes away. */
 int mount_search_add(struct mount_search *search, size_t holder, const struct mount_holder *found);
+/* The same of what may go with ours. */
+int mount_search_add_candidate(struct mount_search *search, const struct candidate *candidate);
+bool mount_search_goes_with_ours(const struct mount_search *search,
+				 const struct candidate *candidate);
+/* After all is known: one holder for each volume, and what a forced search went past. */
+void mount_search_tell(struct mount_search *search);
+
+/* ---- mount_shares.c ---- */
+
+/* How many bytes of @holder's namespace may be read; 0: the share of its owner is used up. */
+size_t mount_share_left(struct mount_search *search, const struct mount_holder *holder);
+/* A namespace was read. Return: 0 or -ENOMEM. */
+int mount_share_use(struct mount_search *search, const struct mount_holder *holder, size_t bytes);
+/* It was not, for its owner has too much: whatever is looked for may be in it. Return: 0 or
+ * -ENOMEM; -E2BIG it has no share, which ends the search. */
+int mount_share_unread(struct mount_search *search, const struct mount_holder *holder);
 
 /* Is the mount in a table that was read? */
 bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);

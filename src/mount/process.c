@@ -85,7 +85,7 @@ uid_t process_uid(int process_fd)
 	return line && sscanf(line, "\nUid: %u", &uid) == 1 ? uid : (uid_t) -1;
 }
 
-int process_mounts(int process_fd, char **ret)
+int process_mounts(int process_fd, size_t bytes_max, char **ret)
 {
 	cleanup_close int fd = openat(process_fd, "mountinfo", O_RDONLY | O_CLOEXEC);
 	cleanup_free char *text = NULL;
@@ -104,7 +104,7 @@ int process_mounts(int process_fd, char **ret)
 		if (got < 0)
 			return -errno;
 		used += (size_t) got;
-		if (used > MOUNT_TABLE_BYTES_MAX)
+		if (used > bytes_max)
 			return -E2BIG;
 	}
 	text[used] = '\0';

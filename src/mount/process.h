@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 enum {
-	MOUNT_TABLE_BYTES_MAX = 128 * 1024 * 1024, /* of one namespace; more is an error */
+	MOUNT_TABLE_BYTES_MAX = 128 * 1024 * 1024, /* bytes of one table of mounts */
 	COMMAND_BYTES = 16,
 };
 
@@ -54,8 +54,8 @@ void process_command(int process_fd, char command[COMMAND_BYTES]);
 /* Its real uid, as our user namespace names it; -1 cast to uid_t when it cannot be read. */
 uid_t process_uid(int process_fd);
 
-/* Its table of mounts, ended by NUL; free with free(). -E2BIG the limit above. */
-int process_mounts(int process_fd, char **ret);
+/* Its table of mounts, ended by NUL; free with free(). -E2BIG it has more than @bytes_max. */
+int process_mounts(int process_fd, size_t bytes_max, char **ret);
 
 /* A pidfd of a process that is in @mount_namespace still, 0: in any; -EBADF: it is not, or there
  * are none. */

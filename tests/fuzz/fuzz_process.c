@@ -75,7 +75,7 @@ static void check_table(void)
 {
 	char *table = NULL;
 
-	HOLDS(process_mounts(process_fd, &table) == 0);
+	HOLDS(process_mounts(process_fd, MOUNT_TABLE_BYTES_MAX, &table) == 0);
 	for (const char *line = table; *line; line = table_next_line(line)) {
 		char *copy = table_copy_line(line);
 

@@ -24,7 +24,7 @@ static dev_t table_device(const char *mount_point)
 	cleanup_free char *table = NULL;
 	dev_t device = 0;
 
-	assert_return_code(process_mounts(proc_fd, &table), errno);
+	assert_return_code(process_mounts(proc_fd, MOUNT_TABLE_BYTES_MAX, &table), errno);
 	for (const char *line = table; *line; line = table_next_line(line)) {
 		cleanup_free char *copy = table_copy_line(line);
 		struct mountinfo_line mount;

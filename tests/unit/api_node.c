@@ -5,6 +5,7 @@
 #include "api_node.h"
 
 #include "agent_driver_call.h"
+#include "agent_force_unstage.h"
 #include "object/json.h"
 
 #include <assert.h>
@@ -121,5 +122,16 @@ ANSWERED_BY_ONE_TEST int agent_call_driver(struct agent *agent,
 }
 
 ANSWERED_BY_ONE_TEST void agent_driver_call_leave(struct agent_driver_call *call)
+{
+}
+
+ANSWERED_BY_ONE_TEST int agent_force_unstage(struct agent *agent,
+					     const struct agent_force_request *request,
+					     struct agent_force_call **ret)
+{
+	return -ENOENT;
+}
+
+ANSWERED_BY_ONE_TEST void agent_force_leave(struct agent_force_call *call)
 {
 }

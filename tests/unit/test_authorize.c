@@ -59,6 +59,7 @@ static const struct row {
 	{ { .verb = "get", .path = "podvol/v1/tokens" }, "---a" },
 	{ { .verb = "delete", .path = "podvol/v1/tokens/x" }, "---a" },
 	{ { .verb = "post", .path = "podvol/v1/drivers/a/call" }, "---a" },
+	{ { .verb = "post", .path = "podvol/v1/volumes/a/force" }, "---a" },
 	{ { .verb = "get", .path = "podvol/v1/drivers/a" }, "veoa" },
 };
 

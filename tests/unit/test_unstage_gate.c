@@ -29,13 +29,14 @@ enum { TURNS_MAX = 50 };
 static struct {
 	pid_t holder; /* 0: nobody */
 	int result;
-	unsigned int searches;
+	unsigned int searches, forced;
 	size_t asked;
 } made_up;
 
 int __wrap_mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr)
 {
 	made_up.searches++;
+	made_up.forced += count == 1 && holders[0].passed;
 	made_up.asked += count;
 	for (size_t i = 0; i < count && made_up.holder; i++) {
 		holders[i].found = true;
@@ -55,7 +56,8 @@ struct world {
 	struct worker_return *to_loop;
 	struct worker_pool *workers;
 	struct unstage_gate *gate;
-	unsigned int changed;
+	unsigned int changed, held;
+	int forced; /* what on_forced() was told; 1: nothing yet */
 	struct actual_volume volume;
 	struct step step;
 };
@@ -66,13 +68,22 @@ static void on_changed(void *userdata, const char *unique_name)
 	((struct world *) userdata)->changed++;
 }
 
+static void on_held(void *userdata, const char *unique_name, const char *pod_uid,
+		    const struct failure *why)
+{
+	assert_true(why->error < 0);
+	((struct world *) userdata)->held++;
+}
+
 static int set_up(void **state)
 {
 	static const struct worker_limits limits = { .threads = 1,
 						     .threads_max = 2,
 						     .set_aside_usec = 1000000 };
 	struct world *world = calloc(1, sizeof(*world));
-	struct unstage_gate_options options = { .changed = on_changed, .userdata = world };
+	struct unstage_gate_options options = { .changed = on_changed,
+						.held = on_held,
+						.userdata = world };
 
 	assert_non_null(world);
 	memset(&made_up, 0, sizeof(made_up));
@@ -255,6 +266,64 @@ static void test_failed_search_keeps_the_device_and_comes_again(void **state)
 	assert_true(unstage_gate_passes(world->gate, &world->step));
 }
 
+static void on_forced(void *userdata, int error, const struct mount_passed *passed,
+		      const struct failure *why)
+{
+	((struct world *) userdata)->forced = error;
+}
+
+static int force(struct world *world)
+{
+	struct unstage_force *force;
+	struct holds *holds;
+	int r;
+
+	assert_int_equal(holds_new(1, &holds), 0);
+	force = unstage_force_new(holds, on_forced, world);
+	assert_non_null(force);
+	holds_free(holds);
+	world->forced = 1;
+	r = unstage_gate_force(world->gate, "volume", "", force);
+	if (r < 0)
+		unstage_force_free(force);
+	return r;
+}
+
+/* It is heard of in any case, and counts for one search alone. */
+static void test_force_is_searched_for_at_once(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(force(world), -ENOENT);
+	made_up.holder = getpid();
+	assert_false(ask_and_wait(world));
+	assert_int_equal(force(world), 0);
+	assert_int_equal(force(world), -EBUSY);
+	assert_false(ask_and_wait(world));
+	assert_int_equal(made_up.forced, 1);
+	assert_int_equal(world->forced, -EBUSY);
+	assert_int_equal(world->held, 1); /* the same holder is said once */
+	made_up.holder = 0;
+	assert_int_equal(force(world), 0);
+	assert_false(ask_and_wait(world));
+	assert_int_equal(world->forced, 0);
+	assert_true(unstage_gate_passes(world->gate, &world->step));
+	assert_false(ask_and_wait(world));
+	assert_int_equal(made_up.searches, 4);
+	assert_int_equal(made_up.forced, 2);
+}
+
+static void test_force_that_is_not_searched_for_is_heard_of(void **state)
+{
+	struct world *world = *state;
+
+	made_up.holder = getpid();
+	assert_false(ask_and_wait(world));
+	assert_int_equal(force(world), 0);
+	world->gate = unstage_gate_free(world->gate);
+	assert_int_equal(world->forced, -ECANCELED);
+}
+
 #define GATE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -267,6 +336,8 @@ int main(void)
 		GATE_TEST(test_waits_for_the_end_of_who_has_it),
 		GATE_TEST(test_who_has_it_may_let_go_and_live),
 		GATE_TEST(test_failed_search_keeps_the_device_and_comes_again),
+		GATE_TEST(test_force_is_searched_for_at_once),
+		GATE_TEST(test_force_that_is_not_searched_for_is_heard_of),
 	};
 
 	return cmocka_run_group_tests_name("unstage_gate", tests, NULL, NULL);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unstage_calls - what the unstage gate says goes to the journal and the events; calls that force
+ * it; see unstage_calls.h
+ */
+#include "agent/unstage_calls.h"
+
+#include "agent/parts.h"
+#include "agent_force_unstage.h"
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <syslog.h>
+
+/* ---- what holds a volume ---- */
+
+static void on_held(void *userdata, const char *unique_name, const char *pod_uid,
+		    const struct failure *why)
+{
+	const struct step_result about = { .unique_name = unique_name,
+					   .pod_uid = *pod_uid ? pod_uid : NULL };
+	char text[FAILURE_TEXT_BYTES + 64];
+	bool is_known = why->error == -EBUSY;
+
+	(void) snprintf(text, sizeof(text), "the volume keeps its device%s: %s",
+			is_known ? "" : ", trying again", why->text);
+	volume_users_tell(userdata, &about, is_known ? LOG_NOTICE : LOG_WARNING, "VolumeBusy",
+			  text);
+}
+
+int unstage_calls_open(struct agent *agent)
+{
+	const struct unstage_gate_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_RESULTS,
+		.workers = agent->pools.workers,
+		.changed = agent_on_retry,
+		.held = on_held,
+		.lost = agent_look_again,
+		.userdata = agent,
+	};
+
+	return unstage_gate_new(&options, &agent->holds.gate);
+}
+
+/* ---- calls ---- */
+
+struct agent_force_call {
+	struct agent *agent;
+	char *unique_name, *pod_uid, *by;
+	agent_force_fn *done; /* NULL: the caller left */
+	void *userdata;
+};
+
+static void call_free(struct agent_force_call *call)
+{
+	free(call->unique_name);
+	free(call->pod_uid);
+	free(call->by);
+	free(call);
+}
+
+/* The journal and the event have who forced what, be it done or refused. */
+static void on_forced(void *userdata, int error, const struct mount_passed *passed,
+		      const struct failure *why)
+{
+	struct agent_force_call *call = userdata;
+	const struct step_result about = { .unique_name = call->unique_name,
+					   .pod_uid = *call->pod_uid ? call->pod_uid : NULL };
+	char text[MOUNT_PASSED_TEXT_BYTES + FAILURE_TEXT_BYTES];
+
+	if (error < 0)
+		(void) snprintf(text, sizeof(text), "%s cannot force the unstage: %s", call->by,
+				why->text);
+	else if (passed->count == 0)
+		(void) snprintf(text, sizeof(text),
+				"%s forces the unstage: no holder is left, unstaging", call->by);
+	else
+		(void) snprintf(text, sizeof(text),
+				"%s forces the unstage past %zu holder%s, unstaging: %s%s",
+				call->by, passed->count, passed->count > 1 ? "s" : "", passed->text,
+				passed->is_cut ? ", and others" : "");
+	volume_users_tell(call->agent, &about, LOG_WARNING, "UnstageForced", text);
+	if (call->done)
+		call->done(call->userdata, error, text);
+	call_free(call);
+}
+
+struct lookup {
+	struct agent *agent;
+	const char *word;
+	struct unstage_view found;
+};
+
+/* By the names that agent_view_volume() takes. */
+static int is_meant(const struct unstage_view *view, void *userdata)
+{
+	struct lookup *lookup = userdata;
+	const struct actual_volume *volume = actual_find(lookup->agent->actual, view->unique_name);
+
+	if (strcmp(view->unique_name, lookup->word) != 0 &&
+	    (!volume || (strcmp(volume->spec_name, lookup->word) != 0 &&
+			 strcmp(volume->device_mount_path, lookup->word) != 0)))
+		return 0;
+	lookup->found = *view;
+	return 1;
+}
+
+static struct agent_force_call *call_new(struct agent *agent, const struct unstage_view *view,
+					 const char *by)
+{
+	struct agent_force_call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->agent = agent;
+	call->unique_name = strdup(view->unique_name);
+	call->pod_uid = strdup(view->pod_uid);
+	call->by = strdup(by);
+	if (call->unique_name && call->pod_uid && call->by)
+		return call;
+	call_free(call);
+	return NULL;
+}
+
+int agent_force_unstage(struct agent *agent, const struct agent_force_request *request,
+			struct agent_force_call **ret)
+{
+	struct lookup lookup = { .agent = agent, .word = request->volume };
+	struct agent_force_call *call;
+	struct unstage_force *force;
+	int r;
+
+	assert(agent && request->volume && request->by && request->done && ret);
+	if (unstage_gate_walk(agent->holds.gate, is_meant, &lookup) == 0)
+		return -ENOENT;
+	call = call_new(agent, &lookup.found, request->by);
+	force = call ? unstage_force_new(agent->holds.table, on_forced, call) : NULL;
+	r = force ? unstage_gate_force(agent->holds.gate, call->unique_name, call->pod_uid, force)
+		  : -ENOMEM;
+	if (r < 0) {
+		unstage_force_free(force);
+		if (call)
+			call_free(call);
+		return r;
+	}
+	call->done = request->done;
+	call->userdata = request->userdata;
+	*ret = call;
+	return 0;
+}
+
+void agent_force_leave(struct agent_force_call *call)
+{
+	assert(call);
+	call->done = NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * force_unstage - POST /podvol/v1/volumes/VOLUME/force: go past holders outside of
+ * containers
+ *
+ * Answers when the search of this call ended. The unstage itself comes after that and is seen in
+ * the operations. Who is passed is decided by mount/mount_force.h, who may ask by authorize.c.
+ */
+#include "agent_force_unstage.h"
+#include "api/exchange.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct force {
+	struct exchange *exchange;
+	struct agent_force_call *call;
+};
+
+static void force_abandon(void *work)
+{
+	struct force *force = work;
+
+	agent_force_leave(force->call);
+	free(force);
+}
+
+static void on_forced(void *userdata, int error, const char *text)
+{
+	static const struct reply_details nothing = { .row = NULL };
+	struct force *force = userdata;
+	struct exchange *exchange = force->exchange;
+
+	free(force);
+	if (error == 0)
+		reply_success(exchange, 200, &nothing, text);
+	else
+		reply_refusal(exchange,
+			      error == -EBUSY       ? API_CONFLICT
+			      : error == -ECANCELED ? API_SERVICE_UNAVAILABLE
+						    : API_INTERNAL_ERROR,
+			      "%s", text);
+}
+
+static void refuse(struct exchange *exchange, const char *volume, int error)
+{
+	if (error == -ENOENT)
+		reply_refusal(exchange, API_NOT_FOUND,
+			      "no unstage of volume '%.512s' is held back: nothing to force",
+			      volume);
+	else if (error == -EBUSY)
+		reply_refusal(exchange, API_CONFLICT,
+			      "the unstage of volume '%.512s' is being forced already", volume);
+	else
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+}
+
+void force_unstage_post(struct exchange *exchange)
+{
+	struct agent_force_request request = {
+		.volume = exchange->path.segments[3],
+		.by = exchange->peer ? exchange->peer : "a client",
+		.done = on_forced,
+	};
+	struct force *force;
+	int r = -ENOMEM;
+
+	assert(exchange);
+	if (!exchange->may_wait) {
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
+			      "too many requests wait already: try again later");
+		return;
+	}
+	force = calloc(1, sizeof(*force));
+	request.userdata = force;
+	if (force)
+		r = agent_force_unstage(exchange->agent, &request, &force->call);
+	if (r < 0) {
+		free(force);
+		refuse(exchange, request.volume, r);
+		return;
+	}
+	force->exchange = exchange;
+	exchange->work = force;
+	exchange->abandon = force_abandon;
+}
