@@ -255,6 +255,7 @@ const struct volume_plugin csi_volume_plugin = {
 	.requires_remount = requires_remount,
 	.references = references,
 	.supports_mount_options = true,
+	.mounts_any_type = true,
 	.can_device_mount = can_device_mount,
 	.new_mounter = csi_new_mounter,
 	.new_unmounter = csi_new_unmounter,

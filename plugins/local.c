@@ -527,6 +527,7 @@ const struct volume_plugin local_volume_plugin = {
 	.get_volume_name = local_get_volume_name,
 	.get_attributes = local_get_attributes,
 	.supports_mount_options = true,
+	.mounts_any_type = true,
 	.grows = true,
 	.can_device_mount = local_can_device_mount,
 	.new_mounter = local_new_mounter,

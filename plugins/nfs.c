@@ -174,6 +174,7 @@ const struct volume_plugin nfs_volume_plugin = {
 	.get_volume_name = nfs_get_volume_name,
 	.get_attributes = nfs_get_attributes,
 	.supports_mount_options = true,
+	.mounts_any_type = true,
 	.new_mounter = nfs_new_mounter,
 	.new_unmounter = pod_target_new_unmounter,
 	.get_path = pod_target_get_path,

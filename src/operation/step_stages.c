@@ -209,7 +209,6 @@ static int clean_subpaths(void *data, struct stage_report *report)
 	return r < 0 ? r : STAGE_NEXT;
 }
 
-/* A volume that takes no mount options is only ever mounted in memory: see struct stuck_volume. */
 static int prepare_enforcing(const struct step *step, struct cleaner *cleaner)
 {
 	const struct actual_pod *pod = actual_find_pod(step->have, step->pod_uid);
@@ -218,7 +217,7 @@ static int prepare_enforcing(const struct step *step, struct cleaner *cleaner)
 	if (step->manner == UNMOUNT_WAIT || !pod || !plugin)
 		return 0;
 	cleaner->manner = step->manner;
-	cleaner->memory_only = !plugin->supports_mount_options;
+	cleaner->memory_only = !plugin->mounts_any_type;
 	cleaner->path = strdup(pod->path);
 	if (asprintf(&cleaner->folder, "%s/pods/%s/" SUBPATH_FOLDER "/%s", cleaner->host->root_dir,
 		     step->pod_uid, step->have->spec_name) < 0)

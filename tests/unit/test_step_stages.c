@@ -64,6 +64,10 @@ static const struct volume_plugin full = {
 	.new_device_unmapper = new_device_unmapper,
 	.get_device_mount_path = get_device_mount_path,
 };
+static const struct volume_plugin mounting = { .name = "example.com/mounting",
+					       .mounts_any_type = true };
+static const struct volume_plugin optioned = { .name = "example.com/optioned",
+					       .supports_mount_options = true };
 static const struct volume_plugin bare = { .name = "example.com/bare" };
 static const struct volume_plugin refusing = { .name = "example.com/refusing",
 					       .new_mounter = new_refused };
@@ -216,6 +220,43 @@ static void only_an_unpublish_cleans_sub_paths(void **state)
 	}
 }
 
+static bool saw_memory_only;
+
+int __wrap_stuck_unmount(int root_fd, const char *root_path, const struct stuck_volume *volume,
+			 enum unmount_manner manner, unsigned int *ret_used,
+			 struct failure *reterr);
+int __wrap_stuck_unmount(int root_fd, const char *root_path, const struct stuck_volume *volume,
+			 enum unmount_manner manner, unsigned int *ret_used, struct failure *reterr)
+{
+	saw_memory_only = volume->memory_only;
+	return 0;
+}
+
+static void the_plugin_says_what_it_mounts(void **state)
+{
+	static const struct {
+		const struct volume_plugin *plugin;
+		bool memory_only;
+	} rows[] = { { &mounting, false }, { &optioned, true }, { &bare, true } };
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct step step = make_step(STEP_UNPUBLISH, rows[i].plugin, false);
+		struct actual_pod pod = { .pod_uid = (char *) "uid", .path = (char *) "/r/p" };
+		struct stage_report report = { .event_count = 0 };
+		struct stage_list list;
+
+		HASH_ADD_KEYPTR(hh, have.pods, pod.pod_uid, strlen(pod.pod_uid), &pod);
+		step.manner = UNMOUNT_LAZY;
+		assert_int_equal(step_stages_before(&host, &step, &list, NULL), 0);
+		assert_int_equal(list.count, 2);
+		assert_int_equal(list.stages[0].run(list.data, &report), STAGE_NEXT);
+		assert_int_equal(saw_memory_only, rows[i].memory_only);
+		stage_list_done(&list);
+		HASH_CLEAR(hh, have.pods);
+	}
+}
+
 static void keys_are_kubelets(void **state)
 {
 	struct step step = make_step(STEP_PUBLISH, &full, false);
@@ -244,6 +285,7 @@ int main(void)
 		cmocka_unit_test(teardown_is_asked_with_what_is_recorded),
 		cmocka_unit_test(what_a_plugin_lacks),
 		cmocka_unit_test(only_an_unpublish_cleans_sub_paths),
+		cmocka_unit_test(the_plugin_says_what_it_mounts),
 		cmocka_unit_test(keys_are_kubelets),
 	};
 
