@@ -143,18 +143,20 @@ struct spot {
 	int fd; /* borrowed */
 	const char *name;
 	struct stat parent;
+	uint64_t mount_id;
 };
 
 /* A file's remains, as of an archive that has it twice or was restored in part. */
 static int clear(const struct spot *spot, struct failure *reterr)
 {
-	struct stat status;
+	struct statx status;
 
-	if (fstatat(spot->fd, spot->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (statx(spot->fd, spot->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		  STATX_TYPE | STATX_MNT_ID, &status) < 0)
 		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot look at it");
-	if (S_ISDIR(status.st_mode))
+	if (S_ISDIR(status.stx_mode))
 		return failed_plain(reterr, -EISDIR, "a directory stands there already");
-	if (status.st_dev != spot->parent.st_dev)
+	if (status.stx_mnt_id != spot->mount_id)
 		return failed_plain(reterr, -EXDEV, "something is mounted there");
 	if (unlinkat(spot->fd, spot->name, 0) < 0)
 		return failed(reterr, -errno, "cannot replace what stands there");
@@ -164,11 +166,15 @@ static int clear(const struct spot *spot, struct failure *reterr)
 static int find_spot(struct tree_maker *maker, const char *path, struct spot *ret,
 		     struct failure *reterr)
 {
+	struct statx status;
+
 	ret->fd = open_parent(maker, path, &ret->name, reterr);
 	if (ret->fd < 0)
 		return ret->fd;
-	if (fstat(ret->fd, &ret->parent) < 0)
+	if (fstat(ret->fd, &ret->parent) < 0 ||
+	    statx(ret->fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
 		return failed(reterr, -errno, "cannot look at its directory");
+	ret->mount_id = status.stx_mnt_id;
 	return 0;
 }
 
