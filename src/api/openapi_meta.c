@@ -6,172 +6,105 @@
  */
 #include "api/openapi.h"
 
+#include "object/shape_rows.h"
+
 #define PACKAGE "io.k8s.apimachinery.pkg.apis.meta.v1"
 #define TYPE_FIELDS                                                                                \
-	{ .name = "apiVersion",                                                                    \
-	  .type = SHAPE_STRING,                                                                    \
-	  .description = "Group and version of this representation of an object." },               \
-	{                                                                                          \
-		.name = "kind", .type = SHAPE_STRING,                                              \
-		.description = "Name of the kind in its group."                                    \
-	}
+	STRING("apiVersion", 0, "Group and version of this representation of an object."),         \
+		STRING("kind", 0, "Name of the kind in its group.")
 
 const struct shape openapi_list_meta_shape = {
 	.name = "ListMeta",
 	.package = PACKAGE,
 	.description = "What a list says of itself.",
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "continue",
-			  .type = SHAPE_STRING,
-			  .description = "Token that asks for the rest of a list cut by limit." },
-			{ .name = "remainingItemCount",
-			  .type = SHAPE_INTEGER,
-			  .description = "How many objects the rest has, where that is known." },
-			{ .name = "resourceVersion",
-			  .type = SHAPE_STRING,
-			  .description = "Version of the store from which a watch can go on." },
-			{ .name = "selfLink",
-			  .type = SHAPE_STRING,
-			  .description = "Not filled in any more." },
-			{ 0 },
-		}
+	.fields = {
+		STRING("continue", 0, "Token that asks for the rest of a list cut by limit."),
+		INTEGER("remainingItemCount", 0, "How many objects the rest has, where that is known."),
+		STRING("resourceVersion", 0, "Version of the store from which a watch can go on."),
+		STRING("selfLink", 0, "Not filled in any more."),
+		{ 0 },
+	},
 };
 
 static const struct shape preconditions_shape = {
 	.name = "Preconditions",
 	.package = PACKAGE,
 	.description = "What must hold of an object for it to be deleted.",
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "resourceVersion",
-			  .type = SHAPE_STRING,
-			  .description = "The version that the object must have." },
-			{ .name = "uid",
-			  .type = SHAPE_STRING,
-			  .description = "The uid that the object must have." },
-			{ 0 },
-		}
+	.fields = {
+		STRING("resourceVersion", 0, "The version that the object must have."),
+		STRING("uid", 0, "The uid that the object must have."),
+		{ 0 },
+	},
 };
 
 static const struct shape delete_options_shape = {
 	.name = "DeleteOptions",
 	.package = PACKAGE,
 	.description = "How to delete; the body of a DELETE.",
-	.fields =
-		(const struct shape_field[]){
-			TYPE_FIELDS,
-			{ .name = "dryRun",
-			  .type = SHAPE_STRINGS,
-			  .description = "\"All\": check everything, change nothing." },
-			{ .name = "gracePeriodSeconds",
-			  .type = SHAPE_INTEGER,
-			  .description = "Seconds before the object goes; 0: at once." },
-			{ .name = "orphanDependents",
-			  .type = SHAPE_BOOL,
-			  .description = "Older form of propagationPolicy." },
-			{ .name = "preconditions",
-			  .type = SHAPE_OBJECT,
-			  .of = &preconditions_shape,
-			  .description = "Refuse unless these hold." },
-			{ .name = "propagationPolicy",
-			  .type = SHAPE_STRING,
-			  .description = "Orphan, Background or Foreground." },
-			{ 0 },
-		}
+	.fields = {
+		TYPE_FIELDS,
+		STRINGS("dryRun", 0, "\"All\": check everything, change nothing."),
+		INTEGER("gracePeriodSeconds", 0, "Seconds before the object goes; 0: at once."),
+		BOOL("orphanDependents", 0, "Older form of propagationPolicy."),
+		OBJECT(preconditions_shape, "preconditions", 0, "Refuse unless these hold."),
+		STRING("propagationPolicy", 0, "Orphan, Background or Foreground."),
+		{ 0 },
+	},
 };
 
 static const struct shape cause_shape = {
 	.name = "StatusCause",
 	.package = PACKAGE,
 	.description = "One reason of a refusal.",
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "field",
-			  .type = SHAPE_STRING,
-			  .description = "The field of the object, as spec.volumes[0].name." },
-			{ .name = "message",
-			  .type = SHAPE_STRING,
-			  .description = "The reason for people." },
-			{ .name = "reason",
-			  .type = SHAPE_STRING,
-			  .description = "The reason for programs." },
-			{ 0 },
-		}
+	.fields = {
+		STRING("field", 0, "The field of the object, as spec.volumes[0].name."),
+		STRING("message", 0, "The reason for people."),
+		STRING("reason", 0, "The reason for programs."),
+		{ 0 },
+	},
 };
 
-static const struct shape details_shape = { .name = "StatusDetails",
-					    .package = PACKAGE,
-					    .description = "What a Status is about.",
-					    .fields = (const struct shape_field[]){
-						    { .name = "causes",
-						      .type = SHAPE_OBJECTS,
-						      .of = &cause_shape,
-						      .description = "Each reason of a refusal." },
-						    { .name = "group",
-						      .type = SHAPE_STRING,
-						      .description = "Group of the resource." },
-						    { .name = "kind",
-						      .type = SHAPE_STRING,
-						      .description = "The resource or kind." },
-						    { .name = "name",
-						      .type = SHAPE_STRING,
-						      .description = "Name of the object." },
-						    { .name = "retryAfterSeconds",
-						      .type = SHAPE_INTEGER,
-						      .description = "When to try again." },
-						    { .name = "uid",
-						      .type = SHAPE_STRING,
-						      .description = "Uid of the object." },
-						    { 0 },
-					    } };
+static const struct shape details_shape = {
+	.name = "StatusDetails",
+	.package = PACKAGE,
+	.description = "What a Status is about.",
+	.fields = {
+		OBJECTS(cause_shape, "causes", 0, "Each reason of a refusal."),
+		STRING("group", 0, "Group of the resource."),
+		STRING("kind", 0, "The resource or kind."),
+		STRING("name", 0, "Name of the object."),
+		INTEGER("retryAfterSeconds", 0, "When to try again."),
+		STRING("uid", 0, "Uid of the object."),
+		{ 0 },
+	},
+};
 
-static const struct shape status_shape = { .name = "Status",
-					   .package = PACKAGE,
-					   .description =
+static const struct shape status_shape = {
+	.name = "Status",
+	.package = PACKAGE,
+	.description =
 						   "Answer to a request that returns no object.",
-					   .fields = (const struct shape_field[]){
-						   TYPE_FIELDS,
-						   { .name = "code",
-						     .type = SHAPE_INTEGER,
-						     .description = "The status code of HTTP." },
-						   { .name = "details",
-						     .type = SHAPE_OBJECT,
-						     .of = &details_shape,
-						     .description = "What it is about." },
-						   { .name = "message",
-						     .type = SHAPE_STRING,
-						     .description = "What happened, for people." },
-						   { .name = "metadata",
-						     .type = SHAPE_OBJECT,
-						     .of = &openapi_list_meta_shape,
-						     .description = "Empty." },
-						   { .name = "reason",
-						     .type = SHAPE_STRING,
-						     .description =
-							     "What happened, for programs." },
-						   { .name = "status",
-						     .type = SHAPE_STRING,
-						     .description = "Success or Failure." },
-						   { 0 },
-					   } };
+	.fields = {
+		TYPE_FIELDS,
+		INTEGER("code", 0, "The status code of HTTP."),
+		OBJECT(details_shape, "details", 0, "What it is about."),
+		STRING("message", 0, "What happened, for people."),
+		OBJECT(openapi_list_meta_shape, "metadata", 0, "Empty."),
+		STRING("reason", 0, "What happened, for programs."),
+		STRING("status", 0, "Success or Failure."),
+		{ 0 },
+	},
+};
 
 static const struct shape watch_event_shape = {
 	.name = "WatchEvent",
 	.package = PACKAGE,
 	.description = "One line of a watch.",
-	.fields =
-		(const struct shape_field[]){
-			{ .name = "object",
-			  .type = SHAPE_OBJECT,
-			  .description = "The object, or a Status when type is ERROR.",
-			  .required = true },
-			{ .name = "type",
-			  .type = SHAPE_STRING,
-			  .description = "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.",
-			  .required = true },
-			{ 0 },
-		}
+	.fields = {
+		ANY_OBJECT("object", REQUIRED, "The object, or a Status when type is ERROR."),
+		STRING("type", REQUIRED, "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."),
+		{ 0 },
+	},
 };
 
 static const struct shape patch_shape = {
@@ -179,6 +112,7 @@ static const struct shape patch_shape = {
 	.package = PACKAGE,
 	.description = "A JSON patch, a merge patch or a strategic merge patch: the media type of "
 		       "the request says which.",
+	.fields = { { 0 } },
 };
 
 const struct shape *const openapi_meta_shapes[] = {

@@ -197,8 +197,8 @@ static void add_merging(struct cJSON *schema, const struct shape_field *field)
 		(void) json_set_string(schema, "x-kubernetes-patch-merge-key", field->merge_key);
 	if (field->merge_key)
 		(void) json_set_string(schema, "x-kubernetes-patch-strategy",
-				       field->retain_keys ? "merge,retainKeys" : "merge");
-	else if (field->retain_keys)
+				       field->flags & RETAIN_KEYS ? "merge,retainKeys" : "merge");
+	else if (field->flags & RETAIN_KEYS)
 		(void) json_set_string(schema, "x-kubernetes-patch-strategy", "retainKeys");
 }
 
@@ -209,7 +209,7 @@ static void fill_shape(struct cJSON *schema, const struct shape *shape, const st
 	if (shape->description && !json_get(schema, "description"))
 		(void) json_set_string(schema, "description", shape->description);
 	(void) json_set_string(schema, "type", "object");
-	if (!shape->fields)
+	if (!shape->fields[0].name)
 		return;
 	properties = json_add_object(schema, "properties");
 	for (const struct shape_field *field = shape->fields; field->name; field++) {
@@ -219,7 +219,7 @@ static void fill_shape(struct cJSON *schema, const struct shape *shape, const st
 			(void) json_set_string(property, "description", field->description);
 		add_type(property, field, walk);
 		add_merging(property, field);
-		if (field->required) {
+		if (field->flags & REQUIRED) {
 			required = required ?: json_add_array(schema, "required");
 			(void) json_set_string(required, NULL, field->name);
 		}

@@ -12,22 +12,15 @@
 
 #include <assert.h>
 
-static const struct shape_field attributes_class_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "driverName",
-	  .type = SHAPE_STRING,
-	  .description = "The driver that knows the parameters.",
-	  .required = true },
-	{ .name = "parameters",
-	  .type = SHAPE_STRING_MAP,
-	  .description = "What a volume of the class is to be like, in the driver's words." },
-	{ 0 },
-};
-
 const struct shape volume_attributes_class_shape = {
 	.name = "VolumeAttributesClass",
 	.package = SHAPE_STORAGE,
-	.fields = attributes_class_fields,
+	.fields = {
+		SHAPE_HEAD,
+		STRING("driverName", REQUIRED, "The driver that knows the parameters."),
+		STRING_MAP( "parameters", 0, "What a volume of the class is to be like, in the driver's words."),
+		{ 0 },
+	},
 };
 
 int volume_attributes_class_validate(const struct cJSON *tree, struct violations *found)

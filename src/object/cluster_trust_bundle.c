@@ -18,38 +18,25 @@
 
 enum { TRUST_BUNDLE_BYTES_MAX = 1024 * 1024, SIGNER_NAME_BYTES_MAX = 571 };
 
-static const struct shape_field spec_fields[] = {
-	{ .name = "signerName",
-	  .type = SHAPE_STRING,
-	  .description = "Whose authorities these are; it cannot change." },
-	{ .name = "trustBundle",
-	  .type = SHAPE_STRING,
-	  .required = true,
-	  .description = "X.509 authorities in PEM." },
-	{ 0 },
-};
-
 static const struct shape spec_shape = {
 	.name = "ClusterTrustBundleSpec",
 	.package = SHAPE_CERTIFICATES,
 	.description = "Whom to trust.",
-	.fields = spec_fields,
-};
-
-static const struct shape_field bundle_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &spec_shape,
-	  .required = true,
-	  .description = "Whom to trust." },
-	{ 0 },
+	.fields = {
+		STRING("signerName", 0, "Whose authorities these are; it cannot change."),
+		STRING("trustBundle", REQUIRED, "X.509 authorities in PEM."),
+		{ 0 },
+	},
 };
 
 const struct shape cluster_trust_bundle_shape = {
 	.name = "ClusterTrustBundle",
 	.package = SHAPE_CERTIFICATES,
-	.fields = bundle_fields,
+	.fields = {
+		SHAPE_HEAD,
+		OBJECT(spec_shape, "spec", REQUIRED, "Whom to trust."),
+		{ 0 },
+	},
 };
 
 /* ---- rules ---- */

@@ -10,21 +10,15 @@
 
 #include <assert.h>
 
-static const struct shape_field config_map_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "binaryData",
-	  .type = SHAPE_BYTES_MAP,
-	  .description = "Entries that are bytes, as base64." },
-	{ .name = "data", .type = SHAPE_STRING_MAP, .description = "Entries that are text." },
-	{ .name = "immutable",
-	  .type = SHAPE_BOOL,
-	  .description = "Its entries may not be changed any more." },
-	{ 0 },
-};
-
 const struct shape config_map_shape = {
 	.name = "ConfigMap",
-	.fields = config_map_fields,
+	.fields = {
+		SHAPE_HEAD,
+		BYTES_MAP("binaryData", 0, "Entries that are bytes, as base64."),
+		STRING_MAP("data", 0, "Entries that are text."),
+		BOOL("immutable", 0, "Its entries may not be changed any more."),
+		{ 0 },
+	},
 };
 
 static int check_twice(const struct cJSON *tree, struct violations *found)

@@ -22,164 +22,99 @@
 
 enum { DRIVER_NAME_BYTES = 64, NODE_ID_BYTES_MAX = 192, TOKEN_SECONDS_LEAST = 600 };
 
-static const struct shape_field token_request_fields[] = {
-	{ .name = "audience", .type = SHAPE_STRING, .required = true },
-	{ .name = "expirationSeconds", .type = SHAPE_INTEGER },
-	{ 0 },
-};
-
 static const struct shape token_request_shape = {
 	.name = "TokenRequest",
 	.package = SHAPE_STORAGE,
 	.description = "A token that the driver wants with each publish.",
-	.fields = token_request_fields,
-};
-
-static const struct shape_field csi_driver_spec_fields[] = {
-	{ .name = "attachRequired",
-	  .type = SHAPE_BOOL,
-	  .description = "Volumes must be attached before a node can have them." },
-	{ .name = "fsGroupPolicy",
-	  .type = SHAPE_STRING,
-	  .description = "Whether fsGroup is applied: ReadWriteOnceWithFSType, File or None." },
-	{ .name = "podInfoOnMount",
-	  .type = SHAPE_BOOL,
-	  .description = "The driver is told which pod a volume is for." },
-	{ .name = "requiresRepublish",
-	  .type = SHAPE_BOOL,
-	  .description = "The driver wants NodePublishVolume again and again." },
-	{ .name = "seLinuxMount",
-	  .type = SHAPE_BOOL,
-	  .description = "The driver can mount with an SELinux label." },
-	{ .name = "serviceAccountTokenInSecrets",
-	  .type = SHAPE_BOOL,
-	  .description =
-		  "Tokens are handed over as a secret, not as part of the volume's context." },
-	{ .name = "storageCapacity",
-	  .type = SHAPE_BOOL,
-	  .description = "Its capacity is told in CSIStorageCapacity objects." },
-	{ .name = "tokenRequests",
-	  .type = SHAPE_OBJECTS,
-	  .of = &token_request_shape,
-	  .description = "Tokens of the pod's service account that the driver wants." },
-	{ .name = "volumeLifecycleModes",
-	  .type = SHAPE_STRINGS,
-	  .description = "Persistent, Ephemeral or both." },
-	{ 0 },
+	.fields = {
+		STRING("audience", REQUIRED),
+		INTEGER("expirationSeconds"),
+		{ 0 },
+	},
 };
 
 static const struct shape csi_driver_spec_shape = {
 	.name = "CSIDriverSpec",
 	.package = SHAPE_STORAGE,
 	.description = "What a CSI driver can do and wants to be told.",
-	.fields = csi_driver_spec_fields,
-};
-
-static const struct shape_field csi_driver_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &csi_driver_spec_shape,
-	  .description = "What the driver can do and wants to be told.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		BOOL("attachRequired", 0, "Volumes must be attached before a node can have them."),
+		STRING("fsGroupPolicy", 0, "Whether fsGroup is applied: ReadWriteOnceWithFSType, File or None."),
+		BOOL("podInfoOnMount", 0, "The driver is told which pod a volume is for."),
+		BOOL("requiresRepublish", 0, "The driver wants NodePublishVolume again and again."),
+		BOOL("seLinuxMount", 0, "The driver can mount with an SELinux label."),
+		BOOL("serviceAccountTokenInSecrets", 0, "Tokens are handed over as a secret, not as part of the volume's context."),
+		BOOL("storageCapacity", 0, "Its capacity is told in CSIStorageCapacity objects."),
+		OBJECTS(token_request_shape, "tokenRequests", 0, "Tokens of the pod's service account that the driver wants."),
+		STRINGS("volumeLifecycleModes", 0, "Persistent, Ephemeral or both."),
+		{ 0 },
+	},
 };
 
 const struct shape csi_driver_shape = {
 	.name = "CSIDriver",
 	.package = SHAPE_STORAGE,
-	.fields = csi_driver_fields,
-};
-
-static const struct shape_field volume_node_resources_fields[] = {
-	{ .name = "count", .type = SHAPE_INTEGER, .description = "So many; absent: no bound." },
-	{ 0 },
+	.fields = {
+		SHAPE_HEAD,
+		OBJECT(csi_driver_spec_shape, "spec", REQUIRED, "What the driver can do and wants to be told."),
+		{ 0 },
+	},
 };
 
 static const struct shape volume_node_resources_shape = {
 	.name = "VolumeNodeResources",
 	.package = SHAPE_STORAGE,
 	.description = "How many volumes a driver takes on a node.",
-	.fields = volume_node_resources_fields,
-};
-
-static const struct shape_field csi_node_driver_fields[] = {
-	{ .name = "allocatable",
-	  .type = SHAPE_OBJECT,
-	  .of = &volume_node_resources_shape,
-	  .description = "How many volumes it takes here." },
-	{ .name = "name", .type = SHAPE_STRING, .description = "The driver.", .required = true },
-	{ .name = "nodeID",
-	  .type = SHAPE_STRING,
-	  .description = "The driver's own name for the node.",
-	  .required = true },
-	{ .name = "topologyKeys",
-	  .type = SHAPE_STRINGS,
-	  .description = "Labels of the node that say what it can reach." },
-	{ 0 },
+	.fields = {
+		INTEGER("count", 0, "So many; absent: no bound."),
+		{ 0 },
+	},
 };
 
 static const struct shape csi_node_driver_shape = {
 	.name = "CSINodeDriver",
 	.package = SHAPE_STORAGE,
 	.description = "One driver that is registered on a node.",
-	.fields = csi_node_driver_fields,
-};
-
-static const struct shape_field csi_node_spec_fields[] = {
-	{ .name = "drivers",
-	  .type = SHAPE_OBJECTS,
-	  .of = &csi_node_driver_shape,
-	  .merge_key = "name",
-	  .description = "The drivers that are registered here.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		OBJECT(volume_node_resources_shape, "allocatable", 0, "How many volumes it takes here."),
+		STRING("name", REQUIRED, "The driver."),
+		STRING("nodeID", REQUIRED, "The driver's own name for the node."),
+		STRINGS("topologyKeys", 0, "Labels of the node that say what it can reach."),
+		{ 0 },
+	},
 };
 
 static const struct shape csi_node_spec_shape = {
 	.name = "CSINodeSpec",
 	.package = SHAPE_STORAGE,
 	.description = "The drivers of a node.",
-	.fields = csi_node_spec_fields,
-};
-
-static const struct shape_field csi_node_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &csi_node_spec_shape,
-	  .description = "The drivers.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		OBJECTS_BY(csi_node_driver_shape, "name", "drivers", REQUIRED, "The drivers that are registered here."),
+		{ 0 },
+	},
 };
 
 const struct shape csi_node_shape = {
 	.name = "CSINode",
 	.package = SHAPE_STORAGE,
-	.fields = csi_node_fields,
-};
-
-static const struct shape_field csi_storage_capacity_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "capacity", .type = SHAPE_QUANTITY, .description = "So much is left in all." },
-	{ .name = "maximumVolumeSize",
-	  .type = SHAPE_QUANTITY,
-	  .description = "So large can one volume be." },
-	{ .name = "nodeTopology",
-	  .type = SHAPE_OBJECT,
-	  .of = &label_selector_shape,
-	  .description = "The nodes it is about; absent: none." },
-	{ .name = "storageClassName",
-	  .type = SHAPE_STRING,
-	  .description = "The class it is about.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		SHAPE_HEAD,
+		OBJECT(csi_node_spec_shape, "spec", REQUIRED, "The drivers."),
+		{ 0 },
+	},
 };
 
 const struct shape csi_storage_capacity_shape = {
 	.name = "CSIStorageCapacity",
 	.package = SHAPE_STORAGE,
-	.fields = csi_storage_capacity_fields,
+	.fields = {
+		SHAPE_HEAD,
+		QUANTITY("capacity", 0, "So much is left in all."),
+		QUANTITY("maximumVolumeSize", 0, "So large can one volume be."),
+		OBJECT(label_selector_shape, "nodeTopology", 0, "The nodes it is about; absent: none."),
+		STRING("storageClassName", REQUIRED, "The class it is about."),
+		{ 0 },
+	},
 };
 
 int csi_driver_name_validate(const char *name, const struct field *field, struct violations *found)

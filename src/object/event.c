@@ -11,67 +11,46 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct shape_field event_source_fields[] = {
-	{ .name = "component", .type = SHAPE_STRING },
-	{ .name = "host", .type = SHAPE_STRING },
-	{ 0 },
-};
-
 static const struct shape event_source_shape = {
 	.name = "EventSource",
 	.description = "Who tells of an event.",
-	.fields = event_source_fields,
-};
-
-static const struct shape_field event_series_fields[] = {
-	{ .name = "count", .type = SHAPE_INTEGER },
-	{ .name = "lastObservedTime", .type = SHAPE_MICRO_TIME },
-	{ 0 },
+	.fields = {
+		STRING("component"),
+		STRING("host"),
+		{ 0 },
+	},
 };
 
 static const struct shape event_series_shape = {
 	.name = "EventSeries",
 	.description = "How often an event came again.",
-	.fields = event_series_fields,
-};
-
-static const struct shape_field event_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "action", .type = SHAPE_STRING, .description = "What was being done." },
-	{ .name = "count", .type = SHAPE_INTEGER, .description = "How often." },
-	{ .name = "eventTime",
-	  .type = SHAPE_MICRO_TIME,
-	  .description = "When it happened, exactly." },
-	{ .name = "firstTimestamp", .type = SHAPE_TIME, .description = "When it happened first." },
-	{ .name = "involvedObject",
-	  .type = SHAPE_OBJECT,
-	  .of = &object_reference_shape,
-	  .description = "What it happened to.",
-	  .required = true },
-	{ .name = "lastTimestamp", .type = SHAPE_TIME, .description = "When it happened last." },
-	{ .name = "message", .type = SHAPE_STRING, .description = "What happened, for people." },
-	{ .name = "reason", .type = SHAPE_STRING, .description = "What happened, in one word." },
-	{ .name = "related",
-	  .type = SHAPE_OBJECT,
-	  .of = &object_reference_shape,
-	  .description = "Another object that has to do with it." },
-	{ .name = "reportingComponent", .type = SHAPE_STRING, .description = "Who tells of it." },
-	{ .name = "reportingInstance", .type = SHAPE_STRING, .description = "Which one of them." },
-	{ .name = "series",
-	  .type = SHAPE_OBJECT,
-	  .of = &event_series_shape,
-	  .description = "How often it came again." },
-	{ .name = "source",
-	  .type = SHAPE_OBJECT,
-	  .of = &event_source_shape,
-	  .description = "Who tells of it." },
-	{ .name = "type", .type = SHAPE_STRING, .description = "Normal or Warning." },
-	{ 0 },
+	.fields = {
+		INTEGER("count"),
+		MICRO_TIME("lastObservedTime"),
+		{ 0 },
+	},
 };
 
 const struct shape event_shape = {
 	.name = "Event",
-	.fields = event_fields,
+	.fields = {
+		SHAPE_HEAD,
+		STRING("action", 0, "What was being done."),
+		INTEGER("count", 0, "How often."),
+		MICRO_TIME("eventTime", 0, "When it happened, exactly."),
+		TIME("firstTimestamp", 0, "When it happened first."),
+		OBJECT(object_reference_shape, "involvedObject", REQUIRED, "What it happened to."),
+		TIME("lastTimestamp", 0, "When it happened last."),
+		STRING("message", 0, "What happened, for people."),
+		STRING("reason", 0, "What happened, in one word."),
+		OBJECT(object_reference_shape, "related", 0, "Another object that has to do with it."),
+		STRING("reportingComponent", 0, "Who tells of it."),
+		STRING("reportingInstance", 0, "Which one of them."),
+		OBJECT(event_series_shape, "series", 0, "How often it came again."),
+		OBJECT(event_source_shape, "source", 0, "Who tells of it."),
+		STRING("type", 0, "Normal or Warning."),
+		{ 0 },
+	},
 };
 
 enum { EVENT_MESSAGE_MAX = 1024, EVENT_WORD_MAX = 128 };

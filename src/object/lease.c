@@ -10,45 +10,30 @@
 
 #include <assert.h>
 
-static const struct shape_field lease_spec_fields[] = {
-	{ .name = "acquireTime",
-	  .type = SHAPE_MICRO_TIME,
-	  .description = "Since when its holder has it." },
-	{ .name = "holderIdentity", .type = SHAPE_STRING, .description = "Who has it." },
-	{ .name = "leaseDurationSeconds",
-	  .type = SHAPE_INTEGER,
-	  .description = "How long after renewTime others must wait." },
-	{ .name = "leaseTransitions",
-	  .type = SHAPE_INTEGER,
-	  .description = "How often it passed on." },
-	{ .name = "preferredHolder", .type = SHAPE_STRING },
-	{ .name = "renewTime",
-	  .type = SHAPE_MICRO_TIME,
-	  .description = "When its holder last said so." },
-	{ .name = "strategy", .type = SHAPE_STRING },
-	{ 0 },
-};
-
 static const struct shape lease_spec_shape = {
 	.name = "LeaseSpec",
 	.package = SHAPE_COORDINATION,
 	.description = "Who holds a lease and until when.",
-	.fields = lease_spec_fields,
-};
-
-static const struct shape_field lease_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &lease_spec_shape,
-	  .description = "Who holds it and until when." },
-	{ 0 },
+	.fields = {
+		MICRO_TIME("acquireTime", 0, "Since when its holder has it."),
+		STRING("holderIdentity", 0, "Who has it."),
+		INTEGER("leaseDurationSeconds", 0, "How long after renewTime others must wait."),
+		INTEGER("leaseTransitions", 0, "How often it passed on."),
+		STRING("preferredHolder"),
+		MICRO_TIME("renewTime", 0, "When its holder last said so."),
+		STRING("strategy"),
+		{ 0 },
+	},
 };
 
 const struct shape lease_shape = {
 	.name = "Lease",
 	.package = SHAPE_COORDINATION,
-	.fields = lease_fields,
+	.fields = {
+		SHAPE_HEAD,
+		OBJECT(lease_spec_shape, "spec", 0, "Who holds it and until when."),
+		{ 0 },
+	},
 };
 
 int lease_validate(const struct cJSON *tree, struct violations *found)

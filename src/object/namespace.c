@@ -11,65 +11,45 @@
 #include <assert.h>
 #include <errno.h>
 
-static const struct shape_field namespace_spec_fields[] = {
-	{ .name = "finalizers",
-	  .type = SHAPE_STRINGS,
-	  .description = "Who must let go before it can vanish." },
-	{ 0 },
-};
-
 static const struct shape namespace_spec_shape = {
 	.name = "NamespaceSpec",
 	.description = "What holds a namespace back from going.",
-	.fields = namespace_spec_fields,
-};
-
-static const struct shape_field namespace_condition_fields[] = {
-	{ .name = "lastTransitionTime", .type = SHAPE_TIME },
-	{ .name = "message", .type = SHAPE_STRING },
-	{ .name = "reason", .type = SHAPE_STRING },
-	{ .name = "status", .type = SHAPE_STRING, .required = true },
-	{ .name = "type", .type = SHAPE_STRING, .required = true },
-	{ 0 },
+	.fields = {
+		STRINGS("finalizers", 0, "Who must let go before it can vanish."),
+		{ 0 },
+	},
 };
 
 static const struct shape namespace_condition_shape = {
 	.name = "NamespaceCondition",
-	.fields = namespace_condition_fields,
-};
-
-static const struct shape_field namespace_status_fields[] = {
-	{ .name = "conditions",
-	  .type = SHAPE_OBJECTS,
-	  .of = &namespace_condition_shape,
-	  .merge_key = "type",
-	  .description = "What holds it back." },
-	{ .name = "phase", .type = SHAPE_STRING, .description = "Active or Terminating." },
-	{ 0 },
+	.fields = {
+		TIME("lastTransitionTime"),
+		STRING("message"),
+		STRING("reason"),
+		STRING("status", REQUIRED),
+		STRING("type", REQUIRED),
+		{ 0 },
+	},
 };
 
 static const struct shape namespace_status_shape = {
 	.name = "NamespaceStatus",
 	.description = "Whether a namespace is in use or going.",
-	.fields = namespace_status_fields,
-};
-
-static const struct shape_field namespace_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &namespace_spec_shape,
-	  .description = "What holds it back from going." },
-	{ .name = "status",
-	  .type = SHAPE_OBJECT,
-	  .of = &namespace_status_shape,
-	  .description = "Whether it is in use or going." },
-	{ 0 },
+	.fields = {
+		OBJECTS_BY(namespace_condition_shape, "type", "conditions", 0, "What holds it back."),
+		STRING("phase", 0, "Active or Terminating."),
+		{ 0 },
+	},
 };
 
 const struct shape namespace_shape = {
 	.name = "Namespace",
-	.fields = namespace_fields,
+	.fields = {
+		SHAPE_HEAD,
+		OBJECT(namespace_spec_shape, "spec", 0, "What holds it back from going."),
+		OBJECT(namespace_status_shape, "status", 0, "Whether it is in use or going."),
+		{ 0 },
+	},
 };
 
 /* Nobody here waits for the end of what it holds, so it has no finalizer of its own. */

@@ -32,23 +32,28 @@ enum shape_type {
 
 struct shape;
 
+enum shape_flags {
+	REQUIRED = 1,    /* kubectl says so; validation is the kind's own */
+	RETAIN_KEYS = 2, /* a patch of an element keeps only the members it names: volumes */
+};
+
 struct shape_field {
-	const char *name;
 	enum shape_type type;
 	const struct shape *of; /* SHAPE_OBJECT, SHAPE_OBJECTS; NULL: any members */
 	/* Of a list that a strategic merge patch merges: the member that tells its elements apart
 	 * ("name"), "" for a list of plain values. NULL: the list is replaced. */
 	const char *merge_key;
+	/* The arguments of the rows below, in this order. */
+	const char *name;
+	unsigned int flags;
 	const char *description; /* for kubectl explain; NULL: none */
-	bool required;           /* kubectl says so; validation is the kind's own */
-	bool retain_keys; /* a patch of an element keeps only the members it names: volumes */
 };
 
 struct shape {
 	const char *name; /* "PodSpec": its name in OpenAPI; NULL: written out where it is used */
-	const char *package;     /* before that name; NULL: "io.k8s.api.core.v1", as most are */
-	const char *description; /* NULL: none; that of a kind stands in its row */
-	const struct shape_field *fields; /* ended by a NULL name */
+	const char *package;         /* before that name; NULL: "io.k8s.api.core.v1", as most are */
+	const char *description;     /* NULL: none; that of a kind stands in its row */
+	struct shape_field fields[]; /* ended by a NULL name, which must be there */
 };
 
 /**

@@ -6,411 +6,247 @@
  */
 #include "object/shapes.h"
 
-static const struct shape_field key_to_path_fields[] = {
-	{ .name = "key", .type = SHAPE_STRING, .description = "The entry.", .required = true },
-	{ .name = "mode",
-	  .type = SHAPE_INTEGER,
-	  .description = "Its mode, in place of defaultMode." },
-	{ .name = "path",
-	  .type = SHAPE_STRING,
-	  .description = "The file, relative, without '..'.",
-	  .required = true },
-	{ 0 },
-};
-
 static const struct shape key_to_path_shape = {
 	.name = "KeyToPath",
 	.description = "One entry and the file that it becomes.",
-	.fields = key_to_path_fields,
-};
-
-static const struct shape_field downward_api_volume_file_fields[] = {
-	{ .name = "fieldRef",
-	  .type = SHAPE_OBJECT,
-	  .of = &object_field_selector_shape,
-	  .description = "A field of the pod." },
-	{ .name = "mode",
-	  .type = SHAPE_INTEGER,
-	  .description = "Its mode, in place of defaultMode." },
-	{ .name = "path",
-	  .type = SHAPE_STRING,
-	  .description = "The file, relative, without '..'.",
-	  .required = true },
-	{ .name = "resourceFieldRef",
-	  .type = SHAPE_OBJECT,
-	  .of = &resource_field_selector_shape,
-	  .description = "A limit or request of a container." },
-	{ 0 },
+	.fields = {
+		STRING("key", REQUIRED, "The entry."),
+		INTEGER("mode", 0, "Its mode, in place of defaultMode."),
+		STRING("path", REQUIRED, "The file, relative, without '..'."),
+		{ 0 },
+	},
 };
 
 static const struct shape downward_api_volume_file_shape = {
 	.name = "DownwardAPIVolumeFile",
 	.description = "One fact about the pod and the file that it becomes.",
-	.fields = downward_api_volume_file_fields,
-};
-
-static const struct shape_field config_map_volume_source_fields[] = {
-	{ .name = "defaultMode", .type = SHAPE_INTEGER, .description = "Mode of the files; 0644." },
-	{ .name = "items",
-	  .type = SHAPE_OBJECTS,
-	  .of = &key_to_path_shape,
-	  .description = "Only these entries; without it all." },
-	{ .name = "name", .type = SHAPE_STRING, .description = "The ConfigMap." },
-	{ .name = "optional", .type = SHAPE_BOOL, .description = "It need not exist." },
-	{ 0 },
+	.fields = {
+		OBJECT(object_field_selector_shape, "fieldRef", 0, "A field of the pod."),
+		INTEGER("mode", 0, "Its mode, in place of defaultMode."),
+		STRING("path", REQUIRED, "The file, relative, without '..'."),
+		OBJECT(resource_field_selector_shape, "resourceFieldRef", 0, "A limit or request of a container."),
+		{ 0 },
+	},
 };
 
 static const struct shape config_map_volume_source_shape = {
 	.name = "ConfigMapVolumeSource",
 	.description = "The entries of a ConfigMap as files.",
-	.fields = config_map_volume_source_fields,
-};
-
-static const struct shape_field secret_volume_source_fields[] = {
-	{ .name = "defaultMode", .type = SHAPE_INTEGER, .description = "Mode of the files; 0644." },
-	{ .name = "items",
-	  .type = SHAPE_OBJECTS,
-	  .of = &key_to_path_shape,
-	  .description = "Only these entries; without it all." },
-	{ .name = "optional", .type = SHAPE_BOOL, .description = "It need not exist." },
-	{ .name = "secretName", .type = SHAPE_STRING, .description = "The Secret." },
-	{ 0 },
+	.fields = {
+		INTEGER("defaultMode", 0, "Mode of the files; 0644."),
+		OBJECTS(key_to_path_shape, "items", 0, "Only these entries; without it all."),
+		STRING("name", 0, "The ConfigMap."),
+		BOOL("optional", 0, "It need not exist."),
+		{ 0 },
+	},
 };
 
 static const struct shape secret_volume_source_shape = {
 	.name = "SecretVolumeSource",
 	.description = "The entries of a Secret as files, in memory.",
-	.fields = secret_volume_source_fields,
-};
-
-static const struct shape_field downward_api_volume_source_fields[] = {
-	{ .name = "defaultMode", .type = SHAPE_INTEGER, .description = "Mode of the files; 0644." },
-	{ .name = "items",
-	  .type = SHAPE_OBJECTS,
-	  .of = &downward_api_volume_file_shape,
-	  .description = "The files." },
-	{ 0 },
+	.fields = {
+		INTEGER("defaultMode", 0, "Mode of the files; 0644."),
+		OBJECTS(key_to_path_shape, "items", 0, "Only these entries; without it all."),
+		BOOL("optional", 0, "It need not exist."),
+		STRING("secretName", 0, "The Secret."),
+		{ 0 },
+	},
 };
 
 static const struct shape downward_api_volume_source_shape = {
 	.name = "DownwardAPIVolumeSource",
 	.description = "Facts about the pod itself as files.",
-	.fields = downward_api_volume_source_fields,
-};
-
-static const struct shape_field config_map_projection_fields[] = {
-	{ .name = "items", .type = SHAPE_OBJECTS, .of = &key_to_path_shape },
-	{ .name = "name", .type = SHAPE_STRING },
-	{ .name = "optional", .type = SHAPE_BOOL },
-	{ 0 },
+	.fields = {
+		INTEGER("defaultMode", 0, "Mode of the files; 0644."),
+		OBJECTS(downward_api_volume_file_shape, "items", 0, "The files."),
+		{ 0 },
+	},
 };
 
 static const struct shape config_map_projection_shape = {
 	.name = "ConfigMapProjection",
-	.fields = config_map_projection_fields,
-};
-
-static const struct shape_field secret_projection_fields[] = {
-	{ .name = "items", .type = SHAPE_OBJECTS, .of = &key_to_path_shape },
-	{ .name = "name", .type = SHAPE_STRING },
-	{ .name = "optional", .type = SHAPE_BOOL },
-	{ 0 },
+	.fields = {
+		OBJECTS(key_to_path_shape, "items"),
+		STRING("name"),
+		BOOL("optional"),
+		{ 0 },
+	},
 };
 
 static const struct shape secret_projection_shape = {
 	.name = "SecretProjection",
-	.fields = secret_projection_fields,
-};
-
-static const struct shape_field downward_api_projection_fields[] = {
-	{ .name = "items", .type = SHAPE_OBJECTS, .of = &downward_api_volume_file_shape },
-	{ 0 },
+	.fields = {
+		OBJECTS(key_to_path_shape, "items"),
+		STRING("name"),
+		BOOL("optional"),
+		{ 0 },
+	},
 };
 
 static const struct shape downward_api_projection_shape = {
 	.name = "DownwardAPIProjection",
-	.fields = downward_api_projection_fields,
-};
-
-static const struct shape_field service_account_token_projection_fields[] = {
-	{ .name = "audience", .type = SHAPE_STRING },
-	{ .name = "expirationSeconds", .type = SHAPE_INTEGER },
-	{ .name = "path", .type = SHAPE_STRING, .required = true },
-	{ 0 },
+	.fields = {
+		OBJECTS(downward_api_volume_file_shape, "items"),
+		{ 0 },
+	},
 };
 
 static const struct shape service_account_token_projection_shape = {
 	.name = "ServiceAccountTokenProjection",
 	.description = "A token of the pod's service account, renewed in time.",
-	.fields = service_account_token_projection_fields,
-};
-
-static const struct shape_field cluster_trust_bundle_projection_fields[] = {
-	{ .name = "labelSelector", .type = SHAPE_OBJECT, .of = &label_selector_shape },
-	{ .name = "name", .type = SHAPE_STRING },
-	{ .name = "optional", .type = SHAPE_BOOL },
-	{ .name = "path", .type = SHAPE_STRING, .required = true },
-	{ .name = "signerName", .type = SHAPE_STRING },
-	{ 0 },
+	.fields = {
+		STRING("audience"),
+		INTEGER("expirationSeconds"),
+		STRING("path", REQUIRED),
+		{ 0 },
+	},
 };
 
 static const struct shape cluster_trust_bundle_projection_shape = {
 	.name = "ClusterTrustBundleProjection",
 	.description = "Certificates of a ClusterTrustBundle as one file.",
-	.fields = cluster_trust_bundle_projection_fields,
-};
-
-static const struct shape_field volume_projection_fields[] = {
-	{ .name = "clusterTrustBundle",
-	  .type = SHAPE_OBJECT,
-	  .of = &cluster_trust_bundle_projection_shape,
-	  .description = "Certificates to be trusted." },
-	{ .name = "configMap",
-	  .type = SHAPE_OBJECT,
-	  .of = &config_map_projection_shape,
-	  .description = "Entries of a ConfigMap." },
-	{ .name = "downwardAPI",
-	  .type = SHAPE_OBJECT,
-	  .of = &downward_api_projection_shape,
-	  .description = "Facts about the pod itself." },
-	{ .name = "secret",
-	  .type = SHAPE_OBJECT,
-	  .of = &secret_projection_shape,
-	  .description = "Entries of a Secret." },
-	{ .name = "serviceAccountToken",
-	  .type = SHAPE_OBJECT,
-	  .of = &service_account_token_projection_shape,
-	  .description = "A token of the pod's service account." },
-	{ 0 },
+	.fields = {
+		OBJECT(label_selector_shape, "labelSelector"),
+		STRING("name"),
+		BOOL("optional"),
+		STRING("path", REQUIRED),
+		STRING("signerName"),
+		{ 0 },
+	},
 };
 
 static const struct shape volume_projection_shape = {
 	.name = "VolumeProjection",
 	.description = "One source of files in a projected volume.",
-	.fields = volume_projection_fields,
-};
-
-static const struct shape_field projected_volume_source_fields[] = {
-	{ .name = "defaultMode", .type = SHAPE_INTEGER, .description = "Mode of the files; 0644." },
-	{ .name = "sources",
-	  .type = SHAPE_OBJECTS,
-	  .of = &volume_projection_shape,
-	  .description = "The sources." },
-	{ 0 },
+	.fields = {
+		OBJECT(cluster_trust_bundle_projection_shape, "clusterTrustBundle", 0, "Certificates to be trusted."),
+		OBJECT(config_map_projection_shape, "configMap", 0, "Entries of a ConfigMap."),
+		OBJECT(downward_api_projection_shape, "downwardAPI", 0, "Facts about the pod itself."),
+		OBJECT(secret_projection_shape, "secret", 0, "Entries of a Secret."),
+		OBJECT(service_account_token_projection_shape, "serviceAccountToken", 0, "A token of the pod's service account."),
+		{ 0 },
+	},
 };
 
 static const struct shape projected_volume_source_shape = {
 	.name = "ProjectedVolumeSource",
 	.description = "Several sources of files in one directory.",
-	.fields = projected_volume_source_fields,
-};
-
-static const struct shape_field csi_volume_source_fields[] = {
-	{ .name = "driver", .type = SHAPE_STRING, .description = "The driver.", .required = true },
-	{ .name = "fsType",
-	  .type = SHAPE_STRING,
-	  .description = "The file system, where the driver makes one." },
-	{ .name = "nodePublishSecretRef",
-	  .type = SHAPE_OBJECT,
-	  .of = &local_object_reference_shape,
-	  .description = "A Secret for the driver." },
-	{ .name = "readOnly", .type = SHAPE_BOOL, .description = "It cannot be written to." },
-	{ .name = "volumeAttributes",
-	  .type = SHAPE_STRING_MAP,
-	  .description = "Words for the driver." },
-	{ 0 },
+	.fields = {
+		INTEGER("defaultMode", 0, "Mode of the files; 0644."),
+		OBJECTS(volume_projection_shape, "sources", 0, "The sources."),
+		{ 0 },
+	},
 };
 
 static const struct shape csi_volume_source_shape = {
 	.name = "CSIVolumeSource",
 	.description = "A volume that a CSI driver makes for this pod alone.",
-	.fields = csi_volume_source_fields,
-};
-
-static const struct shape_field empty_dir_volume_source_fields[] = {
-	{ .name = "medium",
-	  .type = SHAPE_STRING,
-	  .description = "\"\": the node's disk; Memory: a tmpfs; HugePages or HugePages-2Mi: huge "
-			 "pages." },
-	{ .name = "sizeLimit",
-	  .type = SHAPE_QUANTITY,
-	  .description = "At most so much; a limit of the tmpfs where it is one." },
-	{ 0 },
+	.fields = {
+		STRING("driver", REQUIRED, "The driver."),
+		STRING("fsType", 0, "The file system, where the driver makes one."),
+		OBJECT(local_object_reference_shape, "nodePublishSecretRef", 0, "A Secret for the driver."),
+		BOOL("readOnly", 0, "It cannot be written to."),
+		STRING_MAP("volumeAttributes", 0, "Words for the driver."),
+		{ 0 },
+	},
 };
 
 static const struct shape empty_dir_volume_source_shape = {
 	.name = "EmptyDirVolumeSource",
 	.description = "An empty directory that lives as long as the pod.",
-	.fields = empty_dir_volume_source_fields,
-};
-
-static const struct shape_field host_path_volume_source_fields[] = {
-	{ .name = "path",
-	  .type = SHAPE_STRING,
-	  .description = "The path on the node.",
-	  .required = true },
-	{ .name = "type",
-	  .type = SHAPE_STRING,
-	  .description = "What must be there: DirectoryOrCreate, Directory, FileOrCreate, File, "
-			 "Socket, CharDevice, BlockDevice; \"\" anything." },
-	{ 0 },
+	.fields = {
+		STRING("medium", 0, "\"\": the node's disk; Memory: a tmpfs; HugePages or HugePages-2Mi: huge pages."),
+		QUANTITY("sizeLimit", 0, "At most so much; a limit of the tmpfs where it is one."),
+		{ 0 },
+	},
 };
 
 const struct shape host_path_volume_source_shape = {
 	.name = "HostPathVolumeSource",
 	.description = "A file or directory of the node itself.",
-	.fields = host_path_volume_source_fields,
-};
-
-static const struct shape_field nfs_volume_source_fields[] = {
-	{ .name = "path",
-	  .type = SHAPE_STRING,
-	  .description = "The directory that it exports.",
-	  .required = true },
-	{ .name = "readOnly", .type = SHAPE_BOOL, .description = "It is mounted read-only." },
-	{ .name = "server",
-	  .type = SHAPE_STRING,
-	  .description = "The server's name or address.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		STRING("path", REQUIRED, "The path on the node."),
+		STRING("type", 0, "What must be there: DirectoryOrCreate, Directory, FileOrCreate, File, Socket, CharDevice, BlockDevice; \"\" anything."),
+		{ 0 },
+	},
 };
 
 const struct shape nfs_volume_source_shape = {
 	.name = "NFSVolumeSource",
 	.description = "A directory of an NFS server.",
-	.fields = nfs_volume_source_fields,
-};
-
-static const struct shape_field persistent_volume_claim_volume_source_fields[] = {
-	{ .name = "claimName",
-	  .type = SHAPE_STRING,
-	  .description = "The claim.",
-	  .required = true },
-	{ .name = "readOnly", .type = SHAPE_BOOL, .description = "No container can write to it." },
-	{ 0 },
+	.fields = {
+		STRING("path", REQUIRED, "The directory that it exports."),
+		BOOL("readOnly", 0, "It is mounted read-only."),
+		STRING("server", REQUIRED, "The server's name or address."),
+		{ 0 },
+	},
 };
 
 static const struct shape persistent_volume_claim_volume_source_shape = {
 	.name = "PersistentVolumeClaimVolumeSource",
 	.description = "The volume that is bound to a claim of the same namespace.",
-	.fields = persistent_volume_claim_volume_source_fields,
-};
-
-static const struct shape_field persistent_volume_claim_template_fields[] = {
-	{ .name = "metadata",
-	  .type = SHAPE_OBJECT,
-	  .of = &object_meta_shape,
-	  .description = "Labels and annotations of the claim." },
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &persistent_volume_claim_spec_shape,
-	  .description = "As of any claim.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		STRING("claimName", REQUIRED, "The claim."),
+		BOOL("readOnly", 0, "No container can write to it."),
+		{ 0 },
+	},
 };
 
 static const struct shape persistent_volume_claim_template_shape = {
 	.name = "PersistentVolumeClaimTemplate",
 	.description = "The claim that is made for an ephemeral volume.",
-	.fields = persistent_volume_claim_template_fields,
-};
-
-static const struct shape_field ephemeral_volume_source_fields[] = {
-	{ .name = "volumeClaimTemplate",
-	  .type = SHAPE_OBJECT,
-	  .of = &persistent_volume_claim_template_shape,
-	  .description = "The claim; its name is POD-VOLUME." },
-	{ 0 },
+	.fields = {
+		OBJECT(object_meta_shape, "metadata", 0, "Labels and annotations of the claim."),
+		OBJECT(persistent_volume_claim_spec_shape, "spec", REQUIRED, "As of any claim."),
+		{ 0 },
+	},
 };
 
 static const struct shape ephemeral_volume_source_shape = {
 	.name = "EphemeralVolumeSource",
 	.description = "A claim that is made for this pod and goes with it.",
-	.fields = ephemeral_volume_source_fields,
-};
-
-static const struct shape_field volume_fields[] = {
-	{ .name = "awsElasticBlockStore",
-	  .type = SHAPE_OBJECT,
-	  .of = &aws_elastic_block_store_volume_source_shape },
-	{ .name = "azureDisk", .type = SHAPE_OBJECT, .of = &azure_disk_volume_source_shape },
-	{ .name = "azureFile", .type = SHAPE_OBJECT, .of = &azure_file_volume_source_shape },
-	{ .name = "cephfs", .type = SHAPE_OBJECT, .of = &ceph_fs_volume_source_shape },
-	{ .name = "cinder", .type = SHAPE_OBJECT, .of = &cinder_volume_source_shape },
-	{ .name = "configMap",
-	  .type = SHAPE_OBJECT,
-	  .of = &config_map_volume_source_shape,
-	  .description = "The entries of a ConfigMap as files." },
-	{ .name = "csi",
-	  .type = SHAPE_OBJECT,
-	  .of = &csi_volume_source_shape,
-	  .description = "A volume that a CSI driver makes for this pod alone." },
-	{ .name = "downwardAPI",
-	  .type = SHAPE_OBJECT,
-	  .of = &downward_api_volume_source_shape,
-	  .description = "Facts about the pod itself as files." },
-	{ .name = "emptyDir",
-	  .type = SHAPE_OBJECT,
-	  .of = &empty_dir_volume_source_shape,
-	  .description = "An empty directory that lives as long as the pod; also the default." },
-	{ .name = "ephemeral",
-	  .type = SHAPE_OBJECT,
-	  .of = &ephemeral_volume_source_shape,
-	  .description = "A claim that is made for this pod and goes with it." },
-	{ .name = "fc", .type = SHAPE_OBJECT, .of = &fc_volume_source_shape },
-	{ .name = "flexVolume", .type = SHAPE_OBJECT, .of = &flex_volume_source_shape },
-	{ .name = "flocker", .type = SHAPE_OBJECT, .of = &flocker_volume_source_shape },
-	{ .name = "gcePersistentDisk",
-	  .type = SHAPE_OBJECT,
-	  .of = &gce_persistent_disk_volume_source_shape },
-	{ .name = "gitRepo", .type = SHAPE_OBJECT, .of = &git_repo_volume_source_shape },
-	{ .name = "glusterfs", .type = SHAPE_OBJECT, .of = &glusterfs_volume_source_shape },
-	{ .name = "hostPath",
-	  .type = SHAPE_OBJECT,
-	  .of = &host_path_volume_source_shape,
-	  .description = "A file or directory of the node itself." },
-	{ .name = "image",
-	  .type = SHAPE_OBJECT,
-	  .of = &image_volume_source_shape,
-	  .description = "The files of an OCI image, which the runtime mounts." },
-	{ .name = "iscsi", .type = SHAPE_OBJECT, .of = &iscsi_volume_source_shape },
-	{ .name = "name",
-	  .type = SHAPE_STRING,
-	  .description = "Its name, by which containers mount it.",
-	  .required = true },
-	{ .name = "nfs",
-	  .type = SHAPE_OBJECT,
-	  .of = &nfs_volume_source_shape,
-	  .description = "A directory of an NFS server." },
-	{ .name = "persistentVolumeClaim",
-	  .type = SHAPE_OBJECT,
-	  .of = &persistent_volume_claim_volume_source_shape,
-	  .description = "The volume that is bound to a claim." },
-	{ .name = "photonPersistentDisk",
-	  .type = SHAPE_OBJECT,
-	  .of = &photon_persistent_disk_volume_source_shape },
-	{ .name = "portworxVolume", .type = SHAPE_OBJECT, .of = &portworx_volume_source_shape },
-	{ .name = "projected",
-	  .type = SHAPE_OBJECT,
-	  .of = &projected_volume_source_shape,
-	  .description = "Several sources of files in one directory." },
-	{ .name = "quobyte", .type = SHAPE_OBJECT, .of = &quobyte_volume_source_shape },
-	{ .name = "rbd", .type = SHAPE_OBJECT, .of = &rbd_volume_source_shape },
-	{ .name = "scaleIO", .type = SHAPE_OBJECT, .of = &scale_io_volume_source_shape },
-	{ .name = "secret",
-	  .type = SHAPE_OBJECT,
-	  .of = &secret_volume_source_shape,
-	  .description = "The entries of a Secret as files, in memory." },
-	{ .name = "storageos", .type = SHAPE_OBJECT, .of = &storage_os_volume_source_shape },
-	{ .name = "vsphereVolume",
-	  .type = SHAPE_OBJECT,
-	  .of = &vsphere_virtual_disk_volume_source_shape },
-	{ 0 },
+	.fields = {
+		OBJECT(persistent_volume_claim_template_shape, "volumeClaimTemplate", 0, "The claim; its name is POD-VOLUME."),
+		{ 0 },
+	},
 };
 
 const struct shape volume_shape = {
 	.name = "Volume",
 	.description =
 		"A volume that the containers of a pod can mount; it has exactly one source.",
-	.fields = volume_fields,
+	.fields = {
+		OBJECT(aws_elastic_block_store_volume_source_shape, "awsElasticBlockStore"),
+		OBJECT(azure_disk_volume_source_shape, "azureDisk"),
+		OBJECT(azure_file_volume_source_shape, "azureFile"),
+		OBJECT(ceph_fs_volume_source_shape, "cephfs"),
+		OBJECT(cinder_volume_source_shape, "cinder"),
+		OBJECT(config_map_volume_source_shape, "configMap", 0, "The entries of a ConfigMap as files."),
+		OBJECT(csi_volume_source_shape, "csi", 0, "A volume that a CSI driver makes for this pod alone."),
+		OBJECT(downward_api_volume_source_shape, "downwardAPI", 0, "Facts about the pod itself as files."),
+		OBJECT(empty_dir_volume_source_shape, "emptyDir", 0, "An empty directory that lives as long as the pod; also the default."),
+		OBJECT(ephemeral_volume_source_shape, "ephemeral", 0, "A claim that is made for this pod and goes with it."),
+		OBJECT(fc_volume_source_shape, "fc"),
+		OBJECT(flex_volume_source_shape, "flexVolume"),
+		OBJECT(flocker_volume_source_shape, "flocker"),
+		OBJECT(gce_persistent_disk_volume_source_shape, "gcePersistentDisk"),
+		OBJECT(git_repo_volume_source_shape, "gitRepo"),
+		OBJECT(glusterfs_volume_source_shape, "glusterfs"),
+		OBJECT(host_path_volume_source_shape, "hostPath", 0, "A file or directory of the node itself."),
+		OBJECT(image_volume_source_shape, "image", 0, "The files of an OCI image, which the runtime mounts."),
+		OBJECT(iscsi_volume_source_shape, "iscsi"),
+		STRING("name", REQUIRED, "Its name, by which containers mount it."),
+		OBJECT(nfs_volume_source_shape, "nfs", 0, "A directory of an NFS server."),
+		OBJECT(persistent_volume_claim_volume_source_shape, "persistentVolumeClaim", 0, "The volume that is bound to a claim."),
+		OBJECT(photon_persistent_disk_volume_source_shape, "photonPersistentDisk"),
+		OBJECT(portworx_volume_source_shape, "portworxVolume"),
+		OBJECT(projected_volume_source_shape, "projected", 0, "Several sources of files in one directory."),
+		OBJECT(quobyte_volume_source_shape, "quobyte"),
+		OBJECT(rbd_volume_source_shape, "rbd"),
+		OBJECT(scale_io_volume_source_shape, "scaleIO"),
+		OBJECT(secret_volume_source_shape, "secret", 0, "The entries of a Secret as files, in memory."),
+		OBJECT(storage_os_volume_source_shape, "storageos"),
+		OBJECT(vsphere_virtual_disk_volume_source_shape, "vsphereVolume"),
+		{ 0 },
+	},
 };

@@ -8,7 +8,7 @@
 #ifndef PODVOL_OBJECT_SHAPES_H
 #define PODVOL_OBJECT_SHAPES_H
 
-#include "object/shape.h"
+#include "object/shape_rows.h"
 
 /* Packages of shapes outside "io.k8s.api.core.v1". */
 #define SHAPE_META         "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -19,14 +19,9 @@
 
 /* The first fields of every kind. */
 #define SHAPE_HEAD                                                                                 \
-	{ .name = "apiVersion",                                                                    \
-	  .type = SHAPE_STRING,                                                                    \
-	  .description = "Group and version of the kind." },                                       \
-		{ .name = "kind", .type = SHAPE_STRING, .description = "What it is." },            \
-	{                                                                                          \
-		.name = "metadata", .type = SHAPE_OBJECT, .of = &object_meta_shape,                \
-		.description = "Names, labels, versions and times."                                \
-	}
+	STRING("apiVersion", 0, "Group and version of the kind."),                                 \
+		STRING("kind", 0, "What it is."),                                                  \
+		OBJECT(object_meta_shape, "metadata", 0, "Names, labels, versions and times.")
 
 /* shape_meta.c */
 extern const struct shape object_meta_shape, label_selector_shape;

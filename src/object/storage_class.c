@@ -14,38 +14,20 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct shape_field storage_class_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "allowVolumeExpansion",
-	  .type = SHAPE_BOOL,
-	  .description = "Its claims may be enlarged." },
-	{ .name = "allowedTopologies",
-	  .type = SHAPE_OBJECTS,
-	  .of = &topology_selector_term_shape,
-	  .description = "Where its volumes may be made." },
-	{ .name = "mountOptions",
-	  .type = SHAPE_STRINGS,
-	  .description = "Options of the mounts of its volumes." },
-	{ .name = "parameters",
-	  .type = SHAPE_STRING_MAP,
-	  .description = "Words for the provisioner." },
-	{ .name = "provisioner",
-	  .type = SHAPE_STRING,
-	  .description = "Who makes its volumes.",
-	  .required = true },
-	{ .name = "reclaimPolicy",
-	  .type = SHAPE_STRING,
-	  .description = "What becomes of its volumes when their claims go: Delete or Retain." },
-	{ .name = "volumeBindingMode",
-	  .type = SHAPE_STRING,
-	  .description = "Immediate, or WaitForFirstConsumer: when a pod wants it." },
-	{ 0 },
-};
-
 const struct shape storage_class_shape = {
 	.name = "StorageClass",
 	.package = SHAPE_STORAGE,
-	.fields = storage_class_fields,
+	.fields = {
+		SHAPE_HEAD,
+		BOOL("allowVolumeExpansion", 0, "Its claims may be enlarged."),
+		OBJECTS(topology_selector_term_shape, "allowedTopologies", 0, "Where its volumes may be made."),
+		STRINGS("mountOptions", 0, "Options of the mounts of its volumes."),
+		STRING_MAP("parameters", 0, "Words for the provisioner."),
+		STRING("provisioner", REQUIRED, "Who makes its volumes."),
+		STRING("reclaimPolicy", 0, "What becomes of its volumes when their claims go: Delete or Retain."),
+		STRING("volumeBindingMode", 0, "Immediate, or WaitForFirstConsumer: when a pod wants it."),
+		{ 0 },
+	},
 };
 
 /* Kubernetes' own; a class says what becomes of volumes nobody asked about. */

@@ -16,102 +16,62 @@
 #include <assert.h>
 #include <errno.h>
 
-static const struct shape_field volume_attachment_source_fields[] = {
-	{ .name = "inlineVolumeSpec",
-	  .type = SHAPE_OBJECT,
-	  .of = &persistent_volume_spec_shape,
-	  .description = "The volume, written out." },
-	{ .name = "persistentVolumeName",
-	  .type = SHAPE_STRING,
-	  .description = "The volume, by name." },
-	{ 0 },
-};
-
 static const struct shape volume_attachment_source_shape = {
 	.name = "VolumeAttachmentSource",
 	.package = SHAPE_STORAGE,
 	.description = "The volume, by name or written out.",
-	.fields = volume_attachment_source_fields,
-};
-
-static const struct shape_field volume_attachment_spec_fields[] = {
-	{ .name = "attacher",
-	  .type = SHAPE_STRING,
-	  .description = "The driver that attaches.",
-	  .required = true },
-	{ .name = "nodeName", .type = SHAPE_STRING, .description = "The node.", .required = true },
-	{ .name = "source",
-	  .type = SHAPE_OBJECT,
-	  .of = &volume_attachment_source_shape,
-	  .description = "The volume.",
-	  .required = true },
-	{ 0 },
+	.fields = {
+		OBJECT(persistent_volume_spec_shape, "inlineVolumeSpec", 0, "The volume, written out."),
+		STRING("persistentVolumeName", 0, "The volume, by name."),
+		{ 0 },
+	},
 };
 
 static const struct shape volume_attachment_spec_shape = {
 	.name = "VolumeAttachmentSpec",
 	.package = SHAPE_STORAGE,
 	.description = "Which volume is to be attached where, and by whom.",
-	.fields = volume_attachment_spec_fields,
-};
-
-static const struct shape_field volume_error_fields[] = {
-	{ .name = "message", .type = SHAPE_STRING, .description = "Why." },
-	{ .name = "time", .type = SHAPE_TIME, .description = "When." },
-	{ 0 },
+	.fields = {
+		STRING("attacher", REQUIRED, "The driver that attaches."),
+		STRING("nodeName", REQUIRED, "The node."),
+		OBJECT(volume_attachment_source_shape, "source", REQUIRED, "The volume."),
+		{ 0 },
+	},
 };
 
 static const struct shape volume_error_shape = {
 	.name = "VolumeError",
 	.package = SHAPE_STORAGE,
 	.description = "Why something did not work, and when.",
-	.fields = volume_error_fields,
-};
-
-static const struct shape_field volume_attachment_status_fields[] = {
-	{ .name = "attachError",
-	  .type = SHAPE_OBJECT,
-	  .of = &volume_error_shape,
-	  .description = "Why it could not be attached." },
-	{ .name = "attached",
-	  .type = SHAPE_BOOL,
-	  .description = "It is attached.",
-	  .required = true },
-	{ .name = "attachmentMetadata",
-	  .type = SHAPE_STRING_MAP,
-	  .description = "What the driver said, for staging." },
-	{ .name = "detachError",
-	  .type = SHAPE_OBJECT,
-	  .of = &volume_error_shape,
-	  .description = "Why it could not be detached." },
-	{ 0 },
+	.fields = {
+		STRING("message", 0, "Why."),
+		TIME("time", 0, "When."),
+		{ 0 },
+	},
 };
 
 static const struct shape volume_attachment_status_shape = {
 	.name = "VolumeAttachmentStatus",
 	.package = SHAPE_STORAGE,
 	.description = "Whether it is attached, or why not.",
-	.fields = volume_attachment_status_fields,
-};
-
-static const struct shape_field volume_attachment_fields[] = {
-	SHAPE_HEAD,
-	{ .name = "spec",
-	  .type = SHAPE_OBJECT,
-	  .of = &volume_attachment_spec_shape,
-	  .description = "Which volume is to be attached where, and by whom; cannot be changed.",
-	  .required = true },
-	{ .name = "status",
-	  .type = SHAPE_OBJECT,
-	  .of = &volume_attachment_status_shape,
-	  .description = "Whether it is attached, or why not." },
-	{ 0 },
+	.fields = {
+		OBJECT(volume_error_shape, "attachError", 0, "Why it could not be attached."),
+		BOOL("attached", REQUIRED, "It is attached."),
+		STRING_MAP("attachmentMetadata", 0, "What the driver said, for staging."),
+		OBJECT(volume_error_shape, "detachError", 0, "Why it could not be detached."),
+		{ 0 },
+	},
 };
 
 const struct shape volume_attachment_shape = {
 	.name = "VolumeAttachment",
 	.package = SHAPE_STORAGE,
-	.fields = volume_attachment_fields,
+	.fields = {
+		SHAPE_HEAD,
+		OBJECT(volume_attachment_spec_shape, "spec", REQUIRED, "Which volume is to be attached where, and by whom; cannot be changed."),
+		OBJECT(volume_attachment_status_shape, "status", 0, "Whether it is attached, or why not."),
+		{ 0 },
+	},
 };
 
 int volume_attachment_validate(const struct cJSON *tree, struct violations *found)

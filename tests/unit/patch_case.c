@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/object.h"
-#include "object/shape.h"
+#include "object/shape_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,19 +15,18 @@
 
 #include <cmocka.h>
 
-static const struct shape item_shape, spec_shape;
-
-static const struct shape_field item_fields[] = {
-	{ .name = "name", .type = SHAPE_STRING },
-	{ .name = "items", .type = SHAPE_OBJECTS, .of = &item_shape, .merge_key = "name" },
-	{ .name = "ports", .type = SHAPE_OBJECTS, .merge_key = "port" },
-	{ .name = "words", .type = SHAPE_STRINGS },
-	{ .name = "tags", .type = SHAPE_STRINGS, .merge_key = "" },
-	{ .name = "spec", .type = SHAPE_OBJECT, .of = &spec_shape },
-	{ 0 },
+static const struct shape item_shape = {
+	.name = "Item",
+	.fields = {
+		STRING("name"),
+		OBJECTS_BY(item_shape, "name", "items"),
+		{ .type = SHAPE_OBJECTS, .merge_key = "port", .name = "ports" },
+		STRINGS("words"),
+		STRING_SET("tags"),
+		OBJECT(item_shape, "spec"),
+		{ 0 },
+	},
 };
-static const struct shape item_shape = { .fields = item_fields };
-static const struct shape spec_shape = { .fields = item_fields };
 
 const struct kind_row patch_case_row = { .name = "Case", .shape = &item_shape };
 

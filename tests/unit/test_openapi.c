@@ -137,7 +137,7 @@ static void check_shape(const struct cJSON *document, const struct cJSON *schema
 
 	if (depth == DEPTH_MAX)
 		return;
-	for (const struct shape_field *field = shape->fields; field && field->name; field++) {
+	for (const struct shape_field *field = shape->fields; field->name; field++) {
 		const struct cJSON *property = json_get(properties, field->name);
 		bool is_required = false;
 
@@ -148,7 +148,7 @@ static void check_shape(const struct cJSON *document, const struct cJSON *schema
 		     required = json_next(required))
 			if (strcmp(json_string(required, ""), field->name) == 0)
 				is_required = true;
-		assert_int_equal(is_required, field->required);
+		assert_int_equal(is_required, (field->flags & REQUIRED) != 0);
 	}
 }
 

@@ -83,7 +83,7 @@ static void check_field(const struct shape *shape, const struct shape_field *fie
 	assert_true(!field->description || *field->description);
 	assert_true((field->type != SHAPE_OBJECTS) || field->of);
 	assert_true(!field->of || field->type == SHAPE_OBJECT || field->type == SHAPE_OBJECTS);
-	assert_true(!field->retain_keys || field->merge_key);
+	assert_true(!(field->flags & RETAIN_KEYS) || field->merge_key);
 	if (!field->merge_key)
 		return;
 	if (*field->merge_key)
