@@ -44,14 +44,20 @@ class Skip(Exception):
 
 
 def eventually(question, seconds=PATIENCE, what="it"):
-    """The first true answer; fails after so many seconds, with what, a text or what gives one then."""
+    """The first true answer; fails after so many seconds, with what, a text or what gives one then.
+
+    A question that fails (a command about a pod that is not known yet) is asked again, too."""
     end = time.monotonic() + seconds
     while True:
-        answer = question()
-        if answer:
-            return answer
+        failed = ""
+        try:
+            answer = question()
+            if answer:
+                return answer
+        except AssertionError as failure:
+            failed = f"\n{failure}"
         if time.monotonic() >= end:
-            raise AssertionError(f"not in {seconds} s: {what() if callable(what) else what}")
+            raise AssertionError(f"not in {seconds} s: {what() if callable(what) else what}{failed}")
         time.sleep(0.01)
 
 
