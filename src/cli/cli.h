@@ -132,4 +132,8 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
  */
 char *cli_pod(struct cli *cli, const char *word);
 
+/* Warn of volumes of a pod, as cli_pod() names it, that no container uses: they are never mounted.
+ * Return: whether there is one. */
+bool cli_warn_of_unused(struct cli *cli, const char *pod);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delete - takes objects out of the store, by kind and names or as files name them
+ * delete - takes objects out of the store: by kind and names, all of a kind, or as files name them
  *
  * Of a file only kind, namespace and name of each document count: what is invalid by now can be
  * deleted all the same. An object that is not there is said, and the others are deleted.
@@ -60,6 +60,60 @@ static int delete_named(struct cli *cli)
 		if (status == EXIT_DONE)
 			status = one;
 	}
+	return status;
+}
+
+/* ---- all ---- */
+
+/* Each by its name, so that one that cannot be deleted is named and the others go. */
+static int delete_each(struct cli *cli, const struct get_request *request, const struct kind *kind,
+		       size_t *deleted)
+{
+	const struct get_target all = { .kind = kind };
+	cleanup_free char *path = get_path(request, &all);
+	cleanup_json struct cJSON *list = NULL;
+	int status = path ? get_tree(cli, path, &list) : EXIT_FAILED;
+
+	for (const struct cJSON *item = json_first(json_get(list, "items"));
+	     item && status != EXIT_UNREACHABLE; item = json_next(item)) {
+		int one = delete_one(cli, kind, request->name_space,
+				     json_string(json_get_path(item, "metadata.name"), ""));
+
+		(*deleted)++;
+		if (status == EXIT_DONE)
+			status = one;
+	}
+	return status;
+}
+
+static int delete_all(struct cli *cli)
+{
+	cleanup(get_request_done) struct get_request request = { 0 };
+	int status = get_targets_read(cli, cli->arguments, &request);
+	size_t deleted = 0;
+
+	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
+		if (request.wanted[i].name) {
+			cli_complain(cli, "--all cannot be combined with a name: '%s'",
+				     request.wanted[i].name);
+			return EXIT_USAGE;
+		}
+		if (kind_is_view(request.wanted[i].kind)) {
+			cli_complain(cli, "'%s' is no kind of stored object",
+				     request.wanted[i].kind->singular);
+			return EXIT_USAGE;
+		}
+	}
+	if (status != EXIT_DONE)
+		return status;
+	for (size_t i = 0; i < request.count && status != EXIT_UNREACHABLE; i++) {
+		int one = delete_each(cli, &request, request.wanted[i].kind, &deleted);
+
+		if (status == EXIT_DONE)
+			status = one;
+	}
+	if (status == EXIT_DONE && deleted == 0)
+		(void) fprintf(cli->err, "Nothing found.\n");
 	return status;
 }
 
@@ -124,8 +178,12 @@ int verb_delete(struct cli *cli)
 
 	if (!cli_value(cli, "filename")) {
 		if (cli->argument_count > 0)
-			return delete_named(cli);
-		cli_complain(cli, "which one? Give KIND NAME, or -f FILE");
+			return cli_flag(cli, "all") ? delete_all(cli) : delete_named(cli);
+		cli_complain(cli, "which one? Give KIND NAME, KIND --all or -f FILE");
+		return EXIT_USAGE;
+	}
+	if (cli_flag(cli, "all")) {
+		cli_complain(cli, "--all cannot be combined with -f");
 		return EXIT_USAGE;
 	}
 	if (cli->argument_count > 0) {

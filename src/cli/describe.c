@@ -100,8 +100,7 @@ static void print_use(struct cli *cli, const struct podvol_table *table, size_t 
 
 /* ---- events ---- */
 
-/* The API filters: one object's events and not all that there are. */
-static char *events_path(const char *kind, const char *name_space, const char *name)
+char *describe_events_path(const char *kind, const char *name_space, const char *name)
 {
 	cleanup_free char *selector = NULL, *escaped = NULL, *escaped_space = NULL;
 	char *path;
@@ -121,7 +120,7 @@ static char *events_path(const char *kind, const char *name_space, const char *n
 
 int describe_events(struct cli *cli, const char *kind, const char *name_space, const char *name)
 {
-	cleanup_free char *path = events_path(kind, name_space, name);
+	cleanup_free char *path = describe_events_path(kind, name_space, name);
 	struct podvol_table *events = NULL;
 	int r;
 
@@ -134,7 +133,7 @@ int describe_events(struct cli *cli, const char *kind, const char *name_space, c
 		describe_field(cli, 0, "Events", "none");
 	} else {
 		(void) fputs("Events:\n", cli->out);
-		cli_print_table(cli, events, 0, false);
+		(void) events_print(cli, path, events, false);
 	}
 	podvol_table_free(events);
 	return 0;

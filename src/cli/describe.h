@@ -11,6 +11,8 @@
 
 /* "Label:   text"; "-" for an empty one. */
 void describe_field(struct cli *cli, int indent, const char *label, const char *text);
+/* The API filters: one object's events and not all that there are. NULL: no memory. */
+char *describe_events_path(const char *kind, const char *name_space, const char *name);
 /* The events about one object. Return: 0, or a negative errno of the library's. */
 int describe_events(struct cli *cli, const char *kind, const char *name_space, const char *name);
 /* The pods that use a volume of this name. Return: as above; 0 also when nobody does. */

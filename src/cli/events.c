@@ -5,6 +5,7 @@
 #include "cli/get.h"
 
 #include "cli/kinds.h"
+#include "cli/screen.h"
 
 #include "base/cleanup.h"
 
@@ -42,11 +43,38 @@ static int read_pod(struct cli *cli, struct get_request *request, const char *wo
 	return request->query && request->name_space ? EXIT_DONE : EXIT_FAILED;
 }
 
+static int show_list(struct cli *cli, const char *path)
+{
+	cleanup_json struct cJSON *list = NULL;
+	int status = get_tree(cli, path, &list);
+
+	if (status == EXIT_DONE)
+		status = sort_events(cli, &list);
+	return status == EXIT_DONE ? show_tree(cli, list) : status;
+}
+
+static int show_table(struct cli *cli, const struct get_request *request, const char *path)
+{
+	struct podvol_table *events = NULL;
+	int status = EXIT_DONE, r = podvol_table_get(cli->podvol, path, &events);
+
+	if (r < 0)
+		return cli_failed(cli, r);
+	if (cli->format == OUTPUT_NAME)
+		cli_print_names(cli, events, "event");
+	else if (podvol_table_rows(events) == 0)
+		(void) fprintf(cli->err, "Nothing found.\n");
+	else
+		status = events_print(cli, path, events, request->everywhere);
+	podvol_table_free(events);
+	return status;
+}
+
 /* What happened anywhere, unless a namespace is named. */
 int verb_events(struct cli *cli)
 {
 	cleanup(get_request_done) struct get_request request = {
-		.everywhere = !cli->name_space,
+		.everywhere = !cli->name_space || cli_flag(cli, "all-namespaces"),
 		.name_space = cli->name_space,
 	};
 	const char *pod = cli_value(cli, "for");
@@ -70,5 +98,9 @@ int verb_events(struct cli *cli)
 	if (cli_flag(cli, "watch") || cli_flag(cli, "watch-only"))
 		return follow(cli, &request);
 	path = get_path(&request, &request.wanted[0]);
-	return path ? cli_show_path(cli, path, "event", request.everywhere) : EXIT_FAILED;
+	if (!path)
+		return EXIT_FAILED;
+	return cli->format == OUTPUT_JSON || cli->format == OUTPUT_YAML
+		       ? show_list(cli, path)
+		       : show_table(cli, &request, path);
 }

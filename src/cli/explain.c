@@ -5,6 +5,7 @@
  * For whoever was woken: nothing here has to be known to read it. One paragraph per volume of a
  * pod, or per pod of a volume; first the verdict, then the reasons. Asks only, changes nothing.
  */
+#include "cli/describe.h"
 #include "cli/get.h"
 
 #include "cli/screen.h"
@@ -13,6 +14,8 @@
 #include "base/cleanup.h"
 
 #include <string.h>
+
+#define ANNOTATION_SELECTED_NODE "volume.kubernetes.io/selected-node"
 
 static const char *text_of(const struct cJSON *item, const char *key)
 {
@@ -274,6 +277,31 @@ static int explain_stored_volume(struct cli *cli, const char *word, const struct
 	return EXIT_DONE;
 }
 
+/* The newest event about the claim: whoever binds or provisions says there what it waits for. */
+static void say_why_unbound(struct cli *cli, const char *name_space, const char *word,
+			    const struct cJSON *claim)
+{
+	const struct cJSON *metadata = json_get(claim, "metadata");
+	const char *node = text_of(json_get(metadata, "annotations"), ANNOTATION_SELECTED_NODE);
+	cleanup_free char *path = describe_events_path("PersistentVolumeClaim", name_space, word);
+	cleanup_json struct cJSON *list = NULL;
+	const char *why = "";
+
+	if (path && get_tree_if_there(cli, path, &list) == EXIT_DONE && list)
+		(void) sort_events(cli, &list);
+	for (const struct cJSON *i = json_first(json_get(list, "items")); i; i = json_next(i))
+		if (strcmp(text_of(json_get(i, "involvedObject"), "uid"),
+			   text_of(metadata, "uid")) == 0)
+			why = text_of(i, "message");
+	if (*node)
+		say(cli, "Node '%s' was selected for it.", node);
+	if (*why)
+		say(cli, "It has no volume yet: %s", why);
+	else
+		say(cli,
+		    "It has no volume yet: one that is free and fits has to be stored, or made.");
+}
+
 static int explain_claim(struct cli *cli, const char *name_space, const char *word,
 			 const struct cJSON *claim)
 {
@@ -286,8 +314,7 @@ static int explain_claim(struct cli *cli, const char *name_space, const char *wo
 		say(cli, "Its volume is '%s': podvolctl explain-state %s says more.", volume,
 		    volume);
 	else
-		say(cli,
-		    "It has no volume yet: one that is free and fits has to be stored, or made.");
+		say_why_unbound(cli, name_space, word, claim);
 	say_end(cli);
 	return EXIT_DONE;
 }

@@ -80,7 +80,7 @@ static void show_table(struct followed *followed, const struct podvol_event *eve
 	podvol_table_free(table);
 }
 
-static void show_tree(struct followed *followed, const struct podvol_event *event)
+static void show_event(struct followed *followed, const struct podvol_event *event)
 {
 	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
 	cleanup_json struct cJSON *tree = NULL;
@@ -123,7 +123,7 @@ static void changed(void *userdata, const struct podvol_event *event)
 	if (is_table(cli->format))
 		show_table(followed, event, show);
 	else if (show)
-		show_tree(followed, event);
+		show_event(followed, event);
 }
 
 /* Until one is over, or nobody reads any more. */

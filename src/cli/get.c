@@ -319,7 +319,7 @@ static int get_answer(struct cli *cli, const struct get_request *request, struct
 	return path ? get_tree(cli, path, ret) : EXIT_FAILED;
 }
 
-static int show_tree(struct cli *cli, const struct cJSON *tree)
+int show_tree(struct cli *cli, const struct cJSON *tree)
 {
 	struct failure why = { 0 };
 	cleanup_free char *text = NULL;

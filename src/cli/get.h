@@ -40,6 +40,9 @@ char *get_path(const struct get_request *request, const struct get_target *targe
 /* What a path answers. Return: EXIT_DONE, or an exit status after a complaint. */
 int get_tree(struct cli *cli, const char *path, struct cJSON **ret);
 
+/* In the format of -o, which is not a table. */
+int show_tree(struct cli *cli, const struct cJSON *tree);
+
 /* The same, and EXIT_DONE with @ret as it was when nothing is there. */
 int get_tree_if_there(struct cli *cli, const char *path, struct cJSON **ret);
 
@@ -54,6 +57,11 @@ int columns_show(struct cli *cli, const struct cJSON *tree);
 
 /* Replaces a list by one in the order of a field; numbers before text, what lacks it first. */
 int sort_items(struct cli *cli, const char *path, struct cJSON **list);
+/* The same for events, newest last. */
+int sort_events(struct cli *cli, struct cJSON **list);
+/* Events that a path answered, newest last. Return: an exit status. */
+int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
+		 bool with_namespace);
 /* A table in the order of a field of its objects. */
 int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path);
 

@@ -81,6 +81,8 @@ int verb_mounts(struct cli *cli)
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
+	if (waits)
+		(void) cli_warn_of_unused(cli, pod);
 	if (strcmp(format, "table") == 0)
 		return show_table(cli, pod, timeout_msec, 0);
 	if (strcmp(format, "wide") == 0)

@@ -91,6 +91,7 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 	for (size_t row = 0; row < podvol_table_rows(applied); row++) {
 		struct podvol_table *volumes = NULL;
 		cleanup_free char *pod = NULL;
+		bool warned;
 		int r;
 
 		if (strcmp(podvol_table_cell(applied, row, kind), "Pod") != 0)
@@ -100,13 +101,14 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 			pod = NULL;
 			return EXIT_FAILED;
 		}
+		warned = cli_warn_of_unused(cli, pod);
 		r = wait_in_steps(cli, pod, step_mount, &volumes);
 		if (r < 0)
 			status = cli_failed(cli, r);
-		else {
+		else
 			cli_print_table(cli, volumes, 0, false);
+		if (r == 0 && !warned)
 			warn_of_unmounted(cli, volumes);
-		}
 		podvol_table_free(volumes);
 	}
 	return status;
@@ -193,6 +195,8 @@ int verb_wait(struct cli *cli)
 	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
 	int r;
 
+	if (pod && cli->wait_for == PODVOL_MOUNTED)
+		(void) cli_warn_of_unused(cli, pod);
 	r = wait_in_steps(cli, pod, step_wait, &cli->wait_for);
 	if (r < 0)
 		return cli_failed(cli, r);

@@ -20,11 +20,17 @@ char *cli_pod(struct cli *cli, const char *word)
 
 static int show_raw(struct cli *cli, const char *path, const char *type)
 {
-	const struct podvol_request request = { .method = "GET", .path = path, .accept = type };
+	struct podvol_request request = { .method = "GET", .path = path, .accept = type };
 	struct podvol_reply reply = { 0 };
 	int r;
 
 	r = podvol_request(cli->podvol, &request, &reply);
+	if (r < 0 && podvol_status(cli->podvol) > 0) {
+		/* libpodvol takes the sentence of a refusal from JSON. */
+		podvol_reply_done(&reply);
+		request.accept = "application/json";
+		r = podvol_request(cli->podvol, &request, &reply);
+	}
 	if (r == 0) {
 		text_print_lines(cli->out, reply.body, reply.length);
 		if (reply.length > 0 && reply.body[reply.length - 1] != '\n')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort - lists and tables in the order of one field: --sort-by
+ * sort - lists and tables in the order of one field: --sort-by; events in the order of time
  *
  * A table shows what the daemon made of objects; its order comes from the objects themselves, asked
  * for beside it and matched by namespace and name.
@@ -32,7 +32,10 @@ static int compare(const void *left, const void *right)
 	return a->place < b->place ? -1 : 1;
 }
 
-static char *key_of(const char *path, const struct cJSON *item, struct failure *reterr)
+/* What a list is sorted by. @path: of --sort-by. NULL: why not is in @reterr. */
+typedef char *key_fn(const char *path, const struct cJSON *item, struct failure *reterr);
+
+static char *key_of_path(const char *path, const struct cJSON *item, struct failure *reterr)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -48,6 +51,24 @@ static char *key_of(const char *path, const struct cJSON *item, struct failure *
 	return NULL;
 }
 
+/* When an event was seen last; times of both resolutions compare without their "Z". */
+static char *key_of_event(const char *path, const struct cJSON *item, struct failure *reterr)
+{
+	static const char *const paths[] = { "series.lastObservedTime", "lastTimestamp",
+					     "eventTime", "firstTimestamp",
+					     "metadata.creationTimestamp" };
+	const char *time = "";
+	char *key;
+
+	(void) path;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && !*time; i++)
+		time = json_string(json_get_path(item, paths[i]), "");
+	key = strndup(time, strcspn(time, "Z"));
+	if (!key)
+		(void) failed_plain(reterr, -ENOMEM, "out of memory");
+	return key;
+}
+
 static void free_keys(struct sortable *all, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -56,7 +77,8 @@ static void free_keys(struct sortable *all, size_t count)
 }
 
 /* The items of a list in order. Return: EXIT_DONE and @ret, freed with free_keys(). */
-static int sort(struct cli *cli, const char *path, const struct cJSON *items, struct sortable **ret)
+static int sort(struct cli *cli, key_fn *key, const char *path, const struct cJSON *items,
+		struct sortable **ret)
 {
 	size_t count = json_count(items), done = 0;
 	struct sortable *all = calloc(count + 1, sizeof(*all));
@@ -64,7 +86,7 @@ static int sort(struct cli *cli, const char *path, const struct cJSON *items, st
 	const struct cJSON *item;
 
 	for (item = json_first(items); all && item; item = json_next(item)) {
-		all[done] = (struct sortable){ key_of(path, item, &why), item, done };
+		all[done] = (struct sortable){ key(path, item, &why), item, done };
 		if (!all[done++].key)
 			break;
 	}
@@ -79,7 +101,7 @@ static int sort(struct cli *cli, const char *path, const struct cJSON *items, st
 	return EXIT_DONE;
 }
 
-int sort_items(struct cli *cli, const char *path, struct cJSON **list)
+static int sort_by(struct cli *cli, key_fn *key, const char *path, struct cJSON **list)
 {
 	const struct cJSON *items = json_get(*list, "items");
 	struct sortable *all = NULL;
@@ -88,7 +110,7 @@ int sort_items(struct cli *cli, const char *path, struct cJSON **list)
 
 	if (!json_is_array(items))
 		return EXIT_DONE; /* one object */
-	status = sort(cli, path, items, &all);
+	status = sort(cli, key, path, items, &all);
 	if (status != EXIT_DONE)
 		return status;
 	sorted = json_new_array();
@@ -97,6 +119,16 @@ int sort_items(struct cli *cli, const char *path, struct cJSON **list)
 	free_keys(all, json_count(items));
 	(void) json_set(*list, "items", sorted);
 	return EXIT_DONE;
+}
+
+int sort_items(struct cli *cli, const char *path, struct cJSON **list)
+{
+	return sort_by(cli, key_of_path, path, list);
+}
+
+int sort_events(struct cli *cli, struct cJSON **list)
+{
+	return sort_by(cli, key_of_event, NULL, list);
 }
 
 /* ---- tables ---- */
@@ -141,34 +173,47 @@ static void show_in_order(struct cli *cli, const struct podvol_table *table, boo
 	sheet_free(sheet);
 }
 
+/* @table, which @asked answered, in the order of its objects. */
+static int print_by(struct cli *cli, key_fn *key, const char *path, const char *asked,
+		    const struct podvol_table *table, bool with_namespace)
+{
+	cleanup_json struct cJSON *list = NULL;
+	struct sortable *all = NULL;
+	int status = get_tree(cli, asked, &list);
+
+	if (status == EXIT_DONE)
+		status = sort(cli, key, path, json_get(list, "items"), &all);
+	if (status != EXIT_DONE)
+		return status;
+	show_in_order(cli, table, with_namespace, all, json_count(json_get(list, "items")));
+	free_keys(all, json_count(json_get(list, "items")));
+	return EXIT_DONE;
+}
+
+int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
+		 bool with_namespace)
+{
+	return print_by(cli, key_of_event, NULL, asked, events, with_namespace);
+}
+
 int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path)
 {
 	bool with_namespace = request->everywhere && request->wanted[0].kind->namespaced;
 	cleanup_free char *asked = get_path(request, &request->wanted[0]);
-	cleanup_json struct cJSON *list = NULL;
 	struct podvol_table *table = NULL;
-	struct sortable *all = NULL;
-	int status, r;
+	int status = EXIT_DONE, r;
 
 	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
 		cli_complain(cli, "--sort-by orders one list, as a table, json or yaml");
 		return EXIT_USAGE;
 	}
-	status = asked ? get_tree(cli, asked, &list) : EXIT_FAILED;
-	if (status == EXIT_DONE)
-		status = sort(cli, path, json_get(list, "items"), &all);
-	if (status != EXIT_DONE)
-		return status;
-	r = podvol_table_get(cli->podvol, asked, &table);
-	if (r < 0) {
-		free_keys(all, json_count(json_get(list, "items")));
+	r = asked ? podvol_table_get(cli->podvol, asked, &table) : -ENOMEM;
+	if (r < 0)
 		return cli_failed(cli, r);
-	}
 	if (podvol_table_rows(table) == 0)
 		(void) fprintf(cli->err, "Nothing found.\n");
 	else
-		show_in_order(cli, table, with_namespace, all, json_count(json_get(list, "items")));
-	free_keys(all, json_count(json_get(list, "items")));
+		status = print_by(cli, key_of_path, path, asked, table, with_namespace);
 	podvol_table_free(table);
-	return EXIT_DONE;
+	return status;
 }

@@ -136,6 +136,7 @@ static const struct option_row ignore_not_found = {
 	.name = "ignore-not-found",
 	.help = "what is not there counts as deleted",
 };
+static const struct option_row all = { .name = "all", .help = "every object of the kinds" };
 static const struct option_row overwrite = {
 	.name = "overwrite",
 	.help = "also what has another value already",
@@ -272,7 +273,7 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "explain-state",
-		.arguments = "POD | VOLUME",
+		.arguments = "POD | VOLUME | CLAIM",
 		.min = 1,
 		.max = 1,
 		.options = OPTIONS(&name_space),
@@ -382,10 +383,10 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "delete",
-		.arguments = "KIND NAME... | KIND/NAME... | -f FILE...",
+		.arguments = "KIND NAME... | KIND/NAME... | KIND[,KIND...] --all | -f FILE...",
 		.min = 0,
 		.max = -1,
-		.options = OPTIONS(&filenames, &recursive, &name_space, &ignore_not_found),
+		.options = OPTIONS(&filenames, &recursive, &name_space, &ignore_not_found, &all),
 		.words = { WORD_KIND, WORD_NAME },
 		.run = verb_delete,
 		.help = "delete stored objects, by name or as files name them",
@@ -434,7 +435,7 @@ const struct verb verbs[] = {
 	  .arguments = "",
 	  .min = 0,
 	  .max = 0,
-	  .options = OPTIONS(&output, &name_space, &for_pod, &watch, &watch_only),
+	  .options = OPTIONS(&output, &name_space, &all_namespaces, &for_pod, &watch, &watch_only),
 	  .run = verb_events,
 	  .help = "what happened to pods and volumes, newest last" },
 	{ .name = "csi",

@@ -131,6 +131,8 @@ int local_add_base_path(struct local_plan *plan, const char *path, struct failur
 {
 	char clean[PATH_MAX];
 
+	if (path[0] == '\0')
+		return failed_plain(reterr, -EINVAL, "a base path is empty");
 	if (path[0] != '/' || !clean_path(path, clean, sizeof(clean)))
 		return failed_plain(
 			reterr, -EINVAL,

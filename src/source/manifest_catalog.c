@@ -242,6 +242,15 @@ static int add_twice_note(struct put *put, const struct document *document)
 			"defined before in this file: the first one is used", "");
 }
 
+/* A file that is written again keeps the time from which it had the object. */
+static uint64_t defined_since(const struct put *put, const struct manifest_key *key)
+{
+	for (const struct manifest_definition *old = key->definitions; old; old = old->next_in_key)
+		if (old->entry == put->entry)
+			return old->since_usec;
+	return put->now_usec;
+}
+
 /* The first of two in one file counts, as the first of two files does. */
 static int add_document(struct put *put, size_t index)
 {
@@ -265,6 +274,7 @@ static int add_document(struct put *put, size_t index)
 		.hash = put->file->hashes[index],
 		.index = index,
 		.line = document->line,
+		.since_usec = defined_since(put, key),
 	};
 	*put->definitions_end = definition;
 	put->definitions_end = &definition->next_in_entry;
@@ -548,7 +558,11 @@ int manifest_catalog_stand_in(struct manifest_catalog *catalog, struct manifest_
 		return -ENOMEM;
 	}
 	*definition = (struct manifest_definition){
-		.entry = entry, .key = key, .object = object_ref(stored), .hash = hash
+		.entry = entry,
+		.key = key,
+		.object = object_ref(stored),
+		.hash = hash,
+		.since_usec = now_usec,
 	};
 	while (*end)
 		end = &(*end)->next_in_entry;

@@ -26,8 +26,9 @@ struct manifest_definition {
 	struct manifest_key *key;
 	const struct object *object;
 	uint64_t hash;
-	size_t index;      /* of the document in its file */
-	unsigned int line; /* where it begins */
+	size_t index;        /* of the document in its file */
+	unsigned int line;   /* where it begins */
+	uint64_t since_usec; /* real time; when the file was first read with it */
 };
 
 /* Something is wrong with a file or one of its documents. */

@@ -117,6 +117,9 @@ static int tell_definition(const struct manifest_definition *definition, const s
 	if (key->definitions != definition) {
 		(void) snprintf(text, sizeof(text), "'%s' has it, too, and comes first by name",
 				key->definitions->entry->name);
+		problem.since_usec = definition->since_usec > key->definitions->since_usec
+					     ? definition->since_usec
+					     : key->definitions->since_usec;
 	} else if (key->refusal) {
 		(void) snprintf(text, sizeof(text), "%s", key->refusal->text);
 		problem.since_usec = key->refusal->since_usec;

@@ -218,6 +218,8 @@ static void podvol_local(void **state)
 		  "dataSource", -EINVAL },
 		{ CLAIM("", ""), CLASS("podvol/local", "", PARAMETERS("'basePaths':'/a,/b/../c'")),
 		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "'..'", -EINVAL },
+		{ CLAIM("", ""), CLASS("podvol/local", "", PARAMETERS("'basePaths':'/a,,/b'")),
+		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "a base path is empty", -EINVAL },
 		{ CLAIM("", ""), CLASS("podvol/local", "", PARAMETERS("'basePaths':'a'")),
 		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "not absolute", -EINVAL },
 		{ CLAIM("", ""), CLASS("podvol/local", "", PARAMETERS("'basePaths':'/./'")),
