@@ -142,6 +142,17 @@ static void test_case_197_a_link_inside(void **state)
 	assert_int_equal(subpath_world_clean("data"), 0);
 }
 
+/* case 197, a difference: kubelet compares path strings, and takes an absolute link that names the
+ * volume's own place on the host. */
+static void test_case_197_an_absolute_link_inside(void **state)
+{
+	(void) state;
+	sandbox_mkdir(VOLUME "/dir", 0755);
+	subpath_world_link(sandbox_path(VOLUME "/dir"), VOLUME "/link");
+	expect_refused("link", -EXDEV);
+	assert_non_null(strstr(subpath_world_failure()->text, "leads out of the volume"));
+}
+
 static void test_case_198_a_link_to_the_host(void **state)
 {
 	(void) state;
@@ -452,6 +463,7 @@ int main(void)
 		BOTH(test_case_195_a_socket),
 		BOTH(test_case_196_a_missing_path),
 		BOTH(test_case_197_a_link_inside),
+		BOTH(test_case_197_an_absolute_link_inside),
 		BOTH(test_case_198_a_link_to_the_host),
 		BOTH(test_case_199_a_child_of_such_a_link),
 		BOTH(test_case_200_a_link_out_in_the_middle),
