@@ -173,47 +173,54 @@ static void show_in_order(struct cli *cli, const struct podvol_table *table, boo
 	sheet_free(sheet);
 }
 
-/* @table, which @asked answered, in the order of its objects. */
-static int print_by(struct cli *cli, key_fn *key, const char *path, const char *asked,
-		    const struct podvol_table *table, bool with_namespace)
+int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
+		 bool with_namespace)
 {
 	cleanup_json struct cJSON *list = NULL;
 	struct sortable *all = NULL;
 	int status = get_tree(cli, asked, &list);
 
 	if (status == EXIT_DONE)
-		status = sort(cli, key, path, json_get(list, "items"), &all);
+		status = sort(cli, key_of_event, NULL, json_get(list, "items"), &all);
 	if (status != EXIT_DONE)
 		return status;
-	show_in_order(cli, table, with_namespace, all, json_count(json_get(list, "items")));
+	if (json_count(json_get(list, "items")) == 0) /* all went in between */
+		cli_print_table(cli, events, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace);
+	else
+		show_in_order(cli, events, with_namespace, all,
+			      json_count(json_get(list, "items")));
 	free_keys(all, json_count(json_get(list, "items")));
 	return EXIT_DONE;
-}
-
-int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
-		 bool with_namespace)
-{
-	return print_by(cli, key_of_event, NULL, asked, events, with_namespace);
 }
 
 int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path)
 {
 	bool with_namespace = request->everywhere && request->wanted[0].kind->namespaced;
 	cleanup_free char *asked = get_path(request, &request->wanted[0]);
+	cleanup_json struct cJSON *list = NULL;
 	struct podvol_table *table = NULL;
-	int status = EXIT_DONE, r;
+	struct sortable *all = NULL;
+	int status, r;
 
 	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
 		cli_complain(cli, "--sort-by orders one list, as a table, json or yaml");
 		return EXIT_USAGE;
 	}
-	r = asked ? podvol_table_get(cli->podvol, asked, &table) : -ENOMEM;
-	if (r < 0)
+	status = asked ? get_tree(cli, asked, &list) : EXIT_FAILED;
+	if (status == EXIT_DONE)
+		status = sort(cli, key_of_path, path, json_get(list, "items"), &all);
+	if (status != EXIT_DONE)
+		return status;
+	r = podvol_table_get(cli->podvol, asked, &table);
+	if (r < 0) {
+		free_keys(all, json_count(json_get(list, "items")));
 		return cli_failed(cli, r);
+	}
 	if (podvol_table_rows(table) == 0)
 		(void) fprintf(cli->err, "Nothing found.\n");
 	else
-		status = print_by(cli, key_of_path, path, asked, table, with_namespace);
+		show_in_order(cli, table, with_namespace, all, json_count(json_get(list, "items")));
+	free_keys(all, json_count(json_get(list, "items")));
 	podvol_table_free(table);
-	return status;
+	return EXIT_DONE;
 }

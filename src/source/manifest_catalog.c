@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "object/kind.h"
+#include "source/manifest_problem.h"
 #include "source/source.h"
 
 #include <assert.h>
@@ -242,23 +243,13 @@ static int add_twice_note(struct put *put, const struct document *document)
 			"defined before in this file: the first one is used", "");
 }
 
-/* A file that is written again keeps the time from which it had the object. */
-static uint64_t defined_since(const struct put *put, const struct manifest_key *key)
-{
-	for (const struct manifest_definition *old = key->definitions; old; old = old->next_in_key)
-		if (old->entry == put->entry)
-			return old->since_usec;
-	return put->now_usec;
-}
-
 /* The first of two in one file counts, as the first of two files does. */
 static int add_document(struct put *put, size_t index)
 {
 	const struct document *document = &put->file->documents.documents[index];
+	struct manifest_key *key = manifest_catalog_add_key(put->catalog, document->object);
 	struct manifest_definition *definition;
-	struct manifest_key *key;
 
-	key = manifest_catalog_add_key(put->catalog, document->object);
 	if (!key)
 		return -ENOMEM;
 	if (key->put == put->catalog->puts)
@@ -267,15 +258,14 @@ static int add_document(struct put *put, size_t index)
 	if (!definition)
 		return -ENOMEM;
 	key->put = put->catalog->puts;
-	*definition = (struct manifest_definition){
-		.entry = put->entry,
-		.key = key,
-		.object = object_ref(document->object),
-		.hash = put->file->hashes[index],
-		.index = index,
-		.line = document->line,
-		.since_usec = defined_since(put, key),
-	};
+	*definition = (struct manifest_definition){ .entry = put->entry,
+						    .key = key,
+						    .object = object_ref(document->object),
+						    .hash = put->file->hashes[index],
+						    .index = index,
+						    .line = document->line,
+						    .since_usec = manifest_defined_since(
+							    put->entry, key, put->now_usec) };
 	*put->definitions_end = definition;
 	put->definitions_end = &definition->next_in_entry;
 	return 0;
@@ -558,11 +548,7 @@ int manifest_catalog_stand_in(struct manifest_catalog *catalog, struct manifest_
 		return -ENOMEM;
 	}
 	*definition = (struct manifest_definition){
-		.entry = entry,
-		.key = key,
-		.object = object_ref(stored),
-		.hash = hash,
-		.since_usec = now_usec,
+		.entry = entry, .key = key, .object = object_ref(stored), .hash = hash
 	};
 	while (*end)
 		end = &(*end)->next_in_entry;

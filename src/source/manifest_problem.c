@@ -100,6 +100,15 @@ static int tell_notes(const struct manifest_entry *entry, const struct walk *wal
 	return r;
 }
 
+uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct manifest_key *key,
+				uint64_t now_usec)
+{
+	for (const struct manifest_definition *old = key->definitions; old; old = old->next_in_key)
+		if (old->entry == entry)
+			return old->since_usec;
+	return now_usec;
+}
+
 /* Of the object, once: by the file whose definition counts; the others say that they do not. */
 static int tell_definition(const struct manifest_definition *definition, const struct walk *walk)
 {

@@ -24,6 +24,10 @@ bool manifest_directory_note_set(struct manifest_directory_note *note,
 /* More or fewer pods are kept. */
 void manifest_directory_note_keep(struct manifest_directory_note *note, int more);
 
+/* Since when a file has the object, real time: a file that is written again keeps it. */
+uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct manifest_key *key,
+				uint64_t now_usec);
+
 /* As manifest_source_problems(): the directory first, then the files by name. */
 int manifest_problems_walk(const struct manifest_directory_note *note,
 			   struct manifest_catalog *catalog,

@@ -79,7 +79,7 @@ static void test_usage(void **state)
 		{ "podvolctl --bad", "there is no option '--bad': 'podvolctl --help' lists them" },
 		{ "podvolctl get", "'get' takes KIND[,KIND...] [NAME...] | KIND/NAME..., and "
 				   "something is missing" },
-		{ "podvolctl explain-state a b", "'explain-state' takes POD | VOLUME" },
+		{ "podvolctl explain-state a b", "'explain-state' takes POD | VOLUME | CLAIM" },
 		{ "podvolctl describe pods", "which one? 'pod' wants a name" },
 		{ "podvolctl describe manifest m",
 		  "'manifest' cannot be described: get shows them" },
@@ -97,7 +97,7 @@ static void test_usage(void **state)
 		  "jsonpath: '..' is not served: kubectl has it, over the address of --listen" },
 		{ "podvolctl get pods -o custom-columns=NAME",
 		  "-o custom-columns= wants NAME:.path,... with at most 64 columns, not 'NAME'" },
-		{ "podvolctl delete", "which one? Give KIND NAME, or -f FILE" },
+		{ "podvolctl delete", "which one? Give KIND NAME, KIND --all or -f FILE" },
 		{ "podvolctl delete pod", "which one? 'pod' wants a name" },
 		{ "podvolctl delete pod x -f y", "what -f names needs no 'pod' beside it" },
 		{ "podvolctl version x", "'version' takes no argument" },
@@ -186,6 +186,7 @@ static void test_mount(void **state)
 
 	assert_int_equal(run_on_file(late, 2, "mount --wait", ""), EXIT_TIMED_OUT);
 	assert_string_equal(sent, "POST /podvol/v1/apply\n"
+				  "GET /podvol/v1/pods/default/web/volumes\n"
 				  "POST /podvol/v1/pods/default/web/mount?timeout=30000ms\n");
 	assert_string_equal(err_text, "podvolctl: volume 'data' is at SetUp: EIO, 3 attempts\n");
 
@@ -301,6 +302,8 @@ static void test_describe(void **state)
 			    "GET /podvol/v1/pods/u-1/volumes\n"
 			    "GET /podvol/v1/pods/u-1/holds\n"
 			    "GET /podvol/v1/manifests\n"
+			    "GET /api/v1/namespaces/default/events?fieldSelector=involvedObject."
+			    "kind%3DPod%2CinvolvedObject.name%3Dweb\n"
 			    "GET /api/v1/namespaces/default/events?fieldSelector=involvedObject."
 			    "kind%3DPod%2CinvolvedObject.name%3Dweb\n");
 	assert_string_equal(out_text, "Name:               web\n"

@@ -69,8 +69,10 @@ static void test_get_paths(void **state)
 		{ "podvolctl get driver a/b", "GET /podvol/v1/drivers/a%2Fb\n" },
 		{ "podvolctl get operations", "GET /podvol/v1/operations\n" },
 		{ "podvolctl get events -A", "GET /api/v1/events\n" },
-		{ "podvolctl events", "GET /api/v1/events\n" },
-		{ "podvolctl events -n x", "GET /api/v1/namespaces/x/events\n" },
+		{ "podvolctl events", "GET /api/v1/events\nGET /api/v1/events\n" },
+		{ "podvolctl events -A -n x", "GET /api/v1/events\nGET /api/v1/events\n" },
+		{ "podvolctl events -n x",
+		  "GET /api/v1/namespaces/x/events\nGET /api/v1/namespaces/x/events\n" },
 	};
 	const struct answer list[] = { { "GET ", 0, 200, pods_table } };
 

@@ -27,8 +27,10 @@ static void test_requests(void **state)
 		{ "podvolctl mounts -n x web --format wide",
 		  "POST /podvol/v1/pods/x/web/mounts?timeout=0ms&format=table\n" },
 		{ "podvolctl mounts y/web -n x --container c --format podman --wait",
+		  "GET /podvol/v1/pods/y/web/volumes\n"
 		  "POST /podvol/v1/pods/y/web/mounts?timeout=30000ms&format=podman&container=c\n" },
 		{ "podvolctl mounts web --container=c --format=oci --timeout=2s",
+		  "GET /podvol/v1/pods/web/volumes\n"
 		  "POST /podvol/v1/pods/web/mounts?timeout=2000ms&format=oci&container=c\n" },
 	};
 	const struct answer list[] = { { "POST ", 0, 200, table } };

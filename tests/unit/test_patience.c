@@ -73,11 +73,25 @@ static void test_slow_then_stuck_each_once(void **state)
 	assert_false(look("uid", &view));
 }
 
+/* On a busy machine a step may be slow: another is tried until one was fast. */
+static void do_one_fast(int result)
+{
+	uint64_t before_usec;
+
+	do {
+		world.slow_count = world.ended_count = 0;
+		world.stage_result = result;
+		before_usec = monotonic_usec();
+		operation_retry_now(world.operations, "v");
+		assert_int_equal(submit(publish("v", "uid")), 0);
+		(void) run_until_ended(1);
+	} while (monotonic_usec() - before_usec >= SLOW_USEC);
+}
+
 static void test_what_is_fast_is_not_told_of(void **state)
 {
 	(void) state;
-	assert_int_equal(submit(publish("v", "uid")), 0);
-	(void) run_until_ended(1);
+	do_one_fast(0);
 	assert_int_equal(sd_event_run(world.event, 3 * SLOW_USEC), 0); /* nothing is armed */
 	assert_int_equal(world.slow_count, 0);
 }
@@ -88,7 +102,7 @@ static void test_what_failed_is_not_slow(void **state)
 	struct operation_view view;
 
 	(void) state;
-	(void) fail_once(publish("v", "uid"));
+	do_one_fast(-EIO);
 	assert_true(look("uid", &view));
 	assert_int_equal(view.pace, PACE_USUAL);
 	run_for(SLOW_USEC);
