@@ -319,6 +319,7 @@ void agent_on_sources_ready(void *userdata)
 	volume_directories_changed(agent->controllers.directories, NULL);
 	csi_control_changed(agent->controllers.csi);
 	attachments_sources_ready(agent->controllers.attachments);
+	volume_faults_look_at_all(agent->mounts.faults);
 	agent_request_turn(agent);
 	if (agent->tell.ready)
 		agent->tell.ready(agent->tell.userdata);
@@ -484,10 +485,10 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,         lock_own_directories, start_pools,
-		make_tables,          agent_open_tokens, agent_open_ledger,    agent_open_holds,
-		make_operations,      watch_mounts,      open_sources,         lock_databases,
-		watch_drivers,
+		make_own_directories, open_root,          lock_own_directories, start_pools,
+		make_tables,          agent_open_tokens,  agent_open_ledger,    agent_open_holds,
+		make_operations,      watch_mounts,       open_sources,         lock_databases,
+		watch_drivers,        volume_faults_open,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -528,6 +529,7 @@ struct agent *agent_free(struct agent *agent)
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	agent->mounts.drift = drift_free(agent->mounts.drift);
+	agent->mounts.faults = volume_faults_free(agent->mounts.faults);
 	unstage_gate_free(agent->holds.gate);
 	busy_watch_free(agent->holds.users);
 	server_probes_free(agent->holds.probes);

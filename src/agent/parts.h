@@ -29,7 +29,9 @@
 #include "agent/takeover.h"
 #include "agent/tokens.h"
 #include "agent/unstage_gate.h"
+#include "agent/views.h"
 #include "agent/volume_directories.h"
+#include "agent/volume_faults.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
 #include "config.h"
@@ -61,7 +63,8 @@ struct agent {
 	struct mount_root root;
 	struct {
 		struct mount_table *table;
-		struct drift *drift; /* what others do to them; NULL in tests */
+		struct drift *drift;          /* what others do to them; NULL in tests */
+		struct volume_faults *faults; /* what their file systems say; so, too */
 	} mounts;
 	struct plugin_host host; /* owns its maps of groups; all else is somebody's */
 	struct worker_return *to_loop;
@@ -238,13 +241,5 @@ struct metrics *metrics_free(struct metrics *metrics);
 /* A step ended; before the tables follow it. */
 void volume_events_note(struct agent *agent, const struct operation_ended *ended);
 void metrics_note(struct agent *agent, const struct operation_ended *ended);
-
-/* ---- views.c ---- */
-
-enum { VIEW_TIME_BYTES = 40 };
-/* RFC 3339 with milliseconds. */
-void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES]);
-/* The same of a monotonic time as a member; 0 stays absent. */
-void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec);
 
 #endif

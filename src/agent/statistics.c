@@ -379,6 +379,7 @@ static int add_row(const struct volume_row *row, void *userdata)
 	claim_statistics_name(item, row);
 	(void) json_set_string(item, "path", pod->path);
 	(void) json_set_bool(item, "block", row->have->block);
+	volume_faults_look(call->agent->mounts.faults, row->unique_name);
 	return wait_for(call, item, row);
 }
 

@@ -75,7 +75,7 @@ static const char *source_of(const struct volume_spec *spec)
 
 /* The pod's own mount counts, not the device's, which may be there long before; but for a device
  * that no pod has. */
-static const char *state_of(const struct volume_row *row, bool is_stuck)
+static const char *state_of(const struct volume_row *row, bool is_stuck, bool is_faulty)
 {
 	enum mount_state state = row->have_pod ? row->have_pod->state : MOUNT_ABSENT;
 
@@ -85,7 +85,7 @@ static const char *state_of(const struct volume_row *row, bool is_stuck)
 	/* What hangs may still happen. */
 	if (is_stuck && state == MOUNT_ABSENT)
 		state = MOUNT_UNCERTAIN;
-	return mount_state_name(state);
+	return state == MOUNT_DONE && is_faulty ? "faulty" : mount_state_name(state);
 }
 
 /* A pod that left the store is known by the key that its entry kept. */
@@ -183,6 +183,7 @@ static void add_limit(struct cJSON *item, const struct volume_row *row)
 
 static void fill_row(const struct agent *agent, struct cJSON *item, const struct volume_row *row)
 {
+	const char *fault = volume_faults_find(agent->mounts.faults, row->unique_name);
 	struct operation_view view;
 	bool is_stuck;
 	const char *plugin = row->want ? row->want->plugin->name : row->have->plugin_name;
@@ -201,7 +202,9 @@ static void fill_row(const struct agent *agent, struct cJSON *item, const struct
 	(void) json_set_bool(item, "readOnly", read_only);
 	(void) json_set_bool(item, "wanted", row->want_pod != NULL);
 	is_stuck = volume_row_operation(agent, row, &view) && view.pace == PACE_STUCK;
-	(void) json_set_string(item, "state", state_of(row, is_stuck));
+	(void) json_set_string(item, "state", state_of(row, is_stuck, fault != NULL));
+	if (fault)
+		(void) json_set_string(item, "fault", fault);
 	(void) json_set_string(item, "device", row->have ? row->have->device_path ?: "" : "");
 	(void) json_set_string(item, "deviceMountPath",
 			       row->have ? row->have->device_mount_path ?: "" : "");

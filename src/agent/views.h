@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * views - times as views of the node show them
+ *
+ * Only this folder uses it, by parts.h.
+ */
+#ifndef PODVOL_AGENT_VIEWS_H
+#define PODVOL_AGENT_VIEWS_H
+
+#include <stdint.h>
+
+struct cJSON;
+
+enum { VIEW_TIME_BYTES = 40 };
+/* RFC 3339 with milliseconds. */
+void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES]);
+/* The same of a monotonic time as a member; 0 stays absent. */
+void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec);
+
+#endif

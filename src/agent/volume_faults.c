@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_faults - see volume_faults.h
+ *
+ * What looks may hang, so it is a job of the statistics' threads, one at a time for a volume. Its
+ * path is that of a pod's mount, which the job opens itself.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "agent/volume_faults.h"
+
+#include "agent/parts.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/claim_conditions.h"
+#include "mount/fault_watch.h"
+#include "mount/file_system_fault.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <uthash.h>
+
+#define CONDITION "VolumeFaulty"
+
+struct look;
+
+struct known {
+	char *unique_name;
+	struct file_system_fault fault; /* id 0: not yet looked at */
+	bool has_writer;                /* a mount that is to be writable was looked at */
+	bool was_read_only;             /* and was not, at that first look */
+	bool again;                     /* something happened while it was looked at */
+	struct look *look;              /* under way, or NULL */
+	UT_hash_handle hh;              /* by unique_name */
+};
+
+struct look {
+	struct worker_job job; /* first: the pool hands it back */
+	struct volume_faults *faults;
+	struct known *known; /* NULL: forgotten meanwhile */
+	char *path;
+	int watch_fd; /* -EBADF: its file system is watched, or cannot be */
+	bool by_writer, was_read_only;
+	int result;
+	struct file_system_fault fault;
+};
+
+struct volume_faults {
+	struct agent *agent;
+	struct fault_watch *watch; /* NULL: this kernel reports no errors */
+	struct known *known;
+	uint64_t reports; /* by the kernel */
+};
+
+/* ---- looking, on a thread ---- */
+
+static struct worker_pool *look_run(struct worker_job *job)
+{
+	struct look *look = (struct look *) job;
+	cleanup_close int fd = open(look->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0) {
+		look->result = -errno;
+		return NULL;
+	}
+	/* Before the look: what happens between the two is reported. */
+	if (look->watch_fd >= 0)
+		(void) fault_watch_add(look->watch_fd, fd);
+	look->result = file_system_fault_look(fd, look->was_read_only, &look->fault);
+	return NULL;
+}
+
+static void look_free(struct look *look)
+{
+	(void) close_keep_errno(look->watch_fd);
+	free(look->path);
+	free(look);
+}
+
+/* ---- telling ---- */
+
+static int edit_condition(struct cJSON *tree, void *userdata)
+{
+	static const char *const own[] = { CONDITION, NULL };
+	const char *text = userdata;
+
+	claim_conditions_replace(json_ensure_object(tree, "status"), own, *text ? CONDITION : NULL,
+				 text);
+	return 0;
+}
+
+static int edit_claim(void *userdata, const struct object *present, const struct object **ret,
+		      struct failure *why)
+{
+	return object_edit(present, edit_condition, userdata, ret, why);
+}
+
+static void on_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	if (error < 0 && error != -ENOENT && error != -ECANCELED)
+		log_message(LOG_ERR, "a claim cannot say how its volume is: %s", why->text);
+	free(userdata);
+}
+
+/* @text "": it says so no longer. */
+static void write_condition(struct volume_faults *faults, const struct object *claim,
+			    const char *text)
+{
+	const struct store_precondition expected = {
+		.uid = claim->meta.uid,
+		.resource_version = claim->meta.resource_version,
+	};
+	cleanup_object const struct object *changed = NULL;
+	struct failure why = { .text = "out of memory" };
+	char *copy = strdup(text);
+	int r = copy ? edit_claim(copy, claim, &changed, &why) : -ENOMEM;
+
+	if (r == 0)
+		r = store_edit(faults->agent->store, changed, &expected, edit_claim, on_written,
+			       copy);
+	if (r == 0)
+		return;
+	log_message(LOG_ERR, "claim '%s/%s' cannot say how its volume is: %s",
+		    claim->meta.name_space, claim->meta.name, why.text);
+	free(copy);
+}
+
+/* Most claims never had it, and need no write. */
+static bool has_condition(const struct object *claim)
+{
+	return strstr(claim->json, "\"" CONDITION "\"") != NULL;
+}
+
+static const struct object *claim_of(const struct desired_volume *want)
+{
+	const struct desired_pod *pod;
+
+	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next)
+		if (pod->claim)
+			return pod->claim;
+	return NULL;
+}
+
+static void tell(struct volume_faults *faults, const struct known *known)
+{
+	struct agent *agent = faults->agent;
+	const struct desired_volume *want = desired_find(agent->desired, known->unique_name);
+	const char *reason = "VolumeConditionAbnormal", *type = "Warning";
+	char text[FILE_SYSTEM_FAULT_BYTES + 64];
+	const struct desired_pod *pod;
+
+	if (!*known->fault.text) {
+		reason = "VolumeConditionNormal";
+		type = "Normal";
+	}
+	(void) snprintf(text, sizeof(text), "volume '%.40s': %s",
+			want && want->pods ? want->pods->spec.name : "",
+			*known->fault.text ? known->fault.text : "its file system is well again");
+	log_about(*known->fault.text ? LOG_ERR : LOG_NOTICE,
+		  &(struct log_subject){ .volume = known->unique_name }, "%s", text);
+	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next)
+		events_record(agent->events, pod->pod, type, reason, text, realtime_usec());
+}
+
+static void judge(struct volume_faults *faults, struct known *known, const struct look *look)
+{
+	const struct object *claim;
+	char before[FILE_SYSTEM_FAULT_BYTES];
+
+	if (look->result < 0)
+		return; /* whoever mounts says why it cannot be looked at */
+	(void) snprintf(before, sizeof(before), "%s", known->fault.text);
+	known->fault = look->fault;
+	if (look->by_writer && !known->has_writer) {
+		known->has_writer = true;
+		known->was_read_only = look->fault.is_read_only;
+	}
+	if (strcmp(before, known->fault.text) != 0)
+		tell(faults, known);
+	claim = claim_of(desired_find(faults->agent->desired, known->unique_name));
+	if (claim && faults->agent->store &&
+	    (strcmp(before, known->fault.text) != 0 || has_condition(claim)))
+		write_condition(faults, claim, known->fault.text);
+}
+
+/* ---- the volumes that are known ---- */
+
+static void known_free(struct volume_faults *faults, struct known *known)
+{
+	if (known->look)
+		known->look->known = NULL;
+	HASH_DEL(faults->known, known);
+	free(known->unique_name);
+	free(known);
+}
+
+static struct known *find(const struct volume_faults *faults, const char *unique_name)
+{
+	struct known *known;
+
+	HASH_FIND_STR(faults->known, unique_name, known);
+	return known;
+}
+
+static struct known *add(struct volume_faults *faults, const char *unique_name)
+{
+	struct known *known = calloc(1, sizeof(*known));
+
+	if (!known)
+		return NULL;
+	known->unique_name = strdup(unique_name);
+	if (known->unique_name)
+		HASH_ADD_KEYPTR(hh, faults->known, known->unique_name, strlen(known->unique_name),
+				known);
+	if (known->unique_name && known->hh.tbl)
+		return known;
+	free(known->unique_name);
+	free(known);
+	return NULL;
+}
+
+/* A pod's mount of the volume, one that can be written where there is one; NULL: there is none. */
+static const struct actual_pod *mount_of(const struct volume_faults *faults,
+					 const char *unique_name)
+{
+	const struct actual_volume *volume = actual_find(faults->agent->actual, unique_name);
+	const struct actual_pod *pod, *found = NULL;
+
+	if (!volume || volume->block)
+		return NULL;
+	for (pod = volume->pods; pod && (!found || found->read_only); pod = pod->hh.next)
+		if (pod->state == MOUNT_DONE && (!found || !pod->read_only))
+			found = pod;
+	return found;
+}
+
+static void look_done(struct worker_job *job);
+
+static void begin_look(struct volume_faults *faults, struct known *known)
+{
+	const struct actual_pod *pod = mount_of(faults, known->unique_name);
+	struct look *look;
+
+	known->again = known->look != NULL;
+	if (known->look || !pod)
+		return;
+	look = calloc(1, sizeof(*look));
+	if (!look)
+		return;
+	*look = (struct look){
+		.job = { .run = look_run, .done = look_done },
+		.faults = faults,
+		.known = known,
+		.path = strdup(pod->path),
+		.watch_fd = -EBADF,
+		.by_writer = !pod->read_only,
+		.was_read_only = pod->read_only || !known->has_writer || known->was_read_only,
+		.result = -ECANCELED,
+	};
+	if (!look->path) {
+		free(look);
+		return;
+	}
+	if (known->fault.id == 0 && faults->watch)
+		look->watch_fd = fault_watch_descriptor(faults->watch);
+	known->look = look;
+	worker_submit(faults->agent->pools.statistics, &look->job);
+}
+
+static void look_done(struct worker_job *job)
+{
+	struct look *look = (struct look *) job;
+	struct known *known = look->known;
+
+	if (known) {
+		known->look = NULL;
+		judge(look->faults, known, look);
+		if (known->again)
+			begin_look(look->faults, known);
+	}
+	look_free(look);
+}
+
+/* ---- what makes it look ---- */
+
+static void on_fault(void *userdata, uint64_t id)
+{
+	struct volume_faults *faults = userdata;
+	struct known *known, *next;
+
+	faults->reports++;
+	HASH_ITER (hh, faults->known, known, next)
+		if (id == 0 || known->fault.id == id || known->look)
+			begin_look(faults, known);
+}
+
+static bool is_of_claim(const struct volume_faults *faults, const char *unique_name)
+{
+	return claim_of(desired_find(faults->agent->desired, unique_name)) != NULL;
+}
+
+static void look_once(struct volume_faults *faults, const char *unique_name)
+{
+	struct known *known = find(faults, unique_name);
+
+	if (known || !mount_of(faults, unique_name) || !is_of_claim(faults, unique_name))
+		return;
+	known = add(faults, unique_name);
+	if (known)
+		begin_look(faults, known);
+}
+
+void volume_faults_step_ended(struct volume_faults *faults, const struct step_result *result)
+{
+	struct known *known;
+
+	if (!faults || result->error < 0)
+		return;
+	if (result->kind == STEP_PUBLISH) {
+		look_once(faults, result->unique_name);
+		return;
+	}
+	known = find(faults, result->unique_name);
+	if (known && !mount_of(faults, result->unique_name))
+		known_free(faults, known);
+}
+
+void volume_faults_look_at_all(struct volume_faults *faults)
+{
+	const struct actual_volume *volume;
+
+	if (!faults)
+		return;
+	for (volume = actual_first(faults->agent->actual); volume; volume = volume->hh.next)
+		look_once(faults, volume->unique_name);
+}
+
+void volume_faults_look(struct volume_faults *faults, const char *unique_name)
+{
+	struct known *known = faults ? find(faults, unique_name) : NULL;
+
+	if (known)
+		begin_look(faults, known);
+}
+
+/* ---- what is known ---- */
+
+const char *volume_faults_find(const struct volume_faults *faults, const char *unique_name)
+{
+	const struct known *known = faults ? find(faults, unique_name) : NULL;
+
+	return known && *known->fault.text ? known->fault.text : NULL;
+}
+
+void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file)
+{
+	const struct known *known;
+	size_t count = 0;
+
+	if (!faults)
+		return;
+	for (known = faults->known; known; known = known->hh.next)
+		count += *known->fault.text != '\0';
+	(void) fprintf(file,
+		       "# HELP podvol_faulty_volumes Mounted volumes of claims whose file system "
+		       "recorded errors, shut down or turned read-only.\n"
+		       "# TYPE podvol_faulty_volumes gauge\npodvol_faulty_volumes %zu\n"
+		       "# HELP podvol_file_system_errors_total Reports of file system errors by "
+		       "the kernel.\n# TYPE podvol_file_system_errors_total counter\n"
+		       "podvol_file_system_errors_total %" PRIu64 "\n",
+		       count, faults->reports);
+}
+
+/* ---- start and stop ---- */
+
+int volume_faults_open(struct agent *agent, struct failure *reterr)
+{
+	struct volume_faults *faults = calloc(1, sizeof(*faults));
+	const struct fault_watch_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_RESULTS,
+		.faulted = on_fault,
+		.userdata = faults,
+	};
+	struct failure why;
+
+	assert(agent && !agent->mounts.faults);
+	if (!faults)
+		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
+	faults->agent = agent;
+	if (fault_watch_new(&options, &faults->watch, &why) < 0)
+		log_message(LOG_NOTICE,
+			    "file system errors are seen only when volumes are looked at: %s",
+			    why.text);
+	agent->mounts.faults = faults;
+	return 0;
+}
+
+struct volume_faults *volume_faults_free(struct volume_faults *faults)
+{
+	struct known *known, *next;
+
+	if (!faults)
+		return NULL;
+	faults->watch = fault_watch_free(faults->watch);
+	HASH_ITER (hh, faults->known, known, next)
+		known_free(faults, known);
+	free(faults);
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_faults - volumes of claims whose file system met errors: reported, never repaired
+ *
+ * A file system is looked at when its volume was first set up for a pod, when the kernel reports an
+ * error of it (mount/fault_watch.h), and when somebody asks how full volumes are. One that recorded
+ * errors, shut down or turned read-only makes the volume faulty: a line in the journal, an event
+ * about each of its pods, a condition of its claim, a state in views, a metric. Once, until what is
+ * wrong changes. Volumes without a claim are files of podvold or of the node's own disks.
+ *
+ * All but volume_faults_open() accept NULL: an agent without them. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_VOLUME_FAULTS_H
+#define PODVOL_AGENT_VOLUME_FAULTS_H
+
+#include "reconcile/reconcile.h"
+
+#include <stdio.h>
+
+struct agent;
+struct volume_faults;
+
+/* Makes agent->mounts.faults. A kernel that reports no errors is logged and no failure. Return: 0
+ * or -ENOMEM. */
+int volume_faults_open(struct agent *agent, struct failure *reterr);
+/* After the pools and their way back. Return: NULL. */
+struct volume_faults *volume_faults_free(struct volume_faults *faults);
+
+/* A step ended; after the actual table followed it. */
+void volume_faults_step_ended(struct volume_faults *faults, const struct step_result *result);
+/* All objects are there: what is mounted since before the start is looked at, too. */
+void volume_faults_look_at_all(struct volume_faults *faults);
+/* Somebody asks: looks again, in the background. */
+void volume_faults_look(struct volume_faults *faults, const char *unique_name);
+
+/* What is wrong with a volume; NULL: nothing that is known. Borrowed until the loop turns. */
+const char *volume_faults_find(const struct volume_faults *faults, const char *unique_name);
+/* In Prometheus' form. */
+void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_watch - errors that file systems meet, reported on the loop
+ *
+ * By fanotify's FAN_FS_ERROR: ext4 since Linux 5.16, others as their kernels learn it. Nothing is
+ * polled. What a file system does not report is found where it is looked at, see
+ * file_system_fault.h. Reports that there was an error, not which: whoever listens looks.
+ */
+#ifndef PODVOL_MOUNT_FAULT_WATCH_H
+#define PODVOL_MOUNT_FAULT_WATCH_H
+
+#include "base/failure.h"
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+struct fault_watch;
+
+struct fault_watch_options {
+	sd_event *event;
+	int64_t priority; /* as sd_event_source_set_priority() */
+	/* A file system that is watched met errors; @id as in struct file_system_fault, 0: any of
+	 * them may have. On the loop; must not free the watch. */
+	void (*faulted)(void *userdata, uint64_t id);
+	void *userdata;
+};
+
+/* @options is copied. Return: 0; negative errno: this kernel does not report errors, or not to us.
+ */
+int fault_watch_new(const struct fault_watch_options *options, struct fault_watch **ret,
+		    struct failure *reterr);
+/* Accepts NULL. Return: NULL. */
+struct fault_watch *fault_watch_free(struct fault_watch *watch);
+
+/* A descriptor of its own for fault_watch_add(), which outlives the watch; the caller closes it.
+ * Return: negative errno. */
+int fault_watch_descriptor(const struct fault_watch *watch);
+
+/**
+ * fault_watch_add - errors of the file system of a directory are reported from now on [worker]
+ * @watch_fd:     of fault_watch_descriptor()
+ * @directory_fd: O_PATH is enough
+ *
+ * Safe to repeat; ends with the file system's last mount. Return: 0; -EINVAL this kind of file
+ * system or kernel reports none; else as fanotify_mark(2).
+ */
+int fault_watch_add(int watch_fd, int directory_fd);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_system_fault - see file_system_fault.h
+ */
+#include "mount/file_system_fault.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+uint64_t file_system_id(const int fsid[2])
+{
+	return (uint64_t) (uint32_t) fsid[0] << 32 | (uint32_t) fsid[1];
+}
+
+/* "/sys/dev/block/7:0" leads to "../../devices/virtual/block/loop0", and so ext4 calls it. */
+static int open_ext4_counter(dev_t device)
+{
+	char path[80], target[512];
+	const char *name;
+	ssize_t length;
+	int fd;
+
+	(void) snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(device), minor(device));
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return -errno;
+	target[length] = '\0';
+	name = strrchr(target, '/');
+	if (!name || strlen(name) > 32)
+		return -EBADMSG;
+	(void) snprintf(path, sizeof(path), "/sys/fs/ext4/%s/errors_count", name + 1);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Return: 0 also where nothing counts. */
+static uint64_t count_ext4_errors(dev_t device)
+{
+	cleanup_close int fd = open_ext4_counter(device);
+	char text[32];
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+	return strtoull(text, NULL, 10);
+}
+
+static void judge(const struct statfs *file_system, dev_t device, bool was_read_only,
+		  struct file_system_fault *ret)
+{
+	ret->is_read_only = file_system->f_flags & ST_RDONLY;
+	if (file_system->f_type == EXT4_SUPER_MAGIC)
+		ret->errors = count_ext4_errors(device);
+	if (ret->errors > 0)
+		(void) snprintf(ret->text, sizeof(ret->text),
+				"its file system has recorded %" PRIu64 " error%s; run fsck",
+				ret->errors, ret->errors > 1 ? "s" : "");
+	else if (ret->is_read_only && !was_read_only)
+		(void) snprintf(ret->text, sizeof(ret->text), "its file system turned read-only");
+}
+
+int file_system_fault_look(int directory_fd, bool was_read_only, struct file_system_fault *ret)
+{
+	struct statfs file_system;
+	struct stat status;
+	int error;
+
+	assert(directory_fd >= 0 && ret);
+	if (fstatfs(directory_fd, &file_system) < 0)
+		return -errno;
+	error = fstatat(directory_fd, "", &status, AT_EMPTY_PATH) < 0 ? errno : 0;
+	if (error != 0 && error != EIO && error != ESHUTDOWN)
+		return -error;
+	*ret = (struct file_system_fault){ .id = file_system_id(file_system.f_fsid.__val) };
+	if (error != 0)
+		(void) snprintf(ret->text, sizeof(ret->text), "its file system has shut down: %s",
+				strerror(error));
+	else
+		judge(&file_system, status.st_dev, was_read_only, ret);
+	return 0;
+}

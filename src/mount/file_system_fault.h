@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_system_fault - what a mounted file system says of its own errors
+ *
+ * ext4 counts them in its superblock, until fsck; xfs shuts down and answers everything with EIO;
+ * others turn read-only. Looks, and changes nothing.
+ */
+#ifndef PODVOL_MOUNT_FILE_SYSTEM_FAULT_H
+#define PODVOL_MOUNT_FILE_SYSTEM_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FILE_SYSTEM_FAULT_BYTES = 160 };
+
+struct file_system_fault {
+	uint64_t id;       /* of the file system: statfs's; 0 unknown */
+	bool is_read_only; /* the mount or the file system */
+	uint64_t errors;   /* recorded, where the kind of file system counts them */
+	char text[FILE_SYSTEM_FAULT_BYTES]; /* what is wrong, as a sentence's end; "": nothing */
+};
+
+/**
+ * file_system_fault_look - [worker]
+ * @directory_fd:     in it, O_PATH too
+ * @was_read_only:    so it was mounted: that it is read-only is no fault
+ *
+ * Return: 0; negative errno when it cannot be found out, and @ret says nothing.
+ */
+int file_system_fault_look(int directory_fd, bool was_read_only, struct file_system_fault *ret);
+
+/* statfs(2)'s and fanotify's f_fsid as one number. */
+uint64_t file_system_id(const int fsid[2]);
+
+#endif
