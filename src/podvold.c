@@ -264,6 +264,11 @@ static int drain(sd_event *event, struct agent *agent, struct failure *reterr)
 	return 0;
 }
 
+static void log_cut_failure(const char *whole)
+{
+	log_whole(LOG_NOTICE, "the whole text of an error", whole);
+}
+
 static int run(int argc, char **argv, struct config *config, struct failure *reterr)
 {
 	struct reload *reload = NULL;
@@ -272,6 +277,7 @@ static int run(int argc, char **argv, struct config *config, struct failure *ret
 	int r;
 
 	log_open(config->log_priority);
+	failure_on_cut(log_cut_failure);
 	raise_descriptor_limit();
 	r = privileges_check_and_cut(config->idmapped_fs_group, reterr);
 	if (r >= 0)

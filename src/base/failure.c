@@ -12,6 +12,8 @@
 #include <string.h>
 
 /* Room for a sentence before it is cut: whatever goes beyond it loses its end. */
+#define CUT_MARK " bytes cut ...] "
+
 enum { WHOLE_BYTES = 4 * FAILURE_TEXT_BYTES, MARK_BYTES = 48 };
 
 /* ---- cutting ---- */
@@ -37,7 +39,7 @@ void text_fit(char *to, size_t room, const char *from)
 		head--;
 	while (tail < length && is_inside_character(from[tail]))
 		tail++;
-	(void) snprintf(mark, sizeof(mark), " [... %zu bytes cut ...] ", tail - head);
+	(void) snprintf(mark, sizeof(mark), " [... %zu" CUT_MARK, tail - head);
 	memmove(to, from, head);
 	memcpy(to + head, mark, strlen(mark));
 	memcpy(to + head + strlen(mark), from + tail, length - tail + 1);
@@ -45,7 +47,21 @@ void text_fit(char *to, size_t room, const char *from)
 
 /* ---- writing ---- */
 
-/* @before and @after: NULL: nothing there. */
+static void tell_nobody(const char *whole)
+{
+	(void) whole;
+}
+
+static void (*tell_cut)(const char *whole) = tell_nobody;
+
+void failure_on_cut(void (*tell)(const char *whole))
+{
+	assert(tell);
+	tell_cut = tell;
+}
+
+/* @before and @after: NULL: nothing there. A text that holds one that was cut before was logged
+ * then. */
 static void write_text(struct failure *reterr, const char *before, const char *after,
 		       const char *format, va_list arguments)
 {
@@ -59,6 +75,8 @@ static void write_text(struct failure *reterr, const char *before, const char *a
 	if (after)
 		(void) snprintf(whole + used, sizeof(whole) - used, ": %s", after);
 	text_fit(reterr->text, sizeof(reterr->text), whole);
+	if (strlen(whole) >= sizeof(reterr->text) && !strstr(whole, CUT_MARK))
+		tell_cut(whole);
 }
 
 int failed(struct failure *reterr, int error, const char *format, ...)

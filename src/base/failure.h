@@ -3,9 +3,10 @@
  * failure - why something did not work, for people, beside the errno for programs
  *
  * The caller owns it, mostly on its stack. A text that is too long is cut in the middle and says
- * so: its beginning names the object, its end the cause. It never allocates, because an error path
- * must not fail; what keeps a failure for long keeps failure_keep()'s copy. The first failure is
- * the one that matters: whoever cleans up after it passes NULL.
+ * so: its beginning names the object, its end the cause; the daemon logs the whole. It never
+ * allocates, because an error path must not fail; what keeps a failure for long keeps
+ * failure_keep()'s copy. The first failure is the one that matters: whoever cleans up after it
+ * passes NULL.
  */
 #ifndef PODVOL_BASE_FAILURE_H
 #define PODVOL_BASE_FAILURE_H
@@ -56,6 +57,9 @@ int failure_prefix(struct failure *reterr, const char *format, ...)
 /* Puts more behind what happened. @reterr may be NULL. Return: as failure_prefix(). */
 int failure_append(struct failure *reterr, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Before any thread: @tell gets each text that is cut, whole. On the thread of the failure. */
+void failure_on_cut(void (*tell)(const char *whole));
 
 /* A copy that is only as long as its text, for tables: read it, never assign it. Without memory it
  * says that instead: never NULL. */

@@ -5,7 +5,9 @@
 #include "base/log.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/failure.h"
+#include "base/fnv1a.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -193,4 +195,54 @@ void log_fields(int level, const struct log_field *fields, size_t count, const c
 	va_start(arguments, format);
 	write_line(&(struct line){ level, NULL, fields, count }, format, arguments);
 	va_end(arguments);
+}
+
+/* ---- texts that are cut elsewhere ---- */
+
+enum { WHOLE_PER_MINUTE = 20, REMEMBERED = 64, PART_BYTES = FAILURE_TEXT_BYTES };
+
+static bool is_due(uint64_t sum)
+{
+	static _Atomic uint64_t remembered[REMEMBERED], minute;
+	static atomic_uint next, in_minute;
+	uint64_t now = monotonic_usec() / (60 * USEC_PER_SEC) + 1;
+
+	for (size_t i = 0; i < REMEMBERED; i++)
+		if (atomic_load(&remembered[i]) == sum)
+			return false;
+	if (atomic_exchange(&minute, now) != now)
+		atomic_store(&in_minute, 0);
+	if (atomic_fetch_add(&in_minute, 1) >= WHOLE_PER_MINUTE)
+		return false;
+	atomic_store(&remembered[atomic_fetch_add(&next, 1) % REMEMBERED], sum);
+	return true;
+}
+
+/* Between two characters. */
+static size_t part_length(const char *text)
+{
+	size_t length = strnlen(text, PART_BYTES);
+
+	if (length < PART_BYTES)
+		return length;
+	while (length > PART_BYTES - 4 && ((unsigned char) text[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+void log_whole(int level, const char *what, const char *text)
+{
+	unsigned int part = 0;
+
+	assert(what && text);
+	if (level > log_max_level || !is_due(fnv1a_add_text(FNV1A_FIRST, text)))
+		return;
+	while (*text) {
+		size_t length = part_length(text);
+
+		part++;
+		log_message(level, "%s, part %u%s: %.*s", what, part,
+			    text[length] ? "" : ", the last", (int) length, text);
+		text += length;
+	}
 }

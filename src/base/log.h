@@ -61,4 +61,13 @@ enum { LOG_FIELDS_MAX = 10 };
 void log_fields(int level, const struct log_field *fields, size_t count, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/**
+ * log_whole - a text that is cut elsewhere, in as many lines as it needs
+ * @what: "the whole text of an error"; each line says which part it is
+ *
+ * A text that was logged a short while ago is not logged again, and no more than 20 of them a
+ * minute: what repeats them may do so all the time. Any thread.
+ */
+void log_whole(int level, const char *what, const char *text);
+
 #endif

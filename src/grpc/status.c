@@ -5,9 +5,13 @@
 #include "grpc/status.h"
 
 #include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <nghttp2/nghttp2.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const code_names[] = {
@@ -166,27 +170,38 @@ static size_t shown_length(const unsigned char *text, size_t length)
 	return control ? 0 : bytes;
 }
 
-void grpc_text_decode(const char *value, size_t length, char ret[GRPC_STATUS_TEXT_BYTES])
+/* Decodes in place of a copy with room for @length bytes and one more: it only becomes shorter. */
+static void show(const char *value, size_t length, unsigned char *text)
 {
-	unsigned char text[GRPC_STATUS_TEXT_BYTES + 3]; /* whole characters, also at the cut */
 	size_t decoded = 0, at = 0, written = 0;
 
-	assert((value || length == 0) && ret);
-
-	while (at < length && decoded < sizeof(text))
+	while (at < length)
 		text[decoded++] = decoded_byte(value, length, &at);
 	for (size_t i = 0; i < decoded;) {
 		size_t bytes = shown_length(text + i, decoded - i);
 		bool blank = text[i] == '\n' || text[i] == '\r' || text[i] == '\t';
 
-		if (written + (bytes ? bytes : 1) >= GRPC_STATUS_TEXT_BYTES)
-			break;
 		if (bytes)
-			memcpy(ret + written, text + i, bytes);
+			memmove(text + written, text + i, bytes);
 		else
-			ret[written] = blank ? ' ' : '?';
+			text[written] = blank ? ' ' : '?';
 		written += bytes ? bytes : 1;
 		i += bytes ? bytes : 1;
 	}
-	ret[written] = '\0';
+	text[written] = '\0';
+}
+
+void grpc_text_decode(const char *value, size_t length, char ret[GRPC_STATUS_TEXT_BYTES])
+{
+	cleanup_free unsigned char *text = malloc(length + 1);
+
+	assert((value || length == 0) && ret);
+	if (!text) {
+		(void) snprintf(ret, GRPC_STATUS_TEXT_BYTES, "out of memory for its message");
+		return;
+	}
+	show(value, length, text);
+	text_fit(ret, GRPC_STATUS_TEXT_BYTES, (const char *) text);
+	if (strlen((const char *) text) >= GRPC_STATUS_TEXT_BYTES)
+		log_whole(LOG_NOTICE, "the whole message of a failed call", (const char *) text);
 }

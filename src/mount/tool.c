@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -73,17 +74,27 @@ static int spawn(const char *path, const char *const *argv, int output_fd, pid_t
 	return -result;
 }
 
-/* The end of what was said so far. */
+/* The end of what was said so far; what is no longer kept was logged. */
 struct said {
+	const char *program;
 	char *text;
-	size_t kept;
+	size_t kept, logged;
 };
+
+static void log_part(struct said *said, size_t length)
+{
+	if (said->logged < TOOL_LOG_BYTES_MAX)
+		log_message(LOG_NOTICE, "output of '%s', from byte %zu: %.*s", said->program,
+			    said->logged, (int) length, said->text);
+	said->logged += length;
+}
 
 /* What is there now, the last bytes of it. False: there will be no more. */
 static void drop_first_half(struct said *said)
 {
 	size_t half = said->kept / 2;
 
+	log_part(said, half);
 	memmove(said->text, said->text + half, said->kept - half);
 	said->kept -= half;
 }
@@ -109,6 +120,8 @@ static void said_done(struct said *said)
 	while (said->kept > 0 && said->text[said->kept - 1] == ' ')
 		said->kept--;
 	said->text[said->kept] = '\0';
+	if (said->logged > 0)
+		log_part(said, said->kept);
 }
 
 /* A program that runs. */
@@ -214,7 +227,7 @@ static int wait_for(struct running *running, const struct tool_terms *terms, str
 int tool_run(const char *const *argv, const struct tool_terms *terms,
 	     char ret_output[TOOL_OUTPUT_BYTES])
 {
-	struct said said = { .text = ret_output };
+	struct said said = { .program = argv[0], .text = ret_output };
 	struct running running = { .end_usec = UINT64_MAX, .signal = SIGTERM };
 	cleanup_close int read_fd = -EBADF;
 	char path[PATH_MAX];

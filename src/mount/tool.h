@@ -12,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TOOL_OUTPUT_BYTES = 3072 }; /* what is kept of its output: the end, where errors are */
+enum {
+	TOOL_OUTPUT_BYTES = 3072, /* what is kept of its output: the end, where errors are */
+	/* Of one that says more the journal has all, up to this. */
+	TOOL_LOG_BYTES_MAX = 256 * 1024,
+};
 
 /* For how long a program may run. */
 struct tool_terms {

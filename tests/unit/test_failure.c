@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -76,6 +77,32 @@ static void test_case_471_3000_characters_are_whole(void **state)
 	assert_null(strstr(failure.text, "cut"));
 }
 
+static char told[3 * FAILURE_TEXT_BYTES];
+static unsigned int told_count;
+
+static void tell(const char *whole)
+{
+	(void) snprintf(told, sizeof(told), "%s", whole);
+	told_count++;
+}
+
+/* A driver's 10,000 characters, and what was put before them: once, by whoever cuts first. */
+static void test_what_is_cut_is_told_whole_and_once(void **state)
+{
+	struct failure failure;
+	char text[10001];
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	failure_on_cut(tell);
+	(void) failed_plain(&failure, -EIO, "short: %.1000s", text);
+	assert_int_equal(told_count, 0);
+	(void) failed_plain(&failure, -EIO, "driver 'd' says: %s", text);
+	(void) failure_prefix(&failure, "volume 'v'");
+	assert_int_equal(told_count, 1);
+	assert_int_equal(strlen(told), strlen("driver 'd' says: ") + 10000);
+}
+
 /* Each of them has two bytes: none is torn, wherever the cut falls. */
 static void test_characters_stay_whole(void **state)
 {
@@ -125,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_long_texts_are_cut),
 		cmocka_unit_test(test_case_471_3000_characters_are_whole),
 		cmocka_unit_test(test_characters_stay_whole),
+		cmocka_unit_test(test_what_is_cut_is_told_whole_and_once),
 		cmocka_unit_test(test_kept_copies_and_what_is_put_behind),
 	};
 

@@ -99,6 +99,48 @@ static void level_is_named_and_bounds_what_is_written(void **state)
 	assert_string_equal(written(), "warning: 6\n");
 }
 
+/* Its parts, in order, are the text; once. */
+static void a_long_text_is_whole_in_parts(void **state)
+{
+	static char text[2 * 4096 + 100 + 1];
+	const char *at;
+
+	for (size_t i = 0; i < sizeof(text) - 1; i++)
+		text[i] = (char) ('a' + i % 26);
+	log_whole(LOG_NOTICE, "what it said", text);
+	at = written();
+	for (unsigned int part = 1; part <= 3; part++) {
+		size_t length = part < 3 ? 4096 : 100;
+		char before[64];
+
+		(void) snprintf(before, sizeof(before), "notice: what it said, part %u%s: ", part,
+				part < 3 ? "" : ", the last");
+		assert_int_equal(strncmp(at, before, strlen(before)), 0);
+		at += strlen(before);
+		assert_int_equal(strncmp(at, text + (part - 1) * 4096, length), 0);
+		assert_int_equal(at[length], '\n');
+		at += length + 1;
+	}
+	assert_string_equal(at, "");
+	log_whole(LOG_NOTICE, "what it said", text);
+	assert_string_equal(written(), "");
+}
+
+/* Whoever makes texts all the time does not fill the journal. */
+static void so_many_long_texts_a_minute(void **state)
+{
+	char text[32];
+	size_t lines = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		(void) snprintf(text, sizeof(text), "text %d", i);
+		log_whole(LOG_NOTICE, "it", text);
+	}
+	for (const char *at = written(); (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_in_range(lines, 1, 3 * 20); /* a new minute may have begun */
+}
+
 static void subject_follows_the_sentence(void **state)
 {
 	const struct log_subject both = { .pod = "ns/a", .pod_uid = "u", .volume = "v" };
@@ -186,6 +228,8 @@ int main(void)
 		TEST(fields_of_its_own_are_for_the_journal),
 		TEST(control_characters_are_escaped),
 		TEST(long_lines_are_cut_between_escapes),
+		TEST(a_long_text_is_whole_in_parts),
+		TEST(so_many_long_texts_a_minute),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

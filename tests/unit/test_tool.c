@@ -99,6 +99,41 @@ static void test_the_end_is_kept(void **state)
 			    "line 1999 the error");
 }
 
+/* What is no longer kept is in the journal, and with it the end: all of it, in order. */
+static void test_all_of_a_long_output_is_logged(void **state)
+{
+	char output[TOOL_OUTPUT_BYTES], line[2 * 4096], *end;
+	static char all[64 * 1024];
+	int saved = dup(STDERR_FILENO);
+	size_t used = 0;
+	unsigned long from;
+	FILE *log_file = tmpfile();
+
+	(void) state;
+	assert_true(log_file && saved >= 0 && dup2(fileno(log_file), STDERR_FILENO) >= 0);
+	assert_int_equal(
+		shell("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", output), 0);
+	(void) dup2(saved, STDERR_FILENO);
+	(void) close(saved);
+	rewind(log_file);
+	while (fgets(line, sizeof(line), log_file)) {
+		const char *number = strstr(line, "from byte ");
+
+		assert_non_null(number);
+		from = strtoul(number + 10, &end, 10);
+		assert_int_equal(from, used);
+		used += (size_t) snprintf(all + used, sizeof(all) - used, "%.*s",
+					  (int) strcspn(end + 2, "\n"), end + 2);
+	}
+	(void) fclose(log_file);
+	for (int i = 0; i < 2000; i++) {
+		(void) snprintf(line, sizeof(line), "line %d%s", i, i < 1999 ? " " : "");
+		assert_non_null(strstr(all, line));
+	}
+	assert_int_equal(strncmp(all, "line 0 line 1 ", 14), 0);
+	assert_string_equal(all + used - strlen(output), output);
+}
+
 static void test_environment_and_input_are_fixed(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
@@ -202,6 +237,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_and_output),
 		cmocka_unit_test(test_the_end_is_kept),
+		cmocka_unit_test(test_all_of_a_long_output_is_logged),
 		cmocka_unit_test(test_environment_and_input_are_fixed),
 		cmocka_unit_test(test_signals_are_not_blocked),
 		cmocka_unit_test(test_a_program_that_is_not_there),
