@@ -49,9 +49,10 @@ struct config {
 	} csi_controllers;
 	int log_priority; /* the same as LOG_ERR .. LOG_DEBUG */
 	struct {
-		char *tls;   /* "ADDRESS:PORT"; "" none */
-		char *names; /* "name,address": more of them in the certificate */
-		char *plain; /* "ADDRESS:PORT" without TLS, loopback only; "" none */
+		char *tls;       /* "ADDRESS:PORT"; "" none */
+		char *names;     /* "name,address": more of them in the certificate */
+		char *plain;     /* "ADDRESS:PORT" without TLS, loopback only; "" none */
+		char *client_ca; /* file of authorities of clients' certificates; "" none */
 	} listen;
 	char *docker_plugin_socket; /* absolute path; "" none */
 	char *token_file;           /* "": state_dir's own */

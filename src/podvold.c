@@ -115,6 +115,7 @@ static int prepare_tls(const struct config *config, struct api_options *api_opti
 	struct api_credentials_options options = {
 		.state_dir = config->state_dir,
 		.token_file = config->token_file,
+		.client_ca_file = config->listen.client_ca,
 		.node_name = config->node_name,
 		.names = config->listen.names,
 	};
@@ -140,6 +141,7 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 	options->event = event;
 	options->agent = agent;
 	options->group_rights = role_rights(config->group_role);
+	options->local_is_bounded = *config->volume_paths != '\0';
 	options->others_may_read = config->others_may_read;
 	options->connections_max = connections_max(config, options->listener_count);
 	options->request_bytes_max = (size_t) config->request_bytes_max;

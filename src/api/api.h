@@ -53,6 +53,7 @@ struct api_options {
 	/* Borrowed; must outlive the api. NULL without a listener for TLS. */
 	struct api_credentials *credentials;
 	unsigned int group_rights; /* of the group's role; see api/authorize.h */
+	bool local_is_bounded;     /* by volume-paths: role edit may write local volumes */
 	bool others_may_read; /* peers of the unix socket that are neither root nor in the group */
 	size_t connections_max;   /* of each listener; more wait in its queue; at least 1 */
 	size_t request_bytes_max; /* of a body; more is answered 413 */
@@ -112,7 +113,8 @@ int api_listen(const struct api_listen_options *options,
 /* What TLS needs: an authority of our own, a server certificate by it, a token. */
 struct api_credentials_options {
 	const char *state_dir; /* holds ca.pem and token, mode 0600; made when they are not there */
-	const char *token_file; /* "": the one in state_dir; else it must be there */
+	const char *token_file;     /* "": the one in state_dir; else it must be there */
+	const char *client_ca_file; /* who signs certificates of clients; "": none are asked for */
 	const char *node_name;
 	const char *names; /* more names and addresses of the certificate: "a,b"; "" none */
 	int listen_fd;     /* its address is in the certificate, too */

@@ -3,7 +3,8 @@
  * authenticate - who sends a request, and whether its head alone is reason to refuse it
  *
  * On a unix socket the kernel has said who it is when the connection began; over TLS each request
- * carries a token. A peer that guessed too often is answered 429 before its token is compared.
+ * carries a token, or the handshake has brought a certificate. A peer that guessed too often is
+ * answered 429 before its token is compared.
  */
 #include "api/request.h"
 
@@ -12,6 +13,7 @@
 #include "api/refusals.h"
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *request_header(const struct request *request, const char *name)
@@ -40,6 +42,22 @@ static unsigned int rights_of_named_token(struct request *request, const unsigne
 	return token->rights;
 }
 
+/* Proven by the handshake: nothing can be guessed here. */
+static unsigned int rights_of_certificate(struct request *request)
+{
+	const struct client_certificate *certificate = handshake_certificate(request->connection);
+	const struct token_list *list = credentials_tokens(request->api->options.credentials);
+
+	request->credential = client_certificate_problem(certificate, list, realtime_usec());
+	if (request->credential)
+		return 0;
+	(void) snprintf(request->user, sizeof(request->user), "%s", certificate->user);
+	request->has_certificate = true;
+	request->exchange.user = request->user;
+	api_check_tokens_later(request->api);
+	return certificate->rights;
+}
+
 /* Without a header there is nothing to guess. */
 static unsigned int rights_of_token(struct request *request)
 {
@@ -51,9 +69,9 @@ static unsigned int rights_of_token(struct request *request)
 	unsigned int rights = 0;
 	bool is_token;
 
-	request->credential = given ? "an unknown credential" : "no credential";
 	if (!given)
-		return 0;
+		return rights_of_certificate(request);
+	request->credential = "an unknown credential";
 	is_token = token_digest(given, digest) == 0;
 	request->exchange.retry_seconds =
 		refusals_wait(refusals, peer, is_token ? digest : NULL, now_usec);
@@ -129,6 +147,8 @@ bool authenticate(struct request *request)
 	enum api_listener_kind kind = request->connection->listener->kind;
 
 	exchange->rights = rights(request);
+	if ((exchange->rights & RIGHT_WRITE) && request->api->options.local_is_bounded)
+		exchange->rights |= RIGHT_BOUNDED_LOCAL;
 	exchange->peer = request->connection->peer;
 	if (exchange->rights == 0)
 		refuse_client(request);

@@ -39,7 +39,7 @@ unsigned int role_rights(const char *name)
 const char *role_name(unsigned int rights)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
-		if (roles[i].rights == rights)
+		if (roles[i].rights == (rights & RIGHTS_ALL))
 			return roles[i].name;
 	return "none";
 }
@@ -107,6 +107,9 @@ static const struct rule {
 	{ .path = "podvol/v1/tokens",
 	  .needed = RIGHT_SECRETS,
 	  .why = "tokens are for root, or role admin" },
+	{ .path = "podvol/v1/certificates/*",
+	  .needed = RIGHT_SECRETS,
+	  .why = "certificates are for root, or role admin, to revoke" },
 	{ .path = "podvol/v1/tokens/*",
 	  .needed = RIGHT_SECRETS,
 	  .why = "tokens are for root, or role admin" },
@@ -223,7 +226,7 @@ bool authorize(unsigned int rights, const struct access *access, const char **re
 	*ret_why = rule && rule->why ? rule->why : "";
 	if (strcmp(access->verb, "*") == 0 ||
 	    (access->resource && strcmp(access->resource, "*") == 0))
-		return rights == RIGHTS_ALL;
+		return (rights & RIGHTS_ALL) == RIGHTS_ALL;
 	if (rule)
 		needed = rule->needed;
 	else if (access->path)
@@ -285,10 +288,10 @@ static int check_csi(const struct cJSON *csi, struct failure *reterr)
 	return 0;
 }
 
-static int check_volume(const struct cJSON *spec, struct failure *reterr)
+static int check_volume(unsigned int rights, const struct cJSON *spec, struct failure *reterr)
 {
-	static const char *const sources[] = { "hostPath", "local", "nfs" };
-	int r = 0;
+	static const char *const sources[] = { "hostPath", "nfs" };
+	int r = rights & RIGHT_BOUNDED_LOCAL ? 0 : refuse_source(spec, "spec", "local", reterr);
 
 	for (size_t i = 0; i < ARRAY_SIZE(sources) && r == 0; i++)
 		r = refuse_source(spec, "spec", sources[i], reterr);
@@ -307,5 +310,5 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot look at an object");
 	return object->kind == KIND_POD ? check_pod(json_get(tree, "spec"), reterr)
-					: check_volume(json_get(tree, "spec"), reterr);
+					: check_volume(rights, json_get(tree, "spec"), reterr);
 }

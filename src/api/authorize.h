@@ -23,6 +23,10 @@ enum api_right {
 	RIGHT_HOST = 8,    /* write what reaches the node beyond volumes: hostPath, local, nfs */
 };
 
+/* Of no role: given beside RIGHT_WRITE where option volume-paths bounds the sources of local
+ * volumes for everyone, so that a local one may be written without RIGHT_HOST. */
+enum { RIGHT_BOUNDED_LOCAL = 32 };
+
 enum { RIGHTS_ALL = RIGHT_READ | RIGHT_WRITE | RIGHT_SECRETS | RIGHT_HOST };
 
 /* The rights of a role by its name; 0: there is no such role. */

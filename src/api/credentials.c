@@ -21,6 +21,7 @@
 
 struct api_credentials {
 	struct authority *authority;
+	struct client_authority *clients; /* NULL: none */
 	struct server_certificate *present;
 	struct server_certificate *former; /* a handshake may still use it */
 	struct server_names names;
@@ -139,6 +140,8 @@ static int load(struct api_credentials *credentials, const struct api_credential
 				   reterr);
 	if (r == 0)
 		r = token_load(directory_fd, options->token_file, &credentials->token, reterr);
+	if (r == 0 && *options->client_ca_file)
+		r = client_authority_load(options->client_ca_file, &credentials->clients, reterr);
 	if (r == 0)
 		r = token_list_load(directory_fd, &credentials->tokens, reterr);
 	if (r == 0)
@@ -174,7 +177,7 @@ int api_credentials_new(const struct api_credentials_options *options, struct ap
 	int r;
 
 	assert(options && options->state_dir && options->token_file && options->node_name &&
-	       options->names && ret);
+	       options->names && options->client_ca_file && ret);
 	if (!credentials)
 		return failed(reterr, -ENOMEM, "cannot prepare TLS");
 	credentials->directory_fd = -EBADF;
@@ -193,6 +196,7 @@ struct api_credentials *api_credentials_free(struct api_credentials *credentials
 	(void) server_certificate_free(credentials->present);
 	(void) server_certificate_free(credentials->former);
 	(void) authority_free(credentials->authority);
+	(void) client_authority_free(credentials->clients);
 	(void) secret_text_free(credentials->token);
 	if (credentials->directory_fd >= 0)
 		(void) close(credentials->directory_fd);
@@ -228,6 +232,12 @@ bool credentials_token_is_given(const struct api_credentials *credentials,
 				const char *authorization)
 {
 	return token_is_given(credentials->token, authorization);
+}
+
+const struct client_authority *
+credentials_client_authority(const struct api_credentials *credentials)
+{
+	return credentials->clients;
 }
 
 const char *credentials_authority(const struct api_credentials *credentials)

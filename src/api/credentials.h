@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "api/certificate.h"
+#include "api/client_certificate.h"
 #include "api/token_list.h"
 
 #include <stdbool.h>
@@ -35,6 +36,10 @@ int credentials_tokens_begin(struct api_credentials *credentials, struct token_l
 			     int *ret_directory_fd);
 /* Ends it. @list: counts from now on; NULL: nothing changed. */
 void credentials_tokens_changed(struct api_credentials *credentials, const struct token_list *list);
+
+/* Who signs certificates of clients; NULL: none are asked for. */
+const struct client_authority *
+credentials_client_authority(const struct api_credentials *credentials);
 
 /* For a kubeconfig: PEM; the URL of what is listened on; the token. As long as the credentials. */
 const char *credentials_authority(const struct api_credentials *credentials);

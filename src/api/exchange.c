@@ -79,6 +79,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/tokens", named_tokens_get },
 	{ METHOD_POST, "podvol/v1/tokens", named_tokens_post },
 	{ METHOD_DELETE, "podvol/v1/tokens/*", named_tokens_delete },
+	{ METHOD_DELETE, "podvol/v1/certificates/*", named_tokens_revoke_certificates },
 	{ METHOD_POST, "podvol/v1/apply", apply_post },
 	{ METHOD_POST, "podvol/v1/check", check_post },
 	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */

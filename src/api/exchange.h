@@ -186,7 +186,8 @@ bool objects_take_protobuf(const struct api_path *path);
 
 /* apply.c, check.c, kubeconfig.c, named_tokens.c, self_review.c */
 api_handler apply_post, check_post, kubeconfig_get;
-api_handler named_tokens_get, named_tokens_post, named_tokens_delete;
+api_handler named_tokens_get, named_tokens_post, named_tokens_delete,
+	named_tokens_revoke_certificates;
 api_handler self_review_access, self_review_rules, self_review_user;
 /* driver_calls.c */
 api_handler driver_calls_post;

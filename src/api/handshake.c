@@ -9,6 +9,8 @@
  */
 #include "api/transport.h"
 
+#include "api/credentials.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -98,6 +100,23 @@ void handshake_begin(struct connection *connection, struct MHD_Connection *libra
 	gnutls_transport_set_pull_function(session, pull);
 	gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST,
 					   on_finished);
+	/* Who shows none comes in by a token. */
+	if (credentials_client_authority(connection->listener->api->options.credentials))
+		gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
+}
+
+const struct client_certificate *handshake_certificate(struct connection *connection)
+{
+	const struct api_credentials *credentials = connection->listener->api->options.credentials;
+	struct handshake *handshake = &connection->handshake;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(handshake->library, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	if (!handshake->is_certificate_read && info)
+		client_certificate_read(credentials_client_authority(credentials),
+					info->tls_session, &handshake->certificate);
+	handshake->is_certificate_read = true;
+	return &handshake->certificate;
 }
 
 void handshake_end(struct connection *connection)

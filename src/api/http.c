@@ -316,6 +316,16 @@ static void end_request(struct request *request)
 	answer_resume(request);
 }
 
+/* What it came with, a named token or a certificate, opens something still. */
+static bool credential_holds(const struct request *request, const struct token_list *list,
+			     uint64_t now_usec)
+{
+	if (!request->has_certificate)
+		return token_list_holds(list, request->token, now_usec);
+	return !client_certificate_problem(&request->connection->handshake.certificate, list,
+					   now_usec);
+}
+
 bool http_check_tokens(struct api *api)
 {
 	const struct token_list *list = credentials_tokens(api->options.credentials);
@@ -327,7 +337,7 @@ bool http_check_tokens(struct api *api)
 	{
 		if (*request->user == '\0' || request->left)
 			continue;
-		if (token_list_holds(list, request->token, now_usec))
+		if (credential_holds(request, list, now_usec))
 			more = true;
 		else if (request->waits)
 			end_request(request);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * named_tokens - GET, POST /podvol/v1/tokens and DELETE /podvol/v1/tokens/NAME
+ * named_tokens - GET, POST /podvol/v1/tokens, DELETE /podvol/v1/tokens/NAME and
+ * /podvol/v1/certificates/NAME
  *
  * A changed list is written to the disk on a thread and counts once it is there. One change at a
  * time: the next one would begin with a list that is about to be replaced.
@@ -74,7 +75,7 @@ static void list_written(struct worker_job *job)
 	else if (exchange && *change->created.name)
 		reply_created(change);
 	else if (exchange)
-		reply_success(exchange, 200, &nothing, "the token was revoked");
+		reply_success(exchange, 200, &nothing, "revoked");
 	change_free(change);
 }
 
@@ -198,6 +199,19 @@ void named_tokens_delete(struct exchange *exchange)
 		return;
 	if (token_list_remove(&change->list, exchange->path.segments[3]) < 0)
 		refuse(change, API_NOT_FOUND, "there is no such token");
+	else
+		submit(change);
+}
+
+void named_tokens_revoke_certificates(struct exchange *exchange)
+{
+	struct token_change *change = begin(exchange);
+	struct failure why = { .error = 0 };
+
+	if (!change)
+		return;
+	if (token_list_revoke(&change->list, exchange->path.segments[3], realtime_usec(), &why) < 0)
+		refuse(change, API_INVALID, why.text);
 	else
 		submit(change);
 }

@@ -34,7 +34,8 @@ struct request {
 	size_t reply_bytes; /* counted in api->reply_bytes */
 	/* The digest of the named token that it came with. */
 	unsigned char token[TOKEN_DIGEST_BYTES];
-	char user[TOKEN_NAME_BYTES]; /* the name of that token; "": none */
+	char user[TOKEN_NAME_BYTES]; /* the name of that token, or certificate; "": neither */
+	bool has_certificate;        /* of its connection, and no token */
 	const char *credential;      /* static: what is wrong with it; NULL: nothing */
 	bool is_throttled;           /* and so its credential was not compared */
 	bool ran;                    /* a handler began */

@@ -8,6 +8,7 @@
 
 #include "api/authorize.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/secret_file.h"
 #include "object/json.h"
 #include "object/timestamp.h"
@@ -79,6 +80,29 @@ static int read_token(const struct cJSON *item, struct named_token *ret, struct 
 	return 0;
 }
 
+/* Whatever a certificate can have as its name. */
+static bool is_user_name(const char *name)
+{
+	for (const char *at = name; *at; at++)
+		if ((unsigned char) *at < ' ' || *at == 0x7f)
+			return false;
+	return *name && strlen(name) < TOKEN_NAME_BYTES;
+}
+
+static int read_revoked(const struct cJSON *item, struct revoked_certificates *ret,
+			struct failure *reterr)
+{
+	const char *name = json_string(json_get(item, "name"), "");
+
+	ret->before_usec = timestamp_parse(json_string(json_get(item, "before"), ""));
+	if (!is_user_name(name) || ret->before_usec == 0)
+		return failed_plain(reterr, -EINVAL,
+				    "name or before of a revoked certificate "
+				    "is bad");
+	(void) snprintf(ret->name, sizeof(ret->name), "%s", name);
+	return 0;
+}
+
 static int parse(const char *text, struct token_list *ret, struct failure *reterr)
 {
 	const struct json_limits limits = { .bytes = SECRET_FILE_BYTES, .depth = FILE_DEPTH_MAX };
@@ -92,6 +116,13 @@ static int parse(const char *text, struct token_list *ret, struct failure *reter
 	ret->count = 0;
 	for (const struct cJSON *at = json_first(list); at && r == 0; at = json_next(at))
 		r = read_token(at, &ret->tokens[ret->count++], reterr);
+	ret->revoked_count = 0;
+	list = json_get(tree, "revokedCertificates");
+	if (r == 0 && json_count(list) > NAMED_TOKENS_MAX)
+		r = failed_plain(reterr, -EINVAL, "it holds more than %d revoked certificates",
+				 NAMED_TOKENS_MAX);
+	for (const struct cJSON *at = json_first(list); at && r == 0; at = json_next(at))
+		r = read_revoked(at, &ret->revoked[ret->revoked_count++], reterr);
 	return r;
 }
 
@@ -102,6 +133,7 @@ int token_list_load(int directory_fd, struct token_list *ret, struct failure *re
 
 	if (r == -ENOENT) {
 		ret->count = 0;
+		ret->revoked_count = 0;
 		return 0;
 	}
 	if (r < 0)
@@ -139,6 +171,15 @@ int token_list_store(int directory_fd, const struct token_list *list, struct fai
 
 	for (size_t i = 0; i < list->count; i++)
 		add_item(array, &list->tokens[i], true);
+	array = json_add_array(tree, "revokedCertificates");
+	for (size_t i = 0; i < list->revoked_count; i++) {
+		struct cJSON *item = json_add_object(array, NULL);
+		char time[TIMESTAMP_BYTES];
+
+		timestamp_print(list->revoked[i].before_usec, time);
+		(void) json_set_string(item, "name", list->revoked[i].name);
+		(void) json_set_string(item, "before", time);
+	}
 	text = json_print(tree);
 	if (!text)
 		return failed(reterr, -ENOMEM, "cannot write '%s'", TOKENS_FILE);
@@ -201,6 +242,43 @@ int token_list_remove(struct token_list *list, const char *name)
 		return -ENOENT;
 	*token = list->tokens[--list->count];
 	return 0;
+}
+
+static struct revoked_certificates *find_revoked(const struct token_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->revoked_count; i++)
+		if (strcmp(list->revoked[i].name, name) == 0)
+			return (struct revoked_certificates *) &list->revoked[i];
+	return NULL;
+}
+
+/* Up to the next full second, as times of certificates are full seconds. */
+int token_list_revoke(struct token_list *list, const char *name, uint64_t now_usec,
+		      struct failure *reterr)
+{
+	struct revoked_certificates *revoked = find_revoked(list, name);
+
+	if (!is_user_name(name))
+		return failed_plain(reterr, -EINVAL,
+				    "name: not 1 to %d bytes without control characters",
+				    TOKEN_NAME_BYTES - 1);
+	if (!revoked && list->revoked_count == NAMED_TOKENS_MAX)
+		return failed_plain(reterr, -EDQUOT,
+				    "the certificates of %d names were revoked already: replace "
+				    "the authority",
+				    NAMED_TOKENS_MAX);
+	if (!revoked)
+		revoked = &list->revoked[list->revoked_count++];
+	(void) snprintf(revoked->name, sizeof(revoked->name), "%s", name);
+	revoked->before_usec = (now_usec / USEC_PER_SEC + 1) * USEC_PER_SEC;
+	return 0;
+}
+
+bool token_list_revokes(const struct token_list *list, const char *name, uint64_t begins_usec)
+{
+	const struct revoked_certificates *revoked = find_revoked(list, name);
+
+	return revoked && begins_usec < revoked->before_usec;
 }
 
 /* ---- comparing ---- */

@@ -2,8 +2,9 @@
 /*
  * token_list - named tokens of the TLS listener: a role each, until they expire or are revoked
  *
- * Kept as SHA-256 in one file for root alone, written whole or not at all; the text of a token is
- * told once, when it is made. Reading the list needs no disk; load and store block on it.
+ * Beside them the names of client certificates that were revoked. Kept as SHA-256 in one file for
+ * root alone, written whole or not at all; the text of a token is told once, when it is made.
+ * Reading the list needs no disk; load and store block on it.
  */
 #ifndef PODVOL_API_TOKEN_LIST_H
 #define PODVOL_API_TOKEN_LIST_H
@@ -30,9 +31,17 @@ struct named_token {
 	uint64_t created_usec, expires_usec; /* real time; 0 never */
 };
 
+/* Certificates of this name whose time began before are refused. */
+struct revoked_certificates {
+	char name[TOKEN_NAME_BYTES];
+	uint64_t before_usec; /* real time */
+};
+
 struct token_list {
 	struct named_token tokens[NAMED_TOKENS_MAX];
 	size_t count;
+	struct revoked_certificates revoked[NAMED_TOKENS_MAX];
+	size_t revoked_count;
 };
 
 /* @ret is empty when there is no file. Return: 0; -EINVAL the file holds something else; else as
@@ -52,6 +61,13 @@ int token_list_add(struct token_list *list, const struct named_token *token,
 		   char ret_text[static TOKEN_TEXT_BYTES], struct failure *reterr);
 /* Return: 0; -ENOENT. */
 int token_list_remove(struct token_list *list, const char *name);
+
+/* Certificates of this name that are there now open nothing from now on; one whose time begins
+ * later does. Return: 0; -EINVAL the name; -EDQUOT. */
+int token_list_revoke(struct token_list *list, const char *name, uint64_t now_usec,
+		      struct failure *reterr);
+/* Was a certificate of this name revoked whose time begins at @begins_usec? */
+bool token_list_revokes(const struct token_list *list, const char *name, uint64_t begins_usec);
 
 /* Of the token that an Authorization header carries. Return: 0; -ENOENT it carries none; -EIO. */
 int token_digest(const char *authorization, unsigned char ret[static TOKEN_DIGEST_BYTES]);

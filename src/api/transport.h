@@ -9,6 +9,7 @@
 #define PODVOL_API_TRANSPORT_H
 
 #include "api/api.h"
+#include "api/client_certificate.h"
 #include "api/deadline.h"
 #include "api/guests.h"
 #include "api/peer.h"
@@ -34,6 +35,8 @@ struct handshake {
 	sd_event_source *readable; /* while it waits: in listener->handshakes */
 	struct connection *previous, *next;
 	bool sent, received; /* the last message of each side */
+	bool is_certificate_read;
+	struct client_certificate certificate;
 };
 
 /* One connection: the library's socket context. */
@@ -96,6 +99,8 @@ void connection_authenticated(struct connection *connection);
 
 /* A connection on which TLS begins. */
 void handshake_begin(struct connection *connection, struct MHD_Connection *library);
+/* What the client has shown in its handshake, which is over; verified once. */
+const struct client_certificate *handshake_certificate(struct connection *connection);
 /* The connection ends, in its handshake or after it. */
 void handshake_end(struct connection *connection);
 /* Before listener_stop(): the library must not be stopped while one waits. */
@@ -110,7 +115,8 @@ enum MHD_Result http_on_request(void *userdata, struct MHD_Connection *connectio
 				size_t *data_length, void **request_slot);
 void http_on_completed(void *userdata, struct MHD_Connection *connection, void **request_slot,
 		       enum MHD_RequestTerminationCode code);
-/* Ends waits and streams whose named token was revoked or has expired. True: there are others. */
+/* Ends waits and streams whose named token or certificate was revoked or has expired. True: there
+ * are others. */
 bool http_check_tokens(struct api *api);
 /* Wakes every suspended request without an answer; the library ends them in its next run. */
 void http_abandon_all(struct api *api);

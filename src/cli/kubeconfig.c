@@ -7,8 +7,37 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "cli/token.h"
+#include "object/json.h"
 
 #include <errno.h>
+#include <string.h>
+
+enum { CONFIG_DEPTH_MAX = 16 };
+
+/* Return: an exit status, or a negative errno. */
+static int print_with_token(struct cli *cli, const char *name, const struct podvol_reply *reply)
+{
+	const struct json_limits limits = { .bytes = reply->length + 1, .depth = CONFIG_DEPTH_MAX };
+	cleanup_json_secret struct cJSON *config = NULL, *made = NULL;
+	cleanup_free char *text = NULL;
+	struct cJSON *user;
+	int r = json_parse(reply->body, reply->length, &limits, &config, NULL), status;
+
+	if (r < 0)
+		return r;
+	status = token_create(cli, name, &made);
+	if (status != EXIT_DONE)
+		return status;
+	user = (struct cJSON *) json_get(json_first(json_get(config, "users")), "user");
+	(void) json_set_string(user, "token", json_string(json_get(made, "token"), ""));
+	text = json_print_yaml(config);
+	if (!text)
+		return -ENOMEM;
+	(void) fputs(text, cli->out);
+	explicit_bzero(text, strlen(text));
+	return EXIT_DONE;
+}
 
 int verb_kubeconfig(struct cli *cli)
 {
@@ -16,8 +45,16 @@ int verb_kubeconfig(struct cli *cli)
 	cleanup_free char *escaped = podvol_escape(server ? server : "");
 	cleanup_free char *path = NULL;
 	struct podvol_request request = { .method = "GET", .accept = "application/yaml" };
+	const char *name = cli_value(cli, "token-name");
 	struct podvol_reply reply = { 0 };
 	int r;
+
+	if (!name && (cli_value(cli, "role") || cli_value(cli, "expires"))) {
+		cli_complain(cli, "--role and --expires are of a token that --token-name makes");
+		return EXIT_USAGE;
+	}
+	if (name)
+		request.accept = NULL;
 
 	if (!escaped || asprintf(&path, "/podvol/v1/kubeconfig?server=%s", escaped) < 0) {
 		path = NULL;
@@ -25,8 +62,10 @@ int verb_kubeconfig(struct cli *cli)
 	}
 	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
-	if (r == 0)
+	if (r == 0 && !name)
 		(void) fwrite(reply.body, 1, reply.length, cli->out);
+	else if (r == 0)
+		r = print_with_token(cli, name, &reply);
 	podvol_reply_done(&reply);
-	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+	return r < 0 ? cli_failed(cli, r) : r;
 }

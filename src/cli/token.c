@@ -5,6 +5,7 @@
  * A token is printed once, when it is made: the daemon keeps its SHA-256.
  */
 #include "cli/cli.h"
+#include "cli/token.h"
 
 #include "base/cleanup.h"
 #include "base/duration.h"
@@ -13,7 +14,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define TOKENS "/podvol/v1/tokens"
+#define TOKENS       "/podvol/v1/tokens"
+#define CERTIFICATES "/podvol/v1/certificates"
 
 enum { REPLY_DEPTH_MAX = 8 };
 
@@ -33,22 +35,21 @@ static bool read_seconds(struct cli *cli, int64_t *ret)
 	return true;
 }
 
-static char *make_body(const struct cli *cli, int64_t seconds)
+static char *make_body(const struct cli *cli, const char *name, int64_t seconds)
 {
 	cleanup_json struct cJSON *tree = json_new_object();
 	const char *role = cli_value(cli, "role");
 
-	(void) json_set_string(tree, "name", cli->arguments[1]);
+	(void) json_set_string(tree, "name", name);
 	(void) json_set_string(tree, "role", role ? role : "view");
 	if (seconds > 0)
 		(void) json_set_int(tree, "seconds", seconds);
 	return json_print(tree);
 }
 
-static int create_token(struct cli *cli)
+int token_create(struct cli *cli, const char *name, struct cJSON **ret)
 {
 	struct podvol_request request = { .method = "POST", .path = TOKENS };
-	cleanup_json_secret struct cJSON *tree = NULL;
 	struct podvol_reply reply = { 0 };
 	cleanup_free char *body = NULL;
 	int64_t seconds = 0;
@@ -56,7 +57,7 @@ static int create_token(struct cli *cli)
 
 	if (!read_seconds(cli, &seconds))
 		return EXIT_USAGE;
-	body = make_body(cli, seconds);
+	body = make_body(cli, name, seconds);
 	if (!body)
 		return cli_failed(cli, -ENOMEM);
 	request.body = body;
@@ -66,22 +67,34 @@ static int create_token(struct cli *cli)
 		const struct json_limits limits = { .bytes = reply.length + 1,
 						    .depth = REPLY_DEPTH_MAX };
 
-		r = json_parse(reply.body, reply.length, &limits, &tree, NULL);
+		r = json_parse(reply.body, reply.length, &limits, ret, NULL);
 	}
-	if (r == 0)
-		(void) fprintf(cli->out, "%s\n", json_string(json_get(tree, "token"), ""));
 	podvol_reply_done(&reply);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
+static int create_token(struct cli *cli)
+{
+	cleanup_json_secret struct cJSON *tree = NULL;
+	int status = token_create(cli, cli->arguments[1], &tree);
+
+	if (status == EXIT_DONE)
+		(void) fprintf(cli->out, "%s\n", json_string(json_get(tree, "token"), ""));
+	return status;
+}
+
 static int revoke_token(struct cli *cli)
 {
+	static const char prefix[] = "certificate/";
 	struct podvol_request request = { .method = "DELETE" };
-	cleanup_free char *name = podvol_escape(cli->arguments[1]), *path = NULL;
+	const char *given = cli->arguments[1];
+	bool is_certificate = strncmp(given, prefix, strlen(prefix)) == 0;
+	cleanup_free char *name = podvol_escape(given + (is_certificate ? strlen(prefix) : 0));
+	cleanup_free char *path = NULL;
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name || asprintf(&path, TOKENS "/%s", name) < 0) {
+	if (!name || asprintf(&path, "%s/%s", is_certificate ? CERTIFICATES : TOKENS, name) < 0) {
 		path = NULL;
 		return cli_failed(cli, -ENOMEM);
 	}
@@ -102,6 +115,6 @@ int verb_token(struct cli *cli)
 		return create_token(cli);
 	if (strcmp(what, "revoke") == 0 && named)
 		return revoke_token(cli);
-	cli_complain(cli, "token: write create NAME, list, or revoke NAME");
+	cli_complain(cli, "token: write create NAME, list, or revoke NAME or certificate/NAME");
 	return EXIT_USAGE;
 }

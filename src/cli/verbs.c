@@ -194,6 +194,9 @@ static const struct option_row server = {
 	.value = "URL",
 	.help = "how clients reach it; else where podvold listens",
 };
+static const struct option_row token_name = { .name = "token-name",
+					      .value = "NAME",
+					      .help = "make a token for it; else admin's" };
 static const struct option_row directory = {
 	.name = "directory",
 	.help = "VOLUME is a directory; without a daemon",
@@ -469,7 +472,7 @@ const struct verb verbs[] = {
 	  .arguments = "",
 	  .min = 0,
 	  .max = 0,
-	  .options = OPTIONS(&server),
+	  .options = OPTIONS(&server, &token_name, &role, &expires),
 	  .run = verb_kubeconfig,
 	  .help = "what kubectl needs to come in by TLS, token included" },
 	{ .name = "token",

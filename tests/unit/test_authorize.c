@@ -58,6 +58,7 @@ static const struct row {
 	{ { .verb = "get", .path = "podvol/v1/kubeconfig" }, "---a" },
 	{ { .verb = "get", .path = "podvol/v1/tokens" }, "---a" },
 	{ { .verb = "delete", .path = "podvol/v1/tokens/x" }, "---a" },
+	{ { .verb = "delete", .path = "podvol/v1/certificates/x" }, "---a" },
 	{ { .verb = "post", .path = "podvol/v1/drivers/a/call" }, "---a" },
 	{ { .verb = "post", .path = "podvol/v1/volumes/a/force" }, "---a" },
 	{ { .verb = "get", .path = "podvol/v1/drivers/a" }, "veoa" },
@@ -140,10 +141,42 @@ static void test_contents(void **state)
 	}
 }
 
+static int write_volume(unsigned int rights, const char *source)
+{
+	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
+	cleanup_object const struct object *object = NULL;
+	cleanup_json struct cJSON *tree = NULL;
+	char text[1024];
+
+	(void) snprintf(
+		text, sizeof(text),
+		"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":"
+		"\"v\"},\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":["
+		"\"ReadWriteOnce\"],%s,\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{"
+		"\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}]}}}}",
+		source);
+	assert_int_equal(json_parse(text, strlen(text), &limits, &tree, NULL), 0);
+	assert_int_equal(object_from_json(tree, &object, NULL), 0);
+	return authorize_object(rights, object, NULL);
+}
+
+/* Of no role: where volume-paths says what a local volume can name. */
+static void bounded_local_volumes_are_for_edit(void **state)
+{
+	static const char local[] = "\"local\":{\"path\":\"/a\"}";
+	const unsigned int edit = role_rights("edit"), bounded = edit | RIGHT_BOUNDED_LOCAL;
+
+	assert_int_equal(write_volume(edit, local), -EACCES);
+	assert_int_equal(write_volume(bounded, local), 0);
+	assert_int_equal(write_volume(bounded, "\"hostPath\":{\"path\":\"/a\"}"), -EACCES);
+	assert_string_equal(role_name(bounded), "edit");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_table),
+		cmocka_unit_test(bounded_local_volumes_are_for_edit),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_contents),
 	};

@@ -70,6 +70,7 @@ static int set_up(void **state)
 	fixture->options = (struct api_credentials_options){
 		.state_dir = fixture->directory,
 		.token_file = "",
+		.client_ca_file = "",
 		.node_name = "node",
 		.names = "",
 		.listen_fd = listen_tcp("listen", "127.0.0.1:0", false, &fixture->why),
