@@ -142,7 +142,8 @@ static void test_bad_names(void **state)
 	REFUSED("GET /healthz HTTP/1.1\r\n" HOST "X\0Y: 1\r\n\r\n" SMUGGLED);
 }
 
-/* The library takes what comes before a NUL for the whole; others read on. */
+/* The library takes what comes before a NUL for the whole; others read on. Lines that are joined
+ * are a difference from Kubernetes. */
 static void test_nul(void **state)
 {
 	static const struct {
