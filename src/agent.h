@@ -123,7 +123,7 @@ enum { VOLUME_EVENTS_KEPT = 1024 };
 struct agent_hold_request {
 	const char *name_space, *name, *uid, *container;
 	int64_t pid;
-	const char *cgroup;
+	const char *cgroup, *writer; /* who asks; NULL: one without a limit of its own */
 };
 
 enum { AGENT_HOLD_ID_BYTES = 16 };

@@ -298,6 +298,7 @@ static int make_hold(const struct agent_hold_request *request, const struct obje
 		.pod_name = request->name,
 		.container = request->container,
 		.cgroup = request->cgroup,
+		.writer = request->writer,
 		.since_usec = realtime_usec(),
 	};
 	*ret_fd = -EBADF;

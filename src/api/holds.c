@@ -93,6 +93,7 @@ static void add(struct exchange *exchange, const struct named_pod *pod, const st
 		.name_space = pod->name_space,
 		.name = pod->name,
 		.uid = pod->uid,
+		.writer = (exchange->rights & RIGHTS_ALL) == RIGHTS_ALL ? NULL : exchange->user,
 	};
 	char id[AGENT_HOLD_ID_BYTES];
 	struct failure why = { .error = 0 };

@@ -33,8 +33,15 @@ struct held_pod {
 	char uid[];
 };
 
+struct hold_writer {
+	size_t count; /* of its holds: at least one */
+	UT_hash_handle hh;
+	char name[];
+};
+
 struct holds {
 	struct hold_entry *by_id;
+	struct hold_writer *by_writer;
 	struct held_pod *by_pod;
 	size_t max;
 };
@@ -188,7 +195,7 @@ static struct hold_entry *entry_new(const struct hold *fields)
 {
 	size_t bytes = strlen(fields->pod_uid) + strlen(fields->pod_namespace) +
 		       strlen(fields->pod_name) + strlen(fields->container) +
-		       strlen(fields->cgroup) + 5;
+		       strlen(fields->cgroup) + (fields->writer ? strlen(fields->writer) : 0) + 6;
 	struct hold_entry *entry = calloc(1, sizeof(*entry) + bytes);
 	char *at;
 
@@ -201,6 +208,8 @@ static struct hold_entry *entry_new(const struct hold *fields)
 	entry->hold.pod_name = keep_text(fields->pod_name, &at);
 	entry->hold.container = keep_text(fields->container, &at);
 	entry->hold.cgroup = keep_text(fields->cgroup, &at);
+	if (fields->writer)
+		entry->hold.writer = keep_text(fields->writer, &at);
 	return entry;
 }
 
@@ -246,17 +255,74 @@ static int insert(struct holds *holds, struct hold_entry *entry)
 	return 0;
 }
 
+/* ---- writers ---- */
+
+static struct hold_writer *find_writer(const struct holds *holds, const char *name)
+{
+	struct hold_writer *writer = NULL;
+
+	if (name)
+		HASH_FIND_STR(holds->by_writer, name, writer);
+	return writer;
+}
+
+static size_t share_of_writer(const struct holds *holds)
+{
+	return holds->max < HOLDS_OF_WRITER_SHARE ? 1 : holds->max / HOLDS_OF_WRITER_SHARE;
+}
+
+static int count_writer(struct holds *holds, const char *name)
+{
+	struct hold_writer *writer = find_writer(holds, name);
+	size_t length = name ? strlen(name) : 0;
+
+	if (!name)
+		return 0;
+	if (!writer) {
+		writer = calloc(1, sizeof(*writer) + length + 1);
+		if (!writer)
+			return -ENOMEM;
+		memcpy(writer->name, name, length);
+		HASH_ADD_KEYPTR(hh, holds->by_writer, writer->name, length, writer);
+		if (!writer->hh.tbl) {
+			free(writer);
+			return -ENOMEM;
+		}
+	}
+	writer->count++;
+	return 0;
+}
+
+static void discount_writer(struct holds *holds, const char *name)
+{
+	struct hold_writer *writer = find_writer(holds, name);
+
+	if (!writer || --writer->count > 0)
+		return;
+	HASH_DEL(holds->by_writer, writer);
+	free(writer);
+}
+
+/* ---- adding ---- */
+
 static int check_room(const struct holds *holds, const struct hold *fields, struct failure *reterr)
 {
 	const struct held_pod *pod = find_pod(holds, fields->pod_uid);
+	const struct hold_writer *writer = find_writer(holds, fields->writer);
 
 	if (holds_count(holds) >= holds->max)
 		return failed_plain(reterr, -ENOSPC,
 				    "there are %zu holds already, the limit of holds-max",
 				    holds->max);
 	if (pod && pod->count >= HOLDS_PER_POD_MAX)
-		return failed_plain(reterr, -ENOSPC, "the pod has %d holds already, the limit",
+		return failed_plain(reterr, -ENOSPC,
+				    "the pod has %d holds already, the limit of one pod",
 				    HOLDS_PER_POD_MAX);
+	if (writer && writer->count >= share_of_writer(holds))
+		return failed_plain(reterr, -ENOSPC,
+				    "user '%s' has %zu holds already, of pods that were deleted "
+				    "as well: the limit of one user, a quarter of holds-max",
+				    fields->writer, writer->count);
 	return 0;
 }
 
@@ -280,7 +346,12 @@ int holds_add(struct holds *holds, const struct hold *fields, const struct hold 
 		return failed(reterr, -ENOMEM, "cannot keep a hold");
 	r = fields->id[0] ? 0 : choose_id(holds, entry->hold.id);
 	if (r >= 0)
+		r = count_writer(holds, entry->hold.writer);
+	if (r >= 0) {
 		r = insert(holds, entry);
+		if (r < 0)
+			discount_writer(holds, entry->hold.writer);
+	}
 	if (r < 0) {
 		free(entry);
 		return failed(reterr, r, "cannot keep a hold");
@@ -299,6 +370,7 @@ void holds_remove(struct holds *holds, const char *id)
 		return;
 	HASH_DEL(holds->by_id, entry);
 	DL_DELETE(entry->pod->entries, entry);
+	discount_writer(holds, entry->hold.writer);
 	if (--entry->pod->count == 0)
 		drop_pod(holds, entry->pod);
 	free(entry);

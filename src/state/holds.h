@@ -32,8 +32,9 @@ enum hold_kind {
 const char *hold_kind_name(enum hold_kind kind);
 
 enum {
-	HOLD_ID_BYTES = 11,     /* ten hexadecimal digits and NUL */
-	HOLDS_PER_POD_MAX = 64, /* one pod cannot use up what all pods share */
+	HOLD_ID_BYTES = 11,        /* ten hexadecimal digits and NUL */
+	HOLDS_OF_WRITER_SHARE = 4, /* one writer's: the limit of all divided by this */
+	HOLDS_PER_POD_MAX = 64,    /* one pod cannot use up what all pods share */
 	HOLD_CGROUP_BYTES_MAX = 1024,
 	HOLD_POD_UID_BYTES = 128, /* and no longer one is held */
 };
@@ -46,6 +47,9 @@ struct hold {
 	pid_t pid;           /* HOLD_PROCESS */
 	uint64_t start_time; /* of that process, in clock ticks since the boot; see hold_watch.h */
 	const char *cgroup;  /* HOLD_CGROUP: absolute path; else "" */
+	/* Who posted it, for the limit of one client; NULL: root, role admin, or one of before the
+	 * start. */
+	const char *writer;
 	uint64_t cgroup_id;  /* its inode: a cgroup made anew under the path is another one */
 	uint64_t since_usec; /* real time */
 	/* HOLD_EXPLICIT: what the container's status said of its end when the hold was posted, as a
@@ -66,8 +70,8 @@ struct holds *holds_free(struct holds *holds);
  *          whatever the limits are now
  * @ret:    borrowed until it is removed
  *
- * Return: 0; -ENOSPC too many, of the pod or in all, which @reterr says; -EEXIST the id is taken;
- * -ENOMEM.
+ * Return: 0; -ENOSPC too many, of the pod, of its writer or in all, which @reterr says; -EEXIST the
+ * id is taken; -ENOMEM.
  */
 int holds_add(struct holds *holds, const struct hold *fields, const struct hold **ret,
 	      struct failure *reterr);

@@ -157,13 +157,43 @@ static void test_limits_are_told(void **state)
 	for (int i = 0; i < HOLDS_PER_POD_MAX; i++)
 		(void) add(holds, "u1", i + 1);
 	assert_int_equal(holds_add(holds, &fields, &hold, &why), -ENOSPC);
-	assert_string_equal(why.text, "the pod has 64 holds already, the limit");
+	assert_string_equal(why.text, "the pod has 64 holds already, the limit of one pod");
 	(void) add(holds, "u2", 1);
 	fields = process_of("u3", 1);
 	assert_int_equal(holds_add(holds, &fields, &hold, &why), -ENOSPC);
 	assert_string_equal(why.text, "there are 65 holds already, the limit of holds-max");
 	holds_remove(holds, holds_of_pod(holds, "u2", 0)->id);
 	(void) add(holds, "u3", 1);
+	holds_free(holds);
+}
+
+/* Whatever pods they are of; those without a writer have the limit of all. */
+static void test_a_writer_has_a_quarter(void **state)
+{
+	struct holds *holds = table(12);
+	struct hold fields = process_of("u1", 1);
+	struct failure why = { 0 };
+	const struct hold *hold, *first = NULL;
+	char uid[16];
+
+	for (int i = 0; i < 3; i++) {
+		(void) snprintf(uid, sizeof(uid), "u%d", i);
+		fields = process_of(uid, 1);
+		fields.writer = "look";
+		assert_int_equal(holds_add(holds, &fields, i ? &hold : &first, NULL), 0);
+	}
+	assert_int_equal(holds_add(holds, &fields, &hold, &why), -ENOSPC);
+	assert_string_equal(why.text,
+			    "user 'look' has 3 holds already, of pods that were deleted as well: "
+			    "the limit of one user, a quarter of holds-max");
+	fields.writer = "other";
+	assert_int_equal(holds_add(holds, &fields, &hold, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		(void) add(holds, "u9", i + 1);
+	assert_int_equal(holds_count(holds), 12);
+	holds_remove(holds, first->id);
+	fields.writer = "look";
+	assert_int_equal(holds_add(holds, &fields, &hold, NULL), 0);
 	holds_free(holds);
 }
 
@@ -246,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_everything_is_copied),
 		cmocka_unit_test(test_ids_differ_and_one_that_is_taken_is_refused),
 		cmocka_unit_test(test_limits_are_told),
+		cmocka_unit_test(test_a_writer_has_a_quarter),
 		cmocka_unit_test(test_earlier_pod_of_the_name),
 		cmocka_unit_test(test_walk_allows_removal),
 		cmocka_unit_test(test_without_memory_nothing_is_half_kept),
