@@ -210,6 +210,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = statistics_new(agent, &agent->views.statistics);
 	if (r >= 0)
+		r = size_limits_new(agent, &agent->views.size_limits);
+	if (r >= 0)
 		r = volume_events_new(&agent->views.events);
 	if (r >= 0)
 		r = metrics_new(&agent->views.metrics);
@@ -320,6 +322,7 @@ void agent_on_sources_ready(void *userdata)
 	csi_control_changed(agent->controllers.csi);
 	attachments_sources_ready(agent->controllers.attachments);
 	volume_faults_look_at_all(agent->mounts.faults);
+	size_limits_look_at_all(agent->views.size_limits);
 	agent_request_turn(agent);
 	if (agent->tell.ready)
 		agent->tell.ready(agent->tell.userdata);
@@ -523,9 +526,11 @@ struct agent *agent_free(struct agent *agent)
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
 	statistics_stop(agent->views.statistics);
+	agent->pools.statistics = NULL; /* nothing more is counted */
 	volume_directories_stop(agent->controllers.directories);
 	agent->to_loop = worker_return_free(agent->to_loop);
 	statistics_free(agent->views.statistics);
+	agent->views.size_limits = size_limits_free(agent->views.size_limits);
 	waits_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	agent->mounts.drift = drift_free(agent->mounts.drift);

@@ -352,6 +352,7 @@ static void print_all(FILE *file, struct agent *agent)
 	print_enforced(file, agent->views.metrics);
 	drift_print_metrics(agent->mounts.drift, file);
 	volume_faults_print_metrics(agent->mounts.faults, file);
+	size_limits_print_metrics(agent->views.size_limits, file);
 	drivers_print_metrics(agent, file);
 	statistics_print_metrics(agent, file);
 	print_payloads(file, agent);

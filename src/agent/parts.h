@@ -23,6 +23,7 @@
 #include "agent/progress.h"
 #include "agent/restart.h"
 #include "agent/second_look.h"
+#include "agent/size_limits.h"
 #include "agent/slow.h"
 #include "agent/store_limits.h"
 #include "agent/strangers.h"
@@ -116,6 +117,7 @@ struct agent {
 		struct volume_events *events; /* of volumes, not v1.Event */
 		struct metrics *metrics;
 		struct copies copies;
+		struct size_limits *size_limits; /* NULL in tests */
 	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */

@@ -142,6 +142,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 				 ended->result.pod_uid);
 	drift_step_ended(agent->mounts.drift, &ended->result);
 	volume_faults_step_ended(agent->mounts.faults, &ended->result);
+	size_limits_step_ended(agent->views.size_limits, &ended->result);
 	drivers_note(agent->drivers, ended);
 	agent_note_renewal(agent, ended);
 	agent_note_growth(agent, ended);

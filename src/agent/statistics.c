@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mount/capacity.h"
+#include "mount/tree_usage.h"
 #include "object/json.h"
 #include "plugins/csi_paths.h"
 #include "plugins/csi_stats.h"
@@ -36,17 +37,20 @@
 
 enum {
 	THREADS = 2,
-	THREADS_MAX = 16,   /* with those that hang */
-	SLOW_USEC = 500000, /* a thread that takes longer is replaced */
+	THREADS_MAX = 16,     /* with those that hang */
+	SLOW_USEC = 500000,   /* a thread that takes longer is replaced */
+	COUNT_USEC = 1000000, /* of the files of a directory; less than anybody waits */
 };
 
 /* What a file system answered. Belongs to the thread while it runs. */
 struct fullness {
 	int error; /* 0 or negative errno; -ECANCELED: never asked */
 	uint64_t capacity, used, available;
-	uint64_t inodes, inodes_free;  /* both 0: it has none */
+	uint64_t inodes, inodes_free; /* both 0: it has none */
+	uint64_t inodes_used;
 	char text[FAILURE_TEXT_BYTES]; /* of an error, where there are better words than its
 					  number's */
+	bool is_more;                  /* than was counted in time */
 	bool has_condition, abnormal;
 	char condition[CSI_CONDITION_BYTES];
 };
@@ -59,6 +63,7 @@ struct probe {
 	struct statistics *statistics;
 	char *path;
 	bool block;
+	bool is_directory; /* its own files count, not the file system's */
 	uint64_t since_usec;
 	struct fullness fullness;
 	struct waiter *waiters;
@@ -126,8 +131,29 @@ static void ask_file_system(const char *path, struct fullness *ret)
 	ret->available = answer.f_bavail * block;
 	ret->inodes = answer.f_files;
 	ret->inodes_free = answer.f_ffree;
+	ret->inodes_used = answer.f_files - answer.f_ffree;
 	if (answer.f_type == BTRFS_SUPER_MAGIC)
 		ask_quota(path, ret);
+}
+
+/* Capacity and what is left are the file system's. */
+static void ask_directory(const char *path, struct fullness *ret)
+{
+	cleanup_close int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct tree_usage usage;
+	int r;
+
+	ask_file_system(path, ret);
+	if (ret->error < 0)
+		return;
+	r = fd < 0 ? -errno : tree_usage_count(fd, monotonic_usec() + COUNT_USEC, &usage);
+	if (r < 0) {
+		ret->error = r;
+		return;
+	}
+	ret->is_more = r > 0;
+	ret->used = usage.bytes;
+	ret->inodes_used = usage.inodes;
 }
 
 /* Of a device only its size is known. */
@@ -146,6 +172,8 @@ static struct worker_pool *probe_run(struct worker_job *job)
 
 	if (probe->block)
 		ask_device(probe->path, &probe->fullness);
+	else if (probe->is_directory)
+		ask_directory(probe->path, &probe->fullness);
 	else
 		ask_file_system(probe->path, &probe->fullness);
 	return NULL;
@@ -169,10 +197,11 @@ static void describe(struct cJSON *item, const struct fullness *fullness, bool b
 	if (block)
 		return;
 	(void) json_set_int(item, "usedBytes", (int64_t) fullness->used);
+	if (fullness->is_more)
+		(void) json_set_bool(item, "usedIsMore", true);
 	(void) json_set_int(item, "availableBytes", (int64_t) fullness->available);
 	(void) json_set_int(item, "inodes", (int64_t) fullness->inodes);
-	(void) json_set_int(item, "inodesUsed",
-			    (int64_t) (fullness->inodes - fullness->inodes_free));
+	(void) json_set_int(item, "inodesUsed", (int64_t) fullness->inodes_used);
 	(void) json_set_int(item, "inodesFree", (int64_t) fullness->inodes_free);
 }
 
@@ -275,6 +304,7 @@ static void on_driver_told(void *userdata, const struct csi_fullness *told,
 				       .available = told->available,
 				       .inodes = told->inodes,
 				       .inodes_free = told->inodes_free,
+				       .inodes_used = told->inodes - told->inodes_free,
 				       .has_condition = told->has_condition,
 				       .abnormal = told->abnormal };
 	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", told->condition);
@@ -318,6 +348,7 @@ static struct probe *probe_new(struct agent *agent, const struct volume_row *row
 	}
 	probe->statistics = statistics;
 	probe->block = row->have->block;
+	probe->is_directory = size_limits_is_directory(row->want_pod);
 	probe->since_usec = monotonic_usec();
 	probe->fullness.error = -ECANCELED;
 	probe->job.run = probe_run;
@@ -380,6 +411,7 @@ static int add_row(const struct volume_row *row, void *userdata)
 	(void) json_set_string(item, "path", pod->path);
 	(void) json_set_bool(item, "block", row->have->block);
 	volume_faults_look(call->agent->mounts.faults, row->unique_name);
+	size_limits_look(call->agent->views.size_limits);
 	return wait_for(call, item, row);
 }
 

@@ -248,7 +248,7 @@ static void begin_look(struct volume_faults *faults, struct known *known)
 	struct look *look;
 
 	known->again = known->look != NULL;
-	if (known->look || !pod)
+	if (known->look || !pod || !faults->agent->pools.statistics)
 		return;
 	look = calloc(1, sizeof(*look));
 	if (!look)

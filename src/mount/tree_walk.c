@@ -44,8 +44,8 @@ struct tree_walk {
 static int look_at(int fd, const char *name, struct statx *ret)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
-	unsigned int mask =
-		STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO | STATX_MNT_ID;
+	unsigned int mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO |
+			    STATX_MNT_ID | STATX_BLOCKS | STATX_NLINK;
 
 	return statx(fd, name, flags, mask, ret) < 0 ? -errno : 0;
 }

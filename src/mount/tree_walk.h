@@ -29,7 +29,7 @@ struct tree_entry {
 	bool other_mount; /* something is mounted on this name: its own entry is hidden beneath */
 	bool guarded;     /* only root can rename or replace what the parent holds: the parent is
 			     root's, and neither group nor others may write to it */
-	struct statx status; /* type, mode, owner, group: of a moment ago */
+	struct statx status; /* type, mode, owner, group, blocks, links: of a moment ago */
 };
 
 struct tree_walk;

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * size_limits - see size_limits.h
+ *
+ * One job counts one volume after the other; the timer runs from the end of a round.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "agent/size_limits.h"
+
+#include "agent/parts.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/claim_conditions.h"
+#include "mount/tree_usage.h"
+#include "object/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <uthash.h>
+
+#define CONDITION "VolumeOverSizeLimit"
+
+enum {
+	INTERVAL_USEC = 10 * 1000 * 1000,
+	SHARE = 50,                    /* a round takes at most one part in so many */
+	COUNT_USEC = 60 * 1000 * 1000, /* of one volume: what is more counts as over */
+	TEXT_BYTES = 400,
+};
+
+struct limited {
+	char *unique_name, *pod_uid;
+	bool is_over;
+	UT_hash_handle hh; /* by unique_name, which names the pod */
+};
+
+struct count {
+	struct worker_job job; /* first: the pool hands it back */
+	struct size_limits *limits;
+	char *unique_name, *path;
+	uint64_t limit_bytes, begun_usec;
+	struct tree_usage usage;
+	int result;
+};
+
+struct size_limits {
+	struct agent *agent;
+	struct limited *list;
+	struct limited *next; /* of the round; NULL: none is under way */
+	struct count *count;  /* on a thread, or NULL */
+	sd_event_source *timer;
+	uint64_t round_usec; /* what counting took in this round */
+};
+
+/* ---- counting, on a thread ---- */
+
+static struct worker_pool *count_run(struct worker_job *job)
+{
+	struct count *count = (struct count *) job;
+	cleanup_close int fd = open(count->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	count->begun_usec = monotonic_usec();
+	count->result =
+		fd < 0 ? -errno
+		       : tree_usage_count(fd, count->begun_usec + COUNT_USEC, &count->usage);
+	return NULL;
+}
+
+static void count_free(struct count *count)
+{
+	free(count->unique_name);
+	free(count->path);
+	free(count);
+}
+
+/* ---- telling ---- */
+
+static int edit_condition(struct cJSON *tree, void *userdata)
+{
+	static const char *const own[] = { CONDITION, NULL };
+	const char *text = userdata;
+
+	claim_conditions_replace(json_ensure_object(tree, "status"), own, *text ? CONDITION : NULL,
+				 text);
+	return 0;
+}
+
+static int edit_pod(void *userdata, const struct object *present, const struct object **ret,
+		    struct failure *why)
+{
+	return object_edit(present, edit_condition, userdata, ret, why);
+}
+
+static void on_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	if (error < 0 && error != -ENOENT && error != -ECANCELED)
+		log_message(LOG_ERR, "a pod cannot say that its volume is too large: %s",
+			    why->text);
+	free(userdata);
+}
+
+static void write_condition(struct size_limits *limits, const struct object *pod, const char *text)
+{
+	const struct store_precondition expected = {
+		.uid = pod->meta.uid,
+		.resource_version = pod->meta.resource_version,
+	};
+	cleanup_object const struct object *changed = NULL;
+	struct failure why = { .text = "out of memory" };
+	char *copy = strdup(text);
+	int r = copy ? edit_pod(copy, pod, &changed, &why) : -ENOMEM;
+
+	if (r == 0)
+		r = store_edit(limits->agent->store, changed, &expected, edit_pod, on_written,
+			       copy);
+	if (r == 0)
+		return;
+	log_message(LOG_ERR, "pod '%s/%s' cannot say that its volume is too large: %s",
+		    pod->meta.name_space, pod->meta.name, why.text);
+	free(copy);
+}
+
+/* As kubelet says it when it evicts. */
+static void print_text(const struct desired_pod *want, const struct count *count, char *text)
+{
+	(void) snprintf(text, TEXT_BYTES,
+			"Usage of EmptyDir volume \"%.63s\" exceeds the limit: %s%" PRIu64
+			" of %" PRIu64 " bytes. Nothing is evicted.",
+			want->outer_names[0], count->result > 0 ? "more than " : "",
+			count->usage.bytes, count->limit_bytes);
+}
+
+static void tell(struct size_limits *limits, const struct limited *limited,
+		 const struct desired_pod *want, const struct count *count)
+{
+	struct agent *agent = limits->agent;
+	char text[TEXT_BYTES] = "";
+
+	if (limited->is_over)
+		print_text(want, count, text);
+	log_about(limited->is_over ? LOG_WARNING : LOG_NOTICE,
+		  &(struct log_subject){ .volume = limited->unique_name,
+					 .pod_uid = limited->pod_uid },
+		  "%s", *text ? text : "the emptyDir is within its limit again");
+	events_record(agent->events, want->pod, *text ? "Warning" : "Normal",
+		      *text ? "VolumeOverSizeLimit" : "VolumeWithinSizeLimit",
+		      *text ? text : "the emptyDir is within its limit again", realtime_usec());
+	if (agent->store)
+		write_condition(limits, want->pod, text);
+}
+
+/* ---- the volumes ---- */
+
+bool size_limits_is_directory(const struct desired_pod *want)
+{
+	const struct pod_volume *source = want ? want->spec.source : NULL;
+
+	return source && !want->spec.pv && source->source == SOURCE_EMPTY_DIR && !*source->medium;
+}
+
+static const struct desired_pod *want_of(const struct size_limits *limits,
+					 const struct limited *limited)
+{
+	const struct desired_volume *want =
+		desired_find(limits->agent->desired, limited->unique_name);
+
+	return want ? desired_find_pod(want, limited->pod_uid) : NULL;
+}
+
+static void forget(struct size_limits *limits, struct limited *limited)
+{
+	if (limits->next == limited)
+		limits->next = limited->hh.next;
+	HASH_DEL(limits->list, limited);
+	free(limited->unique_name);
+	free(limited->pod_uid);
+	free(limited);
+}
+
+static void add(struct size_limits *limits, const char *unique_name, const char *pod_uid)
+{
+	struct limited *limited;
+
+	HASH_FIND_STR(limits->list, unique_name, limited);
+	if (limited)
+		return;
+	limited = calloc(1, sizeof(*limited));
+	if (!limited)
+		return;
+	limited->unique_name = strdup(unique_name);
+	limited->pod_uid = strdup(pod_uid);
+	if (limited->unique_name && limited->pod_uid)
+		HASH_ADD_KEYPTR(hh, limits->list, limited->unique_name,
+				strlen(limited->unique_name), limited);
+	if (limited->unique_name && limited->pod_uid && limited->hh.tbl)
+		return;
+	free(limited->unique_name);
+	free(limited->pod_uid);
+	free(limited);
+}
+
+/* ---- a round ---- */
+
+static void go_on(struct size_limits *limits);
+static void count_done(struct worker_job *job);
+
+/* Return: false there is nothing to count. */
+static bool begin_count(struct size_limits *limits, const struct limited *limited)
+{
+	const struct desired_pod *want = want_of(limits, limited);
+	const struct actual_volume *have = actual_find(limits->agent->actual, limited->unique_name);
+	const struct actual_pod *pod = have ? actual_find_pod(have, limited->pod_uid) : NULL;
+	struct count *count;
+
+	if (!limits->agent->pools.statistics || !want || !pod || pod->state != MOUNT_DONE)
+		return false;
+	count = calloc(1, sizeof(*count));
+	if (!count)
+		return false;
+	*count = (struct count){
+		.job = { .run = count_run, .done = count_done },
+		.limits = limits,
+		.unique_name = strdup(limited->unique_name),
+		.path = strdup(pod->path),
+		.limit_bytes = (uint64_t) want->spec.source->size_limit_bytes,
+		.result = -ECANCELED,
+	};
+	if (!count->unique_name || !count->path) {
+		count_free(count);
+		return false;
+	}
+	limits->count = count;
+	worker_submit(limits->agent->pools.statistics, &count->job);
+	return true;
+}
+
+/* What took too long to be counted is no proof that it is within. */
+static void judge(struct size_limits *limits, const struct count *count)
+{
+	const struct desired_pod *want;
+	struct limited *limited;
+	bool is_over = count->usage.bytes > count->limit_bytes;
+
+	HASH_FIND_STR(limits->list, count->unique_name, limited);
+	want = limited ? want_of(limits, limited) : NULL;
+	if (!want || count->result < 0 || (count->result > 0 && !is_over) ||
+	    is_over == limited->is_over)
+		return;
+	limited->is_over = is_over;
+	tell(limits, limited, want, count);
+}
+
+static void count_done(struct worker_job *job)
+{
+	struct count *count = (struct count *) job;
+	struct size_limits *limits = count->limits;
+
+	limits->count = NULL;
+	if (count->begun_usec > 0)
+		limits->round_usec += monotonic_usec() - count->begun_usec;
+	judge(limits, count);
+	go_on(limits);
+	count_free(count);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	size_limits_look(userdata);
+	return 0;
+}
+
+static void arm(struct size_limits *limits)
+{
+	uint64_t wait_usec = limits->round_usec * SHARE;
+
+	if (!limits->list || !limits->agent->pools.statistics)
+		return;
+	if (wait_usec < INTERVAL_USEC)
+		wait_usec = INTERVAL_USEC;
+	limits->timer = sd_event_source_disable_unref(limits->timer);
+	if (sd_event_add_time_relative(limits->agent->event, &limits->timer, CLOCK_MONOTONIC,
+				       wait_usec, 1000000, on_timer, limits) < 0)
+		log_message(LOG_ERR, "sizes of emptyDirs are counted only when somebody asks");
+}
+
+static void go_on(struct size_limits *limits)
+{
+	while (limits->next && !limits->count) {
+		const struct limited *limited = limits->next;
+
+		limits->next = limited->hh.next;
+		(void) begin_count(limits, limited);
+	}
+	if (!limits->next && !limits->count)
+		arm(limits);
+}
+
+void size_limits_look(struct size_limits *limits)
+{
+	if (!limits || limits->count || !limits->list)
+		return;
+	limits->next = limits->list;
+	limits->round_usec = 0;
+	go_on(limits);
+}
+
+/* ---- what makes it count ---- */
+
+static void note_mounted(struct size_limits *limits, const char *unique_name, const char *pod_uid)
+{
+	const struct desired_volume *want = desired_find(limits->agent->desired, unique_name);
+	const struct desired_pod *pod = want && pod_uid ? desired_find_pod(want, pod_uid) : NULL;
+	bool is_first = !limits->list;
+
+	if (!size_limits_is_directory(pod) || !pod->spec.source->has_size_limit)
+		return;
+	add(limits, unique_name, pod_uid);
+	if (is_first && !limits->count)
+		arm(limits);
+}
+
+void size_limits_step_ended(struct size_limits *limits, const struct step_result *result)
+{
+	struct limited *limited;
+
+	if (!limits || result->error < 0 || !result->pod_uid)
+		return;
+	if (result->kind == STEP_PUBLISH) {
+		note_mounted(limits, result->unique_name, result->pod_uid);
+		return;
+	}
+	HASH_FIND_STR(limits->list, result->unique_name, limited);
+	if (limited)
+		forget(limits, limited);
+	if (!limits->list)
+		limits->timer = sd_event_source_disable_unref(limits->timer);
+}
+
+void size_limits_look_at_all(struct size_limits *limits)
+{
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+
+	for (volume = limits ? actual_first(limits->agent->actual) : NULL; volume;
+	     volume = volume->hh.next)
+		for (pod = volume->pods; pod; pod = pod->hh.next)
+			note_mounted(limits, volume->unique_name, pod->pod_uid);
+}
+
+void size_limits_print_metrics(const struct size_limits *limits, FILE *file)
+{
+	const struct limited *limited;
+	size_t count = 0;
+
+	if (!limits)
+		return;
+	for (limited = limits->list; limited; limited = limited->hh.next)
+		count += limited->is_over;
+	(void) fprintf(
+		file,
+		"# HELP podvol_volumes_over_size_limit EmptyDirs on disk that take more than "
+		"their sizeLimit.\n# TYPE podvol_volumes_over_size_limit gauge\n"
+		"podvol_volumes_over_size_limit %zu\n",
+		count);
+}
+
+/* ---- start and stop ---- */
+
+int size_limits_new(struct agent *agent, struct size_limits **ret)
+{
+	assert(agent && ret);
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->agent = agent;
+	return 0;
+}
+
+struct size_limits *size_limits_free(struct size_limits *limits)
+{
+	struct limited *limited, *next;
+
+	if (!limits)
+		return NULL;
+	(void) sd_event_source_disable_unref(limits->timer);
+	HASH_ITER (hh, limits->list, limited, next)
+		forget(limits, limited);
+	free(limits);
+	return NULL;
+}

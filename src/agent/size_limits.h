@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * size_limits - emptyDirs on disk that take more than their sizeLimit: reported, nobody is evicted
+ *
+ * Their files are counted on a thread: when statistics are asked for, and every ten seconds while
+ * there is such a volume (kubelet's interval), or less often where counting takes long: at most a
+ * fiftieth of a thread's time. One that is over its limit is an event about its pod, a condition of
+ * it and a metric, once, until it is below again. In memory the kernel enforces it.
+ *
+ * All but size_limits_new() accept NULL. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_SIZE_LIMITS_H
+#define PODVOL_AGENT_SIZE_LIMITS_H
+
+#include "state/state.h"
+
+#include <stdio.h>
+
+struct agent;
+struct size_limits;
+
+/* Is it an emptyDir on disk, which has no file system of its own? NULL: no. */
+bool size_limits_is_directory(const struct desired_pod *want);
+
+/* @agent is borrowed. Return: 0; -ENOMEM. */
+int size_limits_new(struct agent *agent, struct size_limits **ret);
+/* After the pools and their way back. Return: NULL. */
+struct size_limits *size_limits_free(struct size_limits *limits);
+
+/* A step ended; after the actual table followed it. */
+void size_limits_step_ended(struct size_limits *limits, const struct step_result *result);
+/* What is mounted since before the start counts, too. */
+void size_limits_look_at_all(struct size_limits *limits);
+/* Somebody asks: counts now, unless it is counting. */
+void size_limits_look(struct size_limits *limits);
+/* In Prometheus' form. */
+void size_limits_print_metrics(const struct size_limits *limits, FILE *file);
+
+#endif

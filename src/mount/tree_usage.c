@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_usage - see tree_usage.h
+ */
+#include "mount/tree_usage.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "mount/tree_walk.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum { CLOCK_EVERY = 64 /* entries */, BLOCK_BYTES = 512 };
+
+int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *ret)
+{
+	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
+	struct tree_entry entry;
+	uint64_t count = 0;
+	int r;
+
+	assert(directory_fd >= 0 && ret);
+	r = tree_walk_new(directory_fd, &walk);
+	if (r < 0)
+		return r;
+	*ret = (struct tree_usage){ .bytes = 0 };
+	while ((r = tree_walk_next(walk, &entry)) > 0) {
+		uint64_t names = S_ISDIR(entry.status.stx_mode) ? 1 : entry.status.stx_nlink;
+
+		if (!entry.other_mount)
+			ret->bytes += entry.status.stx_blocks * BLOCK_BYTES / (names ? names : 1);
+		ret->inodes++;
+		if (++count % CLOCK_EVERY == 0 && monotonic_usec() >= until_usec)
+			return 1;
+	}
+	return r == -ESTALE ? 1 : r;
+}
