@@ -6,7 +6,8 @@
  * of an IPv6 address, the uid on a unix socket. A peer has a quarter of the listener's connections,
  * all guests together half of them, so that the other half is left to root, to the group and to
  * clients with a token. Over a limit the oldest guest without a running request is closed, of the
- * same peer where the peer is over its own. Root and the group are never guests. The loop only.
+ * same peer where the peer is over its own. Root is never a guest, nor is the group unless it may
+ * only read and everyone may. The loop only.
  */
 #ifndef PODVOL_API_GUESTS_H
 #define PODVOL_API_GUESTS_H

@@ -152,8 +152,19 @@ static void close_guest(struct connection *connection)
 	(void) shutdown(connection->deadline.fd, SHUT_RDWR);
 }
 
-/* On a unix socket the kernel's word comes with the connection: who may write is no guest, who may
- * do nothing has the time to be told so. */
+/* Root and the group are none, whatever the group's role is; who only reads because everyone may is
+ * one. */
+static bool is_guest(const struct connection *connection)
+{
+	const struct listener *listener = connection->listener;
+
+	if (!listener_is_unix(listener->kind) || connection->rights == 0)
+		return true;
+	return !(connection->rights & RIGHT_WRITE) && listener->api->options.others_may_read;
+}
+
+/* On a unix socket the kernel's word comes with the connection: who may do nothing has the time to
+ * be told so. */
 static void begin_guest(struct connection *connection)
 {
 	struct listener *listener = connection->listener;
@@ -164,7 +175,7 @@ static void begin_guest(struct connection *connection)
 	deadline_enter(listener->api->deadlines, &connection->deadline,
 		       connection->authenticated ? DEADLINE_IDLE : DEADLINE_UNAUTHENTICATED);
 	listener->guests.connections++;
-	if (!is_unix || !(connection->rights & RIGHT_WRITE)) {
+	if (is_guest(connection)) {
 		newest = &connection->guest;
 		guests_add(&listener->guests, newest);
 	}

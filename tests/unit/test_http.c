@@ -221,6 +221,23 @@ static void test_waits_are_bounded(void **state)
 	wait_for(served, &served->world->agent.cancelled, CONNECTIONS * 3 / 4);
 }
 
+/* Members of a group whose role is view: their connections are no guests', which were closed. */
+static void test_readers_of_the_group_stay(void **state)
+{
+	struct served *served = *state;
+	int fds[CONNECTIONS - 2];
+
+	rights_of_peer = RIGHT_READ;
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		fds[i] = client(served);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		put(served, fds[i], "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+		assert_int_equal(get_reply(served, fds[i]), 200);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		assert_int_equal(close(fds[i]), 0);
+}
+
 static void test_stop_with_everything_open(void **state)
 {
 	struct served *served = *state;
@@ -285,6 +302,7 @@ int main(void)
 		SERVED(test_client_leaves_a_wait),
 		SERVED(test_client_says_no_more),
 		SERVED(test_waits_are_bounded),
+		SERVED(test_readers_of_the_group_stay),
 		SERVED(test_stop_with_everything_open),
 		SERVED(test_bad_descriptor),
 	};
