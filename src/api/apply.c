@@ -561,7 +561,7 @@ void apply_post(struct exchange *exchange)
 	apply->rights = exchange->rights;
 	apply->readers = exchange->readers;
 	audit_copy(exchange->user, apply->user);
-	audit_copy(exchange->peer, apply->client);
+	audit_copy(exchange->record.client, apply->client);
 	apply->store = agent_store(exchange->agent);
 	apply->body = TAKE_PTR(exchange->body);
 	apply->body_length = exchange->body_length;

@@ -10,6 +10,7 @@
 
 #include "api/credentials.h"
 #include "api/head.h"
+#include "api/listen.h"
 #include "api/refusals.h"
 #include "base/clock.h"
 
@@ -114,6 +115,20 @@ static unsigned int rights(struct request *request)
 							      : rights_of_peer(request);
 }
 
+/* On a unix socket the uid is the user. */
+static void note_peer(struct request *request)
+{
+	struct connection *connection = request->connection;
+
+	request->exchange.record.client = connection->peer;
+	request->exchange.peer = connection->peer;
+	if (listener_is_unix(connection->listener->kind))
+		return;
+	(void) snprintf(request->peer, sizeof(request->peer), "%s at %s", request->exchange.user,
+			connection->peer);
+	request->exchange.peer = request->peer;
+}
+
 /* ---- may it go on ---- */
 
 static void refuse_guess(struct request *request)
@@ -149,7 +164,7 @@ bool authenticate(struct request *request)
 	exchange->rights = rights(request);
 	if ((exchange->rights & RIGHT_WRITE) && request->api->options.local_is_bounded)
 		exchange->rights |= RIGHT_BOUNDED_LOCAL;
-	exchange->peer = request->connection->peer;
+	note_peer(request);
 	if (exchange->rights == 0)
 		refuse_client(request);
 	else if (kind == API_PLAIN && !head_host_is_local(request->library))

@@ -54,6 +54,7 @@ enum api_refusal {
 
 /* What the log says of a request beside its path; see audit.h. */
 struct exchange_record {
+	const char *client; /* "192.0.2.1:4242", "uid 0, process 4242"; NULL: not known */
 	const char *verb;   /* static; "list", "create", of a route the method; NULL: not known */
 	bool needs_secrets; /* RIGHT_SECRETS was asked for */
 	char object[256];   /* the name of what a POST made, which no path has */

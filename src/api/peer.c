@@ -68,7 +68,7 @@ void peer_name(int fd, char ret[PEER_NAME_BYTES])
 	socklen_t bytes = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0 || bytes != sizeof(peer))
-		(void) snprintf(ret, PEER_NAME_BYTES, "somebody unknown");
+		(void) snprintf(ret, PEER_NAME_BYTES, "an unknown process");
 	else
 		(void) snprintf(ret, PEER_NAME_BYTES, "uid %u, process %d", peer.uid, peer.pid);
 }

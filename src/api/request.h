@@ -35,13 +35,14 @@ struct request {
 	/* The digest of the named token that it came with. */
 	unsigned char token[TOKEN_DIGEST_BYTES];
 	char user[TOKEN_NAME_BYTES]; /* the name of that token, or certificate; "": neither */
-	bool has_certificate;        /* of its connection, and no token */
-	const char *credential;      /* static: what is wrong with it; NULL: nothing */
-	bool is_throttled;           /* and so its credential was not compared */
-	bool ran;                    /* a handler began */
-	bool audited;                /* in the log */
-	bool seen;                   /* the headers were looked at */
-	bool running;                /* a handler is on the stack */
+	char peer[PEER_NAME_BYTES + TOKEN_NAME_BYTES]; /* of TCP: "admin at 192.0.2.1:4242" */
+	bool has_certificate;                          /* of its connection, and no token */
+	const char *credential; /* static: what is wrong with it; NULL: nothing */
+	bool is_throttled;      /* and so its credential was not compared */
+	bool ran;               /* a handler began */
+	bool audited;           /* in the log */
+	bool seen;              /* the headers were looked at */
+	bool running;           /* a handler is on the stack */
 	bool suspended;
 	bool waits;      /* counted in listener->waiting: it was suspended, or streams */
 	bool pulling;    /* a stream's pull is on the stack */
