@@ -355,6 +355,8 @@ def run_one(number, name, function):
 def main(functions, private=True):
     """Runs what globals() holds under names that begin with test_; arguments choose some of them."""
     require_root()
+    # A shell starts what runs in the background with SIGINT ignored, and programs inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if private:
         enter_namespace()
     tests = [(name, f) for name, f in functions.items() if name.startswith("test_") and callable(f)
