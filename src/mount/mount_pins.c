@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "mount/mount.h"
+#include "mount/safe_path.h"
 #include "mount/superblock.h"
 
 #include <assert.h>
@@ -25,9 +26,38 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-enum { PINS_USEC = 20000000 }; /* what takes longer is an error: nobody knows then */
+enum {
+	PINS_USEC = 20000000, /* what takes longer is an error: nobody knows then */
+	LOOKS_MAX = 16,       /* at a number that stands for another file each time */
+};
 
 /* ---- a namespace without a process ---- */
+
+/* Opened for reading only when it is this namespace's file still: what took its place may be a
+ * pipe, which keeps its reader waiting. Return: a descriptor; -ESTALE it is something else. */
+static int open_namespace(int path_fd, uint64_t mount_namespace)
+{
+	const struct fd_path path = fd_path(path_fd);
+	struct stat own;
+	struct statx facts;
+	int fd;
+
+	if (stat("/proc/self/ns/mnt", &own) < 0 ||
+	    statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &facts) < 0)
+		return -errno;
+	if (makedev(facts.stx_dev_major, facts.stx_dev_minor) != own.st_dev ||
+	    facts.stx_ino != mount_namespace)
+		return -ESTALE;
+	fd = open(path.text, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_kept(const struct kept_namespace *kept)
+{
+	cleanup_close int path_fd = open_host_path(kept->path, O_PATH, NULL);
+
+	return path_fd < 0 ? path_fd : open_namespace(path_fd, kept->mount_namespace);
+}
 
 /* By a file that is mounted somewhere in our namespace. */
 static int look_at_kept(struct mount_search *search)
@@ -44,7 +74,7 @@ static int look_at_kept(struct mount_search *search)
 
 		if (mount_search_is_seen(search, kept->mount_namespace))
 			continue;
-		fd = open_host_path(kept->path, O_RDONLY, NULL);
+		fd = open_kept(kept);
 		(void) snprintf(found.kept_at, sizeof(found.kept_at), "%s", kept->path);
 		if (fd < 0 && !process_error_is_gone(fd))
 			r = mount_search_failed(search, fd, NULL, found.kept_at);
@@ -118,34 +148,47 @@ static void look_at_link(struct task *task, const char *link)
 		look_at_unknown(task, link, path);
 }
 
-static void look_at_namespace(struct task *task, int directory_fd, const char *name,
+/* Return: true the number stands for another file by now, as a process that opens and closes many
+ * has it: look at it again. */
+static bool look_at_namespace(struct task *task, int directory_fd, const char *name,
 			      uint64_t mount_namespace)
 {
-	cleanup_close int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+	cleanup_close int path_fd = openat(directory_fd, name, O_PATH | O_CLOEXEC);
 	struct mount_holder found = task->found;
+	cleanup_close int fd = path_fd < 0 ? -errno : open_namespace(path_fd, mount_namespace);
 
+	if (fd == -ESTALE)
+		return true;
 	found.how = HELD_BY_DESCRIPTOR;
 	found.mount_namespace = mount_namespace;
 	if (fd >= 0)
 		task->result = mount_search_look_into(task->search, fd, &found);
 	else
-		note_error(task, -errno, "a descriptor");
+		note_error(task, fd, "a descriptor");
+	return false;
 }
 
 static void look_at_descriptor(struct task *task, int directory_fd, const char *name)
 {
 	char path[PATH_MAX], link[300];
+	unsigned int looks = 0;
 	uint64_t number;
 	int r;
 
-	if (!read_link(directory_fd, name, path)) {
-		note_error(task, -errno, "a descriptor");
-		return;
-	}
-	if (sscanf(path, "mnt:[%" SCNu64 "]", &number) == 1) {
-		if (!mount_search_is_seen(task->search, number))
-			look_at_namespace(task, directory_fd, name, number);
-		return;
+	for (;;) {
+		if (!read_link(directory_fd, name, path)) {
+			note_error(task, -errno, "a descriptor");
+			return;
+		}
+		if (sscanf(path, "mnt:[%" SCNu64 "]", &number) != 1)
+			break;
+		if (mount_search_is_seen(task->search, number) ||
+		    !look_at_namespace(task, directory_fd, name, number))
+			return;
+		if (++looks == LOOKS_MAX) {
+			note_error(task, -EAGAIN, "a descriptor");
+			return;
+		}
 	}
 	r = path[0] == '/' ? process_descriptor_mount(task->fd, name, &number) : -ENOENT;
 	note_error(task, r, "a descriptor");

@@ -27,6 +27,8 @@ int __real_openat(int fd, const char *name, int flags, ...);
 int __wrap_openat(int fd, const char *name, int flags, ...);
 int __real_ioctl(int fd, unsigned long request, void *argument);
 int __wrap_ioctl(int fd, unsigned long request, void *argument);
+ssize_t __real_readlinkat(int fd, const char *name, char *text, size_t size);
+ssize_t __wrap_readlinkat(int fd, const char *name, char *text, size_t size);
 struct dirent *__real_readdir(DIR *directory);
 struct dirent *__wrap_readdir(DIR *directory);
 
@@ -59,6 +61,21 @@ int __wrap_ioctl(int fd, unsigned long request, void *argument)
 		return -1;
 	}
 	return __real_ioctl(fd, request, argument);
+}
+
+enum { REUSED = 777 };
+
+/* A number of a descriptor that was a namespace's a moment ago. */
+static unsigned int lies;
+
+ssize_t __wrap_readlinkat(int fd, const char *name, char *text, size_t size)
+{
+	if (lies > 0 && strcmp(name, "777") == 0) {
+		failed_calls++;
+		lies--;
+		return snprintf(text, size, "mnt:[4026530000]");
+	}
+	return __real_readlinkat(fd, name, text, size);
 }
 
 struct dirent *__wrap_readdir(DIR *directory)
@@ -266,6 +283,31 @@ static void test_deletion_waits_for_the_whole_of_proc(void **state)
 	assert_int_equal(remove_volume(&why), 0);
 }
 
+static int open_as_777(void)
+{
+	return dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), REUSED);
+}
+
+/* Whoever searches opens and closes namespaces, too: between a look at a number and its opening it
+ * may stand for another file. */
+static void test_descriptor_that_is_reused_fails_no_search(void **state)
+{
+	struct failure why = { .error = 0 };
+	pid_t pid;
+
+	make_used_volume();
+	assert_return_code(umount2(sandbox_path("used"), 0), errno);
+	pid = stranger("opener", MS_PRIVATE, open_as_777);
+	failed_calls = 0;
+	lies = 1000;
+	assert_int_equal(remove_volume(&why), -EAGAIN);
+	lies = 3;
+	if (remove_volume(&why) < 0)
+		fail_msg("%s", why.text);
+	assert_int_equal(lies, 0);
+	end(pid);
+}
+
 /* ---- unstage ---- */
 
 static void try_unstage(const char *type, const struct situation *situation)
@@ -327,6 +369,7 @@ int main(void)
 		SANDBOX_TEST(test_deletion_waits_while_mounts_are_unreadable_case_462),
 		SANDBOX_TEST(test_hidden_processes_hide_no_mount_case_462),
 		SANDBOX_TEST(test_deletion_waits_for_the_whole_of_proc),
+		SANDBOX_TEST(test_descriptor_that_is_reused_fails_no_search),
 		SANDBOX_TEST(test_unstage_waits_for_every_namespace_case_463),
 		SANDBOX_TEST(test_unstage_waits_while_mounts_are_unreadable_case_463),
 	};
