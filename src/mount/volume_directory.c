@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/directory.h"
+#include "mount/base_path.h"
 #include "mount/capacity.h"
 #include "mount/mount.h"
 #include "mount/restore_lock.h"
@@ -72,6 +73,7 @@ static int check_takable(int fd, const struct place *place, const char *mark,
 			 struct failure *reterr)
 {
 	enum volume_mark found = volume_mark_of(fd, mark);
+	struct stat status;
 	int empty;
 
 	if (found == VOLUME_MARK_OTHER)
@@ -83,6 +85,13 @@ static int check_takable(int fd, const struct place *place, const char *mark,
 		return failed_plain(reterr, -EEXIST,
 				    "'%s' is there already and not empty: nothing of it is touched",
 				    place->path);
+	if (fstat(fd, &status) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+	if (found != VOLUME_MARK_OURS && status.st_uid != 0)
+		return failed_plain(reterr, -EEXIST,
+				    "'%s' is there already and belongs to uid %u: only root's is "
+				    "taken",
+				    place->path, (unsigned int) status.st_uid);
 	return 0;
 }
 
@@ -133,8 +142,9 @@ static int ask_room(const struct volume_wish *wish, const char *base_path, uint6
 	struct statfs fs;
 	int r;
 
-	if (fd < 0)
-		return fd;
+	r = fd < 0 ? fd : base_path_check(fd, base_path, reterr);
+	if (r < 0)
+		return r;
 	r = capacity_find(wish->capacity, fd, base_path, &method, reterr);
 	if (r < 0)
 		return r;
@@ -260,8 +270,9 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 
 	assert(directory->mark[0] && strlen(directory->mark) < VOLUME_MARK_BYTES);
 	base_fd = make_host_directories(directory->base_path, LEVEL_MODE, reterr);
-	if (base_fd < 0)
-		return base_fd;
+	r = base_fd < 0 ? base_fd : base_path_check(base_fd, directory->base_path, reterr);
+	if (r < 0)
+		return r;
 	r = capacity_find(directory->capacity ?: CAPACITY_NONE, base_fd, directory->base_path,
 			  &method, reterr);
 	if (r == 0)

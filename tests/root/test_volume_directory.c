@@ -134,6 +134,81 @@ static void what_is_there_already_is_kept(void **state)
 	assert_false(is_there("out"));
 }
 
+/* Whoever made it would own what a pod is given. */
+static void only_roots_empty_directory_is_taken(void **state)
+{
+	cleanup_free char *copy = strdup(sandbox_path("base"));
+	const char *const path = copy;
+	const struct volume_wish wish = {
+		.base_paths = &path, .count = 1, .name = "theirs", .capacity = "none"
+	};
+	struct volume_choice choice;
+	struct failure why = { .error = 0 };
+
+	sandbox_mkdir("base", 0755);
+	sandbox_mkdir("base/theirs", 0755);
+	assert_return_code(chown(sandbox_path("base/theirs"), 1000, 0), errno);
+	assert_int_equal(volume_directory_choose(&wish, &choice, &why), -EEXIST);
+	assert_non_null(strstr(why.text, "belongs to uid 1000: only root's is taken"));
+	assert_int_equal(make("theirs", MARK, &why), -EEXIST);
+	assert_int_equal(mode_of("base/theirs"), 0755);
+	assert_return_code(chown(sandbox_path("base/theirs"), 0, 0), errno);
+	assert_int_equal(volume_directory_choose(&wish, &choice, &why), 0);
+	assert_int_equal(make("theirs", MARK, NULL), 0);
+}
+
+static void set(const char *relative, uid_t uid, gid_t gid, mode_t mode)
+{
+	assert_return_code(chown(sandbox_path(relative), uid, gid), errno);
+	assert_return_code(chmod(sandbox_path(relative), mode), errno);
+}
+
+/* A difference from Kubernetes. */
+static void test_base_path_of_others_is_refused(void **state)
+{
+	static const struct {
+		const char *relative;
+		uid_t uid;
+		gid_t gid;
+		mode_t mode;
+		bool refused;
+	} rows[] = {
+		{ "above/base", 0, 0, 0755, false },    { "above/base", 0, 0, 0777, true },
+		{ "above/base", 0, 0, 01777, false },   { "above/base", 0, 1000, 0775, true },
+		{ "above/base", 0, 0, 0775, false },    { "above/base", 1000, 0, 0755, true },
+		{ "above/base", 0, 1000, 0750, false }, { "above", 0, 0, 0777, true },
+		{ "above", 0, 0, 01777, false },        { "above", 1000, 0, 0755, true },
+		{ "above", 1000, 0, 01777, true },      { "above", 0, 0, 0755, false },
+	};
+	cleanup_free char *copy = strdup(sandbox_path("above/base"));
+	const char *const path = copy;
+	const struct volume_wish wish = {
+		.base_paths = &path, .count = 1, .name = "v", .capacity = "none"
+	};
+	const struct volume_directory made = { .base_path = path, .name = "v", .mark = MARK };
+
+	sandbox_mkdir("above", 0755);
+	sandbox_mkdir("above/base", 0755);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int expected = rows[i].refused ? -EPERM : 0;
+		struct failure why = { .error = 0 };
+		struct volume_choice choice;
+
+		print_message("# %s %u %u %o\n", rows[i].relative, rows[i].uid, rows[i].gid,
+			      rows[i].mode);
+		set("above", 0, 0, 0755);
+		set("above/base", 0, 0, 0755);
+		set(rows[i].relative, rows[i].uid, rows[i].gid, rows[i].mode);
+		assert_int_equal(volume_directory_choose(&wish, &choice, &why), expected);
+		assert_int_equal(volume_directory_make(&made, 0770, &why), expected);
+		assert_int_equal(is_there("above/base/v"), !rows[i].refused);
+		if (rows[i].refused)
+			assert_non_null(strstr(why.text, "others than root may write in"));
+		else
+			assert_int_equal(volume_directory_unmake(&made, NULL), 0);
+	}
+}
+
 static void a_base_path_is_chosen_by_its_room(void **state)
 {
 	const char *paths[3];
@@ -377,6 +452,8 @@ int main(void)
 		SANDBOX_TEST(it_is_made_with_mode_and_mark),
 		SANDBOX_TEST(the_whole_mark_counts),
 		SANDBOX_TEST(what_is_there_already_is_kept),
+		SANDBOX_TEST(only_roots_empty_directory_is_taken),
+		SANDBOX_TEST(test_base_path_of_others_is_refused),
 		SANDBOX_TEST(a_base_path_is_chosen_by_its_room),
 		SANDBOX_TEST(a_file_system_without_marks_is_refused),
 		SANDBOX_TEST(it_goes_with_all_that_is_in_it),

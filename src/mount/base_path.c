@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base_path - may volumes be made in this directory; see base_path.h
+ */
+#include "mount/base_path.h"
+
+#include "base/cleanup.h"
+#include "mount/mount.h"
+#include "mount/safe_path.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+/* The bits of the group are a mask then, for users and groups that the list names. */
+static bool has_access_list(int fd)
+{
+	const struct fd_path link = fd_path(fd);
+
+	return getxattr(link.text, "system.posix_acl_access", NULL, 0) >= 0 ||
+	       (errno != ENODATA && errno != EOPNOTSUPP);
+}
+
+/* In a sticky directory they may make names, and touch nobody else's. */
+static bool others_write(int fd, const struct stat *status)
+{
+	if (status->st_mode & S_ISVTX)
+		return false;
+	return (status->st_mode & S_IWOTH) ||
+	       ((status->st_mode & S_IWGRP) && (status->st_gid != 0 || has_access_list(fd)));
+}
+
+static int refuse(int fd, const char *path, const struct stat *status, bool is_base,
+		  struct failure *reterr)
+{
+	const struct fd_path link = fd_path(fd);
+	char real[PATH_MAX];
+	ssize_t length = readlink(link.text, real, sizeof(real) - 1);
+
+	real[length > 0 ? length : 0] = '\0';
+	return failed_plain(reterr, -EPERM,
+			    "base path '%s': others than root may write in %s%s%s%s (uid %u, gid "
+			    "%u, mode %04o): they could exchange volumes; give it to root, mode "
+			    "0755",
+			    path, is_base ? "it" : "'", is_base ? "" : real, is_base ? "" : "'",
+			    is_base ? "" : " above it", (unsigned int) status->st_uid,
+			    (unsigned int) status->st_gid, (unsigned int) status->st_mode & 07777);
+}
+
+int base_path_check(int fd, const char *path, struct failure *reterr)
+{
+	cleanup_close int at_fd = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat status, below = { .st_ino = 0 };
+	bool is_base = true;
+
+	assert(fd >= 0 && path);
+	for (;;) {
+		int above_fd;
+
+		if (at_fd < 0 || fstat(at_fd, &status) < 0)
+			return failed(reterr, -errno, "cannot look at base path '%s'", path);
+		if (!is_base && status.st_dev == below.st_dev && status.st_ino == below.st_ino)
+			return 0; /* "/" */
+		if (status.st_uid != 0 || others_write(at_fd, &status))
+			return refuse(at_fd, path, &status, is_base, reterr);
+		above_fd = openat(at_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		(void) close_keep_errno(at_fd);
+		at_fd = above_fd;
+		below = status;
+		is_base = false;
+	}
+}
