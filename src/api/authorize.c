@@ -7,6 +7,7 @@
  */
 #include "api/authorize.h"
 
+#include "api/secret_paths.h"
 #include "base/cleanup.h"
 #include "object/json.h"
 #include "object/kind.h"
@@ -256,12 +257,16 @@ static int refuse_source(const struct cJSON *spec, const char *field, const char
 			    source);
 }
 
-static int check_pod(const struct cJSON *spec, struct failure *reterr)
+static int check_pod(unsigned int rights, const struct cJSON *spec, struct failure *reterr)
 {
 	const struct cJSON *volumes = json_get(spec, "volumes");
 	size_t index = 0;
 	int r = 0;
 
+	if (!(rights & RIGHT_SECRETS))
+		r = secret_paths_check(spec, reterr);
+	if (rights & RIGHT_HOST)
+		return r;
 	for (const struct cJSON *at = json_first(volumes); at && r == 0; at = json_next(at)) {
 		char field[64];
 
@@ -303,12 +308,13 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 	cleanup_json struct cJSON *tree = NULL;
 
 	assert(object);
-	if ((rights & RIGHT_HOST) ||
+	if ((rights & RIGHTS_ALL) == RIGHTS_ALL ||
 	    (object->kind != KIND_POD && object->kind != KIND_PERSISTENT_VOLUME))
 		return 0;
 	tree = object_tree(object);
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot look at an object");
-	return object->kind == KIND_POD ? check_pod(json_get(tree, "spec"), reterr)
-					: check_volume(rights, json_get(tree, "spec"), reterr);
+	if (object->kind == KIND_POD)
+		return check_pod(rights, json_get(tree, "spec"), reterr);
+	return rights & RIGHT_HOST ? 0 : check_volume(rights, json_get(tree, "spec"), reterr);
 }

@@ -3,8 +3,8 @@
  * authorize - what a role may do: one table, asked for every request and by every review
  *
  * Pure. A role is a set of rights; a rule says which rights an access needs. What an object holds
- * counts as well: a volume source that reaches beyond its pod needs RIGHT_HOST, which only
- * authorize_object() can see.
+ * counts as well: a volume source that reaches beyond its pod needs RIGHT_HOST, a path made from a
+ * Secret RIGHT_SECRETS, which only authorize_object() can see.
  */
 #ifndef PODVOL_API_AUTHORIZE_H
 #define PODVOL_API_AUTHORIZE_H

@@ -3,6 +3,7 @@
  * test_authorize - each role against each kind of access, and what an object may hold
  */
 #include "api/authorize.h"
+#include "api/secret_paths.h"
 
 #include "base/cleanup.h"
 #include "object/json.h"
@@ -172,6 +173,89 @@ static void bounded_local_volumes_are_for_edit(void **state)
 	assert_string_equal(role_name(bounded), "edit");
 }
 
+#define CONTAINER(env, expression)                                                                 \
+	"{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"," env ",\"volumeMounts\":["             \
+	"{\"name\":\"v\",\"mountPath\":\"/a\"},{\"name\":\"v\",\"mountPath\":\"/"                  \
+	"b\",\"subPathExpr\":"                                                                     \
+	"\"" expression "\"}]}]}"
+#define OF_SECRET(name)                                                                            \
+	"{\"name\":\"" name "\",\"valueFrom\":{\"secretKeyRef\":{\"name\":\"s\",\"key\":\"k\"}}}"
+#define OF_POD(name)                                                                               \
+	"{\"name\":\"" name "\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.name\"}}}"
+#define OF_MAP(name)                                                                               \
+	"{\"name\":\"" name "\",\"valueFrom\":{\"configMapKeyRef\":{\"name\":\"m\",\"key\":\"k\"," \
+	"\"optional\":true}}}"
+#define VALUE(name, value) "{\"name\":\"" name "\",\"value\":\"" value "\"}"
+#define ENV(list)          "\"env\":[" list "]"
+#define ALL_OF_SECRET      "\"envFrom\":[{\"secretRef\":{\"name\":\"s\"}}]"
+
+/* A difference from Kubernetes: who may not read Secrets makes no path from one. */
+static void test_no_path_from_a_secret(void **state)
+{
+	static const struct {
+		const char *spec, *variable; /* NULL: not refused */
+	} cases[] = {
+		{ CONTAINER(ENV(OF_SECRET("S")), "a/$(S)"), "'S'" },
+		{ CONTAINER(ENV(OF_SECRET("S") "," OF_POD("P")), "$(P)"), NULL },
+		{ CONTAINER(ENV(OF_SECRET("S") "," VALUE("V", "x$(S)")), "$(V)"), "'V'" },
+		{ CONTAINER(ENV(OF_SECRET("S") "," VALUE("V", "$(S)") "," VALUE("W", "$(V)")),
+			    "$(W)"),
+		  "'W'" },
+		{ CONTAINER(ENV(OF_SECRET("S") "," VALUE("S", "plain")), "$(S)"), NULL },
+		{ CONTAINER(ENV(VALUE("S", "plain") "," OF_SECRET("S")), "$(S)"), "'S'" },
+		{ CONTAINER(ENV(OF_MAP("M")), "$(M)"), NULL },
+		{ CONTAINER(ENV(OF_SECRET("M") "," OF_MAP("M")), "$(M)"), "'M'" },
+		{ CONTAINER(ALL_OF_SECRET, "$(ANY)"), "'ANY'" },
+		{ CONTAINER(ALL_OF_SECRET "," ENV(OF_POD("P")), "$(P)"), NULL },
+		{ CONTAINER(ALL_OF_SECRET "," ENV(OF_MAP("M")), "$(M)"), "'M'" },
+		{ CONTAINER(ALL_OF_SECRET "," ENV(VALUE("V", "$(ANY)")), "$(V)"), "'V'" },
+		{ CONTAINER(ALL_OF_SECRET, "plain"), NULL },
+	};
+	static const char field[] =
+		"spec.containers[1].volumeMounts[1].subPathExpr: Forbidden: variable ";
+	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_json struct cJSON *tree = NULL;
+		struct failure why = { .error = 0 };
+
+		print_message("# %s\n", cases[i].spec);
+		assert_int_equal(
+			json_parse(cases[i].spec, strlen(cases[i].spec), &limits, &tree, &why), 0);
+		assert_int_equal(secret_paths_check(tree, &why), cases[i].variable ? -EACCES : 0);
+		if (cases[i].variable) {
+			assert_memory_equal(why.text, field, strlen(field));
+			assert_non_null(strstr(why.text, cases[i].variable));
+		}
+	}
+}
+
+static void test_roles_that_may_not_read_secrets(void **state)
+{
+	static const struct {
+		const char *role;
+		int result;
+	} cases[] = { { "edit", -EACCES }, { "operator", -EACCES }, { "admin", 0 } };
+	static const char text[] =
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\","
+		"\"namespace\":\"default\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"image\":\"i\"," ENV(
+			OF_SECRET("S")) ",\"volumeMounts\":[{\"name\":\"e\","
+					"\"mountPath\":\"/e\",\"subPathExpr\":\"$(S)\"}]}],"
+					"\"volumes\":[{\"name\":\"e\",\"emptyDir\":{}}]}}";
+	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
+	cleanup_object const struct object *object = NULL;
+	cleanup_json struct cJSON *tree = NULL;
+	struct failure why = { .error = 0 };
+
+	assert_int_equal(json_parse(text, strlen(text), &limits, &tree, &why), 0);
+	if (object_from_json(tree, &object, &why) < 0)
+		fail_msg("%s", why.text);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(authorize_object(role_rights(cases[i].role), object, &why),
+				 cases[i].result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +263,8 @@ int main(void)
 		cmocka_unit_test(bounded_local_volumes_are_for_edit),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_no_path_from_a_secret),
+		cmocka_unit_test(test_roles_that_may_not_read_secrets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
