@@ -6,6 +6,7 @@
  * below the root; nothing is unmounted before every source has delivered a complete snapshot.
  */
 #include "agent/parts.h"
+#include "agent/source_paths.h"
 #include "agent/unstage_calls.h"
 
 #include "agent/attachments.h"
@@ -416,6 +417,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return r;
 	store_check_uids(agent->store, agent_check_uid, agent);
+	store_check_new(agent->store, agent_check_source_paths, agent);
 	options.store = store_with_limits(agent->store, agent->config);
 	r = keep_events(agent);
 	if (r >= 0)

@@ -8,6 +8,7 @@
 #include "mount/own_directories.h"
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "mount/mount.h"
 #include "mount/mount_table.h"
 #include "mount/safe_path.h"
@@ -96,6 +97,22 @@ static int allowance(const char *list, const char *real)
 
 /* ---- podvold's own ---- */
 
+enum { OWN_COUNT = 4 };
+
+struct own_directory {
+	const char *path, *kind;
+};
+
+static struct own_directory own_directory(const struct own_directories *own, size_t index)
+{
+	const struct own_directory rows[OWN_COUNT] = { { own->state, "state" },
+						       { own->run, "run" },
+						       { own->manifests, "manifest" },
+						       { own->root, "root" } };
+
+	return rows[index];
+}
+
 static int refused(const char *path, const char *relation, const char *kind, const char *own,
 		   struct failure *reterr)
 {
@@ -161,14 +178,6 @@ static int check_one(const struct candidate *candidate, const char *own, const c
 static int check(const struct own_directories *own, int fd, struct candidate *candidate,
 		 struct failure *reterr)
 {
-	const struct {
-		const char *path, *kind;
-	} rows[] = {
-		{ own->state, "state" },
-		{ own->run, "run" },
-		{ own->manifests, "manifest" },
-		{ own->root, "root" },
-	};
 	cleanup_close int directory_fd = -EBADF;
 	char real[PATH_MAX];
 	int r;
@@ -191,11 +200,74 @@ static int check(const struct own_directories *own, int fd, struct candidate *ca
 	candidate->listed = r == 2;
 	candidate->directory_fd = directory_fd;
 	r = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(rows) && r == 0; i++)
-		if (rows[i].path)
-			r = check_one(candidate, rows[i].path, rows[i].kind, reterr);
+	for (size_t i = 0; i < OWN_COUNT && r == 0; i++) {
+		const struct own_directory one = own_directory(own, i);
+
+		if (one.path)
+			r = check_one(candidate, one.path, one.kind, reterr);
+	}
 	return r;
 }
+
+/* ---- by its words ---- */
+
+/* "//a/./b/" as "/a/b"; "/" stays. A path with ".." is refused elsewhere. */
+static void clean_path(const char *path, char clean[PATH_MAX])
+{
+	size_t used = 0;
+
+	while (*path) {
+		size_t length = strcspn(path, "/");
+		bool counts = length > 0 && !(length == 1 && *path == '.');
+
+		if (counts && used + length + 2 <= PATH_MAX) {
+			clean[used++] = '/';
+			memcpy(clean + used, path, length);
+			used += length;
+		}
+		path += length + (path[length] == '/');
+	}
+	if (used == 0)
+		clean[used++] = '/';
+	clean[used] = '\0';
+}
+
+static int check_one_text(const char *path, const char *own, const char *kind, bool listed,
+			  bool for_root, struct failure *reterr)
+{
+	char clean[PATH_MAX], volumes[PATH_MAX + 8];
+
+	clean_path(own, clean);
+	(void) snprintf(volumes, sizeof(volumes), "%s/volumes", clean);
+	if (!listed && strcmp(path, clean) == 0)
+		return refused(path, "is", kind, own, reterr);
+	if (!listed && path_is_below(clean, path))
+		return refused(path, "contains", kind, own, reterr);
+	if (!path_is_below(path, clean) || (for_root && strcmp(kind, "root") == 0) ||
+	    (strcmp(kind, "state") == 0 && path_is_at_or_below(path, volumes)))
+		return 0;
+	return refused(path, "lies in", kind, own, reterr);
+}
+
+int own_directories_check_text(const struct own_directories *own, const char *path, bool for_root,
+			       struct failure *reterr)
+{
+	char clean[PATH_MAX];
+	int r = 0;
+
+	assert(own && path[0] == '/');
+	clean_path(path, clean);
+	for (size_t i = 0; i < OWN_COUNT && r == 0; i++) {
+		const struct own_directory directory = own_directory(own, i);
+
+		if (directory.path)
+			r = check_one_text(clean, directory.path, directory.kind,
+					   allowance(own->allowed, clean) == 2, for_root, reterr);
+	}
+	return r;
+}
+
+/* ---- by what is there ---- */
 
 static bool refuses_nothing(const struct own_directories *own)
 {

@@ -39,4 +39,9 @@ int own_directories_check(const struct own_directories *own, int fd, const char 
 int own_directories_check_path(const struct own_directories *own, const char *path, bool for_root,
 			       struct failure *reterr);
 
+/* The same by the words of the path alone: nothing is looked up, and nothing that a link or a bind
+ * mount hides is seen. @path is absolute. */
+int own_directories_check_text(const struct own_directories *own, const char *path, bool for_root,
+			       struct failure *reterr);
+
 #endif

@@ -198,6 +198,12 @@ void store_check_uids(struct store *store, store_uid_check_fn *check, void *user
 	store->group.uids.userdata = userdata;
 }
 
+void store_check_new(struct store *store, store_check_fn *check, void *userdata)
+{
+	store->group.news.check = check;
+	store->group.news.userdata = userdata;
+}
+
 void store_set_quota(struct store *store, const struct store_quota *quota)
 {
 	assert(store && quota);

@@ -177,6 +177,21 @@ static int check_uid(const struct group *group, const struct cache *cache, struc
 	return check_uid_use(group, member);
 }
 
+/* What stands on this node only: the kinds that name places of it. */
+static int check_new(const struct group *group, struct admitted *member)
+{
+	const struct write *write = member->write;
+	int r;
+
+	if (!group->news.check || write->verb != ADMIT_CREATE ||
+	    (write->kind != KIND_POD && write->kind != KIND_PERSISTENT_VOLUME))
+		return 0;
+	r = group->news.check(group->news.userdata, write->object, &member->failure);
+	if (r < 0)
+		member->failure.error = r;
+	return r;
+}
+
 /* The object as a tree, without its version. NULL: no memory. */
 static struct cJSON *versionless(const struct object *object)
 {
@@ -238,6 +253,8 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 	r = check_presence(member, is_taken);
 	if (r == 0)
 		r = check_uid(group, cache, member);
+	if (r == 0)
+		r = check_new(group, member);
 	if (r < 0)
 		return r;
 	/* After the commit there is no way back, so the memory is taken before. */

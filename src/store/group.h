@@ -69,6 +69,10 @@ struct group {
 		store_uid_check_fn *check; /* NULL: stored pods alone are asked */
 		void *userdata;
 	} uids;
+	struct {
+		store_check_fn *check; /* NULL: none */
+		void *userdata;
+	} news;
 };
 
 /* Begin an empty group; the first change gets @resource_version + 1. */

@@ -83,6 +83,13 @@ typedef int store_uid_check_fn(void *userdata, const struct object *pod, struct 
 /* Asked from now on, after the stored pods; NULL: only those count. */
 void store_check_uids(struct store *store, store_uid_check_fn *check, void *userdata);
 
+/* May this new pod or persistent volume be stored on this node? On the loop, while the write is
+ * admitted: looks at nothing but the object and tables. Return: as above, with field and reason. */
+typedef int store_check_fn(void *userdata, const struct object *object, struct failure *why);
+
+/* Asked from now on; NULL: nobody is. What is stored already is not judged. */
+void store_check_new(struct store *store, store_check_fn *check, void *userdata);
+
 /* The committed object, or NULL. Borrowed until the loop turns; take a reference to keep it. */
 const struct object *store_get(struct store *store, enum object_kind kind, const char *name_space,
 			       const char *name);
