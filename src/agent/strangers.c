@@ -345,13 +345,13 @@ static void orphan_add(struct strangers *strangers, const char *pod_uid)
 static int check_unused(struct orphan *orphan)
 {
 	cleanup_close int fd = -EBADF;
-	char path[PATH_MAX];
+	cleanup_free char *path = NULL;
 
-	(void) snprintf(path, sizeof(path), "%s/pods/%s", orphan->root_path, orphan->pod_uid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return failed(&orphan->failure, -errno, "cannot open '%s'", path);
-	return directory_users_check(fd, &orphan->failure);
+	if (asprintf(&path, "pods/%s", orphan->pod_uid) < 0)
+		return failed(&orphan->failure, -ENOMEM, "cannot look for its users");
+	fd = open_beneath(orphan->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS,
+			  &orphan->failure);
+	return fd < 0 ? fd : directory_users_check(fd, &orphan->failure);
 }
 
 static struct worker_pool *run_clean(struct worker_job *job)

@@ -12,7 +12,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "mount/directory_users.h"
+#include "mount/mount.h"
 #include "mount/mount_holders.h"
 #include "operation/retry.h"
 
@@ -38,6 +40,8 @@ struct takeover_search {
 	struct takeover *takeover; /* NULL: the agent has gone */
 	struct held_volume *places;
 	size_t count;
+	int root_fd; /* of its own: a thread that hangs may outlive the agent */
+	char *root_path;
 	int hidden; /* processes that may not be looked at */
 };
 
@@ -60,14 +64,28 @@ struct takeover {
 
 /* ---- the search, on a worker ---- */
 
+/* What lies below the root is reached through no link and no mount; a hostPath is not below it. */
+static int open_place(const struct takeover_search *search, const struct held_volume *place,
+		      struct failure *reterr)
+{
+	int fd;
+
+	if (path_is_below(place->path, search->root_path))
+		return open_beneath(search->root_fd, place->path + strlen(search->root_path) + 1,
+				    O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
+	fd = open(place->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? failed(reterr, -errno, "cannot open '%s'", place->path) : fd;
+}
+
 /* What is mounted somewhere is found by its mount; a directory of the root's own file system, an
  * emptyDir on disk, by where its bind mounts show. */
-static void look_at_directory(struct held_volume *place)
+static void look_at_directory(const struct takeover_search *search, struct held_volume *place)
 {
-	cleanup_close int fd = open(place->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct failure why = { .error = 0 };
+	cleanup_close int fd = open_place(search, place, &why);
 
-	if (fd < 0 && errno != ENOENT)
-		(void) failed(&place->failure, -errno, "cannot open '%s'", place->path);
+	if (fd < 0 && fd != -ENOENT)
+		place->failure = why;
 	else if (fd >= 0)
 		(void) directory_users_check(fd, &place->failure);
 }
@@ -95,7 +113,7 @@ static struct worker_pool *run_search(struct worker_job *job)
 			mount_holder_print(&holders[i], text);
 			(void) failed_plain(&place->failure, -EBUSY, "%s", text);
 		} else if (holders[i].device == 0) {
-			look_at_directory(place);
+			look_at_directory(search, place);
 		}
 		if (r >= 0)
 			(void) close_keep_errno(holders[i].pid_fd);
@@ -112,7 +130,23 @@ static void search_free(struct takeover_search *search)
 		free(search->places[i].path);
 	}
 	free(search->places);
+	free(search->root_path);
+	(void) close_keep_errno(search->root_fd);
 	free(search);
+}
+
+static struct takeover_search *search_new(const struct mount_root *root)
+{
+	struct takeover_search *search = calloc(1, sizeof(*search));
+
+	if (!search)
+		return NULL;
+	search->root_fd = fcntl(root->fd, F_DUPFD_CLOEXEC, 0);
+	search->root_path = strdup(root->path);
+	if (search->root_fd >= 0 && search->root_path)
+		return search;
+	search_free(search);
+	return NULL;
 }
 
 static int add_place(struct takeover_search *search, const struct actual_pod *pod)
@@ -264,7 +298,7 @@ static void search_done(struct worker_job *job)
 
 static void begin(struct takeover *takeover)
 {
-	struct takeover_search *search = calloc(1, sizeof(*search));
+	struct takeover_search *search = search_new(&takeover->agent->root);
 
 	if (!search || add_places(takeover->agent, search) < 0) {
 		if (search)
