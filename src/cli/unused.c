@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unused - warns of a pod's volumes that no container uses, before somebody waits for them
+ * unused - warns of a pod's volumes that no container uses, before a wait for them
  *
  * They are never mounted, and no wait waits for them: mostly a volumeMount is missing.
  */

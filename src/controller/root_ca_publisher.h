@@ -3,7 +3,7 @@
  * root_ca_publisher - keeps the ConfigMap kube-root-ca.crt in every namespace: a cluster's
  * root-ca-cert-publisher
  *
- * It holds the certificate of this node's authority. One that somebody else wrote, such as a
+ * It holds the certificate of this node's authority. One from elsewhere, such as a
  * cluster's from an exported file, is left as it is; one that is deleted comes back; one whose
  * namespace was deleted goes with it. All is decided from stored objects. The loop thread only.
  */

@@ -50,7 +50,7 @@ int root_ca_replace(const struct object *stored, const char *certificate, const 
 			   reterr);
 }
 
-/* The certificate that podvold published; NULL: it did not, or somebody changed it. */
+/* The certificate that podvold published; NULL: it did not, or it was changed. */
 static const char *published(const struct cJSON *tree)
 {
 	const char *mark = metadata_annotation(tree, ANNOTATION_PUBLISHED);

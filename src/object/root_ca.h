@@ -4,7 +4,7 @@
  *
  * Pods exported from a cluster mount it in their volume kube-api-access. One that podvold published
  * repeats the certificate in an annotation. Where the two differ, or there is no annotation,
- * somebody else wrote it: a cluster's certificate, which nothing here replaces.
+ * it is foreign: a cluster's certificate, which nothing here replaces.
  */
 #ifndef PODVOL_OBJECT_ROOT_CA_H
 #define PODVOL_OBJECT_ROOT_CA_H
@@ -21,7 +21,7 @@ int root_ca_new(const char *name_space, const char *certificate, const struct ob
 int root_ca_replace(const struct object *stored, const char *certificate, const struct object **ret,
 		    struct failure *reterr);
 
-/* Did podvold publish it, and nobody change it? False also without memory. Of any object. */
+/* Did podvold publish it, and is it unchanged? False also without memory. Of any object. */
 bool root_ca_is_published(const struct object *object);
 
 /* Is it published with @certificate? */
