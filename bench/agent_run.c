@@ -10,7 +10,7 @@
 #include "agent.h"
 #include "base/log.h"
 #include "config.h"
-#include "mount/mount_watch.h"
+#include "mount/table/mount_watch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "plugins/csi_message.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/timestamp.h"
 #include "token/token_source.h"
 

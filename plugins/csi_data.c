@@ -8,7 +8,7 @@
 #include "plugins/csi_data.h"
 
 #include "base/cleanup.h"
-#include "mount/small_file.h"
+#include "mount/path/small_file.h"
 
 #include <assert.h>
 #include <string.h>

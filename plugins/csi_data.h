@@ -9,7 +9,7 @@
 #ifndef PODVOL_PLUGINS_CSI_DATA_H
 #define PODVOL_PLUGINS_CSI_DATA_H
 
-#include "object/vol_data.h"
+#include "object/kinds/vol_data.h"
 #include "plugins/plugin.h"
 
 /* A volume's directory on disk: "<directory>/vol_data.json" beside "<directory>/<what is mounted>".

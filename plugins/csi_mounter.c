@@ -185,7 +185,7 @@ static int apply_ownership(void *data, struct stage_report *report)
 			    &report->failure);
 	if (r < 0)
 		return ownership_failed(mounter, &report->failure);
-	report->lane = facts.device;
+	report->io_slot = facts.device;
 	if (r == 0)
 		report->unfinished = UNFINISHED_OWNERSHIP;
 	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;

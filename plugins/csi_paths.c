@@ -5,7 +5,7 @@
 #include "plugins/csi_paths.h"
 
 #include "base/cleanup.h"
-#include "object/vol_data.h"
+#include "object/kinds/vol_data.h"
 #include "plugins/layout.h"
 
 #include <assert.h>

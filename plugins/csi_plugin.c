@@ -9,7 +9,7 @@
 #include "plugins/csi.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "plugins/layout.h"
 
 #include <assert.h>

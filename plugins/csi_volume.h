@@ -9,9 +9,9 @@
 #ifndef PODVOL_PLUGINS_CSI_VOLUME_H
 #define PODVOL_PLUGINS_CSI_VOLUME_H
 
-#include "object/csi_driver.h"
-#include "object/csi_source.h"
-#include "object/volume_attachment.h"
+#include "object/kinds/csi_driver.h"
+#include "object/kinds/csi_source.h"
+#include "object/kinds/volume_attachment.h"
 #include "plugins/csi_caller.h"
 #include "plugins/csi_data.h"
 #include "plugins/csi_paths.h"

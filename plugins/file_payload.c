@@ -5,8 +5,8 @@
 #include "plugins/file_payload.h"
 
 #include "base/cleanup.h"
-#include "object/base64.h"
-#include "object/json.h"
+#include "object/json/base64.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef PODVOL_PLUGINS_FILE_PAYLOAD_H
 #define PODVOL_PLUGINS_FILE_PAYLOAD_H
 
-#include "mount/payload.h"
+#include "mount/files/payload.h"
 #include "plugins/file_tokens.h"
 #include "plugins/file_trust.h"
 #include "plugins/plugin.h"

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef PODVOL_PLUGINS_FILE_TOKENS_H
 #define PODVOL_PLUGINS_FILE_TOKENS_H
 
-#include "mount/payload.h"
+#include "mount/files/payload.h"
 #include "plugins/plugin.h"
 #include "token/token_source.h"
 

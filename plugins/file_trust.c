@@ -5,9 +5,9 @@
 #include "plugins/file_trust.h"
 
 #include "base/cleanup.h"
-#include "object/certificates.h"
-#include "object/cluster_trust_bundle.h"
-#include "object/json.h"
+#include "object/json/json.h"
+#include "object/kinds/certificates.h"
+#include "object/kinds/cluster_trust_bundle.h"
 #include "plugins/file_tokens.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 #ifndef PODVOL_PLUGINS_FILE_TRUST_H
 #define PODVOL_PLUGINS_FILE_TRUST_H
 
-#include "mount/payload.h"
+#include "mount/files/payload.h"
 #include "plugins/plugin.h"
 
 /* The bundles of one source, in no order; references. */

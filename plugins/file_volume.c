@@ -4,12 +4,12 @@
  *
  * What the files hold is known before anything is made; they lie on an
  * emptyDir of their own (scratch.h), in memory for all but configMaps, and change all at once
- * (mount/atomic_writer.h). A change of an object runs the same stages again; one that fails leaves
- * what the pod has (spec: plugins, 5). Secret bytes are overwritten at teardown.
+ * (mount/files/atomic_writer.h). A change of an object runs the same stages again; one that fails
+ * leaves what the pod has (spec: plugins, 5). Secret bytes are overwritten at teardown.
  */
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/atomic_writer.h"
+#include "mount/files/atomic_writer.h"
 #include "plugins/empty_dir.h"
 #include "plugins/layout.h"
 #include "plugins/nested_mounts.h"

@@ -4,7 +4,7 @@
  */
 #include "plugins/fs_group_map.h"
 
-#include "mount/idmap.h"
+#include "mount/bind/idmap.h"
 
 #include <assert.h>
 #include <errno.h>

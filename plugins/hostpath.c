@@ -9,7 +9,7 @@
 #include "plugins/plugin.h"
 
 #include "base/cleanup.h"
-#include "mount/restore_lock.h"
+#include "mount/remove/restore_lock.h"
 
 #include <assert.h>
 #include <fcntl.h>

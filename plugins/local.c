@@ -13,9 +13,9 @@
 #include "plugins/local.h"
 
 #include "base/cleanup.h"
-#include "mount/capacity.h"
-#include "mount/options.h"
-#include "mount/restore_lock.h"
+#include "mount/bind/options.h"
+#include "mount/capacity/capacity.h"
+#include "mount/remove/restore_lock.h"
 #include "plugins/fs_group_map.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
@@ -405,7 +405,7 @@ static int apply_ownership(void *data, struct stage_report *report)
 			    &report->failure);
 	if (r < 0)
 		return ownership_failed(mounter, &report->failure);
-	report->lane = mounter->source_device;
+	report->io_slot = mounter->source_device;
 	if (r == 0)
 		report->unfinished = UNFINISHED_OWNERSHIP;
 	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;

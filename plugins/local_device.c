@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/loop_device.h"
+#include "mount/filesystem/loop_device.h"
 #include "plugins/block_map.h"
 #include "plugins/layout.h"
 

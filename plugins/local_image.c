@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/capacity.h"
-#include "mount/grow.h"
-#include "mount/loop_device.h"
+#include "mount/capacity/capacity.h"
+#include "mount/filesystem/grow.h"
+#include "mount/filesystem/loop_device.h"
 
 #include <assert.h>
 #include <string.h>

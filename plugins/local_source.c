@@ -8,9 +8,9 @@
 #include "plugins/local.h"
 
 #include "base/cleanup.h"
-#include "mount/capacity.h"
-#include "mount/loop_device.h"
-#include "mount/options.h"
+#include "mount/bind/options.h"
+#include "mount/capacity/capacity.h"
+#include "mount/filesystem/loop_device.h"
 #include "plugins/layout.h"
 
 #include <assert.h>

@@ -8,7 +8,7 @@
 #ifndef PODVOL_PLUGINS_NESTED_MOUNTS_H
 #define PODVOL_PLUGINS_NESTED_MOUNTS_H
 
-#include "object/pod.h"
+#include "object/kinds/pod.h"
 
 /**
  * nested_mounts - the directories that a volume needs for other mounts

@@ -10,9 +10,9 @@
 #include "plugins/plugin.h"
 
 #include "base/cleanup.h"
-#include "mount/helper.h"
-#include "mount/options.h"
-#include "object/nfs_source.h"
+#include "mount/bind/options.h"
+#include "mount/filesystem/helper.h"
+#include "object/kinds/nfs_source.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
 

@@ -8,7 +8,7 @@
 #include "plugins/payload_cache.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -14,13 +14,13 @@
 #define PODVOL_PLUGINS_PLUGIN_H
 
 #include "base/failure.h"
+#include "mount/bind/stuck_unmount.h"
 #include "mount/mount.h"
-#include "mount/own_directories.h"
-#include "mount/stuck_unmount.h"
+#include "mount/remove/own_directories.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/pod.h"
+#include "object/kinds/pod_field.h"
 #include "object/object.h"
-#include "object/persistent_volume.h"
-#include "object/pod.h"
-#include "object/pod_field.h"
 #include "plugins/stage.h"
 
 #include <stdatomic.h>

@@ -71,7 +71,7 @@ struct stage_report {
 	/* Borrowed from the list. The stages that follow wait, on no thread, while another set-up
 	 * has the same source or one that lies in it or around it. The next stage is a worker's. */
 	struct stage_source source;
-	uint64_t lane; /* the number of the device of a STAGE_LONG that follows */
+	uint64_t io_slot; /* the number of the device of a STAGE_LONG that follows */
 	/* What a long walk counts, for who looks meanwhile. */
 	struct ownership_progress *progress;
 	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */

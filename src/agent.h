@@ -65,7 +65,7 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 /* As docs/api.md tells them: plugins and drivers (NULL: all), threads, what is nobody's. */
 struct cJSON *agent_view_drivers(struct agent *agent, const char *name);
 struct cJSON *agent_view_threads(struct agent *agent);
-struct cJSON *agent_view_strangers(struct agent *agent);
+struct cJSON *agent_view_foreign_volumes(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */

@@ -3,7 +3,7 @@
  * agent_force_unstage - an operator lets an unstage go past local users who keep a volume mounted
  *
  * A part of agent.h for the one handler of api/ that needs it. Whom it goes past is said in
- * mount/mount_force.h, and who may ask in api/authorize.c. The loop thread only.
+ * mount/holders/mount_force.h, and who may ask in api/auth/authorize.c. The loop thread only.
  */
 #ifndef PODVOL_AGENT_FORCE_UNSTAGE_H
 #define PODVOL_AGENT_FORCE_UNSTAGE_H
@@ -28,8 +28,8 @@ struct agent_force_request {
 /**
  * agent_force_unstage - let the unstage of a volume that is held back go past local users' holders
  *
- * See mount/mount_force.h for whom. It counts for one unstage. Return: 0; -ENOENT no such volume is
- * held back; -EBUSY it is being forced already; -ENOMEM.
+ * See mount/holders/mount_force.h for whom. It counts for one unstage. Return: 0; -ENOENT no such
+ * volume is held back; -EBUSY it is being forced already; -ENOMEM.
  */
 int agent_force_unstage(struct agent *agent, const struct agent_force_request *request,
 			struct agent_force_call **ret);

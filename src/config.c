@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "api/authorize.h"
+#include "api/auth/authorize.h"
 #include "base/cleanup.h"
 #include "build-config.h"
 #include "config_file.h"

@@ -11,7 +11,7 @@
 #define PODVOL_CONFIG_H
 
 #include "base/failure.h"
-#include "object/selector.h"
+#include "object/select/selector.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #include "config_file.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
-#include "object/yaml.h"
+#include "object/json/json.h"
+#include "object/json/yaml.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  */
 #include "agent.h"
 #include "api/api.h"
-#include "api/authorize.h"
+#include "api/auth/authorize.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -21,7 +21,8 @@ static const cap_value_t needed[] = {
 	CAP_SYS_PTRACE,      /* see the mounts of other processes before a device is taken away */
 };
 
-/* Kept where there are any and the configuration allows pods a map of groups: mount/idmap.h. */
+/* Kept where there are any and the configuration allows pods a map of groups: mount/bind/idmap.h.
+ */
 static const cap_value_t for_maps[] = { CAP_SETUID, CAP_SETGID, CAP_SETFCAP };
 
 /* Kept where there are any: an image with ext4 grows while it is mounted by nobody else. */

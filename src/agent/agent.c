@@ -9,16 +9,16 @@
 #include "agent/source_paths.h"
 #include "agent/unstage_calls.h"
 
-#include "agent/attachments.h"
 #include "agent/csi_control.h"
-#include "agent/lost_store.h"
+#include "agent/store_epoch.h"
+#include "agent/volumes_in_use.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "mount/directory_lock.h"
-#include "mount/volume_lock.h"
-#include "mount/idmap.h"
+#include "mount/bind/idmap.h"
+#include "mount/remove/directory_lock.h"
+#include "mount/remove/volume_lock.h"
 #include "other_kubelet.h"
 #include "plugins/payload_cache.h"
 
@@ -153,7 +153,7 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 	struct worker_limits mount_thread = { .threads = 1,
 					      .threads_max = MOUNT_THREADS_MAX,
 					      .set_aside_usec = SET_ASIDE_USEC };
-	/* Long by nature, so that none of them is ever taken for stuck; see operation/lane.h for
+	/* Long by nature, so that none of them is ever taken for stuck; see operation/io_slot.h for
 	 * how many of them may use one device. */
 	struct worker_limits walkers = { .threads = WALKERS_MAX,
 					 .threads_max = WALKERS_MAX,
@@ -191,7 +191,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = sd_event_source_set_priority(agent->turn, PRIORITY_TURN);
 	if (r >= 0)
-		r = agent_open_second_look(agent);
+		r = agent_open_resync(agent);
 	if (r >= 0)
 		r = dirty_set_new(on_dirty, agent, &agent->dirty);
 	if (r >= 0)
@@ -201,7 +201,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = drivers_new(agent, &agent->drivers);
 	if (r >= 0)
-		r = waits_new(agent, &agent->waits);
+		r = mount_waiters_new(agent, &agent->waits);
 	if (r >= 0)
 		r = subpaths_new(agent, &agent->subpaths);
 	if (r >= 0)
@@ -292,7 +292,7 @@ static void on_looked(void *userdata, const struct object *pod)
 	struct agent *agent = userdata;
 
 	look_up_errors_note(agent->look_up_errors, pod);
-	waits_pod_changed(agent->waits, pod->meta.uid);
+	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
 	agent_look_at_entries(agent, pod->meta.uid);
 }
 
@@ -321,7 +321,7 @@ void agent_on_sources_ready(void *userdata)
 	ephemeral_volumes_look_again(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, NULL);
 	csi_control_changed(agent->controllers.csi);
-	attachments_sources_ready(agent->controllers.attachments);
+	volumes_in_use_sources_ready(agent->controllers.volumes_in_use);
 	volume_faults_look_at_all(agent->mounts.faults);
 	size_limits_look_at_all(agent->views.size_limits);
 	agent_request_turn(agent);
@@ -413,7 +413,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	int r = store_open_embedded(agent->event, agent->config->state_dir, &agent->store, reterr);
 
 	if (r >= 0)
-		r = lost_store_check(agent, reterr);
+		r = store_epoch_check(agent, reterr);
 	if (r < 0)
 		return r;
 	store_check_uids(agent->store, agent_check_uid, agent);
@@ -440,7 +440,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = csi_control_open(agent, reterr);
 	if (r >= 0)
-		r = attachments_open(agent, reterr);
+		r = volumes_in_use_open(agent, reterr);
 	if (r < 0)
 		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
@@ -533,7 +533,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->to_loop = worker_return_free(agent->to_loop);
 	statistics_free(agent->views.statistics);
 	agent->views.size_limits = size_limits_free(agent->views.size_limits);
-	waits_free(agent->waits);
+	mount_waiters_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	agent->mounts.drift = drift_free(agent->mounts.drift);
 	agent->mounts.faults = volume_faults_free(agent->mounts.faults);
@@ -543,7 +543,7 @@ struct agent *agent_free(struct agent *agent)
 	operations_free(agent->operations);
 	volume_directories_free(agent->controllers.directories);
 	agent->drivers = drivers_free(agent->drivers);
-	agent->controllers.attachments = attachments_free(agent->controllers.attachments);
+	agent->controllers.volumes_in_use = volumes_in_use_free(agent->controllers.volumes_in_use);
 	agent->controllers.ephemeral = ephemeral_volumes_free(agent->controllers.ephemeral);
 	pv_binder_free(agent->controllers.binder);
 	store_watch_free(agent->watch);
@@ -551,12 +551,12 @@ struct agent *agent_free(struct agent *agent)
 	populator_free(agent->populator);
 	agent->controllers.own_objects = own_objects_free(agent->controllers.own_objects);
 	agent->events = events_free(agent->events);
-	lost_store_note(agent);
+	store_epoch_note(agent);
 	store_free(agent->store);
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
-	agent->strangers = strangers_free(agent->strangers);
+	agent->foreign_volumes = foreign_volumes_free(agent->foreign_volumes);
 	hold_watch_free(agent->holds.watch);
 	holds_free(agent->holds.table);
 	look_up_errors_free(agent->look_up_errors);
@@ -567,7 +567,7 @@ struct agent *agent_free(struct agent *agent)
 	actual_free(agent->actual);
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);
-	sd_event_source_disable_unref(agent->own.second_look);
+	sd_event_source_disable_unref(agent->own.resync);
 	sd_event_source_disable_unref(agent->turn);
 	agent_close_tokens(agent);
 	mount_table_free(agent->mounts.table);

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/json_tree.h"
+#include "object/json/json_tree.h"
 
 #include <assert.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  */
 #include "agent/parts.h"
 
-#include "controller/scheduling.h"
-#include "object/json.h"
+#include "controller/scheduling/scheduling.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <stdio.h>

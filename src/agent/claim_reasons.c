@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/json.h"
-#include "object/persistent_volume.h"
+#include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
 #include "store/reflector.h"
 
 #include <assert.h>

@@ -11,7 +11,7 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/thread_stack.h"
 #include "container/container_plan.h"
-#include "mount/options.h"
+#include "mount/bind/options.h"
 
 #include <assert.h>
 #include <fcntl.h>

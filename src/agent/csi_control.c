@@ -9,13 +9,13 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "controller/csi_attacher.h"
-#include "controller/csi_capacity.h"
-#include "controller/csi_controller.h"
-#include "controller/csi_modifier.h"
-#include "controller/csi_provisioner.h"
-#include "controller/csi_resizer.h"
-#include "controller/csi_snapshotter.h"
+#include "controller/attach/csi_attacher.h"
+#include "controller/csi/csi_capacity.h"
+#include "controller/csi/csi_controller.h"
+#include "controller/csi/csi_modifier.h"
+#include "controller/csi/csi_provisioner.h"
+#include "controller/csi/csi_resizer.h"
+#include "controller/snapshot/csi_snapshotter.h"
 
 #include <assert.h>
 

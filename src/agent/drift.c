@@ -6,7 +6,7 @@
  * a container nor taken for granted, and the reconciler publishes it again. Asks no file and no
  * kernel here; that is drift_work.c's.
  */
-#include "agent/drift_inside.h"
+#include "agent/drift_internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -127,13 +127,13 @@ void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind
 	delay_mending(mount, now);
 	want_anew(drift, mount, now);
 	drift->seen[kind]++;
-	drift_tell_begin(drift, mount);
-	waits_pod_changed(drift->agent->waits, mount->pod_uid);
+	drift_report_begin(drift, mount);
+	mount_waiters_pod_changed(drift->agent->waits, mount->pod_uid);
 }
 
 void drift_over(struct drift *drift, struct drift_mount *mount, bool mended)
 {
-	drift_tell_over(drift, mount, mended);
+	drift_report_over(drift, mount, mended);
 	drift->mended[mount->kind]++;
 	mount->kind = DRIFT_NONE;
 	mount->data_lost = false;
@@ -151,7 +151,7 @@ void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind 
 		drift->look_again = true; /* the step may end as if nothing had happened */
 		return;
 	}
-	drift_book_set_id(drift, mount, 0);
+	drift_index_set_id(drift, mount, 0);
 	if (state_of(drift, mount) != MOUNT_DONE && !was_hidden)
 		return;
 	drift_begin(drift, mount, kind, culprit);
@@ -163,7 +163,7 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 {
 	if (mount->cover_id != 0)
 		return; /* what hides it first is what is told */
-	drift_book_set_cover(drift, mount, other->mount_id);
+	drift_index_set_cover(drift, mount, other->mount_id);
 	(void) snprintf(mount->what, sizeof(mount->what), "a %.32s (%.60s) on it", other->type,
 			other->source);
 	if (strcmp(other->mount_point, mount->path) != 0)
@@ -215,10 +215,10 @@ static bool is_unknown(const struct drift *drift, const struct drift_mount *moun
 void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid)
 {
 	const char *root_path = drift->agent->root.path;
-	struct drift_mount *mount = drift_book_by_path(drift, other->mount_point), *next;
+	struct drift_mount *mount = drift_index_by_path(drift, other->mount_point), *next;
 	struct drift_culprit culprit;
 
-	if (other->mount_id == drift->root_id || drift_book_by_id(drift, other->mount_id))
+	if (other->mount_id == drift->root_id || drift_index_by_id(drift, other->mount_id))
 		return;
 	if (mount && is_worked_on(drift, mount)) {
 		drift->look_again = true; /* it may be the mount that is being made */
@@ -257,7 +257,7 @@ void drift_uncovered(struct drift *drift, uint64_t cover_id)
 	HASH_ITER (hh, drift->mounts, mount, next) {
 		if (mount->cover_id != cover_id)
 			continue;
-		drift_book_set_cover(drift, mount, 0);
+		drift_index_set_cover(drift, mount, 0);
 		actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
 	}
 }
@@ -322,7 +322,7 @@ void drift_root_is_back(struct drift *drift, uint64_t root_id)
 
 static void note_change(struct drift *drift, const struct mount_change *change)
 {
-	struct drift_mount *mount = drift_book_by_id(drift, change->mount_id);
+	struct drift_mount *mount = drift_index_by_id(drift, change->mount_id);
 	struct drift_culprit culprit;
 
 	if (change->mount_id == drift->root_id && change->detached) {
@@ -403,7 +403,7 @@ bool drift_passes(struct drift *drift, const struct step *step)
 	drift_own_work(drift);
 	if (drift->root_lost || waits_for_first_look(drift, step))
 		return false;
-	mount = drift_book_find(drift, step->unique_name, step->pod_uid);
+	mount = drift_index_find(drift, step->unique_name, step->pod_uid);
 	if (!mount || mount->kind == DRIFT_NONE || mount->kind == DRIFT_REMOUNTED)
 		return true;
 	if (mount->kind == DRIFT_STACKED)
@@ -415,18 +415,18 @@ bool drift_passes(struct drift *drift, const struct step *step)
  * first: whoever had it has it no more. */
 static void take_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id)
 {
-	struct drift_mount *before = drift_book_by_id(drift, mount_id);
+	struct drift_mount *before = drift_index_by_id(drift, mount_id);
 
 	if (before && before != mount) {
 		drift_lost(drift, before, DRIFT_UNMOUNTED, &nobody_known);
-		drift_book_set_id(drift, before, 0);
+		drift_index_set_id(drift, before, 0);
 	}
-	drift_book_set_id(drift, mount, mount_id);
+	drift_index_set_id(drift, mount, mount_id);
 }
 
 static void made(struct drift *drift, const struct step_result *result)
 {
-	struct drift_mount *mount = drift_book_ensure(drift, result->unique_name, result->pod_uid);
+	struct drift_mount *mount = drift_index_ensure(drift, result->unique_name, result->pod_uid);
 
 	if (!mount)
 		return;
@@ -457,10 +457,10 @@ void drift_step_ended(struct drift *drift, const struct step_result *result)
 
 void drift_forget(struct drift *drift, const char *unique_name, const char *pod_uid)
 {
-	struct drift_mount *mount = drift ? drift_book_find(drift, unique_name, pod_uid) : NULL;
+	struct drift_mount *mount = drift ? drift_index_find(drift, unique_name, pod_uid) : NULL;
 
 	if (mount)
-		drift_book_remove(drift, mount);
+		drift_index_remove(drift, mount);
 }
 
 bool drift_is_looking(const struct drift *drift)
@@ -531,7 +531,7 @@ struct drift *drift_free(struct drift *drift)
 	mount_watch_free(drift->watch);
 	drift_jobs_free(drift->jobs);
 	HASH_ITER (hh, drift->mounts, mount, next)
-		drift_book_remove(drift, mount);
+		drift_index_remove(drift, mount);
 	retry_queue_free(drift->retries);
 	free(drift);
 	return NULL;

@@ -9,7 +9,7 @@
 #ifndef PODVOL_AGENT_DRIFT_JOBS_H
 #define PODVOL_AGENT_DRIFT_JOBS_H
 
-#include "agent/drift_inside.h"
+#include "agent/drift_internal.h"
 
 struct drift_job {
 	struct worker_job job;

@@ -56,7 +56,7 @@ static void note_covers(struct drift *drift, const struct table_entries *seen)
 static void note_fate(struct drift *drift, const struct known_mount *known)
 {
 	const struct drift_culprit nobody = { 0 };
-	struct drift_mount *mount = drift_book_by_id(drift, known->mount_id);
+	struct drift_mount *mount = drift_index_by_id(drift, known->mount_id);
 
 	/* It went by ourselves meanwhile; before Linux 6.8 its number may be another's by now. */
 	if (!mount || strcmp(mount->path, known->path) != 0)

@@ -8,7 +8,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/drift_inside.h"
+#include "agent/drift_internal.h"
 
 #include "base/cleanup.h"
 
@@ -94,7 +94,7 @@ static void compare(struct drift *drift, struct stack *stacks, const char *uniqu
 		    const char *pod_uid)
 {
 	const struct drift_culprit nobody = { 0 };
-	struct drift_mount *mount = drift_book_ensure(drift, unique_name, pod_uid);
+	struct drift_mount *mount = drift_index_ensure(drift, unique_name, pod_uid);
 	struct stack *stack;
 
 	if (!mount || mount->kind != DRIFT_NONE)

@@ -101,7 +101,7 @@ bool drift_job_submit(struct drift_job *job)
 
 static struct drift_mount *mount_of(const struct drift_job *job)
 {
-	return drift_book_find(job->drift, job->unique_name, job->pod_uid);
+	return drift_index_find(job->drift, job->unique_name, job->pod_uid);
 }
 
 void drift_job_tell_failure(const struct drift_job *job)

@@ -8,7 +8,7 @@
 #include "agent/parts.h"
 
 #include "csi/csi_log.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <inttypes.h>

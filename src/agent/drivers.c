@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/csi_node.h"
+#include "controller/csi/csi_node.h"
 #include "csi/csi_log.h"
 #include "csi/csi_registration.h"
 

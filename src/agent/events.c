@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/kind.h"
 #include "object/timestamp.h"
 

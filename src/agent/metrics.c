@@ -224,7 +224,7 @@ static int add_walk(const struct operation_view *view, void *userdata)
 		list->walks[list->count].progress = view->progress;
 	}
 	list->count++;
-	list->waiting += view->waits_for_lane;
+	list->waiting += view->waits_for_io_slot;
 	return 0;
 }
 
@@ -296,7 +296,7 @@ static void print_orphans(FILE *file, const struct agent *agent)
 {
 	size_t orphans, kept;
 
-	strangers_count(agent->strangers, &orphans, &kept);
+	foreign_volumes_count(agent->foreign_volumes, &orphans, &kept);
 	(void) fprintf(file,
 		       "# HELP kubelet_orphan_pod_cleaned_volumes Directories of pods that were "
 		       "known to nobody at the start.\n"

@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "build-config.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/kind.h"
-#include "object/node.h"
-#include "object/pod.h"
-#include "object/root_ca.h"
+#include "object/kinds/node.h"
+#include "object/kinds/pod.h"
+#include "object/kinds/root_ca.h"
 #include "object/timestamp.h"
 
 #include <assert.h>

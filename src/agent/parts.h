@@ -2,10 +2,10 @@
 /*
  * parts - what the files of this folder share: the agent's boxes; nobody else includes it
  *
- * agent.c builds and takes down, turn.c is one turn of the loop (store -> desired -> plan -> ledger
- * -> operations), drain.c the end of it, intent.c what a step notes before it begins, results.c
- * what comes back, restart.c what was there before, strangers.c what is nobody's, pod_holds.c whose
- * containers live, waits.c waits for pods, subpaths.c calls for sub-paths, views.c what is shown.
+ * agent.c builds and takes down, sync_loop.c is one turn of the loop (store -> desired -> plan ->
+ * ledger -> operations), drain.c its end, intent.c what a step notes before it begins,
+ * step_results.c what comes back, reconstruct.c what was there before, mount_waiters.c who waits
+ * for a pod, subpaths.c calls for sub-paths, views.c what is shown.
  */
 #ifndef PODVOL_AGENT_PARTS_H
 #define PODVOL_AGENT_PARTS_H
@@ -16,17 +16,17 @@
 #include "agent/drift.h"
 #include "agent/drivers.h"
 #include "agent/events.h"
+#include "agent/foreign_volumes.h"
 #include "agent/hold_watch.h"
+#include "agent/hung_operations.h"
 #include "agent/intent.h"
 #include "agent/own_objects.h"
 #include "agent/pod_idle.h"
 #include "agent/progress.h"
-#include "agent/restart.h"
-#include "agent/second_look.h"
+#include "agent/reconstruct.h"
+#include "agent/resync.h"
 #include "agent/size_limits.h"
-#include "agent/slow.h"
 #include "agent/store_limits.h"
-#include "agent/strangers.h"
 #include "agent/takeover.h"
 #include "agent/tokens.h"
 #include "agent/unstage_gate.h"
@@ -36,8 +36,8 @@
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
 #include "config.h"
+#include "controller/binding/ephemeral_volumes.h"
 #include "controller/controller.h"
-#include "controller/ephemeral_volumes.h"
 #include "mount/mount.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
@@ -80,7 +80,7 @@ struct agent {
 		struct pv_binder *binder;
 		struct ephemeral_volumes *ephemeral;
 		struct claim_reasons *claim_reasons;
-		struct attachments *attachments;
+		struct volumes_in_use *volumes_in_use;
 		struct own_objects *own_objects;
 		struct volume_directories *directories; /* the local provisioner */
 		struct csi_control *csi;                /* NULL: somebody else does that work */
@@ -92,9 +92,9 @@ struct agent {
 	struct actual *actual;
 	struct {
 		struct ledger *ledger;
-		struct strangers *strangers; /* what was there and is not in it */
-		struct takeover *takeover;   /* unlisted pods that were taken over */
-		struct drivers *drivers;     /* CSI; NULL in tests */
+		struct foreign_volumes *foreign_volumes; /* what was there and is not in it */
+		struct takeover *takeover;               /* unlisted pods that were taken over */
+		struct drivers *drivers;                 /* CSI; NULL in tests */
 	};
 	struct {
 		struct holds *table;
@@ -126,7 +126,7 @@ struct agent {
 		struct lock_holder *state, *run;    /* of the directories */
 		struct lock_holder *store, *ledger; /* of the databases in them */
 		bool ledger_failing;                /* said once, until a commit succeeds */
-		sd_event_source *second_look;       /* NULL until it is made */
+		sd_event_source *resync;            /* NULL until it is made */
 		struct own_tokens tokens;
 	} own;
 
@@ -146,7 +146,7 @@ enum {
 	SUBPATH_READ_BYTES_MAX = 16 * 1024 * 1024,
 };
 
-/* ---- turn.c ---- */
+/* ---- sync_loop.c ---- */
 
 /* Have a turn soon; any number of calls make one turn. */
 void agent_request_turn(struct agent *agent);
@@ -156,7 +156,7 @@ int agent_on_turn(sd_event_source *source, void *userdata);
 void agent_on_retry(void *userdata, const char *unique_name);
 void agent_look_at_entries(struct agent *agent, const char *pod_uid);
 
-/* ---- results.c ---- */
+/* ---- step_results.c ---- */
 
 /* A step ended: told, applied to the table, noted in the ledger, another turn asked for. */
 void agent_on_ended(void *userdata, const struct operation_ended *ended);
@@ -195,18 +195,18 @@ void agent_on_sources_ready(void *userdata);
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
 
-/* ---- waits.c ---- */
+/* ---- mount_waiters.c ---- */
 
 /* @agent is borrowed: its tables and store need not be there yet. Return: 0 or -ENOMEM. */
-int waits_new(struct agent *agent, struct waits **ret);
+int mount_waiters_new(struct agent *agent, struct waits **ret);
 /* Every wait that is left ends with -ECANCELED. */
-struct waits *waits_free(struct waits *waits);
+struct waits *mount_waiters_free(struct waits *waits);
 /* Something about this pod changed: look at its waits. Cheap when there are none. */
-void waits_pod_changed(struct waits *waits, const char *pod_uid);
+void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid);
 
 /* ---- subpaths.c ---- */
 
-/* @agent is borrowed, as for waits_new(). Return: 0 or negative errno. */
+/* @agent is borrowed, as for mount_waiters_new(). Return: 0 or negative errno. */
 int subpaths_new(struct agent *agent, struct subpaths **ret);
 /* Every call that is left ends with -ECANCELED. Accepts NULL. Return: NULL. */
 struct subpaths *subpaths_free(struct subpaths *subpaths);
@@ -225,7 +225,7 @@ void look_up_errors_note(struct look_up_errors *errors, const struct object *pod
 
 /* ---- statistics.c ---- */
 
-/* @agent is borrowed, as for waits_new(). Return: 0 or negative errno. */
+/* @agent is borrowed, as for mount_waiters_new(). Return: 0 or negative errno. */
 int statistics_new(struct agent *agent, struct statistics **ret);
 /* Before worker_return_free(): ends the threads; what still hangs is left behind. Accepts NULL. */
 void statistics_stop(struct statistics *statistics);

@@ -7,14 +7,14 @@
  * terminated. A status never ends a hold whose process lives: the kernel has the last word. Decides
  * nothing about mounts: the reconciler asks the table.
  */
-#include "agent/lost_store.h"
 #include "agent/parts.h"
+#include "agent/store_epoch.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "source/manifest_mark.h"
 #include "state/ledger_holds.h"
 
@@ -80,7 +80,7 @@ static void pod_released(struct agent *agent, const char *uid, const char *name_
 
 	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, uid, i)); i++)
 		(void) dirty_add(agent->dirty, unique_name);
-	waits_pod_changed(agent->waits, uid);
+	mount_waiters_pod_changed(agent->waits, uid);
 	if (agent->populator)
 		populator_pod(agent->populator, name_space, name, monotonic_usec());
 	agent_request_turn(agent);
@@ -201,7 +201,7 @@ void agent_holds_pod_changed(struct agent *agent, const struct object *pod)
 
 	assert(agent && pod && pod->kind == KIND_POD);
 	while ((hold = holds_of_pod(agent->holds.table, pod->meta.uid, i))) {
-		if (lost_store_knows_again(agent, hold, pod))
+		if (store_epoch_knows_again(agent, hold, pod))
 			agent_end_hold(agent, hold, "is listed");
 		else if (status_ends(pod, hold))
 			agent_end_hold(agent, hold, "is written as terminated");

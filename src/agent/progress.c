@@ -63,10 +63,10 @@ void progress_text(const struct operation_view *view, uint64_t now_usec,
 				"waiting: another volume on the same files is being set up");
 		return;
 	}
-	if (view->running && view->waits_for_lane) {
+	if (view->running && view->waits_for_io_slot) {
 		(void) snprintf(ret, PROGRESS_TEXT_BYTES,
 				"waiting: %d other long walks use the same device",
-				LANE_STAGES_MAX);
+				IO_SLOT_STAGES_MAX);
 		return;
 	}
 	if (!progress_runs(view))

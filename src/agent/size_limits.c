@@ -12,9 +12,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/claim_conditions.h"
+#include "controller/binding/claim_conditions.h"
 #include "mount/tree_usage.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * source_paths - podvold's own directories are refused as sources when an object is written
  *
  * As text, for whoever writes the object to hear of it at once. What links and bind mounts lead to
- * is seen when the volume is mounted: mount/own_directories.h.
+ * is seen when the volume is mounted: mount/remove/own_directories.h.
  */
 #ifndef PODVOL_AGENT_SOURCE_PATHS_H
 #define PODVOL_AGENT_SOURCE_PATHS_H

@@ -17,9 +17,9 @@
 #include "agent/claim_statistics.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/capacity.h"
+#include "mount/capacity/capacity.h"
 #include "mount/tree_usage.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "plugins/csi_paths.h"
 #include "plugins/csi_stats.h"
 

@@ -5,7 +5,7 @@
 #include "agent/subpath_items.h"
 
 #include "base/cleanup.h"
-#include "object/environment.h"
+#include "object/kinds/environment.h"
 
 #include <assert.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define PODVOL_AGENT_SUBPATH_ITEMS_H
 
 #include "agent/parts.h"
-#include "mount/subpath.h"
+#include "mount/path/subpath.h"
 
 struct subpath_item {
 	struct subpath_request request; /* its strings are the item's, the pod's or the agent's */

@@ -7,15 +7,15 @@
  */
 #include "agent/takeover.h"
 
-#include "agent/lost_store.h"
 #include "agent/parts.h"
+#include "agent/store_epoch.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "mount/directory_users.h"
+#include "mount/holders/directory_users.h"
+#include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
-#include "mount/mount_holders.h"
 #include "operation/retry.h"
 
 #include <assert.h>
@@ -169,7 +169,7 @@ static const struct hold *find_hold(const struct agent *agent, const char *pod_u
 	size_t i = 0;
 
 	while ((hold = holds_of_pod(agent->holds.table, pod_uid, i++)))
-		if (lost_store_is_unlisted(hold))
+		if (store_epoch_is_unlisted(hold))
 			return hold;
 	return NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * takeover - pods that --takeover found, whose volumes are mounted and which no source lists
  *
- * Another agent's containers may still run on them and post no holds here, so lost_store.c holds
+ * Another agent's containers may still run on them and post no holds here, so store_epoch.c holds
  * every such pod, in the ledger before the pod's volumes are. A hold ends when the pod is listed,
  * or by 'podvolctl release'. When all sources were read, other mount namespaces are searched for
  * the pods' volumes: who uses them is said; with --takeover=remove the holds of pods that nothing

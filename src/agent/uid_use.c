@@ -8,8 +8,8 @@
  * not know belongs to an unknown pod: only the first list of manifests, or --takeover, names its
  * pod. A directory that cannot be examined counts as there.
  */
-#include "agent/lost_store.h"
 #include "agent/parts.h"
+#include "agent/store_epoch.h"
 
 #include "base/cleanup.h"
 #include "plugins/layout.h"
@@ -25,7 +25,7 @@ static int check_holds(const struct agent *agent, const struct object *pod, stru
 
 	for (size_t i = 0; (hold = holds_of_pod(agent->holds.table, pod->meta.uid, i)); i++)
 		/* Which pod was taken over with this uid is known when it is listed. */
-		if (!lost_store_is_unlisted(hold) &&
+		if (!store_epoch_is_unlisted(hold) &&
 		    (strcmp(hold->pod_name, pod->meta.name) != 0 ||
 		     strcmp(hold->pod_namespace, pod->meta.name_space) != 0))
 			return failed_plain(

@@ -2,13 +2,13 @@
 /*
  * unstage_force - an operator's word that one unstage may go past holders outside of containers
  *
- * It counts for one search, and for the unstage that follows that: see mount/mount_force.h for whom
- * it goes past. The loop thread only, but for unstage_force_begin().
+ * It counts for one search, and for the unstage that follows that: see mount/holders/mount_force.h
+ * for whom it goes past. The loop thread only, but for unstage_force_begin().
  */
 #ifndef PODVOL_AGENT_UNSTAGE_FORCE_H
 #define PODVOL_AGENT_UNSTAGE_FORCE_H
 
-#include "mount/mount_force.h"
+#include "mount/holders/mount_force.h"
 #include "state/holds.h"
 
 /* Once, on the loop. 0: the unstage goes on past @passed; -EBUSY somebody has it who is never

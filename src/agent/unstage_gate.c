@@ -14,8 +14,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
-#include "mount/mount_holders.h"
 #include "operation/retry.h"
 
 #include <assert.h>

@@ -4,10 +4,10 @@
  *
  * Asked before each unstage, and before a block volume leaves its pod, which detaches the loop
  * device that is its lock. The first question begins a search of other mount namespaces
- * (mount/mount_holders.h) on a worker, one search for all that is asked in a turn; a volume that
- * nobody has may go within the next second. One that somebody has waits until that process ends,
- * by its pidfd, and is searched again then: nothing looks again and again. Protects also where
- * nobody posts holds. The loop thread only; the search alone runs on a worker.
+ * (mount/holders/mount_holders.h) on a worker, one search for all that is asked in a turn; a volume
+ * that nobody has may go within the next second. One that somebody has waits until that process
+ * ends, by its pidfd, and is searched again then: nothing looks again and again. Protects also
+ * where nobody posts holds. The loop thread only; the search alone runs on a worker.
  */
 #ifndef PODVOL_AGENT_UNSTAGE_GATE_H
 #define PODVOL_AGENT_UNSTAGE_GATE_H

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "build-config.h"
-#include "object/json.h"
-#include "object/nfs_source.h"
+#include "object/json/json.h"
+#include "object/kinds/nfs_source.h"
 
 #include <assert.h>
 #include <stdio.h>

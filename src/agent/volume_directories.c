@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
-#include "controller/local_provisioner.h"
-#include "controller/local_snapshotter.h"
-#include "mount/volume_copy.h"
-#include "mount/volume_directory.h"
-#include "operation/lane.h"
+#include "controller/local/local_provisioner.h"
+#include "controller/snapshot/local_snapshotter.h"
+#include "mount/archive/volume_copy.h"
+#include "mount/remove/volume_directory.h"
+#include "operation/io_slot.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ enum {
  * that one which hangs, or is full of large volumes that go, leaves threads to the others. */
 struct crew {
 	struct worker_pool *pool; /* NULL: podvold stops */
-	struct lanes *lanes;
+	struct io_slots *io_slots;
 };
 
 struct volume_directories {
@@ -48,7 +48,7 @@ static_assert((int) VOLUME_MARK_BYTES > (int) OBJECT_UID_BYTES_MAX, "a volume's 
 struct directory_job {
 	struct worker_job job;
 	struct crew *crew;
-	struct lane_place place;
+	struct io_slot_place place;
 	enum directory_deed deed;
 	char *base_paths[BASE_PATHS_MAX];
 	size_t base_count;
@@ -165,7 +165,7 @@ static void end_job(struct directory_job *job)
 	(void) job_free(job);
 }
 
-static struct directory_job *job_of(struct lane_place *place)
+static struct directory_job *job_of(struct io_slot_place *place)
 {
 	return place ? (struct directory_job *) ((char *) place -
 						 offsetof(struct directory_job, place))
@@ -178,7 +178,7 @@ static void job_done(struct worker_job *worker_job)
 	struct crew *crew = job->crew;
 
 	for (; job; job = crew->pool ? NULL : next) {
-		next = job_of(lane_leave(crew->lanes, &job->place));
+		next = job_of(io_slot_leave(crew->io_slots, &job->place));
 		end_job(job);
 		if (next && crew->pool)
 			worker_submit(crew->pool, &next->job);
@@ -186,18 +186,18 @@ static void job_done(struct worker_job *worker_job)
 }
 
 /* Removals have a lane of their own: large volumes that go keep none from being made. */
-static uint64_t lane_of(const struct directory_job *job)
+static uint64_t io_slot_of(const struct directory_job *job)
 {
-	uint64_t lane = job->deed == DIRECTORY_REMOVE;
+	uint64_t io_slot = job->deed == DIRECTORY_REMOVE;
 
 	for (size_t i = 0; i < job->base_count; i++)
-		lane = fnv1a_add_text(lane, job->base_paths[i]);
-	return lane;
+		io_slot = fnv1a_add_text(io_slot, job->base_paths[i]);
+	return io_slot;
 }
 
 static void submit(struct directory_job *job)
 {
-	if (lane_enter(job->crew->lanes, &job->place, lane_of(job)))
+	if (io_slot_enter(job->crew->io_slots, &job->place, io_slot_of(job)))
 		worker_submit(job->crew->pool, &job->job);
 }
 
@@ -259,7 +259,7 @@ bool volume_is_in_use(const struct agent *agent, const struct persistent_volume 
 	for (i = actual_first(agent->actual); i; i = i->hh.next)
 		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
 			return true;
-	return strangers_have(agent->strangers, volume);
+	return foreign_volumes_have(agent->foreign_volumes, volume);
 }
 
 static bool is_in_use(void *userdata, const struct persistent_volume *volume)
@@ -300,7 +300,7 @@ static void on_threads_hang(void *userdata, const struct worker_counts *counts)
 static int open_crew(struct crew *crew, const char *name, struct agent *agent,
 		     const struct worker_limits *limits)
 {
-	int r = lanes_new(&crew->lanes);
+	int r = io_slots_new(&crew->io_slots);
 
 	return r < 0 ? r : worker_pool_new(name, agent->to_loop, limits, &crew->pool);
 }
@@ -309,13 +309,13 @@ static int open_crew(struct crew *crew, const char *name, struct agent *agent,
 static void close_crew(struct crew *crew)
 {
 	struct worker_pool *pool = TAKE_PTR(crew->pool);
-	struct lane_place *place;
+	struct io_slot_place *place;
 
 	if (!pool)
 		return;
 	(void) worker_pool_free(pool);
-	while ((place = lanes_first_waiting(crew->lanes))) {
-		(void) lane_give_up(crew->lanes, place);
+	while ((place = io_slots_first_waiting(crew->io_slots))) {
+		(void) io_slot_give_up(crew->io_slots, place);
 		end_job(job_of(place));
 	}
 }
@@ -400,8 +400,8 @@ struct volume_directories *volume_directories_free(struct volume_directories *di
 		return NULL;
 	(void) local_provisioner_free(directories->provisioner);
 	(void) local_snapshotter_free(directories->snapshotter);
-	(void) lanes_free(directories->makers.lanes);
-	(void) lanes_free(directories->copiers.lanes);
+	(void) io_slots_free(directories->makers.io_slots);
+	(void) io_slots_free(directories->copiers.io_slots);
 	free(directories);
 	return NULL;
 }

@@ -13,10 +13,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/claim_conditions.h"
+#include "controller/binding/claim_conditions.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  *
  * Joins the two tables and the operations; owns nothing and changes nothing.
  */
-#include "agent/attachments.h"
 #include "agent/parts.h"
+#include "agent/volumes_in_use.h"
 
 #include "base/clock.h"
 
@@ -186,8 +186,8 @@ bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
 		return true;
 	if (row->want_pod)
 		return explain_other_pod(agent, row, ret) ||
-		       attachments_explain(agent->controllers.attachments, row->unique_name,
-					   row->outer_name, ret);
+		       volumes_in_use_explain(agent->controllers.volumes_in_use, row->unique_name,
+					      row->outer_name, ret);
 	if (agent_explain_hold(agent, row->pod_uid, &why)) {
 		(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", row->outer_name,
 				    why.text);

@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "mount/subpath.h"
-#include "object/json.h"
+#include "mount/path/subpath.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>

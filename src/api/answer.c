@@ -9,7 +9,7 @@
  */
 #include "api/request.h"
 
-#include "api/listen.h"
+#include "api/http/listen.h"
 #include "base/cleanup.h"
 #include "base/secret_file.h"
 

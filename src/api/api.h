@@ -52,7 +52,7 @@ struct api_options {
 	size_t listener_count;
 	/* Borrowed; must outlive the api. NULL without a listener for TLS. */
 	struct api_credentials *credentials;
-	unsigned int group_rights; /* of the group's role; see api/authorize.h */
+	unsigned int group_rights; /* of the group's role; see api/auth/authorize.h */
 	bool local_is_bounded;     /* by volume-paths: role edit may write local volumes */
 	bool others_may_read; /* peers of the unix socket that are neither root nor in the group */
 	size_t connections_max;   /* of each listener; more wait in its queue; at least 1 */

@@ -6,7 +6,7 @@
  */
 #include "api/client_certificate.h"
 
-#include "api/authorize.h"
+#include "api/auth/authorize.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

@@ -11,7 +11,7 @@
 #ifndef PODVOL_API_CLIENT_CERTIFICATE_H
 #define PODVOL_API_CLIENT_CERTIFICATE_H
 
-#include "api/token_list.h"
+#include "api/auth/token_list.h"
 #include "base/failure.h"
 
 #include <gnutls/gnutls.h>

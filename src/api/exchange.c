@@ -72,7 +72,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/drivers/*", views_driver },
 	{ METHOD_POST, "podvol/v1/drivers/*/call", driver_calls_post },
 	{ METHOD_GET, "podvol/v1/threads", views_threads },
-	{ METHOD_GET, "podvol/v1/strangers", views_strangers },
+	{ METHOD_GET, "podvol/v1/strangers", views_foreign_volumes },
 	{ METHOD_GET, "podvol/v1/events", views_volume_events },
 	{ METHOD_GET, "podvol/v1/keys", service_keys_get },
 	{ METHOD_POST, "podvol/v1/keys", service_keys_renew },

@@ -9,15 +9,15 @@
 #ifndef PODVOL_API_EXCHANGE_H
 #define PODVOL_API_EXCHANGE_H
 
-#include "api/authorize.h"
+#include "api/auth/authorize.h"
 #include "api/form.h"
 #include "api/path.h"
 #include "base/failure.h"
 #include "base/worker.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/kind.h"
 #include "object/object.h"
-#include "object/violation.h"
+#include "object/schema/violation.h"
 
 enum api_method {
 	METHOD_GET,
@@ -200,7 +200,7 @@ api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
 api_handler holds_post, holds_get, holds_get_all, holds_delete;
 /* views.c */
 api_handler views_volumes, views_volume, views_operations, views_manifests, views_version,
-	views_podvol_version, views_drivers, views_driver, views_threads, views_strangers,
+	views_podvol_version, views_drivers, views_driver, views_threads, views_foreign_volumes,
 	views_metrics;
 /* force_unstage.c, views_statistics.c, views_stream.c */
 api_handler force_unstage_post, views_statistics, views_volume_events;

@@ -4,7 +4,8 @@
  * containers
  *
  * Answers when the search of this call ended. The unstage itself comes after that and is seen in
- * the operations. Who is passed is decided by mount/mount_force.h, who may ask by authorize.c.
+ * the operations. Who is passed is decided by mount/holders/mount_force.h, who may ask by
+ * authorize.c.
  */
 #include "agent_force_unstage.h"
 #include "api/exchange.h"

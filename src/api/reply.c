@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/table.h"
+#include "object/schema/table.h"
 
 #include <assert.h>
 #include <stdarg.h>

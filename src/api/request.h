@@ -9,9 +9,9 @@
 #ifndef PODVOL_API_REQUEST_H
 #define PODVOL_API_REQUEST_H
 
+#include "api/auth/token_list.h"
 #include "api/exchange.h"
-#include "api/token_list.h"
-#include "api/transport.h"
+#include "api/http/transport.h"
 
 enum body_state {
 	BODY_KEPT,

@@ -10,7 +10,7 @@
 #define PODVOL_API_SECRET_PATHS_H
 
 #include "base/failure.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 /**
  * secret_paths_check - for a writer who may not read Secrets

@@ -4,13 +4,13 @@
  *
  * The library aborts when it is stopped with a connection suspended, so api_free() wakes all first.
  */
-#include "api/transport.h"
+#include "api/http/transport.h"
 
-#include "api/docker_volume.h"
-#include "api/listen.h"
-#include "api/peer.h"
-#include "api/refusals.h"
-#include "api/watches.h"
+#include "api/auth/peer.h"
+#include "api/auth/refusals.h"
+#include "api/docker/docker_volume.h"
+#include "api/http/listen.h"
+#include "api/objects/watches.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

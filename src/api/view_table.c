@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/table.h"
+#include "object/schema/table.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -328,7 +328,7 @@ static const struct view_column thread_columns[] = {
 	{ "All Hang", VIEW_ALWAYS, "allHang", format_yes },
 };
 
-static const struct view_column stranger_columns[] = {
+static const struct view_column foreign_volume_columns[] = {
 	{ "Kind", VIEW_ALWAYS, "kind", NULL },
 	{ "Pod UID", VIEW_ALWAYS, "podUID", NULL },
 	{ "Plugin", VIEW_ALWAYS, "plugin", NULL },
@@ -385,7 +385,7 @@ const struct view_columns view_version_columns = COLUMNS(version_columns);
 const struct view_columns view_statistics_columns = COLUMNS(statistics_columns);
 const struct view_columns view_driver_columns = COLUMNS(driver_columns);
 const struct view_columns view_thread_columns = COLUMNS(thread_columns);
-const struct view_columns view_stranger_columns = COLUMNS(stranger_columns);
+const struct view_columns view_foreign_volume_columns = COLUMNS(foreign_volume_columns);
 const struct view_columns view_volume_event_columns = COLUMNS(volume_event_columns);
 const struct view_columns view_token_key_columns = COLUMNS(token_key_columns);
 const struct view_columns view_token_columns = COLUMNS(token_columns);

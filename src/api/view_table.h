@@ -5,7 +5,7 @@
 #ifndef PODVOL_API_VIEW_TABLE_H
 #define PODVOL_API_VIEW_TABLE_H
 
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,8 +34,8 @@ struct view_columns {
 
 extern const struct view_columns view_volume_columns, view_operation_columns, view_manifest_columns,
 	view_hold_columns, view_applied_columns, view_version_columns, view_statistics_columns,
-	view_driver_columns, view_thread_columns, view_stranger_columns, view_volume_event_columns,
-	view_token_key_columns, view_token_columns;
+	view_driver_columns, view_thread_columns, view_foreign_volume_columns,
+	view_volume_event_columns, view_token_key_columns, view_token_columns;
 
 /**
  * view_table - a Table of a view's items

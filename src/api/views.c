@@ -136,9 +136,10 @@ void views_driver(struct exchange *exchange)
 	views_reply(exchange, 200, tree, &view_driver_columns);
 }
 
-void views_strangers(struct exchange *exchange)
+void views_foreign_volumes(struct exchange *exchange)
 {
-	views_reply(exchange, 200, agent_view_strangers(exchange->agent), &view_stranger_columns);
+	views_reply(exchange, 200, agent_view_foreign_volumes(exchange->agent),
+		    &view_foreign_volume_columns);
 }
 
 void views_threads(struct exchange *exchange)

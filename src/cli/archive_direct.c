@@ -5,12 +5,12 @@
 #include "cli/archive_direct.h"
 
 #include "base/cleanup.h"
-#include "mount/directory_users.h"
+#include "mount/archive/volume_archive.h"
+#include "mount/holders/directory_users.h"
 #include "mount/mount.h"
-#include "mount/restore_lock.h"
-#include "mount/volume_archive.h"
-#include "mount/volume_directory.h"
-#include "mount/volume_lock.h"
+#include "mount/remove/restore_lock.h"
+#include "mount/remove/volume_directory.h"
+#include "mount/remove/volume_lock.h"
 
 #include <assert.h>
 #include <fcntl.h>

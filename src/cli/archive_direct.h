@@ -5,7 +5,7 @@
  * The bytes go from the file system to the pipe and never through the daemon: its loop has better
  * things to do, its memory stays its own, and a tar that takes hours ends with whoever waits for
  * it. The volume is held by a lock on its directory, which the daemon asks for before it removes or
- * mounts one: shared by backups, alone for a restore (mount/restore_lock.h).
+ * mounts one: shared by backups, alone for a restore (mount/remove/restore_lock.h).
  */
 #ifndef PODVOL_CLI_ARCHIVE_DIRECT_H
 #define PODVOL_CLI_ARCHIVE_DIRECT_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As in mount/volume_archive.h. */
+/* As in mount/archive/volume_archive.h. */
 struct archive_summary {
 	uint64_t entries, bytes;
 	size_t left_out, changed, devices, links_out, lost, privileges;

@@ -5,7 +5,7 @@
 #include "cli/files.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/object.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "cli/csi_direct.h"
 #include "cli/files.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define PODVOL_CLI_GET_H
 
 #include "cli/cli.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 struct kind;
 

@@ -9,7 +9,7 @@
 #ifndef PODVOL_CLI_JSON_PATH_H
 #define PODVOL_CLI_JSON_PATH_H
 
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdio.h>
 

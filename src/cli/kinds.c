@@ -7,7 +7,7 @@
 #include "cli/screen.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <string.h>

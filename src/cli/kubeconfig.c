@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cli/token.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/duration.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <string.h>

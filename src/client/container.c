@@ -5,7 +5,7 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdbool.h>
 #include <string.h>

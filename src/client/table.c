@@ -7,7 +7,7 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <inttypes.h>
 #include <string.h>

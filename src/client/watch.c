@@ -12,7 +12,7 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>

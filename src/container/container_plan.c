@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "container/path_text.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>

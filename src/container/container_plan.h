@@ -16,8 +16,8 @@
 #define PODVOL_CONTAINER_CONTAINER_PLAN_H
 
 #include "base/failure.h"
+#include "object/kinds/pod.h"
 #include "object/object.h"
-#include "object/pod.h"
 
 #include <stdbool.h>
 #include <stddef.h>

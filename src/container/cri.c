@@ -8,7 +8,7 @@
  */
 #include "container/format.h"
 
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 

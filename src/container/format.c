@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "container/words.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>

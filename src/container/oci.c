@@ -10,7 +10,7 @@
  */
 #include "container/format.h"
 
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/work_queue.h"
-#include "object/root_ca.h"
+#include "object/kinds/root_ca.h"
 #include "store/reflector.h"
 
 #include <assert.h>

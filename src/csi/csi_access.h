@@ -6,7 +6,7 @@
 #define PODVOL_CSI_CSI_ACCESS_H
 
 #include "csi/csi.pb-c.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 /* "Many" stays as it is, "Once" depends on what the driver knows. @mode 0: none is given.
  * @knows_writers: the service that is asked has SINGLE_NODE_MULTI_WRITER. */

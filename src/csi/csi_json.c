@@ -2,7 +2,7 @@
 /*
  * csi_json - what reading and writing share, and how a message goes
  */
-#include "csi/csi_json_inside.h"
+#include "csi/csi_json_internal.h"
 
 #include "base/cleanup.h"
 #include "grpc/status.h"

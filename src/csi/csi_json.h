@@ -11,7 +11,7 @@
 #ifndef PODVOL_CSI_CSI_JSON_H
 #define PODVOL_CSI_CSI_JSON_H
 
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <protobuf-c/protobuf-c.h>
 

@@ -5,10 +5,10 @@
  * A message under construction is at every moment one that can be freed: a count grows after its
  * element is whole, and a oneof's case is set after its member.
  */
-#include "csi/csi_json_inside.h"
+#include "csi/csi_json_internal.h"
 
 #include "base/cleanup.h"
-#include "object/base64.h"
+#include "object/json/base64.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -2,10 +2,10 @@
 /*
  * csi_json_write - a message as JSON
  */
-#include "csi/csi_json_inside.h"
+#include "csi/csi_json_internal.h"
 
 #include "base/cleanup.h"
-#include "object/base64.h"
+#include "object/json/base64.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 #include "csi/csi_map.h"
 
 #include "base/cleanup.h"
-#include "object/base64_text.h"
-#include "object/json.h"
+#include "object/json/base64_text.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,31 +14,31 @@
 #include <string.h>
 
 /* What csi_map_fill() relies on. */
-#define SAME_SHAPE(type)                                                                           \
+#define SAME_SCHEMA(type)                                                                          \
 	static_assert(sizeof(type) == sizeof(struct csi_map_entry) &&                              \
 			      offsetof(type, key) == offsetof(struct csi_map_entry, key) &&        \
 			      offsetof(type, value) == offsetof(struct csi_map_entry, value),      \
 		      "entries of every map have one shape")
-SAME_SHAPE(Csi__V1__NodeStageVolumeRequest__PublishContextEntry);
-SAME_SHAPE(Csi__V1__NodeStageVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__NodeStageVolumeRequest__VolumeContextEntry);
-SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__PublishContextEntry);
-SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry);
-SAME_SHAPE(Csi__V1__NodeExpandVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__CreateVolumeRequest__ParametersEntry);
-SAME_SHAPE(Csi__V1__CreateVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__DeleteVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__ControllerPublishVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__ControllerPublishVolumeRequest__VolumeContextEntry);
-SAME_SHAPE(Csi__V1__ControllerUnpublishVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__CreateSnapshotRequest__ParametersEntry);
-SAME_SHAPE(Csi__V1__CreateSnapshotRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__DeleteSnapshotRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__ListSnapshotsRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__ControllerExpandVolumeRequest__SecretsEntry);
-SAME_SHAPE(Csi__V1__GetCapacityRequest__ParametersEntry);
-SAME_SHAPE(Csi__V1__Topology__SegmentsEntry);
+SAME_SCHEMA(Csi__V1__NodeStageVolumeRequest__PublishContextEntry);
+SAME_SCHEMA(Csi__V1__NodeStageVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__NodeStageVolumeRequest__VolumeContextEntry);
+SAME_SCHEMA(Csi__V1__NodePublishVolumeRequest__PublishContextEntry);
+SAME_SCHEMA(Csi__V1__NodePublishVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry);
+SAME_SCHEMA(Csi__V1__NodeExpandVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__CreateVolumeRequest__ParametersEntry);
+SAME_SCHEMA(Csi__V1__CreateVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__DeleteVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__ControllerPublishVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__ControllerPublishVolumeRequest__VolumeContextEntry);
+SAME_SCHEMA(Csi__V1__ControllerUnpublishVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__CreateSnapshotRequest__ParametersEntry);
+SAME_SCHEMA(Csi__V1__CreateSnapshotRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__DeleteSnapshotRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__ListSnapshotsRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__ControllerExpandVolumeRequest__SecretsEntry);
+SAME_SCHEMA(Csi__V1__GetCapacityRequest__ParametersEntry);
+SAME_SCHEMA(Csi__V1__Topology__SegmentsEntry);
 
 static void wipe(char *text)
 {

@@ -2,7 +2,7 @@
 /*
  * csi_map - maps of strings in messages to drivers: contexts and secrets
  *
- * protobuf-c has a type of its own for the entries of each map, all of the same shape; they are
+ * protobuf-c has a type of its own for the entries of each map, all of the same schema; they are
  * filled here from one. Values may be secrets: all are overwritten before they are freed.
  */
 #ifndef PODVOL_CSI_CSI_MAP_H
@@ -27,7 +27,7 @@ int csi_map_add_labels(struct csi_map *map, const struct labels *labels);
 int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr);
 void csi_map_done(struct csi_map *map);
 
-/* The shape of Csi__V1__NodeStageVolumeRequest__SecretsEntry and its kin. */
+/* The schema of Csi__V1__NodeStageVolumeRequest__SecretsEntry and its kin. */
 struct csi_map_entry {
 	ProtobufCMessage base;
 	char *key, *value;

@@ -5,7 +5,7 @@
  * Each answer becomes one event of the machine. What peers tell is checked before it is kept; it is
  * borrowed from the reply until then.
  */
-#include "csi/csi_registration_inside.h"
+#include "csi/csi_registration_internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -8,7 +8,7 @@
  * tell; any other failure is tried again after a while, for as long as its socket stays.
  * Registration waits for none of it.
  */
-#include "csi/csi_registration_inside.h"
+#include "csi/csi_registration_internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

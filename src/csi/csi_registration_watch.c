@@ -12,8 +12,8 @@
 #include "csi/csi_registration_watch.h"
 
 #include "base/cleanup.h"
-#include "base/directory.h"
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "base/path.h"
 

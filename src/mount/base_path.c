@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "mount/mount.h"
-#include "mount/safe_path.h"
+#include "mount/path/safe_path.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -17,8 +17,8 @@
 #define PODVOL_MOUNT_MOUNT_H
 
 #include "base/failure.h"
-#include "mount/format.h"      /* file systems on devices */
-#include "mount/mount_table.h" /* what is mounted: facts and table */
+#include "mount/filesystem/format.h" /* file systems on devices */
+#include "mount/table/mount_table.h" /* what is mounted: facts and table */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -134,7 +134,7 @@ int mount_root_renew(struct mount_root *root, struct failure *reterr);
 /* Attributes of one mount, never of the file system behind it. */
 struct mount_attributes {
 	uint64_t set;  /* MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | ... */
-	int userns_fd; /* with MOUNT_ATTR_IDMAP alone: the map; see mount/idmap.h */
+	int userns_fd; /* with MOUNT_ATTR_IDMAP alone: the map; see mount/bind/idmap.h */
 	uint64_t clear;
 	uint64_t propagation; /* 0 keep; MS_PRIVATE, MS_SLAVE, MS_SHARED */
 	bool own_group; /* with MS_SHARED: not a peer of its source, whose mounts it then lacks */

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/tree_walk.h"
+#include "mount/ownership/tree_walk.h"
 
 #include <assert.h>
 #include <errno.h>

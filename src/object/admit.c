@@ -12,11 +12,11 @@
 #include "object/admit_field_refs.h"
 #include "object/admit_names.h"
 #include "object/build.h"
-#include "object/claim_growth.h"
-#include "object/field.h"
-#include "object/json_tree.h"
+#include "object/json/json_tree.h"
 #include "object/kind.h"
+#include "object/kinds/claim_growth.h"
 #include "object/metadata.h"
+#include "object/schema/field.h"
 #include "object/timestamp.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/admit_names.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/quantity.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #ifndef PODVOL_OBJECT_ADMIT_FIELD_REFS_H
 #define PODVOL_OBJECT_ADMIT_FIELD_REFS_H
 
-#include "object/field.h"
+#include "object/schema/field.h"
 
 /* @old: the pod before; NULL: it is created. Types have been checked. Return: as in field.h. */
 int admit_field_refs_check(const struct cJSON *old, const struct cJSON *tree,

@@ -4,7 +4,7 @@
  */
 #include "object/admit_names.h"
 
-#include "object/csi.h"
+#include "object/kinds/csi.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #ifndef PODVOL_OBJECT_ADMIT_NAMES_H
 #define PODVOL_OBJECT_ADMIT_NAMES_H
 
-#include "object/field.h"
+#include "object/schema/field.h"
 
 /* @old: the object before; NULL: it is created. Types have been checked. Return: as in field.h. */
 int admit_names_check(const struct cJSON *old, const struct cJSON *tree, struct violations *found);

@@ -10,7 +10,7 @@
 #include "object/object.h"
 
 struct arena;
-struct shape;
+struct schema;
 struct violations;
 
 struct kind_row {
@@ -35,12 +35,12 @@ struct kind_row {
 	 * the status begins empty. */
 	const char *initial_phase;
 
-	const struct shape *shape; /* types of the fields we know */
+	const struct schema *schema; /* types of the fields we know */
 	/* Fill in what the API machinery would; the tree is valid JSON of this kind. NULL: nothing.
 	 */
 	int (*set_defaults)(struct cJSON *tree);
 	/* All rules on one object alone; see field.h for how it goes on after the first broken one.
-	 * NULL: its shape says all. */
+	 * NULL: its schema says all. */
 	int (*validate)(const struct cJSON *tree, struct violations *found);
 	/* What an update may not change. NULL: everything may. */
 	int (*validate_update)(const struct object *old, const struct object *new_object,

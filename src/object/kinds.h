@@ -8,15 +8,15 @@
 #define PODVOL_OBJECT_KINDS_H
 
 #include "object/kind.h"
-#include "object/shape.h"
-#include "object/table.h"
+#include "object/schema/schema.h"
+#include "object/schema/table.h"
 
-extern const struct shape pod_shape, persistent_volume_shape, claim_shape, storage_class_shape,
-	config_map_shape, secret_shape, node_shape, namespace_shape, event_shape,
-	service_account_shape, csi_driver_shape, csi_node_shape, volume_attachment_shape,
-	csi_storage_capacity_shape, volume_snapshot_shape, volume_snapshot_class_shape,
-	volume_snapshot_content_shape, lease_shape, cluster_trust_bundle_shape,
-	volume_attributes_class_shape;
+extern const struct schema pod_schema, persistent_volume_schema, claim_schema, storage_class_schema,
+	config_map_schema, secret_schema, node_schema, namespace_schema, event_schema,
+	service_account_schema, csi_driver_schema, csi_node_schema, volume_attachment_schema,
+	csi_storage_capacity_schema, volume_snapshot_schema, volume_snapshot_class_schema,
+	volume_snapshot_content_schema, lease_schema, cluster_trust_bundle_schema,
+	volume_attributes_class_schema;
 
 int pod_set_defaults(struct cJSON *tree);
 int pod_validate(const struct cJSON *tree, struct violations *found);

@@ -8,7 +8,7 @@
 #include "object/metadata.h"
 
 #include "base/clock.h"
-#include "object/selector_json.h"
+#include "object/select/selector_json.h"
 #include "object/timestamp.h"
 
 #include <assert.h>

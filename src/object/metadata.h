@@ -7,7 +7,7 @@
 #ifndef PODVOL_OBJECT_METADATA_H
 #define PODVOL_OBJECT_METADATA_H
 
-#include "object/arena.h"
+#include "object/json/arena.h"
 #include "object/kind.h"
 
 /* "default" for the namespace where a kind has one; none where it has not. Return: 0 or -ENOMEM. */

@@ -8,14 +8,14 @@
 #include "object/object.h"
 
 #include "base/cleanup.h"
-#include "object/arena.h"
 #include "object/build.h"
-#include "object/field.h"
-#include "object/json_tree.h"
+#include "object/json/arena.h"
+#include "object/json/json_tree.h"
 #include "object/kind.h"
 #include "object/metadata.h"
-#include "object/shape.h"
-#include "object/violation.h"
+#include "object/schema/field.h"
+#include "object/schema/schema.h"
+#include "object/schema/violation.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -103,7 +103,7 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 /* After a field of a wrong type nothing else is looked at: the rules rely on types. */
 static int complete(const struct kind_row *row, struct cJSON *tree, struct violations *found)
 {
-	int r = shape_apply(row->shape, tree, NULL, found);
+	int r = schema_apply(row->schema, tree, NULL, found);
 
 	if (r < 0 || found->count > 0)
 		return r < 0 ? r : -EINVAL;

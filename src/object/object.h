@@ -14,7 +14,7 @@
 #define PODVOL_OBJECT_OBJECT_H
 
 #include "base/failure.h"
-#include "object/selector.h"
+#include "object/select/selector.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,7 +139,7 @@ struct document {
 	/* A kind of Kubernetes that has no meaning on a node, such as a Service: @failure says that
 	 * it is not served; whoever stores documents may pass it over. */
 	bool is_foreign_kind;
-	/* The fields that no shape names: "spec.a, spec.b"; owned by the list; NULL: none. */
+	/* The fields that no schema names: "spec.a, spec.b"; owned by the list; NULL: none. */
 	char *unknown_fields;
 	/* The document as it was written, before defaults, as JSON; owned by the list. Only from
 	 * documents_parse_sources(), and only with @object. */

@@ -5,8 +5,8 @@
 #include "object/update.h"
 
 #include "base/cleanup.h"
-#include "object/field.h"
-#include "object/json_tree.h"
+#include "object/json/json_tree.h"
+#include "object/schema/field.h"
 
 #include <assert.h>
 #include <errno.h>

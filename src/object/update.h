@@ -7,7 +7,7 @@
 #ifndef PODVOL_OBJECT_UPDATE_H
 #define PODVOL_OBJECT_UPDATE_H
 
-#include "object/violation.h"
+#include "object/schema/violation.h"
 
 /**
  * update_is_same - compare one member of two versions

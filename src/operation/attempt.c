@@ -25,7 +25,7 @@ static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_pla
 	case STAGE_MOUNT_THREAD:
 		return attempt->pools.mount_thread;
 	case STAGE_LONG:
-		assert(attempt->pools.walkers && attempt->pools.lanes);
+		assert(attempt->pools.walkers && attempt->pools.io_slots);
 		return attempt->pools.walkers;
 	default:
 		return attempt->pools.workers;
@@ -271,23 +271,23 @@ static bool go_on(struct attempt *attempt)
 	if (waits)
 		return false;
 	if (attempt->place != STAGE_LONG ||
-	    lane_enter(attempt->pools.lanes, &attempt->lane, attempt->report->lane))
+	    io_slot_enter(attempt->pools.io_slots, &attempt->io_slot, attempt->report->io_slot))
 		worker_submit(pool_of(attempt, attempt->place), &attempt->job);
 	return false;
 }
 
-static struct attempt *attempt_of_lane(struct lane_place *place)
+static struct attempt *attempt_of_io_slot(struct io_slot_place *place)
 {
-	return (struct attempt *) ((char *) place - offsetof(struct attempt, lane));
+	return (struct attempt *) ((char *) place - offsetof(struct attempt, io_slot));
 }
 
 /* A long stage is over: whoever waited for its place in the lane takes it. */
-static void leave_lane(struct attempt *attempt)
+static void leave_io_slot(struct attempt *attempt)
 {
-	struct lane_place *next = lane_leave(attempt->pools.lanes, &attempt->lane);
+	struct io_slot_place *next = io_slot_leave(attempt->pools.io_slots, &attempt->io_slot);
 
 	if (next)
-		worker_submit(attempt->pools.walkers, &attempt_of_lane(next)->job);
+		worker_submit(attempt->pools.walkers, &attempt_of_io_slot(next)->job);
 }
 
 /* The pool closed before this job's turn came. */
@@ -303,8 +303,8 @@ static void attempt_done(struct worker_job *job)
 	struct attempt *attempt = (struct attempt *) job;
 
 	attempt->on_thread = false;
-	if (attempt->lane.runs)
-		leave_lane(attempt);
+	if (attempt->io_slot.runs)
+		leave_io_slot(attempt);
 	if (!attempt->is_over && !attempt->was_run)
 		set_not_run(attempt);
 	if (attempt->is_over || go_on(attempt))
@@ -341,7 +341,8 @@ void attempt_cancel(struct attempt *attempt)
 	if (attempt->source_lock.waits) {
 		leave_source(attempt);
 		worker_submit(attempt->pools.workers, &attempt->job);
-	} else if (attempt->pools.lanes && lane_give_up(attempt->pools.lanes, &attempt->lane)) {
+	} else if (attempt->pools.io_slots &&
+		   io_slot_give_up(attempt->pools.io_slots, &attempt->io_slot)) {
 		worker_submit(attempt->pools.walkers, &attempt->job);
 	}
 }
@@ -353,7 +354,8 @@ bool attempt_give_up(struct attempt *attempt)
 		source_lock_release(attempt->pools.source_locks, &attempt->source_lock);
 		return true;
 	}
-	return attempt->pools.lanes && lane_give_up(attempt->pools.lanes, &attempt->lane);
+	return attempt->pools.io_slots &&
+	       io_slot_give_up(attempt->pools.io_slots, &attempt->io_slot);
 }
 
 const char *attempt_stage_name(struct attempt *attempt)

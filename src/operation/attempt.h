@@ -10,7 +10,7 @@
 #define PODVOL_OPERATION_ATTEMPT_H
 
 #include "base/worker.h"
-#include "operation/lane.h"
+#include "operation/io_slot.h"
 #include "operation/source_lock.h"
 #include "plugins/plugin.h"
 
@@ -18,7 +18,7 @@ struct attempt_pools {
 	struct worker_pool *workers, *mount_thread;
 	/* For STAGE_LONG alone; NULL where no list has one. */
 	struct worker_pool *walkers;
-	struct lanes *lanes;
+	struct io_slots *io_slots;
 	/* NULL where no stage names its source. */
 	struct source_locks *source_locks;
 };
@@ -26,7 +26,7 @@ struct attempt_pools {
 struct attempt {
 	struct worker_job job;
 	struct attempt_pools pools;
-	struct lane_place lane;
+	struct io_slot_place io_slot;
 	struct source_lock source_lock; /* until the end of the attempt */
 	/* What comes before the list, and the list; freed by whoever ran the last stage. Nothing of
 	 * the first has to do with what the list is about: see touched. */

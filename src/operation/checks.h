@@ -8,7 +8,7 @@
 #ifndef PODVOL_OPERATION_CHECKS_H
 #define PODVOL_OPERATION_CHECKS_H
 
-#include "object/selector.h"
+#include "object/select/selector.h"
 #include "reconcile/reconcile.h"
 
 /**

@@ -100,7 +100,7 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->attempt.pools.workers = operations->options.workers;
 	operation->attempt.pools.mount_thread = operations->options.mount_thread;
 	operation->attempt.pools.walkers = operations->options.walkers;
-	operation->attempt.pools.lanes = operations->lanes;
+	operation->attempt.pools.io_slots = operations->io_slots;
 	operation->attempt.pools.source_locks = operations->source_locks;
 	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
 	operation->attempt.ended = on_attempt_ended;
@@ -489,7 +489,7 @@ int operations_new(const struct operations_options *options, struct operations *
 
 	r = key_table_new(&back_off, &operations->keys);
 	if (r >= 0)
-		r = lanes_new(&operations->lanes);
+		r = io_slots_new(&operations->io_slots);
 	if (r >= 0)
 		r = source_locks_new(&operations->source_locks);
 	if (r >= 0)
@@ -543,7 +543,7 @@ struct operations *operations_free(struct operations *operations)
 	(void) retry_queue_free(operations->later);
 	(void) retry_queue_free(operations->running);
 	(void) key_table_free(operations->keys);
-	(void) lanes_free(operations->lanes);
+	(void) io_slots_free(operations->io_slots);
 	(void) source_locks_free(operations->source_locks);
 	free(operations);
 	return NULL;

@@ -12,8 +12,8 @@
 #define PODVOL_OPERATION_OPERATION_H
 
 #include "base/worker.h"
-#include "object/selector.h"
-#include "operation/lane.h"
+#include "object/select/selector.h"
+#include "operation/io_slot.h"
 #include "reconcile/reconcile.h"
 
 struct operations;
@@ -136,11 +136,11 @@ struct operation_view {
 	const struct failure *failure; /* of the last attempt; NULL when there was none */
 	const struct object *pod;      /* NULL for teardowns */
 	enum operation_pace pace;
-	int thread_id;         /* of the running stage; 0 unknown */
-	int tool_pid;          /* of a mkfs or fsck that runs: it has a limit of its own */
-	bool waits_for_thread; /* every thread is at work, or hangs */
-	bool waits_for_source; /* the set-up of another volume changes it: see source_lock.h */
-	bool waits_for_lane;   /* other long stages use the device: see lane.h */
+	int thread_id;          /* of the running stage; 0 unknown */
+	int tool_pid;           /* of a mkfs or fsck that runs: it has a limit of its own */
+	bool waits_for_thread;  /* every thread is at work, or hangs */
+	bool waits_for_source;  /* the set-up of another volume changes it: see source_lock.h */
+	bool waits_for_io_slot; /* other long stages use the device: see io_slot.h */
 	const struct ownership_progress *progress; /* of a long walk; begun_usec 0: none */
 };
 /**

@@ -12,7 +12,7 @@
 /* Nobody has begun with what was handed over. */
 static bool waits_for_thread(const struct attempt *attempt)
 {
-	return attempt->on_thread && !attempt->lane.waits && !attempt->source_lock.waits &&
+	return attempt->on_thread && !attempt->io_slot.waits && !attempt->source_lock.waits &&
 	       atomic_load(&attempt->job.started_usec) == 0;
 }
 
@@ -57,7 +57,7 @@ struct operation_view operation_view_of(struct operation *operation)
 		.waits_for_thread = record->pending && waits_for_thread(attempt),
 		.thread_id = record->pending ? atomic_load(&attempt->job.thread_id) : 0,
 		.waits_for_source = record->pending && attempt->source_lock.waits,
-		.waits_for_lane = record->pending && attempt->lane.waits,
+		.waits_for_io_slot = record->pending && attempt->io_slot.waits,
 		.progress = &attempt->progress,
 	};
 }

@@ -23,7 +23,7 @@ static bool is_walking(const struct operation_view *view)
 /* A walk tells its progress itself. */
 static bool is_told_elsewhere(const struct operation_view *view)
 {
-	return view->waits_for_lane || view->waits_for_source || is_walking(view);
+	return view->waits_for_io_slot || view->waits_for_source || is_walking(view);
 }
 
 static void look(struct operation *operation, const struct operation_view *view, uint64_t now_usec)

@@ -43,7 +43,7 @@ struct later;
 struct operations {
 	struct operations_options options;
 	struct key_table *keys;
-	struct lanes *lanes;
+	struct io_slots *io_slots;
 	struct source_locks *source_locks;
 	struct retry_queue *failed, *later, *running;
 	struct later *later_by_name;

@@ -6,7 +6,7 @@
 #include "operation/step_stages.h"
 
 #include "base/cleanup.h"
-#include "mount/subpath.h"
+#include "mount/path/subpath.h"
 
 #include <assert.h>
 #include <stddef.h>

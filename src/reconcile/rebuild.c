@@ -299,7 +299,7 @@ static int take_over(struct rebuilding *work, const struct found_volume *volume,
 	return r;
 }
 
-static int judge_stranger(struct rebuilding *work, struct match *match)
+static int judge_foreign_volume(struct rebuilding *work, struct match *match)
 {
 	const struct found_volume *volume = match->volume;
 	cleanup(candidate_done) struct candidate candidate = { .plugin = NULL };
@@ -321,14 +321,14 @@ static int judge_stranger(struct rebuilding *work, struct match *match)
 }
 
 /* Sub-paths last: whether they are ours is known when all volumes are. */
-static int judge_strangers(struct rebuilding *work)
+static int judge_foreign_volumes(struct rebuilding *work)
 {
 	struct matches *matches = &work->matches;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
 		if (!matches->matches[i].is_ours)
-			r = judge_stranger(work, &matches->matches[i]);
+			r = judge_foreign_volume(work, &matches->matches[i]);
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
 		if (!matches->matches[i].is_ours)
 			tell(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL, NULL);
@@ -352,7 +352,7 @@ int rebuild(struct actual *actual, const struct rebuild_input *input,
 	for (size_t i = 0; r == 0 && i < input->row_count; i++)
 		r = adopt_row(&work, i);
 	if (r == 0)
-		r = judge_strangers(&work);
+		r = judge_foreign_volumes(&work);
 	free(work.matches.matches);
 	return r < 0 ? r : work.adopted;
 }

@@ -47,10 +47,10 @@ struct manifest_entry {
 	struct manifest_definition *definitions;
 	struct manifest_note *notes;
 	size_t pod_count, note_count;
-	size_t unkept_notes; /* beyond MANIFEST_PROBLEMS_MAX: only counted */
-	unsigned int scan;   /* number of the last listing that had it */
-	unsigned int stroke; /* number of the stroke during which it came */
-	bool is_unclear;     /* which objects it is about could not be told when it was read last */
+	size_t unkept_notes;         /* beyond MANIFEST_PROBLEMS_MAX: only counted */
+	unsigned int scan;           /* number of the last listing that had it */
+	unsigned int deletion_batch; /* number of the stroke during which it came */
+	bool is_unclear; /* which objects it is about could not be told when it was read last */
 	char name[];
 };
 

@@ -5,8 +5,8 @@
 #include "source/manifest_mark.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
-#include "object/pod.h"
+#include "object/json/json.h"
+#include "object/kinds/pod.h"
 #include "source/source.h"
 
 #include <assert.h>

@@ -4,8 +4,8 @@
  */
 #include "source/manifest_plan.h"
 
-#include "object/pod.h"
-#include "object/root_ca.h"
+#include "object/kinds/pod.h"
+#include "object/kinds/root_ca.h"
 
 #include <assert.h>
 #include <string.h>
@@ -68,7 +68,7 @@ enum manifest_step manifest_decide(const struct manifest_facts *facts)
 	return facts->wanted ? decide_wanted(facts) : decide_absent(facts);
 }
 
-static bool is_lost(const struct manifest_stroke_facts *facts)
+static bool is_lost(const struct manifest_deletion_batch_facts *facts)
 {
 	if (!facts->directory_is_readable || !facts->directory_is_same)
 		return true;
@@ -80,7 +80,8 @@ static bool is_lost(const struct manifest_stroke_facts *facts)
 	       (facts->files_before > 1 && facts->files_gone == facts->files_before);
 }
 
-enum manifest_absence manifest_judge_stroke(const struct manifest_stroke_facts *facts)
+enum manifest_absence
+manifest_judge_deletion_batch(const struct manifest_deletion_batch_facts *facts)
 {
 	return is_lost(facts) ? MANIFEST_ABSENCE_LOST : MANIFEST_ABSENCE_REMOVED;
 }

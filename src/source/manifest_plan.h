@@ -49,7 +49,7 @@ enum manifest_step manifest_decide(const struct manifest_facts *facts);
  * that came during the stroke do not count, files that came back are not gone; a file counts as
  * "with pods" when it had one that is in no other file now.
  */
-struct manifest_stroke_facts {
+struct manifest_deletion_batch_facts {
 	bool directory_is_readable;
 	bool directory_is_same; /* device and inode as before the stroke */
 	/* At start only the store knows what was there: files named by stored objects. */
@@ -60,7 +60,7 @@ struct manifest_stroke_facts {
 };
 
 /**
- * manifest_judge_stroke - were these files removed, or was their directory lost?
+ * manifest_judge_deletion_batch - were these files removed, or was their directory lost?
  *
  * Lost: the directory cannot be read or is another one; every manifest with pods vanished and there
  * was more than one; the only manifest with pods vanished together with all the others; at start,
@@ -68,6 +68,7 @@ struct manifest_stroke_facts {
  *
  * Return: MANIFEST_ABSENCE_REMOVED or MANIFEST_ABSENCE_LOST.
  */
-enum manifest_absence manifest_judge_stroke(const struct manifest_stroke_facts *facts);
+enum manifest_absence
+manifest_judge_deletion_batch(const struct manifest_deletion_batch_facts *facts);
 
 #endif

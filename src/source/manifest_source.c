@@ -15,9 +15,9 @@
 #include "base/log.h"
 #include "object/kind.h"
 #include "source/manifest_apply.h"
+#include "source/manifest_deletion_batch.h"
 #include "source/manifest_dir.h"
 #include "source/manifest_problem.h"
-#include "source/manifest_stroke.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct manifest_source {
 	struct store *store;
 	struct manifest_catalog catalog;
 	struct manifest_apply apply;
-	struct manifest_stroke stroke;
+	struct manifest_deletion_batch deletion_batch;
 	struct manifest_dir *dir;
 	struct store_watch *watch;
 	sd_event_source *judge_timer;
@@ -51,17 +51,17 @@ static void finish(struct manifest_source *source);
 
 static void arm_judge(struct manifest_source *source)
 {
-	if (!source->stroke.is_active)
+	if (!source->deletion_batch.is_active)
 		return;
 	(void) sd_event_source_set_time(
-		source->judge_timer,
-		manifest_stroke_due_usec(&source->stroke, source->options.settle_usec));
+		source->judge_timer, manifest_deletion_batch_due_usec(&source->deletion_batch,
+								      source->options.settle_usec));
 	(void) sd_event_source_set_enabled(source->judge_timer, SD_EVENT_ONESHOT);
 }
 
-static void touch_stroke(struct manifest_source *source)
+static void touch_deletion_batch(struct manifest_source *source)
 {
-	manifest_stroke_touch(&source->stroke, &source->catalog, monotonic_usec());
+	manifest_deletion_batch_touch(&source->deletion_batch, &source->catalog, monotonic_usec());
 	arm_judge(source);
 }
 
@@ -129,16 +129,16 @@ static size_t known_left(const struct manifest_source *source)
 
 static enum manifest_absence judge(struct manifest_source *source)
 {
-	struct manifest_stroke *stroke = &source->stroke;
-	struct manifest_stroke_facts facts = {
+	struct manifest_deletion_batch *deletion_batch = &source->deletion_batch;
+	struct manifest_deletion_batch_facts facts = {
 		.directory_is_readable = source->is_readable,
-		.directory_is_same = !stroke->is_replaced,
-		.is_start = stroke->is_start,
-		.known_left = stroke->is_start ? known_left(source) : 0,
+		.directory_is_same = !deletion_batch->is_replaced,
+		.is_start = deletion_batch->is_start,
+		.known_left = deletion_batch->is_start ? known_left(source) : 0,
 	};
 
-	manifest_stroke_count(stroke, &source->catalog, &facts);
-	return manifest_judge_stroke(&facts);
+	manifest_deletion_batch_count(deletion_batch, &source->catalog, &facts);
+	return manifest_judge_deletion_batch(&facts);
 }
 
 /* Without memory to tell: yes, for then it is asked again before anything is done. */
@@ -174,12 +174,12 @@ static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata
 	enum manifest_absence verdict;
 
 	/* Files that are being read may be those that are missed; idle calls again. */
-	if (!source->stroke.is_active || !manifest_dir_is_idle(source->dir))
+	if (!source->deletion_batch.is_active || !manifest_dir_is_idle(source->dir))
 		return 0;
 	verdict = judge(source);
 	if (source->has_started)
 		forget_known(source);
-	for (key = manifest_stroke_end(&source->stroke); key; key = next) {
+	for (key = manifest_deletion_batch_end(&source->deletion_batch); key; key = next) {
 		next = key->next_orphan;
 		judge_orphan(source, key, verdict);
 	}
@@ -240,9 +240,9 @@ static int compare_stored(const struct object *object, void *userdata)
 	key->lost_file = true;
 	key->gone = NULL;
 	key->absence = MANIFEST_ABSENCE_UNJUDGED;
-	touch_stroke(source);
-	source->stroke.is_start = true;
-	manifest_stroke_add_orphan(&source->stroke, key);
+	touch_deletion_batch(source);
+	source->deletion_batch.is_start = true;
+	manifest_deletion_batch_add_orphan(&source->deletion_batch, key);
 	return 0;
 }
 
@@ -264,8 +264,8 @@ static void start(struct manifest_source *source)
 
 static void lose_entry(struct manifest_source *source, struct manifest_entry *entry)
 {
-	touch_stroke(source);
-	if (manifest_stroke_lose(&source->stroke, entry) < 0) {
+	touch_deletion_batch(source);
+	if (manifest_deletion_batch_lose(&source->deletion_batch, entry) < 0) {
 		manifest_dir_look(source->dir, entry->name);
 		return;
 	}
@@ -303,7 +303,7 @@ static void on_looked(const struct manifest_file *file, void *userdata)
 		return;
 	}
 	if (is_new)
-		manifest_stroke_gain(&source->stroke, entry);
+		manifest_deletion_batch_gain(&source->deletion_batch, entry);
 	entry->scan = source->scan;
 	source->has_news |= entry->note_count > 0;
 	log_new_notes(entry, now_usec);
@@ -327,8 +327,8 @@ static void take_listing(struct manifest_source *source, const struct manifest_l
 	HASH_ITER (hh, source->catalog.entries, entry, next) {
 		if (entry->scan == source->scan)
 			continue;
-		touch_stroke(source);
-		source->stroke.is_replaced |= !listing->is_same;
+		touch_deletion_batch(source);
+		source->deletion_batch.is_replaced |= !listing->is_same;
 		lose_entry(source, entry);
 	}
 }
@@ -350,7 +350,7 @@ static void check_ready(struct manifest_source *source)
 {
 	if (source->is_ready || !source->has_looked || !manifest_dir_is_idle(source->dir) ||
 	    source->apply.pending_count > 0 || (source->is_readable && !source->has_started) ||
-	    source->stroke.is_start)
+	    source->deletion_batch.is_start)
 		return;
 	source->is_ready = true;
 	if (source->options.ready)
@@ -429,8 +429,8 @@ static void look_at(struct manifest_source *source, struct manifest_key *key)
 	source->has_news |= key->definitions && key->definitions->next_in_key;
 	if (!key->definitions && key->absence == MANIFEST_ABSENCE_UNJUDGED && !key->is_kept &&
 	    (key->is_writing || is_stored_from_manifest(source, key))) {
-		touch_stroke(source);
-		manifest_stroke_add_orphan(&source->stroke, key);
+		touch_deletion_batch(source);
+		manifest_deletion_batch_add_orphan(&source->deletion_batch, key);
 		return;
 	}
 	manifest_apply_key(&source->apply, key);
@@ -534,7 +534,7 @@ struct manifest_source *manifest_source_free(struct manifest_source *source)
 	manifest_apply_done(&source->apply);
 	(void) store_watch_free(source->watch);
 	(void) sd_event_source_disable_unref(source->judge_timer);
-	manifest_stroke_done(&source->stroke);
+	manifest_deletion_batch_done(&source->deletion_batch);
 	forget_known(source);
 	manifest_catalog_done(&source->catalog);
 	free(source->directory);

@@ -363,8 +363,8 @@ unsigned int desired_note_growth(struct desired *desired, const char *unique_nam
 
 	if (!pod)
 		return 0;
-	pod->growth_failures = has_grown ? 0 : pod->growth_failures + 1;
-	return pod->growth_failures;
+	pod->node_expand_failures = has_grown ? 0 : pod->node_expand_failures + 1;
+	return pod->node_expand_failures;
 }
 
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name)

@@ -22,11 +22,11 @@ struct desired_pod {
 	struct volume_spec spec;    /* its objects are references */
 	char **outer_names; /* pod.spec.volumes[].name of each volume that is this one, in the pod's
 			       order: two may refer to the same claim */
-	size_t outer_name_count;      /* at least 1 */
-	uint64_t requested_usec;      /* monotonic; when the mount was first wanted */
-	uint64_t remount_generation;  /* raised by desired_request_remount() */
-	unsigned int growth_failures; /* in a row */
-	UT_hash_handle hh;            /* by pod_uid */
+	size_t outer_name_count;           /* at least 1 */
+	uint64_t requested_usec;           /* monotonic; when the mount was first wanted */
+	uint64_t remount_generation;       /* raised by desired_request_remount() */
+	unsigned int node_expand_failures; /* in a row */
+	UT_hash_handle hh;                 /* by pod_uid */
 };
 
 struct desired_volume {

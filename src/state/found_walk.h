@@ -9,7 +9,7 @@
 #ifndef PODVOL_STATE_FOUND_WALK_H
 #define PODVOL_STATE_FOUND_WALK_H
 
-#include "object/vol_data.h"
+#include "object/kinds/vol_data.h"
 #include "state/found.h"
 
 #include <dirent.h>

@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/kind.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -14,7 +14,7 @@
 #define PODVOL_TOKEN_SIGNING_KEY_H
 
 #include "base/failure.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

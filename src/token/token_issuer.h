@@ -12,7 +12,7 @@
 #ifndef PODVOL_TOKEN_TOKEN_ISSUER_H
 #define PODVOL_TOKEN_TOKEN_ISSUER_H
 
-#include "object/json.h"
+#include "object/json/json.h"
 #include "token/token_source.h"
 
 #include <stddef.h>

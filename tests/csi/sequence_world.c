@@ -2,8 +2,8 @@
 /*
  * sequence_world - see sequence_world.h
  *
- * The struct agent has what turn.c, intent.c and results.c touch of it; what else they call is
- * passed over in sequence_wraps.c.
+ * The struct agent has what sync_loop.c, intent.c and step_results.c touch of it; what else they
+ * call is passed over in sequence_wraps.c.
  */
 #include "sequence_world.h"
 

@@ -9,10 +9,10 @@
 #include "tests/root/user_trees.h"
 
 #include "agent/parts.h"
-#include "api/listen.h"
+#include "api/http/listen.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "state/ledger.h"
 
 #include <dirent.h>

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "client/podvol.h"
 #include "fast_clock.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <dirent.h>
 #include <poll.h>

@@ -9,8 +9,8 @@
  * Link with -Wl,--wrap=syncfs
  */
 #include "base/cleanup.h"
-#include "mount/volume_archive.h"
-#include "mount/volume_directory.h"
+#include "mount/archive/volume_archive.h"
+#include "mount/remove/volume_directory.h"
 
 #include <fcntl.h>
 #include <ftw.h>

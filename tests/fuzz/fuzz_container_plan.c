@@ -8,7 +8,7 @@
  */
 #include "base/cleanup.h"
 #include "container/format.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Whatever comes in: every document is an object or a failure with a text, an object's bytes read
  * back as the same bytes, and the same object printed as YAML is the same object again.
  */
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/object.h"
 
 #include <stdint.h>

@@ -7,9 +7,9 @@
  * refusal has a text.
  */
 #include "base/cleanup.h"
-#include "object/environment.h"
-#include "object/json.h"
-#include "object/pod.h"
+#include "object/json/json.h"
+#include "object/kinds/environment.h"
+#include "object/kinds/pod.h"
 
 #include <stdint.h>
 #include <string.h>

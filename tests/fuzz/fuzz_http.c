@@ -11,7 +11,7 @@
  */
 #include "api/api.h"
 #include "api/exchange.h"
-#include "api/listen.h"
+#include "api/http/listen.h"
 #include "base/cleanup.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * fuzz_json - JSON of any origin: what is taken prints, and the print reads back the same
  */
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

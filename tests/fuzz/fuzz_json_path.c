@@ -8,7 +8,7 @@
 #include "cli/json_path.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdint.h>
 #include <string.h>

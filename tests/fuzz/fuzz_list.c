@@ -10,9 +10,9 @@
  */
 #include "agent.h"
 #include "api/exchange.h"
-#include "api/watches.h"
+#include "api/objects/watches.h"
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "store/store.h"
 
 #include <stdint.h>

@@ -8,7 +8,7 @@
  */
 #include "source/manifest_mark.h"
 
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

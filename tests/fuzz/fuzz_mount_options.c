@@ -7,7 +7,7 @@
  */
 #include "mount/mount.h"
 
-#include "mount/options.h"
+#include "mount/bind/options.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  * The kernel writes the lines, but mount points, sources and types in them are other people's
  * bytes. Whatever is accepted must be strings within the line.
  */
-#include "mount/mountinfo.h"
+#include "mount/table/mountinfo.h"
 
 #include <assert.h>
 #include <stdint.h>

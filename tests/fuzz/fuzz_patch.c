@@ -8,7 +8,7 @@
  * more.
  */
 #include "object/object.h"
-#include "object/patch.h"
+#include "object/patch/patch.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * pod as JSON. What a variable may have a file may have, with the same value; a refusal has a text.
  */
 #include "base/cleanup.h"
-#include "object/json.h"
-#include "object/pod_field.h"
+#include "object/json/json.h"
+#include "object/kinds/pod_field.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #include "agent/hold_watch.h"
 #include "base/cleanup.h"
-#include "mount/mount_list.h"
+#include "mount/table/mount_list.h"
 #include "other_kubelet.h"
 #include "state/holds.h"
 

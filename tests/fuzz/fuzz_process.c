@@ -7,7 +7,7 @@
  * stands for the one in /proc, and is gone with this program.
  */
 #include "base/cleanup.h"
-#include "mount/process.h"
+#include "mount/holders/process.h"
 
 #include <fcntl.h>
 #include <stdint.h>

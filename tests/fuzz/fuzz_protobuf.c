@@ -5,10 +5,10 @@
  * The first byte of the input says which. What is read can be written as JSON, and an object names
  * the kind that it was read as.
  */
-#include "api/object_protobuf.h"
-#include "api/token_request_body.h"
+#include "api/auth/token_request_body.h"
+#include "api/objects/object_protobuf.h"
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -11,9 +11,9 @@
  */
 #include "../unit/api_world.h"
 
-#include "api/docker_volume.h"
+#include "api/docker/docker_volume.h"
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdint.h>
 #include <string.h>

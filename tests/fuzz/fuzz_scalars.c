@@ -7,8 +7,8 @@
  * end, and digits.
  */
 #include "base/duration.h"
-#include "object/base64.h"
-#include "object/base64_text.h"
+#include "object/json/base64.h"
+#include "object/json/base64_text.h"
 #include "object/timestamp.h"
 
 #include <ctype.h>

@@ -7,9 +7,9 @@
  * a request says can be written as JSON; certificates that were sorted and written are read again
  * as the same.
  */
-#include "api/token_request_body.h"
+#include "api/auth/token_request_body.h"
 #include "base/cleanup.h"
-#include "object/certificates.h"
+#include "object/kinds/certificates.h"
 #include "token/jwt.h"
 #include "token/token_claims.h"
 

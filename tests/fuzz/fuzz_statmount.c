@@ -10,7 +10,7 @@
  */
 #include "base/cleanup.h"
 #include "base/syscalls.h"
-#include "mount/mount_list.h"
+#include "mount/table/mount_list.h"
 
 #include <errno.h>
 #include <stdint.h>

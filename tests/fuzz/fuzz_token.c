@@ -7,10 +7,10 @@
  *
  * Link with -Wl,--wrap=openat
  */
-#include "api/token.h"
+#include "api/auth/token.h"
 
-#include "base/secret_file.h"
 #include "base/cleanup.h"
+#include "base/secret_file.h"
 
 #include <fcntl.h>
 #include <stdint.h>

@@ -7,10 +7,10 @@
  *
  * Link with -Wl,--wrap=openat
  */
-#include "api/token_list.h"
+#include "api/auth/token_list.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

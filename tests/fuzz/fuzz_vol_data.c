@@ -4,7 +4,7 @@
  *
  * Whatever is accepted names a driver and a volume, and neither leads out of a directory.
  */
-#include "object/vol_data.h"
+#include "object/kinds/vol_data.h"
 
 #include <assert.h>
 #include <stdint.h>

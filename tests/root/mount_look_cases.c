@@ -5,7 +5,7 @@
 #include "mount_look_cases.h"
 
 #include "base/cleanup.h"
-#include "mount/mount_look.h"
+#include "mount/table/mount_look.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "race_kinds.h"
 
 #include "base/cleanup.h"
-#include "mount/subpath.h"
+#include "mount/path/subpath.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -8,7 +8,7 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/volume_lock.h"
+#include "mount/remove/volume_lock.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -10,7 +10,7 @@
 
 #include "kernel_calls.h"
 
-#include "mount/subpath.h"
+#include "mount/path/subpath.h"
 
 #define ROOT     "root"
 #define POD_DIR  ROOT "/pods/u1"

@@ -8,7 +8,7 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/atomic_writer.h"
+#include "mount/files/atomic_writer.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include "kernel_calls.h"
 
 #include "base/cleanup.h"
+#include "mount/bind/options.h"
 #include "mount/mount.h"
-#include "mount/options.h"
 
 #include <fcntl.h>
 #include <string.h>

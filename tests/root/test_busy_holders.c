@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/busy_holders.h"
+#include "mount/holders/busy_holders.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -8,8 +8,8 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/capacity.h"
-#include "mount/volume_directory.h"
+#include "mount/capacity/capacity.h"
+#include "mount/remove/volume_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

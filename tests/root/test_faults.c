@@ -6,8 +6,8 @@
  * Whatever fails: the data stays, no descriptor leaks, and a second try without a failure takes
  * away what is left.
  */
-#include "tests/fault/faults.h"
 #include "sandbox.h"
+#include "tests/fault/faults.h"
 
 #include "base/cleanup.h"
 #include "mount/mount.h"

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/atomic_writer.h"
+#include "mount/files/atomic_writer.h"
 
 #include <stdio.h>
 #include <string.h>

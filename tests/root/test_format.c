@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/device_probe.h"
+#include "mount/filesystem/device_probe.h"
+#include "mount/filesystem/tool.h"
 #include "mount/mount.h"
-#include "mount/tool.h"
 
 #include <fcntl.h>
 #include <string.h>

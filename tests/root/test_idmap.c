@@ -8,7 +8,7 @@
 #include "loop_image.h"
 
 #include "base/cleanup.h"
-#include "mount/idmap.h"
+#include "mount/bind/idmap.h"
 #include "mount/mount.h"
 
 #include <fcntl.h>

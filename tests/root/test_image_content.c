@@ -6,9 +6,9 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/capacity.h"
-#include "mount/image_content.h"
-#include "mount/volume_copy.h"
+#include "mount/archive/image_content.h"
+#include "mount/archive/volume_copy.h"
+#include "mount/capacity/capacity.h"
 
 #include <errno.h>
 #include <fcntl.h>

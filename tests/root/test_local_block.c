@@ -180,7 +180,7 @@ static void test_two_pods(void **state)
 
 /* What an administrator put in the link's place is left alone; a bind file without its mount goes.
  */
-static void test_strangers_files(void **state)
+static void test_foreign_volumes_files(void **state)
 {
 	struct fixture fixture;
 
@@ -245,7 +245,7 @@ int main(void)
 		SANDBOX_TEST(test_repetition),
 		SANDBOX_TEST(test_lock_without_its_bind_file),
 		SANDBOX_TEST(test_two_pods),
-		SANDBOX_TEST(test_strangers_files),
+		SANDBOX_TEST(test_foreign_volumes_files),
 		SANDBOX_TEST(test_another_device_in_the_bind_file),
 		SANDBOX_TEST(test_directories_and_busy_devices),
 	};

@@ -9,7 +9,7 @@
 #include "volume.h"
 
 #include "base/cleanup.h"
-#include "mount/idmap.h"
+#include "mount/bind/idmap.h"
 
 #include <fcntl.h>
 #include <string.h>

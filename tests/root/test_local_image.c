@@ -9,9 +9,9 @@
 #include "volume.h"
 
 #include "base/cleanup.h"
-#include "mount/capacity.h"
-#include "mount/loop_device.h"
-#include "mount/volume_directory.h"
+#include "mount/capacity/capacity.h"
+#include "mount/filesystem/loop_device.h"
+#include "mount/remove/volume_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

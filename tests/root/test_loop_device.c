@@ -149,7 +149,7 @@ static int attach_theirs(int fd, const char *name, char path[64])
 	return -EBADF;
 }
 
-static void test_strangers_are_left_alone(void **state)
+static void test_foreign_volumes_are_left_alone(void **state)
 {
 	cleanup_close int fd = -EBADF, their_fd = -EBADF;
 	cleanup_free char *ours = NULL;
@@ -246,7 +246,7 @@ int main(void)
 		LOOP_TEST(test_attach_once_and_detach),
 		LOOP_TEST(test_it_is_read_only),
 		LOOP_TEST(test_it_belongs_to_the_inode),
-		LOOP_TEST(test_strangers_are_left_alone),
+		LOOP_TEST(test_foreign_volumes_are_left_alone),
 		LOOP_TEST(test_path_as_name_is_a_lock_too),
 		LOOP_TEST(test_it_is_found_when_its_file_has_gone),
 		LOOP_TEST(test_it_locks_a_device),

@@ -3,11 +3,11 @@
  * test_mount_force - a forced search goes past what local users keep, and past nobody else, on the
  * real kernel; the share of one user is searched, and what is beyond it is said
  */
-#include "strangers.h"
+#include "foreign_namespaces.h"
 
 #include "base/cleanup.h"
-#include "mount/mount_force.h"
-#include "mount/mount_search.h"
+#include "mount/holders/mount_force.h"
+#include "mount/holders/mount_search.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -94,7 +94,7 @@ static int leave_and_detach(void)
 
 static int keep_by_child(void)
 {
-	pid_t pid = stranger("maker", 0, leave_as_user);
+	pid_t pid = foreign_volume("maker", 0, leave_as_user);
 	char path[64];
 	int fd;
 
@@ -158,7 +158,7 @@ static void test_local_user_is_passed_and_named(void **state)
 	pid_t pid;
 
 	set_up_volume();
-	pid = stranger("stranger", 0, leave_as_user);
+	pid = foreign_volume("stranger", 0, leave_as_user);
 	(void) close_keep_errno(search_for(pid).pid_fd);
 	expect_forced(NULL, 0, 0);
 	assert_int_equal(passed.count, 1);
@@ -191,9 +191,9 @@ static void test_others_are_never_passed(void **state)
 
 		print_message("# %s\n", others[i].name);
 		set_up_volume();
-		pids[0] = stranger("before", 0, leave_as_user);
-		pids[1] = stranger("other", 0, others[i].change);
-		pids[2] = stranger("after", 0, leave_as_other_user);
+		pids[0] = foreign_volume("before", 0, leave_as_user);
+		pids[1] = foreign_volume("other", 0, others[i].change);
+		pids[2] = foreign_volume("after", 0, leave_as_other_user);
 		expect_forced(NULL, 0, pids[1]);
 		end_all(pids, ARRAY_SIZE(pids));
 	}
@@ -205,7 +205,7 @@ static int leave_with_child(void)
 {
 	if (leave_as_user() < 0)
 		return -1;
-	return stranger("child", MS_PRIVATE, NULL) > 0 ? 0 : -1;
+	return foreign_volume("child", MS_PRIVATE, NULL) > 0 ? 0 : -1;
 }
 
 static void test_containers_are_never_passed(void **state)
@@ -214,8 +214,8 @@ static void test_containers_are_never_passed(void **state)
 	pid_t pids[2];
 
 	set_up_volume();
-	pids[0] = stranger("free", 0, leave_as_user);
-	pids[1] = stranger("held", 0, leave_with_child);
+	pids[0] = foreign_volume("free", 0, leave_as_user);
+	pids[1] = foreign_volume("held", 0, leave_with_child);
 	expect_forced(NULL, 0, 0);
 	list[0].pid = pids[1];
 	list[1].pid = 1;
@@ -231,7 +231,7 @@ static int own_child;
 /* The held process is elsewhere; its child has the volume. */
 static int only_child_leaves(void)
 {
-	own_child = stranger("child", 0, leave_as_user);
+	own_child = foreign_volume("child", 0, leave_as_user);
 	return own_child > 0 ? 0 : -1;
 }
 
@@ -242,7 +242,7 @@ static void test_children_of_containers_are_never_passed(void **state)
 	pid_t pid;
 
 	set_up_volume();
-	pid = stranger("held", 0, only_child_leaves);
+	pid = foreign_volume("held", 0, only_child_leaves);
 	held = (struct mount_container){ .pid = pid };
 	expect_forced(NULL, 0, 0);
 	holder = force_past(&held, 1);
@@ -275,7 +275,7 @@ static void test_cgroups_of_containers_are_never_passed(void **state)
 	assert_return_code(mkdir(sandbox_path(name), 0755), errno);
 	assert_return_code(mkdir(sandbox_path(file), 0755), errno);
 	set_up_volume();
-	pid = stranger("held", 0, leave_as_user);
+	pid = foreign_volume("held", 0, leave_as_user);
 	(void) snprintf(file, sizeof(file), "%s/below/cgroup.procs", name);
 	write_pid(file, pid);
 	held.cgroup = sandbox_path(name);
@@ -340,7 +340,7 @@ static void expect_unread(const char *what, int (*change)(void))
 	print_message("# %s\n", what);
 	set_up_volume();
 	assert_return_code(umount2(sandbox_path("root/stage"), 0), errno);
-	pids[0] = stranger("flood", 0, change);
+	pids[0] = foreign_volume("flood", 0, change);
 	assert_return_code(mount("volume", sandbox_path("root/stage"), "tmpfs", 0, NULL), errno);
 	holder = search(sandbox_path("root/stage"));
 	(void) close_keep_errno(holder.pid_fd);
@@ -353,7 +353,7 @@ static void expect_unread(const char *what, int (*change)(void))
 	expect_forced(NULL, 0, 0);
 	assert_true(passed.count >= 1);
 	/* What others have is found all the same. */
-	pids[1] = stranger("other", 0, leave_alone);
+	pids[1] = foreign_volume("other", 0, leave_alone);
 	expect_forced(NULL, 0, pids[1]);
 	end_all(pids, ARRAY_SIZE(pids));
 }

@@ -4,7 +4,7 @@
  *
  * Each stranger is a child with a mount namespace of its own that changes it as a test says.
  */
-#include "strangers.h"
+#include "foreign_namespaces.h"
 
 #include "base/cleanup.h"
 
@@ -61,7 +61,7 @@ static void test_private_copy_is_found(void **state)
 
 	mount_volume();
 	expect_nobody();
-	pid = stranger("stranger", MS_PRIVATE, NULL);
+	pid = foreign_volume("stranger", MS_PRIVATE, NULL);
 	expect_holder(pid, sandbox_path("root/stage"));
 	end(pid);
 	expect_nobody();
@@ -75,7 +75,7 @@ static void test_thread_that_lives_on_is_found(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_PRIVATE, start_thread);
+	pid = foreign_volume("stranger", MS_PRIVATE, start_thread);
 	end_first_thread(pid);
 	holder = search(sandbox_path("root/stage"));
 	assert_true(holder.found);
@@ -99,7 +99,7 @@ static void test_bind_elsewhere_is_found(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_PRIVATE, bind_inside);
+	pid = foreign_volume("stranger", MS_PRIVATE, bind_inside);
 	expect_holder(pid, sandbox_path("inside"));
 	end(pid);
 	unmount_volume();
@@ -133,13 +133,13 @@ static void test_directory_of_a_large_file_system(void **state)
 		mount(sandbox_path("inside/vol"), sandbox_path("root/stage"), NULL, MS_BIND, NULL),
 		errno);
 
-	pid = stranger("stranger", MS_PRIVATE, drop_stage);
+	pid = foreign_volume("stranger", MS_PRIVATE, drop_stage);
 	expect_nobody();
 	end(pid);
-	pid = stranger("stranger", MS_PRIVATE, NULL);
+	pid = foreign_volume("stranger", MS_PRIVATE, NULL);
 	expect_holder(pid, sandbox_path("root/stage"));
 	end(pid);
-	pid = stranger("stranger", MS_PRIVATE, keep_a_part);
+	pid = foreign_volume("stranger", MS_PRIVATE, keep_a_part);
 	expect_holder(pid, sandbox_path("other"));
 	end(pid);
 
@@ -153,7 +153,7 @@ static void test_slave_goes_with_ours(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_SLAVE, NULL);
+	pid = foreign_volume("stranger", MS_SLAVE, NULL);
 	expect_nobody();
 	end(pid);
 	unmount_volume();
@@ -163,7 +163,7 @@ static int become_slave_of_slave(void)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0)
 		return -1;
-	(void) stranger("slave", MS_SLAVE, NULL);
+	(void) foreign_volume("slave", MS_SLAVE, NULL);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static void test_slave_of_a_slave_goes_with_ours(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_SLAVE, become_slave_of_slave);
+	pid = foreign_volume("stranger", MS_SLAVE, become_slave_of_slave);
 	expect_nobody();
 	end(pid);
 	unmount_volume();
@@ -184,7 +184,7 @@ static void test_bind_in_a_slave_is_found(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_SLAVE, bind_in_slave);
+	pid = foreign_volume("stranger", MS_SLAVE, bind_in_slave);
 	expect_holder(pid, sandbox_path("inside"));
 	end(pid);
 	unmount_volume();
@@ -200,7 +200,7 @@ static void test_namespace_without_it_is_none(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_PRIVATE, leave_all);
+	pid = foreign_volume("stranger", MS_PRIVATE, leave_all);
 	expect_nobody();
 	end(pid);
 	unmount_volume();
@@ -208,7 +208,7 @@ static void test_namespace_without_it_is_none(void **state)
 
 static void test_no_mount_is_found_nowhere(void **state)
 {
-	pid_t pid = stranger("stranger", MS_PRIVATE, NULL);
+	pid_t pid = foreign_volume("stranger", MS_PRIVATE, NULL);
 	struct mount_holder holder;
 
 	holder = search(sandbox_path("never"));
@@ -226,7 +226,7 @@ static void test_several_at_once(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", MS_PRIVATE, NULL);
+	pid = foreign_volume("stranger", MS_PRIVATE, NULL);
 	assert_return_code(stat(sandbox_path("root/stage"), &st), errno);
 	holders[0].mount_point = sandbox_path("never");
 	holders[1].mount_point = sandbox_path("root/stage");
@@ -299,7 +299,7 @@ static void test_without_descriptors_nobody_is_no_answer(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", 0, NULL);
+	pid = foreign_volume("stranger", 0, NULL);
 	holder.mount_point = sandbox_path("root/stage");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		unopened = names[i];
@@ -332,12 +332,12 @@ static void test_cost_among_many_processes(void **state)
 	mount_volume();
 	alone = milliseconds_of_search();
 	for (int i = 0; i < CROWD; i++)
-		crowd[i] = stranger("crowd", 0, NULL);
+		crowd[i] = foreign_volume("crowd", 0, NULL);
 	many = milliseconds_of_search();
 	for (int i = 0; i < CROWD; i++)
 		end(crowd[i]);
 	for (int i = 0; i < CROWD; i++)
-		crowd[i] = stranger("crowd", MS_PRIVATE, leave_all);
+		crowd[i] = foreign_volume("crowd", MS_PRIVATE, leave_all);
 	apart = milliseconds_of_search();
 	for (int i = 0; i < CROWD; i++)
 		end(crowd[i]);

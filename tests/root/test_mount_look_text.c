@@ -7,7 +7,7 @@
 #include "mount_look_cases.h"
 
 #include "base/cleanup.h"
-#include "mount/mount_list.h"
+#include "mount/table/mount_list.h"
 
 /* What ran was really without them. */
 static void test_ids_are_the_small_ones(void **state)

@@ -4,7 +4,7 @@
  * the real kernel
  */
 #include "file_systems.h"
-#include "strangers.h"
+#include "foreign_namespaces.h"
 
 #include "base/cleanup.h"
 
@@ -48,7 +48,7 @@ static int namespace_of_ended; /* a descriptor */
 /* In the child: a namespace of somebody who ended, kept by a descriptor alone. */
 static int keep_by_descriptor(void)
 {
-	pid_t pid = stranger("maker", MS_PRIVATE, NULL);
+	pid_t pid = foreign_volume("maker", MS_PRIVATE, NULL);
 	char path[64];
 
 	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
@@ -62,7 +62,7 @@ static void test_namespace_kept_by_a_descriptor(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", 0, keep_by_descriptor);
+	pid = foreign_volume("stranger", 0, keep_by_descriptor);
 	expect_text("process %d 'stranger' keeps mount namespace %" PRIu64
 		    ", which has it mounted at '%s'",
 		    pid);
@@ -84,7 +84,7 @@ static int keep_namespace_of_processor(int processor)
 	CPU_ZERO(&only);
 	CPU_SET(processor, &only);
 	assert_return_code(sched_setaffinity(0, sizeof(only), &only), errno);
-	pid = stranger("stranger", MS_PRIVATE, NULL);
+	pid = foreign_volume("stranger", MS_PRIVATE, NULL);
 	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
 	r = mount(path, sandbox_path("namespace"), NULL, MS_BIND, NULL);
 	end(pid);
@@ -144,7 +144,7 @@ static void test_namespace_of_a_single_thread(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("stranger", 0, let_a_thread_leave);
+	pid = foreign_volume("stranger", 0, let_a_thread_leave);
 	expect_text("process %d 'stranger' has it mounted at '%3$s' in mount namespace %2$" PRIu64,
 		    pid);
 	end(pid);
@@ -173,7 +173,7 @@ static void test_user_namespace_and_owner_are_named(void **state)
 
 	mount_volume();
 	assert_return_code(chmod(sandbox_dir(), 0755), errno);
-	pid = stranger("stranger", 0, leave_as_user);
+	pid = foreign_volume("stranger", 0, leave_as_user);
 	holder = search_for(pid);
 	assert_true(holder.found);
 	assert_int_equal(holder.uid, OTHER_UID);
@@ -212,11 +212,11 @@ static void test_flood_of_namespaces_fails_no_search(void **state)
 
 	mount_volume();
 	assert_return_code(umount2(sandbox_path("root/stage"), 0), errno);
-	pid = stranger("flood", MS_PRIVATE, make_flood);
+	pid = foreign_volume("flood", MS_PRIVATE, make_flood);
 	assert_return_code(mount("volume", sandbox_path("root/stage"), "tmpfs", 0, NULL), errno);
 	expect_nobody();
 	end(pid);
-	pid = stranger("flood", MS_PRIVATE, make_flood);
+	pid = foreign_volume("flood", MS_PRIVATE, make_flood);
 	holder = search_for(pid);
 	assert_true(holder.found);
 	assert_int_equal(holder.pid, pid);
@@ -251,7 +251,7 @@ static void test_descriptor_without_a_path_fails_no_search(void **state)
 	pid_t pid;
 
 	mount_volume();
-	pid = stranger("deep", MS_SHARED, open_deep);
+	pid = foreign_volume("deep", MS_SHARED, open_deep);
 	expect_nobody();
 	end(pid);
 	unmount_volume();
@@ -287,7 +287,7 @@ static void check_detached(const char *type, int (*take)(void), const char *text
 	mount_volume_of(type);
 	sandbox_write("root/stage/file", "text");
 	assert_int_equal(bind_in_slave(), 0);
-	pid = stranger("stranger", 0, take);
+	pid = foreign_volume("stranger", 0, take);
 	holder = search(sandbox_path("root/stage"));
 	assert_int_equal(holder.how, HELD_HERE);
 	assert_string_equal(holder.where, sandbox_path("inside"));

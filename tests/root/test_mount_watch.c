@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/mount_list.h"
-#include "mount/mount_watch.h"
+#include "mount/table/mount_list.h"
+#include "mount/table/mount_watch.h"
 
 #include <fcntl.h>
 #include <signal.h>

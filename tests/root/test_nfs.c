@@ -9,8 +9,8 @@
 #include "volume.h"
 
 #include "base/cleanup.h"
-#include "mount/tool.h"
-#include "object/nfs_source.h"
+#include "mount/filesystem/tool.h"
+#include "object/kinds/nfs_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/syscalls.h"
 #include "mount/mount.h"
-#include "mount/safe_path.h"
+#include "mount/path/safe_path.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "tree.h"
 
 #include "base/cleanup.h"
-#include "mount/ownership.h"
+#include "mount/ownership/ownership.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -5,7 +5,7 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/pod_directory.h"
+#include "mount/path/pod_directory.h"
 
 #include <fcntl.h>
 #include <string.h>

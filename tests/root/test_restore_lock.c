@@ -5,9 +5,9 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/restore_lock.h"
-#include "mount/volume_directory.h"
-#include "mount/volume_lock.h"
+#include "mount/remove/restore_lock.h"
+#include "mount/remove/volume_directory.h"
+#include "mount/remove/volume_lock.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -431,7 +431,7 @@ static void test_the_volume_is_not_mounted_any_more(void **state)
 	assert_false(sandbox_is_there(VOLUME "/dir"));
 }
 
-static void test_a_stranger_s_file_is_not_covered(void **state)
+static void test_a_foreign_volume_s_file_is_not_covered(void **state)
 {
 	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
@@ -483,7 +483,7 @@ int main(void)
 		BOTH(test_a_read_only_volume_stays_so),
 		BOTH(test_a_host_path),
 		BOTH(test_the_volume_is_not_mounted_any_more),
-		BOTH(test_a_stranger_s_file_is_not_covered),
+		BOTH(test_a_foreign_volume_s_file_is_not_covered),
 	};
 
 	return sandbox_run("subpath", tests, ARRAY_SIZE(tests));

@@ -209,7 +209,7 @@ static void test_a_busy_one(void **state)
 	assert_false(sandbox_is_there(SUBPATHS));
 }
 
-static void test_strangers_stay(void **state)
+static void test_foreign_volumes_stay(void **state)
 {
 	(void) state;
 	bind_for("main", 0, "dir");
@@ -304,8 +304,8 @@ int main(void)
 		SUBPATH_TEST(test_a_read_only_volume),
 		SUBPATH_TEST(test_stacked_mounts),
 		SUBPATH_TEST(test_a_busy_one),
-		SUBPATH_TEST(test_strangers_stay),
-		SUBPATH_TEST_WITHOUT(WITHOUT_OPENAT2, test_strangers_stay),
+		SUBPATH_TEST(test_foreign_volumes_stay),
+		SUBPATH_TEST_WITHOUT(WITHOUT_OPENAT2, test_foreign_volumes_stay),
 		SUBPATH_TEST(test_a_mount_on_a_container_s_directory),
 		SUBPATH_TEST_WITHOUT(WITHOUT_OPENAT2, test_a_mount_on_a_container_s_directory),
 		SUBPATH_TEST(test_the_pod_s_directory_goes_when_empty),

@@ -5,11 +5,11 @@
  * Whatever fails: the volume keeps what it has, no descriptor leaks, and cleaning without a failure
  * takes away all that is left.
  */
-#include "tests/fault/faults.h"
 #include "sandbox.h"
+#include "tests/fault/faults.h"
 
 #include "base/cleanup.h"
-#include "mount/subpath.h"
+#include "mount/path/subpath.h"
 
 #include <fcntl.h>
 #include <string.h>

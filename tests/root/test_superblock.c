@@ -6,9 +6,9 @@
 #include "file_systems.h"
 
 #include "base/cleanup.h"
-#include "mount/mountinfo.h"
-#include "mount/process.h"
-#include "mount/superblock.h"
+#include "mount/holders/process.h"
+#include "mount/table/mountinfo.h"
+#include "mount/table/superblock.h"
 
 #include <fcntl.h>
 #include <linux/btrfs.h>

@@ -6,7 +6,7 @@
 #include "file_systems.h"
 
 #include "base/cleanup.h"
-#include "mount/tree_make.h"
+#include "mount/archive/tree_make.h"
 
 #include <fcntl.h>
 #include <string.h>

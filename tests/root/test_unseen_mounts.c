@@ -6,10 +6,10 @@
  * Each is tried for the deletion of a volume (policy Delete) and for the search before an unstage.
  */
 #include "file_systems.h"
-#include "strangers.h"
+#include "foreign_namespaces.h"
 
 #include "base/cleanup.h"
-#include "mount/volume_directory.h"
+#include "mount/remove/volume_directory.h"
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
@@ -116,7 +116,7 @@ static pid_t enter_situation(const struct situation *situation)
 	pid_t pid;
 
 	print_message("# %s\n", situation->name);
-	pid = stranger("stranger", MS_PRIVATE, situation->change);
+	pid = foreign_volume("stranger", MS_PRIVATE, situation->change);
 	if (situation->end_first_thread)
 		end_first_thread(pid);
 	return pid;
@@ -297,7 +297,7 @@ static void test_descriptor_that_is_reused_fails_no_search(void **state)
 
 	make_used_volume();
 	assert_return_code(umount2(sandbox_path("used"), 0), errno);
-	pid = stranger("opener", MS_PRIVATE, open_as_777);
+	pid = foreign_volume("opener", MS_PRIVATE, open_as_777);
 	failed_calls = 0;
 	lies = 1000;
 	assert_int_equal(remove_volume(&why), -EAGAIN);

@@ -9,9 +9,9 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/file_copy.h"
-#include "mount/volume_copy.h"
-#include "mount/volume_lock.h"
+#include "mount/archive/file_copy.h"
+#include "mount/archive/volume_copy.h"
+#include "mount/remove/volume_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "mount/mount.h"
-#include "mount/volume_directory.h"
+#include "mount/remove/volume_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -235,7 +235,7 @@ int new_agent_world(void **state)
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
 	fake_events.count = 0;
-	assert_int_equal(waits_new(agent, &agent->waits), 0);
+	assert_int_equal(mount_waiters_new(agent, &agent->waits), 0);
 	assert_int_equal(subpaths_new(agent, &agent->subpaths), 0);
 	assert_int_equal(volume_events_new(&agent->views.events), 0);
 	world->config.holds_max = 100;
@@ -250,7 +250,7 @@ int free_agent_world(void **state)
 {
 	struct agent *agent = &world->agent;
 
-	waits_free(agent->waits);
+	mount_waiters_free(agent->waits);
 	subpaths_free(agent->subpaths);
 	volume_events_free(agent->views.events);
 	metrics_free(agent->views.metrics);

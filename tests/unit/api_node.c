@@ -6,7 +6,7 @@
 
 #include "agent_driver_call.h"
 #include "agent_force_unstage.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -35,9 +35,9 @@ struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 	return canned(world_node.drivers);
 }
 
-struct cJSON *agent_view_strangers(struct agent *agent)
+struct cJSON *agent_view_foreign_volumes(struct agent *agent)
 {
-	return canned(world_node.strangers);
+	return canned(world_node.foreign_volumes);
 }
 
 struct cJSON *agent_view_threads(struct agent *agent)

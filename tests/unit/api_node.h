@@ -11,9 +11,10 @@
 
 struct api_node {
 	char driver_name[64]; /* that was asked for last; "" all */
-	const char *drivers, *threads, *strangers, *volume_events; /* JSON; NULL: an empty list */
-	const char *metrics;                                       /* NULL: no memory */
-	int result; /* of agent_statistics() and agent_watch_volumes() */
+	const char *drivers, *threads, *foreign_volumes,
+		*volume_events; /* JSON; NULL: an empty list */
+	const char *metrics;    /* NULL: no memory */
+	int result;             /* of agent_statistics() and agent_watch_volumes() */
 
 	/* The question that waits, and how many left before it was answered. */
 	agent_statistics_fn *statistics_done;

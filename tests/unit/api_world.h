@@ -9,7 +9,7 @@
 
 #include "agent.h"
 #include "api/exchange.h"
-#include "api/watches.h"
+#include "api/objects/watches.h"
 
 struct agent {
 	struct store *store;

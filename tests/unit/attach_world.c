@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "csi/csi_names.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

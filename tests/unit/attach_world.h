@@ -10,9 +10,9 @@
 
 #include "store_world.h"
 
-#include "controller/attach_detach.h"
-#include "object/node.h"
-#include "object/volume_attachment.h"
+#include "controller/attach/attach_detach.h"
+#include "object/kinds/node.h"
+#include "object/kinds/volume_attachment.h"
 
 struct world {
 	struct store_world store;

@@ -10,7 +10,7 @@
 #include "store_world.h"
 
 #include "controller/controller.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #define UID     "11111111-2222-3333-4444-000000000001"
 #define OTHER   "11111111-2222-3333-4444-000000000002"

@@ -8,8 +8,8 @@
 #include "cli/archive_direct.h"
 #include "cli/csi_direct.h"
 #include "cli/direct.h"
-#include "object/json.h"
 #include "client/handle.h"
+#include "object/json/json.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

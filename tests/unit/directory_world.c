@@ -11,7 +11,7 @@
 #include "directory_world.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

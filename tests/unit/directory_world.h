@@ -10,8 +10,8 @@
 
 #include "store_world.h"
 
-#include "controller/local_provisioner.h"
-#include "object/persistent_volume.h"
+#include "controller/local/local_provisioner.h"
+#include "object/kinds/persistent_volume.h"
 
 #define UID "11111111-2222-3333-4444-000000000001"
 #define PV  "pvc-" UID

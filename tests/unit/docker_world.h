@@ -5,7 +5,7 @@
 #ifndef PODVOL_TESTS_DOCKER_WORLD_H
 #define PODVOL_TESTS_DOCKER_WORLD_H
 
-#include "api/docker_volume.h"
+#include "api/docker/docker_volume.h"
 #include "api_world.h"
 
 /* As world_begin() and world_request(), on docker's socket. */

@@ -10,11 +10,11 @@
 #include "agent_world.h"
 #include "fake_events.h"
 
-#include "agent/drift_inside.h"
+#include "agent/drift_internal.h"
 
 #define PATH "/pods/uid-1/data"
 
-enum { ROOT_ID = 1, OURS = 100, STRANGERS = 200, SOMEBODY = 4711, OTHERS_MAX = 4 };
+enum { ROOT_ID = 1, OURS = 100, FOREIGN_VOLUMES = 200, SOMEBODY = 4711, OTHERS_MAX = 4 };
 
 struct drift_world {
 	struct agent_world *world;

@@ -7,7 +7,7 @@
 #include "http_world.h"
 
 #include "api/api.h"
-#include "api/peer.h"
+#include "api/auth/peer.h"
 #include "base/cleanup.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #ifndef PODVOL_TESTS_OBJECT_TEXT_H
 #define PODVOL_TESTS_OBJECT_TEXT_H
 
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/object.h"
 
 /* The one object of @yaml, which must be valid. Give it to object_unref(). */

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/object.h"
-#include "object/shape_rows.h"
+#include "object/schema/schema_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,20 +15,20 @@
 
 #include <cmocka.h>
 
-static const struct shape item_shape = {
+static const struct schema item_schema = {
 	.name = "Item",
 	.fields = {
 		STRING("name"),
-		OBJECTS_BY(item_shape, "name", "items"),
-		{ .type = SHAPE_OBJECTS, .merge_key = "port", .name = "ports" },
+		OBJECTS_BY(item_schema, "name", "items"),
+		{ .type = SCHEMA_OBJECTS, .merge_key = "port", .name = "ports" },
 		STRINGS("words"),
 		STRING_SET("tags"),
-		OBJECT(item_shape, "spec"),
+		OBJECT(item_schema, "spec"),
 		{ 0 },
 	},
 };
 
-const struct kind_row patch_case_row = { .name = "Case", .shape = &item_shape };
+const struct kind_row patch_case_row = { .name = "Case", .schema = &item_schema };
 
 static struct cJSON *tree_of_text(const char *text)
 {

@@ -5,7 +5,7 @@
 #ifndef PODVOL_TESTS_PATCH_CASE_H
 #define PODVOL_TESTS_PATCH_CASE_H
 
-#include "object/patch.h"
+#include "object/patch/patch.h"
 
 #include <stddef.h>
 

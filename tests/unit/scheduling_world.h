@@ -9,7 +9,7 @@
 
 #include "store_world.h"
 
-#include "controller/scheduling.h"
+#include "controller/scheduling/scheduling.h"
 
 #define UID "11111111-2222-3333-4444-00000000000"
 

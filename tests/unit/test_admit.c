@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/persistent_volume.h"
-#include "object/pod.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/pod.h"
 #include "tests/unit/object_text.h"
 
 #include <errno.h>

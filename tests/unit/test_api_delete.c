@@ -5,7 +5,7 @@
 #include "api_world.h"
 
 #include "base/cleanup.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

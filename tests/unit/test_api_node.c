@@ -79,15 +79,15 @@ static void test_many_members(void **state)
 	assert_memory_equal(world_string(world, "rows.0.cells.11"), "x,a0,a1,", 8);
 }
 
-static void test_strangers(void **state)
+static void test_foreign_volumes(void **state)
 {
 	struct world *world = *state;
 
-	world_node.strangers = "{\"items\":[{\"kind\":\"Volume\",\"podUID\":\"u\",\"plugin\":"
-			       "\"kubernetes.io/csi\",\"volume\":\"pvc-7\",\"mounted\":true,"
-			       "\"driver\":\"d\",\"handle\":\"h\"}]}";
+	world_node.foreign_volumes = "{\"items\":[{\"kind\":\"Volume\",\"podUID\":\"u\",\"plugin\":"
+				     "\"kubernetes.io/csi\",\"volume\":\"pvc-7\",\"mounted\":true,"
+				     "\"driver\":\"d\",\"handle\":\"h\"}]}";
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/strangers", NULL), 200);
-	assert_string_equal(world_reply(world), world_node.strangers);
+	assert_string_equal(world_reply(world), world_node.foreign_volumes);
 	world_form = FORM_TABLE;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/strangers", NULL), 200);
 	assert_string_equal(world_string(world, "rows.0.cells.4"), "yes");
@@ -380,7 +380,7 @@ int main(void)
 		WITH_WORLD(test_drivers),
 		WITH_WORLD(test_csi_driver),
 		WITH_WORLD(test_many_members),
-		WITH_WORLD(test_strangers),
+		WITH_WORLD(test_foreign_volumes),
 		WITH_WORLD(test_threads),
 		WITH_WORLD(test_metrics),
 		WITH_WORLD(test_statistics_come_later),

@@ -2,7 +2,7 @@
 /*
  * test_arena - pieces are zeroed, aligned and apart; exhaustion is kept, not returned
  */
-#include "object/arena.h"
+#include "object/json/arena.h"
 
 #include "base/cleanup.h"
 

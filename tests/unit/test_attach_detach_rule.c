@@ -3,10 +3,10 @@
  * test_attach_detach_rule - every row of the attach/detach controller's rules, and whole lives by
  * them
  */
-#include "controller/attach_detach_rule.h"
+#include "controller/attach/attach_detach_rule.h"
 
 #include "base/cleanup.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

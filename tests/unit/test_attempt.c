@@ -164,7 +164,7 @@ static int set_up(void **state)
 		worker_pool_new("test-mount", world->to_loop, &one, &world->pools.mount_thread), 0);
 	assert_int_equal(
 		worker_pool_new("test-walker", world->to_loop, &four, &world->pools.walkers), 0);
-	assert_int_equal(lanes_new(&world->pools.lanes), 0);
+	assert_int_equal(io_slots_new(&world->pools.io_slots), 0);
 	assert_int_equal(sem_init(&world->began, 0, 0), 0);
 	assert_int_equal(sem_init(&world->go, 0, 0), 0);
 	world->attempt.pools = world->pools;
@@ -182,7 +182,7 @@ static int tear_down(void **state)
 	(void) worker_pool_free(world->pools.workers);
 	(void) worker_pool_free(world->pools.mount_thread);
 	(void) worker_pool_free(world->pools.walkers);
-	(void) lanes_free(world->pools.lanes);
+	(void) io_slots_free(world->pools.io_slots);
 	(void) worker_return_free(world->to_loop);
 	assert_int_equal(world->frees, 1);
 	sd_event_unref(world->event);

@@ -2,11 +2,11 @@
 /*
  * test_authorize - each role against each kind of access, and what an object may hold
  */
-#include "api/authorize.h"
+#include "api/auth/authorize.h"
 #include "api/secret_paths.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

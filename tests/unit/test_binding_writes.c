@@ -15,8 +15,8 @@
 
 #include "base/cleanup.h"
 #include "controller/controller.h"
-#include "object/json.h"
-#include "object/persistent_volume.h"
+#include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
 #include "store/database.h"
 
 #include <stdatomic.h>

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/syscalls.h"
-#include "mount/capacity.h"
+#include "mount/capacity/capacity.h"
 
 #include <errno.h>
 #include <fcntl.h>

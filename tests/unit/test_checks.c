@@ -7,7 +7,7 @@
 #include "operation/checks.h"
 
 #include "base/cleanup.h"
-#include "mount/options.h"
+#include "mount/bind/options.h"
 #include "object/object.h"
 #include "state/actual.h"
 

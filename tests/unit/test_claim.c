@@ -2,7 +2,7 @@
 /*
  * test_claim - what a PersistentVolumeClaim decodes to, its defaults and its rules
  */
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -2,7 +2,7 @@
 /*
  * test_claim_growth - which claims may ask for more
  */
-#include "object/claim_growth.h"
+#include "object/kinds/claim_growth.h"
 
 #include "base/cleanup.h"
 #include "object/admit.h"

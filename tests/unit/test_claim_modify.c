@@ -14,8 +14,8 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/claim_modify.h"
-#include "object/json.h"
+#include "controller/csi/claim_modify.h"
+#include "object/json/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  *
  * The texts use ' for ".
  */
-#include "controller/claim_resize.h"
+#include "controller/csi/claim_resize.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "store_world.h"
 
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 
 #include "agent.h"
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <setjmp.h>

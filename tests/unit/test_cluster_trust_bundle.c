@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "object/certificates.h"
-#include "object/cluster_trust_bundle.h"
+#include "object/kinds/certificates.h"
+#include "object/kinds/cluster_trust_bundle.h"
 #include "tests/unit/certificate_text.h"
 #include "tests/unit/object_text.h"
 

@@ -2,7 +2,7 @@
 /*
  * test_columns - what kubectl shows of the kinds that nobody decodes
  */
-#include "object/table.h"
+#include "object/schema/table.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

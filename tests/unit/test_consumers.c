@@ -13,7 +13,7 @@
 #include "binder_world.h"
 
 #include "base/cleanup.h"
-#include "controller/consumers.h"
+#include "controller/scheduling/consumers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * The calls that change the disk are counted: each in turn fails, or is the last thing that the
  * process does.
  */
-#include "api/credentials.h"
+#include "api/auth/credentials.h"
 
-#include "api/listen.h"
+#include "api/http/listen.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

@@ -13,10 +13,10 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/csi_attacher.h"
-#include "controller/csi_attacher_edit.h"
+#include "controller/attach/csi_attacher.h"
+#include "controller/attach/csi_attacher_edit.h"
 #include "csi/csi.pb-c.h"
-#include "object/volume_attachment.h"
+#include "object/kinds/volume_attachment.h"
 
 #include <errno.h>
 #include <stdio.h>

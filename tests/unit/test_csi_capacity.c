@@ -15,9 +15,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "controller/csi_capacity.h"
+#include "controller/csi/csi_capacity.h"
 #include "csi/csi.pb-c.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/csi_capacity_rule.h"
+#include "controller/csi/csi_capacity_rule.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "controller/csi_node.h"
+#include "controller/csi/csi_node.h"
 
 #include <errno.h>
 #include <stdio.h>

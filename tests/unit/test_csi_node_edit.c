@@ -4,7 +4,7 @@
  *
  * The texts use ' for ".
  */
-#include "controller/csi_node_edit.h"
+#include "controller/csi/csi_node_edit.h"
 
 #include "base/cleanup.h"
 

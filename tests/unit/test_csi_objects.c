@@ -3,10 +3,10 @@
  * test_csi_objects - CSIDriver, VolumeAttachment and csi sources as the volume plugin gets them
  */
 #include "base/cleanup.h"
-#include "object/csi_driver.h"
-#include "object/persistent_volume.h"
-#include "object/pod.h"
-#include "object/volume_attachment.h"
+#include "object/kinds/csi_driver.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/pod.h"
+#include "object/kinds/volume_attachment.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

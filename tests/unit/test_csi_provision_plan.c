@@ -2,12 +2,12 @@
 /*
  * test_csi_provision_plan - from class, claim and driver to a request, and from a reply to a volume
  */
-#include "controller/csi_provision_plan.h"
+#include "controller/csi/csi_provision_plan.h"
 
 #include "base/cleanup.h"
-#include "controller/csi_provision_message.h"
+#include "controller/csi/csi_provision_message.h"
 #include "csi/csi_json.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "store_world.h"
 
 #include <errno.h>

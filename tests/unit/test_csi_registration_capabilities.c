@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "csi/csi.pb-c.h"
-#include "csi/csi_registration_inside.h"
+#include "csi/csi_registration_internal.h"
 
 #include <stdio.h>
 #include <string.h>

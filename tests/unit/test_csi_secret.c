@@ -2,10 +2,10 @@
 /*
  * test_csi_secret - which Secret a class wants, template by template
  */
-#include "controller/csi_secret.h"
+#include "controller/csi/csi_secret.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /*
  * test_deadline - who is late is shut down, nobody else, at any time that the test names
  */
-#include "api/deadline.h"
+#include "api/http/deadline.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

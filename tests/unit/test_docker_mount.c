@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/uuid.h"
-#include "object/pod.h"
+#include "object/kinds/pod.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  */
 #include "http_world.h"
 
-#include "api/listen.h"
-#include "api/peer.h"
+#include "api/auth/peer.h"
+#include "api/http/listen.h"
 #include "base/cleanup.h"
 
 #include <setjmp.h>

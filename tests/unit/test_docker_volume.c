@@ -7,7 +7,7 @@
 #include "docker_world.h"
 
 #include "base/cleanup.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -331,7 +331,7 @@ static void test_list_and_get_name_all(void **state)
 }
 
 /* ConfigMaps of other people in that namespace are no volumes. */
-static void test_strangers_are_passed_over(void **state)
+static void test_foreign_volumes_are_passed_over(void **state)
 {
 	struct world *world = *state;
 
@@ -362,7 +362,7 @@ int main(void)
 		WORLD(test_remove_takes_what_create_made),
 		WORLD(test_mounted_volume_is_not_removed),
 		WORLD(test_list_and_get_name_all),
-		WORLD(test_strangers_are_passed_over),
+		WORLD(test_foreign_volumes_are_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,12 +143,12 @@ static void test_policy_report_changes_nothing(void **state)
 	expect_calls(world, "commit submit:unpublish(1) ");
 }
 
-static void test_a_stranger_s_mount_on_top(void **state)
+static void test_a_foreign_volume_s_mount_on_top(void **state)
 {
 	struct agent_world *world = *state;
 
-	add_other(STRANGERS, PATH, "/other");
-	attached(STRANGERS);
+	add_other(FOREIGN_VOLUMES, PATH, "/other");
+	attached(FOREIGN_VOLUMES);
 	run_jobs();
 	assert_string_equal(drift_world.diary, "ids:1 ");
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
@@ -160,7 +160,7 @@ static void test_a_stranger_s_mount_on_top(void **state)
 	expect_calls(world, "commit ");
 	want_data(world);
 
-	detached(STRANGERS);
+	detached(FOREIGN_VOLUMES);
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
 	mounted_as(OURS);
@@ -171,11 +171,11 @@ static void test_a_mount_above_hides_it(void **state)
 {
 	struct agent_world *world = *state;
 
-	add_other(STRANGERS, "/pods/uid-1", "/");
-	attached(STRANGERS);
+	add_other(FOREIGN_VOLUMES, "/pods/uid-1", "/");
+	attached(FOREIGN_VOLUMES);
 	run_jobs();
 	expect_event("VolumeMountedOver", "on '/pods/uid-1'");
-	detached(STRANGERS);
+	detached(FOREIGN_VOLUMES);
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
 }
@@ -184,9 +184,9 @@ static void test_mounts_elsewhere_concern_nobody(void **state)
 {
 	struct agent_world *world = *state;
 
-	add_other(STRANGERS, "/pods/uid-1/data/below", "/");
-	add_other(STRANGERS + 1, "/pods/uid-2/data", "/");
-	attached(STRANGERS);
+	add_other(FOREIGN_VOLUMES, "/pods/uid-1/data/below", "/");
+	add_other(FOREIGN_VOLUMES + 1, "/pods/uid-2/data", "/");
+	attached(FOREIGN_VOLUMES);
 	run_jobs();
 	assert_int_equal(fake_events.count, 0);
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
@@ -281,7 +281,7 @@ static void test_a_cover_that_no_look_finds_is_gone(void **state)
 {
 	struct agent_world *world = *state;
 
-	add_other(STRANGERS, PATH, "/other");
+	add_other(FOREIGN_VOLUMES, PATH, "/other");
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
 	expect_event("VolumeMountedOver", "since somebody mounted");
@@ -297,11 +297,11 @@ static void test_a_cover_that_was_taken_for_ours(void **state)
 {
 	struct agent_world *world = *state;
 
-	add_other(STRANGERS, PATH, "/other");
-	attached(STRANGERS);
+	add_other(FOREIGN_VOLUMES, PATH, "/other");
+	attached(FOREIGN_VOLUMES);
 	run_jobs();
-	mounted_as(STRANGERS);
-	detached(STRANGERS);
+	mounted_as(FOREIGN_VOLUMES);
+	detached(FOREIGN_VOLUMES);
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
 }
@@ -423,7 +423,7 @@ int main(void)
 		MOUNTED(test_unmounted_during_another_step_is_seen_at_once),
 		MOUNTED(test_what_was_taken_down_is_known_no_more),
 		MOUNTED(test_policy_report_changes_nothing),
-		MOUNTED(test_a_stranger_s_mount_on_top),
+		MOUNTED(test_a_foreign_volume_s_mount_on_top),
 		MOUNTED(test_a_mount_above_hides_it),
 		MOUNTED(test_mounts_elsewhere_concern_nobody),
 		MOUNTED(test_remounted_is_set_back),

@@ -93,23 +93,23 @@ static void test_a_stack_that_changes_meanwhile_is_left(void **state)
 {
 	add_other(OURS, PATH, "/data");
 	add_other(OURS + 1, PATH, "/data");
-	drift_world.top[0] = STRANGERS; /* mounted since the look */
+	drift_world.top[0] = FOREIGN_VOLUMES; /* mounted since the look */
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:1 ");
 	turn(*state);
 	expect_calls(*state, "commit submit:unpublish(1) ");
 }
 
-static void test_another_source_on_top_is_a_stranger_s(void **state)
+static void test_another_source_on_top_is_a_foreign_volume_s(void **state)
 {
 	add_other(OURS, PATH, "/data");
-	add_other(STRANGERS, PATH, "/other");
+	add_other(FOREIGN_VOLUMES, PATH, "/other");
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:1 ");
 	assert_true(is_told("is hidden since somebody mounted"));
 	turn(*state); /* and so nothing is unmounted there */
 	expect_calls(*state, "commit ");
-	detached(STRANGERS);
+	detached(FOREIGN_VOLUMES);
 	turn(*state);
 	expect_calls(*state, "commit submit:unpublish(1) ");
 }
@@ -246,7 +246,7 @@ int main(void)
 		RESTARTED(test_a_mount_that_nobody_confirmed_hides_nothing),
 		RESTARTED(test_duplicates_are_folded),
 		RESTARTED(test_a_stack_that_changes_meanwhile_is_left),
-		RESTARTED(test_another_source_on_top_is_a_stranger_s),
+		RESTARTED(test_another_source_on_top_is_a_foreign_volume_s),
 		RESTARTED(test_memory_that_went_is_not_made_anew_under_a_container),
 		RESTARTED(test_memory_without_a_container_is_made_anew),
 		RESTARTED(test_memory_that_was_never_mounted_is_not_lost),

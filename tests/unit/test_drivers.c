@@ -18,7 +18,7 @@
 #include "csi/csi_driver_table.h"
 #include "csi/csi_log_write.h"
 #include "csi/csi_registration.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

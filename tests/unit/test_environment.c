@@ -2,11 +2,11 @@
 /*
  * test_environment - what "$(NAME)" in a subPathExpr becomes
  */
-#include "object/environment.h"
+#include "object/kinds/environment.h"
 
 #include "base/cleanup.h"
-#include "object/base64_text.h"
-#include "object/expansion.h"
+#include "object/json/base64_text.h"
+#include "object/kinds/expansion.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

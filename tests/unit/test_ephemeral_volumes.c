@@ -14,8 +14,8 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/ephemeral_volumes.h"
-#include "object/persistent_volume.h"
+#include "controller/binding/ephemeral_volumes.h"
+#include "object/kinds/persistent_volume.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 
 #include "agent/events.h"
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

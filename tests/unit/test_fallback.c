@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "mount/fallback.h"
+#include "mount/bind/fallback.h"
 
 static unsigned int logged;
 

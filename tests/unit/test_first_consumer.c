@@ -103,7 +103,7 @@ static void a_volume_of_this_node_comes_before_a_new_one(void **state)
 }
 
 /* case 420: the pod is scheduled again, and there is one node. */
-static void a_selection_that_its_provisioner_takes_back(void **state)
+static void a_selector_match_that_its_provisioner_takes_back(void **state)
 {
 	struct world *world = *state;
 
@@ -319,7 +319,7 @@ int main(void)
 		TEST(a_pod_of_this_node_selects_it),
 		cmocka_unit_test(pods_that_consume_nothing_here_select_nothing),
 		TEST(a_volume_of_this_node_comes_before_a_new_one),
-		TEST(a_selection_that_its_provisioner_takes_back),
+		TEST(a_selector_match_that_its_provisioner_takes_back),
 		TEST(a_class_that_leaves_this_node_out),
 		TEST(a_node_that_comes_last),
 		TEST(a_volume_of_another_node_is_left_alone),

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "object/vol_data.h"
+#include "object/kinds/vol_data.h"
 #include "state/found.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /*
  * test_guests - which connection without credentials is closed, by counts alone
  */
-#include "api/guests.h"
+#include "api/auth/guests.h"
 #include "base/cleanup.h"
 
 #include <arpa/inet.h>

@@ -87,7 +87,7 @@ static void test_refused_heads(void **state)
 	assert_int_equal(ask(served, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 200);
 }
 
-static void test_strangers(void **state)
+static void test_foreign_volumes(void **state)
 {
 	struct served *served = *state;
 
@@ -296,7 +296,7 @@ int main(void)
 		SERVED(test_one_connection_many_requests),
 		SERVED(test_write_and_read),
 		SERVED(test_refused_heads),
-		SERVED(test_strangers),
+		SERVED(test_foreign_volumes),
 		SERVED(test_bodies_are_bounded),
 		SERVED(test_wait_is_answered),
 		SERVED(test_client_leaves_a_wait),

@@ -2,7 +2,7 @@
 /*
  * test_json - what JSON is taken, what is refused, and that nothing is lost on the way
  */
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include "base/cleanup.h"
 

@@ -5,7 +5,7 @@
 #include "object/kind.h"
 
 #include "base/cleanup.h"
-#include "object/table.h"
+#include "object/schema/table.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static void test_every_row_is_whole(void **state)
 		const struct kind_row *row = kind_row((enum object_kind) kind);
 
 		assert_int_equal(row->kind, kind);
-		assert_non_null(row->shape);
+		assert_non_null(row->schema);
 		assert_true(row->description && *row->description);
 		assert_true(row->schema_package && *row->schema_package);
 		assert_non_null(row->columns[0].name);

@@ -5,8 +5,8 @@
 #include "object/admit.h"
 
 #include "base/cleanup.h"
-#include "object/entries.h"
-#include "object/json.h"
+#include "object/json/json.h"
+#include "object/kinds/entries.h"
 #include "tests/unit/object_text.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * test_listen - how the listening sockets come to be where nobody is in their way, and which of the
  * service manager's sockets is which
  */
-#include "api/listen.h"
+#include "api/http/listen.h"
 #include "base/cleanup.h"
 
 #include <arpa/inet.h>

@@ -13,9 +13,9 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/csi_provision_plan.h"
-#include "controller/local_plan.h"
-#include "object/json.h"
+#include "controller/csi/csi_provision_plan.h"
+#include "controller/local/local_plan.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

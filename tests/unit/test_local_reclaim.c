@@ -13,7 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/local_reclaim.h"
+#include "controller/local/local_reclaim.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #include "manifest_world.h"
 
 #include "base/cleanup.h"
-#include "source/manifest_stroke.h"
+#include "source/manifest_deletion_batch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -247,96 +247,96 @@ static void put_without_memory_changes_nothing(void **state)
 
 /* ---- strokes ---- */
 
-struct stroke_world {
+struct deletion_batch_world {
 	struct manifest_catalog catalog;
-	struct manifest_stroke stroke;
+	struct manifest_deletion_batch deletion_batch;
 };
 
-static void add(struct stroke_world *world, const char *name, const char *text)
+static void add(struct deletion_batch_world *world, const char *name, const char *text)
 {
 	bool is_new = !manifest_catalog_entry(&world->catalog, name);
 	struct manifest_entry *entry = put(&world->catalog, name, text);
 
 	if (is_new)
-		manifest_stroke_gain(&world->stroke, entry);
+		manifest_deletion_batch_gain(&world->deletion_batch, entry);
 }
 
-static void lose(struct stroke_world *world, const char *name)
+static void lose(struct deletion_batch_world *world, const char *name)
 {
 	struct manifest_entry *entry = manifest_catalog_entry(&world->catalog, name);
 	struct manifest_key *key;
 
-	manifest_stroke_touch(&world->stroke, &world->catalog, 1000);
-	assert_int_equal(manifest_stroke_lose(&world->stroke, entry), 0);
+	manifest_deletion_batch_touch(&world->deletion_batch, &world->catalog, 1000);
+	assert_int_equal(manifest_deletion_batch_lose(&world->deletion_batch, entry), 0);
 	manifest_catalog_remove(&world->catalog, entry);
 	while ((key = manifest_catalog_take_affected(&world->catalog)))
 		if (!key->definitions)
-			manifest_stroke_add_orphan(&world->stroke, key);
+			manifest_deletion_batch_add_orphan(&world->deletion_batch, key);
 }
 
-static void assert_stroke(struct stroke_world *world, const char *counts)
+static void assert_deletion_batch(struct deletion_batch_world *world, const char *counts)
 {
-	struct manifest_stroke_facts facts = { 0 };
+	struct manifest_deletion_batch_facts facts = { 0 };
 	char text[64];
 
-	manifest_stroke_count(&world->stroke, &world->catalog, &facts);
+	manifest_deletion_batch_count(&world->deletion_batch, &world->catalog, &facts);
 	(void) snprintf(text, sizeof(text), "%zu of %zu, pods %zu of %zu", facts.files_gone,
 			facts.files_before, facts.pod_files_gone, facts.pod_files_before);
 	assert_string_equal(text, counts);
 }
 
-static void end(struct stroke_world *world)
+static void end(struct deletion_batch_world *world)
 {
-	(void) manifest_stroke_end(&world->stroke);
-	manifest_stroke_done(&world->stroke);
+	(void) manifest_deletion_batch_end(&world->deletion_batch);
+	manifest_deletion_batch_done(&world->deletion_batch);
 	manifest_catalog_done(&world->catalog);
 }
 
-static void stroke_counts_what_was_there_before(void **state)
+static void deletion_batch_counts_what_was_there_before(void **state)
 {
-	struct stroke_world world = { 0 };
+	struct deletion_batch_world world = { 0 };
 
 	add(&world, "a.yaml", POD("a", "/a"));
 	add(&world, "b.yaml", POD("b", "/b"));
 	add(&world, "claim.yaml", CLAIM("claim"));
 	lose(&world, "a.yaml");
-	assert_stroke(&world, "1 of 3, pods 1 of 2");
+	assert_deletion_batch(&world, "1 of 3, pods 1 of 2");
 	lose(&world, "claim.yaml");
-	assert_stroke(&world, "2 of 3, pods 1 of 2");
+	assert_deletion_batch(&world, "2 of 3, pods 1 of 2");
 	/* Came and went within the stroke: never counted. */
 	add(&world, "n.yaml", POD("n", "/n"));
 	lose(&world, "n.yaml");
-	assert_stroke(&world, "2 of 3, pods 1 of 2");
+	assert_deletion_batch(&world, "2 of 3, pods 1 of 2");
 	/* Came back, and went again. */
 	add(&world, "a.yaml", POD("a", "/a"));
-	assert_stroke(&world, "1 of 3, pods 0 of 2");
+	assert_deletion_batch(&world, "1 of 3, pods 0 of 2");
 	lose(&world, "a.yaml");
-	assert_stroke(&world, "2 of 3, pods 1 of 2");
+	assert_deletion_batch(&world, "2 of 3, pods 1 of 2");
 	end(&world);
 }
 
 static void moved_pod_is_not_lost(void **state)
 {
-	struct stroke_world world = { 0 };
+	struct deletion_batch_world world = { 0 };
 
 	add(&world, "a.yaml", POD("a", "/a"));
 	add(&world, "b.yaml", POD("b", "/b"));
 	lose(&world, "a.yaml");
 	add(&world, "c.yaml", POD("a", "/a"));
-	assert_stroke(&world, "1 of 2, pods 0 of 2");
+	assert_deletion_batch(&world, "1 of 2, pods 0 of 2");
 	end(&world);
 }
 
-static void stroke_waits_for_quiet_but_not_for_ever(void **state)
+static void deletion_batch_waits_for_quiet_but_not_for_ever(void **state)
 {
-	struct stroke_world world = { 0 };
+	struct deletion_batch_world world = { 0 };
 
-	manifest_stroke_touch(&world.stroke, &world.catalog, 1000);
-	assert_int_equal(manifest_stroke_due_usec(&world.stroke, 100), 1100);
-	manifest_stroke_touch(&world.stroke, &world.catalog, 1090);
-	assert_int_equal(manifest_stroke_due_usec(&world.stroke, 100), 1190);
-	manifest_stroke_touch(&world.stroke, &world.catalog, 1990);
-	assert_int_equal(manifest_stroke_due_usec(&world.stroke, 100), 2000);
+	manifest_deletion_batch_touch(&world.deletion_batch, &world.catalog, 1000);
+	assert_int_equal(manifest_deletion_batch_due_usec(&world.deletion_batch, 100), 1100);
+	manifest_deletion_batch_touch(&world.deletion_batch, &world.catalog, 1090);
+	assert_int_equal(manifest_deletion_batch_due_usec(&world.deletion_batch, 100), 1190);
+	manifest_deletion_batch_touch(&world.deletion_batch, &world.catalog, 1990);
+	assert_int_equal(manifest_deletion_batch_due_usec(&world.deletion_batch, 100), 2000);
 	end(&world);
 }
 
@@ -350,9 +350,9 @@ int main(void)
 		cmocka_unit_test(unchanged_problem_keeps_its_time),
 		cmocka_unit_test(keys_are_forgotten_when_nobody_needs_them),
 		cmocka_unit_test(put_without_memory_changes_nothing),
-		cmocka_unit_test(stroke_counts_what_was_there_before),
+		cmocka_unit_test(deletion_batch_counts_what_was_there_before),
 		cmocka_unit_test(moved_pod_is_not_lost),
-		cmocka_unit_test(stroke_waits_for_quiet_but_not_for_ever),
+		cmocka_unit_test(deletion_batch_waits_for_quiet_but_not_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,9 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
-#include "object/persistent_volume.h"
-#include "object/pod.h"
+#include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/pod.h"
 #include "source/manifest_mark.h"
 #include "source/source.h"
 

@@ -118,9 +118,9 @@ static void every_situation_has_its_step(void **state)
 
 static const struct {
 	const char *what;
-	struct manifest_stroke_facts facts;
+	struct manifest_deletion_batch_facts facts;
 	bool is_lost;
-} strokes[] = {
+} deletion_batches[] = {
 	{ "one of two pods", { GOOD, 0, 0, 2, 2, 1, 1 }, false },
 	{ "the only file", { GOOD, 0, 0, 1, 1, 1, 1 }, false },
 	{ "both of two pods", { GOOD, 0, 0, 2, 2, 2, 2 }, true },
@@ -138,14 +138,15 @@ static const struct {
 	{ "at start, unreadable", { false, true, 1, 1, 1, 1, 0, 0 }, true },
 };
 
-static void every_stroke_is_judged(void **state)
+static void every_deletion_batch_is_judged(void **state)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(strokes); i++) {
-		enum manifest_absence verdict = manifest_judge_stroke(&strokes[i].facts);
+	for (size_t i = 0; i < ARRAY_SIZE(deletion_batches); i++) {
+		enum manifest_absence verdict =
+			manifest_judge_deletion_batch(&deletion_batches[i].facts);
 
-		if (verdict !=
-		    (strokes[i].is_lost ? MANIFEST_ABSENCE_LOST : MANIFEST_ABSENCE_REMOVED))
-			fail_msg("%s", strokes[i].what);
+		if (verdict != (deletion_batches[i].is_lost ? MANIFEST_ABSENCE_LOST
+							    : MANIFEST_ABSENCE_REMOVED))
+			fail_msg("%s", deletion_batches[i].what);
 	}
 }
 
@@ -153,7 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_situation_has_its_step),
-		cmocka_unit_test(every_stroke_is_judged),
+		cmocka_unit_test(every_deletion_batch_is_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/name_index.h"
+#include "object/select/name_index.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

@@ -141,7 +141,7 @@ static void test_a_walk_under_way(void **state)
 	expect_line(world, "podvol_ownership_walk_entries" WALK_OF "1200000\n", true);
 	expect_line(world, "podvol_ownership_walk_entries_at_most" WALK_OF "2000041\n", true);
 	expect_line(world, "podvol_ownership_walk_seconds" WALK_OF, true);
-	view.waits_for_lane = true;
+	view.waits_for_io_slot = true;
 	expect_line(world, "podvol_ownership_walks{state=\"waiting\"} 1\n", true);
 	expect_line(world, "podvol_ownership_walks{state=\"running\"} 0\n", true);
 

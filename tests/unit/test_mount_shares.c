@@ -3,7 +3,7 @@
  * test_mount_shares - how much of one user's mount namespaces is read; real ones:
  * tests/root/test_mount_force.c
  */
-#include "mount/mount_search.h"
+#include "mount/holders/mount_search.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "mount/mountinfo.h"
+#include "mount/table/mountinfo.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>

@@ -2,7 +2,7 @@
 /*
  * test_node - what of a Node concerns volumes
  */
-#include "object/node.h"
+#include "object/kinds/node.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -5,8 +5,8 @@
 #include "object/object.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
-#include "object/pod.h"
+#include "object/json/json.h"
+#include "object/kinds/pod.h"
 #include "tests/unit/object_text.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
  * public function that this program defines as well.
  */
 #include "object/admit.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "object/object.h"
-#include "object/table.h"
+#include "object/schema/table.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

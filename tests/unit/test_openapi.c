@@ -7,7 +7,7 @@
  */
 #include "api_world.h"
 
-#include "api/openapi.h"
+#include "api/openapi/openapi.h"
 #include "base/cleanup.h"
 
 #include <setjmp.h>
@@ -55,14 +55,14 @@ static const struct cJSON *definitions_of(const struct cJSON *document)
 }
 
 /* What a schema refers to, itself or in its allOf; the schema itself when it does not. */
-static const struct cJSON *resolve(const struct cJSON *document, const struct cJSON *schema)
+static const struct cJSON *resolve(const struct cJSON *document, const struct cJSON *entry)
 {
-	const struct cJSON *all = json_get(schema, "allOf");
-	const char *reference = json_string(json_get(all ? json_at(all, 0) : schema, "$ref"), NULL);
+	const struct cJSON *all = json_get(entry, "allOf");
+	const char *reference = json_string(json_get(all ? json_at(all, 0) : entry, "$ref"), NULL);
 	const struct cJSON *found;
 
 	if (!reference)
-		return schema;
+		return entry;
 	found = json_get(definitions_of(document), strrchr(reference, '/') + 1);
 	if (!found)
 		fail_msg("%s is not there", reference);
@@ -78,15 +78,15 @@ static void check_references(const struct cJSON *document, const struct cJSON *t
 			check_references(document, item);
 }
 
-/* ---- shapes against schemas ---- */
+/* ---- schemas against schemas ---- */
 
-enum { DEPTH_MAX = 12 }; /* shapes that contain themselves end here */
+enum { DEPTH_MAX = 12 }; /* schemas that contain themselves end here */
 
-static void check_shape(const struct cJSON *document, const struct cJSON *schema,
-			const struct shape *shape, int depth);
+static void check_schema(const struct cJSON *document, const struct cJSON *entry,
+			 const struct schema *schema, int depth);
 
 static void check_field(const struct cJSON *document, const struct cJSON *property,
-			const struct shape_field *field, int depth)
+			const struct schema_field *field, int depth)
 {
 	const struct cJSON *type = json_get(resolve(document, property), "type");
 	const char *strategy = json_string(json_get(property, "x-kubernetes-patch-strategy"), "");
@@ -98,30 +98,30 @@ static void check_field(const struct cJSON *document, const struct cJSON *proper
 		assert_string_equal(json_string(json_get(property, "description"), ""),
 				    field->description);
 	switch (field->type) {
-	case SHAPE_OBJECT:
+	case SCHEMA_OBJECT:
 		assert_string_equal(json_string(type, ""), "object");
 		if (field->of)
-			check_shape(document, resolve(document, property), field->of, depth);
+			check_schema(document, resolve(document, property), field->of, depth);
 		break;
-	case SHAPE_OBJECTS:
+	case SCHEMA_OBJECTS:
 		assert_string_equal(json_string(type, ""), "array");
 		if (field->of)
-			check_shape(document, resolve(document, json_get(property, "items")),
-				    field->of, depth);
+			check_schema(document, resolve(document, json_get(property, "items")),
+				     field->of, depth);
 		break;
-	case SHAPE_STRINGS:
-	case SHAPE_INTEGERS:
+	case SCHEMA_STRINGS:
+	case SCHEMA_INTEGERS:
 		assert_string_equal(json_string(type, ""), "array");
 		break;
-	case SHAPE_STRING_MAP:
-	case SHAPE_BYTES_MAP:
-	case SHAPE_QUANTITY_MAP:
+	case SCHEMA_STRING_MAP:
+	case SCHEMA_BYTES_MAP:
+	case SCHEMA_QUANTITY_MAP:
 		assert_non_null(json_get(property, "additionalProperties"));
 		break;
-	case SHAPE_BOOL:
+	case SCHEMA_BOOL:
 		assert_string_equal(json_string(type, ""), "boolean");
 		break;
-	case SHAPE_INTEGER:
+	case SCHEMA_INTEGER:
 		assert_string_equal(json_string(type, ""), "integer");
 		break;
 	default: /* strings, some of which may be numbers as well in version 3 */
@@ -130,21 +130,21 @@ static void check_field(const struct cJSON *document, const struct cJSON *proper
 	}
 }
 
-static void check_shape(const struct cJSON *document, const struct cJSON *schema,
-			const struct shape *shape, int depth)
+static void check_schema(const struct cJSON *document, const struct cJSON *entry,
+			 const struct schema *schema, int depth)
 {
-	const struct cJSON *properties = json_get(schema, "properties"), *required;
+	const struct cJSON *properties = json_get(entry, "properties"), *required;
 
 	if (depth == DEPTH_MAX)
 		return;
-	for (const struct shape_field *field = shape->fields; field->name; field++) {
+	for (const struct schema_field *field = schema->fields; field->name; field++) {
 		const struct cJSON *property = json_get(properties, field->name);
 		bool is_required = false;
 
 		if (!property)
 			fail_msg("no property %s", field->name);
 		check_field(document, property, field, depth + 1);
-		for (required = json_first(json_get(schema, "required")); required;
+		for (required = json_first(json_get(entry, "required")); required;
 		     required = json_next(required))
 			if (strcmp(json_string(required, ""), field->name) == 0)
 				is_required = true;
@@ -166,7 +166,7 @@ static void check_kind(const struct cJSON *document, const struct kind_row *row)
 	assert_string_equal(json_string(json_get(kind, "kind"), ""), row->name);
 	assert_non_null(json_get(json_get(definition, "properties"), "apiVersion"));
 	assert_non_null(json_get(json_get(definition, "properties"), "kind"));
-	check_shape(document, definition, row->shape, 0);
+	check_schema(document, definition, row->schema, 0);
 
 	openapi_kind_name(row, "List", name);
 	list = json_get(json_get(json_get(definitions_of(document), name), "properties"), "items");
@@ -420,12 +420,12 @@ enum {
 	ANY_YAML = 2,
 };
 
-static void check_packed_schema(struct wire wire, const struct cJSON *schema)
+static void check_packed_schema(struct wire wire, const struct cJSON *entry)
 {
-	const struct cJSON *member = json_get(schema, "properties"), *items;
-	const struct cJSON *values = json_get(schema, "additionalProperties");
-	const char *reference = json_string(json_get(schema, "$ref"), NULL);
-	const char *type = json_string(json_get(schema, "type"), NULL);
+	const struct cJSON *member = json_get(entry, "properties"), *items;
+	const struct cJSON *values = json_get(entry, "additionalProperties");
+	const char *reference = json_string(json_get(entry, "$ref"), NULL);
+	const char *type = json_string(json_get(entry, "type"), NULL);
 	size_t which = 0, extensions = 0;
 
 	if (reference)
@@ -433,19 +433,19 @@ static void check_packed_schema(struct wire wire, const struct cJSON *schema)
 	if (type)
 		expect_text(field_at(field_at(wire, SCHEMA_TYPE, 0), 1, 0), type);
 	assert_int_equal(count_field(wire, SCHEMA_REQUIRED),
-			 json_count(json_get(schema, "required")));
+			 json_count(json_get(entry, "required")));
 	for (member = json_first(member); member; member = json_next(member)) {
 		struct wire named = field_at(field_at(wire, SCHEMA_PROPERTIES, 0), 1, which++);
 
 		expect_text(field_at(named, NAME, 0), json_key(member));
 		check_packed_schema(field_at(named, VALUE, 0), member);
 	}
-	items = json_get(schema, "items");
+	items = json_get(entry, "items");
 	if (items)
 		check_packed_schema(field_at(field_at(wire, SCHEMA_ITEMS, 0), 1, 0), items);
 	if (values)
 		check_packed_schema(field_at(field_at(wire, SCHEMA_MAP, 0), 1, 0), values);
-	for (member = json_first(schema); member; member = json_next(member))
+	for (member = json_first(entry); member; member = json_next(member))
 		extensions += strncmp(json_key(member), "x-", 2) == 0;
 	assert_int_equal(count_field(wire, SCHEMA_EXTENSIONS), extensions);
 }

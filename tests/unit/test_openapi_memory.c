@@ -18,7 +18,7 @@
 #include <cjson/cJSON.h>
 #include <cmocka.h>
 
-/* A prime, so that runs fail at different members of the same shape. */
+/* A prime, so that runs fail at different members of the same schema. */
 enum { STRIDE = 1999 };
 
 static unsigned long seen, fail_at; /* 0: never */

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "mount/bind/options.h"
 #include "mount/mount.h"
-#include "mount/options.h"
 
 #include <string.h>
 #include <sys/mount.h>

@@ -12,7 +12,7 @@
 
 #include "agent/own_objects.h"
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <stdio.h>

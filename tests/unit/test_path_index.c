@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "controller/local_reclaim.h"
-#include "controller/path_index.h"
+#include "controller/binding/path_index.h"
+#include "controller/local/local_reclaim.h"
 
 #include <limits.h>
 #include <stdio.h>

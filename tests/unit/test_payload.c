@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "mount/payload.h"
+#include "mount/files/payload.h"
 
 #include <string.h>
 

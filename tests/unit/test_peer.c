@@ -2,7 +2,7 @@
 /*
  * test_peer - what the kernel says about a peer, and what the peer may do
  */
-#include "api/peer.h"
+#include "api/auth/peer.h"
 
 #include "api/exchange.h"
 

@@ -2,10 +2,10 @@
 /*
  * test_persistent_volume - what a PersistentVolume decodes to, its defaults and its rules
  */
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 
 #include "base/cleanup.h"
-#include "object/nfs_source.h"
+#include "object/kinds/nfs_source.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

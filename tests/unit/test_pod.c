@@ -2,7 +2,7 @@
 /*
  * test_pod - what a Pod decodes to, and its defaults
  */
-#include "object/pod.h"
+#include "object/kinds/pod.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "ledger_directory.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "state/ledger_holds.h"
 
 #include <setjmp.h>

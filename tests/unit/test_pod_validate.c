@@ -2,7 +2,7 @@
 /*
  * test_pod_validate - the rules for pods, each with the words that people will read
  */
-#include "object/pod.h"
+#include "object/kinds/pod.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -2,10 +2,10 @@
 /*
  * test_refusals - which guess must wait and for how long, which refusal has a line of its own
  */
-#include "api/refusals.h"
+#include "api/auth/refusals.h"
 
 #include "api/api.h"
-#include "api/token_list.h"
+#include "api/auth/token_list.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

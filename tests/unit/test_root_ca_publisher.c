@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "controller/root_ca_publisher.h"
-#include "object/root_ca.h"
+#include "object/kinds/root_ca.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "fake_objects.h"
-#include "object/json.h"
+#include "object/json/json.h"
 #include "reconcile/reconcile.h"
 
 #include <assert.h>

@@ -13,7 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/scheduling_queue.h"
+#include "controller/scheduling/scheduling_queue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static const struct {
 static void pods_in_their_order(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct partners partners = { 0 };
-		struct partner *partner;
+		struct bound_pairs bound_pairs = { 0 };
+		struct bound_pair *bound_pair;
 		struct store_world world;
 		char got[16] = "";
 
@@ -88,19 +88,19 @@ static void pods_in_their_order(void **state)
 		}
 		now = 0;
 		for (const char *name = "abcd"; *name; name++) {
-			partner = partners_add(&partners, KIND_PERSISTENT_VOLUME_CLAIM, "ns",
-					       (const char[]){ *name, '\0' });
-			assert_non_null(partner);
+			bound_pair = bound_pairs_add(&bound_pairs, KIND_PERSISTENT_VOLUME_CLAIM,
+						     "ns", (const char[]){ *name, '\0' });
+			assert_non_null(bound_pair);
 			if (strchr(rows[i].due, *name))
-				partners_make_due(&partners, partner);
+				bound_pairs_make_due(&bound_pairs, bound_pair);
 		}
-		scheduling_queue_order(world.store, &partners);
-		while ((partner = partners_take_due(&partners)))
-			(void) strncat(got, partner_name(partner).name,
+		scheduling_queue_order(world.store, &bound_pairs);
+		while ((bound_pair = bound_pairs_take_due(&bound_pairs)))
+			(void) strncat(got, bound_pair_name(bound_pair).name,
 				       sizeof(got) - strlen(got) - 1);
 		if (strcmp(got, rows[i].order) != 0)
 			fail_msg("row %zu: '%s', not '%s'", i, got, rows[i].order);
-		partners_done(&partners);
+		bound_pairs_done(&bound_pairs);
 		store_world_close(&world);
 	}
 }
@@ -114,8 +114,8 @@ static void claims_of_the_pods_that_use_one(void **state)
 		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'a',"
 		"'namespace':'ns'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
 		"'requests':{'storage':'1Gi'}}}}");
-	struct partners partners = { 0 };
-	struct partner *known[3];
+	struct bound_pairs bound_pairs = { 0 };
+	struct bound_pair *known[3];
 	struct store_world world;
 
 	store_world_open(&world);
@@ -125,36 +125,38 @@ static void claims_of_the_pods_that_use_one(void **state)
 		assert_int_equal(world_create(&world, pod), 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		known[i] = partners_add(&partners, KIND_PERSISTENT_VOLUME_CLAIM, "ns",
-					(const char[]){ (char) ('a' + i), '\0' });
-	scheduling_queue_users_due(world.store, &partners, claim);
-	assert_true(partner_is_due(known[0]) && partner_is_due(known[1]));
-	assert_false(partner_is_due(known[2]));
-	partners_done(&partners);
+		known[i] = bound_pairs_add(&bound_pairs, KIND_PERSISTENT_VOLUME_CLAIM, "ns",
+					   (const char[]){ (char) ('a' + i), '\0' });
+	scheduling_queue_users_due(world.store, &bound_pairs, claim);
+	assert_true(bound_pair_is_due(known[0]) && bound_pair_is_due(known[1]));
+	assert_false(bound_pair_is_due(known[2]));
+	bound_pairs_done(&bound_pairs);
 	store_world_close(&world);
 }
 
 static void busy_ones_stay_where_they_are(void **state)
 {
-	struct partners partners = { 0 };
-	struct partner *a = partners_add(&partners, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "a");
-	struct partner *b = partners_add(&partners, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "b");
+	struct bound_pairs bound_pairs = { 0 };
+	struct bound_pair *a =
+		bound_pairs_add(&bound_pairs, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "a");
+	struct bound_pair *b =
+		bound_pairs_add(&bound_pairs, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "b");
 
 	assert_true(a && b);
-	partners_make_due(&partners, a);
-	partners_make_due(&partners, b);
-	assert_true(partner_is_due(a));
-	partner_set_busy(&partners, a, true);
-	assert_false(partner_is_due(a));
-	partners_put_first(&partners, a);
-	assert_ptr_equal(partners_take_due(&partners), b);
-	assert_null(partners_take_due(&partners));
-	partner_set_busy(&partners, a, false);
-	partners_make_due(&partners, b);
-	partners_put_first(&partners, a);
-	assert_ptr_equal(partners_take_due(&partners), a);
-	assert_ptr_equal(partners_take_due(&partners), b);
-	partners_done(&partners);
+	bound_pairs_make_due(&bound_pairs, a);
+	bound_pairs_make_due(&bound_pairs, b);
+	assert_true(bound_pair_is_due(a));
+	bound_pair_set_busy(&bound_pairs, a, true);
+	assert_false(bound_pair_is_due(a));
+	bound_pairs_put_first(&bound_pairs, a);
+	assert_ptr_equal(bound_pairs_take_due(&bound_pairs), b);
+	assert_null(bound_pairs_take_due(&bound_pairs));
+	bound_pair_set_busy(&bound_pairs, a, false);
+	bound_pairs_make_due(&bound_pairs, b);
+	bound_pairs_put_first(&bound_pairs, a);
+	assert_ptr_equal(bound_pairs_take_due(&bound_pairs), a);
+	assert_ptr_equal(bound_pairs_take_due(&bound_pairs), b);
+	bound_pairs_done(&bound_pairs);
 }
 
 int main(void)

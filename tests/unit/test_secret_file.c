@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/secret_file.h"
 #include "base/cleanup.h"
+#include "base/secret_file.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * test_selector - which labels a selector matches, and which selectors are refused
  */
-#include "object/selector.h"
+#include "object/select/selector.h"
 
 #include "base/cleanup.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

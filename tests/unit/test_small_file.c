@@ -3,7 +3,7 @@
  * test_small_file - files of podvold's own are written whole or not at all, and only plain ones are
  * read
  */
-#include "mount/small_file.h"
+#include "mount/path/small_file.h"
 
 #include "base/cleanup.h"
 

@@ -2,7 +2,7 @@
 /*
  * test_snapshot_plan - contents of snapshots, the secrets they name, and what snapshots say
  */
-#include "controller/snapshot_plan.h"
+#include "controller/snapshot/snapshot_plan.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

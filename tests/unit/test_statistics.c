@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <semaphore.h>

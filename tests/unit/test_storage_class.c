@@ -2,7 +2,7 @@
 /*
  * test_storage_class - what a StorageClass decodes to, its defaults and its rules
  */
-#include "object/storage_class.h"
+#include "object/kinds/storage_class.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

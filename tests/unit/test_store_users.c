@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "controller/controller.h"
-#include "object/persistent_volume.h"
+#include "object/kinds/persistent_volume.h"
 #include "store/database.h"
 
 #include <stdatomic.h>

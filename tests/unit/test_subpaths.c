@@ -15,8 +15,8 @@
 #include "fake_events.h"
 
 #include "base/cleanup.h"
-#include "mount/subpath.h"
-#include "object/environment.h"
+#include "mount/path/subpath.h"
+#include "object/kinds/environment.h"
 
 #include <semaphore.h>
 #include <string.h>

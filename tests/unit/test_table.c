@@ -2,7 +2,7 @@
 /*
  * test_table - kubectl's columns and ages
  */
-#include "object/table.h"
+#include "object/schema/table.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

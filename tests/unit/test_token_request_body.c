@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/token_request_body.h"
+#include "api/auth/token_request_body.h"
 
 #include "base/cleanup.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "mount/tool.h"
+#include "mount/filesystem/tool.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -8,7 +8,7 @@
 #include "agent/unstage_gate.h"
 
 #include "base/cleanup.h"
-#include "mount/mount_holders.h"
+#include "mount/holders/mount_holders.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /*
  * test_violation - all that is wrong with an object at once, as Kubernetes' causes tell it
  */
-#include "object/violation.h"
+#include "object/schema/violation.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -2,7 +2,7 @@
 /*
  * test_vol_data - kubelet's own files are read, everything else is refused with a reason
  */
-#include "object/vol_data.h"
+#include "object/kinds/vol_data.h"
 
 #include "base/cleanup.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <string.h>

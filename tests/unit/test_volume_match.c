@@ -14,7 +14,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/volume_match.h"
+#include "controller/binding/volume_match.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * test_volume_snapshot - what snapshots, their classes and contents decode to; sources of claims
  */
-#include "object/volume_snapshot.h"
+#include "object/kinds/volume_snapshot.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -12,7 +12,7 @@
 #include "fake_events.h"
 
 #include "base/cleanup.h"
-#include "object/json.h"
+#include "object/json/json.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * test_yaml - scalars as kubelet reads them, and what of YAML is refused
  */
-#include "object/yaml.h"
+#include "object/json/yaml.h"
 
 #include "base/cleanup.h"
-#include "object/yaml_scalar.h"
+#include "object/json/yaml_scalar.h"
 #include "tests/unit/object_text.h"
 
 #include <errno.h>

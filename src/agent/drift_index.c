@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift_index - which of our mounts is meant: by name, by the kernel's id, by its place
+ *
+ * Keeps copies: the actual table may drop an entry at any step. What lies outside the root
+ * directory (hostPath) is no mount of ours and gets no entry.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "agent/drift_internal.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+
+static char *make_key(const char *unique_name, const char *pod_uid)
+{
+	char *key;
+
+	return asprintf(&key, "%s\n%s", unique_name, pod_uid ?: "") < 0 ? NULL : key;
+}
+
+struct drift_mount *drift_index_find(const struct drift *drift, const char *unique_name,
+				     const char *pod_uid)
+{
+	cleanup_free char *key = make_key(unique_name, pod_uid);
+	struct drift_mount *mount = NULL;
+
+	if (key)
+		HASH_FIND_STR(drift->mounts, key, mount);
+	return mount;
+}
+
+struct drift_mount *drift_index_by_id(const struct drift *drift, uint64_t mount_id)
+{
+	struct drift_mount *mount;
+
+	HASH_FIND(by_id, drift->ids, &mount_id, sizeof(mount_id), mount);
+	return mount;
+}
+
+struct drift_mount *drift_index_by_path(const struct drift *drift, const char *path)
+{
+	struct drift_mount *mount;
+
+	HASH_FIND(by_path, drift->paths, path, strlen(path), mount);
+	return mount;
+}
+
+static void mount_free(struct drift_mount *mount)
+{
+	free(mount->key);
+	free(mount->unique_name);
+	free(mount->pod_uid);
+	free(mount->path);
+	free(mount);
+}
+
+/* Without memory it is not watched: the volume itself is none the worse for it. */
+static struct drift_mount *add(struct drift *drift, const char *unique_name, const char *pod_uid,
+			       const char *path)
+{
+	struct drift_mount *mount = calloc(1, sizeof(*mount));
+
+	if (!mount)
+		return NULL;
+	mount->key = make_key(unique_name, pod_uid);
+	mount->unique_name = strdup(unique_name);
+	mount->pod_uid = strdup(pod_uid ?: "");
+	mount->path = strdup(path);
+	if (!mount->key || !mount->unique_name || !mount->pod_uid || !mount->path) {
+		mount_free(mount);
+		return NULL;
+	}
+	HASH_ADD_KEYPTR(hh, drift->mounts, mount->key, strlen(mount->key), mount);
+	if (!mount->hh.tbl) {
+		mount_free(mount);
+		return NULL;
+	}
+	HASH_ADD_KEYPTR(by_path, drift->paths, mount->path, strlen(mount->path), mount);
+	return mount;
+}
+
+/* A place below the root directory, or NULL. */
+static const char *place_of(const struct drift *drift, const struct actual_volume *volume,
+			    const struct actual_pod *pod)
+{
+	const char *path = pod ? pod->path : volume->device_mount_path;
+	size_t length = strlen(drift->agent->root.path);
+
+	if (!path || strncmp(path, drift->agent->root.path, length) != 0 || path[length] != '/')
+		return NULL;
+	return path;
+}
+
+struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_name,
+				       const char *pod_uid)
+{
+	const struct actual_volume *volume = actual_find(drift->agent->actual, unique_name);
+	const struct actual_pod *pod = volume && pod_uid ? actual_find_pod(volume, pod_uid) : NULL;
+	struct drift_mount *mount = drift_index_find(drift, unique_name, pod_uid);
+	const char *path;
+
+	if (!volume || (pod_uid && !pod))
+		return NULL;
+	path = place_of(drift, volume, pod);
+	if (mount && (!path || strcmp(mount->path, path) != 0)) {
+		drift_index_remove(drift, mount); /* a driver's staging path may change */
+		mount = NULL;
+	}
+	if (!mount && path)
+		mount = add(drift, unique_name, pod_uid, path);
+	if (mount)
+		mount->read_only = pod && pod->read_only;
+	return mount;
+}
+
+void drift_index_set_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id)
+{
+	if (mount->mount_id == mount_id)
+		return;
+	if (mount->by_id.tbl)
+		HASH_DELETE(by_id, drift->ids, mount);
+	mount->by_id = (UT_hash_handle){ .tbl = NULL };
+	mount->mount_id = mount_id;
+	mount->attributes_known = false;
+	mount->has_mount = mount->has_mount || mount_id != 0;
+	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
+		HASH_ADD(by_id, drift->ids, mount_id, sizeof(mount->mount_id), mount);
+	/* An id under which nobody finds it is not known. */
+	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
+		mount->mount_id = 0;
+}
+
+void drift_index_set_cover(struct drift *drift, struct drift_mount *mount, uint64_t cover_id)
+{
+	drift->covered += (cover_id != 0) - (mount->cover_id != 0);
+	mount->cover_id = cover_id;
+}
+
+void drift_index_remove(struct drift *drift, struct drift_mount *mount)
+{
+	assert(mount);
+	drift_index_set_id(drift, mount, 0);
+	drift_index_set_cover(drift, mount, 0);
+	retry_remove(drift->retries, &mount->retry);
+	if (mount->by_path.tbl)
+		HASH_DELETE(by_path, drift->paths, mount);
+	HASH_DEL(drift->mounts, mount);
+	mount_free(mount);
+}

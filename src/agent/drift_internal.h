@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drift_internal - what the drift_*.c files share; nobody else includes it
+ *
+ * drift.c decides what a change means, drift_index.c finds the mount that it is about,
+ * drift_start.c compares the mounts of before the start, drift_look.c has threads look,
+ * drift_work.c has them set back, drift_report.c says it to people.
+ */
+#ifndef PODVOL_AGENT_DRIFT_INTERNAL_H
+#define PODVOL_AGENT_DRIFT_INTERNAL_H
+
+#include "agent/drift.h"
+#include "agent/parts.h"
+#include "mount/holders/process.h"
+#include "mount/table/mount_look.h"
+#include "mount/table/mount_watch.h"
+#include "operation/retry.h"
+
+enum drift_kind {
+	DRIFT_NONE,
+	DRIFT_UNMOUNTED,
+	DRIFT_MOVED,
+	DRIFT_COVERED,   /* by a mount on its target, or on a directory above that */
+	DRIFT_REMOUNTED, /* with other attributes */
+	DRIFT_STACKED,   /* our own mounts on one target: all but the lowest are taken away */
+	DRIFT_KINDS
+};
+
+/* Who did it, as far as the kernel told. */
+struct drift_culprit {
+	pid_t pid;                   /* 0 unknown */
+	char command[COMMAND_BYTES]; /* "" it had ended before we could ask */
+};
+
+/* What is known of one mount: of a volume for a pod, or of a device. */
+struct drift_mount {
+	char *key; /* unique name, newline, pod uid */
+	char *unique_name, *pod_uid, *path;
+	uint64_t mount_id; /* 0: not mounted, or has no mount of its own */
+	uint64_t attributes;
+	bool attributes_known, read_only;
+	bool has_mount; /* of its own: it had an id once */
+
+	enum drift_kind kind;
+	struct drift_culprit culprit;
+	bool data_lost;           /* they were in the memory behind the mount */
+	uint64_t cover_id;        /* of what is on top; 0: nothing any more */
+	uint64_t attributes_now;  /* while remounted */
+	char what[128];           /* is on top, or where it was moved to */
+	uint64_t since_usec;      /* monotonic, as all times here */
+	uint64_t begin_usec;      /* not mended before */
+	uint64_t mended_usec;     /* the last time */
+	unsigned int mends;       /* one soon after the other */
+	struct retry_entry retry; /* until begin_usec */
+
+	UT_hash_handle hh, by_id, by_path;
+};
+
+struct drift_jobs; /* drift_work.c's */
+
+struct drift {
+	struct agent *agent;
+	struct mount_watch *watch; /* NULL: nothing can be watched here */
+	struct drift_mount *mounts, *ids, *paths;
+	struct retry_queue *retries;
+	struct drift_jobs *jobs;
+	uint64_t root_id;       /* of the root directory's mount */
+	uint64_t root_cover_id; /* of what hides it; 0 nothing */
+	bool root_lost;         /* until it is bound anew */
+	bool looked;            /* the first look is over */
+	bool look_again;        /* when the step that is under way has ended */
+	size_t covered;         /* mounts with a cover_id */
+	uint64_t seen[DRIFT_KINDS], mended[DRIFT_KINDS];
+	uint64_t looks;
+};
+
+/* ---- drift_index.c ---- */
+
+/* NULL: it is not known; @pod_uid NULL: the device. */
+struct drift_mount *drift_index_find(const struct drift *drift, const char *unique_name,
+				     const char *pod_uid);
+struct drift_mount *drift_index_by_id(const struct drift *drift, uint64_t mount_id);
+struct drift_mount *drift_index_by_path(const struct drift *drift, const char *path);
+/* Found or made, from what the actual table says of it; NULL: it is not in the table, has no place
+ * below the root directory, or there is no memory. */
+struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_name,
+				       const char *pod_uid);
+void drift_index_set_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id);
+void drift_index_set_cover(struct drift *drift, struct drift_mount *mount, uint64_t cover_id);
+void drift_index_remove(struct drift *drift, struct drift_mount *mount);
+
+/* ---- drift.c ---- */
+
+/* The mount is not where it was. */
+void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
+		const struct drift_culprit *culprit);
+/* What others have mounted: does it hide something of ours? */
+void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid);
+/* What hid something is gone. */
+void drift_uncovered(struct drift *drift, uint64_t cover_id);
+void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint64_t attributes);
+/* What was wrong is right again; @mended: by us. */
+void drift_over(struct drift *drift, struct drift_mount *mount, bool mended);
+/* An incident; whoever begins it has filled in its kind's members. */
+void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
+		 const struct drift_culprit *culprit);
+void drift_root_is_lost(struct drift *drift, const struct drift_culprit *culprit);
+void drift_root_is_back(struct drift *drift, uint64_t root_id);
+void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mount_entry *other,
+		 const struct drift_culprit *culprit);
+/* Do the volume's data live in the mount, and go with it? */
+bool drift_lives_in_mount(const struct drift *drift, const char *unique_name, const char *pod_uid);
+bool drift_is_held(const struct drift *drift, const struct drift_mount *mount);
+
+/* ---- drift_start.c ---- */
+
+/* What was mounted below the root directory when podvold started, in mount order. */
+void drift_note_first(struct drift *drift, const struct table_entries *mounts);
+
+/* ---- drift_look.c ---- */
+
+enum drift_look { LOOK_NONE, LOOK_ATTRIBUTES, LOOK_ALL };
+
+/* Soon; @at_once: nothing is expected to happen that would make it worth waiting. */
+void drift_want_look(struct drift *drift, enum drift_look look, bool at_once);
+/* podvold itself mounts or unmounts: looks that are not urgent wait for the end of it. */
+void drift_own_work(struct drift *drift);
+/* Which mounts are these? */
+void drift_want_identity(struct drift *drift, uint64_t mount_id, pid_t pid);
+
+/* ---- drift_work.c ---- */
+
+int drift_jobs_new(struct drift *drift, struct drift_jobs **ret);
+struct drift_jobs *drift_jobs_free(struct drift_jobs *jobs);
+void drift_want_set_back(struct drift *drift, struct drift_mount *mount);
+/* All but the lowest of the mounts at its path, whose ids these are, lowest first. */
+void drift_want_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
+		     size_t count);
+void drift_want_root(struct drift *drift);
+
+/* ---- drift_report.c ---- */
+
+struct drift_culprit drift_who(pid_t pid);
+void drift_report_begin(const struct drift *drift, const struct drift_mount *mount);
+void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool mended);
+
+#endif

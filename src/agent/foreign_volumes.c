@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * foreign_namespaces - volumes and pod directories that were there at the start and are not in the
+ * ledger
+ *
+ * Told once, and only when every source was read: what a pod wants is no stranger, be it that the
+ * ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it. All
+ * else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
+ * nothing of them is mounted; see mount/path/pod_directory.h for what that removes.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/holders/directory_users.h"
+#include "mount/path/pod_directory.h"
+#include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
+#include "plugins/csi_paths.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+/* A volume that no row speaks of; points into the list of what was found. */
+struct foreign_volume {
+	const struct found_volume *volume;
+	char *why;    /* it could not be taken over; NULL: nobody tried */
+	bool is_gone; /* a pod wanted it after all, and it was taken down since */
+};
+
+/* A pod directory without a pod. */
+struct orphan {
+	struct worker_job job;
+	struct foreign_volumes
+		*foreign_volumes; /* NULL: they have gone, this one was stuck on a thread */
+	char *pod_uid;
+	bool waits;   /* to be cleaned, when nothing of it is mounted */
+	bool at_work; /* on a thread */
+	bool is_gone;
+	int result;
+	int root_fd;
+	char *root_path;
+	struct failure failure;
+};
+
+struct foreign_volumes {
+	struct agent *agent;
+	struct found_list found;
+	struct foreign_volume *volumes;
+	size_t count;
+	struct orphan **orphans;
+	size_t orphan_count, waiting;
+	bool told;
+};
+
+int foreign_volumes_new(struct agent *agent, struct found_list *found, struct foreign_volumes **ret)
+{
+	struct foreign_volumes *foreign_volumes = calloc(1, sizeof(*foreign_volumes));
+
+	assert(agent && found && ret);
+	if (!foreign_volumes)
+		return -ENOMEM;
+	foreign_volumes->agent = agent;
+	foreign_volumes->volumes = calloc(found->count + 1, sizeof(*foreign_volumes->volumes));
+	foreign_volumes->orphans = calloc(found->pod_count + 1, sizeof(*foreign_volumes->orphans));
+	if (!foreign_volumes->volumes || !foreign_volumes->orphans ||
+	    takeover_new(agent, &agent->takeover) < 0)
+		return foreign_volumes_free(foreign_volumes), -ENOMEM;
+	foreign_volumes->found = *found;
+	*found = (struct found_list){ .count = 0 };
+	*ret = foreign_volumes;
+	return 0;
+}
+
+const struct found_list *foreign_volumes_found(const struct foreign_volumes *foreign_volumes)
+{
+	return &foreign_volumes->found;
+}
+
+void foreign_volumes_add(struct foreign_volumes *foreign_volumes, const struct found_volume *volume,
+			 const char *why)
+{
+	assert(foreign_volumes->count < foreign_volumes->found.count);
+	foreign_volumes->volumes[foreign_volumes->count++] =
+		(struct foreign_volume){ .volume = volume, .why = why ? strdup(why) : NULL };
+}
+
+/* ---- whose volume it is ---- */
+
+/* Where nothing tells driver and handle the directory still has a name. */
+static bool is_named(const struct found_volume *found, const char *unique_name, const char *name)
+{
+	const struct volume_plugin *plugin = plugin_by_name(CSI_PLUGIN_NAME);
+	cleanup_free char *staged = NULL;
+
+	if (*found->driver_name || !found->is_mount_point ||
+	    strcmp(found->plugin_name, CSI_PLUGIN_NAME) != 0)
+		return false;
+	if (*found->pod_uid || found->block)
+		return strcmp(found->volume_name, name) == 0;
+	staged = plugin->get_found_name(unique_name);
+	return !staged || strcmp(found->volume_name, staged) == 0;
+}
+
+static bool is_of(const struct found_volume *found, const char *driver, const char *handle)
+{
+	return *found->driver_name && strcmp(found->driver_name, driver) == 0 &&
+	       strcmp(found->volume_handle, handle) == 0;
+}
+
+bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
+			  const struct persistent_volume *pv)
+{
+	cleanup_free char *unique_name = NULL;
+	bool found = false;
+
+	if (!foreign_volumes || foreign_volumes->count == 0 || !pv->csi)
+		return false;
+	if (asprintf(&unique_name, CSI_PLUGIN_NAME "/%s^%s", pv->csi->driver,
+		     pv->csi->volume_handle) < 0) {
+		unique_name = NULL;
+		return true; /* who cannot look does not say that it is free */
+	}
+	for (size_t i = 0; i < foreign_volumes->count && !found; i++) {
+		const struct foreign_volume *foreign_volume = &foreign_volumes->volumes[i];
+
+		found = !foreign_volume->is_gone &&
+			(is_of(foreign_volume->volume, pv->csi->driver, pv->csi->volume_handle) ||
+			 is_named(foreign_volume->volume, unique_name, pv->object->meta.name));
+	}
+	return found;
+}
+
+void foreign_volumes_forget(struct foreign_volumes *foreign_volumes, const char *unique_name,
+			    const char *pod_uid)
+{
+	cleanup_free char *driver = NULL, *handle = NULL;
+
+	if (!foreign_volumes || foreign_volumes->count == 0 ||
+	    csi_split_unique_name(unique_name, &driver, &handle) < 0)
+		return;
+	for (size_t i = 0; i < foreign_volumes->count; i++) {
+		struct foreign_volume *foreign_volume = &foreign_volumes->volumes[i];
+
+		foreign_volume->is_gone |=
+			strcmp(foreign_volume->volume->pod_uid, pod_uid ?: "") == 0 &&
+			is_of(foreign_volume->volume, driver, handle);
+	}
+}
+
+static void orphan_free(struct orphan *orphan)
+{
+	free(orphan->pod_uid);
+	free(orphan->root_path);
+	(void) close_keep_errno(orphan->root_fd);
+	free(orphan);
+}
+
+struct foreign_volumes *foreign_volumes_free(struct foreign_volumes *foreign_volumes)
+{
+	if (!foreign_volumes)
+		return NULL;
+	foreign_volumes->agent->takeover = takeover_free(foreign_volumes->agent->takeover);
+	for (size_t i = 0; i < foreign_volumes->count; i++)
+		free(foreign_volumes->volumes[i].why);
+	for (size_t i = 0; i < foreign_volumes->orphan_count; i++) {
+		foreign_volumes->orphans[i]->foreign_volumes = NULL;
+		if (!foreign_volumes->orphans[i]->at_work)
+			orphan_free(foreign_volumes->orphans[i]);
+	}
+	free(foreign_volumes->volumes);
+	free(foreign_volumes->orphans);
+	found_list_done(&foreign_volumes->found);
+	free(foreign_volumes);
+	return NULL;
+}
+
+/* ---- who is known ---- */
+
+struct uid_list {
+	const char **uids; /* borrowed from the store, sorted */
+	size_t count, capacity;
+};
+
+static int add_uid(const struct object *pod, void *userdata)
+{
+	struct uid_list *list = userdata;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+		const char **uids = reallocarray(list->uids, capacity, sizeof(*uids));
+
+		if (!uids)
+			return -ENOMEM;
+		list->uids = uids;
+		list->capacity = capacity;
+	}
+	list->uids[list->count++] = pod->meta.uid;
+	return 0;
+}
+
+static int compare_uids(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Return: 0; -ENOMEM. While it is drained nobody is known. */
+static int list_pods(const struct agent *agent, struct uid_list *ret)
+{
+	int r = agent->store ? store_list(agent->store, KIND_POD, NULL, add_uid, ret) : 0;
+
+	if (r == 0 && ret->count > 0)
+		qsort(ret->uids, ret->count, sizeof(*ret->uids), compare_uids);
+	return r;
+}
+
+static bool is_known(const struct uid_list *pods, const char *uid)
+{
+	return pods->count > 0 &&
+	       bsearch(&uid, pods->uids, pods->count, sizeof(*pods->uids), compare_uids);
+}
+
+/* What is staged is wanted by the pods of its CSI volume. */
+static bool is_staged_for_pod(const struct agent *agent, const struct found_volume *volume)
+{
+	cleanup_free char *unique_name = NULL;
+
+	if (asprintf(&unique_name, CSI_PLUGIN_NAME "/%s^%s", volume->driver_name,
+		     volume->volume_handle) < 0) {
+		unique_name = NULL;
+		return false;
+	}
+	return desired_find(agent->desired, unique_name);
+}
+
+/* By what its directory is made of; two volumes of a pod never share one. */
+static bool is_wanted(const struct agent *agent, const struct found_volume *volume)
+{
+	const char *unique_name;
+
+	if (!*volume->pod_uid)
+		return *volume->driver_name && is_staged_for_pod(agent, volume);
+	for (size_t i = 0;
+	     (unique_name = desired_volume_of_pod(agent->desired, volume->pod_uid, i)); i++) {
+		const struct desired_volume *want = desired_find(agent->desired, unique_name);
+		const struct desired_pod *pod = desired_find_pod(want, volume->pod_uid);
+
+		if (strcmp(want->plugin->name, volume->plugin_name) == 0 &&
+		    strcmp(pod->spec.name, volume->volume_name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- telling ---- */
+
+static void tell_csi(const struct foreign_volume *foreign_volume, const struct log_subject *subject)
+{
+	const struct found_volume *volume = foreign_volume->volume;
+	const char *mounted = volume->is_mount_point ? ", mounted" : "";
+
+	if (*volume->problem)
+		log_about(LOG_WARNING, subject,
+			  "CSI volume '%s'%s%s is not ours and not understood, left alone%s: %s",
+			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
+			  volume->pod_uid, mounted, volume->problem);
+	else
+		log_about(LOG_NOTICE, subject,
+			  "CSI volume '%s'%s%s is not ours: left alone%s; driver '%s', handle '%s'",
+			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
+			  volume->pod_uid, mounted, volume->driver_name, volume->volume_handle);
+}
+
+static void tell_foreign_volume(const struct agent *agent,
+				const struct foreign_volume *foreign_volume, bool is_listed)
+{
+	const struct found_volume *volume = foreign_volume->volume;
+	const struct log_subject subject = { .pod_uid = volume->pod_uid,
+					     .plugin = volume->plugin_name };
+	const char *mounted = volume->is_mount_point ? ", mounted" : "";
+
+	if (is_wanted(agent, volume))
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s'%s%s (%s) was there and is not in the ledger%s: "
+			  "its pod wants it, so it is kept and managed from now on",
+			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
+			  volume->pod_uid, volume->plugin_name, mounted);
+	else if (is_listed)
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s' of pod uid '%s' (%s) is not in the ledger%s: its pod is "
+			  "listed and will use it once its claims are bound",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted);
+	else if (foreign_volume->why)
+		log_about(LOG_WARNING, &subject,
+			  "volume '%s' of pod uid '%s' (%s) cannot be taken over, left alone%s: %s",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted,
+			  foreign_volume->why);
+	else if (*volume->driver_name || *volume->problem)
+		tell_csi(foreign_volume, &subject);
+	else if (volume->sub_paths)
+		log_about(LOG_NOTICE, &subject,
+			  "sub-paths of volume '%s' of pod uid '%s' are not ours: left alone",
+			  volume->volume_name, volume->pod_uid);
+	else if (!*volume->pod_uid)
+		log_about(LOG_NOTICE, &subject,
+			  "the device of volume '%s' (%s) is set up, and not "
+			  "by us: left alone",
+			  volume->volume_name, volume->plugin_name);
+	else
+		log_about(LOG_NOTICE, &subject,
+			  "volume '%s' of pod uid '%s' (%s) is not ours: left alone%s",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted);
+}
+
+/* ---- orphaned pod directories ---- */
+
+/* Entries of ours have their directory for good reason, and remove it themselves. */
+static bool has_entry(const struct agent *agent, const char *pod_uid)
+{
+	return actual_volume_of_pod(agent->actual, pod_uid, 0);
+}
+
+static void orphan_add(struct foreign_volumes *foreign_volumes, const char *pod_uid)
+{
+	const struct agent *agent = foreign_volumes->agent;
+	bool cleans = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE;
+	struct orphan *orphan = calloc(1, sizeof(*orphan));
+
+	if (!orphan)
+		return;
+	orphan->foreign_volumes = foreign_volumes;
+	orphan->root_fd = -EBADF;
+	orphan->pod_uid = strdup(pod_uid);
+	if (!orphan->pod_uid) {
+		orphan_free(orphan);
+		return;
+	}
+	orphan->waits = cleans;
+	foreign_volumes->waiting += cleans;
+	foreign_volumes->orphans[foreign_volumes->orphan_count++] = orphan;
+	if (!cleans)
+		log_about(LOG_NOTICE, &(struct log_subject){ .pod_uid = pod_uid },
+			  "the directory of pod uid '%s' belongs to no pod that is known here: "
+			  "left alone",
+			  pod_uid);
+}
+
+/* A container of another agent may have files of it mounted, its hosts file or an emptyDir. */
+static int check_unused(struct orphan *orphan)
+{
+	cleanup_close int fd = -EBADF;
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "pods/%s", orphan->pod_uid) < 0)
+		return failed(&orphan->failure, -ENOMEM, "cannot look for its users");
+	fd = open_beneath(orphan->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS,
+			  &orphan->failure);
+	return fd < 0 ? fd : directory_users_check(fd, &orphan->failure);
+}
+
+static struct worker_pool *run_clean(struct worker_job *job)
+{
+	struct orphan *orphan = (struct orphan *) job;
+
+	orphan->result = check_unused(orphan);
+	if (orphan->result >= 0)
+		orphan->result = pod_directory_clean(orphan->root_fd, orphan->root_path,
+						     orphan->pod_uid, &orphan->failure);
+	return NULL;
+}
+
+static void on_cleaned(struct worker_job *job)
+{
+	struct orphan *orphan = (struct orphan *) job;
+	struct log_subject subject = { .pod_uid = orphan->pod_uid };
+
+	orphan->at_work = false;
+	orphan->is_gone = orphan->result == 0;
+	orphan->root_fd = close_keep_errno(orphan->root_fd);
+	if (!orphan->foreign_volumes) {
+		orphan_free(orphan);
+		return;
+	}
+	if (orphan->is_gone)
+		log_about(LOG_NOTICE, &subject, "removed the directory of pod uid '%s'",
+			  orphan->pod_uid);
+	else
+		log_about(LOG_WARNING, &subject,
+			  "the directory of pod uid '%s', which is known to nobody, stays: %s",
+			  orphan->pod_uid, orphan->failure.text);
+}
+
+/* With a descriptor of its own: a thread that hangs may outlive the agent. */
+static void begin_clean(struct foreign_volumes *foreign_volumes, struct orphan *orphan)
+{
+	const struct agent *agent = foreign_volumes->agent;
+
+	orphan->root_fd = fcntl(agent->root.fd, F_DUPFD_CLOEXEC, 0);
+	orphan->root_path = strdup(agent->root.path);
+	if (orphan->root_fd < 0 || !orphan->root_path)
+		return;
+	orphan->job.run = run_clean;
+	orphan->job.done = on_cleaned;
+	orphan->at_work = true;
+	worker_submit(agent->pools.workers, &orphan->job);
+}
+
+/* One whose pod has come meanwhile is none any more. */
+static void clean_orphans(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
+{
+	for (size_t i = 0; i < foreign_volumes->orphan_count; i++) {
+		struct orphan *orphan = foreign_volumes->orphans[i];
+
+		if (!orphan->waits || has_entry(foreign_volumes->agent, orphan->pod_uid))
+			continue;
+		orphan->waits = false;
+		foreign_volumes->waiting--;
+		if (!is_known(pods, orphan->pod_uid))
+			begin_clean(foreign_volumes, orphan);
+	}
+}
+
+static void tell_all(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
+{
+	const struct agent *agent = foreign_volumes->agent;
+
+	foreign_volumes->told = true;
+	for (size_t i = 0; i < foreign_volumes->count; i++)
+		tell_foreign_volume(agent, &foreign_volumes->volumes[i],
+				    is_known(pods, foreign_volumes->volumes[i].volume->pod_uid));
+	for (size_t i = 0; i < foreign_volumes->found.pod_count; i++) {
+		const char *uid = foreign_volumes->found.pod_uids[i];
+
+		if (!is_known(pods, uid) &&
+		    (agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE ||
+		     !has_entry(agent, uid)))
+			orphan_add(foreign_volumes, uid);
+	}
+}
+
+void foreign_volumes_settled(struct foreign_volumes *foreign_volumes)
+{
+	struct uid_list pods = { .count = 0 };
+
+	if (!foreign_volumes || !foreign_volumes->agent->sources_complete ||
+	    (foreign_volumes->told && foreign_volumes->waiting == 0))
+		return;
+	if (list_pods(foreign_volumes->agent, &pods) == 0) {
+		if (!foreign_volumes->told)
+			tell_all(foreign_volumes, &pods);
+		clean_orphans(foreign_volumes, &pods);
+	}
+	free(pods.uids);
+}
+
+void foreign_volumes_count(const struct foreign_volumes *foreign_volumes, size_t *ret_orphans,
+			   size_t *ret_kept)
+{
+	*ret_orphans = *ret_kept = 0;
+	for (size_t i = 0; foreign_volumes && i < foreign_volumes->orphan_count; i++) {
+		++*ret_orphans;
+		*ret_kept += !foreign_volumes->orphans[i]->is_gone;
+	}
+}
+
+/* ---- the view ---- */
+
+static void add_item(struct cJSON *items, const char *kind, const struct found_volume *volume,
+		     const char *why)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+
+	(void) json_set_string(item, "kind", kind);
+	(void) json_set_string(item, "podUID", volume->pod_uid);
+	(void) json_set_string(item, "plugin", volume->plugin_name ?: "");
+	(void) json_set_string(item, "volume", volume->volume_name ?: "");
+	(void) json_set_bool(item, "mounted", volume->is_mount_point);
+	if (volume->driver_name && *volume->driver_name) {
+		(void) json_set_string(item, "driver", volume->driver_name);
+		(void) json_set_string(item, "handle", volume->volume_handle);
+	}
+	if (*why)
+		(void) json_set_string(item, "why", why);
+}
+
+static void add_volumes(struct cJSON *items, const struct foreign_volumes *foreign_volumes)
+{
+	for (size_t i = 0; i < foreign_volumes->count; i++) {
+		const struct foreign_volume *foreign_volume = &foreign_volumes->volumes[i];
+		const struct found_volume *volume = foreign_volume->volume;
+		const char *kind = !*volume->pod_uid   ? "Device"
+				   : volume->sub_paths ? "SubPaths"
+						       : "Volume";
+
+		if (!foreign_volume->is_gone && !is_wanted(foreign_volumes->agent, volume))
+			add_item(items, kind, volume, foreign_volume->why ?: volume->problem);
+	}
+}
+
+static void add_orphans(struct cJSON *items, const struct foreign_volumes *foreign_volumes)
+{
+	for (size_t i = 0; i < foreign_volumes->orphan_count; i++) {
+		const struct orphan *orphan = foreign_volumes->orphans[i];
+		const struct found_volume directory = { .pod_uid = orphan->pod_uid };
+
+		if (!orphan->is_gone) /* what a thread writes is read when it is back */
+			add_item(items, "PodDirectory", &directory,
+				 orphan->at_work ? "" : orphan->failure.text);
+	}
+}
+
+struct cJSON *agent_view_foreign_volumes(struct agent *agent)
+{
+	struct cJSON *list = json_new_object(), *items;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	if (agent->foreign_volumes) {
+		add_volumes(items, agent->foreign_volumes);
+		add_orphans(items, agent->foreign_volumes);
+	}
+	return list;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * foreign_namespaces - volumes and pod directories that were there at the start and are not in the
+ * ledger
+ *
+ * Only this folder uses it, by parts.h. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_FOREIGN_VOLUMES_H
+#define PODVOL_AGENT_FOREIGN_VOLUMES_H
+
+#include "state/found.h"
+
+struct agent;
+struct persistent_volume;
+struct foreign_volumes;
+
+/* @found becomes its own; makes and frees the agent's takeover, too. Return: 0 or -ENOMEM. */
+int foreign_volumes_new(struct agent *agent, struct found_list *found,
+			struct foreign_volumes **ret);
+/* After the pools: a directory that is being cleaned is left behind. Accepts NULL. Return: NULL. */
+struct foreign_volumes *foreign_volumes_free(struct foreign_volumes *foreign_volumes);
+/* What was found; lives as long. */
+const struct found_list *foreign_volumes_found(const struct foreign_volumes *foreign_volumes);
+/* One of these is not in the ledger; @why it could not be taken over, copied, or NULL. */
+void foreign_volumes_add(struct foreign_volumes *foreign_volumes, const struct found_volume *volume,
+			 const char *why);
+/* Is one of these, staged or mounted, of this CSI volume? Until it was taken down by podvold, whose
+ * pod wanted it after all, or to the end. Accepts NULL. */
+bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
+			  const struct persistent_volume *pv);
+/* It was taken down: a pod's, or with @pod_uid NULL what was staged. Accepts NULL. */
+void foreign_volumes_forget(struct foreign_volumes *foreign_volumes, const char *unique_name,
+			    const char *pod_uid);
+/* A turn has taken in every change there was: tells of strangers once when all sources are
+ * complete, and cleans what is to be cleaned and has nothing mounted. Cheap afterwards. Accepts
+ * NULL. */
+void foreign_volumes_settled(struct foreign_volumes *foreign_volumes);
+/* Pod directories that belonged to no pod at the start, and how many of them are there still. */
+void foreign_volumes_count(const struct foreign_volumes *foreign_volumes, size_t *ret_orphans,
+			   size_t *ret_kept);
+
+#endif

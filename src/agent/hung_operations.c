@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hung_operations - what is said of operations that take long, and of threads that hang
+ *
+ * Once in the journal for each stage, once more when the operation is stuck, then with an event of
+ * its pod. Views tell the same whenever they are asked.
+ */
+#include "agent/parts.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread_stack.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES])
+{
+	char stack[THREAD_STACK_BYTES];
+
+	assert(view && ret);
+	*ret = '\0';
+	if (view->awaits)
+		(void) snprintf(ret, SLOW_TEXT_BYTES, "waits for the driver '%s'", view->awaits);
+	if (!view->running || view->pace == PACE_USUAL)
+		return;
+	if (view->tool_pid > 0) {
+		(void) snprintf(ret, SLOW_TEXT_BYTES, "process %d runs", view->tool_pid);
+		return;
+	}
+	if (view->waits_for_thread) {
+		(void) snprintf(ret, SLOW_TEXT_BYTES,
+				"waits for a thread: all of them are at work or hang");
+		return;
+	}
+	thread_stack_read(view->thread_id, stack);
+	if (*stack)
+		(void) snprintf(ret, SLOW_TEXT_BYTES, "thread %d waits in %s", view->thread_id,
+				stack);
+	else if (view->thread_id > 0)
+		(void) snprintf(ret, SLOW_TEXT_BYTES, "thread %d", view->thread_id);
+}
+
+const char *operation_state_name(const struct operation_view *view)
+{
+	static const char *const paces[] = {
+		[PACE_USUAL] = "running",
+		[PACE_SLOW] = "slow",
+		[PACE_STUCK] = "uncertain, stuck",
+	};
+
+	assert(view);
+	return view->running ? paces[view->pace] : "waiting for its retry";
+}
+
+static void tell_pod(struct agent *agent, const struct operation_view *view, const char *text)
+{
+	char event[EVENT_TEXT_BYTES];
+
+	if (!view->pod)
+		return;
+	(void) snprintf(event, sizeof(event), "%s is stuck at '%s': %s", view->name, view->stage,
+			text);
+	events_record(agent->events, view->pod, "Warning", "FailedMount", event, realtime_usec());
+}
+
+void agent_on_slow(void *userdata, const struct operation_view *view)
+{
+	struct agent *agent = userdata;
+	const struct actual_volume *volume = actual_find(agent->actual, view->unique_name);
+	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
+	struct log_subject subject = {
+		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
+		.pod_uid = *view->pod_uid ? view->pod_uid : NULL,
+		.volume = view->unique_name,
+		.plugin = volume ? volume->plugin_name : NULL,
+	};
+	double seconds = (double) (monotonic_usec() - view->since_usec) / 1e6;
+	char text[SLOW_TEXT_BYTES];
+
+	slow_text(view, text);
+	if (view->pace == PACE_STUCK) {
+		log_about(LOG_ERR, &subject,
+			  "%s is stuck at '%s' for %.0f s: what it did is uncertain, and nothing "
+			  "else "
+			  "is done to the volume until it returns; %s",
+			  view->name, view->stage, seconds, text);
+		tell_pod(agent, view, text);
+		agent_request_turn(agent); /* who drains waits for it no longer */
+	} else {
+		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s", view->name,
+			  view->stage, seconds, text);
+	}
+	mount_waiters_pod_changed(agent->waits, view->pod_uid);
+}
+
+/* ---- threads ---- */
+
+void agent_on_threads_hang(void *userdata, const struct worker_counts *counts)
+{
+	(void) userdata;
+	if (counts->all_hang)
+		log_message(LOG_ERR,
+			    "all %u worker threads hang (worker-threads-max): everything else "
+			    "waits until one comes back, %u jobs now",
+			    counts->threads_max, counts->queued);
+	else
+		log_message(LOG_NOTICE,
+			    "a worker thread came back: what waited goes on; %u of %u still hang",
+			    counts->set_aside, counts->threads_max);
+}
+
+static void add_pool(struct cJSON *items, const char *name, struct worker_pool *pool)
+{
+	struct worker_counts counts;
+	struct cJSON *item;
+
+	if (!pool)
+		return;
+	item = json_add_object(items, NULL);
+	worker_pool_count(pool, &counts);
+	(void) json_set_string(item, "pool", name);
+	(void) json_set_int(item, "threads", counts.threads);
+	(void) json_set_int(item, "threadsMax", counts.threads_max);
+	(void) json_set_int(item, "running", counts.running);
+	(void) json_set_int(item, "hanging", counts.set_aside);
+	(void) json_set_int(item, "waiting", counts.queued);
+	(void) json_set_bool(item, "allHang", counts.all_hang);
+}
+
+struct cJSON *agent_view_threads(struct agent *agent)
+{
+	struct cJSON *list = json_new_object(), *items;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	add_pool(items, "worker", agent->pools.workers);
+	add_pool(items, "mount", agent->pools.mount_thread);
+	add_pool(items, "walker", agent->pools.walkers);
+	add_pool(items, "statistics", agent->pools.statistics);
+	add_pool(items, "directories", volume_directories_pool(agent->controllers.directories));
+	add_pool(items, "copies", volume_directories_copy_pool(agent->controllers.directories));
+	return list;
+}

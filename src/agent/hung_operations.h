@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hung_operations - what is said of operations that take long, and of threads that hang
+ *
+ * Only this folder uses it, by parts.h. Reads and tells; ends nothing.
+ */
+#ifndef PODVOL_AGENT_HUNG_OPERATIONS_H
+#define PODVOL_AGENT_HUNG_OPERATIONS_H
+
+#include "operation/operation.h"
+
+enum { SLOW_TEXT_BYTES = 256 };
+/* "thread 3658 waits in request_wait_answer < fuse_do_getattr": of one that takes long, else "". */
+void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES]);
+/* "running", "slow", "uncertain, stuck", "waiting for its retry". */
+const char *operation_state_name(const struct operation_view *view);
+/* One of the operations takes long. */
+void agent_on_slow(void *userdata, const struct operation_view *view);
+
+/* All worker threads hang, or no longer. */
+void agent_on_threads_hang(void *userdata, const struct worker_counts *counts);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_expand - a volume is to be larger on this node: its claim says what comes of it; see
+ * node_expand.h
+ *
+ * What the claim says it has is what the next set-up compares with, so that a volume grows once.
+ * Whoever asked for it may be writing the claim at the same time, so the change is made of whatever
+ * is there by then; one that cannot be stored is logged, and the next set-up grows the volume once
+ * more, which changes nothing.
+ */
+#include "agent/node_expand.h"
+
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/csi/claim_resize.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A write under way. */
+struct node_expand {
+	enum claim_resize_state state;
+	int64_t bytes;
+	struct failure why;
+	char *unique_name;
+};
+
+static struct node_expand *node_expand_free(struct node_expand *node_expand)
+{
+	if (node_expand)
+		free(node_expand->unique_name);
+	free(node_expand);
+	return NULL;
+}
+
+static struct node_expand *node_expand_new(const struct node_expand *from, const char *unique_name)
+{
+	struct node_expand *node_expand = calloc(1, sizeof(*node_expand));
+
+	if (!node_expand)
+		return NULL;
+	*node_expand = *from;
+	node_expand->unique_name = strdup(unique_name);
+	return node_expand->unique_name ? node_expand : node_expand_free(node_expand);
+}
+
+static void tell_unwritten(const char *unique_name, const char *why)
+{
+	log_about(LOG_ERR, &(struct log_subject){ .volume = unique_name },
+		  "the claim cannot say how its volume grows: %s", why);
+}
+
+static int edit_claim(void *userdata, const struct object *present, const struct object **ret,
+		      struct failure *why)
+{
+	const struct node_expand *node_expand = userdata;
+
+	return claim_resize_edit(present, node_expand->state, node_expand->bytes,
+				 node_expand->why.text, ret, why);
+}
+
+/* A claim that is gone needs to know nothing, nor one that somebody else has settled. */
+static void on_written(void *userdata, int error, const struct object *result,
+		       const struct failure *why)
+{
+	struct node_expand *node_expand = userdata;
+
+	if (error < 0 && error != -ENOENT && error != -ECANCELED && error != -EALREADY)
+		tell_unwritten(node_expand->unique_name, why->text);
+	(void) node_expand_free(node_expand);
+}
+
+static int queue(struct agent *agent, const struct object *claim, struct node_expand *node_expand,
+		 struct failure *why)
+{
+	const struct store_precondition expected = {
+		.uid = claim->meta.uid,
+		.resource_version = claim->meta.resource_version,
+	};
+	cleanup_object const struct object *changed = NULL;
+	int r = edit_claim(node_expand, claim, &changed, why);
+
+	return r < 0 ? r
+		     : store_edit(agent->store, changed, &expected, edit_claim, on_written,
+				  node_expand);
+}
+
+static void write_claim(struct agent *agent, const struct object *claim,
+			const struct node_expand *from, const char *unique_name)
+{
+	struct node_expand *node_expand = node_expand_new(from, unique_name);
+	struct failure why = { .text = "out of memory" };
+	int r = node_expand ? queue(agent, claim, node_expand, &why) : -ENOMEM;
+
+	if (r == 0)
+		return;
+	if (r != -EALREADY)
+		tell_unwritten(unique_name, why.text);
+	(void) node_expand_free(node_expand);
+}
+
+void agent_note_growth_begins(struct agent *agent, const struct step *step)
+{
+	const struct desired_pod *pod = step->want_pod;
+	const struct persistent_volume *pv = pod ? spec_pv(&pod->spec) : NULL;
+
+	assert(agent);
+	if (step->kind != STEP_PUBLISH || !step->want->plugin->grows || !pv || !pod->claim ||
+	    pod->spec.read_only || !agent->store ||
+	    quantity_compare(&pv->capacity, &pod->claim->claim->status_capacity) <= 0)
+		return;
+	write_claim(agent, pod->claim, &(struct node_expand){ .state = CLAIM_RESIZE_NODE_BEGUN },
+		    step->unique_name);
+}
+
+/* When the set-up is to be repeated: earlier where it is due anyway. */
+static uint64_t retry_usec(unsigned int failures, uint64_t renew_usec)
+{
+	uint64_t delay_usec = BACK_OFF_FIRST_USEC;
+	uint64_t due_usec;
+
+	while (failures-- > 1 && delay_usec < BACK_OFF_MAX_USEC)
+		delay_usec *= 2;
+	if (delay_usec > BACK_OFF_MAX_USEC)
+		delay_usec = BACK_OFF_MAX_USEC;
+	due_usec = realtime_usec() + delay_usec;
+	return renew_usec > 0 && renew_usec < due_usec ? renew_usec : due_usec;
+}
+
+static void note_failure(struct agent *agent, const struct operation_ended *ended,
+			 const struct object *claim)
+{
+	const struct step_result *result = &ended->result;
+	const struct stage_report *report = ended->report;
+	unsigned int failures =
+		desired_note_growth(agent->desired, result->unique_name, result->pod_uid, false);
+
+	events_record(agent->events, claim, "Warning", "VolumeResizeFailed", report->not_grown.text,
+		      realtime_usec());
+	if (result->error == 0 && report->grows_later &&
+	    renewals_set(agent->own.tokens.renewals, result->unique_name, result->pod_uid,
+			 retry_usec(failures, report->renew_usec)) < 0)
+		tell_unwritten(result->unique_name, "out of memory; the next set-up tries");
+}
+
+void agent_note_growth(struct agent *agent, const struct operation_ended *ended)
+{
+	const struct step_result *result = &ended->result;
+	const struct stage_report *report = ended->report;
+	const struct desired_volume *want = desired_find(agent->desired, result->unique_name);
+	const struct desired_pod *pod =
+		want && result->pod_uid ? desired_find_pod(want, result->pod_uid) : NULL;
+	struct node_expand node_expand = { .bytes = report->grown_bytes, .why = report->not_grown };
+
+	assert(agent && report);
+	if (!pod || !pod->claim || !agent->store)
+		return;
+	if (result->error == 0 && report->grown_bytes > 0) {
+		node_expand.state = CLAIM_RESIZE_DONE;
+		(void) desired_note_growth(agent->desired, result->unique_name, result->pod_uid,
+					   true);
+		events_record(agent->events, pod->claim, "Normal", "FileSystemResizeSuccessful",
+			      "the volume is as large as it was asked to be", realtime_usec());
+	} else if (report->not_grown.error < 0) {
+		node_expand.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
+								 : CLAIM_RESIZE_NODE_FAILED;
+		note_failure(agent, ended, pod->claim);
+	} else {
+		return;
+	}
+	write_claim(agent, pod->claim, &node_expand, result->unique_name);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_expand - what comes of a volume that is to be larger is told to its claim (KEP-1790)
+ */
+#ifndef PODVOL_AGENT_NODE_EXPAND_H
+#define PODVOL_AGENT_NODE_EXPAND_H
+
+struct agent;
+struct operation_ended;
+struct step;
+
+/* A step was begun; nothing is done where nothing is to grow, or somebody was told already. */
+void agent_note_growth_begins(struct agent *agent, const struct step *step);
+/* A step ended, however; nothing is done where nothing grew, and nothing should have. */
+void agent_note_growth(struct agent *agent, const struct operation_ended *ended);
+
+#endif

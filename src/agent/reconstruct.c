@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reconstruct - what is there already: the ledger and the directories become the actual state
+ *
+ * Everything that is not as the ledger says is told here, once. Nothing is mounted or removed: what
+ * is unfinished is finished or undone by the steps that every volume gets.
+ */
+#include "agent/parts.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "state/found.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Borrows from the ledger until it changes. */
+struct row_list {
+	struct ledger_row *rows;
+	size_t count, capacity;
+};
+
+static int add_row(const struct ledger_row *row, void *userdata)
+{
+	struct row_list *list = userdata;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+		struct ledger_row *rows = reallocarray(list->rows, capacity, sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		list->rows = rows;
+		list->capacity = capacity;
+	}
+	list->rows[list->count++] = *row;
+	return 0;
+}
+
+const char *agent_unfinished_text(enum unfinished unfinished)
+{
+	static const char *const texts[] = {
+		[UNFINISHED_NOTHING] = "",
+		[UNFINISHED_SET_UP] = "podvold ended while this was being set up",
+		[UNFINISHED_FORMAT] = "podvold ended while a file system was being made: if the "
+				      "device cannot be mounted now, it may hold half of one",
+		[UNFINISHED_OWNERSHIP] =
+			"podvold ended while owners were being changed: some files "
+			"may still have their old group",
+		[UNFINISHED_TEARDOWN] = "podvold ended while this was being taken down",
+	};
+	static_assert(ARRAY_SIZE(texts) == UNFINISHED_COUNT, "say what each means");
+
+	assert((size_t) unfinished < ARRAY_SIZE(texts));
+	return texts[unfinished];
+}
+
+/* ---- rows that are not as they should be ---- */
+
+static void tell_row(const struct rebuild_report *report, const struct log_subject *subject)
+{
+	const struct found_volume *volume = report->volume;
+
+	switch (report->verdict) {
+	case REBUILD_NOT_MOUNTED:
+		log_about(LOG_WARNING, subject,
+			  "volume '%s' of pod uid '%s' was mounted by the last podvold and is no "
+			  "more",
+			  volume->volume_name, volume->pod_uid);
+		return;
+	case REBUILD_UNFINISHED:
+		log_about(LOG_NOTICE, subject, "volume '%s'%s%s: %s", volume->volume_name,
+			  *volume->pod_uid ? " of pod uid " : "", volume->pod_uid,
+			  agent_unfinished_text(report->row->unfinished));
+		return;
+	case REBUILD_UNUSED_DEVICE:
+		log_about(*report->row->device_path ? LOG_NOTICE : LOG_DEBUG, subject,
+			  "the device '%s' of volume '%s' is set up, and no pod has it",
+			  report->row->device_path, volume->volume_name);
+		return;
+	case REBUILD_UNKNOWN_PLUGIN:
+		log_about(LOG_WARNING, subject,
+			  "volume '%s' of pod uid '%s' needs the plugin '%s', which this podvold "
+			  "does not have: left alone",
+			  volume->volume_name, volume->pod_uid, volume->plugin_name);
+		return;
+	default: /* a hostPath has no directory, and what is gone needs nobody */
+		return;
+	}
+}
+
+/* ---- directories that no row speaks of ---- */
+
+/* From the first commit on it is managed, with whatever options podvold is started next. Holds of
+ * unlisted pods are in the ledger before: see store_epoch.h. */
+static void take_over(struct agent *agent, const struct rebuild_report *report,
+		      const struct log_subject *subject)
+{
+	if (ledger_put(agent->ledger, report->row) < 0)
+		log_about(LOG_ERR, subject, "volume '%s' cannot be kept: out of memory",
+			  report->volume->volume_name);
+	else if (report->row->entry.pod_uid)
+		log_about(LOG_NOTICE, subject, "volume '%s' of pod uid '%s' (%s) is taken over%s",
+			  report->volume->volume_name, report->volume->pod_uid,
+			  report->volume->plugin_name,
+			  report->volume->is_mount_point ? ", mounted" : "");
+}
+
+static void report_found(const struct rebuild_report *report, void *userdata)
+{
+	struct agent *agent = userdata;
+	struct log_subject subject = { .pod_uid = report->volume->pod_uid,
+				       .plugin = report->volume->plugin_name };
+
+	switch (report->verdict) {
+	case REBUILD_TAKEN_OVER:
+		take_over(agent, report, &subject);
+		return;
+	case REBUILD_FOREIGN:
+	case REBUILD_NOT_UNDERSTOOD:
+		foreign_volumes_add(agent->foreign_volumes, report->volume, report->why);
+		return;
+	default:
+		tell_row(report, &subject);
+	}
+}
+
+/* ---- another root directory ---- */
+
+/* Up to "/pods/<uid>/volumes": of the kinds that lie below the root directory. */
+static int check_root_of(const struct agent *agent, const struct actual_entry *entry,
+			 struct failure *reterr)
+{
+	cleanup_free char *below = NULL;
+	const char *found;
+	size_t length;
+
+	if (!entry->pod_uid || !entry->path)
+		return 0;
+	if (asprintf(&below, "/pods/%s/volume", entry->pod_uid) < 0) {
+		below = NULL;
+		return failed(reterr, -ENOMEM, "cannot read the ledger");
+	}
+	found = strstr(entry->path, below);
+	length = found ? (size_t) (found - entry->path) : 0;
+	if (!found || (length == strlen(agent->root.path) &&
+		       strncmp(entry->path, agent->root.path, length) == 0))
+		return 0;
+	return failed_plain(reterr, -EBUSY,
+			    "the root directory is '%s', and volumes of pods are mounted below "
+			    "'%.*s', such as '%s': nobody would unmount them. Start podvold with "
+			    "the root directory that it had, or unmount them with that one and "
+			    "--drain; if that directory itself was moved, remove '%s/ledger.db*'",
+			    agent->root.path, (int) length, entry->path, entry->spec_name,
+			    agent->config->run_dir);
+}
+
+static int check_root(const struct agent *agent, const struct row_list *rows,
+		      struct failure *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rows->count && r == 0; i++)
+		r = check_root_of(agent, &rows->rows[i].entry, reterr);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+/* The ledger knows what was begun, the disk what is there: neither alone is enough. */
+static int rebuild_from(struct agent *agent, const struct row_list *rows, struct failure *reterr)
+{
+	struct rebuild_input input = {
+		.rows = rows->rows,
+		.row_count = rows->count,
+		/* A drain holds no pod: what other agents' containers may use stays foreign. */
+		.takeover = agent->config->takeover.how != CONFIG_TAKEOVER_NONE &&
+			    !agent->config->drain,
+		.takes_unused = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
+		.host = &agent->host,
+	};
+	struct found_list found = { .count = 0 };
+	int r = found_read(agent->root.fd, &found, reterr);
+
+	if (r > 0)
+		log_message(LOG_WARNING, "%s", reterr->text);
+	if (r >= 0) {
+		r = foreign_volumes_new(agent, &found, &agent->foreign_volumes);
+		if (r < 0)
+			(void) failed(reterr, r, "cannot keep what others left");
+	}
+	if (r < 0) {
+		found_list_done(&found);
+		return r;
+	}
+	input.found = foreign_volumes_found(agent->foreign_volumes);
+	r = rebuild(agent->actual, &input, report_found, agent);
+	if (r < 0)
+		return failed(reterr, r, "cannot rebuild the state from ledger and directories");
+	if (r > 0)
+		log_message(LOG_INFO, "%d entries known from before the start", r);
+	return 0;
+}
+
+/* A damaged ledger is no reason not to start: the directories are looked at as well. */
+int agent_open_ledger(struct agent *agent, struct failure *reterr)
+{
+	struct failure damage = { .error = 0 };
+	struct row_list rows = { .count = 0 };
+	int r = ledger_open(agent->config->run_dir, &agent->ledger, &damage);
+
+	if (r < 0) {
+		*reterr = damage;
+		return r;
+	}
+	if (r > 0)
+		log_message(LOG_ERR, "%s", damage.text);
+	r = ledger_walk(agent->ledger, add_row, &rows);
+	if (r < 0)
+		(void) failed(reterr, r, "cannot read the ledger");
+	else
+		r = check_root(agent, &rows, reterr);
+	if (r >= 0)
+		r = rebuild_from(agent, &rows, reterr);
+	free(rows.rows);
+	return r;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_results - what comes back from operations: to the journal, the events, the tables, the
+ * ledger
+ *
+ * The table decides what a result means; the ledger follows it with the next commit. Nothing new is
+ * started here: that is the turn that each result asks for.
+ */
+#include "agent/node_expand.h"
+#include "agent/parts.h"
+
+#include "agent/csi_control.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+/* About the pod or its volume, whichever the stage meant; none without the object. */
+static void record_stage_events(struct agent *agent, const struct operation_ended *ended)
+{
+	for (unsigned int i = 0; i < ended->report->event_count; i++) {
+		const struct stage_event *event = &ended->report->events[i];
+		const struct object *about = event->about_pv ? ended->pv : ended->pod;
+
+		if (about)
+			events_record(agent->events, about, event->type, event->reason, event->text,
+				      realtime_usec());
+	}
+}
+
+static const char *failure_reason(const struct operation_ended *ended)
+{
+	if (ended->result.kind == STEP_PUBLISH && strcmp(ended->name, "map_volume") == 0)
+		return "FailedMapVolume";
+	if (ended->result.kind == STEP_PUBLISH || ended->result.kind == STEP_STAGE)
+		return "FailedMount";
+	return NULL; /* teardowns emit no event, as in kubelet */
+}
+
+/* Every failed attempt is told here and nowhere else: boxes below return, this one handles. */
+static void tell_failure(struct agent *agent, const struct operation_ended *ended,
+			 const struct log_subject *subject)
+{
+	const char *text = ended->report->failure.text;
+	const char *reason = failure_reason(ended);
+	uint64_t now = monotonic_usec();
+	double seconds = ended->retry_usec > now ? (double) (ended->retry_usec - now) / 1e6 : 0;
+
+	if (ended->result.error == -ECANCELED) {
+		log_about(LOG_INFO, subject, "%s was ended early: nobody wants it any more",
+			  ended->name);
+		return;
+	}
+	if (ended->waits)
+		log_about(LOG_WARNING, subject, "%s waits for the driver '%s': %s", ended->name,
+			  ended->report->driver, text);
+	else
+		log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s",
+			  ended->name, ended->attempt, seconds, text);
+	if (reason && ended->pod)
+		events_record(agent->events, ended->pod, "Warning", reason, text, realtime_usec());
+}
+
+static void tell(struct agent *agent, const struct operation_ended *ended)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
+	const struct actual_pod *pod = volume && ended->result.pod_uid
+					       ? actual_find_pod(volume, ended->result.pod_uid)
+					       : NULL;
+	struct log_subject subject = {
+		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
+		.pod_uid = ended->result.pod_uid,
+		.volume = ended->result.unique_name,
+		.plugin = volume ? volume->plugin_name : NULL,
+	};
+
+	record_stage_events(agent, ended);
+	if (ended->result.error < 0)
+		tell_failure(agent, ended, &subject);
+	else if (ended->result.took_usec > 0)
+		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
+			  (double) ended->result.took_usec / 1e3);
+	else /* a device of a directory is nothing: worth a line only to who looks closely */
+		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
+										    : LOG_DEBUG,
+			  &subject, "%s done", ended->name);
+}
+
+static bool is_teardown(enum step_kind kind)
+{
+	return kind == STEP_UNPUBLISH || kind == STEP_UNSTAGE;
+}
+
+/* A step that failed and may have done something is to be taken up by whoever comes after a kill.
+ */
+static enum unfinished left_by(const struct step_result *result, enum mount_state state)
+{
+	if (result->error == 0)
+		return UNFINISHED_NOTHING;
+	if (is_teardown(result->kind))
+		return result->touched ? UNFINISHED_TEARDOWN : UNFINISHED_NOTHING;
+	return state == MOUNT_UNCERTAIN ? UNFINISHED_SET_UP : UNFINISHED_NOTHING;
+}
+
+/* The ledger follows the table: an entry that is gone or absent has no row. */
+static void note_result(struct agent *agent, const struct step_result *result)
+{
+	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
+	const struct actual_pod *pod =
+		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
+	struct ledger_row row = { .state = MOUNT_ABSENT };
+
+	if (volume && (pod || !result->pod_uid))
+		agent_ledger_row(volume, pod, &row);
+	if (row.state == MOUNT_ABSENT) {
+		if (ledger_forget(agent->ledger, result->unique_name, result->pod_uid) < 0)
+			agent_look_again(agent);
+		return;
+	}
+	row.unfinished = left_by(result, row.state);
+	if (ledger_put(agent->ledger, &row) < 0)
+		agent_look_again(agent);
+}
+
+void agent_on_ended(void *userdata, const struct operation_ended *ended)
+{
+	struct agent *agent = userdata;
+	/* Its entry may go. */
+	cleanup_free char *name = volume_directories_name(agent, ended->result.unique_name);
+
+	assert(agent && ended && ended->report);
+	tell(agent, ended);
+	volume_events_note(agent, ended);
+	metrics_note(agent, ended);
+	volume_users_note(agent, ended);
+	actual_apply(agent->actual, &ended->result);
+	note_result(agent, &ended->result);
+	if (ended->result.error == 0 && is_teardown(ended->result.kind))
+		foreign_volumes_forget(agent->foreign_volumes, ended->result.unique_name,
+				       ended->result.pod_uid);
+	drift_step_ended(agent->mounts.drift, &ended->result);
+	volume_faults_step_ended(agent->mounts.faults, &ended->result);
+	size_limits_step_ended(agent->views.size_limits, &ended->result);
+	drivers_note(agent->drivers, ended);
+	agent_note_renewal(agent, ended);
+	agent_note_growth(agent, ended);
+	ephemeral_volumes_look_again(agent->controllers.ephemeral);
+	volume_directories_changed(agent->controllers.directories, name);
+	csi_control_changed(agent->controllers.csi);
+	if (ended->result.pod_uid)
+		mount_waiters_pod_changed(agent->waits, ended->result.pod_uid);
+	agent_request_turn(agent);
+}

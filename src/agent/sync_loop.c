@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sync_loop - one turn of the loop: what changed in the store becomes desired, what is dirty
+ * becomes a plan, intents go to the ledger, steps to the operations
+ *
+ * The ledger is written once per turn, before any step of that turn starts: a kill after that finds
+ * the intent. When it cannot be written nothing starts; what runs already goes on, and the steps
+ * come again with the retry.
+ */
+#include "agent/parts.h"
+#include "agent/volumes_in_use.h"
+
+#include "agent/csi_control.h"
+#include "agent/node_expand.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	TURN_CHANGES_MAX =
+		1000, /* store changes taken in one turn: the API gets its turns in between */
+	TURN_VOLUMES_MAX = 1000, /* dirty volumes reconciled in one turn */
+};
+
+/* A deferred source that is enabled fires once, however often it was asked for. */
+void agent_request_turn(struct agent *agent)
+{
+	assert(agent);
+	(void) sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT);
+}
+
+void agent_look_at_entries(struct agent *agent, const char *pod_uid)
+{
+	const char *unique_name;
+
+	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, pod_uid, i)); i++) {
+		const struct desired_volume *want = desired_find(agent->desired, unique_name);
+
+		if (!want || !desired_find_pod(want, pod_uid))
+			(void) dirty_add(agent->dirty, unique_name);
+	}
+}
+
+/* ---- store changes ---- */
+
+/* Whoever waits hears of a pod that changed even when no volume of it did. */
+static void pod_changed(struct agent *agent, const struct object *pod)
+{
+	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
+	agent_holds_pod_changed(agent, pod);
+	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
+	agent_look_at_entries(agent, pod->meta.uid);
+}
+
+/* What fell off the ring is gone: everything is looked at, by a watch that begins now. False: there
+ * was no memory for one. */
+static bool watch_again(struct agent *agent, uint64_t now)
+{
+	if (agent_watch_store(agent) < 0) {
+		agent_look_again(agent);
+		return false;
+	}
+	populator_full_pass(agent->populator, now);
+	return true;
+}
+
+/* A bounded number: a flood of changes must not keep the API and results waiting. Returns true when
+ * nothing is left to take. */
+static bool take_changes(struct agent *agent)
+{
+	const struct store_change *change;
+	uint64_t now = monotonic_usec();
+	int r = 0;
+
+	if (!agent->watch)
+		return !agent->store || watch_again(agent, now);
+	for (unsigned int i = 0; i < TURN_CHANGES_MAX; i++) {
+		r = store_watch_next(agent->watch, &change);
+		if (r <= 0)
+			break;
+		populator_change(agent->populator, change, now);
+		agent_tokens_object_changed(agent, change->object);
+		volumes_in_use_object_changed(agent->controllers.volumes_in_use, change->object);
+		if (change->object->kind == KIND_POD)
+			pod_changed(agent, change->object);
+	}
+	if (r == -ESTALE) {
+		log_message(LOG_WARNING, "too many changes at once; looking at every pod again");
+		return watch_again(agent, now);
+	}
+	if (r != 0)
+		agent_request_turn(agent);
+	return r == 0;
+}
+
+/* ---- steps ---- */
+
+/* Its row leaves the ledger with this turn's commit; the table follows when no step points into it
+ * any more. */
+static int note_forgetting(struct agent *agent, const struct step *step)
+{
+	int r = ledger_forget(agent->ledger, step->unique_name, step->pod_uid);
+
+	if (r < 0)
+		agent_look_again(agent);
+	return r;
+}
+
+static void forget(struct agent *agent, const struct step *step)
+{
+	cleanup_free char *unique_name = strdup(step->unique_name);
+	cleanup_free char *pod_uid = step->pod_uid ? strdup(step->pod_uid) : NULL;
+	cleanup_free char *name = volume_directories_name(agent, step->unique_name);
+	struct step_result result = {
+		.kind = STEP_FORGET,
+		.unique_name = unique_name,
+		.pod_uid = pod_uid,
+	};
+
+	if (!unique_name || (step->pod_uid && !pod_uid)) {
+		(void) dirty_add(agent->dirty, step->unique_name);
+		return;
+	}
+	actual_apply(agent->actual, &result);
+	if (pod_uid)
+		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
+	drift_forget(agent->mounts.drift, unique_name, pod_uid);
+	ephemeral_volumes_look_again(agent->controllers.ephemeral);
+	volume_directories_changed(agent->controllers.directories, name);
+	csi_control_changed(agent->controllers.csi);
+	volumes_in_use_look(agent->controllers.volumes_in_use, unique_name);
+	if (pod_uid)
+		mount_waiters_pod_changed(agent->waits, pod_uid);
+}
+
+static bool commit_ledger(struct agent *agent)
+{
+	struct failure failure = { .error = 0 };
+	int r = ledger_commit(agent->ledger, &failure);
+
+	if (r < 0 && !agent->own.ledger_failing)
+		log_message(LOG_ERR,
+			    "nothing can be mounted or unmounted until the ledger can be "
+			    "written: %s",
+			    failure.text);
+	else if (r >= 0 && agent->own.ledger_failing)
+		log_message(LOG_NOTICE, "the ledger can be written again");
+	agent->own.ledger_failing = r < 0;
+	return r >= 0;
+}
+
+/* Without memory for a step the volume comes again, rather than being half planned. */
+static void plan_volume(struct agent *agent, const char *unique_name, bool may_leave)
+{
+	struct reconcile_conditions conditions = { .may_unmount = may_leave,
+						   .holds = agent->holds.table };
+
+	if (reconcile_volume(agent->desired, agent->actual, unique_name, &conditions,
+			     &agent->plan) < 0)
+		(void) dirty_add(agent->dirty, unique_name);
+	drivers_planned(agent->drivers, unique_name);
+	volumes_in_use_look(agent->controllers.volumes_in_use, unique_name);
+}
+
+/* After a name was lost for want of memory, or when unmounting becomes allowed. */
+void agent_mark_all_dirty(struct agent *agent)
+{
+	struct desired_volume *want;
+	struct actual_volume *have;
+
+	for (want = desired_first(agent->desired); want; want = want->hh.next)
+		(void) dirty_add(agent->dirty, want->unique_name);
+	for (have = actual_first(agent->actual); have; have = have->hh.next)
+		(void) dirty_add(agent->dirty, have->unique_name);
+}
+
+static bool may_unmount(const struct agent *agent, bool all_taken)
+{
+	return agent->sources_complete && all_taken && !agent_must_look_again(agent);
+}
+
+/* The plan borrows from the tables: made anew each turn, used before they change. */
+static void make_plan(struct agent *agent, bool all_taken)
+{
+	bool may_leave = may_unmount(agent, all_taken);
+	char *name;
+
+	agent->plan.count = 0;
+	if (dirty_take_full_pass(agent->dirty))
+		agent_mark_all_dirty(agent);
+	for (unsigned int i = 0; i < TURN_VOLUMES_MAX; i++) {
+		name = dirty_take(agent->dirty);
+		if (!name)
+			break;
+		plan_volume(agent, name, may_leave);
+		free(name);
+	}
+	if (dirty_count(agent->dirty) > 0)
+		agent_request_turn(agent);
+	/* What seems unwanted may be wanted by a change that was not taken yet. */
+	if (!all_taken)
+		dirty_request_full_pass(agent->dirty);
+}
+
+/* Steps whose key is busy or backs off are dropped here; they are proposed again when that is over.
+ * What takes away tells a set-up in its way that nobody wants it any more. */
+static void drop_refused(struct agent *agent, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < agent->plan.count; i++) {
+		struct step *step = &agent->plan.steps[i];
+		int r = operation_may_start(agent->operations, step, now);
+
+		if (r == 0 && step->kind == STEP_UNPUBLISH &&
+		    subpaths_hold_back(agent->subpaths, step->pod_uid))
+			continue;
+		if (r == 0 && !drift_passes(agent->mounts.drift, step))
+			continue;
+		if (r == 0 && !unstage_gate_passes(agent->holds.gate, step))
+			continue;
+		if (r == 0 && !volumes_in_use_pass(agent->controllers.volumes_in_use, step))
+			continue;
+		if (r == 0)
+			step->manner = stuck_policy_manner(agent, step, now);
+		if (r == 0)
+			agent->plan.steps[kept++] = *step;
+		else if (r == -EBUSY && step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
+			operation_cancel(agent->operations, step->unique_name, step->pod_uid);
+	}
+	agent->plan.count = kept;
+	unstage_gate_search(agent->holds.gate);
+}
+
+/* Returns false when nothing may start: the ledger does not know what is about to happen. */
+static bool note_plan(struct agent *agent)
+{
+	bool noted = true;
+
+	for (size_t i = 0; i < agent->plan.count; i++) {
+		const struct step *step = &agent->plan.steps[i];
+		int r = step->kind == STEP_FORGET ? note_forgetting(agent, step)
+						  : agent_note_intent(agent, step);
+
+		noted = noted && r >= 0;
+	}
+	return commit_ledger(agent) && noted;
+}
+
+/* Forgetting comes last: other steps of this plan may borrow from the entries that go. */
+/* Does the step lead to a walk through the volume, however short? */
+static bool changes_group(const struct step *step)
+{
+	return step->kind == STEP_PUBLISH && step->want_pod->pod->pod->has_fs_group;
+}
+
+static void start_step(struct agent *agent, const struct step *step, uint64_t now)
+{
+	int r = operation_submit(agent->operations, step, now);
+
+	if (r == -ENOMEM)
+		operation_retry_later(agent->operations, step->unique_name, now);
+	else if (changes_group(step))
+		walks_expect(agent->walks);
+	if (r == 0)
+		agent_note_growth_begins(agent, step);
+}
+
+static void start_plan(struct agent *agent)
+{
+	uint64_t now = monotonic_usec();
+	bool noted;
+
+	drop_refused(agent, now);
+	noted = note_plan(agent);
+	for (size_t i = 0; i < agent->plan.count; i++) {
+		const struct step *step = &agent->plan.steps[i];
+
+		if (step->kind == STEP_FORGET)
+			continue;
+		if (noted)
+			start_step(agent, step, now);
+		else
+			operation_retry_later(agent->operations, step->unique_name, now);
+	}
+	for (size_t i = 0; i < agent->plan.count; i++)
+		if (agent->plan.steps[i].kind == STEP_FORGET)
+			forget(agent, &agent->plan.steps[i]);
+}
+
+void agent_on_retry(void *userdata, const char *unique_name)
+{
+	struct agent *agent = userdata;
+
+	assert(unique_name);
+	(void) dirty_add(agent->dirty, unique_name);
+}
+
+int agent_on_turn(sd_event_source *source, void *userdata)
+{
+	struct agent *agent = userdata;
+	bool all_taken = take_changes(agent);
+
+	make_plan(agent, all_taken);
+	start_plan(agent);
+	volumes_in_use_settle(agent->controllers.volumes_in_use, may_unmount(agent, all_taken));
+	busy_watch_search(agent->holds.users);
+	if (all_taken) {
+		foreign_volumes_settled(agent->foreign_volumes);
+		takeover_settled(agent->takeover);
+	}
+	agent_check_drained(agent);
+	return 0;
+}

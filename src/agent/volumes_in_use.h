@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volumes_in_use - this node's side of attaching: what it says to use, and when it may
+ *
+ * As kubelet: a volume that needs attaching is in Node.status.volumesInUse before anything of it
+ * is staged, and leaves it after the last of it was unstaged. A stage begins when that is stored
+ * and the volume is in status.volumesAttached, where the attach/detach controller
+ * (controller/attach/attach_detach.h) puts it and takes it from before it looks for the last time
+ * whether it is used. That controller is made here, too. The loop thread only.
+ */
+#ifndef PODVOL_AGENT_VOLUMES_IN_USE_H
+#define PODVOL_AGENT_VOLUMES_IN_USE_H
+
+#include "reconcile/reconcile.h"
+
+struct agent;
+struct volumes_in_use;
+
+/* After the Node, the ledger and the events; before pods are looked at. Return: 0 or negative
+ * errno. */
+int volumes_in_use_open(struct agent *agent, struct failure *reterr);
+/* Before the store and the events go. Accepts NULL, as all of these. Return: NULL. */
+struct volumes_in_use *volumes_in_use_free(struct volumes_in_use *volumes_in_use);
+
+/* May this step of a plan begin? Only a stage is ever held back; the volume is looked at again when
+ * it may. */
+bool volumes_in_use_pass(struct volumes_in_use *volumes_in_use, const struct step *step);
+/* Why a stage is held back, as a sentence about the volume that people call @name. False: it is
+ * not.
+ */
+bool volumes_in_use_explain(const struct volumes_in_use *volumes_in_use, const char *unique_name,
+			    const char *name, struct failure *ret);
+/* The volume was planned, or left the tables. */
+void volumes_in_use_look(struct volumes_in_use *volumes_in_use, const char *unique_name);
+/* A turn ends: what is used is written where it changed. @may_drop: every pod is known. */
+void volumes_in_use_settle(struct volumes_in_use *volumes_in_use, bool may_drop);
+/* An object changed: a Node, a VolumeAttachment. */
+void volumes_in_use_object_changed(struct volumes_in_use *volumes_in_use,
+				   const struct object *object);
+
+/* Every pod is known from now on. */
+void volumes_in_use_sources_ready(struct volumes_in_use *volumes_in_use);
+
+#endif

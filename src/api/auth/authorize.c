@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * authorize - roles, the rights that an access needs, and what an object may hold; see authorize.h
+ *
+ * The first rule that fits decides. Reading needs RIGHT_READ, everything else RIGHT_WRITE, and what
+ * the rule adds. What no rule names is not served, so it is allowed to no one.
+ */
+#include "api/auth/authorize.h"
+
+#include "api/secret_paths.h"
+#include "base/cleanup.h"
+#include "object/json/json.h"
+#include "object/kind.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- roles ---- */
+
+const char role_names[] = "view, edit, operator or admin";
+
+static const struct {
+	const char *name;
+	unsigned int rights;
+} roles[] = {
+	{ "view", RIGHT_READ },
+	{ "edit", RIGHT_READ | RIGHT_WRITE },
+	{ "operator", RIGHT_READ | RIGHT_WRITE | RIGHT_HOST },
+	{ "admin", RIGHTS_ALL },
+};
+
+unsigned int role_rights(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		if (strcmp(roles[i].name, name) == 0)
+			return roles[i].rights;
+	return 0;
+}
+
+const char *role_name(unsigned int rights)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		if (roles[i].rights == (rights & RIGHTS_ALL))
+			return roles[i].name;
+	return "none";
+}
+
+/* ---- rules ---- */
+
+#define REVIEWS "authorization.k8s.io"
+#define WHOAMI  "authentication.k8s.io"
+
+enum { EVERYONE = 16 }; /* in place of rights: the access needs no right to write */
+
+static const struct rule {
+	const char *verb;                           /* NULL: any; "write": all that does not read */
+	const char *group, *resource, *subresource; /* NULL: any */
+	const char *path;                           /* "*" stands for one segment; NULL: any */
+	unsigned int needed;
+	const char *why;
+} rules[] = {
+	{ .verb = "create",
+	  .group = REVIEWS,
+	  .resource = "selfsubjectaccessreviews",
+	  .subresource = "",
+	  .needed = EVERYONE },
+	{ .verb = "create",
+	  .group = REVIEWS,
+	  .resource = "selfsubjectrulesreviews",
+	  .subresource = "",
+	  .needed = EVERYONE },
+	{ .verb = "create",
+	  .group = WHOAMI,
+	  .resource = "selfsubjectreviews",
+	  .subresource = "",
+	  .needed = EVERYONE },
+	{ .verb = "create", .group = WHOAMI, .resource = "tokenreviews", .subresource = "" },
+	{ .verb = "create",
+	  .group = "",
+	  .resource = "serviceaccounts",
+	  .subresource = "token",
+	  .needed = RIGHT_SECRETS,
+	  .why = "a token of a service account is for root, or role admin" },
+	{ .verb = "write",
+	  .group = "",
+	  .resource = "persistentvolumes",
+	  .subresource = "status",
+	  .needed = RIGHT_HOST,
+	  .why = "role edit creates and changes volumes, nothing else of them" },
+	{ .verb = "delete",
+	  .group = "",
+	  .resource = "persistentvolumes",
+	  .needed = RIGHT_HOST,
+	  .why = "the data of a volume may go with it" },
+	{ .verb = "deletecollection",
+	  .group = "",
+	  .resource = "persistentvolumes",
+	  .needed = RIGHT_HOST,
+	  .why = "the data of a volume may go with it" },
+	{ .verb = "write", .group = "", .resource = "persistentvolumes" },
+	{ .path = "podvol/v1/kubeconfig",
+	  .needed = RIGHT_SECRETS,
+	  .why = "the token of a kubeconfig is for root, or role admin" },
+	{ .verb = "write",
+	  .path = "podvol/v1/keys",
+	  .needed = RIGHT_SECRETS,
+	  .why = "the key that signs tokens is for root, or role admin, to renew" },
+	{ .path = "podvol/v1/tokens",
+	  .needed = RIGHT_SECRETS,
+	  .why = "tokens are for root, or role admin" },
+	{ .path = "podvol/v1/certificates/*",
+	  .needed = RIGHT_SECRETS,
+	  .why = "certificates are for root, or role admin, to revoke" },
+	{ .path = "podvol/v1/tokens/*",
+	  .needed = RIGHT_SECRETS,
+	  .why = "tokens are for root, or role admin" },
+	{ .path = "podvol/v1/volumes/*/force",
+	  .needed = RIGHTS_ALL,
+	  .why = "only root, or role admin, may force an unstage" },
+	{ .path = "podvol/v1/drivers/*/call",
+	  .needed = RIGHT_SECRETS,
+	  .why = "only root, or role admin, may call a CSI driver" },
+};
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool reads(const char *verb)
+{
+	return strcmp(verb, "get") == 0 || strcmp(verb, "list") == 0 || strcmp(verb, "watch") == 0;
+}
+
+/* One that objects are served with, or a method's on a path. */
+static bool is_verb(const char *verb)
+{
+	static const char *const known[] = { "create", "update", "patch", "delete",
+					     "deletecollection" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(known[i], verb) == 0)
+			return true;
+	return reads(verb);
+}
+
+static bool path_fits(const char *path, const char *pattern)
+{
+	while (*path && *pattern) {
+		size_t length = strcspn(path, "/"), expected = strcspn(pattern, "/");
+		bool any = expected == 1 && *pattern == '*';
+
+		if (!any && (length != expected || strncmp(path, pattern, length) != 0))
+			return false;
+		path += length + (path[length] == '/');
+		pattern += expected + (pattern[expected] == '/');
+	}
+	return *path == *pattern;
+}
+
+static bool text_fits(const char *expected, const char *text)
+{
+	return !expected || strcmp(expected, or_empty(text)) == 0;
+}
+
+static bool rule_fits(const struct rule *rule, const struct access *access)
+{
+	if (rule->verb && strcmp(rule->verb, access->verb) != 0 &&
+	    (strcmp(rule->verb, "write") != 0 || reads(access->verb)))
+		return false;
+	if (access->path)
+		return rule->path && path_fits(access->path, rule->path);
+	return !rule->path && text_fits(rule->group, access->group) &&
+	       text_fits(rule->resource, access->resource) &&
+	       text_fits(rule->subresource, access->subresource);
+}
+
+static const struct rule *find_rule(const struct access *access)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rule_fits(&rules[i], access))
+			return &rules[i];
+	return NULL;
+}
+
+static const struct kind_row *find_kind(const struct access *access)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		const struct kind_row *row = kind_row((enum object_kind) kind);
+
+		if (strcmp(row->plural, access->resource) == 0 &&
+		    strcmp(row->group, or_empty(access->group)) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+/* By the table of kinds, where no rule names the resource. 0: not served. */
+static unsigned int kind_needs(const struct access *access, const char **ret_why)
+{
+	const struct kind_row *row = find_kind(access);
+	const char *subresource = or_empty(access->subresource);
+
+	if (!row || !is_verb(access->verb) ||
+	    (*subresource && (!row->has_status || strcmp(subresource, "status") != 0))) {
+		*ret_why = "podvold does not serve that";
+		return 0;
+	}
+	if (row->secret) {
+		*ret_why = "its contents are for root alone";
+		return RIGHT_SECRETS;
+	}
+	if (!reads(access->verb) && !row->namespaced) {
+		*ret_why = "role edit writes what is in a namespace, and volumes";
+		return RIGHT_HOST;
+	}
+	*ret_why = "";
+	return RIGHT_READ;
+}
+
+bool authorize(unsigned int rights, const struct access *access, const char **ret_why)
+{
+	const struct rule *rule = find_rule(access);
+	unsigned int needed;
+
+	assert(access && access->verb && (access->path || access->resource) && ret_why);
+	*ret_why = rule && rule->why ? rule->why : "";
+	if (strcmp(access->verb, "*") == 0 ||
+	    (access->resource && strcmp(access->resource, "*") == 0))
+		return (rights & RIGHTS_ALL) == RIGHTS_ALL;
+	if (rule)
+		needed = rule->needed;
+	else if (access->path)
+		needed = RIGHT_READ;
+	else
+		needed = kind_needs(access, ret_why);
+	if (needed == EVERYONE)
+		return rights != 0;
+	if (!rule && needed == 0)
+		return false;
+	if (!reads(access->verb))
+		needed = (needed & ~(unsigned int) RIGHT_READ) | RIGHT_WRITE;
+	else
+		needed |= RIGHT_READ;
+	return (rights & needed) == needed;
+}
+
+/* ---- what an object holds ---- */
+
+/* A source that reaches what podvold, and not its writer, may reach. */
+static int refuse_source(const struct cJSON *spec, const char *field, const char *source,
+			 struct failure *reterr)
+{
+	if (!json_get(spec, source))
+		return 0;
+	return failed_plain(reterr, -EACCES, "%s.%s: Forbidden: role edit may not write it", field,
+			    source);
+}
+
+static int check_pod(unsigned int rights, const struct cJSON *spec, struct failure *reterr)
+{
+	const struct cJSON *volumes = json_get(spec, "volumes");
+	size_t index = 0;
+	int r = 0;
+
+	if (!(rights & RIGHT_SECRETS))
+		r = secret_paths_check(spec, reterr);
+	if (rights & RIGHT_HOST)
+		return r;
+	for (const struct cJSON *at = json_first(volumes); at && r == 0; at = json_next(at)) {
+		char field[64];
+
+		(void) snprintf(field, sizeof(field), "spec.volumes[%zu]", index++);
+		r = refuse_source(at, field, "hostPath", reterr);
+		if (r == 0)
+			r = refuse_source(at, field, "nfs", reterr);
+	}
+	return r;
+}
+
+/* Secrets of any namespace: kubelet and podvold read them for the driver. */
+static int check_csi(const struct cJSON *csi, struct failure *reterr)
+{
+	static const char suffix[] = "SecretRef";
+
+	for (const struct cJSON *at = json_first(csi); at; at = json_next(at)) {
+		size_t length = strlen(json_key(at));
+
+		if (length >= strlen(suffix) &&
+		    strcmp(json_key(at) + length - strlen(suffix), suffix) == 0)
+			return refuse_source(csi, "spec.csi", json_key(at), reterr);
+	}
+	return 0;
+}
+
+static int check_volume(unsigned int rights, const struct cJSON *spec, struct failure *reterr)
+{
+	static const char *const sources[] = { "hostPath", "nfs" };
+	int r = rights & RIGHT_BOUNDED_LOCAL ? 0 : refuse_source(spec, "spec", "local", reterr);
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources) && r == 0; i++)
+		r = refuse_source(spec, "spec", sources[i], reterr);
+	return r < 0 ? r : check_csi(json_get(spec, "csi"), reterr);
+}
+
+int authorize_object(unsigned int rights, const struct object *object, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = NULL;
+
+	assert(object);
+	if ((rights & RIGHTS_ALL) == RIGHTS_ALL ||
+	    (object->kind != KIND_POD && object->kind != KIND_PERSISTENT_VOLUME))
+		return 0;
+	tree = object_tree(object);
+	if (!tree)
+		return failed(reterr, -ENOMEM, "cannot look at an object");
+	if (object->kind == KIND_POD)
+		return check_pod(rights, json_get(tree, "spec"), reterr);
+	return rights & RIGHT_HOST ? 0 : check_volume(rights, json_get(tree, "spec"), reterr);
+}

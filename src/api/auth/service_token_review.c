@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * service_token_review - POST tokenreviews: whose token is this, and may it still be believed
+ *
+ * A token that expired, or whose account, pod or secret is gone or was made anew, is not: that is
+ * an answer and no error, as in Kubernetes. What is asked comes back without the token.
+ */
+#include "api/auth/service_tokens.h"
+
+#include "agent.h"
+#include "base/cleanup.h"
+#include "store/store.h"
+#include "token/token_issuer.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Of the objects that a token names. */
+static bool is_there(struct store *store, enum object_kind kind, const char *name_space,
+		     const struct cJSON *named)
+{
+	const struct object *object =
+		store_get(store, kind, name_space, json_string(json_get(named, "name"), ""));
+
+	return object && strcmp(object->meta.uid, json_string(json_get(named, "uid"), "")) == 0;
+}
+
+static int check_objects(struct store *store, const struct cJSON *identity, struct failure *reterr)
+{
+	static const struct {
+		const char *key, *told;
+		enum object_kind kind;
+	} rows[] = {
+		{ "serviceaccount", "service account", KIND_SERVICE_ACCOUNT },
+		{ "pod", "pod", KIND_POD },
+		{ "secret", "secret", KIND_SECRET },
+	};
+	const char *name_space = json_string(json_get(identity, "namespace"), "");
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct cJSON *named = json_get(identity, rows[i].key);
+
+		if (named && !is_there(store, rows[i].kind, name_space, named))
+			return failed_plain(reterr, -ENOENT,
+					    "the %s of the token is gone, or was made anew",
+					    rows[i].told);
+	}
+	return 0;
+}
+
+static bool holds(const struct cJSON *list, const char *text)
+{
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
+		if (strcmp(json_string(item, ""), text) == 0)
+			return true;
+	return false;
+}
+
+/* Those that were asked for and that the token has; who names none means the issuer's own. */
+static struct cJSON *common_audiences(const struct cJSON *asked, const struct cJSON *audiences,
+				      const char *own)
+{
+	struct cJSON *common = json_new_array();
+
+	for (const struct cJSON *item = json_first(asked); item; item = json_next(item))
+		if (holds(audiences, json_string(item, "")))
+			(void) json_set_string(common, NULL, json_string(item, ""));
+	if (json_count(asked) == 0 && holds(audiences, own))
+		(void) json_set_string(common, NULL, own);
+	return common;
+}
+
+/* ---- the answer ---- */
+
+static void add_extra(struct cJSON *extra, const char *key, const char *prefix,
+		      const struct cJSON *value)
+{
+	char name[96], text[300];
+
+	if (!value)
+		return;
+	(void) snprintf(name, sizeof(name), "authentication.kubernetes.io/%s", key);
+	(void) snprintf(text, sizeof(text), "%s%s", prefix, json_string(value, ""));
+	(void) json_set_string(json_add_array(extra, name), NULL, text);
+}
+
+static void add_user(struct cJSON *status, const struct cJSON *claims)
+{
+	const struct cJSON *identity = json_get(claims, "kubernetes.io");
+	struct cJSON *user = json_add_object(status, "user"), *groups, *extra;
+	char group[300];
+
+	(void) json_set_string(user, "username", json_string(json_get(claims, "sub"), ""));
+	(void) json_set_string(user, "uid",
+			       json_string(json_get_path(identity, "serviceaccount.uid"), ""));
+	groups = json_add_array(user, "groups");
+	(void) json_set_string(groups, NULL, "system:serviceaccounts");
+	(void) snprintf(group, sizeof(group), "system:serviceaccounts:%s",
+			json_string(json_get(identity, "namespace"), ""));
+	(void) json_set_string(groups, NULL, group);
+	(void) json_set_string(groups, NULL, "system:authenticated");
+	extra = json_add_object(user, "extra");
+	add_extra(extra, "credential-id", "JTI=", json_get(claims, "jti"));
+	add_extra(extra, "node-name", "", json_get_path(identity, "node.name"));
+	add_extra(extra, "node-uid", "", json_get_path(identity, "node.uid"));
+	add_extra(extra, "pod-name", "", json_get_path(identity, "pod.name"));
+	add_extra(extra, "pod-uid", "", json_get_path(identity, "pod.uid"));
+}
+
+static void fill_status(struct exchange *exchange, struct token_issuer *issuer,
+			const struct cJSON *spec, struct cJSON *status)
+{
+	cleanup_json struct cJSON *claims = NULL, *audiences = NULL;
+	struct failure why = { .error = 0 };
+	int r = token_issuer_review(issuer, json_string(json_get(spec, "token"), ""), &claims,
+				    &why);
+
+	if (r == 0)
+		r = check_objects(agent_store(exchange->agent), json_get(claims, "kubernetes.io"),
+				  &why);
+	audiences = common_audiences(json_get(spec, "audiences"), json_get(claims, "aud"),
+				     token_issuer_url(issuer));
+	if (r == 0 && json_count(audiences) == 0)
+		r = failed_plain(&why, -EINVAL, "the token is for other audiences");
+	if (r < 0) {
+		(void) json_set_string(status, "error", why.text);
+		return;
+	}
+	(void) json_set_bool(status, "authenticated", true);
+	add_user(status, claims);
+	(void) json_set(status, "audiences", TAKE_PTR(audiences));
+}
+
+void service_tokens_review(struct exchange *exchange)
+{
+	struct token_issuer *issuer = service_tokens_issuer(exchange);
+	cleanup_json struct cJSON *body =
+		issuer ? service_tokens_body(exchange, "TokenReview") : NULL;
+	const struct cJSON *spec = json_get(body, "spec");
+	struct cJSON *tree;
+
+	if (!body)
+		return;
+	if (*json_string(json_get(spec, "token"), "") == '\0') {
+		reply_refusal(exchange, API_BAD_REQUEST, "spec.token: Required value");
+		return;
+	}
+	exchange->is_secret = true;
+	tree = json_new_object();
+	(void) json_set_string(tree, "kind", "TokenReview");
+	(void) json_set_string(tree, "apiVersion", AUTHENTICATION_VERSION);
+	(void) json_add_object(tree, "metadata");
+	(void) json_add_object(tree, "spec");
+	fill_status(exchange, issuer, spec, json_add_object(tree, "status"));
+	reply_tree(exchange, 201, tree);
+}

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * apply - one stream of documents: every object created, or brought to what the document says
+ *
+ * All documents are read and validated before the first is written; volumes, claims and classes
+ * come before the pods that use them. An existing object is changed as `kubectl apply` does it, in
+ * three ways: what the document names is set, what it named the last time and names no more goes,
+ * all else stays (controllers' fields, status, other people's annotations). What it said the last
+ * time stands in kubectl's own annotation, so that both can be used on the same objects. Manifests
+ * have a rule of their own. A long stream holds up nobody else: it is parsed on a thread, and only
+ * so many writes are queued at a time.
+ *
+ * Not atomic: the first object that is not admitted ends it, and the answer says how many were
+ * stored before. A client that leaves ends it as well.
+ */
+#include "api/objects/objects.h"
+
+#include "api/auth/audit.h"
+#include "base/cleanup.h"
+#include "object/patch/patch.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	CONFLICT_RETRIES = 5,
+	SLICE_BYTES =
+		32768, /* of documents that are merged in one turn of the loop, and one more */
+	REMEMBERED_BYTES_MAX = 200 * 1024, /* all annotations together may have 256 KiB */
+};
+
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
+enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED };
+
+static const char *const result_names[] = {
+	[APPLY_CREATED] = "created",
+	[APPLY_CONFIGURED] = "configured",
+	[APPLY_UNCHANGED] = "unchanged",
+};
+static_assert(ARRAY_SIZE(result_names) == APPLY_UNCHANGED + 1, "name every result");
+
+struct apply;
+
+struct apply_item {
+	struct apply *apply;
+	const struct document *document;
+	const struct object *object;  /* the document's; owned by the list of documents */
+	uint64_t present_version;     /* of the object before this write; 0: there was none */
+	const struct object *written; /* a reference, once it is stored */
+	unsigned int conflicts;
+	enum apply_result result;
+};
+
+struct apply {
+	struct worker_job job; /* first: reads the body; later lets the loop turn */
+	struct worker_pool *readers;
+	size_t slice_bytes;        /* merged in this turn */
+	bool pauses;               /* until the loop has turned */
+	struct exchange *exchange; /* NULL: the client left */
+	struct store *store;
+	char *body; /* owned; the exchange may go while a thread reads it */
+	size_t body_length;
+	int read_error;
+	struct document_list documents;
+	const struct document *forbidden; /* the first; @why says why; NULL: none */
+	unsigned int rights;              /* the exchange may go */
+	char user[AUDIT_NAME_BYTES], client[AUDIT_NAME_BYTES]; /* the same */
+	struct apply_item *items;                              /* in the order of writing */
+	size_t count, next, in_flight, stored;
+	const struct apply_item *failed; /* the first */
+	int error;
+	struct failure why;
+};
+
+static void apply_free(struct apply *apply)
+{
+	for (size_t i = 0; i < apply->count; i++)
+		(void) object_unref(apply->items[i].written);
+	free(apply->items);
+	free(apply->body);
+	document_list_done(&apply->documents);
+	free(apply);
+}
+
+/* What is queued is written all the same; the rest is not begun. */
+static void apply_abandon(void *work)
+{
+	struct apply *apply = work;
+
+	apply->exchange = NULL;
+}
+
+/* ---- one object ---- */
+
+/* What the document says now is remembered in the object, where kubectl looks for it, too. One that
+ * is too long is forgotten: then nothing is taken away the next time. */
+static int remember(struct cJSON *tree, const char *source)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *annotations;
+	cleanup_free char *text = NULL;
+
+	if (strlen(source) > REMEMBERED_BYTES_MAX) {
+		json_remove(json_ensure_object(metadata, "annotations"), LAST_APPLIED);
+		return 0;
+	}
+	annotations = json_ensure_object(metadata, "annotations");
+	if (!annotations || asprintf(&text, "%s\n", source) < 0)
+		return -ENOMEM;
+	return json_set_string(annotations, LAST_APPLIED, text);
+}
+
+static int read_json(const char *text, struct cJSON **ret, struct failure *reterr)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX + 1,
+					    .depth = OBJECT_DEPTH_MAX + 1 };
+
+	return json_parse(text, strlen(text), &limits, ret, reterr);
+}
+
+/* What was remembered the last time; NULL: nothing, or no JSON of an object. */
+static struct cJSON *remembered(const struct cJSON *present)
+{
+	const struct cJSON *annotations = json_get(json_get(present, "metadata"), "annotations");
+	struct cJSON *tree = NULL;
+
+	(void) read_json(json_string(json_get(annotations, LAST_APPLIED), ""), &tree, NULL);
+	if (json_is_object(tree))
+		return tree;
+	json_free(tree);
+	return NULL;
+}
+
+/* The document as kubectl would remember it: with its namespace, without what it remembered, and
+ * without a status, which has a path of its own. */
+static int read_source(const struct apply_item *item, struct cJSON **ret, struct failure *reterr)
+{
+	struct cJSON *metadata, *annotations;
+	int r = read_json(item->document->source, ret, reterr);
+
+	if (r < 0)
+		return r;
+	metadata = json_ensure_object(*ret, "metadata");
+	if (json_is_object(json_get(metadata, "annotations"))) {
+		annotations = json_ensure_object(metadata, "annotations");
+		json_remove(annotations, LAST_APPLIED);
+	}
+	if (kind_row(item->object->kind)->has_status)
+		json_remove(*ret, "status");
+	if (!kind_row(item->object->kind)->namespaced)
+		return 0;
+	return json_set_string(metadata, "namespace", item->object->meta.name_space);
+}
+
+/* A document that names a version means that version and no later one. */
+static int merged_object(const struct object *present, const struct apply_item *item,
+			 const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = object_tree(present);
+	cleanup_json struct cJSON *original = NULL, *modified = NULL;
+	cleanup_free char *source = NULL;
+	uint64_t version = item->object->meta.resource_version;
+	int r;
+
+	assert(present->kind == item->object->kind);
+	if (version != 0 && version != present->meta.resource_version)
+		return -ESTALE;
+	if (!tree)
+		return failed(reterr, -ENOMEM, "cannot apply a document");
+	original = remembered(tree);
+	r = read_source(item, &modified, reterr);
+	if (r < 0)
+		return r;
+	source = json_print(modified);
+	r = patch_three_way(kind_row(present->kind), tree, modified, original, reterr);
+	if (r == 0 && (!source || remember(tree, source) < 0))
+		r = failed(reterr, -ENOMEM, "cannot apply a document");
+	return r < 0 ? r : object_from_json(tree, ret, reterr);
+}
+
+struct first_time {
+	const struct apply_item *item;
+	struct failure *reterr;
+};
+
+static int remember_first(struct cJSON *tree, void *userdata)
+{
+	const struct first_time *first = userdata;
+	cleanup_json struct cJSON *modified = NULL;
+	cleanup_free char *source = NULL;
+	int r = read_source(first->item, &modified, first->reterr);
+
+	if (r < 0)
+		return r;
+	/* What runs elsewhere says nothing of here: an exported pod is not over, a claim not bound.
+	 */
+	if (kind_row(first->item->object->kind)->has_status)
+		json_remove(tree, "status");
+	source = json_print(modified);
+	return source ? remember(tree, source) : -ENOMEM;
+}
+
+static void item_done(void *userdata, int error, const struct object *result,
+		      const struct failure *why);
+
+/* Expects the version that was merged with: a write in between is a conflict, not a loss. */
+static int write_item(struct apply_item *item, struct failure *reterr)
+{
+	struct store *store = item->apply->store;
+	const struct object_meta *meta = &item->object->meta;
+	const struct object *present =
+		store_get(store, item->object->kind, meta->name_space, meta->name);
+	cleanup_object const struct object *merged = NULL;
+	struct first_time first = { item, reterr };
+	struct store_precondition expected;
+	int r;
+
+	item->present_version = present ? present->meta.resource_version : 0;
+	r = present ? merged_object(present, item, &merged, reterr)
+		    : object_edit(item->object, remember_first, &first, &merged, reterr);
+	if (r == 0)
+		r = authorize_object(item->apply->rights, merged, reterr);
+	if (r < 0)
+		return r;
+	if (!present)
+		return store_create(store, merged, item_done, item);
+	expected = (struct store_precondition){ .uid = present->meta.uid,
+						.resource_version = item->present_version };
+	return store_update(store, merged, &expected, item_done, item);
+}
+
+/* ---- the whole stream ---- */
+
+static void add_warning(struct cJSON *row, const struct document *document)
+{
+	cleanup_free char *text = NULL;
+
+	if (!document->unknown_fields || asprintf(&text, "unknown fields, which have no effect: %s",
+						  document->unknown_fields) < 0)
+		return;
+	(void) json_set_string(row, "warning", text);
+}
+
+static void add_result(struct cJSON *items, const struct apply_item *item)
+{
+	const struct object_meta *meta = &item->written->meta;
+	struct cJSON *row = json_add_object(items, NULL);
+
+	(void) json_set_string(row, "kind", kind_row(item->object->kind)->name);
+	(void) json_set_string(row, "namespace", meta->name_space);
+	(void) json_set_string(row, "name", meta->name);
+	(void) json_set_string(row, "uid", meta->uid);
+	(void) json_set_string(row, "result", result_names[item->result]);
+	add_warning(row, item->document);
+}
+
+/* Passed over: a kind of Kubernetes that a node has no use for. */
+static void add_skipped(struct cJSON *items, const struct document *document)
+{
+	struct cJSON *row = json_add_object(items, NULL);
+
+	(void) json_set_string(row, "kind", document->kind);
+	(void) json_set_string(row, "namespace", document->name_space);
+	(void) json_set_string(row, "name", document->name);
+	(void) json_set_string(row, "result", "skipped");
+	(void) json_set_string(row, "warning", "podvol does not serve this kind");
+}
+
+/* Says how far it came: the documents before are stored and stay so. */
+static void answer_failure(struct apply *apply)
+{
+	const struct apply_item *item = apply->failed;
+	const struct reply_details details = { .row = kind_row(item->object->kind),
+					       .name = item->object->meta.name };
+	struct failure why = apply->why;
+
+	if (why.text[0] && apply->documents.count > 1)
+		(void) failed_plain(&why, apply->error, "%s (%zu of %zu documents were stored)",
+				    apply->why.text, apply->stored, apply->documents.count);
+	reply_error(apply->exchange, apply->error, &details, &why);
+}
+
+static void answer(struct apply *apply)
+{
+	struct cJSON *tree = json_new_object();
+	struct cJSON *items = json_add_array(tree, "items");
+
+	for (size_t i = 0; i < apply->count; i++)
+		add_result(items, &apply->items[i]);
+	for (size_t i = 0; i < apply->documents.count; i++)
+		if (apply->documents.documents[i].is_foreign_kind)
+			add_skipped(items, &apply->documents.documents[i]);
+	views_reply_applied(apply->exchange, tree);
+}
+
+/* The first one is told; what follows from it is noise. */
+static void note_failure(struct apply_item *item, int error, const struct failure *why)
+{
+	struct apply *apply = item->apply;
+
+	if (apply->failed)
+		return;
+	apply->failed = item;
+	apply->error = error;
+	if (why)
+		apply->why = *why;
+}
+
+static void go_on(struct apply *apply);
+
+static struct worker_pool *pass(struct worker_job *job)
+{
+	return NULL;
+}
+
+static void loop_turned(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	apply->pauses = false;
+	apply->slice_bytes = 0;
+	go_on(apply);
+}
+
+/* A large stream must not hold the loop for the whole of its writes. */
+static void pause_writing(struct apply *apply)
+{
+	apply->pauses = true;
+	apply->job.run = pass;
+	apply->job.done = loop_turned;
+	worker_submit(apply->readers, &apply->job);
+}
+
+/* Queue what may be queued; answer when nothing is left. */
+static void go_on(struct apply *apply)
+{
+	while (!apply->pauses && apply->exchange && !apply->failed && apply->next < apply->count &&
+	       apply->in_flight < API_APPLY_IN_FLIGHT) {
+		struct apply_item *item = &apply->items[apply->next++];
+		struct failure why = { 0 };
+		int r = write_item(item, &why);
+
+		if (r < 0)
+			note_failure(item, r, &why);
+		else
+			apply->in_flight++;
+		apply->slice_bytes += item->object->json_length;
+		if (apply->readers && apply->slice_bytes >= SLICE_BYTES)
+			pause_writing(apply);
+	}
+	if (apply->in_flight > 0 || apply->pauses)
+		return;
+	if (apply->exchange && apply->failed)
+		answer_failure(apply);
+	else if (apply->exchange)
+		answer(apply);
+	apply_free(apply);
+}
+
+/* Somebody wrote between our look and our write: look again. */
+static bool is_conflict(int error)
+{
+	return error == -ESTALE || error == -EEXIST || error == -ENOENT;
+}
+
+static void item_done(void *userdata, int error, const struct object *result,
+		      const struct failure *why)
+{
+	struct apply_item *item = userdata;
+	struct apply *apply = item->apply;
+	struct failure again = { 0 };
+
+	assert(apply->in_flight > 0);
+	if (is_conflict(error) && apply->exchange && item->conflicts++ < CONFLICT_RETRIES) {
+		error = write_item(item, &again);
+		if (error == 0)
+			return;
+		why = &again;
+	}
+	apply->in_flight--;
+	if (error < 0) {
+		note_failure(item, error, why);
+		audit_log_object(apply->user, apply->client, item->object, "failed");
+	} else {
+		apply->stored++;
+		item->written = object_ref(result);
+		if (item->present_version == 0)
+			item->result = APPLY_CREATED;
+		else if (item->present_version == result->meta.resource_version)
+			item->result = APPLY_UNCHANGED;
+		else
+			item->result = APPLY_CONFIGURED;
+		audit_log_object(apply->user, apply->client, result, result_names[item->result]);
+	}
+	go_on(apply);
+}
+
+/* Pods last, each group in its order. */
+static int order_items(struct apply *apply)
+{
+	assert(!apply->items);
+	apply->items = calloc(apply->documents.count + 1, sizeof(*apply->items));
+	if (!apply->items)
+		return -ENOMEM;
+	for (int pods = 0; pods <= 1; pods++) {
+		for (size_t i = 0; i < apply->documents.count; i++) {
+			const struct object *object = apply->documents.documents[i].object;
+
+			if (!object || (object->kind == KIND_POD) != (pods == 1))
+				continue;
+			apply->items[apply->count++] = (struct apply_item){
+				.apply = apply,
+				.document = &apply->documents.documents[i],
+				.object = object,
+			};
+		}
+	}
+	return 0;
+}
+
+static enum api_refusal refusal_of(const struct document *document)
+{
+	if (document->failure.error == -E2BIG)
+		return API_TOO_LARGE;
+	return document->failure.error == -EINVAL && document->kind[0] ? API_INVALID
+								       : API_BAD_REQUEST;
+}
+
+/* Replies and returns false when a document is bad: then nothing is written. */
+static bool check_documents(struct exchange *exchange, const struct document_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct document *document = &list->documents[i];
+
+		if (document->failure.error == 0 || document->is_foreign_kind)
+			continue;
+		if (document->failure.error == -ENOMEM)
+			reply_unread(exchange, -ENOMEM, NULL);
+		else
+			reply_refusal(
+				exchange, refusal_of(document),
+				"document %zu (line %u%s%s%s%s) is refused, nothing was stored: %s",
+				i + 1, document->line, document->kind[0] ? ", " : "",
+				document->kind, document->name[0] ? " " : "", document->name,
+				document->failure.text);
+		return false;
+	}
+	if (list->failure.error < 0)
+		reply_unread(exchange, list->failure.error, list->failure.text);
+	else if (list->count == 0 && !list->has_empty_list)
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "there is no document: the file or request is empty");
+	return list->failure.error == 0 && (list->count > 0 || list->has_empty_list);
+}
+
+/* As at each object's own path; what it may hold is looked at as well, so that nothing is stored.
+ */
+static void find_forbidden(struct apply *apply)
+{
+	for (size_t i = 0; i < apply->documents.count; i++) {
+		const struct document *document = &apply->documents.documents[i];
+		const struct kind_row *row =
+			document->object ? kind_row(document->object->kind) : NULL;
+		const struct access create = { .verb = "create",
+					       .group = row ? row->group : "",
+					       .resource = row ? row->plural : "" };
+		struct failure content = { .error = 0 };
+		const char *why;
+
+		if (!row) /* a kind that is passed over */
+			continue;
+		if (!authorize(apply->rights, &create, &why))
+			;
+		else if (authorize_object(apply->rights, document->object, &content) < 0)
+			why = content.text;
+		else
+			continue;
+		apply->forbidden = document;
+		(void) failed_plain(&apply->why, -EACCES, "%s", why);
+		return;
+	}
+}
+
+/* Replies and returns false when a document is not for this client. */
+static bool check_rights(const struct apply *apply)
+{
+	const struct document *document = apply->forbidden;
+
+	if (document)
+		reply_refusal(apply->exchange, API_FORBIDDEN,
+			      "document %zu (%s %s) is refused, nothing was stored: %s",
+			      (size_t) (document - apply->documents.documents) + 1, document->kind,
+			      document->name, apply->why.text);
+	return !document;
+}
+
+/* On the loop, the documents were read: check them and begin. */
+static void begin(struct apply *apply)
+{
+	struct exchange *exchange = apply->exchange;
+	int r = apply->read_error;
+
+	assert(exchange);
+	if (r < 0)
+		reply_unread(exchange, r, apply->why.text);
+	if (r < 0 || !check_documents(exchange, &apply->documents) || !check_rights(apply)) {
+		apply_free(apply);
+		return;
+	}
+	if (order_items(apply) < 0) {
+		apply_free(apply);
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	go_on(apply);
+}
+
+/* On the loop, or on a thread. */
+static struct worker_pool *read_documents(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	apply->read_error = documents_parse_sources(
+		apply->body ? apply->body : "", apply->body_length, &apply->documents, &apply->why);
+	if (apply->read_error == 0)
+		find_forbidden(apply);
+	return NULL;
+}
+
+static void documents_read(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	if (apply->exchange)
+		begin(apply);
+	else
+		apply_free(apply); /* the client left meanwhile: nothing was begun */
+}
+
+void apply_post(struct exchange *exchange)
+{
+	int trial = query_dry_run(exchange, "ApplyOptions");
+	struct apply *apply;
+
+	assert(exchange && !exchange->work);
+	/* Whoever asks for a trial must not get a write. */
+	if (trial > 0)
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "dryRun is not served here: try each object at its own path");
+	if (trial != 0)
+		return;
+	apply = calloc(1, sizeof(*apply));
+	if (!apply) {
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	apply->job.run = read_documents;
+	apply->job.done = documents_read;
+	apply->exchange = exchange;
+	apply->rights = exchange->rights;
+	apply->readers = exchange->readers;
+	audit_copy(exchange->user, apply->user);
+	audit_copy(exchange->record.client, apply->client);
+	apply->store = agent_store(exchange->agent);
+	apply->body = TAKE_PTR(exchange->body);
+	apply->body_length = exchange->body_length;
+	exchange->work = apply;
+	exchange->abandon = apply_abandon;
+	if (exchange->readers && apply->body_length > API_READ_HERE_BYTES) {
+		worker_submit(exchange->readers, &apply->job);
+		return;
+	}
+	(void) read_documents(&apply->job);
+	begin(apply);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_attacher_call - ControllerPublishVolume and ControllerUnpublishVolume; see csi_attacher.h
+ *
+ * A call has external-attacher's fifteen seconds: a driver that needs longer is asked again, and by
+ * CSI goes on where it was.
+ */
+#include "controller/attach/csi_attacher_internal.h"
+
+#include "base/cleanup.h"
+#include "csi/csi.pb-c.h"
+#include "csi/csi_access.h"
+#include "csi/csi_map.h"
+#include "csi/csi_names.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_USEC (15ULL * 1000 * 1000)
+
+static struct csi_attacher *attacher_of(const struct attacher_item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
+/* ---- the node ---- */
+
+static char *id_in_csi_node(const struct object *csi_node, const char *driver)
+{
+	cleanup_json struct cJSON *tree = csi_node ? object_tree(csi_node) : NULL;
+	const struct cJSON *i = json_first(json_get_path(tree, "spec.drivers"));
+
+	for (; i; i = json_next(i))
+		if (strcmp(json_string(json_get(i, "name"), ""), driver) == 0)
+			return strdup(json_string(json_get(i, "nodeID"), ""));
+	return NULL;
+}
+
+static char *id_in_node(const struct object *node, const char *driver)
+{
+	static const struct json_limits limits = { .bytes = 65536, .depth = 8 };
+	cleanup_json struct cJSON *tree = node ? object_tree(node) : NULL, *ids = NULL;
+	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
+	const char *text =
+		json_string(json_get(annotations, "csi.volume.kubernetes.io/nodeid"), "");
+	const char *id;
+
+	if (json_parse(text, strlen(text), &limits, &ids, NULL) < 0)
+		return NULL;
+	id = json_string(json_get(ids, driver), NULL);
+	return id ? strdup(id) : NULL;
+}
+
+char *attacher_node_id(const struct csi_attacher *attacher, const struct volume_attachment *about)
+{
+	struct store *store = attacher->options.store;
+	char *id = id_in_csi_node(store_get(store, KIND_CSI_NODE, "", about->node_name),
+				  about->attacher);
+
+	return id ?: id_in_node(store_get(store, KIND_NODE, "", about->node_name), about->attacher);
+}
+
+/* ---- calls ---- */
+
+static void on_done(void *userdata, const struct csi_reply *reply)
+{
+	struct attacher_item *item = userdata;
+
+	item->call = NULL;
+	if (!work_item_end(&item->work))
+		return;
+	attacher_item_answered(item, reply);
+}
+
+static int call(struct attacher_item *item, enum csi_method method, const ProtobufCMessage *message,
+		const struct csi_source *source, struct failure *reterr)
+{
+	cleanup_free char *about = csi_unique_name(source->driver, source->volume_handle);
+	const struct csi_call_request request = {
+		.driver = source->driver,
+		.method = method,
+		.message = message,
+		.timeout_usec = CALL_USEC,
+		.about = about,
+		.done = on_done,
+		.userdata = item,
+	};
+	int r = csi_drivers_call(attacher_of(item)->options.drivers, &request, &item->call, reterr);
+
+	if (r < 0)
+		return r;
+	item->detaches = method == CSI_CONTROLLER_UNPUBLISH_VOLUME;
+	work_item_begin(&item->work);
+	return 0;
+}
+
+static int add_secret(const struct attacher_item *item, const struct csi_source *source,
+		      struct csi_map *secrets, struct failure *reterr)
+{
+	const struct csi_secret_reference *reference = &source->controller_publish_secret;
+	const struct object *secret;
+
+	if (*reference->name == '\0')
+		return 0;
+	secret = store_get(attacher_of(item)->options.store, KIND_SECRET, reference->name_space,
+			   reference->name);
+	if (!secret)
+		return failed_plain(reterr, -ENOKEY, "secret '%s/%s' is missing",
+				    reference->name_space, reference->name);
+	return csi_map_add_secret(secrets, secret, reterr);
+}
+
+/* Of several modes the widest counts, as external-attacher has it. 0: they exclude each other. */
+static enum access_mode mode_of(const struct persistent_volume *volume)
+{
+	unsigned int modes = volume->access_modes;
+
+	if (modes & ACCESS_READ_WRITE_MANY)
+		return ACCESS_READ_WRITE_MANY;
+	if (modes & ACCESS_READ_ONLY_MANY)
+		return modes & (ACCESS_READ_WRITE_ONCE | ACCESS_READ_WRITE_ONCE_POD)
+			       ? 0
+			       : ACCESS_READ_ONLY_MANY;
+	return modes & ACCESS_READ_WRITE_ONCE ? ACCESS_READ_WRITE_ONCE : ACCESS_READ_WRITE_ONCE_POD;
+}
+
+/* What a volume is used as; the parts point at each other. */
+struct use {
+	Csi__V1__VolumeCapability capability;
+	Csi__V1__VolumeCapability__AccessMode mode;
+	Csi__V1__VolumeCapability__MountVolume mount;
+	Csi__V1__VolumeCapability__BlockVolume block;
+};
+
+static void fill_use(struct use *use, const struct persistent_volume *volume, bool knows_writers)
+{
+	csi__v1__volume_capability__init(&use->capability);
+	csi__v1__volume_capability__access_mode__init(&use->mode);
+	csi__v1__volume_capability__mount_volume__init(&use->mount);
+	csi__v1__volume_capability__block_volume__init(&use->block);
+	use->mode.mode = csi_access_mode(mode_of(volume), knows_writers);
+	use->capability.access_mode = &use->mode;
+	if (volume->mode == VOLUME_MODE_BLOCK) {
+		use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
+		use->capability.block = &use->block;
+		return;
+	}
+	use->mount.fs_type = (char *) volume->csi->fs_type;
+	use->mount.mount_flags = (char **) volume->csi->mount_flags;
+	use->mount.n_mount_flags = volume->csi->mount_flag_count;
+	use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+	use->capability.mount = &use->mount;
+}
+
+int attacher_call_publish(struct attacher_item *item, const struct persistent_volume *volume,
+			  const char *node_id, struct failure *reterr)
+{
+#define ENTRY(name) &csi__v1__controller_publish_volume_request__##name##_entry__descriptor
+	Csi__V1__ControllerPublishVolumeRequest message =
+		CSI__V1__CONTROLLER_PUBLISH_VOLUME_REQUEST__INIT;
+	cleanup(csi_map_done) struct csi_map secrets = { 0 }, context = { 0 };
+	cleanup(csi_map_fields_done) struct csi_map_fields secret_fields = { 0 },
+							   context_fields = { 0 };
+	const struct csi_source *source = volume->csi;
+	const struct csi_driver *driver =
+		csi_drivers_find(attacher_of(item)->options.drivers, source->driver);
+	struct use use;
+	int r;
+
+	assert(driver && node_id);
+	if (mode_of(volume) == 0)
+		return failed_plain(
+			reterr, -EINVAL,
+			"CSI does not support ReadOnlyMany and ReadWriteOnce on the same "
+			"PersistentVolume");
+	fill_use(&use, volume, csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER));
+	message.volume_id = (char *) source->volume_handle;
+	message.node_id = (char *) node_id;
+	message.volume_capability = &use.capability;
+	message.readonly = source->read_only && csi_driver_can(driver, CSI_CAN_PUBLISH_READONLY);
+	r = add_secret(item, source, &secrets, reterr);
+	if (r == 0)
+		r = csi_map_add_labels(&context, &source->attributes);
+	if (r == 0)
+		r = csi_map_fill(&secrets, ENTRY(secrets), &secret_fields, &message.n_secrets,
+				 &message.secrets);
+	if (r == 0)
+		r = csi_map_fill(&context, ENTRY(volume_context), &context_fields,
+				 &message.n_volume_context, &message.volume_context);
+	if (r == -ENOMEM)
+		return failed(reterr, r, "cannot call driver '%s'", source->driver);
+	return r < 0 ? r : call(item, CSI_CONTROLLER_PUBLISH_VOLUME, &message.base, source, reterr);
+#undef ENTRY
+}
+
+int attacher_call_unpublish(struct attacher_item *item, const struct persistent_volume *volume,
+			    const char *node_id, struct failure *reterr)
+{
+	Csi__V1__ControllerUnpublishVolumeRequest message =
+		CSI__V1__CONTROLLER_UNPUBLISH_VOLUME_REQUEST__INIT;
+	cleanup(csi_map_done) struct csi_map secrets = { 0 };
+	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
+	int r = add_secret(item, volume->csi, &secrets, reterr);
+
+	assert(node_id);
+	message.volume_id = (char *) volume->csi->volume_handle;
+	message.node_id = (char *) node_id;
+	if (r == 0)
+		r = csi_map_fill(
+			&secrets,
+			&csi__v1__controller_unpublish_volume_request__secrets_entry__descriptor,
+			&fields, &message.n_secrets, &message.secrets);
+	if (r == -ENOMEM)
+		return failed(reterr, r, "cannot call driver '%s'", volume->csi->driver);
+	return r < 0 ? r
+		     : call(item, CSI_CONTROLLER_UNPUBLISH_VOLUME, &message.base, volume->csi,
+			    reterr);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_attacher_internal - what the files of the attacher share; nobody else includes it
+ *
+ * csi_attacher.c watches; csi_attacher_item.c does what is next for a VolumeAttachment;
+ * csi_attacher_call.c makes the calls; csi_attacher_volume.c lets go of volumes;
+ * csi_attacher_edit.c changes trees.
+ */
+#ifndef PODVOL_CONTROLLER_CSI_ATTACHER_INSIDE_H
+#define PODVOL_CONTROLLER_CSI_ATTACHER_INSIDE_H
+
+#include "controller/attach/csi_attacher.h"
+#include "controller/attach/csi_attacher_edit.h"
+#include "controller/work_queue.h"
+#include "object/kinds/volume_attachment.h"
+#include "store/reflector.h"
+
+struct csi_attacher {
+	struct csi_controller_options options;
+	struct reflector *reflector;
+	struct work_queue *attachments, *volumes; /* by their names */
+	bool has_waiting;                         /* some item may wait for another object */
+};
+
+/* A VolumeAttachment. */
+struct attacher_item {
+	struct work_item work;
+	struct csi_call *call;              /* NULL: none is under way */
+	bool detaches;                      /* what it is */
+	char uid[OBJECT_UID_BYTES_MAX + 1]; /* of the object that it was made for */
+	bool is_waiting;                    /* what it failed for may come or change */
+};
+
+/* ---- csi_attacher_item.c ---- */
+
+bool attacher_item_look(struct work_item *work);
+/* The answer to its call; the item is not busy any more. */
+void attacher_item_answered(struct attacher_item *item, const struct csi_reply *reply);
+
+/* ---- csi_attacher_call.c ---- */
+
+/* The node as the driver knows it: from CSINode, else from the Node; NULL: it does not. Freed with
+ * free(). */
+char *attacher_node_id(const struct csi_attacher *attacher, const struct volume_attachment *about);
+
+/* Both: on the loop the answer comes to attacher_item_answered(), and until then the item is busy.
+ * Return: 0; -ENOKEY something is not there yet, in words; else as csi_drivers_call(). */
+int attacher_call_publish(struct attacher_item *item, const struct persistent_volume *volume,
+			  const char *node_id, struct failure *reterr);
+int attacher_call_unpublish(struct attacher_item *item, const struct persistent_volume *volume,
+			    const char *node_id, struct failure *reterr);
+
+/* ---- csi_attacher_volume.c ---- */
+
+/* A volume that is being deleted loses our finalizer when nothing of it is attached. */
+bool attacher_volume_look(struct work_item *work);
+
+#endif

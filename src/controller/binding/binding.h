@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding - what the next write for a claim or a volume is; pure
+ *
+ * Each look at an object yields at most one write and at most one event. A binding is four writes
+ * in their order (volume's spec, volume's status, claim's spec, claim's status); each is decided
+ * from objects alone, stored ones or those that the write before makes, so a crash between two of
+ * them needs no memory. Of provisioning this asks for a volume (the claim's annotations) and leaves
+ * making and deleting one to its provisioner. No data is deleted here, whatever the policy.
+ */
+#ifndef PODVOL_CONTROLLER_BINDING_H
+#define PODVOL_CONTROLLER_BINDING_H
+
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/storage_class.h"
+
+enum binding_write {
+	BINDING_NOTHING,
+	/* The four of a binding: of @claim and @volume. */
+	BINDING_VOLUME_SPEC,
+	BINDING_VOLUME_STATUS,
+	BINDING_CLAIM_SPEC,
+	BINDING_CLAIM_STATUS,
+	/* The object is being deleted and nobody needs it: our finalizer comes off. */
+	BINDING_CLAIM_DELETED, /* before that, of @volume: who deleted its claim, and which */
+	BINDING_CLAIM_UNPROTECT,
+	BINDING_VOLUME_UNPROTECT,
+	/* Of the claim alone. */
+	BINDING_CLAIM_PENDING,
+	BINDING_CLAIM_LOST,
+	BINDING_CLAIM_CLASS,       /* it named none and gets the default one: @storage_class */
+	BINDING_CLAIM_SELECT,      /* its first consumer is on @node_name */
+	BINDING_CLAIM_PROVISIONER, /* whose @storage_class is to make a volume */
+	/* Of the volume alone. */
+	BINDING_VOLUME_AVAILABLE,
+	BINDING_VOLUME_BOUND,
+	BINDING_VOLUME_RELEASED,
+	BINDING_VOLUME_FAILED,
+	BINDING_VOLUME_UNBIND,     /* claimRef and bound-by-controller off */
+	BINDING_VOLUME_UNBIND_UID, /* claimRef.uid off: a user had written the rest */
+	BINDING_WRITE_COUNT
+};
+
+/* What to write, and what to tell; all text lives as long as this. */
+struct binding_step {
+	enum binding_write write;
+	const struct persistent_volume *volume; /* of the four */
+	const struct storage_class *storage_class;
+	const char *node_name;
+	const char *event_type, *event_reason; /* "Warning", "FailedBinding"; NULL: no event */
+	char event_text[2048];
+	bool event_on_bound_pair; /* the same event also concerns the claim or volume on the other
+				   * side
+				   */
+};
+
+struct claim_facts {
+	const struct persistent_volume_claim *claim;
+	const struct persistent_volume *named; /* spec.volumeName; NULL: none such */
+	/* Volumes whose claimRef names this claim, in the order of their names. */
+	const struct persistent_volume *const *candidates;
+	size_t candidate_count;
+	/* Volumes that nobody has, in the order of free_volumes. */
+	const struct persistent_volume *const *free;
+	size_t free_count;
+	const struct storage_class *storage_class; /* the claim's; NULL: none such */
+	const struct storage_class *default_class; /* NULL: none, or the claim has its own */
+	bool is_used; /* by a pod that has a node; asked of claims that are being deleted */
+	/* Of the node that pods which wait for an unbound claim are on, this one; NULL: none does,
+	 * or it cannot be said which node this is. */
+	const struct object *node;
+	const struct object *this_node; /* whoever may be on it; NULL: as above, or not asked */
+	const char *waiting_pods;       /* their names, for people; "" none */
+	const char *no_provision;       /* why no volume can be made there; NULL: one can */
+};
+
+/* What the next write for a claim is; one that needs none is BINDING_NOTHING. Cannot fail. */
+void binding_decide_claim(const struct claim_facts *facts, struct binding_step *ret);
+
+/**
+ * binding_decide_next - the write of a binding after the one that was just decided
+ * @facts: as they were for @step; become those that hold once @made is stored
+ * @made:  what @step writes; to be kept as long as @facts are used
+ * @step:  the last one; becomes the next one
+ *
+ * Return: false: no further write of this binding; @step is of no use then.
+ */
+bool binding_decide_next(struct claim_facts *facts, const struct object *made,
+			 struct binding_step *step);
+
+struct volume_facts {
+	const struct persistent_volume *volume;
+	const struct persistent_volume_claim *claim; /* as claimRef names it; NULL: none such */
+};
+
+/* The same for a volume. */
+void binding_decide_volume(const struct volume_facts *facts, struct binding_step *ret);
+
+/**
+ * binding_make - the object that a step writes
+ * @about: the claim or volume that was looked at
+ * @ret:   a new reference to the next version of the claim or the volume
+ *
+ * Return: 0; -ENOMEM; -EINVAL the result is no valid object.
+ */
+int binding_make(const struct binding_step *step, const struct object *about,
+		 const struct object **ret, struct failure *reterr);
+
+#endif

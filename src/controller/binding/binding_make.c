@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding_make - the objects that the steps of a binding write; see binding.h
+ *
+ * Spec and status are separate writes, as with an API server: each function changes one of the two.
+ */
+#include "controller/binding/binding.h"
+
+#include "base/cleanup.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
+#define BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
+
+struct make {
+	const struct binding_step *step;
+	const struct object *about;
+	const struct cJSON *volume_spec; /* for BINDING_CLAIM_STATUS */
+};
+
+static void set_annotation(struct cJSON *tree, const char *key, const char *value)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	(void) json_set_string(json_ensure_object(metadata, "annotations"), key, value);
+}
+
+static void annotate(struct cJSON *tree, const char *key)
+{
+	set_annotation(tree, key, "yes");
+}
+
+static void set_phase(struct cJSON *tree, const char *phase)
+{
+	(void) json_set_string(json_ensure_object(tree, "status"), "phase", phase);
+}
+
+static void write_claim_ref(struct cJSON *tree, const struct make *make)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+	bool was_named = json_get(spec, "claimRef") != NULL;
+
+	object_write_reference(make->about, json_ensure_object(spec, "claimRef"));
+	if (!was_named)
+		annotate(tree, BOUND_BY_CONTROLLER);
+}
+
+static void write_volume_name(struct cJSON *tree, const struct make *make)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+	bool was_named = json_string(json_get(spec, "volumeName"), "")[0] != '\0';
+
+	(void) json_set_string(spec, "volumeName", make->step->volume->object->meta.name);
+	annotate(tree, BIND_COMPLETED);
+	if (!was_named)
+		annotate(tree, BOUND_BY_CONTROLLER);
+}
+
+static void write_claim_status(struct cJSON *tree, const struct make *make)
+{
+	struct cJSON *status = json_ensure_object(tree, "status");
+	const struct cJSON *modes = json_get(make->volume_spec, "accessModes");
+	const struct cJSON *capacity = json_get(make->volume_spec, "capacity");
+	const struct cJSON *attributes = json_get(make->volume_spec, "volumeAttributesClassName");
+
+	set_phase(tree, "Bound");
+	if (modes)
+		(void) json_set(status, "accessModes", json_copy(modes));
+	if (capacity)
+		(void) json_set(status, "capacity", json_copy(capacity));
+	if (attributes)
+		(void) json_set(status, "currentVolumeAttributesClassName", json_copy(attributes));
+}
+
+static void write_provisioner(struct cJSON *tree, const char *name)
+{
+	set_annotation(tree, ANNOTATION_PROVISIONER, name);
+	set_annotation(tree, ANNOTATION_PROVISIONER_BETA, name);
+}
+
+static void write_deletion(struct cJSON *tree, const struct object *claim)
+{
+	set_annotation(tree, ANNOTATION_CLAIM_DELETED, claim->meta.uid);
+	set_annotation(tree, ANNOTATION_DELETED_BY, claim->claim->deleted_by);
+}
+
+static void unbind(struct cJSON *tree)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	json_remove(json_ensure_object(tree, "spec"), "claimRef");
+	json_remove(json_ensure_object(metadata, "annotations"), BOUND_BY_CONTROLLER);
+}
+
+static void unbind_uid(struct cJSON *tree)
+{
+	struct cJSON *ref = json_ensure_object(json_ensure_object(tree, "spec"), "claimRef");
+
+	json_remove(ref, "uid");
+	json_remove(ref, "resourceVersion");
+}
+
+static void remove_finalizer(struct cJSON *tree, const char *name)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	const struct cJSON *i = json_first(json_get(metadata, "finalizers"));
+	struct cJSON *others = json_new_array();
+
+	for (; i; i = json_next(i))
+		if (strcmp(json_string(i, ""), name) != 0)
+			(void) json_set_string(others, NULL, json_string(i, ""));
+	(void) json_set(metadata, "finalizers", others);
+}
+
+static int edit(struct cJSON *tree, void *userdata)
+{
+	static const char *const phases[BINDING_WRITE_COUNT] = {
+		[BINDING_VOLUME_STATUS] = "Bound",  [BINDING_CLAIM_PENDING] = "Pending",
+		[BINDING_CLAIM_LOST] = "Lost",      [BINDING_VOLUME_AVAILABLE] = "Available",
+		[BINDING_VOLUME_BOUND] = "Bound",   [BINDING_VOLUME_RELEASED] = "Released",
+		[BINDING_VOLUME_FAILED] = "Failed",
+	};
+	const struct make *make = userdata;
+	enum binding_write write = make->step->write;
+
+	switch (write) {
+	case BINDING_VOLUME_SPEC:
+		write_claim_ref(tree, make);
+		break;
+	case BINDING_CLAIM_SPEC:
+		write_volume_name(tree, make);
+		break;
+	case BINDING_CLAIM_STATUS:
+		write_claim_status(tree, make);
+		break;
+	case BINDING_VOLUME_UNBIND:
+		unbind(tree);
+		break;
+	case BINDING_VOLUME_UNBIND_UID:
+		unbind_uid(tree);
+		break;
+	case BINDING_CLAIM_CLASS:
+		(void) json_set_string(json_ensure_object(tree, "spec"), "storageClassName",
+				       make->step->storage_class->object->meta.name);
+		break;
+	case BINDING_CLAIM_SELECT:
+		set_annotation(tree, ANNOTATION_SELECTED_NODE, make->step->node_name);
+		break;
+	case BINDING_CLAIM_PROVISIONER:
+		write_provisioner(tree, make->step->storage_class->provisioner);
+		break;
+	case BINDING_CLAIM_DELETED:
+		write_deletion(tree, make->about);
+		break;
+	case BINDING_CLAIM_UNPROTECT:
+		remove_finalizer(tree, "kubernetes.io/pvc-protection");
+		break;
+	case BINDING_VOLUME_UNPROTECT:
+		remove_finalizer(tree, "kubernetes.io/pv-protection");
+		break;
+	default:
+		assert(phases[write]);
+		set_phase(tree, phases[write]);
+	}
+	return 0;
+}
+
+int binding_make(const struct binding_step *step, const struct object *about,
+		 const struct object **ret, struct failure *reterr)
+{
+	struct make make = { .step = step, .about = about };
+	cleanup_json struct cJSON *volume = NULL;
+	const struct object *target = about;
+
+	assert(step->write != BINDING_NOTHING);
+	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS ||
+	    step->write == BINDING_CLAIM_DELETED)
+		target = step->volume->object;
+	if (step->write == BINDING_CLAIM_STATUS) {
+		volume = object_tree(step->volume->object);
+		if (!volume)
+			return failed(reterr, -ENOMEM, "cannot read a volume");
+		make.volume_spec = json_get(volume, "spec");
+	}
+	return object_edit(target, edit, &make, ret, reterr);
+}

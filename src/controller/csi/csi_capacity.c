@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_capacity - watch classes and drivers, ask, and write what they say; see csi_capacity.h
+ *
+ * An item is a StorageClass, or an object that is left of one. Each look makes one write or one
+ * call.
+ */
+#include "controller/csi/csi_capacity.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/csi/csi_capacity_rule.h"
+#include "controller/csi/csi_secret.h"
+#include "controller/work_queue.h"
+#include "csi/csi_map.h"
+#include "object/json/json.h"
+#include "store/reflector.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BUSY_MAX = 10 };
+#define RETRY_FIRST_USEC USEC_PER_SEC
+#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
+/* external-provisioner's --capacity-poll-interval. */
+#define OLD_USEC (60 * USEC_PER_SEC)
+
+enum {
+	KINDS = 1 << KIND_STORAGE_CLASS | 1 << KIND_CSI_DRIVER | 1 << KIND_CSI_STORAGE_CAPACITY |
+		1 << KIND_PERSISTENT_VOLUME_CLAIM,
+};
+
+struct capacity_item {
+	struct work_item work; /* the class's name, and the object's */
+	struct csi_call *call;
+	struct csi_capacity_figures figures;
+	bool is_fresh; /* nothing has changed since they were asked for */
+};
+
+struct csi_capacity {
+	struct csi_controller_options options;
+	struct reflector *reflector;
+	struct work_queue *queue;
+	sd_event_source *timer; /* on while a claim may wait */
+	uint64_t walked_usec;   /* monotonic: when the timer last went off */
+};
+
+static struct csi_capacity *capacity_of(const struct capacity_item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
+/* ---- the stored objects ---- */
+
+static const struct storage_class *class_named(struct csi_capacity *capacity, const char *name)
+{
+	const struct object *object =
+		store_get(capacity->options.store, KIND_STORAGE_CLASS, "", name);
+
+	return object ? object->storage_class : NULL;
+}
+
+static void look_up(struct capacity_item *item, struct csi_capacity_facts *ret)
+{
+	struct csi_capacity *capacity = capacity_of(item);
+	const struct csi_controller_options *options = &capacity->options;
+	const struct storage_class *class = class_named(capacity, item->work.name);
+
+	*ret = (struct csi_capacity_facts){
+		.storage_class = class,
+		.object = store_get(options->store, KIND_CSI_STORAGE_CAPACITY,
+				    CSI_CAPACITY_NAMESPACE, item->work.name),
+		.node = store_get(options->store, KIND_NODE, "", options->node_name),
+		.figures = item->is_fresh ? &item->figures : NULL,
+	};
+	if (!class)
+		return;
+	ret->csi_driver = store_get(options->store, KIND_CSI_DRIVER, "", class->provisioner);
+	ret->driver = csi_drivers_find(options->drivers, class->provisioner);
+}
+
+/* ---- claims that wait ---- */
+
+static bool waits(const struct object *claim)
+{
+	return !claim->claim->volume_name[0] && !claim->meta.deletes;
+}
+
+static struct capacity_item *item_of_claim(struct csi_capacity *capacity,
+					   const struct object *claim)
+{
+	return (struct capacity_item *) work_queue_find(capacity->queue,
+							claim->claim->storage_class);
+}
+
+/* At most once in a minute, and at once when the last time was longer ago. */
+static void walk_later(struct csi_capacity *capacity)
+{
+	int enabled = SD_EVENT_OFF;
+
+	if (sd_event_source_get_enabled(capacity->timer, &enabled) < 0 || enabled != SD_EVENT_OFF)
+		return;
+	(void) sd_event_source_set_time(capacity->timer, capacity->walked_usec + OLD_USEC);
+	(void) sd_event_source_set_enabled(capacity->timer, SD_EVENT_ONESHOT);
+}
+
+static int age(const struct object *claim, void *userdata)
+{
+	struct csi_capacity *capacity = userdata;
+	struct capacity_item *item = waits(claim) ? item_of_claim(capacity, claim) : NULL;
+
+	if (!item)
+		return 0;
+	item->is_fresh = false;
+	work_item_due(&item->work);
+	walk_later(capacity);
+	return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct csi_capacity *capacity = userdata;
+
+	(void) source;
+	(void) usec;
+	capacity->walked_usec = monotonic_usec();
+	(void) store_list(capacity->options.store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, age,
+			  capacity);
+	work_queue_run(capacity->queue);
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static void write_object(struct capacity_item *item, const struct csi_capacity_facts *facts)
+{
+	struct store *store = capacity_of(item)->options.store;
+	cleanup_object const struct object *made = NULL;
+	struct failure why = { .error = 0 };
+	int r = csi_capacity_make(facts, &made, &why);
+
+	if (r < 0)
+		log_message(LOG_WARNING, "capacity of class '%s': %s", item->work.name, why.text);
+	else if (facts->object)
+		r = store_update(store, made,
+				 &(struct store_precondition){
+					 .uid = made->meta.uid,
+					 .resource_version = made->meta.resource_version },
+				 work_item_written, item);
+	else
+		r = store_create(store, made, work_item_written, item);
+	work_item_queued(&item->work, r);
+}
+
+static void remove_object(struct capacity_item *item, const struct object *object)
+{
+	const struct store_key key = { KIND_CSI_STORAGE_CAPACITY, CSI_CAPACITY_NAMESPACE,
+				       item->work.name };
+	const struct store_precondition expected = { .uid = object->meta.uid };
+
+	work_item_queued(&item->work, store_delete(capacity_of(item)->options.store, &key,
+						   &expected, work_item_written, item));
+}
+
+/* ---- asking ---- */
+
+static bool take_figures(struct capacity_item *item, const struct csi_reply *reply,
+			 struct failure *reterr)
+{
+	const Csi__V1__GetCapacityResponse *told = (const void *) reply->message;
+
+	if (!told)
+		return failed_plain(reterr, -EIO, "%s: %s", grpc_code_name(reply->status.code),
+				    reply->status.text) == 0;
+	item->figures = (struct csi_capacity_figures){ .available = told->available_capacity };
+	if (told->maximum_volume_size) {
+		item->figures.maximum = told->maximum_volume_size->value;
+		item->figures.has_maximum = true;
+	}
+	if (item->figures.available >= 0 && item->figures.maximum >= 0)
+		return true;
+	return failed_plain(reterr, -EPROTO, "less than nothing") == 0;
+}
+
+static void on_answer(void *userdata, const struct csi_reply *reply)
+{
+	struct capacity_item *item = userdata;
+	struct work_queue *queue = item->work.queue;
+	struct failure why;
+
+	item->call = NULL;
+	(void) work_item_end(&item->work);
+	if (take_figures(item, reply, &why)) {
+		work_item_succeeded(&item->work);
+		walk_later(capacity_of(item));
+	} else {
+		log_message(LOG_WARNING, "capacity of class '%s': %s", item->work.name, why.text);
+		item->is_fresh = false;
+		work_item_failed(&item->work);
+	}
+	work_queue_run(queue);
+}
+
+/* The driver's own, as CreateVolume gets them. */
+static int read_parameters(const struct storage_class *class, struct csi_map *ret)
+{
+	cleanup_json struct cJSON *tree = object_tree(class->object);
+	int r = tree ? 0 : -ENOMEM;
+
+	for (const struct cJSON *i = json_first(json_get(tree, "parameters")); i && r == 0;
+	     i = json_next(i))
+		if (strncmp(json_key(i), CSI_PARAMETER_PREFIX, strlen(CSI_PARAMETER_PREFIX)) != 0)
+			r = csi_map_set(ret, json_key(i), json_string(i, ""));
+	return r;
+}
+
+static int read_place(const struct csi_driver *driver, struct csi_map *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; csi_capacity_has_place(driver) && i < driver->segment_count && r == 0;
+	     i++)
+		r = csi_map_set(ret, driver->segments[i].key, driver->segments[i].value);
+	return r;
+}
+
+/* external-provisioner says nothing of how volumes will be used, but for a mount. */
+static int call(struct capacity_item *item, const struct csi_capacity_facts *facts,
+		struct failure *reterr)
+{
+	Csi__V1__GetCapacityRequest message = CSI__V1__GET_CAPACITY_REQUEST__INIT;
+	Csi__V1__Topology topology = CSI__V1__TOPOLOGY__INIT;
+	Csi__V1__VolumeCapability use = CSI__V1__VOLUME_CAPABILITY__INIT;
+	Csi__V1__VolumeCapability *uses[] = { &use };
+	Csi__V1__VolumeCapability__AccessMode mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__INIT;
+	Csi__V1__VolumeCapability__MountVolume mount =
+		CSI__V1__VOLUME_CAPABILITY__MOUNT_VOLUME__INIT;
+	cleanup(csi_map_done) struct csi_map parameters = { 0 }, place = { 0 };
+	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 }, segments = { 0 };
+	const struct csi_call_request request = {
+		.driver = facts->driver->name,
+		.method = CSI_GET_CAPACITY,
+		.message = &message.base,
+		.timeout_usec = CSI_CONTROLLER_SECONDS * USEC_PER_SEC,
+		.done = on_answer,
+		.userdata = item,
+	};
+	int r = read_parameters(facts->storage_class, &parameters);
+
+	use.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+	use.mount = &mount;
+	use.access_mode = &mode;
+	message.volume_capabilities = uses;
+	message.n_volume_capabilities = ARRAY_SIZE(uses);
+	if (r == 0)
+		r = read_place(facts->driver, &place);
+	if (r == 0)
+		r = csi_map_fill(&parameters,
+				 &csi__v1__get_capacity_request__parameters_entry__descriptor,
+				 &fields, &message.n_parameters, &message.parameters);
+	if (r == 0)
+		r = csi_map_fill(&place, &csi__v1__topology__segments_entry__descriptor, &segments,
+				 &topology.n_segments, &topology.segments);
+	message.accessible_topology = place.count > 0 ? &topology : NULL;
+	if (r < 0)
+		return failed(reterr, r, "cannot ask driver '%s'", facts->driver->name);
+	return csi_drivers_call(capacity_of(item)->options.drivers, &request, &item->call, reterr);
+}
+
+/* What changes while the driver answers makes it old again. */
+static void ask(struct capacity_item *item, const struct csi_capacity_facts *facts)
+{
+	struct failure why;
+
+	if (work_item_backs_off(&item->work))
+		return;
+	if (call(item, facts, &why) == 0) {
+		item->is_fresh = true;
+		work_item_begin(&item->work);
+		return;
+	}
+	log_message(LOG_WARNING, "capacity of class '%s': %s", item->work.name, why.text);
+	work_item_failed(&item->work);
+}
+
+static bool look(struct work_item *work)
+{
+	struct capacity_item *item = (struct capacity_item *) work;
+	struct csi_capacity_facts facts;
+
+	look_up(item, &facts);
+	switch (csi_capacity_decide(&facts)) {
+	case CSI_CAPACITY_REMOVE:
+		remove_object(item, facts.object);
+		break;
+	case CSI_CAPACITY_ASK:
+		ask(item, &facts);
+		break;
+	case CSI_CAPACITY_WRITE:
+		write_object(item, &facts);
+		break;
+	default:
+		break;
+	}
+	return csi_capacity_is_wanted(&facts) || facts.object;
+}
+
+/* ---- whose item is due ---- */
+
+static int take_name(struct csi_capacity *capacity, const char *name, bool is_old)
+{
+	struct work_item *work = work_queue_item(capacity->queue, name);
+
+	if (!work)
+		return -ENOMEM;
+	if (is_old)
+		((struct capacity_item *) work)->is_fresh = false;
+	work_item_due(work);
+	return 0;
+}
+
+static int take_class(const struct object *object, void *userdata)
+{
+	return take_name(userdata, object->meta.name, true);
+}
+
+static int take_object(const struct object *object, void *userdata)
+{
+	if (strcmp(object->meta.name_space, CSI_CAPACITY_NAMESPACE) != 0)
+		return 0;
+	return take_name(userdata, object->meta.name, false);
+}
+
+struct driver_search {
+	struct csi_capacity *capacity;
+	const char *driver;
+};
+
+static int take_class_of(const struct object *object, void *userdata)
+{
+	const struct driver_search *search = userdata;
+
+	return strcmp(object->storage_class->provisioner, search->driver) == 0
+		       ? take_class(object, search->capacity)
+		       : 0;
+}
+
+static int take_classes_of(struct csi_capacity *capacity, const char *driver)
+{
+	struct driver_search search = { capacity, driver };
+
+	return store_list(capacity->options.store, KIND_STORAGE_CLASS, NULL, take_class_of,
+			  &search);
+}
+
+/* ---- watching ---- */
+
+static int take_change(const struct store_change *change, void *userdata)
+{
+	const struct object *object = change->object;
+	struct csi_capacity *capacity = userdata;
+
+	switch (object->kind) {
+	case KIND_STORAGE_CLASS:
+		return take_class(object, capacity);
+	case KIND_CSI_STORAGE_CAPACITY:
+		return take_object(object, capacity);
+	case KIND_CSI_DRIVER:
+		return take_classes_of(capacity, object->meta.name);
+	default:
+		if (waits(object) && item_of_claim(capacity, object))
+			walk_later(capacity);
+		return 0;
+	}
+}
+
+static void begin(void *userdata)
+{
+	struct csi_capacity *capacity = userdata;
+
+	work_queue_all_due(capacity->queue);
+}
+
+static void act(void *userdata)
+{
+	struct csi_capacity *capacity = userdata;
+
+	work_queue_run(capacity->queue);
+}
+
+static int watch(struct csi_capacity *capacity)
+{
+	static const struct reflector_list lists[] = {
+		{ KIND_STORAGE_CLASS, take_class },
+		{ KIND_CSI_STORAGE_CAPACITY, take_object },
+	};
+
+	return reflector_new(&(struct reflector_options){ .event = capacity->options.event,
+							  .priority = capacity->options.priority,
+							  .store = capacity->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "capacities",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = capacity },
+			     &capacity->reflector);
+}
+
+void csi_capacity_driver_changed(struct csi_capacity *capacity, const char *driver)
+{
+	csi_capacity_room_changed(capacity, driver);
+}
+
+void csi_capacity_room_changed(struct csi_capacity *capacity, const char *driver)
+{
+	assert(driver);
+	if (!capacity)
+		return;
+	if (take_classes_of(capacity, driver) < 0)
+		log_message(LOG_ERR, "out of memory: capacities of '%s' wait for its next change",
+			    driver);
+	work_queue_run(capacity->queue);
+}
+
+/* ---- life ---- */
+
+static int open_timer(struct csi_capacity *capacity)
+{
+	const struct csi_controller_options *options = &capacity->options;
+	int r = sd_event_add_time(options->event, &capacity->timer, CLOCK_MONOTONIC, UINT64_MAX,
+				  USEC_PER_SEC, on_timer, capacity);
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(capacity->timer, SD_EVENT_OFF);
+	return r < 0 ? r : sd_event_source_set_priority(capacity->timer, options->priority);
+}
+
+int csi_capacity_new(const struct csi_controller_options *options, struct csi_capacity **ret)
+{
+	struct csi_capacity *capacity = calloc(1, sizeof(*capacity));
+	const struct work_queue_options queue = {
+		.event = options->event,
+		.priority = options->priority,
+		.item_bytes = sizeof(struct capacity_item),
+		.busy_max = BUSY_MAX,
+		.retry_first_usec = RETRY_FIRST_USEC,
+		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "capacity of class",
+		.look = look,
+		.userdata = capacity,
+	};
+	int r;
+
+	assert(options->store && options->drivers && options->node_name && ret);
+	if (!capacity)
+		return -ENOMEM;
+	capacity->options = *options;
+	capacity->walked_usec = monotonic_usec();
+	r = open_timer(capacity);
+	if (r >= 0)
+		r = work_queue_new(&queue, &capacity->queue);
+	if (r >= 0)
+		r = watch(capacity);
+	if (r < 0) {
+		(void) csi_capacity_free(capacity);
+		return r;
+	}
+	*ret = capacity;
+	work_queue_run(capacity->queue);
+	return 0;
+}
+
+static void end_call(struct work_item *work)
+{
+	struct capacity_item *item = (struct capacity_item *) work;
+
+	if (!item->call)
+		return;
+	item->call = csi_call_cancel(item->call);
+	(void) work_item_end(work);
+}
+
+struct csi_capacity *csi_capacity_free(struct csi_capacity *capacity)
+{
+	if (!capacity)
+		return NULL;
+	(void) sd_event_source_disable_unref(capacity->timer);
+	(void) reflector_free(capacity->reflector);
+	if (capacity->queue)
+		work_queue_walk(capacity->queue, end_call);
+	(void) work_queue_free(capacity->queue);
+	free(capacity);
+	return NULL;
+}

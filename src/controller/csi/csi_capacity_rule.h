@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_capacity_rule - what is next for the CSIStorageCapacity of a StorageClass, and how it is
+ * written; pure
+ *
+ * As external-provisioner: one object for each class that waits for its first consumer, of a driver
+ * whose CSIDriver says storageCapacity and whose controller has GET_CAPACITY, and for each place
+ * that volumes are reachable from. On one node that is one place, so that the object has the
+ * class's name. Objects that somebody else wrote are left alone.
+ */
+#ifndef PODVOL_CONTROLLER_CSI_CAPACITY_RULE_H
+#define PODVOL_CONTROLLER_CSI_CAPACITY_RULE_H
+
+#include "csi/csi_drivers.h"
+#include "object/kinds/csi_driver.h"
+#include "object/kinds/storage_class.h"
+
+struct cJSON;
+
+#define CSI_CAPACITY_NAMESPACE "kube-system"
+/* external-provisioner's labels. */
+#define CSI_CAPACITY_LABEL_DRIVER     "csi.storage.k8s.io/drivername"
+#define CSI_CAPACITY_LABEL_MANAGED_BY "csi.storage.k8s.io/managed-by"
+#define CSI_CAPACITY_MANAGED_BY       "podvol"
+
+/* What a driver answered. */
+struct csi_capacity_figures {
+	int64_t available, maximum; /* bytes; not negative */
+	bool has_maximum;
+};
+
+struct csi_capacity_facts {
+	const struct storage_class *storage_class;  /* NULL: there is none */
+	const struct object *csi_driver;            /* the CSIDriver; NULL: there is none */
+	const struct csi_driver *driver;            /* registered; NULL: it is not */
+	const struct object *object;                /* CSIStorageCapacity; NULL: there is none */
+	const struct object *node;                  /* whose object it is to be; NULL: unknown */
+	const struct csi_capacity_figures *figures; /* the last answer; NULL: to be asked for */
+};
+
+enum csi_capacity_next {
+	CSI_CAPACITY_NOTHING,
+	CSI_CAPACITY_REMOVE, /* the object */
+	CSI_CAPACITY_ASK,    /* GetCapacity */
+	CSI_CAPACITY_WRITE,  /* the object, with the figures */
+};
+
+enum csi_capacity_next csi_capacity_decide(const struct csi_capacity_facts *facts);
+
+/* Is the class one that has a capacity? */
+bool csi_capacity_is_wanted(const struct csi_capacity_facts *facts);
+
+/* Written by podvol? */
+bool csi_capacity_is_ours(const struct object *object);
+
+/* Must volumes of this driver be reachable from where it says that this node is? */
+bool csi_capacity_has_place(const struct csi_driver *driver);
+
+/* For CSI_CAPACITY_WRITE: the object as it is to be. Return: 0; -EINVAL; -ENOMEM. */
+int csi_capacity_make(const struct csi_capacity_facts *facts, const struct object **ret,
+		      struct failure *reterr);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_claim_item - what external-resizer's two controllers have in common: an item is a claim, and
+ * its volume is a driver's
+ *
+ * The resizer makes volumes larger, the modifier changes their attributes. Each has a queue of its
+ * own, so that one waits for the other only where both write to one object.
+ */
+#ifndef PODVOL_CONTROLLER_CSI_CLAIM_ITEM_H
+#define PODVOL_CONTROLLER_CSI_CLAIM_ITEM_H
+
+#include "controller/csi/csi_controller.h"
+#include "controller/work_queue.h"
+#include "csi/csi_map.h"
+
+/* The first member of the two's own items. */
+struct csi_claim_item {
+	struct work_item work; /* "NAMESPACE/NAME" */
+	char *name_space, *name;
+	struct csi_call *call; /* under way; NULL: none */
+};
+
+/* The item of a claim is due. Return: 0 or -ENOMEM. */
+int csi_claim_item_take(struct work_queue *queue, const struct object *claim);
+/* For work_queue_options.clear. */
+void csi_claim_item_clear(struct work_item *work);
+/* Nobody will answer it any more: for work_queue_walk(), before the queue is freed. */
+void csi_claim_item_end_call(struct work_item *work);
+
+/* NULL: there is none. */
+const struct object *csi_claim_item_claim(const struct csi_claim_item *item, struct store *store);
+const struct persistent_volume *csi_claim_volume(struct store *store, const struct object *claim);
+/* The claim that a volume of a driver is bound to, or NULL. */
+const struct object *csi_volume_claim(struct store *store, const struct object *volume);
+
+/* People are told each thing once; @about NULL: nobody. */
+void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
+			 const struct object *about, const char *type, const char *reason,
+			 const char *text);
+/* Write the next version of @old. @made: taken; @r: of making it. */
+void csi_claim_item_store(struct csi_claim_item *item, struct store *store, int r,
+			  const struct object *old, const struct object *made);
+
+/* The Secret of calls that change a volume, as its controllerExpandSecretRef names it; none is
+ * fine. Return: 0; -ENOENT there is none such; -EINVAL; -ENOMEM. */
+int csi_claim_read_secret(struct store *store, const struct persistent_volume *volume,
+			  struct csi_map *ret, struct failure *reterr);
+
+#endif

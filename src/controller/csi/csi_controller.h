@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_controller - what every controller of CSI drivers is given: the work of the sidecars
+ *
+ * One file each does what external-provisioner, -attacher, -resizer and -snapshotter do in a
+ * cluster, store to store, with calls to the driver's controller in between. A driver that is not
+ * there, or whose capabilities are not told yet, is waited for, not asked. The loop thread only.
+ */
+#ifndef PODVOL_CONTROLLER_CSI_CONTROLLER_H
+#define PODVOL_CONTROLLER_CSI_CONTROLLER_H
+
+#include "controller/controller.h"
+#include "csi/csi_drivers.h"
+#include "object/kinds/persistent_volume.h"
+
+/* How long a driver may take for one call; then it is in doubt, and asked again. */
+enum { CSI_CONTROLLER_SECONDS = 60 };
+
+struct csi_controller_options {
+	sd_event *event; /* all borrowed */
+	int64_t priority;
+	struct store *store;
+	struct csi_drivers *drivers;
+	const char *node_name;
+	controller_event_fn *event_fn;
+	/* May something of this volume still be mounted or used here? */
+	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	/* Have all sources of objects delivered all they have? Nothing is deleted before. */
+	bool (*is_complete)(void *userdata);
+	/* Volumes of this driver came, went or grew, or it had no room for one. */
+	void (*room_changed)(void *userdata, const char *driver);
+	void *userdata; /* of the four */
+};
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_modifier - watch claims, volumes and their classes, and change what is to be another; see
+ * csi_modifier.h
+ *
+ * An item is a claim. Each look makes one write or one call; that a call succeeded is kept in the
+ * item until volume and claim say it, and asked for again after a kill.
+ */
+#include "controller/csi/csi_modifier.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/csi/claim_modify.h"
+#include "controller/csi/csi_claim_item.h"
+#include "object/json/json.h"
+#include "store/reflector.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* external-resizer's. */
+enum { BUSY_MAX = 10 };
+#define RETRY_FIRST_USEC USEC_PER_SEC
+#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
+
+enum {
+	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		1 << KIND_VOLUME_ATTRIBUTES_CLASS,
+};
+
+struct modify_item {
+	struct csi_claim_item base;
+	bool is_done;  /* the driver has done what the status aims at */
+	bool is_clear; /* the driver said for sure that it has not */
+};
+
+struct csi_modifier {
+	struct csi_controller_options options;
+	struct reflector *reflector;
+	struct work_queue *queue;
+};
+
+static struct csi_modifier *modifier_of(const struct modify_item *item)
+{
+	return work_queue_userdata(item->base.work.queue);
+}
+
+static struct store *store_of(const struct modify_item *item)
+{
+	return modifier_of(item)->options.store;
+}
+
+static const struct object *class_named(const struct modify_item *item, const char *name)
+{
+	return name[0] ? store_get(store_of(item), KIND_VOLUME_ATTRIBUTES_CLASS, "", name) : NULL;
+}
+
+/* ---- telling and writing ---- */
+
+static void tell(struct modify_item *item, const struct object *claim, const char *type,
+		 const char *reason, const char *text)
+{
+	csi_claim_item_tell(&item->base, &modifier_of(item)->options, claim, type, reason, text);
+}
+
+static void write_claim(struct modify_item *item, const struct object *claim,
+			enum claim_modify_state state, const char *text)
+{
+	const struct object *made = NULL;
+	int r = claim_modify_edit(claim, state, text, &made, NULL);
+
+	csi_claim_item_store(&item->base, store_of(item), r, claim, made);
+}
+
+static void write_volume(struct modify_item *item, const struct object *volume,
+			 const char *class_name)
+{
+	const struct object *made = NULL;
+	int r = claim_modify_edit_volume(volume, class_name, &made, NULL);
+
+	csi_claim_item_store(&item->base, store_of(item), r, volume, made);
+}
+
+/* ---- what came of it ---- */
+
+/* The volume says it before the claim does: a kill in between asks once more. */
+static void note_success(struct modify_item *item, const struct object *claim,
+			 const struct persistent_volume *volume)
+{
+	const char *class_name = claim->claim->modify_target;
+	char text[FAILURE_TEXT_BYTES];
+
+	if (strcmp(volume->attributes_class, class_name) != 0) {
+		write_volume(item, volume->object, class_name);
+		return;
+	}
+	(void) snprintf(text, sizeof(text), "external resizer modified volume %s with vac %s",
+			claim->meta.name, class_name);
+	tell(item, claim, "Normal", "VolumeModifySuccessful", text);
+	write_claim(item, claim, CLAIM_MODIFY_DONE, NULL);
+}
+
+static void take_failure(struct modify_item *item, const struct object *claim,
+			 const struct csi_reply *reply)
+{
+	bool is_infeasible =
+		reply->status.from_server && reply->status.code == GRPC_INVALID_ARGUMENT;
+	struct failure why, condition;
+
+	(void) failed_plain(&why, -EIO, "%s: %s", grpc_code_name(reply->status.code),
+			    reply->status.text);
+	(void) failed_plain(&condition, -EIO,
+			    "ModifyVolume failed with error: %s. Waiting for retry.", why.text);
+	if (reply->status.was_sent)
+		item->is_clear = csi_classify(&reply->status) == CSI_FINAL;
+	log_message(LOG_WARNING, "claim '%s': its volume is not modified: %s", item->base.work.name,
+		    why.text);
+	work_item_failed(&item->base.work);
+	if (!claim)
+		return;
+	tell(item, claim, "Warning", "VolumeModifyFailed", why.text);
+	write_claim(item, claim, is_infeasible ? CLAIM_MODIFY_INFEASIBLE : CLAIM_MODIFY_FAILED,
+		    condition.text);
+}
+
+static void on_modified(void *userdata, const struct csi_reply *reply)
+{
+	struct modify_item *item = userdata;
+	struct work_queue *queue = item->base.work.queue;
+
+	item->base.call = NULL;
+	(void) work_item_end(&item->base.work);
+	if (reply->status.code == GRPC_OK) {
+		item->is_done = true;
+		work_item_succeeded(&item->base.work);
+	} else {
+		take_failure(item, csi_claim_item_claim(&item->base, store_of(item)), reply);
+	}
+	work_queue_run(queue);
+}
+
+/* ---- calling ---- */
+
+static int read_parameters(const struct object *class, struct csi_map *ret)
+{
+	cleanup_json struct cJSON *tree = object_tree(class);
+	int r = tree ? 0 : -ENOMEM;
+
+	for (const struct cJSON *i = json_first(json_get(tree, "parameters")); i && r == 0;
+	     i = json_next(i))
+		r = csi_map_set(ret, json_key(i), json_string(i, ""));
+	return r;
+}
+
+static int call(struct modify_item *item, const struct persistent_volume *volume,
+		const struct object *class, struct failure *reterr)
+{
+#define ENTRY(name) &csi__v1__controller_modify_volume_request__##name##_entry__descriptor
+	Csi__V1__ControllerModifyVolumeRequest message =
+		CSI__V1__CONTROLLER_MODIFY_VOLUME_REQUEST__INIT;
+	cleanup(csi_map_done) struct csi_map secrets = { 0 }, parameters = { 0 };
+	cleanup(csi_map_fields_done) struct csi_map_fields secret_fields = { 0 }, fields = { 0 };
+	const struct csi_call_request request = {
+		.driver = volume->csi->driver,
+		.method = CSI_CONTROLLER_MODIFY_VOLUME,
+		.message = &message.base,
+		.timeout_usec = CSI_CONTROLLER_SECONDS * USEC_PER_SEC,
+		.done = on_modified,
+		.userdata = item,
+	};
+	int r = csi_claim_read_secret(store_of(item), volume, &secrets, reterr);
+
+	if (r < 0)
+		return r;
+	message.volume_id = (char *) volume->csi->volume_handle;
+	r = read_parameters(class, &parameters);
+	if (r == 0)
+		r = csi_map_fill(&secrets, ENTRY(secrets), &secret_fields, &message.n_secrets,
+				 &message.secrets);
+	if (r == 0)
+		r = csi_map_fill(&parameters, ENTRY(mutable_parameters), &fields,
+				 &message.n_mutable_parameters, &message.mutable_parameters);
+	if (r < 0)
+		return failed(reterr, r, "cannot call driver '%s'", request.driver);
+	return csi_drivers_call(modifier_of(item)->options.drivers, &request, &item->base.call,
+				reterr);
+#undef ENTRY
+}
+
+static void modify(struct modify_item *item, const struct object *claim,
+		   const struct persistent_volume *volume)
+{
+	struct failure why = { .error = 0 };
+
+	if (item->is_done) {
+		note_success(item, claim, volume);
+		return;
+	}
+	if (work_item_backs_off(&item->base.work))
+		return;
+	if (call(item, volume, class_named(item, claim->claim->modify_target), &why) == 0) {
+		item->is_clear = false;
+		work_item_begin(&item->base.work);
+		return;
+	}
+	tell(item, claim, "Warning", "VolumeModifyFailed", why.text);
+	work_item_failed(&item->base.work);
+}
+
+/* ---- deciding ---- */
+
+/* Return: false: it cannot be begun, and is told. */
+static bool check(struct modify_item *item, const struct object *claim,
+		  const struct csi_driver *driver)
+{
+	cleanup_json struct cJSON *tree =
+		object_tree(class_named(item, claim->claim->attributes_class));
+	const char *of = json_string(json_get(tree, "driverName"), "");
+	char text[FAILURE_TEXT_BYTES];
+
+	if (!csi_driver_can(driver, CSI_CAN_MODIFY_VOLUME))
+		(void) snprintf(text, sizeof(text),
+				"driver '%s' cannot modify volumes (no MODIFY_VOLUME)",
+				driver->name);
+	else if (strcmp(of, driver->name) != 0)
+		(void) snprintf(text, sizeof(text),
+				"VolumeAttributesClass '%s' is of driver '%s', not of '%s'",
+				claim->claim->attributes_class, of, driver->name);
+	else
+		return true;
+	tell(item, claim, "Warning", "VolumeModifyFailed", text);
+	return false;
+}
+
+static void begin_modification(struct modify_item *item, const struct object *claim,
+			       const struct csi_driver *driver)
+{
+	char text[FAILURE_TEXT_BYTES];
+
+	if (!check(item, claim, driver))
+		return;
+	(void) snprintf(text, sizeof(text), "external resizer is modifying volume %s with vac %s",
+			claim->meta.name, claim->claim->attributes_class);
+	tell(item, claim, "Normal", "VolumeModify", text);
+	work_item_succeeded(&item->base.work);
+	write_claim(item, claim, CLAIM_MODIFY_BEGUN, NULL);
+}
+
+static void pend(struct modify_item *item, const struct object *claim)
+{
+	char text[FAILURE_TEXT_BYTES];
+
+	(void) snprintf(text, sizeof(text), "volumeattributesclass.storage.k8s.io \"%s\" not found",
+			claim->claim->attributes_class);
+	tell(item, claim, "Warning", "VolumeModifyFailed", text);
+	write_claim(item, claim, CLAIM_MODIFY_PENDING, NULL);
+}
+
+static void look_at(struct modify_item *item, const struct object *claim,
+		    const struct persistent_volume *volume, const struct csi_driver *driver)
+{
+	const struct claim_modify_facts facts = {
+		.claim = claim->claim,
+		.volume = volume,
+		.has_wanted = class_named(item, claim->claim->attributes_class),
+		.has_target = class_named(item, claim->claim->modify_target),
+		.is_clear = item->is_clear,
+	};
+	enum claim_modify_next next = claim_modify_decide(&facts);
+
+	if (next != CLAIM_MODIFY_CALL)
+		item->is_done = false;
+	if (next == CLAIM_MODIFY_CALL)
+		modify(item, claim, volume);
+	else if (next == CLAIM_MODIFY_BEGIN)
+		begin_modification(item, claim, driver);
+	else if (next == CLAIM_MODIFY_PEND)
+		pend(item, claim);
+	else if (next == CLAIM_MODIFY_FORGET)
+		write_claim(item, claim, CLAIM_MODIFY_FORGOTTEN, NULL);
+}
+
+static bool look(struct work_item *work)
+{
+	struct modify_item *item = (struct modify_item *) work;
+	const struct object *claim = csi_claim_item_claim(&item->base, store_of(item));
+	const struct persistent_volume *volume =
+		claim ? csi_claim_volume(store_of(item), claim) : NULL;
+	const struct csi_driver *driver =
+		volume && volume->csi
+			? csi_drivers_find(modifier_of(item)->options.drivers, volume->csi->driver)
+			: NULL;
+
+	if (driver && driver->capabilities_known)
+		look_at(item, claim, volume, driver);
+	return claim && claim_modify_concerns(claim->claim);
+}
+
+/* ---- watching ---- */
+
+static int take_claim(const struct object *object, void *userdata)
+{
+	struct csi_modifier *modifier = userdata;
+
+	return claim_modify_concerns(object->claim) ? csi_claim_item_take(modifier->queue, object)
+						    : 0;
+}
+
+static int take_change(const struct store_change *change, void *userdata)
+{
+	const struct object *object = change->object, *claim;
+	struct csi_modifier *modifier = userdata;
+
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM)
+		return take_claim(object, modifier);
+	if (object->kind == KIND_PERSISTENT_VOLUME) {
+		claim = csi_volume_claim(modifier->options.store, object);
+		return claim ? take_claim(claim, modifier) : 0;
+	}
+	work_queue_all_due(modifier->queue);
+	return 0;
+}
+
+static void begin(void *userdata)
+{
+	struct csi_modifier *modifier = userdata;
+
+	work_queue_all_due(modifier->queue);
+}
+
+static void act(void *userdata)
+{
+	struct csi_modifier *modifier = userdata;
+
+	work_queue_run(modifier->queue);
+}
+
+static int watch(struct csi_modifier *modifier)
+{
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
+	};
+
+	return reflector_new(&(struct reflector_options){ .event = modifier->options.event,
+							  .priority = modifier->options.priority,
+							  .store = modifier->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = modifier },
+			     &modifier->reflector);
+}
+
+void csi_modifier_driver_changed(struct csi_modifier *modifier, const char *driver)
+{
+	assert(driver);
+	if (!modifier)
+		return;
+	work_queue_all_due(modifier->queue);
+	work_queue_run(modifier->queue);
+}
+
+/* ---- life ---- */
+
+int csi_modifier_new(const struct csi_controller_options *options, struct csi_modifier **ret)
+{
+	struct csi_modifier *modifier = calloc(1, sizeof(*modifier));
+	const struct work_queue_options queue = {
+		.event = options->event,
+		.priority = options->priority,
+		.item_bytes = sizeof(struct modify_item),
+		.busy_max = BUSY_MAX,
+		.retry_first_usec = RETRY_FIRST_USEC,
+		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "claim",
+		.look = look,
+		.clear = csi_claim_item_clear,
+		.userdata = modifier,
+	};
+	int r;
+
+	assert(options->store && options->drivers && options->event_fn && ret);
+	if (!modifier)
+		return -ENOMEM;
+	modifier->options = *options;
+	r = work_queue_new(&queue, &modifier->queue);
+	if (r >= 0)
+		r = watch(modifier);
+	if (r < 0) {
+		(void) csi_modifier_free(modifier);
+		return r;
+	}
+	*ret = modifier;
+	work_queue_run(modifier->queue);
+	return 0;
+}
+
+struct csi_modifier *csi_modifier_free(struct csi_modifier *modifier)
+{
+	if (!modifier)
+		return NULL;
+	(void) reflector_free(modifier->reflector);
+	if (modifier->queue)
+		work_queue_walk(modifier->queue, csi_claim_item_end_call);
+	(void) work_queue_free(modifier->queue);
+	free(modifier);
+	return NULL;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_provision_delete - what is next for a volume that a driver made and that is stored; see
+ * csi_provision_item.h
+ *
+ * The volume bears a finalizer while its policy is Delete, so that its object outlives what is
+ * behind it. DeleteVolume is asked for by reclaim.h's rule and by nothing else; it may be asked for
+ * again after a kill.
+ */
+#include "controller/csi/csi_provision_item.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "controller/binding/binding.h"
+#include "controller/binding/reclaim.h"
+#include "object/json/json.h"
+#include "object/kinds/volume_attachment.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the claim ---- */
+
+/* A claim that was deleted while its volume was being stored: the binder saw no volume to note that
+ * on. Return: true: a write is under way. */
+static bool note_deletion(struct provision_item *item, const struct persistent_volume *volume,
+			  const struct object *claim)
+{
+	const struct binding_step step = { .write = BINDING_CLAIM_DELETED, .volume = volume };
+	const struct store_precondition expected = {
+		.uid = volume->object->meta.uid,
+		.resource_version = volume->object->meta.resource_version,
+	};
+	cleanup_object const struct object *made = NULL;
+	int r;
+
+	if (!claim->meta.deletes || strcmp(volume->origin.claim_deleted, claim->meta.uid) == 0)
+		return false;
+	r = binding_make(&step, claim, &made, NULL);
+	if (r == 0)
+		r = store_update(provision_owner(item)->options.store, made, &expected,
+				 work_item_written, item);
+	work_item_queued(&item->work, r);
+	return true;
+}
+
+/* The volume is stored: nothing is unknown any more. Return: true: a write is under way. */
+static bool release_claim(struct provision_item *item, const struct persistent_volume *volume,
+			  const struct object *claim)
+{
+	if (!claim || !provision_has_finalizer(claim, FINALIZER_PROVISIONING))
+		return false;
+	if (!note_deletion(item, volume, claim))
+		provision_remove_finalizer(item, claim, FINALIZER_PROVISIONING);
+	return true;
+}
+
+/* ---- the volume's own finalizer ---- */
+
+static bool keep_finalizer(struct provision_item *item, const struct persistent_volume *volume)
+{
+	bool has = provision_has_finalizer(volume->object, FINALIZER_PROVISIONER);
+
+	if (volume->reclaim_policy != RECLAIM_DELETE) {
+		if (has)
+			provision_remove_finalizer(item, volume->object, FINALIZER_PROVISIONER);
+		return has;
+	}
+	if (has || volume->object->meta.deletes || volume->phase != VOLUME_BOUND)
+		return false;
+	provision_add_finalizer(item, volume->object, FINALIZER_PROVISIONER);
+	return true;
+}
+
+/* ---- deleting ---- */
+
+static void forget_volume(struct provision_item *item, const struct object *volume)
+{
+	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->work.name };
+	const struct store_precondition expected = { .uid = volume->meta.uid };
+
+	if (!volume->meta.deletes)
+		work_item_queued(&item->work,
+				 store_delete(provision_owner(item)->options.store, &key, &expected,
+					      work_item_written, item));
+	else if (provision_has_finalizer(volume, FINALIZER_PROVISIONER))
+		provision_remove_finalizer(item, volume, FINALIZER_PROVISIONER);
+}
+
+static void on_deleted(void *userdata, const struct csi_reply *reply)
+{
+	struct provision_item *item = userdata;
+	struct work_queue *queue = item->work.queue;
+	const struct object *object = store_get(provision_owner(item)->options.store,
+						KIND_PERSISTENT_VOLUME, "", item->work.name);
+	const struct persistent_volume *volume = object ? object->persistent_volume : NULL;
+	struct failure why;
+
+	provision_call_ended(item);
+	if (reply->status.code != GRPC_OK && reply->status.code != GRPC_NOT_FOUND) {
+		provision_failure_text(reply, &why);
+		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->work.name,
+			    why.text);
+		provision_tell(item, object, "Warning", "VolumeFailedDelete", why.text);
+		work_item_failed(&item->work);
+	} else if (volume) {
+		const char *by = volume->origin.deleted_by;
+
+		provision_note_room(item, volume->origin.provisioned_by, reply);
+		log_message(LOG_NOTICE,
+			    "volume '%s': driver '%s' deleted '%s' with all that was in it: claim "
+			    "'%s/%s' was deleted%s%s, under policy Delete",
+			    item->work.name, volume->origin.provisioned_by,
+			    volume->csi ? volume->csi->volume_handle : "", volume->claim_namespace,
+			    volume->claim_name, by[0] ? " by " : "", by);
+		item->is_deleted = true;
+		work_item_succeeded(&item->work);
+	}
+	work_queue_run(queue);
+}
+
+/* As it was when the volume was made, else as the class has it now. */
+static void deletion_secret(const struct provision_item *item,
+			    const struct persistent_volume *volume, struct csi_secret_name *ret)
+{
+	cleanup_json struct cJSON *tree = object_tree(volume->object), *class_tree = NULL;
+	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
+	const char *name = json_string(json_get(annotations, ANNOTATION_DELETION_SECRET_NAME), "");
+	const struct object *class;
+	struct failure why;
+
+	*ret = (struct csi_secret_name){ .name = "" };
+	if (name[0]) {
+		(void) snprintf(ret->name, sizeof(ret->name), "%s", name);
+		(void) snprintf(
+			ret->name_space, sizeof(ret->name_space), "%s",
+			json_string(json_get(annotations, ANNOTATION_DELETION_SECRET_SPACE), ""));
+		return;
+	}
+	class = store_get(provision_owner(item)->options.store, KIND_STORAGE_CLASS, "",
+			  volume->storage_class);
+	class_tree = class ? object_tree(class) : NULL;
+	if (csi_secret_resolve(&(struct csi_secret_question){ json_get(class_tree, "parameters"),
+							      item->work.name, NULL },
+			       CSI_SECRET_PROVISIONER, ret, &why) < 0)
+		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why.text);
+}
+
+/* As external-provisioner: a secret that is gone may not be needed. */
+static void delete_volume(struct provision_item *item, const struct persistent_volume *volume)
+{
+	cleanup(csi_map_done) struct csi_map secrets = { 0 };
+	struct csi_secret_name secret;
+	struct failure why;
+
+	deletion_secret(item, volume, &secret);
+	if (provision_read_secret(item, &secret, &secrets, &why) < 0)
+		log_message(LOG_WARNING, "volume '%s' is deleted without its secret: %s",
+			    item->work.name, why.text);
+	provision_call_delete(item, volume->csi->driver, volume->csi->volume_handle, &secrets,
+			      on_deleted);
+}
+
+static int find_attachment(const struct object *object, void *userdata)
+{
+	return strcmp(object->volume_attachment->volume_name, userdata) == 0;
+}
+
+static void reclaim(struct provision_item *item, const struct persistent_volume *volume,
+		    bool claim_exists)
+{
+	const struct csi_controller_options *options = &provision_owner(item)->options;
+	struct reclaim_facts facts = {
+		.volume = volume,
+		.claim_exists = claim_exists,
+		.sources_complete = options->is_complete(options->userdata),
+	};
+	struct failure why = { .error = 0 };
+	enum reclaim_verdict verdict;
+
+	/* The dear questions only where the answer may matter. */
+	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE)
+		facts.is_in_use = options->is_in_use(options->userdata, volume) ||
+				  store_list(options->store, KIND_VOLUME_ATTACHMENT, NULL,
+					     find_attachment, (void *) item->work.name) != 0;
+	verdict = reclaim_decide(&facts, &why);
+	item->waits = verdict == RECLAIM_WAIT;
+	provision_owner(item)->has_waiting |= item->waits;
+	if (verdict == RECLAIM_WAIT) {
+		provision_tell(item, volume->object, "Normal", "VolumeDelete", why.text);
+	} else if (verdict == RECLAIM_REFUSED) {
+		provision_tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
+		/* Somebody takes the object away by hand: what is behind it stays. */
+		if (volume->object->meta.deletes &&
+		    provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))
+			provision_remove_finalizer(item, volume->object, FINALIZER_PROVISIONER);
+	} else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work)) {
+		delete_volume(item, volume);
+	}
+}
+
+void provision_look_at_volume(struct provision_item *item, const struct persistent_volume *volume)
+{
+	const struct object *claim = provision_claim(item, volume);
+
+	/* One that a user wrote is not ours, whatever its annotation says. */
+	if (!volume->csi || strcmp(volume->csi->driver, volume->origin.provisioned_by) != 0 ||
+	    !provision_driver(item, volume->csi->driver))
+		return;
+	if (release_claim(item, volume, claim))
+		return;
+	if (item->is_deleted) {
+		forget_volume(item, volume->object);
+		return;
+	}
+	/* Deleted by somebody who took our finalizer off: what is left is not ours to judge. */
+	if (volume->object->meta.deletes &&
+	    !provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))
+		return;
+	if (!keep_finalizer(item, volume))
+		reclaim(item, volume, claim != NULL);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_provision_item - what the files of the CSI provisioner share; nobody else includes it
+ *
+ * csi_provisioner.c watches and says which items are due; csi_provision_item.c decides what is next
+ * for one of them, csi_provision_delete.c the same once its volume is stored, and
+ * csi_provision_work.c calls, writes and tells.
+ */
+#ifndef PODVOL_CONTROLLER_CSI_PROVISION_ITEM_H
+#define PODVOL_CONTROLLER_CSI_PROVISION_ITEM_H
+
+#include "controller/csi/csi_provision_plan.h"
+#include "controller/csi/csi_provisioner.h"
+#include "controller/work_queue.h"
+#include "store/reflector.h"
+
+/* One volume that is or will be made, by its name; busy while a call or a write is under way. */
+struct provision_item {
+	struct work_item work;
+	char *claim_space, *claim_name; /* NULL: not told yet */
+	struct csi_call *call;          /* under way; NULL: none */
+	struct csi_provision_plan plan; /* of the last CreateVolume */
+	/* Handle of a volume that the driver made and nobody wants; NULL: none is known of. */
+	char *unwanted;
+	/* The driver said for sure that nothing of this name is there or being made. */
+	bool is_clear;
+	bool is_deleted; /* and that the stored volume is */
+	bool waits;      /* for what look_again() tells of */
+	bool waits_for_source;
+};
+
+struct csi_provisioner {
+	struct csi_controller_options options;
+	struct reflector *reflector;
+	struct work_queue *queue;
+	bool has_waiting;
+};
+
+/* ---- csi_provision_item.c ---- */
+
+/* Decide from the stored objects what is next, and begin it. Return: false: there is nothing the
+ * item stands for any more. */
+bool provision_item_look(struct work_item *work);
+/* Free what is in it. */
+void provision_item_clear(struct work_item *work);
+const struct storage_class *provision_class(const struct provision_item *item,
+					    const struct object *claim);
+/* The item's claim: the very one, not another of its name. */
+const struct object *provision_claim(const struct provision_item *item,
+				     const struct persistent_volume *volume);
+
+/* ---- csi_provision_delete.c ---- */
+
+/* Its volume is stored: what comes off the claim, and whether the volume goes. */
+void provision_look_at_volume(struct provision_item *item, const struct persistent_volume *volume);
+
+/* ---- csi_provision_work.c ---- */
+
+struct csi_provisioner *provision_owner(const struct provision_item *item);
+/* The same thing is said once. @about may be NULL. */
+void provision_tell(struct provision_item *item, const struct object *about, const char *type,
+		    const char *reason, const char *text);
+/* A driver whose controller's work is ours, and known; NULL. */
+const struct csi_driver *provision_driver(const struct provision_item *item, const char *name);
+
+bool provision_has_finalizer(const struct object *object, const char *name);
+/* Writes: the item is busy until they end. */
+void provision_add_finalizer(struct provision_item *item, const struct object *object,
+			     const char *name);
+void provision_remove_finalizer(struct provision_item *item, const struct object *object,
+				const char *name);
+void provision_remove_annotation(struct provision_item *item, const struct object *object,
+				 const char *name);
+
+/**
+ * provision_call - begin a call of the driver
+ * @what: driver, method, message and done; the rest is filled in
+ *
+ * @what->done begins with provision_call_ended(). What cannot begin is told and tried again.
+ */
+void provision_call(struct provision_item *item, const struct csi_call_request *what,
+		    const struct object *about, const char *reason);
+void provision_call_ended(struct provision_item *item);
+/* DeleteVolume. */
+void provision_call_delete(struct provision_item *item, const char *driver, const char *handle,
+			   const struct csi_map *secrets, csi_done_fn *done);
+/* Return: 0, also where none is named; -ENOENT there is none such; -EINVAL; -ENOMEM. */
+int provision_read_secret(const struct provision_item *item, const struct csi_secret_name *name,
+			  struct csi_map *ret, struct failure *reterr);
+/* Tell who is concerned that the driver has more or less room now, or had too little. */
+void provision_note_room(const struct provision_item *item, const char *driver,
+			 const struct csi_reply *reply);
+/* "DeadlineExceeded: too late", as the driver or podvold said. */
+void provision_failure_text(const struct csi_reply *reply, struct failure *ret);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_provision_work - calls, writes and events of the CSI provisioner; see csi_provision_item.h
+ *
+ * Each leaves its item busy until the answer is there, which makes the item due. Nothing is decided
+ * here.
+ */
+#include "controller/csi/csi_provision_item.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+struct csi_provisioner *provision_owner(const struct provision_item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
+void provision_tell(struct provision_item *item, const struct object *about, const char *type,
+		    const char *reason, const char *text)
+{
+	const struct csi_controller_options *options = &provision_owner(item)->options;
+
+	if (!about || !work_item_is_news(&item->work, text))
+		return;
+	options->event_fn(options->userdata, about, type, reason, text);
+}
+
+const struct csi_driver *provision_driver(const struct provision_item *item, const char *name)
+{
+	const struct csi_driver *driver =
+		csi_drivers_find(provision_owner(item)->options.drivers, name);
+
+	return driver && driver->has_controller ? driver : NULL;
+}
+
+/* ---- writes ---- */
+
+bool provision_has_finalizer(const struct object *object, const char *name)
+{
+	cleanup_json struct cJSON *tree = NULL;
+
+	if (!strstr(object->json, name))
+		return false;
+	tree = object_tree(object);
+	for (const struct cJSON *i = json_first(json_get_path(tree, "metadata.finalizers")); i;
+	     i = json_next(i))
+		if (strcmp(json_string(i, ""), name) == 0)
+			return true;
+	return false;
+}
+
+static int keep_finalizers(struct cJSON *tree, const char *but, const char *and)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *kept = json_new_array();
+
+	for (const struct cJSON *i = json_first(json_get(metadata, "finalizers")); i;
+	     i = json_next(i))
+		if (!but || strcmp(json_string(i, ""), but) != 0)
+			(void) json_set(kept, NULL, json_copy(i));
+	if (and)
+		(void) json_set_string(kept, NULL, and);
+	return json_set(metadata, "finalizers", kept);
+}
+
+static int add_finalizer(struct cJSON *tree, void *userdata)
+{
+	return keep_finalizers(tree, userdata, userdata);
+}
+
+static int remove_finalizer(struct cJSON *tree, void *userdata)
+{
+	return keep_finalizers(tree, userdata, NULL);
+}
+
+static int remove_annotation(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	json_remove(json_ensure_object(metadata, "annotations"), userdata);
+	return 0;
+}
+
+static void edit(struct provision_item *item, const struct object *object,
+		 int (*how)(struct cJSON *tree, void *userdata), const char *name)
+{
+	const struct store_precondition expected = { .uid = object->meta.uid,
+						     .resource_version =
+							     object->meta.resource_version };
+	cleanup_object const struct object *made = NULL;
+	int r = object_edit(object, how, (void *) name, &made, NULL);
+
+	if (r == 0)
+		r = store_update(provision_owner(item)->options.store, made, &expected,
+				 work_item_written, item);
+	work_item_queued(&item->work, r);
+}
+
+void provision_add_finalizer(struct provision_item *item, const struct object *object,
+			     const char *name)
+{
+	edit(item, object, add_finalizer, name);
+}
+
+void provision_remove_finalizer(struct provision_item *item, const struct object *object,
+				const char *name)
+{
+	edit(item, object, remove_finalizer, name);
+}
+
+void provision_remove_annotation(struct provision_item *item, const struct object *object,
+				 const char *name)
+{
+	edit(item, object, remove_annotation, name);
+}
+
+/* ---- calls ---- */
+
+int provision_read_secret(const struct provision_item *item, const struct csi_secret_name *name,
+			  struct csi_map *ret, struct failure *reterr)
+{
+	const struct object *secret;
+
+	if (!name->name[0])
+		return 0;
+	secret = store_get(provision_owner(item)->options.store, KIND_SECRET, name->name_space,
+			   name->name);
+	if (!secret)
+		return failed_plain(reterr, -ENOENT, "there is no secret '%s/%s'", name->name_space,
+				    name->name);
+	return csi_map_add_secret(ret, secret, reterr);
+}
+
+void provision_note_room(const struct provision_item *item, const char *driver,
+			 const struct csi_reply *reply)
+{
+	const struct csi_controller_options *options = &provision_owner(item)->options;
+
+	if (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED)
+		options->room_changed(options->userdata, driver);
+}
+
+void provision_failure_text(const struct csi_reply *reply, struct failure *ret)
+{
+	(void) failed_plain(ret, -EIO, "%s: %s", grpc_code_name(reply->status.code),
+			    reply->status.text);
+}
+
+void provision_call(struct provision_item *item, const struct csi_call_request *what,
+		    const struct object *about, const char *reason)
+{
+	const struct csi_controller_options *options = &provision_owner(item)->options;
+	struct csi_call_request request = *what;
+	struct failure why;
+
+	assert(!item->call && !item->work.is_busy);
+	request.timeout_usec = CSI_CONTROLLER_SECONDS * USEC_PER_SEC;
+	request.userdata = item;
+	if (csi_drivers_call(options->drivers, &request, &item->call, &why) == 0) {
+		work_item_begin(&item->work);
+		return;
+	}
+	provision_tell(item, about, "Warning", reason, why.text);
+	work_item_failed(&item->work);
+}
+
+/* Calls are cancelled before the queue goes, so that the item is still there. */
+void provision_call_ended(struct provision_item *item)
+{
+	assert(item->call);
+	item->call = NULL;
+	(void) work_item_end(&item->work);
+}
+
+void provision_call_delete(struct provision_item *item, const char *driver, const char *handle,
+			   const struct csi_map *secrets, csi_done_fn *done)
+{
+	Csi__V1__DeleteVolumeRequest message = CSI__V1__DELETE_VOLUME_REQUEST__INIT;
+	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
+	const struct csi_call_request request = {
+		.driver = driver,
+		.method = CSI_DELETE_VOLUME,
+		.message = &message.base,
+		.done = done,
+	};
+
+	message.volume_id = (char *) handle;
+	if (csi_map_fill(secrets, &csi__v1__delete_volume_request__secrets_entry__descriptor,
+			 &fields, &message.n_secrets, &message.secrets) < 0)
+		work_item_failed(&item->work);
+	else
+		provision_call(item, &request, NULL, "VolumeFailedDelete");
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_resizer - watch claims and volumes, and make larger what asks for it; see csi_resizer.h
+ *
+ * An item is a claim. Each look makes one write or one call; what a call came to is kept in the
+ * item until volume and claim say it, and asked for again after a kill.
+ */
+#include "controller/csi/csi_resizer.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/csi/claim_resize.h"
+#include "controller/csi/csi_claim_item.h"
+#include "csi/csi_access.h"
+#include "object/kinds/volume_attachment.h"
+#include "store/reflector.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* external-resizer's. */
+enum { BUSY_MAX = 10 };
+#define RETRY_FIRST_USEC USEC_PER_SEC
+#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
+
+/* Of NodeServiceCapability.RPC.Type. */
+#define NODE_CAN_EXPAND (UINT32_C(1) << 3)
+
+enum {
+	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		1 << KIND_VOLUME_ATTACHMENT,
+};
+
+struct resize_item {
+	struct csi_claim_item base;
+	int64_t aim;   /* of the call */
+	int64_t grown; /* what the driver says that the volume has now; 0 nothing new */
+	bool on_node;  /* and the node has to do the rest */
+	bool waits;    /* for what look_again() tells of */
+};
+
+struct csi_resizer {
+	struct csi_controller_options options;
+	struct reflector *reflector;
+	struct work_queue *queue;
+	bool has_waiting;
+};
+
+static struct csi_resizer *resizer_of(const struct resize_item *item)
+{
+	return work_queue_userdata(item->base.work.queue);
+}
+
+/* ---- telling and writing ---- */
+
+static void tell(struct resize_item *item, const struct object *about, const char *type,
+		 const char *reason, const char *text)
+{
+	csi_claim_item_tell(&item->base, &resizer_of(item)->options, about, type, reason, text);
+}
+
+static void store_made(struct resize_item *item, int r, const struct object *old,
+		       const struct object *made)
+{
+	csi_claim_item_store(&item->base, resizer_of(item)->options.store, r, old, made);
+}
+
+static void write_claim(struct resize_item *item, const struct object *claim,
+			enum claim_resize_state state, int64_t bytes, const char *text)
+{
+	const struct object *made = NULL;
+	int r = claim_resize_edit(claim, state, bytes, text, &made, NULL);
+
+	store_made(item, r, claim, made);
+}
+
+static void write_volume(struct resize_item *item, const struct object *volume, int64_t bytes)
+{
+	const struct object *made = NULL;
+	int r = claim_resize_edit_volume(volume, bytes, &made, NULL);
+
+	store_made(item, r, volume, made);
+}
+
+/* ---- what came of it ---- */
+
+/* The volume says its size before the claim does: the node compares the two. */
+static void note_growth(struct resize_item *item, const struct object *claim,
+			const struct persistent_volume *volume)
+{
+	int64_t grown = item->grown;
+
+	if (quantity_value(&volume->capacity) < grown) {
+		write_volume(item, volume->object, grown);
+		return;
+	}
+	item->grown = 0;
+	work_item_succeeded(&item->base.work);
+	if (!item->on_node || quantity_value(&claim->claim->status_capacity) >= grown) {
+		tell(item, claim, "Normal", "VolumeResizeSuccessful", "Resize volume succeeded");
+		write_claim(item, claim, CLAIM_RESIZE_DONE, grown, NULL);
+	} else {
+		tell(item, claim, "Normal", "FileSystemResizeRequired",
+		     "Require file system resize of volume on node");
+		write_claim(item, claim, CLAIM_RESIZE_ON_NODE, grown, NULL);
+	}
+}
+
+static bool is_infeasible(const struct csi_reply *reply)
+{
+	return reply->status.from_server &&
+	       (reply->status.code == GRPC_INVALID_ARGUMENT ||
+		reply->status.code == GRPC_OUT_OF_RANGE || reply->status.code == GRPC_NOT_FOUND);
+}
+
+static void take_failure(struct resize_item *item, const struct object *claim,
+			 const struct csi_reply *reply)
+{
+	struct failure why;
+
+	(void) failed_plain(&why, -EIO, "resize volume \"%s\" failed: %s: %s",
+			    claim->claim->volume_name, grpc_code_name(reply->status.code),
+			    reply->status.text);
+	log_message(LOG_WARNING, "claim '%s': %s", item->base.work.name, why.text);
+	tell(item, claim, "Warning", "VolumeResizeFailed", why.text);
+	work_item_failed(&item->base.work);
+	write_claim(item, claim,
+		    is_infeasible(reply) ? CLAIM_RESIZE_INFEASIBLE : CLAIM_RESIZE_FAILED, item->aim,
+		    why.text);
+}
+
+/* The driver has less room now, or had too little. */
+static void note_room(const struct resize_item *item, const struct object *claim,
+		      const struct csi_reply *reply)
+{
+	const struct csi_controller_options *options = &resizer_of(item)->options;
+	const struct persistent_volume *volume =
+		claim ? csi_claim_volume(resizer_of(item)->options.store, claim) : NULL;
+
+	if (volume && volume->csi &&
+	    (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED))
+		options->room_changed(options->userdata, volume->csi->driver);
+}
+
+static void on_expanded(void *userdata, const struct csi_reply *reply)
+{
+	const Csi__V1__ControllerExpandVolumeResponse *told = (const void *) reply->message;
+	struct resize_item *item = userdata;
+	struct work_queue *queue = item->base.work.queue;
+	const struct object *claim =
+		csi_claim_item_claim(&item->base, resizer_of(item)->options.store);
+
+	item->base.call = NULL;
+	(void) work_item_end(&item->base.work);
+	note_room(item, claim, reply);
+	if (told) {
+		item->grown = told->capacity_bytes > item->aim ? told->capacity_bytes : item->aim;
+		item->on_node = told->node_expansion_required;
+	} else if (claim) {
+		take_failure(item, claim, reply);
+	}
+	work_queue_run(queue);
+}
+
+/* ---- calling ---- */
+
+static void fill_use(Csi__V1__VolumeCapability *capability, const struct persistent_volume *volume,
+		     Csi__V1__VolumeCapability__AccessMode *mode,
+		     Csi__V1__VolumeCapability__MountVolume *mount)
+{
+	static const Csi__V1__VolumeCapability__BlockVolume block =
+		CSI__V1__VOLUME_CAPABILITY__BLOCK_VOLUME__INIT;
+
+	capability->access_mode = mode;
+	mount->fs_type = (char *) volume->csi->fs_type;
+	mount->mount_flags = (char **) volume->csi->mount_flags;
+	mount->n_mount_flags = volume->csi->mount_flag_count;
+	if (volume->mode == VOLUME_MODE_BLOCK) {
+		capability->access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
+		capability->block = (Csi__V1__VolumeCapability__BlockVolume *) &block;
+	} else {
+		capability->access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+		capability->mount = mount;
+	}
+}
+
+static int call(struct resize_item *item, const struct persistent_volume *volume,
+		const struct csi_driver *driver, struct failure *reterr)
+{
+	Csi__V1__ControllerExpandVolumeRequest message =
+		CSI__V1__CONTROLLER_EXPAND_VOLUME_REQUEST__INIT;
+	Csi__V1__CapacityRange range = CSI__V1__CAPACITY_RANGE__INIT;
+	Csi__V1__VolumeCapability use = CSI__V1__VOLUME_CAPABILITY__INIT;
+	Csi__V1__VolumeCapability__AccessMode mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__INIT;
+	Csi__V1__VolumeCapability__MountVolume mount =
+		CSI__V1__VOLUME_CAPABILITY__MOUNT_VOLUME__INIT;
+	cleanup(csi_map_done) struct csi_map secrets = { 0 };
+	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
+	const struct csi_call_request request = {
+		.driver = driver->name,
+		.method = CSI_CONTROLLER_EXPAND_VOLUME,
+		.message = &message.base,
+		.timeout_usec = CSI_CONTROLLER_SECONDS * USEC_PER_SEC,
+		.done = on_expanded,
+		.userdata = item,
+	};
+	int r = csi_claim_read_secret(resizer_of(item)->options.store, volume, &secrets, reterr);
+
+	mode.mode = csi_access_mode(volume->first_access_mode,
+				    csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER));
+	fill_use(&use, volume, &mode, &mount);
+	range.required_bytes = item->aim;
+	message.volume_id = (char *) volume->csi->volume_handle;
+	message.capacity_range = &range;
+	message.volume_capability = &use;
+	if (r == 0)
+		r = csi_map_fill(
+			&secrets,
+			&csi__v1__controller_expand_volume_request__secrets_entry__descriptor,
+			&fields, &message.n_secrets, &message.secrets);
+	return r < 0 ? r
+		     : csi_drivers_call(resizer_of(item)->options.drivers, &request,
+					&item->base.call, reterr);
+}
+
+static int find_attachment(const struct object *object, void *userdata)
+{
+	return strcmp(object->volume_attachment->volume_name, userdata) == 0;
+}
+
+/* A driver that can do it only while the volume is nowhere. */
+static bool must_wait(struct resize_item *item, const struct persistent_volume *volume,
+		      const struct csi_driver *driver)
+{
+	const struct csi_controller_options *options = &resizer_of(item)->options;
+
+	item->waits = driver->plugin_capabilities & CSI_PLUGIN_EXPANSION_OFFLINE &&
+		      !(driver->plugin_capabilities & CSI_PLUGIN_EXPANSION_ONLINE) &&
+		      (options->is_in_use(options->userdata, volume) ||
+		       store_list(options->store, KIND_VOLUME_ATTACHMENT, NULL, find_attachment,
+				  (void *) volume->object->meta.name) != 0);
+	resizer_of(item)->has_waiting |= item->waits;
+	return item->waits;
+}
+
+static void expand(struct resize_item *item, const struct object *claim,
+		   const struct persistent_volume *volume, const struct csi_driver *driver)
+{
+	struct failure why = { .error = 0 };
+	int r;
+
+	if (!csi_driver_can(driver, CSI_CAN_EXPAND_VOLUME)) { /* all of it is the node's */
+		item->grown = item->aim;
+		item->on_node = true;
+		note_growth(item, claim, volume);
+		return;
+	}
+	if (must_wait(item, volume, driver)) {
+		tell(item, claim, "Warning", "VolumeResizeFailed",
+		     "the volume is in use, and its driver makes it larger only while it is not");
+		return;
+	}
+	r = call(item, volume, driver, &why);
+	if (r == 0) {
+		work_item_begin(&item->base.work);
+		return;
+	}
+	tell(item, claim, "Warning", "VolumeResizeFailed", why.error ? why.text : "out of memory");
+	work_item_failed(&item->base.work);
+}
+
+static void look_at(struct resize_item *item, const struct object *claim,
+		    const struct persistent_volume *volume)
+{
+	const struct csi_driver *driver =
+		csi_drivers_find(resizer_of(item)->options.drivers, volume->csi->driver);
+	struct claim_resize next;
+	char text[FAILURE_TEXT_BYTES];
+
+	if (claim_resize_decide(claim->claim, volume, &next) < 0) {
+		work_item_failed(&item->base.work);
+		return;
+	}
+	if (next.next == CLAIM_RESIZE_NOTHING)
+		item->grown = 0; /* the node was quicker */
+	if (next.next == CLAIM_RESIZE_NOTHING || !driver || !driver->capabilities_known)
+		return;
+	if (next.next == CLAIM_RESIZE_FORGET) {
+		write_claim(item, claim, CLAIM_RESIZE_FORGOTTEN, 0, NULL);
+		return;
+	}
+	if (!csi_driver_can(driver, CSI_CAN_EXPAND_VOLUME) &&
+	    !(driver->node_capabilities & NODE_CAN_EXPAND)) {
+		(void) snprintf(text, sizeof(text), "driver '%s' cannot make volumes larger",
+				driver->name);
+		tell(item, claim, "Warning", "VolumeResizeFailed", text);
+		return;
+	}
+	item->aim = next.bytes;
+	if (next.next == CLAIM_RESIZE_BEGIN) {
+		(void) snprintf(text, sizeof(text), "External resizer is resizing volume %s",
+				volume->object->meta.name);
+		tell(item, claim, "Normal", "Resizing", text);
+		work_item_succeeded(&item->base.work);
+		write_claim(item, claim, CLAIM_RESIZE_BEGUN, next.bytes, NULL);
+	} else if (item->grown >= next.bytes) {
+		note_growth(item, claim, volume);
+	} else if (!work_item_backs_off(&item->base.work)) {
+		expand(item, claim, volume, driver);
+	}
+}
+
+static bool look(struct work_item *work)
+{
+	struct resize_item *item = (struct resize_item *) work;
+	const struct object *claim =
+		csi_claim_item_claim(&item->base, resizer_of(item)->options.store);
+	const struct persistent_volume *volume =
+		claim ? csi_claim_volume(resizer_of(item)->options.store, claim) : NULL;
+
+	item->waits = false;
+	if (volume && volume->csi)
+		look_at(item, claim, volume);
+	return claim != NULL;
+}
+
+/* ---- watching ---- */
+
+/* An item only for one that asks for more, or is on its way. */
+static int take_claim(const struct object *object, void *userdata)
+{
+	const struct persistent_volume_claim *claim = object->claim;
+	struct csi_resizer *resizer = userdata;
+
+	if (claim->phase != CLAIM_BOUND ||
+	    (quantity_compare(&claim->request, &claim->status_capacity) <= 0 &&
+	     !strstr(object->json, "\"allocatedResourceStatuses\"")))
+		return 0;
+	return csi_claim_item_take(resizer->queue, object);
+}
+
+static void wake_waiting(struct work_item *work)
+{
+	if (((struct resize_item *) work)->waits)
+		work_item_due(work);
+}
+
+static int take_change(const struct store_change *change, void *userdata)
+{
+	const struct object *object = change->object, *claim;
+	struct csi_resizer *resizer = userdata;
+
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
+		/* Also one that asks for less again: its item may back off. */
+		return take_claim(object, resizer);
+	} else if (object->kind == KIND_PERSISTENT_VOLUME) {
+		claim = csi_volume_claim(resizer->options.store, object);
+		if (claim)
+			return take_claim(claim, resizer);
+	} else if (change->type == STORE_DELETED) {
+		work_queue_walk(resizer->queue, wake_waiting);
+	}
+	return 0;
+}
+
+static void begin(void *userdata)
+{
+	struct csi_resizer *resizer = userdata;
+
+	work_queue_all_due(resizer->queue);
+}
+
+static void act(void *userdata)
+{
+	struct csi_resizer *resizer = userdata;
+
+	work_queue_run(resizer->queue);
+}
+
+static int watch(struct csi_resizer *resizer)
+{
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
+	};
+
+	return reflector_new(&(struct reflector_options){ .event = resizer->options.event,
+							  .priority = resizer->options.priority,
+							  .store = resizer->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = resizer },
+			     &resizer->reflector);
+}
+
+void csi_resizer_driver_changed(struct csi_resizer *resizer, const char *driver)
+{
+	assert(driver);
+	if (!resizer)
+		return;
+	work_queue_all_due(resizer->queue);
+	work_queue_run(resizer->queue);
+}
+
+void csi_resizer_look_again(struct csi_resizer *resizer)
+{
+	if (!resizer || !resizer->has_waiting)
+		return;
+	resizer->has_waiting = false;
+	work_queue_walk(resizer->queue, wake_waiting);
+	work_queue_run(resizer->queue);
+}
+
+/* ---- life ---- */
+
+int csi_resizer_new(const struct csi_controller_options *options, struct csi_resizer **ret)
+{
+	struct csi_resizer *resizer = calloc(1, sizeof(*resizer));
+	const struct work_queue_options queue = {
+		.event = options->event,
+		.priority = options->priority,
+		.item_bytes = sizeof(struct resize_item),
+		.busy_max = BUSY_MAX,
+		.retry_first_usec = RETRY_FIRST_USEC,
+		.retry_max_usec = RETRY_MAX_USEC,
+		.what = "claim",
+		.look = look,
+		.clear = csi_claim_item_clear,
+		.userdata = resizer,
+	};
+	int r;
+
+	assert(options->store && options->drivers && options->event_fn && options->is_in_use &&
+	       options->room_changed && ret);
+	if (!resizer)
+		return -ENOMEM;
+	resizer->options = *options;
+	r = work_queue_new(&queue, &resizer->queue);
+	if (r >= 0)
+		r = watch(resizer);
+	if (r < 0) {
+		(void) csi_resizer_free(resizer);
+		return r;
+	}
+	*ret = resizer;
+	work_queue_run(resizer->queue);
+	return 0;
+}
+
+struct csi_resizer *csi_resizer_free(struct csi_resizer *resizer)
+{
+	if (!resizer)
+		return NULL;
+	(void) reflector_free(resizer->reflector);
+	if (resizer->queue)
+		work_queue_walk(resizer->queue, csi_claim_item_end_call);
+	(void) work_queue_free(resizer->queue);
+	free(resizer);
+	return NULL;
+}

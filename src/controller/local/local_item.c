@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_item - what is next for one volume of the local provisioner; see local_item.h
+ *
+ * Decided from the stored objects alone, so that a start goes on where a kill left it.
+ */
+#include "controller/local/local_item.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/local/local_filling.h"
+#include "controller/local/local_growth.h"
+#include "controller/local/local_reclaim.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct local_provisioner *provisioner_of(const struct item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
+void local_item_clear(struct work_item *work)
+{
+	struct item *item = (struct item *) work;
+
+	local_plan_done(&item->plan);
+	free(item->claim_space);
+	free(item->claim_name);
+}
+
+/* ---- the stored objects ---- */
+
+static const struct persistent_volume *volume_of(const struct item *item)
+{
+	const struct object *object = store_get(provisioner_of(item)->options.store,
+						KIND_PERSISTENT_VOLUME, "", item->work.name);
+
+	return object ? object->persistent_volume : NULL;
+}
+
+/* The very claim, not another of its name. */
+static const struct object *claim_of(const struct item *item,
+				     const struct persistent_volume *volume)
+{
+	const char *space = volume ? volume->claim_namespace : item->claim_space;
+	const char *name = volume ? volume->claim_name : item->claim_name;
+	char buffer[LOCAL_VOLUME_NAME_BYTES];
+	const struct object *claim;
+
+	if (!space || !name)
+		return NULL;
+	claim = store_get(provisioner_of(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM, space,
+			  name);
+	if (!claim)
+		return NULL;
+	if (volume)
+		return strcmp(claim->meta.uid, volume->claim_uid) == 0 ? claim : NULL;
+	return strcmp(local_volume_name(claim, buffer), item->work.name) == 0 ? claim : NULL;
+}
+
+static const struct storage_class *class_of(struct local_provisioner *provisioner,
+					    const struct object *claim)
+{
+	const struct object *class = store_get(provisioner->options.store, KIND_STORAGE_CLASS, "",
+					       claim->claim->storage_class);
+
+	return class ? class->storage_class : NULL;
+}
+
+static const struct object *node_named(struct local_provisioner *provisioner, const char *name)
+{
+	return store_get(provisioner->options.store, KIND_NODE, "", name);
+}
+
+/* ---- telling and trying again ---- */
+
+void local_item_tell(struct item *item, const struct object *about, const char *type,
+		     const char *reason, const char *text)
+{
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
+
+	if (!about || !work_item_is_news(&item->work, text))
+		return;
+	options->event_fn(options->userdata, about, type, reason, text);
+}
+
+/* ---- writing ---- */
+
+static void create_volume(struct item *item, const struct directory_choice *choice)
+{
+	cleanup_object const struct object *made = NULL;
+	struct failure failure = { .error = 0 };
+	int r = local_plan_volume(&item->plan, choice->base_index, choice->capacity, &made,
+				  &failure);
+
+	if (r < 0) {
+		local_item_tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed",
+				failure.text);
+		work_item_failed(&item->work);
+		return;
+	}
+	work_item_queued(&item->work, store_create(provisioner_of(item)->options.store, made,
+						   work_item_written, item));
+}
+
+static void delete_volume(struct item *item, const struct object *volume)
+{
+	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->work.name };
+	const struct store_precondition expected = { .uid = volume->meta.uid };
+
+	work_item_queued(&item->work, store_delete(provisioner_of(item)->options.store, &key,
+						   &expected, work_item_written, item));
+}
+
+static int remove_annotation(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	json_remove(json_ensure_object(metadata, "annotations"), userdata);
+	return 0;
+}
+
+void local_item_write(struct item *item, const struct object *old, const struct object *made)
+{
+	const struct store_precondition expected = { .uid = old->meta.uid,
+						     .resource_version =
+							     old->meta.resource_version };
+
+	work_item_queued(&item->work, store_update(provisioner_of(item)->options.store, made,
+						   &expected, work_item_written, item));
+}
+
+static void write_without(struct item *item, const struct object *object, const char *annotation)
+{
+	cleanup_object const struct object *made = NULL;
+	int r = object_edit(object, remove_annotation, (void *) annotation, &made, NULL);
+
+	if (r == 0)
+		local_item_write(item, object, made);
+	else
+		work_item_failed(&item->work);
+}
+
+/* ---- what came of an order ---- */
+
+static void told_choice(struct item *item, int error, const struct directory_choice *choice,
+			const struct failure *why)
+{
+	if (error == 0) {
+		create_volume(item, choice);
+		return;
+	}
+	local_item_tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
+	work_item_failed(&item->work);
+}
+
+static void told_made(struct item *item, const struct persistent_volume *volume, int error,
+		      const struct failure *why)
+{
+	const struct object *claim = claim_of(item, volume);
+	char text[FAILURE_TEXT_BYTES];
+
+	if (error < 0) {
+		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
+		local_item_tell(item, claim, "Warning", "ProvisioningFailed", why->text);
+		item->must_go = true;
+		return;
+	}
+	if (!claim || claim->meta.deletes)
+		return; /* the next look takes it back, or finishes it when it is settled */
+	work_item_succeeded(&item->work);
+	if (item->source_in_use)
+		local_item_tell(item, claim, "Warning", "CloneNotAtomic",
+				"the volume was in use while it was copied, file by file: the "
+				"files are not of one moment");
+	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
+	local_item_tell(item, claim, "Normal", "ProvisioningSucceeded", text);
+	write_without(item, volume->object, ANNOTATION_UNFINISHED);
+}
+
+/* What is there is not ours: then nothing of ours is left. What is settled is never taken back
+ * here: it becomes a volume like any other, which goes by the rule for all of them, or stays. */
+static void told_unmade(struct item *item, const struct persistent_volume *volume, int error,
+			const struct failure *why)
+{
+	if (error == 0 || error == -EPERM || error == -EEXIST || error == -ENOTDIR ||
+	    error == -ELOOP || error == -EXDEV) {
+		if (item->must_go)
+			work_item_failed(&item->work);
+		item->must_go = false;
+		item->is_unmade = true;
+		delete_volume(item, volume->object);
+		return;
+	}
+	if (error == -EALREADY) {
+		if (item->must_go)
+			work_item_failed(&item->work); /* its settling failed: once more */
+		else
+			write_without(item, volume->object, ANNOTATION_UNFINISHED);
+		item->must_go = false;
+		return;
+	}
+	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->work.name,
+		    why->text);
+	local_item_tell(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
+	work_item_failed(&item->work);
+}
+
+static void told_removed(struct item *item, const struct persistent_volume *volume, int error,
+			 const struct failure *why)
+{
+	const char *by = volume->origin.deleted_by;
+
+	if (error < 0) {
+		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->work.name,
+			    why->text);
+		if (error == -EBUSY)
+			local_item_tell(item, volume->object, "Normal", "VolumeDelete", why->text);
+		else
+			local_item_tell(item, volume->object, "Warning", "VolumeFailedDelete",
+					why->text);
+		work_item_failed(&item->work);
+		return;
+	}
+	log_message(LOG_NOTICE,
+		    "volume '%s': '%s' is removed with all that was in it: claim '%s/%s' was "
+		    "deleted%s%s, under policy Delete",
+		    item->work.name, local_path_of(volume), volume->claim_namespace,
+		    volume->claim_name, by[0] ? " by " : "", by);
+	work_item_succeeded(&item->work);
+	item->is_removed = true;
+	delete_volume(item, volume->object);
+}
+
+static void order_directory(struct item *item, const struct persistent_volume *volume,
+			    enum directory_deed deed, const struct directory_source *source);
+
+/* What was filled is settled before it is finished: until then it can be taken back, all of it. */
+static void told_filled_or_made(struct item *item, const struct persistent_volume *volume,
+				int error, const struct failure *why)
+{
+	const struct object *claim = claim_of(item, volume);
+
+	if (error == 0 && item->deed == DIRECTORY_MAKE && claim && !claim->meta.deletes &&
+	    claim->claim->data_source.kind != DATA_SOURCE_NONE)
+		order_directory(item, volume, DIRECTORY_SETTLE, NULL);
+	else
+		told_made(item, volume, error, why);
+}
+
+static void on_done(void *userdata, int error, const struct directory_choice *choice,
+		    const struct failure *why)
+{
+	struct item *item = userdata;
+	const struct persistent_volume *volume;
+
+	if (!work_item_end(&item->work))
+		return;
+	if (provisioner_of(item)->is_stopped)
+		return;
+	volume = volume_of(item);
+	if (item->deed == DIRECTORY_CHOOSE)
+		told_choice(item, error, choice, why);
+	else if (!volume) /* deleted by hand meanwhile */
+		log_message(LOG_WARNING, "volume '%s' went while its directory was worked on",
+			    item->work.name);
+	else if (item->deed == DIRECTORY_MAKE || item->deed == DIRECTORY_SETTLE)
+		told_filled_or_made(item, volume, error, why);
+	else if (item->deed == DIRECTORY_GROW)
+		local_growth_told(item, volume, claim_of(item, volume), error, why);
+	else if (item->deed == DIRECTORY_UNMAKE)
+		told_unmade(item, volume, error, why);
+	else
+		told_removed(item, volume, error, why);
+	work_queue_run(item->work.queue);
+}
+
+static void start(struct item *item, const struct directory_order *order)
+{
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
+
+	item->deed = order->deed;
+	if (options->start(options->userdata, order, on_done, item) < 0)
+		work_item_failed(&item->work);
+	else
+		work_item_begin(&item->work);
+}
+
+/* ---- looking ---- */
+
+static int plan(struct item *item, const struct object *claim, const struct storage_class *class)
+{
+	struct local_provisioner *provisioner = provisioner_of(item);
+	const struct local_request request = {
+		.claim = claim->claim,
+		.storage_class = class,
+		.node = node_named(provisioner, provisioner->options.node_name),
+		.node_map = provisioner->node_map,
+	};
+	struct failure failure = { .error = 0 };
+	int r;
+
+	local_plan_done(&item->plan);
+	r = local_plan_make(&request, &item->plan, &failure);
+	if (r < 0)
+		local_item_tell(item, claim, "Warning", "ProvisioningFailed", failure.text);
+	return r;
+}
+
+/* Return: false: it is not there, which was told. */
+static bool find_source(struct item *item, const struct object *claim, struct local_filling *ret)
+{
+	struct local_provisioner *provisioner = provisioner_of(item);
+	struct failure why = { .error = 0 };
+	int r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
+
+	item->wants_source = r < 0;
+	provisioner->has_wanting |= item->wants_source;
+	if (r < 0)
+		local_item_tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+	return r == 0;
+}
+
+static void look_at_claim(struct item *item, const struct object *claim)
+{
+	cleanup(local_filling_done) struct local_filling source = { .volume = NULL };
+	struct local_provisioner *provisioner = provisioner_of(item);
+	const struct storage_class *class = class_of(provisioner, claim);
+	struct directory_order order = { .deed = DIRECTORY_CHOOSE };
+	char text[FAILURE_TEXT_BYTES];
+
+	if (local_should_reschedule(claim->claim, class,
+				    node_named(provisioner, claim->claim->selected_node) != NULL)) {
+		write_without(item, claim, ANNOTATION_SELECTED_NODE);
+		return;
+	}
+	if (!local_should_provision(claim->claim, class, provisioner->options.node_name) ||
+	    work_item_backs_off(&item->work) || plan(item, claim, class) < 0 ||
+	    !find_source(item, claim, &source))
+		return;
+	if (item->work.failures == 0) {
+		(void) snprintf(text, sizeof(text),
+				"External provisioner is provisioning volume for claim \"%s/%s\"",
+				claim->meta.name_space, claim->meta.name);
+		local_item_tell(item, claim, "Normal", "Provisioning", text);
+	}
+	order.base_paths = (const char *const *) item->plan.base_paths;
+	order.base_count = item->plan.base_count;
+	order.name = item->plan.name;
+	order.capacity = item->plan.capacity;
+	order.bytes = item->plan.bytes;
+	start(item, &order);
+}
+
+/* The directory of a volume that is stored: where it is stands in it. */
+static void order_directory(struct item *item, const struct persistent_volume *volume,
+			    enum directory_deed deed, const struct directory_source *source)
+{
+	struct local_place place;
+	struct directory_order order = {
+		.deed = deed,
+		.base_paths = &place.base_path,
+		.base_count = 1,
+		.mark = volume->object->meta.uid,
+		.mode = item->plan.mode,
+		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
+		.fs_type = volume->fs_type,
+		.source = source && source->name ? source : NULL,
+		.about = { KIND_PERSISTENT_VOLUME_CLAIM, volume->claim_namespace,
+			   volume->claim_name },
+	};
+	int64_t bytes = deed == DIRECTORY_GROW ? item->aim : quantity_value(&volume->capacity);
+	struct failure failure = { .error = 0 };
+
+	if (local_place_of(volume, &place, &failure) < 0) {
+		local_item_tell(item, volume->object, "Warning", "ProvisioningFailed",
+				failure.text);
+		return;
+	}
+	order.name = place.name;
+	order.bytes = bytes > 0 ? (uint64_t) bytes : 0;
+	start(item, &order);
+}
+
+void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes)
+{
+	item->aim = bytes;
+	order_directory(item, volume, DIRECTORY_GROW, NULL);
+}
+
+struct neighbour_search {
+	const struct persistent_volume *volume;
+	bool (*counts)(const struct persistent_volume *other,
+		       const struct persistent_volume *volume); /* NULL: all do */
+	const struct object *found;
+};
+
+static int take_neighbour(const struct object *object, void *userdata)
+{
+	struct neighbour_search *search = userdata;
+	const struct persistent_volume *other = object->persistent_volume;
+	const char *path = local_path_of(other);
+
+	if (other == search->volume || !path ||
+	    !local_paths_touch(path, local_path_of(search->volume)) ||
+	    (search->counts && !search->counts(other, search->volume)))
+		return 0;
+	search->found = object;
+	return 1;
+}
+
+/* Whose path lies in, above or at the volume's; NULL: nobody's. */
+static const struct object *find_neighbour(struct local_provisioner *provisioner,
+					   struct neighbour_search *search)
+{
+	/* The index of paths is that of the store then. */
+	reflector_catch_up(provisioner->reflector);
+	if (reflector_is_behind(provisioner->reflector) ||
+	    !path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
+		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
+				  take_neighbour, search);
+	return search->found;
+}
+
+/* Made for a claim, and before this one, which is unfinished and was not written since. A volume
+ * that somebody wrote, say of all base paths, for a backup, is no claim's. */
+static bool is_elder(const struct persistent_volume *other, const struct persistent_volume *volume)
+{
+	return other->origin.provisioned_by[0] &&
+	       (!other->origin.is_unfinished ||
+		other->object->meta.resource_version < volume->object->meta.resource_version);
+}
+
+/* Two claims whose names, by a pattern or their base paths, lead into one another: the second would
+ * read and write what is the first one's. */
+static bool is_apart(struct item *item, const struct persistent_volume *volume,
+		     const struct object *claim)
+{
+	struct neighbour_search search = { .volume = volume, .counts = is_elder };
+	struct failure why = { .error = 0 };
+
+	if (!local_path_of(volume) || !find_neighbour(provisioner_of(item), &search))
+		return true;
+	(void) failed_plain(&why, -EEXIST,
+			    "'%s' would lie in the directory of volume \"%s\", or hold it",
+			    local_path_of(volume), search.found->meta.name);
+	local_item_tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+	item->must_go = true;
+	return false;
+}
+
+static void order_made(struct item *item, const struct persistent_volume *volume,
+		       const struct object *claim)
+{
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
+	cleanup(local_filling_done) struct local_filling source = { .volume = NULL };
+
+	if (!find_source(item, claim, &source))
+		return;
+	item->source_in_use = source.volume && options->is_in_use(options->userdata, source.volume);
+	order_directory(item, volume, DIRECTORY_MAKE, &source.from);
+}
+
+static void look_at_unfinished(struct item *item, const struct persistent_volume *volume)
+{
+	const struct object *claim = claim_of(item, volume);
+	const struct storage_class *class = claim ? class_of(provisioner_of(item), claim) : NULL;
+	bool wanted = claim && !volume->object->meta.deletes && !item->must_go &&
+		      local_should_provision(claim->claim, class,
+					     provisioner_of(item)->options.node_name);
+
+	if (volume->object->meta.deletes && item->is_unmade)
+		return; /* it only waits for finalizers */
+	if (wanted && work_item_backs_off(&item->work))
+		return;
+	if (wanted && plan(item, claim, class) == 0 && is_apart(item, volume, claim))
+		order_made(item, volume, claim);
+	else
+		order_directory(item, volume, DIRECTORY_UNMAKE, NULL);
+}
+
+static void look_at_volume(struct item *item, const struct persistent_volume *volume)
+{
+	const struct local_provisioner_options *options = &provisioner_of(item)->options;
+	const struct object *node = node_named(provisioner_of(item), options->node_name);
+	struct reclaim_facts facts = {
+		.volume = volume,
+		.claim_exists = claim_of(item, volume) != NULL,
+		.sources_complete = options->is_complete(options->userdata),
+		.node = node ? &node->meta.labels : NULL,
+	};
+	struct neighbour_search search = { .volume = volume };
+	struct failure why = { .error = 0 };
+	enum reclaim_verdict verdict;
+
+	/* The dear questions only where the answer may matter. */
+	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
+		facts.is_in_use = options->is_in_use(options->userdata, volume);
+		if (local_path_of(volume) && !facts.is_in_use && facts.sources_complete)
+			facts.neighbour = find_neighbour(provisioner_of(item), &search);
+	}
+	verdict = local_reclaim_decide(&facts, &why);
+	item->waits = verdict == RECLAIM_WAIT;
+	provisioner_of(item)->has_waiting |= item->waits;
+	if (verdict == RECLAIM_WAIT)
+		local_item_tell(item, volume->object, "Normal", "VolumeDelete", why.text);
+	else if (verdict == RECLAIM_REFUSED)
+		local_item_tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
+	else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work))
+		order_directory(item, volume, DIRECTORY_REMOVE, NULL);
+}
+
+bool local_item_look(struct work_item *work)
+{
+	struct item *item = (struct item *) work;
+	const struct persistent_volume *volume = volume_of(item);
+	const struct object *claim = claim_of(item, volume);
+
+	item->is_unmade &= volume != NULL;
+	if (volume && volume->origin.is_unfinished &&
+	    local_is_provisioner(volume->origin.provisioned_by))
+		look_at_unfinished(item, volume);
+	else if (volume && !local_growth_look(item, volume, claim))
+		look_at_volume(item, volume);
+	else if (claim && !volume)
+		look_at_claim(item, claim);
+	return volume || claim || item->is_removed;
+}

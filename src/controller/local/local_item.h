@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_item - what the two files of the local provisioner share; nobody else includes it
+ *
+ * local_provisioner.c watches and says which items are due; local_item.c does what is next for one
+ * of them.
+ */
+#ifndef PODVOL_CONTROLLER_LOCAL_ITEM_H
+#define PODVOL_CONTROLLER_LOCAL_ITEM_H
+
+#include "controller/binding/path_index.h"
+#include "controller/local/local_plan.h"
+#include "controller/local/local_provisioner.h"
+#include "controller/work_queue.h"
+#include "store/reflector.h"
+
+/* One volume that is or will be made, by its name; busy while an order or a write of it is under
+ * way. */
+struct item {
+	struct work_item work;
+	bool waits;        /* for what look_again() tells of */
+	bool must_go;      /* its directory could not be made: take the volume back */
+	bool is_unmade;    /* and that is done: the volume is being deleted */
+	bool is_removed;   /* its directory is, by us; until the watch tells that it is gone, too */
+	bool wants_source; /* what it is to be filled from is not ready */
+	bool source_in_use; /* while it was filled */
+	enum directory_deed deed;
+	int64_t aim, grown;     /* DIRECTORY_GROW under way; how large it is by now, 0 not known */
+	struct local_plan plan; /* of the choice under way */
+	char *claim_space, *claim_name; /* of a volume that is not there yet */
+};
+
+struct local_provisioner {
+	struct local_provisioner_options options;
+	struct reflector *reflector;
+	struct work_queue *queue;
+	bool has_wanting;        /* some item has wants_source */
+	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
+	struct path_index paths; /* of all volumes, whoever made them, as the watch told */
+	bool is_stopped;
+	bool has_waiting; /* some item waits for what look_again() tells of */
+};
+
+/* Decide from the stored objects what is next, and begin it. Return: false: there is nothing the
+ * item stands for any more. */
+bool local_item_look(struct work_item *work);
+/* Free what is in it. */
+void local_item_clear(struct work_item *work);
+
+/* An event, once. @about NULL: nobody is told. */
+void local_item_tell(struct item *item, const struct object *about, const char *type,
+		     const char *reason, const char *text);
+/* Store @made in place of @old. */
+void local_item_write(struct item *item, const struct object *old, const struct object *made);
+/* Order DIRECTORY_GROW. */
+void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes);
+
+#endif

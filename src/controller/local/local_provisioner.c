@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_provisioner - watch claims and volumes, and look at who is concerned; see
+ * local_provisioner.h
+ */
+#include "controller/local/local_item.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controller/local/local_reclaim.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CONFIG_MAP |
+		1 << KIND_VOLUME_SNAPSHOT | 1 << KIND_VOLUME_SNAPSHOT_CONTENT,
+};
+
+#define RETRY_FIRST_USEC (1 * USEC_PER_SEC)
+#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
+
+#define NODE_MAP_NAMESPACE "local-path-storage"
+#define NODE_MAP_NAME      "local-path-config"
+#define NODE_MAP_DEFAULT                                                                           \
+	"{\"nodePathMap\":[{\"node\":\"DEFAULT_PATH_FOR_NON_LISTED_NODES\","                       \
+	"\"paths\":[\"/opt/local-path-provisioner\"]}]}"
+
+/* ---- watching ---- */
+
+static int take_volume(const struct object *object, void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+	struct work_item *work;
+
+	if (!local_is_provisioner(object->persistent_volume->origin.provisioned_by))
+		return 0;
+	work = work_queue_item(provisioner->queue, object->meta.name);
+	if (!work)
+		return -ENOMEM;
+	work_item_due(work);
+	return 0;
+}
+
+static int take_claim(const struct object *object, void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+	char name[LOCAL_VOLUME_NAME_BYTES];
+	struct item *item;
+
+	if (!local_is_provisioner(object->claim->storage_provisioner))
+		return 0;
+	item = (struct item *) work_queue_item(provisioner->queue, local_volume_name(object, name));
+	if (!item)
+		return -ENOMEM;
+	if (!item->claim_name) {
+		item->claim_space = strdup(object->meta.name_space);
+		item->claim_name = strdup(object->meta.name);
+	}
+	work_item_due(&item->work);
+	return 0;
+}
+
+/* A map that is not valid leaves the one before in force. */
+static void read_node_map(struct local_provisioner *provisioner, const struct object *map)
+{
+	cleanup_json struct cJSON *tree = map ? object_tree(map) : NULL;
+	const char *text = json_string(json_get(json_get(tree, "data"), "config.json"), "");
+	struct failure failure = { .error = 0 };
+	struct cJSON *parsed = NULL;
+
+	if (local_node_map_parse(map ? text : NODE_MAP_DEFAULT, &parsed, &failure) < 0) {
+		log_message(LOG_ERR, "ConfigMap '%s/%s' is not used: %s", NODE_MAP_NAMESPACE,
+			    NODE_MAP_NAME, failure.text);
+		return;
+	}
+	json_free(provisioner->node_map);
+	provisioner->node_map = parsed;
+}
+
+static int add_volume(const struct object *object, void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+	const char *path = local_path_of(object->persistent_volume);
+
+	if (path)
+		path_index_add(&provisioner->paths, path);
+	return take_volume(object, provisioner);
+}
+
+static void follow_paths(struct local_provisioner *provisioner, const struct store_change *change)
+{
+	bool is_gone = change->type == STORE_DELETED;
+	const struct object *before = is_gone ? change->object : change->previous;
+	const struct object *now = is_gone ? NULL : change->object;
+	const char *old = before ? local_path_of(before->persistent_volume) : NULL;
+	const char *new = now ? local_path_of(now->persistent_volume) : NULL;
+
+	if (old)
+		path_index_remove(&provisioner->paths, old);
+	if (new)
+		path_index_add(&provisioner->paths, new);
+}
+
+/* Somebody took the object away, and what it stood for is nobody's any more: the one trace of where
+ * that lies. */
+static void tell_left(struct local_provisioner *provisioner, const struct object *object)
+{
+	const struct persistent_volume *volume = object->persistent_volume;
+	struct item *item = (struct item *) work_queue_find(provisioner->queue, object->meta.name);
+	bool was_removed = item && item->is_removed;
+	const char *path = local_path_of(volume);
+
+	if (item)
+		item->is_removed = false;
+	if (was_removed || !path || !local_is_provisioner(volume->origin.provisioned_by) ||
+	    volume->origin.is_unfinished)
+		return;
+	log_message(LOG_NOTICE,
+		    "volume '%s' was deleted by hand: '%s' stays, with all that is in it",
+		    object->meta.name, path);
+}
+
+static void make_wanting_due(struct work_item *work)
+{
+	if (((const struct item *) work)->wants_source)
+		work_item_due(work);
+}
+
+/* What somebody waits for to be filled from may be ready now. */
+static void look_at_wanting(struct local_provisioner *provisioner)
+{
+	if (!provisioner->has_wanting)
+		return;
+	provisioner->has_wanting = false;
+	work_queue_walk(provisioner->queue, make_wanting_due);
+}
+
+static bool is_source(enum object_kind kind)
+{
+	return kind == KIND_VOLUME_SNAPSHOT || kind == KIND_VOLUME_SNAPSHOT_CONTENT ||
+	       kind == KIND_PERSISTENT_VOLUME || kind == KIND_PERSISTENT_VOLUME_CLAIM;
+}
+
+static int take_change(const struct store_change *change, void *userdata)
+{
+	const struct object *object = change->object;
+	struct local_provisioner *provisioner = userdata;
+	int r = 0;
+
+	if (is_source(object->kind))
+		look_at_wanting(provisioner);
+	if (object->kind == KIND_PERSISTENT_VOLUME) {
+		follow_paths(provisioner, change);
+		if (change->type == STORE_DELETED)
+			tell_left(provisioner, object);
+		r = take_volume(object, provisioner);
+	} else if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
+		r = take_claim(object, provisioner);
+	} else if (object->kind == KIND_CONFIG_MAP) {
+		if (strcmp(object->meta.name_space, NODE_MAP_NAMESPACE) != 0 ||
+		    strcmp(object->meta.name, NODE_MAP_NAME) != 0)
+			return 0;
+		read_node_map(provisioner, change->type == STORE_DELETED ? NULL : object);
+		work_queue_all_due(provisioner->queue);
+	} else if (!is_source(object->kind) &&
+		   (object->kind != KIND_NODE || change->type != STORE_MODIFIED)) {
+		work_queue_all_due(
+			provisioner
+				->queue); /* what a Node reports of itself changes nothing here */
+	}
+	return r;
+}
+
+static void begin(void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+
+	path_index_done(&provisioner->paths);
+	work_queue_all_due(provisioner->queue);
+	read_node_map(provisioner, store_get(provisioner->options.store, KIND_CONFIG_MAP,
+					     NODE_MAP_NAMESPACE, NODE_MAP_NAME));
+}
+
+static void act(void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+
+	work_queue_run(provisioner->queue);
+}
+
+static int watch(struct local_provisioner *provisioner)
+{
+	static const struct reflector_list lists[] = {
+		{ KIND_PERSISTENT_VOLUME, add_volume },
+		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
+	};
+
+	return reflector_new(&(struct reflector_options){ .event = provisioner->options.event,
+							  .priority = provisioner->options.priority,
+							  .store = provisioner->options.store,
+							  .kinds = KINDS,
+							  .lists = lists,
+							  .list_count = ARRAY_SIZE(lists),
+							  .what = "claims",
+							  .begin = begin,
+							  .take_change = take_change,
+							  .act = act,
+							  .userdata = provisioner },
+			     &provisioner->reflector);
+}
+
+static void make_waiting_due(struct work_item *work)
+{
+	if (((const struct item *) work)->waits)
+		work_item_due(work);
+}
+
+void local_provisioner_look_again(struct local_provisioner *provisioner, const char *volume)
+{
+	struct work_item *work;
+
+	if (!provisioner || !provisioner->has_waiting)
+		return;
+	if (volume) {
+		work = work_queue_find(provisioner->queue, volume);
+		if (!work || !((const struct item *) work)->waits)
+			return;
+		work_item_due(work);
+	} else {
+		provisioner->has_waiting = false;
+		work_queue_walk(provisioner->queue, make_waiting_due);
+	}
+	work_queue_run(provisioner->queue);
+}
+
+/* ---- life ---- */
+
+int local_provisioner_new(const struct local_provisioner_options *options,
+			  struct local_provisioner **ret)
+{
+	struct local_provisioner *provisioner = calloc(1, sizeof(*provisioner));
+	int r;
+
+	assert(options->store && options->start && options->node_name && ret);
+	if (!provisioner)
+		return -ENOMEM;
+	provisioner->options = *options;
+	r = work_queue_new(&(struct work_queue_options){ .event = options->event,
+							 .priority = options->priority,
+							 .item_bytes = sizeof(struct item),
+							 .retry_first_usec = RETRY_FIRST_USEC,
+							 .retry_max_usec = RETRY_MAX_USEC,
+							 .what = "volume",
+							 .look = local_item_look,
+							 .clear = local_item_clear,
+							 .userdata = provisioner },
+			   &provisioner->queue);
+	if (r == 0)
+		r = watch(provisioner);
+	if (r < 0) {
+		(void) local_provisioner_free(provisioner);
+		return r;
+	}
+	*ret = provisioner;
+	work_queue_run(provisioner->queue);
+	return 0;
+}
+
+void local_provisioner_stop(struct local_provisioner *provisioner)
+{
+	if (!provisioner)
+		return;
+	provisioner->is_stopped = true;
+	work_queue_stop(provisioner->queue);
+}
+
+struct local_provisioner *local_provisioner_free(struct local_provisioner *provisioner)
+{
+	if (!provisioner)
+		return NULL;
+	(void) reflector_free(provisioner->reflector);
+	(void) work_queue_free(provisioner->queue);
+	json_free(provisioner->node_map);
+	path_index_done(&provisioner->paths);
+	free(provisioner);
+	return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * local_reclaim - may the directory of a volume be removed, with all that is in it; pure
+ *
+ * Yes only when reclaim.h says so for a volume of ours that nobody deletes by hand, and when no
+ * other volume lies there, above or below. What a user wrote into the volume's path is not
+ * believed: the directory bears a mark (mount/remove/volume_directory.h), and that is looked at by
+ * whoever removes.
+ */
+#ifndef PODVOL_CONTROLLER_LOCAL_RECLAIM_H
+#define PODVOL_CONTROLLER_LOCAL_RECLAIM_H
+
+#include "controller/binding/reclaim.h"
+#include "controller/local/local_plan.h"
+
+/* Where a volume's directory is, as its annotation and its path say. */
+struct local_place {
+	const char *base_path; /* borrowed from the volume */
+	char name[LOCAL_NAME_BYTES];
+};
+
+/* Return: 0; -EINVAL the path does not lie below the base path, or has ".." in it. */
+int local_place_of(const struct persistent_volume *volume, struct local_place *ret,
+		   struct failure *reterr);
+
+/* Does one of the two paths lie in the other, or are they the same? */
+bool local_paths_touch(const char *a, const char *b);
+/* Of a volume with a directory; NULL: it has none. */
+const char *local_path_of(const struct persistent_volume *volume);
+
+/* The one rule (reclaim.h), and what concerns the directory. */
+enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, struct failure *why);
+
+#endif

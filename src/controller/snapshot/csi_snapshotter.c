@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_snapshotter - snapshots of CSI drivers' volumes; see csi_snapshotter.h
+ */
+#include "controller/snapshot/csi_snapshotter.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "controller/snapshot/snapshot_plan.h"
+#include "controller/snapshot/snapshotter.h"
+#include "csi/csi_map.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define CALL_TIMEOUT_USEC (60 * USEC_PER_SEC) /* as external-snapshotter's */
+
+struct snapshot_call {
+	struct csi_snapshotter *owner;
+	struct snapshot_call *prev, *next;
+	struct csi_call *call;
+	sd_event_source *deferred; /* instead of a call: the driver need not be asked */
+	enum snapshot_deed deed;
+	char *handle; /* of LOOK */
+	snapshot_done_fn *done;
+	void *userdata;
+};
+
+struct csi_snapshotter {
+	struct csi_controller_options options;
+	struct snapshotter *snapshotter;
+	struct snapshot_call *calls;
+};
+
+/* ---- calls ---- */
+
+static struct snapshot_call *call_new(struct csi_snapshotter *owner,
+				      const struct snapshot_order *order, snapshot_done_fn *done,
+				      void *userdata)
+{
+	struct snapshot_call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->handle = strdup(order->content->given_handle);
+	if (!call->handle) {
+		free(call);
+		return NULL;
+	}
+	call->owner = owner;
+	call->deed = order->deed;
+	call->done = done;
+	call->userdata = userdata;
+	call->next = owner->calls;
+	if (call->next)
+		call->next->prev = call;
+	owner->calls = call;
+	return call;
+}
+
+static void call_free(struct snapshot_call *call)
+{
+	if (call->prev)
+		call->prev->next = call->next;
+	else
+		call->owner->calls = call->next;
+	if (call->next)
+		call->next->prev = call->prev;
+	(void) sd_event_source_disable_unref(call->deferred);
+	free(call->handle);
+	free(call);
+}
+
+static void end_call(struct snapshot_call *call, const struct snapshot_end *end)
+{
+	snapshot_done_fn *done = call->done;
+	void *userdata = call->userdata;
+
+	call->call = NULL;
+	done(userdata, end);
+	call_free(call);
+}
+
+/* ---- answers ---- */
+
+static void end_failed(struct snapshot_call *call, int error, bool is_final, const char *text)
+{
+	struct failure why = { .error = 0 };
+	struct snapshot_end end = { .is_final = is_final, .why = &why };
+
+	end.error = failed_plain(&why, error, "%s", text);
+	end_call(call, &end);
+}
+
+static void end_taken(struct snapshot_call *call, const Csi__V1__Snapshot *snapshot)
+{
+	const Google__Protobuf__Timestamp *time = snapshot ? snapshot->creation_time : NULL;
+	struct snapshot_result result = { .is_ready = true };
+	const struct snapshot_end end = { .result = &result };
+
+	if (!snapshot || !snapshot->snapshot_id || !*snapshot->snapshot_id) {
+		end_failed(call, -EBADMSG, true, "the driver names no such snapshot");
+		return;
+	}
+	result.handle = snapshot->snapshot_id;
+	result.bytes = snapshot->size_bytes;
+	result.is_ready = snapshot->ready_to_use;
+	if (time)
+		result.creation_nsec = time->seconds * 1000000000 + time->nanos;
+	end_call(call, &end);
+}
+
+static void end_listed(struct snapshot_call *call, const Csi__V1__ListSnapshotsResponse *reply)
+{
+	const Csi__V1__Snapshot *found = NULL;
+
+	for (size_t i = 0; i < reply->n_entries && !found; i++)
+		if (reply->entries[i]->snapshot &&
+		    strcmp(reply->entries[i]->snapshot->snapshot_id, call->handle) == 0)
+			found = reply->entries[i]->snapshot;
+	end_taken(call, found);
+}
+
+static void on_reply(void *userdata, const struct csi_reply *reply)
+{
+	static const struct snapshot_end removed = { .error = 0 };
+	struct snapshot_call *call = userdata;
+	char text[FAILURE_TEXT_BYTES];
+
+	if (csi_classify(&reply->status) != CSI_DONE) {
+		(void) snprintf(text, sizeof(text), "%s: %.150s",
+				call->deed == SNAPSHOT_REMOVE ? "DeleteSnapshot"
+				: call->deed == SNAPSHOT_TAKE ? "CreateSnapshot"
+							      : "ListSnapshots",
+				reply->status.text);
+		end_failed(call, -EIO,
+			   csi_classify(&reply->status) == CSI_FINAL || !reply->status.was_sent,
+			   text);
+	} else if (call->deed == SNAPSHOT_TAKE) {
+		end_taken(call,
+			  ((const Csi__V1__CreateSnapshotResponse *) reply->message)->snapshot);
+	} else if (call->deed == SNAPSHOT_LOOK) {
+		end_listed(call, (const Csi__V1__ListSnapshotsResponse *) reply->message);
+	} else {
+		end_call(call, &removed);
+	}
+}
+
+/* A driver that cannot list: the snapshot is believed to be there. */
+static int on_deferred(sd_event_source *source, void *userdata)
+{
+	struct snapshot_call *call = userdata;
+	const struct snapshot_result result = { .handle = call->handle, .is_ready = true };
+	const struct snapshot_end end = { .result = &result };
+
+	(void) source;
+	end_call(call, &end);
+	return 0;
+}
+
+/* ---- requests ---- */
+
+struct request_maps {
+	struct csi_map secrets, parameters;
+	struct csi_map_fields secret_fields, parameter_fields;
+};
+
+static void request_maps_done(struct request_maps *maps)
+{
+	csi_map_fields_done(&maps->secret_fields);
+	csi_map_fields_done(&maps->parameter_fields);
+	csi_map_done(&maps->secrets);
+	csi_map_done(&maps->parameters);
+}
+
+static int read_secrets(const struct csi_snapshotter *snapshotter,
+			const struct volume_snapshot_content *content, struct request_maps *maps,
+			struct failure *reterr)
+{
+	const struct object *secret;
+
+	if (!*content->secret_name)
+		return 0;
+	secret = store_get(snapshotter->options.store, KIND_SECRET, content->secret_namespace,
+			   content->secret_name);
+	if (!secret)
+		return failed_plain(reterr, -ENOENT, "there is no Secret '%s/%s'",
+				    content->secret_namespace, content->secret_name);
+	return csi_map_add_secret(&maps->secrets, secret, reterr);
+}
+
+static int read_parameters(const struct volume_snapshot_class *class, struct request_maps *maps)
+{
+	int r = 0;
+
+	for (size_t i = 0; class && i < class->parameters.count && r == 0; i++) {
+		const struct label *one = &class->parameters.labels[i];
+
+		if (!snapshot_is_own_parameter(one->key))
+			r = csi_map_set(&maps->parameters, one->key, one->value);
+	}
+	return r;
+}
+
+static int send(struct snapshot_call *call, const char *driver, enum csi_method method,
+		const ProtobufCMessage *message, struct failure *reterr)
+{
+	const struct csi_call_request request = {
+		.driver = driver,
+		.method = method,
+		.message = message,
+		.timeout_usec = CALL_TIMEOUT_USEC,
+		.done = on_reply,
+		.userdata = call,
+	};
+
+	return csi_drivers_call(call->owner->options.drivers, &request, &call->call, reterr);
+}
+
+static int send_take(struct snapshot_call *call, const struct snapshot_order *order,
+		     struct request_maps *maps, struct failure *reterr)
+{
+	Csi__V1__CreateSnapshotRequest request = CSI__V1__CREATE_SNAPSHOT_REQUEST__INIT;
+	char name[SNAPSHOT_NAME_BYTES];
+	int r = read_parameters(order->class, maps);
+
+	if (r == 0)
+		r = csi_map_fill(&maps->parameters,
+				 &csi__v1__create_snapshot_request__parameters_entry__descriptor,
+				 &maps->parameter_fields, &request.n_parameters,
+				 &request.parameters);
+	if (r == 0)
+		r = csi_map_fill(&maps->secrets,
+				 &csi__v1__create_snapshot_request__secrets_entry__descriptor,
+				 &maps->secret_fields, &request.n_secrets, &request.secrets);
+	if (r < 0)
+		return failed(reterr, r, "cannot ask for a snapshot");
+	request.name = (char *) snapshot_name(order->content, name);
+	request.source_volume_id = (char *) order->content->volume_handle;
+	return send(call, order->content->driver, CSI_CREATE_SNAPSHOT, &request.base, reterr);
+}
+
+static int send_remove(struct snapshot_call *call, const struct snapshot_order *order,
+		       struct request_maps *maps, struct failure *reterr)
+{
+	Csi__V1__DeleteSnapshotRequest request = CSI__V1__DELETE_SNAPSHOT_REQUEST__INIT;
+	int r = csi_map_fill(&maps->secrets,
+			     &csi__v1__delete_snapshot_request__secrets_entry__descriptor,
+			     &maps->secret_fields, &request.n_secrets, &request.secrets);
+
+	if (r < 0)
+		return failed(reterr, r, "cannot ask for a snapshot to be deleted");
+	request.snapshot_id = (char *) order->content->snapshot_handle;
+	return send(call, order->content->driver, CSI_DELETE_SNAPSHOT, &request.base, reterr);
+}
+
+static int send_look(struct snapshot_call *call, const struct snapshot_order *order,
+		     struct request_maps *maps, struct failure *reterr)
+{
+	Csi__V1__ListSnapshotsRequest request = CSI__V1__LIST_SNAPSHOTS_REQUEST__INIT;
+	int r = csi_map_fill(&maps->secrets,
+			     &csi__v1__list_snapshots_request__secrets_entry__descriptor,
+			     &maps->secret_fields, &request.n_secrets, &request.secrets);
+
+	if (r < 0)
+		return failed(reterr, r, "cannot ask for a snapshot");
+	request.snapshot_id = call->handle;
+	return send(call, order->content->driver, CSI_LIST_SNAPSHOTS, &request.base, reterr);
+}
+
+static int begin(struct snapshot_call *call, const struct snapshot_order *order, bool can_list,
+		 struct failure *reterr)
+{
+	cleanup(request_maps_done) struct request_maps maps = { .secrets = { 0 } };
+	int r;
+
+	if (order->deed == SNAPSHOT_LOOK && !can_list)
+		return sd_event_add_defer(call->owner->options.event, &call->deferred, on_deferred,
+					  call);
+	r = read_secrets(call->owner, order->content, &maps, reterr);
+	if (r < 0)
+		return r;
+	if (order->deed == SNAPSHOT_TAKE)
+		return send_take(call, order, &maps, reterr);
+	if (order->deed == SNAPSHOT_REMOVE)
+		return send_remove(call, order, &maps, reterr);
+	return send_look(call, order, &maps, reterr);
+}
+
+/* ---- the backend ---- */
+
+/* Those, too, of which nobody can tell whose they are. */
+static bool serves(void *backend, const char *driver)
+{
+	(void) backend;
+	return strcmp(driver, LOCAL_SNAPSHOT_DRIVER) != 0;
+}
+
+static int start(void *backend, const struct snapshot_order *order, snapshot_done_fn *done,
+		 void *done_userdata, struct failure *reterr)
+{
+	struct csi_snapshotter *snapshotter = backend;
+	const char *name = order->content->driver;
+	const struct csi_driver *driver = csi_drivers_find(snapshotter->options.drivers, name);
+	struct snapshot_call *call;
+	int r;
+
+	if (!driver || !driver->capabilities_known)
+		return failed_plain(reterr, -EAGAIN, "driver '%s' is not registered on this node",
+				    name);
+	if (!csi_driver_can(driver, CSI_CAN_CREATE_DELETE_SNAPSHOT))
+		return failed_plain(reterr, -EAGAIN,
+				    "driver '%s' takes no snapshots (no CREATE_DELETE_SNAPSHOT)",
+				    name);
+	call = call_new(snapshotter, order, done, done_userdata);
+	if (!call)
+		return failed(reterr, -ENOMEM, "cannot ask driver '%s'", name);
+	r = begin(call, order, csi_driver_can(driver, CSI_CAN_LIST_SNAPSHOTS), reterr);
+	if (r >= 0)
+		return 0;
+	call_free(call);
+	return r;
+}
+
+static const struct snapshot_backend backend = { .serves = serves, .start = start };
+
+/* ---- life ---- */
+
+int csi_snapshotter_new(const struct csi_controller_options *options, struct csi_snapshotter **ret)
+{
+	struct csi_snapshotter *snapshotter = calloc(1, sizeof(*snapshotter));
+	struct snapshotter_options inner = {
+		.event = options->event,
+		.priority = options->priority,
+		.store = options->store,
+		.event_fn = options->event_fn,
+		.is_complete = options->is_complete,
+		.userdata = options->userdata,
+		.backend = &backend,
+		.backend_userdata = snapshotter,
+	};
+	int r;
+
+	assert(options->drivers && ret);
+	if (!snapshotter)
+		return -ENOMEM;
+	snapshotter->options = *options;
+	r = snapshotter_new(&inner, &snapshotter->snapshotter);
+	if (r < 0) {
+		free(snapshotter);
+		return r;
+	}
+	*ret = snapshotter;
+	return 0;
+}
+
+void csi_snapshotter_driver_changed(struct csi_snapshotter *snapshotter, const char *driver)
+{
+	assert(driver);
+	snapshotter_all_due(snapshotter->snapshotter);
+}
+
+void csi_snapshotter_look_again(struct csi_snapshotter *snapshotter)
+{
+	snapshotter_look_again(snapshotter->snapshotter);
+}
+
+struct csi_snapshotter *csi_snapshotter_free(struct csi_snapshotter *snapshotter)
+{
+	static const struct failure why = { -ECANCELED, "podvold stops" };
+	static const struct snapshot_end stopped = { .error = -ECANCELED, .why = &why };
+
+	if (!snapshotter)
+		return NULL;
+	snapshotter_stop(snapshotter->snapshotter);
+	while (snapshotter->calls) {
+		struct snapshot_call *call = snapshotter->calls;
+
+		call->call = call->call ? csi_call_cancel(call->call) : NULL;
+		end_call(call, &stopped);
+	}
+	(void) snapshotter_free(snapshotter->snapshotter);
+	free(snapshotter);
+	return NULL;
+}

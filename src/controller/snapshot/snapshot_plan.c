@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot_plan - the next versions of snapshots and contents; see snapshot_plan.h
+ */
+#include "controller/snapshot/snapshot_plan.h"
+
+#include "base/cleanup.h"
+#include "object/json/json.h"
+#include "object/timestamp.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define OWN_PREFIX    "csi.storage.k8s.io/"
+#define GROUP_VERSION "snapshot.storage.k8s.io/v1"
+
+enum { SECRET_NAME_BYTES = 254, NSEC_PER_USEC = 1000 };
+
+const char *snapshot_driver_of(const struct persistent_volume *volume)
+{
+	if (volume->csi)
+		return volume->csi->driver;
+	if (strcmp(volume->origin.provisioned_by, LOCAL_SNAPSHOT_DRIVER) == 0 &&
+	    volume->local_path[0])
+		return LOCAL_SNAPSHOT_DRIVER;
+	return "";
+}
+
+const char *snapshot_handle_of(const struct persistent_volume *volume)
+{
+	return volume->csi ? volume->csi->volume_handle : volume->object->meta.name;
+}
+
+const char *snapshot_content_name(const struct object *snapshot, char buffer[SNAPSHOT_NAME_BYTES])
+{
+	(void) snprintf(buffer, SNAPSHOT_NAME_BYTES, "snapcontent-%.50s", snapshot->meta.uid);
+	return buffer;
+}
+
+const char *snapshot_name(const struct volume_snapshot_content *content,
+			  char buffer[SNAPSHOT_NAME_BYTES])
+{
+	(void) snprintf(buffer, SNAPSHOT_NAME_BYTES, "snapshot-%.50s", content->snapshot_uid);
+	return buffer;
+}
+
+bool snapshot_is_own_parameter(const char *key)
+{
+	return strncmp(key, OWN_PREFIX, strlen(OWN_PREFIX)) == 0;
+}
+
+bool snapshot_is_named_by(const struct volume_snapshot_content *content,
+			  const struct object *snapshot)
+{
+	return strcmp(content->snapshot_name, snapshot->meta.name) == 0 &&
+	       strcmp(content->snapshot_namespace, snapshot->meta.name_space) == 0 &&
+	       (content->snapshot_uid[0] == '\0' ||
+		strcmp(content->snapshot_uid, snapshot->meta.uid) == 0);
+}
+
+/* ---- a content ---- */
+
+static const char *parameter(const struct volume_snapshot_class *class, const char *key)
+{
+	for (size_t i = 0; i < class->parameters.count; i++)
+		if (strcmp(class->parameters.labels[i].key, key) == 0)
+			return class->parameters.labels[i].value;
+	return "";
+}
+
+/* ${...} in a secret's name; a variable of no meaning is an error. */
+static int expand(const char *template, const struct object *snapshot, const char *content_name,
+		  char ret[SECRET_NAME_BYTES])
+{
+	const struct {
+		const char *name, *value;
+	} variables[] = {
+		{ "${volumesnapshotcontent.name}", content_name },
+		{ "${volumesnapshot.namespace}", snapshot->meta.name_space },
+		{ "${volumesnapshot.name}", snapshot->meta.name },
+	};
+	size_t used = 0;
+
+	while (*template) {
+		const char *piece = template;
+		size_t length = strcspn(template, "$"), taken = length;
+
+		for (size_t i = 0; length == 0 && i < ARRAY_SIZE(variables); i++) {
+			size_t known = strlen(variables[i].name);
+
+			if (strncmp(template, variables[i].name, known) != 0)
+				continue;
+			piece = variables[i].value;
+			length = strlen(piece);
+			taken = known;
+		}
+		if (taken == 0 || used + length >= SECRET_NAME_BYTES)
+			return -EINVAL;
+		memcpy(ret + used, piece, length);
+		used += length;
+		template += taken;
+	}
+	ret[used] = '\0';
+	return 0;
+}
+
+/* The secret for deleting it later is kept in the content: the class may be gone by then. */
+static int add_secret(const struct snapshot_sources *sources, const char *content_name,
+		      struct cJSON *annotations, struct failure *reterr)
+{
+	const struct object *snapshot = sources->snapshot->object;
+	const char *name = parameter(sources->class, OWN_PREFIX "snapshotter-secret-name");
+	const char *space = parameter(sources->class, OWN_PREFIX "snapshotter-secret-namespace");
+	char text[SECRET_NAME_BYTES];
+
+	if (!*name && !*space)
+		return 0;
+	if (!*name || !*space)
+		return failed_plain(reterr, -EINVAL,
+				    "the class '%s' names half a secret: both its name and its "
+				    "namespace are needed",
+				    sources->class->object->meta.name);
+	if (expand(name, snapshot, content_name, text) < 0)
+		return failed_plain(reterr, -EINVAL, "'%s' cannot be the name of a secret", name);
+	(void) json_set_string(annotations, ANNOTATION_SNAPSHOT_SECRET_NAME, text);
+	if (strstr(space, "${volumesnapshot.name}") ||
+	    expand(space, snapshot, content_name, text) < 0)
+		return failed_plain(reterr, -EINVAL, "'%s' cannot be the namespace of a secret",
+				    space);
+	(void) json_set_string(annotations, ANNOTATION_SNAPSHOT_SECRET_SPACE, text);
+	return 0;
+}
+
+int snapshot_plan_content(const struct snapshot_sources *sources, const struct object **ret,
+			  struct failure *reterr)
+{
+	const struct volume_snapshot_class *class = sources->class;
+	const struct persistent_volume *volume = sources->volume;
+	bool deletes = class->deletion_policy == SNAPSHOT_DELETE;
+	cleanup_json struct cJSON *tree = json_new_object();
+	char name[SNAPSHOT_NAME_BYTES];
+	struct cJSON *metadata, *annotations, *spec;
+	int r;
+
+	(void) snapshot_content_name(sources->snapshot->object, name);
+	(void) json_set_string(tree, "apiVersion", GROUP_VERSION);
+	(void) json_set_string(tree, "kind", "VolumeSnapshotContent");
+	metadata = json_ensure_object(tree, "metadata");
+	(void) json_set_string(metadata, "name", name);
+	(void) json_set_string(json_add_array(metadata, "finalizers"), NULL, FINALIZER_CONTENT);
+	annotations = json_ensure_object(metadata, "annotations");
+	if (volume->origin.base_path[0])
+		(void) json_set_string(annotations, ANNOTATION_BASE_PATH, volume->origin.base_path);
+	spec = json_ensure_object(tree, "spec");
+	(void) json_set_string(spec, "deletionPolicy", deletes ? "Delete" : "Retain");
+	(void) json_set_string(spec, "driver", class->driver);
+	(void) json_set_string(json_add_object(spec, "source"), "volumeHandle",
+			       snapshot_handle_of(volume));
+	(void) json_set_string(spec, "sourceVolumeMode",
+			       volume->mode == VOLUME_MODE_BLOCK ? "Block" : "Filesystem");
+	(void) json_set_string(spec, "volumeSnapshotClassName", class->object->meta.name);
+	object_write_reference(sources->snapshot->object,
+			       json_add_object(spec, "volumeSnapshotRef"));
+	r = add_secret(sources, name, annotations, reterr);
+	return r < 0 ? r : object_from_json(tree, ret, reterr);
+}
+
+/* ---- what a snapshot says ---- */
+
+struct status_edit {
+	const struct volume_snapshot_content *content;
+	const char *error, *error_time;
+};
+
+static int write_error(struct cJSON *status, const char *text, const char *time)
+{
+	struct cJSON *error = json_add_object(status, "error");
+
+	(void) json_set_string(error, "message", text);
+	return json_set_string(error, "time", time);
+}
+
+static int edit_status(struct cJSON *tree, void *userdata)
+{
+	const struct status_edit *edit = userdata;
+	const struct volume_snapshot_content *content = edit->content;
+	struct cJSON *status = json_ensure_object(tree, "status");
+	char text[TIMESTAMP_BYTES];
+
+	(void) json_set_string(status, "boundVolumeSnapshotContentName",
+			       content->object->meta.name);
+	if (content->creation_nsec > 0) {
+		timestamp_print((uint64_t) content->creation_nsec / NSEC_PER_USEC, text);
+		(void) json_set_string(status, "creationTime", text);
+	}
+	(void) json_set_bool(status, "readyToUse",
+			     content->state.is_ready && !content->object->meta.deletes);
+	if (content->state.restore_size.is_set) {
+		(void) snprintf(text, sizeof(text), "%" PRId64,
+				quantity_value(&content->state.restore_size));
+		(void) json_set_string(status, "restoreSize", text);
+	}
+	json_remove(status, "error");
+	if (!content->state.has_error)
+		return 0;
+	return write_error(status, content->state.error, content->state.error_time);
+}
+
+/* NULL where the edit changes nothing. */
+static int drop_same(const struct object *object, const struct object *made,
+		     const struct object **ret)
+{
+	bool same = object->json_length == made->json_length &&
+		    memcmp(object->json, made->json, made->json_length) == 0;
+
+	*ret = same ? object_unref(made) : made;
+	return 0;
+}
+
+int snapshot_plan_status(const struct volume_snapshot *snapshot,
+			 const struct volume_snapshot_content *content, const struct object **ret)
+{
+	struct status_edit edit = { .content = content };
+	const struct object *made = NULL;
+	int r = object_edit(snapshot->object, edit_status, &edit, &made, NULL);
+
+	return r < 0 ? r : drop_same(snapshot->object, made, ret);
+}
+
+static int edit_error(struct cJSON *tree, void *userdata)
+{
+	const struct status_edit *edit = userdata;
+	struct cJSON *status = json_ensure_object(tree, "status");
+
+	(void) json_set_bool(status, "readyToUse", false);
+	return write_error(status, edit->error, edit->error_time);
+}
+
+int snapshot_plan_error(const struct object *object, const char *text, uint64_t now_usec,
+			const struct object **ret)
+{
+	const struct snapshot_state *state = object->kind == KIND_VOLUME_SNAPSHOT
+						     ? &object->volume_snapshot->state
+						     : &object->volume_snapshot_content->state;
+	char now[TIMESTAMP_BYTES];
+	struct status_edit edit = { .error = text, .error_time = now };
+
+	*ret = NULL;
+	if (state->has_error && strcmp(state->error, text) == 0)
+		return 0; /* since then, not since now */
+	timestamp_print(now_usec, now);
+	return object_edit(object, edit_error, &edit, ret, NULL);
+}
+
+/* ---- finalizers ---- */
+
+static int add_finalizer(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	struct cJSON *list = json_new_array();
+	const struct cJSON *before = json_get(metadata, "finalizers");
+
+	for (const struct cJSON *i = json_first(before); i; i = json_next(i))
+		(void) json_set(list, NULL, json_copy(i));
+	(void) json_set_string(list, NULL, userdata);
+	return json_set(metadata, "finalizers", list);
+}
+
+static int remove_finalizer(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	struct cJSON *list = json_new_array();
+	const struct cJSON *before = json_get(metadata, "finalizers");
+
+	for (const struct cJSON *i = json_first(before); i; i = json_next(i))
+		if (strcmp(json_string(i, ""), userdata) != 0)
+			(void) json_set(list, NULL, json_copy(i));
+	return json_set(metadata, "finalizers", list);
+}
+
+int snapshot_with_finalizer(const struct object *object, const char *finalizer,
+			    const struct object **ret)
+{
+	return object_edit(object, add_finalizer, (void *) finalizer, ret, NULL);
+}
+
+int snapshot_without_finalizer(const struct object *object, const char *finalizer,
+			       const struct object **ret)
+{
+	return object_edit(object, remove_finalizer, (void *) finalizer, ret, NULL);
+}

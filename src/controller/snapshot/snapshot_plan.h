@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot_plan - what a VolumeSnapshot's content is to be, and what the snapshot says of it; pure
+ *
+ * As external-snapshotter has it, so that what podvold made can be read by it and the other way
+ * round.
+ */
+#ifndef PODVOL_CONTROLLER_SNAPSHOT_PLAN_H
+#define PODVOL_CONTROLLER_SNAPSHOT_PLAN_H
+
+#include "object/kinds/volume_snapshot.h"
+
+#define LOCAL_SNAPSHOT_DRIVER "podvol/local"
+
+/* Whose snapshots can be taken of it: a CSI driver, or "podvol/local" for a directory that podvold
+ * made; "" nobody's. */
+const char *snapshot_driver_of(const struct persistent_volume *volume);
+/* What that one calls the volume. */
+const char *snapshot_handle_of(const struct persistent_volume *volume);
+
+/* "snapcontent-" and the snapshot's uid; "snapshot-" and the uid that a content refers to. */
+#define SNAPSHOT_NAME_BYTES 64
+const char *snapshot_content_name(const struct object *snapshot, char buffer[SNAPSHOT_NAME_BYTES]);
+const char *snapshot_name(const struct volume_snapshot_content *content,
+			  char buffer[SNAPSHOT_NAME_BYTES]);
+
+struct snapshot_sources {
+	const struct volume_snapshot *snapshot;
+	const struct volume_snapshot_class *class;
+	const struct persistent_volume *volume;
+};
+
+/**
+ * snapshot_plan_content - the content of a snapshot that is to be taken
+ *
+ * Return: 0; -EINVAL the class names a secret that cannot be one; -ENOMEM.
+ */
+int snapshot_plan_content(const struct snapshot_sources *sources, const struct object **ret,
+			  struct failure *reterr);
+
+/* Is it a parameter of snapshotters, and none of the driver's? */
+bool snapshot_is_own_parameter(const char *key);
+
+/* Does the content name this snapshot (its uid is not asked for while it names none)? */
+bool snapshot_is_named_by(const struct volume_snapshot_content *content,
+			  const struct object *snapshot);
+
+/* The snapshot with what its content says. @ret: NULL: it says that already. Return: 0; -ENOMEM. */
+int snapshot_plan_status(const struct volume_snapshot *snapshot,
+			 const struct volume_snapshot_content *content, const struct object **ret);
+/* With an error instead, not ready; the same. */
+int snapshot_plan_error(const struct object *object, const char *text, uint64_t now_usec,
+			const struct object **ret);
+
+/* Changed metadata. Return: as object_edit(). */
+int snapshot_with_finalizer(const struct object *object, const char *finalizer,
+			    const struct object **ret);
+int snapshot_without_finalizer(const struct object *object, const char *finalizer,
+			       const struct object **ret);
+
+#endif

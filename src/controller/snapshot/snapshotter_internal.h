@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshotter_internal - what the three files of the snapshotter share; nobody else includes it
+ *
+ * snapshotter.c watches and writes, snapshot_look.c decides for a VolumeSnapshot,
+ * content_look.c for a content.
+ */
+#ifndef PODVOL_CONTROLLER_SNAPSHOTTER_INSIDE_H
+#define PODVOL_CONTROLLER_SNAPSHOTTER_INSIDE_H
+
+#include "controller/snapshot/snapshot_plan.h"
+#include "controller/snapshot/snapshotter.h"
+#include "controller/work_queue.h"
+#include "store/reflector.h"
+
+struct snapshotter {
+	struct snapshotter_options options;
+	struct reflector *reflector;
+	struct work_queue *snapshots; /* "namespace/name" */
+	struct work_queue *contents;  /* "name" */
+	bool is_stopped, was_complete;
+};
+
+struct snapshot_item {
+	struct work_item work;
+	enum snapshot_deed deed;
+	bool waits; /* for claims, volumes or classes */
+};
+
+/* Both: return false when nothing of the name is there any more. */
+bool snapshot_look(struct work_item *work);
+bool content_look(struct work_item *work);
+
+/* ---- snapshotter.c ---- */
+
+struct snapshotter *snapshotter_of(const struct snapshot_item *item);
+/* An event, once for each text. */
+void snapshot_tell(struct snapshot_item *item, const struct object *about, const char *type,
+		   const char *reason, const char *text);
+/* Has @made written in the place of @object; takes @made. @r: of making it. */
+void snapshot_write(struct snapshot_item *item, const struct object *object,
+		    const struct object *made, int r);
+/* Has it created; takes @made. */
+void snapshot_create(struct snapshot_item *item, const struct object *made);
+void snapshot_delete(struct snapshot_item *item, const struct object *object);
+
+#endif

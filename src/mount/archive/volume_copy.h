@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_copy - snapshots of local volumes, and volumes that are filled from others
+ *
+ * A snapshot is a directory of its own beside the volumes: marked like one, of mode 0700, with what
+ * was in the volume in "data" below. Where the volume is a subvolume of btrfs that is a snapshot of
+ * it, of one moment; else a copy, whose files share their blocks where the file system can do that.
+ *
+ * Of a volume in an image the files are copied as well, and not the image: so what was taken of one
+ * kind of volume can fill any other, larger or smaller. Nor need its file system be frozen, as that
+ * would outlive a process that is killed meanwhile, and stop the pods for good.
+ *
+ * Safe to repeat after a kill at any point: what is not finished says so by a mark and is begun
+ * anew, what is finished is left as it is. The source is locked meanwhile (flock, shared), so that
+ * nobody removes or restores it. All functions [worker], and may take hours.
+ */
+#ifndef PODVOL_MOUNT_VOLUME_COPY_H
+#define PODVOL_MOUNT_VOLUME_COPY_H
+
+#include "mount/archive/tree_copy.h"
+#include "mount/remove/volume_directory.h"
+
+/* What is copied: a volume's directory, or a snapshot of one. */
+struct volume_source {
+	const char *base_path, *name, *mark;
+	bool is_snapshot;
+	const char *capacity; /* of a volume: a word of capacity.h, as its object says; NULL none */
+};
+
+struct copy_watch {
+	const atomic_bool *cancel;
+	struct copy_progress *progress;
+};
+
+struct volume_snapshot_facts {
+	int64_t creation_nsec; /* real time */
+	bool is_atomic;        /* of one moment */
+};
+
+/* Return: 0; -EBUSY the source is being removed or restored; -ENOENT, -EPERM it is not there, or
+ * does not bear its mark; -ECANCELED; -ENOSPC; else as the calls. */
+int volume_snapshot_take(const struct volume_directory *directory,
+			 const struct volume_source *source, const struct copy_watch *watch,
+			 struct volume_snapshot_facts *ret, struct failure *reterr);
+
+/* Of one that is there. Return: 0; -ENOENT; -EPERM it is none, or not finished. */
+int volume_snapshot_look(const struct volume_directory *directory,
+			 struct volume_snapshot_facts *ret, struct failure *reterr);
+
+/* A volume's directory with what is in the source, of its owner and mode. As
+ * volume_directory_make() and volume_snapshot_take(). */
+int volume_directory_make_filled(const struct volume_directory *directory,
+				 const struct volume_source *source, const struct copy_watch *watch,
+				 struct failure *reterr);
+
+/* From now on it may be used, and is no longer taken back with what is in it: a mark says so, for
+ * who finds it after a kill. Safe to repeat.
+ * Return: 0; as the calls. */
+int volume_directory_settle(const struct volume_directory *directory, struct failure *reterr);
+
+/* Takes such a one back, with what was copied. Return: -EALREADY it is settled, and stays; else as
+ * volume_directory_unmake() and volume_directory_remove(). */
+int volume_directory_unmake_filled(const struct volume_directory *directory,
+				   struct failure *reterr);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * busy_holders - who keeps a mount from being unmounted, after the kernel said EBUSY
+ *
+ * A mount is busy while a process has its working or root directory, an open file, a mapped file,
+ * its executable or a bound socket in it, while a loop device or swap lies on a file of it, and
+ * while something is mounted in it. All of that is compared by the number of the mount, which /proc
+ * tells without a name being looked up in the volume: a dead server stops nothing here. Mounts in
+ * other namespaces that the kernel would take away with ours count as ours.
+ *
+ * The answer is about a moment: processes come and go meanwhile. Not found are descriptors on their
+ * way through a socket, those that only an io_uring has, sockets bound to a relative name or in
+ * another network namespace, and users in the kernel itself, such as an NFS export. Changes
+ * nothing.
+ */
+#ifndef PODVOL_MOUNT_BUSY_HOLDERS_H
+#define PODVOL_MOUNT_BUSY_HOLDERS_H
+
+#include "base/failure.h"
+#include "mount/holders/process.h"
+
+#include <stdatomic.h>
+
+/* In the order in which they are told of one process. */
+enum busy_kind {
+	BUSY_WORKING_DIRECTORY,
+	BUSY_ROOT_DIRECTORY,
+	BUSY_EXECUTABLE,
+	BUSY_OPEN_FILE,
+	BUSY_MAPPED_FILE,
+	BUSY_SOCKET,
+	BUSY_NESTED_MOUNT, /* from here on nothing of a process */
+	BUSY_LOOP_DEVICE,
+	BUSY_SWAP,
+	BUSY_KIND_COUNT
+};
+/* "working directory", "open file", ... */
+const char *busy_kind_name(enum busy_kind kind);
+
+enum {
+	BUSY_HOLDERS_MAX = 32, /* told of; more are counted */
+	BUSY_NAME_BYTES = 160,
+	BUSY_MOUNTS_MAX = 16384,        /* of all volumes asked about, with what is nested */
+	BUSY_DESCRIPTORS_MAX = 2000000, /* looked at in one search */
+	BUSY_SEARCH_USEC = 10000000,
+};
+
+/* What one process, or the kernel, has of the volume in one manner. */
+struct busy_holder {
+	enum busy_kind kind;
+	unsigned int count; /* so many of this kind; @name is the first */
+	pid_t pid;          /* 0: no process */
+	int pid_fd;         /* of the first entry of a process; -EBADF: none; the caller closes */
+	uint64_t mount_namespace; /* inode of the process's; 0: it is ours */
+	/* comm; the loop device; the type of what is mounted */
+	char command[COMMAND_BYTES];
+	char name[BUSY_NAME_BYTES]; /* within the volume; "" is its root; cut when it is longer */
+};
+
+struct busy_holders {
+	struct busy_holder list[BUSY_HOLDERS_MAX];
+	size_t count;
+	size_t total;   /* those that are not in the list included */
+	size_t hidden;  /* processes that may not be looked at */
+	bool cut_short; /* a limit above ended the search */
+	/* Of whom the last entries are: busy_holders.c's own. */
+	pid_t last_pid;
+	unsigned int last_kinds; /* bits of them */
+};
+
+/* One volume that is asked about, and the answer. */
+struct busy_query {
+	const char *mount_point; /* absolute, in our namespace */
+	const char *folder;      /* what is mounted below it counts, too; NULL: none */
+	struct busy_holders holders;
+};
+
+/**
+ * busy_holders_search - look through all processes, once for all that is asked [worker]
+ * @queries:   busy_holders_done() of each answer in the end
+ * @cancelled: looked at between processes; NULL: nobody cancels
+ *
+ * Cost: 0.2 milliseconds of a processor for each process.
+ *
+ * Return: 0; -ECANCELED; -ENOMEM; -EMFILE; else as the calls. After an error nothing is found.
+ */
+int busy_holders_search(struct busy_query *queries, size_t count, const atomic_bool *cancelled,
+			struct failure *reterr);
+
+/* Closes the descriptors. */
+void busy_holders_done(struct busy_holders *holders);
+
+enum { BUSY_TEXT_BYTES = 320 };
+/* "process 4711 'sleep': open file 'logs/a' and 2 more". */
+void busy_holder_print(const struct busy_holder *holder, char text[BUSY_TEXT_BYTES]);
+
+#endif

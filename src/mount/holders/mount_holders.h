@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_holders - which processes in other mount namespaces, or who in ours, keep a file system
+ * mounted
+ *
+ * A container that was made while a volume was mounted has a mount of its own; unmounting the
+ * host's takes nothing from it, but unstaging or detaching the device afterwards does. So before
+ * that every other mount namespace is searched for the superblock, by its device number. A mount
+ * that the kernel takes away together with ours, because it is there by propagation, is no reason
+ * to wait; nor is one that shows another part of the file system than ours. A namespace is found
+ * by its processes, threads, descriptors, or a mount of its file, and counts as seen after a thread
+ * entered it and read all of its mounts. A mount that was detached (umount -l) is in no namespace
+ * and seen through whoever has something open there.
+ *
+ * In our own namespace every other mount of it counts: by the time that a device is taken away
+ * podvold has unmounted its own. As in kubelet, what lies below "plugins/kubernetes.io" does not,
+ * since that is another volume over the same file system.
+ *
+ * Not seen: a detached mount of a volume that is a directory of a larger file system or that only
+ * a process has mapped that hangs in the kernel, another device over the same data (a snapshot),
+ * and before Linux 6.12 namespaces kept by a mount elsewhere or a descriptor in a socket.
+ */
+#ifndef PODVOL_MOUNT_MOUNT_HOLDERS_H
+#define PODVOL_MOUNT_MOUNT_HOLDERS_H
+
+#include "base/failure.h"
+#include "mount/holders/process.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In which manner. */
+enum mount_held {
+	HELD_BY_PROCESS,    /* that is in the namespace */
+	HELD_BY_DESCRIPTOR, /* of a process, of the namespace */
+	HELD_BY_MOUNT,      /* of the namespace's file, at @kept_at; pid 0 */
+	HELD_DETACHED,      /* a process has @where open, by a mount that is in no namespace */
+	HELD_UNSEEN, /* the namespace has it, and who keeps that may not be looked at; pid 0 */
+	HELD_HERE,   /* mounted at @where in our own namespace, too; pid 0 */
+	HELD_UNREAD, /* nobody knows: @unread namespaces of @owner were not read, this one too */
+};
+
+struct mount_passed;
+
+/* One file system that is asked about, and who has it. */
+struct mount_holder {
+	const char *mount_point; /* where this namespace has it; NULL: @device says what it is */
+	dev_t device;            /* of the superblock; with a mount point found by the search */
+	const char *root; /* without a mount point: only who has this directory of @device mounted,
+			     or something in it; in our own namespace every such mount counts. NULL:
+			     all of it */
+	bool elsewhere;   /* mounts of our own namespace do not count */
+	struct mount_passed *passed; /* not NULL: the search is forced, see mount_force.h, and this
+					says what it went past */
+
+	bool found; /* the members below tell of one of those who have it */
+	enum mount_held how;
+	pid_t pid;
+	int pid_fd;                  /* the caller closes it; -EBADF: there is no pidfd_open */
+	uint64_t mount_namespace;    /* inode of /proc/PID/ns/mnt */
+	char command[COMMAND_BYTES]; /* its "comm" */
+	uid_t uid;                   /* of the process, real */
+	bool has_owner;              /* are the next two known? */
+	uint64_t user_namespace;     /* of the mount namespace, right below our own; 0: our own */
+	uid_t owner;                 /* who made that user namespace */
+	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all */
+	char where[512];             /* as the process sees it; cut when it is longer */
+	char kept_at[256];
+};
+
+/**
+ * mount_holders_search - look through the mount namespaces of all processes [worker]
+ * @holders: what is looked for; all of them in one pass
+ *
+ * A mount point where nothing is mounted is found nowhere. Cost: as busy_holders_search(), 0.1 ms
+ * for each other namespace, and 4 microseconds for each mount of it.
+ *
+ * A local user's namespaces beyond OWNER_NAMESPACES_MAX, or beyond MOUNT_TABLE_BYTES_MAX of tables,
+ * are not read and hold every volume that is asked about.
+ *
+ * A task that a security module hides is none of that when the kernel lists all mount namespaces
+ * (Linux 6.12), for then its namespace was read as well; only what it has open of a detached mount
+ * is not seen.
+ *
+ * Return: 0, or the number of such tasks, only after every namespace was seen and every other task
+ * was seen or is proven to be gone (ENOENT, ESRCH); else why something could not be seen: the
+ * caller keeps what it protects, and tries again. After an error nothing is found.
+ */
+int mount_holders_search(struct mount_holder *holders, size_t count, struct failure *reterr);
+
+/* Mount namespaces of one local user that one search reads. */
+enum { OWNER_NAMESPACES_MAX = 4096 };
+
+enum { MOUNT_HOLDER_TEXT_BYTES = 1024 };
+/* "process 12 'sh' has it mounted at '/in' in mount namespace 4026532". */
+void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES]);
+
+/* A mount in another namespace that the kernel takes away together with one of ours. */
+struct mount_copy {
+	uint64_t mount_id; /* the reused small one */
+	size_t of;         /* index of ours */
+	dev_t device;
+	char where[512];
+};
+
+/**
+ * mount_holders_copies - the other half of that search: whoever uses one of these keeps ours from
+ * being unmounted [worker]
+ * @mount_points: in our namespace; the uppermost mount of each counts
+ * @ret:          free with free()
+ *
+ * Return: 0, else as mount_holders_search().
+ */
+int mount_holders_copies(const char *const *mount_points, size_t count, struct mount_copy **ret,
+			 size_t *ret_count, struct failure *reterr);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_pins - mount namespaces that no process is in, and mounts that are in no namespace; see
+ * mount_search.h
+ *
+ * Both are found by the descriptors, directories and maps of all processes. Of a mount that is in
+ * no table the file system must be asked for its device: with no attribute wanted and no server to
+ * be asked, which local file systems, tmpfs, NFS, FUSE and Ceph answer from memory. Whoever else
+ * asks its server keeps this search, and with it the volume, waiting.
+ */
+#include "mount/holders/mount_search.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/directory.h"
+#include "mount/mount.h"
+#include "mount/path/safe_path.h"
+#include "mount/table/superblock.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+enum {
+	PINS_USEC = 20000000, /* what takes longer is an error: nobody knows then */
+	LOOKS_MAX = 16,       /* at a number that stands for another file each time */
+};
+
+/* ---- a namespace without a process ---- */
+
+/* Opened for reading only when it is this namespace's file still: what took its place may be a
+ * pipe, which keeps its reader waiting. Return: a descriptor; -ESTALE it is something else. */
+static int open_namespace(int path_fd, uint64_t mount_namespace)
+{
+	const struct fd_path path = fd_path(path_fd);
+	struct stat own;
+	struct statx facts;
+	int fd;
+
+	if (stat("/proc/self/ns/mnt", &own) < 0 ||
+	    statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &facts) < 0)
+		return -errno;
+	if (makedev(facts.stx_dev_major, facts.stx_dev_minor) != own.st_dev ||
+	    facts.stx_ino != mount_namespace)
+		return -ESTALE;
+	fd = open(path.text, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_kept(const struct kept_namespace *kept)
+{
+	cleanup_close int path_fd = open_host_path(kept->path, O_PATH, NULL);
+
+	return path_fd < 0 ? path_fd : open_namespace(path_fd, kept->mount_namespace);
+}
+
+/* By a file that is mounted somewhere in our namespace. */
+static int look_at_kept(struct mount_search *search)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < search->kept_count && r >= 0; i++) {
+		const struct kept_namespace *kept = &search->kept[i];
+		struct mount_holder found = { .found = true,
+					      .how = HELD_BY_MOUNT,
+					      .pid_fd = -EBADF,
+					      .mount_namespace = kept->mount_namespace };
+		cleanup_close int fd = -EBADF;
+
+		if (mount_search_is_seen(search, kept->mount_namespace))
+			continue;
+		fd = open_kept(kept);
+		(void) snprintf(found.kept_at, sizeof(found.kept_at), "%s", kept->path);
+		if (fd < 0 && !process_error_is_gone(fd))
+			r = mount_search_failed(search, fd, NULL, found.kept_at);
+		else if (fd >= 0)
+			r = mount_search_look_into(search, fd, &found);
+	}
+	return r;
+}
+
+/* ---- what a process has ---- */
+
+struct task {
+	struct mount_search *search;
+	struct mount_holder found; /* as for whatever is found of it */
+	int fd;
+	int result;
+};
+
+/* What could not be looked at may be what is looked for. A link to a file of a server that is away
+ * is none: what is unstaged is no such file system, or was not found by its mounts either. */
+static void note_error(struct task *task, int error, const char *what)
+{
+	error = process_error_of(task->fd, error);
+	if (error >= 0 || process_error_is_gone(error) || error == -ESTALE || error == -ENOTCONN ||
+	    error == -EHOSTDOWN || error == -ETIMEDOUT)
+		return;
+	task->result = mount_search_failed(task->search, error, &task->found, what);
+}
+
+/* A mount that no table has: detached, made since, or one of the kernel's own. */
+static void look_at_unknown(struct task *task, const char *link, const char *path)
+{
+	int fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
+	struct mount_holder found = task->found;
+	dev_t device = 0;
+	int r = fd < 0 ? -errno : superblock_device_close(fd, &device);
+
+	note_error(task, r, link);
+	if (r < 0)
+		return;
+	found.how = HELD_DETACHED;
+	(void) snprintf(found.where, sizeof(found.where), "%s", path);
+	for (size_t i = 0; i < task->search->count && task->result >= 0; i++)
+		/* Of a mount in no namespace nobody can tell which part of a file system it shows.
+		 */
+		if (task->search->holders[i].device == device && device != 0 &&
+		    mount_search_shows_all(&task->search->positions[i]))
+			task->result = mount_search_add(task->search, i, &found);
+}
+
+static bool read_link(int fd, const char *name, char path[PATH_MAX])
+{
+	ssize_t length = readlinkat(fd, name, path, PATH_MAX - 1);
+
+	/* Whoever nests directories deep enough has such a path; it is a file all the same. */
+	if (length < 0 && errno == ENAMETOOLONG)
+		return snprintf(path, PATH_MAX, "/(a path too long to name)") > 0;
+	path[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
+static void look_at_link(struct task *task, const char *link)
+{
+	char path[PATH_MAX];
+	uint64_t mount_id;
+	int r = process_link_mount(task->fd, link, &mount_id);
+
+	note_error(task, r, link);
+	if (r >= 0 && !mount_search_knows(task->search, mount_id) &&
+	    read_link(task->fd, link, path))
+		look_at_unknown(task, link, path);
+}
+
+/* Return: true the number stands for another file by now, as a process that opens and closes many
+ * has it: look at it again. */
+static bool look_at_namespace(struct task *task, int directory_fd, const char *name,
+			      uint64_t mount_namespace)
+{
+	cleanup_close int path_fd = openat(directory_fd, name, O_PATH | O_CLOEXEC);
+	struct mount_holder found = task->found;
+	cleanup_close int fd = path_fd < 0 ? -errno : open_namespace(path_fd, mount_namespace);
+
+	if (fd == -ESTALE)
+		return true;
+	found.how = HELD_BY_DESCRIPTOR;
+	found.mount_namespace = mount_namespace;
+	if (fd >= 0)
+		task->result = mount_search_look_into(task->search, fd, &found);
+	else
+		note_error(task, fd, "a descriptor");
+	return false;
+}
+
+static void look_at_descriptor(struct task *task, int directory_fd, const char *name)
+{
+	char path[PATH_MAX], link[300];
+	unsigned int looks = 0;
+	uint64_t number;
+	int r;
+
+	for (;;) {
+		if (!read_link(directory_fd, name, path)) {
+			note_error(task, -errno, "a descriptor");
+			return;
+		}
+		if (sscanf(path, "mnt:[%" SCNu64 "]", &number) != 1)
+			break;
+		if (mount_search_is_seen(task->search, number) ||
+		    !look_at_namespace(task, directory_fd, name, number))
+			return;
+		if (++looks == LOOKS_MAX) {
+			note_error(task, -EAGAIN, "a descriptor");
+			return;
+		}
+	}
+	r = path[0] == '/' ? process_descriptor_mount(task->fd, name, &number) : -ENOENT;
+	note_error(task, r, "a descriptor");
+	if (r < 0 || mount_search_knows(task->search, number))
+		return;
+	(void) snprintf(link, sizeof(link), "fd/%s", name);
+	look_at_unknown(task, link, path);
+}
+
+static void look_at_descriptors(struct task *task)
+{
+	cleanup_closedir DIR *directory = NULL;
+	const struct dirent *entry;
+	int fd = process_open_directory(task->fd, "fd"), more = 0;
+
+	directory = fd < 0 ? NULL : fdopendir(fd);
+	if (!directory) {
+		note_error(task, fd < 0 ? fd : -errno, "the descriptors");
+		(void) close_keep_errno(fd);
+		return;
+	}
+	while (task->result >= 0 && (more = directory_next(directory, &entry)) > 0)
+		if (isdigit((unsigned char) entry->d_name[0]))
+			look_at_descriptor(task, dirfd(directory), entry->d_name);
+	note_error(task, more, "the descriptors");
+}
+
+static void look_at_map(const struct process_map *map, void *userdata)
+{
+	struct task *task = userdata;
+
+	for (size_t i = 0; i < task->search->count; i++)
+		if (task->search->holders[i].device == map->device)
+			look_at_link(task, map->link);
+}
+
+static bool look_at_task(int task_fd, void *userdata)
+{
+	struct task *task = userdata;
+
+	task->fd = task_fd;
+	look_at_link(task, "cwd");
+	look_at_link(task, "root");
+	look_at_descriptors(task);
+	return task->result >= 0;
+}
+
+static int look_at_process(struct mount_search *search, int proc_fd, const char *name)
+{
+	cleanup_close int fd = process_open_directory(proc_fd, name);
+	struct task task = { .search = search,
+			     .found = { .found = true, .pid_fd = -EBADF },
+			     .fd = fd };
+	uint64_t number;
+	int r;
+
+	task.found.pid = (pid_t) strtol(name, NULL, 10);
+	if (fd < 0)
+		return process_error_is_gone(fd)
+			       ? 0
+			       : mount_search_failed(search, fd, &task.found, "/proc");
+	if (task.found.pid == getpid())
+		return 0;
+	r = process_error_of(fd, process_namespace(fd, &number));
+	if (r == -EACCES || r == -EPERM)
+		return 0; /* counted before; nothing of it can be read */
+	r = 0;
+	process_command(fd, task.found.command);
+	task.found.uid = process_uid(fd);
+	if (look_at_task(fd, &task))
+		r = process_walk_threads(fd, task.found.pid, look_at_task, &task);
+	task.fd = fd;
+	note_error(&task, r, "the threads");
+	look_at_link(&task, "exe");
+	if (!process_is_stuck(fd))
+		note_error(&task, process_walk_maps(fd, look_at_map, &task), "the memory map");
+	return task.result;
+}
+
+/* ---- namespaces that nothing leads to ---- */
+
+static int look_at_listed(int namespace_fd, uint64_t number, void *userdata)
+{
+	struct mount_search *search = userdata;
+	const struct mount_holder found = {
+		.found = true, .how = HELD_UNSEEN, .pid_fd = -EBADF, .mount_namespace = number
+	};
+
+	return mount_search_is_seen(search, number)
+		       ? 0
+		       : mount_search_look_into(search, namespace_fd, &found);
+}
+
+/* Those that no process, descriptor or mount led to. */
+static int look_at_rest(struct mount_search *search)
+{
+	int r = mount_namespace_walk(look_at_listed, search);
+
+	return r == -EOPNOTSUPP ? search->hidden : r;
+}
+
+int mount_pins_look(struct mount_search *search)
+{
+	cleanup_closedir DIR *proc = opendir("/proc");
+	uint64_t end_usec = monotonic_usec() + PINS_USEC;
+	const struct dirent *entry;
+	int r = proc ? look_at_kept(search) : -errno, more = 0;
+
+	while (r >= 0 && (more = directory_next(proc, &entry)) > 0) {
+		if (isdigit((unsigned char) entry->d_name[0]))
+			r = look_at_process(search, dirfd(proc), entry->d_name);
+		if (monotonic_usec() > end_usec)
+			r = -ETIMEDOUT;
+	}
+	if (more < 0)
+		r = more;
+	return r < 0 ? r : look_at_rest(search);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_look - what has become of mounts that were known, and which others there are
+ *
+ * For whoever was told by mount_watch.h that something changed. Asks by id where ids are unique
+ * (statmount, listmount), else reads mountinfo once; never looks a path up, so no dead server can
+ * stall it. Changes nothing but by mount_set_back(), which mends the attributes of one mount.
+ */
+#ifndef PODVOL_MOUNT_MOUNT_LOOK_H
+#define PODVOL_MOUNT_MOUNT_LOOK_H
+
+#include "mount/table/mount_list.h"
+
+#include <sys/mount.h> /* MOUNT_ATTR_* */
+
+/* What of a mount's attributes somebody may take or give by a remount; the times of access are no
+ * danger to anybody and are left out. */
+#define MOUNT_ATTR_WATCHED                                                                         \
+	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+enum mount_fate {
+	MOUNT_UNSEEN, /* nobody looked */
+	MOUNT_THERE,
+	MOUNT_GONE,
+	MOUNT_MOVED, /* to another place; only mount_look_at_all() tells */
+};
+
+struct known_mount {
+	uint64_t mount_id;
+	const char *path; /* where it was mounted; borrowed */
+	enum mount_fate fate;
+	uint64_t attributes; /* of MOUNT_ATTR_WATCHED, when it is there */
+};
+
+/* Are they there, and with which attributes? A microsecond for each where ids are unique. [worker]
+ * Return: 0; negative errno. */
+int mount_look_at_known(struct known_mount *known, size_t count, struct failure *reterr);
+
+/**
+ * mount_look_at_all - the same for every mount there is [worker]
+ * @known:      their places are compared, too
+ * @root_path:  absolute
+ * @ret_others: mounts that are not known, in mount order: those at the root directory, below it,
+ * and those on a directory above it that came after @root_id; for table_entries_done()
+ * @root_id:    of the root directory's own mount, which is not among them
+ *
+ * Return: 0; negative errno.
+ */
+int mount_look_at_all(struct known_mount *known, size_t count, const char *root_path,
+		      uint64_t root_id, struct table_entries *ret_others, struct failure *reterr);
+
+/* Mounts by their ids; those that are gone by now are left out. Only where ids are unique. [worker]
+ * Return: 0; negative errno. */
+int mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
+		      struct failure *reterr);
+
+/**
+ * mount_set_back - give a mount the attributes that it had [worker]
+ * @mount_id:   must be what is on top at @place
+ * @attributes: of MOUNT_ATTR_WATCHED, all of them
+ *
+ * Return: 0; -ESTALE another mount is there; else as mount_setattr(2) or mount(2).
+ */
+int mount_set_back(const struct place *place, uint64_t mount_id, uint64_t attributes,
+		   struct failure *reterr);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mount_watch - fanotify events about mounts, and POLLPRI of mountinfo; see mount_watch.h
+ *
+ * Debian 12's headers know nothing of fanotify's mount events, so their constants are here, with
+ * the kernel's names. The queue keeps the kernel's own bound: more events than that are one
+ * "look at everything", which costs less than they would.
+ */
+#include "mount/table/mount_watch.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/table/mount_list.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/fanotify.h>
+#include <unistd.h>
+
+#ifndef FAN_REPORT_MNT
+#define FAN_REPORT_MNT          0x00004000U
+#define FAN_MARK_MNTNS          0x00000110U
+#define FAN_MNT_ATTACH          0x01000000U
+#define FAN_MNT_DETACH          0x02000000U
+#define FAN_EVENT_INFO_TYPE_MNT 7
+#endif
+
+/* struct fanotify_event_info_mnt of linux/fanotify.h. */
+struct mount_info_record {
+	struct fanotify_event_info_header header;
+	uint64_t mount_id __attribute__((aligned(8)));
+};
+static_assert(sizeof(struct mount_info_record) == 16, "as the kernel has it");
+
+enum {
+	READ_BYTES = 65536,
+	CHANGES_MAX = READ_BYTES / (FAN_EVENT_METADATA_LEN + sizeof(struct mount_info_record)),
+	READS_AT_ONCE = 4, /* then other sources have their turn */
+	EVENTS_INTERVAL_USEC = 20000,
+	TABLE_INTERVAL_USEC = 50000,
+	BURST = 2, /* wake-ups in one interval */
+};
+
+struct mount_watch {
+	struct mount_watch_options options;
+	struct mount_watch_counts counts;
+	int fanotify_fd, mountinfo_fd;
+	sd_event_source *events, *table;
+	pid_t own_pid;
+	uint64_t explained; /* events that had been read when the table last changed */
+	char buffer[READ_BYTES] __attribute__((aligned(8)));
+	struct mount_change changes[CHANGES_MAX];
+};
+
+/* ---- fanotify ---- */
+
+static void close_fanotify(struct mount_watch *watch)
+{
+	watch->events = sd_event_source_disable_unref(watch->events);
+	watch->fanotify_fd = close_keep_errno(watch->fanotify_fd);
+}
+
+/* The record of a mount, or NULL: an event of a kind that we did not ask for. */
+static const struct mount_info_record *record_of(const struct fanotify_event_metadata *event)
+{
+	const char *at = (const char *) event + event->metadata_len;
+	const struct mount_info_record *record =
+		(const struct mount_info_record *) (const void *) at;
+
+	if (event->event_len < event->metadata_len + sizeof(*record) ||
+	    record->header.info_type != FAN_EVENT_INFO_TYPE_MNT)
+		return NULL;
+	return record;
+}
+
+/* Return: 1 @ret is what somebody else did; 0 nothing to tell; -EOVERFLOW. */
+static int parse_event(struct mount_watch *watch, const struct fanotify_event_metadata *event,
+		       struct mount_change *ret)
+{
+	const struct mount_info_record *record;
+
+	if (event->mask & FAN_Q_OVERFLOW) {
+		watch->counts.overflows++;
+		return -EOVERFLOW;
+	}
+	record = record_of(event);
+	if (!record)
+		return 0;
+	watch->counts.events++;
+	if (event->pid == watch->own_pid) {
+		watch->counts.own++;
+		return 0;
+	}
+	*ret = (struct mount_change){
+		.mount_id = record->mount_id,
+		.attached = event->mask & FAN_MNT_ATTACH,
+		.detached = event->mask & FAN_MNT_DETACH,
+		.pid = event->pid,
+	};
+	return 1;
+}
+
+/* Return: 1 there may be more; 0 drained; -EOVERFLOW; else as read(2). */
+static int read_some(struct mount_watch *watch)
+{
+	const struct fanotify_event_metadata *event = (const void *) watch->buffer;
+	ssize_t length = read(watch->fanotify_fd, watch->buffer, sizeof(watch->buffer));
+	bool overflow = false;
+	size_t count = 0;
+
+	if (length < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	for (; FAN_EVENT_OK(event, length); event = FAN_EVENT_NEXT(event, length)) {
+		int r = parse_event(watch, event, &watch->changes[count]);
+
+		overflow = overflow || r < 0;
+		count += r > 0;
+	}
+	if (count > 0)
+		watch->options.changed(watch->options.userdata, watch->changes, count);
+	return overflow ? -EOVERFLOW : 1;
+}
+
+/* An error that reading does not heal leaves mountinfo, which is looked at from then on. */
+static void drain(struct mount_watch *watch)
+{
+	int r = 1;
+
+	for (int i = 0; r > 0 && i < READS_AT_ONCE; i++)
+		r = read_some(watch);
+	if (r < 0 && r != -EOVERFLOW) {
+		log_message(LOG_WARNING, "the kernel's events about mounts broke off: %s",
+			    strerror(-r));
+		close_fanotify(watch);
+	}
+	if (r < 0)
+		watch->options.lost(watch->options.userdata);
+}
+
+static int on_events(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	(void) source;
+	(void) fd;
+	(void) events;
+	drain(userdata);
+	return 0;
+}
+
+/* ---- mountinfo ---- */
+
+/* Every mount that comes or goes is a change of the table, too; only what no event explains must
+ * have been a remount. */
+static int on_table(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct mount_watch *watch = userdata;
+
+	(void) source;
+	(void) fd;
+	(void) events;
+	if (watch->fanotify_fd >= 0)
+		drain(watch);
+	if (watch->fanotify_fd < 0)
+		watch->options.lost(watch->options.userdata);
+	else
+		watch->options.altered(watch->options.userdata,
+				       watch->counts.events == watch->explained);
+	watch->explained = watch->counts.events;
+	return 0;
+}
+
+/* ---- the watch ---- */
+
+/* Return: a descriptor; negative errno: this kernel does not report mounts, or not to us. */
+static int open_fanotify(void)
+{
+	cleanup_close int fd = -EBADF, namespace_fd = -EBADF;
+
+	if (!mount_ids_are_unique()) /* its ids would mean nothing to us */
+		return -EOPNOTSUPP;
+	fd = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK,
+			   O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	namespace_fd = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (namespace_fd < 0)
+		return -errno;
+	if (fanotify_mark(fd, FAN_MARK_ADD | FAN_MARK_MNTNS, FAN_MNT_ATTACH | FAN_MNT_DETACH,
+			  namespace_fd, NULL) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* At most BURST wake-ups in an interval; what comes meanwhile waits for the next. */
+static int add_source(struct mount_watch *watch, int fd, uint32_t events, bool table)
+{
+	sd_event_source **source = table ? &watch->table : &watch->events;
+	uint64_t interval = table ? TABLE_INTERVAL_USEC : EVENTS_INTERVAL_USEC;
+	int r = sd_event_add_io(watch->options.event, source, fd, events,
+				table ? on_table : on_events, watch);
+
+	if (r >= 0) /* events explain changes of the table: they are read before */
+		r = sd_event_source_set_priority(*source, watch->options.priority + table);
+	if (r >= 0)
+		r = sd_event_source_set_ratelimit(*source, interval, BURST);
+	return r;
+}
+
+static int begin(struct mount_watch *watch)
+{
+	int r = 0;
+
+	watch->fanotify_fd = open_fanotify();
+	watch->mountinfo_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (watch->mountinfo_fd < 0)
+		return -errno;
+	if (watch->fanotify_fd >= 0)
+		r = add_source(watch, watch->fanotify_fd, EPOLLIN, false);
+	if (r >= 0)
+		r = add_source(watch, watch->mountinfo_fd, EPOLLPRI, true);
+	return r;
+}
+
+int mount_watch_new(const struct mount_watch_options *options, struct mount_watch **ret,
+		    struct failure *reterr)
+{
+	struct mount_watch *watch;
+	int r;
+
+	assert(options && options->event && ret);
+	assert(options->changed && options->lost && options->altered);
+
+	watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return failed(reterr, -ENOMEM, "cannot watch mounts");
+	watch->options = *options;
+	watch->own_pid = getpid();
+	watch->fanotify_fd = watch->mountinfo_fd = -EBADF;
+	r = begin(watch);
+	if (r < 0) {
+		mount_watch_free(watch);
+		return failed(reterr, r, "cannot watch mounts");
+	}
+	*ret = watch;
+	return 0;
+}
+
+struct mount_watch *mount_watch_free(struct mount_watch *watch)
+{
+	if (!watch)
+		return NULL;
+	close_fanotify(watch);
+	sd_event_source_disable_unref(watch->table);
+	(void) close_keep_errno(watch->mountinfo_fd);
+	free(watch);
+	return NULL;
+}
+
+bool mount_watch_tells_ids(const struct mount_watch *watch)
+{
+	assert(watch);
+	return watch->fanotify_fd >= 0;
+}
+
+void mount_watch_count(const struct mount_watch *watch, struct mount_watch_counts *ret)
+{
+	assert(watch && ret);
+	*ret = watch->counts;
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json - reading, building and comparing trees; see json.h and json_tree.h
+ *
+ * null counts as absent everywhere, as in the Kubernetes API. What a program puts into a string is
+ * made valid UTF-8 here, because file names and messages of others need not be.
+ */
+#include "object/json/json_tree.h"
+
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_free(struct cJSON *tree)
+{
+	cJSON_Delete(tree);
+}
+
+void json_free_pointer(struct cJSON **tree)
+{
+	cJSON_Delete(*tree);
+}
+
+static void wipe(struct cJSON *item)
+{
+	for (; item; item = item->next) {
+		if (item->valuestring)
+			explicit_bzero(item->valuestring, strlen(item->valuestring));
+		wipe(item->child);
+	}
+}
+
+void json_free_secret(struct cJSON *tree)
+{
+	wipe(tree);
+	cJSON_Delete(tree);
+}
+
+void json_free_secret_pointer(struct cJSON **tree)
+{
+	json_free_secret(*tree);
+}
+
+/* ---- reading ---- */
+
+/* Linear: objects have few members, and their order is kept. */
+struct cJSON *json_member(struct cJSON *object, const char *key)
+{
+	assert(key);
+	if (!cJSON_IsObject(object))
+		return NULL;
+	for (struct cJSON *item = object->child; item; item = item->next) {
+		if (item->string && strcmp(item->string, key) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+const struct cJSON *json_get(const struct cJSON *object, const char *key)
+{
+	return json_member((struct cJSON *) object, key);
+}
+
+const struct cJSON *json_get_path(const struct cJSON *object, const char *path)
+{
+	char key[64];
+
+	for (;;) {
+		size_t length = strcspn(path, ".");
+
+		assert(length < sizeof(key));
+		(void) snprintf(key, sizeof(key), "%.*s", (int) length, path);
+		object = json_get(object, key);
+		if (path[length] == '\0')
+			return object;
+		path += length + 1;
+	}
+}
+
+const struct cJSON *json_at(const struct cJSON *array, size_t index)
+{
+	const struct cJSON *item = json_first(array);
+
+	while (item && index-- > 0)
+		item = item->next;
+	return item;
+}
+
+size_t json_count(const struct cJSON *array_or_object)
+{
+	size_t count = 0;
+
+	for (const struct cJSON *item = json_first(array_or_object); item; item = item->next)
+		count++;
+	return count;
+}
+
+size_t json_node_count(const struct cJSON *tree)
+{
+	size_t count = tree ? 1 : 0;
+
+	for (const struct cJSON *item = json_first(tree); item; item = item->next)
+		count += json_node_count(item);
+	return count;
+}
+
+const char *json_key(const struct cJSON *item)
+{
+	return item && item->string ? item->string : "";
+}
+
+const char *json_string(const struct cJSON *item, const char *fallback)
+{
+	return cJSON_IsString(item) && item->valuestring ? item->valuestring : fallback;
+}
+
+bool json_bool(const struct cJSON *item, bool fallback)
+{
+	return cJSON_IsBool(item) ? cJSON_IsTrue(item) : fallback;
+}
+
+bool json_is_string(const struct cJSON *item)
+{
+	return cJSON_IsString(item);
+}
+
+bool json_is_object(const struct cJSON *item)
+{
+	return cJSON_IsObject(item);
+}
+
+bool json_is_array(const struct cJSON *item)
+{
+	return cJSON_IsArray(item);
+}
+
+bool json_is_bool(const struct cJSON *item)
+{
+	return cJSON_IsBool(item);
+}
+
+bool json_is_null(const struct cJSON *item)
+{
+	return cJSON_IsNull(item);
+}
+
+bool json_is_number(const struct cJSON *item)
+{
+	return cJSON_IsRaw(item);
+}
+
+/* By the text of the number: a double would lose what is beyond 2^53. */
+bool json_int64(const struct cJSON *item, int64_t *ret)
+{
+	const char *text = cJSON_IsRaw(item) ? item->valuestring : NULL;
+	intmax_t value;
+	char *end;
+
+	if (!text || text[strspn(text, "-0123456789")] != '\0')
+		return false;
+	errno = 0;
+	value = strtoimax(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0')
+		return false;
+	*ret = (int64_t) value;
+	return true;
+}
+
+const struct cJSON *json_first(const struct cJSON *array_or_object)
+{
+	if (!cJSON_IsArray(array_or_object) && !cJSON_IsObject(array_or_object))
+		return NULL;
+	return array_or_object->child;
+}
+
+const struct cJSON *json_next(const struct cJSON *item)
+{
+	return item ? item->next : NULL;
+}
+
+/* ---- building ---- */
+
+/* The line rides in valueint, which nobody else uses: numbers are raw text. */
+struct cJSON *json_new_item(int type, unsigned int line)
+{
+	struct cJSON *item = cJSON_CreateNull();
+
+	if (!item)
+		return NULL;
+	item->type = type;
+	item->valueint = line > INT_MAX ? INT_MAX : (int) line;
+	return item;
+}
+
+/* By cJSON's own allocator, because cJSON frees it. */
+char *json_copy_text(const char *text, size_t length)
+{
+	char *copy = cJSON_malloc(length + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+/* Takes both; the key may be NULL, for elements of an array. */
+void json_append(struct cJSON *parent, char *key, struct cJSON *item)
+{
+	cJSON_bool added;
+
+	assert(parent && item && !item->string);
+	item->string = key;
+	added = cJSON_AddItemToArray(parent, item);
+	assert(added); /* links only: nothing in it can fail */
+	(void) added;
+}
+
+/* What is lost for want of memory must not go unnoticed: json_print() refuses the tree. */
+static int lost(struct cJSON *parent)
+{
+	if (parent)
+		parent->type = cJSON_Invalid;
+	return -ENOMEM;
+}
+
+int json_set(struct cJSON *parent, const char *key, struct cJSON *value)
+{
+	struct cJSON *present = key ? json_member(parent, key) : NULL;
+	char *copy = NULL;
+
+	if (!value || !parent || cJSON_IsInvalid(parent)) {
+		json_free(value);
+		return lost(parent);
+	}
+	assert(key ? cJSON_IsObject(parent) : cJSON_IsArray(parent));
+	if (key) {
+		copy = json_copy_text(key, strlen(key));
+		if (!copy) {
+			json_free(value);
+			return lost(parent);
+		}
+	}
+	cJSON_free(value->string);
+	value->string = NULL;
+	if (present) {
+		value->string = copy;
+		(void) cJSON_ReplaceItemViaPointer(parent, present, value);
+	} else {
+		json_append(parent, copy, value);
+	}
+	return 0;
+}
+
+struct cJSON *json_new_object(void)
+{
+	return json_new_item(cJSON_Object, 0);
+}
+
+struct cJSON *json_new_array(void)
+{
+	return json_new_item(cJSON_Array, 0);
+}
+
+struct cJSON *json_copy(const struct cJSON *tree)
+{
+	return tree ? cJSON_Duplicate(tree, true) : NULL;
+}
+
+static struct cJSON *add_container(struct cJSON *parent, const char *key, int type)
+{
+	struct cJSON *item = json_new_item(type, 0);
+
+	return json_set(parent, key, item) == 0 ? item : NULL;
+}
+
+struct cJSON *json_add_object(struct cJSON *parent, const char *key)
+{
+	return add_container(parent, key, cJSON_Object);
+}
+
+struct cJSON *json_add_array(struct cJSON *parent, const char *key)
+{
+	return add_container(parent, key, cJSON_Array);
+}
+
+/* Each byte that is no UTF-8 becomes U+FFFD, as Go's encoder does. */
+static char *valid_utf8(const char *text)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	size_t length = strlen(text), used = 0;
+	char *copy = cJSON_malloc(length * (sizeof(replacement) - 1) + 1);
+
+	for (size_t i = 0; copy && i < length;) {
+		size_t size = utf8_sequence((const unsigned char *) text + i, length - i);
+
+		memcpy(copy + used, size ? text + i : replacement,
+		       size ? size : sizeof(replacement) - 1);
+		used += size ? size : sizeof(replacement) - 1;
+		i += size ? size : 1;
+	}
+	if (copy)
+		copy[used] = '\0';
+	return copy;
+}
+
+static bool is_utf8(const char *text)
+{
+	for (size_t length = strlen(text), size; length > 0; text += size, length -= size) {
+		size = utf8_sequence((const unsigned char *) text, length);
+		if (size == 0)
+			return false;
+	}
+	return true;
+}
+
+static struct cJSON *new_text(int type, char *text)
+{
+	struct cJSON *item = text ? json_new_item(type, 0) : NULL;
+
+	if (!item) {
+		cJSON_free(text);
+		return NULL;
+	}
+	item->valuestring = text;
+	return item;
+}
+
+int json_set_string(struct cJSON *parent, const char *key, const char *value)
+{
+	assert(value);
+	return json_set(parent, key,
+			new_text(cJSON_String, is_utf8(value) ? json_copy_text(value, strlen(value))
+							      : valid_utf8(value)));
+}
+
+int json_append_string(struct cJSON *parent, const char *key, const char *value)
+{
+	struct cJSON *item =
+		new_text(cJSON_String,
+			 is_utf8(value) ? json_copy_text(value, strlen(value)) : valid_utf8(value));
+	char *copy = key && item ? json_copy_text(key, strlen(key)) : NULL;
+
+	if (!parent || json_is_lost(parent) || !item || (key && !copy)) {
+		json_free(item);
+		cJSON_free(copy);
+		return lost(parent);
+	}
+	json_append(parent, copy, item);
+	return 0;
+}
+
+int json_set_int(struct cJSON *parent, const char *key, int64_t value)
+{
+	char text[24];
+	int length = snprintf(text, sizeof(text), "%" PRId64, value);
+
+	return json_set(parent, key, new_text(cJSON_Raw, json_copy_text(text, (size_t) length)));
+}
+
+int json_set_bool(struct cJSON *parent, const char *key, bool value)
+{
+	return json_set(parent, key, json_new_item(value ? cJSON_True : cJSON_False, 0));
+}
+
+int json_set_null(struct cJSON *parent, const char *key)
+{
+	return json_set(parent, key, cJSON_CreateNull());
+}
+
+void json_remove(struct cJSON *parent, const char *key)
+{
+	struct cJSON *item = json_member(parent, key);
+
+	if (item)
+		json_free(cJSON_DetachItemViaPointer(parent, item));
+}
+
+struct cJSON *json_ensure_object(struct cJSON *parent, const char *key)
+{
+	struct cJSON *item = json_member(parent, key);
+
+	if (item && !cJSON_IsNull(item))
+		return cJSON_IsObject(item) ? item : NULL;
+	return json_add_object(parent, key);
+}
+
+/* ---- comparing ---- */
+
+static bool equal_members(const struct cJSON *a, const struct cJSON *b)
+{
+	const struct cJSON *same_place = b->child;
+
+	for (const struct cJSON *item = a->child; item; item = item->next) {
+		const struct cJSON *other = same_place;
+
+		if (!other || strcmp(json_key(other), json_key(item)) != 0)
+			other = json_get(b, json_key(item));
+		if (!other || !json_equal(item, other))
+			return false;
+		same_place = same_place ? same_place->next : NULL;
+	}
+	return json_count(a) == json_count(b);
+}
+
+static bool equal_elements(const struct cJSON *a, const struct cJSON *b)
+{
+	const struct cJSON *other = b->child;
+
+	for (const struct cJSON *item = a->child; item; item = item->next, other = other->next) {
+		if (!other || !json_equal(item, other))
+			return false;
+	}
+	return !other;
+}
+
+bool json_equal(const struct cJSON *a, const struct cJSON *b)
+{
+	if (!a || !b)
+		return a == b;
+	if ((a->type & 0xff) != (b->type & 0xff))
+		return false;
+	switch (a->type & 0xff) {
+	case cJSON_String:
+	case cJSON_Raw:
+		return strcmp(a->valuestring, b->valuestring) == 0;
+	case cJSON_Object:
+		return equal_members(a, b);
+	case cJSON_Array:
+		return equal_elements(a, b);
+	default:
+		return true;
+	}
+}
+
+/* ---- duplicate keys ---- */
+
+static int by_key_then_line(const void *a, const void *b)
+{
+	const struct cJSON *left = *(const struct cJSON *const *) a;
+	const struct cJSON *right = *(const struct cJSON *const *) b;
+	int order = strcmp(left->string, right->string);
+
+	return order != 0 ? order : left->valueint - right->valueint;
+}
+
+static const struct cJSON *duplicate_of_few(const struct cJSON *object)
+{
+	for (const struct cJSON *item = object->child; item; item = item->next) {
+		for (const struct cJSON *other = object->child; other != item;
+		     other = other->next) {
+			if (strcmp(item->string, other->string) == 0)
+				return item;
+		}
+	}
+	return NULL;
+}
+
+const struct cJSON *json_find_duplicate(const struct cJSON *object, int *ret_error)
+{
+	enum { FEW = 12 };
+	size_t count = json_count(object), i = 0;
+	cleanup_free const struct cJSON **sorted = NULL;
+
+	assert(cJSON_IsObject(object));
+	if (count <= FEW)
+		return duplicate_of_few(object);
+	sorted = calloc(count, sizeof(*sorted)); /* NOLINT(bugprone-sizeof-expression) */
+	if (!sorted) {
+		*ret_error = -ENOMEM;
+		return NULL;
+	}
+	for (const struct cJSON *item = object->child; item; item = item->next)
+		sorted[i++] = item;
+	qsort(sorted, count, sizeof(*sorted), by_key_then_line);
+	for (i = 1; i < count; i++) {
+		if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0)
+			return sorted[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_tree - what the files of src/object/ know about trees beyond json.h
+ *
+ * How cJSON's items are used here: numbers are cJSON_Raw with their text in valuestring; valueint
+ * holds the line on which the item began (0: not from a text); a container that lost a member for
+ * want of memory is cJSON_Invalid, which makes json_print() of the whole tree fail.
+ */
+#ifndef PODVOL_OBJECT_JSON_TREE_H
+#define PODVOL_OBJECT_JSON_TREE_H
+
+#include "object/json/json.h"
+
+#include <cjson/cJSON.h>
+
+/* A value at the beginning of a text. */
+struct json_piece {
+	struct cJSON *tree; /* also on failure: what had been read until then, or NULL */
+	size_t used;        /* bytes up to the end of the value */
+	size_t nodes;       /* values that were read */
+	unsigned int line;  /* on which it ended */
+	bool complete;      /* its end was found; false with a failure: the syntax is broken */
+};
+
+/**
+ * json_parse_piece - one value from the beginning of @text, with whatever follows left alone
+ * @first_line: line of the first byte, for messages
+ *
+ * Return: 0; -EINVAL (with complete set when only a rule was broken, as by a duplicate key, and the
+ * text after the value can still be read); -ENOMEM.
+ */
+int json_parse_piece(const char *text, size_t length, const struct json_limits *limits,
+		     unsigned int first_line, struct json_piece *ret, struct failure *reterr);
+
+/* An empty item of @type that began on @line; NULL: no memory. */
+struct cJSON *json_new_item(int type, unsigned int line);
+/* A copy of bytes as cJSON wants strings; NULL: no memory. */
+char *json_copy_text(const char *text, size_t length);
+/* Takes @key (NULL in an array), whose ownership was cJSON's from birth. */
+void json_append(struct cJSON *parent, char *key, struct cJSON *item);
+/* A member whose key came before in the same object, or NULL. Costs n log n. -ENOMEM in @ret_error.
+ */
+const struct cJSON *json_find_duplicate(const struct cJSON *object, int *ret_error);
+
+static inline unsigned int json_line(const struct cJSON *item)
+{
+	return item && item->valueint > 0 ? (unsigned int) item->valueint : 0;
+}
+
+/* Length of the UTF-8 sequence at @text, or 0 when it is none. */
+size_t utf8_sequence(const unsigned char *text, size_t length);
+
+/* For raw numbers. */
+bool json_is_number(const struct cJSON *item);
+
+/* A container that lost a member for want of memory. */
+static inline bool json_is_lost(const struct cJSON *item)
+{
+	return item && cJSON_IsInvalid(item);
+}
+
+/* A mutable member; NULL when absent. */
+struct cJSON *json_member(struct cJSON *object, const char *key);
+
+enum { JSON_NODES_MAX = 2000000 }; /* of any tree: a node costs some hundred bytes */
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * yaml - the documents of a YAML stream as trees, one after another
+ *
+ * Only src/object/ uses it. Refused, with their line: anchors, aliases, merge keys, tags other than
+ * the core ones, duplicate keys, keys that are no scalars, .inf and .nan, NUL, too deep nesting and
+ * too many values. Such a document fails alone; a syntax error ends the stream.
+ */
+#ifndef PODVOL_OBJECT_YAML_H
+#define PODVOL_OBJECT_YAML_H
+
+#include "object/json/json.h"
+
+struct yaml_reader;
+
+struct yaml_document {
+	struct cJSON *tree; /* json_free() it; with a failure what was read until then, or NULL */
+	unsigned int line;  /* where its content begins */
+	struct failure failure; /* a rule was broken; error 0 when none was */
+};
+
+/* @text is borrowed; @first_line is what its first line is called. NULL: no memory. */
+struct yaml_reader *yaml_reader_new(const char *text, size_t length, size_t depth,
+				    unsigned int first_line);
+/* At most so many values in all that is read from now on; without it JSON_NODES_MAX. */
+void yaml_reader_bound(struct yaml_reader *reader, size_t nodes);
+struct yaml_reader *yaml_reader_free(struct yaml_reader *reader);
+
+/**
+ * yaml_reader_next - the next document that is not empty
+ * @ret: always written; @ret->failure holds the reason of a negative result too
+ *
+ * Return: 1 a document; 0 the end; -EINVAL the syntax is broken, or -ENOMEM: nothing more can be
+ * read.
+ */
+int yaml_reader_next(struct yaml_reader *reader, struct yaml_document *ret);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim - v1.PersistentVolumeClaim; see persistent_volume.h and claim_spec.h
+ */
+#include "object/kinds/claim_spec.h"
+
+#include "base/cleanup.h"
+#include "object/kinds.h"
+#include "object/kinds/data_source.h"
+#include "object/metadata.h"
+#include "object/select/selector_json.h"
+#include "object/update.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ANNOTATION_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
+#define ANNOTATION_BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
+#define ANNOTATION_CLASS               "volume.beta.kubernetes.io/storage-class"
+#define FINALIZER_CLAIM                "kubernetes.io/pvc-protection"
+
+static const char *const phase_names[] = {
+	[CLAIM_PHASE_UNSET] = "",
+	[CLAIM_PENDING] = "Pending",
+	[CLAIM_BOUND] = "Bound",
+	[CLAIM_LOST] = "Lost",
+	NULL,
+};
+static_assert(ARRAY_SIZE(phase_names) == CLAIM_LOST + 2, "name every phase");
+
+static const struct {
+	const char *name;
+	enum access_mode mode;
+} access_mode_table[] = {
+	{ "ReadOnlyMany", ACCESS_READ_ONLY_MANY },
+	{ "ReadWriteMany", ACCESS_READ_WRITE_MANY },
+	{ "ReadWriteOnce", ACCESS_READ_WRITE_ONCE },
+	{ "ReadWriteOncePod", ACCESS_READ_WRITE_ONCE_POD },
+};
+
+/* ---- what claims and volumes have in common ---- */
+
+static unsigned int access_mode(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(access_mode_table); i++) {
+		if (strcmp(access_mode_table[i].name, name) == 0)
+			return access_mode_table[i].mode;
+	}
+	return 0;
+}
+
+enum access_mode access_mode_decode(const struct cJSON *mode)
+{
+	return (enum access_mode) access_mode(json_string(mode, ""));
+}
+
+unsigned int access_modes_decode(const struct cJSON *modes)
+{
+	unsigned int set = 0;
+
+	for (const struct cJSON *item = json_first(modes); item; item = json_next(item))
+		set |= access_mode(json_string(item, ""));
+	return set;
+}
+
+/* Only one pod may have it, or several nodes: both at once cannot be kept. */
+static int check_access_modes(const struct cJSON *modes, const struct field *field,
+			      struct violations *found)
+{
+	const char *names[ARRAY_SIZE(access_mode_table) + 1] = { 0 };
+	unsigned int set = access_modes_decode(modes);
+	size_t index = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(access_mode_table); i++)
+		names[i] = access_mode_table[i].name;
+	if (json_count(modes) == 0)
+		return field_required(field, "at least 1 access mode is required", found);
+	for (const struct cJSON *item = json_first(modes); item; item = json_next(item)) {
+		int r = field_check_one_of(FIELD_AT(field, index++), json_string(item, ""), names,
+					   false, found);
+
+		if (r < 0)
+			return r;
+	}
+	if ((set & ACCESS_READ_WRITE_ONCE_POD) && set != ACCESS_READ_WRITE_ONCE_POD)
+		return field_forbidden(
+			field, "may not use ReadWriteOncePod with other access modes", found);
+	return 0;
+}
+
+enum volume_mode volume_mode_decode(const struct cJSON *mode)
+{
+	const char *name = json_string(mode, "");
+
+	if (*name == '\0')
+		return VOLUME_MODE_UNSET;
+	return strcmp(name, "Block") == 0 ? VOLUME_MODE_BLOCK : VOLUME_MODE_FILESYSTEM;
+}
+
+const char *volume_mode_name(enum volume_mode mode)
+{
+	static const char *const names[] = {
+		[VOLUME_MODE_UNSET] = "",
+		[VOLUME_MODE_FILESYSTEM] = "Filesystem",
+		[VOLUME_MODE_BLOCK] = "Block",
+	};
+
+	assert((size_t) mode < ARRAY_SIZE(names));
+	return names[mode];
+}
+
+int volume_common_validate(const struct cJSON *spec, const struct field *field,
+			   struct violations *found)
+{
+	static const char *const modes[] = { "Block", "Filesystem", NULL };
+	const char *class = json_string(json_get(spec, "storageClassName"), "");
+	int r;
+
+	r = check_access_modes(json_get(spec, "accessModes"), FIELD(field, "accessModes"), found);
+	if (r == 0)
+		r = field_check_one_of(FIELD(field, "volumeMode"),
+				       json_string(json_get(spec, "volumeMode"), ""), modes, true,
+				       found);
+	if (r == 0 && *class != '\0')
+		r = field_check_subdomain(FIELD(field, "storageClassName"), class, found);
+	return r;
+}
+
+/* An absent one is zero and not set. */
+struct quantity quantity_decode(const struct cJSON *item)
+{
+	struct quantity quantity = { 0 };
+
+	if (json_is_string(item))
+		(void) quantity_parse(json_string(item, ""), &quantity, NULL); /* validated */
+	return quantity;
+}
+
+const char *storage_class_of(const struct cJSON *tree)
+{
+	const char *annotation = metadata_annotation(tree, ANNOTATION_CLASS);
+
+	if (annotation)
+		return annotation;
+	return json_string(json_get(json_get(tree, "spec"), "storageClassName"), NULL);
+}
+
+bool is_bound_by_controller(const struct cJSON *tree)
+{
+	return metadata_annotation(tree, ANNOTATION_BOUND_BY_CONTROLLER) != NULL;
+}
+
+/* ---- the spec ---- */
+
+/* The class is no default here: which one is, is decided when the claim is made. */
+int claim_spec_set_defaults(struct cJSON *spec)
+{
+	int r = data_source_set_defaults(spec);
+
+	if (r < 0 || json_get(spec, "volumeMode"))
+		return r;
+	return json_set_string(spec, "volumeMode", "Filesystem");
+}
+
+int claim_spec_validate(const struct cJSON *spec, const struct field *field,
+			struct violations *found)
+{
+	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
+	const struct field *at = FIELD(FIELD(field, "resources"), "requests");
+	int r;
+
+	r = volume_common_validate(spec, field, found);
+	if (r < 0)
+		return r;
+	if (!json_get(requests, "storage"))
+		return field_required(FIELD_KEY(at, "storage"), "", found);
+	r = field_check_quantity(FIELD_KEY(at, "storage"), json_get(requests, "storage"), true,
+				 found);
+	if (r == 0)
+		r = label_selector_validate(json_get(spec, "selector"), FIELD(field, "selector"),
+					    found);
+	return r < 0 ? r : data_source_validate(spec, field, found);
+}
+
+/* ---- the kind ---- */
+
+int claim_set_defaults(struct cJSON *tree)
+{
+	struct cJSON *spec = json_ensure_object(tree, "spec");
+
+	return spec ? claim_spec_set_defaults(spec) : -ENOMEM;
+}
+
+static int check_status(const struct cJSON *status, struct violations *found)
+{
+	const struct field *field = FIELD(NULL, "status");
+	int r;
+
+	r = field_check_one_of(FIELD(field, "phase"), json_string(json_get(status, "phase"), ""),
+			       phase_names + CLAIM_PENDING, true, found);
+	if (r == 0)
+		r = field_check_quantity(FIELD_KEY(FIELD(field, "capacity"), "storage"),
+					 json_get(json_get(status, "capacity"), "storage"), false,
+					 found);
+	return r;
+}
+
+int claim_validate(const struct cJSON *tree, struct violations *found)
+{
+	int r = claim_spec_validate(json_get(tree, "spec"), FIELD(NULL, "spec"), found);
+
+	return r < 0 ? r : check_status(json_get(tree, "status"), found);
+}
+
+/* What may still be decided after creation: the volume, the class if none was named, a larger
+ * request. */
+static int hide_mutable(struct cJSON *spec, const struct cJSON *old_spec)
+{
+	struct cJSON *resources;
+
+	if (*json_string(json_get(old_spec, "volumeName"), "") == '\0')
+		json_remove(spec, "volumeName");
+	if (!json_get(old_spec, "storageClassName"))
+		json_remove(spec, "storageClassName");
+	json_remove(spec, "volumeAttributesClassName");
+	resources = json_ensure_object(spec, "resources");
+	if (!resources)
+		return -ENOMEM;
+	json_remove(resources, "requests");
+	return 0;
+}
+
+int claim_validate_update(const struct object *old, const struct object *new_object,
+			  struct violations *found)
+{
+	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
+	const struct field *request =
+		FIELD_KEY(FIELD(FIELD(FIELD(NULL, "spec"), "resources"), "requests"), "storage");
+	bool same = false;
+	int r;
+
+	r = update_is_same(old, new_object, "spec", hide_mutable, &same);
+	if (r < 0)
+		return violations_broken(found, r);
+	if (!same)
+		return field_forbidden(FIELD(NULL, "spec"),
+				       "spec is immutable after creation except "
+				       "resources.requests and volumeAttributesClassName for bound "
+				       "claims",
+				       found);
+	if (quantity_compare(&now->request, &before->request) < 0 &&
+	    quantity_compare(&now->request, &before->status_capacity) < 0)
+		return field_forbidden(request, "field can not be less than status.capacity",
+				       found);
+	return 0;
+}
+
+bool has_finalizer(const struct cJSON *metadata, const char *name)
+{
+	const struct cJSON *finalizers = json_get(metadata, "finalizers");
+
+	for (const struct cJSON *item = json_first(finalizers); item; item = json_next(item)) {
+		if (strcmp(json_string(item, ""), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The word of before 1.22 counts where the present one is missing. */
+static const char *storage_provisioner(const struct cJSON *tree)
+{
+	const char *name = metadata_annotation(tree, ANNOTATION_PROVISIONER);
+
+	return name ? name : metadata_annotation(tree, ANNOTATION_PROVISIONER_BETA);
+}
+
+static const char *controller_owner(const struct cJSON *metadata)
+{
+	const struct cJSON *owners = json_get(metadata, "ownerReferences");
+
+	for (const struct cJSON *item = json_first(owners); item; item = json_next(item)) {
+		if (json_bool(json_get(item, "controller"), false))
+			return json_string(json_get(item, "uid"), "");
+	}
+	return "";
+}
+
+const char *claim_phase_name(enum claim_phase phase)
+{
+	assert((size_t) phase + 1 < ARRAY_SIZE(phase_names));
+	return phase_names[phase];
+}
+
+/* A phase of a later Kubernetes counts as none. */
+static enum claim_phase phase_decode(const struct cJSON *item)
+{
+	int phase = 0;
+
+	while (phase_names[phase] && strcmp(phase_names[phase], json_string(item, "")) != 0)
+		phase++;
+	return phase_names[phase] ? (enum claim_phase) phase : CLAIM_PHASE_UNSET;
+}
+
+int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		 struct failure *reterr)
+{
+	const struct cJSON *metadata = json_get(tree, "metadata"), *spec = json_get(tree, "spec");
+	const struct cJSON *status = json_get(tree, "status");
+	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
+	const struct cJSON *modify = json_get(status, "modifyVolumeStatus");
+	struct persistent_volume_claim *claim = arena_array(arena, 1, sizeof(*claim));
+
+	if (!claim)
+		return failed(reterr, -ENOMEM, "cannot decode a claim");
+	*claim = (struct persistent_volume_claim){
+		.object = object,
+		.volume_name = arena_string(arena, json_string(json_get(spec, "volumeName"), "")),
+		.has_storage_class = storage_class_of(tree) != NULL,
+		.storage_class = arena_string(arena, storage_class_of(tree)),
+		.attributes_class = arena_string(
+			arena, json_string(json_get(spec, "volumeAttributesClassName"), "")),
+		.attributes_current = arena_string(
+			arena,
+			json_string(json_get(status, "currentVolumeAttributesClassName"), "")),
+		.modify_status = arena_string(arena, json_string(json_get(modify, "status"), "")),
+		.modify_target = arena_string(
+			arena,
+			json_string(json_get(modify, "targetVolumeAttributesClassName"), "")),
+		.access_modes = access_modes_decode(json_get(spec, "accessModes")),
+		.mode = volume_mode_decode(json_get(spec, "volumeMode")),
+		.request = quantity_decode(json_get(requests, "storage")),
+		.status_capacity =
+			quantity_decode(json_get(json_get(status, "capacity"), "storage")),
+		.selector = label_selector_decode(json_get(spec, "selector"), arena),
+		.phase = phase_decode(json_get(status, "phase")),
+		.bind_completed = metadata_annotation(tree, ANNOTATION_BIND_COMPLETED) != NULL,
+		.bound_by_controller = is_bound_by_controller(tree),
+		.has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM),
+		.controller_owner_uid = arena_string(arena, controller_owner(metadata)),
+		.data_source = data_source_decode(spec, arena),
+		.selected_node =
+			arena_string(arena, metadata_annotation(tree, ANNOTATION_SELECTED_NODE)),
+		.storage_provisioner = arena_string(arena, storage_provisioner(tree)),
+		.deleted_by = arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY)),
+	};
+	object->claim = claim;
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim_growth - may a claim ask for more than it did; see claim_growth.h
+ */
+#include "object/kinds/claim_growth.h"
+
+#include "object/kinds/storage_class.h"
+#include "object/schema/field.h"
+
+#include <assert.h>
+
+int claim_check_growth(const struct persistent_volume_claim *old,
+		       const struct persistent_volume_claim *proposed,
+		       const struct object *storage_class, struct violations *found)
+{
+	const struct field *request =
+		FIELD_KEY(FIELD(FIELD(FIELD(NULL, "spec"), "resources"), "requests"), "storage");
+
+	assert(old && proposed && found);
+	if (quantity_compare(&proposed->request, &old->request) <= 0)
+		return 0;
+	if (old->phase != CLAIM_BOUND)
+		return field_forbidden(
+			request, "Only bound persistent volume claims can be expanded", found);
+	if (!storage_class || !storage_class->storage_class->allow_volume_expansion)
+		return field_forbidden(request,
+				       "only dynamically provisioned pvc can be resized and the "
+				       "storageclass that provisions the pvc must support resize",
+				       found);
+	return 0;
+}

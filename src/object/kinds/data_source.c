@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * data_source - dataSource and dataSourceRef of a claim; see data_source.h
+ */
+#include "object/kinds/data_source.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define SNAPSHOT_GROUP "snapshot.storage.k8s.io"
+
+/* ---- defaults ---- */
+
+static int copy_member(struct cJSON *to, const struct cJSON *from, const char *key)
+{
+	const struct cJSON *value = json_get(from, key);
+
+	return value ? json_set(to, key, json_copy(value)) : 0;
+}
+
+static int make_other(struct cJSON *spec, const char *key, const struct cJSON *from)
+{
+	struct cJSON *made = json_ensure_object(spec, key);
+	int r = made ? copy_member(made, from, "apiGroup") : -ENOMEM;
+
+	if (r == 0)
+		r = copy_member(made, from, "kind");
+	return r < 0 ? r : copy_member(made, from, "name");
+}
+
+static const char *namespace_of(const struct cJSON *reference)
+{
+	return json_string(json_get(reference, "namespace"), "");
+}
+
+int data_source_set_defaults(struct cJSON *spec)
+{
+	const struct cJSON *source = json_get(spec, "dataSource");
+	const struct cJSON *reference = json_get(spec, "dataSourceRef");
+
+	if (json_is_object(source) && !reference)
+		return make_other(spec, "dataSourceRef", source);
+	if (json_is_object(reference) && !source && namespace_of(reference)[0] == '\0')
+		return make_other(spec, "dataSource", reference);
+	return 0;
+}
+
+/* ---- validation ---- */
+
+static int check_one(const struct cJSON *source, const struct field *field,
+		     struct violations *found)
+{
+	const char *group = json_string(json_get(source, "apiGroup"), "");
+	const char *kind = json_string(json_get(source, "kind"), "");
+	int r = 0;
+
+	if (!source)
+		return 0;
+	if (*json_string(json_get(source, "name"), "") == '\0')
+		r = field_required(FIELD(field, "name"), "", found);
+	if (r == 0 && *kind == '\0')
+		r = field_required(FIELD(field, "kind"), "", found);
+	if (r == 0 && *kind && *group == '\0' && strcmp(kind, "PersistentVolumeClaim") != 0)
+		r = field_invalid(field, kind,
+				  "must be 'PersistentVolumeClaim' when referencing the default "
+				  "apiGroup",
+				  found);
+	return r;
+}
+
+static bool same_member(const struct cJSON *a, const struct cJSON *b, const char *key)
+{
+	return strcmp(json_string(json_get(a, key), ""), json_string(json_get(b, key), "")) == 0;
+}
+
+int data_source_validate(const struct cJSON *spec, const struct field *field,
+			 struct violations *found)
+{
+	const struct cJSON *source = json_get(spec, "dataSource");
+	const struct cJSON *reference = json_get(spec, "dataSourceRef");
+	int r = check_one(source, FIELD(field, "dataSource"), found);
+
+	if (r == 0)
+		r = check_one(reference, FIELD(field, "dataSourceRef"), found);
+	if (r < 0 || !source || !reference)
+		return r;
+	if (namespace_of(reference)[0] != '\0')
+		return field_invalid(field, NULL,
+				     "may not specify dataSource when dataSourceRef.namespace is "
+				     "specified",
+				     found);
+	if (!same_member(source, reference, "apiGroup") ||
+	    !same_member(source, reference, "kind") || !same_member(source, reference, "name"))
+		return field_invalid(field, NULL, "must match dataSourceRef", found);
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+static enum data_source_kind kind_of(const struct cJSON *source)
+{
+	const char *group = json_string(json_get(source, "apiGroup"), "");
+	const char *kind = json_string(json_get(source, "kind"), "");
+
+	if (*group == '\0' && strcmp(kind, "PersistentVolumeClaim") == 0)
+		return DATA_SOURCE_CLAIM;
+	if (strcmp(group, SNAPSHOT_GROUP) == 0 && strcmp(kind, "VolumeSnapshot") == 0)
+		return DATA_SOURCE_SNAPSHOT;
+	return DATA_SOURCE_OTHER;
+}
+
+struct data_source data_source_decode(const struct cJSON *spec, struct arena *arena)
+{
+	const struct cJSON *source = json_get(spec, "dataSourceRef");
+
+	assert(arena);
+	if (!source)
+		source = json_get(spec, "dataSource");
+	return (struct data_source){
+		.kind = source ? kind_of(source) : DATA_SOURCE_NONE,
+		.name_space = arena_string(arena, namespace_of(source)),
+		.name = arena_string(arena, json_string(json_get(source, "name"), "")),
+	};
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entries - see entries.h
+ */
+#include "object/kinds/entries.h"
+
+#include "base/cleanup.h"
+#include "object/json/base64.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+enum { KEY_BYTES_MAX = 253 };
+
+static const char *wrong_key(const char *key)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.";
+
+	if (strlen(key) > KEY_BYTES_MAX)
+		return "must be no more than 253 characters";
+	if (*key == '\0' || key[strspn(key, allowed)] != '\0')
+		return "a valid config key must consist of alphanumeric characters, '-', '_' or "
+		       "'.'";
+	if (strcmp(key, ".") == 0)
+		return "must not be '.'";
+	if (strcmp(key, "..") == 0)
+		return "must not be '..'";
+	return strncmp(key, "..", 2) == 0 ? "must not start with '..'" : NULL;
+}
+
+int entries_check_keys(const struct cJSON *map, const struct field *field, struct violations *found)
+{
+	for (const struct cJSON *item = json_first(map); item; item = json_next(item)) {
+		const char *key = json_key(item), *detail = wrong_key(key);
+		int r = detail ? field_invalid(FIELD_KEY(field, key), key, detail, found) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+size_t entries_bytes(const struct cJSON *map, bool are_base64)
+{
+	size_t sum = 0;
+
+	for (const struct cJSON *item = json_first(map); item; item = json_next(item)) {
+		const char *value = json_string(item, "");
+		size_t bytes = 0;
+
+		if (are_base64)
+			(void) base64_measure(value, &bytes); /* its schema was checked */
+		sum += are_base64 ? bytes : strlen(value);
+	}
+	return sum;
+}
+
+int entries_check_update(const struct object *old, const struct object *new_object,
+			 const char *const *members, struct violations *found)
+{
+	static const char detail[] = "field is immutable when `immutable` is set";
+	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
+	int r = 0;
+
+	assert(members);
+	if (!before || !now)
+		return violations_broken(found, -ENOMEM);
+	if (!json_bool(json_get(before, "immutable"), false))
+		return 0;
+	if (!json_bool(json_get(now, "immutable"), false))
+		r = field_forbidden(FIELD(NULL, "immutable"), detail, found);
+	for (; *members && r == 0; members++) {
+		if (!json_equal(json_get(before, *members), json_get(now, *members)))
+			r = field_forbidden(FIELD(NULL, *members), detail, found);
+	}
+	return r;
+}

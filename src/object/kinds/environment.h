@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * environment - the variables of a container, as far as a subPathExpr needs them; pure
+ *
+ * kubelet's order: envFrom, then env, whose values may name variables before them; a later one of
+ * the same name wins. Values come from the pod itself, its fields and resources, ConfigMaps and
+ * Secrets that the caller hands in. There are no services here, so none of their variables.
+ *
+ * Unlike kubelet a variable that cannot be found out is an error only where it is used: whoever
+ * starts the container complains of the others.
+ */
+#ifndef PODVOL_OBJECT_ENVIRONMENT_H
+#define PODVOL_OBJECT_ENVIRONMENT_H
+
+#include "object/object.h"
+
+struct environment_sources {
+	/* A KIND_CONFIG_MAP or KIND_SECRET; borrowed for the call; NULL: there is none. */
+	const struct object *(*find)(void *userdata, enum object_kind kind, const char *name_space,
+				     const char *name);
+	void *userdata;
+	/* How many bytes of JSON may be read still, by this call and others that share it; counted
+	 * down. NULL: any number. */
+	size_t *budget;
+};
+
+/**
+ * environment_expand - put the values of a container's variables into a text
+ * @text:      "$(NAME)/x"; see object/kinds/expansion.h
+ * @container: of any type; must be in @pod
+ * @ret:       to be freed
+ *
+ * A variable that does not exist or is empty is an error, as in kubelet.
+ *
+ * Return: 0; -EINVAL "missing value for A, B", or why a variable has none; -E2BIG the variables
+ * take more than an execve(2) would, or more than the budget is to be read; -ENOMEM.
+ */
+int environment_expand(const char *text, const struct object *pod, const char *container,
+		       const struct environment_sources *sources, char **ret,
+		       struct failure *reterr);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * namespace - v1.Namespace
+ *
+ * Nobody here acts upon it yet: it is checked, kept and given out again.
+ */
+#include "object/kinds.h"
+#include "object/schema/field.h"
+#include "object/schema/schemas.h"
+
+#include <assert.h>
+#include <errno.h>
+
+static const struct schema namespace_spec_schema = {
+	.name = "NamespaceSpec",
+	.description = "What holds a namespace back from going.",
+	.fields = {
+		STRINGS("finalizers", 0, "Who must let go before it can vanish."),
+		{ 0 },
+	},
+};
+
+static const struct schema namespace_condition_schema = {
+	.name = "NamespaceCondition",
+	.fields = {
+		TIME("lastTransitionTime"),
+		STRING("message"),
+		STRING("reason"),
+		STRING("status", REQUIRED),
+		STRING("type", REQUIRED),
+		{ 0 },
+	},
+};
+
+static const struct schema namespace_status_schema = {
+	.name = "NamespaceStatus",
+	.description = "Whether a namespace is in use or going.",
+	.fields = {
+		OBJECTS_BY(namespace_condition_schema, "type", "conditions", 0, "What holds it back."),
+		STRING("phase", 0, "Active or Terminating."),
+		{ 0 },
+	},
+};
+
+const struct schema namespace_schema = {
+	.name = "Namespace",
+	.fields = {
+		SCHEMA_HEAD,
+		OBJECT(namespace_spec_schema, "spec", 0, "What holds it back from going."),
+		OBJECT(namespace_status_schema, "status", 0, "Whether it is in use or going."),
+		{ 0 },
+	},
+};
+
+/* Nobody here waits for the end of what it holds, so it has no finalizer of its own. */
+int namespace_set_defaults(struct cJSON *tree)
+{
+	struct cJSON *status = json_ensure_object(tree, "status");
+
+	if (!status)
+		return -ENOMEM;
+	return json_get(status, "phase") ? 0 : json_set_string(status, "phase", "Active");
+}
+
+/* Stricter than other names: it is part of others'. */
+int namespace_validate(const struct cJSON *tree, struct violations *found)
+{
+	static const char *const phases[] = { "Active", "Terminating", NULL };
+	int r;
+
+	assert(tree);
+	r = field_check_label(FIELD(FIELD(NULL, "metadata"), "name"),
+			      json_string(json_get_path(tree, "metadata.name"), ""), found);
+	if (r == 0)
+		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
+				       json_string(json_get_path(tree, "status.phase"), ""), phases,
+				       true, found);
+	return r;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nfs_source - see nfs_source.h
+ */
+#include "object/kinds/nfs_source.h"
+
+#include "base/cleanup.h"
+#include "object/json/arena.h"
+#include "object/json/json.h"
+
+#include <string.h>
+
+const struct nfs_source *nfs_source_decode(const struct cJSON *source, struct arena *arena)
+{
+	struct nfs_source *nfs = arena_array(arena, 1, sizeof(*nfs));
+	cleanup_free char *text = NULL;
+	bool is_address;
+
+	if (!nfs)
+		return NULL;
+	nfs->server = arena_string(arena, json_string(json_get(source, "server"), ""));
+	nfs->path = arena_string(arena, json_string(json_get(source, "path"), ""));
+	nfs->read_only = json_bool(json_get(source, "readOnly"), false);
+	is_address = nfs->server && strchr(nfs->server, ':') && nfs->server[0] != '[';
+	if (asprintf(&text, is_address ? "[%s]:%s" : "%s:%s", nfs->server ?: "", nfs->path ?: "") <
+	    0)
+		text = NULL;
+	nfs->export = arena_string(arena, text);
+	return text ? nfs : NULL;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node - v1.Node: its rules, and what of it concerns volumes; its fields are in schema_node.c
+ */
+#include "object/kinds/node.h"
+
+#include "base/cleanup.h"
+#include "object/json/arena.h"
+#include "object/kinds.h"
+#include "object/metadata.h"
+#include "object/schema/field.h"
+#include "object/update.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_taint(const struct cJSON *list, const struct cJSON *taint,
+		       const struct field *field, struct violations *found)
+{
+	static const char *const effects[] = { "NoExecute", "NoSchedule", "PreferNoSchedule",
+					       NULL };
+	const char *key = json_string(json_get(taint, "key"), "");
+	const char *effect = json_string(json_get(taint, "effect"), "");
+	int r;
+
+	if (*key == '\0')
+		return field_required(FIELD(field, "key"), "", found);
+	r = field_check_one_of(FIELD(field, "effect"), effect, effects, false, found);
+	for (const struct cJSON *item = json_first(list); item != taint && r == 0;
+	     item = json_next(item)) {
+		if (strcmp(json_string(json_get(item, "key"), ""), key) == 0 &&
+		    strcmp(json_string(json_get(item, "effect"), ""), effect) == 0)
+			return field_duplicate(field, key, found);
+	}
+	return r;
+}
+
+static int check_resources(const struct cJSON *map, const struct field *field,
+			   struct violations *found)
+{
+	int r = 0;
+
+	for (const struct cJSON *item = json_first(map); item && r == 0; item = json_next(item))
+		r = field_check_quantity(FIELD_KEY(field, json_key(item)), item, false, found);
+	return r;
+}
+
+/* Each is compared with all before it, so there are only so many. */
+int node_validate(const struct cJSON *tree, struct violations *found)
+{
+	enum { TAINTS_MAX = 256 };
+	const struct cJSON *taints = json_get_path(tree, "spec.taints");
+	const struct field *field = FIELD(FIELD(NULL, "spec"), "taints");
+	const struct field *status = FIELD(NULL, "status");
+	size_t index = 0;
+	int r = 0;
+
+	assert(tree);
+	if (json_count(taints) > TAINTS_MAX)
+		return field_too_long(field, "must have at most 256 elements", found);
+	for (const struct cJSON *item = json_first(taints); item && r == 0; item = json_next(item))
+		r = check_taint(taints, item, FIELD_AT(field, index++), found);
+	if (r == 0)
+		r = check_resources(json_get_path(tree, "status.capacity"),
+				    FIELD(status, "capacity"), found);
+	if (r == 0)
+		r = check_resources(json_get_path(tree, "status.allocatable"),
+				    FIELD(status, "allocatable"), found);
+	return r;
+}
+
+/* The cloud's name for it may be learnt late, but is then who it is. */
+int node_validate_update(const struct object *old, const struct object *new_object,
+			 struct violations *found)
+{
+	static const struct fixed_field fixed[] = {
+		{ "spec.providerID", VIOLATION_FORBIDDEN,
+		  "node updates may not change providerID except from \"\" to valid" },
+		{ 0 },
+	};
+	cleanup_json struct cJSON *before = object_tree(old);
+
+	if (*json_string(json_get_path(before, "spec.providerID"), "") == '\0')
+		return 0;
+	return update_check_fixed(old, new_object, fixed, found);
+}
+
+/* ---- decoded ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Of strings, or of objects with this member. */
+static struct node_volumes decode_volumes(const struct cJSON *list, const char *member,
+					  struct arena *arena)
+{
+	size_t count = json_count(list), i = 0;
+	const char **names = count > 0 ? arena_array(arena, count, sizeof(*names)) : NULL;
+
+	if (!names)
+		return (struct node_volumes){ .count = 0 };
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
+		names[i++] = arena_string(arena,
+					  json_string(member ? json_get(item, member) : item, ""));
+	qsort(names, count, sizeof(*names), compare_names);
+	return (struct node_volumes){ names, count };
+}
+
+bool node_volumes_have(const struct node_volumes *volumes, const char *unique_name)
+{
+	assert(volumes && unique_name);
+	return volumes->count > 0 && bsearch(&unique_name, volumes->names, volumes->count,
+					     sizeof(*volumes->names), compare_names);
+}
+
+static bool has_item(const struct cJSON *list, const char *member, const char *value,
+		     const struct cJSON **ret)
+{
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+		*ret = item;
+		if (strcmp(json_string(json_get(item, member), ""), value) == 0)
+			return true;
+	}
+	return false;
+}
+
+int node_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+		struct failure *reterr)
+{
+	const struct cJSON *status = json_get(tree, "status"), *item = NULL;
+	const char *keeps = metadata_annotation(tree, ANNOTATION_KEEP_TERMINATED);
+	struct node *node = arena_array(arena, 1, sizeof(*node));
+
+	assert(tree && arena && object->kind == KIND_NODE);
+	if (!node)
+		return failed(reterr, -ENOMEM, "cannot decode a Node");
+	node->object = object;
+	node->is_ready = has_item(json_get(status, "conditions"), "type", "Ready", &item) &&
+			 strcmp(json_string(json_get(item, "status"), ""), "True") == 0;
+	node->is_out_of_service =
+		has_item(json_get_path(tree, "spec.taints"), "key", TAINT_OUT_OF_SERVICE, &item);
+	node->is_managed = metadata_annotation(tree, ANNOTATION_MANAGED_ATTACH) != NULL;
+	node->keeps_terminated = keeps && strcmp(keeps, "true") == 0;
+	node->in_use = decode_volumes(json_get(status, "volumesInUse"), NULL, arena);
+	node->attached = decode_volumes(json_get(status, "volumesAttached"), "name", arena);
+	object->node = node;
+	return 0;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_volume - one element of spec.volumes: its sources, as one table; see pod_volume.h
+ *
+ * The sources that become files (configMap, secret, downwardAPI, projected) have their own file.
+ */
+#include "object/kinds/pod_volume.h"
+
+#include "base/cleanup.h"
+#include "object/kinds/claim_spec.h"
+#include "object/kinds/file_source.h"
+#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
+#include "object/schema/schemas.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+enum { CLAIM_NAME_BYTES = 2 * 254 }; /* two names and what joins and ends them */
+
+/* ---- defaults ---- */
+
+static int default_ephemeral(struct cJSON *source)
+{
+	struct cJSON *template, *spec;
+
+	if (!json_get(source, "volumeClaimTemplate"))
+		return 0; /* validation will say so */
+	template = json_ensure_object(source, "volumeClaimTemplate");
+	spec = json_ensure_object(template, "spec");
+	return spec ? claim_spec_set_defaults(spec) : -ENOMEM;
+}
+
+/* ---- validation ---- */
+
+/* Any size of huge pages is fine that is a quantity; whether the node has it shows in mounting. */
+static int check_empty_dir(const struct cJSON *source, const struct field *field,
+			   struct violations *found)
+{
+	static const char *const media[] = { "", "HugePages", "HugePages-<size>", "Memory", NULL };
+	static const char sized[] = "HugePages-";
+	const char *medium = json_string(json_get(source, "medium"), "");
+	struct quantity page;
+
+	if (strncmp(medium, sized, strlen(sized)) == 0 &&
+	    quantity_parse(medium + strlen(sized), &page, NULL) == 0 && page.milli > 0)
+		medium = "";
+	if (*medium != '\0' && strcmp(medium, "Memory") != 0 && strcmp(medium, "HugePages") != 0)
+		return field_not_supported(FIELD(field, "medium"), medium, media, found);
+	return field_check_quantity(FIELD(field, "sizeLimit"), json_get(source, "sizeLimit"), false,
+				    found);
+}
+
+static int check_claim(const struct cJSON *source, const struct field *field,
+		       struct violations *found)
+{
+	return field_check_subdomain(FIELD(field, "claimName"),
+				     json_string(json_get(source, "claimName"), ""), found);
+}
+
+/* The claim is made from it, so it must be a claim that would be admitted. */
+static int check_ephemeral(const struct cJSON *source, const struct field *field,
+			   struct violations *found)
+{
+	const struct cJSON *template = json_get(source, "volumeClaimTemplate");
+	const struct field *at = FIELD(field, "volumeClaimTemplate");
+
+	if (!template)
+		return field_required(at, "", found);
+	return claim_spec_validate(json_get(template, "spec"), FIELD(at, "spec"), found);
+}
+
+static int check_csi(const struct cJSON *source, const struct field *field,
+		     struct violations *found)
+{
+	if (*json_string(json_get(source, "driver"), "") == '\0')
+		return field_required(FIELD(field, "driver"), "", found);
+	return 0;
+}
+
+static int check_image(const struct cJSON *source, const struct field *field,
+		       struct violations *found)
+{
+	static const char *const policies[] = { "Always", "IfNotPresent", "Never", NULL };
+	const char *policy = json_string(json_get(source, "pullPolicy"), "");
+
+	if (*json_string(json_get(source, "reference"), "") == '\0')
+		return field_required(FIELD(field, "reference"), "", found);
+	for (size_t i = 0; *policy && policies[i]; i++)
+		if (strcmp(policy, policies[i]) == 0)
+			return 0;
+	return *policy ? field_not_supported(FIELD(field, "pullPolicy"), policy, policies, found)
+		       : 0;
+}
+
+/* ---- decoding ---- */
+
+static void decode_host_path(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume)
+{
+	volume->host_path = arena_string(arena, json_string(json_get(source, "path"), ""));
+	volume->host_path_type = arena_string(arena, json_string(json_get(source, "type"), ""));
+}
+
+static void decode_empty_dir(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume)
+{
+	struct quantity limit = quantity_decode(json_get(source, "sizeLimit"));
+
+	volume->medium = arena_string(arena, json_string(json_get(source, "medium"), ""));
+	volume->has_size_limit = limit.is_set;
+	volume->size_limit_bytes = quantity_value(&limit);
+}
+
+static void decode_claim(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->claim_name = arena_string(arena, json_string(json_get(source, "claimName"), ""));
+	volume->claim_read_only = json_bool(json_get(source, "readOnly"), false);
+}
+
+/* In a pod the publish secret is the only one, and its namespace the pod's. */
+static void decode_csi(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->csi = csi_source_decode(source, NULL, arena);
+}
+
+static void decode_nfs(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->nfs = nfs_source_decode(source, arena);
+}
+
+static void decode_image(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->image = arena_string(arena, json_string(json_get(source, "reference"), ""));
+}
+
+/* ---- the table ---- */
+
+static const struct source_row {
+	const char *key;
+	enum volume_source_kind kind;
+	int (*set_defaults)(struct cJSON *source);
+	int (*validate)(const struct cJSON *source, const struct field *field,
+			struct violations *found);
+	void (*decode)(const struct cJSON *source, struct arena *arena, struct pod_volume *volume);
+} rows[] = {
+	{ "emptyDir", SOURCE_EMPTY_DIR, NULL, check_empty_dir, decode_empty_dir },
+	{ "hostPath", SOURCE_HOST_PATH, host_path_set_defaults, host_path_validate,
+	  decode_host_path },
+	{ "persistentVolumeClaim", SOURCE_CLAIM, NULL, check_claim, decode_claim },
+	{ "ephemeral", SOURCE_EPHEMERAL, default_ephemeral, check_ephemeral, NULL },
+	{ "configMap", SOURCE_CONFIG_MAP, file_source_set_mode, config_map_source_validate,
+	  config_map_source_decode },
+	{ "secret", SOURCE_SECRET, file_source_set_mode, secret_source_validate,
+	  secret_source_decode },
+	{ "downwardAPI", SOURCE_DOWNWARD_API, downward_api_source_set_defaults,
+	  downward_api_source_validate, downward_api_source_decode },
+	{ "projected", SOURCE_PROJECTED, projected_source_set_defaults, projected_source_validate,
+	  projected_source_decode },
+	{ "csi", SOURCE_CSI, NULL, check_csi, decode_csi },
+	{ "nfs", SOURCE_NFS, NULL, nfs_validate, decode_nfs },
+	{ "image", SOURCE_IMAGE, NULL, check_image, decode_image },
+};
+
+static const char *const no_sources[] = { "name", NULL };
+
+static const struct volume_source_names source_names = { no_sources, &volume_schema };
+
+/* NULL: a source that no plugin here knows. */
+static const struct source_row *row_of(const struct cJSON *source)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(rows[i].key, json_key(source)) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/* A volume without a source is an emptyDir, as in Kubernetes. */
+int pod_volume_set_defaults(struct cJSON *volume)
+{
+	const struct cJSON *first = volume_source_first(volume, &source_names);
+
+	assert(volume);
+	if (!first)
+		return json_add_object(volume, "emptyDir") ? 0 : -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int r = 0;
+
+		if (rows[i].set_defaults && json_get(volume, rows[i].key))
+			r = rows[i].set_defaults(json_ensure_object(volume, rows[i].key));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Kubernetes' name for the claim of an ephemeral volume. Return: its length, as from snprintf(). */
+static int name_ephemeral_claim(const char *pod_name, const char *volume_name,
+				char name[CLAIM_NAME_BYTES])
+{
+	return snprintf(name, CLAIM_NAME_BYTES, "%s-%s", pod_name, volume_name);
+}
+
+/* Told when the pod is written, not when its claim cannot be made. */
+static int check_ephemeral_name(const char *volume_name, const char *pod_name,
+				const struct field *field, struct violations *found)
+{
+	char name[CLAIM_NAME_BYTES];
+
+	(void) name_ephemeral_claim(pod_name, volume_name, name);
+	if (field_check_subdomain(field, name, NULL) < 0)
+		return field_invalid(
+			FIELD(field, "name"), name,
+			"the claim's name, made of the pod's and the volume's, must be "
+			"a lowercase RFC 1123 subdomain",
+			found);
+	return 0;
+}
+
+int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
+			struct violations *found)
+{
+	const char *name = json_string(json_get(volume, "name"), "");
+	const struct source_row *row;
+	const struct cJSON *source;
+	int r;
+
+	assert(volume && pod_name && field);
+	r = field_check_label(FIELD(field, "name"), name, found);
+	if (r == 0)
+		r = volume_source_validate(volume, &source_names, field, found);
+	if (r < 0)
+		return r;
+	source = volume_source_first(volume, &source_names);
+	row = row_of(source);
+	if (!row)
+		return 0;
+	if (row->kind == SOURCE_EPHEMERAL)
+		r = check_ephemeral_name(name, pod_name, field, found);
+	if (r == 0)
+		r = row->validate(source, FIELD(field, row->key), found);
+	return r;
+}
+
+static const char *ephemeral_claim_name(const char *pod_name, const char *volume_name,
+					struct arena *arena)
+{
+	char name[CLAIM_NAME_BYTES];
+	int length = name_ephemeral_claim(pod_name, volume_name, name);
+
+	return arena_string_length(arena, name, (size_t) length); /* both were validated */
+}
+
+void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct arena *arena,
+		       struct pod_volume *ret)
+{
+	const struct cJSON *source = volume_source_first(volume, &source_names);
+	const struct source_row *row = row_of(source);
+
+	assert(volume && pod_name && arena && ret);
+	*ret = (struct pod_volume){
+		.name = arena_string(arena, json_string(json_get(volume, "name"), "")),
+		.source = row ? row->kind : SOURCE_OTHER,
+		.source_key = arena_string(arena, json_key(source)),
+		.host_path = "",
+		.host_path_type = "",
+		.medium = "",
+		.claim_name = "",
+		.image = "",
+	};
+	if (row && row->decode)
+		row->decode(source, arena, ret);
+	if (ret->source == SOURCE_EPHEMERAL)
+		ret->claim_name = ephemeral_claim_name(pod_name, ret->name, arena);
+}
+
+bool pod_volume_may_be_block(const struct cJSON *volume)
+{
+	return json_get(volume, "persistentVolumeClaim") || json_get(volume, "ephemeral");
+}

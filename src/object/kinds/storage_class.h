@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * storage_class - storage.k8s.io/v1 StorageClass, decoded
+ */
+#ifndef PODVOL_OBJECT_STORAGE_CLASS_H
+#define PODVOL_OBJECT_STORAGE_CLASS_H
+
+#include "object/kinds/persistent_volume.h"
+#include "object/object.h"
+
+struct storage_class {
+	const struct object *object;
+	const char *provisioner;
+	enum reclaim_policy reclaim_policy;
+	bool waits_for_first_consumer;
+	bool is_default; /* annotation storageclass.kubernetes.io/is-default-class: "true" */
+	bool allow_volume_expansion;
+};
+
+#endif

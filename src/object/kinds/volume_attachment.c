@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_attachment - storage.k8s.io/v1 VolumeAttachment
+ *
+ * Whoever attaches writes its status; the volume plugin reads it once before it stages.
+ */
+#include "object/kinds/volume_attachment.h"
+
+#include "object/json/arena.h"
+#include "object/kinds.h"
+#include "object/kinds/csi.h"
+#include "object/schema/schemas.h"
+#include "object/select/selector_json.h"
+#include "object/update.h"
+
+#include <assert.h>
+#include <errno.h>
+
+static const struct schema volume_attachment_source_schema = {
+	.name = "VolumeAttachmentSource",
+	.package = SCHEMA_STORAGE,
+	.description = "The volume, by name or written out.",
+	.fields = {
+		OBJECT(persistent_volume_spec_schema, "inlineVolumeSpec", 0, "The volume, written out."),
+		STRING("persistentVolumeName", 0, "The volume, by name."),
+		{ 0 },
+	},
+};
+
+static const struct schema volume_attachment_spec_schema = {
+	.name = "VolumeAttachmentSpec",
+	.package = SCHEMA_STORAGE,
+	.description = "Which volume is to be attached where, and by whom.",
+	.fields = {
+		STRING("attacher", REQUIRED, "The driver that attaches."),
+		STRING("nodeName", REQUIRED, "The node."),
+		OBJECT(volume_attachment_source_schema, "source", REQUIRED, "The volume."),
+		{ 0 },
+	},
+};
+
+static const struct schema volume_error_schema = {
+	.name = "VolumeError",
+	.package = SCHEMA_STORAGE,
+	.description = "Why something did not work, and when.",
+	.fields = {
+		STRING("message", 0, "Why."),
+		TIME("time", 0, "When."),
+		{ 0 },
+	},
+};
+
+static const struct schema volume_attachment_status_schema = {
+	.name = "VolumeAttachmentStatus",
+	.package = SCHEMA_STORAGE,
+	.description = "Whether it is attached, or why not.",
+	.fields = {
+		OBJECT(volume_error_schema, "attachError", 0, "Why it could not be attached."),
+		BOOL("attached", REQUIRED, "It is attached."),
+		STRING_MAP("attachmentMetadata", 0, "What the driver said, for staging."),
+		OBJECT(volume_error_schema, "detachError", 0, "Why it could not be detached."),
+		{ 0 },
+	},
+};
+
+const struct schema volume_attachment_schema = {
+	.name = "VolumeAttachment",
+	.package = SCHEMA_STORAGE,
+	.fields = {
+		SCHEMA_HEAD,
+		OBJECT(volume_attachment_spec_schema, "spec", REQUIRED, "Which volume is to be attached where, and by whom; cannot be changed."),
+		OBJECT(volume_attachment_status_schema, "status", 0, "Whether it is attached, or why not."),
+		{ 0 },
+	},
+};
+
+int volume_attachment_validate(const struct cJSON *tree, struct violations *found)
+{
+	const struct cJSON *spec = json_get(tree, "spec"), *source = json_get(spec, "source");
+	const struct field *field = FIELD(NULL, "spec");
+	const char *name = json_string(json_get(source, "persistentVolumeName"), "");
+	bool is_inline = json_get(source, "inlineVolumeSpec") != NULL;
+	int r;
+
+	assert(tree);
+	r = csi_driver_name_validate(json_string(json_get(spec, "attacher"), ""),
+				     FIELD(field, "attacher"), found);
+	if (r == 0 && !is_inline && *name == '\0')
+		r = field_required(
+			FIELD(field, "source"),
+			"must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+			found);
+	else if (r == 0 && is_inline && *name != '\0')
+		r = field_forbidden(
+			FIELD(field, "source"),
+			"must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+			found);
+	else if (r == 0 && *name != '\0')
+		r = field_check_subdomain(FIELD(FIELD(field, "source"), "persistentVolumeName"),
+					  name, found);
+	if (r == 0)
+		r = field_check_subdomain(FIELD(field, "nodeName"),
+					  json_string(json_get(spec, "nodeName"), ""), found);
+	return r;
+}
+
+int volume_attachment_validate_update(const struct object *old, const struct object *new_object,
+				      struct violations *found)
+{
+	static const struct fixed_field fixed[] = { { .path = "spec", .type = VIOLATION_INVALID },
+						    { 0 } };
+
+	return update_check_fixed(old, new_object, fixed, found);
+}
+
+static const char *decode_error(const struct cJSON *error, struct arena *arena)
+{
+	return arena_string(arena, json_string(json_get(error, "message"), ""));
+}
+
+int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			     struct failure *reterr)
+{
+	const struct cJSON *spec = json_get(tree, "spec"), *status = json_get(tree, "status");
+	const struct cJSON *attach_error = json_get(status, "attachError");
+	const struct cJSON *detach_error = json_get(status, "detachError");
+	struct volume_attachment *attachment = arena_array(arena, 1, sizeof(*attachment));
+
+	assert(tree && arena && object->kind == KIND_VOLUME_ATTACHMENT);
+	if (!attachment)
+		return failed(reterr, -ENOMEM, "cannot decode a VolumeAttachment");
+	*attachment = (struct volume_attachment){
+		.object = object,
+		.attacher = arena_string(arena, json_string(json_get(spec, "attacher"), "")),
+		.node_name = arena_string(arena, json_string(json_get(spec, "nodeName"), "")),
+		.volume_name = arena_string(
+			arena, json_string(json_get_path(spec, "source.persistentVolumeName"), "")),
+		.attached = json_bool(json_get(status, "attached"), false),
+		.metadata = labels_decode(json_get(status, "attachmentMetadata"), arena),
+		.has_attach_error = json_is_object(attach_error),
+		.has_detach_error = json_is_object(detach_error),
+		.attach_error = decode_error(attach_error, arena),
+		.detach_error = decode_error(detach_error, arena),
+	};
+	object->volume_attachment = attachment;
+	return 0;
+}

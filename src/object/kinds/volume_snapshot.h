@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_snapshot - snapshot.storage.k8s.io/v1 VolumeSnapshot, its class and its content, decoded
+ *
+ * A VolumeSnapshot is to its content what a claim is to its volume. Strings are "" where absent;
+ * all live as long as the object.
+ */
+#ifndef PODVOL_OBJECT_VOLUME_SNAPSHOT_H
+#define PODVOL_OBJECT_VOLUME_SNAPSHOT_H
+
+#include "object/kinds/persistent_volume.h"
+
+#define FINALIZER_SNAPSHOT_BOUND "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"
+#define FINALIZER_SNAPSHOT_SOURCE                                                                  \
+	"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection"
+#define FINALIZER_CONTENT "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"
+/* Of a claim whose volume a snapshot is being taken of. */
+#define FINALIZER_CLAIM_AS_SOURCE "snapshot.storage.kubernetes.io/pvc-as-source-protection"
+
+#define ANNOTATION_SNAPSHOT_DEFAULT_CLASS "snapshot.storage.kubernetes.io/is-default-class"
+#define ANNOTATION_SNAPSHOT_BEING_CREATED                                                          \
+	"snapshot.storage.kubernetes.io/volumesnapshot-being-created"
+#define ANNOTATION_SNAPSHOT_BEING_DELETED                                                          \
+	"snapshot.storage.kubernetes.io/volumesnapshot-being-deleted"
+#define ANNOTATION_SNAPSHOT_SECRET_NAME  "snapshot.storage.kubernetes.io/deletion-secret-name"
+#define ANNOTATION_SNAPSHOT_SECRET_SPACE "snapshot.storage.kubernetes.io/deletion-secret-namespace"
+
+/* status.error of both; what no status says is not set. */
+struct snapshot_state {
+	bool is_ready, has_ready;
+	bool has_error;
+	const char *error; /* its message */
+	const char *error_time;
+	struct quantity restore_size; /* bytes */
+};
+
+struct volume_snapshot {
+	const struct object *object;
+	const char *claim_name; /* spec.source: one of the two */
+	const char *content_name;
+	bool has_class;
+	const char *class_name;
+	const char *bound_content; /* status.boundVolumeSnapshotContentName */
+	const char *creation_time; /* status.creationTime: RFC 3339 */
+	struct snapshot_state state;
+	bool has_bound_finalizer, has_source_finalizer;
+	const char *deleted_by; /* annotation podvol.io/deleted-by: who, in words */
+};
+
+enum snapshot_deletion { SNAPSHOT_RETAIN, SNAPSHOT_DELETE };
+
+struct volume_snapshot_class {
+	const struct object *object;
+	const char *driver;
+	enum snapshot_deletion deletion_policy;
+	bool is_default;
+	struct labels parameters; /* in their order, those of snapshotters included */
+};
+
+struct volume_snapshot_content {
+	const struct object *object;
+	const char *driver;
+	enum snapshot_deletion deletion_policy;
+	const char *volume_handle; /* spec.source: one of the two */
+	const char *given_handle;  /* spec.source.snapshotHandle */
+	const char *source_volume_mode;
+	const char *class_name;
+	const char *snapshot_namespace, *snapshot_name, *snapshot_uid; /* spec.volumeSnapshotRef */
+	const char *snapshot_handle;                                   /* status.snapshotHandle */
+	int64_t creation_nsec; /* status.creationTime; 0: not known */
+	struct snapshot_state state;
+	bool has_finalizer;
+	bool is_being_created; /* a CreateSnapshot may be under way, or has failed in doubt */
+	bool is_being_deleted; /* its VolumeSnapshot is: what exists may be deleted */
+	const char *secret_name, *secret_namespace; /* for DeleteSnapshot and ListSnapshots */
+	const char *base_path; /* of one of podvol's own; annotation podvol.io/base-path */
+	const char *deleted_by;
+};
+
+#endif

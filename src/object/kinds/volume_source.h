@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_source - which one source a volume of a pod, or a PersistentVolume, has
+ *
+ * Only src/object/ uses it. Kubernetes drops a member it does not know and then gives a pod's
+ * volume without a source an emptyDir, so that "hostpath:" silently keeps data in scratch space.
+ * Here an unknown member that holds a map is a source too, which no plugin will claim.
+ */
+#ifndef PODVOL_OBJECT_VOLUME_SOURCE_H
+#define PODVOL_OBJECT_VOLUME_SOURCE_H
+
+#include "object/schema/field.h"
+#include "object/schema/schema.h"
+
+struct volume_source_names {
+	const char *const *others; /* members that are no sources; ended by NULL */
+	const struct schema
+		*schema; /* of the volume: its further objects are the sources we know */
+};
+
+/* The first source, or NULL. */
+const struct cJSON *volume_source_first(const struct cJSON *volume,
+					const struct volume_source_names *names);
+
+/* There is exactly one and it is not spelt nearly like one we know. */
+int volume_source_validate(const struct cJSON *volume, const struct volume_source_names *names,
+			   const struct field *field, struct violations *found);
+
+/* hostPath and nfs are the same in pods and PersistentVolumes: fields, defaults and rules. */
+int host_path_validate(const struct cJSON *source, const struct field *field,
+		       struct violations *found);
+int host_path_set_defaults(struct cJSON *source);
+int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found);
+
+#endif

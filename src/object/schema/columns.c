@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * columns - what kubectl shows of the kinds that are decoded, in its order and its words
+ *
+ * A new column is one function and one row here.
+ */
+#include "object/kinds.h"
+#include "object/schema/cells.h"
+
+#include "base/cleanup.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/pod.h"
+#include "object/kinds/storage_class.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A cell is never empty where kubectl has a word for nothing. */
+static void put(char text[TABLE_CELL_BYTES], const char *value, const char *when_empty)
+{
+	assert(value && when_empty);
+	(void) snprintf(text, TABLE_CELL_BYTES, "%s", *value ? value : when_empty);
+}
+
+void cell_name(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->meta.name, "");
+}
+
+void cell_age(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	table_age(source->object->meta.creation_usec, source->now_usec, text);
+}
+
+/* "RWO,ROX", in Kubernetes' own order. */
+static void put_access_modes(char text[TABLE_CELL_BYTES], unsigned int set)
+{
+	static const struct {
+		enum access_mode mode;
+		const char *name;
+	} modes[] = {
+		{ ACCESS_READ_WRITE_ONCE, "RWO" },
+		{ ACCESS_READ_ONLY_MANY, "ROX" },
+		{ ACCESS_READ_WRITE_MANY, "RWX" },
+		{ ACCESS_READ_WRITE_ONCE_POD, "RWOP" },
+	};
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (set & modes[i].mode)
+			used += (size_t) snprintf(text + used, TABLE_CELL_BYTES - used, "%s%s",
+						  used ? "," : "", modes[i].name);
+	}
+}
+
+/* In the largest unit that loses nothing: "10Gi", "1500m". */
+static void put_quantity(char text[TABLE_CELL_BYTES], const struct quantity *quantity)
+{
+	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	int64_t value = quantity_value(quantity);
+	size_t unit = 0;
+
+	assert(quantity);
+	while (value != 0 && value % 1024 == 0 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1024;
+		unit++;
+	}
+	(void) snprintf(text, TABLE_CELL_BYTES, "%" PRId64 "%s", value, units[unit]);
+}
+
+/* ---- pods ---- */
+
+/* Init and ephemeral containers do not count in "1/2". */
+static size_t regular_containers(const struct pod *pod)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pod->container_count; i++)
+		count += pod->containers[i].type == CONTAINER_REGULAR ? 1 : 0;
+	return count;
+}
+
+static void cell_pod_ready(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	(void) snprintf(text, TABLE_CELL_BYTES, "%u/%zu", source->object->pod->ready_count,
+			regular_containers(source->object->pod));
+}
+
+/* The order of kubectl: going, then the reason, then the phase. */
+static void cell_pod_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	if (source->object->meta.deletes)
+		put(text, "Terminating", "");
+	else
+		put(text, source->object->pod->reason,
+		    *source->object->pod->phase ? source->object->pod->phase : "Pending");
+}
+
+static void cell_pod_restarts(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	(void) snprintf(text, TABLE_CELL_BYTES, "%u", source->object->pod->restart_count);
+}
+
+static void cell_pod_node(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->pod->node_name, "<none>");
+}
+
+static void cell_pod_address(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->pod->address, "<none>");
+}
+
+static void cell_pod_nominated(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->pod->nominated_node_name, "<none>");
+}
+
+static void cell_pod_gates(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	const struct pod *pod = source->object->pod;
+
+	put(text, "", "<none>");
+	if (pod->readiness_gate_count > 0)
+		(void) snprintf(text, TABLE_CELL_BYTES, "%u/%u", pod->readiness_gates_passed,
+				pod->readiness_gate_count);
+}
+
+const struct table_column pod_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Ready", .cell = cell_pod_ready },
+	{ .name = "Status", .cell = cell_pod_status },
+	{ .name = "Restarts", .cell = cell_pod_restarts },
+	{ .name = "Age", .cell = cell_age },
+	{ .name = "IP", .priority = 1, .cell = cell_pod_address },
+	{ .name = "Node", .priority = 1, .cell = cell_pod_node },
+	{ .name = "Nominated Node", .priority = 1, .cell = cell_pod_nominated },
+	{ .name = "Readiness Gates", .priority = 1, .cell = cell_pod_gates },
+	{ 0 },
+};
+
+/* ---- volumes ---- */
+
+static void cell_pv_capacity(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put_quantity(text, &source->object->persistent_volume->capacity);
+}
+
+static void cell_pv_access_modes(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put_access_modes(text, source->object->persistent_volume->access_modes);
+}
+
+static void cell_pv_reclaim_policy(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, reclaim_policy_name(source->object->persistent_volume->reclaim_policy), "");
+}
+
+static void cell_pv_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	if (source->object->meta.deletes)
+		put(text, "Terminating", "");
+	else
+		put(text, volume_phase_name(source->object->persistent_volume->phase), "Pending");
+}
+
+/* Empty when unbound, unlike other cells: kubectl writes nothing there. */
+static void cell_pv_claim(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	const struct persistent_volume *volume = source->object->persistent_volume;
+
+	if (volume->has_claim_ref)
+		(void) snprintf(text, TABLE_CELL_BYTES, "%s/%s", volume->claim_namespace,
+				volume->claim_name);
+}
+
+static void cell_pv_class(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->persistent_volume->storage_class, "");
+}
+
+static void cell_pv_reason(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->persistent_volume->reason, "");
+}
+
+static void cell_pv_mode(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, volume_mode_name(source->object->persistent_volume->mode), "<unset>");
+}
+
+static void cell_pv_source(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->persistent_volume->source_key, "");
+}
+
+static void cell_pv_attributes(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->persistent_volume->attributes_class, "<unset>");
+}
+
+const struct table_column persistent_volume_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Capacity", .cell = cell_pv_capacity },
+	{ .name = "Access Modes", .cell = cell_pv_access_modes },
+	{ .name = "Reclaim Policy", .cell = cell_pv_reclaim_policy },
+	{ .name = "Status", .cell = cell_pv_status },
+	{ .name = "Claim", .cell = cell_pv_claim },
+	{ .name = "StorageClass", .cell = cell_pv_class },
+	{ .name = "VolumeAttributesClass", .cell = cell_pv_attributes },
+	{ .name = "Reason", .cell = cell_pv_reason },
+	{ .name = "Age", .cell = cell_age },
+	{ .name = "VolumeMode", .priority = 1, .cell = cell_pv_mode },
+	{ .name = "Source",
+	  .priority = 1,
+	  .cell = cell_pv_source }, /* ours: which plugin will have it */
+	{ 0 },
+};
+
+/* ---- claims ---- */
+
+static void cell_claim_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	if (source->object->meta.deletes)
+		put(text, "Terminating", "");
+	else
+		put(text, claim_phase_name(source->object->claim->phase), "Pending");
+}
+
+static void cell_claim_volume(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->claim->volume_name, "");
+}
+
+/* kubectl shows a claim's capacity and modes only when it has a volume. */
+static void cell_claim_capacity(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	if (*source->object->claim->volume_name && source->object->claim->status_capacity.is_set)
+		put_quantity(text, &source->object->claim->status_capacity);
+}
+
+static void cell_claim_access_modes(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	if (*source->object->claim->volume_name)
+		put_access_modes(text, source->object->claim->access_modes);
+}
+
+static void cell_claim_class(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->claim->storage_class, "");
+}
+
+static void cell_claim_request(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put_quantity(text, &source->object->claim->request);
+}
+
+static void cell_claim_mode(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, volume_mode_name(source->object->claim->mode), "<unset>");
+}
+
+static void cell_claim_attributes(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->claim->attributes_class, "<unset>");
+}
+
+const struct table_column claim_columns[] = {
+	{ .name = "Name", .cell = cell_name },
+	{ .name = "Status", .cell = cell_claim_status },
+	{ .name = "Volume", .cell = cell_claim_volume },
+	{ .name = "Capacity", .cell = cell_claim_capacity },
+	{ .name = "Access Modes", .cell = cell_claim_access_modes },
+	{ .name = "StorageClass", .cell = cell_claim_class },
+	{ .name = "VolumeAttributesClass", .cell = cell_claim_attributes },
+	{ .name = "Age", .cell = cell_age },
+	{ .name = "VolumeMode", .priority = 1, .cell = cell_claim_mode },
+	{ .name = "Request",
+	  .priority = 1,
+	  .cell = cell_claim_request }, /* ours: why it may not bind */
+	{ 0 },
+};
+
+/* ---- classes ---- */
+
+/* Marked where a claim without a class would find it. */
+static void cell_class_name(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s", source->object->meta.name,
+			source->object->storage_class->is_default ? " (default)" : "");
+}
+
+static void cell_class_provisioner(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->storage_class->provisioner, "");
+}
+
+static void cell_class_reclaim_policy(const struct table_source *source,
+				      char text[TABLE_CELL_BYTES])
+{
+	put(text, reclaim_policy_name(source->object->storage_class->reclaim_policy), "");
+}
+
+static void cell_class_binding(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text,
+	    source->object->storage_class->waits_for_first_consumer ? "WaitForFirstConsumer"
+								    : "Immediate",
+	    "");
+}
+
+static void cell_class_expansion(const struct table_source *source, char text[TABLE_CELL_BYTES])
+{
+	put(text, source->object->storage_class->allow_volume_expansion ? "true" : "false", "");
+}
+
+const struct table_column storage_class_columns[] = {
+	{ .name = "Name", .cell = cell_class_name },
+	{ .name = "Provisioner", .cell = cell_class_provisioner },
+	{ .name = "ReclaimPolicy", .cell = cell_class_reclaim_policy },
+	{ .name = "VolumeBindingMode", .cell = cell_class_binding },
+	{ .name = "AllowVolumeExpansion", .cell = cell_class_expansion },
+	{ .name = "Age", .cell = cell_age },
+	{ 0 },
+};

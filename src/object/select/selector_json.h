@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selector_json - label selectors and node selectors as objects spell them
+ *
+ * Only src/object/ uses it.
+ */
+#ifndef PODVOL_OBJECT_SELECTOR_JSON_H
+#define PODVOL_OBJECT_SELECTOR_JSON_H
+
+#include "object/json/arena.h"
+#include "object/schema/field.h"
+#include "object/select/selector.h"
+
+int label_selector_validate(const struct cJSON *selector, const struct field *field,
+			    struct violations *found);
+int node_selector_validate(const struct cJSON *selector, const struct field *field,
+			   struct violations *found);
+
+/* What was validated. NULL for an absent selector, and when the arena is exhausted. */
+const struct label_selector *label_selector_decode(const struct cJSON *selector,
+						   struct arena *arena);
+const struct node_selector *node_selector_decode(const struct cJSON *selector, struct arena *arena);
+
+/* metadata.labels and their like. */
+struct labels labels_decode(const struct cJSON *map, struct arena *arena);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * io_slot - at most so many long stages at the same time on one device
+ *
+ * Two walks over millions of files on one disk take longer together than one after the other, and
+ * whatever else wants that disk waits for both. So a long stage (STAGE_LONG) has a lane, the number
+ * of its device, and a job on a base path one of that; those that find it full wait here in their
+ * order, holding no thread. The loop thread only.
+ */
+#ifndef PODVOL_OPERATION_IO_SLOT_H
+#define PODVOL_OPERATION_IO_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { IO_SLOT_STAGES_MAX = 2 }; /* of one lane at the same time */
+
+struct io_slots;
+
+/* What waits or runs in a lane: a member of who does. Zeroed before its first use. */
+struct io_slot_place {
+	struct io_slot_place *previous, *next;
+	uint64_t io_slot;
+	bool waits, runs;
+};
+
+/* Return: 0 or -ENOMEM. */
+int io_slots_new(struct io_slots **ret);
+/* Nobody may wait or run any more. Accepts NULL. Return: NULL. */
+struct io_slots *io_slots_free(struct io_slots *io_slots);
+
+/* True: go ahead, and leave at the end. False: wait until io_slot_leave() of another gives this
+ * place back. */
+bool io_slot_enter(struct io_slots *io_slots, struct io_slot_place *place, uint64_t io_slot);
+/* The end of a stage. Return: who may go ahead now, or NULL. */
+struct io_slot_place *io_slot_leave(struct io_slots *io_slots, struct io_slot_place *place);
+/* Who has waited longest, in whatever lane; NULL: nobody waits. */
+struct io_slot_place *io_slots_first_waiting(const struct io_slots *io_slots);
+/* True when it waited, and waits no more: it was not let in. */
+bool io_slot_give_up(struct io_slots *io_slots, struct io_slot_place *place);
+
+#endif
