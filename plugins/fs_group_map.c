@@ -19,12 +19,15 @@ void fs_group_map_refused(const char *volume_name, const struct failure *why,
 }
 
 int fs_group_map_open(const struct plugin_host *host, const char *volume_name, gid_t from, gid_t to,
-		      struct stage_report *report)
+		      bool idmapped_later, struct stage_report *report)
 {
 	struct failure failure = { 0 };
 	int fd;
 
-	if (host->idmaps)
+	if (idmapped_later)
+		fd = failed_plain(&failure, -EPERM,
+				  "the pod has hostUsers: false, so its runtime idmaps the mount");
+	else if (host->idmaps)
 		fd = idmap_exchange(host->idmaps, from, to, &failure);
 	else
 		fd = failed_plain(&failure, -EPERM,

@@ -12,12 +12,13 @@
 
 /**
  * fs_group_map_open - the map with which files of one group appear as another's [worker]
- * @report: gets the event when there is none
+ * @idmapped_later: the pod has hostUsers: false, and the kernel idmaps a mount only once
+ * @report:         gets the event when there is none
  *
  * Return: a descriptor the caller owns, for bind_at(); -EBADF the files have to be walked.
  */
 int fs_group_map_open(const struct plugin_host *host, const char *volume_name, gid_t from, gid_t to,
-		      struct stage_report *report);
+		      bool idmapped_later, struct stage_report *report);
 
 /* The mount was refused with the map. Any thread. */
 void fs_group_map_refused(const char *volume_name, const struct failure *why,

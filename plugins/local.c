@@ -34,6 +34,7 @@ struct local_mounter {
 	char *target_path; /* relative to the root directory */
 	char *volume_name;
 	bool has_fs_group, wants_map;
+	bool idmapped_later;  /* by the runtime: see fs_group_map.h */
 	int64_t expand_bytes; /* the claim is to become so large; 0 it is */
 	struct ownership ownership;
 
@@ -257,8 +258,9 @@ static int plan_ownership(struct local_mounter *mounter, struct stage_report *re
 	if (mounter->wants_map && seen == mounter->ownership.gid)
 		return 0;
 	if (mounter->wants_map && !mounter->already_mounted)
-		mounter->map_fd = fs_group_map_open(mounter->host, mounter->volume_name, seen,
-						    mounter->ownership.gid, report);
+		mounter->map_fd =
+			fs_group_map_open(mounter->host, mounter->volume_name, seen,
+					  mounter->ownership.gid, mounter->idmapped_later, report);
 	return mounter->map_fd >= 0 ? 0 : check_other_users(mounter, report);
 }
 
@@ -462,6 +464,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	mounter->target = PLACE_EMPTY;
 	mounter->has_fs_group = pod && pod->has_fs_group;
 	mounter->wants_map = pod && pod->fs_group_idmap;
+	mounter->idmapped_later = pod && pod->user_namespace;
 	if (mounter->has_fs_group)
 		mounter->ownership = (struct ownership){
 			.gid = pod->fs_group,

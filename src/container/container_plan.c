@@ -206,6 +206,7 @@ static int plan_mount(const struct container_plan_request *request,
 		return -ENOMEM;
 	if (path_text_depth(mount->container_path) == 0)
 		return failed_plain(reterr, -EINVAL, "nothing can be mounted over the root");
+	mount->idmap = request->pod->pod->user_namespace;
 	r = find_source(request, container, index, mount, reterr);
 	if (r == 0)
 		r = read_modes(container, wish, mount, reterr);

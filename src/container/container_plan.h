@@ -10,7 +10,8 @@
  * Rules are kubelet's (makeMounts and makeBlockVolumes): a mount is read-only when its volume or
  * the volumeMount is; recursiveReadOnly needs readOnly and no propagation; Bidirectional needs a
  * privileged container. Beyond kubelet, paths are cleaned, two mounts on one path are refused, and
- * parents come before what is mounted below them.
+ * parents come before what is mounted below them. Every mount of a pod with hostUsers: false is to
+ * be idmapped, as kubelet asks its runtime for.
  */
 #ifndef PODVOL_CONTAINER_CONTAINER_PLAN_H
 #define PODVOL_CONTAINER_CONTAINER_PLAN_H
@@ -90,6 +91,8 @@ struct planned_mount {
 	enum recursive_read_only recursive_read_only;
 	enum mount_propagation propagation;
 	bool relabel, noexec, nosuid, nodev;
+	/* Ids on the volume are those in the container's user namespace: the runtime maps them. */
+	bool idmap;
 };
 
 struct planned_device {

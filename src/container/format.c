@@ -14,13 +14,44 @@
 #include <string.h>
 
 const struct container_format container_formats[] = {
-	{ "json", "the plan of all containers", false, json_format_tree, NULL, false },
-	{ "table", "the same as lines for people", false, table_format_tree, NULL, false },
-	{ "oci", "parts of a config.json for crun and runc", true, oci_format_tree, NULL, true },
-	{ "cri", "parts of a ContainerConfig", true, cri_format_tree, NULL, false },
-	{ "podman", "words for podman run", true, NULL, podman_format_words, false },
-	{ "docker", "words for docker run", true, NULL, docker_format_words, true },
-	{ "nspawn", "words for systemd-nspawn", true, NULL, nspawn_format_words, true },
+	{ .name = "json", .help = "the plan of all containers", .tree = json_format_tree },
+	{ .name = "table", .help = "the same as lines for people", .tree = table_format_tree },
+	{
+		.name = "oci",
+		.help = "parts of a config.json for crun and runc",
+		.of_one = true,
+		.tree = oci_format_tree,
+		.refuses_images = true,
+	},
+	{
+		.name = "cri",
+		.help = "parts of a ContainerConfig",
+		.of_one = true,
+		.tree = cri_format_tree,
+		.no_idmap = "uid_mappings and gid_mappings of a mount are those of the pod's "
+			    "sandbox, whose host ids podvold does not know",
+	},
+	{
+		.name = "podman",
+		.help = "words for podman run",
+		.of_one = true,
+		.words = podman_format_words,
+	},
+	{
+		.name = "docker",
+		.help = "words for docker run",
+		.of_one = true,
+		.words = docker_format_words,
+		.refuses_images = true,
+		.no_idmap = "docker cannot idmap a mount",
+	},
+	{
+		.name = "nspawn",
+		.help = "words for systemd-nspawn",
+		.of_one = true,
+		.words = nspawn_format_words,
+		.refuses_images = true,
+	},
 	{ 0 },
 };
 
@@ -33,18 +64,33 @@ const struct container_format *container_format_find(const char *name)
 	return NULL;
 }
 
-static int check_images(const struct container_format *format,
+static int check_mount(const struct container_format *format,
+		       const struct planned_container *container, const struct planned_mount *mount,
+		       struct failure *reterr)
+{
+	if (mount->image && format->refuses_images)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "container '%s': format '%s' has no word for image volumes, "
+				    "which '%s' asks for: '%s'",
+				    container->name, format->name, mount->container_path,
+				    mount->image);
+	if (mount->idmap && format->no_idmap)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "container '%s': format '%s' has no word for idmapped mounts, "
+				    "which hostUsers: false asks for at '%s': %s",
+				    container->name, format->name, mount->container_path,
+				    format->no_idmap);
+	return 0;
+}
+
+static int check_mounts(const struct container_format *format,
 			const struct planned_container *container, struct failure *reterr)
 {
-	for (size_t i = 0; format->refuses_images && i < container->mount_count; i++)
-		if (container->mounts[i].image)
-			return failed_plain(reterr, -EOPNOTSUPP,
-					    "container '%s': format '%s' has no word for image "
-					    "volumes, which '%s' asks for: '%s'",
-					    container->name, format->name,
-					    container->mounts[i].container_path,
-					    container->mounts[i].image);
-	return 0;
+	int r = 0;
+
+	for (size_t i = 0; i < container->mount_count && r == 0; i++)
+		r = check_mount(format, container, &container->mounts[i], reterr);
+	return r;
 }
 
 int container_format_choose(const struct container_format *format,
@@ -56,7 +102,7 @@ int container_format_choose(const struct container_format *format,
 
 	assert(plan && ret);
 	if (plan->container_count == 1) {
-		int r = check_images(format, &plan->containers[0], reterr);
+		int r = check_mounts(format, &plan->containers[0], reterr);
 
 		if (r == 0)
 			*ret = &plan->containers[0];

@@ -30,6 +30,8 @@ struct container_format {
 	int (*words)(const struct container_plan *plan, const struct planned_container *container,
 		     struct words *words, struct failure *reterr);
 	bool refuses_images; /* no word for a mount with an image */
+	/* Why it has no word for an idmapped mount (hostUsers: false); NULL: it has. */
+	const char *no_idmap;
 };
 
 /* Ended by a NULL name. The first is the default. */
@@ -41,8 +43,8 @@ const struct container_format *container_format_find(const char *name);
 /**
  * container_format_choose - the container that a format of one container is about
  *
- * Return: 0; -EINVAL the plan has several, the text names them; -EOPNOTSUPP it has an image volume,
- * for which the format has no word.
+ * Return: 0; -EINVAL the plan has several, the text names them; -EOPNOTSUPP it has an image volume
+ * or a mount to be idmapped, for which the format has no word.
  */
 int container_format_choose(const struct container_format *format,
 			    const struct container_plan *plan, const struct planned_container **ret,

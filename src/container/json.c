@@ -27,6 +27,8 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 		(void) json_set_string(item, "subPath", mount->sub_path);
 	(void) json_set_bool(item, "selinuxRelabel", mount->relabel);
 	options = json_add_array(item, "options");
+	if (mount->idmap)
+		(void) json_set_string(options, NULL, "idmap");
 	if (mount->noexec)
 		(void) json_set_string(options, NULL, "noexec");
 	if (mount->nosuid)

@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 
-static int add_bind(const char *host_path, const char *container_path, bool read_only,
+static int add_bind(const char *host_path, const char *container_path, bool read_only, bool idmap,
 		    struct words *words, struct failure *reterr)
 {
 	cleanup_free char *source = word_escaped(host_path, ":");
@@ -23,7 +23,8 @@ static int add_bind(const char *host_path, const char *container_path, bool read
 
 	if (!source || !target)
 		return failed(reterr, -ENOMEM, "cannot write a word");
-	return words_add(words, reterr, "--bind%s=%s:%s", read_only ? "-ro" : "", source, target);
+	return words_add(words, reterr, "--bind%s=%s:%s%s", read_only ? "-ro" : "", source, target,
+			 idmap ? ":idmap" : "");
 }
 
 static int add_mount(const struct planned_mount *mount, struct words *words, struct failure *reterr)
@@ -38,14 +39,15 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 		return failed_plain(reterr, -EOPNOTSUPP,
 				    "systemd-nspawn has no word for %s, which '%s' asks for",
 				    missing, mount->container_path);
-	return add_bind(mount->host_path, mount->container_path, mount->read_only, words, reterr);
+	return add_bind(mount->host_path, mount->container_path, mount->read_only, mount->idmap,
+			words, reterr);
 }
 
 /* By its numbers, for the rule has no quoting of its own: /dev/block has a link for each. */
 static int add_device(const struct planned_device *device, struct words *words,
 		      struct failure *reterr)
 {
-	int r = add_bind(device->host_path, device->container_path, device->read_only, words,
+	int r = add_bind(device->host_path, device->container_path, device->read_only, false, words,
 			 reterr);
 
 	if (r < 0)

@@ -30,6 +30,9 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 	/* IfPossible as well: any kernel that podvol runs on can do it. */
 	if (mount->recursive_read_only != RECURSIVE_READ_ONLY_DISABLED)
 		(void) json_set_string(options, NULL, "rro");
+	/* Without mappings of the mount itself, those of the container's user namespace hold. */
+	if (mount->idmap)
+		(void) json_set_string(options, NULL, "idmap");
 	if (mount->noexec)
 		(void) json_set_string(options, NULL, "noexec");
 	if (mount->nosuid)

@@ -22,7 +22,8 @@ static int add_image(const struct planned_mount *mount, struct words *words, str
 	cleanup_free char *target = word_field("destination", mount->container_path);
 	const char *missing = *mount->sub_path                         ? "subPath"
 			      : mount->propagation != PROPAGATION_NONE ? "mountPropagation"
-								       : NULL;
+			      : mount->idmap ? "the idmap (hostUsers: false)"
+					     : NULL;
 
 	if (!source || !target)
 		return failed(reterr, -ENOMEM, "cannot write a word");
@@ -49,10 +50,11 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 				    "podman has no word for recursiveReadOnly Enabled, which '%s' "
 				    "asks for",
 				    mount->container_path);
-	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s%s%s%s",
+	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s%s%s%s%s",
 			 source, target, mount_propagation_option(mount->propagation),
 			 mount->read_only ? ",readonly" : "", mount->noexec ? ",noexec" : "",
 			 mount->nosuid ? ",nosuid" : "", mount->nodev ? ",nodev" : "",
+			 mount->idmap ? ",idmap" : "",
 			 /* Shared: a private label would shut the pod's other containers out. */
 			 mount->relabel ? ",relabel=shared" : "");
 }

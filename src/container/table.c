@@ -28,9 +28,9 @@ static void add_mount(struct cJSON *items, const struct planned_container *conta
 	struct cJSON *item = json_add_object(items, NULL);
 	char options[64];
 
-	(void) snprintf(options, sizeof(options), "%s%s%s%s", mount->noexec ? ",noexec" : "",
-			mount->nosuid ? ",nosuid" : "", mount->nodev ? ",nodev" : "",
-			mount->relabel ? ",relabel" : "");
+	(void) snprintf(options, sizeof(options), "%s%s%s%s%s", mount->idmap ? ",idmap" : "",
+			mount->noexec ? ",noexec" : "", mount->nosuid ? ",nosuid" : "",
+			mount->nodev ? ",nodev" : "", mount->relabel ? ",relabel" : "");
 	(void) json_set_string(item, "container", container->name);
 	(void) json_set_string(item, "volume", mount->name);
 	(void) json_set_string(item, "containerPath", mount->container_path);

@@ -170,6 +170,19 @@ static void test_root_s_group(void **state)
 	end(&volume);
 }
 
+/* A mount is idmapped once: the runtime's map comes first, for the pod cannot do without it. */
+static void test_a_pod_with_a_user_namespace(void **state)
+{
+	struct test_volume volume;
+
+	begin(&volume, DISK);
+	volume.pod.user_namespace = true;
+	assert_int_equal(set_up(&volume, "u1"), STAGE_LIST_DONE);
+	assert_walked(&volume, "hostUsers: false");
+	tear_down(&volume, "u1");
+	end(&volume);
+}
+
 /* With one of the calls taken away. */
 static void test_where_the_kernel_cannot(void **state)
 {
@@ -241,6 +254,7 @@ int main(void)
 		SANDBOX_TEST_WITHOUT(0, test_a_root_of_the_group_needs_no_map),
 		SANDBOX_TEST_WITHOUT(0, test_where_it_is_not_allowed),
 		SANDBOX_TEST_WITHOUT(0, test_root_s_group),
+		SANDBOX_TEST_WITHOUT(0, test_a_pod_with_a_user_namespace),
 		SANDBOX_TEST_WITHOUT(WITHOUT_OPEN_TREE, test_where_the_kernel_cannot),
 		SANDBOX_TEST_WITHOUT(WITHOUT_MOUNT_SETATTR, test_where_the_kernel_cannot),
 		SANDBOX_TEST_WITHOUT(WITHOUT_MOVE_MOUNT, test_where_the_kernel_cannot),

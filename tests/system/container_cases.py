@@ -10,6 +10,7 @@ import errno
 import os
 import subprocess
 
+import containers
 from node import Skip, claim, claimed, equal, eventually, pod, volume
 
 TRY_WRITE = "(echo x > {0}/new) && echo wrote || true; "
@@ -225,6 +226,40 @@ def groups(n, runtime):
     equal(os.stat(os.path.join(n.data, "shared", "new")).st_uid, 1000, "owner of what the process wrote")
 
 
+def user_namespace(n, runtime):
+    """hostUsers: false: ids on the volumes are those that the container sees, in every kind of volume."""
+    os.chmod(n.top, 0o755)
+    source = n.source("data")
+    os.chown(os.path.join(source, "file"), 7, 8)
+    volumes = {"data": claimed("data"), "disk": {"emptyDir": {}}, "fast": {"emptyDir": {"medium": "Memory"}},
+               "srv": host_path(n.source("srv", "of the host"))}
+    mounts = [("data", "/data", {}), ("data", "/fixed", {"readOnly": True}), ("data", "/part", {"subPath": "part"}),
+              *((name, f"/{name}", {}) for name in ("disk", "fast", "srv"))]
+    apply(n, volume("data", source), claim("data"),
+          pod("web", volumes, containers=[container("main", mounts)], hostUsers=False))
+    n.start()
+    said = runtime.run(n, "web", "main", "ls -ln /data/file /fixed/file; cat /proc/self/uid_map; " + TRY_WRITE.format("/fixed")
+                       + "for d in data part disk fast srv; do echo x > /$d/new; done", userns=True)
+    assert f" {containers.FIRST_ID} " in said, f"no user namespace: {said}"
+    for path in ("/data/file", "/fixed/file"):
+        line = next(line for line in said.splitlines() if line.endswith(path)).split()
+        equal(line[2:4], ["7", "8"], f"owner that the container sees of {path}")
+    assert "Read-only file system" in said, said
+    paths = {row["volume"]: row["path"] for row in n.volumes()}
+    for path in (source, os.path.join(source, "part"), paths["disk"], paths["fast"], os.path.join(n.data, "srv")):
+        found = os.stat(os.path.join(path, "new"))
+        equal((found.st_uid, found.st_gid), (0, 0), f"owner on the disk of what root in the container wrote to {path}")
+
+
+def user_namespace_is_refused(n, runtime):
+    """Where a runtime cannot idmap a mount, hostUsers: false is refused and nothing is printed."""
+    apply(n, pod("web", {"disk": {"emptyDir": {}}}, hostUsers=False))
+    n.start()
+    done = runtime.ask(n, "web", "main", status=1)
+    assert "has no word for idmapped mounts, which hostUsers: false asks for" in done.stderr, done.stderr
+    equal(done.stdout, "")
+
+
 def odd_paths(n, runtime):
     """Blanks, commas, quotes, colons and backslashes in paths on both sides."""
     mounts = []
@@ -253,10 +288,11 @@ def lost_flags_are_refused(n, runtime):
     assert "noexec" in done.stderr, done.stderr
     path = n.volumes()[0]["path"]
     words = [f"--mount=type=bind,source={path},target=/data,readonly"]
-    said = subprocess.run(runtime.command(n, "web", "main", "grep ' /data ' /proc/self/mounts", False, 0, words),
+    said = subprocess.run(runtime.command(n, "web", "main", "grep ' /data ' /proc/self/mounts", False, 0, words=words),
                           capture_output=True, text=True).stdout
     assert " ro," in said and "noexec" not in said, f"it keeps noexec by now, so it need not be refused: {said}"
 
 
 CASES = (reads_and_writes, each_container_has_its_own, sub_paths, recursive_read_only, recursive_read_only_is_refused,
-         propagation_from_the_host, propagation_to_the_host, block_device, noexec, groups, odd_paths)
+         propagation_from_the_host, propagation_to_the_host, block_device, noexec, groups, user_namespace,
+         odd_paths)

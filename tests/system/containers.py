@@ -19,6 +19,7 @@ from node import Skip, equal, eventually
 BUSYBOX = "/bin/busybox"
 APPLETS = ("cat", "dd", "grep", "head", "id", "ls", "mkdir", "mount", "printf", "sh", "sync", "test", "usleep")
 PATIENCE = node.PATIENCE
+FIRST_ID, ID_COUNT = 655360, 65536  # on the host, of containers with a user namespace
 
 
 def is_static(program):
@@ -44,7 +45,7 @@ def prepare():
         raise Skip(f"no cgroup2: {done.stderr.strip()}")
 
 
-def root_file_system(top):
+def root_file_system(top, owner=0):
     """A fresh one for each container: a runtime makes its mount points there."""
     number = 0
     while os.path.exists(os.path.join(top, f"rootfs{number}")):
@@ -59,6 +60,8 @@ def root_file_system(top):
     for name, text in (("passwd", "root:x:0:0::/:/bin/sh\n"), ("group", "root:x:0:\n"), ("os-release", "ID=test\n")):
         with open(os.path.join(root, "etc", name), "w", encoding="utf-8") as file:
             file.write(text)
+    if owner:
+        subprocess.run(["chown", "-hR", f"{owner}:{owner}", root], check=True)
     return root
 
 
@@ -83,11 +86,11 @@ class Runtime:
     def words(self, n, pod, container):
         return self.ask(n, pod, container).stdout.splitlines()
 
-    def command(self, n, pod, container, script, privileged, user):
+    def command(self, n, pod, container, script, privileged, user, userns=False):
         raise NotImplementedError
 
-    def start(self, n, pod, container, script, privileged=False, user=0):
-        command = self.command(n, pod, container, script, privileged, user)
+    def start(self, n, pod, container, script, privileged=False, user=0, userns=False):
+        command = self.command(n, pod, container, script, privileged, user, userns)
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True, cwd=n.top)
 
@@ -105,21 +108,24 @@ class Crun(Runtime):
     format = "oci"
     program = "crun"
 
-    def bundle(self, n, script, privileged, user):
+    def bundle(self, n, script, privileged, user, userns):
         capabilities = ["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE", "CAP_MKNOD"] if privileged else []
+        ids = [{"containerID": 0, "hostID": FIRST_ID, "size": ID_COUNT}] if userns else []
         return {
             "ociVersion": "1.0.2",
             "process": {"user": {"uid": user, "gid": user}, "args": ["/bin/sh", "-c", script], "cwd": "/",
                         "env": ["PATH=/bin"], "capabilities": {"bounding": capabilities, "effective": capabilities,
                                                                "permitted": capabilities}},
-            "root": {"path": root_file_system(n.top)},
+            "root": {"path": root_file_system(n.top, FIRST_ID if userns else 0)},
             "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
                        {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]}],
-            "linux": {"namespaces": [{"type": "pid"}, {"type": "mount"}, {"type": "ipc"}],
+            "linux": {"namespaces": [{"type": "pid"}, {"type": "mount"}, {"type": "ipc"},
+                                     *([{"type": "user"}] if userns else [])],
+                      "uidMappings": ids, "gidMappings": ids,
                       "resources": {"devices": [{"allow": False, "access": "rwm"}]}}}
 
-    def command(self, n, pod, container, script, privileged, user):
-        config = self.bundle(n, script, privileged, user)
+    def command(self, n, pod, container, script, privileged, user, userns=False):
+        config = self.bundle(n, script, privileged, user, userns)
         merge(config, json.loads(self.ask(n, pod, container).stdout))
         bundle = config["root"]["path"] + ".bundle"
         os.mkdir(bundle)
@@ -162,9 +168,11 @@ class Podman(Runtime):
                 f"--runroot={n.top}/podman/run", "--storage-driver=vfs", "--cgroup-manager=cgroupfs",
                 "--events-backend=none", "--runtime=crun"]
 
-    def command(self, n, pod, container, script, privileged, user):
-        return [*self.engine(n), *self.RUN, f"--user={user}", *(["--privileged"] if privileged else []),
-                *self.words(n, pod, container), "--rootfs", root_file_system(n.top), "/bin/sh", "-c", script]
+    def command(self, n, pod, container, script, privileged, user, userns=False):
+        ids = [f"--{kind}map=0:{FIRST_ID}:{ID_COUNT}" for kind in ("uid", "gid")] if userns else []
+        return [*self.engine(n), *self.RUN, f"--user={user}", *(["--privileged"] if privileged else []), *ids,
+                *self.words(n, pod, container), "--rootfs", root_file_system(n.top, FIRST_ID if userns else 0),
+                "/bin/sh", "-c", script]
 
 
 class Nspawn(Runtime):
@@ -174,9 +182,10 @@ class Nspawn(Runtime):
     none_is_private = False
     cannot = ("groups", "propagation_to_the_host", "recursive_read_only_is_refused")
 
-    def command(self, n, pod, container, script, privileged, user):
-        return ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe", "--as-pid2",
-                f"--directory={root_file_system(n.top)}", *self.words(n, pod, container), "/bin/sh", "-c", script]
+    def command(self, n, pod, container, script, privileged, user, userns=False):
+        ids = [f"--private-users={FIRST_ID}:{ID_COUNT}"] if userns else []
+        return ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe", "--as-pid2", *ids,
+                f"--directory={root_file_system(n.top, FIRST_ID if userns else 0)}", *self.words(n, pod, container), "/bin/sh", "-c", script]
 
 
 class Docker(Runtime):
@@ -186,7 +195,7 @@ class Docker(Runtime):
     no_recursive = ("Enabled",)  # a word of Docker 25; this one is 20.10
     recursive = {"Disabled": "writable below", "IfPossible": "writable below"}
     keeps_flags = False
-    cannot = ("recursive_read_only_is_refused",)
+    cannot = ("recursive_read_only_is_refused", "user_namespace")
     # All that the case needs: --privileged also gives what a machine may have taken from root itself.
     privileges = ("--cap-add=SYS_ADMIN", "--security-opt=apparmor=unconfined", "--security-opt=seccomp=unconfined")
     host = None
@@ -233,7 +242,7 @@ class Docker(Runtime):
         if os.path.isdir("/sys/fs/cgroup/docker"):  # what it made for all of its containers
             os.rmdir("/sys/fs/cgroup/docker")
 
-    def command(self, n, pod, container, script, privileged, user, words=None):
+    def command(self, n, pod, container, script, privileged, user, userns=False, words=None):
         return ["/usr/bin/docker", "-H", self.host, "run", "--rm", "--network=none", "--env=PATH=/bin",
                 f"--user={user}", *(self.privileges if privileged else []),
                 *(words or self.words(n, pod, container)), "box", "/bin/sh", "-c", script]

@@ -169,6 +169,27 @@ static void test_modes(void **state)
 }
 
 /* What admission refuses is refused here as well: a cluster's pod did not pass ours. */
+/* Every mount of a pod with a user namespace, a read-only one too. */
+static void test_host_users(void **state)
+{
+	static const char *const rows[] = { "hostUsers: true", "hostUsers: false" };
+	char yaml[1024];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_container_plan struct container_plan *plan = NULL;
+
+		(void) snprintf(yaml, sizeof(yaml),
+				HEAD VOLUMES "  %s\n  containers: [{name: m, volumeMounts: [\n"
+					     "    {name: a, mountPath: /a},\n"
+					     "    {name: ro, mountPath: /ro}]}]\n",
+				rows[i]);
+		plan = plan_of(yaml);
+		assert_int_equal(plan->containers[0].mount_count, 2);
+		assert_int_equal(plan->containers[0].mounts[0].idmap, i == 1);
+		assert_int_equal(plan->containers[0].mounts[1].idmap, i == 1);
+	}
+}
+
 static void test_modes_that_admission_refuses(void **state)
 {
 	static const struct {
@@ -377,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_every_container),
 		cmocka_unit_test(test_one_container),
 		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_host_users),
 		cmocka_unit_test(test_modes_that_admission_refuses),
 		cmocka_unit_test(test_parents_come_first),
 		cmocka_unit_test(test_a_place_is_taken_once),

@@ -128,6 +128,45 @@ static void test_image(void **state)
 			     "which '/c' asks for");
 }
 
+/* ---- hostUsers: false ---- */
+
+static void test_idmap(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "oci", "{\"mounts\":[{\"destination\":\"/c\",\"type\":\"bind\",\"source\":\"/h\","
+			 "\"options\":[\"rbind\",\"rprivate\",\"ro\",\"idmap\",\"noexec\"]}]}" },
+		{ "podman", "--mount=type=bind,source=/h,destination=/c,bind-propagation=rprivate,"
+			    "readonly,noexec,idmap\n" },
+		{ "nspawn", "--bind-ro=/h:/c:idmap\n" },
+		{ "table", "{\"items\":[{\"container\":\"main\",\"volume\":\"v\","
+			   "\"containerPath\":\"/c\",\"hostPath\":\"/h\",\"access\":\"ro\","
+			   "\"propagation\":\"None\",\"subPath\":\"\",\"options\":\"idmap,noexec\","
+			   "\"type\":\"regular\"}]}" },
+	};
+	struct planned_mount mount = { MOUNT("/h", "/c"), .idmap = true, .read_only = true,
+				       .noexec = true };
+	struct planned_mount image = { MOUNT("", "/c"), .image = (char *) "a:1", .idmap = true };
+	cleanup_free char *json = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_mount(rows[i][0], &mount, rows[i][1]);
+	assert_int_equal(print("json", &(struct small){ .mount = &mount }, &json, NULL), 0);
+	assert_non_null(strstr(json, "\"options\":[\"idmap\",\"noexec\"]"));
+	assert_mount_refused(
+		"cri", &mount,
+		"container 'main': format 'cri' has no word for idmapped mounts, which "
+		"hostUsers: false asks for at '/c': uid_mappings and gid_mappings of a "
+		"mount are those of the pod's sandbox, whose host ids podvold does not "
+		"know");
+	assert_mount_refused(
+		"docker", &mount,
+		"container 'main': format 'docker' has no word for idmapped mounts, "
+		"which hostUsers: false asks for at '/c': docker cannot idmap a mount");
+	assert_mount_refused("podman", &image,
+			     "container 'main': podman has no word for the idmap (hostUsers: "
+			     "false) of an image volume, which '/c' asks for");
+}
+
 /* ---- what every mount has ---- */
 
 static void test_plain(void **state)
@@ -485,6 +524,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_idmap),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_read_only),

@@ -258,6 +258,20 @@ static void test_a_map_instead_of_a_change(void **state)
 	(void) object_unref(asks_not);
 }
 
+static void test_host_users(void **state)
+{
+	const struct object *shares = object_of(HEAD "spec:\n  hostUsers: true\n" CONTAINERS);
+	const struct object *silent = object_of(HEAD "spec:\n" CONTAINERS);
+	const struct object *own = object_of(HEAD "spec:\n  hostUsers: false\n" CONTAINERS);
+
+	assert_false(shares->pod->user_namespace);
+	assert_false(silent->pod->user_namespace);
+	assert_true(own->pod->user_namespace);
+	(void) object_unref(shares);
+	(void) object_unref(silent);
+	(void) object_unref(own);
+}
+
 /* Defaults are made once: what was completed before is left as it is. */
 static void test_defaults_are_stable(void **state)
 {
@@ -390,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_how_volumes_are_used),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_a_map_instead_of_a_change),
+		cmocka_unit_test(test_host_users),
 		cmocka_unit_test(test_defaults_are_stable),
 		cmocka_unit_test(test_sources_by_name),
 		cmocka_unit_test(test_limits_saturate),

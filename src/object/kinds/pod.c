@@ -389,6 +389,7 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 	decode_groups(json_get(spec, "securityContext"), arena, pod);
 	policy = metadata_annotation(tree, POD_FS_GROUP_ANNOTATION);
 	pod->fs_group_idmap = policy && strcmp(policy, "Idmap") == 0;
+	pod->user_namespace = !json_bool(json_get(spec, "hostUsers"), true);
 	pod->selinux_user = arena_string(arena, common_selinux_option(spec, "user"));
 	pod->selinux_level = arena_string(arena, common_selinux_option(spec, "level"));
 	decode_status(tree, arena, pod);

@@ -136,6 +136,7 @@ struct pod {
 	gid_t fs_group;
 	enum fs_group_change_policy fs_group_change_policy;
 	bool fs_group_idmap; /* rather a map of the mount than any change, where that can be */
+	bool user_namespace; /* spec.hostUsers: false */
 	const gid_t *supplemental_groups;
 	size_t supplemental_group_count;
 	bool containers_terminated; /* status says that every container ended (phase Succeeded or
