@@ -184,10 +184,10 @@ enum {
 	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2, /* one object's JSON: etcd's 1.5 MiB */
 	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024, /* one manifest file */
 	DOCUMENTS_COUNT_MAX = 20000,            /* documents in one file, list items included */
-	DOCUMENTS_NODES_MAX = 300000,           /* values in one file: 0.5 s of YAML */
-	OBJECT_NODES_MAX = 5000,                /* values in one object: 20 ms of the loop */
-	OBJECT_DEPTH_MAX = 64,                  /* nesting of maps and lists */
-	OBJECT_UID_BYTES_MAX = 128,             /* whoever makes an object may choose it */
+	DOCUMENTS_NODES_MAX = 700000, /* values in one file: 6,000 pods with volume and claim */
+	OBJECT_NODES_MAX = 12000,     /* values in one object: 20 ms of the loop */
+	OBJECT_DEPTH_MAX = 64,        /* nesting of maps and lists */
+	OBJECT_UID_BYTES_MAX = 128,   /* whoever makes an object may choose it */
 };
 
 #endif

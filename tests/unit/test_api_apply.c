@@ -387,7 +387,7 @@ static void test_too_many_values(void **state)
 	world_begin(world, METHOD_POST, APPLY, text);
 	world_turn(world);
 	assert_int_equal(world->exchange.status, 413);
-	assert_non_null(strstr(world_reply(world), "the object holds more than 5000 values"));
+	assert_non_null(strstr(world_reply(world), "the object holds more than 12000 values"));
 }
 
 /* A long stream is read on a thread; nothing of it is stored when the client leaves meanwhile. */

@@ -401,7 +401,7 @@ static void test_values_of_one_object_are_limited(void **state)
 	assert_int_equal(list.count, 2);
 	assert_int_equal(list.documents[0].failure.error, -E2BIG);
 	assert_string_equal(list.documents[0].failure.text,
-			    "the object holds more than 5000 values");
+			    "the object holds more than 12000 values");
 	assert_non_null(list.documents[1].object);
 	document_list_done(&list);
 }
