@@ -6,7 +6,7 @@
  * first pod's data. Containers that hold, entries of the actual state and the directory on disk
  * decide. The pod of the same namespace and name is the same pod. A directory that the ledger does
  * not know belongs to an unknown pod: only the first list of manifests, or --takeover, names its
- * pod. A directory that cannot be examined counts as there.
+ * pod. While a directory cannot be examined its uid is not given.
  */
 #include "agent/parts.h"
 #include "agent/store_epoch.h"
@@ -59,6 +59,12 @@ static int check_entries(const struct agent *agent, const struct object *pod, st
 	return is_own;
 }
 
+/* A mount, a link or a file is in the way; any other error passes, and who asked tries again. */
+static bool is_there(int error)
+{
+	return error == -EXDEV || error == -ELOOP || error == -ENOTDIR;
+}
+
 /* One name in a directory of podvold's, without entering a mount: no server is asked. */
 static int check_directory(const struct agent *agent, const char *uid, struct failure *why)
 {
@@ -71,6 +77,9 @@ static int check_directory(const struct agent *agent, const char *uid, struct fa
 	fd = open_beneath(agent->root.fd, path, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS, &problem);
 	if (fd == -ENOENT)
 		return 0;
+	if (fd < 0 && !is_there(fd))
+		return failed(why, fd, "cannot look for directory '%s/%s' of an earlier pod",
+			      agent->root.path, path);
 	return failed_plain(why, -EINVAL,
 			    "directory '%s/%s' of an earlier pod %s; remove it, or start podvold "
 			    "with --takeover",
