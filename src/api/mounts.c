@@ -25,6 +25,7 @@ struct mounts_call {
 	const struct container_format *format;
 	struct named_pod pod;
 	char container[CONTAINER_NAME_BYTES]; /* "" all */
+	struct id_range user_namespace;       /* count 0: none was named */
 	bool waits;                           /* false: a pod that is not mounted is a conflict */
 	/* What goes on: one of the two. */
 	struct agent_wait *wait;
@@ -140,10 +141,14 @@ static void on_planned(void *userdata, int error, const struct container_plan *p
 {
 	struct mounts_call *call = userdata;
 
-	if (error < 0)
+	if (error < 0) {
 		refuse(call->exchange, call, error, why);
-	else
-		reply_plan(call->exchange, call, plan);
+	} else {
+		struct container_plan known = *plan;
+
+		known.user_namespace = call->user_namespace;
+		reply_plan(call->exchange, call, &known);
+	}
 	free(call);
 }
 
@@ -242,6 +247,39 @@ static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 	return false;
 }
 
+static bool read_number(const char *text, char end, uint64_t max, const char **ret_end,
+			uint64_t *ret)
+{
+	char *stopped = NULL;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &stopped, 10);
+	*ret_end = stopped + 1;
+	return errno == 0 && *stopped == end && *ret <= max;
+}
+
+/* userNamespace=FIRST:COUNT, host ids of the pod's sandbox. Replies when it is none. */
+static bool read_user_namespace(struct exchange *exchange, struct id_range *ret)
+{
+	const char *text = api_path_parameter(&exchange->path, "userNamespace"), *rest = NULL;
+	uint64_t first = 0, count = 0;
+
+	*ret = (struct id_range){ 0 };
+	if (!text)
+		return true;
+	/* The last id of all stands for none. */
+	if (read_number(text, ':', UINT32_MAX - 1, &rest, &first) &&
+	    read_number(rest, '\0', UINT32_MAX - first, &rest, &count) && count > 0) {
+		*ret = (struct id_range){ (uint32_t) first, (uint32_t) count };
+		return true;
+	}
+	reply_refusal(exchange, API_BAD_REQUEST,
+		      "userNamespace: '%s' is no range of host ids: write FIRST:COUNT", text);
+	return false;
+}
+
 /* By name; else what the Accept header asks for. Replies when there is none. */
 static const struct container_format *read_format(struct exchange *exchange)
 {
@@ -268,9 +306,11 @@ void mounts_post(struct exchange *exchange)
 	const struct container_format *format = read_format(exchange);
 	struct mounts_call *call;
 	struct named_pod pod;
+	struct id_range user_namespace;
 	uint64_t timeout_usec;
 
-	if (!format || !read_timeout(exchange, &timeout_usec))
+	if (!format || !read_timeout(exchange, &timeout_usec) ||
+	    !read_user_namespace(exchange, &user_namespace))
 		return;
 	if (!named_pod_find(exchange, 1, &pod) || !pod.is_stored) {
 		named_pod_refuse(exchange, &pod);
@@ -289,6 +329,7 @@ void mounts_post(struct exchange *exchange)
 	call->exchange = exchange;
 	call->format = format;
 	call->pod = pod;
+	call->user_namespace = user_namespace;
 	call->waits = timeout_usec > 0;
 	(void) snprintf(call->container, sizeof(call->container), "%s", container ?: "");
 	begin_wait(call, timeout_usec);

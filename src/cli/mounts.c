@@ -11,7 +11,13 @@
 #include "cli/screen.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { ANSWER_MSEC = 10000 }; /* for the daemon to answer after its own limit */
 
 /* One of the words that the option's row offers, so that help and completion cannot differ. */
 static bool is_format(const struct cli *cli, const char *word)
@@ -47,12 +53,51 @@ static int show_table(struct cli *cli, const char *pod, unsigned int timeout_mse
 	return EXIT_DONE;
 }
 
+/* "&KEY=VALUE" of an option that was given, else "". NULL: no memory. */
+static char *parameter(const struct cli *cli, const char *option, const char *key)
+{
+	const char *value = cli_value(cli, option);
+	cleanup_free char *escaped = podvol_escape(value ?: "");
+	char *text = NULL;
+
+	if (!escaped || asprintf(&text, "%s%s%s%s", value ? "&" : "", value ? key : "",
+				 value ? "=" : "", escaped) < 0)
+		return NULL;
+	return text;
+}
+
+static int mounts_path(const struct cli *cli, const char *pod, unsigned int timeout_msec,
+		       const char *format, char **ret)
+{
+	const char *slash = strchr(pod, '/');
+	cleanup_free char *space = slash ? strndup(pod, (size_t) (slash - pod)) : strdup("");
+	cleanup_free char *space_part = space ? podvol_escape(space) : NULL;
+	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod);
+	cleanup_free char *container = parameter(cli, "container", "container");
+	cleanup_free char *range = parameter(cli, "user-namespace", "userNamespace");
+
+	if (!space_part || !name || !container || !range ||
+	    asprintf(ret, "/podvol/v1/pods/%s%s%s/mounts?timeout=%ums&format=%s%s%s", space_part,
+		     slash ? "/" : "", name, timeout_msec, format, container, range) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 static int show_as(struct cli *cli, const char *pod, unsigned int timeout_msec, const char *format)
 {
+	struct podvol_request request = { .method = "POST",
+					  .accept = "*/*",
+					  .timeout_msec = timeout_msec < INT_MAX - ANSWER_MSEC
+								  ? timeout_msec + ANSWER_MSEC
+								  : INT_MAX };
 	struct podvol_reply reply = { 0 };
-	int r = podvol_container_mounts_as(cli->podvol, pod, cli_value(cli, "container"), format,
-					   timeout_msec, &reply);
+	cleanup_free char *path = NULL;
+	int r = mounts_path(cli, pod, timeout_msec, format, &path);
 
+	if (r == 0) {
+		request.path = path;
+		r = podvol_request(cli->podvol, &request, &reply);
+	}
 	if (r < 0) {
 		podvol_reply_done(&reply);
 		return cli_failed(cli, r);
@@ -74,6 +119,10 @@ int verb_mounts(struct cli *cli)
 	if (!is_format(cli, format)) {
 		cli_complain(cli, "--format '%s' is none of %s", format,
 			     verb_option(cli->verb, "format")->choices);
+		return EXIT_USAGE;
+	}
+	if (cli_flag(cli, "user-namespace") && strcmp(format, "cri") != 0) {
+		cli_complain(cli, "--user-namespace is for --format cri");
 		return EXIT_USAGE;
 	}
 	pod = cli_pod(cli, cli->arguments[0]);

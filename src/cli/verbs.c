@@ -240,6 +240,11 @@ static const struct option_row cgroup = {
 	.word = WORD_DIRECTORY,
 };
 
+static const struct option_row user_namespace = {
+	.name = "user-namespace",
+	.value = "FIRST:COUNT",
+	.help = "host ids of the pod's sandbox, for format cri",
+};
 static const struct option_row mounts_format = {
 	.name = "format",
 	.value = "F",
@@ -299,7 +304,8 @@ const struct verb verbs[] = {
 		.arguments = "POD",
 		.min = 1,
 		.max = 1,
-		.options = OPTIONS(&container, &mounts_format, &name_space, &wait_done, &timeout),
+		.options = OPTIONS(&container, &mounts_format, &user_namespace, &name_space,
+				   &wait_done, &timeout),
 		.words = { WORD_POD, WORD_NONE },
 		.run = verb_mounts,
 		.help = "what the containers of a pod are to be given: mounts and devices",

@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* ---- what goes in: borrowed, read during the call only ---- */
@@ -111,9 +112,16 @@ struct planned_container {
 	size_t device_count;
 };
 
+/* Ids 0 to @count - 1 in a user namespace are those from @first on, on the host. */
+struct id_range {
+	uint32_t first, count; /* @count 0: unknown */
+};
+
 struct container_plan {
 	char *pod; /* "namespace/name" */
 	char *pod_uid;
+	/* Of the pod's sandbox, which is its caller's; for formats that need numbers. */
+	struct id_range user_namespace;
 	/* Every process needs these beside its own: fsGroup, the pod's, then those of volumes that
 	 * are not among them. */
 	gid_t *groups;

@@ -19,7 +19,18 @@ static const int propagation_numbers[] = {
 	[PROPAGATION_BIDIRECTIONAL] = 2,
 };
 
-static void add_mount(struct cJSON *list, const struct planned_mount *mount)
+/* Both ends begin at 0 in the container, as kubelet's ranges do. */
+static void add_mapping(struct cJSON *mount, const char *field, const struct id_range *range)
+{
+	struct cJSON *item = json_add_object(json_add_array(mount, field), NULL);
+
+	(void) json_set_int(item, "host_id", range->first);
+	(void) json_set_int(item, "container_id", 0);
+	(void) json_set_int(item, "length", range->count);
+}
+
+static void add_mount(struct cJSON *list, const struct planned_mount *mount,
+		      const struct id_range *user_namespace)
 {
 	struct cJSON *item = json_add_object(list, NULL);
 
@@ -35,6 +46,10 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 	/* IfPossible as well: any kernel that podvol runs on can do it. */
 	(void) json_set_bool(item, "recursive_read_only",
 			     mount->recursive_read_only != RECURSIVE_READ_ONLY_DISABLED);
+	if (!mount->idmap)
+		return;
+	add_mapping(item, "uidMappings", user_namespace);
+	add_mapping(item, "gidMappings", user_namespace);
 }
 
 static void add_device(struct cJSON *list, const struct planned_device *device)
@@ -55,7 +70,7 @@ struct cJSON *cri_format_tree(const struct container_plan *plan,
 	(void) json_set_string(json_add_object(tree, "metadata"), "name", container->name);
 	list = json_add_array(tree, "mounts");
 	for (size_t i = 0; i < container->mount_count; i++)
-		add_mount(list, &container->mounts[i]);
+		add_mount(list, &container->mounts[i], &plan->user_namespace);
 	list = json_add_array(tree, "devices");
 	for (size_t i = 0; i < container->device_count; i++)
 		add_device(list, &container->devices[i]);

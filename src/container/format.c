@@ -28,8 +28,8 @@ const struct container_format container_formats[] = {
 		.help = "parts of a ContainerConfig",
 		.of_one = true,
 		.tree = cri_format_tree,
-		.no_idmap = "uid_mappings and gid_mappings of a mount are those of the pod's "
-			    "sandbox, whose host ids podvold does not know",
+		.no_idmap = "needs the host ids of the pod's sandbox, as userNamespace=FIRST:COUNT",
+		.takes_id_range = true,
 	},
 	{
 		.name = "podman",
@@ -66,7 +66,7 @@ const struct container_format *container_format_find(const char *name)
 
 static int check_mount(const struct container_format *format,
 		       const struct planned_container *container, const struct planned_mount *mount,
-		       struct failure *reterr)
+		       bool can_idmap, struct failure *reterr)
 {
 	if (mount->image && format->refuses_images)
 		return failed_plain(reterr, -EOPNOTSUPP,
@@ -74,7 +74,7 @@ static int check_mount(const struct container_format *format,
 				    "which '%s' asks for: '%s'",
 				    container->name, format->name, mount->container_path,
 				    mount->image);
-	if (mount->idmap && format->no_idmap)
+	if (mount->idmap && !can_idmap)
 		return failed_plain(reterr, -EOPNOTSUPP,
 				    "container '%s': format '%s' has no word for idmapped mounts, "
 				    "which hostUsers: false asks for at '%s': %s",
@@ -83,13 +83,15 @@ static int check_mount(const struct container_format *format,
 	return 0;
 }
 
-static int check_mounts(const struct container_format *format,
+static int check_mounts(const struct container_format *format, const struct container_plan *plan,
 			const struct planned_container *container, struct failure *reterr)
 {
+	bool can_idmap =
+		!format->no_idmap || (format->takes_id_range && plan->user_namespace.count > 0);
 	int r = 0;
 
 	for (size_t i = 0; i < container->mount_count && r == 0; i++)
-		r = check_mount(format, container, &container->mounts[i], reterr);
+		r = check_mount(format, container, &container->mounts[i], can_idmap, reterr);
 	return r;
 }
 
@@ -102,7 +104,7 @@ int container_format_choose(const struct container_format *format,
 
 	assert(plan && ret);
 	if (plan->container_count == 1) {
-		int r = check_mounts(format, &plan->containers[0], reterr);
+		int r = check_mounts(format, plan, &plan->containers[0], reterr);
 
 		if (r == 0)
 			*ret = &plan->containers[0];

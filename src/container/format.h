@@ -32,6 +32,7 @@ struct container_format {
 	bool refuses_images; /* no word for a mount with an image */
 	/* Why it has no word for an idmapped mount (hostUsers: false); NULL: it has. */
 	const char *no_idmap;
+	bool takes_id_range; /* it has one where the plan's user_namespace is known */
 };
 
 /* Ended by a NULL name. The first is the default. */

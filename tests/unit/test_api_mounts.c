@@ -139,6 +139,60 @@ static void test_formats(void **state)
 			    "nspawn");
 }
 
+/* hostUsers: false: CRI's words are numbers, which who made the sandbox knows. */
+static void test_user_namespace(void **state)
+{
+	static const char *const bad[] = { "",
+					   ":",
+					   "1",
+					   "1:",
+					   ":1",
+					   "1:0",
+					   "-1:2",
+					   "1:2:3",
+					   "1:2x",
+					   "1%20:2",
+					   "0x1:2",
+					   "1:-2",
+					   "4294967295:1",
+					   "4294967294:2",
+					   "0:99999999999999999999999" };
+	struct planned_mount mapped = mount;
+	struct planned_container one = containers[0];
+	struct container_plan plan = plan_of_one;
+	struct world *world = *state;
+	char uri[160];
+
+	mapped.idmap = true;
+	one.mounts = &mapped;
+	plan.containers = &one;
+	store_pod(world);
+	ask(world, MOUNTS "?format=cri&userNamespace=4294901759:65536", &plan);
+	assert_int_equal(world->exchange.status, 200);
+	for (size_t i = 0; i < 2; i++) {
+		const char *const fields[] = { "uidMappings", "gidMappings" };
+
+		(void) snprintf(uri, sizeof(uri),
+				"\"%s\":[{\"host_id\":4294901759,"
+				"\"container_id\":0,\"length\":65536}]",
+				fields[i]);
+		assert_non_null(strstr(world_reply(world), uri));
+	}
+	ask(world, MOUNTS "?format=cri", &plan);
+	assert_int_equal(world->exchange.status, 422);
+	assert_non_null(strstr(world_string(world, "message"), "as userNamespace=FIRST:COUNT"));
+	ask(world, MOUNTS "?format=docker&userNamespace=1:1", &plan);
+	assert_int_equal(world->exchange.status, 422);
+	/* Of a pod without a user namespace nothing is mapped. */
+	ask(world, MOUNTS "?format=cri&userNamespace=1:1", &plan_of_one);
+	assert_int_equal(world->exchange.status, 200);
+	assert_null(strstr(world_reply(world), "Mappings"));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		(void) snprintf(uri, sizeof(uri), MOUNTS "?format=cri&userNamespace=%s", bad[i]);
+		assert_int_equal(world_request(world, METHOD_POST, uri, NULL), 400);
+	}
+}
+
 static void test_one_of_several_containers(void **state)
 {
 	static const char *const formats[] = { "oci", "cri", "podman", "docker", "nspawn" };
@@ -270,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(test_waits_then_plans),  WITH_WORLD(test_times),
 		WITH_WORLD(test_formats),           WITH_WORLD(test_one_of_several_containers),
+		WITH_WORLD(test_user_namespace),    WITH_WORLD(test_one_of_several_containers),
 		WITH_WORLD(test_not_mounted),       WITH_WORLD(test_no_plan),
 		WITH_WORLD(test_no_such_container), WITH_WORLD(test_what_a_runtime_cannot_do),
 		WITH_WORLD(test_refused_at_once),   WITH_WORLD(test_the_client_leaves),

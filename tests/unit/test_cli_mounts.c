@@ -32,6 +32,10 @@ static void test_requests(void **state)
 		{ "podvolctl mounts web --container=c --format=oci --timeout=2s",
 		  "GET /podvol/v1/pods/web/volumes\n"
 		  "POST /podvol/v1/pods/web/mounts?timeout=2000ms&format=oci&container=c\n" },
+		{ "podvolctl mounts web --format cri --user-namespace 65536:65536",
+		  "POST "
+		  "/podvol/v1/pods/web/"
+		  "mounts?timeout=0ms&format=cri&userNamespace=65536%3A65536\n" },
 	};
 	const struct answer list[] = { { "POST ", 0, 200, table } };
 
@@ -87,6 +91,8 @@ static void test_failures(void **state)
 	assert_string_equal(err_text, "podvolctl: --format 'runc' is none of table wide json oci "
 				      "cri podman docker nspawn\n");
 	assert_int_equal(RUN(busy, "mounts web --format wid"), EXIT_USAGE);
+	assert_int_equal(RUN(busy, "mounts web --user-namespace 1:1"), EXIT_USAGE);
+	assert_string_equal(err_text, "podvolctl: --user-namespace is for --format cri\n");
 	assert_int_equal(RUN(busy, "mounts"), EXIT_USAGE);
 }
 

@@ -155,9 +155,8 @@ static void test_idmap(void **state)
 	assert_mount_refused(
 		"cri", &mount,
 		"container 'main': format 'cri' has no word for idmapped mounts, which "
-		"hostUsers: false asks for at '/c': uid_mappings and gid_mappings of a "
-		"mount are those of the pod's sandbox, whose host ids podvold does not "
-		"know");
+		"hostUsers: false asks for at '/c': needs the host ids of the pod's sandbox, as "
+		"userNamespace=FIRST:COUNT");
 	assert_mount_refused(
 		"docker", &mount,
 		"container 'main': format 'docker' has no word for idmapped mounts, "
