@@ -27,6 +27,8 @@ struct request {
 	struct MHD_Connection *library;
 	struct request *previous, *next; /* in api->requests */
 	sd_event_source *hang_up;        /* while suspended */
+	const char *uri;                 /* where it is in the library's memory, decoded since */
+	size_t uri_bytes;                /* as it was sent, up to its first NUL */
 	int uri_error;                   /* of api_path_parse() */
 	struct failure uri_failure;
 	enum body_state body_state;

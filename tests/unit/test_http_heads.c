@@ -126,6 +126,8 @@ static void test_bad_chunks(void **state)
 
 		assert_refused(served, text, (size_t) n);
 	}
+	REFUSED("POST /podvol/v1/apply HTTP/1.1\r\n" HOST
+		"Transfer-Encoding: chunked\r\n\r\n1\0\r\nx\r\n0\r\n\r\n" SMUGGLED);
 }
 
 /* "Content-Length : 5" is another name to the library, and a length to other readers. */
@@ -181,6 +183,51 @@ static void test_nul(void **state)
 				     "X:   a  \r\nY:\r\nZ: \r\nCookie: a=b; c\r\n\r\n"),
 			 200);
 	assert_int_equal(ask(served, "GET /healthz?a=b&c HTTP/1.1\nHost: x\nX: a\n\n"), 200);
+}
+
+/* What the library takes for the line is what comes before the NUL: another path, or a write that
+ * lost its dryRun. */
+static void test_nul_in_the_line(void **state)
+{
+	static const struct {
+		const char *line;
+		size_t length;
+	} lines[] = {
+		HEAD("DELETE /api/v1/namespaces/default/pods/x\0?dryRun=All HTTP/1.1\r\n"),
+		HEAD("GET /healthz\0 HTTP/1.1\r\n"),
+		HEAD("GET /healthz\0/x HTTP/1.1\r\n"),
+		HEAD("GET /healthz?a=b\0c HTTP/1.1\r\n"),
+		HEAD("GET /healthz?a\0=b HTTP/1.1\r\n"),
+		HEAD("GET /healthz?\0 HTTP/1.1\r\n"),
+		HEAD("GET \0/healthz HTTP/1.1\r\n"),
+		HEAD("GET\0 /healthz HTTP/1.1\r\n"),
+		HEAD("GET\0X /healthz HTTP/1.1\r\n"),
+		HEAD("GET /healthz HTTP/1.1\0\r\n"),
+		HEAD("GET /healthz HTTP/1.1\0x\r\n"),
+		HEAD("GET /healthz\0 HTTP/1.1\n"),
+		HEAD("GET  /healthz HTTP/1.1\r\n"),
+		HEAD("GET /healthz%00 HTTP/1.1\r\n"),
+		HEAD("GET /healthz?a%00=b HTTP/1.1\r\n"),
+		HEAD("GET /api/v1/pods?fieldSelector=metadata.name%3Dx%00 HTTP/1.1\r\n"),
+		HEAD("GET /healthz%0d%0aX:%20y HTTP/1.1\r\n"),
+		HEAD("GET /health\tz HTTP/1.1\r\n"),
+		HEAD("GET /healthz?a=\x7f HTTP/1.1\r\n"),
+	};
+	struct served *served = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char text[256];
+		size_t used = lines[i].length;
+
+		memcpy(text, lines[i].line, used);
+		memcpy(text + used, HOST "\r\n" SMUGGLED, sizeof(HOST "\r\n" SMUGGLED) - 1);
+		used += sizeof(HOST "\r\n" SMUGGLED) - 1;
+		assert_refused(served, text, used);
+		if (!strstr(served->reply, "HTTP/1.1 400"))
+			print_message("line %zu: %s\n", i, served->reply);
+		assert_non_null(strstr(served->reply, "HTTP/1.1 400"));
+	}
+	assert_int_equal(ask(served, "GET /health%7a?a=%20b&c=d+e HTTP/1.1\r\n" HOST "\r\n"), 200);
 }
 
 static void test_bad_lines(void **state)
@@ -307,12 +354,19 @@ int main(void)
 {
 #define SERVED(test) cmocka_unit_test_setup_teardown(test, served_set_up, served_tear_down)
 	const struct CMUnitTest tests[] = {
-		SERVED(test_two_lengths),       SERVED(test_bad_lengths),
-		SERVED(test_bad_chunks),        SERVED(test_bad_names),
-		SERVED(test_bad_lines),         SERVED(test_nul),
-		SERVED(test_a_bomb_of_headers), SERVED(test_many_in_one_piece),
-		SERVED(test_a_byte_at_a_time),  SERVED(test_expect_continue),
-		SERVED(test_who_may_only_read), SERVED(test_a_kubeconfig_is_for_root),
+		SERVED(test_two_lengths),
+		SERVED(test_bad_lengths),
+		SERVED(test_bad_chunks),
+		SERVED(test_bad_names),
+		SERVED(test_bad_lines),
+		SERVED(test_nul),
+		SERVED(test_nul_in_the_line),
+		SERVED(test_a_bomb_of_headers),
+		SERVED(test_many_in_one_piece),
+		SERVED(test_a_byte_at_a_time),
+		SERVED(test_expect_continue),
+		SERVED(test_who_may_only_read),
+		SERVED(test_a_kubeconfig_is_for_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,16 @@ const char *head_problem(struct MHD_Connection *connection, const char *method, 
 		       : "of all transfer encodings only 'chunked' is known";
 }
 
+const char *head_line_problem(const char *method, const char *uri, size_t uri_bytes,
+			      const char *version)
+{
+	assert(method && uri && version);
+	if (*version == '\0' ||
+	    (uri == method + strlen(method) + 1 && version == uri + uri_bytes + 1))
+		return NULL; /* without a version it is HTTP/0.9, which is not served */
+	return "the request line holds a NUL or more than the blanks around its path";
+}
+
 bool head_host_is_local(struct MHD_Connection *connection)
 {
 	static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };

@@ -80,8 +80,10 @@ static void refuse_too_large(struct request *request)
 static void look_at_head(struct request *request, const char *method, const char *version)
 {
 	struct exchange *exchange = &request->exchange;
-	const char *problem = head_problem(request->library, method, version);
+	const char *problem = head_line_problem(method, request->uri, request->uri_bytes, version);
 
+	if (!problem)
+		problem = head_problem(request->library, method, version);
 	if (problem)
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", problem);
 	if (problem || !authenticate(request))
@@ -257,6 +259,8 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 	if (!request)
 		return NULL;
 	request->api = api;
+	request->uri = uri;
+	request->uri_bytes = strlen(uri);
 	request->connection = http_connection(connection);
 	request->exchange.agent = api->options.agent;
 	request->exchange.readers = api->readers;
