@@ -8,7 +8,7 @@
 #define PODVOL_AGENT_TOKENS_H
 
 #include "agent.h"
-#include "agent/renewals.h"
+#include "operation/renewals.h"
 #include "operation/operation.h"
 
 /* Empty while draining and in tests. */

@@ -7,8 +7,8 @@
 #ifndef PODVOL_AGENT_VOLUME_USERS_H
 #define PODVOL_AGENT_VOLUME_USERS_H
 
-#include "agent/busy_watch.h"
-#include "agent/server_probe.h"
+#include "inuse/busy_watch.h"
+#include "inuse/server_probe.h"
 #include "operation/operation.h"
 
 struct agent;

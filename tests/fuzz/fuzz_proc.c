@@ -8,7 +8,7 @@
  *
  * Link with -Wl,--wrap=pread,--wrap=read,--wrap=openat,--wrap=opendir
  */
-#include "agent/hold_watch.h"
+#include "inuse/hold_watch.h"
 #include "base/cleanup.h"
 #include "mount/table/mount_list.h"
 #include "other_kubelet.h"

@@ -7,7 +7,7 @@
  */
 #include "sandbox.h"
 
-#include "agent/hold_watch.h"
+#include "inuse/hold_watch.h"
 #include "base/cleanup.h"
 
 #include <fcntl.h>

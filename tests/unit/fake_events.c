@@ -4,7 +4,7 @@
  */
 #include "fake_events.h"
 
-#include "agent/events.h"
+#include "events/events.h"
 
 #include <assert.h>
 #include <stdio.h>

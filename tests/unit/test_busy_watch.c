@@ -5,7 +5,7 @@
  * The search is made up and runs on a real worker, the processes are real. Real searches:
  * tests/root/test_busy_holders.c and tests/system/test_busy.
  */
-#include "agent/busy_watch.h"
+#include "inuse/busy_watch.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -11,7 +11,7 @@
 
 #include "store_world.h"
 
-#include "agent/events.h"
+#include "events/events.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 

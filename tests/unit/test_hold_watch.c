@@ -4,7 +4,7 @@
  *
  * Cgroups need root: tests/root/test_hold_cgroup.c.
  */
-#include "agent/hold_watch.h"
+#include "inuse/hold_watch.h"
 
 #include "base/cleanup.h"
 

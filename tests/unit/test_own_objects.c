@@ -10,7 +10,7 @@
 
 #include "store_world.h"
 
-#include "agent/own_objects.h"
+#include "csinode/own_objects.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 

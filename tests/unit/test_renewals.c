@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/renewals.h"
+#include "operation/renewals.h"
 
 #include "base/clock.h"
 

@@ -5,7 +5,7 @@
  * A server that says nothing is one whose question has not been run yet: the workers begin when a
  * test lets them.
  */
-#include "agent/server_probe.h"
+#include "inuse/server_probe.h"
 
 #include "base/cleanup.h"
 

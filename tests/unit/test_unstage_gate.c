@@ -5,7 +5,7 @@
  * The search is made up and runs on a real worker; real namespaces: tests/root/test_mount_holders.c
  * and tests/system/test_unstage.
  */
-#include "agent/unstage_gate.h"
+#include "inuse/unstage_gate.h"
 
 #include "base/cleanup.h"
 #include "mount/holders/mount_holders.h"

@@ -9,10 +9,10 @@
  * ends, by its pidfd, and is searched again then: nothing looks again and again. Protects also
  * where nobody posts holds. The loop thread only; the search alone runs on a worker.
  */
-#ifndef PODVOL_AGENT_UNSTAGE_GATE_H
-#define PODVOL_AGENT_UNSTAGE_GATE_H
+#ifndef PODVOL_INUSE_UNSTAGE_GATE_H
+#define PODVOL_INUSE_UNSTAGE_GATE_H
 
-#include "agent/unstage_force.h"
+#include "inuse/unstage_force.h"
 #include "base/worker.h"
 #include "reconcile/reconcile.h"
 

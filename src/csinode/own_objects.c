@@ -2,7 +2,7 @@
 /*
  * own_objects - see own_objects.h
  */
-#include "agent/own_objects.h"
+#include "csinode/own_objects.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

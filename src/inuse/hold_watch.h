@@ -7,8 +7,8 @@
  * and again: while containers run nothing wakes up. Paths of cgroups are opened beneath
  * /sys/fs/cgroup, following no link. Changes no table. The loop thread only.
  */
-#ifndef PODVOL_AGENT_HOLD_WATCH_H
-#define PODVOL_AGENT_HOLD_WATCH_H
+#ifndef PODVOL_INUSE_HOLD_WATCH_H
+#define PODVOL_INUSE_HOLD_WATCH_H
 
 #include "base/failure.h"
 #include "state/holds.h"

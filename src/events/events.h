@@ -7,8 +7,8 @@
  * that others write count too: whoever wrote them, the one that changed longest ago goes first.
  * The loop thread only.
  */
-#ifndef PODVOL_AGENT_EVENTS_H
-#define PODVOL_AGENT_EVENTS_H
+#ifndef PODVOL_EVENTS_EVENTS_H
+#define PODVOL_EVENTS_EVENTS_H
 
 #include "base/failure.h"
 #include "object/object.h"

@@ -7,7 +7,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/busy_watch.h"
+#include "inuse/busy_watch.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

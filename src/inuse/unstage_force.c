@@ -3,7 +3,7 @@
  * unstage_force - an operator's word that one unstage may go past holders outside of containers;
  * see unstage_force.h
  */
-#include "agent/unstage_force.h"
+#include "inuse/unstage_force.h"
 
 #include "base/cleanup.h"
 

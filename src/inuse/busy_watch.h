@@ -8,8 +8,8 @@
  * pidfd, and when one ends the teardown is tried at once. The loop thread only; the search alone
  * runs on a worker.
  */
-#ifndef PODVOL_AGENT_BUSY_WATCH_H
-#define PODVOL_AGENT_BUSY_WATCH_H
+#ifndef PODVOL_INUSE_BUSY_WATCH_H
+#define PODVOL_INUSE_BUSY_WATCH_H
 
 #include "base/worker.h"
 #include "mount/holders/busy_holders.h"

@@ -9,7 +9,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/unstage_gate.h"
+#include "inuse/unstage_gate.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

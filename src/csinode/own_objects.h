@@ -16,8 +16,8 @@
  * somebody's to make. Nothing is ever deleted here. What could not be stored is asked for again,
  * with a delay that doubles. The loop thread only.
  */
-#ifndef PODVOL_AGENT_OWN_OBJECTS_H
-#define PODVOL_AGENT_OWN_OBJECTS_H
+#ifndef PODVOL_CSINODE_OWN_OBJECTS_H
+#define PODVOL_CSINODE_OWN_OBJECTS_H
 
 #include "config.h"
 #include "store/store.h"

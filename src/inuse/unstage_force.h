@@ -5,8 +5,8 @@
  * It counts for one search, and for the unstage that follows that: see mount/holders/mount_force.h
  * for whom it goes past. The loop thread only, but for unstage_force_begin().
  */
-#ifndef PODVOL_AGENT_UNSTAGE_FORCE_H
-#define PODVOL_AGENT_UNSTAGE_FORCE_H
+#ifndef PODVOL_INUSE_UNSTAGE_FORCE_H
+#define PODVOL_INUSE_UNSTAGE_FORCE_H
 
 #include "mount/holders/mount_force.h"
 #include "state/holds.h"

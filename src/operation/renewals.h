@@ -7,8 +7,8 @@
  * of tomorrow. What is due is told and forgotten; the set-up that follows says when it is due next.
  * The loop thread only.
  */
-#ifndef PODVOL_AGENT_RENEWALS_H
-#define PODVOL_AGENT_RENEWALS_H
+#ifndef PODVOL_OPERATION_RENEWALS_H
+#define PODVOL_OPERATION_RENEWALS_H
 
 #include <stdint.h>
 #include <systemd/sd-event.h>

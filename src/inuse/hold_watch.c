@@ -7,7 +7,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/hold_watch.h"
+#include "inuse/hold_watch.h"
 
 #include "base/cleanup.h"
 #include "mount/mount.h"

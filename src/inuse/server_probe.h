@@ -6,8 +6,8 @@
  * Some are under way at a time, so that many volumes of one dead server take few threads. The loop
  * thread only.
  */
-#ifndef PODVOL_AGENT_SERVER_PROBE_H
-#define PODVOL_AGENT_SERVER_PROBE_H
+#ifndef PODVOL_INUSE_SERVER_PROBE_H
+#define PODVOL_INUSE_SERVER_PROBE_H
 
 #include "base/worker.h"
 
