@@ -398,12 +398,21 @@ static void test_metrics(void **state)
 	assert_non_null(strstr(text, "\npodvol_csi_drivers{state=\"gone\"} 0\n"));
 }
 
-/* A view that lost its row for want of memory is refused as a whole; whoever fills it goes on. */
+/* A row without memory (NULL) gets no calls and ends nothing: the next row has its own. */
 static void test_row_without_memory(void **state)
 {
 	struct agent_world *world = *state;
+	struct csi_log *log = (struct csi_log *) (uintptr_t) drivers_log(world->agent.drivers);
+	const struct grpc_result result = { .code = GRPC_OK };
+	cleanup_json struct cJSON *row = json_new_object();
 
+	csi_log_end(log, csi_log_begin(log, DRIVER, "unique", CSI_NODE_STAGE_VOLUME), &result);
 	drivers_add_calls(&world->agent, "unique", NULL);
+	drivers_add_calls(&world->agent, "unique", row);
+	assert_int_equal(json_count(json_get(row, "calls")), 1);
+	json_remove(row, "calls");
+	drivers_add_calls(&world->agent, "of another volume", row);
+	assert_null(json_get(row, "calls"));
 }
 
 int main(void)

@@ -83,20 +83,22 @@ static void test_unknown_fields(void **state)
 	       "{\"expirationSeconds\":600}");
 }
 
-/* No beginning of a message is one, unless it ends where a field does; none is read past its end.
- */
+/* A truncated message is refused, unless it ends where one of its fields does; none is read past
+ * its end: each is a block of memory of exactly its length. */
 static void test_every_beginning(void **state)
 {
 	unsigned char bytes[256];
-	size_t length = envelop(full, sizeof(full) - 1, bytes);
+	const size_t length = envelop(full, sizeof(full) - 1, bytes);
+	const size_t type_ends = sizeof("k8s\0\x0a\x28") - 1 + 0x28;
 
-	for (size_t i = 0; i < length; i++) {
-		unsigned char *copy = malloc(i + 1);
-		struct cJSON *tree = NULL;
+	for (size_t i = 1; i < length; i++) {
+		bool at_a_field =
+			i == sizeof("k8s") || i == type_ends || i == length - 4 || i == length - 2;
+		unsigned char *copy = memcpy(malloc(i), bytes, i);
+		cleanup_json struct cJSON *tree = NULL;
 
-		memcpy(copy, bytes, i);
-		if (token_request_parse(copy, i, &tree) == 0)
-			json_free(tree);
+		assert_int_equal(token_request_parse(copy, i, &tree), at_a_field ? 0 : -EINVAL);
+		assert_int_equal(tree != NULL, at_a_field);
 		free(copy);
 	}
 }
