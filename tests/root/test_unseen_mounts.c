@@ -142,14 +142,19 @@ static int remove_volume(struct failure *why)
 	return volume_directory_remove(&volume, why);
 }
 
-/* In the namespace of its own alone. */
-static void make_used_volume(void)
+static void make_volume(void)
 {
 	const struct volume_directory volume = { .base_path = sandbox_path("base"),
 						 .name = "v",
 						 .mark = MARK };
 
 	assert_int_equal(volume_directory_make(&volume, 0770, NULL), 0);
+}
+
+/* In the namespace of its own alone. */
+static void make_used_volume(void)
+{
+	make_volume();
 	sandbox_write("base/v/file", "data");
 	sandbox_mkdir("used", 0755);
 	sandbox_mkdir("jail", 0755);
@@ -191,6 +196,135 @@ static void test_deletion_waits_for_every_namespace_case_462(void **state)
 	for (const char *const *type = file_systems; *type; type++) {
 		print_message("# %s\n", *type);
 		try_deletion(*type);
+	}
+}
+
+/* ---- deletion, while the only mount is in no namespace ---- */
+
+static int work_in(void)
+{
+	return chdir(sandbox_path("used/sub"));
+}
+
+static int work_at_its_root(void)
+{
+	return chdir(sandbox_path("used"));
+}
+
+static int open_file(void)
+{
+	return open(sandbox_path("used/sub/file"), O_RDWR | O_CLOEXEC);
+}
+
+static int run_in(void)
+{
+	return chroot(sandbox_path("used")) < 0 ? -1 : chdir("/");
+}
+
+/* A mount of its own that is in no namespace from the start; the other one goes. */
+static int copy_tree(void)
+{
+	if (open_tree(AT_FDCWD, sandbox_path("used"), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC) < 0)
+		return -1;
+	return umount2(sandbox_path("used"), MNT_DETACH);
+}
+
+static int copy_subtree(void)
+{
+	if (open_tree(AT_FDCWD, sandbox_path("used/sub"), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC) < 0)
+		return -1;
+	return umount2(sandbox_path("used"), MNT_DETACH);
+}
+
+static const struct situation uses[] = {
+	{ .name = "works in it", .change = work_in },
+	{ .name = "works at its root", .change = work_at_its_root },
+	{ .name = "has a file open", .change = open_file },
+	{ .name = "has it as its root", .change = run_in },
+	{ .name = "has a copy of its mount", .change = copy_tree },
+	{ .name = "has a copy of a part", .change = copy_subtree },
+};
+
+/* As a pod's teardown does. The kernel detaches every other mount from a directory that is removed:
+ * @user's mount is in no table then. */
+static pid_t leave_to_user(const struct situation *use)
+{
+	pid_t pid = enter_situation(use);
+
+	assert_return_code(umount2(sandbox_path("used"), 0), errno);
+	assert_return_code(rmdir(sandbox_path("used")), errno);
+	return pid;
+}
+
+static void bind_used(const char *source)
+{
+	sandbox_mkdir("used", 0755);
+	assert_return_code(mount(sandbox_path(source), sandbox_path("used"), NULL, MS_BIND, NULL),
+			   errno);
+}
+
+/* Has the kernel no answer for this file system, or for a file before Linux 6.13? */
+static bool is_undecided(const char *type, const struct situation *use, const char *text)
+{
+	const char *why = strstr(text, "the kernel does not say whether that is in it: ");
+
+	if (!why)
+		return false;
+	if (strcmp(type, "overlay") == 0)
+		return true;
+	return use->change == open_file &&
+	       (strcmp(type, "tmpfs") == 0 || strstr(why, strerror(EINVAL)));
+}
+
+/* Who works elsewhere in the file system, in a mount that is detached in the same way. */
+static void expect_removed_beside(const char *type, const struct situation *use)
+{
+	struct failure why = { .error = 0 };
+	pid_t pid;
+	int r;
+
+	bind_used("base/beside");
+	pid = leave_to_user(use);
+	r = remove_volume(&why);
+	end(pid);
+	if (r < 0 && !is_undecided(type, use, why.text))
+		fail_msg("%s: %s", type, why.text);
+	if (r < 0)
+		assert_int_equal(remove_volume(&why), 0);
+}
+
+static void try_detached(const char *type)
+{
+	sandbox_mkdir("base", 0755);
+	file_system_mount(type, "base");
+	sandbox_mkdir("base/beside", 0755);
+	sandbox_mkdir("base/beside/sub", 0755);
+	sandbox_write("base/beside/sub/file", "data");
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
+		struct failure why = { .error = 0 };
+		pid_t pid;
+
+		make_volume();
+		sandbox_mkdir("base/v/sub", 0755);
+		sandbox_write("base/v/sub/file", "data");
+		bind_used("base/v");
+		pid = leave_to_user(&uses[i]);
+		assert_int_equal(remove_volume(&why), -EBUSY);
+		expect_named(why.text, pid);
+		assert_true(sandbox_has("base/v/sub/file", "data"));
+		end(pid);
+		expect_removed_beside(type, &uses[i]);
+	}
+	(void) umount2(sandbox_path("base"), MNT_DETACH);
+	assert_return_code(rmdir(sandbox_path("base")), errno);
+	file_system_clean(type);
+}
+
+static void test_deletion_waits_for_users_of_detached_mounts(void **state)
+{
+	for (const char *const *type = file_systems; *type; type++) {
+		print_message("# %s\n", *type);
+		try_detached(*type);
 	}
 }
 
@@ -366,6 +500,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_deletion_waits_for_every_namespace_case_462),
+		SANDBOX_TEST(test_deletion_waits_for_users_of_detached_mounts),
 		SANDBOX_TEST(test_deletion_waits_while_mounts_are_unreadable_case_462),
 		SANDBOX_TEST(test_hidden_processes_hide_no_mount_case_462),
 		SANDBOX_TEST(test_deletion_waits_for_the_whole_of_proc),

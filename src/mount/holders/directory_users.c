@@ -22,6 +22,8 @@
 struct origin {
 	dev_t device;
 	char root[PATH_MAX];
+	char mount_point[PATH_MAX];
+	uint64_t mount_id;
 };
 
 /* @path: as this namespace names it. Return: 0; -ENAMETOOLONG. */
@@ -34,6 +36,8 @@ static int take_origin(const struct mountinfo_line *mount, const char *path, str
 	if (length == 0)
 		length = snprintf(ret->root, sizeof(ret->root), "/");
 	ret->device = mount->device;
+	ret->mount_id = mount->mount_id;
+	(void) snprintf(ret->mount_point, sizeof(ret->mount_point), "%s", mount->mount_point);
 	return length > 0 && length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
@@ -69,19 +73,39 @@ static int find_origin(int fd, struct origin *ret)
 	return find_mount(status.stx_mnt_id, path, ret);
 }
 
+/* Where another mount is on top of it, the directory itself. Return: a descriptor. */
+static int open_mount(int directory_fd, const struct origin *origin)
+{
+	cleanup_close int fd = open(origin->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statx status;
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0 ||
+	    status.stx_mnt_id != origin->mount_id) {
+		(void) close_keep_errno(fd);
+		fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : TAKE_FD(fd);
+}
+
 int directory_users_check(int fd, struct failure *reterr)
 {
 	cleanup_free struct origin *origin = calloc(1, sizeof(*origin));
+	cleanup_close int mount_fd = -EBADF;
+	struct mount_directory directory = { .fd = fd };
 	struct mount_holder holder = { .pid_fd = -EBADF };
 	char text[MOUNT_HOLDER_TEXT_BYTES];
 	int r;
 
 	assert(fd >= 0);
 	r = origin ? find_origin(fd, origin) : -ENOMEM;
+	if (r >= 0)
+		r = mount_fd = open_mount(fd, origin);
 	if (r < 0)
 		return failed(reterr, r, "cannot tell whether it is mounted");
 	holder.device = origin->device;
 	holder.root = origin->root;
+	directory.mount_fd = mount_fd;
+	holder.directory = &directory;
 	r = mount_holders_search(&holder, 1, reterr);
 	if (r < 0 || !holder.found)
 		return r;

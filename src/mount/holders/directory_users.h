@@ -2,8 +2,10 @@
 /*
  * directory_users - is a directory, or something in it, mounted somewhere
  *
- * As a bind mount, in this mount namespace or in any other that mount_holders.h finds. A mount
- * below the directory is not asked for here, and what only holds open files of it cannot be seen.
+ * As a bind mount, in this mount namespace or in any other that mount_holders.h finds; or as a
+ * detached mount, by what a process has open there. So it is when a pod's mount point is removed:
+ * the kernel detaches the copies that other namespaces have on it. A mount below the directory is
+ * not asked for here, nor who has files of it open through a mount of the whole file system.
  */
 #ifndef PODVOL_MOUNT_DIRECTORY_USERS_H
 #define PODVOL_MOUNT_DIRECTORY_USERS_H

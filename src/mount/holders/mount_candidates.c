@@ -115,6 +115,7 @@ static void tell_holder(struct mount_search *search, const struct candidate *can
 	*holder = candidate->found;
 	holder->mount_point = asked.mount_point;
 	holder->root = asked.root;
+	holder->directory = asked.directory;
 	holder->device = asked.device;
 	holder->passed = asked.passed;
 	if (holder->pid > 0)

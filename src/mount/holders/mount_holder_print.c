@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 /* " (uid 1000, user namespace 4026532 of uid 1000)"; "" for root of our own user namespace. */
 static void print_owner(const struct mount_holder *holder, char *text, size_t size)
@@ -39,6 +40,25 @@ static void print_unread(const struct mount_holder *holder, char text[MOUNT_HOLD
 			"searched%s",
 			(unsigned int) holder->owner, OWNER_NAMESPACES_MAX,
 			MOUNT_TABLE_BYTES_MAX / 1024 / 1024, holder->unread, one);
+}
+
+static void print_detached(const struct mount_holder *holder, const char *owner,
+			   char text[MOUNT_HOLDER_TEXT_BYTES])
+{
+	const char *mounted = holder->unread > 0 ? "nowhere any more, or where was not searched"
+						 : "nowhere any more";
+	int pid = (int) holder->pid;
+
+	if (holder->undecided < 0)
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"process %d '%s'%s uses '%s' of the same file system, mounted %s, "
+				"and the kernel does not say whether that is in it: %s",
+				pid, holder->command, owner, holder->where, mounted,
+				strerror(-holder->undecided));
+	else
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"process %d '%s'%s uses '%s' of it, which is mounted %s", pid,
+				holder->command, owner, holder->where, mounted);
 }
 
 void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES])
@@ -79,11 +99,7 @@ void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDE
 		print_unread(holder, text);
 		return;
 	case HELD_DETACHED:
-		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
-				"process %d '%s'%s uses '%s' of it, which is mounted %s", pid,
-				holder->command, owner, holder->where,
-				holder->unread > 0 ? "nowhere any more, or where was not searched"
-						   : "nowhere any more");
+		print_detached(holder, owner, text);
 		return;
 	}
 	assert(false);

@@ -16,9 +16,10 @@
  * podvold has unmounted its own. As in kubelet, what lies below "plugins/kubernetes.io" does not,
  * since that is another volume over the same file system.
  *
- * Not seen: a detached mount of a volume that is a directory of a larger file system or that only
- * a process has mapped that hangs in the kernel, another device over the same data (a snapshot),
- * and before Linux 6.12 namespaces kept by a mount elsewhere or a descriptor in a socket.
+ * Not seen: a detached mount of a volume that is a directory of a larger file system, unless
+ * @directory is asked about; one that only a process has mapped that hangs in the kernel; one below
+ * another detached mount where nothing is open; another device over the same data (a snapshot); and
+ * before Linux 6.12 namespaces kept by a mount elsewhere or a descriptor in a socket.
  */
 #ifndef PODVOL_MOUNT_MOUNT_HOLDERS_H
 #define PODVOL_MOUNT_MOUNT_HOLDERS_H
@@ -45,6 +46,13 @@ enum mount_held {
 
 struct mount_passed;
 
+/* A directory that is asked about: a detached mount counts when what a process has open there is in
+ * it, as file_within.h decides. */
+struct mount_directory {
+	int fd;
+	int mount_fd; /* the root of its mount, opened for reading */
+};
+
 /* One file system that is asked about, and who has it. */
 struct mount_holder {
 	const char *mount_point; /* where this namespace has it; NULL: @device says what it is */
@@ -52,7 +60,8 @@ struct mount_holder {
 	const char *root; /* without a mount point: only who has this directory of @device mounted,
 			     or something in it; in our own namespace every such mount counts. NULL:
 			     all of it */
-	bool elsewhere;   /* mounts of our own namespace do not count */
+	const struct mount_directory *directory; /* with @root: the same, open; NULL otherwise */
+	bool elsewhere;                          /* mounts of our own namespace do not count */
 	struct mount_passed *passed; /* not NULL: the search is forced, see mount_force.h, and this
 					says what it went past */
 
@@ -67,7 +76,9 @@ struct mount_holder {
 	uint64_t user_namespace;     /* of the mount namespace, right below our own; 0: our own */
 	uid_t owner;                 /* who made that user namespace */
 	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all */
-	char where[512];             /* as the process sees it; cut when it is longer */
+	int undecided; /* HELD_DETACHED of a @directory: why it cannot be told whether @where is in
+			  it; 0: it is */
+	char where[512]; /* as the process sees it; cut when it is longer */
 	char kept_at[256];
 };
 

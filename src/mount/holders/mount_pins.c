@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/directory.h"
+#include "mount/holders/file_within.h"
 #include "mount/mount.h"
 #include "mount/path/safe_path.h"
 #include "mount/table/superblock.h"
@@ -104,6 +105,24 @@ static void note_error(struct task *task, int error, const char *what)
 	task->result = mount_search_failed(task->search, error, &task->found, what);
 }
 
+/* Of a mount in no namespace the kernel does not say which part of a file system it shows: what is
+ * asked about is the file that the process has there. A link that leads nowhere any more is of a
+ * process that ended or let go. */
+static bool uses(const struct task *task, size_t holder, const char *link,
+		 struct mount_holder *found)
+{
+	const struct mount_directory *directory = task->search->holders[holder].directory;
+	cleanup_close int fd = -EBADF;
+	int r;
+
+	if (!directory)
+		return mount_search_shows_all(&task->search->positions[holder]);
+	fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
+	r = fd < 0 ? -errno : file_within(directory->fd, directory->mount_fd, fd);
+	found->undecided = r < 0 ? r : 0;
+	return r != 0 && !(fd < 0 && process_error_is_gone(r));
+}
+
 /* A mount that no table has: detached, made since, or one of the kernel's own. */
 static void look_at_unknown(struct task *task, const char *link, const char *path)
 {
@@ -118,10 +137,8 @@ static void look_at_unknown(struct task *task, const char *link, const char *pat
 	found.how = HELD_DETACHED;
 	(void) snprintf(found.where, sizeof(found.where), "%s", path);
 	for (size_t i = 0; i < task->search->count && task->result >= 0; i++)
-		/* Of a mount in no namespace nobody can tell which part of a file system it shows.
-		 */
-		if (task->search->holders[i].device == device && device != 0 &&
-		    mount_search_shows_all(&task->search->positions[i]))
+		if (device != 0 && task->search->holders[i].device == device &&
+		    uses(task, i, link, &found))
 			task->result = mount_search_add(task->search, i, &found);
 }
 
