@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -78,6 +79,16 @@ struct work_item *work_queue_item(struct work_queue *queue, const char *name)
 		return NULL;
 	}
 	return item;
+}
+
+int work_queue_due(struct work_queue *queue, const char *name)
+{
+	struct work_item *item = work_queue_item(queue, name);
+
+	if (!item)
+		return -ENOMEM;
+	work_item_due(item);
+	return 0;
 }
 
 void work_queue_walk(struct work_queue *queue, void (*visit)(struct work_item *item))
@@ -248,6 +259,49 @@ void work_item_written(void *userdata, int error, const struct object *result,
 		work_item_failed(item);
 	}
 	work_queue_run(item->queue);
+}
+
+void work_item_create(struct work_item *item, int r, const struct object *made)
+{
+	cleanup_object const struct object *taken = made;
+
+	if (r == 0)
+		r = store_create(item->queue->options.store, taken, work_item_written, item);
+	work_item_queued(item, r);
+}
+
+void work_item_update(struct work_item *item, int r, const struct object *old,
+		      const struct object *made)
+{
+	const struct store_precondition seen = { .uid = old->meta.uid,
+						 .resource_version = old->meta.resource_version };
+	cleanup_object const struct object *taken = made;
+
+	if (r == 0)
+		r = store_update(item->queue->options.store, taken, &seen, work_item_written, item);
+	work_item_queued(item, r);
+}
+
+void work_item_edit(struct work_item *item, const struct object *object,
+		    int (*change)(struct cJSON *tree, void *userdata), void *userdata)
+{
+	const struct object *made = NULL;
+	struct failure why = { .error = 0 };
+	int r = object_edit(object, change, userdata, &made, &why);
+
+	if (r < 0)
+		log_message(LOG_WARNING, "%s '%s': %s", item->queue->options.what, item->name,
+			    why.error ? why.text : "out of memory");
+	work_item_update(item, r, object, made);
+}
+
+void work_item_delete(struct work_item *item, const struct object *object)
+{
+	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
+	const struct store_precondition seen = { .uid = object->meta.uid };
+
+	work_item_queued(item, store_delete(item->queue->options.store, &key, &seen,
+					    work_item_written, item));
 }
 
 /* ---- life ---- */

@@ -19,7 +19,9 @@
 #include <systemd/sd-event.h>
 #include <uthash.h>
 
+struct cJSON;
 struct object;
+struct store;
 struct work_queue;
 
 /* The first member of a controller's own items. */
@@ -39,8 +41,9 @@ struct work_item {
 struct work_queue_options {
 	sd_event *event; /* borrowed */
 	int64_t priority;
-	size_t item_bytes; /* of a controller's item; zeroes at first */
-	size_t busy_max;   /* at once; the rest stays due; 0 without end */
+	struct store *store; /* of its writes; borrowed; NULL: it makes none */
+	size_t item_bytes;   /* of a controller's item; zeroes at first */
+	size_t busy_max;     /* at once; the rest stays due; 0 without end */
 	uint64_t retry_first_usec, retry_max_usec;
 	const char *what; /* an item is, for people: "volume"; of work_item_written() */
 	/* Decide from the stored objects what is next, and begin it. Return: false: there is
@@ -62,6 +65,8 @@ void *work_queue_userdata(const struct work_queue *queue);
 
 /* The item of this name, made when there is none; NULL: out of memory. */
 struct work_item *work_queue_item(struct work_queue *queue, const char *name);
+/* It is due, made when there is none. Return: 0 or -ENOMEM. */
+int work_queue_due(struct work_queue *queue, const char *name);
 /* NULL: there is none. */
 struct work_item *work_queue_find(struct work_queue *queue, const char *name);
 /* @visit may make items due, and nothing else. */
@@ -90,6 +95,16 @@ void work_item_written(void *userdata, int error, const struct object *result,
 /* Was the last event about it another one, or none? Then it is @text from now on: people are told
  * each thing once. */
 bool work_item_is_news(struct work_item *item, const char *text);
+
+/* Writes of the item's object, of which work_item_written() gets the end; one that does not begin
+ * has failed. @made: taken; @r: of making it. Nothing but what was seen is overwritten or deleted.
+ */
+void work_item_create(struct work_item *item, int r, const struct object *made);
+void work_item_update(struct work_item *item, int r, const struct object *old,
+		      const struct object *made);
+void work_item_edit(struct work_item *item, const struct object *object,
+		    int (*change)(struct cJSON *tree, void *userdata), void *userdata);
+void work_item_delete(struct work_item *item, const struct object *object);
 
 /* It failed: it is due again after a while. look() asks work_item_backs_off() before it begins
  * anew, because changes make it due earlier. */

@@ -13,7 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/attach/csi_attacher.h"
+#include "controller/csi/csi_controller.h"
 #include "controller/attach/csi_attacher_edit.h"
 #include "csi/csi.pb-c.h"
 #include "object/kinds/volume_attachment.h"
@@ -31,7 +31,7 @@
 
 struct world {
 	struct store_world store;
-	struct csi_attacher *attacher;
+	struct controller *attacher;
 	bool is_in_use;
 };
 
@@ -126,12 +126,12 @@ static void start(struct world *world)
 		.userdata = world,
 	};
 
-	assert_int_equal(csi_attacher_new(&options, &world->attacher), 0);
+	assert_int_equal(csi_controller_new(&csi_attacher_class, &options, &world->attacher), 0);
 }
 
 static void restart(struct world *world)
 {
-	world->attacher = csi_attacher_free(world->attacher);
+	world->attacher = controller_free(world->attacher);
 	start(world);
 }
 
@@ -267,7 +267,7 @@ static int tear_down(void **state)
 {
 	struct world *world = *state;
 
-	world->attacher = csi_attacher_free(world->attacher);
+	world->attacher = controller_free(world->attacher);
 	store_world_close(&world->store);
 	free(world);
 	return 0;
@@ -378,7 +378,7 @@ static void test_errors(void **state)
 			    "rpc error: code = Internal desc = told so");
 	assert_true(says(world, "\"time\":\"20"));
 	assert_false(is_pending); /* it backs off */
-	csi_attacher_driver_changed(world->attacher, "d");
+	csi_controller_driver_changed(world->attacher, "d");
 	assert_false(is_pending);
 	/* A deletion does not wait for that, and asks the driver: it may have attached it. */
 	delete_attachment(world);
@@ -403,7 +403,7 @@ static void test_in_use(void **state)
 	put_node(world, "'volumesInUse':[]");
 	assert_false(is_pending);
 	world->is_in_use = false;
-	csi_attacher_look_again(world->attacher);
+	csi_controller_look_again(world->attacher);
 	run(world);
 	assert_true(is_pending);
 }
@@ -443,11 +443,11 @@ static void test_driver_comes_late(void **state)
 	is_there = driver.capabilities_known = false;
 	put_attachment(world);
 	is_there = true;
-	csi_attacher_driver_changed(world->attacher, "d");
+	csi_controller_driver_changed(world->attacher, "d");
 	run(world);
 	assert_false(attachment(world)->attached);
 	driver.capabilities_known = true;
-	csi_attacher_driver_changed(world->attacher, "d");
+	csi_controller_driver_changed(world->attacher, "d");
 	run(world);
 	assert_string_equal(diary, PUBLISH);
 }
@@ -498,7 +498,7 @@ static void test_what_is_asked_for(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		world->attacher = csi_attacher_free(world->attacher);
+		world->attacher = controller_free(world->attacher);
 		replace_volume(world, rows[i].spec, rows[i].csi);
 		driver.controller_capabilities =
 			rows[i].can | 1 << CSI_CAN_PUBLISH_UNPUBLISH_VOLUME;

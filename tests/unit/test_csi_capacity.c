@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "controller/csi/csi_capacity.h"
+#include "controller/csi/csi_controller.h"
 #include "csi/csi.pb-c.h"
 #include "object/json/json.h"
 
@@ -45,7 +45,7 @@
 
 struct world {
 	struct store_world store;
-	struct csi_capacity *capacity;
+	struct controller *capacity;
 };
 
 /* ---- the driver, and the time ---- */
@@ -179,7 +179,7 @@ static void start(struct world *world)
 		.userdata = world,
 	};
 
-	assert_int_equal(csi_capacity_new(&options, &world->capacity), 0);
+	assert_int_equal(csi_controller_new(&csi_capacity_class, &options, &world->capacity), 0);
 	run(world);
 }
 
@@ -209,7 +209,7 @@ static int teardown(void **state)
 {
 	struct world *world = *state;
 
-	world->capacity = csi_capacity_free(world->capacity);
+	world->capacity = controller_free(world->capacity);
 	store_world_close(&world->store);
 	free(world);
 	return 0;
@@ -247,7 +247,7 @@ static void the_driver_is_told_class_and_place(void **state)
 	assert_string_equal(written(world, "fast"), "1Mi");
 
 	driver.plugin_capabilities = 0;
-	csi_capacity_driver_changed(world->capacity, "d.example.com");
+	csi_controller_driver_changed(world->capacity, "d.example.com");
 	run(world);
 	assert_string_equal(last, "{" USE " parameters=[{key=tier value=gold}]}");
 	answer(world, 2 * MIB);
@@ -259,12 +259,12 @@ static void what_changes_makes_it_ask_anew(void **state)
 	struct world *world = *state;
 
 	begin(world);
-	csi_capacity_room_changed(world->capacity, "other.example.com");
+	csi_controller_room_changed(world->capacity, "other.example.com");
 	assert_false(is_pending);
-	csi_capacity_room_changed(world->capacity, "d.example.com");
+	csi_controller_room_changed(world->capacity, "d.example.com");
 	answer(world, 2 * MIB);
 	assert_string_equal(written(world, "fast"), "2Mi");
-	csi_capacity_driver_changed(world->capacity, "d.example.com");
+	csi_controller_driver_changed(world->capacity, "d.example.com");
 	answer(world, 3 * MIB);
 	assert_string_equal(written(world, "fast"), "3Mi");
 	put(world, CLASS_MORE("fast", "", ",'allowVolumeExpansion':true"));
@@ -280,7 +280,7 @@ static void an_answer_that_is_old_already(void **state)
 
 	begin(world);
 	for (unsigned int i = 0; i < 9; i++)
-		csi_capacity_room_changed(world->capacity, "d.example.com");
+		csi_controller_room_changed(world->capacity, "d.example.com");
 	answer(world, 2 * MIB);
 	assert_string_equal(written(world, "fast"), "1Mi");
 	answer(world, 3 * MIB);
@@ -293,14 +293,14 @@ static void a_driver_that_fails_is_not_asked_at_once(void **state)
 	struct world *world = *state;
 
 	begin(world);
-	csi_capacity_room_changed(world->capacity, "d.example.com");
+	csi_controller_room_changed(world->capacity, "d.example.com");
 	answer_badly(world);
 	assert_false(is_pending);
 	assert_string_equal(written(world, "fast"), "1Mi");
-	csi_capacity_room_changed(world->capacity, "d.example.com");
+	csi_controller_room_changed(world->capacity, "d.example.com");
 	assert_false(is_pending);
 	later = 2;
-	csi_capacity_room_changed(world->capacity, "d.example.com");
+	csi_controller_room_changed(world->capacity, "d.example.com");
 	answer(world, -1); /* nonsense */
 	assert_string_equal(written(world, "fast"), "1Mi");
 	assert_false(is_pending);
@@ -334,7 +334,7 @@ static void another_place_makes_another_object(void **state)
 
 	begin(world);
 	driver.segments = zone_b;
-	csi_capacity_driver_changed(world->capacity, "d.example.com");
+	csi_controller_driver_changed(world->capacity, "d.example.com");
 	run(world);
 	answer(world, 2 * MIB);
 	assert_string_equal(written(world, "fast"), "2Mi");
@@ -347,7 +347,7 @@ static void a_restart_takes_away_what_is_left(void **state)
 	struct world *world = *state;
 
 	begin(world);
-	world->capacity = csi_capacity_free(world->capacity);
+	world->capacity = controller_free(world->capacity);
 	assert_int_equal(world_delete(&world->store, KIND_STORAGE_CLASS, "", "fast"), 0);
 	run(world);
 	assert_string_equal(written(world, "fast"), "1Mi");
@@ -360,9 +360,9 @@ static void a_call_is_broken_off_at_the_end(void **state)
 	struct world *world = *state;
 
 	begin(world);
-	csi_capacity_room_changed(world->capacity, "d.example.com");
+	csi_controller_room_changed(world->capacity, "d.example.com");
 	assert_true(is_pending);
-	world->capacity = csi_capacity_free(world->capacity);
+	world->capacity = controller_free(world->capacity);
 	assert_int_equal(cancels, 1);
 }
 

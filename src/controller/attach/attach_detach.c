@@ -14,18 +14,9 @@
 #include <string.h>
 
 enum {
-	KINDS = 1 << KIND_POD | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_PERSISTENT_VOLUME |
-		1 << KIND_NODE | 1 << KIND_VOLUME_ATTACHMENT | 1 << KIND_CSI_DRIVER |
-		1 << KIND_CSI_NODE,
 	RETRY_FIRST_USEC = 500000, /* Kubernetes' constants */
 	RETRY_MAX_USEC = 122 * 1000000,
 };
-
-void attach_run(struct attach_detach *controller)
-{
-	work_queue_run(controller->items);
-	work_queue_run(controller->nodes);
-}
 
 /* ---- forced detaches ---- */
 
@@ -42,8 +33,8 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	(void) source;
 	(void) usec;
 	controller->deadline_usec = 0;
-	work_queue_walk(controller->items, make_unwanted_due);
-	attach_run(controller);
+	work_queue_walk(controller->base.queues[ITEMS], make_unwanted_due);
+	controller_run(controller);
 	return 0;
 }
 
@@ -56,8 +47,9 @@ void attach_look_at(struct attach_detach *controller, uint64_t usec)
 	(void) sd_event_source_set_enabled(controller->deadline, SD_EVENT_ONESHOT);
 }
 
-static int make_timer(struct attach_detach *controller)
+static int make_timer(void *userdata)
 {
+	struct attach_detach *controller = userdata;
 	int r = sd_event_add_time(controller->options.event, &controller->deadline, CLOCK_MONOTONIC,
 				  UINT64_MAX, 1, on_deadline, controller);
 
@@ -74,7 +66,8 @@ static int take_attachment(const struct object *object, void *userdata)
 {
 	struct attach_detach *controller = userdata;
 	const struct volume_attachment *attachment = object->volume_attachment;
-	struct work_item *known = work_queue_find(controller->items, object->meta.name);
+	struct work_item *known =
+		work_queue_find(controller->base.queues[ITEMS], object->meta.name);
 	const struct object *volume = store_get(controller->options.store, KIND_PERSISTENT_VOLUME,
 						"", attachment->volume_name);
 	struct attach_item *item;
@@ -102,7 +95,7 @@ static void make_refused_due(struct work_item *work)
 void attach_refused_due(struct attach_detach *controller)
 {
 	if (controller->has_refused)
-		work_queue_walk(controller->items, make_refused_due);
+		work_queue_walk(controller->base.queues[ITEMS], make_refused_due);
 	controller->has_refused = false;
 }
 
@@ -153,7 +146,6 @@ static void act(void *userdata)
 		attach_pods_look(controller, controller->look_at_pods);
 	controller->look_at_pods = controller->look_at_incomplete =
 		controller->look_at_attachments = false;
-	attach_run(controller);
 }
 
 static int take_pod(const struct object *object, void *userdata)
@@ -171,7 +163,6 @@ static void begin(void *userdata)
 {
 	struct attach_detach *controller = userdata;
 
-	work_queue_all_due(controller->items);
 	for (struct attach_pod *pod = controller->pods, *next; pod; pod = next) {
 		const struct object *object =
 			store_get(controller->options.store, KIND_POD, pod->name_space, pod->name);
@@ -182,91 +173,23 @@ static void begin(void *userdata)
 	}
 }
 
-static int watch(struct attach_detach *controller)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_NODE, take_node },
-		{ KIND_POD, take_pod },
-		{ KIND_VOLUME_ATTACHMENT, take_attachment },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = controller->options.event,
-							  .priority = controller->options.priority,
-							  .store = controller->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "attachments",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = controller },
-			     &controller->reflector);
-}
-
 void attach_detach_look_again(struct attach_detach *controller)
 {
 	if (!controller)
 		return;
-	work_queue_walk(controller->items, make_unwanted_due);
-	attach_run(controller);
+	work_queue_walk(controller->base.queues[ITEMS], make_unwanted_due);
+	controller_run(controller);
 }
 
 /* ---- life ---- */
 
-static int make_queues(struct attach_detach *controller)
+/* Items that are being written outlive this: they have no controller any more. */
+static void close_all(void *userdata)
 {
-	struct work_queue_options queue = {
-		.event = controller->options.event,
-		.priority = controller->options.priority,
-		.item_bytes = sizeof(struct attach_item),
-		.retry_first_usec = RETRY_FIRST_USEC,
-		.retry_max_usec = RETRY_MAX_USEC,
-		.look = attach_item_look,
-		.clear = attach_item_clear,
-		.userdata = controller,
-	};
-	int r = work_queue_new(&queue, &controller->items);
-
-	queue.item_bytes = sizeof(struct attach_node);
-	queue.look = attach_node_look;
-	queue.clear = attach_node_clear;
-	return r < 0 ? r : work_queue_new(&queue, &controller->nodes);
-}
-
-int attach_detach_new(const struct attach_detach_options *options, struct attach_detach **ret)
-{
-	struct attach_detach *controller = calloc(1, sizeof(*controller));
-	int r;
-
-	assert(options->event && options->store && options->node_name && ret);
-	assert(options->is_in_use && options->is_complete && options->event_fn);
-	if (!controller)
-		return -ENOMEM;
-	controller->options = *options;
-	r = make_queues(controller);
-	if (r >= 0)
-		r = make_timer(controller);
-	if (r >= 0)
-		r = watch(controller);
-	if (r < 0) {
-		(void) attach_detach_free(controller);
-		return r;
-	}
-	*ret = controller;
-	attach_run(controller);
-	return 0;
-}
-
-/* Items that are being written outlive this: they know nobody any more. */
-struct attach_detach *attach_detach_free(struct attach_detach *controller)
-{
+	struct attach_detach *controller = userdata;
 	struct attach_pod *pod, *next_pod;
 	struct attach_node *node;
 
-	if (!controller)
-		return NULL;
-	(void) reflector_free(controller->reflector);
 	(void) sd_event_source_disable_unref(controller->deadline);
 	HASH_ITER (hh, controller->pods, pod, next_pod)
 		attach_pod_free(controller, pod);
@@ -278,8 +201,45 @@ struct attach_detach *attach_detach_free(struct attach_detach *controller)
 		node->items = NULL;
 		node->controller = NULL;
 	}
-	(void) work_queue_free(controller->items);
-	(void) work_queue_free(controller->nodes);
-	free(controller);
-	return NULL;
+}
+
+static const struct controller_class attach_detach_class = {
+	CONTROLLER_OF(attach_detach),
+	.what = "attachments",
+	.kinds = 1 << KIND_POD | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_PERSISTENT_VOLUME |
+		 1 << KIND_NODE | 1 << KIND_VOLUME_ATTACHMENT | 1 << KIND_CSI_DRIVER |
+		 1 << KIND_CSI_NODE,
+	.lists = { { KIND_NODE, take_node },
+		   { KIND_POD, take_pod },
+		   { KIND_VOLUME_ATTACHMENT, take_attachment } },
+	.queues = { [ITEMS] = { .item_bytes = sizeof(struct attach_item),
+				.retry_first_usec = RETRY_FIRST_USEC,
+				.retry_max_usec = RETRY_MAX_USEC,
+				.look = attach_item_look,
+				.clear = attach_item_clear },
+		    [NODES] = { .item_bytes = sizeof(struct attach_node),
+				.retry_first_usec = RETRY_FIRST_USEC,
+				.retry_max_usec = RETRY_MAX_USEC,
+				.look = attach_node_look,
+				.clear = attach_node_clear } },
+	.open = make_timer,
+	.begin = begin,
+	.take_change = take_change,
+	.act = act,
+	.close = close_all,
+};
+
+int attach_detach_new(const struct attach_detach_options *options, struct attach_detach **ret)
+{
+	const struct controller_options common = { options->event, options->priority,
+						   options->store };
+
+	assert(options->node_name && ret);
+	assert(options->is_in_use && options->is_complete && options->event_fn);
+	return controller_new(&attach_detach_class, &common, options, ret);
+}
+
+struct attach_detach *attach_detach_free(struct attach_detach *controller)
+{
+	return controller_free(controller);
 }

@@ -8,7 +8,7 @@
  * use. What nobody wants is detached when the node says that it does not use it. The decisions are
  * attach_detach_rule.h's; everything is decided from stored objects, so that a start goes on where
  * a kill left it. Local volumes have nothing of all this. Whether the driver attaches, or somebody
- * says so for it, is not this controller's business: see csi_attacher.h.
+ * says so for it, is not this controller's business: see csi_attacher.c.
  *
  * A VolumeAttachment that is deleted by hand is made again when it is gone and still wanted.
  */

@@ -11,11 +11,10 @@
 #define PODVOL_CONTROLLER_ATTACH_DETACH_INSIDE_H
 
 #include "controller/attach/attach_detach.h"
-#include "controller/work_queue.h"
+#include "controller/controller_class.h"
 #include "object/kinds/node.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/pod.h"
-#include "store/reflector.h"
 
 struct attach_item;
 struct attach_pod;
@@ -59,10 +58,11 @@ struct attach_item {
 	uint64_t unwanted_usec;
 };
 
+enum { ITEMS, NODES }; /* its queues */
+
 struct attach_detach {
+	struct controller base;
 	struct attach_detach_options options;
-	struct reflector *reflector;
-	struct work_queue *items, *nodes;
 	struct attach_node *node_list;
 	struct attach_pod *pods;
 	sd_event_source *deadline; /* the soonest that a detach may be forced */
@@ -74,8 +74,6 @@ struct attach_detach {
 
 /* ---- attach_detach.c ---- */
 
-/* Look at everything that is due. */
-void attach_run(struct attach_detach *controller);
 /* Some attachment is gone: what waits for that is looked at. */
 void attach_refused_due(struct attach_detach *controller);
 /* Look at what nobody wants at that time, even if nothing changes. */

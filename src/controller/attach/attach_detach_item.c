@@ -53,7 +53,8 @@ struct attach_item *attach_item_of(struct attach_detach *controller,
 	cleanup_free char *name =
 		csi_attachment_name(volume->csi->volume_handle, volume->csi->driver, node_name);
 	struct attach_item *item =
-		name ? (struct attach_item *) work_queue_item(controller->items, name) : NULL;
+		name ? (struct attach_item *) work_queue_item(controller->base.queues[ITEMS], name)
+		     : NULL;
 
 	if (!item || item->node)
 		return item;
@@ -179,7 +180,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 		work_item_failed(&item->work);
 	}
 	attach_refused_due(controller_of(item));
-	attach_run(controller_of(item));
+	controller_run(controller_of(item));
 }
 
 static void create(struct attach_item *item)
@@ -254,7 +255,7 @@ static void report(struct attach_item *item, bool reports)
 		return; /* on its way */
 	item->reports = reports;
 	work_item_due(&item->node->work);
-	work_queue_run(controller_of(item)->nodes);
+	work_queue_run(controller_of(item)->base.queues[NODES]);
 }
 
 /* ---- what is told ---- */

@@ -20,7 +20,8 @@
 
 struct attach_node *attach_node_of(struct attach_detach *controller, const char *name)
 {
-	struct attach_node *node = (struct attach_node *) work_queue_item(controller->nodes, name);
+	struct attach_node *node =
+		(struct attach_node *) work_queue_item(controller->base.queues[NODES], name);
 
 	if (node && !node->controller) {
 		node->controller = controller;
@@ -153,7 +154,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 			    node->work.name, why->text);
 		put_back(node);
 	}
-	attach_run(node->controller);
+	controller_run(node->controller);
 }
 
 bool attach_node_look(struct work_item *work)

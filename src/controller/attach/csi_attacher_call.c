@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_attacher_call - ControllerPublishVolume and ControllerUnpublishVolume; see csi_attacher.h
+ * csi_attacher_call - ControllerPublishVolume and ControllerUnpublishVolume; see csi_attacher.c
  *
  * A call has external-attacher's fifteen seconds: a driver that needs longer is asked again, and by
  * CSI goes on where it was.

@@ -9,17 +9,16 @@
 #ifndef PODVOL_CONTROLLER_CSI_ATTACHER_INSIDE_H
 #define PODVOL_CONTROLLER_CSI_ATTACHER_INSIDE_H
 
-#include "controller/attach/csi_attacher.h"
 #include "controller/attach/csi_attacher_edit.h"
-#include "controller/work_queue.h"
+#include "controller/csi/csi_controller.h"
 #include "object/kinds/volume_attachment.h"
-#include "store/reflector.h"
+
+enum { ATTACHMENTS, VOLUMES }; /* its queues, by their names */
 
 struct csi_attacher {
+	struct controller base;
 	struct csi_controller_options options;
-	struct reflector *reflector;
-	struct work_queue *attachments, *volumes; /* by their names */
-	bool has_waiting;                         /* some item may wait for another object */
+	bool has_waiting; /* some item may wait for another object */
 };
 
 /* A VolumeAttachment. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_attacher_item - does what is next for a VolumeAttachment; see csi_attacher.h
+ * csi_attacher_item - does what is next for a VolumeAttachment; see csi_attacher.c
  *
  * First finalizers, each by a write of its own, then the call, then the status: whatever a kill
  * leaves is what the next look begins with. An answer that can no longer be stored is asked for
@@ -46,31 +46,6 @@ static const struct persistent_volume *volume_of(const struct attacher_item *ite
 
 /* ---- writing ---- */
 
-/* Nothing but what was seen is overwritten. */
-static void write_edit(struct attacher_item *item, const struct object *object,
-		       int (*change)(struct cJSON *tree, void *userdata),
-		       struct attacher_edit *edit)
-{
-	const struct store_precondition present = {
-		.uid = object->meta.uid,
-		.resource_version = object->meta.resource_version,
-	};
-	cleanup_object const struct object *made = NULL;
-	struct failure why = { .error = 0 };
-	int r = object_edit(object, change, edit, &made, &why);
-
-	if (r == 0)
-		r = store_update(attacher_of(item)->options.store, made, &present,
-				 work_item_written, item);
-	if (r == 0) {
-		work_item_begin(&item->work);
-		return;
-	}
-	log_message(LOG_WARNING, "VolumeAttachment '%s': %s", item->work.name,
-		    why.text[0] ? why.text : strerror(-r));
-	work_item_failed(&item->work);
-}
-
 /* The status says why, and when; what it waits for makes it due earlier. */
 static void fail(struct attacher_item *item, const struct volume_attachment *attachment,
 		 bool detaches, const struct failure *why)
@@ -80,8 +55,8 @@ static void fail(struct attacher_item *item, const struct volume_attachment *att
 	log_message(LOG_WARNING, "volume '%s' cannot be %s node '%s': %s", attachment->volume_name,
 		    detaches ? "detached from" : "attached to", attachment->node_name, why->text);
 	work_item_failed(&item->work);
-	write_edit(item, attachment->object,
-		   detaches ? attacher_edit_detach_error : attacher_edit_attach_error, &edit);
+	work_item_edit(&item->work, attachment->object,
+		       detaches ? attacher_edit_detach_error : attacher_edit_attach_error, &edit);
 }
 
 /* The same for what has to change elsewhere first. */
@@ -113,7 +88,7 @@ static bool has_volume_finalizer(struct attacher_item *item, const struct object
 
 	if (attacher_has_finalizer(tree, edit->finalizer))
 		return true;
-	write_edit(item, volume, attacher_edit_finalizer, edit);
+	work_item_edit(&item->work, volume, attacher_edit_finalizer, edit);
 	return false;
 }
 
@@ -126,7 +101,7 @@ static bool has_begun(struct attacher_item *item, const struct volume_attachment
 	if (attacher_has_finalizer(tree, edit->finalizer) &&
 	    strcmp(json_string(json_get(annotations, ANNOTATION_NODE_ID), ""), edit->node_id) == 0)
 		return true;
-	write_edit(item, attachment->object, attacher_edit_begun, edit);
+	work_item_edit(&item->work, attachment->object, attacher_edit_begun, edit);
 	return false;
 }
 
@@ -228,7 +203,7 @@ static void look_at_leaving(struct attacher_item *item, const struct volume_atta
 	if (why.error < 0)
 		wait_for(item, attachment, true, &why);
 	else if (is_trivial)
-		write_edit(item, attachment->object, attacher_edit_detached, edit);
+		work_item_edit(&item->work, attachment->object, attacher_edit_detached, edit);
 	else
 		unpublish(item, attachment, volume, node_id);
 }
@@ -258,12 +233,13 @@ void attacher_item_answered(struct attacher_item *item, const struct csi_reply *
 			fail(item, attachment, item->detaches, &why);
 		} else {
 			work_item_succeeded(&item->work);
-			write_edit(item, attachment->object,
-				   item->detaches ? attacher_edit_detached : attacher_edit_attached,
-				   &edit);
+			work_item_edit(&item->work, attachment->object,
+				       item->detaches ? attacher_edit_detached
+						      : attacher_edit_attached,
+				       &edit);
 		}
 	}
-	work_queue_run(attacher->attachments);
+	work_queue_run(attacher->base.queues[ATTACHMENTS]);
 }
 
 /* ---- looking ---- */
@@ -282,7 +258,7 @@ static void look_at(struct attacher_item *item, const struct volume_attachment *
 	else if (attachment->attached)
 		return;
 	else if (is_trivial)
-		write_edit(item, attachment->object, attacher_edit_attached, &edit);
+		work_item_edit(&item->work, attachment->object, attacher_edit_attached, &edit);
 	else
 		look_at_wanted(item, attachment, &edit);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csi_attacher_volume - takes the attacher's finalizer from volumes that are being deleted; see
- * csi_attacher.h
+ * csi_attacher.c
  */
 #include "controller/attach/csi_attacher_internal.h"
 
@@ -21,12 +21,7 @@ static int names_volume(const struct object *attachment, void *userdata)
 static bool let_go(struct work_item *work, const struct object *volume)
 {
 	struct csi_attacher *attacher = work_queue_userdata(work->queue);
-	const struct store_precondition present = {
-		.uid = volume->meta.uid,
-		.resource_version = volume->meta.resource_version,
-	};
 	cleanup_json struct cJSON *tree = object_tree(volume);
-	cleanup_object const struct object *made = NULL;
 	char finalizer[ATTACHER_FINALIZER_BYTES];
 	struct attacher_edit edit = {
 		.finalizer = attacher_finalizer(volume->persistent_volume->csi->driver, finalizer),
@@ -36,11 +31,7 @@ static bool let_go(struct work_item *work, const struct object *volume)
 	    store_list(attacher->options.store, KIND_VOLUME_ATTACHMENT, NULL, names_volume,
 		       (void *) work->name) != 0)
 		return false;
-	if (object_edit(volume, attacher_edit_finalizer_off, &edit, &made, NULL) == 0 &&
-	    store_update(attacher->options.store, made, &present, work_item_written, work) == 0)
-		work_item_begin(work);
-	else
-		work_item_failed(work);
+	work_item_edit(work, volume, attacher_edit_finalizer_off, &edit);
 	return true;
 }
 

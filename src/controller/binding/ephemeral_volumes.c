@@ -9,28 +9,24 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/work_queue.h"
+#include "controller/controller_class.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/pod.h"
-#include "store/reflector.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-	KINDS = 1 << KIND_POD | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
 	KEY_BYTES = 512,   /* of a namespace and a name */
 	OWNER_BYTES = 512, /* of who deleted a claim, in words */
 };
 
-#define RETRY_FIRST_USEC (1 * USEC_PER_SEC)
-#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
+enum { PODS, CLAIMS }; /* its queues */
 
 struct ephemeral_volumes {
+	struct controller base;
 	struct ephemeral_volumes_options options;
-	struct reflector *reflector;
-	struct work_queue *pods, *claims;
 };
 
 struct claim_item {
@@ -59,14 +55,9 @@ static const struct object *object_of_key(struct store *store, enum object_kind 
 static int make_due(struct work_queue *queue, const char *name_space, const char *name)
 {
 	char key[KEY_BYTES];
-	struct work_item *work;
 
 	print_key(name_space, name, key);
-	work = work_queue_item(queue, key);
-	if (!work)
-		return -ENOMEM;
-	work_item_due(work);
-	return 0;
+	return work_queue_due(queue, key);
 }
 
 /* ---- claims of a pod ---- */
@@ -335,10 +326,10 @@ static int take_pod(const struct object *object, void *userdata)
 
 	if (!has_ephemeral(pod))
 		return 0;
-	r = make_due(controller->pods, object->meta.name_space, object->meta.name);
+	r = make_due(controller->base.queues[PODS], object->meta.name_space, object->meta.name);
 	for (size_t i = 0; i < pod->volume_count && r == 0; i++)
 		if (pod->volumes[i].source == SOURCE_EPHEMERAL)
-			r = make_due(controller->claims, object->meta.name_space,
+			r = make_due(controller->base.queues[CLAIMS], object->meta.name_space,
 				     pod->volumes[i].claim_name);
 	return r;
 }
@@ -349,7 +340,8 @@ static int take_claim(const struct object *object, void *userdata)
 
 	if (!object->claim->controller_owner_uid[0])
 		return 0;
-	return make_due(controller->claims, object->meta.name_space, object->meta.name);
+	return make_due(controller->base.queues[CLAIMS], object->meta.name_space,
+			object->meta.name);
 }
 
 static int take_change(const struct store_change *change, void *userdata)
@@ -360,86 +352,34 @@ static int take_change(const struct store_change *change, void *userdata)
 		return take_pod(change->object, controller);
 	/* Its name is free: a pod may want one of it. */
 	if (change->type == STORE_DELETED)
-		work_queue_walk(controller->pods, work_item_due);
+		work_queue_walk(controller->base.queues[PODS], work_item_due);
 	return take_claim(change->object, controller);
-}
-
-static void begin(void *userdata)
-{
-	struct ephemeral_volumes *controller = userdata;
-
-	work_queue_all_due(controller->pods);
-	work_queue_all_due(controller->claims);
-}
-
-static void run(void *userdata)
-{
-	struct ephemeral_volumes *controller = userdata;
-
-	work_queue_run(controller->pods);
-	work_queue_run(controller->claims);
-}
-
-static int watch(struct ephemeral_volumes *controller)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_POD, take_pod },
-		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = controller->options.event,
-							  .priority = controller->options.priority,
-							  .store = controller->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "ephemeral claims",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = run,
-							  .userdata = controller },
-			     &controller->reflector);
 }
 
 /* ---- life ---- */
 
-static int new_queue(struct ephemeral_volumes *controller, const char *what,
-		     bool (*look)(struct work_item *work), struct work_queue **ret)
-{
-	return work_queue_new(
-		&(struct work_queue_options){ .event = controller->options.event,
-					      .priority = controller->options.priority,
-					      .item_bytes = sizeof(struct claim_item),
-					      .retry_first_usec = RETRY_FIRST_USEC,
-					      .retry_max_usec = RETRY_MAX_USEC,
-					      .what = what,
-					      .look = look,
-					      .userdata = controller },
-		ret);
-}
+static const struct controller_class ephemeral_volumes_class = {
+	CONTROLLER_OF(ephemeral_volumes),
+	.what = "ephemeral claims",
+	.kinds = 1 << KIND_POD | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+	.lists = { { KIND_POD, take_pod }, { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
+	.queues = { [PODS] = { .what = "ephemeral volumes of pod",
+			       .item_bytes = sizeof(struct claim_item),
+			       .look = look_at_pod },
+		    [CLAIMS] = { .what = "ephemeral claim",
+				 .item_bytes = sizeof(struct claim_item),
+				 .look = look_at_claim } },
+	.take_change = take_change,
+};
 
 int ephemeral_volumes_new(const struct ephemeral_volumes_options *options,
 			  struct ephemeral_volumes **ret)
 {
-	struct ephemeral_volumes *controller = calloc(1, sizeof(*controller));
-	int r;
+	const struct controller_options common = { options->event, options->priority,
+						   options->store };
 
-	assert(options->store && options->node_name && options->is_in_use && options->is_complete);
-	if (!controller)
-		return -ENOMEM;
-	controller->options = *options;
-	r = new_queue(controller, "ephemeral volumes of pod", look_at_pod, &controller->pods);
-	if (r == 0)
-		r = new_queue(controller, "ephemeral claim", look_at_claim, &controller->claims);
-	if (r == 0)
-		r = watch(controller);
-	if (r < 0) {
-		(void) ephemeral_volumes_free(controller);
-		return r;
-	}
-	*ret = controller;
-	run(controller);
-	return 0;
+	assert(options->node_name && options->is_in_use && options->is_complete);
+	return controller_new(&ephemeral_volumes_class, &common, options, ret);
 }
 
 static void make_waiting_due(struct work_item *work)
@@ -452,17 +392,11 @@ void ephemeral_volumes_look_again(struct ephemeral_volumes *controller)
 {
 	if (!controller)
 		return;
-	work_queue_walk(controller->claims, make_waiting_due);
-	work_queue_run(controller->claims);
+	work_queue_walk(controller->base.queues[CLAIMS], make_waiting_due);
+	work_queue_run(controller->base.queues[CLAIMS]);
 }
 
 struct ephemeral_volumes *ephemeral_volumes_free(struct ephemeral_volumes *controller)
 {
-	if (!controller)
-		return NULL;
-	(void) reflector_free(controller->reflector);
-	(void) work_queue_free(controller->pods);
-	(void) work_queue_free(controller->claims);
-	free(controller);
-	return NULL;
+	return controller_free(controller);
 }

@@ -15,22 +15,17 @@
 #include "controller/binding/binding.h"
 #include "controller/binding/bound_pairs.h"
 #include "controller/binding/volume_match.h"
+#include "controller/controller_class.h"
 #include "controller/scheduling/consumers.h"
 #include "controller/scheduling/scheduling.h"
 #include "controller/scheduling/scheduling_queue.h"
 #include "object/kinds/pod.h"
-#include "store/reflector.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD |
-		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CSI_NODE |
-		1 << KIND_CSI_DRIVER | 1 << KIND_CSI_STORAGE_CAPACITY,
-	CANDIDATES_MAX = 64, /* volumes that name the same claim; more are not asked */
-};
+enum { CANDIDATES_MAX = 64 }; /* volumes that name the same claim; more are not asked */
 
 /* Writes of one look under way: outlives the binder if the store answers later. */
 struct pending {
@@ -51,9 +46,8 @@ struct claim_look {
 };
 
 struct pv_binder {
+	struct controller base;
 	struct pv_binder_options options;
-	struct store *store;
-	struct reflector *reflector;
 	struct bound_pairs bound_pairs;
 	struct free_volumes free;
 	struct pending *pendings;
@@ -73,13 +67,14 @@ static const struct object *object_of(struct pv_binder *binder, const struct bou
 {
 	const struct bound_pair_name name = bound_pair_name(bound_pair);
 
-	return store_get(binder->store, bound_pair_kind(bound_pair), name.name_space, name.name);
+	return store_get(binder->options.store, bound_pair_kind(bound_pair), name.name_space,
+			 name.name);
 }
 
 static const struct persistent_volume *volume_named(struct pv_binder *binder, const char *name)
 {
 	const struct object *object =
-		name[0] ? store_get(binder->store, KIND_PERSISTENT_VOLUME, "", name) : NULL;
+		name[0] ? store_get(binder->options.store, KIND_PERSISTENT_VOLUME, "", name) : NULL;
 
 	return object ? object->persistent_volume : NULL;
 }
@@ -93,8 +88,9 @@ static int uses_claim(const struct object *pod, void *userdata)
 /* A walk over the pods: only claims that are being deleted pay for it. */
 static bool is_used(struct pv_binder *binder, const struct object *claim)
 {
-	return claim->meta.deletes && store_list(binder->store, KIND_POD, claim->meta.name_space,
-						 uses_claim, (void *) claim) > 0;
+	return claim->meta.deletes &&
+	       store_list(binder->options.store, KIND_POD, claim->meta.name_space, uses_claim,
+			  (void *) claim) > 0;
 }
 
 /* ---- first consumers ---- */
@@ -119,20 +115,21 @@ static void find_consumers(struct pv_binder *binder, const struct object *claim,
 	struct claim_facts *facts = &look->facts;
 
 	if (!selected[0]) {
-		consumers_find(binder->store, node_name, claim, &assumed, &look->consumers);
+		consumers_find(binder->options.store, node_name, claim, &assumed, &look->consumers);
 		facts->node = look->consumers.node;
 		facts->this_node =
-			node_name ? store_get(binder->store, KIND_NODE, "", node_name) : NULL;
+			node_name ? store_get(binder->options.store, KIND_NODE, "", node_name)
+				  : NULL;
 		binder->has_crowded |= !facts->node && look->consumers.is_crowded;
 		if (!facts->node && look->consumers.reason[0])
 			facts->no_provision = look->consumers.reason;
 	} else if (node_name && strcmp(selected, node_name) == 0) {
-		facts->node = store_get(binder->store, KIND_NODE, "", node_name);
+		facts->node = store_get(binder->options.store, KIND_NODE, "", node_name);
 	}
 	if (facts->node)
 		facts->no_provision =
-			scheduling_provisionable(binder->store, claim->claim, facts->storage_class,
-						 &facts->node->meta.labels);
+			scheduling_provisionable(binder->options.store, claim->claim,
+						 facts->storage_class, &facts->node->meta.labels);
 	binder->has_refused |= facts->no_provision != NULL;
 }
 
@@ -158,7 +155,7 @@ static void offer(struct pv_binder *binder, struct claim_facts *facts)
 	facts->free = binder->free.volumes;
 	facts->free_count = binder->free.count;
 	if (!facts->claim->has_storage_class)
-		(void) store_list(binder->store, KIND_STORAGE_CLASS, NULL, take_default,
+		(void) store_list(binder->options.store, KIND_STORAGE_CLASS, NULL, take_default,
 				  (void *) &facts->default_class);
 }
 
@@ -186,8 +183,8 @@ static void look_at_claim(struct pv_binder *binder, const struct bound_pair *bou
 		if (volume)
 			ret->candidates[facts->candidate_count++] = volume->persistent_volume;
 	}
-	storage_class =
-		store_get(binder->store, KIND_STORAGE_CLASS, "", object->claim->storage_class);
+	storage_class = store_get(binder->options.store, KIND_STORAGE_CLASS, "",
+				  object->claim->storage_class);
 	if (storage_class)
 		facts->storage_class = storage_class->storage_class;
 	if (!looks_for_volume(object->claim))
@@ -205,7 +202,7 @@ static void look_at_volume(struct pv_binder *binder, const struct object *object
 	const struct object *claim;
 
 	if (volume->has_claim_ref) {
-		claim = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
+		claim = store_get(binder->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
 				  volume->claim_namespace, volume->claim_name);
 		if (claim)
 			facts.claim = claim->claim;
@@ -230,7 +227,7 @@ static void tell(struct pv_binder *binder, struct bound_pair *bound_pair,
 	binder->options.event_fn(binder->options.userdata, object, step->event_type,
 				 step->event_reason, step->event_text);
 	if (step->event_on_bound_pair && object->kind == KIND_PERSISTENT_VOLUME)
-		other = store_get(binder->store, KIND_PERSISTENT_VOLUME_CLAIM,
+		other = store_get(binder->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
 				  object->persistent_volume->claim_namespace,
 				  object->persistent_volume->claim_name);
 	if (other)
@@ -351,7 +348,7 @@ static int queue_write(struct pending *pending, const struct object *about,
 			pending->kinds & 1U << made->kind ? 0 : made->meta.resource_version,
 		.follows = pending->left > 0,
 	};
-	r = store_update(pending->binder->store, made, &expected, on_answer, pending);
+	r = store_update(pending->binder->options.store, made, &expected, on_answer, pending);
 	if (r < 0)
 		return r;
 	pending->left++;
@@ -425,7 +422,7 @@ static void work(struct pv_binder *binder)
 	binder->has_offer = binder->has_helped = false;
 	binder->came = 0;
 	if (has_order)
-		scheduling_queue_order(binder->store, &binder->bound_pairs);
+		scheduling_queue_order(binder->options.store, &binder->bound_pairs);
 	while ((bound_pair = bound_pairs_take_due(&binder->bound_pairs)))
 		look_at(binder, bound_pair);
 }
@@ -482,7 +479,7 @@ static void take_help(struct pv_binder *binder, const struct object *claim,
 	    (before && (!claim->claim->bind_completed || before->claim->bind_completed)))
 		return;
 	binder->has_helped = true;
-	scheduling_queue_users_due(binder->store, &binder->bound_pairs, claim);
+	scheduling_queue_users_due(binder->options.store, &binder->bound_pairs, claim);
 }
 
 static int take_bound_pair(struct pv_binder *binder, const struct object *now,
@@ -535,61 +532,48 @@ static void act(void *userdata)
 
 	if (binder->has_stuck) {
 		binder->has_stuck = false;
-		reflector_list_again(binder->reflector);
+		reflector_list_again(binder->base.reflector);
 	}
 	work(binder);
-}
-
-static int watch(struct pv_binder *binder)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_PERSISTENT_VOLUME_CLAIM, add_object },
-		{ KIND_PERSISTENT_VOLUME, add_object },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = binder->options.event,
-							  .priority = binder->options.priority,
-							  .store = binder->store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "claims",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = binder },
-			     &binder->reflector);
 }
 
 /* ---- life ---- */
 
+static void close_all(void *userdata)
+{
+	struct pv_binder *binder = userdata;
+
+	for (struct pending *pending = binder->pendings; pending; pending = pending->next)
+		pending->binder = NULL;
+	bound_pairs_done(&binder->bound_pairs);
+	free_volumes_done(&binder->free);
+}
+
+/* No queue: an item here is a pair of claim and volume. */
+static const struct controller_class pv_binder_class = {
+	CONTROLLER_OF(pv_binder),
+	.what = "claims",
+	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM | 1 << KIND_POD |
+		 1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CSI_NODE |
+		 1 << KIND_CSI_DRIVER | 1 << KIND_CSI_STORAGE_CAPACITY,
+	.lists = { { KIND_PERSISTENT_VOLUME_CLAIM, add_object },
+		   { KIND_PERSISTENT_VOLUME, add_object } },
+	.begin = begin,
+	.take_change = take_change,
+	.act = act,
+	.close = close_all,
+};
+
 int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **ret)
 {
-	struct pv_binder *binder = calloc(1, sizeof(*binder));
+	const struct controller_options common = { options->event, options->priority,
+						   options->store };
 
-	assert(options->store && options->event && options->event_fn && ret);
-	if (!binder)
-		return -ENOMEM;
-	binder->options = *options;
-	binder->store = options->store;
-	if (watch(binder) < 0) {
-		(void) pv_binder_free(binder);
-		return -ENOMEM;
-	}
-	*ret = binder;
-	work(binder);
-	return 0;
+	assert(options->event_fn && ret);
+	return controller_new(&pv_binder_class, &common, options, ret);
 }
 
 struct pv_binder *pv_binder_free(struct pv_binder *binder)
 {
-	if (!binder)
-		return NULL;
-	for (struct pending *pending = binder->pendings; pending; pending = pending->next)
-		pending->binder = NULL;
-	(void) reflector_free(binder->reflector);
-	bound_pairs_done(&binder->bound_pairs);
-	free_volumes_done(&binder->free);
-	free(binder);
-	return NULL;
+	return controller_free(binder);
 }

@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_capacity - watch classes and drivers, ask, and write what they say; see csi_capacity.h
+ * csi_capacity - keeps CSIStorageCapacity objects: how much a driver can still make, for each of
+ * its classes
+ *
+ * What external-provisioner does with --enable-capacity; the rule is csi_capacity_rule.h. A driver
+ * is asked (GetCapacity) when its class or the driver changed and when volumes came, went or grew,
+ * or did not fit. What others do to its storage has no event: while a claim of a class waits, the
+ * class's figures are never older than a minute. So nothing wakes up when nobody waits, and what is
+ * too old then costs a CreateVolume that says so.
  *
  * An item is a StorageClass, or an object that is left of one. Each look makes one write or one
  * call.
  */
-#include "controller/csi/csi_capacity.h"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/csi/csi_capacity_rule.h"
+#include "controller/csi/csi_controller.h"
 #include "controller/csi/csi_secret.h"
-#include "controller/work_queue.h"
 #include "csi/csi_map.h"
 #include "object/json/json.h"
-#include "store/reflector.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BUSY_MAX = 10 };
-#define RETRY_FIRST_USEC USEC_PER_SEC
-#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
 /* external-provisioner's --capacity-poll-interval. */
 #define OLD_USEC (60 * USEC_PER_SEC)
-
-enum {
-	KINDS = 1 << KIND_STORAGE_CLASS | 1 << KIND_CSI_DRIVER | 1 << KIND_CSI_STORAGE_CAPACITY |
-		1 << KIND_PERSISTENT_VOLUME_CLAIM,
-};
 
 struct capacity_item {
 	struct work_item work; /* the class's name, and the object's */
@@ -40,9 +36,8 @@ struct capacity_item {
 };
 
 struct csi_capacity {
+	struct controller base;
 	struct csi_controller_options options;
-	struct reflector *reflector;
-	struct work_queue *queue;
 	sd_event_source *timer; /* on while a claim may wait */
 	uint64_t walked_usec;   /* monotonic: when the timer last went off */
 };
@@ -91,7 +86,7 @@ static bool waits(const struct object *claim)
 static struct capacity_item *item_of_claim(struct csi_capacity *capacity,
 					   const struct object *claim)
 {
-	return (struct capacity_item *) work_queue_find(capacity->queue,
+	return (struct capacity_item *) work_queue_find(capacity->base.queues[0],
 							claim->claim->storage_class);
 }
 
@@ -128,7 +123,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	capacity->walked_usec = monotonic_usec();
 	(void) store_list(capacity->options.store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, age,
 			  capacity);
-	work_queue_run(capacity->queue);
+	work_queue_run(capacity->base.queues[0]);
 	return 0;
 }
 
@@ -136,32 +131,16 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 static void write_object(struct capacity_item *item, const struct csi_capacity_facts *facts)
 {
-	struct store *store = capacity_of(item)->options.store;
-	cleanup_object const struct object *made = NULL;
+	const struct object *made = NULL;
 	struct failure why = { .error = 0 };
 	int r = csi_capacity_make(facts, &made, &why);
 
 	if (r < 0)
 		log_message(LOG_WARNING, "capacity of class '%s': %s", item->work.name, why.text);
-	else if (facts->object)
-		r = store_update(store, made,
-				 &(struct store_precondition){
-					 .uid = made->meta.uid,
-					 .resource_version = made->meta.resource_version },
-				 work_item_written, item);
+	if (facts->object)
+		work_item_update(&item->work, r, facts->object, made);
 	else
-		r = store_create(store, made, work_item_written, item);
-	work_item_queued(&item->work, r);
-}
-
-static void remove_object(struct capacity_item *item, const struct object *object)
-{
-	const struct store_key key = { KIND_CSI_STORAGE_CAPACITY, CSI_CAPACITY_NAMESPACE,
-				       item->work.name };
-	const struct store_precondition expected = { .uid = object->meta.uid };
-
-	work_item_queued(&item->work, store_delete(capacity_of(item)->options.store, &key,
-						   &expected, work_item_written, item));
+		work_item_create(&item->work, r, made);
 }
 
 /* ---- asking ---- */
@@ -293,7 +272,7 @@ static bool look(struct work_item *work)
 	look_up(item, &facts);
 	switch (csi_capacity_decide(&facts)) {
 	case CSI_CAPACITY_REMOVE:
-		remove_object(item, facts.object);
+		work_item_delete(work, facts.object);
 		break;
 	case CSI_CAPACITY_ASK:
 		ask(item, &facts);
@@ -311,13 +290,12 @@ static bool look(struct work_item *work)
 
 static int take_name(struct csi_capacity *capacity, const char *name, bool is_old)
 {
-	struct work_item *work = work_queue_item(capacity->queue, name);
+	struct capacity_item *item;
 
-	if (!work)
+	if (work_queue_due(capacity->base.queues[0], name) < 0)
 		return -ENOMEM;
-	if (is_old)
-		((struct capacity_item *) work)->is_fresh = false;
-	work_item_due(work);
+	item = (struct capacity_item *) work_queue_find(capacity->base.queues[0], name);
+	item->is_fresh &= !is_old;
 	return 0;
 }
 
@@ -376,124 +354,49 @@ static int take_change(const struct store_change *change, void *userdata)
 	}
 }
 
-static void begin(void *userdata)
+static void room_changed(void *userdata, const char *driver)
 {
-	struct csi_capacity *capacity = userdata;
-
-	work_queue_all_due(capacity->queue);
-}
-
-static void act(void *userdata)
-{
-	struct csi_capacity *capacity = userdata;
-
-	work_queue_run(capacity->queue);
-}
-
-static int watch(struct csi_capacity *capacity)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_STORAGE_CLASS, take_class },
-		{ KIND_CSI_STORAGE_CAPACITY, take_object },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = capacity->options.event,
-							  .priority = capacity->options.priority,
-							  .store = capacity->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "capacities",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = capacity },
-			     &capacity->reflector);
-}
-
-void csi_capacity_driver_changed(struct csi_capacity *capacity, const char *driver)
-{
-	csi_capacity_room_changed(capacity, driver);
-}
-
-void csi_capacity_room_changed(struct csi_capacity *capacity, const char *driver)
-{
-	assert(driver);
-	if (!capacity)
-		return;
-	if (take_classes_of(capacity, driver) < 0)
+	if (take_classes_of(userdata, driver) < 0)
 		log_message(LOG_ERR, "out of memory: capacities of '%s' wait for its next change",
 			    driver);
-	work_queue_run(capacity->queue);
+	controller_run(userdata);
 }
 
 /* ---- life ---- */
 
-static int open_timer(struct csi_capacity *capacity)
+static int open_timer(void *userdata)
 {
+	struct csi_capacity *capacity = userdata;
 	const struct csi_controller_options *options = &capacity->options;
 	int r = sd_event_add_time(options->event, &capacity->timer, CLOCK_MONOTONIC, UINT64_MAX,
 				  USEC_PER_SEC, on_timer, capacity);
 
+	capacity->walked_usec = monotonic_usec();
 	if (r >= 0)
 		r = sd_event_source_set_enabled(capacity->timer, SD_EVENT_OFF);
 	return r < 0 ? r : sd_event_source_set_priority(capacity->timer, options->priority);
 }
 
-int csi_capacity_new(const struct csi_controller_options *options, struct csi_capacity **ret)
+static void close_timer(void *userdata)
 {
-	struct csi_capacity *capacity = calloc(1, sizeof(*capacity));
-	const struct work_queue_options queue = {
-		.event = options->event,
-		.priority = options->priority,
-		.item_bytes = sizeof(struct capacity_item),
-		.busy_max = BUSY_MAX,
-		.retry_first_usec = RETRY_FIRST_USEC,
-		.retry_max_usec = RETRY_MAX_USEC,
-		.what = "capacity of class",
-		.look = look,
-		.userdata = capacity,
-	};
-	int r;
-
-	assert(options->store && options->drivers && options->node_name && ret);
-	if (!capacity)
-		return -ENOMEM;
-	capacity->options = *options;
-	capacity->walked_usec = monotonic_usec();
-	r = open_timer(capacity);
-	if (r >= 0)
-		r = work_queue_new(&queue, &capacity->queue);
-	if (r >= 0)
-		r = watch(capacity);
-	if (r < 0) {
-		(void) csi_capacity_free(capacity);
-		return r;
-	}
-	*ret = capacity;
-	work_queue_run(capacity->queue);
-	return 0;
+	(void) sd_event_source_disable_unref(((struct csi_capacity *) userdata)->timer);
 }
 
-static void end_call(struct work_item *work)
-{
-	struct capacity_item *item = (struct capacity_item *) work;
-
-	if (!item->call)
-		return;
-	item->call = csi_call_cancel(item->call);
-	(void) work_item_end(work);
-}
-
-struct csi_capacity *csi_capacity_free(struct csi_capacity *capacity)
-{
-	if (!capacity)
-		return NULL;
-	(void) sd_event_source_disable_unref(capacity->timer);
-	(void) reflector_free(capacity->reflector);
-	if (capacity->queue)
-		work_queue_walk(capacity->queue, end_call);
-	(void) work_queue_free(capacity->queue);
-	free(capacity);
-	return NULL;
-}
+const struct controller_class csi_capacity_class = {
+	CONTROLLER_OF(csi_capacity),
+	.what = "capacities",
+	.kinds = 1 << KIND_STORAGE_CLASS | 1 << KIND_CSI_DRIVER | 1 << KIND_CSI_STORAGE_CAPACITY |
+		 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+	.lists = { { KIND_STORAGE_CLASS, take_class }, { KIND_CSI_STORAGE_CAPACITY, take_object } },
+	.queues = { { .what = "capacity of class",
+		      .item_bytes = sizeof(struct capacity_item),
+		      .busy_max = 10,
+		      .look = look } },
+	.open = open_timer,
+	.take_change = take_change,
+	.close = close_timer,
+	.end_item = csi_item_end_call,
+	.call_at = offsetof(struct capacity_item, call),
+	.driver_changed = room_changed,
+	.room_changed = room_changed,
+};

@@ -44,16 +44,6 @@ void csi_claim_item_clear(struct work_item *work)
 	free(item->name);
 }
 
-void csi_claim_item_end_call(struct work_item *work)
-{
-	struct csi_claim_item *item = (struct csi_claim_item *) work;
-
-	if (!item->call)
-		return;
-	item->call = csi_call_cancel(item->call);
-	(void) work_item_end(work);
-}
-
 /* ---- the stored objects ---- */
 
 const struct object *csi_claim_item_claim(const struct csi_claim_item *item, struct store *store)
@@ -94,7 +84,7 @@ int csi_claim_read_secret(struct store *store, const struct persistent_volume *v
 	return csi_map_add_secret(ret, secret, reterr);
 }
 
-/* ---- telling and writing ---- */
+/* ---- telling ---- */
 
 void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
 			 const struct object *about, const char *type, const char *reason,
@@ -102,17 +92,4 @@ void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controlle
 {
 	if (about && work_item_is_news(&item->work, text))
 		options->event_fn(options->userdata, about, type, reason, text);
-}
-
-void csi_claim_item_store(struct csi_claim_item *item, struct store *store, int r,
-			  const struct object *old, const struct object *made)
-{
-	const struct store_precondition expected = { .uid = old->meta.uid,
-						     .resource_version =
-							     old->meta.resource_version };
-
-	if (r == 0)
-		r = store_update(store, made, &expected, work_item_written, item);
-	(void) object_unref(made);
-	work_item_queued(&item->work, r);
 }

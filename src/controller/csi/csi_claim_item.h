@@ -24,8 +24,12 @@ struct csi_claim_item {
 int csi_claim_item_take(struct work_queue *queue, const struct object *claim);
 /* For work_queue_options.clear. */
 void csi_claim_item_clear(struct work_item *work);
-/* Nobody will answer it any more: for work_queue_walk(), before the queue is freed. */
-void csi_claim_item_end_call(struct work_item *work);
+/* Their queues; external-resizer's --workers. */
+#define CSI_CLAIM_QUEUE(item, look_)                                                               \
+	{                                                                                          \
+		.what = "claim", .item_bytes = sizeof(item), .busy_max = 10, .look = look_,        \
+		.clear = csi_claim_item_clear                                                      \
+	}
 
 /* NULL: there is none. */
 const struct object *csi_claim_item_claim(const struct csi_claim_item *item, struct store *store);
@@ -37,9 +41,6 @@ const struct object *csi_volume_claim(struct store *store, const struct object *
 void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
 			 const struct object *about, const char *type, const char *reason,
 			 const char *text);
-/* Write the next version of @old. @made: taken; @r: of making it. */
-void csi_claim_item_store(struct csi_claim_item *item, struct store *store, int r,
-			  const struct object *old, const struct object *made);
 
 /* The Secret of calls that change a volume, as its controllerExpandSecretRef names it; none is
  * fine. Return: 0; -ENOENT there is none such; -EINVAL; -ENOMEM. */

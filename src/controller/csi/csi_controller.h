@@ -5,11 +5,14 @@
  * One file each does what external-provisioner, -attacher, -resizer and -snapshotter do in a
  * cluster, store to store, with calls to the driver's controller in between. A driver that is not
  * there, or whose capabilities are not told yet, is waited for, not asked. The loop thread only.
+ *
+ * What each refuses and why stands at the top of its file.
  */
 #ifndef PODVOL_CONTROLLER_CSI_CONTROLLER_H
 #define PODVOL_CONTROLLER_CSI_CONTROLLER_H
 
 #include "controller/controller.h"
+#include "controller/controller_class.h"
 #include "csi/csi_drivers.h"
 #include "object/kinds/persistent_volume.h"
 
@@ -31,5 +34,25 @@ struct csi_controller_options {
 	void (*room_changed)(void *userdata, const char *driver);
 	void *userdata; /* of the four */
 };
+
+extern const struct controller_class csi_attacher_class; /* attach/csi_attacher.c */
+extern const struct controller_class csi_capacity_class;
+extern const struct controller_class csi_modifier_class;
+extern const struct controller_class csi_provisioner_class;
+extern const struct controller_class csi_resizer_class;
+extern const struct controller_class csi_snapshotter_class; /* snapshot/csi_snapshotter.c */
+
+/* @options: copied. @ret: for controller_free(). Return: as controller_new(). */
+int csi_controller_new(const struct controller_class *class,
+		       const struct csi_controller_options *options, struct controller **ret);
+/* What a driver can do is known now, or it is gone. Accepts NULL, as the other two. */
+void csi_controller_driver_changed(struct controller *controller, const char *driver);
+/* Something that is_in_use() or is_complete() asks has changed. Cheap when nothing waits for it. */
+void csi_controller_look_again(struct controller *controller);
+/* As csi_controller_options.room_changed. */
+void csi_controller_room_changed(struct controller *controller, const char *driver);
+
+/* For controller_class.end_item of one that has call_at. */
+void csi_item_end_call(struct work_item *item);
 
 #endif

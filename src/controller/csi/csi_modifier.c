@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_modifier - watch claims, volumes and their classes, and change what is to be another; see
- * csi_modifier.h
+ * csi_modifier - has drivers change volumes whose claims name another VolumeAttributesClass
+ *
+ * What external-resizer does beside resizing: ControllerModifyVolume with the class's parameters,
+ * then the volume and the claim say which class the volume has. The rule is claim_modify.h.
  *
  * An item is a claim. Each look makes one write or one call; that a call succeeded is kept in the
  * item until volume and claim say it, and asked for again after a kill.
  */
-#include "controller/csi/csi_modifier.h"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/csi/claim_modify.h"
 #include "controller/csi/csi_claim_item.h"
 #include "object/json/json.h"
-#include "store/reflector.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-/* external-resizer's. */
-enum { BUSY_MAX = 10 };
-#define RETRY_FIRST_USEC USEC_PER_SEC
-#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
-
-enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
-		1 << KIND_VOLUME_ATTRIBUTES_CLASS,
-};
 
 struct modify_item {
 	struct csi_claim_item base;
@@ -37,9 +26,8 @@ struct modify_item {
 };
 
 struct csi_modifier {
+	struct controller base;
 	struct csi_controller_options options;
-	struct reflector *reflector;
-	struct work_queue *queue;
 };
 
 static struct csi_modifier *modifier_of(const struct modify_item *item)
@@ -71,7 +59,7 @@ static void write_claim(struct modify_item *item, const struct object *claim,
 	const struct object *made = NULL;
 	int r = claim_modify_edit(claim, state, text, &made, NULL);
 
-	csi_claim_item_store(&item->base, store_of(item), r, claim, made);
+	work_item_update(&item->base.work, r, claim, made);
 }
 
 static void write_volume(struct modify_item *item, const struct object *volume,
@@ -80,7 +68,7 @@ static void write_volume(struct modify_item *item, const struct object *volume,
 	const struct object *made = NULL;
 	int r = claim_modify_edit_volume(volume, class_name, &made, NULL);
 
-	csi_claim_item_store(&item->base, store_of(item), r, volume, made);
+	work_item_update(&item->base.work, r, volume, made);
 }
 
 /* ---- what came of it ---- */
@@ -304,8 +292,9 @@ static int take_claim(const struct object *object, void *userdata)
 {
 	struct csi_modifier *modifier = userdata;
 
-	return claim_modify_concerns(object->claim) ? csi_claim_item_take(modifier->queue, object)
-						    : 0;
+	return claim_modify_concerns(object->claim)
+		       ? csi_claim_item_take(modifier->base.queues[0], object)
+		       : 0;
 }
 
 static int take_change(const struct store_change *change, void *userdata)
@@ -319,96 +308,20 @@ static int take_change(const struct store_change *change, void *userdata)
 		claim = csi_volume_claim(modifier->options.store, object);
 		return claim ? take_claim(claim, modifier) : 0;
 	}
-	work_queue_all_due(modifier->queue);
+	work_queue_all_due(modifier->base.queues[0]);
 	return 0;
 }
 
-static void begin(void *userdata)
-{
-	struct csi_modifier *modifier = userdata;
+/* ---- the row ---- */
 
-	work_queue_all_due(modifier->queue);
-}
-
-static void act(void *userdata)
-{
-	struct csi_modifier *modifier = userdata;
-
-	work_queue_run(modifier->queue);
-}
-
-static int watch(struct csi_modifier *modifier)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = modifier->options.event,
-							  .priority = modifier->options.priority,
-							  .store = modifier->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "claims",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = modifier },
-			     &modifier->reflector);
-}
-
-void csi_modifier_driver_changed(struct csi_modifier *modifier, const char *driver)
-{
-	assert(driver);
-	if (!modifier)
-		return;
-	work_queue_all_due(modifier->queue);
-	work_queue_run(modifier->queue);
-}
-
-/* ---- life ---- */
-
-int csi_modifier_new(const struct csi_controller_options *options, struct csi_modifier **ret)
-{
-	struct csi_modifier *modifier = calloc(1, sizeof(*modifier));
-	const struct work_queue_options queue = {
-		.event = options->event,
-		.priority = options->priority,
-		.item_bytes = sizeof(struct modify_item),
-		.busy_max = BUSY_MAX,
-		.retry_first_usec = RETRY_FIRST_USEC,
-		.retry_max_usec = RETRY_MAX_USEC,
-		.what = "claim",
-		.look = look,
-		.clear = csi_claim_item_clear,
-		.userdata = modifier,
-	};
-	int r;
-
-	assert(options->store && options->drivers && options->event_fn && ret);
-	if (!modifier)
-		return -ENOMEM;
-	modifier->options = *options;
-	r = work_queue_new(&queue, &modifier->queue);
-	if (r >= 0)
-		r = watch(modifier);
-	if (r < 0) {
-		(void) csi_modifier_free(modifier);
-		return r;
-	}
-	*ret = modifier;
-	work_queue_run(modifier->queue);
-	return 0;
-}
-
-struct csi_modifier *csi_modifier_free(struct csi_modifier *modifier)
-{
-	if (!modifier)
-		return NULL;
-	(void) reflector_free(modifier->reflector);
-	if (modifier->queue)
-		work_queue_walk(modifier->queue, csi_claim_item_end_call);
-	(void) work_queue_free(modifier->queue);
-	free(modifier);
-	return NULL;
-}
+const struct controller_class csi_modifier_class = {
+	CONTROLLER_OF(csi_modifier),
+	.what = "claims",
+	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		 1 << KIND_VOLUME_ATTRIBUTES_CLASS,
+	.lists = { { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
+	.queues = { CSI_CLAIM_QUEUE(struct modify_item, look) },
+	.take_change = take_change,
+	.end_item = csi_item_end_call,
+	.call_at = offsetof(struct modify_item, base.call),
+};

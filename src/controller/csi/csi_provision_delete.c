@@ -28,20 +28,13 @@ static bool note_deletion(struct provision_item *item, const struct persistent_v
 			  const struct object *claim)
 {
 	const struct binding_step step = { .write = BINDING_CLAIM_DELETED, .volume = volume };
-	const struct store_precondition expected = {
-		.uid = volume->object->meta.uid,
-		.resource_version = volume->object->meta.resource_version,
-	};
-	cleanup_object const struct object *made = NULL;
+	const struct object *made = NULL;
 	int r;
 
 	if (!claim->meta.deletes || strcmp(volume->origin.claim_deleted, claim->meta.uid) == 0)
 		return false;
 	r = binding_make(&step, claim, &made, NULL);
-	if (r == 0)
-		r = store_update(provision_owner(item)->options.store, made, &expected,
-				 work_item_written, item);
-	work_item_queued(&item->work, r);
+	work_item_update(&item->work, r, volume->object, made);
 	return true;
 }
 
@@ -77,13 +70,8 @@ static bool keep_finalizer(struct provision_item *item, const struct persistent_
 
 static void forget_volume(struct provision_item *item, const struct object *volume)
 {
-	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->work.name };
-	const struct store_precondition expected = { .uid = volume->meta.uid };
-
 	if (!volume->meta.deletes)
-		work_item_queued(&item->work,
-				 store_delete(provision_owner(item)->options.store, &key, &expected,
-					      work_item_written, item));
+		work_item_delete(&item->work, volume);
 	else if (provision_has_finalizer(volume, FINALIZER_PROVISIONER))
 		provision_remove_finalizer(item, volume, FINALIZER_PROVISIONER);
 }

@@ -10,9 +10,7 @@
 #define PODVOL_CONTROLLER_CSI_PROVISION_ITEM_H
 
 #include "controller/csi/csi_provision_plan.h"
-#include "controller/csi/csi_provisioner.h"
-#include "controller/work_queue.h"
-#include "store/reflector.h"
+#include "controller/csi/csi_controller.h"
 
 /* One volume that is or will be made, by its name; busy while a call or a write is under way. */
 struct provision_item {
@@ -30,9 +28,8 @@ struct provision_item {
 };
 
 struct csi_provisioner {
+	struct controller base;
 	struct csi_controller_options options;
-	struct reflector *reflector;
-	struct work_queue *queue;
 	bool has_waiting;
 };
 

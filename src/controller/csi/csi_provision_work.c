@@ -86,37 +86,22 @@ static int remove_annotation(struct cJSON *tree, void *userdata)
 	return 0;
 }
 
-static void edit(struct provision_item *item, const struct object *object,
-		 int (*how)(struct cJSON *tree, void *userdata), const char *name)
-{
-	const struct store_precondition expected = { .uid = object->meta.uid,
-						     .resource_version =
-							     object->meta.resource_version };
-	cleanup_object const struct object *made = NULL;
-	int r = object_edit(object, how, (void *) name, &made, NULL);
-
-	if (r == 0)
-		r = store_update(provision_owner(item)->options.store, made, &expected,
-				 work_item_written, item);
-	work_item_queued(&item->work, r);
-}
-
 void provision_add_finalizer(struct provision_item *item, const struct object *object,
 			     const char *name)
 {
-	edit(item, object, add_finalizer, name);
+	work_item_edit(&item->work, object, add_finalizer, (void *) name);
 }
 
 void provision_remove_finalizer(struct provision_item *item, const struct object *object,
 				const char *name)
 {
-	edit(item, object, remove_finalizer, name);
+	work_item_edit(&item->work, object, remove_finalizer, (void *) name);
 }
 
 void provision_remove_annotation(struct provision_item *item, const struct object *object,
 				 const char *name)
 {
-	edit(item, object, remove_annotation, name);
+	work_item_edit(&item->work, object, remove_annotation, (void *) name);
 }
 
 /* ---- calls ---- */

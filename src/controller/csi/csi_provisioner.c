@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_provisioner - watch claims and volumes, and look at who is concerned; see csi_provisioner.h
+ * csi_provisioner - has drivers make volumes for claims, and delete those whose claims were deleted
+ *
+ * What external-provisioner does. A volume has the claim's uid in its name, here and at the driver,
+ * so that asking twice makes one. Before the first call for a claim the claim gets a finalizer, and
+ * that comes off when the volume is stored, or when the driver has said for sure that there is
+ * none: so a kill at any moment, also of a claim that goes meanwhile, leaves no volume behind that
+ * nobody knows of. Deleting is reclaim.h's one rule. No file of its own: the store has it all.
  */
 #include "controller/csi/csi_provision_item.h"
 
@@ -13,40 +19,23 @@
 #include <assert.h>
 #include <string.h>
 
-/* external-provisioner's. */
-enum { BUSY_MAX = 100 };
-#define RETRY_FIRST_USEC USEC_PER_SEC
-#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
-
-enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
-		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_SECRET |
-		1 << KIND_VOLUME_ATTACHMENT | 1 << KIND_VOLUME_SNAPSHOT |
-		1 << KIND_VOLUME_SNAPSHOT_CONTENT | 1 << KIND_VOLUME_ATTRIBUTES_CLASS,
-};
-
 /* ---- whose item is due ---- */
 
 static int take_volume(const struct object *object, void *userdata)
 {
 	const struct persistent_volume *volume = object->persistent_volume;
 	struct csi_provisioner *provisioner = userdata;
-	struct work_item *item;
 
 	if (!volume->csi || !volume->origin.provisioned_by[0])
 		return 0;
-	item = work_queue_item(provisioner->queue, object->meta.name);
-	if (!item)
-		return -ENOMEM;
-	work_item_due(item);
-	return 0;
+	return work_queue_due(provisioner->base.queues[0], object->meta.name);
 }
 
 static int take_one_claim(struct csi_provisioner *provisioner, const struct object *claim)
 {
 	char name[CSI_VOLUME_NAME_BYTES];
 	struct provision_item *item = (struct provision_item *) work_queue_item(
-		provisioner->queue, csi_volume_name(claim, name));
+		provisioner->base.queues[0], csi_volume_name(claim, name));
 
 	if (!item)
 		return -ENOMEM;
@@ -99,8 +88,8 @@ static void wake_if_waiting(struct work_item *work)
 
 static void take_attachment(struct csi_provisioner *provisioner, const struct object *object)
 {
-	struct work_item *item =
-		work_queue_find(provisioner->queue, object->volume_attachment->volume_name);
+	struct work_item *item = work_queue_find(provisioner->base.queues[0],
+						 object->volume_attachment->volume_name);
 
 	if (item)
 		work_item_due(item);
@@ -118,137 +107,55 @@ static int take_change(const struct store_change *change, void *userdata)
 		break;
 	case KIND_PERSISTENT_VOLUME_CLAIM:
 		r = take_claim(object, provisioner);
-		work_queue_walk(provisioner->queue, wake_if_sourceless);
+		work_queue_walk(provisioner->base.queues[0], wake_if_sourceless);
 		break;
 	case KIND_VOLUME_SNAPSHOT:
 	case KIND_VOLUME_SNAPSHOT_CONTENT:
-		work_queue_walk(provisioner->queue, wake_if_sourceless);
+		work_queue_walk(provisioner->base.queues[0], wake_if_sourceless);
 		break;
 	case KIND_VOLUME_ATTACHMENT:
 		if (change->type == STORE_DELETED)
 			take_attachment(provisioner, object);
 		break;
 	case KIND_STORAGE_CLASS:
-		work_queue_all_due(provisioner->queue);
+		work_queue_all_due(provisioner->base.queues[0]);
 		break;
 	default: /* what a Node reports of itself changes nothing here */
 		if (change->type != STORE_MODIFIED || object->kind == KIND_SECRET)
-			work_queue_all_due(provisioner->queue);
+			work_queue_all_due(provisioner->base.queues[0]);
 	}
 	return r;
 }
 
-/* ---- watching ---- */
-
-static void begin(void *userdata)
+static void look_again(void *userdata)
 {
 	struct csi_provisioner *provisioner = userdata;
 
-	work_queue_all_due(provisioner->queue);
-}
-
-static void act(void *userdata)
-{
-	struct csi_provisioner *provisioner = userdata;
-
-	work_queue_run(provisioner->queue);
-}
-
-static int watch(struct csi_provisioner *provisioner)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_PERSISTENT_VOLUME, take_volume },
-		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = provisioner->options.event,
-							  .priority = provisioner->options.priority,
-							  .store = provisioner->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "claims",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = provisioner },
-			     &provisioner->reflector);
-}
-
-void csi_provisioner_driver_changed(struct csi_provisioner *provisioner, const char *driver)
-{
-	assert(driver);
-	if (!provisioner)
-		return;
-	work_queue_all_due(provisioner->queue);
-	work_queue_run(provisioner->queue);
-}
-
-void csi_provisioner_look_again(struct csi_provisioner *provisioner)
-{
-	if (!provisioner || !provisioner->has_waiting)
+	if (!provisioner->has_waiting)
 		return;
 	provisioner->has_waiting = false;
-	work_queue_walk(provisioner->queue, wake_if_waiting);
-	work_queue_run(provisioner->queue);
+	work_queue_walk(provisioner->base.queues[0], wake_if_waiting);
+	controller_run(provisioner);
 }
 
-/* ---- life ---- */
+/* ---- the row ---- */
 
-int csi_provisioner_new(const struct csi_controller_options *options, struct csi_provisioner **ret)
-{
-	struct csi_provisioner *provisioner = calloc(1, sizeof(*provisioner));
-	const struct work_queue_options queue = {
-		.event = options->event,
-		.priority = options->priority,
-		.item_bytes = sizeof(struct provision_item),
-		.busy_max = BUSY_MAX,
-		.retry_first_usec = RETRY_FIRST_USEC,
-		.retry_max_usec = RETRY_MAX_USEC,
-		.what = "volume",
-		.look = provision_item_look,
-		.clear = provision_item_clear,
-		.userdata = provisioner,
-	};
-	int r;
-
-	assert(options->store && options->drivers && options->node_name && ret);
-	assert(options->event_fn && options->is_in_use && options->is_complete &&
-	       options->room_changed);
-	if (!provisioner)
-		return -ENOMEM;
-	provisioner->options = *options;
-	r = work_queue_new(&queue, &provisioner->queue);
-	if (r >= 0)
-		r = watch(provisioner);
-	if (r < 0) {
-		(void) csi_provisioner_free(provisioner);
-		return r;
-	}
-	*ret = provisioner;
-	work_queue_run(provisioner->queue);
-	return 0;
-}
-
-/* Nobody will answer it any more: not busy, so that it goes with the queue. */
-static void end_call(struct work_item *work)
-{
-	struct provision_item *item = (struct provision_item *) work;
-
-	if (!item->call)
-		return;
-	item->call = csi_call_cancel(item->call);
-	(void) work_item_end(work);
-}
-
-struct csi_provisioner *csi_provisioner_free(struct csi_provisioner *provisioner)
-{
-	if (!provisioner)
-		return NULL;
-	(void) reflector_free(provisioner->reflector);
-	if (provisioner->queue)
-		work_queue_walk(provisioner->queue, end_call);
-	(void) work_queue_free(provisioner->queue);
-	free(provisioner);
-	return NULL;
-}
+const struct controller_class csi_provisioner_class = {
+	CONTROLLER_OF(csi_provisioner),
+	.what = "claims",
+	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		 1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_SECRET |
+		 1 << KIND_VOLUME_ATTACHMENT | 1 << KIND_VOLUME_SNAPSHOT |
+		 1 << KIND_VOLUME_SNAPSHOT_CONTENT | 1 << KIND_VOLUME_ATTRIBUTES_CLASS,
+	.lists = { { KIND_PERSISTENT_VOLUME, take_volume },
+		   { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
+	.queues = { { .what = "volume",
+		      .item_bytes = sizeof(struct provision_item),
+		      .busy_max = 100, /* external-provisioner's */
+		      .look = provision_item_look,
+		      .clear = provision_item_clear } },
+	.take_change = take_change,
+	.end_item = csi_item_end_call,
+	.call_at = offsetof(struct provision_item, call),
+	.look_again = look_again,
+};

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_resizer - watch claims and volumes, and make larger what asks for it; see csi_resizer.h
+ * csi_resizer - has drivers make volumes larger whose claims ask for more
+ *
+ * What external-resizer does: ControllerExpandVolume, the volume's new size, and then either the
+ * claim's or the node's turn. A driver without EXPAND_VOLUME in its controller and with it on the
+ * node is not asked here: its node grows the volume. What cannot grow while it is in use waits. The
+ * rule is claim_resize.h.
  *
  * An item is a claim. Each look makes one write or one call; what a call came to is kept in the
  * item until volume and claim say it, and asked for again after a kill.
  */
-#include "controller/csi/csi_resizer.h"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -14,24 +17,13 @@
 #include "controller/csi/csi_claim_item.h"
 #include "csi/csi_access.h"
 #include "object/kinds/volume_attachment.h"
-#include "store/reflector.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* external-resizer's. */
-enum { BUSY_MAX = 10 };
-#define RETRY_FIRST_USEC USEC_PER_SEC
-#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
-
 /* Of NodeServiceCapability.RPC.Type. */
 #define NODE_CAN_EXPAND (UINT32_C(1) << 3)
-
-enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
-		1 << KIND_VOLUME_ATTACHMENT,
-};
 
 struct resize_item {
 	struct csi_claim_item base;
@@ -42,9 +34,8 @@ struct resize_item {
 };
 
 struct csi_resizer {
+	struct controller base;
 	struct csi_controller_options options;
-	struct reflector *reflector;
-	struct work_queue *queue;
 	bool has_waiting;
 };
 
@@ -61,19 +52,13 @@ static void tell(struct resize_item *item, const struct object *about, const cha
 	csi_claim_item_tell(&item->base, &resizer_of(item)->options, about, type, reason, text);
 }
 
-static void store_made(struct resize_item *item, int r, const struct object *old,
-		       const struct object *made)
-{
-	csi_claim_item_store(&item->base, resizer_of(item)->options.store, r, old, made);
-}
-
 static void write_claim(struct resize_item *item, const struct object *claim,
 			enum claim_resize_state state, int64_t bytes, const char *text)
 {
 	const struct object *made = NULL;
 	int r = claim_resize_edit(claim, state, bytes, text, &made, NULL);
 
-	store_made(item, r, claim, made);
+	work_item_update(&item->base.work, r, claim, made);
 }
 
 static void write_volume(struct resize_item *item, const struct object *volume, int64_t bytes)
@@ -81,7 +66,7 @@ static void write_volume(struct resize_item *item, const struct object *volume, 
 	const struct object *made = NULL;
 	int r = claim_resize_edit_volume(volume, bytes, &made, NULL);
 
-	store_made(item, r, volume, made);
+	work_item_update(&item->base.work, r, volume, made);
 }
 
 /* ---- what came of it ---- */
@@ -338,7 +323,7 @@ static int take_claim(const struct object *object, void *userdata)
 	    (quantity_compare(&claim->request, &claim->status_capacity) <= 0 &&
 	     !strstr(object->json, "\"allocatedResourceStatuses\"")))
 		return 0;
-	return csi_claim_item_take(resizer->queue, object);
+	return csi_claim_item_take(resizer->base.queues[0], object);
 }
 
 static void wake_waiting(struct work_item *work)
@@ -360,107 +345,33 @@ static int take_change(const struct store_change *change, void *userdata)
 		if (claim)
 			return take_claim(claim, resizer);
 	} else if (change->type == STORE_DELETED) {
-		work_queue_walk(resizer->queue, wake_waiting);
+		work_queue_walk(resizer->base.queues[0], wake_waiting);
 	}
 	return 0;
 }
 
-static void begin(void *userdata)
+static void look_again(void *userdata)
 {
 	struct csi_resizer *resizer = userdata;
 
-	work_queue_all_due(resizer->queue);
-}
-
-static void act(void *userdata)
-{
-	struct csi_resizer *resizer = userdata;
-
-	work_queue_run(resizer->queue);
-}
-
-static int watch(struct csi_resizer *resizer)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = resizer->options.event,
-							  .priority = resizer->options.priority,
-							  .store = resizer->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "claims",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = resizer },
-			     &resizer->reflector);
-}
-
-void csi_resizer_driver_changed(struct csi_resizer *resizer, const char *driver)
-{
-	assert(driver);
-	if (!resizer)
-		return;
-	work_queue_all_due(resizer->queue);
-	work_queue_run(resizer->queue);
-}
-
-void csi_resizer_look_again(struct csi_resizer *resizer)
-{
-	if (!resizer || !resizer->has_waiting)
+	if (!resizer->has_waiting)
 		return;
 	resizer->has_waiting = false;
-	work_queue_walk(resizer->queue, wake_waiting);
-	work_queue_run(resizer->queue);
+	work_queue_walk(resizer->base.queues[0], wake_waiting);
+	controller_run(resizer);
 }
 
-/* ---- life ---- */
+/* ---- the row ---- */
 
-int csi_resizer_new(const struct csi_controller_options *options, struct csi_resizer **ret)
-{
-	struct csi_resizer *resizer = calloc(1, sizeof(*resizer));
-	const struct work_queue_options queue = {
-		.event = options->event,
-		.priority = options->priority,
-		.item_bytes = sizeof(struct resize_item),
-		.busy_max = BUSY_MAX,
-		.retry_first_usec = RETRY_FIRST_USEC,
-		.retry_max_usec = RETRY_MAX_USEC,
-		.what = "claim",
-		.look = look,
-		.clear = csi_claim_item_clear,
-		.userdata = resizer,
-	};
-	int r;
-
-	assert(options->store && options->drivers && options->event_fn && options->is_in_use &&
-	       options->room_changed && ret);
-	if (!resizer)
-		return -ENOMEM;
-	resizer->options = *options;
-	r = work_queue_new(&queue, &resizer->queue);
-	if (r >= 0)
-		r = watch(resizer);
-	if (r < 0) {
-		(void) csi_resizer_free(resizer);
-		return r;
-	}
-	*ret = resizer;
-	work_queue_run(resizer->queue);
-	return 0;
-}
-
-struct csi_resizer *csi_resizer_free(struct csi_resizer *resizer)
-{
-	if (!resizer)
-		return NULL;
-	(void) reflector_free(resizer->reflector);
-	if (resizer->queue)
-		work_queue_walk(resizer->queue, csi_claim_item_end_call);
-	(void) work_queue_free(resizer->queue);
-	free(resizer);
-	return NULL;
-}
+const struct controller_class csi_resizer_class = {
+	CONTROLLER_OF(csi_resizer),
+	.what = "claims",
+	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		 1 << KIND_VOLUME_ATTACHMENT,
+	.lists = { { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
+	.queues = { CSI_CLAIM_QUEUE(struct resize_item, look) },
+	.take_change = take_change,
+	.end_item = csi_item_end_call,
+	.call_at = offsetof(struct resize_item, base.call),
+	.look_again = look_again,
+};

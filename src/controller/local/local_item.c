@@ -92,7 +92,7 @@ void local_item_tell(struct item *item, const struct object *about, const char *
 
 static void create_volume(struct item *item, const struct directory_choice *choice)
 {
-	cleanup_object const struct object *made = NULL;
+	const struct object *made = NULL;
 	struct failure failure = { .error = 0 };
 	int r = local_plan_volume(&item->plan, choice->base_index, choice->capacity, &made,
 				  &failure);
@@ -103,17 +103,7 @@ static void create_volume(struct item *item, const struct directory_choice *choi
 		work_item_failed(&item->work);
 		return;
 	}
-	work_item_queued(&item->work, store_create(provisioner_of(item)->options.store, made,
-						   work_item_written, item));
-}
-
-static void delete_volume(struct item *item, const struct object *volume)
-{
-	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", item->work.name };
-	const struct store_precondition expected = { .uid = volume->meta.uid };
-
-	work_item_queued(&item->work, store_delete(provisioner_of(item)->options.store, &key,
-						   &expected, work_item_written, item));
+	work_item_create(&item->work, 0, made);
 }
 
 static int remove_annotation(struct cJSON *tree, void *userdata)
@@ -126,12 +116,7 @@ static int remove_annotation(struct cJSON *tree, void *userdata)
 
 void local_item_write(struct item *item, const struct object *old, const struct object *made)
 {
-	const struct store_precondition expected = { .uid = old->meta.uid,
-						     .resource_version =
-							     old->meta.resource_version };
-
-	work_item_queued(&item->work, store_update(provisioner_of(item)->options.store, made,
-						   &expected, work_item_written, item));
+	work_item_update(&item->work, 0, old, object_ref(made));
 }
 
 static void write_without(struct item *item, const struct object *object, const char *annotation)
@@ -193,7 +178,7 @@ static void told_unmade(struct item *item, const struct persistent_volume *volum
 			work_item_failed(&item->work);
 		item->must_go = false;
 		item->is_unmade = true;
-		delete_volume(item, volume->object);
+		work_item_delete(&item->work, volume->object);
 		return;
 	}
 	if (error == -EALREADY) {
@@ -233,7 +218,7 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 		    volume->claim_name, by[0] ? " by " : "", by);
 	work_item_succeeded(&item->work);
 	item->is_removed = true;
-	delete_volume(item, volume->object);
+	work_item_delete(&item->work, volume->object);
 }
 
 static void order_directory(struct item *item, const struct persistent_volume *volume,
@@ -418,8 +403,8 @@ static const struct object *find_neighbour(struct local_provisioner *provisioner
 					   struct neighbour_search *search)
 {
 	/* The index of paths is that of the store then. */
-	reflector_catch_up(provisioner->reflector);
-	if (reflector_is_behind(provisioner->reflector) ||
+	reflector_catch_up(provisioner->base.reflector);
+	if (reflector_is_behind(provisioner->base.reflector) ||
 	    !path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
 		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
 				  take_neighbour, search);

@@ -9,10 +9,9 @@
 #define PODVOL_CONTROLLER_LOCAL_ITEM_H
 
 #include "controller/binding/path_index.h"
+#include "controller/controller_class.h"
 #include "controller/local/local_plan.h"
 #include "controller/local/local_provisioner.h"
-#include "controller/work_queue.h"
-#include "store/reflector.h"
 
 /* One volume that is or will be made, by its name; busy while an order or a write of it is under
  * way. */
@@ -31,9 +30,8 @@ struct item {
 };
 
 struct local_provisioner {
+	struct controller base;
 	struct local_provisioner_options options;
-	struct reflector *reflector;
-	struct work_queue *queue;
 	bool has_wanting;        /* some item has wants_source */
 	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
 	struct path_index paths; /* of all volumes, whoever made them, as the watch told */

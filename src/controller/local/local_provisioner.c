@@ -6,22 +6,12 @@
 #include "controller/local/local_item.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
 #include "object/json/json.h"
 
 #include <assert.h>
 #include <string.h>
-
-enum {
-	KINDS = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
-		1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CONFIG_MAP |
-		1 << KIND_VOLUME_SNAPSHOT | 1 << KIND_VOLUME_SNAPSHOT_CONTENT,
-};
-
-#define RETRY_FIRST_USEC (1 * USEC_PER_SEC)
-#define RETRY_MAX_USEC   (300 * USEC_PER_SEC)
 
 #define NODE_MAP_NAMESPACE "local-path-storage"
 #define NODE_MAP_NAME      "local-path-config"
@@ -34,15 +24,10 @@ enum {
 static int take_volume(const struct object *object, void *userdata)
 {
 	struct local_provisioner *provisioner = userdata;
-	struct work_item *work;
 
 	if (!local_is_provisioner(object->persistent_volume->origin.provisioned_by))
 		return 0;
-	work = work_queue_item(provisioner->queue, object->meta.name);
-	if (!work)
-		return -ENOMEM;
-	work_item_due(work);
-	return 0;
+	return work_queue_due(provisioner->base.queues[0], object->meta.name);
 }
 
 static int take_claim(const struct object *object, void *userdata)
@@ -53,7 +38,8 @@ static int take_claim(const struct object *object, void *userdata)
 
 	if (!local_is_provisioner(object->claim->storage_provisioner))
 		return 0;
-	item = (struct item *) work_queue_item(provisioner->queue, local_volume_name(object, name));
+	item = (struct item *) work_queue_item(provisioner->base.queues[0],
+					       local_volume_name(object, name));
 	if (!item)
 		return -ENOMEM;
 	if (!item->claim_name) {
@@ -110,7 +96,8 @@ static void follow_paths(struct local_provisioner *provisioner, const struct sto
 static void tell_left(struct local_provisioner *provisioner, const struct object *object)
 {
 	const struct persistent_volume *volume = object->persistent_volume;
-	struct item *item = (struct item *) work_queue_find(provisioner->queue, object->meta.name);
+	struct item *item =
+		(struct item *) work_queue_find(provisioner->base.queues[0], object->meta.name);
 	bool was_removed = item && item->is_removed;
 	const char *path = local_path_of(volume);
 
@@ -136,7 +123,7 @@ static void look_at_wanting(struct local_provisioner *provisioner)
 	if (!provisioner->has_wanting)
 		return;
 	provisioner->has_wanting = false;
-	work_queue_walk(provisioner->queue, make_wanting_due);
+	work_queue_walk(provisioner->base.queues[0], make_wanting_due);
 }
 
 static bool is_source(enum object_kind kind)
@@ -165,12 +152,11 @@ static int take_change(const struct store_change *change, void *userdata)
 		    strcmp(object->meta.name, NODE_MAP_NAME) != 0)
 			return 0;
 		read_node_map(provisioner, change->type == STORE_DELETED ? NULL : object);
-		work_queue_all_due(provisioner->queue);
+		work_queue_all_due(provisioner->base.queues[0]);
 	} else if (!is_source(object->kind) &&
 		   (object->kind != KIND_NODE || change->type != STORE_MODIFIED)) {
-		work_queue_all_due(
-			provisioner
-				->queue); /* what a Node reports of itself changes nothing here */
+		work_queue_all_due(provisioner->base.queues[0]); /* what a Node reports of itself
+								    changes nothing here */
 	}
 	return r;
 }
@@ -180,37 +166,8 @@ static void begin(void *userdata)
 	struct local_provisioner *provisioner = userdata;
 
 	path_index_done(&provisioner->paths);
-	work_queue_all_due(provisioner->queue);
 	read_node_map(provisioner, store_get(provisioner->options.store, KIND_CONFIG_MAP,
 					     NODE_MAP_NAMESPACE, NODE_MAP_NAME));
-}
-
-static void act(void *userdata)
-{
-	struct local_provisioner *provisioner = userdata;
-
-	work_queue_run(provisioner->queue);
-}
-
-static int watch(struct local_provisioner *provisioner)
-{
-	static const struct reflector_list lists[] = {
-		{ KIND_PERSISTENT_VOLUME, add_volume },
-		{ KIND_PERSISTENT_VOLUME_CLAIM, take_claim },
-	};
-
-	return reflector_new(&(struct reflector_options){ .event = provisioner->options.event,
-							  .priority = provisioner->options.priority,
-							  .store = provisioner->options.store,
-							  .kinds = KINDS,
-							  .lists = lists,
-							  .list_count = ARRAY_SIZE(lists),
-							  .what = "claims",
-							  .begin = begin,
-							  .take_change = take_change,
-							  .act = act,
-							  .userdata = provisioner },
-			     &provisioner->reflector);
 }
 
 static void make_waiting_due(struct work_item *work)
@@ -226,48 +183,52 @@ void local_provisioner_look_again(struct local_provisioner *provisioner, const c
 	if (!provisioner || !provisioner->has_waiting)
 		return;
 	if (volume) {
-		work = work_queue_find(provisioner->queue, volume);
+		work = work_queue_find(provisioner->base.queues[0], volume);
 		if (!work || !((const struct item *) work)->waits)
 			return;
 		work_item_due(work);
 	} else {
 		provisioner->has_waiting = false;
-		work_queue_walk(provisioner->queue, make_waiting_due);
+		work_queue_walk(provisioner->base.queues[0], make_waiting_due);
 	}
-	work_queue_run(provisioner->queue);
+	work_queue_run(provisioner->base.queues[0]);
 }
 
 /* ---- life ---- */
 
+static void close_all(void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+
+	json_free(provisioner->node_map);
+	path_index_done(&provisioner->paths);
+}
+
+static const struct controller_class local_provisioner_class = {
+	CONTROLLER_OF(local_provisioner),
+	.what = "claims",
+	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
+		 1 << KIND_STORAGE_CLASS | 1 << KIND_NODE | 1 << KIND_CONFIG_MAP |
+		 1 << KIND_VOLUME_SNAPSHOT | 1 << KIND_VOLUME_SNAPSHOT_CONTENT,
+	.lists = { { KIND_PERSISTENT_VOLUME, add_volume },
+		   { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
+	.queues = { { .what = "volume",
+		      .item_bytes = sizeof(struct item),
+		      .look = local_item_look,
+		      .clear = local_item_clear } },
+	.begin = begin,
+	.take_change = take_change,
+	.close = close_all,
+};
+
 int local_provisioner_new(const struct local_provisioner_options *options,
 			  struct local_provisioner **ret)
 {
-	struct local_provisioner *provisioner = calloc(1, sizeof(*provisioner));
-	int r;
+	const struct controller_options common = { options->event, options->priority,
+						   options->store };
 
-	assert(options->store && options->start && options->node_name && ret);
-	if (!provisioner)
-		return -ENOMEM;
-	provisioner->options = *options;
-	r = work_queue_new(&(struct work_queue_options){ .event = options->event,
-							 .priority = options->priority,
-							 .item_bytes = sizeof(struct item),
-							 .retry_first_usec = RETRY_FIRST_USEC,
-							 .retry_max_usec = RETRY_MAX_USEC,
-							 .what = "volume",
-							 .look = local_item_look,
-							 .clear = local_item_clear,
-							 .userdata = provisioner },
-			   &provisioner->queue);
-	if (r == 0)
-		r = watch(provisioner);
-	if (r < 0) {
-		(void) local_provisioner_free(provisioner);
-		return r;
-	}
-	*ret = provisioner;
-	work_queue_run(provisioner->queue);
-	return 0;
+	assert(options->start && options->node_name && ret);
+	return controller_new(&local_provisioner_class, &common, options, ret);
 }
 
 void local_provisioner_stop(struct local_provisioner *provisioner)
@@ -275,17 +236,10 @@ void local_provisioner_stop(struct local_provisioner *provisioner)
 	if (!provisioner)
 		return;
 	provisioner->is_stopped = true;
-	work_queue_stop(provisioner->queue);
+	work_queue_stop(provisioner->base.queues[0]);
 }
 
 struct local_provisioner *local_provisioner_free(struct local_provisioner *provisioner)
 {
-	if (!provisioner)
-		return NULL;
-	(void) reflector_free(provisioner->reflector);
-	(void) work_queue_free(provisioner->queue);
-	json_free(provisioner->node_map);
-	path_index_done(&provisioner->paths);
-	free(provisioner);
-	return NULL;
+	return controller_free(provisioner);
 }

@@ -61,7 +61,7 @@ static void write_edit(struct snapshot_item *item, const struct volume_snapshot_
 	const struct object *made = NULL;
 	int r = object_edit(content->object, edit_content, edit, &made, NULL);
 
-	snapshot_write(item, content->object, made, r);
+	work_item_update(&item->work, r, content->object, made);
 }
 
 static void told_failure(struct snapshot_item *item, const struct volume_snapshot_content *content,
@@ -87,7 +87,7 @@ static void told_failure(struct snapshot_item *item, const struct volume_snapsho
 	if (r == 0 && !made)
 		made = unmarked ? object_ref(unmarked) : NULL;
 	if (r < 0 || made)
-		snapshot_write(item, content->object, made, r);
+		work_item_update(&item->work, r, content->object, made);
 }
 
 static void told_removed(struct snapshot_item *item, const struct volume_snapshot_content *content)
@@ -104,7 +104,7 @@ static void told_removed(struct snapshot_item *item, const struct volume_snapsho
 		content->snapshot_name, by[0] ? " by " : "", by);
 	work_item_succeeded(&item->work);
 	r = snapshot_without_finalizer(content->object, FINALIZER_CONTENT, &made);
-	snapshot_write(item, content->object, made, r);
+	work_item_update(&item->work, r, content->object, made);
 }
 
 static void told_taken(struct snapshot_item *item, const struct volume_snapshot_content *content,
@@ -195,7 +195,7 @@ static void look_at_deleted(struct snapshot_item *item,
 		return;
 	}
 	r = snapshot_without_finalizer(content->object, FINALIZER_CONTENT, &made);
-	snapshot_write(item, content->object, made, r);
+	work_item_update(&item->work, r, content->object, made);
 }
 
 static void look_at_wanted(struct snapshot_item *item,
@@ -207,7 +207,7 @@ static void look_at_wanted(struct snapshot_item *item,
 
 	if (!content->has_finalizer) {
 		r = snapshot_with_finalizer(content->object, FINALIZER_CONTENT, &made);
-		snapshot_write(item, content->object, made, r);
+		work_item_update(&item->work, r, content->object, made);
 	} else if (content->state.is_ready) {
 		return;
 	} else if (*content->given_handle) {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_snapshotter - snapshots of CSI drivers' volumes; see csi_snapshotter.h
+ * csi_snapshotter - snapshots of CSI drivers' volumes: CreateSnapshot, DeleteSnapshot,
+ * ListSnapshots
+ *
+ * The snapshotter's backend for drivers whose socket offers the controller. One that is not there
+ * is waited for; one that cannot take snapshots is refused, and the content says so. Parameters are
+ * the class's, but for those of the sidecar; secrets are those that the content names.
  */
-#include "controller/snapshot/csi_snapshotter.h"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "controller/csi/csi_controller.h"
 #include "controller/snapshot/snapshot_plan.h"
 #include "controller/snapshot/snapshotter.h"
 #include "csi/csi_map.h"
@@ -27,6 +31,7 @@ struct snapshot_call {
 };
 
 struct csi_snapshotter {
+	struct controller base; /* the snapshotter watches, not this */
 	struct csi_controller_options options;
 	struct snapshotter *snapshotter;
 	struct snapshot_call *calls;
@@ -326,10 +331,11 @@ static const struct snapshot_backend backend = { .serves = serves, .start = star
 
 /* ---- life ---- */
 
-int csi_snapshotter_new(const struct csi_controller_options *options, struct csi_snapshotter **ret)
+static int open_snapshotter(void *userdata)
 {
-	struct csi_snapshotter *snapshotter = calloc(1, sizeof(*snapshotter));
-	struct snapshotter_options inner = {
+	struct csi_snapshotter *snapshotter = userdata;
+	const struct csi_controller_options *options = &snapshotter->options;
+	const struct snapshotter_options inner = {
 		.event = options->event,
 		.priority = options->priority,
 		.store = options->store,
@@ -339,39 +345,16 @@ int csi_snapshotter_new(const struct csi_controller_options *options, struct csi
 		.backend = &backend,
 		.backend_userdata = snapshotter,
 	};
-	int r;
 
-	assert(options->drivers && ret);
-	if (!snapshotter)
-		return -ENOMEM;
-	snapshotter->options = *options;
-	r = snapshotter_new(&inner, &snapshotter->snapshotter);
-	if (r < 0) {
-		free(snapshotter);
-		return r;
-	}
-	*ret = snapshotter;
-	return 0;
+	return snapshotter_new(&inner, &snapshotter->snapshotter);
 }
 
-void csi_snapshotter_driver_changed(struct csi_snapshotter *snapshotter, const char *driver)
-{
-	assert(driver);
-	snapshotter_all_due(snapshotter->snapshotter);
-}
-
-void csi_snapshotter_look_again(struct csi_snapshotter *snapshotter)
-{
-	snapshotter_look_again(snapshotter->snapshotter);
-}
-
-struct csi_snapshotter *csi_snapshotter_free(struct csi_snapshotter *snapshotter)
+static void close_snapshotter(void *userdata)
 {
 	static const struct failure why = { -ECANCELED, "podvold stops" };
 	static const struct snapshot_end stopped = { .error = -ECANCELED, .why = &why };
+	struct csi_snapshotter *snapshotter = userdata;
 
-	if (!snapshotter)
-		return NULL;
 	snapshotter_stop(snapshotter->snapshotter);
 	while (snapshotter->calls) {
 		struct snapshot_call *call = snapshotter->calls;
@@ -380,6 +363,20 @@ struct csi_snapshotter *csi_snapshotter_free(struct csi_snapshotter *snapshotter
 		end_call(call, &stopped);
 	}
 	(void) snapshotter_free(snapshotter->snapshotter);
-	free(snapshotter);
-	return NULL;
 }
+
+static void driver_changed(void *userdata, const char *driver)
+{
+	(void) driver;
+	snapshotter_all_due(((struct csi_snapshotter *) userdata)->snapshotter);
+}
+
+static void look_again(void *userdata)
+{
+	snapshotter_look_again(((struct csi_snapshotter *) userdata)->snapshotter);
+}
+
+const struct controller_class csi_snapshotter_class = {
+	CONTROLLER_OF(csi_snapshotter),   .open = open_snapshotter, .close = close_snapshotter,
+	.driver_changed = driver_changed, .look_again = look_again,
+};

@@ -114,7 +114,7 @@ static void refuse(struct snapshot_item *item, const struct volume_snapshot *sna
 	item->waits = true;
 	r = snapshot_plan_error(snapshot->object, why->text, realtime_usec(), &made);
 	if (r < 0 || made)
-		snapshot_write(item, snapshot->object, made, r);
+		work_item_update(&item->work, r, snapshot->object, made);
 }
 
 /* ---- the claim that it is taken of ---- */
@@ -160,7 +160,7 @@ static bool release_claim(struct snapshot_item *item, const struct volume_snapsh
 	if (search.found)
 		return false;
 	r = snapshot_without_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE, &made);
-	snapshot_write(item, claim, made, r);
+	work_item_update(&item->work, r, claim, made);
 	return true;
 }
 
@@ -202,7 +202,7 @@ static void choose_class(struct snapshot_item *item, const struct volume_snapsho
 	if (search.count == 1) {
 		r = object_edit(snapshot->object, set_class,
 				(void *) search.found->object->meta.name, &made, NULL);
-		snapshot_write(item, snapshot->object, made, r);
+		work_item_update(&item->work, r, snapshot->object, made);
 		return;
 	}
 	if (!*search.driver)
@@ -265,7 +265,7 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 	}
 	if (!claim->meta.deletes && !has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE)) {
 		r = snapshot_with_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE, &made);
-		snapshot_write(item, claim, made, r);
+		work_item_update(&item->work, r, claim, made);
 		return;
 	}
 	r = snapshot_plan_content(&sources, &made, &why);
@@ -275,7 +275,7 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 	}
 	snapshot_tell(item, snapshot->object, "Normal", "CreatingSnapshot",
 		      "Waiting for a snapshot to be created by the driver");
-	snapshot_create(item, made);
+	work_item_create(&item->work, 0, made);
 }
 
 /* ---- a snapshot that is wanted ---- */
@@ -307,7 +307,7 @@ static bool bind_content(struct snapshot_item *item, const struct volume_snapsho
 		return false;
 	r = object_edit(content->object, write_uid, (void *) snapshot->object->meta.uid, &made,
 			NULL);
-	snapshot_write(item, content->object, made, r);
+	work_item_update(&item->work, r, content->object, made);
 	return true;
 }
 
@@ -338,7 +338,7 @@ static bool add_finalizers(struct snapshot_item *item, const struct volume_snaps
 	if (!missing)
 		return false;
 	r = snapshot_with_finalizer(snapshot->object, missing, &made);
-	snapshot_write(item, snapshot->object, made, r);
+	work_item_update(&item->work, r, snapshot->object, made);
 	return true;
 }
 
@@ -365,7 +365,7 @@ static void look_at_wanted(struct snapshot_item *item, const struct volume_snaps
 	tell_progress(item, snapshot, content);
 	r = snapshot_plan_status(snapshot, content, &made);
 	if (r < 0 || made)
-		snapshot_write(item, snapshot->object, made, r);
+		work_item_update(&item->work, r, snapshot->object, made);
 	else if (snapshot->state.is_ready)
 		(void) release_claim(item, snapshot);
 }
@@ -413,13 +413,13 @@ static bool let_content_go(struct snapshot_item *item, const struct volume_snaps
 		return false;
 	if (!content->is_being_deleted) {
 		r = object_edit(content->object, mark_deleted, (void *) snapshot, &made, NULL);
-		snapshot_write(item, content->object, made, r);
+		work_item_update(&item->work, r, content->object, made);
 		return true;
 	}
 	if (content->deletion_policy == SNAPSHOT_RETAIN)
 		return false;
 	if (!content->object->meta.deletes && options->is_complete(options->userdata))
-		snapshot_delete(item, content->object);
+		work_item_delete(&item->work, content->object);
 	return true;
 }
 
@@ -449,7 +449,7 @@ static void look_at_deleted(struct snapshot_item *item, const struct volume_snap
 				       snapshot->has_source_finalizer ? FINALIZER_SNAPSHOT_SOURCE
 								      : FINALIZER_SNAPSHOT_BOUND,
 				       &made);
-	snapshot_write(item, snapshot->object, made, r);
+	work_item_update(&item->work, r, snapshot->object, made);
 }
 
 bool snapshot_look(struct work_item *work)

@@ -3,7 +3,7 @@
  * snapshotter - snapshots of claims' volumes: what external-snapshotter's two programs do
  *
  * A VolumeSnapshot gets a content, the content a snapshot by whoever serves its driver (a backend:
- * csi_snapshotter.h, local_snapshotter.h), and what that says stands in both. One snapshotter has
+ * csi_snapshotter.c, local_snapshotter.h), and what that says stands in both. One snapshotter has
  * one backend and leaves the drivers of others alone. Decided from the stored objects alone, so
  * that a start goes on where a kill left it: a content is stored before anything is made for it,
  * and what is made has a name that follows from it.

@@ -8,16 +8,15 @@
 #ifndef PODVOL_CONTROLLER_SNAPSHOTTER_INSIDE_H
 #define PODVOL_CONTROLLER_SNAPSHOTTER_INSIDE_H
 
+#include "controller/controller_class.h"
 #include "controller/snapshot/snapshot_plan.h"
 #include "controller/snapshot/snapshotter.h"
-#include "controller/work_queue.h"
-#include "store/reflector.h"
+
+enum { SNAPSHOTS, CONTENTS }; /* its queues, by "namespace/name" and by name */
 
 struct snapshotter {
+	struct controller base;
 	struct snapshotter_options options;
-	struct reflector *reflector;
-	struct work_queue *snapshots; /* "namespace/name" */
-	struct work_queue *contents;  /* "name" */
 	bool is_stopped, was_complete;
 };
 
@@ -37,11 +36,5 @@ struct snapshotter *snapshotter_of(const struct snapshot_item *item);
 /* An event, once for each text. */
 void snapshot_tell(struct snapshot_item *item, const struct object *about, const char *type,
 		   const char *reason, const char *text);
-/* Has @made written in the place of @object; takes @made. @r: of making it. */
-void snapshot_write(struct snapshot_item *item, const struct object *object,
-		    const struct object *made, int r);
-/* Has it created; takes @made. */
-void snapshot_create(struct snapshot_item *item, const struct object *made);
-void snapshot_delete(struct snapshot_item *item, const struct object *object);
 
 #endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * csi_controller - what the CSI controllers are told, and how their calls end; see csi_controller.h
+ */
+#include "controller/csi/csi_controller.h"
+
+#include <assert.h>
+
+int csi_controller_new(const struct controller_class *class,
+		       const struct csi_controller_options *options, struct controller **ret)
+{
+	const struct controller_options common = { options->event, options->priority,
+						   options->store };
+
+	assert(options->drivers && options->node_name);
+	assert(class->options_bytes == sizeof(*options));
+	return controller_new(class, &common, options, ret);
+}
+
+void csi_controller_driver_changed(struct controller *controller, const char *driver)
+{
+	assert(driver);
+	if (!controller)
+		return;
+	if (controller->class->driver_changed)
+		controller->class->driver_changed(controller, driver);
+	else
+		controller_all_due(controller);
+}
+
+void csi_controller_look_again(struct controller *controller)
+{
+	if (controller && controller->class->look_again)
+		controller->class->look_again(controller);
+}
+
+void csi_controller_room_changed(struct controller *controller, const char *driver)
+{
+	assert(driver);
+	if (controller && controller->class->room_changed)
+		controller->class->room_changed(controller, driver);
+}
+
+void csi_item_end_call(struct work_item *item)
+{
+	const struct controller *controller = work_queue_userdata(item->queue);
+	struct csi_call **call = (void *) ((char *) item + controller->class->call_at);
+
+	if (!*call)
+		return;
+	*call = csi_call_cancel(*call);
+	(void) work_item_end(item);
+}
