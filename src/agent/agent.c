@@ -301,14 +301,6 @@ static void on_renewed(void *userdata, const char *unique_name)
 	operation_retry_now(((const struct agent *) userdata)->operations, unique_name);
 }
 
-static void on_controller_event(void *userdata, const struct object *about, const char *type,
-				const char *reason, const char *text)
-{
-	struct agent *agent = userdata;
-
-	events_record(agent->events, about, type, reason, text, realtime_usec());
-}
-
 void agent_on_sources_ready(void *userdata)
 {
 	struct agent *agent = userdata;
@@ -347,7 +339,7 @@ static int open_binder(struct agent *agent)
 		.priority = PRIORITY_STORE,
 		.store = agent->store,
 		.node_name = agent->config->node_name,
-		.event_fn = on_controller_event,
+		.event_fn = agent_record_event,
 		.userdata = agent,
 	};
 
@@ -474,11 +466,6 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 	return r < 0 ? r : open_manifests(agent, reterr);
 }
 
-static int watch_mounts(struct agent *agent, struct failure *reterr)
-{
-	return drift_new(agent, &agent->mounts.drift, reterr);
-}
-
 /* After the sources: drivers tell the store who they are. */
 static int watch_drivers(struct agent *agent, struct failure *reterr)
 {
@@ -492,7 +479,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
 		make_own_directories, open_root,          lock_own_directories, start_pools,
 		make_tables,          agent_open_tokens,  agent_open_ledger,    agent_open_holds,
-		make_operations,      watch_mounts,       open_sources,         lock_databases,
+		make_operations,      agent_open_drift,   open_sources,         lock_databases,
 		watch_drivers,        volume_faults_open,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));

@@ -17,8 +17,7 @@
 #include <string.h>
 
 enum {
-	PRIORITY_DRIFT = PRIORITY_TURN - 5, /* after results, which say what is ours */
-	QUIET_USEC = 60 * USEC_PER_SEC,     /* then it is no fight any more */
+	QUIET_USEC = 60 * USEC_PER_SEC, /* then it is no fight any more */
 	MENDS_AT_ONCE = 3,
 	MEND_FIRST_USEC = 500000, /* kubelet's constants of its back-off */
 	MEND_MAX_USEC = 122 * USEC_PER_SEC,
@@ -36,7 +35,7 @@ static const char *uid_or_null(const struct drift_mount *mount)
 
 static enum mount_state state_of(const struct drift *drift, const struct drift_mount *mount)
 {
-	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
+	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
 	const struct actual_pod *pod;
 
 	if (!volume)
@@ -49,7 +48,7 @@ static enum mount_state state_of(const struct drift *drift, const struct drift_m
 
 bool drift_is_held(const struct drift *drift, const struct drift_mount *mount)
 {
-	const struct holds *holds = drift->agent->holds.table;
+	const struct holds *holds = drift->options.holds;
 
 	return *mount->pod_uid && holds && holds_has_pod(holds, mount->pod_uid);
 }
@@ -57,7 +56,7 @@ bool drift_is_held(const struct drift *drift, const struct drift_mount *mount)
 /* The plugin says so, of what is wanted: a reconstructed volume has no source. */
 bool drift_lives_in_mount(const struct drift *drift, const char *unique_name, const char *pod_uid)
 {
-	const struct desired_volume *want = desired_find(drift->agent->desired, unique_name);
+	const struct desired_volume *want = desired_find(drift->options.desired, unique_name);
 	const struct desired_pod *pod = want && pod_uid ? desired_find_pod(want, pod_uid) : NULL;
 
 	return pod && want->plugin->lives_in_mount && want->plugin->lives_in_mount(&pod->spec);
@@ -68,7 +67,7 @@ static bool runs(const struct drift *drift, const struct drift_mount *mount, con
 {
 	struct operation_view view;
 
-	return operation_look(drift->agent->operations, mount->unique_name, pod_uid, &view) &&
+	return operation_look(drift->options.operations, mount->unique_name, pod_uid, &view) &&
 	       view.running && (view.kind == one || view.kind == other);
 }
 
@@ -105,7 +104,7 @@ static void delay_mending(struct drift_mount *mount, uint64_t now_usec)
 /* How long mounting takes is counted from here, and not from the day that the pod came. */
 static void want_anew(const struct drift *drift, const struct drift_mount *mount, uint64_t now_usec)
 {
-	struct desired_volume *want = desired_find(drift->agent->desired, mount->unique_name);
+	struct desired_volume *want = desired_find(drift->options.desired, mount->unique_name);
 	struct desired_pod *pod =
 		want && *mount->pod_uid ? desired_find_pod(want, mount->pod_uid) : NULL;
 
@@ -128,7 +127,7 @@ void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind
 	want_anew(drift, mount, now);
 	drift->seen[kind]++;
 	drift_report_begin(drift, mount);
-	mount_waiters_pod_changed(drift->agent->waits, mount->pod_uid);
+	drift->options.changed(drift->options.userdata, mount->pod_uid);
 }
 
 void drift_over(struct drift *drift, struct drift_mount *mount, bool mended)
@@ -155,7 +154,7 @@ void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind 
 	if (state_of(drift, mount) != MOUNT_DONE && !was_hidden)
 		return;
 	drift_begin(drift, mount, kind, culprit);
-	actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
+	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
 }
 
 void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mount_entry *other,
@@ -170,7 +169,7 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 		(void) snprintf(mount->what, sizeof(mount->what), "a %.32s on '%.70s'", other->type,
 				other->mount_point);
 	drift_begin(drift, mount, DRIFT_COVERED, culprit);
-	actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
+	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
 }
 
 /* ---- mounts of others ---- */
@@ -186,7 +185,7 @@ static void cover_root(struct drift *drift, const struct mount_entry *other,
 	log_message(LOG_ERR,
 		    "the root directory '%s' is hidden: process %d '%s' mounted a %s on '%s'; "
 		    "volumes stay mounted below it, and no container finds them there",
-		    drift->agent->root.path, (int) culprit->pid, culprit->command, other->type,
+		    drift->options.root->path, (int) culprit->pid, culprit->command, other->type,
 		    other->mount_point);
 }
 
@@ -195,9 +194,9 @@ static bool may_hide_many(const struct drift *drift, const char *mount_point)
 {
 	unsigned int levels = 0;
 
-	if (!path_is_below(mount_point, drift->agent->root.path))
+	if (!path_is_below(mount_point, drift->options.root->path))
 		return false;
-	for (const char *at = mount_point + strlen(drift->agent->root.path); *at; at++)
+	for (const char *at = mount_point + strlen(drift->options.root->path); *at; at++)
 		levels += *at == '/';
 	return levels <= ROOT_LEVELS_MAX;
 }
@@ -206,7 +205,7 @@ static bool may_hide_many(const struct drift *drift, const char *mount_point)
  * is seen on its place is no stranger's for all that is known. */
 static bool is_unknown(const struct drift *drift, const struct drift_mount *mount)
 {
-	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
+	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
 
 	return mount->has_mount || (volume && volume->device_mountable && !volume->block) ||
 	       drift_lives_in_mount(drift, mount->unique_name, uid_or_null(mount));
@@ -214,7 +213,7 @@ static bool is_unknown(const struct drift *drift, const struct drift_mount *moun
 
 void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid)
 {
-	const char *root_path = drift->agent->root.path;
+	const char *root_path = drift->options.root->path;
 	struct drift_mount *mount = drift_index_by_path(drift, other->mount_point), *next;
 	struct drift_culprit culprit;
 
@@ -250,7 +249,7 @@ void drift_uncovered(struct drift *drift, uint64_t cover_id)
 		drift->root_cover_id = 0;
 		drift->mended[DRIFT_COVERED]++;
 		log_message(LOG_NOTICE, "the root directory '%s' can be seen again",
-			    drift->agent->root.path);
+			    drift->options.root->path);
 	}
 	if (drift->covered == 0)
 		return;
@@ -258,7 +257,7 @@ void drift_uncovered(struct drift *drift, uint64_t cover_id)
 		if (mount->cover_id != cover_id)
 			continue;
 		drift_index_set_cover(drift, mount, 0);
-		actual_doubt(drift->agent->actual, mount->unique_name, uid_or_null(mount));
+		actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
 	}
 }
 
@@ -286,7 +285,7 @@ void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint6
 		return;
 	mount->attributes_now = attributes;
 	drift_begin(drift, mount, DRIFT_REMOUNTED, &nobody_known);
-	if (drift->agent->config->drift.heals)
+	if (drift->options.heals)
 		drift_want_set_back(drift, mount);
 }
 
@@ -301,7 +300,7 @@ void drift_root_is_lost(struct drift *drift, const struct drift_culprit *culprit
 	log_message(LOG_ERR,
 		    "the root directory '%s' was unmounted by process %d '%s', with everything "
 		    "below it",
-		    drift->agent->root.path, (int) culprit->pid, culprit->command);
+		    drift->options.root->path, (int) culprit->pid, culprit->command);
 	drift_want_root(drift);
 }
 
@@ -313,9 +312,9 @@ void drift_root_is_back(struct drift *drift, uint64_t root_id)
 	drift->root_lost = false;
 	drift->mended[DRIFT_UNMOUNTED]++;
 	log_message(LOG_NOTICE, "the root directory '%s' is a mount again",
-		    drift->agent->root.path);
+		    drift->options.root->path);
 	for (mount = drift->mounts; mount; mount = mount->hh.next)
-		(void) dirty_add(drift->agent->dirty, mount->unique_name);
+		(void) dirty_add(drift->options.dirty, mount->unique_name);
 }
 
 /* ---- what the kernel tells ---- */
@@ -384,7 +383,7 @@ static bool may_mend(struct drift *drift, struct drift_mount *mount)
 {
 	bool lacks_mount = mount->has_mount && mount->mount_id == 0;
 
-	if (mount->cover_id != 0 || (lacks_mount && !drift->agent->config->drift.heals) ||
+	if (mount->cover_id != 0 || (lacks_mount && !drift->options.heals) ||
 	    (mount->data_lost && drift_is_held(drift, mount)))
 		return false;
 	if (monotonic_usec() >= mount->begin_usec)
@@ -474,7 +473,7 @@ static void on_due(void *userdata, struct retry_entry *entry)
 	struct drift_mount *mount =
 		(struct drift_mount *) ((char *) entry - offsetof(struct drift_mount, retry));
 
-	(void) dirty_add(drift->agent->dirty, mount->unique_name);
+	(void) dirty_add(drift->options.dirty, mount->unique_name);
 }
 
 /* ---- the whole ---- */
@@ -483,8 +482,8 @@ static void on_due(void *userdata, struct retry_entry *entry)
 static void open_watch(struct drift *drift)
 {
 	const struct mount_watch_options options = {
-		.event = drift->agent->event,
-		.priority = PRIORITY_DRIFT,
+		.event = drift->options.event,
+		.priority = drift->options.priority,
 		.changed = on_changed,
 		.lost = on_lost,
 		.altered = on_altered,
@@ -497,24 +496,24 @@ static void open_watch(struct drift *drift)
 			    failure.text);
 }
 
-int drift_new(struct agent *agent, struct drift **ret, struct failure *reterr)
+int drift_new(const struct drift_options *options, struct drift **ret, struct failure *reterr)
 {
 	struct drift *drift = calloc(1, sizeof(*drift));
 	struct mount_facts root;
 	int r;
 
-	assert(agent && agent->event && agent->root.fd >= 0 && ret);
+	assert(options && options->event && options->root->fd >= 0 && ret);
 	if (!drift)
 		return failed(reterr, -ENOMEM, "cannot watch mounts");
-	drift->agent = agent;
-	r = retry_queue_new(agent->event, on_due, drift, &drift->retries);
+	drift->options = *options;
+	r = retry_queue_new(options->event, on_due, drift, &drift->retries);
 	if (r >= 0)
 		r = drift_jobs_new(drift, &drift->jobs);
 	if (r < 0) {
 		drift_free(drift);
 		return failed(reterr, r, "cannot watch mounts");
 	}
-	if (fd_facts(agent->root.fd, &root, NULL) == 0)
+	if (fd_facts(options->root->fd, &root, NULL) == 0)
 		drift->root_id = root.mount_id;
 	open_watch(drift);
 	drift_want_look(drift, LOOK_ALL, true);

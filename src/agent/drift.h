@@ -14,16 +14,40 @@
 #ifndef PODVOL_AGENT_DRIFT_H
 #define PODVOL_AGENT_DRIFT_H
 
-#include "reconcile/reconcile.h"
+#include "base/worker.h"
+#include "mount/mount.h"
+#include "operation/operation.h"
 
 #include <stdio.h>
+#include <systemd/sd-event.h>
 
-struct agent;
 struct drift;
 
-/* @agent is borrowed: its root, tables, pools and operations are there. Begins to watch, and has
- * what is mounted already looked at. Return: 0; negative errno. */
-int drift_new(struct agent *agent, struct drift **ret, struct failure *reterr);
+/* All pointers are borrowed. */
+struct drift_options {
+	sd_event *event;
+	int64_t priority; /* after results of operations, which say which mounts are podvold's */
+	struct mount_root *root;
+	bool heals; /* policy "heal"; else "report" */
+	struct actual *actual;
+	struct desired *desired;
+	struct dirty_set *dirty;
+	const struct holds *holds;
+	struct operations *operations;
+	struct worker_pool *const *workers; /* points to NULL once the threads have ended */
+	/* A v1.Event about @pod. On the loop, as all of these. */
+	void (*record)(void *userdata, const struct object *pod, const char *type,
+		       const char *reason, const char *text);
+	/* A volume of the pod is not mounted as it was. */
+	void (*changed)(void *userdata, const char *pod_uid);
+	/* The first look is over: steps that waited for it may begin. */
+	void (*looked)(void *userdata);
+	void *userdata;
+};
+
+/* @options is copied. Begins to watch, and has what is mounted already looked at. Return: 0;
+ * negative errno. */
+int drift_new(const struct drift_options *options, struct drift **ret, struct failure *reterr);
 /* After the pools and their way back. Return: NULL. */
 struct drift *drift_free(struct drift *drift);
 

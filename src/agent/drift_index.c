@@ -87,9 +87,9 @@ static const char *place_of(const struct drift *drift, const struct actual_volum
 			    const struct actual_pod *pod)
 {
 	const char *path = pod ? pod->path : volume->device_mount_path;
-	size_t length = strlen(drift->agent->root.path);
+	size_t length = strlen(drift->options.root->path);
 
-	if (!path || strncmp(path, drift->agent->root.path, length) != 0 || path[length] != '/')
+	if (!path || strncmp(path, drift->options.root->path, length) != 0 || path[length] != '/')
 		return NULL;
 	return path;
 }
@@ -97,7 +97,7 @@ static const char *place_of(const struct drift *drift, const struct actual_volum
 struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_name,
 				       const char *pod_uid)
 {
-	const struct actual_volume *volume = actual_find(drift->agent->actual, unique_name);
+	const struct actual_volume *volume = actual_find(drift->options.actual, unique_name);
 	const struct actual_pod *pod = volume && pod_uid ? actual_find_pod(volume, pod_uid) : NULL;
 	struct drift_mount *mount = drift_index_find(drift, unique_name, pod_uid);
 	const char *path;

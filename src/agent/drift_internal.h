@@ -10,7 +10,6 @@
 #define PODVOL_AGENT_DRIFT_INTERNAL_H
 
 #include "agent/drift.h"
-#include "agent/parts.h"
 #include "mount/holders/process.h"
 #include "mount/table/mount_look.h"
 #include "mount/table/mount_watch.h"
@@ -59,7 +58,7 @@ struct drift_mount {
 struct drift_jobs; /* drift_work.c's */
 
 struct drift {
-	struct agent *agent;
+	struct drift_options options;
 	struct mount_watch *watch; /* NULL: nothing can be watched here */
 	struct drift_mount *mounts, *ids, *paths;
 	struct retry_queue *retries;

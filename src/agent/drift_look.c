@@ -72,14 +72,14 @@ static void note_fate(struct drift *drift, const struct known_mount *known)
 /* Steps waited for this one. @seen: NULL when it failed. */
 static void first_look_over(struct drift *drift, const struct table_entries *seen)
 {
-	const struct actual_volume *volume = actual_first(drift->agent->actual);
+	const struct actual_volume *volume = actual_first(drift->options.actual);
 
 	if (seen)
 		drift_note_first(drift, seen);
 	drift->looked = true;
 	for (; volume; volume = volume->hh.next)
-		(void) dirty_add(drift->agent->dirty, volume->unique_name);
-	agent_request_turn(drift->agent);
+		(void) dirty_add(drift->options.dirty, volume->unique_name);
+	drift->options.looked(drift->options.userdata);
 }
 
 static void schedule(struct drift_jobs *jobs);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "events/events.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -101,8 +102,6 @@ static void print_what(const struct drift_mount *mount, char *text, size_t bytes
 static void print_next(const struct drift *drift, const struct drift_mount *mount, char *text,
 		       size_t bytes)
 {
-	const struct config *config = drift->agent->config;
-
 	if (mount->kind == DRIFT_STACKED)
 		(void) snprintf(text, bytes, "all but the first are taken away");
 	else if (mount->kind == DRIFT_COVERED && mount->cover_id != 0)
@@ -111,7 +110,7 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 		(void) snprintf(text, bytes,
 				"its data are gone from here; a container lives, so no empty one "
 				"is put in its place");
-	else if (!config->drift.heals)
+	else if (!drift->options.heals)
 		(void) snprintf(text, bytes, "it stays so (drift: report)");
 	else if (mount->data_lost)
 		(void) snprintf(text, bytes, "its data are gone from here; it is made anew, empty");
@@ -121,7 +120,8 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 
 static const struct object *pod_of(const struct drift *drift, const struct drift_mount *mount)
 {
-	const struct desired_volume *want = desired_find(drift->agent->desired, mount->unique_name);
+	const struct desired_volume *want =
+		desired_find(drift->options.desired, mount->unique_name);
 	const struct desired_pod *pod = NULL;
 
 	if (want)
@@ -142,9 +142,8 @@ static void tell(const struct drift *drift, const struct drift_mount *mount, int
 
 	log_about(priority, &subject, "%s", text);
 	if (pod)
-		events_record(drift->agent->events, pod,
-			      priority == LOG_WARNING ? "Warning" : "Normal", reason, text,
-			      realtime_usec());
+		drift->options.record(drift->options.userdata, pod,
+				      priority == LOG_WARNING ? "Warning" : "Normal", reason, text);
 }
 
 void drift_report_begin(const struct drift *drift, const struct drift_mount *mount)
@@ -182,7 +181,7 @@ bool drift_look(const struct drift *drift, const char *unique_name, const char *
 	print_next(drift, mount, next, sizeof(next));
 	(void) snprintf(ret->text, sizeof(ret->text), "%s; %s", what, next);
 	ret->since_usec = mount->since_usec;
-	ret->holds_back = !drift->agent->config->drift.heals || mount->cover_id != 0 ||
+	ret->holds_back = !drift->options.heals || mount->cover_id != 0 ||
 			  (mount->data_lost && drift_is_held(drift, mount));
 	return true;
 }

@@ -83,7 +83,7 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 /* What a set-up that broke off had not mounted yet was not lost, whoever may be held already. */
 static bool lost_memory(const struct drift *drift, const struct drift_mount *mount)
 {
-	const struct actual_volume *volume = actual_find(drift->agent->actual, mount->unique_name);
+	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
 	const struct actual_pod *pod = actual_find_pod(volume, mount->pod_uid);
 
 	return pod && drift_lives_in_mount(drift, mount->unique_name, mount->pod_uid) &&
@@ -119,7 +119,7 @@ void drift_note_first(struct drift *drift, const struct table_entries *mounts)
 	assert(drift && mounts);
 	for (size_t i = 0; r == 0 && i < mounts->count; i++)
 		r = push(&stacks, &mounts->items[i]->entry);
-	for (volume = actual_first(drift->agent->actual); r == 0 && volume;
+	for (volume = actual_first(drift->options.actual); r == 0 && volume;
 	     volume = volume->hh.next) {
 		if (volume->device_state != MOUNT_ABSENT && !volume->block)
 			compare(drift, stacks, volume->unique_name, NULL);

@@ -80,7 +80,7 @@ struct drift_job *drift_job_new(struct drift *drift,
 	job->work = work;
 	job->finish = finish;
 	job->result = -ECANCELED; /* a pool that closes runs no job */
-	job->root = &drift->agent->root;
+	job->root = drift->options.root;
 	job->root_id = drift->root_id;
 	DL_APPEND(drift->jobs->jobs, job);
 	return job;
@@ -89,7 +89,7 @@ struct drift_job *drift_job_new(struct drift *drift,
 /* While podvold ends there are no threads any more. */
 bool drift_job_submit(struct drift_job *job)
 {
-	struct worker_pool *pool = job->drift->agent->pools.workers;
+	struct worker_pool *pool = *job->drift->options.workers;
 
 	if (!pool) {
 		drift_job_free(job);
@@ -229,7 +229,7 @@ static void fold_done(struct drift_job *job)
 	if (job->result == 0)
 		drift_over(job->drift, mount, true);
 	mount->kind = DRIFT_NONE;
-	(void) dirty_add(job->drift->agent->dirty, mount->unique_name);
+	(void) dirty_add(job->drift->options.dirty, mount->unique_name);
 }
 
 void drift_want_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
@@ -292,7 +292,7 @@ void drift_want_root(struct drift *drift)
 {
 	struct drift_job *job;
 
-	if (!drift->agent->config->drift.heals)
+	if (!drift->options.heals)
 		return; /* nothing begins until podvold is started anew */
 	job = drift_job_new(drift, work_root, root_done);
 	if (!job)
@@ -306,7 +306,7 @@ void drift_want_root(struct drift *drift)
 static int add_timer(struct drift_jobs *jobs, sd_event_source **ret,
 		     int (*on)(sd_event_source *source, uint64_t usec, void *userdata))
 {
-	int r = sd_event_add_time(jobs->drift->agent->event, ret, CLOCK_MONOTONIC, 0,
+	int r = sd_event_add_time(jobs->drift->options.event, ret, CLOCK_MONOTONIC, 0,
 				  TIMER_ACCURACY_USEC, on, jobs);
 
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);

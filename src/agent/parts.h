@@ -146,6 +146,13 @@ enum {
 	SUBPATH_READ_BYTES_MAX = 16 * 1024 * 1024,
 };
 
+/* ---- wiring.c ---- */
+
+/* A controller_event_fn: a v1.Event; @userdata is the agent. */
+void agent_record_event(void *userdata, const struct object *about, const char *type,
+			const char *reason, const char *text);
+int agent_open_drift(struct agent *agent, struct failure *reterr);
+
 /* ---- sync_loop.c ---- */
 
 /* Have a turn soon; any number of calls make one turn. */

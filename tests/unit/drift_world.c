@@ -286,8 +286,8 @@ static struct agent *set_up(void **state)
 
 static void open_drift(struct agent *agent)
 {
-	assert_int_equal(drift_new(agent, &drift_world.drift, NULL), 0);
-	agent->mounts.drift = drift_world.drift;
+	assert_int_equal(agent_open_drift(agent, NULL), 0);
+	drift_world.drift = agent->mounts.drift;
 }
 
 static void forget_what_was(void)
