@@ -13,7 +13,7 @@
 #include "agent.h"
 #include "agent/claim_reasons.h"
 #include "agent/copies.h"
-#include "agent/drift.h"
+#include "drift/drift.h"
 #include "agent/drivers.h"
 #include "events/events.h"
 #include "agent/foreign_volumes.h"

@@ -10,7 +10,7 @@
 
 #include "drift_world.h"
 
-#include "agent/drift_jobs.h"
+#include "drift/drift_jobs.h"
 #include "base/cleanup.h"
 
 #include <errno.h>

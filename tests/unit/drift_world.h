@@ -10,7 +10,7 @@
 #include "agent_world.h"
 #include "fake_events.h"
 
-#include "agent/drift_internal.h"
+#include "drift/drift_internal.h"
 
 #define PATH "/pods/uid-1/data"
 

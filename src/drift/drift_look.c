@@ -5,7 +5,7 @@
  * Looks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
  * urgent wait until podvold's own mounting is over.
  */
-#include "agent/drift_jobs.h"
+#include "drift/drift_jobs.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

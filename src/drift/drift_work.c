@@ -5,7 +5,7 @@
  *
  * Unmounts only what a look has seen and the ledger calls ours, by its id, from the top.
  */
-#include "agent/drift_jobs.h"
+#include "drift/drift_jobs.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

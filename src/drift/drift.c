@@ -6,7 +6,7 @@
  * a container nor taken for granted, and the reconciler publishes it again. Asks no file and no
  * kernel here; that is drift_work.c's.
  */
-#include "agent/drift_internal.h"
+#include "drift/drift_internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -5,7 +5,7 @@
  *
  * Once for each incident. Decides nothing.
  */
-#include "agent/drift_internal.h"
+#include "drift/drift_internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

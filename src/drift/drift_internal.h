@@ -6,10 +6,10 @@
  * drift_start.c compares the mounts of before the start, drift_look.c has threads look,
  * drift_work.c has them set back, drift_report.c says it to people.
  */
-#ifndef PODVOL_AGENT_DRIFT_INTERNAL_H
-#define PODVOL_AGENT_DRIFT_INTERNAL_H
+#ifndef PODVOL_DRIFT_DRIFT_INTERNAL_H
+#define PODVOL_DRIFT_DRIFT_INTERNAL_H
 
-#include "agent/drift.h"
+#include "drift/drift.h"
 #include "mount/holders/process.h"
 #include "mount/table/mount_look.h"
 #include "mount/table/mount_watch.h"

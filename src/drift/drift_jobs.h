@@ -6,10 +6,10 @@
  * meanwhile is taken for what it was: a mount that has another id by then, or an id that is another
  * mount's (before Linux 6.8 they are used again), is passed over.
  */
-#ifndef PODVOL_AGENT_DRIFT_JOBS_H
-#define PODVOL_AGENT_DRIFT_JOBS_H
+#ifndef PODVOL_DRIFT_DRIFT_JOBS_H
+#define PODVOL_DRIFT_DRIFT_JOBS_H
 
-#include "agent/drift_internal.h"
+#include "drift/drift_internal.h"
 
 struct drift_job {
 	struct worker_job job;

@@ -11,8 +11,8 @@
  *
  * All but drift_new() accept NULL: an agent without a watch. The loop thread only.
  */
-#ifndef PODVOL_AGENT_DRIFT_H
-#define PODVOL_AGENT_DRIFT_H
+#ifndef PODVOL_DRIFT_DRIFT_H
+#define PODVOL_DRIFT_DRIFT_H
 
 #include "base/worker.h"
 #include "mount/mount.h"
