@@ -35,6 +35,7 @@
 #include "agent/volume_faults.h"
 #include "agent/volume_row.h"
 #include "agent/volume_users.h"
+#include "agent/wiring.h"
 #include "config.h"
 #include "controller/binding/ephemeral_volumes.h"
 #include "controller/controller.h"
@@ -145,13 +146,6 @@ enum {
 	/* Of JSON, by one call for the variables of a subPathExpr: some 100 ms of the loop. */
 	SUBPATH_READ_BYTES_MAX = 16 * 1024 * 1024,
 };
-
-/* ---- wiring.c ---- */
-
-/* A controller_event_fn: a v1.Event; @userdata is the agent. */
-void agent_record_event(void *userdata, const struct object *about, const char *type,
-			const char *reason, const char *text);
-int agent_open_drift(struct agent *agent, struct failure *reterr);
 
 /* ---- sync_loop.c ---- */
 

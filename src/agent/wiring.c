@@ -33,7 +33,7 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 		.event = agent->event,
 		.priority = PRIORITY_TURN - 5,
 		.root = &agent->root,
-		.heals = agent->config->drift.heals,
+		.heals = &agent->config->drift.heals,
 		.actual = agent->actual,
 		.desired = agent->desired,
 		.dirty = agent->dirty,

@@ -285,7 +285,7 @@ void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint6
 		return;
 	mount->attributes_now = attributes;
 	drift_begin(drift, mount, DRIFT_REMOUNTED, &nobody_known);
-	if (drift->options.heals)
+	if (*drift->options.heals)
 		drift_want_set_back(drift, mount);
 }
 
@@ -383,7 +383,7 @@ static bool may_mend(struct drift *drift, struct drift_mount *mount)
 {
 	bool lacks_mount = mount->has_mount && mount->mount_id == 0;
 
-	if (mount->cover_id != 0 || (lacks_mount && !drift->options.heals) ||
+	if (mount->cover_id != 0 || (lacks_mount && !*drift->options.heals) ||
 	    (mount->data_lost && drift_is_held(drift, mount)))
 		return false;
 	if (monotonic_usec() >= mount->begin_usec)

@@ -28,7 +28,7 @@ struct drift_options {
 	sd_event *event;
 	int64_t priority; /* after results of operations, which say which mounts are podvold's */
 	struct mount_root *root;
-	bool heals; /* policy "heal"; else "report" */
+	const bool *heals; /* policy "heal", else "report"; a reload may change it */
 	struct actual *actual;
 	struct desired *desired;
 	struct dirty_set *dirty;

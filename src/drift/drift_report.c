@@ -110,7 +110,7 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 		(void) snprintf(text, bytes,
 				"its data are gone from here; a container lives, so no empty one "
 				"is put in its place");
-	else if (!drift->options.heals)
+	else if (!*drift->options.heals)
 		(void) snprintf(text, bytes, "it stays so (drift: report)");
 	else if (mount->data_lost)
 		(void) snprintf(text, bytes, "its data are gone from here; it is made anew, empty");
@@ -181,7 +181,7 @@ bool drift_look(const struct drift *drift, const char *unique_name, const char *
 	print_next(drift, mount, next, sizeof(next));
 	(void) snprintf(ret->text, sizeof(ret->text), "%s; %s", what, next);
 	ret->since_usec = mount->since_usec;
-	ret->holds_back = !drift->options.heals || mount->cover_id != 0 ||
+	ret->holds_back = !*drift->options.heals || mount->cover_id != 0 ||
 			  (mount->data_lost && drift_is_held(drift, mount));
 	return true;
 }

@@ -292,7 +292,7 @@ void drift_want_root(struct drift *drift)
 {
 	struct drift_job *job;
 
-	if (!drift->options.heals)
+	if (!*drift->options.heals)
 		return; /* nothing begins until podvold is started anew */
 	job = drift_job_new(drift, work_root, root_done);
 	if (!job)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wiring - opens the boxes outside this folder with what they borrow from the agent
+ */
+#ifndef PODVOL_AGENT_WIRING_H
+#define PODVOL_AGENT_WIRING_H
+
+#include "base/failure.h"
+#include "object/object.h"
+
+struct agent;
+
+/* A v1.Event about an object; @userdata is the agent. */
+void agent_record_event(void *userdata, const struct object *about, const char *type,
+			const char *reason, const char *text);
+
+/* Each fills in its member of the agent. Return: 0 or negative errno. */
+int agent_open_drift(struct agent *agent, struct failure *reterr);
+
+#endif
