@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/failure.h"
 #include "object/schema/table.h"
 
 #include <assert.h>
@@ -16,7 +17,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { USERS_MAX = 10 }; /* told of in one cell */
+enum {
+	USERS_MAX = 10,       /* told of in one cell */
+	CALL_BYTES_MIN = 160, /* of a call that is one of several in a cell */
+};
 
 static void set_text(char text[VIEW_CELL_BYTES], const char *value)
 {
@@ -177,7 +181,7 @@ static void format_users(const struct cJSON *item, const char *key, uint64_t now
 				used > 0 ? "\n" : "", left);
 }
 
-/* "NodeStageVolume  DeadlineExceeded in 120 s, 3m ago: text", one on a line. */
+/* "NodeStageVolume  DeadlineExceeded in 120 s, 3m ago: text", one on a line; the newest is whole. */
 static void format_calls(const struct cJSON *item, const char *key, uint64_t now_usec,
 			 char text[VIEW_CELL_BYTES])
 {
@@ -195,14 +199,16 @@ static void format_calls(const struct cJSON *item, const char *key, uint64_t now
 			(void) snprintf(line, sizeof(line), "%s  runs, begun %.40s ago",
 					json_string(json_get(call, "method"), ""), age);
 		else
-			(void) snprintf(line, sizeof(line), "%s  %s in %.40s, %.40s ago%s%.160s",
+			(void) snprintf(line, sizeof(line), "%s  %s in %.40s, %.40s ago%s%s",
 					json_string(json_get(call, "method"), ""),
 					json_string(json_get(call, "code"), ""), took, age,
 					*words ? ": " : "", words);
-		if (used + strlen(line) + 2 > VIEW_CELL_BYTES)
+		if (used + CALL_BYTES_MIN > VIEW_CELL_BYTES)
 			break;
-		used += (size_t) snprintf(text + used, VIEW_CELL_BYTES - used, "%s%s",
-					  used > 0 ? "\n" : "", line);
+		if (used > 0)
+			text[used++] = '\n';
+		text_fit(text + used, VIEW_CELL_BYTES - used, line);
+		used += strlen(text + used);
 	}
 }
 

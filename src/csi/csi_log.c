@@ -160,19 +160,6 @@ static void count(struct csi_log *log, const struct csi_log_record *record)
 		sum->buckets[i] += record->took_usec <= bounds_usec[i];
 }
 
-/* As many bytes as fit, without a character that was cut. */
-static size_t whole_characters(const char *text)
-{
-	size_t length = strnlen(text, CSI_LOG_ERROR_BYTES);
-
-	if (length < CSI_LOG_ERROR_BYTES)
-		return length;
-	length--;
-	while (length > 0 && (text[length] & 0xc0) == 0x80)
-		length--;
-	return length;
-}
-
 void csi_log_end(struct csi_log *log, struct csi_log_record *record,
 		 const struct grpc_result *result)
 {
@@ -186,7 +173,7 @@ void csi_log_end(struct csi_log *log, struct csi_log_record *record,
 	record->took_usec = monotonic_usec() - record->began_usec;
 	record->code = result->code;
 	if (result->text[0])
-		record->text = strndup(result->text, whole_characters(result->text));
+		record->text = strdup(result->text);
 	count(log, record);
 	if (!record->in_ring)
 		(void) record_free(record);
@@ -202,9 +189,8 @@ static void fill_entry(const struct csi_log_record *record, struct csi_log_entry
 		.took_usec = record->took_usec,
 		.running = record->running,
 		.code = record->code,
+		.text = record->text ?: "",
 	};
-	if (record->text)
-		memcpy(ret->text, record->text, strlen(record->text) + 1);
 }
 
 int csi_log_walk(const struct csi_log *log, const char *driver, const char *about,

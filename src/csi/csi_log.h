@@ -13,7 +13,6 @@
 
 enum {
 	CSI_LOG_ENTRIES = 4096,
-	CSI_LOG_ERROR_BYTES = 256,
 };
 
 struct csi_log_entry {
@@ -23,7 +22,7 @@ struct csi_log_entry {
 	uint64_t took_usec;  /* 0 while it runs */
 	bool running;
 	enum grpc_code code;
-	char text[CSI_LOG_ERROR_BYTES];
+	const char *text; /* as in struct grpc_result; "": none */
 };
 
 int csi_log_new(struct csi_log **ret);
