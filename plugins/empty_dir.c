@@ -11,6 +11,8 @@
 #include "plugins/empty_dir.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/capacity/capacity.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
 #include "plugins/scratch.h"
@@ -148,6 +150,7 @@ struct empty_dir_mounter {
 	struct scratch scratch;
 	bool has_fs_group;
 	gid_t fs_group;
+	uint64_t limit_bytes; /* of a directory; 0: none */
 };
 
 static void empty_dir_mounter_free(void *data)
@@ -168,6 +171,26 @@ static int look_at_directory(void *data, struct stage_report *report)
 static int make_volume(void *data, struct stage_report *report)
 {
 	return scratch_make(&((struct empty_dir_mounter *) data)->scratch, report);
+}
+
+/* Before anything is in it. Where it has no quota its usage is counted; see agent/size_limits.h. */
+static int limit_size(void *data, struct stage_report *report)
+{
+	const struct empty_dir_mounter *mounter = data;
+	const struct place *place = &mounter->scratch.place;
+	struct failure failure;
+	cleanup_close int fd = -EBADF;
+	int r;
+
+	(void) report;
+	if (mounter->limit_bytes == 0)
+		return STAGE_NEXT;
+	fd = open_beneath(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS,
+			  &failure);
+	r = fd < 0 ? fd : capacity_limit_project(fd, place->path, mounter->limit_bytes, &failure);
+	if (r < 0 && r != -EOPNOTSUPP)
+		log_message(LOG_WARNING, "sizeLimit is watched, not enforced: %s", failure.text);
+	return STAGE_NEXT;
 }
 
 static int write_ready(void *data, struct stage_report *report)
@@ -231,6 +254,7 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 		  .place = STAGE_WORKER,
 		  .run = look_at_directory },
 		{ .name = "make the volume", .place = STAGE_WORKER, .run = make_volume },
+		{ .name = "limit its size", .place = STAGE_WORKER, .run = limit_size },
 		{ .name = "apply ownership", .place = STAGE_WORKER, .run = own_volume },
 		{ .name = "mark it ready", .place = STAGE_WORKER, .run = write_ready },
 	};
@@ -250,6 +274,9 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 	r = scratch_init_for(&mounter->scratch, request, "", reterr);
 	if (r == 0)
 		r = choose_medium(&mounter->scratch, request, reterr);
+	if (r == 0 && mounter->scratch.medium == MEDIUM_DEFAULT &&
+	    request->spec->source->size_limit_bytes > 0)
+		mounter->limit_bytes = (uint64_t) request->spec->source->size_limit_bytes;
 	if (r < 0)
 		stage_list_done(ret);
 	return r;

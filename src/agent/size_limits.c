@@ -317,7 +317,8 @@ static void note_mounted(struct size_limits *limits, const char *unique_name, co
 	const struct desired_pod *pod = want && pod_uid ? desired_find_pod(want, pod_uid) : NULL;
 	bool is_first = !limits->list;
 
-	if (!size_limits_is_directory(pod) || !pod->spec.source->has_size_limit)
+	/* As for kubelet, 0 is no limit. */
+	if (!size_limits_is_directory(pod) || pod->spec.source->size_limit_bytes <= 0)
 		return;
 	add(limits, unique_name, pod_uid);
 	if (is_first && !limits->count)

@@ -181,7 +181,8 @@ static void format_users(const struct cJSON *item, const char *key, uint64_t now
 				used > 0 ? "\n" : "", left);
 }
 
-/* "NodeStageVolume  DeadlineExceeded in 120 s, 3m ago: text", one on a line; the newest is whole. */
+/* "NodeStageVolume  DeadlineExceeded in 120 s, 3m ago: text", one on a line; the newest is whole.
+ */
 static void format_calls(const struct cJSON *item, const char *key, uint64_t now_usec,
 			 char text[VIEW_CELL_BYTES])
 {

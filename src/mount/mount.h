@@ -340,7 +340,7 @@ int remove_empty_parents(int root_fd, const char *path, unsigned int stop, struc
  * @place: the emptyDir; itself removed too
  *
  * By descriptor, within one mount: a mount point below ends it with -EXDEV, and nothing across it
- * is touched.
+ * is touched. The limit of its project goes with it; see capacity_limit_project().
  */
 int remove_empty_dir_contents(const struct place *place, struct failure *reterr);
 

@@ -2,7 +2,8 @@
 /*
  * tree_usage - how much the files of a directory take, as du(1) counts
  *
- * What is allocated, not how long files are. Enters no mount. A file with several names counts in
+ * What is allocated, not how long files are. A directory with a project quota of its own is asked;
+ * else its files are counted, without entering a mount. A file with several names then counts in
  * equal shares, so that one whose names are all in the directory counts once.
  */
 #ifndef PODVOL_MOUNT_TREE_USAGE_H

@@ -88,7 +88,7 @@ static unsigned int fill(const char *relative, unsigned int mebibytes)
 
 static struct capacity_usage usage(const char *relative)
 {
-	struct capacity_usage got = { 0, 0 };
+	struct capacity_usage got = { .limit_bytes = 0 };
 
 	assert_int_equal(capacity_quota_usage(sandbox_path(relative), &got), 0);
 	return got;

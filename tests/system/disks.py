@@ -28,6 +28,16 @@ def free(directory):
     os.unlink(os.path.join(directory, FILLING))
 
 
+def mount_with_project_quotas(n, directory):
+    """An ext4; its limits hold for those without CAP_SYS_RESOURCE."""
+    image = os.path.join(n.top, "quota.image")
+    subprocess.run(["truncate", "-s", "64M", image], check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-O", "project,quota", "-E", "quotatype=prjquota", image], check=True)
+    done = subprocess.run(["mount", "-o", "loop,prjquota", image, directory], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise node.Skip("this kernel has no project quotas on ext4 (CONFIG_QFMT_V2), or there are no loop devices here")
+
+
 class BreakingDisk:
     """An ext4 on a loop device, which becomes read-only when the kernel finds an error, as disks do."""
 

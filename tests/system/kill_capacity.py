@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills while volumes of an enforced size are made, mounted and removed: images, and subvolumes of a btrfs."""
+"""Kills while volumes of an enforced size are made, mounted and removed: images, subvolumes of a btrfs, and
+emptyDirs with a project quota."""
 import fcntl
 import os
 import struct
 import subprocess
 
 import crowded_root
+import disks
 import kill_scenarios
 import node
-from node import equal, eventually
+from node import claim, equal, eventually, pod
 
 QUOTA_CTL, ENABLE = 0xC0109428, 1
 
@@ -100,3 +102,39 @@ class LastSubvolumes(Subvolumes, kill_scenarios.Unprovision):
 
     def verify(self, n):
         kill_scenarios.Unprovision.verify(self, n)
+
+
+class Projects(kill_scenarios.Scenario):
+    """emptyDirs get a project quota each."""
+    name = "set-up of project quotas"
+    wanted = {("web", "small"): "mounted", ("web", "large"): "mounted", ("db", "small"): "mounted"}
+
+    def fill(self, n):
+        disks.mount_with_project_quotas(n, n.root)
+        n.write("volumes.json", claim("none"))  # a directory of manifests that is empty takes no pod away
+
+    def write_pods(self, n):
+        n.write("web.json", pod("web", {"small": {"emptyDir": {"sizeLimit": "1Mi"}}, "large": {"emptyDir": {"sizeLimit": "8Mi"}}}))
+        n.write("db.json", pod("db", {"small": {"emptyDir": {"sizeLimit": "2Mi"}}}))
+
+    def verify(self, n):
+        sizes = sorted(status.f_blocks * status.f_frsize >> 20 for status in
+                       (os.statvfs(row["path"]) for row in n.volumes()))
+        equal(sizes, [1, 2, 8])
+
+    def clean(self, n):
+        unmount_all(n)
+
+
+class LastProjects(Projects, kill_scenarios.Teardown):
+    """emptyDirs with a project quota are removed; what comes after them has its own limits."""
+    name = "teardown of project quotas"
+
+    def prepare(self, n):
+        kill_scenarios.Teardown.prepare(self, n)
+
+    def done(self, n):
+        return kill_scenarios.Teardown.done(self, n)
+
+    def verify(self, n):
+        equal(n.volumes(), [])

@@ -27,6 +27,7 @@
 
 struct capacity_usage {
 	uint64_t limit_bytes, used_bytes;
+	uint64_t used_inodes; /* 0: not counted */
 };
 
 /* Descriptors are of the volume's own directory, readable, but for check(); paths are for texts. */
@@ -87,6 +88,18 @@ int capacity_grow_at(const char *path, const char *mark, uint64_t bytes, struct 
 /* Of a volume's directory or anything in it: how much its quota allows, and how much of that is
  * used. Return: 0; -ENODATA it has no quota that the file system does not show anyhow. */
 int capacity_quota_usage(const char *path, struct capacity_usage *ret);
+
+/**
+ * capacity_limit_project - limit a new directory by a project of its own
+ * @fd: of the directory, readable and without content
+ *
+ * A directory that is in a project already, an administrator's on all that is around it, stays in
+ * that. Safe to repeat. The project goes with the directory, see remove_empty_dir_contents().
+ *
+ * Return: 0; -EOPNOTSUPP the file system has no project quotas, or they are off; -EBUSY it is in
+ * another project; else as the calls.
+ */
+int capacity_limit_project(int fd, const char *path, uint64_t bytes, struct failure *reterr);
 
 /**
  * capacity_image_open - the image of a volume whose directory bears its mark

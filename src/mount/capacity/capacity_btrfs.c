@@ -211,6 +211,7 @@ static int btrfs_read_usage(int fd, struct capacity_usage *ret)
 	for (unsigned int level = 0; level < 2; level++) {
 		ret->limit_bytes = read_number(groups_fd, level, number, "max_referenced");
 		ret->used_bytes = read_number(groups_fd, level, number, "referenced");
+		ret->used_inodes = 0;
 		if (ret->limit_bytes > 0)
 			return 0;
 	}

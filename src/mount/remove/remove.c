@@ -281,7 +281,7 @@ static int remove_by_entries(int fd, const struct place *place, struct failure *
 	return result;
 }
 
-/* What is known of it outside goes last: a kill before leaves a number that nobody has. */
+/* What is known of it outside goes last: a kill before leaves a number that nothing has. */
 static int remove_limited(int fd, const struct capacity_method *method, const struct place *place,
 			  struct failure *reterr)
 {
@@ -347,5 +347,8 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
 				    place->path);
 	if (fd < 0)
 		return failed(reterr, fd, "cannot open '%s'", place->path);
-	return remove_by_entries(fd, place, reterr);
+	/* No other method: without a mark nothing is removed but entries. */
+	return capacity_project.is_in_force(fd)
+		       ? remove_limited(fd, &capacity_project, place, reterr)
+		       : remove_by_entries(fd, place, reterr);
 }
