@@ -23,34 +23,24 @@ static void fill_mount(struct csi_use *use, const struct csi_volume *volume, uin
 {
 	const struct pod *pod = volume->pod ? volume->pod->pod : NULL;
 
-	use->mount.fs_type = (char *) volume->source->fs_type;
-	use->mount.mount_flags = volume->mount_flags ?: (char **) volume->source->mount_flags;
-	use->mount.n_mount_flags = volume->source->mount_flag_count + (volume->mount_flags ? 1 : 0);
+	use->use.mount.fs_type = (char *) volume->source->fs_type;
+	use->use.mount.mount_flags = volume->mount_flags ?: (char **) volume->source->mount_flags;
+	use->use.mount.n_mount_flags =
+		volume->source->mount_flag_count + (volume->mount_flags ? 1 : 0);
 	if (pod && pod->has_fs_group && capabilities & CSI_CAN(VOLUME_MOUNT_GROUP)) {
 		(void) snprintf(use->group, sizeof(use->group), "%lu",
 				(unsigned long) pod->fs_group);
-		use->mount.volume_mount_group = use->group;
+		use->use.mount.volume_mount_group = use->group;
 	}
-	use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-	use->capability.mount = &use->mount;
 }
 
 void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities)
 {
 	assert(use && volume && volume->source);
-	csi__v1__volume_capability__init(&use->capability);
-	csi__v1__volume_capability__access_mode__init(&use->access_mode);
-	csi__v1__volume_capability__mount_volume__init(&use->mount);
-	csi__v1__volume_capability__block_volume__init(&use->block);
-	use->access_mode.mode =
-		csi_access_mode(mode_of(volume), capabilities & CSI_CAN(SINGLE_NODE_MULTI_WRITER));
-	use->capability.access_mode = &use->access_mode;
-	if (!volume->block) {
-		fill_mount(use, volume, capabilities);
-		return;
-	}
-	use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
-	use->capability.block = &use->block;
+	csi_capability_fill(
+		&use->use, volume->block,
+		csi_access_mode(mode_of(volume), capabilities & CSI_CAN(SINGLE_NODE_MULTI_WRITER)));
+	fill_mount(use, volume, capabilities);
 }
 
 static int no_memory(struct csi_caller *caller, const struct csi_stage_end *end)
@@ -117,7 +107,7 @@ int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
 	csi_use_fill(&use, volume, caller->capabilities);
 	message.volume_id = volume->handle;
 	message.staging_target_path = (char *) staging_path;
-	message.volume_capability = &use.capability;
+	message.volume_capability = &use.use.capability;
 	if (fill_maps(contexts, members, &maps) < 0)
 		return no_memory(caller, end);
 	return csi_caller_call(caller, CSI_NODE_STAGE_VOLUME, &message.base, end, NULL, NULL);
@@ -138,7 +128,7 @@ int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
 	message.volume_id = volume->handle;
 	message.staging_target_path = (char *) request->staging_path;
 	message.target_path = (char *) request->target_path;
-	message.volume_capability = &use.capability;
+	message.volume_capability = &use.use.capability;
 	message.readonly = volume->read_only;
 	if (fill_maps(contexts, members, &maps) < 0)
 		return no_memory(caller, end);
@@ -161,7 +151,7 @@ int csi_call_expand(struct csi_caller *caller, const struct csi_volume *volume,
 	message.capacity_range = &range;
 	if (caller->capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME))
 		message.staging_target_path = (char *) request->staging_path;
-	message.volume_capability = &use.capability;
+	message.volume_capability = &use.use.capability;
 	if (csi_map_fill(&request->contexts->expand_secrets,
 			 &csi__v1__node_expand_volume_request__secrets_entry__descriptor, &secrets,
 			 &message.n_secrets, &message.secrets) < 0)

@@ -14,10 +14,7 @@
 
 /* How the volume is to be used, with all that it points to. Not to be moved once it is filled. */
 struct csi_use {
-	Csi__V1__VolumeCapability capability;
-	Csi__V1__VolumeCapability__AccessMode access_mode;
-	Csi__V1__VolumeCapability__MountVolume mount;
-	Csi__V1__VolumeCapability__BlockVolume block;
+	struct csi_capability use;
 	char group[sizeof("4294967295")];
 };
 void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities);

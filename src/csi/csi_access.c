@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_access - Kubernetes' access modes in CSI's words; see csi_access.h
+ * csi_access - Kubernetes' access modes and volume modes in CSI's words; see csi_access.h
  */
 #include "csi/csi_access.h"
 
@@ -21,4 +21,31 @@ Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mod
 		return MODE(UNKNOWN);
 	}
 #undef MODE
+}
+
+void csi_capability_fill(struct csi_capability *ret, bool is_block,
+			 Csi__V1__VolumeCapability__AccessMode__Mode mode)
+{
+	csi__v1__volume_capability__init(&ret->capability);
+	csi__v1__volume_capability__access_mode__init(&ret->mode);
+	csi__v1__volume_capability__mount_volume__init(&ret->mount);
+	csi__v1__volume_capability__block_volume__init(&ret->block);
+	ret->mode.mode = mode;
+	ret->capability.access_mode = &ret->mode;
+	if (is_block) {
+		ret->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
+		ret->capability.block = &ret->block;
+	} else {
+		ret->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+		ret->capability.mount = &ret->mount;
+	}
+}
+
+void csi_capability_of(struct csi_capability *ret, const struct persistent_volume *volume,
+		       Csi__V1__VolumeCapability__AccessMode__Mode mode)
+{
+	csi_capability_fill(ret, volume->mode == VOLUME_MODE_BLOCK, mode);
+	ret->mount.fs_type = (char *) volume->csi->fs_type;
+	ret->mount.mount_flags = (char **) volume->csi->mount_flags;
+	ret->mount.n_mount_flags = volume->csi->mount_flag_count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_access - Kubernetes' access modes in CSI's words; pure
+ * csi_access - Kubernetes' access modes and volume modes in CSI's words: VolumeCapability; pure
  */
 #ifndef PODVOL_CSI_CSI_ACCESS_H
 #define PODVOL_CSI_CSI_ACCESS_H
@@ -12,5 +12,20 @@
  * @knows_writers: the service that is asked has SINGLE_NODE_MULTI_WRITER. */
 Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mode,
 							    bool knows_writers);
+
+/* A VolumeCapability with its parts, which point at each other: not to be moved. */
+struct csi_capability {
+	Csi__V1__VolumeCapability capability;
+	Csi__V1__VolumeCapability__AccessMode mode;
+	Csi__V1__VolumeCapability__MountVolume mount; /* what it says counts unless it is a block */
+	Csi__V1__VolumeCapability__BlockVolume block;
+};
+
+/* @mode: its access mode. What a mount of it needs is the caller's to say in ret->mount. */
+void csi_capability_fill(struct csi_capability *ret, bool is_block,
+			 Csi__V1__VolumeCapability__AccessMode__Mode mode);
+/* Of a volume of a driver; what it points to is borrowed. */
+void csi_capability_of(struct csi_capability *ret, const struct persistent_volume *volume,
+		       Csi__V1__VolumeCapability__AccessMode__Mode mode);
 
 #endif

@@ -110,6 +110,17 @@ int csi_map_add_labels(struct csi_map *map, const struct labels *labels)
 	return r;
 }
 
+int csi_map_add_parameters(struct csi_map *map, const struct cJSON *class, const char *but)
+{
+	int r = 0;
+
+	for (const struct cJSON *i = json_first(json_get(class, "parameters")); i && r == 0;
+	     i = json_next(i))
+		if (!but || strncmp(json_key(i), but, strlen(but)) != 0)
+			r = csi_map_set(map, json_key(i), json_string(i, ""));
+	return r;
+}
+
 int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr)
 {
 	cleanup_json struct cJSON *tree = object_tree(secret);

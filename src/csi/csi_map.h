@@ -22,6 +22,9 @@ struct csi_map {
 /* A key that is there gets the new value. Return: 0 or -ENOMEM. */
 int csi_map_set(struct csi_map *map, const char *key, const char *value);
 int csi_map_add_labels(struct csi_map *map, const struct labels *labels);
+/* The parameters of a class, but for those whose keys begin with @but (the sidecars' own); NULL:
+ * all of them. */
+int csi_map_add_parameters(struct csi_map *map, const struct cJSON *class, const char *but);
 /* The entries of a v1.Secret. Up to a megabyte of JSON is parsed. Return: 0; -EINVAL one of them is
  * no text, and CSI sends only text; -ENOMEM. */
 int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr);
@@ -48,5 +51,9 @@ struct csi_map_fields {
 int csi_map_fill(const struct csi_map *map, const ProtobufCMessageDescriptor *entry,
 		 struct csi_map_fields *fields, size_t *ret_count, void *ret_entries);
 void csi_map_fields_done(struct csi_map_fields *fields);
+/* Of a request as generated: CSI_MAP_FILL(&map, &fields, &message, delete_volume, secrets). */
+#define CSI_MAP_FILL(map, fields, message, request, member)                                        \
+	csi_map_fill(map, &csi__v1__##request##_request__##member##_entry__descriptor, fields,     \
+		     &(message)->n_##member, &(message)->member)
 
 #endif

@@ -96,22 +96,6 @@ static int call(struct attacher_item *item, enum csi_method method, const Protob
 	return 0;
 }
 
-static int add_secret(const struct attacher_item *item, const struct csi_source *source,
-		      struct csi_map *secrets, struct failure *reterr)
-{
-	const struct csi_secret_reference *reference = &source->controller_publish_secret;
-	const struct object *secret;
-
-	if (*reference->name == '\0')
-		return 0;
-	secret = store_get(attacher_of(item)->options.store, KIND_SECRET, reference->name_space,
-			   reference->name);
-	if (!secret)
-		return failed_plain(reterr, -ENOKEY, "secret '%s/%s' is missing",
-				    reference->name_space, reference->name);
-	return csi_map_add_secret(secrets, secret, reterr);
-}
-
 /* Of several modes the widest counts, as external-attacher has it. 0: they exclude each other. */
 static enum access_mode mode_of(const struct persistent_volume *volume)
 {
@@ -126,38 +110,9 @@ static enum access_mode mode_of(const struct persistent_volume *volume)
 	return modes & ACCESS_READ_WRITE_ONCE ? ACCESS_READ_WRITE_ONCE : ACCESS_READ_WRITE_ONCE_POD;
 }
 
-/* What a volume is used as; the parts point at each other. */
-struct use {
-	Csi__V1__VolumeCapability capability;
-	Csi__V1__VolumeCapability__AccessMode mode;
-	Csi__V1__VolumeCapability__MountVolume mount;
-	Csi__V1__VolumeCapability__BlockVolume block;
-};
-
-static void fill_use(struct use *use, const struct persistent_volume *volume, bool knows_writers)
-{
-	csi__v1__volume_capability__init(&use->capability);
-	csi__v1__volume_capability__access_mode__init(&use->mode);
-	csi__v1__volume_capability__mount_volume__init(&use->mount);
-	csi__v1__volume_capability__block_volume__init(&use->block);
-	use->mode.mode = csi_access_mode(mode_of(volume), knows_writers);
-	use->capability.access_mode = &use->mode;
-	if (volume->mode == VOLUME_MODE_BLOCK) {
-		use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
-		use->capability.block = &use->block;
-		return;
-	}
-	use->mount.fs_type = (char *) volume->csi->fs_type;
-	use->mount.mount_flags = (char **) volume->csi->mount_flags;
-	use->mount.n_mount_flags = volume->csi->mount_flag_count;
-	use->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-	use->capability.mount = &use->mount;
-}
-
 int attacher_call_publish(struct attacher_item *item, const struct persistent_volume *volume,
 			  const char *node_id, struct failure *reterr)
 {
-#define ENTRY(name) &csi__v1__controller_publish_volume_request__##name##_entry__descriptor
 	Csi__V1__ControllerPublishVolumeRequest message =
 		CSI__V1__CONTROLLER_PUBLISH_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 }, context = { 0 };
@@ -166,7 +121,7 @@ int attacher_call_publish(struct attacher_item *item, const struct persistent_vo
 	const struct csi_source *source = volume->csi;
 	const struct csi_driver *driver =
 		csi_drivers_find(attacher_of(item)->options.drivers, source->driver);
-	struct use use;
+	struct csi_capability use;
 	int r;
 
 	assert(driver && node_id);
@@ -175,24 +130,27 @@ int attacher_call_publish(struct attacher_item *item, const struct persistent_vo
 			reterr, -EINVAL,
 			"CSI does not support ReadOnlyMany and ReadWriteOnce on the same "
 			"PersistentVolume");
-	fill_use(&use, volume, csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER));
+	csi_capability_of(
+		&use, volume,
+		csi_access_mode(mode_of(volume),
+				csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER)));
 	message.volume_id = (char *) source->volume_handle;
 	message.node_id = (char *) node_id;
 	message.volume_capability = &use.capability;
 	message.readonly = source->read_only && csi_driver_can(driver, CSI_CAN_PUBLISH_READONLY);
-	r = add_secret(item, source, &secrets, reterr);
+	r = csi_controller_read_secret(attacher_of(item)->options.store,
+				       &source->controller_publish_secret, &secrets, reterr);
 	if (r == 0)
 		r = csi_map_add_labels(&context, &source->attributes);
 	if (r == 0)
-		r = csi_map_fill(&secrets, ENTRY(secrets), &secret_fields, &message.n_secrets,
-				 &message.secrets);
+		r = CSI_MAP_FILL(&secrets, &secret_fields, &message, controller_publish_volume,
+				 secrets);
 	if (r == 0)
-		r = csi_map_fill(&context, ENTRY(volume_context), &context_fields,
-				 &message.n_volume_context, &message.volume_context);
+		r = CSI_MAP_FILL(&context, &context_fields, &message, controller_publish_volume,
+				 volume_context);
 	if (r == -ENOMEM)
 		return failed(reterr, r, "cannot call driver '%s'", source->driver);
 	return r < 0 ? r : call(item, CSI_CONTROLLER_PUBLISH_VOLUME, &message.base, source, reterr);
-#undef ENTRY
 }
 
 int attacher_call_unpublish(struct attacher_item *item, const struct persistent_volume *volume,
@@ -202,16 +160,15 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 		CSI__V1__CONTROLLER_UNPUBLISH_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
 	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
-	int r = add_secret(item, volume->csi, &secrets, reterr);
+	int r = csi_controller_read_secret(attacher_of(item)->options.store,
+					   &volume->csi->controller_publish_secret, &secrets,
+					   reterr);
 
 	assert(node_id);
 	message.volume_id = (char *) volume->csi->volume_handle;
 	message.node_id = (char *) node_id;
 	if (r == 0)
-		r = csi_map_fill(
-			&secrets,
-			&csi__v1__controller_unpublish_volume_request__secrets_entry__descriptor,
-			&fields, &message.n_secrets, &message.secrets);
+		r = CSI_MAP_FILL(&secrets, &fields, &message, controller_unpublish_volume, secrets);
 	if (r == -ENOMEM)
 		return failed(reterr, r, "cannot call driver '%s'", volume->csi->driver);
 	return r < 0 ? r

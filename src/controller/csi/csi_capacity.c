@@ -18,7 +18,7 @@
 #include "controller/csi/csi_capacity_rule.h"
 #include "controller/csi/csi_controller.h"
 #include "controller/csi/csi_secret.h"
-#include "csi/csi_map.h"
+#include "csi/csi_access.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -182,19 +182,6 @@ static void on_answer(void *userdata, const struct csi_reply *reply)
 	work_queue_run(queue);
 }
 
-/* The driver's own, as CreateVolume gets them. */
-static int read_parameters(const struct storage_class *class, struct csi_map *ret)
-{
-	cleanup_json struct cJSON *tree = object_tree(class->object);
-	int r = tree ? 0 : -ENOMEM;
-
-	for (const struct cJSON *i = json_first(json_get(tree, "parameters")); i && r == 0;
-	     i = json_next(i))
-		if (strncmp(json_key(i), CSI_PARAMETER_PREFIX, strlen(CSI_PARAMETER_PREFIX)) != 0)
-			r = csi_map_set(ret, json_key(i), json_string(i, ""));
-	return r;
-}
-
 static int read_place(const struct csi_driver *driver, struct csi_map *ret)
 {
 	int r = 0;
@@ -211,11 +198,8 @@ static int call(struct capacity_item *item, const struct csi_capacity_facts *fac
 {
 	Csi__V1__GetCapacityRequest message = CSI__V1__GET_CAPACITY_REQUEST__INIT;
 	Csi__V1__Topology topology = CSI__V1__TOPOLOGY__INIT;
-	Csi__V1__VolumeCapability use = CSI__V1__VOLUME_CAPABILITY__INIT;
-	Csi__V1__VolumeCapability *uses[] = { &use };
-	Csi__V1__VolumeCapability__AccessMode mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__INIT;
-	Csi__V1__VolumeCapability__MountVolume mount =
-		CSI__V1__VOLUME_CAPABILITY__MOUNT_VOLUME__INIT;
+	struct csi_capability use;
+	Csi__V1__VolumeCapability *uses[] = { &use.capability };
 	cleanup(csi_map_done) struct csi_map parameters = { 0 }, place = { 0 };
 	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 }, segments = { 0 };
 	const struct csi_call_request request = {
@@ -226,19 +210,16 @@ static int call(struct capacity_item *item, const struct csi_capacity_facts *fac
 		.done = on_answer,
 		.userdata = item,
 	};
-	int r = read_parameters(facts->storage_class, &parameters);
+	cleanup_json struct cJSON *tree = object_tree(facts->storage_class->object);
+	int r = tree ? csi_map_add_parameters(&parameters, tree, CSI_PARAMETER_PREFIX) : -ENOMEM;
 
-	use.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-	use.mount = &mount;
-	use.access_mode = &mode;
+	csi_capability_fill(&use, false, csi_access_mode(0, false));
 	message.volume_capabilities = uses;
 	message.n_volume_capabilities = ARRAY_SIZE(uses);
 	if (r == 0)
 		r = read_place(facts->driver, &place);
 	if (r == 0)
-		r = csi_map_fill(&parameters,
-				 &csi__v1__get_capacity_request__parameters_entry__descriptor,
-				 &fields, &message.n_parameters, &message.parameters);
+		r = CSI_MAP_FILL(&parameters, &fields, &message, get_capacity, parameters);
 	if (r == 0)
 		r = csi_map_fill(&place, &csi__v1__topology__segments_entry__descriptor, &segments,
 				 &topology.n_segments, &topology.segments);

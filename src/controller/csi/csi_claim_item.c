@@ -69,21 +69,6 @@ const struct object *csi_volume_claim(struct store *store, const struct object *
 		       : NULL;
 }
 
-int csi_claim_read_secret(struct store *store, const struct persistent_volume *volume,
-			  struct csi_map *ret, struct failure *reterr)
-{
-	const struct csi_secret_reference *name = &volume->csi->controller_expand_secret;
-	const struct object *secret;
-
-	if (!name->name[0])
-		return 0;
-	secret = store_get(store, KIND_SECRET, name->name_space, name->name);
-	if (!secret)
-		return failed_plain(reterr, -ENOENT, "there is no secret '%s/%s'", name->name_space,
-				    name->name);
-	return csi_map_add_secret(ret, secret, reterr);
-}
-
 /* ---- telling ---- */
 
 void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,

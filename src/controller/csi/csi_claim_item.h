@@ -11,7 +11,6 @@
 
 #include "controller/csi/csi_controller.h"
 #include "controller/work_queue.h"
-#include "csi/csi_map.h"
 
 /* The first member of the two's own items. */
 struct csi_claim_item {
@@ -41,10 +40,5 @@ const struct object *csi_volume_claim(struct store *store, const struct object *
 void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
 			 const struct object *about, const char *type, const char *reason,
 			 const char *text);
-
-/* The Secret of calls that change a volume, as its controllerExpandSecretRef names it; none is
- * fine. Return: 0; -ENOENT there is none such; -EINVAL; -ENOMEM. */
-int csi_claim_read_secret(struct store *store, const struct persistent_volume *volume,
-			  struct csi_map *ret, struct failure *reterr);
 
 #endif

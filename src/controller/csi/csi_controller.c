@@ -5,6 +5,7 @@
 #include "controller/csi/csi_controller.h"
 
 #include <assert.h>
+#include <errno.h>
 
 int csi_controller_new(const struct controller_class *class,
 		       const struct csi_controller_options *options, struct controller **ret)
@@ -39,6 +40,20 @@ void csi_controller_room_changed(struct controller *controller, const char *driv
 	assert(driver);
 	if (controller && controller->class->room_changed)
 		controller->class->room_changed(controller, driver);
+}
+
+int csi_controller_read_secret(struct store *store, const struct csi_secret_reference *reference,
+			       struct csi_map *ret, struct failure *reterr)
+{
+	const struct object *secret;
+
+	if (!reference->name[0])
+		return 0;
+	secret = store_get(store, KIND_SECRET, reference->name_space, reference->name);
+	if (!secret)
+		return failed_plain(reterr, -ENOKEY, "secret '%s/%s' is missing",
+				    reference->name_space, reference->name);
+	return csi_map_add_secret(ret, secret, reterr);
 }
 
 void csi_item_end_call(struct work_item *item)

@@ -14,6 +14,8 @@
 #include "controller/controller.h"
 #include "controller/controller_class.h"
 #include "csi/csi_drivers.h"
+#include "csi/csi_map.h"
+#include "object/kinds/csi_source.h"
 #include "object/kinds/persistent_volume.h"
 
 /* How long a driver may take for one call; then it is in doubt, and asked again. */
@@ -51,6 +53,11 @@ void csi_controller_driver_changed(struct controller *controller, const char *dr
 void csi_controller_look_again(struct controller *controller);
 /* As csi_controller_options.room_changed. */
 void csi_controller_room_changed(struct controller *controller, const char *driver);
+
+/* Add what is in the Secret of a call; name "": none is referenced. Return: 0; -ENOKEY it is
+ * missing; -EINVAL; -ENOMEM. */
+int csi_controller_read_secret(struct store *store, const struct csi_secret_reference *reference,
+			       struct csi_map *ret, struct failure *reterr);
 
 /* For controller_class.end_item of one that has call_at. */
 void csi_item_end_call(struct work_item *item);

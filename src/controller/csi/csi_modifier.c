@@ -131,21 +131,9 @@ static void on_modified(void *userdata, const struct csi_reply *reply)
 
 /* ---- calling ---- */
 
-static int read_parameters(const struct object *class, struct csi_map *ret)
-{
-	cleanup_json struct cJSON *tree = object_tree(class);
-	int r = tree ? 0 : -ENOMEM;
-
-	for (const struct cJSON *i = json_first(json_get(tree, "parameters")); i && r == 0;
-	     i = json_next(i))
-		r = csi_map_set(ret, json_key(i), json_string(i, ""));
-	return r;
-}
-
 static int call(struct modify_item *item, const struct persistent_volume *volume,
 		const struct object *class, struct failure *reterr)
 {
-#define ENTRY(name) &csi__v1__controller_modify_volume_request__##name##_entry__descriptor
 	Csi__V1__ControllerModifyVolumeRequest message =
 		CSI__V1__CONTROLLER_MODIFY_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 }, parameters = { 0 };
@@ -158,23 +146,24 @@ static int call(struct modify_item *item, const struct persistent_volume *volume
 		.done = on_modified,
 		.userdata = item,
 	};
-	int r = csi_claim_read_secret(store_of(item), volume, &secrets, reterr);
+	cleanup_json struct cJSON *tree = object_tree(class);
+	int r = csi_controller_read_secret(store_of(item), &volume->csi->controller_expand_secret,
+					   &secrets, reterr);
 
 	if (r < 0)
 		return r;
 	message.volume_id = (char *) volume->csi->volume_handle;
-	r = read_parameters(class, &parameters);
+	r = tree ? csi_map_add_parameters(&parameters, tree, NULL) : -ENOMEM;
 	if (r == 0)
-		r = csi_map_fill(&secrets, ENTRY(secrets), &secret_fields, &message.n_secrets,
-				 &message.secrets);
+		r = CSI_MAP_FILL(&secrets, &secret_fields, &message, controller_modify_volume,
+				 secrets);
 	if (r == 0)
-		r = csi_map_fill(&parameters, ENTRY(mutable_parameters), &fields,
-				 &message.n_mutable_parameters, &message.mutable_parameters);
+		r = CSI_MAP_FILL(&parameters, &fields, &message, controller_modify_volume,
+				 mutable_parameters);
 	if (r < 0)
 		return failed(reterr, r, "cannot call driver '%s'", request.driver);
 	return csi_drivers_call(modifier_of(item)->options.drivers, &request, &item->base.call,
 				reterr);
-#undef ENTRY
 }
 
 static void modify(struct modify_item *item, const struct object *claim,

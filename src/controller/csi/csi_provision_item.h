@@ -81,7 +81,7 @@ void provision_call_ended(struct provision_item *item);
 /* DeleteVolume. */
 void provision_call_delete(struct provision_item *item, const char *driver, const char *handle,
 			   const struct csi_map *secrets, csi_done_fn *done);
-/* Return: 0, also where none is named; -ENOENT there is none such; -EINVAL; -ENOMEM. */
+/* As csi_controller_read_secret(). */
 int provision_read_secret(const struct provision_item *item, const struct csi_secret_name *name,
 			  struct csi_map *ret, struct failure *reterr);
 /* Tell who is concerned that the driver has more or less room now, or had too little. */

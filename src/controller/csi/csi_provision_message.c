@@ -10,26 +10,12 @@ static void fill_capabilities(struct csi_create_message *message,
 			      const struct csi_provision_plan *plan)
 {
 	for (size_t i = 0; i < plan->mode_count; i++) {
-		struct csi_create_capability *one = &message->capabilities[i];
+		struct csi_capability *one = &message->capabilities[i];
 
-		csi__v1__volume_capability__init(&one->capability);
-		csi__v1__volume_capability__access_mode__init(&one->mode);
-		csi__v1__volume_capability__mount_volume__init(&one->mount);
-		csi__v1__volume_capability__block_volume__init(&one->block);
-		one->mode.mode = plan->modes[i];
-		one->capability.access_mode = &one->mode;
-		if (plan->is_block) {
-			one->capability.access_type_case =
-				CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
-			one->capability.block = &one->block;
-		} else {
-			one->capability.access_type_case =
-				CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-			one->capability.mount = &one->mount;
-			one->mount.fs_type = (char *) plan->fs_type;
-			one->mount.mount_flags = (char **) plan->mount_flags;
-			one->mount.n_mount_flags = plan->mount_flag_count;
-		}
+		csi_capability_fill(one, plan->is_block, plan->modes[i]);
+		one->mount.fs_type = (char *) plan->fs_type;
+		one->mount.mount_flags = (char **) plan->mount_flags;
+		one->mount.n_mount_flags = plan->mount_flag_count;
 		message->capability_list[i] = &one->capability;
 	}
 	message->request.volume_capabilities = message->capability_list;
@@ -76,7 +62,6 @@ static int fill_topology(struct csi_create_message *message, const struct csi_pr
 int csi_create_message_fill(struct csi_create_message *message,
 			    const struct csi_provision_plan *plan, const struct csi_map *secrets)
 {
-#define ENTRY(name) &csi__v1__create_volume_request__##name##_entry__descriptor
 	Csi__V1__CreateVolumeRequest *request = &message->request;
 	int r;
 
@@ -89,17 +74,14 @@ int csi_create_message_fill(struct csi_create_message *message,
 	request->capacity_range = &message->range;
 	fill_capabilities(message, plan);
 	fill_content(message, plan);
-	r = csi_map_fill(&plan->parameters, ENTRY(parameters), &message->parameters,
-			 &request->n_parameters, &request->parameters);
+	r = CSI_MAP_FILL(&plan->parameters, &message->parameters, request, create_volume,
+			 parameters);
 	if (r == 0)
-		r = csi_map_fill(&plan->mutable_parameters, ENTRY(mutable_parameters),
-				 &message->mutable_parameters, &request->n_mutable_parameters,
-				 &request->mutable_parameters);
+		r = CSI_MAP_FILL(&plan->mutable_parameters, &message->mutable_parameters, request,
+				 create_volume, mutable_parameters);
 	if (r == 0)
-		r = csi_map_fill(secrets, ENTRY(secrets), &message->secrets, &request->n_secrets,
-				 &request->secrets);
+		r = CSI_MAP_FILL(secrets, &message->secrets, request, create_volume, secrets);
 	return r < 0 ? r : fill_topology(message, plan);
-#undef ENTRY
 }
 
 void csi_create_message_done(struct csi_create_message *message)

@@ -6,17 +6,13 @@
 #define PODVOL_CONTROLLER_CSI_PROVISION_MESSAGE_H
 
 #include "controller/csi/csi_provision_plan.h"
+#include "csi/csi_access.h"
 
 /* A CreateVolumeRequest with all that it points to; not to be moved once it is filled. */
 struct csi_create_message {
 	Csi__V1__CreateVolumeRequest request;
 	Csi__V1__CapacityRange range;
-	struct csi_create_capability {
-		Csi__V1__VolumeCapability capability;
-		Csi__V1__VolumeCapability__AccessMode mode;
-		Csi__V1__VolumeCapability__MountVolume mount;
-		Csi__V1__VolumeCapability__BlockVolume block;
-	} capabilities[CSI_CAPABILITIES_MAX];
+	struct csi_capability capabilities[CSI_CAPABILITIES_MAX];
 	Csi__V1__VolumeCapability *capability_list[CSI_CAPABILITIES_MAX];
 	Csi__V1__VolumeContentSource content;
 	Csi__V1__VolumeContentSource__VolumeSource volume_source;

@@ -112,9 +112,7 @@ static int read_attributes(struct csi_provision_plan *plan,
 	if (tree && strcmp(driver, request->driver->name) != 0)
 		return failed_plain(reterr, -EINVAL, "VolumeAttributesClass '%s' is of driver '%s'",
 				    name, driver);
-	for (const struct cJSON *i = json_first(json_get(tree, "parameters")); i && r == 0;
-	     i = json_next(i))
-		r = csi_map_set(&plan->mutable_parameters, json_key(i), json_string(i, ""));
+	r = csi_map_add_parameters(&plan->mutable_parameters, tree, NULL);
 	return tree && r == 0 ? 0 : failed(reterr, -ENOMEM, "cannot plan a volume");
 }
 

@@ -109,16 +109,10 @@ void provision_remove_annotation(struct provision_item *item, const struct objec
 int provision_read_secret(const struct provision_item *item, const struct csi_secret_name *name,
 			  struct csi_map *ret, struct failure *reterr)
 {
-	const struct object *secret;
+	const struct csi_secret_reference reference = { name->name_space, name->name };
 
-	if (!name->name[0])
-		return 0;
-	secret = store_get(provision_owner(item)->options.store, KIND_SECRET, name->name_space,
-			   name->name);
-	if (!secret)
-		return failed_plain(reterr, -ENOENT, "there is no secret '%s/%s'", name->name_space,
-				    name->name);
-	return csi_map_add_secret(ret, secret, reterr);
+	return csi_controller_read_secret(provision_owner(item)->options.store, &reference, ret,
+					  reterr);
 }
 
 void provision_note_room(const struct provision_item *item, const char *driver,
@@ -175,8 +169,7 @@ void provision_call_delete(struct provision_item *item, const char *driver, cons
 	};
 
 	message.volume_id = (char *) handle;
-	if (csi_map_fill(secrets, &csi__v1__delete_volume_request__secrets_entry__descriptor,
-			 &fields, &message.n_secrets, &message.secrets) < 0)
+	if (CSI_MAP_FILL(secrets, &fields, &message, delete_volume, secrets) < 0)
 		work_item_failed(&item->work);
 	else
 		provision_call(item, &request, NULL, "VolumeFailedDelete");

@@ -151,36 +151,13 @@ static void on_expanded(void *userdata, const struct csi_reply *reply)
 
 /* ---- calling ---- */
 
-static void fill_use(Csi__V1__VolumeCapability *capability, const struct persistent_volume *volume,
-		     Csi__V1__VolumeCapability__AccessMode *mode,
-		     Csi__V1__VolumeCapability__MountVolume *mount)
-{
-	static const Csi__V1__VolumeCapability__BlockVolume block =
-		CSI__V1__VOLUME_CAPABILITY__BLOCK_VOLUME__INIT;
-
-	capability->access_mode = mode;
-	mount->fs_type = (char *) volume->csi->fs_type;
-	mount->mount_flags = (char **) volume->csi->mount_flags;
-	mount->n_mount_flags = volume->csi->mount_flag_count;
-	if (volume->mode == VOLUME_MODE_BLOCK) {
-		capability->access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
-		capability->block = (Csi__V1__VolumeCapability__BlockVolume *) &block;
-	} else {
-		capability->access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-		capability->mount = mount;
-	}
-}
-
 static int call(struct resize_item *item, const struct persistent_volume *volume,
 		const struct csi_driver *driver, struct failure *reterr)
 {
 	Csi__V1__ControllerExpandVolumeRequest message =
 		CSI__V1__CONTROLLER_EXPAND_VOLUME_REQUEST__INIT;
 	Csi__V1__CapacityRange range = CSI__V1__CAPACITY_RANGE__INIT;
-	Csi__V1__VolumeCapability use = CSI__V1__VOLUME_CAPABILITY__INIT;
-	Csi__V1__VolumeCapability__AccessMode mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__INIT;
-	Csi__V1__VolumeCapability__MountVolume mount =
-		CSI__V1__VOLUME_CAPABILITY__MOUNT_VOLUME__INIT;
+	struct csi_capability use;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
 	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
 	const struct csi_call_request request = {
@@ -191,20 +168,20 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 		.done = on_expanded,
 		.userdata = item,
 	};
-	int r = csi_claim_read_secret(resizer_of(item)->options.store, volume, &secrets, reterr);
+	int r = csi_controller_read_secret(resizer_of(item)->options.store,
+					   &volume->csi->controller_expand_secret, &secrets,
+					   reterr);
 
-	mode.mode = csi_access_mode(volume->first_access_mode,
-				    csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER));
-	fill_use(&use, volume, &mode, &mount);
+	csi_capability_of(
+		&use, volume,
+		csi_access_mode(volume->first_access_mode,
+				csi_driver_can(driver, CSI_CAN_SINGLE_NODE_MULTI_WRITER)));
 	range.required_bytes = item->aim;
 	message.volume_id = (char *) volume->csi->volume_handle;
 	message.capacity_range = &range;
-	message.volume_capability = &use;
+	message.volume_capability = &use.capability;
 	if (r == 0)
-		r = csi_map_fill(
-			&secrets,
-			&csi__v1__controller_expand_volume_request__secrets_entry__descriptor,
-			&fields, &message.n_secrets, &message.secrets);
+		r = CSI_MAP_FILL(&secrets, &fields, &message, controller_expand_volume, secrets);
 	return r < 0 ? r
 		     : csi_drivers_call(resizer_of(item)->options.drivers, &request,
 					&item->base.call, reterr);

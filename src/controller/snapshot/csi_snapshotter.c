@@ -178,22 +178,6 @@ static void request_maps_done(struct request_maps *maps)
 	csi_map_done(&maps->parameters);
 }
 
-static int read_secrets(const struct csi_snapshotter *snapshotter,
-			const struct volume_snapshot_content *content, struct request_maps *maps,
-			struct failure *reterr)
-{
-	const struct object *secret;
-
-	if (!*content->secret_name)
-		return 0;
-	secret = store_get(snapshotter->options.store, KIND_SECRET, content->secret_namespace,
-			   content->secret_name);
-	if (!secret)
-		return failed_plain(reterr, -ENOENT, "there is no Secret '%s/%s'",
-				    content->secret_namespace, content->secret_name);
-	return csi_map_add_secret(&maps->secrets, secret, reterr);
-}
-
 static int read_parameters(const struct volume_snapshot_class *class, struct request_maps *maps)
 {
 	int r = 0;
@@ -230,14 +214,11 @@ static int send_take(struct snapshot_call *call, const struct snapshot_order *or
 	int r = read_parameters(order->class, maps);
 
 	if (r == 0)
-		r = csi_map_fill(&maps->parameters,
-				 &csi__v1__create_snapshot_request__parameters_entry__descriptor,
-				 &maps->parameter_fields, &request.n_parameters,
-				 &request.parameters);
+		r = CSI_MAP_FILL(&maps->parameters, &maps->parameter_fields, &request,
+				 create_snapshot, parameters);
 	if (r == 0)
-		r = csi_map_fill(&maps->secrets,
-				 &csi__v1__create_snapshot_request__secrets_entry__descriptor,
-				 &maps->secret_fields, &request.n_secrets, &request.secrets);
+		r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, create_snapshot,
+				 secrets);
 	if (r < 0)
 		return failed(reterr, r, "cannot ask for a snapshot");
 	request.name = (char *) snapshot_name(order->content, name);
@@ -249,9 +230,8 @@ static int send_remove(struct snapshot_call *call, const struct snapshot_order *
 		       struct request_maps *maps, struct failure *reterr)
 {
 	Csi__V1__DeleteSnapshotRequest request = CSI__V1__DELETE_SNAPSHOT_REQUEST__INIT;
-	int r = csi_map_fill(&maps->secrets,
-			     &csi__v1__delete_snapshot_request__secrets_entry__descriptor,
-			     &maps->secret_fields, &request.n_secrets, &request.secrets);
+	int r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, delete_snapshot,
+			     secrets);
 
 	if (r < 0)
 		return failed(reterr, r, "cannot ask for a snapshot to be deleted");
@@ -263,9 +243,8 @@ static int send_look(struct snapshot_call *call, const struct snapshot_order *or
 		     struct request_maps *maps, struct failure *reterr)
 {
 	Csi__V1__ListSnapshotsRequest request = CSI__V1__LIST_SNAPSHOTS_REQUEST__INIT;
-	int r = csi_map_fill(&maps->secrets,
-			     &csi__v1__list_snapshots_request__secrets_entry__descriptor,
-			     &maps->secret_fields, &request.n_secrets, &request.secrets);
+	int r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, list_snapshots,
+			     secrets);
 
 	if (r < 0)
 		return failed(reterr, r, "cannot ask for a snapshot");
@@ -282,7 +261,11 @@ static int begin(struct snapshot_call *call, const struct snapshot_order *order,
 	if (order->deed == SNAPSHOT_LOOK && !can_list)
 		return sd_event_add_defer(call->owner->options.event, &call->deferred, on_deferred,
 					  call);
-	r = read_secrets(call->owner, order->content, &maps, reterr);
+	r = csi_controller_read_secret(
+		call->owner->options.store,
+		&(struct csi_secret_reference){ order->content->secret_namespace,
+						order->content->secret_name },
+		&maps.secrets, reterr);
 	if (r < 0)
 		return r;
 	if (order->deed == SNAPSHOT_TAKE)
