@@ -344,8 +344,11 @@ static void print_all(FILE *file, struct agent *agent)
 		file,
 		"# HELP podvol_known_volumes Volumes with anything of them on this node, those "
 		"whose last pod went as well.\n# TYPE podvol_known_volumes gauge\n"
-		"podvol_known_volumes %zu\n",
-		actual_count(agent->actual));
+		"podvol_known_volumes %zu\n"
+		"# HELP podvol_sync_loops_total Turns of the sync loop that are complete.\n"
+		"# TYPE podvol_sync_loops_total counter\n"
+		"podvol_sync_loops_total %" PRIu64 "\n",
+		actual_count(agent->actual), agent->own.sync_loops);
 	print_walks(file, agent);
 	copies_print_metrics(&agent->views.copies, file);
 	print_orphans(file, agent);

@@ -128,6 +128,7 @@ struct agent {
 		struct lock_holder *store, *ledger; /* of the databases in them */
 		bool ledger_failing;                /* said once, until a commit succeeds */
 		sd_event_source *resync;            /* NULL until it is made */
+		uint64_t sync_loops;                /* turns that are complete */
 		struct own_tokens tokens;
 	} own;
 

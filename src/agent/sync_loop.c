@@ -312,6 +312,7 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 		foreign_volumes_settled(agent->foreign_volumes);
 		takeover_settled(agent->takeover);
 	}
+	agent->own.sync_loops++;
 	agent_check_drained(agent);
 	return 0;
 }

@@ -103,13 +103,18 @@ def mountinfo(below, pid="self"):
 
 # ---- objects, as dictionaries: JSON is a manifest, too ----
 
-def curl(n, method, path, body=None):
-    """One request to the socket: its status and the answer."""
-    command = ["curl", "-sS", "--unix-socket", n.socket, "-X", method, "-w", "\n%{http_code}", f"http://podvol{path}"]
-    if body is not None:
-        command += ["-H", "Content-Type: application/json", "--data-binary", json.dumps(body)]
+def curl_text(n, path, *options):
+    """One request to the socket: its status and the body of the answer."""
+    command = ["curl", "-sS", "--unix-socket", n.socket, "-w", "\n%{http_code}", *options, f"http://podvol{path}"]
     text, _, code = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.rpartition("\n")
-    return int(code), json.loads(text)
+    return int(code), text
+
+
+def curl(n, method, path, body=None):
+    """The same with an object, and its answer as one."""
+    content = [] if body is None else ["-H", "Content-Type: application/json", "--data-binary", json.dumps(body)]
+    code, text = curl_text(n, path, "-X", method, *content)
+    return code, json.loads(text)
 
 
 def volume(name, path, claim=None, **spec):
@@ -233,6 +238,35 @@ class Node:
     def states(self):
         """{(pod, volume): state}"""
         return {(row["pod"].rpartition("/")[2], row["volume"]): row["state"] for row in self.volumes()}
+
+    def metric(self, name):
+        """The number of a metric without labels."""
+        code, text = curl_text(self, "/metrics")
+        found = re.search(rf"^{name} (\d+)$", text, re.M)
+        assert code == 200 and found, f"no {name} in the answer {code}: {text}"
+        return int(found[1])
+
+    def wait_sync_loop(self, change):
+        """Until a whole turn of the sync loop has followed a change of the store."""
+        before = self.metric("podvol_sync_loops_total")
+        change()
+        eventually(lambda: self.metric("podvol_sync_loops_total") > before, what="a turn of the sync loop")
+
+    def settle(self, rounds=2):
+        """Until podvold has acted on all that happened before: two turns of its loop a round, and no thread works.
+
+        What is as it was after that stays so: instead of a sleep, where nothing is to happen. An idle loop does not
+        turn, so an object that no pod uses comes and goes."""
+        ignored = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sync-loop"}}
+        for _ in range(rounds):
+            self.wait_sync_loop(lambda: self.ctl("apply", "-f", "-", input=json.dumps(ignored)))
+            self.wait_sync_loop(lambda: self.ctl("delete", "configmap", "sync-loop"))
+            eventually(lambda: not self.works(), what="threads that have nothing to do")
+
+    def works(self):
+        """Has a thread something to do, those aside that hang?"""
+        pools = curl(self, "GET", "/podvol/v1/threads")[1]["items"]
+        return any(pool["waiting"] or pool["running"] > pool["hanging"] for pool in pools)
 
     # -- manifests and mounts --
 

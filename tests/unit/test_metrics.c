@@ -78,6 +78,16 @@ static void test_nothing_happened(void **state)
 	expect_line(world, "podvol_ownership_walk_entries{", false);
 	expect_line(world, "\npodvol_ownership_walks{state=\"running\"} 0\n", true);
 	expect_line(world, "\npodvol_known_volumes 0\n", true);
+	expect_line(world, "\npodvol_sync_loops_total 0\n", true);
+}
+
+static void test_turns_are_counted(void **state)
+{
+	struct agent_world *world = *state;
+
+	turn(world);
+	turn(world);
+	expect_line(world, "\npodvol_sync_loops_total 2\n", true);
 }
 
 /* ---- changing the group ---- */
@@ -224,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_durations),        TEST(test_each_operation_has_its_own),
 		TEST(test_nothing_happened), TEST(test_only_a_walk_has_a_duration),
+		TEST(test_turns_are_counted),
 		TEST(test_a_walk_under_way), TEST(test_walks_are_bounded),
 		TEST(test_totals),
 	};
