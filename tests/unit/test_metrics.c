@@ -232,11 +232,10 @@ static void test_totals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_durations),        TEST(test_each_operation_has_its_own),
-		TEST(test_nothing_happened), TEST(test_only_a_walk_has_a_duration),
-		TEST(test_turns_are_counted),
-		TEST(test_a_walk_under_way), TEST(test_walks_are_bounded),
-		TEST(test_totals),
+		TEST(test_durations),         TEST(test_each_operation_has_its_own),
+		TEST(test_nothing_happened),  TEST(test_only_a_walk_has_a_duration),
+		TEST(test_turns_are_counted), TEST(test_a_walk_under_way),
+		TEST(test_walks_are_bounded), TEST(test_totals),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
