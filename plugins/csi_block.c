@@ -130,7 +130,7 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 /* ---- MapPodDevice, UnmapPodDevice ---- */
 
 struct csi_mapper {
-	struct csi_step step; /* first: stages of csi.h take its address */
+	struct csi_step step; /* first: stages of kinds.h take its address */
 	char *global_map_path, *pod_map_path;
 	struct block_map map;
 };

@@ -24,7 +24,7 @@ enum { TARGET_KEPT_LEVELS = 1 /* "pods" */ };
 /* ---- SetUpAt ---- */
 
 struct csi_mounter {
-	struct csi_step step; /* first: stages of csi.h take its address */
+	struct csi_step step; /* first: stages of kinds.h take its address */
 	struct ownership ownership;
 	struct ownership_job *ownership_job;
 };

@@ -10,7 +10,7 @@
 #define PODVOL_PLUGINS_CSI_PATHS_H
 
 #include "base/failure.h"
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 
 #include <stdbool.h>
 

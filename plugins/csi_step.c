@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_step - what all steps of CSI volumes have in common; see csi.h
+ * csi_step - what all steps of CSI volumes have in common; see kinds.h
  */
 #include "plugins/csi.h"
 

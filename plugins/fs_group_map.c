@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fs_group_map - a pod that asks for its fsGroup as a map of the mount; see fs_group_map.h
+ * fs_group_map - a pod that asks for its fsGroup as a map of the mount; see local.h
  */
-#include "plugins/fs_group_map.h"
+#include "plugins/local.h"
 
 #include "mount/bind/idmap.h"
 

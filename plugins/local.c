@@ -16,7 +16,6 @@
 #include "mount/bind/options.h"
 #include "mount/capacity/capacity.h"
 #include "mount/remove/restore_lock.h"
-#include "plugins/fs_group_map.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
 
@@ -34,7 +33,7 @@ struct local_mounter {
 	char *target_path; /* relative to the root directory */
 	char *volume_name;
 	bool has_fs_group, wants_map;
-	bool idmapped_later;  /* by the runtime: see fs_group_map.h */
+	bool idmapped_later;  /* by the runtime: see local.h */
 	int64_t expand_bytes; /* the claim is to become so large; 0 it is */
 	struct ownership ownership;
 

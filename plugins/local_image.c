@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "mount/capacity/capacity.h"
-#include "mount/filesystem/grow.h"
+#include "mount/filesystem/format.h"
 #include "mount/filesystem/loop_device.h"
 
 #include <assert.h>

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "mount/bind/options.h"
 #include "mount/filesystem/helper.h"
-#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
 

@@ -7,7 +7,6 @@
 #include "api/auth/authorize.h"
 #include "base/cleanup.h"
 #include "build-config.h"
-#include "config_file.h"
 #include "token/token_issuer.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_file - podvold.conf: one YAML mapping from key to scalar; see config_file.h
+ * config_file - podvold.conf: one YAML mapping from key to scalar; see config.h
  */
-#include "config_file.h"
+#include "config.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -9,7 +9,7 @@
 #ifndef PODVOL_AGENT_COPIES_H
 #define PODVOL_AGENT_COPIES_H
 
-#include "mount/archive/tree_copy.h"
+#include "mount/archive/volume_copy.h"
 #include "object/kind.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "agent/parts.h"
 
-#include "csi/csi_answer.h"
+#include "csi/csi_call.h"
 #include "csi/csi_drivers.h"
 #include "csi/csi_json.h"
 

@@ -6,14 +6,14 @@
  * Told once, and only when every source was read: what a pod wants is no stranger, be it that the
  * ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it. All
  * else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
- * nothing of them is mounted; see mount/path/pod_directory.h for what that removes.
+ * nothing of them is mounted; see mount/path/pod_directory.c for what that removes.
  */
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/holders/directory_users.h"
-#include "mount/path/pod_directory.h"
+#include "mount/holders/mount_holders.h"
+#include "mount/path/safe_path.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
 #include "plugins/csi_paths.h"

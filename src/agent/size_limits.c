@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/binding/claim_conditions.h"
-#include "mount/tree_usage.h"
+#include "controller/binding/binding.h"
+#include "mount/capacity/capacity.h"
 #include "object/json/json.h"
 
 #include <assert.h>

@@ -18,7 +18,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mount/capacity/capacity.h"
-#include "mount/tree_usage.h"
 #include "object/json/json.h"
 #include "plugins/csi_paths.h"
 #include "plugins/csi_stats.h"

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "mount/holders/directory_users.h"
 #include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
 #include "operation/retry.h"

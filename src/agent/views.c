@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "build-config.h"
 #include "object/json/json.h"
-#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/binding/claim_conditions.h"
+#include "controller/binding/binding.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
 #include "object/json/json.h"

@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/duration.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -10,7 +10,6 @@
 #include "api/view_table.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/duration.h"
 #include "container/format.h"
 
 #include <assert.h>

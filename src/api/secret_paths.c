@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret_paths - does a pod make names of directories from a Secret? See secret_paths.h
+ * secret_paths - does a pod make names of directories from a Secret? See authorize.h
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "api/secret_paths.h"
+#include "api/auth/authorize.h"
 
 #include "base/cleanup.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * duration - lengths of time in words; see duration.h
+ * duration - lengths of time in words; see clock.h
  */
-#include "base/duration.h"
+#include "base/clock.h"
 
 #include "base/cleanup.h"
 

@@ -5,9 +5,8 @@
  * The documents of one file are checked together before the first is stored. A file that fails does
  * not keep the next ones from being applied; the exit status is that of the first failure.
  */
-#include "cli/apply.h"
+#include "cli/cli.h"
 
-#include "cli/files.h"
 #include "cli/screen.h"
 
 #include "base/cleanup.h"

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "mount/archive/volume_archive.h"
-#include "mount/holders/directory_users.h"
+#include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
 #include "mount/remove/restore_lock.h"
 #include "mount/remove/volume_directory.h"

@@ -2,7 +2,7 @@
 /*
  * check - could a pod run on a node, as far as its volumes go: asked before anything is stored
  */
-#include "cli/files.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -10,6 +10,8 @@
 #define PODVOL_CLI_CLI_H
 
 #include "client/podvol.h"
+#include "object/json/json.h"
+#include "base/failure.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -135,5 +137,91 @@ char *cli_pod(struct cli *cli, const char *word);
 /* Warn of volumes of a pod, as cli_pod() names it, that no container uses: they are never mounted.
  * Return: whether there is one. */
 bool cli_warn_of_unused(struct cli *cli, const char *pod);
+
+/* ---- apply.c: one file's documents into the store, for the verbs apply and mount ---- */
+
+/* Prints what became of each document. @name NULL: a complaint. Return: EXIT_DONE and @ret, or the
+ * exit status after a complaint. */
+int apply_file(struct cli *cli, const char *name, struct podvol_table **ret);
+
+/* ---- token.c: named tokens of TLS clients, made by verb token and for a kubeconfig ---- */
+
+/* By --role and --expires. @ret: {"name", "role", "token"}, for json_free_secret(). Return: an exit
+ * status; EXIT_DONE it was made; else it was complained of. */
+int token_create(struct cli *cli, const char *name, struct cJSON **ret);
+
+/* ---- files.c: manifests as -f names them: a file, a directory of them, standard input ---- */
+
+/* The files behind every -f, in order: of a directory those that end in .yaml, .yml or .json, by
+ * name, and with --recursive those below it. */
+struct file_list {
+	char **names;
+	size_t count, allocated;
+};
+
+/* Return: EXIT_DONE, or an exit status after a complaint; file_list_done() either way. */
+int file_list_read(struct cli *cli, struct file_list *ret);
+void file_list_done(struct file_list *list);
+
+/* "-" is standard input. Return: 0, or a negative errno after a complaint. @ret is
+ * NUL-terminated. */
+int file_read(struct cli *cli, const char *name, char **ret, size_t *ret_length);
+
+/* ---- sentence.c ---- */
+
+/* Sentences for people: paragraphs that break between words, and times as one says them. */
+
+enum { SENTENCE_TIME_BYTES = 32 };
+
+/* Adds a sentence to the paragraph; a full stop that would be doubled is not. */
+void say(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Ends the paragraph. */
+void say_end(struct cli *cli);
+
+/* How long ago an RFC 3339 time was: "12 s", "3 min", "2 h 5 min", "4 days"; "" for none. */
+void sentence_since(const char *time, char text[SENTENCE_TIME_BYTES]);
+/* When it will be: "in 12 s", "now"; "" for none. */
+void sentence_until(const char *time, char text[SENTENCE_TIME_BYTES]);
+
+/* ---- json_path.c: kubectl's templates over JSON, as far as scripts use them ---- */
+
+/* Served: {.a.b}, {$.a}, {@.a}, {.a['x/y']}, [0], [-1], [*], {range PATH}...{end}, {"text\n"}
+ * and text around them. Refused by name: filters [?()], recursive descent (..), slices and
+ * unions, which kubectl has over the daemon's TLS address. */
+
+/**
+ * json_path_print - a template, filled in
+ * @out:      NULL: only see whether the template can be served
+ * @template: "{.metadata.name}", or a bare ".metadata.name"
+ * @root:     may be NULL, when nothing is found
+ *
+ * What is not there prints as nothing. Several matches have a blank between them; maps and lists
+ * are printed as JSON.
+ *
+ * Return: 0; -EINVAL with the place; -EOPNOTSUPP with what is not served.
+ */
+int json_path_print(FILE *out, const char *template, const struct cJSON *root,
+		    struct failure *reterr);
+
+/* ---- csi_direct.c ---- */
+
+/* One RPC to a CSI driver's socket, from this process, with no daemon. */
+
+/* Where and what. */
+struct csi_direct {
+	const char *endpoint; /* absolute path of a socket */
+	const char *method;   /* "NodeGetInfo" */
+	const char *text;     /* JSON; "" the empty message */
+	uint64_t timeout_usec;
+};
+
+/**
+ * csi_direct_call - call and wait
+ * @ret: as the daemon answers, see docs/api.md; freed with json_free()
+ *
+ * Blocks. Return: 0 whatever the driver answered; -EINVAL no such method, or no such message;
+ * -E2BIG; -ENOMEM; as sd_event_new().
+ */
+int csi_direct_call(const struct csi_direct *direct, struct cJSON **ret, struct failure *reterr);
 
 #endif

@@ -9,8 +9,6 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "cli/csi_direct.h"
-#include "cli/files.h"
 #include "object/json/json.h"
 
 #include <errno.h>

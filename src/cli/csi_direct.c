@@ -2,10 +2,10 @@
 /*
  * csi_direct - one RPC to a CSI driver's socket, from this process, with no daemon
  */
-#include "cli/csi_direct.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "csi/csi_answer.h"
+#include "csi/csi_call.h"
 #include "csi/csi_json.h"
 
 #include <assert.h>

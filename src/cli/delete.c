@@ -5,7 +5,7 @@
  * Of a file only kind, namespace and name of each document count: what is invalid by now can be
  * deleted all the same. An object that is not there is said, and the others are deleted.
  */
-#include "cli/files.h"
+#include "cli/cli.h"
 #include "cli/get.h"
 #include "cli/kinds.h"
 #include "cli/screen.h"

@@ -6,7 +6,7 @@
  * sent. A text that the daemon refuses comes back to the editor with the reason on top; one that
  * lost to somebody else's change, and one that is given up, stays in its file, which is named.
  */
-#include "cli/files.h"
+#include "cli/cli.h"
 #include "cli/get.h"
 
 #include "cli/kinds.h"

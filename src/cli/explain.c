@@ -9,7 +9,7 @@
 #include "cli/get.h"
 
 #include "cli/screen.h"
-#include "cli/sentence.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files - see files.h
+ * files - see cli.h
  *
  * A name that begins with a dot is passed over in a directory, as the daemon does with its
  * manifests; symbolic links are followed, but no directory is entered twice deeper than a limit.
  */
-#include "cli/files.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_path - see json_path.h: read and evaluated in one pass, the body of a range once per match
+ * json_path - see cli.h: read and evaluated in one pass, the body of a range once per match
  */
-#include "cli/json_path.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

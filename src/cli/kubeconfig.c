@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "cli/token.h"
 #include "object/json/json.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
-#include "base/duration.h"
+#include "base/clock.h"
 
 #include <limits.h>
 #include <string.h>

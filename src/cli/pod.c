@@ -6,7 +6,7 @@
  * attempts and when the next comes: the daemon's sentence, as it is. On a terminal a long wait is
  * made of short ones, whose sentences are its progress.
  */
-#include "cli/apply.h"
+#include "cli/cli.h"
 #include "cli/screen.h"
 
 #include "base/cleanup.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentence - see sentence.h
+ * sentence - see cli.h
  */
-#include "cli/sentence.h"
+#include "cli/cli.h"
 
 #include "cli/screen.h"
 

@@ -7,7 +7,7 @@
  */
 #include "cli/get.h"
 
-#include "cli/json_path.h"
+#include "cli/cli.h"
 #include "cli/kinds.h"
 #include "cli/screen.h"
 

@@ -4,7 +4,7 @@
  */
 #include "cli/get.h"
 
-#include "cli/json_path.h"
+#include "cli/cli.h"
 #include "cli/screen.h"
 
 #include "base/cleanup.h"

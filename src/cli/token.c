@@ -5,10 +5,9 @@
  * A token is printed once, when it is made: the daemon keeps its SHA-256.
  */
 #include "cli/cli.h"
-#include "cli/token.h"
 
 #include "base/cleanup.h"
-#include "base/duration.h"
+#include "base/clock.h"
 #include "object/json/json.h"
 
 #include <errno.h>

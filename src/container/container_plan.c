@@ -8,7 +8,7 @@
 #include "container/container_plan.h"
 
 #include "base/cleanup.h"
-#include "container/path_text.h"
+#include "container/words.h"
 #include "object/json/json.h"
 
 #include <assert.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path_text - see path_text.h
+ * path_text - see words.h
  *
  * The same result as Go's path.Clean("/" + path), by which runtimes compare mount points.
  */
-#include "container/path_text.h"
+#include "container/words.h"
 
 #include <assert.h>
 #include <stdbool.h>

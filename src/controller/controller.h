@@ -39,7 +39,7 @@ struct pv_binder_options {
  * A claim that names no volume gets the one made for it, else the best free one
  * (volume_match.h). A claim whose class waits for its first consumer is given to this node when a
  * pod without a node, or of this one, wants it: what a scheduler does in a cluster, and in its
- * order (scheduling_queue.h). Claims that no
+ * order (scheduling.h). Claims that no
  * volume fits are marked for their class's provisioner, who is not part of this. No system call, no
  * clock.
  *

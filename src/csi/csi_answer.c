@@ -2,7 +2,7 @@
 /*
  * csi_answer - what a call came to, as a tree for people who debug a driver
  */
-#include "csi/csi_answer.h"
+#include "csi/csi_call.h"
 
 #include "csi/csi_json.h"
 

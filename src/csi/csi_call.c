@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "csi/csi_json.h"
-#include "csi/csi_log_write.h"
+#include "csi/csi_log.h"
 
 #include <assert.h>
 #include <string.h>

@@ -96,4 +96,14 @@ int csi_call_start(sd_event *event, struct csi_log *log, const struct csi_call_r
 /* As grpc_cancel(). */
 struct csi_call *csi_call_cancel(struct csi_call *call);
 
+/* ---- csi_answer.c: what a call came to, as a tree for people who debug a driver ---- */
+
+/* The daemon sends it, podvolctl prints it; a call without a daemon makes the same one. */
+
+struct cJSON;
+
+/* {"method", "code": 5, "codeName": "NotFound", "message", "fromDriver", "sent",
+ * "tookMicroseconds", "reply": {...}}; without reply unless the code is 0. NULL: no memory. */
+struct cJSON *csi_answer(enum csi_method method, const struct csi_reply *reply);
+
 #endif

@@ -95,4 +95,21 @@ int csi_drivers_walk(const struct csi_drivers *drivers,
 int csi_drivers_call(struct csi_drivers *drivers, const struct csi_call_request *request,
 		     struct csi_call **ret, struct failure *reterr);
 
+/* ---- csi_names.c ---- */
+
+/* Names that kubelet, controllers and drivers' records must agree on to the letter; pure. */
+
+#define CSI_PLUGIN_NAME "kubernetes.io/csi"
+
+enum { CSI_HASH_TEXT_BYTES = 2 * 32 + 1 };
+
+/* SHA-256 in hexadecimal. Return: 0 or -ENOMEM. */
+int csi_hash_text(const char *text, char ret[CSI_HASH_TEXT_BYTES]);
+/* "csi-" and that hash. NULL: no memory. Freed with free(); so are those below. */
+char *csi_hashed_name(const char *text);
+/* Of handle, driver and node, one behind the other: the name of the VolumeAttachment. */
+char *csi_attachment_name(const char *handle, const char *driver, const char *node_name);
+/* "kubernetes.io/csi/<driver>^<handle>": of a volume that a PersistentVolume describes. */
+char *csi_unique_name(const char *driver, const char *handle);
+
 #endif

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "csi/csi_log_write.h"
 
 #include <assert.h>
 #include <string.h>

@@ -45,4 +45,16 @@ struct csi_log_sum {
 int csi_log_walk_sums(const struct csi_log *log,
 		      int (*visit)(const struct csi_log_sum *sum, void *userdata), void *userdata);
 
+/* ---- how a call gets into the log: for csi_call.c alone ---- */
+
+struct csi_log_record;
+
+/* A call begins now. @about may be NULL. The record lives at least until csi_log_end(). Return:
+ * NULL without memory, or without a @log: the call is not remembered. */
+struct csi_log_record *csi_log_begin(struct csi_log *log, const char *driver, const char *about,
+				     enum csi_method method);
+/* Once for each begin; @record may be NULL. */
+void csi_log_end(struct csi_log *log, struct csi_log_record *record,
+		 const struct grpc_result *result);
+
 #endif

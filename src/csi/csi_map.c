@@ -5,7 +5,7 @@
 #include "csi/csi_map.h"
 
 #include "base/cleanup.h"
-#include "object/json/base64_text.h"
+#include "object/json/base64.h"
 #include "object/json/json.h"
 
 #include <assert.h>

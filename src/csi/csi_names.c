@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_names - names that others must agree on; see csi_names.h
+ * csi_names - names that others must agree on; see csi_drivers.h
  */
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 
 #include "base/cleanup.h"
 

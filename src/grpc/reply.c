@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "grpc/status.h"
-#include "grpc/wipe.h"
+#include "grpc/session.h"
 
 #include <assert.h>
 #include <stdarg.h>

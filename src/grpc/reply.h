@@ -20,7 +20,7 @@ struct grpc_reply {
 	bool has_headers; /* a response that is not only informational (1xx) */
 	size_t header_bytes;
 
-	uint8_t *data; /* wipe.h; the five bytes before the message, then the message */
+	uint8_t *data; /* session.h; the five bytes before the message, then the message */
 	size_t length, capacity;
 
 	bool over;

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "grpc/reply.h"
 #include "grpc/status.h"
-#include "grpc/wipe.h"
 
 #include <assert.h>
 #include <inttypes.h>

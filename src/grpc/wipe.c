@@ -2,7 +2,7 @@
 /*
  * wipe - memory that is overwritten before it goes back
  */
-#include "grpc/wipe.h"
+#include "grpc/session.h"
 
 #include <stdalign.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base_path - may volumes be made in this directory; see base_path.h
+ * base_path - may volumes be made in this directory; see volume_directory.h
  */
-#include "mount/base_path.h"
+#include "mount/remove/volume_directory.h"
 
 #include "base/cleanup.h"
 #include "mount/mount.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_usage - see tree_usage.h
+ * tree_usage - see capacity.h
  */
-#include "mount/tree_usage.h"
+#include "mount/capacity/capacity.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/capacity/capacity.h"
 #include "mount/ownership/tree_walk.h"
 
 #include <assert.h>

@@ -9,12 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/uuid.h"
-#include "object/admit_field_refs.h"
-#include "object/admit_names.h"
 #include "object/build.h"
 #include "object/json/json_tree.h"
 #include "object/kind.h"
-#include "object/kinds/claim_growth.h"
+#include "object/kinds.h"
 #include "object/metadata.h"
 #include "object/schema/field.h"
 #include "object/timestamp.h"

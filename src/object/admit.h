@@ -9,6 +9,7 @@
 #define PODVOL_OBJECT_ADMIT_H
 
 #include "object/object.h"
+#include "object/schema/field.h"
 
 enum admit_verb { ADMIT_CREATE, ADMIT_UPDATE, ADMIT_DELETE };
 
@@ -40,5 +41,31 @@ struct admission {
  */
 int object_admit(const struct admission *admission, const struct object **ret,
 		 struct failure *reterr);
+
+/* ---- admit_field_refs.c ---- */
+
+/* Which fields of a pod its downwardAPI volumes and its variables may name.
+ *
+ * Judged when a pod is written, as Kubernetes does, and not when a stored one is read: what an
+ * earlier version stored goes on being served, and an update that leaves it alone is admitted. */
+
+/* @old: the pod before; NULL: it is created. Types have been checked. Return: as in field.h. */
+int admit_field_refs_check(const struct cJSON *old, const struct cJSON *tree,
+			   struct violations *found);
+
+/* ---- admit_names.c ---- */
+
+/* The names in an object that its writer chose: label and annotation keys, label values,
+ * finalizers, CSI drivers, nodes.
+ *
+ * Judged when they are written, as Kubernetes does, and not when a stored object is read: what
+ * an earlier version stored goes on being served, and an update that leaves it alone is
+ * admitted. */
+
+/* @old: the object before; NULL: it is created. Types have been checked. Return: as in field.h. */
+int admit_names_check(const struct cJSON *old, const struct cJSON *tree, struct violations *found);
+
+/* "example.com/name" or "name". Return: as in field.h. */
+int admit_qualified_name(const struct field *field, const char *name, struct violations *found);
 
 #endif

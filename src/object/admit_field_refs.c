@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit_field_refs - see admit_field_refs.h
+ * admit_field_refs - see admit.h
  */
-#include "object/admit_field_refs.h"
+#include "object/admit.h"
 
 #include "base/cleanup.h"
-#include "object/admit_names.h"
 #include "object/json/json.h"
 #include "object/quantity.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit_names - see admit_names.h
+ * admit_names - see admit.h
  */
-#include "object/admit_names.h"
+#include "object/admit.h"
 
-#include "object/kinds/csi.h"
+#include "object/kinds.h"
 
 #include <assert.h>
 #include <stdbool.h>

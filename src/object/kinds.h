@@ -10,6 +10,10 @@
 #include "object/kind.h"
 #include "object/schema/schema.h"
 #include "object/schema/table.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/schema/violation.h"
+#include "object/schema/field.h"
+#include "object/json/arena.h"
 
 extern const struct schema pod_schema, persistent_volume_schema, claim_schema, storage_class_schema,
 	config_map_schema, secret_schema, node_schema, namespace_schema, event_schema,
@@ -126,5 +130,49 @@ extern const struct table_column pod_columns[], persistent_volume_columns[], cla
 	volume_snapshot_columns[], volume_snapshot_class_columns[],
 	volume_snapshot_content_columns[], lease_columns[], cluster_trust_bundle_columns[],
 	volume_attributes_class_columns[];
+
+/* ---- claim_growth.c ---- */
+
+/* May a claim ask for more than it did: Kubernetes' admission of resizes; pure. */
+
+/* @storage_class: of @old; NULL: none. Return: 0; -EINVAL. */
+int claim_check_growth(const struct persistent_volume_claim *old,
+		       const struct persistent_volume_claim *proposed,
+		       const struct object *storage_class, struct violations *found);
+
+/* ---- csi.c: the rule for names of CSI drivers, which many kinds hold ---- */
+
+/* At most 63 bytes, a subdomain but for upper case letters. Absent: required. */
+int csi_driver_name_validate(const char *name, const struct field *field, struct violations *found);
+
+/* ---- data_source.c ---- */
+
+/* DataSource and dataSourceRef of a claim: what its new volume is filled from.
+ *
+ * Only src/object/ uses it; what is decoded is struct data_source of persistent_volume.h. */
+
+/* Whichever of the two is missing is made from the other, as the API machinery does; a source of
+ * another namespace has no place in dataSource. Return: 0 or -ENOMEM. */
+int data_source_set_defaults(struct cJSON *spec);
+int data_source_validate(const struct cJSON *spec, const struct field *field,
+			 struct violations *found);
+struct data_source data_source_decode(const struct cJSON *spec, struct arena *arena);
+
+/* ---- entries.c ---- */
+
+/* What ConfigMaps and Secrets hold: the same rules for keys, size and immutability. */
+
+enum { ENTRIES_BYTES_MAX = 1024 * 1024 }; /* of one object, decoded */
+
+/* Keys that can be file names: alphanumeric, '-', '_' and '.', not beginning with "..". */
+int entries_check_keys(const struct cJSON *map, const struct field *field,
+		       struct violations *found);
+
+/* Bytes of all values; @are_base64: as which they are written. */
+size_t entries_bytes(const struct cJSON *map, bool are_base64);
+
+/* Once immutable: the flag and these members, ended by NULL, are what they were. */
+int entries_check_update(const struct object *old, const struct object *new_object,
+			 const char *const *members, struct violations *found);
 
 #endif

@@ -8,7 +8,7 @@
 #include "state/volume_lookup.h"
 
 #include "base/cleanup.h"
-#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base64url - see base64url.h
+ * base64url - see jwt.h
  */
-#include "token/base64url.h"
+#include "token/jwt.h"
 
 #include <assert.h>
 #include <errno.h>

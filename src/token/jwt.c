@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"
-#include "token/base64url.h"
 
 #include <assert.h>
 #include <errno.h>

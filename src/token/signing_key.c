@@ -7,7 +7,7 @@
 #include "token/signing_key.h"
 
 #include "base/cleanup.h"
-#include "token/base64url.h"
+#include "token/jwt.h"
 
 #include <assert.h>
 #include <errno.h>

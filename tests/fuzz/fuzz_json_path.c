@@ -5,7 +5,7 @@
  * The input is the template, a NUL and JSON. What can be served without an object can be served
  * with one, whatever is in it; a refusal has a text.
  */
-#include "cli/json_path.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -5,8 +5,8 @@
  * The first byte of the input says which. What is read can be written as JSON, and an object names
  * the kind that it was read as.
  */
-#include "api/auth/token_request_body.h"
-#include "api/objects/object_protobuf.h"
+#include "api/auth/service_tokens.h"
+#include "api/objects/protobuf.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 

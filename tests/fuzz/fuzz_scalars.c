@@ -6,9 +6,8 @@
  * when it is encoded again; a time has the form of RFC 3339 and prints as itself; a duration has an
  * end, and digits.
  */
-#include "base/duration.h"
+#include "base/clock.h"
 #include "object/json/base64.h"
-#include "object/json/base64_text.h"
 #include "object/timestamp.h"
 
 #include <ctype.h>

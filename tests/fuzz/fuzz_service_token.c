@@ -7,7 +7,7 @@
  * a request says can be written as JSON; certificates that were sorted and written are read again
  * as the same.
  */
-#include "api/auth/token_request_body.h"
+#include "api/auth/service_tokens.h"
 #include "base/cleanup.h"
 #include "object/kinds/certificates.h"
 #include "token/jwt.h"

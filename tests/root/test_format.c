@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mount/filesystem/device_probe.h"
+#include "mount/filesystem/format.h"
 #include "mount/filesystem/tool.h"
 #include "mount/mount.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "mount/filesystem/tool.h"
-#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

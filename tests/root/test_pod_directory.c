@@ -5,7 +5,7 @@
 #include "sandbox.h"
 
 #include "base/cleanup.h"
-#include "mount/path/pod_directory.h"
+#include "mount/path/safe_path.h"
 
 #include <fcntl.h>
 #include <string.h>

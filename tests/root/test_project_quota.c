@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "mount/capacity/capacity.h"
-#include "mount/tree_usage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "attach_world.h"
 
 #include "base/cleanup.h"
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 #include "object/json/json.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * test_authorize - each role against each kind of access, and what an object may hold
  */
 #include "api/auth/authorize.h"
-#include "api/secret_paths.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -2,7 +2,7 @@
 /*
  * test_claim_growth - which claims may ask for more
  */
-#include "object/kinds/claim_growth.h"
+#include "object/kinds.h"
 
 #include "base/cleanup.h"
 #include "object/admit.h"

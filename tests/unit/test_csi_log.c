@@ -3,7 +3,7 @@
  * test_csi_log - the last calls, newest first, and sums of all of them
  */
 #include "base/cleanup.h"
-#include "csi/csi_log_write.h"
+#include "csi/csi_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "csi/csi_driver_table.h"
-#include "csi/csi_log_write.h"
+#include "csi/csi_log.h"
 #include "csi/csi_registration.h"
 #include "object/json/json.h"
 

@@ -3,7 +3,7 @@
  * test_duration - lengths of time in words
  */
 #include "base/cleanup.h"
-#include "base/duration.h"
+#include "base/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

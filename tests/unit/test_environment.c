@@ -5,8 +5,7 @@
 #include "object/kinds/environment.h"
 
 #include "base/cleanup.h"
-#include "object/json/base64_text.h"
-#include "object/kinds/expansion.h"
+#include "object/json/base64.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

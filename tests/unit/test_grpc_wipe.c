@@ -6,7 +6,6 @@
  */
 #include "base/cleanup.h"
 #include "grpc/session.h"
-#include "grpc/wipe.h"
 
 #include <malloc.h>
 #include <setjmp.h>

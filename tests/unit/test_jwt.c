@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/secret_file.h"
 #include "tests/unit/object_text.h"
-#include "token/base64url.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/json/json.h"
-#include "object/kinds/entries.h"
+#include "object/kinds.h"
 #include "tests/unit/object_text.h"
 
 #include <errno.h>

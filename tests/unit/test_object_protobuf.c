@@ -2,7 +2,7 @@
 /*
  * test_object_protobuf - objects in protocol buffers, as kubectl sends them and as others may
  */
-#include "api/objects/object_protobuf.h"
+#include "api/objects/protobuf.h"
 
 #include "base/cleanup.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "controller/binding/path_index.h"
+#include "controller/binding/binding.h"
 #include "controller/local/local_reclaim.h"
 
 #include <limits.h>

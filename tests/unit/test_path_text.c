@@ -2,7 +2,7 @@
 /*
  * test_path_text - one spelling for each place inside a container
  */
-#include "container/path_text.h"
+#include "container/words.h"
 
 #include "base/cleanup.h"
 

@@ -5,7 +5,7 @@
 #include "object/kinds/persistent_volume.h"
 
 #include "base/cleanup.h"
-#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
 #include "tests/unit/object_text.h"
 
 #include <setjmp.h>

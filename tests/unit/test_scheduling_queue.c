@@ -13,7 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/scheduling/scheduling_queue.h"
+#include "controller/scheduling/scheduling.h"
 
 #include <stdio.h>
 #include <string.h>

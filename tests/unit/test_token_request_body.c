@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "api/auth/token_request_body.h"
+#include "api/auth/service_tokens.h"
 
 #include "base/cleanup.h"
 

@@ -5,7 +5,6 @@
 #include "object/json/yaml.h"
 
 #include "base/cleanup.h"
-#include "object/json/yaml_scalar.h"
 #include "tests/unit/object_text.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
  */
 #include "api/auth/authorize.h"
 
-#include "api/secret_paths.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kind.h"

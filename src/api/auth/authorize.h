@@ -11,6 +11,7 @@
 
 #include "base/failure.h"
 #include "object/object.h"
+#include "object/json/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +52,21 @@ bool authorize(unsigned int rights, const struct access *access, const char **re
 
 /* May the object be written as it is? Return: 0; -EACCES, with field and reason; -ENOMEM. */
 int authorize_object(unsigned int rights, const struct object *object, struct failure *reterr);
+
+/* ---- secret_paths.c: does a pod make names of directories from a Secret? ---- */
+
+/* A subPathExpr may name variables, and a variable may come from a Secret: the name of the
+ * directory is its content then, for whoever sees the volume. Pure; cost follows the length of
+ * the pod. */
+
+/**
+ * secret_paths_check - for a writer who may not read Secrets
+ * @spec: of a pod
+ *
+ * A variable counts as a Secret's when its last definition is a secretKeyRef, when its value names
+ * one that does, or when it is in no env and envFrom has a secretRef. Return: 0; -EACCES, with
+ * field and variable; -ENOMEM.
+ */
+int secret_paths_check(const struct cJSON *spec, struct failure *reterr);
 
 #endif

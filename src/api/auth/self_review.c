@@ -6,7 +6,7 @@
  * Answered by authorize(), which decides every request: an answer here is what a request meets. Of
  * role edit the rules are incomplete, because what an object holds counts as well.
  */
-#include "api/auth/token_request_body.h"
+#include "api/auth/service_tokens.h"
 #include "api/exchange.h"
 
 #include "base/cleanup.h"

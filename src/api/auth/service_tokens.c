@@ -8,7 +8,6 @@
 #include "api/auth/service_tokens.h"
 
 #include "agent.h"
-#include "api/auth/token_request_body.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/pod.h"

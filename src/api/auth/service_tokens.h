@@ -9,6 +9,7 @@
 #define PODVOL_API_SERVICE_TOKENS_H
 
 #include "api/exchange.h"
+#include "object/json/json.h"
 
 #define AUTHENTICATION_VERSION "authentication.k8s.io/v1"
 
@@ -18,5 +19,19 @@ struct cJSON *service_tokens_body(struct exchange *exchange, const char *kind);
 
 /* NULL: this daemon issues none, and that was replied. */
 struct token_issuer *service_tokens_issuer(struct exchange *exchange);
+
+/* ---- token_request_body.c ---- */
+
+/* A TokenRequest in Kubernetes' protocol buffers, which kubectl sends; pure.
+ *
+ * kubectl create token and kubectl auth know no other form. Numbers of fields are those of
+ * k8s.io/api/authentication/v1; what is unknown is passed over. */
+
+/* Bytes come from strangers. Return: 0 and the same as JSON, freed with json_free(); -EINVAL it is
+ * none; -ENOMEM. */
+int token_request_parse(const void *bytes, size_t length, struct cJSON **ret);
+
+/* The same for a SelfSubjectAccessReview, a SelfSubjectRulesReview or a SelfSubjectReview. */
+int self_review_parse(const void *bytes, size_t length, struct cJSON **ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token - the bearer token: read, made, compared; see token.h
+ * token - the bearer token: read, made, compared; see cli.h
  */
 #include "api/auth/token.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token_request_body - see token_request_body.h
+ * token_request_body - see service_tokens.h
  *
  * What the server answers with is not read: metadata, status.
  */
-#include "api/auth/token_request_body.h"
+#include "api/auth/service_tokens.h"
 
 #include "api/objects/protobuf.h"
 

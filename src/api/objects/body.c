@@ -8,7 +8,7 @@
  */
 #include "api/objects/body.h"
 
-#include "api/objects/object_protobuf.h"
+#include "api/objects/protobuf.h"
 #include "base/cleanup.h"
 #include "base/secret_file.h"
 

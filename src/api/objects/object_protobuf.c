@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * object_protobuf - the tables of the kinds; see object_protobuf.h
+ * object_protobuf - the tables of the kinds; see protobuf.h
  *
  * Numbers of fields are those of k8s.io/api/core/v1 and k8s.io/apimachinery/pkg/apis/meta/v1.
  */
-#include "api/objects/object_protobuf.h"
-
 #include "api/objects/protobuf.h"
+
 #include "base/cleanup.h"
 
 #include <assert.h>

@@ -9,6 +9,7 @@
 #define PODVOL_API_PROTOBUF_H
 
 #include "object/json/json.h"
+#include "object/kind.h"
 
 enum protobuf_type {
 	PROTOBUF_STRING,
@@ -38,5 +39,20 @@ typedef const struct protobuf_member *protobuf_chooser(void *userdata, const cha
  * none, or of another kind; -EOPNOTSUPP a field that no row has; -ENOMEM. */
 int protobuf_parse(const void *bytes, size_t length, protobuf_chooser *choose, void *userdata,
 		   struct cJSON **ret);
+
+/* ---- object_protobuf.c ---- */
+
+/* Objects in protocol buffers: the kinds that `kubectl create KIND` sends so; pure.
+ *
+ * ConfigMap, Secret, Namespace, ServiceAccount. A field of a newer Kubernetes is refused, so
+ * that nothing is dropped unseen; what the server sets (creationTimestamp, managedFields) is
+ * passed over. */
+
+/* Is a body of this kind read in protocol buffers? */
+bool object_protobuf_has(enum object_kind kind);
+
+/* Bytes come from strangers. Return: 0 and the same as JSON text, to be freed; -EINVAL it is no
+ * object of this kind; -EOPNOTSUPP it has a field that is not known; -ENOMEM. */
+int object_protobuf_print(enum object_kind kind, const void *bytes, size_t length, char **ret);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/attach/attach_detach_rule.h"
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_attachment.h"
 

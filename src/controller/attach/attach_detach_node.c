@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 #include "object/json/json.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 #include "controller/attach/attach_detach_internal.h"
 
 #include "base/cleanup.h"
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 #include "object/json/json.h"
 
 #include <assert.h>

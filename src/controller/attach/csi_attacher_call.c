@@ -11,7 +11,7 @@
 #include "csi/csi.pb-c.h"
 #include "csi/csi_access.h"
 #include "csi/csi_map.h"
-#include "csi/csi_names.h"
+#include "csi/csi_drivers.h"
 
 #include <assert.h>
 #include <errno.h>

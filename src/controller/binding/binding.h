@@ -14,6 +14,8 @@
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/storage_class.h"
 
+#include <stdbool.h>
+
 enum binding_write {
 	BINDING_NOTHING,
 	/* The four of a binding: of @claim and @volume. */
@@ -105,5 +107,70 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
  */
 int binding_make(const struct binding_step *step, const struct object *about,
 		 const struct object **ret, struct failure *reterr);
+
+/* ---- claim_conditions.c: status.conditions of a claim; pure ---- */
+
+struct cJSON;
+
+/**
+ * claim_conditions_replace - one condition, or none, in the place of others
+ * @types: that go, NULL at the end
+ * @type:  that comes and is true; NULL: none
+ * @text:  its message; "" without one
+ *
+ * One that is there with the same text keeps its time; all others stay as they are.
+ */
+void claim_conditions_replace(struct cJSON *status, const char *const *types, const char *type,
+			      const char *text);
+
+/* ---- reclaim.c ---- */
+
+/* May what is behind a volume be deleted, with all that is in it: the one rule; pure.
+ *
+ * Yes only when everything says so: the volume is Released under policy Delete, the very claim
+ * it was made for was deleted by somebody (not merely missing), nobody uses the volume, and
+ * every source of objects has been read. Whoever made the volume adds what else it has to know
+ * (local_reclaim.h: where its directory is) and may only make the answer stricter. */
+
+struct reclaim_facts {
+	const struct persistent_volume *volume; /* that whoever asks has made */
+	bool claim_exists;                      /* the one of claimRef, with its uid */
+	bool is_in_use;                         /* something may still be mounted from it */
+	bool sources_complete;                  /* every source of objects delivered all it has */
+	/* Of local volumes. */
+	const struct object *neighbour; /* another volume whose path touches this one's; NULL */
+	const struct labels *node;      /* of this node; NULL: unknown */
+};
+
+enum reclaim_verdict {
+	RECLAIM_NOT_OURS, /* or not now: nothing to do until something changes */
+	RECLAIM_WAIT,     /* soon: @why says for what */
+	RECLAIM_REFUSED,  /* @why is for the operator; the data is kept */
+	RECLAIM_REMOVE,
+};
+
+enum reclaim_verdict reclaim_decide(const struct reclaim_facts *facts, struct failure *why);
+
+/* ---- path_index.c: which paths lie in which, as a table that follows changes ---- */
+
+/* So that whether a volume's directory is nobody else's costs the depth of its path and not
+ * the number of volumes. Paths are compared part by part as local_paths_touch() does. */
+
+struct path_entry;
+
+struct path_index {
+	struct path_entry *table;
+	bool is_incomplete; /* there was no memory: it can tell nothing */
+};
+
+void path_index_done(struct path_index *index);
+
+/* Of each path as often as it is somebody's. */
+void path_index_add(struct path_index *index, const char *path);
+void path_index_remove(struct path_index *index, const char *path);
+
+/* Of a path that was added once: does no other lie there, above or below? False when it cannot be
+ * told. */
+bool path_index_is_alone(const struct path_index *index, const char *path);
 
 #endif

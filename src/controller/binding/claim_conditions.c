@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_conditions - who goes and who comes; see claim_conditions.h
+ * claim_conditions - who goes and who comes; see binding.h
  */
-#include "controller/binding/claim_conditions.h"
+#include "controller/binding/binding.h"
 
 #include "base/clock.h"
 #include "object/json/json.h"

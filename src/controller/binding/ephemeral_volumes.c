@@ -253,7 +253,7 @@ static void write_note(struct ephemeral_volumes *controller, struct work_item *w
 	work_item_queued(work, r);
 }
 
-/* Who deleted it is written first: the data of its volume goes only with that (reclaim.h). */
+/* Who deleted it is written first: the data of its volume goes only with that (binding.h). */
 static void delete_claim(struct ephemeral_volumes *controller, struct work_item *work,
 			 const struct object *claim, const struct owner *owner)
 {

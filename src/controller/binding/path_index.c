@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path_index - an entry for each path and each directory above one; see path_index.h
+ * path_index - an entry for each path and each directory above one; see binding.h
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "controller/binding/path_index.h"
+#include "controller/binding/binding.h"
 
 #include <assert.h>
 #include <limits.h>

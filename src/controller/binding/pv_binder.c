@@ -18,7 +18,6 @@
 #include "controller/controller_class.h"
 #include "controller/scheduling/consumers.h"
 #include "controller/scheduling/scheduling.h"
-#include "controller/scheduling/scheduling_queue.h"
 #include "object/kinds/pod.h"
 
 #include <assert.h>

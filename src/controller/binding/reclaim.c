@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reclaim - may what is behind a volume be deleted; see reclaim.h
+ * reclaim - may what is behind a volume be deleted; see binding.h
  */
-#include "controller/binding/reclaim.h"
+#include "controller/binding/binding.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "controller/csi/claim_modify.h"
 
-#include "controller/binding/claim_conditions.h"
+#include "controller/binding/binding.h"
 #include "object/json/json.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
 #include "controller/csi/claim_resize.h"
 
 #include "base/cleanup.h"
-#include "controller/binding/claim_conditions.h"
+#include "controller/binding/binding.h"
 #include "object/json/json.h"
 
 #include <assert.h>

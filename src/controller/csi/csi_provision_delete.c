@@ -4,7 +4,7 @@
  * csi_provision_item.h
  *
  * The volume bears a finalizer while its policy is Delete, so that its object outlives what is
- * behind it. DeleteVolume is asked for by reclaim.h's rule and by nothing else; it may be asked for
+ * behind it. DeleteVolume is asked for by binding.h's rule and by nothing else; it may be asked for
  * again after a kill.
  */
 #include "controller/csi/csi_provision_item.h"
@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/binding/binding.h"
-#include "controller/binding/reclaim.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_attachment.h"
 

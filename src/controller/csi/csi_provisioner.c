@@ -6,7 +6,7 @@
  * so that asking twice makes one. Before the first call for a claim the claim gets a finalizer, and
  * that comes off when the volume is stored, or when the driver has said for sure that there is
  * none: so a kill at any moment, also of a claim that goes meanwhile, leaves no volume behind that
- * nobody knows of. Deleting is reclaim.h's one rule. No file of its own: the store has it all.
+ * nobody knows of. Deleting is binding.h's one rule. No file of its own: the store has it all.
  */
 #include "controller/csi/csi_provision_item.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_filling - what a claim's new directory is filled from; see local_filling.h
+ * local_filling - what a claim's new directory is filled from; see local_item.h
  */
-#include "controller/local/local_filling.h"
+#include "controller/local/local_item.h"
 
 #include "base/cleanup.h"
 #include "controller/local/local_reclaim.h"

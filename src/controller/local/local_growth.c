@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_growth - see local_growth.h
+ * local_growth - see local_item.h
  *
  * What was reached is known by the item alone: after a kill the limit is set once more, to the
  * same.
  */
-#include "controller/local/local_growth.h"
+#include "controller/local/local_item.h"
 
 #include "base/log.h"
 #include "controller/csi/claim_resize.h"

@@ -9,8 +9,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/local/local_filling.h"
-#include "controller/local/local_growth.h"
 #include "controller/local/local_reclaim.h"
 #include "object/json/json.h"
 

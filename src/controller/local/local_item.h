@@ -8,10 +8,11 @@
 #ifndef PODVOL_CONTROLLER_LOCAL_ITEM_H
 #define PODVOL_CONTROLLER_LOCAL_ITEM_H
 
-#include "controller/binding/path_index.h"
+#include "controller/binding/binding.h"
 #include "controller/controller_class.h"
 #include "controller/local/local_plan.h"
 #include "controller/local/local_provisioner.h"
+#include "object/kinds/persistent_volume.h"
 
 /* One volume that is or will be made, by its name; busy while an order or a write of it is under
  * way. */
@@ -52,5 +53,40 @@ void local_item_tell(struct item *item, const struct object *about, const char *
 void local_item_write(struct item *item, const struct object *old, const struct object *made);
 /* Order DIRECTORY_GROW. */
 void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes);
+
+/* ---- local_filling.c ---- */
+
+/* What a claim's new directory is filled from; looks up and writes nothing.
+ *
+ * Another claim's volume of podvol/local, or a snapshot of one. Refused are sources in another
+ * namespace, larger ones, and what is neither. */
+
+struct local_filling {
+	struct directory_source from;           /* name NULL: nothing is wanted */
+	const struct persistent_volume *volume; /* of a clone; NULL: of a snapshot */
+	char *base_path, *name;                 /* from borrows them */
+};
+
+/* @ret borrows from stored objects. Return: 0; -EAGAIN not yet; -EINVAL never like this; -ENOMEM.
+ */
+int local_filling_find(struct store *store, const struct persistent_volume_claim *claim,
+		       struct local_filling *ret, struct failure *reterr);
+void local_filling_done(struct local_filling *source);
+
+/* ---- local_growth.c ---- */
+
+/* A claim asks for more than its volume of podvol has, and the size is enforced.
+ *
+ * The rule and the claim's words are claim_resize.h's, as for CSI: the limit is raised, or the
+ * image grows, then the volume says so, then the claim; the file system in an image grows
+ * where it is mounted. Volumes whose size nobody enforces are left alone: they have all there
+ * is. */
+
+/* Begin what is next. Return: false: it has what its claim asks for. */
+bool local_growth_look(struct item *item, const struct persistent_volume *volume,
+		       const struct object *claim);
+/* DIRECTORY_GROW ended. */
+void local_growth_told(struct item *item, const struct persistent_volume *volume,
+		       const struct object *claim, int error, const struct failure *why);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * local_reclaim - may the directory of a volume be removed, with all that is in it; pure
  *
- * Yes only when reclaim.h says so for a volume of ours that nobody deletes by hand, and when no
+ * Yes only when binding.h says so for a volume of ours that nobody deletes by hand, and when no
  * other volume lies there, above or below. What a user wrote into the volume's path is not
  * believed: the directory bears a mark (mount/remove/volume_directory.h), and that is looked at by
  * whoever removes.
@@ -10,7 +10,7 @@
 #ifndef PODVOL_CONTROLLER_LOCAL_RECLAIM_H
 #define PODVOL_CONTROLLER_LOCAL_RECLAIM_H
 
-#include "controller/binding/reclaim.h"
+#include "controller/binding/binding.h"
 #include "controller/local/local_plan.h"
 
 /* Where a volume's directory is, as its annotation and its path say. */
@@ -28,7 +28,7 @@ bool local_paths_touch(const char *a, const char *b);
 /* Of a volume with a directory; NULL: it has none. */
 const char *local_path_of(const struct persistent_volume *volume);
 
-/* The one rule (reclaim.h), and what concerns the directory. */
+/* The one rule (binding.h), and what concerns the directory. */
 enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, struct failure *why);
 
 #endif

@@ -15,6 +15,7 @@
 #include "object/kinds/pod.h"
 #include "object/kinds/storage_class.h"
 #include "store/store.h"
+#include "controller/binding/bound_pairs.h"
 
 enum { SCHEDULING_REASONS_MAX = 8, SCHEDULING_REASON_BYTES = 320 };
 
@@ -80,5 +81,22 @@ const struct persistent_volume *scheduling_volume(const struct scheduling_questi
 						  const struct object *claim);
 const struct storage_class *scheduling_class(const struct scheduling_question *question,
 					     const struct object *claim);
+
+/* ---- scheduling_queue.c ---- */
+
+/* Which claims are looked at first: the order of a scheduler's queue.
+ *
+ * Who is served before others takes what is scarce: the last volume that fits, the last one
+ * that the node can have. So the pod with the higher priority comes first, then the older one. */
+
+/* Of the claims that are due those of pods come first, in the pods' order; a walk over all pods.
+ * Without memory they stay as they are. */
+void scheduling_queue_order(struct store *store, struct bound_pairs *bound_pairs);
+
+/* All claims of a pod become due. */
+void scheduling_queue_pod_due(struct bound_pairs *bound_pairs, const struct object *pod);
+/* Those of all pods that use a claim; a walk over the pods of its namespace. */
+void scheduling_queue_users_due(struct store *store, struct bound_pairs *bound_pairs,
+				const struct object *claim);
 
 #endif

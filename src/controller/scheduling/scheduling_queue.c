@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduling_queue - sort the pods, then their claims; see scheduling_queue.h
+ * scheduling_queue - sort the pods, then their claims; see scheduling.h
  */
-#include "controller/scheduling/scheduling_queue.h"
+#include "controller/scheduling/scheduling.h"
 
 #include "base/cleanup.h"
 #include "controller/scheduling/consumers.h"

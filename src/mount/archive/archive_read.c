@@ -14,7 +14,7 @@
 #include "mount/archive/archive_locale.h"
 #include "mount/archive/tree_make.h"
 #include "mount/bind/attributes.h"
-#include "mount/ownership/posix_acl.h"
+#include "mount/ownership/ownership.h"
 #include "mount/path/safe_path.h"
 
 #include <archive.h>

@@ -11,10 +11,10 @@
 #include "base/cleanup.h"
 #include "mount/archive/archive_locale.h"
 #include "mount/archive/file_copy.h"
-#include "mount/archive/link_table.h"
+#include "mount/archive/volume_copy.h"
 #include "mount/archive/tree_make.h"
 #include "mount/bind/attributes.h"
-#include "mount/ownership/posix_acl.h"
+#include "mount/ownership/ownership.h"
 #include "mount/ownership/tree_walk.h"
 #include "mount/path/safe_path.h"
 

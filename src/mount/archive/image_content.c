@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "mount/capacity/capacity.h"
-#include "mount/filesystem/device_probe.h"
 #include "mount/filesystem/format.h"
 #include "mount/filesystem/loop_device.h"
 #include "mount/mount.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_table - files with several names, by inode; see link_table.h
+ * link_table - files with several names, by inode; see volume_copy.h
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "mount/archive/link_table.h"
+#include "mount/archive/volume_copy.h"
 
 #include "base/cleanup.h"
 

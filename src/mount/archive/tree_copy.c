@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_copy - all that is below a directory into an empty one; see tree_copy.h
+ * tree_copy - all that is below a directory into an empty one; see volume_copy.h
  */
-#include "mount/archive/tree_copy.h"
+#include "mount/archive/volume_copy.h"
 
 #include "base/cleanup.h"
 #include "mount/archive/file_copy.h"
-#include "mount/archive/link_table.h"
 #include "mount/archive/tree_make.h"
 #include "mount/bind/attributes.h"
 #include "mount/ownership/tree_walk.h"

@@ -17,8 +17,13 @@
 #ifndef PODVOL_MOUNT_VOLUME_COPY_H
 #define PODVOL_MOUNT_VOLUME_COPY_H
 
-#include "mount/archive/tree_copy.h"
 #include "mount/remove/volume_directory.h"
+#include "base/failure.h"
+
+#include <sys/stat.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* What is copied: a volume's directory, or a snapshot of one. */
 struct volume_source {
@@ -62,5 +67,50 @@ int volume_directory_settle(const struct volume_directory *directory, struct fai
  * volume_directory_unmake() and volume_directory_remove(). */
 int volume_directory_unmake_filled(const struct volume_directory *directory,
 				   struct failure *reterr);
+
+/* ---- link_table.c ---- */
+
+/* Which path a file with several names was met at first, while a tree is walked.
+ *
+ * A file is forgotten when all its names were met. */
+
+struct link_table;
+
+/* Empty; NULL is one, too. */
+void link_table_freep(struct link_table **table);
+
+/**
+ * link_table_meet - a file was met
+ * @ret: the path it was met at first; NULL: this is the first one. Valid until the next call.
+ *
+ * Files with one name cost nothing.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int link_table_meet(struct link_table **table, const struct stat *status, const char *path,
+		    const char **ret);
+
+/* ---- tree_copy.c ---- */
+
+/* All that is below a directory, and its own attributes, into an empty one [worker].
+ *
+ * Files share their blocks where the file system can do that. Hard links, holes, owners,
+ * modes, times, extended attributes and access lists are kept. Both ends are descriptors: no
+ * symbolic link is followed and no mount entered; what is mounted below the source is left
+ * out. A tree that is written to meanwhile is copied as it is found, file by file. */
+
+/* How far it is, for who looks from another thread. */
+struct copy_progress {
+	_Atomic uint64_t entries, bytes; /* bytes: copied, not shared */
+};
+
+struct tree_copy {
+	int from_fd, to_fd;
+	const atomic_bool *cancel;      /* looked at between portions; may be NULL */
+	struct copy_progress *progress; /* zeroed by its owner before */
+};
+
+/* Return: 0; -ECANCELED; -ENOSPC; else as the calls, with the entry's path. */
+int tree_copy(const struct tree_copy *copy, struct failure *reterr);
 
 #endif

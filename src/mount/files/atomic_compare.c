@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atomic_compare - does a directory hold exactly a payload's files; see atomic_compare.h
+ * atomic_compare - does a directory hold exactly a payload's files; see atomic_writer.h
  *
  * Whatever cannot be read, or is no plain file, differs: it is then written anew.
  */
-#include "mount/files/atomic_compare.h"
+#include "mount/files/atomic_writer.h"
 
 #include "base/cleanup.h"
 #include "mount/ownership/tree_walk.h"

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/directory.h"
-#include "mount/files/atomic_compare.h"
 #include "mount/mount.h"
 #include "mount/ownership/tree_walk.h"
 #include "mount/path/safe_path.h"

@@ -59,4 +59,14 @@ int atomic_read(int directory_fd, const char *path, size_t bytes_max, char **ret
  */
 int atomic_write_wipe(int directory_fd, const char *path, struct failure *reterr);
 
+/* ---- atomic_compare.c ---- */
+
+/* Does a directory hold exactly a payload's files; for atomic_writer.c alone. */
+
+enum { ATOMIC_DIRECTORY_MODE = 0755 }; /* of the directories that the writer makes */
+
+/* Bytes, modes, owners and groups, and nothing else below the directory. Reads as much as the
+ * files hold. Return: 1 it does, 0 it does not (also when it cannot be read). [worker] */
+int atomic_compare(int directory_fd, const struct atomic_write *write);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_probe - what libblkid finds on a block device; see device_probe.h
+ * device_probe - what libblkid finds on a block device; see format.h
  */
-#include "mount/filesystem/device_probe.h"
+#include "mount/filesystem/format.h"
 
 #include "base/cleanup.h"
 

@@ -9,7 +9,7 @@
  * refused.
  */
 #include "mount/bind/options.h"
-#include "mount/filesystem/device_probe.h"
+#include "mount/filesystem/format.h"
 #include "mount/filesystem/tool.h"
 #include "mount/mount.h"
 

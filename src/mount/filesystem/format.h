@@ -54,4 +54,40 @@ int format_blank(const char *device_path, const char *type, struct failure *rete
  * meanwhile, so this answer is for notes alone. [worker] */
 int format_is_due(const char *device_path, struct failure *reterr);
 
+/* ---- device_probe.c: what libblkid finds on an open block device; reads only ---- */
+
+/* The same low-level probing as `blkid -p`: superblocks and partition tables, no cache, no
+ * udev. */
+
+enum { PROBE_CONTENT_BYTES = 64 };
+
+/* What is said of a partition table, as kubelet says it. */
+#define PROBE_PARTITIONS "unknown data, probably partitions"
+
+/**
+ * device_probe - what is on it? [worker]
+ * @fd:          open for reading
+ * @ret_content: "ext4", "LVM2_member", "crypto_LUKS", ... or PROBE_PARTITIONS; "" when nothing
+ *
+ * A superblock with a bad checksum counts as found.
+ *
+ * Return: 1 something, 0 nothing at all; -ENOTUNIQ signatures that contradict each other; -EIO and
+ * kin when it cannot be read.
+ */
+int device_probe(int fd, char ret_content[PROBE_CONTENT_BYTES]);
+
+/* ---- grow.c: make a mounted file system as large as its device ---- */
+
+/* By the file system's own call and no program: ext4 and xfs. Never smaller. */
+
+/**
+ * filesystem_grow - while it is mounted and in use; safe to repeat [worker]
+ * @mount_fd:  a directory in it, O_PATH too
+ * @device_fd: its device, readable
+ *
+ * Return: 0, also when it is so large already; -EOPNOTSUPP another kind of file system; else as the
+ * calls.
+ */
+int filesystem_grow(int mount_fd, int device_fd, struct failure *reterr);
+
 #endif

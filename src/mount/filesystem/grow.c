@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grow - ext4 and xfs grow online; see grow.h
+ * grow - ext4 and xfs grow online; see format.h
  *
  * Privileged: CAP_SYS_RESOURCE and CAP_SYS_ADMIN. The size is asked of the device itself.
  */
-#include "mount/filesystem/grow.h"
+#include "mount/filesystem/format.h"
 
 #include "base/cleanup.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * directory_users - is a directory mounted somewhere; see directory_users.h
+ * directory_users - is a directory mounted somewhere; see mount_holders.h
  *
  * A bind mount shows device and path within the file system, the same in every namespace. So what
  * is found out first is what a bind of our directory would show; who has that is mount_holders'.
  */
-#include "mount/holders/directory_users.h"
+#include "mount/holders/mount_holders.h"
 
 #include "base/cleanup.h"
-#include "mount/holders/mount_holders.h"
 #include "mount/path/safe_path.h"
 #include "mount/table/mountinfo.h"
 

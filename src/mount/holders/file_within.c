@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_within - is an open file or directory a directory itself, or below it; see file_within.h
+ * file_within - is an open file or directory a directory itself, or below it; see mount_holders.h
  *
  * The file is opened once more through a mount that shows the directory: then the kernel names both
  * by paths of that mount.
  */
-#include "mount/holders/file_within.h"
+#include "mount/holders/mount_holders.h"
 
 #include "base/cleanup.h"
 #include "base/path.h"

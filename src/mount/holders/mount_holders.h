@@ -47,7 +47,7 @@ enum mount_held {
 struct mount_passed;
 
 /* A directory that is asked about: a detached mount counts when what a process has open there is in
- * it, as file_within.h decides. */
+ * it, as mount_holders.h decides. */
 struct mount_directory {
 	int fd;
 	int mount_fd; /* the root of its mount, opened for reading */
@@ -127,5 +127,45 @@ struct mount_copy {
  */
 int mount_holders_copies(const char *const *mount_points, size_t count, struct mount_copy **ret,
 			 size_t *ret_count, struct failure *reterr);
+
+/* ---- directory_users.c: is a directory, or something in it, mounted somewhere ---- */
+
+/* As a bind mount, in this mount namespace or in any other that mount_holders.h finds; or as a
+ * detached mount, by what a process has open there. So it is when a pod's mount point is
+ * removed: the kernel detaches the copies that other namespaces have on it. A mount below the
+ * directory is not asked for here, nor who has files of it open through a mount of the whole
+ * file system. */
+
+/**
+ * directory_users_check - is it proven that it is mounted nowhere [worker]
+ * @fd: of the directory, O_PATH will do
+ *
+ * Cost: as mount_holders_search().
+ *
+ * Return: 0 only when that is proven; -EBUSY, and @reterr names who has it; else what could not be
+ * seen: whoever removes keeps the data then, and tries again.
+ */
+int directory_users_check(int fd, struct failure *reterr);
+
+/* ---- file_within.c: is an open file or directory a directory itself, or below it ---- */
+
+/* By file handle, so that the mount by which it was opened does not matter: it may be
+ * detached, or show any part of the file system. Looks up no name. */
+
+/**
+ * file_within - is it proven [worker]
+ * @directory_fd: O_PATH will do
+ * @mount_fd:     opened for reading: the root of a mount that shows @directory_fd, or @directory_fd
+ *                itself; what that mount does not show cannot be decided
+ * @fd:           on the same file system; O_PATH will do
+ *
+ * Needs CAP_DAC_READ_SEARCH. For what is not a directory the kernel has the way to it in its handle
+ * since Linux 6.13 only.
+ *
+ * Return: 1 it is; 0 it is not; -EOPNOTSUPP a file system without file handles (overlay), -EINVAL a
+ * file before Linux 6.13, -ESTALE it was removed or is not below the mount, else as the calls: then
+ * it may be.
+ */
+int file_within(int directory_fd, int mount_fd, int fd);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/directory.h"
-#include "mount/holders/file_within.h"
+#include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
 #include "mount/path/safe_path.h"
 #include "mount/table/superblock.h"

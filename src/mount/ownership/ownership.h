@@ -10,6 +10,7 @@
 
 #include "mount/mount.h"
 #include "mount/ownership/tree_walk.h"
+#include "mount/bind/attributes.h"
 
 struct ownership_walk;
 
@@ -31,5 +32,22 @@ int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts)
 
 /* Does the root match, so that OnRootMismatch skips the walk? False too when it cannot be told. */
 bool ownership_root_matches(int root_fd, const struct ownership *ownership);
+
+/* ---- posix_acl.c ---- */
+
+/* Access lists between the kernel's extended attribute and an archive's entry. */
+
+struct archive_entry;
+
+#define POSIX_ACL_ACCESS  "system.posix_acl_access"
+#define POSIX_ACL_DEFAULT "system.posix_acl_default"
+
+/* Into the entry. Return: 0; -EINVAL no such list. */
+int posix_acl_to_entry(const struct extended_attribute *attribute, struct archive_entry *entry);
+
+/* Both lists of the entry, where it has them. A user or group that stands there by name alone is
+ * looked up here. Return: 0; -EINVAL no POSIX list, or nobody of that name; -ENOMEM. */
+int posix_acl_from_entry(struct archive_entry *entry, struct attributes *attributes,
+			 struct failure *reterr);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * posix_acl - access lists between the kernel's extended attribute and an archive; see posix_acl.h
+ * posix_acl - access lists between the kernel's extended attribute and an archive; see ownership.h
  */
-#include "mount/ownership/posix_acl.h"
+#include "mount/ownership/ownership.h"
 
 #include "base/cleanup.h"
 

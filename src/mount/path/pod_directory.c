@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_directory - empty what agents made in a pod's directory; see pod_directory.h
+ * pod_directory - empty what agents made in a pod's directory; see safe_path.h
  *
  * Privileged: removes. The argument: a table says how deep each part of the layout is, and below
  * that nothing is opened, so that no walk ever enters a volume. A first walk looks for mounts
  * without changing anything; the second removes empty directories and empty files alone, which
  * hold nobody's data. Neither follows a link or enters a mount.
  */
-#include "mount/path/pod_directory.h"
+#include "mount/path/safe_path.h"
 
 #include "base/cleanup.h"
 #include "base/directory.h"
-#include "mount/path/safe_path.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "mount/capacity/capacity.h"
-#include "mount/holders/directory_users.h"
+#include "mount/holders/mount_holders.h"
 #include "mount/ownership/tree_walk.h"
 #include "mount/path/safe_path.h"
 #include "mount/remove/volume_directory.h"

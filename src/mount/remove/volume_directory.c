@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/directory.h"
-#include "mount/base_path.h"
 #include "mount/capacity/capacity.h"
 #include "mount/mount.h"
 #include "mount/path/safe_path.h"

@@ -20,4 +20,12 @@ int base64_decode(const char *text, char **ret, size_t *ret_length);
 /* @length bytes as text, to be freed with free(); NULL: no memory. */
 char *base64_encode(const char *bytes, size_t length);
 
+/* ---- base64_text.c ---- */
+
+/* A Secret's value as a text: RFC 4648, with padding, line breaks passed over. */
+
+/* Return: 0 and the text, to be freed; -EINVAL no base64; -EILSEQ the bytes are no text, because
+ * one is NUL; -ENOMEM. */
+int base64_decode_text(const char *encoded, char **ret);
+
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base64_text - a Secret's value as a text; see base64_text.h
+ * base64_text - a Secret's value as a text; see base64.h
  */
-#include "object/json/base64_text.h"
+#include "object/json/base64.h"
 
 #include "base/cleanup.h"
-#include "object/json/base64.h"
 
 #include <assert.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "object/json/json_tree.h"
 
 #include "object/json/text_buffer.h"
-#include "object/json/yaml_scalar.h"
+#include "object/json/yaml.h"
 
 #include <string.h>
 #include <yaml.h>

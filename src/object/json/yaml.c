@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "object/json/json_tree.h"
-#include "object/json/yaml_scalar.h"
 #include "object/object.h"
 
 #include <assert.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yaml_scalar - see yaml_scalar.h
+ * yaml_scalar - see yaml.h
  *
  * The first byte decides what a scalar may be, as in go-yaml: a digit or a sign a number, '.' a
  * fraction, a few letters a word of the table. Anything else, and whatever fits nowhere, is a
  * string.
  */
-#include "object/json/yaml_scalar.h"
+#include "object/json/yaml.h"
 
 #include "base/cleanup.h"
 

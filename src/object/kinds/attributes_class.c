@@ -6,7 +6,6 @@
  * Only checked, kept and given out again: whoever asks a driver reads the object.
  */
 #include "object/kinds.h"
-#include "object/kinds/csi.h"
 #include "object/schema/schemas.h"
 #include "object/update.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "object/kinds.h"
-#include "object/kinds/data_source.h"
 #include "object/metadata.h"
 #include "object/select/selector_json.h"
 #include "object/update.h"

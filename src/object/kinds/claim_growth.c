@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_growth - may a claim ask for more than it did; see claim_growth.h
+ * claim_growth - may a claim ask for more than it did; see kinds.h
  */
-#include "object/kinds/claim_growth.h"
+#include "object/kinds.h"
 
 #include "object/kinds/storage_class.h"
 #include "object/schema/field.h"

@@ -5,7 +5,6 @@
  * Nobody here acts upon it yet: it is checked, kept and given out again.
  */
 #include "object/kinds.h"
-#include "object/kinds/entries.h"
 #include "object/schema/schemas.h"
 
 #include <assert.h>

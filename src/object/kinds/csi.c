@@ -4,10 +4,9 @@
  *
  * CSIDriver is decoded for the volume plugin; the others are checked, kept and given out again.
  */
-#include "object/kinds/csi.h"
+#include "object/kinds.h"
 
 #include "base/cleanup.h"
-#include "object/kinds.h"
 #include "object/kinds/csi_driver.h"
 #include "object/schema/schemas.h"
 #include "object/select/name_index.h"

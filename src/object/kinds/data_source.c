@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data_source - dataSource and dataSourceRef of a claim; see data_source.h
+ * data_source - dataSource and dataSourceRef of a claim; see kinds.h
  */
-#include "object/kinds/data_source.h"
+#include "object/kinds.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entries - see entries.h
+ * entries - see kinds.h
  */
-#include "object/kinds/entries.h"
+#include "object/kinds.h"
 
 #include "base/cleanup.h"
 #include "object/json/base64.h"

@@ -12,10 +12,9 @@
 #include "object/kinds/environment.h"
 
 #include "base/cleanup.h"
-#include "object/json/base64_text.h"
+#include "object/json/base64.h"
 #include "object/json/json.h"
 #include "object/json/text_buffer.h"
-#include "object/kinds/expansion.h"
 #include "object/kinds/pod_field.h"
 
 #include <assert.h>

@@ -14,6 +14,8 @@
 
 #include "object/object.h"
 
+#include <stddef.h>
+
 struct environment_sources {
 	/* A KIND_CONFIG_MAP or KIND_SECRET; borrowed for the call; NULL: there is none. */
 	const struct object *(*find)(void *userdata, enum object_kind kind, const char *name_space,
@@ -26,7 +28,7 @@ struct environment_sources {
 
 /**
  * environment_expand - put the values of a container's variables into a text
- * @text:      "$(NAME)/x"; see object/kinds/expansion.h
+ * @text:      "$(NAME)/x"; see below
  * @container: of any type; must be in @pod
  * @ret:       to be freed
  *
@@ -38,5 +40,18 @@ struct environment_sources {
 int environment_expand(const char *text, const struct object *pod, const char *container,
 		       const struct environment_sources *sources, char **ret,
 		       struct failure *reterr);
+
+/* ---- expansion.c ---- */
+
+/* "$(NAME)" in a text, as Kubernetes expands it in env, command and subPathExpr; pure.
+ *
+ * "$$" is a dollar sign, so "$$(NAME)" stays "$(NAME)"; a "$" that begins nothing, and "$("
+ * that is never closed, stay as they are. Not a shell: no other form, no nesting. */
+
+/* What to put for a name; @length bytes, not NUL-terminated. It may be anything but NULL. */
+typedef const char *expansion_fn(void *userdata, const char *name, size_t length);
+
+/* Return: the text, to be freed; NULL: no memory. @map is called once for each reference. */
+char *expansion_expand(const char *text, expansion_fn *map, void *userdata);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expansion - "$(NAME)" in a text; see expansion.h
+ * expansion - "$(NAME)" in a text; see environment.h
  */
-#include "object/kinds/expansion.h"
+#include "object/kinds/environment.h"
 
 #include "object/json/text_buffer.h"
 

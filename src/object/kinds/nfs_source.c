@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nfs_source - see nfs_source.h
+ * nfs_source - see volume_source.h
  */
-#include "object/kinds/nfs_source.h"
+#include "object/kinds/volume_source.h"
 
 #include "base/cleanup.h"
 #include "object/json/arena.h"

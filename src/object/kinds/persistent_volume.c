@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "object/kinds.h"
 #include "object/kinds/claim_spec.h"
-#include "object/kinds/nfs_source.h"
 #include "object/kinds/volume_source.h"
 #include "object/metadata.h"
 #include "object/schema/schemas.h"

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "object/json/json_tree.h"
 #include "object/kinds.h"
+#include "object/kinds/pod_field.h"
 #include "object/kinds/claim_spec.h"
-#include "object/kinds/pod_volume.h"
 #include "object/metadata.h"
 #include "object/select/name_index.h"
 

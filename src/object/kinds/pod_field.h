@@ -7,8 +7,14 @@
 #define PODVOL_OBJECT_POD_FIELD_H
 
 #include "base/failure.h"
+#include "object/kinds/pod.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct arena;
+struct field;
+struct violations;
 
 struct cJSON;
 
@@ -52,5 +58,21 @@ int pod_resource_value(const struct cJSON *pod, const struct cJSON *container,
 
 /* A container of any type by name; borrowed; NULL: none. */
 const struct cJSON *pod_find_container(const struct cJSON *pod, const char *name);
+
+/* ---- pod_volume.c: one element of spec.volumes, and what limits a pod ---- */
+
+enum { POD_RESOURCES_MAX = 128 }; /* names in a container's limits or requests */
+
+/* emptyDir: {} where there is no source, and each source's own. Return: 0 or -ENOMEM. */
+int pod_volume_set_defaults(struct cJSON *volume);
+
+int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
+			struct violations *found);
+
+void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct arena *arena,
+		       struct pod_volume *ret);
+
+/* Can containers have it as a device. */
+bool pod_volume_may_be_block(const struct cJSON *volume);
 
 #endif

@@ -7,10 +7,10 @@
  * (crun on a directory, systemd units), so a container needs a name and no more.
  */
 #include "object/kinds.h"
+#include "object/kinds/pod_field.h"
 
 #include "base/cleanup.h"
 #include "object/json/json_tree.h"
-#include "object/kinds/pod_volume.h"
 #include "object/metadata.h"
 #include "object/schema/field.h"
 #include "object/select/name_index.h"

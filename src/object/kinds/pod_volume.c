@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_volume - one element of spec.volumes: its sources, as one table; see pod_volume.h
+ * pod_volume - one element of spec.volumes: its sources, as one table; see kinds.h
  *
  * The sources that become files (configMap, secret, downwardAPI, projected) have their own file.
  */
-#include "object/kinds/pod_volume.h"
+#include "object/kinds.h"
+#include "object/kinds/pod_field.h"
 
 #include "base/cleanup.h"
 #include "object/kinds/claim_spec.h"
 #include "object/kinds/file_source.h"
-#include "object/kinds/nfs_source.h"
 #include "object/kinds/volume_source.h"
 #include "object/schema/schemas.h"
 

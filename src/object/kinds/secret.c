@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "object/json/base64.h"
 #include "object/kinds.h"
-#include "object/kinds/entries.h"
 #include "object/metadata.h"
 #include "object/schema/schemas.h"
 #include "object/update.h"

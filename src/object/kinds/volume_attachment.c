@@ -8,7 +8,6 @@
 
 #include "object/json/arena.h"
 #include "object/kinds.h"
-#include "object/kinds/csi.h"
 #include "object/schema/schemas.h"
 #include "object/select/selector_json.h"
 #include "object/update.h"

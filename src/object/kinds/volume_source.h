@@ -12,6 +12,8 @@
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
 
+#include <stdbool.h>
+
 struct volume_source_names {
 	const char *const *others; /* members that are no sources; ended by NULL */
 	const struct schema
@@ -31,5 +33,20 @@ int host_path_validate(const struct cJSON *source, const struct field *field,
 		       struct violations *found);
 int host_path_set_defaults(struct cJSON *source);
 int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found);
+
+/* ---- nfs_source.c: the nfs source of a PersistentVolume or of a pod's volume, decoded ---- */
+
+struct arena;
+struct cJSON;
+
+/* Lives as long as the object it came from. */
+struct nfs_source {
+	const char *server, *path;
+	const char *export; /* "server:/path"; an IPv6 address in brackets */
+	bool read_only;     /* counts in a pod's volume; of a PersistentVolume the claim's does */
+};
+
+/* Return: NULL only when there is no memory. */
+const struct nfs_source *nfs_source_decode(const struct cJSON *source, struct arena *arena);
 
 #endif

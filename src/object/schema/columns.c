@@ -5,7 +5,7 @@
  * A new column is one function and one row here.
  */
 #include "object/kinds.h"
-#include "object/schema/cells.h"
+#include "object/schema/table.h"
 
 #include "base/cleanup.h"
 #include "object/kinds/persistent_volume.h"

@@ -3,7 +3,7 @@
  * columns_storage - what kubectl shows of CSI drivers, attachments, capacities and snapshots
  */
 #include "object/kinds.h"
-#include "object/schema/cells.h"
+#include "object/schema/table.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -33,4 +33,17 @@ struct cJSON *table_from_objects(enum object_kind kind, const struct object *con
 /* "5d3h", "12m", "8s" as kubectl shows an age. */
 void table_age(uint64_t since_usec, uint64_t now_usec, char text[TABLE_CELL_BYTES]);
 
+/* ---- the cells that many kinds have in common; for src/object/ alone ---- */
+
+void cell_name(const struct table_source *source, char text[TABLE_CELL_BYTES]);
+void cell_age(const struct table_source *source, char text[TABLE_CELL_BYTES]);
+
+/* How many elements or members there are at a path, "spec.drivers". */
+void put_count(char text[TABLE_CELL_BYTES], const struct cJSON *tree, const char *path);
+/* The strings of a list, joined by commas; @when_empty where there are none. */
+void put_strings(char text[TABLE_CELL_BYTES], const struct cJSON *list, const char *when_empty);
+/* How long ago a time was; @when_absent where there is none. */
+void put_since(char text[TABLE_CELL_BYTES], const struct cJSON *time, uint64_t now_usec,
+	       const char *when_absent);
+
 #endif
