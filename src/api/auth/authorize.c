@@ -51,6 +51,16 @@ const char *role_name(unsigned int rights)
 
 enum { EVERYONE = 16 }; /* in place of rights: the access needs no right to write */
 
+#define RESOURCE(verb_, group_, resource_, subresource_, needed_, why_)                            \
+	{                                                                                          \
+		.verb = verb_, .group = group_, .resource = resource_,                             \
+		.subresource = subresource_, .needed = needed_, .why = why_                        \
+	}
+#define PATH(verb_, path_, needed_, why_)                                                          \
+	{                                                                                          \
+		.verb = verb_, .path = path_, .needed = needed_, .why = why_                       \
+	}
+
 static const struct rule {
 	const char *verb;                           /* NULL: any; "write": all that does not read */
 	const char *group, *resource, *subresource; /* NULL: any */
@@ -58,67 +68,31 @@ static const struct rule {
 	unsigned int needed;
 	const char *why;
 } rules[] = {
-	{ .verb = "create",
-	  .group = REVIEWS,
-	  .resource = "selfsubjectaccessreviews",
-	  .subresource = "",
-	  .needed = EVERYONE },
-	{ .verb = "create",
-	  .group = REVIEWS,
-	  .resource = "selfsubjectrulesreviews",
-	  .subresource = "",
-	  .needed = EVERYONE },
-	{ .verb = "create",
-	  .group = WHOAMI,
-	  .resource = "selfsubjectreviews",
-	  .subresource = "",
-	  .needed = EVERYONE },
-	{ .verb = "create", .group = WHOAMI, .resource = "tokenreviews", .subresource = "" },
-	{ .verb = "create",
-	  .group = "",
-	  .resource = "serviceaccounts",
-	  .subresource = "token",
-	  .needed = RIGHT_SECRETS,
-	  .why = "a token of a service account is for root, or role admin" },
-	{ .verb = "write",
-	  .group = "",
-	  .resource = "persistentvolumes",
-	  .subresource = "status",
-	  .needed = RIGHT_HOST,
-	  .why = "role edit creates and changes volumes, nothing else of them" },
-	{ .verb = "delete",
-	  .group = "",
-	  .resource = "persistentvolumes",
-	  .needed = RIGHT_HOST,
-	  .why = "the data of a volume may go with it" },
-	{ .verb = "deletecollection",
-	  .group = "",
-	  .resource = "persistentvolumes",
-	  .needed = RIGHT_HOST,
-	  .why = "the data of a volume may go with it" },
-	{ .verb = "write", .group = "", .resource = "persistentvolumes" },
-	{ .path = "podvol/v1/kubeconfig",
-	  .needed = RIGHT_SECRETS,
-	  .why = "the token of a kubeconfig is for root, or role admin" },
-	{ .verb = "write",
-	  .path = "podvol/v1/keys",
-	  .needed = RIGHT_SECRETS,
-	  .why = "the key that signs tokens is for root, or role admin, to renew" },
-	{ .path = "podvol/v1/tokens",
-	  .needed = RIGHT_SECRETS,
-	  .why = "tokens are for root, or role admin" },
-	{ .path = "podvol/v1/certificates/*",
-	  .needed = RIGHT_SECRETS,
-	  .why = "certificates are for root, or role admin, to revoke" },
-	{ .path = "podvol/v1/tokens/*",
-	  .needed = RIGHT_SECRETS,
-	  .why = "tokens are for root, or role admin" },
-	{ .path = "podvol/v1/volumes/*/force",
-	  .needed = RIGHTS_ALL,
-	  .why = "only root, or role admin, may force an unstage" },
-	{ .path = "podvol/v1/drivers/*/call",
-	  .needed = RIGHT_SECRETS,
-	  .why = "only root, or role admin, may call a CSI driver" },
+	RESOURCE("create", REVIEWS, "selfsubjectaccessreviews", "", EVERYONE, NULL),
+	RESOURCE("create", REVIEWS, "selfsubjectrulesreviews", "", EVERYONE, NULL),
+	RESOURCE("create", WHOAMI, "selfsubjectreviews", "", EVERYONE, NULL),
+	RESOURCE("create", WHOAMI, "tokenreviews", "", 0, NULL),
+	RESOURCE("create", "", "serviceaccounts", "token", RIGHT_SECRETS,
+		 "a token of a service account is for root, or role admin"),
+	RESOURCE("write", "", "persistentvolumes", "status", RIGHT_HOST,
+		 "role edit creates and changes volumes, nothing else of them"),
+	RESOURCE("delete", "", "persistentvolumes", NULL, RIGHT_HOST,
+		 "the data of a volume may go with it"),
+	RESOURCE("deletecollection", "", "persistentvolumes", NULL, RIGHT_HOST,
+		 "the data of a volume may go with it"),
+	RESOURCE("write", "", "persistentvolumes", NULL, 0, NULL),
+	PATH(NULL, "podvol/v1/kubeconfig", RIGHT_SECRETS,
+	     "the token of a kubeconfig is for root, or role admin"),
+	PATH("write", "podvol/v1/keys", RIGHT_SECRETS,
+	     "the key that signs tokens is for root, or role admin, to renew"),
+	PATH(NULL, "podvol/v1/tokens", RIGHT_SECRETS, "tokens are for root, or role admin"),
+	PATH(NULL, "podvol/v1/certificates/*", RIGHT_SECRETS,
+	     "certificates are for root, or role admin, to revoke"),
+	PATH(NULL, "podvol/v1/tokens/*", RIGHT_SECRETS, "tokens are for root, or role admin"),
+	PATH(NULL, "podvol/v1/volumes/*/force", RIGHTS_ALL,
+	     "only root, or role admin, may force an unstage"),
+	PATH(NULL, "podvol/v1/drivers/*/call", RIGHT_SECRETS,
+	     "only root, or role admin, may call a CSI driver"),
 };
 
 static const char *or_empty(const char *text)

@@ -133,141 +133,70 @@ struct message {
 	unsigned int extensions;            /* number of vendor_extension: x-...; 0 none */
 };
 
+#define FIELDS(...)                                                                                \
+	.fields = (const struct message_field[])                                                   \
+	{                                                                                          \
+		__VA_ARGS__,                                                                       \
+		{                                                                                  \
+			0                                                                          \
+		}                                                                                  \
+	}
+#define TEXT(key_, number_)                                                                        \
+	{                                                                                          \
+		.key = key_, .number = number_                                                     \
+	}
+#define MEMBER(key_, number_, ...)                                                                 \
+	{                                                                                          \
+		.key = key_, .number = number_, __VA_ARGS__                                        \
+	}
+#define MESSAGE(of_) .how = HOW_MESSAGE, .of = &of_##_message
+#define MAP(of_)     .how = HOW_MAP, .of = &of_##_message
+
 static const struct message schema_message;
 
-static const struct message info_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "title", .number = 1 },
-			{ .key = "version", .number = 2 },
-			{ 0 },
-		},
+static const struct message info_message = { FIELDS(TEXT("title", 1), TEXT("version", 2)) };
+
+static const struct message schema_message = {
+	.extensions = 31,
+	FIELDS(TEXT("$ref", 1), TEXT("format", 2), TEXT("description", 4),
+	       MEMBER("required", 19, .how = HOW_TEXTS),
+	       MEMBER("additionalProperties", 21, MESSAGE(schema), .within = 1),
+	       MEMBER("type", 22, .within = 1), MEMBER("items", 23, MESSAGE(schema), .within = 1),
+	       MEMBER("properties", 25, MAP(schema), .within = 1))
 };
 
-static const struct message_field schema_fields[] = {
-	{ .key = "$ref", .number = 1 },
-	{ .key = "format", .number = 2 },
-	{ .key = "description", .number = 4 },
-	{ .key = "required", .number = 19, .how = HOW_TEXTS },
-	{ .key = "additionalProperties",
-	  .number = 21,
-	  .how = HOW_MESSAGE,
-	  .of = &schema_message,
-	  .within = 1 },
-	{ .key = "type", .number = 22, .within = 1 },
-	{ .key = "items", .number = 23, .how = HOW_MESSAGE, .of = &schema_message, .within = 1 },
-	{ .key = "properties", .number = 25, .how = HOW_MAP, .of = &schema_message, .within = 1 },
-	{ 0 },
-};
-static const struct message schema_message = { .fields = schema_fields, .extensions = 31 };
+static const struct message body_parameter_message = { FIELDS(
+	TEXT("description", 1), TEXT("name", 2), TEXT("in", 3),
+	MEMBER("required", 4, .how = HOW_BOOL), MEMBER("schema", 5, MESSAGE(schema))) };
 
-static const struct message body_parameter_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "description", .number = 1 },
-			{ .key = "name", .number = 2 },
-			{ .key = "in", .number = 3 },
-			{ .key = "required", .number = 4, .how = HOW_BOOL },
-			{ .key = "schema", .number = 5, .how = HOW_MESSAGE, .of = &schema_message },
-			{ 0 },
-		},
-};
+static const struct message query_parameter_message = { FIELDS(
+	MEMBER("required", 1, .how = HOW_BOOL), TEXT("in", 2), TEXT("description", 3),
+	TEXT("name", 4), TEXT("type", 6)) };
 
-static const struct message query_parameter_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "required", .number = 1, .how = HOW_BOOL },
-			{ .key = "in", .number = 2 },
-			{ .key = "description", .number = 3 },
-			{ .key = "name", .number = 4 },
-			{ .key = "type", .number = 6 },
-			{ 0 },
-		},
-};
+static const struct message path_parameter_message = { FIELDS(
+	MEMBER("required", 1, .how = HOW_BOOL), TEXT("in", 2), TEXT("description", 3),
+	TEXT("name", 4), TEXT("type", 5)) };
 
-static const struct message path_parameter_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "required", .number = 1, .how = HOW_BOOL },
-			{ .key = "in", .number = 2 },
-			{ .key = "description", .number = 3 },
-			{ .key = "name", .number = 4 },
-			{ .key = "type", .number = 5 },
-			{ 0 },
-		},
-};
-
-static const struct message response_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "description", .number = 1 },
-			{ .key = "schema",
-			  .number = 2,
-			  .how = HOW_MESSAGE,
-			  .of = &schema_message,
-			  .within = 1 },
-			{ 0 },
-		},
-};
+static const struct message response_message = { FIELDS(
+	TEXT("description", 1), MEMBER("schema", 2, MESSAGE(schema), .within = 1)) };
 
 static const struct message operation_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "operationId", .number = 5 },
-			{ .key = "produces", .number = 6, .how = HOW_TEXTS },
-			{ .key = "consumes", .number = 7, .how = HOW_TEXTS },
-			{ .key = "parameters", .number = 8, .how = HOW_PARAMETERS },
-			{ .key = "responses",
-			  .number = 9,
-			  .how = HOW_MAP,
-			  .of = &response_message,
-			  .within = 1,
-			  .value_within = 1 },
-			{ 0 },
-		},
 	.extensions = 13,
+	FIELDS(TEXT("operationId", 5), MEMBER("produces", 6, .how = HOW_TEXTS),
+	       MEMBER("consumes", 7, .how = HOW_TEXTS),
+	       MEMBER("parameters", 8, .how = HOW_PARAMETERS),
+	       MEMBER("responses", 9, MAP(response), .within = 1, .value_within = 1))
 };
 
-static const struct message path_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "get", .number = 2, .how = HOW_MESSAGE, .of = &operation_message },
-			{ .key = "put", .number = 3, .how = HOW_MESSAGE, .of = &operation_message },
-			{ .key = "post",
-			  .number = 4,
-			  .how = HOW_MESSAGE,
-			  .of = &operation_message },
-			{ .key = "delete",
-			  .number = 5,
-			  .how = HOW_MESSAGE,
-			  .of = &operation_message },
-			{ .key = "patch",
-			  .number = 8,
-			  .how = HOW_MESSAGE,
-			  .of = &operation_message },
-			{ .key = "parameters", .number = 9, .how = HOW_PARAMETERS },
-			{ 0 },
-		},
-};
+static const struct message path_message = { FIELDS(
+	MEMBER("get", 2, MESSAGE(operation)), MEMBER("put", 3, MESSAGE(operation)),
+	MEMBER("post", 4, MESSAGE(operation)), MEMBER("delete", 5, MESSAGE(operation)),
+	MEMBER("patch", 8, MESSAGE(operation)), MEMBER("parameters", 9, .how = HOW_PARAMETERS)) };
 
-static const struct message document_message = {
-	.fields =
-		(const struct message_field[]){
-			{ .key = "swagger", .number = 1 },
-			{ .key = "info", .number = 2, .how = HOW_MESSAGE, .of = &info_message },
-			{ .key = "paths",
-			  .number = 8,
-			  .how = HOW_MAP,
-			  .of = &path_message,
-			  .within = 2 },
-			{ .key = "definitions",
-			  .number = 9,
-			  .how = HOW_MAP,
-			  .of = &schema_message,
-			  .within = 1 },
-			{ 0 },
-		},
-};
+static const struct message document_message = { FIELDS(
+	TEXT("swagger", 1), MEMBER("info", 2, MESSAGE(info)),
+	MEMBER("paths", 8, MAP(path), .within = 2),
+	MEMBER("definitions", 9, MAP(schema), .within = 1)) };
 
 /* ---- the walk ---- */
 

@@ -2,7 +2,7 @@
 /*
  * columns - what kubectl shows of the kinds that are decoded, in its order and its words
  *
- * A new column is one function and one row here.
+ * A new column is one row here: a member and a type of cell, or a function of its own.
  */
 #include "object/kinds.h"
 #include "object/schema/table.h"
@@ -71,6 +71,19 @@ static void put_quantity(char text[TABLE_CELL_BYTES], const struct quantity *qua
 	(void) snprintf(text, TABLE_CELL_BYTES, "%" PRId64 "%s", value, units[unit]);
 }
 
+void put_member(char text[TABLE_CELL_BYTES], enum cell_type type, const void *member,
+		const char *when_absent)
+{
+	if (type == CELL_NUMBER)
+		(void) snprintf(text, TABLE_CELL_BYTES, "%u", *(const unsigned int *) member);
+	else if (type == CELL_QUANTITY)
+		put_quantity(text, member);
+	else if (type == CELL_ACCESS_MODES)
+		put_access_modes(text, *(const unsigned int *) member);
+	else
+		put(text, *(const char *const *) member, when_absent);
+}
+
 /* ---- pods ---- */
 
 /* Init and ephemeral containers do not count in "1/2". */
@@ -99,26 +112,6 @@ static void cell_pod_status(const struct table_source *source, char text[TABLE_C
 		    *source->object->pod->phase ? source->object->pod->phase : "Pending");
 }
 
-static void cell_pod_restarts(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	(void) snprintf(text, TABLE_CELL_BYTES, "%u", source->object->pod->restart_count);
-}
-
-static void cell_pod_node(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->pod->node_name, "<none>");
-}
-
-static void cell_pod_address(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->pod->address, "<none>");
-}
-
-static void cell_pod_nominated(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->pod->nominated_node_name, "<none>");
-}
-
 static void cell_pod_gates(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	const struct pod *pod = source->object->pod;
@@ -133,26 +126,19 @@ const struct table_column pod_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Ready", .cell = cell_pod_ready },
 	{ .name = "Status", .cell = cell_pod_status },
-	{ .name = "Restarts", .cell = cell_pod_restarts },
+	{ .name = "Restarts", COLUMN_OF(NUMBER, pod, restart_count) },
 	{ .name = "Age", .cell = cell_age },
-	{ .name = "IP", .priority = 1, .cell = cell_pod_address },
-	{ .name = "Node", .priority = 1, .cell = cell_pod_node },
-	{ .name = "Nominated Node", .priority = 1, .cell = cell_pod_nominated },
+	{ .name = "IP", .priority = 1, COLUMN_OF(TEXT, pod, address), .when_absent = "<none>" },
+	{ .name = "Node", .priority = 1, COLUMN_OF(TEXT, pod, node_name), .when_absent = "<none>" },
+	{ .name = "Nominated Node",
+	  .priority = 1,
+	  COLUMN_OF(TEXT, pod, nominated_node_name),
+	  .when_absent = "<none>" },
 	{ .name = "Readiness Gates", .priority = 1, .cell = cell_pod_gates },
 	{ 0 },
 };
 
 /* ---- volumes ---- */
-
-static void cell_pv_capacity(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_quantity(text, &source->object->persistent_volume->capacity);
-}
-
-static void cell_pv_access_modes(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_access_modes(text, source->object->persistent_volume->access_modes);
-}
 
 static void cell_pv_reclaim_policy(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
@@ -177,46 +163,28 @@ static void cell_pv_claim(const struct table_source *source, char text[TABLE_CEL
 				volume->claim_name);
 }
 
-static void cell_pv_class(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->persistent_volume->storage_class, "");
-}
-
-static void cell_pv_reason(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->persistent_volume->reason, "");
-}
-
 static void cell_pv_mode(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	put(text, volume_mode_name(source->object->persistent_volume->mode), "<unset>");
 }
 
-static void cell_pv_source(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->persistent_volume->source_key, "");
-}
-
-static void cell_pv_attributes(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->persistent_volume->attributes_class, "<unset>");
-}
-
 const struct table_column persistent_volume_columns[] = {
 	{ .name = "Name", .cell = cell_name },
-	{ .name = "Capacity", .cell = cell_pv_capacity },
-	{ .name = "Access Modes", .cell = cell_pv_access_modes },
+	{ .name = "Capacity", COLUMN_OF(QUANTITY, persistent_volume, capacity) },
+	{ .name = "Access Modes", COLUMN_OF(ACCESS_MODES, persistent_volume, access_modes) },
 	{ .name = "Reclaim Policy", .cell = cell_pv_reclaim_policy },
 	{ .name = "Status", .cell = cell_pv_status },
 	{ .name = "Claim", .cell = cell_pv_claim },
-	{ .name = "StorageClass", .cell = cell_pv_class },
-	{ .name = "VolumeAttributesClass", .cell = cell_pv_attributes },
-	{ .name = "Reason", .cell = cell_pv_reason },
+	{ .name = "StorageClass", COLUMN_OF(TEXT, persistent_volume, storage_class) },
+	{ .name = "VolumeAttributesClass",
+	  COLUMN_OF(TEXT, persistent_volume, attributes_class),
+	  .when_absent = "<unset>" },
+	{ .name = "Reason", COLUMN_OF(TEXT, persistent_volume, reason) },
 	{ .name = "Age", .cell = cell_age },
 	{ .name = "VolumeMode", .priority = 1, .cell = cell_pv_mode },
 	{ .name = "Source",
 	  .priority = 1,
-	  .cell = cell_pv_source }, /* ours: which plugin will have it */
+	  COLUMN_OF(TEXT, persistent_volume, source_key) }, /* ours: which plugin will have it */
 	{ 0 },
 };
 
@@ -228,11 +196,6 @@ static void cell_claim_status(const struct table_source *source, char text[TABLE
 		put(text, "Terminating", "");
 	else
 		put(text, claim_phase_name(source->object->claim->phase), "Pending");
-}
-
-static void cell_claim_volume(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->claim->volume_name, "");
 }
 
 /* kubectl shows a claim's capacity and modes only when it has a volume. */
@@ -248,39 +211,26 @@ static void cell_claim_access_modes(const struct table_source *source, char text
 		put_access_modes(text, source->object->claim->access_modes);
 }
 
-static void cell_claim_class(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->claim->storage_class, "");
-}
-
-static void cell_claim_request(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_quantity(text, &source->object->claim->request);
-}
-
 static void cell_claim_mode(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	put(text, volume_mode_name(source->object->claim->mode), "<unset>");
 }
 
-static void cell_claim_attributes(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->claim->attributes_class, "<unset>");
-}
-
 const struct table_column claim_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Status", .cell = cell_claim_status },
-	{ .name = "Volume", .cell = cell_claim_volume },
+	{ .name = "Volume", COLUMN_OF(TEXT, persistent_volume_claim, volume_name) },
 	{ .name = "Capacity", .cell = cell_claim_capacity },
 	{ .name = "Access Modes", .cell = cell_claim_access_modes },
-	{ .name = "StorageClass", .cell = cell_claim_class },
-	{ .name = "VolumeAttributesClass", .cell = cell_claim_attributes },
+	{ .name = "StorageClass", COLUMN_OF(TEXT, persistent_volume_claim, storage_class) },
+	{ .name = "VolumeAttributesClass",
+	  COLUMN_OF(TEXT, persistent_volume_claim, attributes_class),
+	  .when_absent = "<unset>" },
 	{ .name = "Age", .cell = cell_age },
 	{ .name = "VolumeMode", .priority = 1, .cell = cell_claim_mode },
 	{ .name = "Request",
 	  .priority = 1,
-	  .cell = cell_claim_request }, /* ours: why it may not bind */
+	  COLUMN_OF(QUANTITY, persistent_volume_claim, request) }, /* ours: why it may not bind */
 	{ 0 },
 };
 
@@ -291,11 +241,6 @@ static void cell_class_name(const struct table_source *source, char text[TABLE_C
 {
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s", source->object->meta.name,
 			source->object->storage_class->is_default ? " (default)" : "");
-}
-
-static void cell_class_provisioner(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put(text, source->object->storage_class->provisioner, "");
 }
 
 static void cell_class_reclaim_policy(const struct table_source *source,
@@ -319,7 +264,7 @@ static void cell_class_expansion(const struct table_source *source, char text[TA
 
 const struct table_column storage_class_columns[] = {
 	{ .name = "Name", .cell = cell_class_name },
-	{ .name = "Provisioner", .cell = cell_class_provisioner },
+	{ .name = "Provisioner", COLUMN_OF(TEXT, storage_class, provisioner) },
 	{ .name = "ReclaimPolicy", .cell = cell_class_reclaim_policy },
 	{ .name = "VolumeBindingMode", .cell = cell_class_binding },
 	{ .name = "AllowVolumeExpansion", .cell = cell_class_expansion },

@@ -54,27 +54,17 @@ const struct table_column config_map_columns[] = {
 	{ 0 },
 };
 
-static void cell_secret_data(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_count(text, source->tree, "data");
-}
-
 const struct table_column secret_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "Type", .path = "type" },
-	{ .name = "Data", .cell = cell_secret_data },
+	{ .name = "Data", .path = "data", .type = CELL_COUNT },
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };
 
-static void cell_account_secrets(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_count(text, source->tree, "secrets");
-}
-
 const struct table_column service_account_columns[] = {
 	{ .name = "Name", .cell = cell_name },
-	{ .name = "Secrets", .cell = cell_account_secrets },
+	{ .name = "Secrets", .path = "secrets", .type = CELL_COUNT },
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };

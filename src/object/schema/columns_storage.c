@@ -24,11 +24,6 @@ static void cell_driver_tokens(const struct table_source *source, char text[TABL
 					  json_string(json_get(item, "audience"), ""));
 }
 
-static void cell_driver_modes(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_strings(text, json_get_path(source->tree, "spec.volumeLifecycleModes"), "<none>");
-}
-
 const struct table_column csi_driver_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "AttachRequired", .path = "spec.attachRequired" },
@@ -36,19 +31,17 @@ const struct table_column csi_driver_columns[] = {
 	{ .name = "StorageCapacity", .path = "spec.storageCapacity" },
 	{ .name = "TokenRequests", .cell = cell_driver_tokens },
 	{ .name = "RequiresRepublish", .path = "spec.requiresRepublish" },
-	{ .name = "Modes", .cell = cell_driver_modes },
+	{ .name = "Modes",
+	  .path = "spec.volumeLifecycleModes",
+	  .type = CELL_STRINGS,
+	  .when_absent = "<none>" },
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };
 
-static void cell_node_drivers(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_count(text, source->tree, "spec.drivers");
-}
-
 const struct table_column csi_node_columns[] = {
 	{ .name = "Name", .cell = cell_name },
-	{ .name = "Drivers", .cell = cell_node_drivers },
+	{ .name = "Drivers", .path = "spec.drivers", .type = CELL_COUNT },
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };
@@ -79,11 +72,6 @@ const struct table_column volume_attachment_columns[] = {
 
 /* ---- snapshots: as their CustomResourceDefinitions say ---- */
 
-static void cell_snapshot_creation(const struct table_source *source, char text[TABLE_CELL_BYTES])
-{
-	put_since(text, json_get_path(source->tree, "status.creationTime"), source->now_usec, "");
-}
-
 const struct table_column volume_snapshot_columns[] = {
 	{ .name = "Name", .cell = cell_name },
 	{ .name = "ReadyToUse", .path = "status.readyToUse" },
@@ -92,7 +80,7 @@ const struct table_column volume_snapshot_columns[] = {
 	{ .name = "RestoreSize", .path = "status.restoreSize" },
 	{ .name = "SnapshotClass", .path = "spec.volumeSnapshotClassName" },
 	{ .name = "SnapshotContent", .path = "status.boundVolumeSnapshotContentName" },
-	{ .name = "CreationTime", .cell = cell_snapshot_creation },
+	{ .name = "CreationTime", .path = "status.creationTime", .type = CELL_SINCE },
 	{ .name = "Age", .cell = cell_age },
 	{ 0 },
 };

@@ -99,14 +99,21 @@ static void add_columns(struct cJSON *table, const struct kind_row *kind)
 	}
 }
 
-static void cell_of_path(const struct table_column *column, const struct cJSON *tree,
+static void cell_of_path(const struct table_column *column, const struct table_source *source,
 			 char text[TABLE_CELL_BYTES])
 {
-	const struct cJSON *item = json_get_path(tree, column->path);
-	const char *value = json_string(item, column->when_absent ? column->when_absent : "");
+	const struct cJSON *item = json_get_path(source->tree, column->path);
+	const char *absent = column->when_absent ? column->when_absent : "";
+	const char *value = json_string(item, absent);
 	int64_t number;
 
-	if (json_int64(item, &number))
+	if (column->type == CELL_COUNT)
+		put_count(text, source->tree, column->path);
+	else if (column->type == CELL_STRINGS)
+		put_strings(text, item, absent);
+	else if (column->type == CELL_SINCE)
+		put_since(text, item, source->now_usec, absent);
+	else if (json_int64(item, &number))
 		(void) snprintf(text, TABLE_CELL_BYTES, "%" PRId64, number);
 	else if (json_is_bool(item))
 		(void) snprintf(text, TABLE_CELL_BYTES, "%s",
@@ -140,8 +147,11 @@ static void add_row(struct cJSON *rows, const struct kind_row *kind, const struc
 		text[0] = '\0';
 		if (column->cell)
 			column->cell(&source, text);
+		else if (column->path)
+			cell_of_path(column, &source, text);
 		else
-			cell_of_path(column, tree, text);
+			put_member(text, column->type, (const char *) object->pod + column->member,
+				   column->when_absent ? column->when_absent : "");
 		json_set_string(cells, NULL, text);
 	}
 	add_metadata(row, object);

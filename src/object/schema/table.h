@@ -17,14 +17,31 @@ struct table_source {
 	uint64_t now_usec;        /* real time, for ages */
 };
 
+/* What a cell shows of a value; nothing, or when_absent, where there is none. */
+enum cell_type {
+	CELL_AS_IS,        /* at a path: string, number or boolean */
+	CELL_COUNT,        /* at a path: how many elements or members */
+	CELL_STRINGS,      /* at a path: a list's, with commas between */
+	CELL_SINCE,        /* at a path: how long ago a time was */
+	CELL_TEXT,         /* a member of the decoded struct: const char * */
+	CELL_NUMBER,       /* unsigned int */
+	CELL_QUANTITY,     /* struct quantity */
+	CELL_ACCESS_MODES, /* unsigned int, a set of enum access_mode */
+};
+
 struct table_column {
 	const char *name; /* "Access Modes" */
 	int priority;     /* 0 always, 1 only wide */
 	void (*cell)(const struct table_source *source, char text[TABLE_CELL_BYTES]);
-	/* Where @cell is NULL: the string or number at these members, "spec.source.name" ... */
+	/* Where @cell is NULL: the members "spec.source.name", else a member of what is decoded. */
 	const char *path;
-	const char *when_absent; /* ... and what stands for it; NULL: nothing */
+	enum cell_type type;
+	size_t member;           /* offset */
+	const char *when_absent; /* NULL: nothing */
 };
+
+/* TEXT, NUMBER, ... of a member of struct @of. */
+#define COLUMN_OF(type_, of, member_) .type = CELL_##type_, .member = offsetof(struct of, member_)
 
 /* A Table of @count objects of one kind; NULL: no memory. Freed with json_free(). */
 struct cJSON *table_from_objects(enum object_kind kind, const struct object *const *objects,
@@ -38,6 +55,9 @@ void table_age(uint64_t since_usec, uint64_t now_usec, char text[TABLE_CELL_BYTE
 void cell_name(const struct table_source *source, char text[TABLE_CELL_BYTES]);
 void cell_age(const struct table_source *source, char text[TABLE_CELL_BYTES]);
 
+/* A cell of a value that the decoded struct holds, of a type for members. */
+void put_member(char text[TABLE_CELL_BYTES], enum cell_type type, const void *member,
+		const char *when_absent);
 /* How many elements or members there are at a path, "spec.drivers". */
 void put_count(char text[TABLE_CELL_BYTES], const struct cJSON *tree, const char *path);
 /* The strings of a list, joined by commas; @when_empty where there are none. */
