@@ -91,7 +91,7 @@ stage_list_fn local_new_device_unmapper;
 /* A pod that asks for its fsGroup as a map of the mount, and whether it gets it.
  *
  * Optional and off by default: the pod asks by an annotation, the node has to allow it.
- * Whatever is in the way is told as an event, and the files are walked instead, as Kubernetes
+ * Whatever is in the way is reported as an event, and the files are walked instead, as Kubernetes
  * does it. */
 
 /**

@@ -56,7 +56,7 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 /* ---- secret_paths.c: does a pod make names of directories from a Secret? ---- */
 
 /* A subPathExpr may name variables, and a variable may come from a Secret: the name of the
- * directory is its content then, for whoever sees the volume. Pure; cost follows the length of
+ * directory is its content then, for all who see the volume. Pure; cost follows the length of
  * the pod. */
 
 /**

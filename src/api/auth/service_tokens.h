@@ -27,7 +27,7 @@ struct token_issuer *service_tokens_issuer(struct exchange *exchange);
  * kubectl create token and kubectl auth know no other form. Numbers of fields are those of
  * k8s.io/api/authentication/v1; what is unknown is passed over. */
 
-/* Bytes come from strangers. Return: 0 and the same as JSON, freed with json_free(); -EINVAL it is
+/* Bytes are not trusted. Return: 0 and the same as JSON, freed with json_free(); -EINVAL it is
  * none; -ENOMEM. */
 int token_request_parse(const void *bytes, size_t length, struct cJSON **ret);
 

@@ -51,7 +51,7 @@ int protobuf_parse(const void *bytes, size_t length, protobuf_chooser *choose, v
 /* Is a body of this kind read in protocol buffers? */
 bool object_protobuf_has(enum object_kind kind);
 
-/* Bytes come from strangers. Return: 0 and the same as JSON text, to be freed; -EINVAL it is no
+/* Bytes are not trusted. Return: 0 and the same as JSON text, to be freed; -EINVAL it is no
  * object of this kind; -EOPNOTSUPP it has a field that is not known; -ENOMEM. */
 int object_protobuf_print(enum object_kind kind, const void *bytes, size_t length, char **ret);
 

@@ -128,12 +128,12 @@ void claim_conditions_replace(struct cJSON *status, const char *const *types, co
 /* May what is behind a volume be deleted, with all that is in it: the one rule; pure.
  *
  * Yes only when everything says so: the volume is Released under policy Delete, the very claim
- * it was made for was deleted by somebody (not merely missing), nobody uses the volume, and
- * every source of objects has been read. Whoever made the volume adds what else it has to know
+ * it was made for was deleted by a client (not merely missing), no pod uses the volume, and
+ * every source of objects has been read. The maker of the volume adds what else it has to know
  * (local_reclaim.h: where its directory is) and may only make the answer stricter. */
 
 struct reclaim_facts {
-	const struct persistent_volume *volume; /* that whoever asks has made */
+	const struct persistent_volume *volume; /* made by the caller */
 	bool claim_exists;                      /* the one of claimRef, with its uid */
 	bool is_in_use;                         /* something may still be mounted from it */
 	bool sources_complete;                  /* every source of objects delivered all it has */
@@ -153,7 +153,7 @@ enum reclaim_verdict reclaim_decide(const struct reclaim_facts *facts, struct fa
 
 /* ---- path_index.c: which paths lie in which, as a table that follows changes ---- */
 
-/* So that whether a volume's directory is nobody else's costs the depth of its path and not
+/* So that whether a volume's directory is no other volume's costs the depth of its path and not
  * the number of volumes. Paths are compared part by part as local_paths_touch() does. */
 
 struct path_entry;
@@ -165,12 +165,12 @@ struct path_index {
 
 void path_index_done(struct path_index *index);
 
-/* Of each path as often as it is somebody's. */
+/* Of each path as often as a volume has it. */
 void path_index_add(struct path_index *index, const char *path);
 void path_index_remove(struct path_index *index, const char *path);
 
-/* Of a path that was added once: does no other lie there, above or below? False when it cannot be
- * told. */
+/* Of a path that was added once: does no other lie there, above or below? False when that is not
+ * known. */
 bool path_index_is_alone(const struct path_index *index, const char *path);
 
 #endif

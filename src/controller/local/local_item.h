@@ -79,7 +79,7 @@ void local_filling_done(struct local_filling *source);
  *
  * The rule and the claim's words are claim_resize.h's, as for CSI: the limit is raised, or the
  * image grows, then the volume says so, then the claim; the file system in an image grows
- * where it is mounted. Volumes whose size nobody enforces are left alone: they have all there
+ * where it is mounted. Volumes whose size is not enforced are left alone: they have all there
  * is. */
 
 /* Begin what is next. Return: false: it has what its claim asks for. */

@@ -143,7 +143,7 @@ int mount_holders_copies(const char *const *mount_points, size_t count, struct m
  * Cost: as mount_holders_search().
  *
  * Return: 0 only when that is proven; -EBUSY, and @reterr names who has it; else what could not be
- * seen: whoever removes keeps the data then, and tries again.
+ * seen: the remover keeps the data then, and tries again.
  */
 int directory_users_check(int fd, struct failure *reterr);
 

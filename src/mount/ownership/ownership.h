@@ -46,7 +46,7 @@ struct archive_entry;
 int posix_acl_to_entry(const struct extended_attribute *attribute, struct archive_entry *entry);
 
 /* Both lists of the entry, where it has them. A user or group that stands there by name alone is
- * looked up here. Return: 0; -EINVAL no POSIX list, or nobody of that name; -ENOMEM. */
+ * looked up here. Return: 0; -EINVAL no POSIX list, or no user of that name; -ENOMEM. */
 int posix_acl_from_entry(struct archive_entry *entry, struct attributes *attributes,
 			 struct failure *reterr);
 

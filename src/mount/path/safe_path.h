@@ -30,7 +30,7 @@ int path_walk(int root_fd, const char *path, int flags, enum path_policy policy)
 
 /* ---- pod_directory.c ---- */
 
-/* The directory of a pod that nobody knows any more, taken away as far as it is empty.
+/* The directory of an orphaned pod, taken away as far as it is empty.
  *
  * kubelet's cleanup of orphaned pod directories (spec: volume manager, 7.1), and more careful:
  * what has content is never removed, but for the hosts file that kubelet itself wrote. Volumes

@@ -114,10 +114,10 @@ int volume_directory_remove(const struct volume_directory *directory, struct fai
 
 /* ---- base_path.c ---- */
 
-/* May volumes be made in this directory, or could others exchange them?.
+/* May volumes be made in this directory, or could others exchange them?
  *
- * Whoever may write in a base path may put a directory of their own, or a link, in the place
- * of a volume's; whoever may write above it may do so with the base path. Looks at owners,
+ * A user who may write in a base path may put a directory of their own, or a link, in the place
+ * of a volume's; one who may write above it may do so with the base path. Looks at owners,
  * modes and access lists; changes nothing. */
 
 /**
