@@ -27,7 +27,9 @@ static void test_every_row_is_whole(void **state)
 		assert_true(row->schema_package && *row->schema_package);
 		assert_non_null(row->columns[0].name);
 		for (size_t i = 0; row->columns[i].name; i++)
-			assert_true(!row->columns[i].cell != !row->columns[i].path);
+			assert_int_equal(!!row->columns[i].cell + !!row->columns[i].path +
+						 (row->columns[i].type >= CELL_TEXT),
+					 1);
 		for (size_t i = 0; row->singular[i]; i++)
 			assert_int_equal(row->singular[i], tolower(row->name[i]));
 	}
