@@ -106,13 +106,24 @@ static bool device_is_ready(const struct look *look)
 	       (look->have && look->have->device_state == MOUNT_DONE);
 }
 
+/* It is mounted once for all: one pod that writes needs it formatted and writable. */
+static const struct desired_pod *pod_to_stage_for(const struct desired_volume *want)
+{
+	const struct desired_pod *pod;
+
+	for (pod = want->pods; pod; pod = pod->hh.next)
+		if (!pod->spec.read_only)
+			return pod;
+	return want->pods;
+}
+
 static int stage(const struct look *look)
 {
 	return append(look->plan, &(struct step){
 					  .kind = STEP_STAGE,
 					  .unique_name = look->want->unique_name,
 					  .want = look->want,
-					  .want_pod = look->want->pods,
+					  .want_pod = pod_to_stage_for(look->want),
 					  .have = look->have,
 				  });
 }
