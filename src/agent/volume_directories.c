@@ -48,6 +48,7 @@ static_assert((int) VOLUME_MARK_BYTES > (int) OBJECT_UID_BYTES_MAX, "a volume's 
 struct directory_job {
 	struct worker_job job;
 	struct crew *crew;
+	const struct own_directories *own;
 	struct io_slot_place place;
 	enum directory_deed deed;
 	char *base_paths[BASE_PATHS_MAX];
@@ -95,6 +96,7 @@ static int choose(struct directory_job *job)
 		.name = job->name,
 		.capacity = job->capacity,
 		.bytes = job->bytes,
+		.own = job->own,
 	};
 
 	return volume_directory_choose(&wish, &job->choice, &job->why);
@@ -117,8 +119,13 @@ static int run_copy(struct directory_job *job, const struct volume_directory *di
 
 static int run(struct directory_job *job)
 {
-	const struct volume_directory directory = { job->base_paths[0], job->name,  job->mark,
-						    job->capacity,      job->bytes, job->fs_type };
+	const struct volume_directory directory = { .base_path = job->base_paths[0],
+						    .name = job->name,
+						    .mark = job->mark,
+						    .capacity = job->capacity,
+						    .bytes = job->bytes,
+						    .fs_type = job->fs_type,
+						    .own = job->own };
 
 	if (job->source.name)
 		return run_copy(job, &directory);
@@ -223,6 +230,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	if (!job)
 		return -ENOMEM;
 	job->job = (struct worker_job){ .run = run_job, .done = job_done };
+	job->own = &directories->agent->host.own;
 	job->deed = order->deed;
 	for (; job->base_count < order->base_count; job->base_count++) {
 		job->base_paths[job->base_count] = strdup(order->base_paths[job->base_count]);

@@ -59,7 +59,11 @@ static void unmount_btrfs(void)
 
 static struct volume_directory volume(const char *name)
 {
-	return (struct volume_directory){ base, name, MARK, CAPACITY_QUOTA, LIMIT, NULL };
+	return (struct volume_directory){ .base_path = base,
+					  .name = name,
+					  .mark = MARK,
+					  .capacity = CAPACITY_QUOTA,
+					  .bytes = LIMIT };
 }
 
 static void make(const char *name)
@@ -166,7 +170,9 @@ static void without_quotas_it_says_what_to_do(void **state)
 {
 	const struct volume_directory made = volume("v");
 	const char *const paths[] = { base };
-	const struct volume_wish wish = { paths, 1, "v", CAPACITY_QUOTA, 1 };
+	const struct volume_wish wish = {
+		.base_paths = paths, .count = 1, .name = "v", .capacity = CAPACITY_QUOTA, .bytes = 1
+	};
 	struct volume_choice choice;
 	struct failure why = { .error = 0 };
 

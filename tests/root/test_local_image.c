@@ -381,8 +381,11 @@ static void one_that_does_not_fit_leaves_nothing(void **state)
 	sandbox_mkdir("small", 0755);
 	assert_return_code(mount("s", sandbox_path("small"), "tmpfs", 0, "size=4m"), errno);
 	(void) snprintf(fixture.base, sizeof(fixture.base), "%s", sandbox_path("small"));
-	fixture.directory =
-		(struct volume_directory){ fixture.base, "v", UID, CAPACITY_IMAGE, 8 * MIB, NULL };
+	fixture.directory = (struct volume_directory){ .base_path = fixture.base,
+						       .name = "v",
+						       .mark = UID,
+						       .capacity = CAPACITY_IMAGE,
+						       .bytes = 8 * MIB };
 	assert_int_equal(volume_directory_make(&fixture.directory, 0770, &why), -ENOSPC);
 	assert_non_null(strstr(why.text, "no room for an image of 8388608 bytes"));
 	assert_int_equal(access(sandbox_path("small/v"), F_OK), -1);

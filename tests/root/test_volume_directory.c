@@ -66,7 +66,11 @@ static unsigned int mode_of(const char *relative)
 static int choose(const char *const *paths, size_t count, const char *name, uint64_t bytes,
 		  size_t *ret_index, struct failure *why)
 {
-	const struct volume_wish wish = { paths, count, name, "none", bytes };
+	const struct volume_wish wish = { .base_paths = paths,
+					  .count = count,
+					  .name = name,
+					  .capacity = "none",
+					  .bytes = bytes };
 	struct volume_choice choice = { .index = *ret_index };
 	int r = volume_directory_choose(&wish, &choice, why);
 

@@ -33,6 +33,22 @@ static const struct row {
 	{ { .verb = "delete", .resource = "persistentvolumes" }, "--oa" },
 	{ { .verb = "deletecollection", .resource = "persistentvolumes" }, "--oa" },
 	{ { .verb = "create", .resource = "namespaces" }, "--oa" },
+	{ { .verb = "update",
+	    .resource = "configmaps",
+	    .name_space = "local-path-storage",
+	    .name = "local-path-config" },
+	  "--oa" },
+	{ { .verb = "get",
+	    .resource = "configmaps",
+	    .name_space = "local-path-storage",
+	    .name = "local-path-config" },
+	  "veoa" },
+	{ { .verb = "update",
+	    .resource = "configmaps",
+	    .name_space = "default",
+	    .name = "local-path-config" },
+	  "-eoa" },
+	{ { .verb = "create", .resource = "configmaps" }, "-eoa" },
 	{ { .verb = "create", .group = "storage.k8s.io", .resource = "storageclasses" }, "--oa" },
 	{ { .verb = "create", .resource = "serviceaccounts" }, "-eoa" },
 	{ { .verb = "create", .resource = "serviceaccounts", .subresource = "token" }, "---a" },
@@ -103,6 +119,10 @@ static void test_names(void **state)
 	"\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":[\"ReadWriteOnce\"]," source \
 	"}}"
 
+#define CONFIG_MAP(space, name)                                                                    \
+	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" name             \
+	"\",\"namespace\":\"" space "\"}}"
+
 static void test_contents(void **state)
 {
 	static const struct {
@@ -115,6 +135,10 @@ static void test_contents(void **state)
 		{ VOLUME("\"hostPath\":{\"path\":\"/etc\"}"), "spec.hostPath" },
 		{ VOLUME("\"nfs\":{\"server\":\"s\",\"path\":\"/\"}"), "spec.nfs" },
 		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\"}"), NULL },
+		{ CONFIG_MAP("local-path-storage", "local-path-config"),
+		  "configmap 'local-path-storage/local-path-config': it says where root" },
+		{ CONFIG_MAP("local-path-storage", "other"), NULL },
+		{ CONFIG_MAP("default", "local-path-config"), NULL },
 		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\","
 			 "\"nodeStageSecretRef\":{\"name\":\"s\",\"namespace\":\"kube-system\"}}"),
 		  "spec.csi.nodeStageSecretRef" },

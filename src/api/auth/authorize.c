@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kind.h"
+#include "object/kinds/storage_class.h"
 
 #include <assert.h>
 #include <string.h>
@@ -64,6 +65,7 @@ enum { EVERYONE = 16 }; /* in place of rights: the access needs no right to writ
 static const struct rule {
 	const char *verb;                           /* NULL: any; "write": all that does not read */
 	const char *group, *resource, *subresource; /* NULL: any */
+	const char *name_space, *name;              /* NULL: any */
 	const char *path;                           /* "*" stands for one segment; NULL: any */
 	unsigned int needed;
 	const char *why;
@@ -81,6 +83,13 @@ static const struct rule {
 	RESOURCE("deletecollection", "", "persistentvolumes", NULL, RIGHT_HOST,
 		 "the data of a volume may go with it"),
 	RESOURCE("write", "", "persistentvolumes", NULL, 0, NULL),
+	{ .verb = "write",
+	  .group = "",
+	  .resource = "configmaps",
+	  .name_space = NODE_MAP_NAMESPACE,
+	  .name = NODE_MAP_NAME,
+	  .needed = RIGHT_HOST,
+	  .why = "it says where root makes directories, which role edit may not" },
 	PATH(NULL, "podvol/v1/kubeconfig", RIGHT_SECRETS,
 	     "the token of a kubeconfig is for root, or role admin"),
 	PATH("write", "podvol/v1/keys", RIGHT_SECRETS,
@@ -145,7 +154,9 @@ static bool rule_fits(const struct rule *rule, const struct access *access)
 		return rule->path && path_fits(access->path, rule->path);
 	return !rule->path && text_fits(rule->group, access->group) &&
 	       text_fits(rule->resource, access->resource) &&
-	       text_fits(rule->subresource, access->subresource);
+	       text_fits(rule->subresource, access->subresource) &&
+	       text_fits(rule->name_space, access->name_space) &&
+	       text_fits(rule->name, access->name);
 }
 
 static const struct rule *find_rule(const struct access *access)
@@ -276,11 +287,33 @@ static int check_volume(unsigned int rights, const struct cJSON *spec, struct fa
 	return r < 0 ? r : check_csi(json_get(spec, "csi"), reterr);
 }
 
+int authorize_name(unsigned int rights, const char *verb, const struct object *object,
+		   struct failure *reterr)
+{
+	const struct kind_row *row = kind_row(object->kind);
+	const struct access access = { .verb = verb,
+				       .group = row->group,
+				       .resource = row->plural,
+				       .name_space = object->meta.name_space,
+				       .name = object->meta.name };
+	const char *why;
+
+	if (authorize(rights, &access, &why))
+		return 0;
+	return failed_plain(reterr, -EACCES, "%s '%s%s%s': %s", row->singular,
+			    object->meta.name_space, *object->meta.name_space ? "/" : "",
+			    object->meta.name, why);
+}
+
 int authorize_object(unsigned int rights, const struct object *object, struct failure *reterr)
 {
 	cleanup_json struct cJSON *tree = NULL;
+	int r;
 
 	assert(object);
+	r = authorize_name(rights, "update", object, reterr);
+	if (r < 0)
+		return r;
 	if ((rights & RIGHTS_ALL) == RIGHTS_ALL ||
 	    (object->kind != KIND_POD && object->kind != KIND_PERSISTENT_VOLUME))
 		return 0;

@@ -41,6 +41,7 @@ extern const char role_names[];
 struct access {
 	const char *verb; /* "get", "create", ...; of a path the method in lower case; "*" all */
 	const char *group, *resource, *subresource; /* @resource "*": all */
+	const char *name_space, *name;              /* of one object; NULL: not known, or several */
 	const char *path;                           /* "podvol/v1/keys"; in place of a resource */
 };
 
@@ -49,6 +50,11 @@ struct access {
  * @ret_why: static; the reason when it may not, "" when the rule names none
  */
 bool authorize(unsigned int rights, const struct access *access, const char **ret_why);
+
+/* Is @verb allowed on this very object? For creates and collections, whose access names nothing.
+ * Return: 0; -EACCES with the reason. */
+int authorize_name(unsigned int rights, const char *verb, const struct object *object,
+		   struct failure *reterr);
 
 /* May the object be written as it is? Return: 0; -EACCES, with field and reason; -ENOMEM. */
 int authorize_object(unsigned int rights, const struct object *object, struct failure *reterr);

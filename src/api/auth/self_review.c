@@ -84,6 +84,8 @@ void self_review_access(struct exchange *exchange)
 		access.group = text_of(resource, "group");
 		access.resource = text_of(resource, "resource");
 		access.subresource = text_of(resource, "subresource");
+		access.name_space = text_of(resource, "namespace");
+		access.name = text_of(resource, "name");
 	} else {
 		access.path = text_of(other, "path");
 		access.path += *access.path == '/';

@@ -190,7 +190,9 @@ static bool is_allowed(struct exchange *exchange, const struct target *target, c
 	const struct access access = { .verb = verb,
 				       .group = target->row->group,
 				       .resource = target->row->plural,
-				       .subresource = target->status ? "status" : NULL };
+				       .subresource = target->status ? "status" : NULL,
+				       .name_space = target->name_space,
+				       .name = target->name };
 
 	return api_is_allowed(exchange, &access, &details);
 }

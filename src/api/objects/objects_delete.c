@@ -230,6 +230,18 @@ static bool refuse_held(struct exchange *exchange, const struct object *object)
 	return true;
 }
 
+static bool refuse_forbidden(struct exchange *exchange, const struct object *object)
+{
+	const struct reply_details details = { .row = kind_row(object->kind),
+					       .name = object->meta.name };
+	struct failure why = { .error = 0 };
+	int r = authorize_name(exchange->rights, "delete", object, &why);
+
+	if (r < 0)
+		reply_error(exchange, r, &details, &why);
+	return r < 0;
+}
+
 /* ---- who asked ---- */
 
 static void note_done(void *userdata, int error, const struct object *result,
@@ -422,7 +434,8 @@ static void sweep_done(void *userdata, int error, const struct object *result,
 static bool refuse_any(struct exchange *exchange, const struct sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->count; i++)
-		if (refuse_held(exchange, sweep->items[i].object) ||
+		if (refuse_forbidden(exchange, sweep->items[i].object) ||
+		    refuse_held(exchange, sweep->items[i].object) ||
 		    refuse_namespace(exchange, sweep->items[i].object))
 			return true;
 	return false;

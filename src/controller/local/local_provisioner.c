@@ -13,8 +13,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define NODE_MAP_NAMESPACE "local-path-storage"
-#define NODE_MAP_NAME      "local-path-config"
 #define NODE_MAP_DEFAULT                                                                           \
 	"{\"nodePathMap\":[{\"node\":\"DEFAULT_PATH_FOR_NON_LISTED_NODES\","                       \
 	"\"paths\":[\"/opt/local-path-provisioner\"]}]}"

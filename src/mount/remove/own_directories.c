@@ -142,8 +142,21 @@ struct candidate {
 	struct mount_facts facts; /* of the thing itself */
 	bool listed;              /* an administrator named just this one */
 	bool is_missing;          /* the thing is to be made in this directory */
+	const char *missing;      /* by that path below it */
 	bool for_root;
 };
+
+/* The same of one that is to be made, and "volumes" with it. */
+static bool is_to_be_made_volume(const struct candidate *candidate, bool is_in_own)
+{
+	static const char name[] = "volumes";
+	const char *first = candidate->missing;
+
+	if (!candidate->is_missing || !is_in_own)
+		return false;
+	first += strspn(first, "/");
+	return strcspn(first, "/") == strlen(name) && strncmp(first, name, strlen(name)) == 0;
+}
 
 static int check_one(const struct candidate *candidate, const char *own, const char *kind,
 		     struct failure *reterr)
@@ -165,6 +178,8 @@ static int check_one(const struct candidate *candidate, const char *own, const c
 		return refused(candidate->path, is_same ? "is" : "contains", kind, own, reterr);
 	if (r == 0 && (candidate->is_missing || !is_same) && !(is_root && candidate->for_root))
 		r = leads_to(candidate->directory_fd, &facts);
+	if (r > 0 && strcmp(kind, "state") == 0 && is_to_be_made_volume(candidate, is_same))
+		r = 0;
 	if (r > 0 && strcmp(kind, "state") == 0) {
 		int made = is_made_volume(own_fd, candidate->directory_fd);
 
@@ -307,6 +322,7 @@ int own_directories_check_path(const struct own_directories *own, const char *pa
 			break;
 		slash[1] = '\0';
 		candidate.is_missing = true;
+		candidate.missing = path + strlen(existing);
 	}
 	return fd < 0 ? fd : check(own, fd, &candidate, reterr);
 }

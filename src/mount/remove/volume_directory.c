@@ -116,6 +116,19 @@ static int open_directory(const struct place *place)
 
 /* ---- choosing ---- */
 
+/* What could not be named as a source is not made as one, either. */
+static int check_source(const struct own_directories *own, const char *base_path, const char *name,
+			struct failure *reterr)
+{
+	cleanup_free char *path = NULL;
+
+	if (!own)
+		return 0;
+	if (asprintf(&path, "%s/%s", base_path, name) < 0)
+		return failed(reterr, -ENOMEM, "cannot check '%s'", base_path);
+	return own_directories_check_path(own, path, false, reterr);
+}
+
 /* Does anything stand in the way? Levels that are missing will be made. */
 static int check_free(int base_fd, const char *base_path, const char *name, struct failure *reterr)
 {
@@ -136,11 +149,14 @@ static int check_free(int base_fd, const char *base_path, const char *name, stru
 static int ask_room(const struct volume_wish *wish, const char *base_path, uint64_t *ret_bytes,
 		    const char **ret_capacity, struct failure *reterr)
 {
-	cleanup_close int fd = make_host_directories(base_path, LEVEL_MODE, reterr);
 	const struct capacity_method *method;
+	cleanup_close int fd = -EBADF;
 	struct statfs fs;
-	int r;
+	int r = check_source(wish->own, base_path, wish->name, reterr);
 
+	if (r < 0)
+		return r;
+	fd = make_host_directories(base_path, LEVEL_MODE, reterr);
 	r = fd < 0 ? fd : base_path_check(fd, base_path, reterr);
 	if (r < 0)
 		return r;
@@ -268,6 +284,9 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 	int r;
 
 	assert(directory->mark[0] && strlen(directory->mark) < VOLUME_MARK_BYTES);
+	r = check_source(directory->own, directory->base_path, directory->name, reterr);
+	if (r < 0)
+		return r;
 	base_fd = make_host_directories(directory->base_path, LEVEL_MODE, reterr);
 	r = base_fd < 0 ? base_fd : base_path_check(base_fd, directory->base_path, reterr);
 	if (r < 0)

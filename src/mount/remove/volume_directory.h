@@ -13,6 +13,7 @@
 #define PODVOL_MOUNT_VOLUME_DIRECTORY_H
 
 #include "base/failure.h"
+#include "mount/remove/own_directories.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ struct volume_directory {
 	const char *capacity;  /* how its size is enforced: a word of capacity.h; NULL none */
 	uint64_t bytes;        /* that size; for making and growing */
 	const char *fs_type;   /* of an image that is filled; NULL the usual one */
+	const struct own_directories *own; /* no place for a new volume; NULL: any is one */
 };
 
 struct volume_wish {
@@ -45,6 +47,8 @@ struct volume_wish {
 			       */
 	uint64_t bytes; /* that have to be free; of those that have them the one with the most is
 			   chosen */
+	const struct own_directories *own; /* a base path where a volume would be no source is
+					    * passed over; NULL: none is */
 };
 
 struct volume_choice {
@@ -67,7 +71,8 @@ int volume_directory_choose(const struct volume_wish *wish, struct volume_choice
  *
  * One that is there already is taken only when it is empty and bears this mark or none.
  *
- * Return: 0; -EEXIST something else is there; -EOPNOTSUPP no marks can be kept there; else as the
+ * Return: 0; -EPERM it would be no source of a volume (own_directories.h), and nothing is made;
+ * -EEXIST something else is there; -EOPNOTSUPP no marks can be kept there; else as the
  * calls. What was made is gone again after a failure.
  */
 int volume_directory_make(const struct volume_directory *directory, mode_t mode,

@@ -8,6 +8,10 @@
 #include "object/kinds/persistent_volume.h"
 #include "object/object.h"
 
+/* The ConfigMap of rancher.io/local-path that says where its directories are made. */
+#define NODE_MAP_NAMESPACE "local-path-storage"
+#define NODE_MAP_NAME      "local-path-config"
+
 struct storage_class {
 	const struct object *object;
 	const char *provisioner;
