@@ -96,13 +96,13 @@ static void a_volume_of_this_node_comes_before_a_new_one(void **state)
 	/* case 419 */
 	assert_bound(world, "free");
 	assert_true(is_selected(world, ""));
-	/* case 422: what the claim was bound to forgets it */
+	/* case 422, a difference: what the claim was bound to forgets it, and is bound again */
 	put(world, VOLUME("free", "", CLASS("late"), ""));
 	run(world);
 	assert_bound(world, "free");
 }
 
-/* case 420: the pod is scheduled again, and there is one node. */
+/* case 420, a difference: the one node is selected again. */
 static void a_selector_match_that_its_provisioner_takes_back(void **state)
 {
 	struct world *world = *state;
