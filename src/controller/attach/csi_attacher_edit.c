@@ -4,6 +4,7 @@
  */
 #include "controller/attach/csi_attacher_edit.h"
 
+#include "controller/metadata_edit.h"
 #include "csi/csi.pb-c.h"
 #include "object/timestamp.h"
 
@@ -30,48 +31,12 @@ const char *attacher_finalizer(const char *driver, char ret[ATTACHER_FINALIZER_B
 	return ret;
 }
 
-bool attacher_has_finalizer(const struct cJSON *tree, const char *finalizer)
-{
-	const struct cJSON *i = json_first(json_get_path(tree, "metadata.finalizers"));
-
-	for (; i; i = json_next(i))
-		if (strcmp(json_string(i, ""), finalizer) == 0)
-			return true;
-	return false;
-}
-
-/* All but the one; with it at the end when it is to be there. */
-static int set_finalizer(struct cJSON *tree, const char *finalizer, bool is_there)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *list = json_new_array();
-
-	for (const struct cJSON *i = json_first(json_get(metadata, "finalizers")); i;
-	     i = json_next(i))
-		if (strcmp(json_string(i, ""), finalizer) != 0)
-			(void) json_set(list, NULL, json_copy(i));
-	if (is_there)
-		(void) json_set_string(list, NULL, finalizer);
-	return json_set(metadata, "finalizers", list);
-}
-
-int attacher_edit_finalizer(struct cJSON *tree, void *userdata)
-{
-	return set_finalizer(tree, ((const struct attacher_edit *) userdata)->finalizer, true);
-}
-
-int attacher_edit_finalizer_off(struct cJSON *tree, void *userdata)
-{
-	return set_finalizer(tree, ((const struct attacher_edit *) userdata)->finalizer, false);
-}
-
 int attacher_edit_begun(struct cJSON *tree, void *userdata)
 {
 	const struct attacher_edit *edit = userdata;
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
 
-	(void) json_set_string(json_ensure_object(metadata, "annotations"), ANNOTATION_NODE_ID,
-			       edit->node_id);
-	return set_finalizer(tree, edit->finalizer, true);
+	(void) metadata_set_annotation(tree, ANNOTATION_NODE_ID, edit->node_id);
+	return metadata_add_finalizer(tree, (void *) edit->finalizer);
 }
 
 int attacher_edit_attached(struct cJSON *tree, void *userdata)
@@ -99,7 +64,8 @@ int attacher_edit_detached(struct cJSON *tree, void *userdata)
 	(void) json_set_bool(status, "attached", false);
 	json_remove(status, "detachError");
 	json_remove(status, "attachmentMetadata");
-	return attacher_edit_finalizer_off(tree, userdata);
+	return metadata_remove_finalizer(
+		tree, (void *) ((const struct attacher_edit *) userdata)->finalizer);
 }
 
 static int set_error(struct cJSON *tree, const char *key, const struct attacher_edit *edit)

@@ -25,11 +25,7 @@ struct attacher_edit {
 
 /* "external-attacher/csi-example-com": what is no letter or digit is '-'. */
 const char *attacher_finalizer(const char *driver, char ret[ATTACHER_FINALIZER_BYTES]);
-bool attacher_has_finalizer(const struct cJSON *tree, const char *finalizer);
 
-/* Of any object. */
-int attacher_edit_finalizer(struct cJSON *tree, void *userdata);
-int attacher_edit_finalizer_off(struct cJSON *tree, void *userdata);
 /* Of a VolumeAttachment. */
 int attacher_edit_begun(struct cJSON *tree, void *userdata); /* finalizer and node id */
 int attacher_edit_attached(struct cJSON *tree, void *userdata);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/attach/attach_detach.h"
+#include "controller/metadata_edit.h"
 #include "csi/csi_drivers.h"
 #include "object/kinds/node.h"
 
@@ -86,9 +87,9 @@ static bool has_volume_finalizer(struct attacher_item *item, const struct object
 {
 	cleanup_json struct cJSON *tree = object_tree(volume);
 
-	if (attacher_has_finalizer(tree, edit->finalizer))
+	if (metadata_has_finalizer(tree, edit->finalizer))
 		return true;
-	work_item_edit(&item->work, volume, attacher_edit_finalizer, edit);
+	work_item_edit(&item->work, volume, metadata_add_finalizer, (void *) edit->finalizer);
 	return false;
 }
 
@@ -98,7 +99,7 @@ static bool has_begun(struct attacher_item *item, const struct volume_attachment
 	cleanup_json struct cJSON *tree = object_tree(attachment->object);
 	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
 
-	if (attacher_has_finalizer(tree, edit->finalizer) &&
+	if (metadata_has_finalizer(tree, edit->finalizer) &&
 	    strcmp(json_string(json_get(annotations, ANNOTATION_NODE_ID), ""), edit->node_id) == 0)
 		return true;
 	work_item_edit(&item->work, attachment->object, attacher_edit_begun, edit);
@@ -188,7 +189,7 @@ static void look_at_leaving(struct attacher_item *item, const struct volume_atta
 	const char *node_id = json_string(json_get(annotations, ANNOTATION_NODE_ID), NULL);
 	struct failure why = { .error = 0 };
 
-	if (!attacher_has_finalizer(tree, edit->finalizer))
+	if (!metadata_has_finalizer(tree, edit->finalizer))
 		return; /* the driver was never asked: it may go */
 	if (!node_id)
 		node_id = known = attacher_node_id(attacher_of(item), attachment);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "controller/metadata_edit.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,11 +28,11 @@ static bool let_go(struct work_item *work, const struct object *volume)
 		.finalizer = attacher_finalizer(volume->persistent_volume->csi->driver, finalizer),
 	};
 
-	if (!attacher_has_finalizer(tree, finalizer) ||
+	if (!metadata_has_finalizer(tree, finalizer) ||
 	    store_list(attacher->options.store, KIND_VOLUME_ATTACHMENT, NULL, names_volume,
 		       (void *) work->name) != 0)
 		return false;
-	work_item_edit(work, volume, attacher_edit_finalizer_off, &edit);
+	work_item_edit(work, volume, metadata_remove_finalizer, (void *) edit.finalizer);
 	return true;
 }
 

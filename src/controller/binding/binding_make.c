@@ -7,6 +7,7 @@
 #include "controller/binding/binding.h"
 
 #include "base/cleanup.h"
+#include "controller/metadata_edit.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -22,16 +23,9 @@ struct make {
 	const struct cJSON *volume_spec; /* for BINDING_CLAIM_STATUS */
 };
 
-static void set_annotation(struct cJSON *tree, const char *key, const char *value)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
-	(void) json_set_string(json_ensure_object(metadata, "annotations"), key, value);
-}
-
 static void annotate(struct cJSON *tree, const char *key)
 {
-	set_annotation(tree, key, "yes");
+	(void) metadata_set_annotation(tree, key, "yes");
 }
 
 static void set_phase(struct cJSON *tree, const char *phase)
@@ -78,22 +72,20 @@ static void write_claim_status(struct cJSON *tree, const struct make *make)
 
 static void write_provisioner(struct cJSON *tree, const char *name)
 {
-	set_annotation(tree, ANNOTATION_PROVISIONER, name);
-	set_annotation(tree, ANNOTATION_PROVISIONER_BETA, name);
+	(void) metadata_set_annotation(tree, ANNOTATION_PROVISIONER, name);
+	(void) metadata_set_annotation(tree, ANNOTATION_PROVISIONER_BETA, name);
 }
 
 static void write_deletion(struct cJSON *tree, const struct object *claim)
 {
-	set_annotation(tree, ANNOTATION_CLAIM_DELETED, claim->meta.uid);
-	set_annotation(tree, ANNOTATION_DELETED_BY, claim->claim->deleted_by);
+	(void) metadata_set_annotation(tree, ANNOTATION_CLAIM_DELETED, claim->meta.uid);
+	(void) metadata_set_annotation(tree, ANNOTATION_DELETED_BY, claim->claim->deleted_by);
 }
 
 static void unbind(struct cJSON *tree)
 {
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
 	json_remove(json_ensure_object(tree, "spec"), "claimRef");
-	json_remove(json_ensure_object(metadata, "annotations"), BOUND_BY_CONTROLLER);
+	(void) metadata_remove_annotation(tree, BOUND_BY_CONTROLLER);
 }
 
 static void unbind_uid(struct cJSON *tree)
@@ -102,18 +94,6 @@ static void unbind_uid(struct cJSON *tree)
 
 	json_remove(ref, "uid");
 	json_remove(ref, "resourceVersion");
-}
-
-static void remove_finalizer(struct cJSON *tree, const char *name)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-	const struct cJSON *i = json_first(json_get(metadata, "finalizers"));
-	struct cJSON *others = json_new_array();
-
-	for (; i; i = json_next(i))
-		if (strcmp(json_string(i, ""), name) != 0)
-			(void) json_set_string(others, NULL, json_string(i, ""));
-	(void) json_set(metadata, "finalizers", others);
 }
 
 static int edit(struct cJSON *tree, void *userdata)
@@ -148,7 +128,8 @@ static int edit(struct cJSON *tree, void *userdata)
 				       make->step->storage_class->object->meta.name);
 		break;
 	case BINDING_CLAIM_SELECT:
-		set_annotation(tree, ANNOTATION_SELECTED_NODE, make->step->node_name);
+		(void) metadata_set_annotation(tree, ANNOTATION_SELECTED_NODE,
+					       make->step->node_name);
 		break;
 	case BINDING_CLAIM_PROVISIONER:
 		write_provisioner(tree, make->step->storage_class->provisioner);
@@ -157,10 +138,10 @@ static int edit(struct cJSON *tree, void *userdata)
 		write_deletion(tree, make->about);
 		break;
 	case BINDING_CLAIM_UNPROTECT:
-		remove_finalizer(tree, "kubernetes.io/pvc-protection");
+		(void) metadata_remove_finalizer(tree, (void *) "kubernetes.io/pvc-protection");
 		break;
 	case BINDING_VOLUME_UNPROTECT:
-		remove_finalizer(tree, "kubernetes.io/pv-protection");
+		(void) metadata_remove_finalizer(tree, (void *) "kubernetes.io/pv-protection");
 		break;
 	default:
 		assert(phases[write]);

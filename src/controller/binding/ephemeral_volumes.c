@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/controller_class.h"
+#include "controller/metadata_edit.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/pod.h"
@@ -230,11 +231,9 @@ struct note {
 
 static int edit_note(struct cJSON *tree, void *userdata)
 {
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
 	const struct note *note = userdata;
 
-	return json_set_string(json_ensure_object(metadata, "annotations"), note->annotation,
-			       note->text);
+	return metadata_set_annotation(tree, note->annotation, note->text);
 }
 
 static void write_note(struct ephemeral_volumes *controller, struct work_item *work,

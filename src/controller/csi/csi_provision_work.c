@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "controller/metadata_edit.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -48,60 +49,25 @@ bool provision_has_finalizer(const struct object *object, const char *name)
 	if (!strstr(object->json, name))
 		return false;
 	tree = object_tree(object);
-	for (const struct cJSON *i = json_first(json_get_path(tree, "metadata.finalizers")); i;
-	     i = json_next(i))
-		if (strcmp(json_string(i, ""), name) == 0)
-			return true;
-	return false;
-}
-
-static int keep_finalizers(struct cJSON *tree, const char *but, const char *and)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *kept = json_new_array();
-
-	for (const struct cJSON *i = json_first(json_get(metadata, "finalizers")); i;
-	     i = json_next(i))
-		if (!but || strcmp(json_string(i, ""), but) != 0)
-			(void) json_set(kept, NULL, json_copy(i));
-	if (and)
-		(void) json_set_string(kept, NULL, and);
-	return json_set(metadata, "finalizers", kept);
-}
-
-static int add_finalizer(struct cJSON *tree, void *userdata)
-{
-	return keep_finalizers(tree, userdata, userdata);
-}
-
-static int remove_finalizer(struct cJSON *tree, void *userdata)
-{
-	return keep_finalizers(tree, userdata, NULL);
-}
-
-static int remove_annotation(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
-	json_remove(json_ensure_object(metadata, "annotations"), userdata);
-	return 0;
+	return metadata_has_finalizer(tree, name);
 }
 
 void provision_add_finalizer(struct provision_item *item, const struct object *object,
 			     const char *name)
 {
-	work_item_edit(&item->work, object, add_finalizer, (void *) name);
+	work_item_edit(&item->work, object, metadata_add_finalizer, (void *) name);
 }
 
 void provision_remove_finalizer(struct provision_item *item, const struct object *object,
 				const char *name)
 {
-	work_item_edit(&item->work, object, remove_finalizer, (void *) name);
+	work_item_edit(&item->work, object, metadata_remove_finalizer, (void *) name);
 }
 
 void provision_remove_annotation(struct provision_item *item, const struct object *object,
 				 const char *name)
 {
-	work_item_edit(&item->work, object, remove_annotation, (void *) name);
+	work_item_edit(&item->work, object, metadata_remove_annotation, (void *) name);
 }
 
 /* ---- calls ---- */

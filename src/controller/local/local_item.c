@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
+#include "controller/metadata_edit.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -104,14 +105,6 @@ static void create_volume(struct item *item, const struct directory_choice *choi
 	work_item_create(&item->work, 0, made);
 }
 
-static int remove_annotation(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
-	json_remove(json_ensure_object(metadata, "annotations"), userdata);
-	return 0;
-}
-
 void local_item_write(struct item *item, const struct object *old, const struct object *made)
 {
 	work_item_update(&item->work, 0, old, object_ref(made));
@@ -119,13 +112,7 @@ void local_item_write(struct item *item, const struct object *old, const struct 
 
 static void write_without(struct item *item, const struct object *object, const char *annotation)
 {
-	cleanup_object const struct object *made = NULL;
-	int r = object_edit(object, remove_annotation, (void *) annotation, &made, NULL);
-
-	if (r == 0)
-		local_item_write(item, object, made);
-	else
-		work_item_failed(&item->work);
+	work_item_edit(&item->work, object, metadata_remove_annotation, (void *) annotation);
 }
 
 /* ---- what came of an order ---- */

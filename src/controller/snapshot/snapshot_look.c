@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "controller/metadata_edit.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -122,12 +123,8 @@ static void refuse(struct snapshot_item *item, const struct volume_snapshot *sna
 static bool has_finalizer(const struct object *object, const char *name)
 {
 	cleanup_json struct cJSON *tree = object_tree(object);
-	const struct cJSON *list = json_get_path(tree, "metadata.finalizers");
 
-	for (const struct cJSON *i = json_first(list); i; i = json_next(i))
-		if (strcmp(json_string(i, ""), name) == 0)
-			return true;
-	return false;
+	return metadata_has_finalizer(tree, name);
 }
 
 struct other_search {

@@ -5,6 +5,7 @@
 #include "controller/snapshot/snapshot_plan.h"
 
 #include "base/cleanup.h"
+#include "controller/metadata_edit.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
@@ -255,38 +256,14 @@ int snapshot_plan_error(const struct object *object, const char *text, uint64_t 
 
 /* ---- finalizers ---- */
 
-static int add_finalizer(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-	struct cJSON *list = json_new_array();
-	const struct cJSON *before = json_get(metadata, "finalizers");
-
-	for (const struct cJSON *i = json_first(before); i; i = json_next(i))
-		(void) json_set(list, NULL, json_copy(i));
-	(void) json_set_string(list, NULL, userdata);
-	return json_set(metadata, "finalizers", list);
-}
-
-static int remove_finalizer(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-	struct cJSON *list = json_new_array();
-	const struct cJSON *before = json_get(metadata, "finalizers");
-
-	for (const struct cJSON *i = json_first(before); i; i = json_next(i))
-		if (strcmp(json_string(i, ""), userdata) != 0)
-			(void) json_set(list, NULL, json_copy(i));
-	return json_set(metadata, "finalizers", list);
-}
-
 int snapshot_with_finalizer(const struct object *object, const char *finalizer,
 			    const struct object **ret)
 {
-	return object_edit(object, add_finalizer, (void *) finalizer, ret, NULL);
+	return object_edit(object, metadata_add_finalizer, (void *) finalizer, ret, NULL);
 }
 
 int snapshot_without_finalizer(const struct object *object, const char *finalizer,
 			       const struct object **ret)
 {
-	return object_edit(object, remove_finalizer, (void *) finalizer, ret, NULL);
+	return object_edit(object, metadata_remove_finalizer, (void *) finalizer, ret, NULL);
 }

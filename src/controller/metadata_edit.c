@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metadata_edit - finalizers and annotations of any object; see metadata_edit.h
+ */
+#include "controller/metadata_edit.h"
+
+#include <string.h>
+
+bool metadata_has_finalizer(const struct cJSON *tree, const char *name)
+{
+	const struct cJSON *i = json_first(json_get_path(tree, "metadata.finalizers"));
+
+	while (i && strcmp(json_string(i, ""), name) != 0)
+		i = json_next(i);
+	return i != NULL;
+}
+
+/* All but the one; with it at the end when it is to be there. */
+static int set_finalizer(struct cJSON *tree, const char *name, bool is_there)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *list = json_new_array();
+	const struct cJSON *i = json_first(json_get(metadata, "finalizers"));
+
+	for (; i; i = json_next(i))
+		if (strcmp(json_string(i, ""), name) != 0)
+			(void) json_set(list, NULL, json_copy(i));
+	if (is_there)
+		(void) json_set_string(list, NULL, name);
+	return json_set(metadata, "finalizers", list);
+}
+
+int metadata_add_finalizer(struct cJSON *tree, void *name)
+{
+	return set_finalizer(tree, name, true);
+}
+
+int metadata_remove_finalizer(struct cJSON *tree, void *name)
+{
+	return set_finalizer(tree, name, false);
+}
+
+static struct cJSON *annotations_of(struct cJSON *tree)
+{
+	return json_ensure_object(json_ensure_object(tree, "metadata"), "annotations");
+}
+
+int metadata_set_annotation(struct cJSON *tree, const char *key, const char *value)
+{
+	return json_set_string(annotations_of(tree), key, value);
+}
+
+int metadata_remove_annotation(struct cJSON *tree, void *key)
+{
+	json_remove(annotations_of(tree), key);
+	return 0;
+}
