@@ -279,14 +279,13 @@ static void search_done(struct worker_job *job)
 
 	if (takeover) {
 		takeover->running = NULL;
-		/* As before an unstage: what a process with more capabilities uses is not
-		 * protected. */
+		/* As before an unstage. */
 		if (search->hidden > 0)
-			log_message(
-				LOG_WARNING,
-				"the mounts of %d processes cannot be looked at (CAP_SYS_PTRACE): "
-				"what they use is not protected",
-				search->hidden);
+			log_message(LOG_WARNING,
+				    "%d processes cannot be looked at (CAP_SYS_PTRACE, a security "
+				    "module): what they have open of a lazily unmounted volume is "
+				    "not protected",
+				    search->hidden);
 		for (size_t i = 0; i < search->count; i++)
 			again |= judge(takeover, search, search->places[i].pod_uid);
 		if (again)
