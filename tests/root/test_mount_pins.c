@@ -325,6 +325,23 @@ static void test_map_of_a_detached_mount_case_463(void **state)
 			 "more");
 }
 
+static void expect_no_map(const struct process_map *map, void *userdata)
+{
+	fail_msg("'%s'", map->path);
+}
+
+/* A file that can be opened and not be read. */
+static void test_unreadable_map_is_no_empty_one(void **state)
+{
+	cleanup_close int fd = -EBADF;
+
+	sandbox_mkdir("process", 0755);
+	sandbox_mkdir("process/maps", 0755);
+	fd = open(sandbox_path("process"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_return_code(fd, errno);
+	assert_int_equal(process_walk_maps(fd, expect_no_map, NULL), -EISDIR);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -337,6 +354,7 @@ int main(void)
 		SANDBOX_TEST(test_open_file_of_a_detached_mount_case_463),
 		SANDBOX_TEST(test_directory_of_a_detached_mount_case_463),
 		SANDBOX_TEST(test_map_of_a_detached_mount_case_463),
+		SANDBOX_TEST(test_unreadable_map_is_no_empty_one),
 	};
 
 	return sandbox_run("mount_pins", tests, ARRAY_SIZE(tests));

@@ -286,6 +286,7 @@ int process_walk_maps(int process_fd, void (*visit)(const struct process_map *ma
 		(void) close_keep_errno(fd);
 		return process_error_is_gone(r) ? 0 : r;
 	}
+	errno = 0;
 	while (fgets(line, sizeof(line), file)) {
 		const char *path = strchr(line, '/');
 
@@ -295,8 +296,11 @@ int process_walk_maps(int process_fd, void (*visit)(const struct process_map *ma
 		(void) snprintf(before, sizeof(before), "%s", path);
 		if (parse_map(line, &map))
 			visit(&map, userdata);
+		errno = 0;
 	}
-	return 0;
+	if (!ferror(file))
+		return 0;
+	return errno > 0 ? -errno : -EIO;
 }
 
 /* ---- a table of mounts as text ---- */

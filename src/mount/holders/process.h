@@ -92,7 +92,8 @@ struct process_map {
 	const char *path;
 	char link[64]; /* "map_files/..." below the process's directory */
 };
-/* Reads what a lock of the process guards: see process_is_stuck(). Return: as above. */
+/* Reads what a lock of the process guards: see process_is_stuck(). Return: 0 all of them were
+ * visited, or the process is gone; else as the calls: others were not. */
 int process_walk_maps(int process_fd, void (*visit)(const struct process_map *map, void *userdata),
 		      void *userdata);
 
