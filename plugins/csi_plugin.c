@@ -40,6 +40,11 @@ static int get_volume_name(const struct volume_spec *spec, char **ret, struct fa
 	return 0;
 }
 
+static bool inline_read_only(const struct volume_spec *spec)
+{
+	return spec->source->csi->read_only;
+}
+
 static struct volume_attributes get_attributes(const struct volume_spec *spec)
 {
 	return (struct volume_attributes){
@@ -252,6 +257,7 @@ const struct volume_plugin csi_volume_plugin = {
 	.can_support = can_support,
 	.get_volume_name = get_volume_name,
 	.get_attributes = get_attributes,
+	.inline_read_only = inline_read_only,
 	.requires_remount = requires_remount,
 	.references = references,
 	.supports_mount_options = true,

@@ -305,6 +305,11 @@ static int empty_dir_get_volume_name(const struct volume_spec *spec, char **ret,
 	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot name volume '%s'", spec->name);
 }
 
+static const char *empty_dir_get_source(const struct volume_spec *spec)
+{
+	return spec->source->medium;
+}
+
 static struct volume_attributes empty_dir_get_attributes(const struct volume_spec *spec)
 {
 	(void) spec;
@@ -342,6 +347,7 @@ const struct volume_plugin empty_dir_volume_plugin = {
 	.can_support = empty_dir_can_support,
 	.get_volume_name = empty_dir_get_volume_name,
 	.get_attributes = empty_dir_get_attributes,
+	.get_source = empty_dir_get_source,
 	.lives_in_mount = empty_dir_lives_in_mount,
 	.new_mounter = empty_dir_new_mounter,
 	.new_unmounter = empty_dir_new_unmounter,

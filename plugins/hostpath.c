@@ -194,6 +194,7 @@ const struct volume_plugin host_path_volume_plugin = {
 	.can_support = host_path_can_support,
 	.get_volume_name = host_path_get_volume_name,
 	.get_attributes = host_path_get_attributes,
+	.get_source = spec_path,
 	.new_mounter = host_path_new_mounter,
 	.get_path = host_path_get_path,
 };

@@ -486,6 +486,11 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 
 /* ---- what the loop asks ---- */
 
+static const char *local_get_source(const struct volume_spec *spec)
+{
+	return spec_pv(spec)->local_path;
+}
+
 static bool local_can_support(const struct volume_spec *spec)
 {
 	return spec_pv(spec) && spec_pv(spec)->source == PV_SOURCE_LOCAL;
@@ -528,6 +533,7 @@ const struct volume_plugin local_volume_plugin = {
 	.can_support = local_can_support,
 	.get_volume_name = local_get_volume_name,
 	.get_attributes = local_get_attributes,
+	.get_source = local_get_source,
 	.supports_mount_options = true,
 	.mounts_any_type = true,
 	.grows = true,

@@ -163,6 +163,16 @@ static int nfs_get_volume_name(const struct volume_spec *spec, char **ret, struc
 	return 0;
 }
 
+static const char *nfs_get_source(const struct volume_spec *spec)
+{
+	return source_of(spec)->export;
+}
+
+static bool nfs_inline_read_only(const struct volume_spec *spec)
+{
+	return source_of(spec)->read_only;
+}
+
 static struct volume_attributes nfs_get_attributes(const struct volume_spec *spec)
 {
 	return (struct volume_attributes){ .read_only = spec->read_only };
@@ -173,6 +183,8 @@ const struct volume_plugin nfs_volume_plugin = {
 	.can_support = nfs_can_support,
 	.get_volume_name = nfs_get_volume_name,
 	.get_attributes = nfs_get_attributes,
+	.get_source = nfs_get_source,
+	.inline_read_only = nfs_inline_read_only,
 	.supports_mount_options = true,
 	.mounts_any_type = true,
 	.new_mounter = nfs_new_mounter,

@@ -110,6 +110,11 @@ struct volume_plugin {
 	/* The part of the unique name after the plugin's; @ret is freed with free(). */
 	int (*get_volume_name)(const struct volume_spec *spec, char **ret, struct failure *reterr);
 	struct volume_attributes (*get_attributes)(const struct volume_spec *spec);
+	/* What to look for on the node: a path, an export, a medium; borrowed from @spec. NULL slot
+	 * or "": the source's key says enough. */
+	const char *(*get_source)(const struct volume_spec *spec);
+	/* readOnly of an inline source. Pure. NULL: it has none. */
+	bool (*inline_read_only)(const struct volume_spec *spec);
 	/* NULL: never. @objects as in struct volume_request; NULL: none is known. */
 	bool (*requires_remount)(const struct volume_spec *spec,
 				 const struct object_finder *objects);

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "build-config.h"
 #include "object/json/json.h"
-#include "object/kinds/volume_source.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -49,28 +48,14 @@ void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_
 
 /* ---- volumes ---- */
 
-/* What a person would look for on the node: a path, a medium, or else the kind of source. */
-static const char *source_of(const struct volume_spec *spec)
+static const char *source_of(const struct volume_row *row)
 {
-	const struct persistent_volume *pv = spec_pv(spec);
+	const struct volume_spec *spec = &row->want_pod->spec;
+	const char *text = row->want->plugin->get_source ? row->want->plugin->get_source(spec) : "";
 
-	if (pv && pv->source == PV_SOURCE_LOCAL)
-		return pv->local_path;
-	if (pv && pv->source == PV_SOURCE_HOST_PATH)
-		return pv->host_path;
-	if (pv && pv->nfs)
-		return pv->nfs->export;
-	if (pv)
-		return pv->source_key;
-	if (!spec->source)
-		return "";
-	if (spec->source->source == SOURCE_HOST_PATH)
-		return spec->source->host_path;
-	if (spec->source->nfs)
-		return spec->source->nfs->export;
-	if (spec->source->source == SOURCE_EMPTY_DIR && *spec->source->medium)
-		return spec->source->medium;
-	return spec->source->source_key;
+	if (!*text && spec_pv(spec))
+		return spec_pv(spec)->source_key;
+	return *text || !spec->source ? text : spec->source->source_key;
 }
 
 /* The pod's own mount counts, not the device's, which may be there long before; but for a device
@@ -196,8 +181,7 @@ static void fill_row(const struct agent *agent, struct cJSON *item, const struct
 	(void) json_set_string(item, "specName",
 			       row->want_pod ? row->want_pod->spec.name : row->have->spec_name);
 	(void) json_set_string(item, "plugin", plugin);
-	(void) json_set_string(item, "source",
-			       row->want_pod ? source_of(&row->want_pod->spec) : "");
+	(void) json_set_string(item, "source", row->want_pod ? source_of(row) : "");
 	(void) json_set_string(item, "path", row->have_pod ? row->have_pod->path : "");
 	(void) json_set_bool(item, "readOnly", read_only);
 	(void) json_set_bool(item, "wanted", row->want_pod != NULL);

@@ -8,7 +8,6 @@
 #include "state/volume_lookup.h"
 
 #include "base/cleanup.h"
-#include "object/kinds/volume_source.h"
 
 #include <assert.h>
 #include <string.h>
@@ -169,6 +168,8 @@ static int find_plugin(const struct object *pod, const struct pod_volume *volume
 				      volume->name);
 		return reterr ? reterr->error = -EOPNOTSUPP : -EOPNOTSUPP;
 	}
+	if (ret->spec.source && ret->plugin->inline_read_only)
+		ret->spec.read_only = ret->plugin->inline_read_only(&ret->spec);
 	ret->device_mountable =
 		ret->plugin->can_device_mount && ret->plugin->can_device_mount(&ret->spec);
 	return plugin_unique_name(ret->plugin, &ret->spec, pod->meta.uid, &ret->unique_name,
@@ -190,8 +191,6 @@ int volume_lookup(struct store *store, const struct object *pod, const struct po
 			.name = volume->name,
 			.pod = pod,
 			.source = volume,
-			.read_only = (volume->csi && volume->csi->read_only) ||
-				     (volume->nfs && volume->nfs->read_only),
 		};
 	if (error == 0)
 		error = find_plugin(pod, volume, &found, reterr);
