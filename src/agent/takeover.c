@@ -63,17 +63,15 @@ struct takeover {
 
 /* ---- the search, on a worker ---- */
 
-/* What lies below the root is reached through no link and no mount; a hostPath is not below it. */
+/* What lies below the root is reached through no link and no mount; a hostPath is not below it, may
+ * be a file, and leads where its link does. */
 static int open_place(const struct takeover_search *search, const struct held_volume *place,
 		      struct failure *reterr)
 {
-	int fd;
-
 	if (path_is_below(place->path, search->root_path))
 		return open_beneath(search->root_fd, place->path + strlen(search->root_path) + 1,
 				    O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
-	fd = open(place->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? failed(reterr, -errno, "cannot open '%s'", place->path) : fd;
+	return open_host_path(place->path, O_PATH, reterr);
 }
 
 /* What is mounted somewhere is found by its mount; a directory of the root's own file system, an
