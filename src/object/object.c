@@ -103,8 +103,10 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 /* After a field of a wrong type nothing else is looked at: the rules rely on types. */
 static int complete(const struct kind_row *row, struct cJSON *tree, struct violations *found)
 {
-	int r = schema_apply(row->schema, tree, NULL, found);
+	int r;
 
+	found->is_secret = row->secret;
+	r = schema_apply(row->schema, tree, NULL, found);
 	if (r < 0 || found->count > 0)
 		return r < 0 ? r : -EINVAL;
 	r = metadata_set_defaults(row, tree);
@@ -216,6 +218,7 @@ int object_update_violations(const struct object *old, const struct object *new_
 
 	assert(old->kind == new_object->kind);
 	violations_init(ret, true);
+	ret->is_secret = row->secret;
 	if (row->validate_update)
 		(void) row->validate_update(old, new_object, ret);
 	return ret->error;

@@ -79,8 +79,18 @@ static const struct {
 	{ CORE("ConfigMap") "data: {a: ''}\nbinaryData: {a: ''}\n",
 	  "data[a]: Invalid value: \"a\": duplicate of key present in binaryData" },
 	{ CORE("Secret") "stringData: {a b: ''}\n",
-	  "data[a b]: Invalid value: \"a b\": a valid config key must consist of "
-	  "alphanumeric characters, '-', '_' or '.'" },
+	  "data: Invalid value: a valid config key must consist of alphanumeric characters, '-', "
+	  "'_' or '.'" },
+	/* A difference from Kubernetes: of a Secret no value and no key of its writer is shown. */
+	{ CORE("Secret") "data: {hunter2: not base64}\n",
+	  "data: Invalid value: illegal base64 data" },
+	{ CORE("Secret") "data: {hunter2: 5}\n",
+	  "data: Invalid value: must be a string of base64, not a number" },
+	{ CORE("Secret") "stringData: {hunter2: [a]}\n",
+	  "stringData: Invalid value: must be a string, not a list" },
+	{ "apiVersion: v1\nkind: Secret\nmetadata: {name: Hunter2}\n",
+	  "metadata.name: Invalid value: a lowercase RFC 1123 subdomain must consist of lower case "
+	  "alphanumeric characters, '-' or '.'" },
 	{ CORE("Secret") "type: kubernetes.io/tls\ndata: {tls.crt: ''}\n",
 	  "data[tls.key]: Required value" },
 	{ CORE("Secret") "type: kubernetes.io/basic-auth\n", "data[username]: Required value" },

@@ -175,9 +175,9 @@ static void test_values_by_their_type(void **state)
 	static const struct {
 		const char *yaml, *text;
 	} refused[] = {
-		{ SECRET "data: {a: 'hello'}\n", "data[a]: Invalid value: illegal base64 data" },
+		{ SECRET "data: {a: 'hello'}\n", "data: Invalid value: illegal base64 data" },
 		{ SECRET "data: {a: 7}\n",
-		  "data[a]: Invalid value: must be a string of base64, not a number" },
+		  "data: Invalid value: must be a string of base64, not a number" },
 		{ EVENT "lastTimestamp: yesterday\n",
 		  "lastTimestamp: Invalid value: \"yesterday\": must be a time of RFC 3339: "
 		  "\"2006-01-02T15:04:05Z\"" },

@@ -169,7 +169,7 @@ static void test_keys_are_strings(void **state)
 	assert_fails("a: 1\n~: 2\n", 1, "line 2: a key must not be null");
 	assert_fails("? [a]\n: 1\n", 1, "line 1: a key must be a scalar");
 	assert_fails("? {a: 1}\n: 1\n", 1, "line 1: a key must be a scalar");
-	assert_fails("no: 1\n'false': 2\n", 1, "line 2: duplicate key \"false\"");
+	assert_fails("no: 1\n'false': 2\n", 1, "line 2: duplicate key");
 }
 
 static void test_structure_is_kept(void **state)
@@ -234,8 +234,8 @@ static void test_nul_and_bad_bytes_are_refused(void **state)
 
 static void test_duplicate_keys_have_their_line(void **state)
 {
-	assert_fails("a:\n  b: 1\n  c: 2\n  b: 3\n", 1, "line 4: duplicate key \"b\"");
-	assert_fails("a: {b: 1, b: 2}\n", 1, "line 1: duplicate key \"b\"");
+	assert_fails("a:\n  b: 1\n  c: 2\n  b: 3\n", 1, "line 4: duplicate key");
+	assert_fails("a: {b: 1, b: 2}\n", 1, "line 1: duplicate key");
 }
 
 static void test_broken_syntax_has_its_line(void **state)

@@ -169,6 +169,11 @@ static int note_unknown_fields(struct document *document, const struct cJSON *tr
 
 	if (row)
 		(void) object_unknown_fields(tree, row->kind, add_unknown, &unknown);
+	if (row && row->secret && unknown.text) { /* an entry may be in the wrong place */
+		free(unknown.text);
+		unknown.text = strdup("not named, for it holds secrets");
+		unknown.is_lost = !unknown.text;
+	}
 	document->unknown_fields = unknown.text;
 	return unknown.is_lost ? -ENOMEM : 0;
 }

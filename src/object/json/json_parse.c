@@ -34,12 +34,11 @@ static int syntax_error(struct parser *parser, const char *what)
 }
 
 /* The first one counts; parsing goes on so that what follows in a stream can be read. */
-static void rule_broken(struct parser *parser, unsigned int line, const char *what, const char *key)
+static void rule_broken(struct parser *parser, unsigned int line, const char *what)
 {
 	if (parser->broken_rule != 0)
 		return;
-	parser->broken_rule =
-		failed_plain(parser->reterr, -EINVAL, "line %u: %s \"%.100s\"", line, what, key);
+	parser->broken_rule = failed_plain(parser->reterr, -EINVAL, "line %u: %s", line, what);
 }
 
 static int no_memory(struct parser *parser)
@@ -393,7 +392,7 @@ static int refuse_duplicates(struct parser *parser, const struct cJSON *object)
 	if (r < 0)
 		return no_memory(parser);
 	if (duplicate)
-		rule_broken(parser, json_line(duplicate), "duplicate key", json_key(duplicate));
+		rule_broken(parser, json_line(duplicate), "duplicate key");
 	return 0;
 }
 

@@ -111,7 +111,7 @@ static unsigned int line_of(const struct yaml_reader *reader, yaml_mark_t mark)
 	return (unsigned int) mark.line + reader->line_offset;
 }
 
-/* @which is a key; never a value, for everybody reads this and the value may be of a Secret. */
+/* @which is of YAML itself: all readers see this, and both keys and values may be of a Secret. */
 static int refuse(struct yaml_document *document, unsigned int line, const char *what,
 		  const char *which)
 {
@@ -360,7 +360,7 @@ static int close_container(struct yaml_reader *reader, struct yaml_document *doc
 	if (r < 0)
 		return no_memory(document);
 	if (duplicate)
-		return refuse(document, json_line(duplicate), "duplicate key", json_key(duplicate));
+		return refuse(document, json_line(duplicate), "duplicate key", NULL);
 	return 0;
 }
 

@@ -34,7 +34,9 @@ int entries_check_keys(const struct cJSON *map, const struct field *field, struc
 {
 	for (const struct cJSON *item = json_first(map); item; item = json_next(item)) {
 		const char *key = json_key(item), *detail = wrong_key(key);
-		int r = detail ? field_invalid(FIELD_KEY(field, key), key, detail, found) : 0;
+		const struct field *entry = FIELD_KEY(field, key);
+		const struct field *shown = found && found->is_secret ? field : entry;
+		int r = detail ? field_invalid(shown, key, detail, found) : 0;
 
 		if (r < 0)
 			return r;

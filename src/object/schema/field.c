@@ -102,7 +102,7 @@ static int wrong(const struct field *field, enum violation_type type, const char
 {
 	char quoted[90] = "";
 
-	if (value)
+	if (value && !(found && found->is_secret))
 		(void) snprintf(quoted, sizeof(quoted), "\"%.80s\"", value);
 	return note(field, type, quoted, detail, found);
 }

@@ -62,7 +62,8 @@ static int apply_values(const struct schema_field *value, struct cJSON *map,
 	if (!json_is_object(map))
 		return wrong_type(field, "a map", map, found);
 	for (struct cJSON *item = map->child; item; item = item->next) {
-		int r = apply_item(value, item, FIELD_KEY(field, json_key(item)), found);
+		const struct field *entry = FIELD_KEY(field, json_key(item));
+		int r = apply_item(value, item, found && found->is_secret ? field : entry, found);
 
 		if (r < 0)
 			return r;

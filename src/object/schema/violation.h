@@ -37,8 +37,9 @@ struct violation {
 };
 
 struct violations {
-	bool want_all; /* false: the first is enough */
-	int error;     /* -ENOMEM: the look broke off; 0 otherwise */
+	bool want_all;  /* false: the first is enough */
+	bool is_secret; /* no message shows a value, or a key of a map that the writer chose */
+	int error;      /* -ENOMEM: the look broke off; 0 otherwise */
 	size_t count;
 	struct violation list[VIOLATIONS_MAX];
 };
@@ -66,6 +67,7 @@ int object_update_violations(const struct object *old, const struct object *new_
 static inline void violations_init(struct violations *violations, bool want_all)
 {
 	violations->want_all = want_all;
+	violations->is_secret = false;
 	violations->error = 0;
 	violations->count = 0;
 }
