@@ -27,6 +27,12 @@
 
 #define CONDITION "VolumeFaulty"
 
+/* ext4 reports an error first and counts it on a kernel thread of its own, by and by. */
+enum {
+	LOOKS_AFTER_REPORT = 5,
+	FIRST_LOOK_USEC = 100 * 1000, /* each later one after four times as long */
+};
+
 struct look;
 
 struct known {
@@ -35,6 +41,7 @@ struct known {
 	bool has_writer;                /* a mount that is to be writable was looked at */
 	bool was_read_only;             /* and was not, at that first look */
 	bool again;                     /* something happened while it was looked at */
+	bool was_reported;              /* by the kernel, and no look has found what */
 	struct look *look;              /* under way, or NULL */
 	UT_hash_handle hh;              /* by unique_name */
 };
@@ -53,6 +60,8 @@ struct look {
 struct volume_faults {
 	struct agent *agent;
 	struct fault_watch *watch; /* NULL: this kernel reports no errors */
+	sd_event_source *timer;    /* the next look after a report */
+	unsigned int looks;        /* since the last report */
 	struct known *known;
 	uint64_t reports; /* by the kernel */
 };
@@ -181,8 +190,10 @@ static void judge(struct volume_faults *faults, struct known *known, const struc
 		known->has_writer = true;
 		known->was_read_only = look->fault.is_read_only;
 	}
-	if (strcmp(before, known->fault.text) != 0)
+	if (strcmp(before, known->fault.text) != 0) {
+		known->was_reported = false;
 		tell(faults, known);
+	}
 	claim = claim_of(desired_find(faults->agent->desired, known->unique_name));
 	if (claim && faults->agent->store &&
 	    (strcmp(before, known->fault.text) != 0 || has_condition(claim)))
@@ -289,6 +300,36 @@ static void look_done(struct worker_job *job)
 
 /* ---- what makes it look ---- */
 
+static void set_timer(struct volume_faults *faults)
+{
+	uint64_t usec = (uint64_t) FIRST_LOOK_USEC << 2 * faults->looks;
+
+	if (sd_event_source_set_time_relative(faults->timer, usec) < 0 ||
+	    sd_event_source_set_enabled(faults->timer, SD_EVENT_ONESHOT) < 0)
+		log_message(LOG_ERR, "cannot look again for reported file system errors");
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct volume_faults *faults = userdata;
+	struct known *known;
+	bool is_waiting = false;
+
+	(void) source;
+	(void) usec;
+	faults->looks++;
+	for (known = faults->known; known; known = known->hh.next) {
+		if (!known->was_reported)
+			continue;
+		known->was_reported = faults->looks < LOOKS_AFTER_REPORT;
+		is_waiting = is_waiting || known->was_reported;
+		begin_look(faults, known);
+	}
+	if (is_waiting)
+		set_timer(faults);
+	return 0;
+}
+
 static void on_fault(void *userdata, uint64_t id)
 {
 	struct volume_faults *faults = userdata;
@@ -296,8 +337,12 @@ static void on_fault(void *userdata, uint64_t id)
 
 	faults->reports++;
 	HASH_ITER (hh, faults->known, known, next)
-		if (id == 0 || known->fault.id == id || known->look)
+		if (id == 0 || known->fault.id == id || known->look) {
+			known->was_reported = true;
 			begin_look(faults, known);
+		}
+	faults->looks = 0;
+	set_timer(faults);
 }
 
 static bool is_of_claim(const struct volume_faults *faults, const char *unique_name)
@@ -394,6 +439,12 @@ int volume_faults_open(struct agent *agent, struct failure *reterr)
 	if (!faults)
 		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
 	faults->agent = agent;
+	if (sd_event_add_time_relative(agent->event, &faults->timer, CLOCK_MONOTONIC,
+				       UINT64_MAX / 2, 0, on_timer, faults) < 0 ||
+	    sd_event_source_set_enabled(faults->timer, SD_EVENT_OFF) < 0) {
+		(void) volume_faults_free(faults);
+		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
+	}
 	if (fault_watch_new(&options, &faults->watch, &why) < 0)
 		log_message(LOG_NOTICE,
 			    "file system errors are seen only when volumes are looked at: %s",
@@ -409,6 +460,7 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults)
 	if (!faults)
 		return NULL;
 	faults->watch = fault_watch_free(faults->watch);
+	(void) sd_event_source_disable_unref(faults->timer);
 	HASH_ITER (hh, faults->known, known, next)
 		known_free(faults, known);
 	free(faults);
