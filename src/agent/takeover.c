@@ -278,12 +278,7 @@ static void search_done(struct worker_job *job)
 	if (takeover) {
 		takeover->running = NULL;
 		/* As before an unstage. */
-		if (search->hidden > 0)
-			log_message(LOG_WARNING,
-				    "%d processes cannot be looked at (CAP_SYS_PTRACE, a security "
-				    "module): what they have open of a lazily unmounted volume is "
-				    "not protected",
-				    search->hidden);
+		unstage_gate_log_hidden(search->hidden);
 		for (size_t i = 0; i < search->count; i++)
 			again |= judge(takeover, search, search->places[i].pod_uid);
 		if (again)

@@ -305,13 +305,19 @@ static void take_answer(struct gate_entry *entry, struct gate_search *search, si
 	entry->gate->options.changed(entry->gate->options.userdata, entry->unique_name);
 }
 
-static void tell_hidden(struct unstage_gate *gate, int count)
+void unstage_gate_log_hidden(int count)
 {
-	if (count > 0 && !gate->told_hidden)
+	if (count > 0)
 		log_message(LOG_WARNING,
 			    "%d processes cannot be looked at (CAP_SYS_PTRACE, a security module): "
 			    "what they have open of a lazily unmounted volume is not protected",
 			    count);
+}
+
+static void tell_hidden(struct unstage_gate *gate, int count)
+{
+	if (!gate->told_hidden)
+		unstage_gate_log_hidden(count);
 	gate->told_hidden = count > 0;
 }
 

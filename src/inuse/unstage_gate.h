@@ -71,4 +71,8 @@ int unstage_gate_walk(const struct unstage_gate *gate,
 		      int (*visit)(const struct unstage_view *view, void *userdata),
 		      void *userdata);
 
+/* Log that a search could not look at @count processes, 0 is none: the same sentence for every
+ * search. */
+void unstage_gate_log_hidden(int count);
+
 #endif
