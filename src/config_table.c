@@ -50,7 +50,7 @@ const struct config_row config_rows[] = {
 	STRING("log-level", "LEVEL", log_level, "info", "error, warning, notice, info or debug",
 	       .reloads = true),
 	STRING("listen", "ADDRESS:PORT", listen.tls, "",
-	       "serve TLS there, to whoever has the token"),
+	       "serve TLS there, to clients with the token"),
 	STRING("listen-names", "LIST", listen.names, "",
 	       "more names and addresses of the TLS server: name,address"),
 	STRING("listen-plain", "ADDRESS:PORT", listen.plain, "",

@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum {
-	USERS_MAX = 10,       /* told of in one cell */
+	USERS_MAX = 10,       /* named in one cell */
 	CALL_BYTES_MIN = 160, /* of a call that is one of several in a cell */
 };
 

@@ -40,7 +40,7 @@ struct controller_class {
 	 * 300 s, which are the CSI sidecars', where there is no back-off. */
 	struct work_queue_options queues[CONTROLLER_QUEUES_MAX];
 	int (*open)(void *controller);   /* before the queues are made */
-	void (*begin)(void *controller); /* all items are due, and everything is told again */
+	void (*begin)(void *controller); /* all items are due, and everything is reported again */
 	int (*take_change)(const struct store_change *change, void *controller);
 	void (*act)(void *controller);   /* a batch was taken; before the queues run */
 	void (*close)(void *controller); /* nothing is watched any more; its queues are there */

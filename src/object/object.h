@@ -187,7 +187,7 @@ enum {
 	DOCUMENTS_NODES_MAX = 700000, /* values in one file: 6,000 pods with volume and claim */
 	OBJECT_NODES_MAX = 12000,     /* values in one object: 20 ms of the loop */
 	OBJECT_DEPTH_MAX = 64,        /* nesting of maps and lists */
-	OBJECT_UID_BYTES_MAX = 128,   /* whoever makes an object may choose it */
+	OBJECT_UID_BYTES_MAX = 128,   /* chosen by the writer of the object */
 };
 
 #endif

@@ -141,7 +141,7 @@ static uint64_t limit_of(uint64_t number)
 	return got.limit_bytes;
 }
 
-/* ext4 lets pass whoever may exceed limits, as root here and no usual container. */
+/* ext4 exempts processes with CAP_SYS_RESOURCE: root here, and no usual container. */
 static void drop_resource_capability(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -6,8 +6,8 @@
  * deletion ControllerUnpublishVolume, each again until the driver said that it is done; finalizers
  * on the VolumeAttachment and its volume keep both until then, so that a kill at any moment is
  * finished by the next start. Of a driver that attaches nothing it is said at once that it is
- * attached. Better than external-attacher: nothing is detached that the node says it uses, whoever
- * deleted the VolumeAttachment, unless it says that the detach is forced.
+ * attached. Better than external-attacher: a volume that the node reports in use is not detached
+ * when its VolumeAttachment is deleted, unless that says that the detach is forced.
  */
 #include "controller/attach/csi_attacher_internal.h"
 

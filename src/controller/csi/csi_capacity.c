@@ -6,8 +6,8 @@
  * What external-provisioner does with --enable-capacity; the rule is csi_capacity_rule.h. A driver
  * is asked (GetCapacity) when its class or the driver changed and when volumes came, went or grew,
  * or did not fit. What others do to its storage has no event: while a claim of a class waits, the
- * class's figures are never older than a minute. So nothing wakes up when nobody waits, and what is
- * too old then costs a CreateVolume that says so.
+ * class's figures are never older than a minute. Without a waiting claim nothing wakes up; a figure
+ * that is too old then costs a CreateVolume that says so.
  *
  * An item is a StorageClass, or an object that is left of one. Each look makes one write or one
  * call.

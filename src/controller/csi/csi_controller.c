@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_controller - what the CSI controllers are told, and how their calls end; see csi_controller.h
+ * csi_controller - notifications to the CSI controllers, and how their calls end; see
+ * csi_controller.h
  */
 #include "controller/csi/csi_controller.h"
 

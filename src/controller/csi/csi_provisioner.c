@@ -4,9 +4,11 @@
  *
  * What external-provisioner does. A volume has the claim's uid in its name, here and at the driver,
  * so that asking twice makes one. Before the first call for a claim the claim gets a finalizer, and
- * that comes off when the volume is stored, or when the driver has said for sure that there is
- * none: so a kill at any moment, also of a claim that goes meanwhile, leaves no volume behind that
- * nobody knows of. Deleting is binding.h's one rule. No file of its own: the store has it all.
+ * that comes off when the volume is stored, or when the driver answers with a final error: so a
+ * kill at any moment, also of a claim that goes meanwhile, leaves no unknown volume behind. A final
+ * error counts as "no volume" even after a call whose outcome is open: a driver that answers so
+ * although it made the volume leaves one behind when the claim is deleted. Deleting is binding.h's
+ * one rule. No file of its own: the store has it all.
  */
 #include "controller/csi/csi_provision_item.h"
 

@@ -2,8 +2,8 @@
 /*
  * local_reclaim - may the directory of a volume be removed, with all that is in it; pure
  *
- * Yes only when binding.h says so for a volume of ours that nobody deletes by hand, and when no
- * other volume lies there, above or below. What a user wrote into the volume's path is not
+ * Yes only when binding.h says so for a managed volume that is not being deleted by hand, and when
+ * no other volume lies there, above or below. What a user wrote into the volume's path is not
  * believed: the directory bears a mark (mount/remove/volume_directory.h), and that is looked at by
  * whoever removes.
  */

@@ -184,7 +184,8 @@ const struct table_column persistent_volume_columns[] = {
 	{ .name = "VolumeMode", .priority = 1, .cell = cell_pv_mode },
 	{ .name = "Source",
 	  .priority = 1,
-	  COLUMN_OF(TEXT, persistent_volume, source_key) }, /* ours: which plugin will have it */
+	  COLUMN_OF(TEXT, persistent_volume,
+		    source_key) }, /* podvol's: which plugin will have it */
 	{ 0 },
 };
 
@@ -230,7 +231,8 @@ const struct table_column claim_columns[] = {
 	{ .name = "VolumeMode", .priority = 1, .cell = cell_claim_mode },
 	{ .name = "Request",
 	  .priority = 1,
-	  COLUMN_OF(QUANTITY, persistent_volume_claim, request) }, /* ours: why it may not bind */
+	  COLUMN_OF(QUANTITY, persistent_volume_claim,
+		    request) }, /* podvol's: why it may not bind */
 	{ 0 },
 };
 
