@@ -2,7 +2,7 @@
 /*
  * registry - the plugins there are, and which of them a volume belongs to
  *
- * A new plugin is its file and two lines here. Nothing is loaded at run time: what may mount on a
+ * A new plugin is its file and one line here. Nothing is loaded at run time: what may mount on a
  * node is decided when it is built.
  */
 #include "plugins/plugin.h"
@@ -12,30 +12,27 @@
 #include <assert.h>
 #include <string.h>
 
-extern const struct volume_plugin config_map_volume_plugin;
-extern const struct volume_plugin csi_volume_plugin;
-extern const struct volume_plugin downward_api_volume_plugin;
-extern const struct volume_plugin empty_dir_volume_plugin;
-extern const struct volume_plugin host_path_volume_plugin;
-extern const struct volume_plugin image_volume_plugin;
-extern const struct volume_plugin local_volume_plugin;
-extern const struct volume_plugin nfs_volume_plugin;
-extern const struct volume_plugin projected_volume_plugin;
-extern const struct volume_plugin secret_volume_plugin;
+/* clang-format off */
+#define PLUGINS(PLUGIN) \
+	PLUGIN(config_map) \
+	PLUGIN(csi) \
+	PLUGIN(downward_api) \
+	PLUGIN(empty_dir) \
+	PLUGIN(host_path) \
+	PLUGIN(image) \
+	PLUGIN(local) \
+	PLUGIN(nfs) \
+	PLUGIN(projected) \
+	PLUGIN(secret) \
+	/* in the order of their names */
+/* clang-format on */
 
-static const struct volume_plugin *const plugins[] = {
-	&config_map_volume_plugin,
-	&csi_volume_plugin,
-	&downward_api_volume_plugin,
-	&empty_dir_volume_plugin,
-	&host_path_volume_plugin,
-	&image_volume_plugin,
-	&local_volume_plugin,
-	&nfs_volume_plugin,
-	&projected_volume_plugin,
-	&secret_volume_plugin,
-	NULL,
-};
+#define PLUGIN_DECLARATION(NAME) extern const struct volume_plugin NAME##_volume_plugin;
+#define PLUGIN_ENTRY(NAME)       &NAME##_volume_plugin,
+
+PLUGINS(PLUGIN_DECLARATION)
+
+static const struct volume_plugin *const plugins[] = { PLUGINS(PLUGIN_ENTRY) NULL };
 
 const struct volume_plugin *const *plugin_list(void)
 {

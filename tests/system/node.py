@@ -159,13 +159,14 @@ class Node:
         self.config = os.path.join(self.top, "podvold.conf")  # and not the machine's own
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("log-level: info\n")
+        self.program = os.path.join(BUILD, "podvold")
         self.process = None
         self.crowd = crowded_root.Crowd(self.root, os.path.join(self.top, "crowd")) if WORLD == "crowded" else None
 
     # -- the daemon --
 
     def command(self, *arguments):
-        return [os.path.join(BUILD, "podvold"), f"--config={self.config}", f"--root-dir={self.root}",
+        return [self.program, f"--config={self.config}", f"--root-dir={self.root}",
                 f"--state-dir={self.state}", f"--run-dir={self.run}", f"--manifest-dir={self.manifests}",
                 "--node-name=node", *arguments]
 

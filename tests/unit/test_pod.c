@@ -315,6 +315,17 @@ static void test_sources_by_name(void **state)
 	}
 }
 
+/* A source that no plugin has asked for is kept and not decoded. */
+static void test_fields_of_other_sources(void **state)
+{
+	const struct object *object =
+		object_of(HEAD "spec:\n" CONTAINERS "  volumes: [{name: v, iscsi: {lun: 0}}]\n");
+
+	assert_int_equal(object->pod->volumes[0].field_count, 0);
+	assert_string_equal(pod_volume_field(&object->pod->volumes[0], "lun"), "");
+	(void) object_unref(object);
+}
+
 static void test_limits_saturate(void **state)
 {
 	const struct object *object = object_of(
@@ -407,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_host_users),
 		cmocka_unit_test(test_defaults_are_stable),
 		cmocka_unit_test(test_sources_by_name),
+		cmocka_unit_test(test_fields_of_other_sources),
 		cmocka_unit_test(test_limits_saturate),
 		cmocka_unit_test(test_terminated_needs_evidence),
 		cmocka_unit_test(test_the_label_that_all_containers_have),

@@ -25,7 +25,7 @@ enum volume_source_kind {
 	SOURCE_CSI,
 	SOURCE_NFS,
 	SOURCE_IMAGE, /* image: of an OCI registry */
-	SOURCE_OTHER, /* a source that podvol has no plugin for: valid, but nobody claims it */
+	SOURCE_OTHER, /* known by its key alone; without a plugin for it it is valid, not mounted */
 	SOURCE_KIND_COUNT
 };
 
@@ -40,6 +40,10 @@ struct pod_trust_bundle {
 	const char *name;                      /* "": those of a signer */
 	const char *signer_name;               /* "" with a name */
 	const struct label_selector *selector; /* NULL: matches none */
+};
+
+struct pod_volume_field {
+	const char *name, *value;
 };
 
 struct pod_volume {
@@ -57,9 +61,11 @@ struct pod_volume {
 	const char *claim_name; /* SOURCE_CLAIM; for SOURCE_EPHEMERAL derived */
 	bool claim_read_only;
 
-	const struct csi_source *csi; /* SOURCE_CSI; else NULL */
-	const struct nfs_source *nfs; /* SOURCE_NFS; else NULL */
-	const char *image;            /* SOURCE_IMAGE: its reference */
+	const struct csi_source *csi;          /* SOURCE_CSI; else NULL */
+	const struct nfs_source *nfs;          /* SOURCE_NFS; else NULL */
+	const char *image;                     /* SOURCE_IMAGE: its reference */
+	const struct pod_volume_field *fields; /* of a source that is BY_SCHEMA */
+	size_t field_count;
 
 	/* SOURCE_CONFIG_MAP, SOURCE_SECRET, SOURCE_PROJECTED: what the files come from */
 	const struct pod_volume_object *objects;
@@ -69,6 +75,9 @@ struct pod_volume {
 	const struct pod_trust_bundle *trust_bundles; /* SOURCE_PROJECTED, in their order */
 	size_t trust_bundle_count;
 };
+
+/* A field of a source that is BY_SCHEMA, as text: "64Mi", "true". Return: "" where absent. */
+const char *pod_volume_field(const struct pod_volume *volume, const char *name);
 
 struct pod_volume_mount {
 	const char *name; /* of the pod_volume */

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { CLAIM_NAME_BYTES = 2 * 254 }; /* two names and what joins and ends them */
@@ -71,12 +72,33 @@ static int check_ephemeral(const struct cJSON *source, const struct field *field
 	return claim_spec_validate(json_get(template, "spec"), FIELD(at, "spec"), found);
 }
 
-static int check_csi(const struct cJSON *source, const struct field *field,
-		     struct violations *found)
+/* Its row in the schema of a volume; NULL: a source of tomorrow. */
+static const struct schema_field *field_of(const struct cJSON *source)
 {
-	if (*json_string(json_get(source, "driver"), "") == '\0')
-		return field_required(FIELD(field, "driver"), "", found);
-	return 0;
+	const struct schema_field *row = volume_schema.fields;
+
+	while (row->name && strcmp(row->name, json_key(source)) != 0)
+		row++;
+	return row->name ? row : NULL;
+}
+
+/* What the schema requires must be there, and a quantity must be one. */
+static int check_by_schema(const struct cJSON *source, const struct field *field,
+			   struct violations *found)
+{
+	int r = 0;
+
+	for (const struct schema_field *row = field_of(source)->of->fields; row->name && r == 0;
+	     row++) {
+		const struct cJSON *item = json_get(source, row->name);
+		bool is_empty = !item || (json_is_string(item) && !*json_string(item, ""));
+
+		if ((row->flags & REQUIRED) && is_empty)
+			r = field_required(FIELD(field, row->name), "", found);
+		else if (row->type == SCHEMA_QUANTITY)
+			r = field_check_quantity(FIELD(field, row->name), item, false, found);
+	}
+	return r;
 }
 
 static int check_image(const struct cJSON *source, const struct field *field,
@@ -135,6 +157,31 @@ static void decode_image(const struct cJSON *source, struct arena *arena, struct
 	volume->image = arena_string(arena, json_string(json_get(source, "reference"), ""));
 }
 
+/* The scalars, as text. */
+static void decode_by_schema(const struct cJSON *source, struct arena *arena,
+			     struct pod_volume *volume)
+{
+	struct pod_volume_field *fields =
+		arena_array(arena, json_count(source), sizeof(*volume->fields));
+
+	volume->fields = fields;
+	for (const struct cJSON *item = json_first(source); item && fields;
+	     item = json_next(item)) {
+		char number[24] = "";
+		int64_t value;
+
+		if (json_int64(item, &value))
+			(void) snprintf(number, sizeof(number), "%" PRId64, value);
+		else if (json_is_bool(item))
+			(void) snprintf(number, sizeof(number), "%s",
+					json_bool(item, false) ? "true" : "false");
+		fields[volume->field_count++] = (struct pod_volume_field){
+			arena_string(arena, json_key(item)),
+			arena_string(arena, json_string(item, number)),
+		};
+	}
+}
+
 /* ---- the table ---- */
 
 static const struct source_row {
@@ -158,10 +205,13 @@ static const struct source_row {
 	  downward_api_source_validate, downward_api_source_decode },
 	{ "projected", SOURCE_PROJECTED, projected_source_set_defaults, projected_source_validate,
 	  projected_source_decode },
-	{ "csi", SOURCE_CSI, NULL, check_csi, decode_csi },
+	{ "csi", SOURCE_CSI, NULL, check_by_schema, decode_csi },
 	{ "nfs", SOURCE_NFS, NULL, nfs_validate, decode_nfs },
 	{ "image", SOURCE_IMAGE, NULL, check_image, decode_image },
 };
+
+static const struct source_row by_schema = { NULL, SOURCE_OTHER, NULL, check_by_schema,
+					     decode_by_schema };
 
 static const char *const no_sources[] = { "name", NULL };
 
@@ -170,11 +220,13 @@ static const struct volume_source_names source_names = { no_sources, &volume_sch
 /* NULL: a source that no plugin here knows. */
 static const struct source_row *row_of(const struct cJSON *source)
 {
+	const struct schema_field *known = field_of(source);
+
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (strcmp(rows[i].key, json_key(source)) == 0)
 			return &rows[i];
 	}
-	return NULL;
+	return known && (known->flags & BY_SCHEMA) ? &by_schema : NULL;
 }
 
 /* A volume without a source is an emptyDir, as in Kubernetes. */
@@ -240,7 +292,7 @@ int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const 
 	if (row->kind == SOURCE_EPHEMERAL)
 		r = check_ephemeral_name(name, pod_name, field, found);
 	if (r == 0)
-		r = row->validate(source, FIELD(field, row->key), found);
+		r = row->validate(source, FIELD(field, json_key(source)), found);
 	return r;
 }
 
@@ -274,6 +326,15 @@ void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct 
 		row->decode(source, arena, ret);
 	if (ret->source == SOURCE_EPHEMERAL)
 		ret->claim_name = ephemeral_claim_name(pod_name, ret->name, arena);
+}
+
+const char *pod_volume_field(const struct pod_volume *volume, const char *name)
+{
+	assert(volume && name);
+	for (size_t i = 0; i < volume->field_count; i++)
+		if (strcmp(volume->fields[i].name, name) == 0)
+			return volume->fields[i].value;
+	return "";
 }
 
 bool pod_volume_may_be_block(const struct cJSON *volume)

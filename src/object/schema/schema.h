@@ -35,6 +35,7 @@ struct schema;
 enum schema_flags {
 	REQUIRED = 1,    /* kubectl says so; validation is the kind's own */
 	RETAIN_KEYS = 2, /* a patch of an element keeps only the members it names: volumes */
+	BY_SCHEMA = 4,   /* an inline source: its schema is all that is checked and decoded */
 };
 
 struct schema_field {
