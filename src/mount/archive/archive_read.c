@@ -152,10 +152,13 @@ static void drop_privileges(struct reader *reader, struct attributes *attributes
 	attributes->mode &= ~bits;
 }
 
+/* xattr(7): trusted attributes are root's alone. An overlay of which this directory is a layer
+ * takes them for its own and hides what lies below. */
 static bool is_dropped(struct reader *reader, const char *name)
 {
-	bool dropped =
-		!reader->request->allow_privileges && strcmp(name, "security.capability") == 0;
+	bool dropped = !reader->request->allow_privileges &&
+		       (strcmp(name, "security.capability") == 0 ||
+			strncmp(name, "trusted.", strlen("trusted.")) == 0);
 
 	reader->counts.privileges += dropped;
 	return dropped;
