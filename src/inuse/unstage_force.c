@@ -15,6 +15,7 @@
 static int add_hold(struct unstage_force *force, const struct hold *hold)
 {
 	struct mount_container *container = &force->list[force->count];
+	char *name;
 
 	if (hold->kind == HOLD_EXPLICIT)
 		return 0;
@@ -22,8 +23,12 @@ static int add_hold(struct unstage_force *force, const struct hold *hold)
 		container->pid = hold->pid;
 	else
 		container->cgroup = strdup(hold->cgroup);
+	if (asprintf(&name, "container '%s' of pod '%s/%s'", hold->container, hold->pod_namespace,
+		     hold->pod_name) < 0)
+		name = NULL;
+	container->name = name;
 	force->count++;
-	return hold->kind == HOLD_PROCESS || container->cgroup ? 0 : -ENOMEM;
+	return name && (hold->kind == HOLD_PROCESS || container->cgroup) ? 0 : -ENOMEM;
 }
 
 struct unstage_force *unstage_force_new(const struct holds *holds, unstage_force_fn *done,
@@ -48,8 +53,10 @@ struct unstage_force *unstage_force_free(struct unstage_force *force)
 {
 	if (!force)
 		return NULL;
-	for (size_t i = 0; i < force->count; i++)
+	for (size_t i = 0; i < force->count; i++) {
 		free((char *) force->list[i].cgroup);
+		free((char *) force->list[i].name);
+	}
 	free(force->list);
 	mount_containers_done(&force->containers);
 	free(force);
@@ -66,9 +73,17 @@ void unstage_force_begin(struct unstage_force *force, struct mount_holder *holde
 	holder->passed = &force->passed;
 }
 
+void unstage_force_searched(struct unstage_force *force, const struct mount_holder *holder)
+{
+	assert(force && holder);
+	if (holder->found)
+		force->refused_for = mount_container_of(force->list, force->count, holder);
+}
+
 void unstage_force_end(struct unstage_force *force, const struct failure *search,
 		       const struct mount_holder *holder)
 {
+	const struct mount_container *in = force->refused_for;
 	struct failure why = force->failure;
 
 	if (search->error < 0)
@@ -77,7 +92,8 @@ void unstage_force_end(struct unstage_force *force, const struct failure *search
 		char text[MOUNT_HOLDER_TEXT_BYTES];
 
 		mount_holder_print(holder, text);
-		(void) failed_plain(&why, -EBUSY, "%s", text);
+		(void) failed_plain(&why, -EBUSY, "%s%s%s%s", text, in ? "; it is in " : "",
+				    in ? in->name : "", in ? ", which is held" : "");
 	}
 	force->done(force->userdata, why.error, &force->passed, &why);
 	unstage_force_free(force);

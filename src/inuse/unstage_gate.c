@@ -266,8 +266,11 @@ static struct worker_pool *run_search(struct worker_job *job)
 	}
 	search->failure = (struct failure){ .error = 0 };
 	search->result = count > 0 ? mount_holders_search(asked, count, &search->failure) : 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		search->holders[index[i]] = asked[i];
+		if (search->forces[index[i]])
+			unstage_force_searched(search->forces[index[i]], &asked[i]);
+	}
 	return NULL;
 }
 

@@ -160,6 +160,22 @@ static bool is_of_container(const struct mount_containers *containers, pid_t pid
 	return true;
 }
 
+const struct mount_container *mount_container_of(const struct mount_container *list, size_t count,
+						 const struct mount_holder *holder)
+{
+	assert((list || count == 0) && holder);
+	for (size_t i = 0; i < count; i++) {
+		cleanup(mount_containers_done) struct mount_containers one = { 0 };
+
+		if (mount_containers_read(&list[i], 1, &one, NULL) < 0)
+			continue;
+		if (namespace_set_has(&one.namespaces, holder->mount_namespace) ||
+		    (holder->pid > 0 && is_of_container(&one, holder->pid)))
+			return &list[i];
+	}
+	return NULL;
+}
+
 /* A process of our own user namespace, or one that cannot be looked at, is never passed. */
 static bool passes_process(const struct mount_containers *containers, pid_t pid)
 {

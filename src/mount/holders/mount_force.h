@@ -18,6 +18,7 @@
 struct mount_container {
 	pid_t pid;          /* its first process; 0: none */
 	const char *cgroup; /* absolute path, with all cgroups below it; NULL: none */
+	const char *name;   /* for messages */
 };
 
 /* Its processes, and the mount namespaces that they are in. */
@@ -36,6 +37,11 @@ int mount_containers_read(const struct mount_container *list, size_t count,
 			  struct mount_containers *ret, struct failure *reterr);
 void mount_containers_done(struct mount_containers *containers);
 enum { CONTAINER_CGROUPS_DEEP_MAX = 64 };
+
+/* The first container with the holder's process, a parent of it, or its mount namespace; NULL: none
+ * is found [worker]. */
+const struct mount_container *mount_container_of(const struct mount_container *list, size_t count,
+						 const struct mount_holder *holder);
 
 /* What a search with @past went past. */
 enum { MOUNT_PASSED_TEXT_BYTES = 1024 };
