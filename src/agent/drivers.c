@@ -242,8 +242,9 @@ static void on_capable(void *userdata, const char *name)
 }
 
 /* Without memory for the note it is tried again after a while, as if no driver were missing. */
-void drivers_note(struct drivers *drivers, const struct operation_ended *ended)
+void drivers_note(void *userdata, const struct operation_ended *ended)
 {
+	struct drivers *drivers = userdata;
 	const char *unique_name = ended->result.unique_name;
 	char name[DRIVER_NAME_BYTES] = "";
 
@@ -270,8 +271,9 @@ static bool is_wanted(const struct agent *agent, const char *unique_name, const 
 }
 
 /* What is taken down waits for as long as it takes; a set-up only while somebody wants it. */
-void drivers_planned(struct drivers *drivers, const char *unique_name)
+void drivers_planned(void *userdata, const char *unique_name)
 {
+	struct drivers *drivers = userdata;
 	struct waiter *waiter = drivers ? find_waiter(drivers, unique_name) : NULL;
 	struct waiting_step *step, *next;
 

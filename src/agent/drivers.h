@@ -35,10 +35,11 @@ void drivers_stop(struct drivers *drivers);
 /* After the operations, whose calls use the table. Accepts NULL. Return: NULL. */
 struct drivers *drivers_free(struct drivers *drivers);
 
-/* A step ended: what failed for want of its driver, or at it, is remembered until that is ready. */
-void drivers_note(struct drivers *drivers, const struct operation_ended *ended);
+/* The next two are hooks of an observer of steps: @drivers is a struct drivers. A step ended: what
+ * failed for want of its driver, or at it, is remembered until that is ready. */
+void drivers_note(void *drivers, const struct operation_ended *ended);
 /* The volume was planned: what waits in it for a driver, and is wanted no more, is forgotten. */
-void drivers_planned(struct drivers *drivers, const char *unique_name);
+void drivers_planned(void *drivers, const char *unique_name);
 /* While draining: may a driver that is not there still come? */
 bool drivers_may_come(const struct drivers *drivers);
 

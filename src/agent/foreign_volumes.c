@@ -134,13 +134,16 @@ bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
 	return found;
 }
 
-void foreign_volumes_forget(struct foreign_volumes *foreign_volumes, const char *unique_name,
-			    const char *pod_uid)
+void foreign_volumes_step_ended(void *userdata, const struct operation_ended *ended)
 {
+	struct foreign_volumes *foreign_volumes = userdata;
+	const struct step_result *result = &ended->result;
+	const char *pod_uid = result->pod_uid;
 	cleanup_free char *driver = NULL, *handle = NULL;
 
-	if (!foreign_volumes || foreign_volumes->count == 0 ||
-	    csi_split_unique_name(unique_name, &driver, &handle) < 0)
+	if (result->error < 0 || !step_takes_down(result->kind) || !foreign_volumes ||
+	    foreign_volumes->count == 0 ||
+	    csi_split_unique_name(result->unique_name, &driver, &handle) < 0)
 		return;
 	for (size_t i = 0; i < foreign_volumes->count; i++) {
 		struct foreign_volume *foreign_volume = &foreign_volumes->volumes[i];

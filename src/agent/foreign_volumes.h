@@ -13,6 +13,7 @@
 struct agent;
 struct persistent_volume;
 struct foreign_volumes;
+struct operation_ended;
 
 /* @found becomes its own; makes and frees the agent's takeover, too. Return: 0 or -ENOMEM. */
 int foreign_volumes_new(struct agent *agent, struct found_list *found,
@@ -28,9 +29,9 @@ void foreign_volumes_add(struct foreign_volumes *foreign_volumes, const struct f
  * pod wanted it after all, or to the end. Accepts NULL. */
 bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
 			  const struct persistent_volume *pv);
-/* It was taken down: a pod's, or with @pod_uid NULL what was staged. Accepts NULL. */
-void foreign_volumes_forget(struct foreign_volumes *foreign_volumes, const char *unique_name,
-			    const char *pod_uid);
+/* A hook of an observer of steps: what a step took down, a pod's or what was staged, is none of
+ * these any more. Accepts NULL. */
+void foreign_volumes_step_ended(void *foreign_volumes, const struct operation_ended *ended);
 /* A turn has taken in every change there was: tells of strangers once when all sources are
  * complete, and cleans what is to be cleaned and has nothing mounted. Cheap afterwards. Accepts
  * NULL. */

@@ -115,8 +115,9 @@ static void note_walk(struct metrics *metrics, const char *plugin,
 	      ended_usec - begun_usec);
 }
 
-void metrics_note(struct agent *agent, const struct operation_ended *ended)
+void metrics_note(void *userdata, const struct operation_ended *ended)
 {
+	struct agent *agent = userdata;
 	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
 	const char *plugin = volume ? volume->plugin_name : "";
 	struct metrics *metrics = agent->views.metrics;

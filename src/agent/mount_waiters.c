@@ -148,7 +148,7 @@ struct waits *mount_waiters_free(struct waits *waits)
 /* ---- is it over? ---- */
 
 struct look {
-	const struct agent *agent;
+	struct agent *agent;
 	const char *outer_name; /* the volume looked for; NULL: the first that is in the way */
 	bool found;
 	struct volume_row in_the_way;
@@ -207,8 +207,7 @@ static void explain_missing(const struct agent *agent, const struct object *pod,
 }
 
 /* 0 all mounted; -EINPROGRESS with every volume that is not. */
-static int look_for_mounted(const struct agent *agent, const struct pod *pod,
-			    struct failure *reterr)
+static int look_for_mounted(struct agent *agent, const struct pod *pod, struct failure *reterr)
 {
 	reterr->text[0] = '\0';
 	for (size_t i = 0; i < pod->volume_count; i++) {
@@ -252,8 +251,7 @@ static int look_at_left(const struct volume_row *row, void *userdata)
 }
 
 /* Unlike kubelet's, an uncertain entry counts as left: it may be a mount. */
-static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
-			      struct failure *reterr)
+static int look_for_unmounted(struct agent *agent, const char *pod_uid, struct failure *reterr)
 {
 	struct look look = { .agent = agent };
 
@@ -271,7 +269,7 @@ static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
 
 static int look_at_pod(struct agent_wait *wait, struct failure *reterr)
 {
-	const struct agent *agent = wait->waits->agent;
+	struct agent *agent = wait->waits->agent;
 	const struct object *pod = store_get(agent->store, KIND_POD, wait->name_space, wait->name);
 	int r;
 

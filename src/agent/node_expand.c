@@ -102,8 +102,9 @@ static void write_claim(struct agent *agent, const struct object *claim,
 	(void) node_expand_free(node_expand);
 }
 
-void agent_note_growth_begins(struct agent *agent, const struct step *step)
+void agent_note_growth_begins(void *userdata, const struct step *step)
 {
+	struct agent *agent = userdata;
 	const struct desired_pod *pod = step->want_pod;
 	const struct persistent_volume *pv = pod ? spec_pv(&pod->spec) : NULL;
 
@@ -146,8 +147,9 @@ static void note_failure(struct agent *agent, const struct operation_ended *ende
 		tell_unwritten(result->unique_name, "out of memory; the next set-up tries");
 }
 
-void agent_note_growth(struct agent *agent, const struct operation_ended *ended)
+void agent_note_growth(void *userdata, const struct operation_ended *ended)
 {
+	struct agent *agent = userdata;
 	const struct step_result *result = &ended->result;
 	const struct stage_report *report = ended->report;
 	const struct desired_volume *want = desired_find(agent->desired, result->unique_name);

@@ -10,8 +10,8 @@ struct operation_ended;
 struct step;
 
 /* A step was begun; nothing is done where nothing is to grow, or somebody was told already. */
-void agent_note_growth_begins(struct agent *agent, const struct step *step);
+void agent_note_growth_begins(void *agent, const struct step *step);
 /* A step ended, however; nothing is done where nothing grew, and nothing should have. */
-void agent_note_growth(struct agent *agent, const struct operation_ended *ended);
+void agent_note_growth(void *agent, const struct operation_ended *ended);
 
 #endif

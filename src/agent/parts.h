@@ -212,9 +212,9 @@ void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid);
 int subpaths_new(struct agent *agent, struct subpaths **ret);
 /* Every call that is left ends with -ECANCELED. Accepts NULL. Return: NULL. */
 struct subpaths *subpaths_free(struct subpaths *subpaths);
-/* Are sub-paths of this pod being bound just now? Then they end soon, and a teardown that this kept
- * from starting becomes due again. */
-bool subpaths_hold_back(struct subpaths *subpaths, const char *pod_uid);
+/* A hook of an observer of steps. Are sub-paths of this pod being bound just now? Then they end
+ * soon, and a teardown that this kept from starting becomes due again. */
+bool subpaths_pass(void *subpaths, const struct step *step);
 
 /* ---- look_up_errors.c ---- */
 
@@ -243,7 +243,7 @@ int metrics_new(struct metrics **ret);
 struct volume_events *volume_events_free(struct volume_events *events);
 struct metrics *metrics_free(struct metrics *metrics);
 /* A step ended; before the tables follow it. */
-void volume_events_note(struct agent *agent, const struct operation_ended *ended);
-void metrics_note(struct agent *agent, const struct operation_ended *ended);
+void volume_events_note(void *agent, const struct operation_ended *ended);
+void metrics_note(void *agent, const struct operation_ended *ended);
 
 #endif

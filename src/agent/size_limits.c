@@ -325,8 +325,10 @@ static void note_mounted(struct size_limits *limits, const char *unique_name, co
 		arm(limits);
 }
 
-void size_limits_step_ended(struct size_limits *limits, const struct step_result *result)
+void size_limits_step_ended(void *userdata, const struct operation_ended *ended)
 {
+	const struct step_result *result = &ended->result;
+	struct size_limits *limits = userdata;
 	struct limited *limited;
 
 	if (!limits || result->error < 0 || !result->pod_uid)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 struct agent;
+struct operation_ended;
 struct size_limits;
 
 /* Is it an emptyDir on disk, which has no file system of its own? NULL: no. */
@@ -27,8 +28,9 @@ int size_limits_new(struct agent *agent, struct size_limits **ret);
 /* After the pools and their way back. Return: NULL. */
 struct size_limits *size_limits_free(struct size_limits *limits);
 
-/* A step ended; after the actual table followed it. */
-void size_limits_step_ended(struct size_limits *limits, const struct step_result *result);
+/* A hook of an observer of steps: @limits is a struct size_limits. A step ended; after the actual
+ * table followed it. */
+void size_limits_step_ended(void *limits, const struct operation_ended *ended);
 /* What is mounted since before the start counts, too. */
 void size_limits_look_at_all(struct size_limits *limits);
 /* Somebody asks: counts now, unless it is counting. */

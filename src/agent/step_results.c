@@ -6,10 +6,9 @@
  * The table decides what a result means; the ledger follows it with the next commit. Nothing new is
  * started here: that is the turn that each result asks for.
  */
-#include "agent/node_expand.h"
 #include "agent/parts.h"
 
-#include "agent/csi_control.h"
+#include "agent/observers.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -89,18 +88,13 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 			  &subject, "%s done", ended->name);
 }
 
-static bool is_teardown(enum step_kind kind)
-{
-	return kind == STEP_UNPUBLISH || kind == STEP_UNSTAGE;
-}
-
 /* A step that failed and may have done something is to be taken up by whoever comes after a kill.
  */
 static enum unfinished left_by(const struct step_result *result, enum mount_state state)
 {
 	if (result->error == 0)
 		return UNFINISHED_NOTHING;
-	if (is_teardown(result->kind))
+	if (step_takes_down(result->kind))
 		return result->touched ? UNFINISHED_TEARDOWN : UNFINISHED_NOTHING;
 	return state == MOUNT_UNCERTAIN ? UNFINISHED_SET_UP : UNFINISHED_NOTHING;
 }
@@ -133,24 +127,11 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 
 	assert(agent && ended && ended->report);
 	tell(agent, ended);
-	volume_events_note(agent, ended);
-	metrics_note(agent, ended);
-	volume_users_note(agent, ended);
+	observers_ending(agent, ended);
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);
-	if (ended->result.error == 0 && is_teardown(ended->result.kind))
-		foreign_volumes_forget(agent->foreign_volumes, ended->result.unique_name,
-				       ended->result.pod_uid);
-	drift_step_ended(agent->mounts.drift, &ended->result);
-	volume_faults_step_ended(agent->mounts.faults, &ended->result);
-	size_limits_step_ended(agent->views.size_limits, &ended->result);
-	drivers_note(agent->drivers, ended);
-	agent_note_renewal(agent, ended);
-	agent_note_growth(agent, ended);
-	ephemeral_volumes_look_again(agent->controllers.ephemeral);
-	volume_directories_changed(agent->controllers.directories, name);
-	csi_control_changed(agent->controllers.csi);
-	if (ended->result.pod_uid)
-		mount_waiters_pod_changed(agent->waits, ended->result.pod_uid);
+	observers_ended(agent, ended);
+	observers_changed(agent, &(struct volume_change){ ended->result.unique_name,
+							  ended->result.pod_uid, name });
 	agent_request_turn(agent);
 }

@@ -361,17 +361,18 @@ void agent_subpaths_leave(struct agent_subpath_call *call)
 	call_free(call);
 }
 
-bool subpaths_hold_back(struct subpaths *subpaths, const char *pod_uid)
+bool subpaths_pass(void *subpaths, const struct step *step)
 {
 	const struct pod_calls *pod;
 
-	assert(subpaths && pod_uid);
-	pod = find_pod(subpaths, pod_uid);
+	if (step->kind != STEP_UNPUBLISH)
+		return true;
+	pod = find_pod(subpaths, step->pod_uid);
 	if (!pod || !pod->calls->is_running)
-		return false;
+		return true;
 	pod->calls->in_the_way = true;
 	attempt_cancel(&pod->calls->attempt);
-	return true;
+	return false;
 }
 
 int subpaths_new(struct agent *agent, struct subpaths **ret)

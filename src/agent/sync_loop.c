@@ -10,8 +10,7 @@
 #include "agent/parts.h"
 #include "agent/volumes_in_use.h"
 
-#include "agent/csi_control.h"
-#include "agent/node_expand.h"
+#include "agent/observers.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -120,20 +119,15 @@ static void forget(struct agent *agent, const struct step *step)
 		.pod_uid = pod_uid,
 	};
 
+	const struct volume_change change = { unique_name, pod_uid, name };
+
 	if (!unique_name || (step->pod_uid && !pod_uid)) {
 		(void) dirty_add(agent->dirty, step->unique_name);
 		return;
 	}
 	actual_apply(agent->actual, &result);
-	if (pod_uid)
-		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
-	drift_forget(agent->mounts.drift, unique_name, pod_uid);
-	ephemeral_volumes_look_again(agent->controllers.ephemeral);
-	volume_directories_changed(agent->controllers.directories, name);
-	csi_control_changed(agent->controllers.csi);
-	volumes_in_use_look(agent->controllers.volumes_in_use, unique_name);
-	if (pod_uid)
-		mount_waiters_pod_changed(agent->waits, pod_uid);
+	observers_forgotten(agent, &change);
+	observers_changed(agent, &change);
 }
 
 static bool commit_ledger(struct agent *agent)
@@ -161,8 +155,7 @@ static void plan_volume(struct agent *agent, const char *unique_name, bool may_l
 	if (reconcile_volume(agent->desired, agent->actual, unique_name, &conditions,
 			     &agent->plan) < 0)
 		(void) dirty_add(agent->dirty, unique_name);
-	drivers_planned(agent->drivers, unique_name);
-	volumes_in_use_look(agent->controllers.volumes_in_use, unique_name);
+	observers_planned(agent, unique_name);
 }
 
 /* After a name was lost for want of memory, or when unmounting becomes allowed. */
@@ -215,14 +208,7 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		struct step *step = &agent->plan.steps[i];
 		int r = operation_may_start(agent->operations, step, now);
 
-		if (r == 0 && step->kind == STEP_UNPUBLISH &&
-		    subpaths_hold_back(agent->subpaths, step->pod_uid))
-			continue;
-		if (r == 0 && !drift_passes(agent->mounts.drift, step))
-			continue;
-		if (r == 0 && !unstage_gate_passes(agent->holds.gate, step))
-			continue;
-		if (r == 0 && !volumes_in_use_pass(agent->controllers.volumes_in_use, step))
+		if (r == 0 && !observers_may_start(agent, step))
 			continue;
 		if (r == 0)
 			step->manner = stuck_policy_manner(agent, step, now);
@@ -266,7 +252,7 @@ static void start_step(struct agent *agent, const struct step *step, uint64_t no
 	else if (changes_group(step))
 		walks_expect(agent->walks);
 	if (r == 0)
-		agent_note_growth_begins(agent, step);
+		observers_started(agent, step);
 }
 
 static void start_plan(struct agent *agent)

@@ -63,8 +63,9 @@ void agent_close_tokens(struct agent *agent)
 	agent->own.tokens.issuer = token_issuer_free(agent->own.tokens.issuer);
 }
 
-void agent_note_renewal(struct agent *agent, const struct operation_ended *ended)
+void agent_note_renewal(void *userdata, const struct operation_ended *ended)
 {
+	struct agent *agent = userdata;
 	const struct step_result *result = &ended->result;
 	uint64_t due_usec = result->kind == STEP_PUBLISH ? ended->report->renew_usec : 0;
 

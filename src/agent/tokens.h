@@ -22,7 +22,7 @@ struct own_tokens {
 int agent_open_tokens(struct agent *agent, struct failure *reterr);
 void agent_close_tokens(struct agent *agent);
 /* A step ended: it said when its volume is due again, or took the volume away. */
-void agent_note_renewal(struct agent *agent, const struct operation_ended *ended);
+void agent_note_renewal(void *agent, const struct operation_ended *ended);
 /* An object was written, or is there at the start. */
 void agent_tokens_object_changed(struct agent *agent, const struct object *object);
 

@@ -7,6 +7,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/observers.h"
 #include "base/clock.h"
 #include "build-config.h"
 #include "object/json/json.h"
@@ -100,15 +101,14 @@ static void add_pace(struct cJSON *item, const struct operation_view *view)
 		(void) json_set_int(item, "thread", view->thread_id);
 }
 
-static void add_operation(const struct agent *agent, struct cJSON *item,
-			  const struct volume_row *row)
+static void add_operation(struct agent *agent, struct cJSON *item, const struct volume_row *row)
 {
 	char progress[PROGRESS_TEXT_BYTES];
 	struct operation_view view;
 	struct failure why;
 
 	if (!volume_row_operation(agent, row, &view)) {
-		if (!volume_row_is_held(agent, row, &why))
+		if (!observers_explain(agent, row, &why))
 			return;
 		(void) json_set_string(item, "step", "wait");
 		(void) json_set_string(item, "error", why.text);
@@ -134,7 +134,7 @@ static void add_drift(const struct agent *agent, struct cJSON *item, const struc
 {
 	struct drift_view drift;
 
-	if (!volume_row_drift(agent, row, &drift))
+	if (!drift_look(agent->mounts.drift, row->unique_name, row->pod_uid, &drift))
 		return;
 	(void) json_set_string(item, "drift", drift.text);
 	view_set_time(item, "driftSince", drift.since_usec);
@@ -166,7 +166,7 @@ static void add_limit(struct cJSON *item, const struct volume_row *row)
 	(void) json_set_int(item, "limitBytes", quantity_value(&pv->capacity));
 }
 
-static void fill_row(const struct agent *agent, struct cJSON *item, const struct volume_row *row)
+static void fill_row(struct agent *agent, struct cJSON *item, const struct volume_row *row)
 {
 	const char *fault = volume_faults_find(agent->mounts.faults, row->unique_name);
 	struct operation_view view;
@@ -201,7 +201,7 @@ static void fill_row(const struct agent *agent, struct cJSON *item, const struct
 }
 
 struct collection {
-	const struct agent *agent;
+	struct agent *agent;
 	struct cJSON *items;
 	const char *word; /* NULL: every row */
 	bool with_calls;  /* of drivers: costs a walk over all of them for each row */

@@ -111,8 +111,9 @@ static void describe_failure(struct cJSON *tree, const struct operation_ended *e
 	view_set_time(tree, "nextRetry", ended->retry_usec);
 }
 
-void volume_events_note(struct agent *agent, const struct operation_ended *ended)
+void volume_events_note(void *userdata, const struct operation_ended *ended)
 {
+	struct agent *agent = userdata;
 	const struct step_result *result = &ended->result;
 	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
 	const struct actual_pod *pod =

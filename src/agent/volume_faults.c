@@ -361,8 +361,10 @@ static void look_once(struct volume_faults *faults, const char *unique_name)
 		begin_look(faults, known);
 }
 
-void volume_faults_step_ended(struct volume_faults *faults, const struct step_result *result)
+void volume_faults_step_ended(void *userdata, const struct operation_ended *ended)
 {
+	const struct step_result *result = &ended->result;
+	struct volume_faults *faults = userdata;
 	struct known *known;
 
 	if (!faults || result->error < 0)

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 struct agent;
+struct operation_ended;
 struct volume_faults;
 
 /* Makes agent->mounts.faults. A kernel that reports no errors is logged and no failure. Return: 0
@@ -26,8 +27,9 @@ int volume_faults_open(struct agent *agent, struct failure *reterr);
 /* After the pools and their way back. Return: NULL. */
 struct volume_faults *volume_faults_free(struct volume_faults *faults);
 
-/* A step ended; after the actual table followed it. */
-void volume_faults_step_ended(struct volume_faults *faults, const struct step_result *result);
+/* A hook of an observer of steps: @faults is a struct volume_faults. A step ended; after the actual
+ * table followed it. */
+void volume_faults_step_ended(void *faults, const struct operation_ended *ended);
 /* All objects are there: what is mounted since before the start is looked at, too. */
 void volume_faults_look_at_all(struct volume_faults *faults);
 /* Somebody asks: looks again, in the background. */

@@ -6,7 +6,7 @@
  * Joins the two tables and the operations; owns nothing and changes nothing.
  */
 #include "agent/parts.h"
-#include "agent/volumes_in_use.h"
+#include "agent/observers.h"
 
 #include "base/clock.h"
 
@@ -134,83 +134,15 @@ bool volume_row_operation(const struct agent *agent, const struct volume_row *ro
 	       operation_look(agent->operations, row->unique_name, "", ret);
 }
 
-/* Who keeps a volume from the only pod that may have it. */
-static bool explain_other_pod(const struct agent *agent, const struct volume_row *row,
-			      struct failure *ret)
-{
-	const struct persistent_volume *pv = row->want_pod ? spec_pv(&row->want_pod->spec) : NULL;
-	const struct actual_pod *pod;
-	struct failure why;
-
-	if (!pv || pv->access_modes != ACCESS_READ_WRITE_ONCE_POD || !row->have)
-		return false;
-	for (pod = row->have->pods; pod; pod = pod->hh.next)
-		if (pod != row->have_pod && agent_explain_hold(agent, pod->pod_uid, &why)) {
-			(void) failed_plain(ret, -EBUSY,
-					    "volume '%s': waits for pod '%s', which has it: %s",
-					    row->outer_name, pod->pod_key, why.text);
-			return true;
-		}
-	return false;
-}
-
-/* Of the pod's own mount, or of the device below it. */
-bool volume_row_drift(const struct agent *agent, const struct volume_row *row,
-		      struct drift_view *ret)
-{
-	assert(agent && row && ret);
-	return drift_look(agent->mounts.drift, row->unique_name, row->pod_uid, ret) ||
-	       drift_look(agent->mounts.drift, row->unique_name, NULL, ret);
-}
-
-static bool explain_drift(const struct agent *agent, const struct volume_row *row,
-			  struct failure *ret)
-{
-	struct drift_view drift;
-
-	if (!volume_row_drift(agent, row, &drift) || !drift.holds_back)
-		return false;
-	(void) failed_plain(ret, -EBUSY, "volume '%s': %.400s", row->outer_name, drift.text);
-	return true;
-}
-
-/* What keeps a step from beginning at all. */
-bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
-			struct failure *ret)
-{
-	struct unstage_view gate;
-	struct failure why;
-
-	assert(agent && row && ret);
-	if (explain_drift(agent, row, ret))
-		return true;
-	if (row->want_pod)
-		return explain_other_pod(agent, row, ret) ||
-		       volumes_in_use_explain(agent->controllers.volumes_in_use, row->unique_name,
-					      row->outer_name, ret);
-	if (agent_explain_hold(agent, row->pod_uid, &why)) {
-		(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", row->outer_name,
-				    why.text);
-		return true;
-	}
-	if (!unstage_gate_look(agent->holds.gate, row->unique_name, row->pod_uid, &gate) ||
-	    !gate.failure)
-		return false;
-	(void) failed_plain(ret, -EBUSY, "volume '%s': keeps its device, %s", row->outer_name,
-			    gate.failure->text);
-	return true;
-}
-
 /* The newest that is known: running, failed and waiting for its retry, or not begun. */
-void volume_row_explain(const struct agent *agent, const struct volume_row *row,
-			struct failure *ret)
+void volume_row_explain(struct agent *agent, const struct volume_row *row, struct failure *ret)
 {
 	uint64_t now = monotonic_usec();
 	struct operation_view view;
 
 	assert(agent && row && ret);
 	if (!volume_row_operation(agent, row, &view)) {
-		if (volume_row_is_held(agent, row, ret))
+		if (observers_explain(agent, row, ret))
 			return;
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
 				    row->outer_name);

@@ -33,18 +33,7 @@ int volume_rows_of_all(const struct agent *agent,
 bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
 			  struct operation_view *ret);
 
-struct drift_view;
-
-/* What others did to its mount. False: nothing. */
-bool volume_row_drift(const struct agent *agent, const struct volume_row *row,
-		      struct drift_view *ret);
-
-/* A step that does not begin, because somebody lives with what it would take: @ret says who. */
-bool volume_row_is_held(const struct agent *agent, const struct volume_row *row,
-			struct failure *ret);
-
 /* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
-void volume_row_explain(const struct agent *agent, const struct volume_row *row,
-			struct failure *ret);
+void volume_row_explain(struct agent *agent, const struct volume_row *row, struct failure *ret);
 
 #endif

@@ -73,14 +73,14 @@ static void ask(struct agent *agent, const struct operation_ended *ended)
 	busy_watch_failed(agent->holds.users, &teardown);
 }
 
-void volume_users_note(struct agent *agent, const struct operation_ended *ended)
+void volume_users_note(void *userdata, const struct operation_ended *ended)
 {
+	struct agent *agent = userdata;
 	const struct step_result *result = &ended->result;
-	bool is_teardown = result->kind == STEP_UNPUBLISH || result->kind == STEP_UNSTAGE;
 
 	assert(agent && ended);
 	stuck_policy_note(agent, ended);
-	if (is_teardown && result->error == -EBUSY)
+	if (step_takes_down(result->kind) && result->error == -EBUSY)
 		ask(agent, ended);
 	else
 		busy_watch_over(agent->holds.users, result->unique_name, result->pod_uid ?: "");

@@ -18,7 +18,7 @@ struct cJSON;
 /* Once the workers run. Return: 0 or -ENOMEM. */
 int volume_users_open(struct agent *agent);
 /* A step ended; before the tables follow it: a busy volume is looked into, another forgotten. */
-void volume_users_note(struct agent *agent, const struct operation_ended *ended);
+void volume_users_note(void *agent, const struct operation_ended *ended);
 /* Member "users" of a view, where somebody is known. */
 void volume_users_view(const struct agent *agent, struct cJSON *item, const char *unique_name,
 		       const char *pod_uid);

@@ -124,8 +124,9 @@ static void drop_use(struct volumes_in_use *volumes_in_use, struct use *use)
 }
 
 /* What is listed stays so while anything of it may be there, whatever its driver says by then. */
-void volumes_in_use_look(struct volumes_in_use *volumes_in_use, const char *unique_name)
+void volumes_in_use_look(void *userdata, const char *unique_name)
 {
+	struct volumes_in_use *volumes_in_use = userdata;
 	bool is_there, is_wanted;
 	struct use *use;
 
@@ -306,8 +307,9 @@ static bool may_be_staged(const struct volumes_in_use *volumes_in_use, const str
 	       node_volumes_have(&node->attached, use->unique_name);
 }
 
-bool volumes_in_use_pass(struct volumes_in_use *volumes_in_use, const struct step *step)
+bool volumes_in_use_pass(void *userdata, const struct step *step)
 {
+	struct volumes_in_use *volumes_in_use = userdata;
 	struct use *use;
 
 	if (!volumes_in_use || step->kind != STEP_STAGE ||
@@ -334,12 +336,20 @@ static const char *why_not_attached(const struct volume_attachment *attachment)
 				    : "its driver did not say so yet";
 }
 
-bool volumes_in_use_explain(const struct volumes_in_use *volumes_in_use, const char *unique_name,
+void volumes_in_use_forget(void *volumes_in_use, const char *unique_name, const char *pod_uid)
+{
+	(void) pod_uid;
+	volumes_in_use_look(volumes_in_use, unique_name);
+}
+
+bool volumes_in_use_explain(void *userdata, const char *unique_name, const char *pod_uid,
 			    const char *name, struct failure *ret)
 {
+	const struct volumes_in_use *volumes_in_use = userdata;
 	const struct use *use = volumes_in_use ? find_use(volumes_in_use, unique_name) : NULL;
 	const struct volume_attachment *attachment;
 
+	(void) pod_uid;
 	if (!use || !use->waits)
 		return false;
 	attachment = attachment_of(volumes_in_use->agent, unique_name);

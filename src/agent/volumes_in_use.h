@@ -22,16 +22,19 @@ int volumes_in_use_open(struct agent *agent, struct failure *reterr);
 /* Before the store and the events go. Accepts NULL, as all of these. Return: NULL. */
 struct volumes_in_use *volumes_in_use_free(struct volumes_in_use *volumes_in_use);
 
+/* The next ones are hooks of an observer of steps: @volumes_in_use is a struct volumes_in_use. */
+
 /* May this step of a plan begin? Only a stage is ever held back; the volume is looked at again when
  * it may. */
-bool volumes_in_use_pass(struct volumes_in_use *volumes_in_use, const struct step *step);
+bool volumes_in_use_pass(void *volumes_in_use, const struct step *step);
 /* Why a stage is held back, as a sentence about the volume that people call @name. False: it is
  * not.
  */
-bool volumes_in_use_explain(const struct volumes_in_use *volumes_in_use, const char *unique_name,
+bool volumes_in_use_explain(void *volumes_in_use, const char *unique_name, const char *pod_uid,
 			    const char *name, struct failure *ret);
-/* The volume was planned, or left the tables. */
-void volumes_in_use_look(struct volumes_in_use *volumes_in_use, const char *unique_name);
+/* The volume was planned; an entry of it left the tables. */
+void volumes_in_use_look(void *volumes_in_use, const char *unique_name);
+void volumes_in_use_forget(void *volumes_in_use, const char *unique_name, const char *pod_uid);
 /* A turn ends: what is used is written where it changed. @may_drop: every pod is known. */
 void volumes_in_use_settle(struct volumes_in_use *volumes_in_use, bool may_drop);
 /* An object changed: a Node, a VolumeAttachment. */

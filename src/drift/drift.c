@@ -361,11 +361,6 @@ static void on_altered(void *userdata, bool sure)
 
 /* ---- steps ---- */
 
-static bool takes_away(const struct step *step)
-{
-	return step->kind == STEP_UNPUBLISH || step->kind == STEP_UNSTAGE;
-}
-
 /* What was there before the start is compared first: nothing is taken away before a stranger's
  * mount on top of it was seen, and no memory is made anew under a container. */
 static bool waits_for_first_look(const struct drift *drift, const struct step *step)
@@ -375,8 +370,9 @@ static bool waits_for_first_look(const struct drift *drift, const struct step *s
 
 	if (drift->looked)
 		return false;
-	return takes_away(step) || (pod && pod->from_rebuild &&
-				    drift_lives_in_mount(drift, step->unique_name, step->pod_uid));
+	return step_takes_down(step->kind) ||
+	       (pod && pod->from_rebuild &&
+		drift_lives_in_mount(drift, step->unique_name, step->pod_uid));
 }
 
 static bool may_mend(struct drift *drift, struct drift_mount *mount)
@@ -392,8 +388,9 @@ static bool may_mend(struct drift *drift, struct drift_mount *mount)
 	return false;
 }
 
-bool drift_passes(struct drift *drift, const struct step *step)
+bool drift_passes(void *userdata, const struct step *step)
 {
+	struct drift *drift = userdata;
 	struct drift_mount *mount;
 
 	assert(step);
@@ -407,7 +404,7 @@ bool drift_passes(struct drift *drift, const struct step *step)
 		return true;
 	if (mount->kind == DRIFT_STACKED)
 		return false;
-	return takes_away(step) ? mount->cover_id == 0 : may_mend(drift, mount);
+	return step_takes_down(step->kind) ? mount->cover_id == 0 : may_mend(drift, mount);
 }
 
 /* Before Linux 6.8 the number of a mount that went is given to the next one, which may be told of
@@ -437,9 +434,12 @@ static void made(struct drift *drift, const struct step_result *result)
 		drift_over(drift, mount, mount->kind != DRIFT_COVERED);
 }
 
-void drift_step_ended(struct drift *drift, const struct step_result *result)
+void drift_step_ended(void *userdata, const struct operation_ended *ended)
 {
-	assert(result && result->unique_name);
+	const struct step_result *result = &ended->result;
+	struct drift *drift = userdata;
+
+	assert(result->unique_name);
 	if (!drift)
 		return;
 	drift_own_work(drift);
@@ -454,8 +454,9 @@ void drift_step_ended(struct drift *drift, const struct step_result *result)
 		drift_forget(drift, result->unique_name, result->pod_uid);
 }
 
-void drift_forget(struct drift *drift, const char *unique_name, const char *pod_uid)
+void drift_forget(void *userdata, const char *unique_name, const char *pod_uid)
 {
+	struct drift *drift = userdata;
 	struct drift_mount *mount = drift ? drift_index_find(drift, unique_name, pod_uid) : NULL;
 
 	if (mount)

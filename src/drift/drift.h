@@ -51,14 +51,19 @@ int drift_new(const struct drift_options *options, struct drift **ret, struct fa
 /* After the pools and their way back. Return: NULL. */
 struct drift *drift_free(struct drift *drift);
 
+/* The next ones are hooks of an observer of steps: @drift is a struct drift. */
+
 /* May the step begin, as far as others' mounts are concerned? When that changes the volume becomes
  * dirty. */
-bool drift_passes(struct drift *drift, const struct step *step);
+bool drift_passes(void *drift, const struct step *step);
 
 /* A step ended well or badly; after the actual table followed it. */
-void drift_step_ended(struct drift *drift, const struct step_result *result);
+void drift_step_ended(void *drift, const struct operation_ended *ended);
 /* The entry left the table; both names may be its own. */
-void drift_forget(struct drift *drift, const char *unique_name, const char *pod_uid);
+void drift_forget(void *drift, const char *unique_name, const char *pod_uid);
+/* Why no step of the volume begins: of the pod's mount, or of the device below it. */
+bool drift_explain(void *drift, const char *unique_name, const char *pod_uid, const char *name,
+		   struct failure *ret);
 
 /* Is the first look still under way? Then steps wait for it. */
 bool drift_is_looking(const struct drift *drift);
@@ -70,7 +75,7 @@ struct drift_view {
 	uint64_t since_usec;         /* monotonic */
 	bool holds_back;             /* what would mend it, or take it down, does not begin */
 };
-/* Of a pod's own mount; @pod_uid NULL or "": of the device. False: nothing is wrong with it. */
+/* Of a pod's own mount, else of the device below it. False: nothing is wrong with them. */
 bool drift_look(const struct drift *drift, const char *unique_name, const char *pod_uid,
 		struct drift_view *ret);
 

@@ -175,6 +175,8 @@ bool drift_look(const struct drift *drift, const char *unique_name, const char *
 
 	assert(unique_name && ret);
 	mount = drift ? drift_index_find(drift, unique_name, pod_uid) : NULL;
+	if (drift && (!mount || mount->kind == DRIFT_NONE))
+		mount = drift_index_find(drift, unique_name, NULL);
 	if (!mount || mount->kind == DRIFT_NONE)
 		return false;
 	print_what(mount, what, sizeof(what));
@@ -183,6 +185,17 @@ bool drift_look(const struct drift *drift, const char *unique_name, const char *
 	ret->since_usec = mount->since_usec;
 	ret->holds_back = !*drift->options.heals || mount->cover_id != 0 ||
 			  (mount->data_lost && drift_is_held(drift, mount));
+	return true;
+}
+
+bool drift_explain(void *drift, const char *unique_name, const char *pod_uid, const char *name,
+		   struct failure *ret)
+{
+	struct drift_view view;
+
+	if (!drift_look(drift, unique_name, pod_uid, &view) || !view.holds_back)
+		return false;
+	(void) failed_plain(ret, -EBUSY, "volume '%s': %.400s", name, view.text);
 	return true;
 }
 

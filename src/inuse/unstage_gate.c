@@ -432,8 +432,9 @@ static void search_again(struct gate_entry *entry)
 	entry->state = GATE_ASKED;
 }
 
-bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step)
+bool unstage_gate_passes(void *userdata, const struct step *step)
 {
+	struct unstage_gate *gate = userdata;
 	struct gate_entry *entry;
 
 	assert(gate && step);

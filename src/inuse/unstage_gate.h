@@ -44,9 +44,10 @@ struct unstage_gate *unstage_gate_free(struct unstage_gate *gate);
  * unstage_gate_passes - may this step of a plan begin
  * @step: any; only those above are ever held back
  *
- * True is said once: a step that is tried again is asked for again.
+ * True is said once: a step that is tried again is asked for again. A hook of an observer of steps:
+ * @gate is a struct unstage_gate.
  */
-bool unstage_gate_passes(struct unstage_gate *gate, const struct step *step);
+bool unstage_gate_passes(void *gate, const struct step *step);
 /* After the questions of a turn: begins the search for all of them. */
 void unstage_gate_search(struct unstage_gate *gate);
 

@@ -97,6 +97,11 @@ enum step_kind {
 	STEP_KIND_COUNT
 };
 
+static inline bool step_takes_down(enum step_kind kind)
+{
+	return kind == STEP_UNPUBLISH || kind == STEP_UNSTAGE;
+}
+
 /* How a step ended, or that it begins; everything the tables need to follow it. Strings are copied.
  */
 struct step_result {

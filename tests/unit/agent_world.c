@@ -38,7 +38,7 @@ int __wrap_operation_walk(struct operations *operations,
 			  int (*visit)(const struct operation_view *view, void *userdata),
 			  void *userdata);
 int __real_ledger_commit(struct ledger *ledger, struct failure *reterr);
-bool __wrap_unstage_gate_passes(struct unstage_gate *gate, const struct step *step);
+bool __wrap_unstage_gate_passes(void *gate, const struct step *step);
 void __wrap_unstage_gate_search(struct unstage_gate *gate);
 bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
 			      const char *pod_uid, struct unstage_view *ret);
@@ -133,7 +133,7 @@ int __wrap_operation_walk(struct operations *operations,
 	return r;
 }
 
-bool __wrap_unstage_gate_passes(struct unstage_gate *gate, const struct step *step)
+bool __wrap_unstage_gate_passes(void *gate, const struct step *step)
 {
 	bool passes = !world->held_back || step->kind != STEP_UNSTAGE;
 

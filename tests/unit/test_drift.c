@@ -350,7 +350,7 @@ static void test_a_number_that_is_used_again(void **state)
 	world->view_count = 1;
 	assert_int_equal(actual_begin(world->agent.actual, &entry), 0);
 	actual_apply(world->agent.actual, &result);
-	drift_step_ended(drift_world.drift, &result);
+	drift_step_ended(drift_world.drift, &(struct operation_ended){ .result = result });
 	world->view_count = 0;
 	drift_forget(drift_world.drift, VOLUME, POD);
 	add_other(OURS, OTHER_PATH, "/data"); /* a look that does not know it */

@@ -10,11 +10,21 @@
 
 #include "agent_world.h"
 
+#include "agent/observers.h"
+
 #include <errno.h>
 #include <string.h>
 
 #define UNCERTAIN VOLUME ":" POD "=1+set-up "
 #define MOUNTED   VOLUME ":" POD "=2 "
+
+static bool drift_refuses;
+
+bool __wrap_drift_passes(void *drift, const struct step *step);
+bool __wrap_drift_passes(void *drift, const struct step *step)
+{
+	return !drift_refuses;
+}
 
 static void mount_it(struct agent_world *world)
 {
@@ -357,6 +367,23 @@ static void test_drain_ends_with_what_is_left(void **state)
 	expect_calls(world, "commit ");
 }
 
+/* The gate passes a step once: asked for one that another box refuses, it would search for nothing.
+ */
+static void test_gate_is_asked_after_all_that_may_refuse(void **state)
+{
+	static const struct unstage_view view = { .unique_name = VOLUME, .pod_uid = "" };
+	const struct step step = { .kind = STEP_UNSTAGE, .unique_name = VOLUME };
+	struct agent_world *world = *state;
+
+	world->held_back = &view;
+	drift_refuses = true;
+	assert_false(observers_may_start(&world->agent, &step));
+	expect_calls(world, "");
+	drift_refuses = false;
+	assert_false(observers_may_start(&world->agent, &step));
+	expect_calls(world, "held:unstage ");
+}
+
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, new_agent_world, free_agent_world)
 
 int main(void)
@@ -377,6 +404,7 @@ int main(void)
 		WITH_AGENT(test_remount_writes_no_intent),
 		WITH_AGENT(test_forgetting_leaves_no_row_and_no_entry),
 		WITH_AGENT(test_changes_that_were_lost),
+		WITH_AGENT(test_gate_is_asked_after_all_that_may_refuse),
 		WITH_AGENT(test_drain_ends_with_nothing_left),
 		WITH_AGENT(test_drain_ends_with_what_is_left),
 	};

@@ -188,7 +188,7 @@ static void assert_explained(struct world *world, const char *text)
 {
 	struct failure why;
 
-	assert_true(volumes_in_use_explain(world->volumes_in_use, VOLUME, "data", &why));
+	assert_true(volumes_in_use_explain(world->volumes_in_use, VOLUME, NULL, "data", &why));
 	if (!strstr(why.text, text))
 		fail_msg("'%s' is not in '%s'", text, why.text);
 }
