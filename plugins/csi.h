@@ -88,4 +88,11 @@ stage_list_fn csi_new_device_mounter, csi_new_device_unmounter, csi_new_mounter,
 	csi_new_device_mapper, csi_new_block_mapper, csi_new_block_unmapper,
 	csi_new_device_unmapper;
 
+/* ---- csi_stats.c ---- */
+
+/* Slot start_metrics: NodeGetVolumeStats with what kubelet sends, handle and target and no staging
+ * path. A driver that has no such call is asked nothing: -EOPNOTSUPP. */
+int csi_start_metrics(const struct volume_request *request, const char *path,
+		      volume_metrics_fn *done, void *userdata, struct volume_metrics_call **ret);
+
 #endif

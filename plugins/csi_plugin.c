@@ -263,6 +263,7 @@ const struct volume_plugin csi_volume_plugin = {
 	.supports_mount_options = true,
 	.mounts_any_type = true,
 	.can_device_mount = can_device_mount,
+	.start_metrics = csi_start_metrics,
 	.new_mounter = csi_new_mounter,
 	.new_unmounter = csi_new_unmounter,
 	.new_device_mounter = csi_new_device_mounter,

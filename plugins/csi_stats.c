@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_stats - how full a volume is, as its driver says; see csi_stats.h
+ * csi_stats - how full a volume is, as its driver says; see csi.h
  */
-#include "plugins/csi_stats.h"
+#include "plugins/csi.h"
 
 #include "base/cleanup.h"
 #include "csi/csi.pb-c.h"
@@ -14,25 +14,25 @@
 #include <string.h>
 
 struct csi_stats {
+	struct volume_metrics_call call; /* first: the caller frees by it */
 	struct csi_caller caller;
 	struct stage_report report;
-	struct csi_fullness fullness;
+	struct volume_metrics metrics;
 	char *driver, *unique_name, *handle, *path;
-	csi_stats_fn *done;
+	volume_metrics_fn *done;
 	void *userdata;
 };
 
-struct csi_stats *csi_stats_free(struct csi_stats *stats)
+static void csi_stats_free(struct volume_metrics_call *call)
 {
-	if (!stats)
-		return NULL;
+	struct csi_stats *stats = (struct csi_stats *) call;
+
 	csi_caller_done(&stats->caller);
 	free(stats->driver);
 	free(stats->unique_name);
 	free(stats->handle);
 	free(stats->path);
 	free(stats);
-	return NULL;
 }
 
 static uint64_t unsigned_of(int64_t number)
@@ -41,18 +41,18 @@ static uint64_t unsigned_of(int64_t number)
 }
 
 /* Units that nobody knows are passed over. */
-static void take_usage(struct csi_fullness *fullness, const Csi__V1__VolumeUsage *usage)
+static void take_usage(struct volume_metrics *metrics, const Csi__V1__VolumeUsage *usage)
 {
 	if (usage->unit == CSI__V1__VOLUME_USAGE__UNIT__BYTES) {
-		fullness->has_bytes = true;
-		fullness->capacity = unsigned_of(usage->total);
-		fullness->used = unsigned_of(usage->used);
-		fullness->available = unsigned_of(usage->available);
+		metrics->has_bytes = true;
+		metrics->capacity = unsigned_of(usage->total);
+		metrics->used = unsigned_of(usage->used);
+		metrics->available = unsigned_of(usage->available);
 	} else if (usage->unit == CSI__V1__VOLUME_USAGE__UNIT__INODES) {
-		fullness->has_inodes = true;
-		fullness->inodes = unsigned_of(usage->total);
-		fullness->inodes_used = unsigned_of(usage->used);
-		fullness->inodes_free = unsigned_of(usage->available);
+		metrics->has_inodes = true;
+		metrics->inodes = unsigned_of(usage->total);
+		metrics->inodes_used = unsigned_of(usage->used);
+		metrics->inodes_free = unsigned_of(usage->available);
 	}
 }
 
@@ -62,17 +62,17 @@ static int take_stats(void *data, const ProtobufCMessage *message)
 	const Csi__V1__NodeGetVolumeStatsResponse *reply =
 		(const Csi__V1__NodeGetVolumeStatsResponse *) message;
 	const Csi__V1__VolumeCondition *condition = reply->volume_condition;
-	struct csi_fullness *fullness = &stats->fullness;
+	struct volume_metrics *metrics = &stats->metrics;
 
 	for (size_t i = 0; i < reply->n_usage; i++)
-		take_usage(fullness, reply->usage[i]);
+		take_usage(metrics, reply->usage[i]);
 	if (condition && stats->caller.capabilities & CSI_CAN(VOLUME_CONDITION)) {
-		fullness->has_condition = true;
-		fullness->abnormal = condition->abnormal;
-		(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s",
+		metrics->has_condition = true;
+		metrics->abnormal = condition->abnormal;
+		(void) snprintf(metrics->condition, sizeof(metrics->condition), "%s",
 				condition->message);
 	}
-	if (reply->n_usage == 0 && !fullness->has_condition)
+	if (reply->n_usage == 0 && !metrics->has_condition)
 		return failed_plain(&stats->report.failure, -ENODATA,
 				    "driver '%s' tells nothing of volume '%s'", stats->driver,
 				    stats->handle);
@@ -100,49 +100,49 @@ static void finish(void *token, int result)
 {
 	struct csi_stats *stats = token;
 
-	stats->done(stats->userdata, &stats->fullness, result < 0 ? &stats->report.failure : NULL);
+	stats->done(stats->userdata, &stats->metrics, result < 0 ? &stats->report.failure : NULL);
 }
 
-static int name_handle(const struct csi_stats_request *request, struct csi_stats *stats)
+/* A volume that is written out in its pod has no driver in its name. */
+static int name_handle(const struct volume_request *request, struct csi_stats *stats)
 {
-	cleanup_free char *driver = NULL;
+	const struct volume_spec *spec = request->spec;
 
-	if (csi_split_unique_name(request->unique_name, &driver, &stats->handle) < 0)
-		stats->handle = csi_inline_handle(request->pod_uid, request->volume_name);
-	return stats->handle ? 0 : -ENOMEM;
+	if (csi_split_unique_name(request->unique_name, &stats->driver, &stats->handle) == 0)
+		return 0;
+	if (!spec || !spec->source || !spec->source->csi)
+		return -ENOENT;
+	stats->driver = strdup(spec->source->csi->driver);
+	stats->handle = csi_inline_handle(request->pod_uid, request->volume_name);
+	return stats->driver && stats->handle ? 0 : -ENOMEM;
 }
 
-int csi_stats_start(const struct csi_stats_request *request, csi_stats_fn *done, void *userdata,
-		    struct csi_stats **ret, struct failure *reterr)
+int csi_start_metrics(const struct volume_request *request, const char *path,
+		      volume_metrics_fn *done, void *userdata, struct volume_metrics_call **ret)
 {
 	struct csi_stats *stats = calloc(1, sizeof(*stats));
 	const struct csi_stage_end end = { stats ? &stats->report : NULL, finish, stats };
 	int r;
 
-	assert(request && request->host && request->path && done && ret);
+	assert(request && request->host && path && done && ret);
 	if (!stats)
-		return failed(reterr, -ENOMEM, "cannot ask for statistics");
+		return -ENOMEM;
+	stats->call.free = csi_stats_free;
 	stats->done = done;
 	stats->userdata = userdata;
-	stats->driver = strdup(request->driver);
 	stats->unique_name = strdup(request->unique_name);
-	stats->path = strdup(request->path);
-	r = stats->driver && stats->unique_name && stats->path ? name_handle(request, stats)
-							       : -ENOMEM;
+	stats->path = strdup(path);
+	r = stats->unique_name && stats->path ? name_handle(request, stats) : -ENOMEM;
+	if (r == 0 && !request->host->csi_drivers)
+		r = -ENOTCONN;
 	stats->caller = (struct csi_caller){ .drivers = request->host->csi_drivers,
 					     .driver = stats->driver,
 					     .about = stats->unique_name };
-	if (r < 0)
-		(void) failed(reterr, r, "cannot ask for statistics");
-	if (r == 0) {
+	if (r == 0)
 		r = csi_caller_ask(&stats->caller, &end, ask_stats, stats);
-		if (r < 0 && reterr)
-			*reterr = stats->report.failure;
-	}
-	if (r < 0) {
-		csi_stats_free(stats);
-		return r;
-	}
-	*ret = stats;
-	return 0;
+	if (r < 0)
+		csi_stats_free(&stats->call);
+	else
+		*ret = &stats->call;
+	return r < 0 ? r : 0;
 }

@@ -103,6 +103,25 @@ struct volume_attributes {
 	bool read_only, managed, selinux_relabel; /* volume.Attributes */
 };
 
+enum { VOLUME_CONDITION_BYTES = 256 };
+
+/* How full a volume is and whether it is well, as a plugin knows beside its file system. */
+struct volume_metrics {
+	bool has_bytes, has_inodes; /* these figures are known */
+	uint64_t capacity, used, available, inodes, inodes_used, inodes_free;
+	bool has_condition, abnormal;
+	char condition[VOLUME_CONDITION_BYTES]; /* the driver's words; cut */
+};
+
+/* @failure: NULL, or why there is no answer; -EOPNOTSUPP the file system is to be asked. */
+typedef void volume_metrics_fn(void *userdata, const struct volume_metrics *metrics,
+			       const struct failure *failure);
+
+/* A question under way, freed by its @free: also before it is answered, and from inside done(). */
+struct volume_metrics_call {
+	void (*free)(struct volume_metrics_call *call);
+};
+
 struct volume_plugin {
 	const char *name; /* "kubernetes.io/local-volume"; '/' is '~' in directory names */
 
@@ -161,6 +180,13 @@ struct volume_plugin {
 	 * mount that went is an incident and is not made again under a running container. False
 	 * for what a set-up fills again (ConfigMaps, tokens). Pure. NULL: never. */
 	bool (*lives_in_mount)(const struct volume_spec *spec);
+	/* GetMetrics of what is mounted at @path: volume_name, pod_uid, and spec where it is
+	 * wanted.
+	 * @done is called once, never from inside; strings are copied. Return: 0 or negative errno,
+	 * and the file system is asked. NULL: it is asked at once. */
+	int (*start_metrics)(const struct volume_request *request, const char *path,
+			     volume_metrics_fn *done, void *userdata,
+			     struct volume_metrics_call **ret);
 	/* A set-up makes a volume as large as its PV says: worth another one when that grew. */
 	bool grows;
 	/* What a pod has of it need not be a mount: that is the driver's business. */

@@ -7,8 +7,8 @@
  * want to know; one that hangs is reported to each of them and keeps its thread, up to the pool's
  * number of threads. A caller waits no longer than STATISTICS_WAIT_USEC.
  *
- * A CSI driver is asked first, for it may know what its file system does not; where it tells no
- * such thing the file system is asked, where kubelet has no figures at all.
+ * A plugin is asked first, for a CSI driver may know what its file system does not; where it tells
+ * no such thing the file system is asked, where kubelet has no figures at all.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -19,8 +19,6 @@
 #include "base/clock.h"
 #include "mount/capacity/capacity.h"
 #include "object/json/json.h"
-#include "plugins/csi_paths.h"
-#include "plugins/csi_stats.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -51,7 +49,7 @@ struct fullness {
 					  number's */
 	bool is_more;                  /* than was counted in time */
 	bool has_condition, abnormal;
-	char condition[CSI_CONDITION_BYTES];
+	char condition[VOLUME_CONDITION_BYTES];
 };
 
 struct waiter;
@@ -66,8 +64,8 @@ struct probe {
 	uint64_t since_usec;
 	struct fullness fullness;
 	struct waiter *waiters;
-	struct csi_stats *csi; /* the driver is asked; NULL: a thread has it */
-	UT_hash_handle hh;     /* by path */
+	struct volume_metrics_call *call; /* the plugin is asked; NULL: a thread has it */
+	UT_hash_handle hh;                /* by path */
 };
 
 /* One item of one call that waits for a probe; in both their lists. */
@@ -256,10 +254,18 @@ static int on_call_time(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* It was answered, or no caller is left. */
+static void leave_plugin(struct probe *probe)
+{
+	if (probe->call)
+		probe->call->free(probe->call);
+	probe->call = NULL;
+}
+
 static void probe_free(struct probe *probe)
 {
 	assert(!probe->waiters);
-	probe->csi = csi_stats_free(probe->csi);
+	leave_plugin(probe);
 	HASH_DEL(probe->statistics->probes, probe);
 	free(probe->path);
 	free(probe);
@@ -284,15 +290,15 @@ static void probe_done(struct worker_job *job)
 	probe_over((struct probe *) job);
 }
 
-/* ---- asking a driver ---- */
+/* ---- asking a plugin ---- */
 
-static void on_driver_told(void *userdata, const struct csi_fullness *told,
+static void on_plugin_told(void *userdata, const struct volume_metrics *told,
 			   const struct failure *failure)
 {
 	struct probe *probe = userdata;
 	struct fullness *fullness = &probe->fullness;
 
-	probe->csi = csi_stats_free(probe->csi);
+	leave_plugin(probe);
 	if (failure && failure->error == -EOPNOTSUPP) {
 		worker_submit(probe->statistics->pool, &probe->job);
 		return;
@@ -312,22 +318,21 @@ static void on_driver_told(void *userdata, const struct csi_fullness *told,
 }
 
 /* A driver that is not there is not waited for: the file system may know. */
-static bool ask_driver(struct agent *agent, struct probe *probe, const struct volume_row *row)
+static bool ask_plugin(const struct agent *agent, struct probe *probe, const struct volume_row *row)
 {
-	char driver[DRIVER_NAME_BYTES];
-	struct csi_stats_request request = {
+	const struct volume_plugin *plugin = row->have->plugin;
+	const struct volume_request request = {
 		.host = &agent->host,
-		.driver = driver,
+		.plugin = plugin,
+		.spec = row->want_pod ? &row->want_pod->spec : NULL,
+		.volume_name = row->have->spec_name,
 		.unique_name = row->unique_name,
 		.pod_uid = row->pod_uid,
-		.volume_name = row->have->spec_name,
-		.path = row->have->block ? row->have->device_path : row->have_pod->path,
 	};
+	const char *path = row->have->block ? row->have->device_path : row->have_pod->path;
 
-	if (strcmp(row->have->plugin_name, CSI_PLUGIN_NAME) != 0 || !agent->host.csi_drivers)
-		return false;
-	drivers_name_of(agent, row->unique_name, driver);
-	return *driver && csi_stats_start(&request, on_driver_told, probe, &probe->csi, NULL) == 0;
+	return plugin && plugin->start_metrics && path &&
+	       plugin->start_metrics(&request, path, on_plugin_told, probe, &probe->call) == 0;
 }
 
 /* ---- calls ---- */
@@ -358,7 +363,7 @@ static struct probe *probe_new(struct agent *agent, const struct volume_row *row
 		free(probe);
 		return NULL;
 	}
-	if (!ask_driver(agent, probe, row))
+	if (!ask_plugin(agent, probe, row))
 		worker_submit(statistics->pool, &probe->job);
 	return probe;
 }
@@ -496,7 +501,7 @@ void statistics_stop(struct statistics *statistics)
 		return;
 	statistics->claims = claim_statistics_free(statistics->claims);
 	HASH_ITER (hh, statistics->probes, probe, next)
-		if (probe->csi)
+		if (probe->call)
 			probe_free(probe);
 	statistics->pool = worker_pool_free(statistics->pool);
 }

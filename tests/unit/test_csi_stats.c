@@ -4,7 +4,7 @@
  */
 #include "csi_world.h"
 
-#include "plugins/csi_stats.h"
+#include "plugins/csi.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -15,9 +15,11 @@
 
 #include <cmocka.h>
 
+extern const struct volume_plugin csi_volume_plugin;
+
 static struct {
 	unsigned int count;
-	struct csi_fullness fullness;
+	struct volume_metrics fullness;
 	struct failure failure;
 } told;
 
@@ -25,15 +27,16 @@ static Csi__V1__VolumeUsage usages[3], *usage_pointers[3];
 static Csi__V1__VolumeCondition condition;
 static Csi__V1__NodeGetVolumeStatsResponse reply;
 
-static void on_told(void *userdata, const struct csi_fullness *fullness,
+static void on_told(void *userdata, const struct volume_metrics *fullness,
 		    const struct failure *failure)
 {
-	struct csi_stats **stats = userdata;
+	struct volume_metrics_call **call = userdata;
 
 	told.count++;
 	told.fullness = *fullness;
 	told.failure = failure ? *failure : (struct failure){ .error = 0 };
-	*stats = csi_stats_free(*stats);
+	(*call)->free(*call);
+	*call = NULL;
 }
 
 static void add_usage(Csi__V1__VolumeUsage__Unit unit, int64_t total, int64_t used,
@@ -63,19 +66,18 @@ static int setup(void **state)
 
 static int ask(void)
 {
-	static struct csi_stats *stats;
-	const struct csi_stats_request request = { .host = &csi_world.host,
-						   .driver = "d",
-						   .unique_name = csi_world.unique_name,
-						   .pod_uid = "u1",
-						   .volume_name = csi_world.request.volume_name,
-						   .path = "/target" };
-	int r = csi_stats_start(&request, on_told, &stats, &stats, NULL);
+	static struct volume_metrics_call *call;
+	const struct volume_request request = { .host = &csi_world.host,
+						.spec = &csi_world.spec,
+						.unique_name = csi_world.unique_name,
+						.pod_uid = "u1",
+						.volume_name = csi_world.request.volume_name };
+	int r = csi_volume_plugin.start_metrics(&request, "/target", on_told, &call, &call);
 
 	assert_int_equal(told.count, 0);
 	csi_world_answer();
 	assert_int_equal(told.count, r == 0);
-	assert_null(stats);
+	assert_null(call);
 	return r;
 }
 

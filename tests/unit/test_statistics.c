@@ -227,6 +227,61 @@ static void test_numbers(void **state)
 	json_free(answer.tree);
 }
 
+static struct {
+	struct volume_metrics_call call;
+	volume_metrics_fn *done;
+	void *userdata;
+	unsigned int freed;
+} plugin_call;
+
+static void free_plugin_call(struct volume_metrics_call *call)
+{
+	assert_ptr_equal(call, &plugin_call.call);
+	plugin_call.freed++;
+}
+
+static int start_metrics(const struct volume_request *request, const char *path,
+			 volume_metrics_fn *done, void *userdata, struct volume_metrics_call **ret)
+{
+	assert_string_equal(request->unique_name, "data");
+	assert_string_equal(path, "/data");
+	plugin_call.call.free = free_plugin_call;
+	plugin_call.done = done;
+	plugin_call.userdata = userdata;
+	*ret = &plugin_call.call;
+	return 0;
+}
+
+static void test_plugin_is_asked_first(void **state)
+{
+	static const struct volume_metrics metrics = { .capacity = 7,
+						       .has_condition = true,
+						       .condition = "well" };
+	static const struct failure unsupported = { .error = -EOPNOTSUPP };
+	struct agent_world *world = *state;
+	struct answer answer;
+
+	plugin_call.freed = 0;
+	world->plugin.start_metrics = start_metrics;
+	mount_at(world, "data", "/data", false);
+	ask(world, &answer);
+	plugin_call.done(plugin_call.userdata, &metrics, NULL);
+	assert_int_equal(answer.count, 1);
+	assert_int_equal(plugin_call.freed, 1);
+	assert_int_equal(atomic_load(&asked), 0);
+	expect_number(&answer, "data", "capacityBytes", 7);
+	assert_string_equal(json_string(json_get(item_of(&answer, "data"), "condition"), ""),
+			    "well");
+	json_free(answer.tree);
+
+	ask(world, &answer);
+	plugin_call.done(plugin_call.userdata, &metrics, &unsupported);
+	turn_until(world, &answer.count);
+	assert_int_equal(plugin_call.freed, 2);
+	expect_number(&answer, "data", "capacityBytes", 4096000); /* the file system's */
+	json_free(answer.tree);
+}
+
 static void test_errors_stay_with_their_volume(void **state)
 {
 	struct agent_world *world = *state;
@@ -389,6 +444,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_numbers),
+		TEST(test_plugin_is_asked_first),
 		TEST(test_errors_stay_with_their_volume),
 		TEST(test_nothing_is_mounted),
 		TEST(test_one_that_hangs_delays_nobody),
