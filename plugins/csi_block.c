@@ -177,7 +177,7 @@ static int check_device(const struct csi_step *step, struct failure *reterr)
 
 	if (r == 0 && !S_ISBLK(facts.mode))
 		return failed_plain(reterr, -ENOTBLK,
-				    "what driver '%s' put at '%s' is no block device",
+				    "what driver '%s' put at '%s' is not a block device",
 				    step->volume.driver, step->target_path);
 	return r;
 }

@@ -76,8 +76,8 @@ static int check_tokens(const struct csi_volume *volume, struct failure *reterr)
 {
 	if (!volume->host->tokens)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "driver '%s' wants tokens of service accounts, and nobody "
-				    "issues any here",
+				    "driver '%s' wants service account tokens, and none "
+				    "are issued here",
 				    volume->driver);
 	if (!volume->account)
 		return failed_plain(reterr, -ENOKEY, "service account '%s/%s' is missing",

@@ -93,7 +93,7 @@ int csi_target_remove(const struct csi_place *place, struct failure *reterr)
 		return remove_directory(&target, reterr);
 	if (S_ISREG(facts.mode) && facts.bytes == 0)
 		return remove_file(&target, reterr);
-	return failed_plain(reterr, -ENOTEMPTY, "'%s' is no empty directory: it stays",
+	return failed_plain(reterr, -ENOTEMPTY, "'%s' is not an empty directory: it stays",
 			    target.path);
 }
 

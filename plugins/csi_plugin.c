@@ -211,7 +211,7 @@ static int name_place(const char *pod_uid, const char *volume_name, bool block, 
 	} else {
 		r = asprintf(ret_mount, CSI_BASE "/%s/globalmount", volume_name) < 0 ? -ENOMEM : 0;
 		if (r == 0 && !csi_is_staging_path(*ret_mount))
-			r = failed_plain(reterr, -EINVAL, "'%s' is no staging directory",
+			r = failed_plain(reterr, -EINVAL, "'%s' is not a staging directory",
 					 volume_name);
 	}
 	if (r == 0 && !(*ret_data = csi_path_beside(*ret_mount, VOL_DATA_FILE)))

@@ -334,7 +334,7 @@ static int empty_dir_construct_volume_spec(const struct plugin_host *host, const
 	int r;
 
 	if (block || !layout_is_component(volume_name))
-		return failed_plain(reterr, -EINVAL, "'%s' is no emptyDir", volume_name);
+		return failed_plain(reterr, -EINVAL, "'%s' is not an emptyDir", volume_name);
 	r = scratch_check_ready(host, &name, reterr);
 	if (r < 0)
 		return r;

@@ -326,7 +326,7 @@ static int construct_volume_spec(const struct plugin_host *host, const char *pod
 	int r;
 
 	if (block || !layout_is_component(volume_name))
-		return failed_plain(reterr, -EINVAL, "'%s' is no volume of files", volume_name);
+		return failed_plain(reterr, -EINVAL, "'%s' is not a volume of files", volume_name);
 	r = scratch_check_ready(host, &name, reterr);
 	if (r < 0)
 		return r;

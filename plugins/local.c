@@ -337,9 +337,10 @@ static int note_mount_id(const struct local_mounter *mounter, struct stage_repor
 		return 0;
 	if (!facts.is_mount_root) {
 		report->error_class = ERROR_UNCERTAIN;
-		return failed_plain(&report->failure, -ESTALE,
-				    "'%s' was unmounted by somebody as soon as it was mounted",
-				    mounter->target.path);
+		return failed_plain(
+			&report->failure, -ESTALE,
+			"'%s' was unmounted by another process as soon as it was mounted",
+			mounter->target.path);
 	}
 	report->mount_id = facts.mount_id;
 	return 0;

@@ -310,9 +310,10 @@ static int note_mount_id(const struct scratch *scratch, struct stage_report *rep
 		return 0;
 	if (!facts.is_mount_root) {
 		report->error_class = ERROR_UNCERTAIN;
-		return failed_plain(&report->failure, -ESTALE,
-				    "'%s' was unmounted by somebody as soon as it was mounted",
-				    scratch->place.path);
+		return failed_plain(
+			&report->failure, -ESTALE,
+			"'%s' was unmounted by another process as soon as it was mounted",
+			scratch->place.path);
 	}
 	report->mount_id = facts.mount_id;
 	return 0;
@@ -331,8 +332,8 @@ int scratch_check_memory(const struct scratch *scratch, int fd, struct failure *
 	if (facts.is_mount_root)
 		return 0;
 	return failed_plain(reterr, -ESTALE,
-			    "'%s' is not in memory: somebody unmounted it as soon as it was "
-			    "mounted, and nothing is written there",
+			    "'%s' is not in memory: another process unmounted it as soon as "
+			    "it was mounted; nothing is written there",
 			    scratch->place.path);
 }
 

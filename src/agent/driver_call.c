@@ -67,7 +67,7 @@ int agent_call_driver(struct agent *agent, const struct agent_driver_request *re
 
 	if (csi_method_by_name(request->method, &method) < 0)
 		return failed_plain(reterr, -EINVAL,
-				    "'%.80s' is no method of CSI, such as "
+				    "'%.80s' is not a method of CSI, such as "
 				    "NodeGetInfo",
 				    request->method);
 	if (!agent->host.csi_drivers)

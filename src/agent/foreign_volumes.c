@@ -267,12 +267,12 @@ static void tell_csi(const struct foreign_volume *foreign_volume, const struct l
 
 	if (*volume->problem)
 		log_about(LOG_WARNING, subject,
-			  "CSI volume '%s'%s%s is not ours and not understood, left alone%s: %s",
+			  "CSI volume '%s'%s%s is foreign and not understood, left alone%s: %s",
 			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
 			  volume->pod_uid, mounted, volume->problem);
 	else
 		log_about(LOG_NOTICE, subject,
-			  "CSI volume '%s'%s%s is not ours: left alone%s; driver '%s', handle '%s'",
+			  "CSI volume '%s'%s%s is foreign: left alone%s; driver '%s', handle '%s'",
 			  volume->volume_name, *volume->pod_uid ? " of pod uid " : ", staged",
 			  volume->pod_uid, mounted, volume->driver_name, volume->volume_handle);
 }
@@ -305,16 +305,16 @@ static void tell_foreign_volume(const struct agent *agent,
 		tell_csi(foreign_volume, &subject);
 	else if (volume->sub_paths)
 		log_about(LOG_NOTICE, &subject,
-			  "sub-paths of volume '%s' of pod uid '%s' are not ours: left alone",
+			  "sub-paths of volume '%s' of pod uid '%s' are foreign: left alone",
 			  volume->volume_name, volume->pod_uid);
 	else if (!*volume->pod_uid)
 		log_about(LOG_NOTICE, &subject,
-			  "the device of volume '%s' (%s) is set up, and not "
-			  "by us: left alone",
+			  "the device of volume '%s' (%s) was set up by "
+			  "another program: left alone",
 			  volume->volume_name, volume->plugin_name);
 	else
 		log_about(LOG_NOTICE, &subject,
-			  "volume '%s' of pod uid '%s' (%s) is not ours: left alone%s",
+			  "volume '%s' of pod uid '%s' (%s) is foreign: left alone%s",
 			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted);
 }
 
@@ -391,8 +391,7 @@ static void on_cleaned(struct worker_job *job)
 		log_about(LOG_NOTICE, &subject, "removed the directory of pod uid '%s'",
 			  orphan->pod_uid);
 	else
-		log_about(LOG_WARNING, &subject,
-			  "the directory of pod uid '%s', which is known to nobody, stays: %s",
+		log_about(LOG_WARNING, &subject, "the directory of unknown pod uid '%s' stays: %s",
 			  orphan->pod_uid, orphan->failure.text);
 }
 

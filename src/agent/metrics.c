@@ -299,8 +299,8 @@ static void print_orphans(FILE *file, const struct agent *agent)
 
 	foreign_volumes_count(agent->foreign_volumes, &orphans, &kept);
 	(void) fprintf(file,
-		       "# HELP kubelet_orphan_pod_cleaned_volumes Directories of pods that were "
-		       "known to nobody at the start.\n"
+		       "# HELP kubelet_orphan_pod_cleaned_volumes Directories of orphaned pods "
+		       "found at the start.\n"
 		       "# TYPE kubelet_orphan_pod_cleaned_volumes gauge\n"
 		       "kubelet_orphan_pod_cleaned_volumes %zu\n"
 		       "# HELP kubelet_orphan_pod_cleaned_volumes_errors Those of them that were "

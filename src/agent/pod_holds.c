@@ -305,7 +305,7 @@ static int make_hold(const struct agent_hold_request *request, const struct obje
 	if (request->pid && *request->cgroup)
 		return failed_plain(reterr, -EINVAL, "a hold has a pid or a cgroup, not both");
 	if (request->pid < 0 || request->pid > INT_MAX)
-		return failed_plain(reterr, -EINVAL, "%lld is no process id",
+		return failed_plain(reterr, -EINVAL, "%lld is not a process id",
 				    (long long) request->pid);
 	if (strlen(request->cgroup) >= HOLD_CGROUP_BYTES_MAX)
 		return failed_plain(reterr, -EINVAL, "the path of the cgroup is too long");
@@ -405,8 +405,8 @@ static void watch_again(struct agent *agent, const struct hold *hold)
 		agent_end_hold(agent, hold, "ended while podvold did not run");
 	else if (r < 0)
 		log_about(LOG_ERR, &subject,
-			  "container '%s' is held until hold %s is released, because nobody "
-			  "can tell its end: %s",
+			  "container '%s' is held until hold %s is released, because its end "
+			  "cannot be watched: %s",
 			  hold->container, hold->id, failure.text);
 }
 

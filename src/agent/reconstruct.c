@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reconstruct - what is there already: the ledger and the directories become the actual state
+ * reconstruct - what exists already: the ledger and the directories become the actual state
  *
  * Everything that is not as the ledger says is told here, once. Nothing is mounted or removed: what
  * is unfinished is finished or undone by the steps that every volume gets.
@@ -146,13 +146,14 @@ static int check_root_of(const struct agent *agent, const struct actual_entry *e
 	if (!found || (length == strlen(agent->root.path) &&
 		       strncmp(entry->path, agent->root.path, length) == 0))
 		return 0;
-	return failed_plain(reterr, -EBUSY,
-			    "the root directory is '%s', and volumes of pods are mounted below "
-			    "'%.*s', such as '%s': nobody would unmount them. Start podvold with "
-			    "the root directory that it had, or unmount them with that one and "
-			    "--drain; if that directory itself was moved, remove '%s/ledger.db*'",
-			    agent->root.path, (int) length, entry->path, entry->spec_name,
-			    agent->config->run_dir);
+	return failed_plain(
+		reterr, -EBUSY,
+		"the root directory is '%s', and volumes of pods are mounted below "
+		"'%.*s', such as '%s': they would never be unmounted. Start podvold with "
+		"the root directory that it had, or unmount them with that one and "
+		"--drain; if that directory itself was moved, remove '%s/ledger.db*'",
+		agent->root.path, (int) length, entry->path, entry->spec_name,
+		agent->config->run_dir);
 }
 
 static int check_root(const struct agent *agent, const struct row_list *rows,

@@ -90,7 +90,7 @@ static int on_resync(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct agent *agent = userdata;
 
-	log_message(LOG_INFO, "looking at everything again: something was lost for want of memory");
+	log_message(LOG_INFO, "out of memory, events lost: full resync");
 	if (agent->populator)
 		populator_full_pass(agent->populator, monotonic_usec());
 	if (compare_ledger(agent) < 0)

@@ -285,7 +285,7 @@ static void arm(struct size_limits *limits)
 	limits->timer = sd_event_source_disable_unref(limits->timer);
 	if (sd_event_add_time_relative(limits->agent->event, &limits->timer, CLOCK_MONOTONIC,
 				       wait_usec, 1000000, on_timer, limits) < 0)
-		log_message(LOG_ERR, "sizes of emptyDirs are counted only when somebody asks");
+		log_message(LOG_ERR, "sizes of emptyDirs are counted on request only");
 }
 
 static void go_on(struct size_limits *limits)

@@ -49,8 +49,7 @@ static void tell_failure(struct agent *agent, const struct operation_ended *ende
 	double seconds = ended->retry_usec > now ? (double) (ended->retry_usec - now) / 1e6 : 0;
 
 	if (ended->result.error == -ECANCELED) {
-		log_about(LOG_INFO, subject, "%s was ended early: nobody wants it any more",
-			  ended->name);
+		log_about(LOG_INFO, subject, "%s cancelled: no longer wanted", ended->name);
 		return;
 	}
 	if (ended->waits)

@@ -53,7 +53,7 @@ void stuck_policy_note(struct agent *agent, const struct operation_ended *ended)
 {
 	bool lazy = agent->config->stuck_unmount.manner == CONFIG_UNMOUNT_LAZY;
 	const char *pod_uid = ended->result.pod_uid ?: "";
-	char users[USERS_TEXT_BYTES] = "nobody who is known", text[USERS_TEXT_BYTES + 160];
+	char users[USERS_TEXT_BYTES] = "no known process", text[USERS_TEXT_BYTES + 160];
 	struct busy_view view = { .since_usec = monotonic_usec() };
 
 	if (ended->report->enforced == 0)

@@ -87,7 +87,7 @@ static bool take_changes(struct agent *agent)
 			pod_changed(agent, change->object);
 	}
 	if (r == -ESTALE) {
-		log_message(LOG_WARNING, "too many changes at once; looking at every pod again");
+		log_message(LOG_WARNING, "too many changes at once: resyncing every pod");
 		return watch_again(agent, now);
 	}
 	if (r != 0)

@@ -75,7 +75,7 @@ void agent_note_renewal(void *userdata, const struct operation_ended *ended)
 			 due_usec) < 0)
 		log_message(LOG_ERR,
 			    "out of memory: the tokens in volume '%s' are renewed when "
-			    "podvold starts anew",
+			    "podvold restarts",
 			    result->unique_name);
 }
 

@@ -25,7 +25,7 @@ static void on_held(void *userdata, const char *unique_name, const char *pod_uid
 	bool is_known = why->error == -EBUSY;
 
 	(void) snprintf(text, sizeof(text), "the volume keeps its device%s: %s",
-			is_known ? "" : ", trying again", why->text);
+			is_known ? "" : ", retrying", why->text);
 	volume_users_tell(userdata, &about, is_known ? LOG_NOTICE : LOG_WARNING, "VolumeBusy",
 			  text);
 }

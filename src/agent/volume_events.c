@@ -79,7 +79,7 @@ static void add(struct volume_events *events, struct cJSON *tree)
 	line = tree ? json_print(tree) : NULL;
 	json_free(tree);
 	if (!line) {
-		log_message(LOG_WARNING, "no memory to tell watchers what happened to a volume");
+		log_message(LOG_WARNING, "out of memory: watchers miss what happened to a volume");
 		return;
 	}
 	place = &events->lines[++events->last % VOLUME_EVENTS_KEPT];

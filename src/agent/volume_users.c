@@ -195,7 +195,7 @@ static void on_retry(void *userdata, const char *unique_name, const char *pod_ui
 	struct agent *agent = userdata;
 
 	log_about(LOG_INFO, &(struct log_subject){ .volume = unique_name },
-		  "a process that used the volume ended: trying again");
+		  "a process that used the volume ended: retrying");
 	operation_tear_down_now(agent->operations, unique_name, pod_uid, monotonic_usec());
 }
 

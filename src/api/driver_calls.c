@@ -54,8 +54,8 @@ static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 		      *ret_usec <= CALL_MINUTES_MAX * 60 * USEC_PER_SEC))
 		return true;
 	reply_refusal(exchange, API_BAD_REQUEST,
-		      "timeout: '%s' is no duration of at most %d minutes: write 30s or 2m", text,
-		      CALL_MINUTES_MAX);
+		      "timeout: '%s' is not a duration of at most %d minutes: write 30s or 2m",
+		      text, CALL_MINUTES_MAX);
 	return false;
 }
 

@@ -234,14 +234,14 @@ static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 			return true;
 		}
 		reply_refusal(exchange, API_BAD_REQUEST,
-			      "timeoutSeconds: '%s' is no number of seconds of at most 30 days",
+			      "timeoutSeconds: '%s' is not a number of seconds of at most 30 days",
 			      seconds);
 		return false;
 	}
 	if (!duration || duration_parse(duration, ret_usec) == 0)
 		return true;
 	reply_refusal(exchange, API_BAD_REQUEST,
-		      "timeout: '%s' is no duration of at most 30 days: write 30s, 2m or 1h30m",
+		      "timeout: '%s' is not a duration of at most 30 days: write 30s, 2m or 1h30m",
 		      duration);
 	return false;
 }
@@ -275,7 +275,7 @@ static bool read_user_namespace(struct exchange *exchange, struct id_range *ret)
 		return true;
 	}
 	reply_refusal(exchange, API_BAD_REQUEST,
-		      "userNamespace: '%s' is no range of host ids: write FIRST:COUNT", text);
+		      "userNamespace: '%s' is not a range of host ids: write FIRST:COUNT", text);
 	return false;
 }
 

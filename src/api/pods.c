@@ -159,10 +159,11 @@ static struct pod_wait *wait_new(struct exchange *exchange, enum agent_wait_for 
 	struct pod_wait *wait;
 
 	if (text && duration_parse(text, &timeout_usec) < 0) {
-		reply_refusal(exchange, API_BAD_REQUEST,
-			      "timeout: '%s' is no duration of at most 30 days: write 30s, 2m or "
-			      "1h30m",
-			      text);
+		reply_refusal(
+			exchange, API_BAD_REQUEST,
+			"timeout: '%s' is not a duration of at most 30 days: write 30s, 2m or "
+			"1h30m",
+			text);
 		return NULL;
 	}
 	if (timeout_usec > 0 && !exchange->may_wait) {

@@ -98,7 +98,7 @@ static bool parse_after(struct exchange *exchange, uint64_t *ret)
 	*ret = strtoull(text, &end, 10);
 	if (errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *ret < UINT64_MAX)
 		return true;
-	reply_refusal(exchange, API_BAD_REQUEST, "after: '%s' is no sequence of an event", text);
+	reply_refusal(exchange, API_BAD_REQUEST, "after: '%s' is not a sequence of an event", text);
 	return false;
 }
 

@@ -41,14 +41,14 @@ static int check_file(int fd, const char *name, struct failure *reterr)
 	if (!S_ISREG(status.st_mode) || status.st_size == 0 || status.st_size > SECRET_FILE_BYTES)
 		return failed_plain(
 			reterr, -EINVAL,
-			"'%s' is no file of 1 to %d bytes: move it away, then a new one "
+			"'%s' is not a file of 1 to %d bytes: move it away, then a new one "
 			"is made",
 			name, SECRET_FILE_BYTES);
 	if (status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)))
 		return failed_plain(
 			reterr, -EPERM,
 			"'%s' can be read or written by others (mode %04o, uid %u): it is "
-			"no secret any more; remove it, or chmod 0600 if nobody did",
+			"not secret; remove it, or chmod 0600 it if it was not read",
 			name, (unsigned int) status.st_mode & 07777, status.st_uid);
 	return 0;
 }
@@ -77,7 +77,7 @@ int secret_file_read(int directory_fd, const char *name, char **ret, struct fail
 	text[length] = '\0';
 	if (n < 0 || memchr(text, '\0', length)) {
 		r = n < 0 ? failed(reterr, -errno, "cannot read '%s'", name)
-			  : failed_plain(reterr, -EINVAL, "'%s' is no text", name);
+			  : failed_plain(reterr, -EINVAL, "'%s' is not text", name);
 		explicit_bzero(text, length);
 		return r;
 	}

@@ -47,7 +47,7 @@ int apply_file(struct cli *cli, const char *name, struct podvol_table **ret)
 	int r;
 
 	if (!name) {
-		cli_complain(cli, "which file? Name it with -f FILE, or -f - for standard input");
+		cli_complain(cli, "must specify -f FILE, or -f - for standard input");
 		return EXIT_USAGE;
 	}
 	if (file_read(cli, name, &bytes, &length) < 0)

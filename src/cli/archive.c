@@ -83,7 +83,7 @@ static int find_path(struct cli *cli, const char *volume, char **ret)
 	if (*ret)
 		return EXIT_DONE;
 	cli_complain(cli,
-		     "volume '%s' is no directory of this node: only local and hostPath "
+		     "volume '%s' is not a directory of this node: only local and hostPath "
 		     "volumes can be backed up and restored",
 		     volume);
 	return EXIT_FAILED;

@@ -70,7 +70,7 @@ static int open_volume(const struct archive_direct *direct, struct failure *rete
 
 	if (fd == -ENOTDIR)
 		return failed_plain(reterr, fd,
-				    "'%s' is no directory: only volumes that are can "
+				    "'%s' is not a directory: only volumes that are can "
 				    "be backed up and restored",
 				    direct->directory);
 	return TAKE_FD(fd);

@@ -111,7 +111,7 @@ static int change_all(struct cli *cli, const char *map)
 	cleanup_free char **words = calloc((size_t) first + 1, sizeof(*words));
 
 	if (first == cli->argument_count) {
-		cli_complain(cli, "what is to change? Give KEY=VALUE, or KEY- to take it away");
+		cli_complain(cli, "must specify KEY=VALUE, or KEY- to remove it");
 		return EXIT_USAGE;
 	}
 	if (!words) {
@@ -149,7 +149,7 @@ int verb_patch(struct cli *cli)
 	int status;
 
 	if (!patch) {
-		cli_complain(cli, "which change? Give it with -p, as JSON");
+		cli_complain(cli, "must specify the change with -p, as JSON");
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {

@@ -38,7 +38,7 @@ static int print(struct cli *cli, const struct podvol_reply *reply)
 	const char *pod, *node;
 
 	if (json_parse(reply->body, reply->length, &limits, &tree, NULL) < 0) {
-		cli_complain(cli, "the daemon's answer is no JSON");
+		cli_complain(cli, "the daemon's answer is not JSON");
 		return EXIT_FAILED;
 	}
 	pod = json_string(json_get(tree, "pod"), "");
@@ -65,7 +65,7 @@ int verb_check(struct cli *cli)
 	int r;
 
 	if (!cli_value(cli, "filename")) {
-		cli_complain(cli, "which pod? Name its manifest with -f FILE");
+		cli_complain(cli, "must specify the pod's manifest with -f FILE");
 		return EXIT_USAGE;
 	}
 	r = read_body(cli, &body, &request.body_length);

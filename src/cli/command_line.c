@@ -96,8 +96,8 @@ static int read_options(struct cli *cli, int argc, char **argv)
 		if (value == '?' || value == ':') {
 			cli_complain(cli,
 				     value == ':' ? "option '%s' needs a value"
-						  : "there is no option '%s': 'podvolctl "
-						    "--help' lists them",
+						  : "unknown option '%s': see 'podvolctl "
+						    "--help'",
 				     argv[optind - 1]);
 			return EXIT_USAGE;
 		}
@@ -127,7 +127,7 @@ int command_line_read(struct cli *cli, int argc, char **argv, const struct verb 
 	if (optind < argc) {
 		*ret = verb_find(argv[optind]);
 		if (!*ret) {
-			cli_complain(cli, "there is no verb '%s': 'podvolctl --help' lists them",
+			cli_complain(cli, "unknown verb '%s': see 'podvolctl --help'",
 				     argv[optind]);
 			return EXIT_USAGE;
 		}
@@ -146,7 +146,7 @@ bool command_line_check(struct cli *cli, const struct verb *verb)
 	assert(cli && verb);
 	for (size_t i = 0; i < cli->given_count; i++) {
 		if (!verb_option(verb, cli->given[i].name)) {
-			cli_complain(cli, "'%s' knows no option '--%s'", verb->name,
+			cli_complain(cli, "'%s' has no option '--%s'", verb->name,
 				     cli->given[i].name);
 			return false;
 		}

@@ -122,7 +122,7 @@ int verb_csi(struct cli *cli)
 		return EXIT_USAGE;
 	}
 	if (direct && *cli_value(cli, "endpoint") != '/') {
-		cli_complain(cli, "--endpoint '%s' is no absolute path",
+		cli_complain(cli, "--endpoint '%s' is not an absolute path",
 			     cli_value(cli, "endpoint"));
 		return EXIT_USAGE;
 	}

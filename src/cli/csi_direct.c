@@ -72,7 +72,7 @@ int csi_direct_call(const struct csi_direct *direct, struct cJSON **ret, struct 
 
 	if (csi_method_by_name(direct->method, &waiting.method) < 0)
 		return failed_plain(reterr, -EINVAL,
-				    "'%.80s' is no method of CSI, such as NodeGetInfo",
+				    "'%.80s' is not a method of CSI, such as NodeGetInfo",
 				    direct->method);
 	r = sd_event_new(&waiting.event);
 	if (r < 0)

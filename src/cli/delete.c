@@ -99,7 +99,7 @@ static int delete_all(struct cli *cli)
 			return EXIT_USAGE;
 		}
 		if (kind_is_view(request.wanted[i].kind)) {
-			cli_complain(cli, "'%s' is no kind of stored object",
+			cli_complain(cli, "'%s' is not a kind of stored object",
 				     request.wanted[i].kind->singular);
 			return EXIT_USAGE;
 		}
@@ -179,7 +179,7 @@ int verb_delete(struct cli *cli)
 	if (!cli_value(cli, "filename")) {
 		if (cli->argument_count > 0)
 			return cli_flag(cli, "all") ? delete_all(cli) : delete_named(cli);
-		cli_complain(cli, "which one? Give KIND NAME, KIND --all or -f FILE");
+		cli_complain(cli, "must specify KIND NAME, KIND --all or -f FILE");
 		return EXIT_USAGE;
 	}
 	if (cli_flag(cli, "all")) {

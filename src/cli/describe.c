@@ -380,7 +380,7 @@ int verb_describe(struct cli *cli)
 		if (!target->name || !has_description(target->kind)) {
 			cli_complain(cli,
 				     target->name ? "'%s' cannot be described: get shows them"
-						  : "which one? '%s' wants a name",
+						  : "must specify a name of '%s'",
 				     target->kind->singular);
 			return EXIT_USAGE;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain - what is wanted, what is, what blocks it and what happens next, in whole sentences
+ * explain - show desired and actual state, what blocks it and what happens next, in whole sentences
  *
  * For whoever was woken: nothing here has to be known to read it. One paragraph per volume of a
  * pod, or per pod of a volume; first the verdict, then the reasons. Asks only, changes nothing.
@@ -69,9 +69,8 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
 	else if (strcmp(state, "uncertain") == 0)
 		say(cli,
-		    "An operation broke off, so that nobody knows whether it is mounted%s%s; the "
-		    "next "
-		    "one finds out.",
+		    "An operation was interrupted: whether it is mounted%s%s is unknown until the "
+		    "next one.",
 		    *path ? " at " : "", path);
 	else
 		say(cli, "It is not mounted.");
@@ -82,7 +81,7 @@ static void say_what_is_wanted(struct cli *cli, const struct cJSON *row)
 	const char *source = text_of(row, "source"), *plugin = text_of(row, "plugin");
 
 	if (!json_bool(json_get(row, "wanted"), false))
-		say(cli, "Volume '%s' of pod '%s' is not wanted any more: it is to be unmounted.",
+		say(cli, "Volume '%s' of pod '%s' is no longer wanted: it will be unmounted.",
 		    text_of(row, "volume"), text_of(row, "pod"));
 	else
 		say(cli, "Volume '%s' is wanted by pod '%s'%s%s%s%s%s.", text_of(row, "volume"),
@@ -116,7 +115,7 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 
 	if (strcmp(text_of(row, "step"), "look_up") == 0) {
 		say(cli, "It is blocked: %s.", text_of(row, "error"));
-		say(cli, "It continues when the objects it names are there and fit.");
+		say(cli, "It continues when the named objects exist and match.");
 		return;
 	}
 	(void) json_int64(json_get(row, "attempts"), &attempts);
@@ -128,9 +127,9 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 		say(cli, "That was attempt %lld%s%s%s.", (long long) attempts,
 		    *since ? ", begun " : "", since, *since ? " ago" : "");
 	if (*next)
-		say(cli, "It is tried again %s, by itself.", next);
+		say(cli, "It is retried %s; no action needed.", next);
 	else
-		say(cli, "It is being tried again now.");
+		say(cli, "It is being retried now.");
 }
 
 static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
@@ -146,7 +145,7 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		say(cli, "It will not be: %s.", text_of(row, "error"));
 		break;
 	case VERDICT_DONE:
-		say(cli, "That is as it should be: nothing has to happen.");
+		say(cli, "Healthy; no action needed.");
 		break;
 	case VERDICT_RUNNING:
 		say_step(cli, row);
@@ -161,7 +160,7 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 			say(cli, "It waits: %s.", text_of(row, "error"));
 		break;
 	case VERDICT_TURN:
-		say(cli, "It waits for its turn to be %s, which comes by itself.",
+		say(cli, "It is queued to be %s; no action needed.",
 		    wanted ? "mounted" : "unmounted");
 		break;
 	}
@@ -225,7 +224,7 @@ static void explain_manifest(struct cli *cli, const char *name_space, const char
 		say(cli, "Its manifest '%s' is refused%s%s, because of line %lld: %s.",
 		    text_of(item, "file"), *since ? ", for " : "", since, (long long) line,
 		    text_of(item, "text"));
-		say(cli, "Until the file is mended, what was accepted before stays in force.");
+		say(cli, "Until the file is fixed, the last accepted version stays in force.");
 		say_end(cli);
 	}
 }
@@ -272,7 +271,7 @@ static int explain_stored_volume(struct cli *cli, const char *word, const struct
 		    text_of(claim, "name"));
 	else
 		say(cli, "It belongs to no claim.");
-	say(cli, "No pod of this node uses it, so that nothing has to happen.");
+	say(cli, "No pod of this node uses it; no action needed.");
 	say_end(cli);
 	return EXIT_DONE;
 }

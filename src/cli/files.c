@@ -182,6 +182,6 @@ int file_list_read(struct cli *cli, struct file_list *ret)
 		return EXIT_FAILED;
 	if (ret->count > 0)
 		return EXIT_DONE;
-	cli_complain(cli, "which file? Name it with -f FILE, or -f - for standard input");
+	cli_complain(cli, "must specify -f FILE, or -f - for standard input");
 	return EXIT_USAGE;
 }

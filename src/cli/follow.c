@@ -114,10 +114,10 @@ static void changed(void *userdata, const struct podvol_event *event)
 	bool show;
 
 	if (event->type == PODVOL_INTERRUPTED) {
-		cli_complain(cli, "%s; trying again", event->error);
+		cli_complain(cli, "%s; retrying", event->error);
 		return;
 	}
-	/* The list of a beginning is what is there already; a later one is what happened. */
+	/* The list of a beginning is what exists already; a later one is what happened. */
 	show = event->type != PODVOL_LISTED || followed->was_listed || !cli_flag(cli, "watch-only");
 	followed->was_listed = true;
 	if (is_table(cli->format))

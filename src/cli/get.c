@@ -51,8 +51,7 @@ static int want_pairs(struct cli *cli, struct get_request *request, char **words
 		char *slash = strchr(*words, '/');
 
 		if (!slash || slash == *words || !slash[1]) {
-			cli_complain(cli, "'%s' is no KIND/NAME, as the words beside it are",
-				     *words);
+			cli_complain(cli, "cannot mix '%s' with KIND/NAME arguments", *words);
 			return EXIT_USAGE;
 		}
 		*slash = '\0';
@@ -90,7 +89,7 @@ static int make_query(struct cli *cli, struct get_request *request)
 		return EXIT_FAILED;
 	}
 	if (*request->query && request->count > 0 && request->wanted[0].name) {
-		cli_complain(cli, "a selector chooses among all, and a name is one: give either");
+		cli_complain(cli, "a name cannot be combined with a selector");
 		return EXIT_USAGE;
 	}
 	return EXIT_DONE;
@@ -120,7 +119,7 @@ int get_request_read(struct cli *cli, struct get_request *ret)
 		status = make_query(cli, ret);
 	if (status == EXIT_DONE && ret->everywhere && ret->wanted[0].name &&
 	    ret->wanted[0].kind->namespaced) {
-		cli_complain(cli, "a name is of one namespace: --all-namespaces is for lists");
+		cli_complain(cli, "a name cannot be combined with --all-namespaces");
 		status = EXIT_USAGE;
 	}
 	return status;
@@ -134,10 +133,10 @@ int get_named_read(struct cli *cli, char **words, struct get_request *ret)
 		const struct get_target *target = &ret->wanted[i];
 
 		if (!target->name) {
-			cli_complain(cli, "which one? '%s' wants a name", target->kind->singular);
+			cli_complain(cli, "must specify a name of '%s'", target->kind->singular);
 			status = EXIT_USAGE;
 		} else if (kind_is_view(target->kind)) {
-			cli_complain(cli, "'%s' is no kind of stored object",
+			cli_complain(cli, "'%s' is not a kind of stored object",
 				     target->kind->singular);
 			status = EXIT_USAGE;
 		}
@@ -378,7 +377,7 @@ int verb_get(struct cli *cli)
 	if (status != EXIT_DONE)
 		return status;
 	if (watches && sort_by) {
-		cli_complain(cli, "changes come in their own order: --sort-by is for lists");
+		cli_complain(cli, "--sort-by cannot be combined with --watch");
 		return EXIT_USAGE;
 	}
 	if (watches)

@@ -26,7 +26,7 @@ static void print_options(FILE *out, const struct option_row *const *rows)
 void help_print(FILE *out)
 {
 	(void) fputs("podvolctl [OPTION...] VERB [ARGUMENT...]\n\n"
-		     "Looks at the volumes of this node's pods, mounts and unmounts them.\n\n"
+		     "Show, mount and unmount the volumes of this node's pods.\n\n"
 		     "Verbs:\n",
 		     out);
 	for (const struct verb *verb = verbs; verb->name; verb++)

@@ -26,7 +26,7 @@ static bool read_pid(struct cli *cli, int *ret)
 		*ret = (int) pid;
 		return true;
 	}
-	cli_complain(cli, "--pid: '%s' is no process id", text);
+	cli_complain(cli, "--pid: '%s' is not a process id", text);
 	return false;
 }
 
@@ -38,7 +38,7 @@ int verb_hold(struct cli *cli)
 	int r;
 
 	if (!hold.container) {
-		cli_complain(cli, "which container? Name it with --container NAME");
+		cli_complain(cli, "must specify --container NAME");
 		return EXIT_USAGE;
 	}
 	if (!read_pid(cli, &hold.pid))

@@ -188,7 +188,7 @@ int kinds_find(struct cli *cli, const char *word, const struct kind **ret)
 	for (size_t i = 0; (*ret = kinds_at(cli, i)); i++)
 		if (is_called(*ret, word))
 			return EXIT_DONE;
-	cli_complain(cli, "there is no kind '%s': 'podvolctl kinds' lists them", word);
+	cli_complain(cli, "unknown kind '%s': see 'podvolctl kinds'", word);
 	return EXIT_USAGE;
 }
 
@@ -201,7 +201,7 @@ int kinds_find_name(struct cli *cli, const char *name, const struct kind **ret)
 	for (size_t i = 0; *name && (*ret = kinds_at(cli, i)); i++)
 		if (strcmp((*ret)->name, name) == 0)
 			return EXIT_DONE;
-	cli_complain(cli, "there is no kind '%s': 'podvolctl kinds' lists them", name);
+	cli_complain(cli, "unknown kind '%s': see 'podvolctl kinds'", name);
 	return EXIT_FAILED;
 }
 

@@ -67,7 +67,7 @@ bool option_take_timeout(struct cli *cli, const char *text)
 	uint64_t usec;
 
 	if (duration_parse(text, &usec) < 0 || usec / 1000 > INT_MAX) {
-		cli_complain(cli, "--timeout '%s' is no duration: write 30s, 2m or 1h", text);
+		cli_complain(cli, "--timeout '%s' is not a duration: write 30s, 2m or 1h", text);
 		return false;
 	}
 	cli->timeout_msec = (unsigned int) (usec / 1000);

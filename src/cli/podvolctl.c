@@ -63,7 +63,7 @@ static int run(struct cli *cli, int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!cli->verb) {
-		cli_complain(cli, "which verb? 'podvolctl --help' lists them");
+		cli_complain(cli, "must specify a verb: see 'podvolctl --help'");
 		return EXIT_USAGE;
 	}
 	if (!command_line_check(cli, cli->verb) || !command_line_take(cli, cli->verb))

@@ -27,7 +27,7 @@ static bool read_seconds(struct cli *cli, int64_t *ret)
 	if (!text)
 		return true;
 	if (duration_parse(text, &usec) < 0 || usec < 1000000) {
-		cli_complain(cli, "--expires '%s' is no duration of 1s to 720h", text);
+		cli_complain(cli, "--expires '%s' is not a duration of 1s to 720h", text);
 		return false;
 	}
 	*ret = (int64_t) (usec / 1000000);

@@ -23,7 +23,7 @@
 
 /* ---- options of every verb ---- */
 
-FLAG(help, 'h', "help", "print what there is and exit");
+FLAG(help, 'h', "help", "show help and exit");
 VALUE(socket_path, 0, "socket", "PATH",
       "where the daemon listens; else $PODVOL_SOCKET, else " PODVOL_SOCKET_DEFAULT,
       .word = WORD_FILE, .take = option_take_socket);
@@ -50,25 +50,25 @@ VALUE(name_space, 'n', "namespace", "NS", "of objects and pods; else 'default'",
 FLAG(all_namespaces, 'A', "all-namespaces", "objects of every namespace");
 VALUE(selector, 'l', "selector", "LABELS", "objects with these labels: app=web,tier!=db");
 VALUE(field_selector, 0, "field-selector", "FIELDS", "objects with these fields: spec.nodeName=a");
-VALUE(sort_by, 0, "sort-by", "PATH", "in the order of a field: .metadata.name");
+VALUE(sort_by, 0, "sort-by", "PATH", "sort by a field: .metadata.name");
 VALUE(role, 0, "role", "ROLE", "view (default), edit, operator or admin",
       CHOICES("view edit operator admin"));
-VALUE(expires, 0, "expires", "DURATION", "after that the token opens nothing: 12h");
-FLAG(watch, 'w', "watch", "then every change, until interrupted");
-FLAG(watch_only, 0, "watch-only", "changes only, not what is there already");
+VALUE(expires, 0, "expires", "DURATION", "lifetime of the token: 12h");
+FLAG(watch, 'w', "watch", "list, then watch for changes until interrupted");
+FLAG(watch_only, 0, "watch-only", "watch for changes without listing first");
 VALUE(filename, 'f', "filename", "FILE", "manifests, YAML or JSON; - is standard input",
       .word = WORD_FILE);
 VALUE(node_file, 0, "node", "FILE", "manifest of another Node", .word = WORD_FILE);
 VALUE(filenames, 'f', "filename", "FILE",
       "manifests, or directories of them; - is standard input; may be repeated", .word = WORD_FILE);
-FLAG(recursive, 'R', "recursive", "files of the directories below, too");
-FLAG(ignore_not_found, 0, "ignore-not-found", "what is not there counts as deleted");
+FLAG(recursive, 'R', "recursive", "also files in subdirectories");
+FLAG(ignore_not_found, 0, "ignore-not-found", "objects that do not exist count as deleted");
 FLAG(all, 0, "all", "every object of the kinds");
-FLAG(overwrite, 0, "overwrite", "also what has another value already");
+FLAG(overwrite, 0, "overwrite", "replace values that exist");
 VALUE(patch_text, 'p', "patch", "JSON", "the change, as --type says");
 VALUE(patch_type, 0, "type", "TYPE", "strategic (default), merge or json",
       CHOICES("strategic merge json"));
-FLAG(wait_done, 0, "wait", "return when it is done, or say why it is not");
+FLAG(wait_done, 0, "wait", "wait until it is done, or say why it is not");
 VALUE(wait_for, 0, "for", "WHAT", "mounted (default) or unmounted", CHOICES("mounted unmounted"),
       .take = option_take_wait_for);
 VALUE(for_pod, 0, "for", "POD", "events of this pod only", .word = WORD_POD);
@@ -121,16 +121,16 @@ const struct verb verbs[] = {
 		     &sort_by, &watch, &watch_only),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("describe", "KIND NAME... | KIND/NAME...", 1, -1, verb_describe,
-	     "all that is known about pods, volumes or any objects", OPTIONS(&name_space),
+	     "show details of pods, volumes or any objects", OPTIONS(&name_space),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("explain-state", "POD | VOLUME | CLAIM", 1, 1, verb_explain_state,
-	     "what is wanted, what is, what blocks it and what happens next", OPTIONS(&name_space),
-	     WORDS(WORD_POD, WORD_NONE)),
+	     "show desired and actual state, what blocks it and what happens next",
+	     OPTIONS(&name_space), WORDS(WORD_POD, WORD_NONE)),
 	VERB("drivers", "[NAME]", 0, 1, verb_drivers,
 	     "CSI drivers and volume plugins: state, socket, node id, last error", OPTIONS(&output),
 	     WORDS(WORD_DRIVER)),
 	VERB("mounts", "POD", 1, 1, verb_mounts,
-	     "what the containers of a pod are to be given: mounts and devices",
+	     "show the mounts and devices for a pod's containers",
 	     OPTIONS(&container, &mounts_format, &user_namespace, &name_space, &wait_done,
 		     &timeout),
 	     WORDS(WORD_POD, WORD_NONE)),
@@ -153,7 +153,8 @@ const struct verb verbs[] = {
 	     "unstage past mounts of local users' processes outside of containers", OPTIONS(NULL),
 	     WORDS(WORD_FREE)),
 	VERB("check", "-f FILE [--node FILE]", 0, 0, verb_check,
-	     "could a pod have its volumes on a node, and why not", OPTIONS(&filename, &node_file)),
+	     "check whether a pod could have its volumes on a node",
+	     OPTIONS(&filename, &node_file)),
 	VERB("apply", "-f FILE...", 0, 0, verb_apply, "create or update the objects of files",
 	     OPTIONS(&filenames, &recursive)),
 	VERB("delete", "KIND NAME... | KIND/NAME... | KIND[,KIND...] --all | -f FILE...", 0, -1,
@@ -164,15 +165,15 @@ const struct verb verbs[] = {
 	     "change an object in $VISUAL, $EDITOR or vi", OPTIONS(&name_space),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("label", "KIND NAME... | KIND/NAME... KEY=VALUE|KEY-...", 2, -1, verb_label,
-	     "set and take away labels", OPTIONS(&name_space, &overwrite),
+	     "set and remove labels", OPTIONS(&name_space, &overwrite),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("annotate", "KIND NAME... | KIND/NAME... KEY=VALUE|KEY-...", 2, -1, verb_annotate,
-	     "set and take away annotations", OPTIONS(&name_space, &overwrite),
+	     "set and remove annotations", OPTIONS(&name_space, &overwrite),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("patch", "KIND NAME... | KIND/NAME... -p JSON", 1, -1, verb_patch,
 	     "change fields of an object", OPTIONS(&name_space, &patch_text, &patch_type),
 	     WORDS(WORD_KIND, WORD_NAME)),
-	VERB("events", "", 0, 0, verb_events, "what happened to pods and volumes, newest last",
+	VERB("events", "", 0, 0, verb_events, "show events of pods and volumes, newest last",
 	     OPTIONS(&output, &name_space, &all_namespaces, &for_pod, &watch, &watch_only)),
 	VERB("csi", "call DRIVER | --endpoint PATH  METHOD [JSON | @FILE | -]", 2, 4, verb_csi,
 	     "make any RPC to a CSI driver and print its reply",
@@ -187,7 +188,7 @@ const struct verb verbs[] = {
 		     &with_links_out, &with_setuid),
 	     .without_daemon = "directory"),
 	VERB("kubeconfig", "", 0, 0, verb_kubeconfig,
-	     "what kubectl needs to come in by TLS, token included",
+	     "print a kubeconfig with address, certificate and token",
 	     OPTIONS(&server, &token_name, &role, &expires)),
 	VERB("token", "create NAME | list | revoke NAME", 1, 2, verb_token,
 	     "tokens of TLS clients: each has a role, and may expire",
@@ -195,11 +196,11 @@ const struct verb verbs[] = {
 	     .choices = "create list revoke"),
 	VERB("renew-token-key", "", 0, 0, verb_renew_token_key,
 	     "sign service accounts' tokens with a new key from now on", OPTIONS(NULL)),
-	VERB("kinds", "", 0, 0, verb_kinds, "the kinds that can be named, and their short names",
-	     OPTIONS(NULL)),
+	VERB("kinds", "", 0, 0, verb_kinds, "list kinds and their short names", OPTIONS(NULL)),
 	VERB("completion", "bash | zsh | fish", 1, 1, verb_completion,
-	     "the script by which a shell completes podvolctl's words", OPTIONS(NULL),
-	     WORDS(WORD_CHOICE), .choices = "bash zsh fish", .without_daemon = ""),
-	VERB("version", "", 0, 0, verb_version, "versions of command and daemon", OPTIONS(&output)),
+	     "print the shell completion script", OPTIONS(NULL), WORDS(WORD_CHOICE),
+	     .choices = "bash zsh fish", .without_daemon = ""),
+	VERB("version", "", 0, 0, verb_version, "show versions of command and daemon",
+	     OPTIONS(&output)),
 	{ .name = NULL },
 };

@@ -141,7 +141,7 @@ static int transport_failed(struct podvol *podvol, CURLcode code, const struct r
 					     "of group podvol",
 					     podvol->socket_path);
 		return handle_failed(podvol, -ECONNREFUSED,
-				     "nobody answers on '%s'%s%s: is podvold running?",
+				     "no answer on '%s'%s%s: is podvold running?",
 				     podvol->socket_path, system_error ? ": " : "",
 				     system_error ? strerror((int) system_error) : "");
 	case CURLE_OPERATION_TIMEDOUT:
@@ -160,9 +160,9 @@ static int transport_failed(struct podvol *podvol, CURLcode code, const struct r
 				     "podvold closed the connection without an answer");
 	case CURLE_BAD_FUNCTION_ARGUMENT:
 	case CURLE_URL_MALFORMAT:
-		return handle_failed(podvol, -EINVAL, "the path is no path of a request");
+		return handle_failed(podvol, -EINVAL, "the path is not a path of a request");
 	default:
-		return handle_failed(podvol, -EPROTO, "what answers on '%s' is no podvold: %s",
+		return handle_failed(podvol, -EPROTO, "what answers on '%s' is not podvold: %s",
 				     podvol->socket_path, curl_easy_strerror(code));
 	}
 }

@@ -90,7 +90,7 @@ static int read_id(struct podvol *podvol, const struct podvol_reply *reply, char
 	(void) json_parse(reply->body, reply->length, &limits, &tree, NULL);
 	id = json_string(json_get(tree, "id"), NULL);
 	if (!id)
-		return handle_failed(podvol, -EPROTO, "the answer is no hold");
+		return handle_failed(podvol, -EPROTO, "the answer is not a hold");
 	*ret_id = strdup(id);
 	return *ret_id ? 0 : handle_failed(podvol, -ENOMEM, "out of memory");
 }

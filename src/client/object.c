@@ -59,7 +59,7 @@ int podvol_object_get(struct podvol *podvol, const char *path, struct podvol_obj
 		r = podvol_object_parse(reply.body, reply.length, ret);
 	podvol_reply_done(&reply);
 	if (r == -EBADMSG && podvol_status(podvol) < 400)
-		return handle_failed(podvol, -EPROTO, "the answer is no JSON object");
+		return handle_failed(podvol, -EPROTO, "the answer is not a JSON object");
 	return r;
 }
 

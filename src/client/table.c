@@ -105,7 +105,7 @@ int table_parse(struct podvol *podvol, const char *text, size_t length, struct p
 
 	if (r < 0)
 		return handle_failed(podvol, r, "%s",
-				     r == -EPROTO ? "the answer is no Table" : "out of memory");
+				     r == -EPROTO ? "the answer is not a Table" : "out of memory");
 	return 0;
 }
 

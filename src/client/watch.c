@@ -251,7 +251,7 @@ static int take_list(struct podvol_watch *watch)
 
 	r = json_parse(watch->bytes ? watch->bytes : "", watch->length, &limits, &tree, NULL);
 	if (r < 0)
-		return end(watch, r == -ENOMEM ? r : -EPROTO, "the answer is no list");
+		return end(watch, r == -ENOMEM ? r : -EPROTO, "the answer is not a list");
 	version = json_get(json_get(tree, "metadata"), "resourceVersion");
 	if (!keep_version(watch, json_string(version, "")))
 		return end(watch, -EOPNOTSUPP, "this cannot be watched: its list has no version");
@@ -288,7 +288,7 @@ static int take_line(struct podvol_watch *watch, const char *line, size_t length
 	const char *type;
 
 	if (json_parse(line, length, &limits, &tree, NULL) < 0)
-		return end(watch, -EPROTO, "what the watch brings is no event");
+		return end(watch, -EPROTO, "what the watch brings is not an event");
 	type = json_string(json_get(tree, "type"), "");
 	object = json_get(tree, "object");
 	if (!object || *type == '\0')
@@ -366,8 +366,7 @@ static int take_break(struct podvol_watch *watch, CURLcode code)
 		return end(watch, -EACCES, text);
 	}
 	if (code == CURLE_COULDNT_CONNECT)
-		(void) snprintf(text, sizeof(text),
-				"nobody answers on '%s'%s%s: is podvold running?",
+		(void) snprintf(text, sizeof(text), "no answer on '%s'%s%s: is podvold running?",
 				watch->socket_path, system_error ? ": " : "",
 				system_error ? strerror((int) system_error) : "");
 	else

@@ -244,7 +244,8 @@ static int plan_device(const struct container_plan_request *request,
 	if (!volume)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is not mapped", wish->name);
 	if (!volume->block)
-		return failed_plain(reterr, -EINVAL, "volume '%s' is no block device", wish->name);
+		return failed_plain(reterr, -EINVAL, "volume '%s' is not a block device",
+				    wish->name);
 	device->name = strdup(wish->name);
 	device->host_path = strdup(volume->path);
 	device->container_path = path_text_clean(wish->device_path);

@@ -82,8 +82,8 @@ static void on_done(void *userdata, const struct grpc_result *result)
 	if (result->code == GRPC_OK && !reply.message) {
 		reply.status.code = GRPC_INTERNAL;
 		reply.status.from_server = false;
-		(void) snprintf(reply.status.text, sizeof(reply.status.text), "the reply is no %s",
-				csi_method_row(call->method)->reply->name);
+		(void) snprintf(reply.status.text, sizeof(reply.status.text),
+				"the reply is not a %s", csi_method_row(call->method)->reply->name);
 	}
 	csi_log_end(call->log, call->record, &reply.status);
 	call->done(call->userdata, &reply);

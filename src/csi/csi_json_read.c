@@ -66,12 +66,12 @@ static int read_integer(const struct place *place, const struct cJSON *json, int
 		errno = 0;
 		value = strtoll(text, &end, 10);
 		if (errno != 0 || end == text || *end || isspace((unsigned char) *text))
-			return wrong(place, "is no integer of its size");
+			return wrong(place, "is not an integer of its size");
 	} else if (!json_int64(json, &value)) {
-		return wrong(place, "is no integer of its size");
+		return wrong(place, "is not an integer of its size");
 	}
 	if (value < min || value > max)
-		return wrong(place, "is no integer of its size");
+		return wrong(place, "is not an integer of its size");
 	*ret = value;
 	return 0;
 }
@@ -91,7 +91,7 @@ static int read_enum(const struct place *place, const struct cJSON *json,
 	}
 	value = protobuf_c_enum_descriptor_get_value_by_name(type, name);
 	if (!value)
-		return failed_plain(place->reterr, -EINVAL, "%s: '%.60s' is no %s", place->path,
+		return failed_plain(place->reterr, -EINVAL, "%s: '%.60s' is not a %s", place->path,
 				    name, type->name);
 	*ret = value->value;
 	return 0;
@@ -103,7 +103,7 @@ static int read_string(const struct place *place, const struct cJSON *json, char
 	char *copy;
 
 	if (!text)
-		return wrong(place, "is no string");
+		return wrong(place, "is not a string");
 	copy = strdup(text);
 	if (!copy)
 		return no_memory(place);
@@ -121,7 +121,7 @@ static int read_bytes(const struct place *place, const struct cJSON *json, Proto
 	if (r == -ENOMEM)
 		return no_memory(place);
 	if (r < 0)
-		return wrong(place, "is no base64");
+		return wrong(place, "is not base64");
 	*ret = (ProtobufCBinaryData){ .len = length, .data = (uint8_t *) bytes };
 	return 0;
 }
@@ -155,7 +155,7 @@ static int read_timestamp(const struct place *place, const struct cJSON *json,
 	int32_t nanos = rest ? read_fraction(&rest) : -1;
 
 	if (nanos < 0 || strcmp(rest, "Z") != 0)
-		return wrong(place, "is no time like 2024-02-29T12:00:00Z");
+		return wrong(place, "is not a time like 2024-02-29T12:00:00Z");
 	*(int64_t *) field_member(message, &fields[0]) = timegm(&tm);
 	*(int32_t *) field_member(message, &fields[1]) = nanos;
 	return 0;
@@ -272,7 +272,7 @@ static int read_repeated(struct place *place, const struct cJSON *json,
 	unsigned int index = 0;
 
 	if (map ? !json_is_object(json) : !json_is_array(json))
-		return wrong(place, map ? "is no object" : "is no list");
+		return wrong(place, map ? "is not an object" : "is not a list");
 	if (json_count(json) == 0)
 		return 0;
 	elements = calloc(json_count(json), size);
@@ -372,7 +372,7 @@ static int read_message(struct place *place, const struct cJSON *json,
 	int r;
 
 	if (!json_is_object(json))
-		return wrong(place, "is no object");
+		return wrong(place, "is not an object");
 	if (place->depth == DEPTH_MAX)
 		return wrong(place, "is nested too deeply");
 	message = malloc(descriptor->sizeof_message);

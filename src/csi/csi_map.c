@@ -134,7 +134,7 @@ int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct 
 		r = base64_decode_text(json_string(item, ""), &text);
 		if (r == -EINVAL || r == -EILSEQ)
 			return failed_plain(reterr, -EINVAL,
-					    "entry '%s' of secret '%s/%s' is no text, and CSI "
+					    "entry '%s' of secret '%s/%s' is not text, and CSI "
 					    "sends only text",
 					    json_key(item), secret->meta.name_space,
 					    secret->meta.name);

@@ -105,7 +105,7 @@ static void on_told(void *userdata, const struct csi_reply *reply)
 	one->call = NULL;
 	if (reply->status.code != GRPC_OK)
 		log_message(LOG_WARNING,
-			    "the registrar at '%s' could not be told how it ended, ignoring: %s",
+			    "cannot report the result to the registrar at '%s', ignoring: %s",
 			    one->socket, reply->status.text);
 	registration_move(one, REGISTRATION_SUCCEEDED);
 }

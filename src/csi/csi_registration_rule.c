@@ -171,7 +171,7 @@ static int check_endpoint(const char *told, const char *socket, const char **ret
 
 	if (endpoint[0] != '/')
 		return failed_plain(reterr, -EINVAL,
-				    "the endpoint '%.100s' is no absolute path of a socket",
+				    "the endpoint '%.100s' is not an absolute path of a socket",
 				    endpoint);
 	if (strlen(endpoint) > ENDPOINT_MAX)
 		return failed_plain(reterr, -EINVAL, "the path of the endpoint is too long");
@@ -211,7 +211,7 @@ int registration_check(const struct registration_info *info, const char *socket,
 				    "plugins of type '%.60s' are not served here, only CSIPlugin",
 				    info->type);
 	if (!is_driver_name(info->name))
-		return failed_plain(reterr, -EINVAL, "'%.80s' is no name of a CSI driver",
+		return failed_plain(reterr, -EINVAL, "'%.80s' is not a name of a CSI driver",
 				    info->name);
 	r = csi_version_choose(info->versions, info->version_count, &version, reterr);
 	if (r == 0)

@@ -276,7 +276,7 @@ static void retry_later(struct csi_registration_watch *watch)
 static void listing_failed(struct csi_registration_watch *watch, const char *path, int error)
 {
 	watch->incomplete = true;
-	log_message(LOG_WARNING, "cannot list 'plugins_registry/%s', trying again: %s", path,
+	log_message(LOG_WARNING, "cannot list 'plugins_registry/%s', retrying: %s", path,
 		    strerror(-error));
 	retry_later(watch);
 }

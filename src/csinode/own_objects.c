@@ -401,7 +401,7 @@ static void look_at_all(struct own_objects *own)
 {
 	if (list_and_watch(own) == 0)
 		return;
-	log_message(LOG_WARNING, "out of memory: namespaces are looked at again in a while");
+	log_message(LOG_WARNING, "out of memory: retrying namespaces later");
 	look_later(own);
 }
 

@@ -50,7 +50,7 @@ struct drift_culprit drift_who(pid_t pid)
 static void print_culprit(const struct drift_culprit *culprit, char *text, size_t bytes)
 {
 	if (culprit->pid <= 0)
-		(void) snprintf(text, bytes, "somebody");
+		(void) snprintf(text, bytes, "an unknown process");
 	else if (*culprit->command)
 		(void) snprintf(text, bytes, "process %d '%s'", (int) culprit->pid,
 				culprit->command);
@@ -85,8 +85,8 @@ static void print_what(const struct drift_mount *mount, char *text, size_t bytes
 	case DRIFT_REMOUNTED:
 		print_attributes(mount->attributes, before, sizeof(before));
 		print_attributes(mount->attributes_now, now, sizeof(now));
-		(void) snprintf(text, bytes, "was %s and was remounted %s by somebody", before,
-				now);
+		(void) snprintf(text, bytes, "was %s and was remounted %s by another process",
+				before, now);
 		return;
 	case DRIFT_STACKED:
 		(void) snprintf(text, bytes, "was mounted %s times, one on the other", mount->what);
@@ -113,9 +113,9 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 	else if (!*drift->options.heals)
 		(void) snprintf(text, bytes, "it stays so (drift: report)");
 	else if (mount->data_lost)
-		(void) snprintf(text, bytes, "its data are gone from here; it is made anew, empty");
+		(void) snprintf(text, bytes, "its data are gone from here; creating an empty one");
 	else
-		(void) snprintf(text, bytes, "podvold mends it");
+		(void) snprintf(text, bytes, "remounting");
 }
 
 static const struct object *pod_of(const struct drift *drift, const struct drift_mount *mount)
@@ -161,8 +161,8 @@ void drift_report_over(const struct drift *drift, const struct drift_mount *moun
 {
 	char text[EVENT_TEXT_BYTES];
 
-	(void) snprintf(text, sizeof(text), "'%.900s' is as it should be again%s, after %.3f s",
-			mount->path, mended ? "" : ", not by podvold",
+	(void) snprintf(text, sizeof(text), "'%.900s' is restored%s after %.3f s", mount->path,
+			mended ? "" : ", not by podvold",
 			(double) (monotonic_usec() - mount->since_usec) / 1e6);
 	tell(drift, mount, LOG_NOTICE, "VolumeRestored", text);
 }

@@ -72,7 +72,7 @@ static void take_status(struct grpc_reply *reply, const char *value, size_t leng
 		reply->status_twice = true;
 	reply->has_status = true;
 	if (grpc_code_parse(value, length, &reply->status) < 0)
-		grpc_reply_fail(reply, GRPC_UNKNOWN, "the server's grpc-status is no number");
+		grpc_reply_fail(reply, GRPC_UNKNOWN, "the server's grpc-status is not a number");
 }
 
 void grpc_reply_header(struct grpc_reply *reply, const char *name, size_t name_length,

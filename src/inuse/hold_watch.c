@@ -154,7 +154,7 @@ static int open_process(const struct hold *hold, struct hold_identity *ret, int 
 				    "system calls, has no pidfd_open; hold by cgroup instead",
 				    (int) hold->pid);
 	if (fd < 0 && (errno == EINVAL || errno == ENOENT))
-		return failed_plain(reterr, -EINVAL, "%d is no process but a thread of one",
+		return failed_plain(reterr, -EINVAL, "%d is not a process but a thread of one",
 				    (int) hold->pid);
 	if (fd < 0 && errno != ESRCH)
 		return failed(reterr, -errno, "cannot watch process %d", (int) hold->pid);
@@ -185,8 +185,8 @@ static const char *path_beneath(const char *path)
 
 static int refuse_cgroup(const char *path, struct failure *reterr)
 {
-	return failed_plain(reterr, -EINVAL, "'%s' is no cgroup of version 2 beneath " CGROUP_ROOT,
-			    path);
+	return failed_plain(reterr, -EINVAL,
+			    "'%s' is not a cgroup of version 2 beneath " CGROUP_ROOT, path);
 }
 
 /* A descriptor stays with this cgroup when its name is given to another one. */

@@ -77,7 +77,7 @@ static const struct kind_row rows[] = {
 	    CORE, "The identity that the processes of a pod have.", .namespaced = true,
 	    .short_names = NAMES("sa"), .returns_deleted = true),
 	ROW(CSI_DRIVER, csi_driver, "CSIDriver", "csidriver", "csidrivers", STORAGE,
-	    "What a CSI driver can do and wants to be told.", DEFAULTS(csi_driver),
+	    "What a CSI driver supports and expects to be passed.", DEFAULTS(csi_driver),
 	    VALID(csi_driver), UPDATE(csi_driver), DECODE(csi_driver), .returns_deleted = true),
 	ROW(CSI_NODE, csi_node, "CSINode", "csinode", "csinodes", STORAGE,
 	    "The CSI drivers that are registered on a node.", VALID(csi_node), UPDATE(csi_node),

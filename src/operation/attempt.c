@@ -113,7 +113,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
 			 failed_plain(&attempt->report->failure, -ECANCELED,
-				      "ended before '%s': nobody wants it any more", stage->name));
+				      "cancelled before '%s': no longer wanted", stage->name));
 		return NULL;
 	}
 	attempt->touched = !is_of_first(attempt, at);

@@ -93,7 +93,7 @@ static int on_timer(sd_event_source *source, int fd, uint32_t events, void *user
 	if (read(fd, &expirations, sizeof(expirations)) < 0) {
 		if (errno != ECANCELED)
 			return 0;
-		log_message(LOG_NOTICE, "the clock was set; tokens are looked at again");
+		log_message(LOG_NOTICE, "the clock was set: checking all tokens");
 		until_usec = UINT64_MAX;
 	}
 	tell_due(renewals, until_usec);

@@ -362,7 +362,7 @@ static int add_notes(struct put *put)
 	int r = 0;
 
 	if (is_half(put))
-		return add_note(put, NULL, 0, "somebody is writing to the file", stays);
+		return add_note(put, NULL, 0, "the file is being written", stays);
 	if (put->file->failure.error)
 		r = add_note(put, NULL, 0, put->file->failure.text, more);
 	for (size_t i = 0; i < list->count && r == 0; i++)

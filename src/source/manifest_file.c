@@ -198,7 +198,7 @@ static void look(struct manifest_file *file, int directory_fd)
 	}
 	manifest_identity_of(&status, &file->identity);
 	if (!S_ISREG(status.st_mode)) {
-		(void) failed_plain(&file->failure, -EINVAL, "it is no regular file");
+		(void) failed_plain(&file->failure, -EINVAL, "it is not a regular file");
 		return;
 	}
 	read_open_file(file, fd, &status);

@@ -169,7 +169,7 @@ static ssize_t read_file(int directory_fd, char *buffer, size_t size, struct fai
 	int error = found_look(directory_fd, VOL_DATA_FILE, &facts);
 
 	if (error == 0 && (!S_ISREG(facts.stx_mode) || is_mount_root(&facts)))
-		return failed_plain(reterr, -EINVAL, "%s is no plain file", VOL_DATA_FILE);
+		return failed_plain(reterr, -EINVAL, "%s is not a plain file", VOL_DATA_FILE);
 	if (error == 0) {
 		fd = openat(directory_fd, VOL_DATA_FILE,
 			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -382,7 +382,7 @@ int ledger_file_open(const char *run_dir, const struct ledger_identity *identity
 		return error;
 
 	/* From here on @reterr keeps why the old one is not believed, unless this fails too. */
-	(void) failure_prefix(reterr, "'%s' is moved aside and begun anew", path);
+	(void) failure_prefix(reterr, "'%s' is moved aside; starting a new one", path);
 	error = move_aside(run_dir, reterr);
 	if (error < 0)
 		return error;

@@ -104,7 +104,7 @@ static struct known_pod *know(struct populator *populator, const struct object *
 		known = insert_known(populator, pod->meta.uid);
 	if (!known) {
 		log_about(LOG_ERR, &(struct log_subject){ .pod_uid = pod->meta.uid },
-			  "out of memory: the volumes of pod '%s/%s' are looked at again later",
+			  "out of memory: the volumes of pod '%s/%s' are looked up again later",
 			  pod->meta.name_space, pod->meta.name);
 		lose(populator);
 		return NULL;
@@ -442,7 +442,7 @@ static size_t pods_of(const struct populator *populator, const struct object_ref
 		count++;
 	*ret = pods = calloc(count + 1, sizeof(*pods));
 	if (!pods) {
-		log_message(LOG_ERR, "out of memory: who uses '%s/%s' is looked at again later",
+		log_message(LOG_ERR, "out of memory: users of '%s/%s' are looked up again later",
 			    reference->name_space, reference->name);
 		lose(populator);
 		return 0;

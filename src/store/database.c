@@ -136,7 +136,7 @@ static int check_owner(struct database *database, struct failure *reterr)
 		return 1;
 	if (application != APPLICATION_ID)
 		return failed_plain(reterr, -EUCLEAN,
-				    "'%s' is no store of podvol; it was left as it is",
+				    "'%s' is not a store of podvol; it was left as it is",
 				    database->path);
 	if (version > SCHEMA_VERSION)
 		return failed_plain(reterr, -EPROTO,

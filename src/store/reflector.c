@@ -44,7 +44,7 @@ void reflector_list_again(struct reflector *reflector)
 {
 	if (list_and_watch(reflector) == 0)
 		return;
-	log_message(LOG_ERR, "out of memory: %s are looked at again in a second",
+	log_message(LOG_ERR, "out of memory: %s are listed again in a second",
 		    reflector->options.what);
 	(void) sd_event_source_set_time_relative(reflector->retry, RETRY_USEC);
 	(void) sd_event_source_set_enabled(reflector->retry, SD_EVENT_ONESHOT);

@@ -127,7 +127,7 @@ int jwt_parse(const char *text, struct jwt *ret, struct failure *reterr)
 	}
 	if (r < 0)
 		return failed_plain(reterr, r == -ENOMEM ? r : -EINVAL,
-				    "it is no token as podvold signs them");
+				    "it is not a token as podvold signs them");
 	*ret = jwt;
 	return 0;
 }

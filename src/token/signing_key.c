@@ -123,7 +123,7 @@ int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret
 	ERR_clear_error();
 	if (!pkey || !is_of_curve(pkey)) {
 		EVP_PKEY_free(pkey);
-		return failed_plain(reterr, -EINVAL, "it is no %s key of the curve P-256 in PEM",
+		return failed_plain(reterr, -EINVAL, "it is not a %s key of the curve P-256 in PEM",
 				    is_private ? "private" : "public");
 	}
 	return wrap(pkey, ret, reterr);

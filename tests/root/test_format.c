@@ -360,7 +360,7 @@ static void test_types_that_are_none(void **state)
 	loop_image_done(&image);
 }
 
-/* ---- what is there already ---- */
+/* ---- what exists already ---- */
 
 static struct loop_image image_with(const char *program, unsigned int mebibytes)
 {

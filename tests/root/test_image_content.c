@@ -168,7 +168,7 @@ static void what_somebody_else_attached_is_refused(void **state)
 
 	assert_int_equal(image_content_open(fd, path, IMAGE_CONTENT_FILL, "", &content, &why),
 			 -EBUSY);
-	assert_non_null(strstr(why.text, "by somebody else"));
+	assert_non_null(strstr(why.text, "by another program"));
 	loop_image_done(&others);
 }
 

@@ -342,7 +342,7 @@ static void what_somebody_else_attached_is_refused(void **state)
 	begin(&fixture);
 	other = loop_image_over(IMAGE, false);
 	assert_int_equal(run(&fixture, fixture.volume.plugin->new_device_mounter), -EBUSY);
-	assert_non_null(strstr(fixture.volume.report.failure.text, "by somebody else"));
+	assert_non_null(strstr(fixture.volume.report.failure.text, "by another program"));
 	assert_int_equal(volume_directory_remove(&fixture.directory, NULL), -EBUSY);
 	assert_int_equal(volume_directory_unmake(&fixture.directory, NULL), -EBUSY);
 	loop_image_done(&other);

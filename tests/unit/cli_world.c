@@ -223,7 +223,7 @@ int csi_direct_call(const struct csi_direct *asked, struct cJSON **ret, struct f
 	(void) snprintf(direct_call, sizeof(direct_call), "%s %s %s %llu", asked->endpoint,
 			asked->method, asked->text, (unsigned long long) asked->timeout_usec);
 	if (direct_result < 0)
-		return failed_plain(reterr, direct_result, "'%s' is no method", asked->method);
+		return failed_plain(reterr, direct_result, "'%s' is not a method", asked->method);
 	return json_parse(direct_answer, strlen(direct_answer), &limits, ret, reterr);
 }
 

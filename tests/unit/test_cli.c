@@ -74,22 +74,20 @@ static void test_usage(void **state)
 	static const struct {
 		const char *words, *complaint;
 	} rows[] = {
-		{ "podvolctl", "which verb? 'podvolctl --help' lists them" },
-		{ "podvolctl fetch", "there is no verb 'fetch': 'podvolctl --help' lists them" },
-		{ "podvolctl --bad", "there is no option '--bad': 'podvolctl --help' lists them" },
+		{ "podvolctl", "must specify a verb: see 'podvolctl --help'" },
+		{ "podvolctl fetch", "unknown verb 'fetch': see 'podvolctl --help'" },
+		{ "podvolctl --bad", "unknown option '--bad': see 'podvolctl --help'" },
 		{ "podvolctl get", "'get' takes KIND[,KIND...] [NAME...] | KIND/NAME..., and "
 				   "something is missing" },
 		{ "podvolctl explain-state a b", "'explain-state' takes POD | VOLUME | CLAIM" },
-		{ "podvolctl describe pods", "which one? 'pod' wants a name" },
+		{ "podvolctl describe pods", "must specify a name of 'pod'" },
 		{ "podvolctl describe manifest m",
 		  "'manifest' cannot be described: get shows them" },
-		{ "podvolctl get pod/a b", "'b' is no KIND/NAME, as the words beside it are" },
-		{ "podvolctl get pod a -l x=y",
-		  "a selector chooses among all, and a name is one: give either" },
-		{ "podvolctl get pod a -A",
-		  "a name is of one namespace: --all-namespaces is for lists" },
+		{ "podvolctl get pod/a b", "cannot mix 'b' with KIND/NAME arguments" },
+		{ "podvolctl get pod a -l x=y", "a name cannot be combined with a selector" },
+		{ "podvolctl get pod a -A", "a name cannot be combined with --all-namespaces" },
 		{ "podvolctl get pods -w --sort-by=.metadata.name",
-		  "changes come in their own order: --sort-by is for lists" },
+		  "--sort-by cannot be combined with --watch" },
 		{ "podvolctl get pods,pv --sort-by=.metadata.name",
 		  "--sort-by orders one list, as a table, json or yaml" },
 		{ "podvolctl get pods -o jsonpath={.a", "jsonpath: '}' is missing at ''" },
@@ -97,25 +95,23 @@ static void test_usage(void **state)
 		  "jsonpath: '..' is not served: kubectl has it, over the address of --listen" },
 		{ "podvolctl get pods -o custom-columns=NAME",
 		  "-o custom-columns= wants NAME:.path,... with at most 64 columns, not 'NAME'" },
-		{ "podvolctl delete", "which one? Give KIND NAME, KIND --all or -f FILE" },
-		{ "podvolctl delete pod", "which one? 'pod' wants a name" },
+		{ "podvolctl delete", "must specify KIND NAME, KIND --all or -f FILE" },
+		{ "podvolctl delete pod", "must specify a name of 'pod'" },
 		{ "podvolctl delete pod x -f y", "what -f names needs no 'pod' beside it" },
 		{ "podvolctl version x", "'version' takes no argument" },
-		{ "podvolctl version --wait", "'version' knows no option '--wait'" },
+		{ "podvolctl version --wait", "'version' has no option '--wait'" },
 		{ "podvolctl get pods -o xml",
 		  "--output 'xml' is none of table, wide, json, yaml, name" },
 		{ "podvolctl events -o jsonpath={.a}",
 		  "--output 'jsonpath={.a}' is none of table, wide, json, yaml, name" },
 		{ "podvolctl get pods -o", "option '-o' needs a value" },
 		{ "podvolctl wait web --timeout soon",
-		  "--timeout 'soon' is no duration: write 30s, 2m or 1h" },
+		  "--timeout 'soon' is not a duration: write 30s, 2m or 1h" },
 		{ "podvolctl wait web --for ever",
 		  "--for 'ever' is neither 'mounted' nor 'unmounted'" },
-		{ "podvolctl get things",
-		  "there is no kind 'things': 'podvolctl kinds' lists them" },
-		{ "podvolctl delete volume x", "'volume' is no kind of stored object" },
-		{ "podvolctl apply",
-		  "which file? Name it with -f FILE, or -f - for standard input" },
+		{ "podvolctl get things", "unknown kind 'things': see 'podvolctl kinds'" },
+		{ "podvolctl delete volume x", "'volume' is not a kind of stored object" },
+		{ "podvolctl apply", "must specify -f FILE, or -f - for standard input" },
 		{ "podvolctl mount -f x TARGET",
 		  "mount takes a TARGET, 'TARGET', only with --direct" },
 		{ "podvolctl mount --direct -f x", "mount --direct takes -f FILE and one TARGET" },
@@ -393,7 +389,7 @@ static void test_help_and_verbs(void **state)
 	char *line, *rest, *all;
 
 	assert_int_equal(RUN_ALONE("--help"), EXIT_DONE);
-	assert_non_null(strstr(out_text, "\n  describe       all that is known"));
+	assert_non_null(strstr(out_text, "\n  describe       show details"));
 	assert_non_null(strstr(out_text, "      --socket=PATH        where the daemon"));
 	assert_null(strstr(out_text, "list-verbs"));
 	assert_int_equal(RUN_ALONE("get --help"), EXIT_DONE);
@@ -420,12 +416,12 @@ static void test_help_and_verbs(void **state)
 
 static void test_version(void **state)
 {
-	const struct answer gone[] = { { "", -ECONNREFUSED, 0, "nobody answers" } };
+	const struct answer gone[] = { { "", -ECONNREFUSED, 0, "no answer" } };
 
 	assert_int_equal(RUN(gone, "version --socket /x"), EXIT_UNREACHABLE);
 	assert_string_equal(connected_to, "/x");
 	assert_int_equal(strncmp(out_text, "podvolctl 0.", 12), 0);
-	assert_string_equal(err_text, "podvolctl: nobody answers\n");
+	assert_string_equal(err_text, "podvolctl: no answer\n");
 }
 
 int main(void)

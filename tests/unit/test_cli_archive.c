@@ -60,9 +60,10 @@ static void test_which_directory(void **state)
 static void test_which_is_none(void **state)
 {
 	assert_int_equal(RUN(list, "restore csi"), EXIT_FAILED);
-	assert_string_equal(err_text, "podvolctl: volume 'csi' is no directory of this node: only "
-				      "local and hostPath volumes can be backed up and "
-				      "restored\n");
+	assert_string_equal(err_text,
+			    "podvolctl: volume 'csi' is not a directory of this node: only "
+			    "local and hostPath volumes can be backed up and "
+			    "restored\n");
 	assert_int_equal(RUN(list, "restore pvc/pending"), EXIT_FAILED);
 	assert_string_equal(err_text, "podvolctl: claim 'pending' has no volume yet\n");
 	assert_int_equal(RUN(list, "restore nothing"), EXIT_NOT_FOUND);

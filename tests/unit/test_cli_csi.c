@@ -76,7 +76,7 @@ static void test_without_a_daemon(void **state)
 				      "cannot connect\n");
 	direct_result = -EINVAL;
 	assert_int_equal(RUN_ALONE("csi call --endpoint=/run/csi.sock Prob"), EXIT_FAILED);
-	assert_string_equal(err_text, "podvolctl: 'Prob' is no method\n");
+	assert_string_equal(err_text, "podvolctl: 'Prob' is not a method\n");
 }
 
 /* Secrets stand in a file; nothing shows them again. */
@@ -106,7 +106,7 @@ static void test_unclear_words_are_refused(void **state)
 	assert_int_equal(RUN_ALONE("csi call a b c d"), EXIT_USAGE);
 	assert_int_equal(RUN_ALONE("csi call --endpoint /s a b c"), EXIT_USAGE);
 	assert_int_equal(RUN_ALONE("csi call --endpoint csi.sock Probe"), EXIT_USAGE);
-	assert_string_equal(err_text, "podvolctl: --endpoint 'csi.sock' is no absolute path\n");
+	assert_string_equal(err_text, "podvolctl: --endpoint 'csi.sock' is not an absolute path\n");
 	assert_int_equal(RUN_ALONE("csi call a Probe -o table"), EXIT_USAGE);
 	assert_string_equal(direct_call, "");
 }

@@ -229,12 +229,12 @@ static void test_kinds(void **state)
 
 static void test_no_discovery(void **state)
 {
-	const struct answer list[] = { { "GET /api", -ECONNREFUSED, 0, "nobody answers" },
+	const struct answer list[] = { { "GET /api", -ECONNREFUSED, 0, "no answer" },
 				       { "GET /podvol", 0, 200, volumes_table } };
 
 	no_discovery = true;
 	assert_int_equal(RUN(list, "get pods"), EXIT_UNREACHABLE);
-	assert_string_equal(err_text, "podvolctl: nobody answers\n");
+	assert_string_equal(err_text, "podvolctl: no answer\n");
 	assert_int_equal(RUN(list, "get volumes"), EXIT_DONE);
 	no_discovery = false;
 }

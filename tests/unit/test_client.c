@@ -107,7 +107,7 @@ static void test_nobody_there(void **state)
 	assert_int_equal(podvol_status(podvol), 0);
 	assert_int_equal(reply.status, 77);
 	assert_string_equal(podvol_error(podvol),
-			    "nobody answers on '/nonexistent/podvol.sock': No such file or "
+			    "no answer on '/nonexistent/podvol.sock': No such file or "
 			    "directory: is podvold running?");
 	podvol_free(podvol);
 
@@ -157,7 +157,7 @@ static void test_table(void **state)
 
 	server->answer = ANSWER("200 OK", "{}");
 	assert_int_equal(podvol_table_get(podvol, "/x", &table), -EPROTO);
-	assert_string_equal(podvol_error(podvol), "the answer is no Table");
+	assert_string_equal(podvol_error(podvol), "the answer is not a Table");
 	podvol_free(podvol);
 }
 

@@ -80,7 +80,7 @@ static void test_holds(void **state)
 
 	server->answer = ANSWER("201 Created", "[]");
 	assert_int_equal(podvol_hold_add(podvol, "web", &lasting, &id), -EPROTO);
-	assert_string_equal(podvol_error(podvol), "the answer is no hold");
+	assert_string_equal(podvol_error(podvol), "the answer is not a hold");
 
 	server->answer = ANSWER("200 OK", "{}");
 	assert_int_equal(podvol_hold_remove(podvol, "web", "h/1"), 0);
@@ -158,7 +158,7 @@ static void test_object_get(void **state)
 
 	server->answer = ANSWER("200 OK", "ok");
 	assert_int_equal(podvol_object_get(podvol, "/healthz", &object), -EPROTO);
-	assert_string_equal(podvol_error(podvol), "the answer is no JSON object");
+	assert_string_equal(podvol_error(podvol), "the answer is not a JSON object");
 	server->answer = ANSWER("404 No", "{\"message\":\"n\"}");
 	assert_int_equal(podvol_object_get(podvol, "/x", &object), -ENOENT);
 	server->answer = ANSWER("400 No", "{\"message\":\"n\"}");

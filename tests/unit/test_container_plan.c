@@ -305,7 +305,7 @@ static void test_a_volume_of_the_other_mode(void **state)
 	assert_no_plan("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n"
 		       "  volumes: [{name: a, persistentVolumeClaim: {claimName: c}}]\n"
 		       "  containers: [{name: m, volumeDevices: [{name: a, devicePath: /x}]}]\n",
-		       -EINVAL, "container 'm', devicePath '/x': volume 'a' is no block device");
+		       -EINVAL, "container 'm', devicePath '/x': volume 'a' is not a block device");
 	assert_no_plan("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n"
 		       "  volumes: [{name: z, persistentVolumeClaim: {claimName: c}}]\n"
 		       "  containers: [{name: m, volumeDevices: [{name: z, devicePath: /x}]}]\n",

@@ -248,12 +248,12 @@ static void test_something_else_is_there(void **state)
 	struct fixture *fixture = *state;
 
 	write_file(fixture, "ca.pem", "", 0600);
-	assert_refused(fixture, -EINVAL, "'ca.pem' is no file of 1 to");
+	assert_refused(fixture, -EINVAL, "'ca.pem' is not a file of 1 to");
 	write_file(fixture, "ca.pem", "nonsense\n", 0600);
 	assert_refused(fixture, -EINVAL, "'ca.pem' cannot be read");
 	assert_int_equal(unlink(in(fixture, "ca.pem")), 0);
 	assert_int_equal(mkdir(in(fixture, "ca.pem"), 0700), 0);
-	assert_refused(fixture, -EINVAL, "'ca.pem' is no file of 1 to");
+	assert_refused(fixture, -EINVAL, "'ca.pem' is not a file of 1 to");
 	assert_int_equal(rmdir(in(fixture, "ca.pem")), 0);
 	assert_int_equal(symlink("/dev/null", in(fixture, "ca.pem")), 0);
 	assert_refused(fixture, -ELOOP, "cannot open 'ca.pem'");

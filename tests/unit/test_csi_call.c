@@ -138,7 +138,7 @@ static void test_a_reply_of_another_type(void **state)
 	grpc_world_until(&world, &ended.done, 1);
 	assert_int_equal(ended.status.code, GRPC_INTERNAL);
 	assert_false(ended.status.from_server);
-	assert_string_equal(ended.status.text, "the reply is no csi.v1.NodeStageVolumeResponse");
+	assert_string_equal(ended.status.text, "the reply is not a csi.v1.NodeStageVolumeResponse");
 	assert_int_equal(last_call().entry.code, GRPC_INTERNAL);
 	assert_int_equal(csi_classify(&ended.status), CSI_UNCERTAIN);
 }
@@ -164,7 +164,7 @@ static void test_a_reply_that_is_no_text(void **state)
 	assert_int_equal(csi_call_start(world.event, call_log, &request, &call, NULL), 0);
 	grpc_world_until(&world, &ended.done, 1);
 	assert_int_equal(ended.status.code, GRPC_INTERNAL);
-	assert_string_equal(ended.status.text, "the reply is no csi.v1.GetPluginInfoResponse");
+	assert_string_equal(ended.status.text, "the reply is not a csi.v1.GetPluginInfoResponse");
 	assert_false(ended.has_message);
 }
 

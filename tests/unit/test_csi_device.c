@@ -251,7 +251,7 @@ static void test_secret_that_is_no_text(void **state)
 			  "s}\ndata: {k: AGE=}\n");
 	ran = stage();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
-	assert_non_null(strstr(ran.report.failure.text, "entry 'k' of secret 'sn/s' is no text"));
+	assert_non_null(strstr(ran.report.failure.text, "entry 'k' of secret 'sn/s' is not text"));
 }
 
 /* ---- failures ---- */

@@ -179,20 +179,20 @@ static void test_refused(void **state)
 	static const struct {
 		const char *text, *words;
 	} rows[] = {
-		{ "[]", "the message is no object" },
+		{ "[]", "the message is not an object" },
 		{ "{\"volumeID\":\"v\"}", "volumeID: NodeStageVolumeRequest has no such field" },
-		{ "{\"volumeId\":1}", "volumeId is no string" },
+		{ "{\"volumeId\":1}", "volumeId is not a string" },
 		{ "{\"volumeId\":\"a\",\"volume_id\":\"b\"}", "volumeId is given twice" },
-		{ "{\"secrets\":[]}", "secrets is no object" },
-		{ "{\"secrets\":{\"a\":1}}", "secrets.a is no string" },
+		{ "{\"secrets\":[]}", "secrets is not an object" },
+		{ "{\"secrets\":{\"a\":1}}", "secrets.a is not a string" },
 		{ "{\"volumeCapability\":{\"mount\":{\"mountFlags\":\"ro\"}}}",
-		  "volumeCapability.mount.mountFlags is no list" },
+		  "volumeCapability.mount.mountFlags is not a list" },
 		{ "{\"volumeCapability\":{\"mount\":{\"mountFlags\":[\"ro\",null]}}}",
-		  "volumeCapability.mount.mountFlags[1] is no string" },
+		  "volumeCapability.mount.mountFlags[1] is not a string" },
 		{ "{\"volumeCapability\":{\"mount\":{},\"block\":{}}}",
 		  "volumeCapability.block excludes another one that is given" },
 		{ "{\"volumeCapability\":{\"accessMode\":{\"mode\":\"RWX\"}}}",
-		  "volumeCapability.accessMode.mode: 'RWX' is no "
+		  "volumeCapability.accessMode.mode: 'RWX' is not a "
 		  "csi.v1.VolumeCapability.AccessMode.Mode" },
 		{ "{\"volumeCapability\":{\"accessMode\":{\"mode\":[]}}}",
 		  "volumeCapability.accessMode.mode is neither a name nor a number" },
@@ -216,14 +216,14 @@ static void test_refused_numbers(void **state)
 
 		(void) snprintf(text, sizeof(text), "{\"capacityBytes\":%s}", wide[i]);
 		refused(text, &csi__v1__node_expand_volume_response__descriptor,
-			"capacityBytes is no integer of its size");
+			"capacityBytes is not an integer of its size");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(narrow); i++) {
 		char text[64];
 
 		(void) snprintf(text, sizeof(text), "{\"maxEntries\":%s}", narrow[i]);
 		refused(text, &csi__v1__list_volumes_request__descriptor,
-			"maxEntries is no integer of its size");
+			"maxEntries is not an integer of its size");
 	}
 	refused("{\"readonly\":1}", &csi__v1__node_publish_volume_request__descriptor,
 		"readonly is neither true nor false");
@@ -246,7 +246,7 @@ static void test_refused_times(void **state)
 		(void) snprintf(text, sizeof(text), "{\"snapshot\":{\"creationTime\":%s}}",
 				rows[i]);
 		refused(text, &csi__v1__create_snapshot_response__descriptor,
-			"snapshot.creationTime is no time like 2024-02-29T12:00:00Z");
+			"snapshot.creationTime is not a time like 2024-02-29T12:00:00Z");
 	}
 }
 

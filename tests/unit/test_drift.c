@@ -45,7 +45,7 @@ static void test_unmounted_is_published_again(void **state)
 	expect_calls(world, "commit submit:publish(1) ");
 	mounted_as(OURS + 1);
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
-	expect_event("VolumeRestored", "as it should be again, after");
+	expect_event("VolumeRestored", "is restored after");
 	assert_true(is_well());
 
 	detached(OURS); /* an id of before means nothing any more */
@@ -97,7 +97,7 @@ static void test_unmounted_during_a_step_is_seen_after_it(void **state)
 	mounted_as(OURS);
 	drift_world.fate = MOUNT_GONE;
 	run_jobs();
-	expect_event("VolumeUnmounted", "was unmounted by somebody");
+	expect_event("VolumeUnmounted", "was unmounted by an unknown process");
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 }
 
@@ -272,7 +272,7 @@ static void test_lost_events_are_a_look_at_everything(void **state)
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:2 ");
-	expect_event("VolumeUnmounted", "by somebody");
+	expect_event("VolumeUnmounted", "by an unknown process");
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
 }
@@ -284,7 +284,7 @@ static void test_a_cover_that_no_look_finds_is_gone(void **state)
 	add_other(FOREIGN_VOLUMES, PATH, "/other");
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
-	expect_event("VolumeMountedOver", "since somebody mounted");
+	expect_event("VolumeMountedOver", "since an unknown process mounted");
 	drift_world.other_count = 0;
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();

@@ -106,7 +106,7 @@ static void test_another_source_on_top_is_a_foreign_volume_s(void **state)
 	add_other(FOREIGN_VOLUMES, PATH, "/other");
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:1 ");
-	assert_true(is_told("is hidden since somebody mounted"));
+	assert_true(is_told("is hidden since an unknown process mounted"));
 	turn(*state); /* and so nothing is unmounted there */
 	expect_calls(*state, "commit ");
 	detached(FOREIGN_VOLUMES);
@@ -168,7 +168,7 @@ static void test_memory_without_a_container_is_made_anew(void **state)
 
 	want_memory(world);
 	run_jobs();
-	expect_event("VolumeUnmounted", "it is made anew, empty");
+	expect_event("VolumeUnmounted", "creating an empty one");
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
 }

@@ -264,8 +264,8 @@ static void test_what_is_not_understood_is_said(void **state)
 	assert_non_null(strstr(find(tree, "a", "torn")->problem, "line 1"));
 	assert_non_null(strstr(find(tree, "a", "other")->problem, "speaks of volume 'pvc-1'"));
 	assert_string_equal(find(tree, "a", "other")->driver_name, "");
-	assert_non_null(strstr(find(tree, "a", "link")->problem, "is no plain file"));
-	assert_non_null(strstr(find(tree, "a", "fifo")->problem, "is no plain file"));
+	assert_non_null(strstr(find(tree, "a", "link")->problem, "is not a plain file"));
+	assert_non_null(strstr(find(tree, "a", "fifo")->problem, "is not a plain file"));
 	assert_string_not_equal(find(tree, "a", "large")->problem, "");
 }
 

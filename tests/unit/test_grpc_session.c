@@ -169,7 +169,7 @@ static void test_no_status(void **state)
 
 	begin();
 	frames_headers(&frames, END_STREAM, HEADERS "grpc-status: \n");
-	answers(GRPC_UNKNOWN, "no number");
+	answers(GRPC_UNKNOWN, "not a number");
 
 	begin();
 	frames_headers(&frames, END_STREAM, HEADERS "grpc-status: 0\ngrpc-status: 5\n");

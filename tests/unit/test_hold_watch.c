@@ -245,7 +245,7 @@ static void test_only_paths_beneath_the_root_of_cgroups(void **state)
 		int fd = -EBADF;
 
 		assert_int_equal(hold_target_open(&hold, &identity, &fd, &why), -EINVAL);
-		assert_non_null(strstr(why.text, "is no cgroup of version 2"));
+		assert_non_null(strstr(why.text, "is not a cgroup of version 2"));
 		assert_int_equal(fd, -EBADF);
 	}
 }

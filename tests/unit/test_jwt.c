@@ -113,7 +113,7 @@ static void test_other_keys_are_refused(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		assert_int_equal(signing_key_parse(wrong[i], false, &key, &why), -EINVAL);
 		assert_int_equal(signing_key_parse(wrong[i], true, &key, &why), -EINVAL);
-		assert_string_equal(why.text, "it is no private key of the curve P-256 in PEM");
+		assert_string_equal(why.text, "it is not a private key of the curve P-256 in PEM");
 	}
 }
 

@@ -199,7 +199,7 @@ static void test_newer_schema_is_moved_aside(void **state)
 	assert_int_equal(ledger_open_as(*state, &this_boot, &ledger, &failure), 1);
 	assert_true(strstr(failure.text, "schema version 4") != NULL);
 	expect_names(ledger, "");
-	assert_non_null(strstr(failure.text, "/ledger.db' is moved aside and begun anew: "));
+	assert_non_null(strstr(failure.text, "/ledger.db' is moved aside; starting a new one: "));
 	ledger_free(ledger);
 }
 

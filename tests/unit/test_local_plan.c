@@ -330,7 +330,7 @@ static void openebs_hostpath(void **state)
 		  -EINVAL },
 		{ CLAIM(SELECTED, ""), OPENEBS("{"), NODE(HOST), NULL, REFUSED, "of the class",
 		  -EINVAL },
-		{ CLAIM(SELECTED, ""), OPENEBS("a: b"), NODE(HOST), NULL, REFUSED, "no list",
+		{ CLAIM(SELECTED, ""), OPENEBS("a: b"), NODE(HOST), NULL, REFUSED, "not a list",
 		  -EINVAL },
 		{ CLAIM(SELECTED, ""), OPENEBS("- {name: NodeAffinityLabels, list: [rack]}"),
 		  NODE(HOST ",'rack':'r1'"), NULL, "/var/openebs/local", PV, "rack", "r1", NULL,

@@ -81,9 +81,9 @@ static void what_may_be_removed(void **state)
 		  ",'podvol.io/unfinished':'yes'", RECLAIM_NOT_OURS, "" },
 		/* A claim that is merely missing, and the deletion of another one. */
 		{ "podvol/local", "", "Delete", "Released", "/b", "/b/v", "", RECLAIM_REFUSED,
-		  "merely missing" },
+		  "no deletion of it is on record" },
 		{ "podvol/local", OTHER, "Delete", "Released", "/b", "/b/v", "", RECLAIM_REFUSED,
-		  "merely missing" },
+		  "no deletion of it is on record" },
 		/* Paths that lead out. */
 		{ "podvol/local", UID, "Delete", "Released", "/b", "/c/v", "", RECLAIM_REFUSED,
 		  "base path" },

@@ -259,7 +259,7 @@ static void half_written_file_takes_nothing_away(void **state)
 	write_unclosed(world, &fd, POD("a", "/other"));
 	(void) snprintf(path, sizeof(path), "%s/w.yaml", world->directory);
 	assert_return_code(chmod(path, 0600), 0);
-	wait_for_problem(world, "somebody is writing to the file; what was read before stays");
+	wait_for_problem(world, "the file is being written; what was read before stays");
 	settle(world);
 	assert_string_equal(stored(world, KIND_POD, "a")->meta.uid, uid);
 	assert_false(stored(world, KIND_POD, "a")->meta.deletes);

@@ -55,7 +55,7 @@ static void test_the_examples_of_the_rfc(void **state)
 		  "[{\"op\":\"add\",\"path\":\"/baz/bat\",\"value\":\"qux\"}]", NULL, -EINVAL },
 		{ "A.14 escapes", "{\"/\":9,\"~1\":10}",
 		  "[{\"op\":\"test\",\"path\":\"/~01\",\"value\":10}]", "{\"/\":9,\"~1\":10}", 0 },
-		{ "A.15 a string is no number", "{\"/\":9,\"~1\":10}",
+		{ "A.15 a string is not a number", "{\"/\":9,\"~1\":10}",
 		  "[{\"op\":\"test\",\"path\":\"/~01\",\"value\":\"10\"}]", NULL, -EINVAL },
 		{ "A.16 add behind the last", "{\"foo\":[\"bar\"]}",
 		  "[{\"op\":\"add\",\"path\":\"/foo/-\",\"value\":[\"abc\",\"def\"]}]",

@@ -46,7 +46,7 @@ static size_t pod_index(const char *name)
 	for (i = 0; i < PODS_MAX && strcmp(pod_names[i], name) != 0; i++)
 		;
 	if (i == PODS_MAX)
-		print_error("# '%s' is no pod of a scenario\n", name);
+		print_error("# '%s' is not a pod of a scenario\n", name);
 	assert_true(i < PODS_MAX);
 	return i;
 }
@@ -80,7 +80,7 @@ static unsigned int read_access_modes(const struct cJSON *modes)
 		else if (strcmp(name, "ReadWriteOnce") == 0)
 			set |= ACCESS_READ_WRITE_ONCE;
 		else
-			fail_msg("'%s' is no access mode of a scenario", name);
+			fail_msg("'%s' is not an access mode of a scenario", name);
 	}
 	return set ? set : ACCESS_READ_WRITE_ONCE;
 }

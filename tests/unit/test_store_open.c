@@ -113,7 +113,7 @@ static void database_of_somebody_else_is_refused(void **state)
 	close_store(world);
 	assert_return_code(unlink(path_of(world)), 0);
 	run_sql(path_of(world), "CREATE TABLE theirs(x)");
-	assert_refused(world, -EUCLEAN, "no store of podvol");
+	assert_refused(world, -EUCLEAN, "not a store of podvol");
 }
 
 static void newer_store_is_refused(void **state)

@@ -326,7 +326,7 @@ static void test_is_over(void **state)
 		  -EOPNOTSUPP,
 		  0,
 		  "this cannot be watched: its list has no version" },
-		{ { WHOLE("hello"), NULL }, -EPROTO, 0, "the answer is no list" },
+		{ { WHOLE("hello"), NULL }, -EPROTO, 0, "the answer is not a list" },
 		{ { LIST("5"), LIST("5"), NULL },
 		  -EOPNOTSUPP,
 		  0,
@@ -334,7 +334,7 @@ static void test_is_over(void **state)
 		{ { LIST("5"), WHOLE("garbage\n"), NULL },
 		  -EPROTO,
 		  0,
-		  "what the watch brings is no event" },
+		  "what the watch brings is not an event" },
 	};
 	struct server *server = *state;
 

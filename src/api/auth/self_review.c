@@ -33,13 +33,13 @@ static struct cJSON *read_body(struct exchange *exchange, const char *kind)
 		r = json_parse(exchange->body ?: "", exchange->body_length, &limits, &body, &why);
 	if (r < 0) {
 		reply_unread(exchange, r == -EINVAL ? -EBADMSG : r,
-			     *why.text ? why.text : "the body is no review");
+			     *why.text ? why.text : "the body is not a review");
 		return NULL;
 	}
 	if (json_is_object(body) && strcmp(json_string(json_get(body, "kind"), kind), kind) == 0)
 		return body;
 	json_free(body);
-	reply_refusal(exchange, API_BAD_REQUEST, "the body is no %s", kind);
+	reply_refusal(exchange, API_BAD_REQUEST, "the body is not a %s", kind);
 	return NULL;
 }
 

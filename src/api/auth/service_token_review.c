@@ -42,7 +42,7 @@ static int check_objects(struct store *store, const struct cJSON *identity, stru
 
 		if (named && !is_there(store, rows[i].kind, name_space, named))
 			return failed_plain(reterr, -ENOENT,
-					    "the %s of the token is gone, or was made anew",
+					    "the %s of the token is gone or was recreated",
 					    rows[i].told);
 	}
 	return 0;

@@ -46,7 +46,7 @@ static int parse_protobuf(const struct exchange *exchange, struct cJSON **ret,
 {
 	int r = token_request_parse(exchange->body ?: "", exchange->body_length, ret);
 
-	return r < 0 ? failed_plain(reterr, r, "the body is no TokenRequest in protocol buffers")
+	return r < 0 ? failed_plain(reterr, r, "the body is not a TokenRequest in protocol buffers")
 		     : 0;
 }
 
@@ -76,7 +76,7 @@ struct cJSON *service_tokens_body(struct exchange *exchange, const char *kind)
 	    is_or_absent(body, "kind", kind) && json_is_object(body))
 		return body;
 	json_free(body);
-	reply_refusal(exchange, API_BAD_REQUEST, "the body is no %s of " AUTHENTICATION_VERSION,
+	reply_refusal(exchange, API_BAD_REQUEST, "the body is not a %s of " AUTHENTICATION_VERSION,
 		      kind);
 	return NULL;
 }

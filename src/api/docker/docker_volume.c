@@ -33,7 +33,7 @@ struct cJSON *docker_body(struct exchange *exchange)
 	if (json_is_object(body))
 		return body;
 	json_free(body);
-	reply_refusal(exchange, API_BAD_REQUEST, "the body is no JSON object");
+	reply_refusal(exchange, API_BAD_REQUEST, "the body is not a JSON object");
 	return NULL;
 }
 

@@ -57,7 +57,7 @@ static void answer_writes(struct writes *writes)
 	const char *text = writes->why.text[0] ? writes->why.text : strerror(-writes->error);
 
 	if (exchange && writes->error == -ESTALE)
-		docker_refuse(exchange, "somebody else changed the volume meanwhile: try again");
+		docker_refuse(exchange, "the volume was changed by another client: try again");
 	else if (exchange && writes->error < 0)
 		docker_refuse(exchange, "%s", text);
 	else if (exchange)
@@ -149,8 +149,9 @@ static int read_options(const struct cJSON *options, struct docker_volume *volum
 					    *key == 'p' ? "the name of a PersistentVolume"
 							: "NAMESPACE/NAME of a claim");
 		else
-			return failed_plain(reterr, -EINVAL,
-					    "'%.80s' is no option: there are pv= and claim=", key);
+			return failed_plain(
+				reterr, -EINVAL,
+				"'%.80s' is not an option: there are pv= and claim=", key);
 	}
 	if (!*volume->pv == !*volume->claim)
 		return failed_plain(reterr, -EINVAL,

@@ -178,7 +178,7 @@ static int check_unix(const struct api_listener *listener, struct failure *reter
 	if (getsockopt(listener->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) < 0 ||
 	    domain != AF_UNIX)
 		return failed_plain(reterr, -EINVAL,
-				    "the descriptor that was handed over is no unix socket");
+				    "the descriptor that was handed over is not a unix socket");
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int check_tcp(const struct api_listener *listener, struct failure *reterr
 
 	if (listen_address_of(listener->fd, &address) < 0)
 		return failed_plain(reterr, -EINVAL,
-				    "the descriptor that was handed over is no TCP socket");
+				    "the descriptor that was handed over is not a TCP socket");
 	return listener->kind == API_PLAIN ? check_loopback(&address, reterr) : 0;
 }
 
@@ -200,8 +200,9 @@ int listen_check(const struct api_listener *listener, struct failure *reterr)
 	assert(listener && listener->kind < API_LISTENER_COUNT);
 	if (getsockopt(listener->fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &bytes) < 0 ||
 	    !listening)
-		return failed_plain(reterr, -EINVAL,
-				    "the descriptor that was handed over is no listening socket");
+		return failed_plain(
+			reterr, -EINVAL,
+			"the descriptor that was handed over is not a listening socket");
 	return listener_is_unix(listener->kind) ? check_unix(listener, reterr)
 						: check_tcp(listener, reterr);
 }

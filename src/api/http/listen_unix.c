@@ -34,7 +34,8 @@ static int open_place(const char *path, struct place *ret, struct failure *reter
 				    "the socket path '%s' is longer than %zu bytes", path,
 				    sizeof(ret->address.sun_path) - 1);
 	if (!slash || slash[1] == '\0')
-		return failed_plain(reterr, -EINVAL, "'%s' is no absolute path of a socket", path);
+		return failed_plain(reterr, -EINVAL, "'%s' is not an absolute path of a socket",
+				    path);
 	(void) snprintf(directory, sizeof(directory), "%.*s", (int) (slash - path + 1), path);
 	ret->address.sun_family = AF_UNIX;
 	memcpy(ret->address.sun_path, path, strlen(path) + 1);

@@ -55,7 +55,7 @@ static int parse_protobuf_body(struct exchange *exchange, const struct kind_row 
 			      row->name);
 	else
 		reply_unread(exchange, r == -ENOMEM ? r : -EBADMSG,
-			     "the body is no object of this kind in protocol buffers");
+			     "the body is not an object of this kind in protocol buffers");
 	return r;
 }
 

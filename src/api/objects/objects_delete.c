@@ -48,9 +48,9 @@ static int read_body(struct exchange *exchange, struct cJSON **ret)
 	else
 		r = json_parse(exchange->body, exchange->body_length, &limits, ret, &why);
 	if (r == 0 && !json_is_object(*ret))
-		r = failed_plain(&why, -EINVAL, "it is no map");
+		r = failed_plain(&why, -EINVAL, "it is not a map");
 	if (r < 0) {
-		(void) failure_prefix(&why, "the body is no DeleteOptions");
+		(void) failure_prefix(&why, "the body is not a DeleteOptions");
 		reply_unread(exchange, r, why.text);
 	}
 	return r;

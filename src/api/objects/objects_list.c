@@ -90,8 +90,8 @@ static int read_limit(struct exchange *exchange, size_t *ret)
 	if (!text || *text == '\0')
 		return 0;
 	if (text[strspn(text, "0123456789")] != '\0' || strlen(text) > 18) {
-		reply_refusal(exchange, API_BAD_REQUEST, "limit: '%.64s' is no number of objects",
-			      text);
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "limit: '%.64s' is not a number of objects", text);
 		return -EBADMSG;
 	}
 	*ret = strtoull(text, NULL, 10);

@@ -290,7 +290,7 @@ static int read_timeout(struct exchange *exchange, uint64_t *ret)
 		return 0;
 	if (text[strspn(text, "0123456789")] != '\0' || strlen(text) > 9) {
 		reply_refusal(exchange, API_BAD_REQUEST,
-			      "timeoutSeconds: '%.64s' is no number of seconds", text);
+			      "timeoutSeconds: '%.64s' is not a number of seconds", text);
 		return -EBADMSG;
 	}
 	*ret = strtoull(text, NULL, 10);

@@ -34,9 +34,8 @@ enum reclaim_verdict reclaim_decide(const struct reclaim_facts *facts, struct fa
 	if (!volume->claim_uid[0] || strcmp(volume->origin.claim_deleted, volume->claim_uid) != 0) {
 		(void) failed_plain(
 			why, -EPERM,
-			"nobody is known to have deleted its claim, which is merely "
-			"missing: the data is kept. Delete the volume and what is behind it "
-			"by hand");
+			"its claim is missing, and no deletion of it is on record: the data "
+			"is kept. Delete the volume and its data by hand");
 		return RECLAIM_REFUSED;
 	}
 	return check_users(facts, why);

@@ -415,8 +415,7 @@ static void on_changed(void *userdata)
 	}
 	if (!is_gone)
 		return;
-	log_message(LOG_NOTICE, "somebody deleted the CSINode '%s': it is made again",
-		    csi_node->node_name);
+	log_message(LOG_NOTICE, "CSINode '%s' was deleted: creating it again", csi_node->node_name);
 	restore(csi_node);
 }
 

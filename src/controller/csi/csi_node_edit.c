@@ -31,7 +31,7 @@ static int read_ids(const struct cJSON *node, struct cJSON **ret, struct failure
 				      CSI_NODE_ID_ANNOTATION);
 	} else if (!json_is_object(ids)) {
 		return failed_plain(reterr, -EINVAL,
-				    "the annotation %s of the Node is no JSON object",
+				    "the annotation %s of the Node is not a JSON object",
 				    CSI_NODE_ID_ANNOTATION);
 	}
 	if (!ids)

@@ -144,8 +144,9 @@ static int resolve(const struct csi_secret_question *question, const char *templ
 	if (r < 0)
 		return r;
 	if (!is_name(filling->text, !is_namespace))
-		return failed_plain(reterr, -EINVAL, "'%s' becomes '%s', which is no name of a %s",
-				    template, filling->text, is_namespace ? "namespace" : "secret");
+		return failed_plain(reterr, -EINVAL,
+				    "'%s' becomes '%s', which is not a name of a %s", template,
+				    filling->text, is_namespace ? "namespace" : "secret");
 	return 0;
 }
 

@@ -40,7 +40,7 @@ static int read_list(const struct cJSON *object, const char *of, struct cJSON **
 	if (r < 0)
 		(void) failure_prefix(reterr, "annotation %s of the %s", CONFIG_ANNOTATION, of);
 	else if (*ret && !json_is_array(*ret))
-		r = failed_plain(reterr, -EINVAL, "annotation %s of the %s is no list",
+		r = failed_plain(reterr, -EINVAL, "annotation %s of the %s is not a list",
 				 CONFIG_ANNOTATION, of);
 	return r;
 }

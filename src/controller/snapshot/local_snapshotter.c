@@ -48,7 +48,7 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 	if (handle[0] != '/' || slash == handle ||
 	    strncmp(slash + 1, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
 		return failed_plain(reterr, -EINVAL,
-				    "'%s' is no handle of a local snapshot, such as "
+				    "'%s' is not a handle of a local snapshot, such as "
 				    "/base/" NAME_PREFIX "UID",
 				    handle);
 	ret->base_path = strndup(handle, (size_t) (slash - handle));

@@ -103,7 +103,7 @@ static int check(struct reader *reader, int status, struct failure *reterr)
 		return failed_plain(reterr, -ECANCELED, "the restore was broken off");
 	if (reader->stream_error)
 		return failed(reterr, reader->stream_error, "cannot read the archive");
-	return failed_plain(reterr, -EBADMSG, "this is no tar archive, or it is damaged: %s",
+	return failed_plain(reterr, -EBADMSG, "this is not a tar archive, or it is damaged: %s",
 			    text ? text : "it cannot be read");
 }
 
@@ -134,7 +134,7 @@ static int read_owner(struct archive_entry *entry, struct attributes *ret, struc
 
 	/* The last one means "leave it" to the kernel. */
 	if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX)
-		return failed_plain(reterr, -EINVAL, "its owner or group is no number of one");
+		return failed_plain(reterr, -EINVAL, "its owner or group is not a valid number");
 	ret->uid = (uid_t) uid;
 	ret->gid = (gid_t) gid;
 	return 0;
@@ -309,7 +309,7 @@ static int restore_entry(struct reader *reader, struct archive_entry *entry, con
 	case S_IFBLK:
 		return restore_node(reader, path, entry, &attributes, reterr);
 	default:
-		return failed_plain(reterr, -EINVAL, "it is of a type that nobody knows");
+		return failed_plain(reterr, -EINVAL, "its type is unknown");
 	}
 }
 

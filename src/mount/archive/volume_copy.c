@@ -125,7 +125,7 @@ static int source_open(const struct volume_source *source, struct open_source *r
 		return failed_plain(reterr, -EUCLEAN, "'%s' holds a part only: restore it first",
 				    place.path);
 	if (source->is_snapshot && read_mark(ret->marked_fd, &facts) < 0)
-		return failed_plain(reterr, -EPERM, "'%s' is no snapshot that was finished",
+		return failed_plain(reterr, -EPERM, "'%s' is not a snapshot that was finished",
 				    place.path);
 	if (!source->is_snapshot && is_image(source->capacity))
 		return open_source_image(&directory, ret, reterr);
@@ -220,7 +220,7 @@ int volume_snapshot_look(const struct volume_directory *directory,
 	if (fd < 0)
 		return fd;
 	if (read_mark(fd, ret) < 0)
-		return failed_plain(reterr, -EPERM, "'%s' is no snapshot that was finished",
+		return failed_plain(reterr, -EPERM, "'%s' is not a snapshot that was finished",
 				    place.path);
 	return 0;
 }

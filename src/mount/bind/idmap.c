@@ -196,7 +196,7 @@ int idmap_exchange(struct idmap_cache *cache, gid_t one, gid_t other, struct fai
 	if (low == 0)
 		return failed_plain(reterr, -EINVAL, "group 0 is never mapped");
 	if (high == ID_COUNT)
-		return failed_plain(reterr, -EINVAL, "%u is no group", high);
+		return failed_plain(reterr, -EINVAL, "%u is not a group", high);
 	(void) pthread_mutex_lock(&cache->lock);
 	fd = find_or_make(cache, low, high, reterr);
 	(void) pthread_mutex_unlock(&cache->lock);

@@ -58,7 +58,8 @@ int capacity_find(const char *word, int base_fd, const char *path,
 	if (strcmp(word, CAPACITY_NONE) == 0)
 		return 0;
 	if (!capacity_is_word(word))
-		return failed_plain(reterr, -EINVAL, "'%s' is no way to enforce a capacity", word);
+		return failed_plain(reterr, -EINVAL, "'%s' is not a way to enforce a capacity",
+				    word);
 	if (strcmp(word, CAPACITY_AUTO) != 0)
 		return find_by_word(word, base_fd, path, ret, reterr);
 	result = find_by_word(CAPACITY_QUOTA, base_fd, path, ret, NULL);

@@ -187,7 +187,7 @@ static int check_filesystem(const struct device *device, struct failure *reterr)
 	if (status == -ETIMEDOUT)
 		return tool_ended(device, "fsck", ": the volume is not mounted unchecked", reterr);
 	if (status == -ECANCELED)
-		return failed_plain(reterr, status, "fsck %s was ended: nobody wants it any more",
+		return failed_plain(reterr, status, "fsck %s cancelled: no longer wanted",
 				    device->path);
 	if (status < 0) {
 		log_message(LOG_WARNING, "cannot check '%s', mounting it unchecked: %s",
@@ -196,7 +196,7 @@ static int check_filesystem(const struct device *device, struct failure *reterr)
 	}
 	if (status & FSCK_ERRORS_LEFT)
 		return failed_plain(reterr, -EUCLEAN,
-				    "'%s' has errors that fsck cannot correct by itself: %s",
+				    "'%s' has errors that fsck cannot correct automatically: %s",
 				    device->path, output);
 	if (status == FSCK_CORRECTED)
 		log_message(LOG_NOTICE, "fsck corrected '%s': %s", device->path, output);

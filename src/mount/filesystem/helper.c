@@ -71,8 +71,8 @@ static int explain(const struct helper_request *request, const char *program, in
 				    program, request->source,
 				    (double) request->terms.limit_usec / 1e6);
 	if (status == -ECANCELED)
-		return failed_plain(reterr, status, "%s %s was ended: nobody wants it any more",
-				    program, request->source);
+		return failed_plain(reterr, status, "%s %s cancelled: no longer wanted", program,
+				    request->source);
 	if (status < 0)
 		return failed(reterr, status, "cannot run %s", program);
 	return failed_plain(reterr, -EIO, "%s %s ended with status %d: %s", program,

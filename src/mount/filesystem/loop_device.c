@@ -267,7 +267,7 @@ int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
 	assert(file_fd >= 0 && file_path && ret_path);
 	loop_fd = find_or_attach(file_fd, file_path, &user, path);
 	if (loop_fd >= 0 && !is_our_image(loop_fd, &user))
-		return failed_plain(reterr, -EBUSY, "'%s' is attached to '%s' by somebody else",
+		return failed_plain(reterr, -EBUSY, "'%s' is attached to '%s' by another program",
 				    file_path, path);
 	if (loop_fd < 0)
 		return failed(reterr, loop_fd, "cannot attach a loop device to '%s'", file_path);

@@ -119,7 +119,7 @@ static int read_list(struct archive_entry *entry, int type, struct posix_acl_xat
 					    "can be kept here");
 		if (has_id && id < 0 && find_id(tag, name, &id) < 0)
 			return failed_plain(reterr, -EINVAL,
-					    "its access list names '%.60s', whom nobody knows here",
+					    "its access list names '%.60s', which is unknown here",
 					    name ? name : "");
 		list[i++] = (struct posix_acl_xattr_entry){
 			.e_tag = htole16((uint16_t) kernel_tag(tag)),

@@ -307,7 +307,7 @@ static int open_again(const struct mount_root *root, struct mount_root *ret, str
 	if (found.st_dev != locked.st_dev || found.st_ino != locked.st_ino)
 		return failed_plain(reterr, -ESTALE,
 				    "the file system of the root directory '%s' was unmounted: "
-				    "mount it and start podvold anew",
+				    "mount it and restart podvold",
 				    root->path);
 	return 0;
 }

@@ -84,7 +84,7 @@ static int check_plain(int fd, const struct place *place, size_t most, size_t *r
 	if (fstat(fd, &st) < 0)
 		return failed(reterr, -errno, "cannot look at '%s'", place->path);
 	if (!S_ISREG(st.st_mode))
-		return failed_plain(reterr, -EINVAL, "'%s' is no plain file", place->path);
+		return failed_plain(reterr, -EINVAL, "'%s' is not a plain file", place->path);
 	if ((uint64_t) st.st_size > most)
 		return failed_plain(reterr, -EFBIG, "'%s' has more than %zu bytes", place->path,
 				    most);

@@ -142,7 +142,8 @@ static int check_free(int base_fd, const char *base_path, const char *name, stru
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
-		return failed(reterr, -EEXIST, "'%s' is no directory that can be used", place.path);
+		return failed(reterr, -EEXIST, "'%s' is not a directory that can be used",
+			      place.path);
 	return check_takable(fd, &place, NULL, reterr);
 }
 
@@ -220,8 +221,8 @@ static int set_mark(int fd, const struct place *place, const char *mark, struct 
 	if (errno != EOPNOTSUPP && errno != EPERM)
 		return failed(reterr, -errno, "cannot mark '%s'", place->path);
 	return failed_plain(reterr, -EOPNOTSUPP,
-			    "the file system at '%s' keeps no mark (%s) for podvold: it could not "
-			    "be told later whose directory that is",
+			    "the file system at '%s' keeps no mark (%s) for podvold: its volume "
+			    "could not be identified later",
 			    place->path, VOLUME_DIRECTORY_MARK);
 }
 

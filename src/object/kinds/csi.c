@@ -35,15 +35,15 @@ static const struct schema token_request_schema = {
 static const struct schema csi_driver_spec_schema = {
 	.name = "CSIDriverSpec",
 	.package = SCHEMA_STORAGE,
-	.description = "What a CSI driver can do and wants to be told.",
+	.description = "What a CSI driver supports and expects to be passed.",
 	.fields = {
 		BOOL("attachRequired", 0, "Volumes must be attached before a node can have them."),
 		STRING("fsGroupPolicy", 0, "Whether fsGroup is applied: ReadWriteOnceWithFSType, File or None."),
-		BOOL("podInfoOnMount", 0, "The driver is told which pod a volume is for."),
+		BOOL("podInfoOnMount", 0, "The driver is passed the name, namespace and uid of the volume's pod."),
 		BOOL("requiresRepublish", 0, "The driver wants NodePublishVolume again and again."),
 		BOOL("seLinuxMount", 0, "The driver can mount with an SELinux label."),
 		BOOL("serviceAccountTokenInSecrets", 0, "Tokens are handed over as a secret, not as part of the volume's context."),
-		BOOL("storageCapacity", 0, "Its capacity is told in CSIStorageCapacity objects."),
+		BOOL("storageCapacity", 0, "Its capacity is published in CSIStorageCapacity objects."),
 		OBJECTS(token_request_schema, "tokenRequests", 0, "Tokens of the pod's service account that the driver wants."),
 		STRINGS("volumeLifecycleModes", 0, "Persistent, Ephemeral or both."),
 		{ 0 },
@@ -55,7 +55,7 @@ const struct schema csi_driver_schema = {
 	.package = SCHEMA_STORAGE,
 	.fields = {
 		SCHEMA_HEAD,
-		OBJECT(csi_driver_spec_schema, "spec", REQUIRED, "What the driver can do and wants to be told."),
+		OBJECT(csi_driver_spec_schema, "spec", REQUIRED, "What the driver supports and expects to be passed."),
 		{ 0 },
 	},
 };

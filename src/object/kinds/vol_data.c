@@ -56,8 +56,8 @@ static int check_strings(const struct cJSON *object, struct failure *reterr)
 		return failed_plain(reterr, -EINVAL, "%s holds no object", VOL_DATA_FILE);
 	for (member = json_first(object); member; member = json_next(member)) {
 		if (!json_is_string(member))
-			return failed_plain(reterr, -EINVAL, "%s: '%s' is no string", VOL_DATA_FILE,
-					    json_key(member));
+			return failed_plain(reterr, -EINVAL, "%s: '%s' is not a string",
+					    VOL_DATA_FILE, json_key(member));
 		if (strlen(json_string(member, "")) > VOL_DATA_VALUE_BYTES_MAX)
 			return failed_plain(reterr, -E2BIG, "%s: '%s' is longer than %d bytes",
 					    VOL_DATA_FILE, json_key(member),
@@ -103,14 +103,14 @@ static int check_values(const struct vol_data *data, struct failure *reterr)
 	const char *mode = data->lifecycle_mode;
 
 	if (!is_driver_name(data->driver_name))
-		return failed_plain(reterr, -EINVAL, "%s: '%s' is no driver name", VOL_DATA_FILE,
+		return failed_plain(reterr, -EINVAL, "%s: '%s' is not a driver name", VOL_DATA_FILE,
 				    data->driver_name);
 	if (!is_directory_name(data->spec_name))
-		return failed_plain(reterr, -EINVAL, "%s: '%s' is no volume name", VOL_DATA_FILE,
+		return failed_plain(reterr, -EINVAL, "%s: '%s' is not a volume name", VOL_DATA_FILE,
 				    data->spec_name);
 	if (*mode && strcmp(mode, "Persistent") != 0 && strcmp(mode, "Ephemeral") != 0)
-		return failed_plain(reterr, -EINVAL, "%s: '%s' is no lifecycle mode", VOL_DATA_FILE,
-				    mode);
+		return failed_plain(reterr, -EINVAL, "%s: '%s' is not a lifecycle mode",
+				    VOL_DATA_FILE, mode);
 	return 0;
 }
 

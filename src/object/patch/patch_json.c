@@ -76,7 +76,8 @@ static int find_element(struct patch_work *work, struct cJSON *list, const char 
 	if (strcmp(token, "-") == 0)
 		return 0; /* behind the last one: nothing is there */
 	if (!read_index(token, &index))
-		return failed_plain(work->reterr, -EINVAL, "'%.64s' is no index of a list", token);
+		return failed_plain(work->reterr, -EINVAL, "'%.64s' is not an index of a list",
+				    token);
 	for (; item && i < index; i++)
 		item = item->next;
 	*ret = item;
@@ -90,7 +91,7 @@ static int find_child(struct patch_work *work, struct cJSON *container, const ch
 		return patch_member(work, container, token, NULL, ret);
 	if (json_is_array(container))
 		return find_element(work, container, token, ret);
-	return failed_plain(work->reterr, -EINVAL, "'%.64s' lies in what is no map and no list",
+	return failed_plain(work->reterr, -EINVAL, "'%.64s' lies in neither a map nor a list",
 			    token);
 }
 

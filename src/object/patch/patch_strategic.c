@@ -253,7 +253,7 @@ static int set_order(struct patch_work *work, struct cJSON *tree, const struct c
 		return bad_list(work, item->string);
 	if (!field.merge_key)
 		return failed_plain(work->reterr, -EBADMSG,
-				    "'%.64s' is no list that is merged: it has no order to set",
+				    "'%.64s' is not a list that is merged: it has no order to set",
 				    name);
 	if (r < 0 || !list || !json_is_array(list) || json_get(patch, name))
 		return r;

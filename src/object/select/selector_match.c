@@ -96,7 +96,7 @@ static int read_value(struct selector_match *selector_match, const char **at, co
 	size_t length = word_length(start);
 
 	if (length > 0 && !is_label_text(start, length))
-		return bad(start, "this is no value of a label", reterr);
+		return bad(start, "this is not a value of a label", reterr);
 	if (*count == SELECTOR_MATCH_VALUES_MAX)
 		return bad(start, "there are too many values", reterr);
 	values[(*count)++] = arena_string_length(&selector_match->arena, start, length);
@@ -187,7 +187,8 @@ static int read_requirement(struct selector_match *selector_match, const char **
 		*at = skip_blanks(*at + 1);
 	length = word_length(*at);
 	if (!is_label_key(*at, length))
-		return bad(*at, length == 0 ? "expected: identifier" : "this is no key of a label",
+		return bad(*at,
+			   length == 0 ? "expected: identifier" : "this is not a key of a label",
 			   reterr);
 	one->key = arena_string_length(&selector_match->arena, *at, length);
 	*at = skip_blanks(*at + length);
