@@ -10,6 +10,8 @@
 
 #include "base/failure.h"
 #include "object/object.h"
+#include "status/statistics.h"
+#include "status/volume_events.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -73,49 +75,18 @@ struct cJSON *agent_check(struct agent *agent, const struct object *pod, const s
 
 /* ---- how full volumes are ---- */
 
-struct agent_statistics_call;
-
-/* Once, on the loop, never before agent_statistics() returned. @tree is the callee's, as
- * docs/api.md tells it; NULL: no memory. */
-typedef void agent_statistics_fn(void *userdata, struct cJSON *tree);
-
-/**
- * agent_statistics - ask every mounted volume how full it is
- *
- * The file systems are asked on threads. One that gives no answer within STATISTICS_WAIT_USEC says
- * so in its item; while it still hangs it is not asked again, so that it costs the next caller
- * nothing.
- *
- * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
- */
-int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
-		     struct agent_statistics_call **ret);
-/* The caller left: @done is not called any more. Not after it was called. */
-void agent_statistics_leave(struct agent_statistics_call *call);
-enum { STATISTICS_WAIT_USEC = 2000000 };
+/* statistics_ask() of all mounted volumes. */
+int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
+		     struct statistics_call **ret);
 
 /* ---- what happens to volumes ---- */
 
 /* The last VOLUME_EVENTS_KEPT, oldest first, as docs/api.md tells them. */
 struct cJSON *agent_view_volume_events(struct agent *agent);
 
-struct volume_watch;
-
-/**
- * agent_watch_volumes - be told of what happens to volumes
- * @after:   begin after this sequence; UINT64_MAX: with what is yet to come
- * @changed: on the loop, whenever there is something again for volume_watch_next()
- *
- * A watch is a cursor: it costs the same whatever is behind it. Return: 0; -ENOMEM.
- */
+/* volume_events_watch() of all volumes. */
 int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(void *userdata),
 			void *userdata, struct volume_watch **ret);
-/* Accepts NULL. Return: NULL. */
-struct volume_watch *volume_watch_free(struct volume_watch *watch);
-/* The next event as JSON, borrowed until the loop turns; NULL: none yet. Who fell behind gets
- * {"type": "Lost", "lost": N} first. */
-const char *volume_watch_next(struct volume_watch *watch);
-enum { VOLUME_EVENTS_KEPT = 1024 };
 
 /* ---- holds: see state/holds.h ---- */
 

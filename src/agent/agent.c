@@ -198,6 +198,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = desired_new(agent->dirty, &agent->desired);
 	if (r >= 0)
 		r = actual_new(agent->dirty, &agent->actual);
+	agent_lend_tables(agent);
 	if (r >= 0)
 		r = drivers_new(agent, &agent->drivers);
 	if (r >= 0)
@@ -209,11 +210,11 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = walks_new(agent, &agent->walks);
 	if (r >= 0)
-		r = statistics_new(agent, &agent->views.statistics);
+		r = agent_open_statistics(agent);
 	if (r >= 0)
 		r = size_limits_new(agent, &agent->views.size_limits);
 	if (r >= 0)
-		r = volume_events_new(&agent->views.events);
+		r = volume_events_new(agent->actual, &agent->views.events);
 	if (r >= 0)
 		r = metrics_new(&agent->views.metrics);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;

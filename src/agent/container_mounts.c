@@ -247,11 +247,11 @@ static int collect_volumes(struct agent_plan_call *call)
 	const char *uid = call->pod->meta.uid;
 	size_t count = 0;
 
-	(void) volume_rows_of_pod(call->agent, uid, count_row, &count);
+	(void) volume_rows_of_pod(&call->agent->views.tables, uid, count_row, &count);
 	call->volumes = calloc(count + 1, sizeof(*call->volumes));
 	if (!call->volumes)
 		return -ENOMEM;
-	return volume_rows_of_pod(call->agent, uid, add_row, call);
+	return volume_rows_of_pod(&call->agent->views.tables, uid, add_row, call);
 }
 
 static int copy_sub_paths(struct agent_plan_call *call, const struct agent_subpaths *bound)

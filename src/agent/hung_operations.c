@@ -9,50 +9,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/thread_stack.h"
 #include "object/json/json.h"
 
 #include <assert.h>
 #include <stdio.h>
-
-void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES])
-{
-	char stack[THREAD_STACK_BYTES];
-
-	assert(view && ret);
-	*ret = '\0';
-	if (view->awaits)
-		(void) snprintf(ret, SLOW_TEXT_BYTES, "waits for the driver '%s'", view->awaits);
-	if (!view->running || view->pace == PACE_USUAL)
-		return;
-	if (view->tool_pid > 0) {
-		(void) snprintf(ret, SLOW_TEXT_BYTES, "process %d runs", view->tool_pid);
-		return;
-	}
-	if (view->waits_for_thread) {
-		(void) snprintf(ret, SLOW_TEXT_BYTES,
-				"waits for a thread: all of them are at work or hang");
-		return;
-	}
-	thread_stack_read(view->thread_id, stack);
-	if (*stack)
-		(void) snprintf(ret, SLOW_TEXT_BYTES, "thread %d waits in %s", view->thread_id,
-				stack);
-	else if (view->thread_id > 0)
-		(void) snprintf(ret, SLOW_TEXT_BYTES, "thread %d", view->thread_id);
-}
-
-const char *operation_state_name(const struct operation_view *view)
-{
-	static const char *const paces[] = {
-		[PACE_USUAL] = "running",
-		[PACE_SLOW] = "slow",
-		[PACE_STUCK] = "uncertain, stuck",
-	};
-
-	assert(view);
-	return view->running ? paces[view->pace] : "waiting for its retry";
-}
 
 static void tell_pod(struct agent *agent, const struct operation_view *view, const char *text)
 {

@@ -9,11 +9,6 @@
 
 #include "operation/operation.h"
 
-enum { SLOW_TEXT_BYTES = 256 };
-/* "thread 3658 waits in request_wait_answer < fuse_do_getattr": of one that takes long, else "". */
-void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES]);
-/* "running", "slow", "uncertain, stuck", "waiting for its retry". */
-const char *operation_state_name(const struct operation_view *view);
 /* One of the operations takes long. */
 void agent_on_slow(void *userdata, const struct operation_view *view);
 

@@ -9,7 +9,6 @@
  */
 #include "agent/parts.h"
 
-#include "agent/claim_statistics.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "plugins/payload_cache.h"
@@ -358,7 +357,7 @@ static void print_all(FILE *file, struct agent *agent)
 	volume_faults_print_metrics(agent->mounts.faults, file);
 	size_limits_print_metrics(agent->views.size_limits, file);
 	drivers_print_metrics(agent, file);
-	statistics_print_metrics(agent, file);
+	statistics_print_metrics(agent->views.statistics, file);
 	print_payloads(file, agent);
 }
 

@@ -148,7 +148,7 @@ struct waits *mount_waiters_free(struct waits *waits)
 /* ---- is it over? ---- */
 
 struct look {
-	struct agent *agent;
+	const struct agent *agent;
 	const char *outer_name; /* the volume looked for; NULL: the first that is in the way */
 	bool found;
 	struct volume_row in_the_way;
@@ -207,7 +207,8 @@ static void explain_missing(const struct agent *agent, const struct object *pod,
 }
 
 /* 0 all mounted; -EINPROGRESS with every volume that is not. */
-static int look_for_mounted(struct agent *agent, const struct pod *pod, struct failure *reterr)
+static int look_for_mounted(const struct agent *agent, const struct pod *pod,
+			    struct failure *reterr)
 {
 	reterr->text[0] = '\0';
 	for (size_t i = 0; i < pod->volume_count; i++) {
@@ -217,11 +218,12 @@ static int look_for_mounted(struct agent *agent, const struct pod *pod, struct f
 
 		if (agent_explain_unused(pod->object, volume, NULL))
 			continue;
-		(void) volume_rows_of_pod(agent, pod->object->meta.uid, look_at_wanted, &look);
+		(void) volume_rows_of_pod(&agent->views.tables, pod->object->meta.uid,
+					  look_at_wanted, &look);
 		if (look.found)
 			continue;
 		if (look.has_in_the_way)
-			volume_row_explain(agent, &look.in_the_way, &one);
+			volume_row_explain(&agent->views.tables, &look.in_the_way, &one);
 		else
 			explain_missing(agent, pod->object, volume, &one);
 		add_reason(reterr, &one);
@@ -251,11 +253,12 @@ static int look_at_left(const struct volume_row *row, void *userdata)
 }
 
 /* Unlike kubelet's, an uncertain entry counts as left: it may be a mount. */
-static int look_for_unmounted(struct agent *agent, const char *pod_uid, struct failure *reterr)
+static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
+			      struct failure *reterr)
 {
 	struct look look = { .agent = agent };
 
-	(void) volume_rows_of_pod(agent, pod_uid, look_at_left, &look);
+	(void) volume_rows_of_pod(&agent->views.tables, pod_uid, look_at_left, &look);
 	if (!look.has_in_the_way)
 		return 0;
 	if (is_mounted(&look.in_the_way))
@@ -263,13 +266,13 @@ static int look_for_unmounted(struct agent *agent, const char *pod_uid, struct f
 				    "volume '%s' is mounted and stays so until its pod is deleted",
 				    look.in_the_way.outer_name);
 	else
-		volume_row_explain(agent, &look.in_the_way, reterr);
+		volume_row_explain(&agent->views.tables, &look.in_the_way, reterr);
 	return -EINPROGRESS;
 }
 
 static int look_at_pod(struct agent_wait *wait, struct failure *reterr)
 {
-	struct agent *agent = wait->waits->agent;
+	const struct agent *agent = wait->waits->agent;
 	const struct object *pod = store_get(agent->store, KIND_POD, wait->name_space, wait->name);
 	int r;
 

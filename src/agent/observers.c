@@ -101,7 +101,7 @@ struct observers {
 static struct observers observers_of(struct agent *agent)
 {
 	return (struct observers){ {
-		{ agent, .ending = volume_events_note },
+		{ agent->views.events, .ending = volume_events_note },
 		{ agent, .ending = metrics_note },
 		{ agent, .ending = volume_users_note },
 		{ agent->foreign_volumes, .ended = foreign_volumes_step_ended },
@@ -175,7 +175,7 @@ void observers_changed(struct agent *agent, const struct volume_change *change)
 	CALL(agent, changed, change);
 }
 
-bool observers_explain(struct agent *agent, const struct volume_row *about, struct failure *ret)
+bool observers_explain(void *agent, const struct volume_row *about, struct failure *ret)
 {
 	const struct observers all = observers_of(agent);
 

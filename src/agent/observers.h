@@ -52,7 +52,8 @@ void observers_ending(struct agent *agent, const struct operation_ended *ended);
 void observers_ended(struct agent *agent, const struct operation_ended *ended);
 void observers_forgotten(struct agent *agent, const struct volume_change *change);
 void observers_changed(struct agent *agent, const struct volume_change *change);
-/* The first that has a reason for a volume that is wanted, or for one that is not. False: none. */
-bool observers_explain(struct agent *agent, const struct volume_row *row, struct failure *ret);
+/* The first that has a reason for a volume that is wanted, or for one that is not: is_held()
+ * of the tables. */
+bool observers_explain(void *agent, const struct volume_row *row, struct failure *ret);
 
 #endif

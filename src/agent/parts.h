@@ -30,10 +30,8 @@
 #include "agent/takeover.h"
 #include "agent/tokens.h"
 #include "inuse/unstage_gate.h"
-#include "agent/views.h"
 #include "agent/volume_directories.h"
 #include "agent/volume_faults.h"
-#include "agent/volume_row.h"
 #include "agent/volume_users.h"
 #include "agent/wiring.h"
 #include "config.h"
@@ -45,6 +43,11 @@
 #include "reconcile/reconcile.h"
 #include "source/source.h"
 #include "state/state.h"
+#include "status/operation_text.h"
+#include "status/statistics.h"
+#include "status/view_time.h"
+#include "status/volume_events.h"
+#include "status/volume_row.h"
 #include "store/store.h"
 
 /* Order in the loop, first to last, and why. */
@@ -114,6 +117,7 @@ struct agent {
 	struct look_up_errors *look_up_errors;
 	struct walks *walks;
 	struct {
+		struct volume_tables tables; /* what the others read */
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
 		struct metrics *metrics;
@@ -141,8 +145,6 @@ struct agent {
 
 /* What clients can make this keep, or do on the loop. */
 enum {
-	/* Each holds a list of all volumes while one of them hangs. */
-	STATISTICS_CALLS_MAX = 16,
 	SUBPATH_CALLS_MAX = 1000,
 	/* Of JSON, by one call for the variables of a subPathExpr: some 100 ms of the loop. */
 	SUBPATH_READ_BYTES_MAX = 16 * 1024 * 1024,
@@ -225,25 +227,13 @@ struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 /* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
 
-/* ---- statistics.c ---- */
-
-/* @agent is borrowed, as for mount_waiters_new(). Return: 0 or negative errno. */
-int statistics_new(struct agent *agent, struct statistics **ret);
-/* Before worker_return_free(): ends the threads; what still hangs is left behind. Accepts NULL. */
-void statistics_stop(struct statistics *statistics);
-/* After it. Nobody may be waiting any more. Accepts NULL. Return: NULL. */
-struct statistics *statistics_free(struct statistics *statistics);
-
-/* ---- volume_events.c, metrics.c ---- */
+/* ---- metrics.c ---- */
 
 /* Return: 0 or -ENOMEM. */
-int volume_events_new(struct volume_events **ret);
 int metrics_new(struct metrics **ret);
-/* Nobody may be watching any more. Accept NULL. Return: NULL. */
-struct volume_events *volume_events_free(struct volume_events *events);
+/* Accepts NULL. Return: NULL. */
 struct metrics *metrics_free(struct metrics *metrics);
 /* A step ended; before the tables follow it. */
-void volume_events_note(void *agent, const struct operation_ended *ended);
 void metrics_note(void *agent, const struct operation_ended *ended);
 
 #endif

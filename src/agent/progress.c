@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress - how far a long walk is; see progress.h
+ * progress - events about long walks and copies; see progress.h
  *
  * The timer runs while a walk or a copy is expected or under way, and looks at those alone.
  */
@@ -11,12 +11,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-	EARLY_USEC = 200000,                   /* before that a rate says nothing */
 	FIRST_EVENT_USEC = 5 * USEC_PER_SEC,   /* most walks are over by then */
 	EVENT_PERIOD_USEC = 30 * USEC_PER_SEC, /* as often as an event is news to people */
 	TIMER_ACCURACY_USEC = 500000,
@@ -26,60 +24,6 @@ struct walks {
 	struct agent *agent;
 	sd_event_source *timer;
 };
-
-/* The file system's count of inodes bounds what there is to do: a volume may be a part of it. */
-static void print_rate(uint64_t entries, uint64_t expected, uint64_t usec,
-		       char ret[PROGRESS_TEXT_BYTES])
-{
-	double rate = (double) entries * 1e6 / (double) usec;
-
-	if (expected > entries && rate >= 1)
-		(void) snprintf(ret, PROGRESS_TEXT_BYTES, ", %.0f a second, %.1f s left at most",
-				rate, (double) (expected - entries) / rate);
-	else
-		(void) snprintf(ret, PROGRESS_TEXT_BYTES, ", %.0f a second", rate);
-}
-
-bool progress_runs(const struct operation_view *view)
-{
-	const struct ownership_progress *progress = view->progress;
-
-	return view->running && progress && atomic_load(&progress->begun_usec) > 0 &&
-	       atomic_load(&progress->ended_usec) == 0;
-}
-
-void progress_text(const struct operation_view *view, uint64_t now_usec,
-		   char ret[PROGRESS_TEXT_BYTES])
-{
-	const struct ownership_progress *progress = view->progress;
-	uint64_t begun_usec = progress ? atomic_load(&progress->begun_usec) : 0;
-	char rate[PROGRESS_TEXT_BYTES] = "", most[48] = "";
-	uint64_t entries, expected;
-
-	assert(ret);
-	*ret = '\0';
-	if (view->running && view->waits_for_source) {
-		(void) snprintf(ret, PROGRESS_TEXT_BYTES,
-				"waiting: another volume on the same files is being set up");
-		return;
-	}
-	if (view->running && view->waits_for_io_slot) {
-		(void) snprintf(ret, PROGRESS_TEXT_BYTES,
-				"waiting: %d other long walks use the same device",
-				IO_SLOT_STAGES_MAX);
-		return;
-	}
-	if (!progress_runs(view))
-		return;
-	entries = atomic_load(&progress->entries);
-	expected = atomic_load(&progress->expected);
-	if (now_usec > begun_usec + EARLY_USEC)
-		print_rate(entries, expected, now_usec - begun_usec, rate);
-	if (expected > 0)
-		(void) snprintf(most, sizeof(most), " of at most %" PRIu64, expected);
-	(void) snprintf(ret, PROGRESS_TEXT_BYTES, "%" PRIu64 "%s entries%.90s", entries, most,
-			rate);
-}
 
 /* ---- events ---- */
 

@@ -95,19 +95,19 @@ static int compare_outer_name(const struct volume_row *row, void *userdata)
 }
 
 /* Wanted, mounted, and not on its way out. */
-static int find_volume(struct agent *agent, const char *pod_uid, const char *outer_name,
+static int find_volume(const struct agent *agent, const char *pod_uid, const char *outer_name,
 		       struct volume_row *ret, struct failure *reterr)
 {
 	struct row_search search = { .outer_name = outer_name };
 	const struct volume_row *row = &search.row;
 	struct operation_view view;
 
-	if (volume_rows_of_pod(agent, pod_uid, compare_outer_name, &search) == 0)
+	if (volume_rows_of_pod(&agent->views.tables, pod_uid, compare_outer_name, &search) == 0)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is not mounted", outer_name);
 	if (!row->want)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is being unmounted", outer_name);
 	if (!row->have_pod || row->have_pod->state != MOUNT_DONE) {
-		volume_row_explain(agent, row, reterr);
+		volume_row_explain(&agent->views.tables, row, reterr);
 		return -EAGAIN;
 	}
 	if (operation_look(agent->operations, row->unique_name, row->pod_uid, &view) &&
@@ -127,7 +127,7 @@ void subpath_item_hide_path(const struct subpath_item *item, struct failure *why
 }
 
 struct source_search {
-	struct agent *agent;
+	const struct agent *agent;
 	bool has_read_secret;
 };
 
@@ -141,7 +141,7 @@ static const struct object *find_source(void *userdata, enum object_kind kind,
 				    : NULL;
 }
 
-static int make_sub_path(struct agent *agent, struct subpath_items *items,
+static int make_sub_path(const struct agent *agent, struct subpath_items *items,
 			 const struct pod_container *container,
 			 const struct pod_volume_mount *mount, struct subpath_item *item,
 			 struct failure *reterr)
@@ -177,7 +177,7 @@ static int make_sub_path(struct agent *agent, struct subpath_items *items,
 /* ---- the list ---- */
 
 /* The members are owned by the list as soon as they are in it. */
-static int fill_item(struct agent *agent, struct subpath_items *items,
+static int fill_item(const struct agent *agent, struct subpath_items *items,
 		     const struct pod_container *container, size_t mount_index,
 		     struct failure *reterr)
 {
@@ -241,7 +241,7 @@ static size_t count_meant(const struct pod *pod, const char *container)
 	return count;
 }
 
-static int fill_container(struct agent *agent, struct subpath_items *items,
+static int fill_container(const struct agent *agent, struct subpath_items *items,
 			  const struct pod_container *container, struct failure *reterr)
 {
 	int r = 0;
@@ -252,7 +252,7 @@ static int fill_container(struct agent *agent, struct subpath_items *items,
 	return r;
 }
 
-int subpath_items_collect(struct agent *agent, const char *pod_uid, const char *container,
+int subpath_items_collect(const struct agent *agent, const char *pod_uid, const char *container,
 			  struct subpath_items *ret, struct failure *reterr)
 {
 	const struct pod *pod;

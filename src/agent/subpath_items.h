@@ -45,7 +45,7 @@ int subpath_items_check(const struct agent *agent, const char *pod_uid, const ch
  * Return: 0; -ENOENT the pod went; -EAGAIN a volume is not mounted or leaves; -EINVAL a path is
  * refused, or a variable has no value; -ENOMEM.
  */
-int subpath_items_collect(struct agent *agent, const char *pod_uid, const char *container,
+int subpath_items_collect(const struct agent *agent, const char *pod_uid, const char *container,
 			  struct subpath_items *ret, struct failure *reterr);
 
 #endif

@@ -15,37 +15,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-/* As Kubernetes' MicroTime without its last digits. */
-void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES])
-{
-	time_t seconds = (time_t) (real_usec / USEC_PER_SEC);
-	struct tm calendar;
-	size_t used;
-
-	text[0] = '\0';
-	if (!gmtime_r(&seconds, &calendar))
-		return;
-	used = strftime(text, VIEW_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &calendar);
-	(void) snprintf(text + used, VIEW_TIME_BYTES - used, ".%03uZ",
-			(unsigned int) (real_usec / 1000 % 1000));
-}
-
-/* Tables keep monotonic times; people want the other clock, as it is set now. 0 stays absent. What
- * is longer ago than 1970 is from then: the clock was set back. */
-void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec)
-{
-	uint64_t real_usec = realtime_usec(), now_usec = monotonic_usec();
-	char text[VIEW_TIME_BYTES];
-
-	if (monotonic_time_usec == 0)
-		return;
-	real_usec += monotonic_time_usec;
-	real_usec = real_usec > now_usec ? real_usec - now_usec : 0;
-	view_print_time(real_usec, text);
-	(void) json_set_string(item, key, text);
-}
 
 /* ---- volumes ---- */
 
@@ -107,7 +76,7 @@ static void add_operation(struct agent *agent, struct cJSON *item, const struct 
 	struct operation_view view;
 	struct failure why;
 
-	if (!volume_row_operation(agent, row, &view)) {
+	if (!volume_row_operation(&agent->views.tables, row, &view)) {
 		if (!observers_explain(agent, row, &why))
 			return;
 		(void) json_set_string(item, "step", "wait");
@@ -185,7 +154,8 @@ static void fill_row(struct agent *agent, struct cJSON *item, const struct volum
 	(void) json_set_string(item, "path", row->have_pod ? row->have_pod->path : "");
 	(void) json_set_bool(item, "readOnly", read_only);
 	(void) json_set_bool(item, "wanted", row->want_pod != NULL);
-	is_stuck = volume_row_operation(agent, row, &view) && view.pace == PACE_STUCK;
+	is_stuck =
+		volume_row_operation(&agent->views.tables, row, &view) && view.pace == PACE_STUCK;
 	(void) json_set_string(item, "state", state_of(row, is_stuck, fault != NULL));
 	if (fault)
 		(void) json_set_string(item, "fault", fault);
@@ -310,11 +280,12 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 	collection.items = json_add_array(list, "items");
 	if (pod) {
 		collection.with_calls = true;
-		(void) volume_rows_of_pod(agent, pod->meta.uid, collect, &collection);
+		(void) volume_rows_of_pod(&agent->views.tables, pod->meta.uid, collect,
+					  &collection);
 		collect_errors(&collection, pod);
 		return list;
 	}
-	(void) volume_rows_of_all(agent, collect, &collection);
+	(void) volume_rows_of_all(&agent->views.tables, collect, &collection);
 	(void) store_list(agent->store, KIND_POD, NULL, collect_errors_of_pod, &collection);
 	return list;
 }
@@ -346,7 +317,7 @@ struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 	if (!list)
 		return NULL;
 	collection.items = json_add_array(list, "items");
-	(void) volume_rows_of_all(agent, collect, &collection);
+	(void) volume_rows_of_all(&agent->views.tables, collect, &collection);
 	collect_devices(&collection);
 	return list;
 }

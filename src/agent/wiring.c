@@ -7,6 +7,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/observers.h"
 #include "base/clock.h"
 
 void agent_record_event(void *userdata, const struct object *about, const char *type,
@@ -47,4 +48,58 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 	};
 
 	return drift_new(&options, &agent->mounts.drift, reterr);
+}
+
+/* ---- status/ ---- */
+
+void agent_lend_tables(struct agent *agent)
+{
+	agent->views.tables = (struct volume_tables){ .desired = agent->desired,
+						      .actual = agent->actual,
+						      .operations = &agent->operations,
+						      .is_held = observers_explain,
+						      .userdata = agent };
+}
+
+static void look_at_volume(void *userdata, const char *unique_name)
+{
+	const struct agent *agent = userdata;
+
+	volume_faults_look(agent->mounts.faults, unique_name);
+	size_limits_look(agent->views.size_limits);
+}
+
+int agent_open_statistics(struct agent *agent)
+{
+	const struct statistics_options options = {
+		.event = agent->event,
+		.to_loop = agent->to_loop,
+		.host = &agent->host,
+		.tables = &agent->views.tables,
+		.is_directory = size_limits_is_directory,
+		.asked = look_at_volume,
+		.userdata = agent,
+	};
+	int r = statistics_new(&options, &agent->views.statistics);
+
+	if (r >= 0)
+		agent->pools.statistics = statistics_pool(agent->views.statistics);
+	return r;
+}
+
+int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
+		     struct statistics_call **ret)
+{
+	return statistics_ask(agent->views.statistics, done, userdata, ret);
+}
+
+struct cJSON *agent_view_volume_events(struct agent *agent)
+{
+	return volume_events_view(agent->views.events);
+}
+
+int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(void *userdata),
+			void *userdata, struct volume_watch **ret)
+{
+	return volume_events_watch(agent->views.events, after, changed, userdata, ret);
 }

@@ -16,14 +16,14 @@
 /* One question that waits for the agent. */
 struct question {
 	struct exchange *exchange;
-	struct agent_statistics_call *call;
+	struct statistics_call *call;
 };
 
 static void question_abandon(void *work)
 {
 	struct question *question = work;
 
-	agent_statistics_leave(question->call);
+	statistics_leave(question->call);
 	free(question);
 }
 

@@ -55,18 +55,18 @@ char *agent_metrics(struct agent *agent)
 	return world_node.metrics ? strdup(world_node.metrics) : NULL;
 }
 
-int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
-		     struct agent_statistics_call **ret)
+int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
+		     struct statistics_call **ret)
 {
 	if (world_node.result < 0)
 		return world_node.result;
 	world_node.statistics_done = done;
 	world_node.statistics_userdata = userdata;
-	*ret = (struct agent_statistics_call *) &world_node;
+	*ret = (struct statistics_call *) &world_node;
 	return 0;
 }
 
-void agent_statistics_leave(struct agent_statistics_call *call)
+void statistics_leave(struct statistics_call *call)
 {
 	struct api_node *node = (struct api_node *) call;
 

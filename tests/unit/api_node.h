@@ -17,7 +17,7 @@ struct api_node {
 	int result;             /* of agent_statistics() and agent_watch_volumes() */
 
 	/* The question that waits, and how many left before it was answered. */
-	agent_statistics_fn *statistics_done;
+	statistics_fn *statistics_done;
 	void *statistics_userdata;
 	unsigned int statistics_left;
 

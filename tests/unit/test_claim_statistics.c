@@ -4,9 +4,9 @@
  *
  * The statistics are the test's: it counts who asks, and answers when it likes.
  */
-#include "agent/claim_statistics.h"
+#include "status/claim_statistics.h"
 
-#include "agent.h"
+#include "status/statistics.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 
@@ -23,28 +23,28 @@
 static struct {
 	unsigned int asked, left;
 	int error;
-	agent_statistics_fn *done;
+	statistics_fn *done;
 	void *userdata;
 } world;
 static time_t now_seconds;
 static struct claim_statistics *claims;
 
-int __wrap_agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
-			    struct agent_statistics_call **ret);
-int __wrap_agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
-			    struct agent_statistics_call **ret)
+int __wrap_statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
+			  struct statistics_call **ret);
+int __wrap_statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
+			  struct statistics_call **ret)
 {
 	world.asked++;
 	if (world.error < 0)
 		return world.error;
 	world.done = done;
 	world.userdata = userdata;
-	*ret = (struct agent_statistics_call *) &world;
+	*ret = (struct statistics_call *) &world;
 	return 0;
 }
 
-void __wrap_agent_statistics_leave(struct agent_statistics_call *call);
-void __wrap_agent_statistics_leave(struct agent_statistics_call *call)
+void __wrap_statistics_leave(struct statistics_call *call);
+void __wrap_statistics_leave(struct statistics_call *call)
 {
 	assert_ptr_equal(call, &world);
 	world.left++;
@@ -61,7 +61,7 @@ static int set_up(void **state)
 {
 	memset(&world, 0, sizeof(world));
 	now_seconds = 1000;
-	assert_int_equal(claim_statistics_new((struct agent *) &world, &claims), 0);
+	assert_int_equal(claim_statistics_new((struct statistics *) &world, &claims), 0);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static void answer(const char *items)
 {
 	struct cJSON *tree = NULL;
 	struct failure failure;
-	agent_statistics_fn *done = world.done;
+	statistics_fn *done = world.done;
 	cleanup_free char *text = NULL;
 
 	assert_non_null(done);

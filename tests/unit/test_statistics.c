@@ -109,7 +109,7 @@ int __wrap_sd_event_add_time(sd_event *event, sd_event_source **ret, clockid_t c
 /* ---- one question ---- */
 
 struct answer {
-	struct agent_statistics_call *call;
+	struct statistics_call *call;
 	struct cJSON *tree;
 	unsigned int count;
 };
@@ -193,7 +193,7 @@ static int set_up(void **state)
 	assert_int_equal(new_agent_world(state), 0);
 	world = *state;
 	assert_int_equal(worker_return_new(world->agent.event, 0, &world->agent.to_loop), 0);
-	assert_int_equal(statistics_new(&world->agent, &world->agent.views.statistics), 0);
+	assert_int_equal(agent_open_statistics(&world->agent), 0);
 	return 0;
 }
 
@@ -417,7 +417,7 @@ static void test_callers_are_bounded(void **state)
 		json_free(answers[i].tree);
 	}
 	ask(world, &answers[0]);
-	agent_statistics_leave(answers[0].call);
+	statistics_leave(answers[0].call);
 	await_asked(world, &asked_hung, 2);
 	let_go(world, 1);
 }
@@ -430,7 +430,7 @@ static void test_caller_leaves(void **state)
 	mount_at(world, "slow", "/hung", false);
 	ask(world, &leaver);
 	ask(world, &stayer);
-	agent_statistics_leave(leaver.call);
+	statistics_leave(leaver.call);
 	await_asked(world, &asked_hung, 1);
 	let_go(world, 1);
 	turn_until(world, &stayer.count);

@@ -261,14 +261,15 @@ static int explain(const struct volume_row *row, void *userdata)
 	struct agent_world *world = userdata;
 	struct failure why = { 0 };
 
-	volume_row_explain(&world->agent, row, &why);
+	volume_row_explain(&world->agent.views.tables, row, &why);
 	(void) snprintf(world->calls, sizeof(world->calls), "%.511s", why.text);
 	return why.error;
 }
 
 static void expect_explained(struct agent_world *world, int error, const char *begin)
 {
-	assert_int_equal(volume_rows_of_pod(&world->agent, POD, explain, world), error);
+	assert_int_equal(volume_rows_of_pod(&world->agent.views.tables, POD, explain, world),
+			 error);
 	if (strncmp(world->calls, begin, strlen(begin)) != 0)
 		fail_msg("'%s' does not begin with '%s'", world->calls, begin);
 }
@@ -308,10 +309,12 @@ static void test_visitor_ends_the_walk(void **state)
 	int visits = 0;
 
 	want(world, names, 4);
-	assert_int_equal(volume_rows_of_all(&world->agent, count_until_three, &visits), 3);
+	assert_int_equal(volume_rows_of_all(&world->agent.views.tables, count_until_three, &visits),
+			 3);
 	assert_int_equal(visits, 3);
 	visits = 0;
-	assert_int_equal(volume_rows_of_pod(&world->agent, POD, count_until_three, &visits), 3);
+	assert_int_equal(
+		volume_rows_of_pod(&world->agent.views.tables, POD, count_until_three, &visits), 3);
 	assert_int_equal(visits, 3);
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * views - times as views of the node show them
- *
- * Only this folder uses it, by parts.h.
+ * view_time - times as views of the node show them
  */
-#ifndef PODVOL_AGENT_VIEWS_H
-#define PODVOL_AGENT_VIEWS_H
+#ifndef PODVOL_STATUS_VIEW_TIME_H
+#define PODVOL_STATUS_VIEW_TIME_H
 
 #include <stdint.h>
 

@@ -12,13 +12,16 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/parts.h"
+#include "status/statistics.h"
 
-#include "agent/claim_statistics.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/worker.h"
 #include "mount/capacity/capacity.h"
 #include "object/json/json.h"
+#include "plugins/plugin.h"
+#include "status/claim_statistics.h"
+#include "status/volume_row.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -70,25 +73,25 @@ struct probe {
 
 /* One item of one call that waits for a probe; in both their lists. */
 struct waiter {
-	struct agent_statistics_call *call;
+	struct statistics_call *call;
 	struct probe *probe;
 	struct cJSON *item;                             /* the call's */
 	struct waiter *previous, *next;                 /* of the probe */
 	struct waiter *previous_of_call, *next_of_call; /* of the call */
 };
 
-struct agent_statistics_call {
-	struct agent *agent;
+struct statistics_call {
 	struct statistics *statistics;
 	struct cJSON *tree, *items; /* items lies in tree */
 	struct waiter *waiters;
 	sd_event_source *timer;
-	agent_statistics_fn *done;
+	statistics_fn *done;
 	void *userdata;
 	bool no_memory;
 };
 
 struct statistics {
+	struct statistics_options options;
 	struct worker_pool *pool;
 	struct probe *probes;
 	size_t calls;
@@ -218,7 +221,7 @@ static void waiter_free(struct waiter *waiter)
 	free(waiter);
 }
 
-static void call_free(struct agent_statistics_call *call)
+static void call_free(struct statistics_call *call)
 {
 	while (call->waiters)
 		waiter_free(call->waiters);
@@ -229,10 +232,10 @@ static void call_free(struct agent_statistics_call *call)
 	free(call);
 }
 
-static void call_end(struct agent_statistics_call *call)
+static void call_end(struct statistics_call *call)
 {
 	struct cJSON *tree = TAKE_PTR(call->tree);
-	agent_statistics_fn *done = call->done;
+	statistics_fn *done = call->done;
 	void *userdata = call->userdata;
 
 	if (call->no_memory) {
@@ -246,7 +249,7 @@ static void call_end(struct agent_statistics_call *call)
 /* Nobody is left to wait for, or it takes too long. */
 static int on_call_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct agent_statistics_call *call = userdata;
+	struct statistics_call *call = userdata;
 
 	for (const struct waiter *waiter = call->waiters; waiter; waiter = waiter->next_of_call)
 		describe_silence(waiter->item, waiter->probe);
@@ -275,7 +278,7 @@ static void probe_over(struct probe *probe)
 {
 	while (probe->waiters) {
 		struct waiter *waiter = probe->waiters;
-		struct agent_statistics_call *call = waiter->call;
+		struct statistics_call *call = waiter->call;
 
 		describe(waiter->item, &probe->fullness, probe->block);
 		waiter_free(waiter);
@@ -318,11 +321,11 @@ static void on_plugin_told(void *userdata, const struct volume_metrics *told,
 }
 
 /* A driver that is not there is not waited for: the file system may know. */
-static bool ask_plugin(const struct agent *agent, struct probe *probe, const struct volume_row *row)
+static bool ask_plugin(struct probe *probe, const struct volume_row *row)
 {
 	const struct volume_plugin *plugin = row->have->plugin;
 	const struct volume_request request = {
-		.host = &agent->host,
+		.host = probe->statistics->options.host,
 		.plugin = plugin,
 		.spec = row->want_pod ? &row->want_pod->spec : NULL,
 		.volume_name = row->have->spec_name,
@@ -337,9 +340,8 @@ static bool ask_plugin(const struct agent *agent, struct probe *probe, const str
 
 /* ---- calls ---- */
 
-static struct probe *probe_new(struct agent *agent, const struct volume_row *row)
+static struct probe *probe_new(struct statistics *statistics, const struct volume_row *row)
 {
-	struct statistics *statistics = agent->views.statistics;
 	const char *path = row->have_pod->path;
 	struct probe *probe = calloc(1, sizeof(*probe));
 
@@ -352,7 +354,7 @@ static struct probe *probe_new(struct agent *agent, const struct volume_row *row
 	}
 	probe->statistics = statistics;
 	probe->block = row->have->block;
-	probe->is_directory = size_limits_is_directory(row->want_pod);
+	probe->is_directory = statistics->options.is_directory(row->want_pod);
 	probe->since_usec = monotonic_usec();
 	probe->fullness.error = -ECANCELED;
 	probe->job.run = probe_run;
@@ -363,13 +365,12 @@ static struct probe *probe_new(struct agent *agent, const struct volume_row *row
 		free(probe);
 		return NULL;
 	}
-	if (!ask_plugin(agent, probe, row))
+	if (!ask_plugin(probe, row))
 		worker_submit(statistics->pool, &probe->job);
 	return probe;
 }
 
-static int wait_for(struct agent_statistics_call *call, struct cJSON *item,
-		    const struct volume_row *row)
+static int wait_for(struct statistics_call *call, struct cJSON *item, const struct volume_row *row)
 {
 	struct statistics *statistics = call->statistics;
 	struct waiter *waiter;
@@ -383,7 +384,7 @@ static int wait_for(struct agent_statistics_call *call, struct cJSON *item,
 	}
 	waiter = calloc(1, sizeof(*waiter));
 	if (waiter && !probe)
-		probe = probe_new(call->agent, row);
+		probe = probe_new(statistics, row);
 	if (!waiter || !probe) {
 		free(waiter);
 		return -ENOMEM;
@@ -397,7 +398,8 @@ static int wait_for(struct agent_statistics_call *call, struct cJSON *item,
 /* What is not mounted has no fullness. */
 static int add_row(const struct volume_row *row, void *userdata)
 {
-	struct agent_statistics_call *call = userdata;
+	struct statistics_call *call = userdata;
+	const struct statistics_options *options = &call->statistics->options;
 	const struct actual_pod *pod = row->have_pod;
 	struct cJSON *item;
 
@@ -414,16 +416,14 @@ static int add_row(const struct volume_row *row, void *userdata)
 	claim_statistics_name(item, row);
 	(void) json_set_string(item, "path", pod->path);
 	(void) json_set_bool(item, "block", row->have->block);
-	volume_faults_look(call->agent->mounts.faults, row->unique_name);
-	size_limits_look(call->agent->views.size_limits);
+	options->asked(options->userdata, row->unique_name);
 	return wait_for(call, item, row);
 }
 
-int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userdata,
-		     struct agent_statistics_call **ret)
+int statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
+		   struct statistics_call **ret)
 {
-	struct statistics *statistics = agent->views.statistics;
-	struct agent_statistics_call *call;
+	struct statistics_call *call;
 	uint64_t end;
 	int r;
 
@@ -434,17 +434,16 @@ int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userd
 	if (!call)
 		return -ENOMEM;
 	statistics->calls++;
-	*call = (struct agent_statistics_call){ .agent = agent,
-						.statistics = statistics,
-						.tree = json_new_object(),
-						.done = done,
-						.userdata = userdata };
+	*call = (struct statistics_call){ .statistics = statistics,
+					  .tree = json_new_object(),
+					  .done = done,
+					  .userdata = userdata };
 	call->items = json_add_array(call->tree, "items");
-	call->no_memory = volume_rows_of_all(agent, add_row, call) < 0;
+	call->no_memory = volume_rows_of_all(statistics->options.tables, add_row, call) < 0;
 	/* With nothing to wait for the answer comes with the next turn of the loop. */
 	end = monotonic_usec() + (call->waiters ? STATISTICS_WAIT_USEC : 0);
-	r = sd_event_add_time(agent->event, &call->timer, CLOCK_MONOTONIC, end, 1000, on_call_time,
-			      call);
+	r = sd_event_add_time(statistics->options.event, &call->timer, CLOCK_MONOTONIC, end, 1000,
+			      on_call_time, call);
 	if (r < 0) {
 		call_free(call);
 		return r;
@@ -453,20 +452,20 @@ int agent_statistics(struct agent *agent, agent_statistics_fn *done, void *userd
 	return 0;
 }
 
-void agent_statistics_leave(struct agent_statistics_call *call)
+void statistics_leave(struct statistics_call *call)
 {
 	call_free(call);
 }
 
-void statistics_print_metrics(struct agent *agent, FILE *file)
+void statistics_print_metrics(struct statistics *statistics, FILE *file)
 {
-	if (agent->views.statistics) /* else in tests */
-		claim_statistics_print(agent->views.statistics->claims, file);
+	if (statistics) /* else in tests */
+		claim_statistics_print(statistics->claims, file);
 }
 
 /* ---- start and stop ---- */
 
-int statistics_new(struct agent *agent, struct statistics **ret)
+int statistics_new(const struct statistics_options *options, struct statistics **ret)
 {
 	const struct worker_limits limits = { .threads = THREADS,
 					      .threads_max = THREADS_MAX,
@@ -476,20 +475,25 @@ int statistics_new(struct agent *agent, struct statistics **ret)
 
 	if (!statistics)
 		return -ENOMEM;
-	r = worker_pool_new("statistics", agent->to_loop, &limits, &statistics->pool);
+	statistics->options = *options;
+	r = worker_pool_new("statistics", options->to_loop, &limits, &statistics->pool);
 	if (r < 0) {
 		free(statistics);
 		return r;
 	}
-	r = claim_statistics_new(agent, &statistics->claims);
+	r = claim_statistics_new(statistics, &statistics->claims);
 	if (r < 0) {
 		statistics_stop(statistics);
 		free(statistics);
 		return r;
 	}
-	agent->pools.statistics = statistics->pool;
 	*ret = statistics;
 	return 0;
+}
+
+struct worker_pool *statistics_pool(const struct statistics *statistics)
+{
+	return statistics->pool;
 }
 
 /* What a driver was asked is on no thread, and nobody waits for it any more. */

@@ -2,15 +2,13 @@
 /*
  * volume_row - one volume of one pod, from all tables: for views and for those who wait
  *
- * Only this folder uses it, by parts.h. Reads; changes nothing.
+ * Reads; changes nothing. The loop thread only.
  */
-#ifndef PODVOL_AGENT_VOLUME_ROW_H
-#define PODVOL_AGENT_VOLUME_ROW_H
+#ifndef PODVOL_STATUS_VOLUME_ROW_H
+#define PODVOL_STATUS_VOLUME_ROW_H
 
 #include "operation/operation.h"
 #include "state/state.h"
-
-struct agent;
 
 /* One volume of one pod under one of its names there, wanted, mounted or both. */
 struct volume_row {
@@ -21,19 +19,30 @@ struct volume_row {
 	const char *unique_name, *pod_uid, *outer_name;
 };
 
+/* What rows are made of. All pointers are borrowed. */
+struct volume_tables {
+	struct desired *desired;
+	struct actual *actual;
+	struct operations *const *operations; /* they are made after this */
+	/* Why no step of the volume begins. False: no such reason, and @ret is not written. */
+	bool (*is_held)(void *userdata, const struct volume_row *row, struct failure *ret);
+	void *userdata;
+};
+
 /* Rows of one pod; cost: that pod's volumes. A result of @visit other than 0 ends the walk. */
-int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
+int volume_rows_of_pod(const struct volume_tables *tables, const char *pod_uid,
 		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
 /* Rows of the whole node; cost: all volumes. */
-int volume_rows_of_all(const struct agent *agent,
+int volume_rows_of_all(const struct volume_tables *tables,
 		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata);
 
 /* The operation that concerns a row: its own, else the whole volume's. False: nothing runs or backs
  * off. */
-bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
+bool volume_row_operation(const struct volume_tables *tables, const struct volume_row *row,
 			  struct operation_view *ret);
 
 /* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
-void volume_row_explain(struct agent *agent, const struct volume_row *row, struct failure *ret);
+void volume_row_explain(const struct volume_tables *tables, const struct volume_row *row,
+			struct failure *ret);
 
 #endif

@@ -2,16 +2,17 @@
 /*
  * claim_statistics - see claim_statistics.h
  *
- * The answer of agent_statistics() is kept as a table, one row for each claim, however many pods
+ * The answer of statistics_ask() is kept as a table, one row for each claim, however many pods
  * have it. Nothing is asked while nobody reads: a node without Prometheus wakes up for nothing.
  * What is a few minutes old is no longer told, as it is of a node that nobody looked at.
  */
-#include "agent/claim_statistics.h"
+#include "status/claim_statistics.h"
 
-#include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/json/json.h"
+#include "status/statistics.h"
+#include "status/volume_row.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -58,21 +59,21 @@ struct row {
 };
 
 struct claim_statistics {
-	struct agent *agent;
-	struct agent_statistics_call *call; /* NULL: nothing is asked */
-	uint64_t asked_usec, told_usec;     /* 0 never */
+	struct statistics *statistics;
+	struct statistics_call *call;   /* NULL: nothing is asked */
+	uint64_t asked_usec, told_usec; /* 0 never */
 	struct cJSON *tree;
 	struct row *rows;
 	size_t count;
 };
 
-int claim_statistics_new(struct agent *agent, struct claim_statistics **ret)
+int claim_statistics_new(struct statistics *statistics, struct claim_statistics **ret)
 {
-	assert(agent && ret);
+	assert(statistics && ret);
 	*ret = calloc(1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	(*ret)->agent = agent;
+	(*ret)->statistics = statistics;
 	return 0;
 }
 
@@ -90,7 +91,7 @@ struct claim_statistics *claim_statistics_free(struct claim_statistics *claims)
 	if (!claims)
 		return NULL;
 	if (claims->call)
-		agent_statistics_leave(claims->call);
+		statistics_leave(claims->call);
 	forget(claims);
 	free(claims);
 	return NULL;
@@ -174,7 +175,7 @@ static void ask(struct claim_statistics *claims)
 
 	if (claims->call || (claims->asked_usec && now_usec - claims->asked_usec < ASK_AFTER_USEC))
 		return;
-	if (agent_statistics(claims->agent, on_told, claims, &claims->call) >= 0)
+	if (statistics_ask(claims->statistics, on_told, claims, &claims->call) >= 0)
 		claims->asked_usec = now_usec;
 }
 

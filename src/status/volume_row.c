@@ -5,10 +5,10 @@
  *
  * Joins the two tables and the operations; owns nothing and changes nothing.
  */
-#include "agent/parts.h"
-#include "agent/observers.h"
+#include "status/volume_row.h"
 
 #include "base/clock.h"
+#include "status/operation_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -33,11 +33,11 @@ static struct volume_row make_row(const struct desired_volume *want,
 
 /* Everything that is wanted, beside what is there of it: a row for each name that the pod gives it.
  */
-static int visit_wanted(const struct agent *agent, const struct desired_volume *want,
+static int visit_wanted(const struct volume_tables *tables, const struct desired_volume *want,
 			const struct desired_pod *want_pod,
 			int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
 {
-	const struct actual_volume *have = actual_find(agent->actual, want->unique_name);
+	const struct actual_volume *have = actual_find(tables->actual, want->unique_name);
 	const struct actual_pod *have_pod = have ? actual_find_pod(have, want_pod->pod_uid) : NULL;
 	int r = 0;
 
@@ -51,12 +51,12 @@ static int visit_wanted(const struct agent *agent, const struct desired_volume *
 }
 
 /* What is there and nobody wants. */
-static int visit_unwanted(const struct agent *agent, const struct actual_volume *have,
+static int visit_unwanted(const struct volume_tables *tables, const struct actual_volume *have,
 			  const struct actual_pod *have_pod,
 			  int (*visit)(const struct volume_row *row, void *userdata),
 			  void *userdata)
 {
-	const struct desired_volume *want = desired_find(agent->desired, have->unique_name);
+	const struct desired_volume *want = desired_find(tables->desired, have->unique_name);
 	struct volume_row row;
 
 	if (want && desired_find_pod(want, have_pod->pod_uid))
@@ -65,7 +65,7 @@ static int visit_unwanted(const struct agent *agent, const struct actual_volume 
 	return visit(&row, userdata);
 }
 
-int volume_rows_of_all(const struct agent *agent,
+int volume_rows_of_all(const struct volume_tables *tables,
 		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
 {
 	const struct desired_volume *want;
@@ -74,16 +74,16 @@ int volume_rows_of_all(const struct agent *agent,
 	const struct actual_pod *have_pod;
 	int r;
 
-	assert(agent && visit);
-	for (want = desired_first(agent->desired); want; want = want->hh.next)
+	assert(tables && visit);
+	for (want = desired_first(tables->desired); want; want = want->hh.next)
 		for (want_pod = want->pods; want_pod; want_pod = want_pod->hh.next) {
-			r = visit_wanted(agent, want, want_pod, visit, userdata);
+			r = visit_wanted(tables, want, want_pod, visit, userdata);
 			if (r != 0)
 				return r;
 		}
-	for (have = actual_first(agent->actual); have; have = have->hh.next)
+	for (have = actual_first(tables->actual); have; have = have->hh.next)
 		for (have_pod = have->pods; have_pod; have_pod = have_pod->hh.next) {
-			r = visit_unwanted(agent, have, have_pod, visit, userdata);
+			r = visit_unwanted(tables, have, have_pod, visit, userdata);
 			if (r != 0)
 				return r;
 		}
@@ -91,58 +91,59 @@ int volume_rows_of_all(const struct agent *agent,
 }
 
 /* By the index of the pod: its cost does not grow with the node. */
-static int visit_wanted_of_pod(const struct agent *agent, const char *pod_uid,
+static int visit_wanted_of_pod(const struct volume_tables *tables, const char *pod_uid,
 			       int (*visit)(const struct volume_row *row, void *userdata),
 			       void *userdata)
 {
 	const char *name;
 	int r;
 
-	for (size_t i = 0; (name = desired_volume_of_pod(agent->desired, pod_uid, i)); i++) {
-		const struct desired_volume *want = desired_find(agent->desired, name);
+	for (size_t i = 0; (name = desired_volume_of_pod(tables->desired, pod_uid, i)); i++) {
+		const struct desired_volume *want = desired_find(tables->desired, name);
 
-		r = visit_wanted(agent, want, desired_find_pod(want, pod_uid), visit, userdata);
+		r = visit_wanted(tables, want, desired_find_pod(want, pod_uid), visit, userdata);
 		if (r != 0)
 			return r;
 	}
 	return 0;
 }
 
-int volume_rows_of_pod(const struct agent *agent, const char *pod_uid,
+int volume_rows_of_pod(const struct volume_tables *tables, const char *pod_uid,
 		       int (*visit)(const struct volume_row *row, void *userdata), void *userdata)
 {
 	const char *name;
-	int r = visit_wanted_of_pod(agent, pod_uid, visit, userdata);
+	int r = visit_wanted_of_pod(tables, pod_uid, visit, userdata);
 
 	if (r != 0)
 		return r;
-	for (size_t i = 0; (name = actual_volume_of_pod(agent->actual, pod_uid, i)); i++) {
-		const struct actual_volume *have = actual_find(agent->actual, name);
+	for (size_t i = 0; (name = actual_volume_of_pod(tables->actual, pod_uid, i)); i++) {
+		const struct actual_volume *have = actual_find(tables->actual, name);
 
-		r = visit_unwanted(agent, have, actual_find_pod(have, pod_uid), visit, userdata);
+		r = visit_unwanted(tables, have, actual_find_pod(have, pod_uid), visit, userdata);
 		if (r != 0)
 			return r;
 	}
 	return 0;
 }
 
-bool volume_row_operation(const struct agent *agent, const struct volume_row *row,
+bool volume_row_operation(const struct volume_tables *tables, const struct volume_row *row,
 			  struct operation_view *ret)
 {
-	assert(agent && row && ret);
-	return operation_look(agent->operations, row->unique_name, row->pod_uid, ret) ||
-	       operation_look(agent->operations, row->unique_name, "", ret);
+	assert(tables && row && ret);
+	return operation_look(*tables->operations, row->unique_name, row->pod_uid, ret) ||
+	       operation_look(*tables->operations, row->unique_name, "", ret);
 }
 
 /* The newest that is known: running, failed and waiting for its retry, or not begun. */
-void volume_row_explain(struct agent *agent, const struct volume_row *row, struct failure *ret)
+void volume_row_explain(const struct volume_tables *tables, const struct volume_row *row,
+			struct failure *ret)
 {
 	uint64_t now = monotonic_usec();
 	struct operation_view view;
 
-	assert(agent && row && ret);
-	if (!volume_row_operation(agent, row, &view)) {
-		if (observers_explain(agent, row, ret))
+	assert(tables && row && ret);
+	if (!volume_row_operation(tables, row, &view)) {
+		if (tables->is_held(tables->userdata, row, ret))
 			return;
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
 				    row->outer_name);

@@ -5,18 +5,18 @@
  * Whoever reads /metrics gets what was found out last: no scrape waits for a driver or a server,
  * and a driver that hangs is not asked once a scrape. The loop thread only.
  */
-#ifndef PODVOL_AGENT_CLAIM_STATISTICS_H
-#define PODVOL_AGENT_CLAIM_STATISTICS_H
+#ifndef PODVOL_STATUS_CLAIM_STATISTICS_H
+#define PODVOL_STATUS_CLAIM_STATISTICS_H
 
 #include <stdio.h>
 
-struct agent;
 struct cJSON;
 struct claim_statistics;
+struct statistics;
 struct volume_row;
 
-/* @agent is borrowed. Return: 0 or -ENOMEM. */
-int claim_statistics_new(struct agent *agent, struct claim_statistics **ret);
+/* @statistics is borrowed. Return: 0 or -ENOMEM. */
+int claim_statistics_new(struct statistics *statistics, struct claim_statistics **ret);
 /* Before nobody may be waiting for statistics any more. Accepts NULL. Return: NULL. */
 struct claim_statistics *claim_statistics_free(struct claim_statistics *claims);
 
@@ -26,8 +26,5 @@ void claim_statistics_name(struct cJSON *item, const struct volume_row *row);
 
 /* What is known; asks anew for the next one when that is a minute old. */
 void claim_statistics_print(struct claim_statistics *claims, FILE *file);
-
-/* statistics.c: the same of the agent's. */
-void statistics_print_metrics(struct agent *agent, FILE *file);
 
 #endif

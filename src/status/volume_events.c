@@ -6,12 +6,14 @@
  * kept as text, so that a hundred watchers cost no more than their cursors. Nothing is on disk: who
  * connects after a restart lists the volumes.
  */
-#include "agent/parts.h"
+#include "status/volume_events.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
+#include "operation/operation.h"
+#include "status/view_time.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,6 +23,7 @@
 #include <utlist.h>
 
 struct volume_events {
+	const struct actual *actual;     /* borrowed */
 	char *lines[VOLUME_EVENTS_KEPT]; /* of sequence s at s % VOLUME_EVENTS_KEPT; NULL: none */
 	uint64_t last;                   /* sequence; 0: nothing happened yet */
 	struct volume_watch *watches;
@@ -37,12 +40,13 @@ struct volume_watch {
 
 /* ---- the ring ---- */
 
-int volume_events_new(struct volume_events **ret)
+int volume_events_new(const struct actual *actual, struct volume_events **ret)
 {
 	struct volume_events *events = calloc(1, sizeof(*events));
 
 	if (!events)
 		return -ENOMEM;
+	events->actual = actual;
 	*ret = events;
 	return 0;
 }
@@ -113,16 +117,16 @@ static void describe_failure(struct cJSON *tree, const struct operation_ended *e
 
 void volume_events_note(void *userdata, const struct operation_ended *ended)
 {
-	struct agent *agent = userdata;
+	struct volume_events *events = userdata;
 	const struct step_result *result = &ended->result;
-	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
+	const struct actual_volume *volume = actual_find(events->actual, result->unique_name);
 	const struct actual_pod *pod =
 		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
 	const char *type = type_of(result, pod);
 	struct cJSON *tree;
 	char time[VIEW_TIME_BYTES];
 
-	assert(agent->views.events);
+	assert(events);
 	if (!type)
 		return;
 	tree = json_new_object();
@@ -139,15 +143,14 @@ void volume_events_note(void *userdata, const struct operation_ended *ended)
 		describe_failure(tree, ended);
 	else if (result->took_usec > 0)
 		(void) json_set_int(tree, "tookMicroseconds", (int64_t) result->took_usec);
-	add(agent->views.events, tree);
+	add(events, tree);
 }
 
 /* ---- those who follow ---- */
 
-struct cJSON *agent_view_volume_events(struct agent *agent)
+struct cJSON *volume_events_view(const struct volume_events *events)
 {
 	const struct json_limits limits = { .bytes = 65536, .depth = 4 };
-	const struct volume_events *events = agent->views.events;
 	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 
 	for (uint64_t sequence = oldest(events); sequence <= events->last; sequence++) {
@@ -160,10 +163,9 @@ struct cJSON *agent_view_volume_events(struct agent *agent)
 	return list;
 }
 
-int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(void *userdata),
-			void *userdata, struct volume_watch **ret)
+int volume_events_watch(struct volume_events *events, uint64_t after,
+			void (*changed)(void *userdata), void *userdata, struct volume_watch **ret)
 {
-	struct volume_events *events = agent->views.events;
 	struct volume_watch *watch = calloc(1, sizeof(*watch));
 
 	assert(events && changed);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * statistics - how full each mounted volume is
+ *
+ * The loop thread only; file systems are asked on threads of a pool of its own.
+ */
+#ifndef PODVOL_STATUS_STATISTICS_H
+#define PODVOL_STATUS_STATISTICS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <systemd/sd-event.h>
+
+struct cJSON;
+struct desired_pod;
+struct plugin_host;
+struct statistics;
+struct statistics_call;
+struct volume_tables;
+struct worker_pool;
+struct worker_return;
+
+enum {
+	STATISTICS_WAIT_USEC = 2000000,
+	STATISTICS_CALLS_MAX = 16, /* each holds a list of all volumes while one of them hangs */
+};
+
+/* All pointers are borrowed. */
+struct statistics_options {
+	sd_event *event;
+	struct worker_return *to_loop;
+	const struct plugin_host *host;
+	const struct volume_tables *tables;
+	/* Is it a directory on another's file system, whose own files count? */
+	bool (*is_directory)(const struct desired_pod *want);
+	/* A mounted volume is asked: whatever else is known of it may be looked at, too. */
+	void (*asked)(void *userdata, const char *unique_name);
+	void *userdata;
+};
+
+/* @options is copied. Return: 0 or negative errno. */
+int statistics_new(const struct statistics_options *options, struct statistics **ret);
+/* Before worker_return_free(): ends the threads; what still hangs is left behind. Accepts NULL. */
+void statistics_stop(struct statistics *statistics);
+/* After it. No call is left. Accepts NULL. Return: NULL. */
+struct statistics *statistics_free(struct statistics *statistics);
+/* Borrowed; NULL once it was stopped. */
+struct worker_pool *statistics_pool(const struct statistics *statistics);
+
+/* Once, on the loop, never before statistics_ask() returned. @tree is the callee's, as
+ * docs/api.md tells it; NULL: no memory. */
+typedef void statistics_fn(void *userdata, struct cJSON *tree);
+
+/**
+ * statistics_ask - ask every mounted volume how full it is
+ *
+ * The file systems are asked on threads. One that gives no answer within STATISTICS_WAIT_USEC says
+ * so in its item; while it still hangs it is not asked again, so that it costs the next caller
+ * nothing.
+ *
+ * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
+ */
+int statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
+		   struct statistics_call **ret);
+/* The caller left: @done is not called any more. Not after it was called. */
+void statistics_leave(struct statistics_call *call);
+
+/* What claims' volumes hold, in Prometheus' form: as it was found out last. Accepts NULL. */
+void statistics_print_metrics(struct statistics *statistics, FILE *file);
+
+#endif
