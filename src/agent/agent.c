@@ -216,7 +216,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = volume_events_new(agent->actual, &agent->views.events);
 	if (r >= 0)
-		r = metrics_new(&agent->views.metrics);
+		r = metrics_new(&agent->views.tables, &agent->views.metrics);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
 

@@ -102,7 +102,7 @@ static struct observers observers_of(struct agent *agent)
 {
 	return (struct observers){ {
 		{ agent->views.events, .ending = volume_events_note },
-		{ agent, .ending = metrics_note },
+		{ agent->views.metrics, .ending = metrics_note },
 		{ agent, .ending = volume_users_note },
 		{ agent->foreign_volumes, .ended = foreign_volumes_step_ended },
 		{ agent->subpaths, .may_start = subpaths_pass },

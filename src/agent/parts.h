@@ -43,6 +43,7 @@
 #include "reconcile/reconcile.h"
 #include "source/source.h"
 #include "state/state.h"
+#include "status/metrics.h"
 #include "status/operation_text.h"
 #include "status/statistics.h"
 #include "status/view_time.h"
@@ -226,14 +227,5 @@ int look_up_errors_new(struct agent *agent, struct look_up_errors **ret);
 struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 /* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
-
-/* ---- metrics.c ---- */
-
-/* Return: 0 or -ENOMEM. */
-int metrics_new(struct metrics **ret);
-/* Accepts NULL. Return: NULL. */
-struct metrics *metrics_free(struct metrics *metrics);
-/* A step ended; before the tables follow it. */
-void metrics_note(void *agent, const struct operation_ended *ended);
 
 #endif

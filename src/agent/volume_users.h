@@ -12,7 +12,6 @@
 #include "operation/operation.h"
 
 struct agent;
-struct metrics;
 struct cJSON;
 
 /* Once the workers run. Return: 0 or -ENOMEM. */
@@ -37,10 +36,5 @@ enum unmount_manner stuck_policy_manner(struct agent *agent, const struct step *
 					uint64_t now_usec);
 /* A step ended: tells when it was done so, and who had it. */
 void stuck_policy_note(struct agent *agent, const struct operation_ended *ended);
-
-/* ---- metrics.c ---- */
-
-/* So many mounts were meant. */
-void metrics_note_enforced(struct metrics *metrics, bool lazy, unsigned int count);
 
 #endif

@@ -242,7 +242,7 @@ int new_agent_world(void **state)
 	world->config.holds_max = 100;
 	world->config.node_name = (char *) "node";
 	assert_int_equal(agent_open_holds(agent, NULL), 0);
-	assert_int_equal(metrics_new(&agent->views.metrics), 0);
+	assert_int_equal(metrics_new(&agent->views.tables, &agent->views.metrics), 0);
 	*state = world;
 	return 0;
 }

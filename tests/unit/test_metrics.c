@@ -105,7 +105,7 @@ static void publish_with_walk(struct agent_world *world, uint64_t begun_usec, ui
 		.ran_usec = 1500000,
 	};
 
-	metrics_note(&world->agent, &ended);
+	metrics_note(world->agent.views.metrics, &ended);
 }
 
 #define WALKED(suffix, status) SERIES(suffix, "volume_apply_access_control", status)
