@@ -13,7 +13,7 @@
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node)
 {
 	struct scheduling_question question = { .store = agent->store, .pod = pod->pod };
-	struct scheduling_verdict verdict;
+	struct scheduling_verdict verdict = { .count = 0 };
 	char key[POD_KEY_BYTES];
 	struct cJSON *tree = json_new_object(), *reasons;
 
@@ -24,11 +24,12 @@ struct cJSON *agent_check(struct agent *agent, const struct object *pod, const s
 	(void) json_set_string(tree, "node", agent->config->node_name);
 	if (question.node)
 		scheduling_check(&question, &verdict);
-	else /* of a first start, for a moment */
-		verdict.count = 0;
+	else /* for a moment after the first start */
+		scheduling_add(&verdict, "NodeName", true, "node \"%s\" not found",
+			       agent->config->node_name);
 	if (question.node)
 		(void) json_set_string(tree, "node", question.node->meta.name);
-	(void) json_set_bool(tree, "fits", question.node && verdict.count == 0);
+	(void) json_set_bool(tree, "fits", verdict.count == 0);
 	reasons = json_add_array(tree, "reasons");
 	for (size_t i = 0; i < verdict.count; i++) {
 		struct cJSON *reason = json_add_object(reasons, NULL);

@@ -201,7 +201,7 @@ static void a_failure_leaves_nothing(void **state)
 		{ -ETIMEDOUT, -ETIMEDOUT, true, "was ended after 7 s" },
 		{ 0, -ENODEV, true, "nothing is mounted" },
 		/* It was ended too late: what it had mounted goes. */
-		{ -ECANCELED, -ECANCELED, false, "nobody wants it" },
+		{ -ECANCELED, -ECANCELED, false, "no longer wanted" },
 		{ -ETIMEDOUT, -ETIMEDOUT, false, "was ended after 7 s" },
 	};
 
