@@ -7,8 +7,7 @@
  * link <pod map path>/<volume> to the device. Lock: a read-only loop device on the bind file, so
  * that the kernel cannot give the device number to another device. Undone in reverse. All [worker].
  */
-#ifndef PODVOL_PLUGINS_BLOCK_MAP_H
-#define PODVOL_PLUGINS_BLOCK_MAP_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -48,5 +47,3 @@ int block_tear_down_device(const struct plugin_host *host, const char *global_ma
 
 /* May the device be opened exclusively? 0 also when there is no such device; -EBUSY. */
 int block_device_check_free(const char *device_path, struct failure *reterr);
-
-#endif

@@ -3,8 +3,7 @@
  * csi - what the files of the CSI plugin share: csi_device.c (NodeStage), csi_mounter.c
  * (NodePublish), csi_block.c (both for raw devices), csi_plugin.c (the plugin's table)
  */
-#ifndef PODVOL_PLUGINS_CSI_H
-#define PODVOL_PLUGINS_CSI_H
+#pragma once
 
 #include "plugins/csi_message.h"
 
@@ -94,5 +93,3 @@ stage_list_fn csi_new_device_mounter, csi_new_device_unmounter, csi_new_mounter,
  * path. A driver that has no such call is asked nothing: -EOPNOTSUPP. */
 int csi_start_metrics(const struct volume_request *request, const char *path,
 		      volume_metrics_fn *done, void *userdata, struct volume_metrics_call **ret);
-
-#endif

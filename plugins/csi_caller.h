@@ -7,8 +7,7 @@
  * step says the same: final, uncertain, or transient. A stage of the loop starts a call and ends
  * when it is answered. The loop thread only.
  */
-#ifndef PODVOL_PLUGINS_CSI_CALLER_H
-#define PODVOL_PLUGINS_CSI_CALLER_H
+#pragma once
 
 #include "csi/csi_call.h"
 #include "plugins/plugin.h"
@@ -73,5 +72,3 @@ int csi_caller_call(struct csi_caller *caller, enum csi_method method,
 
 /* A step that is freed while a call is under way. */
 void csi_caller_done(struct csi_caller *caller);
-
-#endif

@@ -6,8 +6,7 @@
  * And what goes with it: the directory that holds both, by single removals, once nothing is mounted
  * there any more. All [worker].
  */
-#ifndef PODVOL_PLUGINS_CSI_DATA_H
-#define PODVOL_PLUGINS_CSI_DATA_H
+#pragma once
 
 #include "object/kinds/vol_data.h"
 #include "plugins/plugin.h"
@@ -49,5 +48,3 @@ int csi_target_remove(const struct csi_place *place, struct failure *reterr);
 
 /* What is at the target, without following it. 0, -ENOENT, or as place_facts(). */
 int csi_place_facts(const struct csi_place *place, struct mount_facts *ret, struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * A message borrows from the volume, and is packed by the call that it is made for. Pure, but for
  * the calls themselves. The loop thread only.
  */
-#ifndef PODVOL_PLUGINS_CSI_MESSAGE_H
-#define PODVOL_PLUGINS_CSI_MESSAGE_H
+#pragma once
 
 #include "csi/csi_access.h"
 #include "csi/csi_map.h"
@@ -55,5 +54,3 @@ int csi_call_unstage(struct csi_caller *caller, const char *handle, const char *
 		     const struct csi_stage_end *end);
 int csi_call_unpublish(struct csi_caller *caller, const char *handle, const char *target_path,
 		       const struct csi_stage_end *end);
-
-#endif

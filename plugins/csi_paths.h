@@ -6,8 +6,7 @@
  * over and handed back only where every one is the same. Pure text; relative to the root directory;
  * freed with free(). Names that would lead elsewhere are refused.
  */
-#ifndef PODVOL_PLUGINS_CSI_PATHS_H
-#define PODVOL_PLUGINS_CSI_PATHS_H
+#pragma once
 
 #include "base/failure.h"
 #include "csi/csi_drivers.h"
@@ -47,5 +46,3 @@ char *csi_path_beside(const char *path, const char *name);
 
 /* "kubernetes.io/csi/<driver>^<handle>" taken apart. Return: 0; -EINVAL it is none; -ENOMEM. */
 int csi_split_unique_name(const char *unique_name, char **ret_driver, char **ret_handle);
-
-#endif

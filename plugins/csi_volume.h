@@ -6,8 +6,7 @@
  * vol_data.json, or from the unique name where that file was lost. The messages to the driver are
  * made from it (csi_message.h).
  */
-#ifndef PODVOL_PLUGINS_CSI_VOLUME_H
-#define PODVOL_PLUGINS_CSI_VOLUME_H
+#pragma once
 
 #include "object/kinds/csi_driver.h"
 #include "object/kinds/csi_source.h"
@@ -83,5 +82,3 @@ int csi_volume_check_expand_secret(const struct csi_volume *volume, struct failu
 /* Must podvold give the volume to the pod's group, or is that done, or left, by others? The table
  * of kubelet's fsGroupPolicy. Pure. */
 bool csi_volume_wants_ownership(const struct csi_volume *volume, uint32_t capabilities);
-
-#endif

@@ -3,8 +3,7 @@
  * empty_dir - what an emptyDir's medium means; pure, and shared with the volumes that will be
  * written into one (configMap, secret, projected)
  */
-#ifndef PODVOL_PLUGINS_EMPTY_DIR_H
-#define PODVOL_PLUGINS_EMPTY_DIR_H
+#pragma once
 
 #include "base/failure.h"
 #include "plugins/plugin.h"
@@ -35,5 +34,3 @@ int64_t empty_dir_memory_size(const struct pod *pod, const struct pod_volume *so
  */
 int empty_dir_page_size(const struct pod *pod, const char *medium, const char **ret,
 			struct failure *reterr);
-
-#endif

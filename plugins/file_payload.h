@@ -5,8 +5,7 @@
  * From the pod and the objects that its volume names (spec: plugins, 5); pure, but for tokens,
  * which somebody issues. Any thread.
  */
-#ifndef PODVOL_PLUGINS_FILE_PAYLOAD_H
-#define PODVOL_PLUGINS_FILE_PAYLOAD_H
+#pragma once
 
 #include "mount/files/payload.h"
 #include "plugins/file_tokens.h"
@@ -34,5 +33,3 @@ struct file_inputs {
  */
 int file_payload_build(const struct file_inputs *inputs, struct payload *ret,
 		       struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * The volume itself remembers the token: what it shows already is kept until it is due, over any
  * number of set-ups and restarts.
  */
-#ifndef PODVOL_PLUGINS_FILE_TOKENS_H
-#define PODVOL_PLUGINS_FILE_TOKENS_H
+#pragma once
 
 #include "mount/files/payload.h"
 #include "plugins/plugin.h"
@@ -38,5 +37,3 @@ void file_tokens_rights(const struct object *pod, mode_t default_mode, struct pa
  */
 int file_tokens_add(struct file_tokens *tokens, const struct cJSON *item, mode_t default_mode,
 		    struct payload *payload, struct failure *reterr);
-
-#endif

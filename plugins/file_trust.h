@@ -6,8 +6,7 @@
  * The file holds each certificate once, sorted by its bytes, in PEM without comments, so that it
  * says the same whatever order the bundles were written in.
  */
-#ifndef PODVOL_PLUGINS_FILE_TRUST_H
-#define PODVOL_PLUGINS_FILE_TRUST_H
+#pragma once
 
 #include "mount/files/payload.h"
 #include "plugins/plugin.h"
@@ -35,5 +34,3 @@ struct file_trust *file_trust_free(struct file_trust *trust, const struct pod_vo
 int file_trust_add(const struct file_trust *trust, const struct object *pod,
 		   const struct cJSON *item, mode_t default_mode, struct payload *payload,
 		   struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * Pure text. Names that would lead elsewhere ("..", "a/b", "") are refused, because pod uids and
  * volume names come from manifests and, after a restart, from directory names.
  */
-#ifndef PODVOL_PLUGINS_LAYOUT_H
-#define PODVOL_PLUGINS_LAYOUT_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -32,5 +31,3 @@ int layout_child(const char *base, const char *name, char **ret, struct failure 
 
 /* "<root directory>/<relative>"; NULL when out of memory or @relative is NULL. */
 char *layout_absolute(const char *root_dir, const char *relative);
-
-#endif

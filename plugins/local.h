@@ -5,8 +5,7 @@
  * file system), local_image.c (an image of podvol's own, as such a device), local_block.c (a block
  * device handed over raw)
  */
-#ifndef PODVOL_PLUGINS_LOCAL_H
-#define PODVOL_PLUGINS_LOCAL_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -107,5 +106,3 @@ int fs_group_map_open(const struct plugin_host *host, const char *volume_name, g
 /* The mount was refused with the map. Any thread. */
 void fs_group_map_refused(const char *volume_name, const struct failure *why,
 			  struct stage_report *report);
-
-#endif

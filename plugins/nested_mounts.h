@@ -5,8 +5,7 @@
  * A read-only volume cannot get such directories from the container runtime, so they are made with
  * it (kubelet: MakeNestedMountpoints; cases 151 to 154).
  */
-#ifndef PODVOL_PLUGINS_NESTED_MOUNTS_H
-#define PODVOL_PLUGINS_NESTED_MOUNTS_H
+#pragma once
 
 #include "object/kinds/pod.h"
 
@@ -20,5 +19,3 @@
 int nested_mounts(const struct pod *pod, const char *volume_name,
 		  int (*visit)(const char *path, void *userdata), void *userdata,
 		  struct failure *reterr);
-
-#endif

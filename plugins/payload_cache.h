@@ -7,8 +7,7 @@
  * lives on when it is pushed out. Any thread: one mutex inside, under which nothing is read or
  * built.
  */
-#ifndef PODVOL_PLUGINS_PAYLOAD_CACHE_H
-#define PODVOL_PLUGINS_PAYLOAD_CACHE_H
+#pragma once
 
 #include "plugins/file_payload.h"
 
@@ -42,5 +41,3 @@ struct payload_counts payload_cache_count(struct payload_cache *cache);
 const struct payload *shared_payload_files(const struct shared_payload *shared);
 /* Accepts NULL. Return: NULL. */
 struct shared_payload *shared_payload_unref(struct shared_payload *shared);
-
-#endif

@@ -10,8 +10,7 @@
  * One file per plugin, its table at the end of it, and one line in registry.c. Plugins see neither
  * the store nor any table of state; what they need arrives in the request.
  */
-#ifndef PODVOL_PLUGINS_PLUGIN_H
-#define PODVOL_PLUGINS_PLUGIN_H
+#pragma once
 
 #include "base/failure.h"
 #include "mount/bind/stuck_unmount.h"
@@ -228,5 +227,3 @@ const struct volume_plugin *const *plugin_list(void);
  * section 1.1. */
 int plugin_unique_name(const struct volume_plugin *plugin, const struct volume_spec *spec,
 		       const char *pod_uid, char **ret, struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * The target is unmounted and removed, then the plugin's directory of the pod if it is empty.
  * Nothing that is in the volume is touched, and the volume's name is all that is needed for it.
  */
-#ifndef PODVOL_PLUGINS_POD_TARGET_H
-#define PODVOL_PLUGINS_POD_TARGET_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -21,5 +20,3 @@ int pod_target_construct_volume_spec(const struct plugin_host *host, const char 
 /* A slot new_unmounter; the plugin's name says in which directory. */
 int pod_target_new_unmounter(const struct volume_request *request, struct stage_list *ret,
 			     struct failure *reterr);
-
-#endif

@@ -7,8 +7,7 @@
  * there and not by what a manifest says; a stranger's mount on the directory is refused. The
  * functions are stages of plugins, or parts of them. [worker]
  */
-#ifndef PODVOL_PLUGINS_SCRATCH_H
-#define PODVOL_PLUGINS_SCRATCH_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -73,5 +72,3 @@ int scratch_mark_ready(struct scratch *scratch, struct stage_report *report);
 int scratch_new_unmounter(const struct volume_request *request, const char *ready_prefix,
 			  void (*before)(const struct place *place), struct stage_list *ret,
 			  struct failure *reterr);
-
-#endif

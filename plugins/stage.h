@@ -5,8 +5,7 @@
  * What a plugin answers a step with and an operation runs. A stage tells what it found out, and
  * what its failure says about the world, in the report that all stages of a list share.
  */
-#ifndef PODVOL_PLUGINS_STAGE_H
-#define PODVOL_PLUGINS_STAGE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -114,5 +113,3 @@ struct stage_list {
 };
 /* Frees the data of every stage; an empty list is fine. */
 void stage_list_done(struct stage_list *list);
-
-#endif

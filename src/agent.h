@@ -5,8 +5,7 @@
  * Also answers for api/ what no store holds: the state of volumes, waits, events, operations (node
  * views). The loop thread only.
  */
-#ifndef PODVOL_AGENT_H
-#define PODVOL_AGENT_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -217,5 +216,3 @@ int agent_plan_containers(struct agent *agent, const struct agent_plan_request *
 			  struct agent_plan_call **ret);
 /* The caller left: done is not called any more. Not after it was called. */
 void agent_plan_leave(struct agent_plan_call *call);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The loop thread only.
  */
-#ifndef PODVOL_AGENT_DRIVER_CALL_H
-#define PODVOL_AGENT_DRIVER_CALL_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -37,5 +36,3 @@ int agent_call_driver(struct agent *agent, const struct agent_driver_request *re
 		      struct agent_driver_call **ret, struct failure *reterr);
 /* The caller left: done is not called any more; the driver is told. Not after it was called. */
 void agent_driver_call_leave(struct agent_driver_call *call);
-
-#endif

@@ -5,8 +5,7 @@
  * A part of agent.h for the one handler of api/ that needs it. Whom it goes past is said in
  * mount/holders/mount_force.h, and who may ask in api/auth/authorize.c. The loop thread only.
  */
-#ifndef PODVOL_AGENT_FORCE_UNSTAGE_H
-#define PODVOL_AGENT_FORCE_UNSTAGE_H
+#pragma once
 
 #include "agent.h"
 
@@ -35,5 +34,3 @@ int agent_force_unstage(struct agent *agent, const struct agent_force_request *r
 			struct agent_force_call **ret);
 /* The caller left: done is not called any more. Not after it was called. */
 void agent_force_leave(struct agent_force_call *call);
-
-#endif

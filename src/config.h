@@ -7,8 +7,7 @@
  * YAML: one mapping from key to scalar. An unknown key or a bad value is an error that names file,
  * line and key.
  */
-#ifndef PODVOL_CONFIG_H
-#define PODVOL_CONFIG_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/select/selector.h"
@@ -139,5 +138,3 @@ int config_file_read(const char *path,
 		     int (*set)(const char *key, const char *value, void *userdata,
 				struct failure *reterr),
 		     void *userdata, struct failure *reterr);
-
-#endif

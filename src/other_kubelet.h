@@ -3,8 +3,7 @@
  * other_kubelet - is a kubelet running on our root directory? Two agents on one root would tear
  * down each other's volumes
  */
-#ifndef PODVOL_OTHER_KUBELET_H
-#define PODVOL_OTHER_KUBELET_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -20,5 +19,3 @@
  * Return: 0 none; -EBUSY with its pid in @reterr; -errno of reading @proc_dir.
  */
 int other_kubelet_check(const char *proc_dir, const char *root_dir, struct failure *reterr);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * privileges - the capabilities that podvold needs, checked at start, and all others given up
  */
-#ifndef PODVOL_PRIVILEGES_H
-#define PODVOL_PRIVILEGES_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -20,5 +19,3 @@
  * Return: 0; -EPERM one is missing; else as capset(2).
  */
 int privileges_check_and_cut(bool maps_groups, struct failure *reterr);
-
-#endif

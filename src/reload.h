@@ -6,8 +6,7 @@
  * effect at once; of the others those that changed are named in the log, for a restart. A file with
  * an error changes nothing. Nothing of this ends the daemon.
  */
-#ifndef PODVOL_RELOAD_H
-#define PODVOL_RELOAD_H
+#pragma once
 
 #include "config.h"
 
@@ -38,5 +37,3 @@ struct reload *reload_free(struct reload *reload);
  * Logs each option that differs: the new value, or that it needs a restart.
  */
 void reload_apply(struct config *config, struct config *fresh);
-
-#endif

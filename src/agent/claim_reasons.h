@@ -6,8 +6,7 @@
  * provisions, podvold or a sidecar, says in an event of the claim why it is Pending. The text is
  * kept while the claim is, also when the event itself had to go. The loop thread only.
  */
-#ifndef PODVOL_AGENT_CLAIM_REASONS_H
-#define PODVOL_AGENT_CLAIM_REASONS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -29,5 +28,3 @@ struct claim_reasons *claim_reasons_free(struct claim_reasons *reasons);
  * Return: -EINPROGRESS its volume is being provisioned, and no attempt has failed; else -EAGAIN.
  */
 int claim_reasons_explain(void *agent, const struct object *claim, struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * Copies nothing itself: the threads that do count entries and bytes, and nobody asks a file for
  * this. The loop thread only, but for copy_begins().
  */
-#ifndef PODVOL_AGENT_COPIES_H
-#define PODVOL_AGENT_COPIES_H
+#pragma once
 
 #include "mount/archive/volume_copy.h"
 #include "object/kind.h"
@@ -51,5 +50,3 @@ void copies_view(const struct copies *copies, struct cJSON *items);
 void copies_print_metrics(const struct copies *copies, FILE *file);
 /* An event about each. Return: are there any? */
 bool copies_tell(struct agent *agent);
-
-#endif

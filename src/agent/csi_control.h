@@ -5,8 +5,7 @@
  * Made when the configuration says so (csi-controllers: podvol) and there is a store. Which driver
  * has a controller is each controller's to ask (csi/csi_drivers.h). The loop thread only.
  */
-#ifndef PODVOL_AGENT_CSI_CONTROL_H
-#define PODVOL_AGENT_CSI_CONTROL_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -22,5 +21,3 @@ void csi_control_driver_changed(struct csi_control *control, const char *driver)
 void csi_control_changed(struct csi_control *control);
 /* Before the drivers and the store go: calls are broken off. Accepts NULL. Return: NULL. */
 struct csi_control *csi_control_free(struct csi_control *control);
-
-#endif

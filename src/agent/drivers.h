@@ -7,8 +7,7 @@
  * again, after its own restart or after podvold's, each of these volumes is due at once: the cost
  * follows what waits for this driver and nothing else. The loop thread only.
  */
-#ifndef PODVOL_AGENT_DRIVERS_H
-#define PODVOL_AGENT_DRIVERS_H
+#pragma once
 
 #include "csi/csi_drivers.h"
 #include "operation/operation.h"
@@ -58,5 +57,3 @@ void drivers_view(struct agent *agent, const char *name, struct cJSON *items);
 /* The last calls for a volume, newest first, as "calls" of an item. */
 void drivers_add_calls(const struct agent *agent, const char *unique_name, struct cJSON *item);
 void drivers_print_metrics(struct agent *agent, FILE *file);
-
-#endif

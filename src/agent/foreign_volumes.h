@@ -5,8 +5,7 @@
  *
  * Only this folder uses it, by parts.h. The loop thread only.
  */
-#ifndef PODVOL_AGENT_FOREIGN_VOLUMES_H
-#define PODVOL_AGENT_FOREIGN_VOLUMES_H
+#pragma once
 
 #include "state/found.h"
 
@@ -39,5 +38,3 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes);
 /* Pod directories that belonged to no pod at the start, and how many of them are there still. */
 void foreign_volumes_count(const struct foreign_volumes *foreign_volumes, size_t *ret_orphans,
 			   size_t *ret_kept);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only this folder uses it, by parts.h. Reads and tells; ends nothing.
  */
-#ifndef PODVOL_AGENT_HUNG_OPERATIONS_H
-#define PODVOL_AGENT_HUNG_OPERATIONS_H
+#pragma once
 
 #include "operation/operation.h"
 
@@ -14,5 +13,3 @@ void agent_on_slow(void *userdata, const struct operation_view *view);
 
 /* All worker threads hang, or no longer. */
 void agent_on_threads_hang(void *userdata, const struct worker_counts *counts);
-
-#endif

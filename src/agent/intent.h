@@ -4,8 +4,7 @@
  *
  * Only this folder uses it, by parts.h. The loop thread only.
  */
-#ifndef PODVOL_AGENT_INTENT_H
-#define PODVOL_AGENT_INTENT_H
+#pragma once
 
 #include "reconcile/reconcile.h"
 
@@ -21,5 +20,3 @@ int agent_note_unfinished(void *userdata, const char *unique_name, const char *p
 /* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
 void agent_ledger_row(const struct actual_volume *volume, const struct actual_pod *pod,
 		      struct ledger_row *ret);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * node_expand - what comes of a volume that is to be larger is told to its claim (KEP-1790)
  */
-#ifndef PODVOL_AGENT_NODE_EXPAND_H
-#define PODVOL_AGENT_NODE_EXPAND_H
+#pragma once
 
 struct agent;
 struct operation_ended;
@@ -13,5 +12,3 @@ struct step;
 void agent_note_growth_begins(void *agent, const struct step *step);
 /* A step ended, however; nothing is done where nothing grew, and nothing should have. */
 void agent_note_growth(void *agent, const struct operation_ended *ended);
-
-#endif

@@ -7,8 +7,7 @@
  * own business; that the tables follow a step, and the ledger the tables, is step_results.c's. The
  * loop thread only.
  */
-#ifndef PODVOL_AGENT_OBSERVERS_H
-#define PODVOL_AGENT_OBSERVERS_H
+#pragma once
 
 #include "operation/operation.h"
 
@@ -55,5 +54,3 @@ void observers_changed(struct agent *agent, const struct volume_change *change);
 /* The first that has a reason for a volume that is wanted, or for one that is not: is_held()
  * of the tables. */
 bool observers_explain(void *agent, const struct volume_row *row, struct failure *ret);
-
-#endif

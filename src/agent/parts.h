@@ -7,8 +7,7 @@
  * step_results.c what comes back, reconstruct.c what was there before, mount_waiters.c who waits
  * for a pod, subpaths.c calls for sub-paths, views.c what is shown.
  */
-#ifndef PODVOL_AGENT_PARTS_H
-#define PODVOL_AGENT_PARTS_H
+#pragma once
 
 #include "agent.h"
 #include "agent/claim_reasons.h"
@@ -227,5 +226,3 @@ int look_up_errors_new(struct agent *agent, struct look_up_errors **ret);
 struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 /* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
-
-#endif

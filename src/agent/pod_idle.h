@@ -4,8 +4,7 @@
  *
  * Only this folder uses it, by parts.h. Reads; changes nothing.
  */
-#ifndef PODVOL_AGENT_POD_IDLE_H
-#define PODVOL_AGENT_POD_IDLE_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -18,5 +17,3 @@ bool agent_explain_idle_pod(const struct agent *agent, const struct object *pod,
 			    struct failure *ret);
 /* Why one of its volumes is not: no container uses it. */
 bool agent_explain_unused(const struct object *pod, const char *volume, struct failure *ret);
-
-#endif

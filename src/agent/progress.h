@@ -4,8 +4,7 @@
  *
  * The loop thread only. Looks at what is counted anyhow, and asks no file.
  */
-#ifndef PODVOL_AGENT_PROGRESS_H
-#define PODVOL_AGENT_PROGRESS_H
+#pragma once
 
 struct agent;
 struct walks;
@@ -17,5 +16,3 @@ int walks_new(struct agent *agent, struct walks **ret);
 struct walks *walks_free(struct walks *walks);
 /* A step may lead to one: look after a while. Cheap. Accepts NULL. */
 void walks_expect(struct walks *walks);
-
-#endif

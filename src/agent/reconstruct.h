@@ -4,8 +4,7 @@
  *
  * Only this folder uses it, by parts.h. The loop thread only.
  */
-#ifndef PODVOL_AGENT_RECONSTRUCT_H
-#define PODVOL_AGENT_RECONSTRUCT_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -16,5 +15,3 @@ struct agent;
 int agent_open_ledger(struct agent *agent, struct failure *reterr);
 /* What was left by the daemon before, as a sentence; "" for nothing. Static. */
 const char *agent_unfinished_text(enum unfinished unfinished);
-
-#endif

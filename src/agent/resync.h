@@ -5,8 +5,7 @@
  * For what nothing else would bring back: a pod that could not be looked at, a row of the ledger
  * that could not be written, a question that could not be asked.
  */
-#ifndef PODVOL_AGENT_RESYNC_H
-#define PODVOL_AGENT_RESYNC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ bool agent_must_look_again(const struct agent *agent);
 int agent_watch_store(struct agent *agent);
 /* Every wanted and every mounted volume is dirty: sync_loop.c's. */
 void agent_mark_all_dirty(struct agent *agent);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * All but size_limits_new() accept NULL. The loop thread only.
  */
-#ifndef PODVOL_AGENT_SIZE_LIMITS_H
-#define PODVOL_AGENT_SIZE_LIMITS_H
+#pragma once
 
 #include "state/state.h"
 
@@ -37,5 +36,3 @@ void size_limits_look_at_all(struct size_limits *limits);
 void size_limits_look(struct size_limits *limits);
 /* In Prometheus' form. */
 void size_limits_print_metrics(const struct size_limits *limits, FILE *file);
-
-#endif

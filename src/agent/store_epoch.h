@@ -13,8 +13,7 @@
  * noticed when it was made before podvold was started last; one of the same life of podvold may be
  * as far as the store was, because versions are set aside in advance.
  */
-#ifndef PODVOL_AGENT_STORE_EPOCH_H
-#define PODVOL_AGENT_STORE_EPOCH_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -36,5 +35,3 @@ bool store_epoch_knows_again(const struct agent *agent, const struct hold *hold,
 
 /* At the end: how far the store is now. Nothing when there is none. */
 void store_epoch_note(struct agent *agent);
-
-#endif

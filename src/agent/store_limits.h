@@ -4,13 +4,10 @@
  *
  * The messages of the store name the options, so that whoever is refused knows what to raise.
  */
-#ifndef PODVOL_AGENT_STORE_LIMITS_H
-#define PODVOL_AGENT_STORE_LIMITS_H
+#pragma once
 
 struct config;
 struct store;
 
 /* Return: the store, which must be open, with its limits. */
 struct store *store_with_limits(struct store *store, const struct config *config);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Reads the tables, the operations and the store; changes nothing. The loop thread only.
  */
-#ifndef PODVOL_AGENT_SUBPATH_ITEMS_H
-#define PODVOL_AGENT_SUBPATH_ITEMS_H
+#pragma once
 
 #include "agent/parts.h"
 #include "mount/path/subpath.h"
@@ -47,5 +46,3 @@ int subpath_items_check(const struct agent *agent, const char *pod_uid, const ch
  */
 int subpath_items_collect(const struct agent *agent, const char *pod_uid, const char *container,
 			  struct subpath_items *ret, struct failure *reterr);
-
-#endif

@@ -9,8 +9,7 @@
  * uses end, and the rest is searched again with back-off. An error of the search ends no hold. The
  * loop thread only.
  */
-#ifndef PODVOL_AGENT_TAKEOVER_H
-#define PODVOL_AGENT_TAKEOVER_H
+#pragma once
 
 struct agent;
 struct takeover;
@@ -22,5 +21,3 @@ struct takeover *takeover_free(struct takeover *takeover);
 /* A turn has taken in every change there was: begins the search, once, when all sources are
  * complete. Cheap afterwards. Accepts NULL. */
 void takeover_settled(struct takeover *takeover);
-
-#endif

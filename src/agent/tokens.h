@@ -4,8 +4,7 @@
  *
  * Only this folder uses it, by parts.h.
  */
-#ifndef PODVOL_AGENT_TOKENS_H
-#define PODVOL_AGENT_TOKENS_H
+#pragma once
 
 #include "agent.h"
 #include "operation/renewals.h"
@@ -25,5 +24,3 @@ void agent_close_tokens(struct agent *agent);
 void agent_note_renewal(void *agent, const struct operation_ended *ended);
 /* An object was written, or is there at the start. */
 void agent_tokens_object_changed(struct agent *agent, const struct object *object);
-
-#endif

@@ -5,12 +5,9 @@
  *
  * The calls themselves are in agent_force_unstage.h. Decides nothing: unstage_gate.h does.
  */
-#ifndef PODVOL_AGENT_UNSTAGE_CALLS_H
-#define PODVOL_AGENT_UNSTAGE_CALLS_H
+#pragma once
 
 struct agent;
 
 /* Makes the gate, once the workers run. Return: 0 or negative errno. */
 int unstage_calls_open(struct agent *agent);
-
-#endif

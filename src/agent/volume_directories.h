@@ -6,8 +6,7 @@
  * lanes in it, so that it keeps no other base path's from being made, nor does a large volume that
  * is being removed. The loop thread only.
  */
-#ifndef PODVOL_AGENT_VOLUME_DIRECTORIES_H
-#define PODVOL_AGENT_VOLUME_DIRECTORIES_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -36,5 +35,3 @@ struct volume_directories *volume_directories_free(struct volume_directories *di
 
 /* Whatever may be mounted counts, what some pod is about to get, and what others left here. */
 bool volume_is_in_use(const struct agent *agent, const struct persistent_volume *volume);
-
-#endif

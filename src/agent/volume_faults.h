@@ -10,8 +10,7 @@
  *
  * All but volume_faults_open() accept NULL: an agent without them. The loop thread only.
  */
-#ifndef PODVOL_AGENT_VOLUME_FAULTS_H
-#define PODVOL_AGENT_VOLUME_FAULTS_H
+#pragma once
 
 #include "reconcile/reconcile.h"
 
@@ -39,5 +38,3 @@ void volume_faults_look(struct volume_faults *faults, const char *unique_name);
 const char *volume_faults_find(const struct volume_faults *faults, const char *unique_name);
 /* In Prometheus' form. */
 void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only this folder uses it, by parts.h. The asking itself is busy_watch.h.
  */
-#ifndef PODVOL_AGENT_VOLUME_USERS_H
-#define PODVOL_AGENT_VOLUME_USERS_H
+#pragma once
 
 #include "inuse/busy_watch.h"
 #include "inuse/server_probe.h"
@@ -36,5 +35,3 @@ enum unmount_manner stuck_policy_manner(struct agent *agent, const struct step *
 					uint64_t now_usec);
 /* A step ended: tells when it was done so, and who had it. */
 void stuck_policy_note(struct agent *agent, const struct operation_ended *ended);
-
-#endif

@@ -8,8 +8,7 @@
  * (controller/attach/attach_detach.h) puts it and takes it from before it looks for the last time
  * whether it is used. That controller is made here, too. The loop thread only.
  */
-#ifndef PODVOL_AGENT_VOLUMES_IN_USE_H
-#define PODVOL_AGENT_VOLUMES_IN_USE_H
+#pragma once
 
 #include "reconcile/reconcile.h"
 
@@ -43,5 +42,3 @@ void volumes_in_use_object_changed(struct volumes_in_use *volumes_in_use,
 
 /* Every pod is known from now on. */
 void volumes_in_use_sources_ready(struct volumes_in_use *volumes_in_use);
-
-#endif

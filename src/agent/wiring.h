@@ -2,8 +2,7 @@
 /*
  * wiring - opens the boxes outside this folder with what they borrow from the agent
  */
-#ifndef PODVOL_AGENT_WIRING_H
-#define PODVOL_AGENT_WIRING_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -20,5 +19,3 @@ void agent_lend_tables(struct agent *agent);
 /* Each fills in its member of the agent. Return: 0 or negative errno. */
 int agent_open_drift(struct agent *agent, struct failure *reterr);
 int agent_open_statistics(struct agent *agent);
-
-#endif

@@ -15,8 +15,7 @@
  * What is written is decided by object_admit() behind the store. Whatever a stranger can grow is
  * bounded: connections, bytes of a head and of a body, parameters, the time for a request, waits.
  */
-#ifndef PODVOL_API_API_H
-#define PODVOL_API_API_H
+#pragma once
 
 #include "agent.h"
 #include "base/failure.h"
@@ -170,5 +169,3 @@ enum {
 	API_DOCKER_NAME_BYTES_MAX = 255,   /* of a docker volume, and of the ID of a mount */
 	API_DOCKER_VOLUMES_MAX = 1000,
 };
-
-#endif

@@ -8,8 +8,7 @@
  * clientAuth), by an authority of client-ca-file, in its time. The loop only; blocks on nothing but
  * when the file is read.
  */
-#ifndef PODVOL_API_CLIENT_CERTIFICATE_H
-#define PODVOL_API_CLIENT_CERTIFICATE_H
+#pragma once
 
 #include "api/auth/token_list.h"
 #include "base/failure.h"
@@ -39,5 +38,3 @@ void client_certificate_read(const struct client_authority *authority, gnutls_se
 /* What is wrong with it at @now_usec; NULL: it is in its time and not revoked. Static. */
 const char *client_certificate_problem(const struct client_certificate *certificate,
 				       const struct token_list *list, uint64_t now_usec);
-
-#endif

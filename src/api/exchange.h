@@ -6,8 +6,7 @@
  * or later. A handler that must wait leaves its work in the exchange; if the client leaves first,
  * the work is abandoned and never answers. Tests make exchanges of their own.
  */
-#ifndef PODVOL_API_EXCHANGE_H
-#define PODVOL_API_EXCHANGE_H
+#pragma once
 
 #include "api/auth/authorize.h"
 #include "api/form.h"
@@ -223,5 +222,3 @@ void views_reply_applied(struct exchange *exchange, struct cJSON *tree);
 
 /* One more line for a Warning header; lost without memory. */
 void exchange_warn(struct exchange *exchange, const char *text);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * form - media types: in which form an answer goes out, what a body is
  */
-#ifndef PODVOL_API_FORM_H
-#define PODVOL_API_FORM_H
+#pragma once
 
 /* In which form an answer goes out; form.c has the media type of each. */
 enum api_form {
@@ -50,5 +49,3 @@ const char *api_form_type(enum api_form form);
 
 /* NULL: JSON. */
 enum api_content api_content_parse(const char *content_type);
-
-#endif

@@ -5,8 +5,7 @@
  * By namespace and name, by name alone (namespace "default") or by uid. A pod that left the store
  * is known as long as volumes of it are mounted. The loop thread only.
  */
-#ifndef PODVOL_API_NAMED_POD_H
-#define PODVOL_API_NAMED_POD_H
+#pragma once
 
 #include "api/exchange.h"
 
@@ -33,5 +32,3 @@ void named_pod_refuse(struct exchange *exchange, const struct named_pod *pod);
 
 /* Looked up anew each time, because a pod may go between question and answer; NULL: not stored. */
 const struct object *named_pod_object(struct agent *agent, const struct named_pod *pod);
-
-#endif

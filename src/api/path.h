@@ -5,8 +5,7 @@
  * Escapes are decoded after the split, so that %2F stays inside its segment. NUL, control
  * characters, broken escapes, bad UTF-8, empty segments, "." and ".." are refused.
  */
-#ifndef PODVOL_API_PATH_H
-#define PODVOL_API_PATH_H
+#pragma once
 
 #include "api/api.h"
 
@@ -39,5 +38,3 @@ const char *api_path_parameter(const struct api_path *path, const char *name);
  * @pattern: segments joined by '/', without a leading one; "*" stands for any one segment
  */
 bool api_path_matches(const struct api_path *path, const char *pattern);
-
-#endif

@@ -6,8 +6,7 @@
  * completed"; its hang-up source only while suspended, because the descriptor may be another
  * client's afterwards.
  */
-#ifndef PODVOL_API_REQUEST_H
-#define PODVOL_API_REQUEST_H
+#pragma once
 
 #include "api/auth/token_list.h"
 #include "api/exchange.h"
@@ -82,5 +81,3 @@ int answer_suspend(struct request *request);
 void answer_resume(struct request *request);
 /* The request is over: what is counted for it is no more. */
 void answer_done(struct request *request);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * view_table - node views as rows of a meta.k8s.io/v1 Table
  */
-#ifndef PODVOL_API_VIEW_TABLE_H
-#define PODVOL_API_VIEW_TABLE_H
+#pragma once
 
 #include "object/json/json.h"
 
@@ -46,5 +45,3 @@ extern const struct view_columns view_volume_columns, view_operation_columns, vi
  */
 struct cJSON *view_table(const struct cJSON *view, const struct view_columns *columns,
 			 uint64_t now_usec);
-
-#endif

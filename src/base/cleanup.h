@@ -5,8 +5,7 @@
  * An owned descriptor is -EBADF when empty, an owned pointer NULL; ownership leaves a variable by
  * TAKE_FD or TAKE_PTR, never by copying it. No macro here returns or jumps.
  */
-#ifndef PODVOL_BASE_CLEANUP_H
-#define PODVOL_BASE_CLEANUP_H
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -71,5 +70,3 @@ static inline int take_fd(int *fd)
 		(pointer) = NULL;                                                                  \
 		taken_;                                                                            \
 	})
-
-#endif

@@ -5,8 +5,7 @@
  * Waits and back-offs use the monotonic clock; only time stamps for people and objects use the real
  * one.
  */
-#ifndef PODVOL_BASE_CLOCK_H
-#define PODVOL_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -51,5 +50,3 @@ static inline uint64_t realtime_usec(void)
  * Return: 0; -EINVAL no duration; -ERANGE longer than DURATION_USEC_MAX.
  */
 int duration_parse(const char *text, uint64_t *ret_usec);
-
-#endif

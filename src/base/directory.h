@@ -4,8 +4,7 @@
  *
  * What decides by what is not there must know the difference.
  */
-#ifndef PODVOL_BASE_DIRECTORY_H
-#define PODVOL_BASE_DIRECTORY_H
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,5 +16,3 @@ static inline int directory_next(DIR *directory, const struct dirent **ret)
 	*ret = readdir(directory);
 	return *ret ? 1 : -errno;
 }
-
-#endif

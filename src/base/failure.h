@@ -8,8 +8,7 @@
  * failure_keep()'s copy. The first failure is the one that matters: whoever cleans up after it
  * passes NULL.
  */
-#ifndef PODVOL_BASE_FAILURE_H
-#define PODVOL_BASE_FAILURE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ const struct failure *failure_drop(const struct failure *kept);
 /* Copies a text; one that does not fit is cut in the middle, between two characters, and marked:
  * "beginning [... 1234 bytes cut ...] end". @room is at least 64. */
 void text_fit(char *to, size_t room, const char *from);
-
-#endif

@@ -7,8 +7,7 @@
  * Whoever chooses the texts can make two with one sum: compare what matters. Sums are stored (the
  * ledger, labels of loop devices, names of objects), so they are the same on every machine.
  */
-#ifndef PODVOL_BASE_FNV1A_H
-#define PODVOL_BASE_FNV1A_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ static inline uint64_t fnv1a_add_text(uint64_t sum, const char *text)
 		sum = fnv1a_add(sum, (unsigned char) *text);
 	return sum;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * server is silent, and keep the next one from starting. So a lock is held by a small thread with a
  * table of its own, which holds nothing else and ends at once.
  */
-#ifndef PODVOL_BASE_LOCK_HOLDER_H
-#define PODVOL_BASE_LOCK_HOLDER_H
+#pragma once
 
 struct lock_holder;
 
@@ -22,5 +21,3 @@ int lock_holder_new(int fd, struct lock_holder **ret);
 
 /* Lets go of the lock, and waits for that. Accepts NULL. Return: NULL. */
 struct lock_holder *lock_holder_free(struct lock_holder *holder);
-
-#endif

@@ -7,8 +7,7 @@
  * what an operator must mend at error. Never a secret. The layer that handles an error logs it,
  * once. Any thread may log. Control characters are written as \n or \x1b: an event is one line.
  */
-#ifndef PODVOL_BASE_LOG_H
-#define PODVOL_BASE_LOG_H
+#pragma once
 
 #include <stddef.h>
 #include <syslog.h>
@@ -69,5 +68,3 @@ void log_fields(int level, const struct log_field *fields, size_t count, const c
  * minute: what repeats them may do so all the time. Any thread.
  */
 void log_whole(int level, const char *what, const char *text);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Whole components: "/a/bc" is not below "/a/b". Nothing is looked up: no links, no "..".
  */
-#ifndef PODVOL_BASE_PATH_H
-#define PODVOL_BASE_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -23,5 +22,3 @@ static inline bool path_is_below(const char *path, const char *above)
 {
 	return path_is_at_or_below(path, above) && strcmp(path, above) != 0;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * A file is there as a whole or not at all, whenever the machine stops. What others could have read
  * or written is no secret and is refused, never mended. Blocks on the disk: start-up, or a worker.
  */
-#ifndef PODVOL_BASE_SECRET_FILE_H
-#define PODVOL_BASE_SECRET_FILE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -44,5 +43,3 @@ int secret_file_write(int directory_fd, const char *name, const char *text, stru
 
 /* Overwrites and frees. @text may be NULL. Return: NULL. */
 char *secret_text_free(char *text);
-
-#endif

@@ -5,8 +5,7 @@
  * Each returns as its man page says (-1 and errno on failure), so that tests can interpose them at
  * link time like any other call, and nothing else in the program names a system call number.
  */
-#ifndef PODVOL_BASE_SYSCALLS_H
-#define PODVOL_BASE_SYSCALLS_H
+#pragma once
 
 #include <linux/openat2.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ int kcmp(pid_t first, pid_t second, int type, unsigned long first_index,
 
 /* quotactl_fd(2), Linux 5.14: quotactl(2) for the file system that a descriptor lies on. */
 int quotactl_fd(unsigned int fd, unsigned int command, uint32_t id, void *address);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * For a thread that hangs this is the one fact that tells which server or device does not answer.
  */
-#ifndef PODVOL_BASE_THREAD_STACK_H
-#define PODVOL_BASE_THREAD_STACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ void thread_stack_read(int thread_id, char ret[THREAD_STACK_BYTES]);
 
 /* The text of such a file as above; for who has one already. Pure. */
 void thread_stack_format(const char *text, char ret[THREAD_STACK_BYTES]);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * sd-id128(3) has both; the text is lower case with dashes, as Kubernetes and the kernel print it.
  */
-#ifndef PODVOL_BASE_UUID_H
-#define PODVOL_BASE_UUID_H
+#pragma once
 
 enum { UUID_BYTES = 37 };
 
@@ -22,5 +21,3 @@ int uuid_make(char ret[UUID_BYTES]);
  * Return: 0; else as reading that file. Any thread; read once.
  */
 int uuid_of_boot(char ret[UUID_BYTES]);
-
-#endif

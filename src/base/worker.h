@@ -12,8 +12,7 @@
  * hang, jobs wait in their order until one comes back; whoever wants to know is told, once. Idle
  * pools cause no wake-ups.
  */
-#ifndef PODVOL_BASE_WORKER_H
-#define PODVOL_BASE_WORKER_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -106,5 +105,3 @@ typedef void worker_pool_told(void *userdata, const struct worker_counts *counts
 void worker_pool_tell(struct worker_pool *pool, worker_pool_told *told, void *userdata);
 
 void worker_pool_count(struct worker_pool *pool, struct worker_counts *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * it. The volume is held by a lock on its directory, which the daemon asks for before it removes or
  * mounts one: shared by backups, alone for a restore (mount/remove/restore_lock.h).
  */
-#ifndef PODVOL_CLI_ARCHIVE_DIRECT_H
-#define PODVOL_CLI_ARCHIVE_DIRECT_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -43,5 +42,3 @@ int archive_direct_backup(const struct archive_direct *direct, struct archive_su
 /* @ret_begun: the volume was changed. */
 int archive_direct_restore(const struct archive_direct *direct, struct archive_summary *ret,
 			   bool *ret_begun, struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * YAML. Results go to @out, sentences about failures to @err, and the exit status says which kind
  * of failure it was.
  */
-#ifndef PODVOL_CLI_CLI_H
-#define PODVOL_CLI_CLI_H
+#pragma once
 
 #include "client/podvol.h"
 #include "object/json/json.h"
@@ -223,5 +222,3 @@ struct csi_direct {
  * -E2BIG; -ENOMEM; as sd_event_new().
  */
 int csi_direct_call(const struct csi_direct *direct, struct cJSON **ret, struct failure *reterr);
-
-#endif

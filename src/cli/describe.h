@@ -2,8 +2,7 @@
 /*
  * describe - what the files behind the verb describe know of each other
  */
-#ifndef PODVOL_CLI_DESCRIBE_H
-#define PODVOL_CLI_DESCRIBE_H
+#pragma once
 
 #include "cli/get.h"
 
@@ -28,5 +27,3 @@ int describe_object(struct cli *cli, const struct get_request *request,
 
 /* A CSI driver or a volume plugin. Return: as above. */
 int describe_driver(struct cli *cli, const char *name);
-
-#endif

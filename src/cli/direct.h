@@ -6,8 +6,7 @@
  * done by the same stages as the daemon's. There is no pod, so no ownership is changed, and nothing
  * is remembered: what is mounted afterwards is the target and nothing else.
  */
-#ifndef PODVOL_CLI_DIRECT_H
-#define PODVOL_CLI_DIRECT_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -35,5 +34,3 @@ int direct_mount(const char *file, const char *target, const char *root_dir,
  * uses the root directory that it lies below; else as umount2(2).
  */
 int direct_unmount(const char *target, const char *root_dir, struct failure *reterr);
-
-#endif

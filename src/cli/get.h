@@ -2,8 +2,7 @@
 /*
  * get - what the files behind the verb get know of each other
  */
-#ifndef PODVOL_CLI_GET_H
-#define PODVOL_CLI_GET_H
+#pragma once
 
 #include "cli/cli.h"
 #include "object/json/json.h"
@@ -69,5 +68,3 @@ int show_sorted_table(struct cli *cli, const struct get_request *request, const 
 
 /* Lists and goes on with every change, until interrupted. */
 int follow(struct cli *cli, const struct get_request *request);
-
-#endif

@@ -5,8 +5,7 @@
  * The kinds of objects are the daemon's, asked from its discovery when one is named; only the views
  * of podvol itself, which no Kubernetes knows, have rows here.
  */
-#ifndef PODVOL_CLI_KINDS_H
-#define PODVOL_CLI_KINDS_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -41,5 +40,3 @@ bool kind_is_view(const struct kind *kind);
  * none. @query: escaped, may be NULL. NULL: no memory. */
 char *kinds_path(const struct kind *kind, const char *name_space, const char *name,
 		 const char *query);
-
-#endif

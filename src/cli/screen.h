@@ -6,8 +6,7 @@
  * character and nothing else. What comes from objects is never trusted with the terminal: control
  * characters become '?'.
  */
-#ifndef PODVOL_CLI_SCREEN_H
-#define PODVOL_CLI_SCREEN_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -55,5 +54,3 @@ void progress_show(struct cli *cli, const char *text);
 void progress_end(struct cli *cli);
 /* Is there anybody to show progress to? */
 bool progress_is_seen(const struct cli *cli);
-
-#endif

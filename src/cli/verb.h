@@ -7,8 +7,7 @@
  * cli.h and one row. An option that several verbs take is one row that they share; an option of one
  * verb may reuse a name with other words of help, as long as letter and value stay alike.
  */
-#ifndef PODVOL_CLI_VERB_H
-#define PODVOL_CLI_VERB_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -101,5 +100,3 @@ bool command_line_check(struct cli *cli, const struct verb *verb);
 
 /* Gives the values to those options that read them. False after a complaint. */
 bool command_line_take(struct cli *cli, const struct verb *verb);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * handle - what the files of the client library know of each other
  */
-#ifndef PODVOL_CLIENT_HANDLE_H
-#define PODVOL_CLIENT_HANDLE_H
+#pragma once
 
 #include "client/podvol.h"
 
@@ -37,5 +36,3 @@ int refusal_read(int status, const char *body, size_t length, char *text, size_t
 
 /* A Table from the bytes of an answer. Return: 0; -EPROTO with @podvol's sentence; -ENOMEM. */
 int table_parse(struct podvol *podvol, const char *text, size_t length, struct podvol_table **ret);
-
-#endif

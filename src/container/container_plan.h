@@ -13,8 +13,7 @@
  * parents come before what is mounted below them. Every mount of a pod with hostUsers: false is to
  * be idmapped, as kubelet asks its runtime for.
  */
-#ifndef PODVOL_CONTAINER_CONTAINER_PLAN_H
-#define PODVOL_CONTAINER_CONTAINER_PLAN_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/kinds/pod.h"
@@ -147,5 +146,3 @@ struct container_plan *container_plan_free(struct container_plan *plan);
 /* For cleanup_container_plan: variables that own a plan. */
 void container_plan_free_pointer(struct container_plan **plan);
 #define cleanup_container_plan cleanup(container_plan_free_pointer)
-
-#endif

@@ -7,8 +7,7 @@
  * read-only flag is worse than one that does not start. docs/container-mounts.md says what each
  * setting turns into.
  */
-#ifndef PODVOL_CONTAINER_FORMAT_H
-#define PODVOL_CONTAINER_FORMAT_H
+#pragma once
 
 #include "base/failure.h"
 #include "container/container_plan.h"
@@ -83,5 +82,3 @@ int docker_format_words(const struct container_plan *plan,
 int nspawn_format_words(const struct container_plan *plan,
 			const struct planned_container *container, struct words *words,
 			struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * No shell quoting: a line is a word as it is. A word with a newline in it cannot be written so and
  * is refused.
  */
-#ifndef PODVOL_CONTAINER_WORDS_H
-#define PODVOL_CONTAINER_WORDS_H
+#pragma once
 
 #include "base/failure.h"
 #include "container/container_plan.h"
@@ -62,5 +61,3 @@ char *path_text_clean(const char *path);
 
 /* How many names a cleaned path has: 0 for "/". */
 size_t path_text_depth(const char *path);
-
-#endif

@@ -7,8 +7,7 @@
  * follows it. Every write is repeatable, so a crash between two of them is finished by the next
  * look at the object.
  */
-#ifndef PODVOL_CONTROLLER_CONTROLLER_H
-#define PODVOL_CONTROLLER_CONTROLLER_H
+#pragma once
 
 #include "base/failure.h"
 #include "store/store.h"
@@ -49,5 +48,3 @@ int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **re
 /* Leaves objects as they are; a queued write of it ends in the store. Accepts NULL. Return: NULL.
  */
 struct pv_binder *pv_binder_free(struct pv_binder *binder);
-
-#endif

@@ -7,8 +7,7 @@
  * here; which objects concern it and what is next for one of them is the row's. Whatever takes
  * long is a write or a call, whose end comes to the loop again.
  */
-#ifndef PODVOL_CONTROLLER_CLASS_H
-#define PODVOL_CONTROLLER_CLASS_H
+#pragma once
 
 #include "controller/work_queue.h"
 #include "store/reflector.h"
@@ -75,5 +74,3 @@ void controller_all_due(void *controller);
 /* Calls are broken off, objects stay, and a write under way ends in the store. Accepts NULL.
  * Return: NULL. */
 void *controller_free(void *controller);
-
-#endif

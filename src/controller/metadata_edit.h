@@ -4,8 +4,7 @@
  *
  * Those with a void pointer are edits for object_edit() and work_item_edit(), given the name.
  */
-#ifndef PODVOL_CONTROLLER_METADATA_EDIT_H
-#define PODVOL_CONTROLLER_METADATA_EDIT_H
+#pragma once
 
 #include "object/json/json.h"
 
@@ -15,5 +14,3 @@ int metadata_add_finalizer(struct cJSON *tree, void *name);
 int metadata_remove_finalizer(struct cJSON *tree, void *name);
 int metadata_set_annotation(struct cJSON *tree, const char *key, const char *value);
 int metadata_remove_annotation(struct cJSON *tree, void *key);
-
-#endif

@@ -7,8 +7,7 @@
  * cluster's from an exported file, is left as it is; one that is deleted comes back; one whose
  * namespace was deleted goes with it. All is decided from stored objects. The loop thread only.
  */
-#ifndef PODVOL_CONTROLLER_ROOT_CA_PUBLISHER_H
-#define PODVOL_CONTROLLER_ROOT_CA_PUBLISHER_H
+#pragma once
 
 #include "controller/controller.h"
 
@@ -26,5 +25,3 @@ int root_ca_publisher_new(const struct root_ca_publisher_options *options,
 			  struct root_ca_publisher **ret);
 /* Before the store is freed. Leaves objects as they are. Accepts NULL. Return: NULL. */
 struct root_ca_publisher *root_ca_publisher_free(struct root_ca_publisher *publisher);
-
-#endif

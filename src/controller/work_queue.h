@@ -8,8 +8,7 @@
  * controller's: it looks at the stored objects, never at what changed, so that a start goes on
  * where a kill left it.
  */
-#ifndef PODVOL_CONTROLLER_WORK_QUEUE_H
-#define PODVOL_CONTROLLER_WORK_QUEUE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -111,5 +110,3 @@ void work_item_delete(struct work_item *item, const struct object *object);
 void work_item_failed(struct work_item *item);
 bool work_item_backs_off(const struct work_item *item);
 void work_item_succeeded(struct work_item *item);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * csi_access - Kubernetes' access modes and volume modes in CSI's words: VolumeCapability; pure
  */
-#ifndef PODVOL_CSI_CSI_ACCESS_H
-#define PODVOL_CSI_CSI_ACCESS_H
+#pragma once
 
 #include "csi/csi.pb-c.h"
 #include "object/kinds/persistent_volume.h"
@@ -27,5 +26,3 @@ void csi_capability_fill(struct csi_capability *ret, bool is_block,
 /* Of a volume of a driver; what it points to is borrowed. */
 void csi_capability_of(struct csi_capability *ret, const struct persistent_volume *volume,
 		       Csi__V1__VolumeCapability__AccessMode__Mode mode);
-
-#endif

@@ -7,8 +7,7 @@
  * call any method with JSON. Each call is remembered for describe (csi_log.h), without its secrets.
  * The loop thread only.
  */
-#ifndef PODVOL_CSI_CSI_CALL_H
-#define PODVOL_CSI_CSI_CALL_H
+#pragma once
 
 #include "grpc/grpc.h"
 
@@ -105,5 +104,3 @@ struct cJSON;
 /* {"method", "code": 5, "codeName": "NotFound", "message", "fromDriver", "sent",
  * "tookMicroseconds", "reply": {...}}; without reply unless the code is 0. NULL: no memory. */
 struct cJSON *csi_answer(enum csi_method method, const struct csi_reply *reply);
-
-#endif

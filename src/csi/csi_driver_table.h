@@ -4,8 +4,7 @@
  *
  * An entry is known by its registration socket: two sockets may speak of one driver for a while.
  */
-#ifndef PODVOL_CSI_CSI_DRIVER_TABLE_H
-#define PODVOL_CSI_CSI_DRIVER_TABLE_H
+#pragma once
 
 #include "csi/csi_drivers.h"
 
@@ -30,5 +29,3 @@ struct csi_capabilities {
 };
 void csi_drivers_note_capabilities(struct csi_drivers *drivers, const char *registration_socket,
 				   const struct csi_capabilities *capabilities);
-
-#endif

@@ -5,8 +5,7 @@
  * What the volume plugin asks before each call, and what `podvolctl drivers` shows. Registration
  * fills it; nobody else writes. The loop thread only.
  */
-#ifndef PODVOL_CSI_CSI_DRIVERS_H
-#define PODVOL_CSI_CSI_DRIVERS_H
+#pragma once
 
 #include "csi/csi_call.h"
 
@@ -111,5 +110,3 @@ char *csi_hashed_name(const char *text);
 char *csi_attachment_name(const char *handle, const char *driver, const char *node_name);
 /* "kubernetes.io/csi/<driver>^<handle>": of a volume that a PersistentVolume describes. */
 char *csi_unique_name(const char *driver, const char *handle);
-
-#endif

@@ -8,8 +8,7 @@
  * default value is left out in writing. Reading refuses what the type does not know, with the path
  * to it. Pure.
  */
-#ifndef PODVOL_CSI_CSI_JSON_H
-#define PODVOL_CSI_CSI_JSON_H
+#pragma once
 
 #include "object/json/json.h"
 
@@ -34,5 +33,3 @@ bool csi_message_is_text(const ProtobufCMessage *message);
 /* Of a message whose strings are UTF-8. NULL: no memory; see json.h for what was lost on the way.
  */
 struct cJSON *csi_json_write(const ProtobufCMessage *message);
-
-#endif

@@ -3,8 +3,7 @@
  * csi_json_internal - what reading and writing share: how a field lies in its message, and which
  * messages JSON writes in a way of their own
  */
-#ifndef PODVOL_CSI_CSI_JSON_INSIDE_H
-#define PODVOL_CSI_CSI_JSON_INSIDE_H
+#pragma once
 
 #include "csi/csi_json.h"
 
@@ -43,5 +42,3 @@ static inline bool field_in_oneof(const ProtobufCFieldDescriptor *field)
 {
 	return field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF;
 }
-
-#endif

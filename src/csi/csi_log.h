@@ -6,8 +6,7 @@
  * never a message's contents. Counts by driver, method and code for kubelet's metric
  * csi_operations_seconds. Bounded; the loop thread only.
  */
-#ifndef PODVOL_CSI_CSI_LOG_H
-#define PODVOL_CSI_CSI_LOG_H
+#pragma once
 
 #include "csi/csi_call.h"
 
@@ -56,5 +55,3 @@ struct csi_log_record *csi_log_begin(struct csi_log *log, const char *driver, co
 /* Once for each begin; @record may be NULL. */
 void csi_log_end(struct csi_log *log, struct csi_log_record *record,
 		 const struct grpc_result *result);
-
-#endif

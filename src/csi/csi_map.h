@@ -5,8 +5,7 @@
  * protobuf-c has a type of its own for the entries of each map, all of the same schema; they are
  * filled here from one. Values may be secrets: all are overwritten before they are freed.
  */
-#ifndef PODVOL_CSI_CSI_MAP_H
-#define PODVOL_CSI_CSI_MAP_H
+#pragma once
 
 #include "csi/csi.pb-c.h"
 #include "object/object.h"
@@ -55,5 +54,3 @@ void csi_map_fields_done(struct csi_map_fields *fields);
 #define CSI_MAP_FILL(map, fields, message, request, member)                                        \
 	csi_map_fill(map, &csi__v1__##request##_request__##member##_entry__descriptor, fields,     \
 		     &(message)->n_##member, &(message)->member)
-
-#endif

@@ -8,8 +8,7 @@
  * made anew the driver is registered anew. Mounted volumes are not touched. Event-driven: timers
  * run only while something failed. The loop thread only.
  */
-#ifndef PODVOL_CSI_CSI_REGISTRATION_H
-#define PODVOL_CSI_CSI_REGISTRATION_H
+#pragma once
 
 #include "csi/csi_drivers.h"
 
@@ -48,5 +47,3 @@ void csi_registration_written(void *token, int error, const struct failure *why)
 
 /* How many sockets are being registered just now: neither done nor failed. */
 size_t csi_registration_pending(const struct csi_registration *registration);
-
-#endif

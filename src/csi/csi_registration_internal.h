@@ -5,8 +5,7 @@
  * csi_registration.c has the sockets and moves them from stage to stage, csi_registration_ask.c
  * makes the calls of the stages, csi_registration_capabilities.c those after them.
  */
-#ifndef PODVOL_CSI_CSI_REGISTRATION_INSIDE_H
-#define PODVOL_CSI_CSI_REGISTRATION_INSIDE_H
+#pragma once
 
 #include "csi/csi_driver_table.h"
 #include "csi/csi_registration.h"
@@ -68,5 +67,3 @@ int registration_tell(struct registration *one, bool registered);
 /* Begins anew; no stage depends on the answers. */
 void registration_ask_capabilities(struct registration *one);
 void registration_end_capabilities(struct registration *one);
-
-#endif

@@ -6,8 +6,7 @@
  * order (spec: CSI, 1.2 and 1.3), with one thing better: what failed is tried again with back-off
  * for as long as its socket stays, also after kubelet would have given up.
  */
-#ifndef PODVOL_CSI_CSI_REGISTRATION_RULE_H
-#define PODVOL_CSI_CSI_REGISTRATION_RULE_H
+#pragma once
 
 #include "base/failure.h"
 #include "csi/csi_version.h"
@@ -78,5 +77,3 @@ struct registration_owner {
 int registration_check(const struct registration_info *info, const char *socket,
 		       const struct registration_owner *owner, struct csi_version *ret_version,
 		       const char **ret_endpoint, struct failure *reterr);
-
-#endif

@@ -12,8 +12,7 @@
  * looked at or removed, by whichever thread. What a driver serves is somewhere else. Of sockets
  * nothing but their entries is looked at.
  */
-#ifndef PODVOL_CSI_CSI_REGISTRATION_WATCH_H
-#define PODVOL_CSI_CSI_REGISTRATION_WATCH_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -47,5 +46,3 @@ int csi_registration_watch_new(const struct csi_registration_watch_options *opti
 			       struct csi_registration_watch **ret, struct failure *reterr);
 /* Tells nothing more. Accepts NULL. Return: NULL. */
 struct csi_registration_watch *csi_registration_watch_free(struct csi_registration_watch *watch);
-
-#endif

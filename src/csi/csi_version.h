@@ -5,8 +5,7 @@
  * The rule is kubelet's (spec: CSI, 1.4): a leading v is passed over, what cannot be read or has a
  * major number above 1 too, and the highest of the rest must be a 1.x.
  */
-#ifndef PODVOL_CSI_CSI_VERSION_H
-#define PODVOL_CSI_CSI_VERSION_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -34,5 +33,3 @@ void csi_version_print(const struct csi_version *version, char text[CSI_VERSION_
  */
 int csi_version_choose(const char *const *offered, size_t count, struct csi_version *ret,
 		       struct failure *reterr);
-
-#endif

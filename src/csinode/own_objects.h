@@ -16,8 +16,7 @@
  * somebody's to make. Nothing is ever deleted here. What could not be stored is asked for again,
  * with a delay that doubles. The loop thread only.
  */
-#ifndef PODVOL_CSINODE_OWN_OBJECTS_H
-#define PODVOL_CSINODE_OWN_OBJECTS_H
+#pragma once
 
 #include "config.h"
 #include "store/store.h"
@@ -39,5 +38,3 @@ int own_objects_new(sd_event *event, struct store *store, const struct config *c
 		    struct own_objects **ret);
 /* The objects stay. Accepts NULL. Return: NULL. */
 struct own_objects *own_objects_free(struct own_objects *own);
-
-#endif

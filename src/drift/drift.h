@@ -11,8 +11,7 @@
  *
  * All but drift_new() accept NULL: an agent without a watch. The loop thread only.
  */
-#ifndef PODVOL_DRIFT_DRIFT_H
-#define PODVOL_DRIFT_DRIFT_H
+#pragma once
 
 #include "base/worker.h"
 #include "mount/mount.h"
@@ -81,5 +80,3 @@ bool drift_look(const struct drift *drift, const char *unique_name, const char *
 
 /* Counters in Prometheus' form. */
 void drift_print_metrics(const struct drift *drift, FILE *file);
-
-#endif

@@ -6,8 +6,7 @@
  * drift_start.c compares the mounts of before the start, drift_look.c has threads look,
  * drift_work.c has them set back, drift_report.c says it to people.
  */
-#ifndef PODVOL_DRIFT_DRIFT_INTERNAL_H
-#define PODVOL_DRIFT_DRIFT_INTERNAL_H
+#pragma once
 
 #include "drift/drift.h"
 #include "mount/holders/process.h"
@@ -142,5 +141,3 @@ void drift_want_root(struct drift *drift);
 struct drift_culprit drift_who(pid_t pid);
 void drift_report_begin(const struct drift *drift, const struct drift_mount *mount);
 void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool mended);
-
-#endif

@@ -6,8 +6,7 @@
  * meanwhile is taken for what it was: a mount that has another id by then, or an id that is another
  * mount's (before Linux 6.8 they are used again), is passed over.
  */
-#ifndef PODVOL_DRIFT_DRIFT_JOBS_H
-#define PODVOL_DRIFT_DRIFT_JOBS_H
+#pragma once
 
 #include "drift/drift_internal.h"
 
@@ -65,5 +64,3 @@ void drift_job_tell_failure(const struct drift_job *job);
 
 /* drift_look.c: when the timer of looks has come. */
 int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata);
-
-#endif

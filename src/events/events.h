@@ -7,8 +7,7 @@
  * that others write count too: whoever wrote them, the one that changed longest ago goes first.
  * The loop thread only.
  */
-#ifndef PODVOL_EVENTS_EVENTS_H
-#define PODVOL_EVENTS_EVENTS_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -46,5 +45,3 @@ void events_record(struct events *events, const struct object *about, const char
 
 /* Of core/v1 events Kubernetes limits no message. */
 enum { EVENT_TEXT_BYTES = FAILURE_TEXT_BYTES + 256 };
-
-#endif

@@ -6,8 +6,7 @@
  * So the loop connects only by what the kernel has cached of local file systems, which is nearly
  * always; else connector.h has it done on a thread.
  */
-#ifndef PODVOL_GRPC_CONNECT_H
-#define PODVOL_GRPC_CONNECT_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -33,5 +32,3 @@ void grpc_connect_trust(dev_t device);
  * and nothing was done.
  */
 int grpc_connect_now(const char *path, struct failure *reterr);
-
-#endif

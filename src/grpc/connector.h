@@ -5,8 +5,7 @@
  * One thread for each socket path that is looked up, and none for long: where a file server hangs,
  * all who want its socket wait for one thread, and nobody else does. The loop thread only.
  */
-#ifndef PODVOL_GRPC_CONNECTOR_H
-#define PODVOL_GRPC_CONNECTOR_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -29,5 +28,3 @@ int grpc_connector_start(sd_event *event, const char *path, grpc_connected_fn *d
 
 /* Nobody waits any more; the thread is left to end by itself. Accepts NULL. Return: NULL. */
 struct grpc_connecting *grpc_connector_leave(struct grpc_connecting *connecting);
-
-#endif

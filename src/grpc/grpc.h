@@ -8,8 +8,7 @@
  * a status, never more. A peer that sends without end is read at the priority of clients, 16 KiB a
  * turn of the loop, until its call's budget of frames and bytes is spent.
  */
-#ifndef PODVOL_GRPC_GRPC_H
-#define PODVOL_GRPC_GRPC_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -99,5 +98,3 @@ int grpc_call(sd_event *event, const struct grpc_request *request, struct grpc_c
 /* The caller left: done is not called any more; the server is told by RST_STREAM where that does
  * not block. Accepts NULL. Return: NULL. */
 struct grpc_call *grpc_cancel(struct grpc_call *call);
-
-#endif

@@ -5,8 +5,7 @@
  * Fed by the session, in the order of arrival. Whatever breaks gRPC's rules ends it with a code and
  * a sentence of ours; from then on it takes nothing more. No I/O, no HTTP/2 frames.
  */
-#ifndef PODVOL_GRPC_REPLY_H
-#define PODVOL_GRPC_REPLY_H
+#pragma once
 
 #include "grpc/grpc.h"
 
@@ -43,5 +42,3 @@ void grpc_reply_data_end(struct grpc_reply *reply);
 /* It ends with a code of ours, unless it was over before. */
 void grpc_reply_fail(struct grpc_reply *reply, enum grpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

@@ -5,8 +5,7 @@
  * No I/O and no clock, so tests feed it whatever a peer might send. Whoever owns the connection
  * asks for bytes to send after each event, until there are none.
  */
-#ifndef PODVOL_GRPC_SESSION_H
-#define PODVOL_GRPC_SESSION_H
+#pragma once
 
 #include "grpc/grpc.h"
 
@@ -49,5 +48,3 @@ void wipe_free(void *memory); /* accepts NULL */
 
 /* The same for nghttp2. */
 nghttp2_mem *wipe_nghttp2(void);
-
-#endif

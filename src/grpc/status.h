@@ -4,8 +4,7 @@
  *
  * The tables are those of "gRPC over HTTP/2"; a number that is in no table is GRPC_UNKNOWN. Pure.
  */
-#ifndef PODVOL_GRPC_STATUS_H
-#define PODVOL_GRPC_STATUS_H
+#pragma once
 
 #include "grpc/grpc.h"
 
@@ -34,5 +33,3 @@ size_t grpc_utf8_length(const unsigned char *text, size_t length);
  * other control characters and what is no UTF-8 become '?'.
  */
 void grpc_text_decode(const char *value, size_t length, char ret[GRPC_STATUS_TEXT_BYTES]);
-
-#endif

@@ -8,8 +8,7 @@
  * pidfd, and when one ends the teardown is tried at once. The loop thread only; the search alone
  * runs on a worker.
  */
-#ifndef PODVOL_INUSE_BUSY_WATCH_H
-#define PODVOL_INUSE_BUSY_WATCH_H
+#pragma once
 
 #include "base/worker.h"
 #include "mount/holders/busy_holders.h"
@@ -63,5 +62,3 @@ void busy_watch_over(struct busy_watch *watch, const char *unique_name, const ch
 /* False: nothing is known of it. */
 bool busy_watch_look(const struct busy_watch *watch, const char *unique_name, const char *pod_uid,
 		     struct busy_view *ret);
-
-#endif

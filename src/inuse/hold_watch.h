@@ -7,8 +7,7 @@
  * and again: while containers run nothing wakes up. Paths of cgroups are opened beneath
  * /sys/fs/cgroup, following no link. Changes no table. The loop thread only.
  */
-#ifndef PODVOL_INUSE_HOLD_WATCH_H
-#define PODVOL_INUSE_HOLD_WATCH_H
+#pragma once
 
 #include "base/failure.h"
 #include "state/holds.h"
@@ -59,5 +58,3 @@ bool hold_watch_has(const struct hold_watch *watch, const char *id);
 /* What a process is called, as of now: its "comm"; "?" when it is gone. At most 15 bytes. */
 enum { PROCESS_NAME_BYTES = 16 };
 void process_name(pid_t pid, char ret[PROCESS_NAME_BYTES]);
-
-#endif

@@ -6,8 +6,7 @@
  * Some are under way at a time, so that many volumes of one dead server take few threads. The loop
  * thread only.
  */
-#ifndef PODVOL_INUSE_SERVER_PROBE_H
-#define PODVOL_INUSE_SERVER_PROBE_H
+#pragma once
 
 #include "base/worker.h"
 
@@ -34,5 +33,3 @@ struct server_probes *server_probes_free(struct server_probes *probes);
  */
 enum server_state server_probes_ask(struct server_probes *probes, const char *mount_point,
 				    uint64_t now_usec);
-
-#endif

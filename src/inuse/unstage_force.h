@@ -6,8 +6,7 @@
  * for whom it goes past. The loop thread only, but for unstage_force_begin() and
  * unstage_force_searched().
  */
-#ifndef PODVOL_INUSE_UNSTAGE_FORCE_H
-#define PODVOL_INUSE_UNSTAGE_FORCE_H
+#pragma once
 
 #include "mount/holders/mount_force.h"
 #include "state/holds.h"
@@ -43,5 +42,3 @@ void unstage_force_end(struct unstage_force *force, const struct failure *search
 		       const struct mount_holder *holder);
 /* There is no search. Frees @force; accepts NULL. */
 void unstage_force_cancel(struct unstage_force *force);
-
-#endif

@@ -9,8 +9,7 @@
  * ends, by its pidfd, and is searched again then: nothing looks again and again. Protects also
  * where nobody posts holds. The loop thread only; the search alone runs on a worker.
  */
-#ifndef PODVOL_INUSE_UNSTAGE_GATE_H
-#define PODVOL_INUSE_UNSTAGE_GATE_H
+#pragma once
 
 #include "inuse/unstage_force.h"
 #include "base/worker.h"
@@ -75,5 +74,3 @@ int unstage_gate_walk(const struct unstage_gate *gate,
 /* Log that a search could not look at @count processes, 0 is none: the same sentence for every
  * search. */
 void unstage_gate_log_hidden(int count);
-
-#endif

@@ -6,8 +6,7 @@
  * polled. What a file system does not report is found where it is looked at, see
  * file_system_fault.h. Reports that there was an error, not which: whoever listens looks.
  */
-#ifndef PODVOL_MOUNT_FAULT_WATCH_H
-#define PODVOL_MOUNT_FAULT_WATCH_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -45,5 +44,3 @@ int fault_watch_descriptor(const struct fault_watch *watch);
  * system or kernel reports none; else as fanotify_mark(2).
  */
 int fault_watch_add(int watch_fd, int directory_fd);
-
-#endif

@@ -5,8 +5,7 @@
  * ext4 counts them in its superblock, until fsck; xfs shuts down and answers everything with EIO;
  * others turn read-only. Looks, and changes nothing.
  */
-#ifndef PODVOL_MOUNT_FILE_SYSTEM_FAULT_H
-#define PODVOL_MOUNT_FILE_SYSTEM_FAULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ int file_system_fault_look(int directory_fd, bool was_read_only, struct file_sys
 
 /* statfs(2)'s and fanotify's f_fsid as one number. */
 uint64_t file_system_id(const int fsid[2]);
-
-#endif

@@ -13,8 +13,7 @@
  * a container takes one of them away the fallback is chosen per call on ENOSYS, and says so once in
  * the log.
  */
-#ifndef PODVOL_MOUNT_MOUNT_H
-#define PODVOL_MOUNT_MOUNT_H
+#pragma once
 
 #include "base/failure.h"
 #include "mount/filesystem/format.h" /* file systems on devices */
@@ -369,5 +368,3 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
  * mounts are all taken away.
  */
 int cleanup_mount_point(const struct place *place, struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * A cluster does its own admission; the embedded back end calls this for manifests, controllers and
  * API alike. Who may write is decided in api/.
  */
-#ifndef PODVOL_OBJECT_ADMIT_H
-#define PODVOL_OBJECT_ADMIT_H
+#pragma once
 
 #include "object/object.h"
 #include "object/schema/field.h"
@@ -67,5 +66,3 @@ int admit_names_check(const struct cJSON *old, const struct cJSON *tree, struct 
 
 /* "example.com/name" or "name". Return: as in field.h. */
 int admit_qualified_name(const struct field *field, const char *name, struct violations *found);
-
-#endif

@@ -4,13 +4,10 @@
  *
  * Only src/object/ uses it.
  */
-#ifndef PODVOL_OBJECT_BUILD_H
-#define PODVOL_OBJECT_BUILD_H
+#pragma once
 
 #include "object/object.h"
 
 /* As object_from_json(), but defaults are written into @tree itself, which spares a copy. @tree
  * stays the caller's to free. */
 int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A new kind is one row in kind.c and one file with its functions. Nothing else lists the kinds.
  */
-#ifndef PODVOL_OBJECT_KIND_H
-#define PODVOL_OBJECT_KIND_H
+#pragma once
 
 #include "object/object.h"
 
@@ -66,5 +65,3 @@ const struct kind_row *kind_by_name(const char *api_version, const char *name);
 /* Is it a kind of Kubernetes that a cluster's manifests hold beside pods and claims, and that has
  * no meaning on a node: Service, Deployment? By the name alone, whatever the version. */
 bool kind_is_foreign(const char *name);
-
-#endif

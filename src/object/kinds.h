@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it; what the functions do is said at struct kind_row.
  */
-#ifndef PODVOL_OBJECT_KINDS_H
-#define PODVOL_OBJECT_KINDS_H
+#pragma once
 
 #include "object/kind.h"
 #include "object/schema/schema.h"
@@ -174,5 +173,3 @@ size_t entries_bytes(const struct cJSON *map, bool are_base64);
 /* Once immutable: the flag and these members, ended by NULL, are what they were. */
 int entries_check_update(const struct object *old, const struct object *new_object,
 			 const char *const *members, struct violations *found);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it.
  */
-#ifndef PODVOL_OBJECT_METADATA_H
-#define PODVOL_OBJECT_METADATA_H
+#pragma once
 
 #include "object/json/arena.h"
 #include "object/kind.h"
@@ -20,5 +19,3 @@ void metadata_decode(const struct cJSON *tree, struct arena *arena, struct objec
 
 /* An annotation of @tree, or NULL. */
 const char *metadata_annotation(const struct cJSON *tree, const char *key);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * References are atomic, so a worker may decode what the loop will own; the contents need no lock.
  */
-#ifndef PODVOL_OBJECT_OBJECT_H
-#define PODVOL_OBJECT_OBJECT_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/select/selector.h"
@@ -189,5 +188,3 @@ enum {
 	OBJECT_DEPTH_MAX = 64,        /* nesting of maps and lists */
 	OBJECT_UID_BYTES_MAX = 128,   /* chosen by the writer of the object */
 };
-
-#endif

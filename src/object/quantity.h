@@ -5,8 +5,7 @@
  * Values beyond 64 bits keep their order (1E against 1000E, case 376): a quantity is a 128-bit
  * count of thousandths, saturated at its ends.
  */
-#ifndef PODVOL_OBJECT_QUANTITY_H
-#define PODVOL_OBJECT_QUANTITY_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -30,5 +29,3 @@ void quantity_print_bytes(int64_t bytes, char ret[QUANTITY_TEXT_BYTES]);
 
 /* < 0, 0, > 0; an unset quantity counts as zero. */
 int quantity_compare(const struct quantity *a, const struct quantity *b);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * timestamp - times of RFC 3339, as objects write them
  */
-#ifndef PODVOL_OBJECT_TIMESTAMP_H
-#define PODVOL_OBJECT_TIMESTAMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES]);
 void timestamp_print_micro(uint64_t usec, char text[TIMESTAMP_BYTES]);
 uint64_t timestamp_parse(const char *text);
 bool timestamp_is_valid(const char *text);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it.
  */
-#ifndef PODVOL_OBJECT_UPDATE_H
-#define PODVOL_OBJECT_UPDATE_H
+#pragma once
 
 #include "object/schema/violation.h"
 
@@ -32,5 +31,3 @@ struct fixed_field {
 /* Notes each of @fixed (ended by a NULL path) that differs. Return: 0; -EINVAL; -ENOMEM. */
 int update_check_fixed(const struct object *old, const struct object *new_object,
 		       const struct fixed_field *fixed, struct violations *found);
-
-#endif

@@ -6,8 +6,7 @@
  * loop again. Only what is atomic may be read meanwhile. Knows neither keys nor back-off: see
  * operation.h.
  */
-#ifndef PODVOL_OPERATION_ATTEMPT_H
-#define PODVOL_OPERATION_ATTEMPT_H
+#pragma once
 
 #include "base/worker.h"
 #include "operation/io_slot.h"
@@ -71,5 +70,3 @@ bool attempt_give_up(struct attempt *attempt);
 
 /* What is being done, for views; "" before the first stage. Loop thread, at any time. */
 const char *attempt_stage_name(struct attempt *attempt);
-
-#endif

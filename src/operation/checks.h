@@ -5,8 +5,7 @@
  * What kubelet looks at between finding the plugin and the first call to it (spec: volume manager,
  * 4.2): the PV's node affinity, mount options, ReadWriteOncePod. No system call, no clock.
  */
-#ifndef PODVOL_OPERATION_CHECKS_H
-#define PODVOL_OPERATION_CHECKS_H
+#pragma once
 
 #include "object/select/selector.h"
 #include "reconcile/reconcile.h"
@@ -46,5 +45,3 @@ int check_single_pod(const struct actual *actual, const char *unique_name, const
  */
 int check_step(const struct step *step, const struct labels *node_labels,
 	       const struct actual *actual, struct failure *reterr);
-
-#endif

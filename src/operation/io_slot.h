@@ -7,8 +7,7 @@
  * of its device, and a job on a base path one of that; those that find it full wait here in their
  * order, holding no thread. The loop thread only.
  */
-#ifndef PODVOL_OPERATION_IO_SLOT_H
-#define PODVOL_OPERATION_IO_SLOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct io_slot_place *io_slot_leave(struct io_slots *io_slots, struct io_slot_pl
 struct io_slot_place *io_slots_first_waiting(const struct io_slots *io_slots);
 /* True when it waited, and waits no more: it was not let in. */
 bool io_slot_give_up(struct io_slots *io_slots, struct io_slot_place *place);
-
-#endif

@@ -7,8 +7,7 @@
  * conflicts. A record exists while its operation runs, and after a failure until a later success or
  * until somebody drops it.
  */
-#ifndef PODVOL_OPERATION_KEY_H
-#define PODVOL_OPERATION_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ struct key_record *key_records(const struct key_table *table, const char *volume
 /* All records: key_next(table, NULL) is the first; NULL after the last. @record must still exist.
  */
 struct key_record *key_next(const struct key_table *table, const struct key_record *record);
-
-#endif

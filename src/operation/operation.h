@@ -8,8 +8,7 @@
  * for stage, unstage and for publish of a device-mountable volume, volume and pod otherwise. The
  * loop thread only; stages run where they say.
  */
-#ifndef PODVOL_OPERATION_OPERATION_H
-#define PODVOL_OPERATION_OPERATION_H
+#pragma once
 
 #include "base/worker.h"
 #include "object/select/selector.h"
@@ -158,5 +157,3 @@ bool operation_look(struct operations *operations, const char *unique_name, cons
 /* All of them; a value other than 0 ends the walk and is returned. */
 int operation_walk(struct operations *operations,
 		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata);
-
-#endif

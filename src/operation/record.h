@@ -4,8 +4,7 @@
  *
  * Of one that runs only what is atomic may be read, and what belongs to the loop.
  */
-#ifndef PODVOL_OPERATION_RECORD_H
-#define PODVOL_OPERATION_RECORD_H
+#pragma once
 
 #include "operation/attempt.h"
 #include "operation/key.h"
@@ -62,5 +61,3 @@ void patience_begin(struct operation *operation);
 void patience_end(struct operation *operation);
 /* A retry_queue's: one of the operations that run takes long. */
 void patience_on_due(void *userdata, struct retry_entry *entry);
-
-#endif

@@ -7,8 +7,7 @@
  * of tomorrow. What is due is told and forgotten; the set-up that follows says when it is due next.
  * The loop thread only.
  */
-#ifndef PODVOL_OPERATION_RENEWALS_H
-#define PODVOL_OPERATION_RENEWALS_H
+#pragma once
 
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -36,5 +35,3 @@ struct renewals *renewals_free(struct renewals *renewals);
  */
 int renewals_set(struct renewals *renewals, const char *unique_name, const char *pod_uid,
 		 uint64_t due_usec);
-
-#endif

@@ -5,8 +5,7 @@
  * Entries live in what they are about, so that waiting for a retry never needs memory. Nothing is
  * armed while nothing waits. The loop thread only.
  */
-#ifndef PODVOL_OPERATION_RETRY_H
-#define PODVOL_OPERATION_RETRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ struct retry_queue *retry_queue_free(struct retry_queue *queue);
 void retry_add(struct retry_queue *queue, struct retry_entry *entry, uint64_t due_usec);
 /* An entry that does not wait is fine. */
 void retry_remove(struct retry_queue *queue, struct retry_entry *entry);
-
-#endif

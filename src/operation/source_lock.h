@@ -7,8 +7,7 @@
  * runs while another set-up has the same source, one above it or one below it. Those that wait do
  * so in their order, without a thread. The loop thread only.
  */
-#ifndef PODVOL_OPERATION_SOURCE_LOCK_H
-#define PODVOL_OPERATION_SOURCE_LOCK_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -41,5 +40,3 @@ void source_lock_release(struct source_locks *locks, struct source_lock *lock);
 /* After a release: the first that waits for nothing any more, and holds its lock from here on; NULL
  * when there is none. To be called until then. */
 struct source_lock *source_lock_next(struct source_locks *locks);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The one place that knows the difference between file system and block volumes; loop thread only.
  */
-#ifndef PODVOL_OPERATION_STEP_STAGES_H
-#define PODVOL_OPERATION_STEP_STAGES_H
+#pragma once
 
 #include "operation/key.h"
 #include "reconcile/reconcile.h"
@@ -41,5 +40,3 @@ int step_stages(const struct plugin_host *host, const struct object_finder *obje
  */
 int step_stages_before(const struct plugin_host *host, const struct step *step,
 		       struct stage_list *ret, struct failure *reterr);
-
-#endif

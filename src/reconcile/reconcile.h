@@ -15,8 +15,7 @@
  *  - nothing is taken from a pod while something of it cannot be looked up;
  *  - nothing is taken from a pod that is held, and so no device from under it.
  */
-#ifndef PODVOL_RECONCILE_RECONCILE_H
-#define PODVOL_RECONCILE_RECONCILE_H
+#pragma once
 
 #include "plugins/plugin.h"
 #include "state/actual.h"
@@ -113,5 +112,3 @@ struct rebuild_input {
  */
 int rebuild(struct actual *actual, const struct rebuild_input *input,
 	    void (*report)(const struct rebuild_report *report, void *userdata), void *userdata);
-
-#endif

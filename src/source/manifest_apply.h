@@ -5,8 +5,7 @@
  * An answer that tells of another writer asks the plan again; a full disk asks again later; an
  * object that is not valid is reported and waits for its file to change. Decides nothing itself.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_APPLY_H
-#define PODVOL_SOURCE_MANIFEST_APPLY_H
+#pragma once
 
 #include "source/manifest_catalog.h"
 #include "store/store.h"
@@ -35,5 +34,3 @@ void manifest_apply_done(struct manifest_apply *apply);
 
 /* Do what is to be done about one object now. The key may be forgotten. */
 void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key);
-
-#endif

@@ -7,8 +7,7 @@
  * reported. One changed file costs what it holds, however many files there are. Touches neither
  * disk nor store.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_CATALOG_H
-#define PODVOL_SOURCE_MANIFEST_CATALOG_H
+#pragma once
 
 #include "source/manifest_file.h"
 #include "source/manifest_plan.h"
@@ -136,5 +135,3 @@ void manifest_catalog_forget(struct manifest_catalog *catalog, struct manifest_k
 
 /* Say why a key is not stored as its file has it; NULL: it is. Return: true when that is news. */
 bool manifest_key_refuse(struct manifest_key *key, const char *text, uint64_t now_usec);
-
-#endif

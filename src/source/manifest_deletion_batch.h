@@ -5,8 +5,7 @@
  * Collects; the judgement itself is manifest_judge_deletion_batch(). Touches neither disk nor
  * store.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_DELETION_BATCH_H
-#define PODVOL_SOURCE_MANIFEST_DELETION_BATCH_H
+#pragma once
 
 #include "source/manifest_catalog.h"
 
@@ -52,5 +51,3 @@ void manifest_deletion_batch_count(struct manifest_deletion_batch *deletion_batc
 
 /* The stroke is over. Return: its orphans, linked by next_orphan, no longer marked as such. */
 struct manifest_key *manifest_deletion_batch_end(struct manifest_deletion_batch *deletion_batch);
-
-#endif

@@ -10,8 +10,7 @@
  * or because a disk or a server failed: that brings no event when it works again, so it is tried
  * again after a second, later every 30 seconds.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_DIR_H
-#define PODVOL_SOURCE_MANIFEST_DIR_H
+#pragma once
 
 #include "source/manifest_file.h"
 
@@ -62,5 +61,3 @@ void manifest_dir_list_later(struct manifest_dir *dir);
 
 /* Is nothing under way or due? A listing that was put off after an error is not due yet. */
 bool manifest_dir_is_idle(const struct manifest_dir *dir);
-
-#endif

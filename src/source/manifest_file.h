@@ -4,8 +4,7 @@
  *
  * Knows names and bytes. What a file means for the store is decided elsewhere.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_FILE_H
-#define PODVOL_SOURCE_MANIFEST_FILE_H
+#pragma once
 
 #include "object/object.h"
 
@@ -60,5 +59,3 @@ bool manifest_error_passes(int error);
 struct manifest_file *manifest_file_read(int directory_fd, const char *name);
 /* With its documents. Accepts NULL. Return: NULL. */
 struct manifest_file *manifest_file_free(struct manifest_file *file);
-
-#endif

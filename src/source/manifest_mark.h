@@ -7,8 +7,7 @@
  * the binding of a claim or a volume, finalizers, annotations of kubernetes.io and podvol.io. An
  * update keeps those and takes everything else from the document.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_MARK_H
-#define PODVOL_SOURCE_MANIFEST_MARK_H
+#pragma once
 
 #include "object/object.h"
 
@@ -53,5 +52,3 @@ int manifest_object_gone(const struct object *stored, const struct object **ret,
 
 /* Are spec.volumes the same? Both are pods. Return: 1, 0, -ENOMEM. */
 int manifest_has_same_volumes(const struct object *a, const struct object *b);
-
-#endif

@@ -5,8 +5,7 @@
  * No system call, no clock, no store: facts in, one answer out, so that the promise of source.h,
  * never to take away what works, is tested as a table.
  */
-#ifndef PODVOL_SOURCE_MANIFEST_PLAN_H
-#define PODVOL_SOURCE_MANIFEST_PLAN_H
+#pragma once
 
 #include "source/manifest_mark.h"
 
@@ -70,5 +69,3 @@ struct manifest_deletion_batch_facts {
  */
 enum manifest_absence
 manifest_judge_deletion_batch(const struct manifest_deletion_batch_facts *facts);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * manifest_problem - what is wrong in the directory, put together for people from where it is known
  */
-#ifndef PODVOL_SOURCE_MANIFEST_PROBLEM_H
-#define PODVOL_SOURCE_MANIFEST_PROBLEM_H
+#pragma once
 
 #include "source/manifest_catalog.h"
 #include "source/manifest_dir.h"
@@ -33,5 +32,3 @@ int manifest_problems_walk(const struct manifest_directory_note *note,
 			   struct manifest_catalog *catalog,
 			   int (*visit)(const struct manifest_problem *problem, void *userdata),
 			   void *userdata);
-
-#endif

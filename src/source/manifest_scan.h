@@ -6,8 +6,7 @@
  * unmounted. Device, inode and time of birth tell a directory from the one that took its place (and
  * maybe its inode number).
  */
-#ifndef PODVOL_SOURCE_MANIFEST_SCAN_H
-#define PODVOL_SOURCE_MANIFEST_SCAN_H
+#pragma once
 
 #include "source/manifest_dir.h"
 
@@ -58,5 +57,3 @@ struct manifest_scan {
 void manifest_scan_directory(const struct manifest_place *before, int inotify_fd,
 			     struct manifest_scan *ret);
 void manifest_scan_done(struct manifest_scan *scan);
-
-#endif

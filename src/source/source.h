@@ -5,8 +5,7 @@
  * Reading and parsing happen on a thread; the loop only compares and writes. The rules are about
  * never taking away what works (design, promise 5); they stand below.
  */
-#ifndef PODVOL_SOURCE_SOURCE_H
-#define PODVOL_SOURCE_SOURCE_H
+#pragma once
 
 #include "base/failure.h"
 #include "store/store.h"
@@ -114,5 +113,3 @@ enum {
 	MANIFEST_FILES_MAX = 20000,   /* files in the directory */
 	MANIFEST_PROBLEMS_MAX = 1000, /* reported ones; more are counted */
 };
-
-#endif

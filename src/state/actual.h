@@ -7,8 +7,7 @@
  * for whoever wants it and as mounted for whoever removes it. States change in actual_apply() and
  * nowhere else, by the table of section 2.1. The loop thread only.
  */
-#ifndef PODVOL_STATE_ACTUAL_H
-#define PODVOL_STATE_ACTUAL_H
+#pragma once
 
 #include "object/quantity.h"
 #include "plugins/plugin.h"
@@ -149,5 +148,3 @@ void actual_doubt(struct actual *actual, const char *unique_name, const char *po
 int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 		       enum mount_state device_state, const char *device_path,
 		       const char *device_mount_path);
-
-#endif

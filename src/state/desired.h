@@ -6,8 +6,7 @@
  * A volume is here while a pod wants it; removing its last pod removes it. Entries hold references
  * to the objects they were made from. The loop thread only.
  */
-#ifndef PODVOL_STATE_DESIRED_H
-#define PODVOL_STATE_DESIRED_H
+#pragma once
 
 #include "plugins/plugin.h"
 #include "state/dirty.h"
@@ -106,5 +105,3 @@ int desired_add_error(struct desired *desired, const char *pod_uid, const char *
 void desired_clear_errors(struct desired *desired, const char *pod_uid);
 /* Borrowed until they change; NULL: none, never an empty set. */
 const struct desired_errors *desired_errors(const struct desired *desired, const char *pod_uid);
-
-#endif

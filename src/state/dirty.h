@@ -6,8 +6,7 @@
  * and reconciles them, nobody walks all volumes. Order of insertion is kept, so that bursts are
  * fair.
  */
-#ifndef PODVOL_STATE_DIRTY_H
-#define PODVOL_STATE_DIRTY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool dirty_take_full_pass(struct dirty_set *set);
 
 /* From inside a turn: whoever calls it has the next one come. */
 void dirty_request_full_pass(struct dirty_set *set);
-
-#endif

@@ -9,8 +9,7 @@
  * no link is followed, no mount is entered, and a volume itself is never opened, so that a dead
  * server behind one cannot stop the start.
  */
-#ifndef PODVOL_STATE_FOUND_H
-#define PODVOL_STATE_FOUND_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -51,5 +50,3 @@ enum { FOUND_VOLUMES_MAX = 100000 /* and as many pods */ };
 int found_read(int root_fd, struct found_list *ret, struct failure *reterr);
 /* Frees the names; an empty list is fine. */
 void found_list_done(struct found_list *list);
-
-#endif

@@ -6,8 +6,7 @@
  * which neither triggers an automount nor asks a server, and only a plain directory of our own
  * mount is opened.
  */
-#ifndef PODVOL_STATE_FOUND_WALK_H
-#define PODVOL_STATE_FOUND_WALK_H
+#pragma once
 
 #include "object/kinds/vol_data.h"
 #include "state/found.h"
@@ -54,5 +53,3 @@ int found_read_data(int directory_fd, enum vol_data_place place, struct vol_data
 
 /* found_staged.c: what lies below `plugins`. Return: as found_append(). */
 int found_read_staged(int root_fd, struct found_list *list);
-
-#endif

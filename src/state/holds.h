@@ -11,8 +11,7 @@
  * it is deleted or its container's status is written as terminated. Only the table: it watches
  * nothing and writes nothing. The loop thread only.
  */
-#ifndef PODVOL_STATE_HOLDS_H
-#define PODVOL_STATE_HOLDS_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -100,5 +99,3 @@ const struct hold *holds_next(const struct hold *hold);
 
 /* How many; constant cost. */
 size_t holds_count(const struct holds *holds);
-
-#endif

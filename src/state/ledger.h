@@ -8,8 +8,7 @@
  * mount" from before the first step until a teardown succeeded. Writes are collected and committed
  * once per turn of the loop; a commit that fails keeps steps from starting. The loop thread only.
  */
-#ifndef PODVOL_STATE_LEDGER_H
-#define PODVOL_STATE_LEDGER_H
+#pragma once
 
 #include "state/actual.h"
 
@@ -65,5 +64,3 @@ int ledger_commit(struct ledger *ledger, struct failure *reterr);
  * negative errno. */
 int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row, void *userdata),
 		void *userdata);
-
-#endif

@@ -6,8 +6,7 @@
  * believed: the right schema, no damage, this boot and this mount namespace. What the rows mean is
  * theirs.
  */
-#ifndef PODVOL_STATE_LEDGER_FILE_H
-#define PODVOL_STATE_LEDGER_FILE_H
+#pragma once
 
 #include "state/ledger.h"
 
@@ -42,5 +41,3 @@ int ledger_file_execute(sqlite3 *database, const char *sql, struct failure *rete
 /* For variables of type sqlite3_stmt *. */
 void ledger_file_finalize(sqlite3_stmt **statement);
 #define cleanup_statement cleanup(ledger_file_finalize)
-
-#endif

@@ -5,8 +5,7 @@
  * Unlike rows of volumes they are written at once, each in a transaction of its own: whoever posted
  * a hold starts a container on the answer. Another boot means there are none. The loop thread only.
  */
-#ifndef PODVOL_STATE_LEDGER_HOLDS_H
-#define PODVOL_STATE_LEDGER_HOLDS_H
+#pragma once
 
 #include "state/holds.h"
 #include "state/ledger.h"
@@ -27,5 +26,3 @@ int ledger_walk_holds(struct ledger *ledger, int (*visit)(const struct hold *hol
 
 /* For ledger.c: are the rows whole? 0, -EUCLEAN, or another negative errno. */
 int ledger_check_holds(struct sqlite3 *database, struct failure *reterr);
-
-#endif

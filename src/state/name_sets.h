@@ -6,8 +6,7 @@
  * So that a question about one pod or claim costs what belongs to it, never all there is. Names are
  * borrowed from the entries beside which such an index is kept. The loop thread only.
  */
-#ifndef PODVOL_STATE_NAME_SETS_H
-#define PODVOL_STATE_NAME_SETS_H
+#pragma once
 
 #include <stddef.h>
 #include <uthash.h>
@@ -31,5 +30,3 @@ void name_sets_remove(struct name_sets *sets, const char *key, const char *name)
 
 /* The @position-th name, in no order; NULL past the last. Valid until the index changes. */
 const char *name_sets_at(const struct name_sets *sets, const char *key, size_t position);
-
-#endif

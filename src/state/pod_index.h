@@ -6,8 +6,7 @@
  * ConfigMaps, Secrets, the pod itself. So a change costs what depends on it, never what there is.
  * The loop thread only.
  */
-#ifndef PODVOL_STATE_POD_INDEX_H
-#define PODVOL_STATE_POD_INDEX_H
+#pragma once
 
 #include "plugins/plugin.h"
 #include "state/name_sets.h"
@@ -41,5 +40,3 @@ int pod_index_replace(struct pod_index *index, const char *pod_uid, struct pod_r
  * until the index changes. */
 const char *pod_index_at(const struct pod_index *index, const struct object_reference *reference,
 			 size_t position);
-
-#endif

@@ -6,8 +6,7 @@
  * made from (plugins' references()), brings exactly those pods here. All checks of section 3.1 on
  * claims and volumes, in their order and with their texts. The loop thread only.
  */
-#ifndef PODVOL_STATE_POPULATOR_H
-#define PODVOL_STATE_POPULATOR_H
+#pragma once
 
 #include "state/actual.h"
 #include "state/desired.h"
@@ -63,5 +62,3 @@ void populator_full_pass(struct populator *populator, uint64_t now_usec);
  * again. */
 void populator_pod(struct populator *populator, const char *name_space, const char *name,
 		   uint64_t now_usec);
-
-#endif

@@ -9,8 +9,7 @@
  * (small indexes). Every change of desired or actual goes through the functions of its one file and
  * marks the volume dirty there; nothing else does.
  */
-#ifndef PODVOL_STATE_STATE_H
-#define PODVOL_STATE_STATE_H
+#pragma once
 
 #include "state/actual.h"
 #include "state/desired.h"
@@ -19,5 +18,3 @@
 #include "state/holds.h"
 #include "state/ledger.h"
 #include "state/populator.h"
-
-#endif

@@ -5,8 +5,7 @@
  * Kubelet's checks in kubelet's order, with kubelet's texts: they are what people search for.
  * Reads the store's cache, changes nothing. The loop thread only.
  */
-#ifndef PODVOL_STATE_VOLUME_LOOKUP_H
-#define PODVOL_STATE_VOLUME_LOOKUP_H
+#pragma once
 
 #include "plugins/plugin.h"
 #include "store/store.h"
@@ -34,5 +33,3 @@ bool volume_has_claim(const struct pod_volume *volume);
  */
 int volume_lookup(struct store *store, const struct object *pod, const struct pod_volume *volume,
 		  struct volume_lookup *ret, struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * Whoever reads /metrics gets what was found out last: no scrape waits for a driver or a server,
  * and a driver that hangs is not asked once a scrape. The loop thread only.
  */
-#ifndef PODVOL_STATUS_CLAIM_STATISTICS_H
-#define PODVOL_STATUS_CLAIM_STATISTICS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ void claim_statistics_name(struct cJSON *item, const struct volume_row *row);
 
 /* What is known; asks anew for the next one when that is a minute old. */
 void claim_statistics_print(struct claim_statistics *claims, FILE *file);
-
-#endif

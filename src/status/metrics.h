@@ -4,8 +4,7 @@
  *
  * The loop thread only.
  */
-#ifndef PODVOL_STATUS_METRICS_H
-#define PODVOL_STATUS_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,5 +26,3 @@ void metrics_note_enforced(struct metrics *metrics, bool lazy, unsigned int coun
 void metrics_print_volumes(const struct metrics *metrics, FILE *file);
 void metrics_print_walks(const struct metrics *metrics, FILE *file);
 void metrics_print_enforced(const struct metrics *metrics, FILE *file);
-
-#endif

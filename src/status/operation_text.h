@@ -5,8 +5,7 @@
  *
  * Reads what is counted anyhow, and the stack of a thread that takes long. The loop thread only.
  */
-#ifndef PODVOL_STATUS_OPERATION_TEXT_H
-#define PODVOL_STATUS_OPERATION_TEXT_H
+#pragma once
 
 #include "operation/operation.h"
 
@@ -23,5 +22,3 @@ bool progress_runs(const struct operation_view *view);
  * under way. */
 void progress_text(const struct operation_view *view, uint64_t now_usec,
 		   char ret[PROGRESS_TEXT_BYTES]);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The loop thread only; file systems are asked on threads of a pool of its own.
  */
-#ifndef PODVOL_STATUS_STATISTICS_H
-#define PODVOL_STATUS_STATISTICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,5 +66,3 @@ void statistics_leave(struct statistics_call *call);
 
 /* What claims' volumes hold, in Prometheus' form: as it was found out last. Accepts NULL. */
 void statistics_print_metrics(struct statistics *statistics, FILE *file);
-
-#endif

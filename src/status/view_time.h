@@ -2,8 +2,7 @@
 /*
  * view_time - times as views of the node show them
  */
-#ifndef PODVOL_STATUS_VIEW_TIME_H
-#define PODVOL_STATUS_VIEW_TIME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ enum { VIEW_TIME_BYTES = 40 };
 void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES]);
 /* The same of a monotonic time as a member; 0 stays absent. */
 void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec);
-
-#endif

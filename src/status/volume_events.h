@@ -4,8 +4,7 @@
  *
  * The last VOLUME_EVENTS_KEPT are kept, in memory. The loop thread only.
  */
-#ifndef PODVOL_STATUS_VOLUME_EVENTS_H
-#define PODVOL_STATUS_VOLUME_EVENTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ struct volume_watch *volume_watch_free(struct volume_watch *watch);
 /* The next event as JSON, borrowed until the loop turns; NULL: none yet. Who fell behind gets
  * {"type": "Lost", "lost": N} first. */
 const char *volume_watch_next(struct volume_watch *watch);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Reads; changes nothing. The loop thread only.
  */
-#ifndef PODVOL_STATUS_VOLUME_ROW_H
-#define PODVOL_STATUS_VOLUME_ROW_H
+#pragma once
 
 #include "operation/operation.h"
 #include "state/state.h"
@@ -44,5 +43,3 @@ bool volume_row_operation(const struct volume_tables *tables, const struct volum
 /* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
 void volume_row_explain(const struct volume_tables *tables, const struct volume_row *row,
 			struct failure *ret);
-
-#endif

@@ -6,8 +6,7 @@
  * list is a walk. Inserting moves the pointers behind it: 4 us at 10,000 objects, less than
  * decoding one. Holds references; changes nothing else and knows no versions.
  */
-#ifndef PODVOL_STORE_CACHE_H
-#define PODVOL_STORE_CACHE_H
+#pragma once
 
 #include "object/object.h"
 #include "store/store.h"
@@ -51,5 +50,3 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 int cache_walk_after(const struct cache *cache, const char *name_space,
 		     const struct store_key *after,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata);
-
-#endif

@@ -10,8 +10,7 @@
  * would be forgotten or given a second time. Groups make the price one sync, not one per object.
  * What a power loss leaves of a sector is its old or its new bytes: file systems rely on it, too.
  */
-#ifndef PODVOL_STORE_DATABASE_H
-#define PODVOL_STORE_DATABASE_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -75,5 +74,3 @@ struct database_write {
  */
 int database_commit(struct database *database, const struct database_write *writes, size_t count,
 		    uint64_t resource_version, struct failure *reterr);
-
-#endif

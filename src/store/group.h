@@ -6,8 +6,7 @@
  * else the committed one. Only one group is under way, so what it was judged against cannot fail
  * without it. Judges and remembers; stores nothing and calls nobody.
  */
-#ifndef PODVOL_STORE_GROUP_H
-#define PODVOL_STORE_GROUP_H
+#pragma once
 
 #include "object/admit.h"
 #include "store/cache.h"
@@ -94,5 +93,3 @@ void group_fail(struct group *group, const struct failure *failure);
 
 /* Frees what the members hold. */
 void group_end(struct group *group);
-
-#endif

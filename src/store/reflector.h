@@ -7,8 +7,7 @@
  * that nobody stays deaf. What was deleted in between is in no list: begin() is where a controller
  * forgets what it derived, or makes due all that it stands for. The loop thread only.
  */
-#ifndef PODVOL_STORE_REFLECTOR_H
-#define PODVOL_STORE_REFLECTOR_H
+#pragma once
 
 #include "store/store.h"
 
@@ -48,5 +47,3 @@ void reflector_catch_up(struct reflector *reflector);
 void reflector_list_again(struct reflector *reflector);
 /* Some list could not be told to its end, and waits to be told again. */
 bool reflector_is_behind(const struct reflector *reflector);
-
-#endif

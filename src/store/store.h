@@ -15,8 +15,7 @@
  * Kinds whose row says in_memory (events, leases) are read, written and watched like all others and
  * are gone with the store; their resourceVersions are not given a second time.
  */
-#ifndef PODVOL_STORE_STORE_H
-#define PODVOL_STORE_STORE_H
+#pragma once
 
 #include "object/object.h"
 
@@ -244,5 +243,3 @@ enum {
 	STORE_RING_CHANGES = 8192,       /* changes a watcher may lag behind */
 	STORE_RING_BYTES_MAX = 67108864, /* of their objects, as JSON */
 };
-
-#endif

@@ -7,8 +7,7 @@
  * -ESTALE and has to list again. A cursor that stood at the end and wants none of the new kinds is
  * carried along, so that a quiet watch cannot fall off a busy ring.
  */
-#ifndef PODVOL_STORE_WATCH_H
-#define PODVOL_STORE_WATCH_H
+#pragma once
 
 #include "store/store.h"
 
@@ -40,5 +39,3 @@ void ring_wake(struct change_ring *ring);
 /* As store_watch_new(). */
 int ring_watch_new(struct change_ring *ring, unsigned int kinds, uint64_t since,
 		   void (*wake)(void *userdata), void *userdata, struct store_watch **ret);
-
-#endif

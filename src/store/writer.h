@@ -5,8 +5,7 @@
  * Hand over, wait for the event descriptor, take the result, hand over the next. The group's memory
  * belongs to the thread meanwhile; nothing else is shared.
  */
-#ifndef PODVOL_STORE_WRITER_H
-#define PODVOL_STORE_WRITER_H
+#pragma once
 
 #include "store/database.h"
 
@@ -37,5 +36,3 @@ void writer_start(struct writer *writer, const struct database_write *writes, si
  */
 bool writer_take_result(struct writer *writer, bool wait, int *ret_error,
 			struct failure *ret_reason);
-
-#endif

@@ -5,8 +5,7 @@
  * One algorithm, ES256: a token that names another, "none" among them, is no token here. What it
  * claims is somebody else's matter.
  */
-#ifndef PODVOL_TOKEN_JWT_H
-#define PODVOL_TOKEN_JWT_H
+#pragma once
 
 #include "token/signing_key.h"
 #include "token/token_source.h"
@@ -51,5 +50,3 @@ size_t base64url_encode(const void *bytes, size_t length, char *ret);
 
 /* @ret has room for @length * 3 / 4 bytes. Return: 0 and how many; -EINVAL. */
 int base64url_decode(const char *text, size_t length, void *ret, size_t *ret_length);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Blocks on the disk: start-up, or a worker. Reading a ring needs no disk.
  */
-#ifndef PODVOL_TOKEN_KEY_RING_H
-#define PODVOL_TOKEN_KEY_RING_H
+#pragma once
 
 #include "token/signing_key.h"
 
@@ -57,5 +56,3 @@ int key_ring_renew(int directory_fd, const struct key_ring *ring, int64_t longes
 
 /* Frees the keys; an empty ring is fine. */
 void key_ring_done(struct key_ring *ring);
-
-#endif

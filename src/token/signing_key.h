@@ -10,8 +10,7 @@
  *
  * A key never changes; any thread may use one at any time.
  */
-#ifndef PODVOL_TOKEN_SIGNING_KEY_H
-#define PODVOL_TOKEN_SIGNING_KEY_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/json/json.h"
@@ -53,5 +52,3 @@ bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t
 
 /* The public half as a JSON Web Key. NULL: no memory. */
 struct cJSON *signing_key_jwk(const struct signing_key *key);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * token_claims - what a token of a service account says, in Kubernetes' words; pure
  */
-#ifndef PODVOL_TOKEN_TOKEN_CLAIMS_H
-#define PODVOL_TOKEN_TOKEN_CLAIMS_H
+#pragma once
 
 #include "token/token_issuer.h"
 
@@ -30,5 +29,3 @@ struct claims_times {
  * How much earlier is told by jti, so that a token says the same whenever it is asked. Return: 0;
  * -EINVAL one of them is missing, or they make no life. */
 int claims_read_times(const struct cJSON *claims, struct claims_times *ret);
-
-#endif

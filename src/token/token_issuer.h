@@ -9,8 +9,7 @@
  *
  * Any thread: one mutex inside, under which nothing blocks.
  */
-#ifndef PODVOL_TOKEN_TOKEN_ISSUER_H
-#define PODVOL_TOKEN_TOKEN_ISSUER_H
+#pragma once
 
 #include "object/json/json.h"
 #include "token/token_source.h"
@@ -95,5 +94,3 @@ struct cJSON *token_issuer_view(struct token_issuer *issuer);
  * Return: 0; else as key_ring_renew(), and nothing changed.
  */
 int token_issuer_renew_key(struct token_issuer *issuer, struct failure *reterr);
-
-#endif

@@ -10,8 +10,7 @@
  * pod's namespace, pod->service_account_name), so that a volume waits for an account that is
  * missing.
  */
-#ifndef PODVOL_TOKEN_TOKEN_SOURCE_H
-#define PODVOL_TOKEN_TOKEN_SOURCE_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -59,5 +58,3 @@ struct token_source {
 
 /* Overwrites and frees the text; one that is all zero is fine. */
 void issued_token_done(struct issued_token *token);
-
-#endif

@@ -8,8 +8,7 @@
  * kept as the caller must count: a stage or publish counts from its beginning until an answer that
  * the caller heard takes it back; it is sure once the caller heard OK. As tests/csi/rules.py.
  */
-#ifndef PODVOL_TESTS_DRIVER_MODEL_H
-#define PODVOL_TESTS_DRIVER_MODEL_H
+#pragma once
 
 #include "csi/csi_drivers.h"
 
@@ -79,5 +78,3 @@ void model_died(void);
 bool model_can_make_devices(void);
 /* Is anything in the books? */
 bool model_is_empty(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * sequence_ledger - the ledger of sequence_world; see sequence_ledger.c
  */
-#ifndef PODVOL_TESTS_SEQUENCE_LEDGER_H
-#define PODVOL_TESTS_SEQUENCE_LEDGER_H
+#pragma once
 
 #include "state/ledger.h"
 
@@ -14,5 +13,3 @@ void sequence_ledger_clear(void);
 void sequence_ledger_kill(void);
 /* The committed rows, as ledger_walk() sorts them; borrowed until the next commit. */
 size_t sequence_ledger_rows(struct ledger_row *ret, size_t capacity);
-
-#endif

@@ -9,8 +9,7 @@
  * devices are passed over. A kill drops everything but ledger, files and driver, between two turns
  * or before a call that changes the file system.
  */
-#ifndef PODVOL_TESTS_SEQUENCE_WORLD_H
-#define PODVOL_TESTS_SEQUENCE_WORLD_H
+#pragma once
 
 #include "driver_model.h"
 
@@ -64,5 +63,3 @@ void world_check_ledger(void);
 void world_check_end(void);
 /* For people: what is known. */
 void world_print(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * sequence_wraps - what sequence_world does without: threads, and boxes that are not looked at
  */
-#ifndef PODVOL_TESTS_SEQUENCE_WRAPS_H
-#define PODVOL_TESTS_SEQUENCE_WRAPS_H
+#pragma once
 
 #include "base/worker.h"
 #include "csi/csi_registration.h"
@@ -18,5 +17,3 @@ void sequence_wraps_kill(void);
 
 /* What the agent's drivers asked registration for. */
 extern struct csi_registration_options sequence_registration;
-
-#endif

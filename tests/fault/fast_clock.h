@@ -7,8 +7,7 @@
  * Waits on condition variables, for threads to end, are patient. The real clock is as it was, until
  * it is set: then it stands still, or is another one each time somebody looks.
  */
-#ifndef PODVOL_TESTS_FAST_CLOCK_H
-#define PODVOL_TESTS_FAST_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void real_clock_set(int64_t seconds);
 void real_clock_swing(void);
 /* The machine's own again. */
 void real_clock_reset(void);
-
-#endif

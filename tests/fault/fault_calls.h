@@ -6,8 +6,7 @@
  * clock_gettime(2), are not here. What can be told of a thread or a library only as one error has
  * that one. Shared by faults.c and fault_wraps.c; tests include faults.h.
  */
-#ifndef PODVOL_TESTS_FAULT_CALLS_H
-#define PODVOL_TESTS_FAULT_CALLS_H
+#pragma once
 
 #define FAULT_CALLS(CALL)                                                                          \
 	CALL(access, EIO, ENOMEM)                                                                  \
@@ -101,5 +100,3 @@ enum fault_call { FAULT_CALLS(FAULT_CALL_NUMBER) FAULT_CALL_COUNT };
 
 /* Counts a visit; the errno that it shall fail with, also in errno; 0: it does not. */
 int fault_of(enum fault_call call);
-
-#endif

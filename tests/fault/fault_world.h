@@ -6,8 +6,7 @@
  * change. The loop turns in world_until() only, and only then are calls those of the code under
  * test. Whatever cannot be made ends the process: a child of test_single_faults.c, which tells.
  */
-#ifndef PODVOL_TESTS_FAULT_WORLD_H
-#define PODVOL_TESTS_FAULT_WORLD_H
+#pragma once
 
 #include "tests/root/loop_image.h"
 #include "tests/root/sandbox.h"
@@ -79,5 +78,3 @@ void world_turn(struct fault_world *world, unsigned int milliseconds);
 
 /* Compares with what was before. The agent is gone. */
 struct fault_damage world_damage(struct fault_world *world);
-
-#endif

@@ -6,8 +6,7 @@
  * other libraries call inside is not seen; SQLite and cJSON are, once faults_hook_libraries() was
  * called. Threads of the test itself say that they are no code under test.
  */
-#ifndef PODVOL_TESTS_FAULTS_H
-#define PODVOL_TESTS_FAULTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ void faults_exempt_thread(bool exempt);
 
 /* Before the first use of either library. */
 void faults_hook_libraries(void);
-
-#endif

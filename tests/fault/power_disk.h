@@ -7,8 +7,7 @@
  * not synced may be lost, and a name is safe only once its directory was synced, which SQLite does
  * with the first sync of a journal or log that it made. One thread at a time.
  */
-#ifndef PODVOL_TESTS_POWER_DISK_H
-#define PODVOL_TESTS_POWER_DISK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void disk_content_truncate(struct disk_content *content, size_t size);
 
 /* Say it in a line, for whoever looks for what went wrong. */
 void power_disk_describe(const struct power_disk *disk, size_t change, char *text, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * the earlier one, a name may be there without the one before it, and what was never written to may
  * hold anything.
  */
-#ifndef PODVOL_TESTS_POWER_REPLAY_H
-#define PODVOL_TESTS_POWER_REPLAY_H
+#pragma once
 
 #include "power_disk.h"
 
@@ -50,5 +49,3 @@ struct power_disk *power_replay_cut(const struct power_replay *replay, const str
 
 /* Disks that are equal have equal ones. */
 uint64_t power_disk_checksum(const struct power_disk *disk);
-
-#endif

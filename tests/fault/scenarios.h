@@ -5,8 +5,7 @@
  * A scenario is a list of steps; each does something to the world and says what must be mounted
  * then. The last one must leave nothing wanted.
  */
-#ifndef PODVOL_TESTS_SCENARIOS_H
-#define PODVOL_TESTS_SCENARIOS_H
+#pragma once
 
 #include "fault_world.h"
 
@@ -29,5 +28,3 @@ struct scenario {
 
 extern const struct scenario scenarios[];
 extern const size_t scenario_count;
-
-#endif

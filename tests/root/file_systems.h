@@ -5,8 +5,7 @@
  * Each is made new in the sandbox: on a loop device, of memory, or overlay over two file systems,
  * so that its files have device numbers of their own.
  */
-#ifndef PODVOL_TESTS_FILE_SYSTEMS_H
-#define PODVOL_TESTS_FILE_SYSTEMS_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -19,5 +18,3 @@ void file_system_mount(const char *type, const char *relative);
 /* After the mount at @relative is gone, in the order they were mounted or any: what it left in the
  * sandbox. */
 void file_system_clean(const char *type);
-
-#endif

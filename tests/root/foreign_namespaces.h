@@ -6,8 +6,7 @@
  * Whoever else searches on this machine has a namespace open for a moment, one that has just lost
  * its last process, too. So a search is made again until it finds what a test waits for.
  */
-#ifndef PODVOL_TESTS_FOREIGN_VOLUMES_H
-#define PODVOL_TESTS_FOREIGN_VOLUMES_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -39,5 +38,3 @@ struct mount_holder search(const char *mount_point);
 /* Of the volume: until @pid holds it (0: a mount, -1: nobody), a minute at most. */
 struct mount_holder search_for(pid_t pid);
 void expect_nobody(void);
-
-#endif

@@ -6,8 +6,7 @@
  * ENOSYS, as an older kernel or a seccomp profile has it; how often is counted, so that a test can
  * tell that the fallback was really taken.
  */
-#ifndef PODVOL_TESTS_KERNEL_CALLS_H
-#define PODVOL_TESTS_KERNEL_CALLS_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -44,5 +43,3 @@ struct kernel_call_counts *kernel_calls_counts(void);
 
 /* The next openat2 calls fail with this errno instead; 0 ends it. */
 void kernel_calls_fail_openat2(int error);
-
-#endif

@@ -5,8 +5,7 @@
  * A device detaches itself when its last descriptor is closed and nothing is mounted from it, so
  * that a test that fails, or is killed, leaves none attached.
  */
-#ifndef PODVOL_TESTS_LOOP_IMAGE_H
-#define PODVOL_TESTS_LOOP_IMAGE_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -33,5 +32,3 @@ void loop_image_run(const char *const *argv);
 
 /* mkfs of a file in the sandbox, before it is attached. */
 void loop_image_format(const char *relative, const char *program);
-
-#endif

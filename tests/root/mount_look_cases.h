@@ -2,8 +2,7 @@
 /*
  * mount_look_cases - what must be true of looks at mounts, whichever way the kernel's table is read
  */
-#ifndef PODVOL_TESTS_MOUNT_LOOK_CASES_H
-#define PODVOL_TESTS_MOUNT_LOOK_CASES_H
+#pragma once
 
 #include "kernel_calls.h"
 
@@ -17,5 +16,3 @@ void test_another_mount_is_not_set_back(void **state);
 	TEST(test_fates_of_known_mounts), TEST(test_attributes_of_known_mounts),                   \
 		TEST(test_others_below_and_above_the_root), TEST(test_attributes_are_set_back),    \
 		TEST(test_another_mount_is_not_set_back)
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Run by test_mount_table (listmount, statmount) and test_mount_table_text (mountinfo).
  */
-#ifndef PODVOL_TESTS_MOUNT_TABLE_CASES_H
-#define PODVOL_TESTS_MOUNT_TABLE_CASES_H
+#pragma once
 
 #include "kernel_calls.h"
 
@@ -30,5 +29,3 @@ void case_attributes_as_words(void **state);
 		TEST(case_references_after_a_move), TEST(case_references_of_another_file_system),  \
 		TEST(case_references_of_nothing_mounted), TEST(case_awkward_names),                \
 		TEST(case_attributes_as_words)
-
-#endif

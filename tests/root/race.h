@@ -11,8 +11,7 @@
  * All paths are relative to the sandbox. No pair may lie below what another pair exchanges, or the
  * threads themselves would reach outside.
  */
-#ifndef PODVOL_TESTS_RACE_H
-#define PODVOL_TESTS_RACE_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -51,5 +50,3 @@ void race_test(void **state);
 
 /* What was attempted in all by now. */
 uint64_t race_total(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * race_kinds - the rows of the race table, by what they are about
  */
-#ifndef PODVOL_TESTS_RACE_KINDS_H
-#define PODVOL_TESTS_RACE_KINDS_H
+#pragma once
 
 #include "race.h"
 
@@ -17,5 +16,3 @@ extern const struct race race_naive_ownership, race_naive_mode, race_naive_remov
 
 /* Whole volumes, in a pod's directory that is not to be trusted. */
 extern const struct race race_empty_dir, race_memory, race_local, race_host_path;
-
-#endif

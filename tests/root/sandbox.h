@@ -14,8 +14,7 @@
  *		return sandbox_run("bind", tests, ARRAY_SIZE(tests));
  *	}
  */
-#ifndef PODVOL_TESTS_SANDBOX_H
-#define PODVOL_TESTS_SANDBOX_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,5 +56,3 @@ bool sandbox_wait(unsigned int *moments);
 /* How many mounts there are at and below a path; how many descriptors are open. */
 unsigned int sandbox_mounts_below(const char *path);
 unsigned int sandbox_open_fds(void);
-
-#endif

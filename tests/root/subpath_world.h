@@ -5,8 +5,7 @@
  * The root directory is "root"; the volume "data" of the pod "u1" is the directory VOLUME in it,
  * plain unless a test mounts something there. Beside it is "outside", which nothing may change.
  */
-#ifndef PODVOL_TESTS_SUBPATH_WORLD_H
-#define PODVOL_TESTS_SUBPATH_WORLD_H
+#pragma once
 
 #include "kernel_calls.h"
 
@@ -45,5 +44,3 @@ int subpath_world_clean(const char *volume_name);
 void subpath_world_link(const char *points_to, const char *relative);
 bool sandbox_is_there(const char *relative);
 unsigned int sandbox_mode(const char *relative);
-
-#endif

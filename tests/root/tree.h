@@ -2,8 +2,7 @@
 /*
  * tree - trees that a pod could make: deeper than a path, deeper than there are descriptors
  */
-#ifndef PODVOL_TESTS_TREE_H
-#define PODVOL_TESTS_TREE_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -12,5 +11,3 @@ void tree_make_deep(const char *relative, unsigned int depth);
 
 /* At most so many descriptors for this process from now on; 0 as before. */
 void tree_limit_descriptors(unsigned int count);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * user_trees - trees of users in the sandbox, written down byte for byte to be compared
  */
-#ifndef PODVOL_TESTS_USER_TREES_H
-#define PODVOL_TESTS_USER_TREES_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -16,5 +15,3 @@ char *user_trees_print(const char *path);
 
 /* Does a path still hold what was written down? Prints the first difference. */
 bool user_trees_same(const char *before, const char *path);
-
-#endif

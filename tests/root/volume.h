@@ -5,8 +5,7 @@
  * The root directory is "root" in the sandbox. Objects are made by hand: a test changes their
  * members before it asks for stages.
  */
-#ifndef PODVOL_TESTS_VOLUME_H
-#define PODVOL_TESTS_VOLUME_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -44,5 +43,3 @@ void test_loop_detach(struct test_loop *loop);
 
 /* "" when nothing is on it, else the type as libblkid tells. */
 void test_loop_type(const struct test_loop *loop, char type[32]);
-
-#endif

@@ -5,8 +5,7 @@
  * Link with agent_world_ldflags: every call to the operations and every commit is written down in
  * world->calls, and answers what the test says. Asserts by itself: whoever calls it is a test.
  */
-#ifndef PODVOL_TESTS_AGENT_WORLD_H
-#define PODVOL_TESTS_AGENT_WORLD_H
+#pragma once
 
 #include "agent/parts.h"
 #include "fake_objects.h"
@@ -54,5 +53,3 @@ void expect_ledger(struct agent_world *world, const char *rows);
 
 /* The state of the pod's entry; -1: there is none. */
 int state_of_pod(const struct agent_world *world);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * api_node - canned answers of the agent about this node, for api_world
  */
-#ifndef PODVOL_TESTS_API_NODE_H
-#define PODVOL_TESTS_API_NODE_H
+#pragma once
 
 #include "agent.h"
 
@@ -31,5 +30,3 @@ struct api_node {
 
 /* Of the running test; it clears it in its fixture. */
 extern struct api_node world_node;
-
-#endif

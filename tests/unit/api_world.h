@@ -4,8 +4,7 @@
  *
  * Requests go to the handlers directly; the loop turns until they are answered.
  */
-#ifndef PODVOL_TESTS_API_WORLD_H
-#define PODVOL_TESTS_API_WORLD_H
+#pragma once
 
 #include "agent.h"
 #include "api/exchange.h"
@@ -92,5 +91,3 @@ void world_end_plan(struct world *world, int error, const struct container_plan 
 		    const char *why);
 
 extern const char world_pv_json[], world_pod_json[];
-
-#endif

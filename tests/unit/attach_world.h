@@ -5,8 +5,7 @@
  * The test is the driver's attacher and the nodes: it writes what they would write. Volume "a" is
  * there from the beginning.
  */
-#ifndef PODVOL_TESTS_ATTACH_WORLD_H
-#define PODVOL_TESTS_ATTACH_WORLD_H
+#pragma once
 
 #include "store_world.h"
 
@@ -54,5 +53,3 @@ void fail_attach(struct world *world, const char *volume, const char *node, cons
 void detach(struct world *world, const char *volume, const char *node);
 /* As the node: "" nothing is in use. */
 void use(struct world *world, const char *volume, const char *node);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The texts use ' for ". CLAIM() and VOLUME() make a claim "c" and a volume that fit each other.
  */
-#ifndef PODVOL_TESTS_BINDER_WORLD_H
-#define PODVOL_TESTS_BINDER_WORLD_H
+#pragma once
 
 #include "store_world.h"
 
@@ -67,5 +66,3 @@ bool has(const struct object *object, const char *text);
 
 /* Claim "c" and this volume, of VOLUME(), are bound to each other. */
 void assert_bound(struct world *world, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * canned_server - a server of canned answers on a unix socket, for tests of the client library
  */
-#ifndef PODVOL_TESTS_CANNED_SERVER_H
-#define PODVOL_TESTS_CANNED_SERVER_H
+#pragma once
 
 #include "client/podvol.h"
 
@@ -29,5 +28,3 @@ int server_tear_down(void **state);
 
 /* A handle for its socket. */
 struct podvol *connected(const struct server *server);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * certificate_text - certificates in PEM, made for tests
  */
-#ifndef PODVOL_TESTS_CERTIFICATE_TEXT_H
-#define PODVOL_TESTS_CERTIFICATE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ char *certificate_text(const char *name, bool is_authority);
  * lines of spec, each with its indent and end. Freed with free(). */
 char *trust_bundle_text(const char *name, const char *labels, const char *head,
 			const char *const *texts);
-
-#endif

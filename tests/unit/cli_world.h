@@ -5,8 +5,7 @@
  * The library's calls about pods and tables are the real ones; the transport below them is ours,
  * and so is the mode without a daemon. Discovery answers by itself and is not among what was sent.
  */
-#ifndef PODVOL_TESTS_CLI_WORLD_H
-#define PODVOL_TESTS_CLI_WORLD_H
+#pragma once
 
 #undef main /* podvolctl's is podvolctl_main here */
 
@@ -38,5 +37,3 @@ int run_with(const struct answer *list, size_t count, const char *words);
 
 #define RUN(list, words) run_with(list, ARRAY_SIZE(list), "podvolctl " words)
 #define RUN_ALONE(words) run_with(NULL, 0, "podvolctl " words)
-
-#endif

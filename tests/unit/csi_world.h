@@ -6,8 +6,7 @@
  * diary as "Method{fields}", with the root directory as "R"; the answer comes after the stage's
  * start() returned, as it does in life. Needs no root.
  */
-#ifndef PODVOL_TESTS_CSI_WORLD_H
-#define PODVOL_TESTS_CSI_WORLD_H
+#pragma once
 
 #include "csi/csi.pb-c.h"
 #include "csi/csi_drivers.h"
@@ -100,5 +99,3 @@ void csi_world_assert_volume(const char *directory, bool data, bool target);
 const char *csi_world_read(const char *path);
 
 #define assert_calls(text) assert_string_equal(csi_world.diary, text)
-
-#endif

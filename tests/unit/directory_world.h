@@ -5,8 +5,7 @@
  *
  * The texts use ' for ". begin() has a claim "c", its class and its node.
  */
-#ifndef PODVOL_TESTS_DIRECTORY_WORLD_H
-#define PODVOL_TESTS_DIRECTORY_WORLD_H
+#pragma once
 
 #include "store_world.h"
 
@@ -71,5 +70,3 @@ void begin(struct world *world);
 
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, directory_world_setup, directory_world_teardown)
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * docker_world - api_world with docker's calls and volumes for them
  */
-#ifndef PODVOL_TESTS_DOCKER_WORLD_H
-#define PODVOL_TESTS_DOCKER_WORLD_H
+#pragma once
 
 #include "api/docker/docker_volume.h"
 #include "api_world.h"
@@ -21,5 +20,3 @@ void docker_store_volumes(struct world *world);
 /* Asserts that an object is gone or being deleted. */
 void docker_assert_going(struct world *world, enum object_kind kind, const char *name_space,
 			 const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Jobs wait until run_jobs(); every one that runs is written down in drift_world.diary.
  */
-#ifndef PODVOL_TESTS_DRIFT_WORLD_H
-#define PODVOL_TESTS_DRIFT_WORLD_H
+#pragma once
 
 #include "agent_world.h"
 #include "fake_events.h"
@@ -55,5 +54,3 @@ void add_other(uint64_t mount_id, const char *mount_point, const char *root);
 
 /* The last event: its reason, and a word of its text. */
 void expect_event(const char *reason, const char *word);
-
-#endif

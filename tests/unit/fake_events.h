@@ -2,8 +2,7 @@
 /*
  * fake_events - what was told as an event, for tests of whoever tells; they wrap events_record()
  */
-#ifndef PODVOL_TESTS_FAKE_EVENTS_H
-#define PODVOL_TESTS_FAKE_EVENTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ extern struct fake_events {
 	struct fake_event list[FAKE_EVENTS_MAX];
 	size_t count;
 } fake_events;
-
-#endif

@@ -5,8 +5,7 @@
  * A test that links this wraps the functions of fake_mount.c: each writes "name(arguments)" into
  * fake_mount.diary and answers as the test set it up. Nothing is mounted, made or removed.
  */
-#ifndef PODVOL_TESTS_FAKE_MOUNT_H
-#define PODVOL_TESTS_FAKE_MOUNT_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -51,5 +50,3 @@ struct ran {
 
 /* Runs and frees the list. */
 struct ran fake_mount_run(struct stage_list *list);
-
-#endif

@@ -5,8 +5,7 @@
  * They have no bytes and are never freed. A test that links this wraps object_ref() and
  * object_unref(); fake_references counts what is held.
  */
-#ifndef PODVOL_TESTS_FAKE_OBJECTS_H
-#define PODVOL_TESTS_FAKE_OBJECTS_H
+#pragma once
 
 #include "plugins/plugin.h"
 
@@ -27,5 +26,3 @@ void fake_pv_init(struct fake_pv *fake, const char *name, unsigned int access_mo
 
 /* Never remounts, and always does. */
 extern const struct volume_plugin fake_plugin, fake_remount_plugin;
-
-#endif

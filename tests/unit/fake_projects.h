@@ -6,8 +6,7 @@
  * still there. Shows that the calls are those of the man pages, in a safe order; not that a kernel
  * does what it is asked for. Linked with --wrap of fstatfs, ioctl and quotactl_fd.
  */
-#ifndef PODVOL_TESTS_FAKE_PROJECTS_H
-#define PODVOL_TESTS_FAKE_PROJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void fake_projects_set(int fd, uint32_t number, unsigned int flags);
 uint32_t fake_projects_get(int fd);
 /* NULL: it never had one. */
 uint64_t *fake_projects_limit(uint32_t number);
-
-#endif

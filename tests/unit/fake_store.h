@@ -5,8 +5,7 @@
  * Objects come from YAML by the real decoder. A test that links this wraps store_get() and
  * store_list(). Each change is handed to one listener, as a watch would.
  */
-#ifndef PODVOL_TESTS_FAKE_STORE_H
-#define PODVOL_TESTS_FAKE_STORE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -24,5 +23,3 @@ void fake_store_put(struct store *store, const char *yaml, ...)
 	__attribute__((format(printf, 2, 3)));
 void fake_store_delete(struct store *store, enum object_kind kind, const char *name);
 void fake_store_done(struct store *store);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * One process, one thread, no waiting: whatever a test waits for comes by the loop.
  */
-#ifndef PODVOL_TESTS_UNIT_GRPC_WORLD_H
-#define PODVOL_TESTS_UNIT_GRPC_WORLD_H
+#pragma once
 
 #include "grpc/grpc.h"
 
@@ -64,5 +63,3 @@ void grpc_world_until(struct grpc_world *world, const unsigned int *number, unsi
 
 /* How many descriptors and threads this process has. */
 unsigned int count_entries(const char *directory);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * No library of the code under test has a part in them. Headers are literals without compression.
  */
-#ifndef PODVOL_TESTS_UNIT_HTTP2_FRAMES_H
-#define PODVOL_TESTS_UNIT_HTTP2_FRAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ void frames_message(struct frames *frames, uint8_t flags, const void *message, s
 
 /* What a server begins with: its settings. */
 void frames_begin(struct frames *frames);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Bytes are written, the loop turns, bytes are read. Needs -Wl,--wrap=peer_rights.
  */
-#ifndef PODVOL_TESTS_HTTP_WORLD_H
-#define PODVOL_TESTS_HTTP_WORLD_H
+#pragma once
 
 #include "api_world.h"
 
@@ -46,5 +45,3 @@ int get_reply(struct served *served, int fd);
 int ask(struct served *served, const char *text);
 /* Turns the loop until the counter has the value; asserts that it gets there. */
 void wait_for(struct served *served, const unsigned int *counter, unsigned int value);
-
-#endif

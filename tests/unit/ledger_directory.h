@@ -4,8 +4,7 @@
  *
  * Asserts by itself: whoever calls it is a test.
  */
-#ifndef PODVOL_TESTS_LEDGER_DIRECTORY_H
-#define PODVOL_TESTS_LEDGER_DIRECTORY_H
+#pragma once
 
 #include "state/ledger.h"
 
@@ -21,5 +20,3 @@ void put(struct ledger *ledger, const char *unique_name, const char *pod_uid,
 
 /* All rows as "name:pod=state+unfinished " in the order of the walk; "-" for a device. */
 void expect_names(struct ledger *ledger, const char *expected);
-
-#endif

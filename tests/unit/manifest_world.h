@@ -5,8 +5,7 @@
  * Real inotify in a directory made by mkdtemp(); waiting is running the loop until a condition
  * holds, bounded.
  */
-#ifndef PODVOL_TESTS_MANIFEST_WORLD_H
-#define PODVOL_TESTS_MANIFEST_WORLD_H
+#pragma once
 
 #include "source/source.h"
 #include "store_world.h"
@@ -62,5 +61,3 @@ const struct object *stored(struct manifest_world *world, enum object_kind kind,
 /* A copy; the caller frees it. */
 char *uid_of(struct manifest_world *world, const char *pod);
 size_t problem_count(struct manifest_world *world);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * message_text - a message to a driver as one line, for tests that compare every field
  */
-#ifndef PODVOL_TESTS_MESSAGE_TEXT_H
-#define PODVOL_TESTS_MESSAGE_TEXT_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
 /* "{volume_id=v secrets=[{key=a value=b}] readonly=1}": what has its default is left out, fields
  * stand in the order of their numbers. Appended to @text. */
 void message_text(const ProtobufCMessage *message, char *text, size_t size);
-
-#endif

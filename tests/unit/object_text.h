@@ -2,8 +2,7 @@
 /*
  * object_text - objects from the text of a manifest, for tests
  */
-#ifndef PODVOL_TESTS_OBJECT_TEXT_H
-#define PODVOL_TESTS_OBJECT_TEXT_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/object.h"
@@ -19,5 +18,3 @@ struct cJSON *tree_of(const struct object *object);
 
 /* Any tree from JSON text that is right. Give it to json_free(). */
 struct cJSON *tree_of_json(const char *json);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Back-offs are a few milliseconds; the plugin's one stage does what the world says.
  */
-#ifndef PODVOL_TESTS_OPERATION_WORLD_H
-#define PODVOL_TESTS_OPERATION_WORLD_H
+#pragma once
 
 #include "operation/operation.h"
 
@@ -82,5 +81,3 @@ const struct seen *fail_once(struct step step);
 bool look(const char *pod_uid, struct operation_view *ret);
 
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
-
-#endif

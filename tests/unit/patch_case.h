@@ -2,8 +2,7 @@
 /*
  * patch_case - tables of patches: what is there, the patch, what comes out
  */
-#ifndef PODVOL_TESTS_PATCH_CASE_H
-#define PODVOL_TESTS_PATCH_CASE_H
+#pragma once
 
 #include "object/patch/patch.h"
 
@@ -25,5 +24,3 @@ void assert_patches(enum patch_type type, const struct patch_case *cases, size_t
 /* One; the reason goes to @why, which may be NULL. Return: what patch_apply() returned. */
 int apply_patch(enum patch_type type, const char *object, const char *patch, char **ret,
 		struct failure *why);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Asserts by itself: whoever calls it is a test.
  */
-#ifndef PODVOL_TESTS_POPULATOR_WORLD_H
-#define PODVOL_TESTS_POPULATOR_WORLD_H
+#pragma once
 
 #include "fake_store.h"
 #include "state/populator.h"
@@ -48,5 +47,3 @@ void expect_wants(struct populator_world *world, const char *pod_uid, const char
 void expect_error(struct populator_world *world, const char *pod_uid, const char *text);
 
 #define LOCAL "kubernetes.io/local-volume/"
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The texts use ' for ".
  */
-#ifndef PODVOL_TESTS_SCHEDULING_WORLD_H
-#define PODVOL_TESTS_SCHEDULING_WORLD_H
+#pragma once
 
 #include "store_world.h"
 
@@ -62,5 +61,3 @@ typedef void check_fn(const struct scheduling_question *question, struct schedul
 
 /* A store for each row; fails the test with the row's number. */
 void check_all(check_fn *check, const struct expectation *rows, size_t count);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Waiting means running the loop until a condition holds, bounded; nothing here sleeps.
  */
-#ifndef PODVOL_TESTS_STORE_WORLD_H
-#define PODVOL_TESTS_STORE_WORLD_H
+#pragma once
 
 #include "store/store.h"
 
@@ -54,5 +53,3 @@ int world_create(struct store_world *world, const struct object *object);
 int world_update(struct store_world *world, const struct object *object);
 int world_delete(struct store_world *world, enum object_kind kind, const char *name_space,
 		 const char *name);
-
-#endif

@@ -6,8 +6,7 @@
  * API_REASON and API_RESULT; the sentence has the same for people. What a request or an answer
  * holds is in none of them: names only.
  */
-#ifndef PODVOL_API_AUDIT_H
-#define PODVOL_API_AUDIT_H
+#pragma once
 
 struct object;
 
@@ -33,5 +32,3 @@ void audit_copy(const char *name, char ret[AUDIT_NAME_BYTES]);
 /* One of several objects that a request writes. @result: "created", "failed". */
 void audit_log_object(const char *user, const char *client, const struct object *object,
 		      const char *result);
-
-#endif

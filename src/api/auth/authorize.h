@@ -6,8 +6,7 @@
  * counts as well: a volume source that reaches beyond its pod needs RIGHT_HOST, a path made from a
  * Secret RIGHT_SECRETS, which only authorize_object() can see.
  */
-#ifndef PODVOL_API_AUTHORIZE_H
-#define PODVOL_API_AUTHORIZE_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/object.h"
@@ -74,5 +73,3 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
  * field and variable; -ENOMEM.
  */
 int secret_paths_check(const struct cJSON *spec, struct failure *reterr);
-
-#endif

@@ -7,8 +7,7 @@
  * copied it into a kubeconfig. A server's key lives in memory only. No function here looks at a
  * clock.
  */
-#ifndef PODVOL_API_CERTIFICATE_H
-#define PODVOL_API_CERTIFICATE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -71,5 +70,3 @@ int server_certificate_new(const struct authority *authority, const struct serve
 			   time_t now, struct server_certificate **ret, struct failure *reterr);
 /* @certificate may be NULL. Return: NULL. */
 struct server_certificate *server_certificate_free(struct server_certificate *certificate);
-
-#endif

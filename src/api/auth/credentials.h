@@ -4,8 +4,7 @@
  *
  * See api_credentials_new() in api.h. The loop thread only.
  */
-#ifndef PODVOL_API_CREDENTIALS_H
-#define PODVOL_API_CREDENTIALS_H
+#pragma once
 
 #include "api/api.h"
 #include "api/auth/certificate.h"
@@ -46,5 +45,3 @@ const char *credentials_authority(const struct api_credentials *credentials);
 const char *credentials_server(const struct api_credentials *credentials);
 const char *credentials_token(const struct api_credentials *credentials);
 const char *credentials_node_name(const struct api_credentials *credentials);
-
-#endif

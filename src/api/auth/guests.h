@@ -9,8 +9,7 @@
  * same peer where the peer is over its own. Root is never a guest, nor is the group unless it may
  * only read and everyone may. The loop only.
  */
-#ifndef PODVOL_API_GUESTS_H
-#define PODVOL_API_GUESTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void guests_remove(struct guests *guests, struct guest *guest);
  * every limit is kept, or nothing but busy guests is left.
  */
 struct guest *guests_surplus(const struct guests *guests, struct guest *newest);
-
-#endif

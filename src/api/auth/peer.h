@@ -2,8 +2,7 @@
 /*
  * peer - who is at the other end of a unix socket, and what may they do
  */
-#ifndef PODVOL_API_PEER_H
-#define PODVOL_API_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -36,5 +35,3 @@ void peer_name(int fd, char ret[PEER_NAME_BYTES]);
 void peer_address(int fd, char ret[PEER_NAME_BYTES]);
 /* The same without the process: "uid:0", or "system:anonymous". */
 void peer_user(int fd, char ret[PEER_NAME_BYTES]);
-
-#endif

@@ -10,8 +10,7 @@
  * API_REFUSAL_LINES_OF_PEER_MAX of them; the others are one line for each peer at the minute's end.
  * Both tables are bounded: the peer that was seen longest ago is forgotten. The loop only.
  */
-#ifndef PODVOL_API_REFUSALS_H
-#define PODVOL_API_REFUSALS_H
+#pragma once
 
 #include "api/auth/guests.h"
 
@@ -47,5 +46,3 @@ bool refusals_log(struct refusals *refusals, const struct guest_peer *peer, uint
 
 /* The minute is over: sums up. The timer does so by itself. */
 void refusals_sum_up(struct refusals *refusals);
-
-#endif

@@ -5,8 +5,7 @@
  * TokenRequest for whoever may read Secrets, for a token is one; TokenReview for whoever may write,
  * since it tells only whether a token that one has is good; public keys for whoever may read.
  */
-#ifndef PODVOL_API_SERVICE_TOKENS_H
-#define PODVOL_API_SERVICE_TOKENS_H
+#pragma once
 
 #include "api/exchange.h"
 #include "object/json/json.h"
@@ -33,5 +32,3 @@ int token_request_parse(const void *bytes, size_t length, struct cJSON **ret);
 
 /* The same for a SelfSubjectAccessReview, a SelfSubjectRulesReview or a SelfSubjectReview. */
 int self_review_parse(const void *bytes, size_t length, struct cJSON **ret);
-
-#endif

@@ -5,8 +5,7 @@
  * One line of 16 to 512 printable characters in a file for root alone. Blocks: start-up only, but
  * for the comparison.
  */
-#ifndef PODVOL_API_TOKEN_H
-#define PODVOL_API_TOKEN_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -27,5 +26,3 @@ int token_load(int directory_fd, const char *file, char **ret, struct failure *r
 /* Does an Authorization header carry the token? How long that takes does not depend on the
  * characters. @authorization may be NULL. */
 bool token_is_given(const char *token, const char *authorization);
-
-#endif

@@ -6,8 +6,7 @@
  * root alone, written whole or not at all; the text of a token is told once, when it is made.
  * Reading the list needs no disk; load and store block on it.
  */
-#ifndef PODVOL_API_TOKEN_LIST_H
-#define PODVOL_API_TOKEN_LIST_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -82,5 +81,3 @@ bool token_list_holds(const struct token_list *list, const unsigned char *digest
 
 /* {"items": [{name, role, created, expires}]}; NULL: no memory. */
 struct cJSON *token_list_view(const struct token_list *list);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Only http.c and server.c use the first two functions, the docker_volume_*.c files all. Loop only.
  */
-#ifndef PODVOL_API_DOCKER_VOLUME_H
-#define PODVOL_API_DOCKER_VOLUME_H
+#pragma once
 
 #include "api/exchange.h"
 #include "store/store.h"
@@ -101,5 +100,3 @@ api_handler docker_volume_create, docker_volume_remove;
 api_handler docker_volume_get, docker_volume_list, docker_volume_path;
 /* docker_volume_mount.c, docker_volume_unmount.c */
 api_handler docker_volume_mount, docker_volume_unmount;
-
-#endif

@@ -8,8 +8,7 @@
  * is late has its socket shut down, which the library sees as the client's end. The loop thread
  * only.
  */
-#ifndef PODVOL_API_DEADLINE_H
-#define PODVOL_API_DEADLINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void deadline_enter(struct deadlines *deadlines, struct deadline *deadline,
 
 /* Shuts down all that are late at @now_usec; the timer does so by itself. Return: how many. */
 size_t deadlines_pass(struct deadlines *deadlines, uint64_t now_usec);
-
-#endif

@@ -6,8 +6,7 @@
  * name. What two readers could take apart in two ways is refused here, and the connection with it:
  * what follows may be no request at all.
  */
-#ifndef PODVOL_API_HEAD_H
-#define PODVOL_API_HEAD_H
+#pragma once
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ const char *head_line_problem(const char *method, const char *uri, size_t uri_by
 /* Does the Host header name this machine's loopback, or is there none? A page in a browser that
  * resolves its own name to 127.0.0.1 says another name here. */
 bool head_host_is_local(struct MHD_Connection *connection);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Start-up only: all of this may block for a moment. Descriptors are the caller's.
  */
-#ifndef PODVOL_API_LISTEN_H
-#define PODVOL_API_LISTEN_H
+#pragma once
 
 #include "api/api.h"
 
@@ -58,5 +57,3 @@ int listen_check(const struct api_listener *listener, struct failure *reterr);
 
 /* Where a TCP socket is bound. Return: 0; -EINVAL it is none; else what getsockname(2) gave. */
 int listen_address_of(int fd, struct listen_address *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * listener.c drives the library on the loop, handshake.c its TLS clients, http.c makes exchanges of
  * its requests, server.c starts and stops all of it. Nobody else includes this.
  */
-#ifndef PODVOL_API_TRANSPORT_H
-#define PODVOL_API_TRANSPORT_H
+#pragma once
 
 #include "api/api.h"
 #include "api/auth/guests.h"
@@ -122,5 +121,3 @@ bool http_check_tokens(struct api *api);
 void http_abandon_all(struct api *api);
 /* The connection that the library's belongs to; NULL: there was no memory for it. */
 struct connection *http_connection(struct MHD_Connection *connection);
-
-#endif

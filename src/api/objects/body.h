@@ -4,8 +4,7 @@
  *
  * Only the handlers of objects use it.
  */
-#ifndef PODVOL_API_BODY_H
-#define PODVOL_API_BODY_H
+#pragma once
 
 #include "api/exchange.h"
 
@@ -27,5 +26,3 @@ void body_refuse_object(struct exchange *exchange, const struct kind_row *row,
  * errno. */
 enum { BODY_NAME_BYTES = 254 };
 int body_make_name(const char *base, char name[BODY_NAME_BYTES]);
-
-#endif

@@ -6,8 +6,7 @@
  * objects_watch.c, objects_write.c, objects_patch.c and objects_delete.c do it. Paths come from the
  * table of kinds: nothing here names a kind but where Kubernetes treats one as special.
  */
-#ifndef PODVOL_API_OBJECTS_H
-#define PODVOL_API_OBJECTS_H
+#pragma once
 
 #include "api/exchange.h"
 #include "object/select/selector_match.h"
@@ -87,5 +86,3 @@ void object_write_done(void *userdata, int error, const struct object *result,
  * with it all else. @object is replaced. */
 int object_join_present(const struct object *present, bool status_only,
 			const struct object **object, struct failure *why);
-
-#endif

@@ -5,8 +5,7 @@
  * A table has a row for each field that is read: its number in k8s.io/api and its JSON name. Keys
  * of maps may come twice in what is read here: who wants none prints the tree and parses it.
  */
-#ifndef PODVOL_API_PROTOBUF_H
-#define PODVOL_API_PROTOBUF_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/kind.h"
@@ -54,5 +53,3 @@ bool object_protobuf_has(enum object_kind kind);
 /* Bytes are not trusted. Return: 0 and the same as JSON text, to be freed; -EINVAL it is no
  * object of this kind; -EOPNOTSUPP it has a field that is not known; -ENOMEM. */
 int object_protobuf_print(enum object_kind kind, const void *bytes, size_t length, char **ret);
-
-#endif

@@ -5,8 +5,7 @@
  * A watch that nothing happens to costs a cursor and no wake-up. Only those with a time-out or with
  * bookmarks need a clock, and they share it.
  */
-#ifndef PODVOL_API_WATCHES_H
-#define PODVOL_API_WATCHES_H
+#pragma once
 
 #include "object/object.h"
 
@@ -48,5 +47,3 @@ void watches_remove(struct watches *watches, struct watch_entry *entry);
  */
 const struct object *watches_deleted(struct watches *watches, const struct object *object,
 				     uint64_t version);
-
-#endif

@@ -7,8 +7,7 @@
  * in protocol buffers, and openapi.c puts them together, keeps them and answers. Nothing here
  * names a kind.
  */
-#ifndef PODVOL_API_OPENAPI_H
-#define PODVOL_API_OPENAPI_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/kind.h"
@@ -57,5 +56,3 @@ void openapi_add_paths(struct cJSON *paths, const struct kind_row *row,
  * Return: 0 or -ENOMEM.
  */
 int openapi_pack(const struct cJSON *document, char **ret, size_t *ret_length);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * A VolumeAttachment that is deleted by hand is made again when it is gone and still wanted.
  */
-#ifndef PODVOL_CONTROLLER_ATTACH_DETACH_H
-#define PODVOL_CONTROLLER_ATTACH_DETACH_H
+#pragma once
 
 #include "controller/controller.h"
 
@@ -47,5 +46,3 @@ int attach_detach_new(const struct attach_detach_options *options, struct attach
 void attach_detach_look_again(struct attach_detach *controller);
 /* Objects stay as they are. Accepts NULL. Return: NULL. */
 struct attach_detach *attach_detach_free(struct attach_detach *controller);
-
-#endif

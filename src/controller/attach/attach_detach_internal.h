@@ -7,8 +7,7 @@
  * attach_detach_item.c does what is next for a volume on a node; attach_detach_node.c writes what
  * is attached into Nodes.
  */
-#ifndef PODVOL_CONTROLLER_ATTACH_DETACH_INSIDE_H
-#define PODVOL_CONTROLLER_ATTACH_DETACH_INSIDE_H
+#pragma once
 
 #include "controller/attach/attach_detach.h"
 #include "controller/controller_class.h"
@@ -120,5 +119,3 @@ const struct node *attach_node_object(const struct attach_node *node);
 void attach_node_changed(struct attach_detach *controller, const struct store_change *change);
 bool attach_node_look(struct work_item *work);
 void attach_node_clear(struct work_item *work);
-
-#endif

@@ -8,8 +8,7 @@
  * still attached; here the volume leaves the list of what is attached before the other list is
  * looked at for the last time. So one of the two sees the other, whichever comes first.
  */
-#ifndef PODVOL_CONTROLLER_ATTACH_DETACH_RULE_H
-#define PODVOL_CONTROLLER_ATTACH_DETACH_RULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ struct attach_verdict attach_decide(const struct attach_facts *facts);
 
 /* "timeout", "out-of-service"; NULL: it is safe. */
 const char *detach_force_name(enum detach_force force);
-
-#endif

@@ -5,8 +5,7 @@
  * Functions for object_edit(): @userdata is a struct attacher_edit. Names and fields are
  * external-attacher's.
  */
-#ifndef PODVOL_CONTROLLER_CSI_ATTACHER_EDIT_H
-#define PODVOL_CONTROLLER_CSI_ATTACHER_EDIT_H
+#pragma once
 
 #include "csi/csi_call.h"
 #include "object/json/json.h"
@@ -32,5 +31,3 @@ int attacher_edit_attached(struct cJSON *tree, void *userdata);
 int attacher_edit_detached(struct cJSON *tree, void *userdata);
 int attacher_edit_attach_error(struct cJSON *tree, void *userdata);
 int attacher_edit_detach_error(struct cJSON *tree, void *userdata);
-
-#endif

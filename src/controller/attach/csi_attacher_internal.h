@@ -6,8 +6,7 @@
  * csi_attacher_call.c makes the calls; csi_attacher_volume.c lets go of volumes;
  * csi_attacher_edit.c changes trees.
  */
-#ifndef PODVOL_CONTROLLER_CSI_ATTACHER_INSIDE_H
-#define PODVOL_CONTROLLER_CSI_ATTACHER_INSIDE_H
+#pragma once
 
 #include "controller/attach/csi_attacher_edit.h"
 #include "controller/csi/csi_controller.h"
@@ -53,5 +52,3 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 
 /* A volume that is being deleted loses our finalizer when nothing of it is attached. */
 bool attacher_volume_look(struct work_item *work);
-
-#endif

@@ -8,8 +8,7 @@
  * them needs no memory. Of provisioning this asks for a volume (the claim's annotations) and leaves
  * making and deleting one to its provisioner. No data is deleted here, whatever the policy.
  */
-#ifndef PODVOL_CONTROLLER_BINDING_H
-#define PODVOL_CONTROLLER_BINDING_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/storage_class.h"
@@ -172,5 +171,3 @@ void path_index_remove(struct path_index *index, const char *path);
 /* Of a path that was added once: does no other lie there, above or below? False when that is not
  * known. */
 bool path_index_is_alone(const struct path_index *index, const char *path);
-
-#endif

@@ -6,8 +6,7 @@
  * So that one changed object costs its own partners, not a walk over all claims and volumes. Holds
  * names, no objects: the store has those.
  */
-#ifndef PODVOL_CONTROLLER_BOUND_PAIRS_H
-#define PODVOL_CONTROLLER_BOUND_PAIRS_H
+#pragma once
 
 #include "object/object.h"
 
@@ -79,5 +78,3 @@ bool bound_pair_refuses_again(struct bound_pair *bound_pair, const char *text);
 
 /* Forget one that no longer exists, unless somebody names it or it has work. */
 void bound_pairs_forget(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair);
-
-#endif

@@ -11,8 +11,7 @@
  * stored objects, so a kill between two writes is finished after the next start. The loop thread
  * only.
  */
-#ifndef PODVOL_CONTROLLER_EPHEMERAL_VOLUMES_H
-#define PODVOL_CONTROLLER_EPHEMERAL_VOLUMES_H
+#pragma once
 
 #include "controller/controller.h"
 
@@ -40,5 +39,3 @@ int ephemeral_volumes_new(const struct ephemeral_volumes_options *options,
 void ephemeral_volumes_look_again(struct ephemeral_volumes *controller);
 /* Leaves objects as they are. Accepts NULL. Return: NULL. */
 struct ephemeral_volumes *ephemeral_volumes_free(struct ephemeral_volumes *controller);
-
-#endif

@@ -7,8 +7,7 @@
  * volume lies (its node affinity) is asked only when the node is given: else that is for whoever
  * mounts it.
  */
-#ifndef PODVOL_CONTROLLER_VOLUME_MATCH_H
-#define PODVOL_CONTROLLER_VOLUME_MATCH_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 
@@ -63,5 +62,3 @@ int free_volumes_put(struct free_volumes *free_volumes, const struct persistent_
 
 /* @volume: as it was put, or of the same name, size and number of access modes. */
 void free_volumes_remove(struct free_volumes *free_volumes, const struct persistent_volume *volume);
-
-#endif

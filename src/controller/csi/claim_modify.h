@@ -8,8 +8,7 @@
  * sure that nothing came of the first one, or when that one is gone: parameters of both could be
  * left behind otherwise. Which class a volume has is said by the volume first, then by the claim.
  */
-#ifndef PODVOL_CONTROLLER_CLAIM_MODIFY_H
-#define PODVOL_CONTROLLER_CLAIM_MODIFY_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 
@@ -57,5 +56,3 @@ int claim_modify_edit(const struct object *claim, enum claim_modify_state state,
 /* The volume with this class. Return: as above. */
 int claim_modify_edit_volume(const struct object *volume, const char *class_name,
 			     const struct object **ret, struct failure *reterr);
-
-#endif

@@ -8,8 +8,7 @@
  * smaller counts only once the larger one has failed for good. The volume grows first, then the
  * file system on the node where it must (agent/node_expand.h writes what comes of that).
  */
-#ifndef PODVOL_CONTROLLER_CLAIM_RESIZE_H
-#define PODVOL_CONTROLLER_CLAIM_RESIZE_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 
@@ -56,5 +55,3 @@ int claim_resize_edit(const struct object *claim, enum claim_resize_state state,
 /* The volume with this size. Return: as above. */
 int claim_resize_edit_volume(const struct object *volume, int64_t bytes, const struct object **ret,
 			     struct failure *reterr);
-
-#endif

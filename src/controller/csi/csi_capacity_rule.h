@@ -8,8 +8,7 @@
  * that volumes are reachable from. On one node that is one place, so that the object has the
  * class's name. Objects that somebody else wrote are left alone.
  */
-#ifndef PODVOL_CONTROLLER_CSI_CAPACITY_RULE_H
-#define PODVOL_CONTROLLER_CSI_CAPACITY_RULE_H
+#pragma once
 
 #include "csi/csi_drivers.h"
 #include "object/kinds/csi_driver.h"
@@ -59,5 +58,3 @@ bool csi_capacity_has_place(const struct csi_driver *driver);
 /* For CSI_CAPACITY_WRITE: the object as it is to be. Return: 0; -EINVAL; -ENOMEM. */
 int csi_capacity_make(const struct csi_capacity_facts *facts, const struct object **ret,
 		      struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * The resizer makes volumes larger, the modifier changes their attributes. Each has a queue of its
  * own, so that one waits for the other only where both write to one object.
  */
-#ifndef PODVOL_CONTROLLER_CSI_CLAIM_ITEM_H
-#define PODVOL_CONTROLLER_CSI_CLAIM_ITEM_H
+#pragma once
 
 #include "controller/csi/csi_controller.h"
 #include "controller/work_queue.h"
@@ -40,5 +39,3 @@ const struct object *csi_volume_claim(struct store *store, const struct object *
 void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
 			 const struct object *about, const char *type, const char *reason,
 			 const char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * of the same mode and no larger; of a VolumeSnapshot, that it is ready, of the same driver, bound
  * to its content from both sides, and no larger.
  */
-#ifndef PODVOL_CONTROLLER_CSI_CONTENT_SOURCE_H
-#define PODVOL_CONTROLLER_CSI_CONTENT_SOURCE_H
+#pragma once
 
 #include "controller/csi/csi_provision_plan.h"
 #include "store/store.h"
@@ -27,5 +26,3 @@ int csi_content_source_find(struct store *store, const struct persistent_volume_
 /* The claim that this one is a clone of; NULL: it is none. */
 const struct object *csi_content_source_claim(struct store *store,
 					      const struct persistent_volume_claim *claim);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * What each refuses and why stands at the top of its file.
  */
-#ifndef PODVOL_CONTROLLER_CSI_CONTROLLER_H
-#define PODVOL_CONTROLLER_CSI_CONTROLLER_H
+#pragma once
 
 #include "controller/controller.h"
 #include "controller/controller_class.h"
@@ -61,5 +60,3 @@ int csi_controller_read_secret(struct store *store, const struct csi_secret_refe
 
 /* For controller_class.end_item of one that has call_at. */
 void csi_item_end_call(struct work_item *item);
-
-#endif

@@ -7,8 +7,7 @@
  * its driver is registered or taken out, as with kubelet. A CSINode that somebody deletes is made
  * again at once, which kubelet does with its next registration. The loop thread only.
  */
-#ifndef PODVOL_CONTROLLER_CSI_NODE_H
-#define PODVOL_CONTROLLER_CSI_NODE_H
+#pragma once
 
 #include "controller/csi/csi_node_edit.h"
 #include "store/store.h"
@@ -48,5 +47,3 @@ int csi_node_install(struct csi_node *csi_node, const struct csi_node_entry *ent
  * Return: as csi_node_install(). */
 int csi_node_uninstall(struct csi_node *csi_node, const char *driver, csi_node_done_fn *done,
 		       void *userdata);
-
-#endif

@@ -5,8 +5,7 @@
  * Works on trees of objects. The fields, their order and what is left alone are kubelet's (spec:
  * CSI, 1.5). Topology labels are added and never taken away.
  */
-#ifndef PODVOL_CONTROLLER_CSI_NODE_EDIT_H
-#define PODVOL_CONTROLLER_CSI_NODE_EDIT_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/select/selector.h"
@@ -44,5 +43,3 @@ int csi_node_edit_migrated(struct cJSON *csi_node);
 
 /* A CSINode without drivers, owned by the Node. NULL: no memory. */
 struct cJSON *csi_node_tree(const char *node_name, const char *node_uid);
-
-#endif

@@ -6,8 +6,7 @@
  * for one of them, csi_provision_delete.c the same once its volume is stored, and
  * csi_provision_work.c calls, writes and tells.
  */
-#ifndef PODVOL_CONTROLLER_CSI_PROVISION_ITEM_H
-#define PODVOL_CONTROLLER_CSI_PROVISION_ITEM_H
+#pragma once
 
 #include "controller/csi/csi_provision_plan.h"
 #include "controller/csi/csi_controller.h"
@@ -89,5 +88,3 @@ void provision_note_room(const struct provision_item *item, const char *driver,
 			 const struct csi_reply *reply);
 /* "DeadlineExceeded: too late", as the driver or podvold said. */
 void provision_failure_text(const struct csi_reply *reply, struct failure *ret);
-
-#endif

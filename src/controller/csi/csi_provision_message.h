@@ -2,8 +2,7 @@
 /*
  * csi_provision_message - the request that a plan becomes; pure
  */
-#ifndef PODVOL_CONTROLLER_CSI_PROVISION_MESSAGE_H
-#define PODVOL_CONTROLLER_CSI_PROVISION_MESSAGE_H
+#pragma once
 
 #include "controller/csi/csi_provision_plan.h"
 #include "csi/csi_access.h"
@@ -28,5 +27,3 @@ struct csi_create_message {
 int csi_create_message_fill(struct csi_create_message *message,
 			    const struct csi_provision_plan *plan, const struct csi_map *secrets);
 void csi_create_message_done(struct csi_create_message *message);
-
-#endif

@@ -9,8 +9,7 @@
  * stored only when it is at least as large as asked for, filled from what was asked for, and
  * reachable from here.
  */
-#ifndef PODVOL_CONTROLLER_CSI_PROVISION_PLAN_H
-#define PODVOL_CONTROLLER_CSI_PROVISION_PLAN_H
+#pragma once
 
 #include "controller/csi/csi_secret.h"
 #include "csi/csi_drivers.h"
@@ -98,5 +97,3 @@ int csi_provision_plan_check(const struct csi_provision_plan *plan, const Csi__V
 /* The volume to be stored, of one that was checked. Return: 0; -EINVAL; -ENOMEM. */
 int csi_provision_plan_volume(const struct csi_provision_plan *plan, const Csi__V1__Volume *made,
 			      const struct object **ret, struct failure *reterr);
-
-#endif

@@ -7,8 +7,7 @@
  * may name only what the claim's owner cannot choose. A pair that is half, a name that is none and
  * what no variable stands for are refused.
  */
-#ifndef PODVOL_CONTROLLER_CSI_SECRET_H
-#define PODVOL_CONTROLLER_CSI_SECRET_H
+#pragma once
 
 #include "object/object.h"
 
@@ -48,5 +47,3 @@ bool csi_secret_is_parameter(const char *key);
 
 /* The member of a volume's csi source that refers to it ("nodeStageSecretRef"); NULL: none. */
 const char *csi_secret_member(enum csi_secret_use use);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * topology - where storage may be, as classes and capacities write it; pure
  */
-#ifndef PODVOL_CONTROLLER_TOPOLOGY_H
-#define PODVOL_CONTROLLER_TOPOLOGY_H
+#pragma once
 
 #include "object/kinds/storage_class.h"
 #include "object/select/selector.h"
@@ -19,5 +18,3 @@ bool topology_selects(const struct cJSON *selector, const struct labels *labels)
 
 /* The value of a label; NULL: it has none. */
 const char *topology_label(const struct labels *labels, const char *key);
-
-#endif

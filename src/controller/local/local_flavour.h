@@ -2,8 +2,7 @@
 /*
  * local_flavour - what the three local provisioners have of their own; only local_plan*.c use it
  */
-#ifndef PODVOL_CONTROLLER_LOCAL_FLAVOUR_H
-#define PODVOL_CONTROLLER_LOCAL_FLAVOUR_H
+#pragma once
 
 #include "controller/local/local_plan.h"
 #include "object/json/json.h"
@@ -48,5 +47,3 @@ int local_read_capacity(const struct local_sources *sources, struct local_plan *
 /* Only these access modes; what is common to all is refused before. */
 int local_check_modes(const struct local_sources *sources, unsigned int modes,
 		      struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * local_provisioner.c watches and says which items are due; local_item.c does what is next for one
  * of them.
  */
-#ifndef PODVOL_CONTROLLER_LOCAL_ITEM_H
-#define PODVOL_CONTROLLER_LOCAL_ITEM_H
+#pragma once
 
 #include "controller/binding/binding.h"
 #include "controller/controller_class.h"
@@ -88,5 +87,3 @@ bool local_growth_look(struct item *item, const struct persistent_volume *volume
 /* DIRECTORY_GROW ended. */
 void local_growth_told(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim, int error, const struct failure *why);
-
-#endif

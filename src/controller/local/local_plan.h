@@ -7,8 +7,7 @@
  * elsewhere; here is only what is to be done. Refused are claims that a directory of one node
  * cannot serve, and paths that lead out of their base path.
  */
-#ifndef PODVOL_CONTROLLER_LOCAL_PLAN_H
-#define PODVOL_CONTROLLER_LOCAL_PLAN_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/storage_class.h"
@@ -81,5 +80,3 @@ const char *local_volume_name(const struct object *claim, char buffer[LOCAL_VOLU
  * Return: 0; -EINVAL, and what was valid before stays so; -ENOMEM.
  */
 int local_node_map_parse(const char *text, struct cJSON **ret, struct failure *reterr);
-
-#endif

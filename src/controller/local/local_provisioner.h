@@ -12,8 +12,7 @@
  * Directories are looked at, made and removed by whoever runs the provisioner, on threads: an order
  * goes out, an answer comes back. What fails is tried again after a while that grows.
  */
-#ifndef PODVOL_CONTROLLER_LOCAL_PROVISIONER_H
-#define PODVOL_CONTROLLER_LOCAL_PROVISIONER_H
+#pragma once
 
 #include "controller/controller.h"
 
@@ -94,5 +93,3 @@ void local_provisioner_look_again(struct local_provisioner *provisioner, const c
 void local_provisioner_stop(struct local_provisioner *provisioner);
 /* After they have. Accepts NULL. Return: NULL. */
 struct local_provisioner *local_provisioner_free(struct local_provisioner *provisioner);
-
-#endif

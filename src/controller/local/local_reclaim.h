@@ -7,8 +7,7 @@
  * believed: the directory bears a mark (mount/remove/volume_directory.h), and that is looked at by
  * whoever removes.
  */
-#ifndef PODVOL_CONTROLLER_LOCAL_RECLAIM_H
-#define PODVOL_CONTROLLER_LOCAL_RECLAIM_H
+#pragma once
 
 #include "controller/binding/binding.h"
 #include "controller/local/local_plan.h"
@@ -30,5 +29,3 @@ const char *local_path_of(const struct persistent_volume *volume);
 
 /* The one rule (binding.h), and what concerns the directory. */
 enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, struct failure *why);
-
-#endif

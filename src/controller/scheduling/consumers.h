@@ -6,8 +6,7 @@
  * another claim of its pod can never be here would keep the pod from every node. Pure but for
  * look-ups.
  */
-#ifndef PODVOL_CONTROLLER_CONSUMERS_H
-#define PODVOL_CONTROLLER_CONSUMERS_H
+#pragma once
 
 #include "controller/scheduling/scheduling.h"
 
@@ -34,5 +33,3 @@ bool consumers_has_claim(const struct pod *pod, const char *claim);
 /* The same, without ephemeral volumes whose claim another owner has: they are never mounted, so the
  * pod does not protect that claim. */
 bool consumers_may_use(const struct pod *pod, const struct object *claim);
-
-#endif

@@ -9,8 +9,7 @@
  * Of other pods those count that have a node: all their claims are bound, or were given one. A pod
  * that waits takes nothing from others, so that no two can keep each other out.
  */
-#ifndef PODVOL_CONTROLLER_SCHEDULING_H
-#define PODVOL_CONTROLLER_SCHEDULING_H
+#pragma once
 
 #include "object/kinds/pod.h"
 #include "object/kinds/storage_class.h"
@@ -98,5 +97,3 @@ void scheduling_queue_pod_due(struct bound_pairs *bound_pairs, const struct obje
 /* Those of all pods that use a claim; a walk over the pods of its namespace. */
 void scheduling_queue_users_due(struct store *store, struct bound_pairs *bound_pairs,
 				const struct object *claim);
-
-#endif

@@ -8,8 +8,7 @@
  * leads to nothing. Refused are volumes in an image, which only their file system can tell the
  * state of.
  */
-#ifndef PODVOL_CONTROLLER_LOCAL_SNAPSHOTTER_H
-#define PODVOL_CONTROLLER_LOCAL_SNAPSHOTTER_H
+#pragma once
 
 #include "controller/local/local_provisioner.h"
 #include "object/kinds/volume_snapshot.h"
@@ -33,5 +32,3 @@ struct local_snapshot_place {
 };
 int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 			 struct failure *reterr);
-
-#endif

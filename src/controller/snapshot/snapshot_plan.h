@@ -5,8 +5,7 @@
  * As external-snapshotter has it, so that what podvold made can be read by it and the other way
  * round.
  */
-#ifndef PODVOL_CONTROLLER_SNAPSHOT_PLAN_H
-#define PODVOL_CONTROLLER_SNAPSHOT_PLAN_H
+#pragma once
 
 #include "object/kinds/volume_snapshot.h"
 
@@ -57,5 +56,3 @@ int snapshot_with_finalizer(const struct object *object, const char *finalizer,
 			    const struct object **ret);
 int snapshot_without_finalizer(const struct object *object, const char *finalizer,
 			       const struct object **ret);
-
-#endif

@@ -12,8 +12,7 @@
  * claim is being made from it and every source of objects was read. A VolumeSnapshot that is merely
  * missing, or a content that is deleted by itself, deletes nothing.
  */
-#ifndef PODVOL_CONTROLLER_SNAPSHOTTER_H
-#define PODVOL_CONTROLLER_SNAPSHOTTER_H
+#pragma once
 
 #include "controller/controller.h"
 #include "object/kinds/volume_snapshot.h"
@@ -83,5 +82,3 @@ void snapshotter_look_again(struct snapshotter *snapshotter);
 void snapshotter_stop(struct snapshotter *snapshotter);
 /* Orders under way end without it. Accepts NULL. Return: NULL. */
 struct snapshotter *snapshotter_free(struct snapshotter *snapshotter);
-
-#endif

@@ -5,8 +5,7 @@
  * snapshotter.c watches and writes, snapshot_look.c decides for a VolumeSnapshot,
  * content_look.c for a content.
  */
-#ifndef PODVOL_CONTROLLER_SNAPSHOTTER_INSIDE_H
-#define PODVOL_CONTROLLER_SNAPSHOTTER_INSIDE_H
+#pragma once
 
 #include "controller/controller_class.h"
 #include "controller/snapshot/snapshot_plan.h"
@@ -36,5 +35,3 @@ struct snapshotter *snapshotter_of(const struct snapshot_item *item);
 /* An event, once for each text. */
 void snapshot_tell(struct snapshot_item *item, const struct object *about, const char *type,
 		   const char *reason, const char *text);
-
-#endif

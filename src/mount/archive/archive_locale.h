@@ -5,8 +5,7 @@
  * libarchive reads names by the locale of its thread. Only archive_write.c and archive_read.c use
  * it.
  */
-#ifndef PODVOL_MOUNT_ARCHIVE_LOCALE_H
-#define PODVOL_MOUNT_ARCHIVE_LOCALE_H
+#pragma once
 
 #include <locale.h>
 
@@ -30,5 +29,3 @@ static inline void archive_locale_leave(struct archive_locale *locale)
 	(void) uselocale(locale->before);
 	freelocale(locale->made);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Where the file system can share blocks nothing is copied; what cannot be shared is copied by the
  * kernel where it can.
  */
-#ifndef PODVOL_MOUNT_FILE_COPY_H
-#define PODVOL_MOUNT_FILE_COPY_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -34,5 +33,3 @@ int file_next_extent(int fd, uint64_t from, uint64_t size, struct file_extent *r
  */
 int file_copy(int from_fd, int to_fd, const atomic_bool *cancel, _Atomic uint64_t *copied,
 	      struct failure *reterr);
-
-#endif

@@ -7,8 +7,7 @@
  * or frozen. Where a pod has the image it is the same device and the same file system, so that
  * nothing is written behind anybody's back; and a pod that comes meanwhile gets its mount as ever.
  */
-#ifndef PODVOL_MOUNT_IMAGE_CONTENT_H
-#define PODVOL_MOUNT_IMAGE_CONTENT_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -42,5 +41,3 @@ int image_content_open(int image_fd, const char *path, enum image_content_use us
 		       struct image_content *ret, struct failure *reterr);
 
 void image_content_done(struct image_content *content);
-
-#endif

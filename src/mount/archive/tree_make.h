@@ -7,8 +7,7 @@
  * path is replaced, but for a directory: that is kept where one is wanted and refused where not.
  * The times of a directory stay as they were given to it, whatever is made in it afterwards.
  */
-#ifndef PODVOL_MOUNT_TREE_MAKE_H
-#define PODVOL_MOUNT_TREE_MAKE_H
+#pragma once
 
 #include "mount/bind/attributes.h"
 
@@ -47,5 +46,3 @@ int tree_make_node(struct tree_maker *maker, const char *path, dev_t device,
 int tree_make_file(struct tree_maker *maker, const char *path, struct failure *reterr);
 int tree_finish_file(struct tree_maker *maker, int fd, const struct attributes *attributes,
 		     struct failure *reterr);
-
-#endif

@@ -7,8 +7,7 @@
  * restore, and what is mounted below, which is another volume's. libarchive writes and reads the
  * format; what is done with a path stands in tree_make.h. All functions block [worker].
  */
-#ifndef PODVOL_MOUNT_VOLUME_ARCHIVE_H
-#define PODVOL_MOUNT_VOLUME_ARCHIVE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -62,5 +61,3 @@ int volume_archive_write(const struct archive_request *request, struct archive_c
  */
 int volume_archive_read(const struct archive_request *request, struct archive_counts *ret,
 			struct failure *reterr);
-
-#endif

@@ -14,8 +14,7 @@
  * anew, what is finished is left as it is. The source is locked meanwhile (flock, shared), so that
  * nobody removes or restores it. All functions [worker], and may take hours.
  */
-#ifndef PODVOL_MOUNT_VOLUME_COPY_H
-#define PODVOL_MOUNT_VOLUME_COPY_H
+#pragma once
 
 #include "mount/remove/volume_directory.h"
 #include "base/failure.h"
@@ -112,5 +111,3 @@ struct tree_copy {
 
 /* Return: 0; -ECANCELED; -ENOSPC; else as the calls, with the entry's path. */
 int tree_copy(const struct tree_copy *copy, struct failure *reterr);
-
-#endif

@@ -5,8 +5,7 @@
  * POSIX access lists are extended attributes here, as the kernel has them. podvold's own marks
  * (trusted.podvol.*) are never among them: they say whose a directory is, and a copy is another's.
  */
-#ifndef PODVOL_MOUNT_ATTRIBUTES_H
-#define PODVOL_MOUNT_ATTRIBUTES_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -48,5 +47,3 @@ int attributes_apply(int fd, const struct attributes *attributes, size_t *lost,
 		     struct failure *reterr);
 
 void attributes_done(struct attributes *attributes);
-
-#endif

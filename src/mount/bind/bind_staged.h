@@ -4,8 +4,7 @@
  *
  * For the files of mount/ only.
  */
-#ifndef PODVOL_MOUNT_BIND_STAGED_H
-#define PODVOL_MOUNT_BIND_STAGED_H
+#pragma once
 
 #include "mount/mount.h"
 
@@ -28,5 +27,3 @@ int flags_to_remount(const char *path, const struct mount_attributes *wanted,
 
 /* MOUNT_ATTR_* as the flags of mount(2). Pure. */
 unsigned long attributes_to_mount_flags(uint64_t attributes);
-
-#endif

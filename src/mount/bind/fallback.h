@@ -6,8 +6,7 @@
  * away. Nothing is probed ahead and no answer is kept, so a test can take a call away at any
  * moment. EPERM and EINVAL are never read as "missing": they are answers.
  */
-#ifndef PODVOL_MOUNT_FALLBACK_H
-#define PODVOL_MOUNT_FALLBACK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ enum kernel_call {
  * The first time for each call it logs what is done instead. Any thread.
  */
 bool call_is_missing(int error, enum kernel_call call);
-
-#endif

@@ -7,8 +7,7 @@
  * without a counterpart. Exchanged and not joined, because the kernel takes only maps that can be
  * read backwards: files that have the other group on the disk appear as the one's.
  */
-#ifndef PODVOL_MOUNT_IDMAP_H
-#define PODVOL_MOUNT_IDMAP_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -35,5 +34,3 @@ struct idmap_cache *idmap_cache_free(struct idmap_cache *cache);
  * as clone(2).
  */
 int idmap_exchange(struct idmap_cache *cache, gid_t one, gid_t other, struct failure *reterr);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * options - mount options as words: joining them, and splitting a mount's from a file system's
  */
-#ifndef PODVOL_MOUNT_OPTIONS_H
-#define PODVOL_MOUNT_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ bool mount_options_have(const char *options, const char *word);
  */
 int mount_options_split(const char *options, struct mount_attributes *ret_attributes,
 			char **ret_data, struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * volume's own mounts alone: while a mount of somebody else is nested in one, nothing is done. The
  * content is not touched at all; what happens to those who use it is said at the two manners.
  */
-#ifndef PODVOL_MOUNT_STUCK_UNMOUNT_H
-#define PODVOL_MOUNT_STUCK_UNMOUNT_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -41,5 +40,3 @@ struct stuck_volume {
  */
 int stuck_unmount(int root_fd, const char *root_path, const struct stuck_volume *volume,
 		  enum unmount_manner manner, unsigned int *ret_used, struct failure *reterr);
-
-#endif

@@ -8,8 +8,7 @@
  * administrator's; where they are off a quota is refused, and the text says what to do. All
  * functions [worker].
  */
-#ifndef PODVOL_MOUNT_CAPACITY_H
-#define PODVOL_MOUNT_CAPACITY_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -136,5 +135,3 @@ struct tree_usage {
  * negative errno and nothing in @ret.
  */
 int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *ret);
-
-#endif

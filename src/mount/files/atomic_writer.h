@@ -11,8 +11,7 @@
  * Beyond Kubernetes' writer: a change of mode or owner alone is written, too; what a kill left
  * behind is cleaned away by the next write; no path is looked up twice.
  */
-#ifndef PODVOL_MOUNT_ATOMIC_WRITER_H
-#define PODVOL_MOUNT_ATOMIC_WRITER_H
+#pragma once
 
 #include "mount/files/payload.h"
 
@@ -68,5 +67,3 @@ enum { ATOMIC_DIRECTORY_MODE = 0755 }; /* of the directories that the writer mak
 /* Bytes, modes, owners and groups, and nothing else below the directory. Reads as much as the
  * files hold. Return: 1 it does, 0 it does not (also when it cannot be read). [worker] */
 int atomic_compare(int directory_fd, const struct atomic_write *write);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Filled by one thread, then finished; from then on it never changes and may be shared.
  */
-#ifndef PODVOL_MOUNT_PAYLOAD_H
-#define PODVOL_MOUNT_PAYLOAD_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -71,5 +70,3 @@ void payload_done(struct payload *payload);
 
 /* The length of a path's first component: the one that people see. */
 size_t payload_top_length(const char *path);
-
-#endif

@@ -5,8 +5,7 @@
  * What is on a device decides: nothing at all is formatted, a file system is checked, anything else
  * is left alone.
  */
-#ifndef PODVOL_MOUNT_FORMAT_H
-#define PODVOL_MOUNT_FORMAT_H
+#pragma once
 
 #include "base/failure.h"
 #include "mount/filesystem/tool.h"
@@ -89,5 +88,3 @@ int device_probe(int fd, char ret_content[PROBE_CONTENT_BYTES]);
  * calls.
  */
 int filesystem_grow(int mount_fd, int device_fd, struct failure *reterr);
-
-#endif

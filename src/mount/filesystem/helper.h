@@ -5,8 +5,7 @@
  * Such a program talks to the server before it asks the kernel. Arguments only, no shell; whatever
  * it says of itself, the mount table has the last word.
  */
-#ifndef PODVOL_MOUNT_HELPER_H
-#define PODVOL_MOUNT_HELPER_H
+#pragma once
 
 #include "mount/filesystem/tool.h"
 #include "mount/mount.h"
@@ -31,5 +30,3 @@ struct helper_request {
  */
 int mount_by_helper(const struct helper_request *request, uint64_t *ret_mount_id,
 		    struct failure *reterr);
-
-#endif

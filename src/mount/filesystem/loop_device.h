@@ -5,8 +5,7 @@
  * It goes by itself when its last user does, so that a kill leaves none behind: it is kept by the
  * descriptor that is returned, then by what is mounted from it. One image never has two of them.
  */
-#ifndef PODVOL_MOUNT_LOOP_DEVICE_H
-#define PODVOL_MOUNT_LOOP_DEVICE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -31,5 +30,3 @@ bool loop_device_goes_by_itself(const char *device_path);
 
 /* Is any loop device, whoever's, over this file? Return: 1, 0; else as the calls. [worker] */
 int loop_device_is_attached(int file_fd);
-
-#endif

@@ -5,8 +5,7 @@
  * Arguments only, no shell; the program is looked for in fixed directories and gets a fixed
  * environment, /dev/null as its input, a process group of its own and none of our descriptors.
  */
-#ifndef PODVOL_MOUNT_TOOL_H
-#define PODVOL_MOUNT_TOOL_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ struct tool_terms {
  */
 int tool_run(const char *const *argv, const struct tool_terms *terms,
 	     char ret_output[TOOL_OUTPUT_BYTES]);
-
-#endif

@@ -13,8 +13,7 @@
  * another network namespace, and users in the kernel itself, such as an NFS export. Changes
  * nothing.
  */
-#ifndef PODVOL_MOUNT_BUSY_HOLDERS_H
-#define PODVOL_MOUNT_BUSY_HOLDERS_H
+#pragma once
 
 #include "base/failure.h"
 #include "mount/holders/process.h"
@@ -93,5 +92,3 @@ void busy_holders_done(struct busy_holders *holders);
 enum { BUSY_TEXT_BYTES = 320 };
 /* "process 4711 'sleep': open file 'logs/a' and 2 more". */
 void busy_holder_print(const struct busy_holder *holder, char text[BUSY_TEXT_BYTES]);
-
-#endif

@@ -6,8 +6,7 @@
  * A part of busy_holders.h and stuck_unmount.h; nobody else includes it. Read as text: no path is
  * looked up.
  */
-#ifndef PODVOL_MOUNT_BUSY_MOUNTS_H
-#define PODVOL_MOUNT_BUSY_MOUNTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool busy_mounts_has_device(const struct busy_mounts *mounts, dev_t device);
 
 /* A path that lies in @mount as one within the volume; as it is when it does not. */
 void busy_mount_name(const struct busy_mount *mount, const char *path, char *name, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * A part of busy_holders.h; nobody else includes it. Of our network namespace, and where the name
  * was given as an absolute path: what else is bound is not found.
  */
-#ifndef PODVOL_MOUNT_BUSY_SOCKETS_H
-#define PODVOL_MOUNT_BUSY_SOCKETS_H
+#pragma once
 
 #include "mount/holders/busy_mounts.h"
 
@@ -27,5 +26,3 @@ void busy_sockets_free(struct busy_sockets *sockets);
 
 /* The one that a descriptor leads to, by its link "socket:[4711]". NULL: none of them. */
 const struct busy_socket *busy_sockets_find(const struct busy_sockets *sockets, const char *link);
-
-#endif

@@ -8,8 +8,7 @@
  * are outside of every held container. A detached mount is never passed. What cannot be found out
  * counts as a reason not to pass.
  */
-#ifndef PODVOL_MOUNT_MOUNT_FORCE_H
-#define PODVOL_MOUNT_MOUNT_FORCE_H
+#pragma once
 
 #include "mount/holders/mount_holders.h"
 #include "mount/holders/mount_namespace.h"
@@ -58,5 +57,3 @@ bool mount_force_passes(const struct mount_containers *containers,
 
 /* Counts it, and says who it is while there is room. */
 void mount_passed_note(struct mount_passed *passed, const struct mount_holder *holder);
-
-#endif

@@ -21,8 +21,7 @@
  * another detached mount where nothing is open; another device over the same data (a snapshot); and
  * before Linux 6.12 namespaces kept by a mount elsewhere or a descriptor in a socket.
  */
-#ifndef PODVOL_MOUNT_MOUNT_HOLDERS_H
-#define PODVOL_MOUNT_MOUNT_HOLDERS_H
+#pragma once
 
 #include "base/failure.h"
 #include "mount/holders/process.h"
@@ -167,5 +166,3 @@ int directory_users_check(int fd, struct failure *reterr);
  * it may be.
  */
 int file_within(int directory_fd, int mount_fd, int fd);
-
-#endif

@@ -7,8 +7,7 @@
  * which gives it the namespace's own root, and reads the table there. Needs CAP_SYS_ADMIN and
  * CAP_SYS_CHROOT. Looks up no path in it and changes nothing.
  */
-#ifndef PODVOL_MOUNT_MOUNT_NAMESPACE_H
-#define PODVOL_MOUNT_MOUNT_NAMESPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ bool namespace_set_has(const struct namespace_set *set, uint64_t number);
 /* Return: 0 or -ENOMEM. */
 int namespace_set_add(struct namespace_set *set, uint64_t number);
 void namespace_set_done(struct namespace_set *set);
-
-#endif

@@ -3,8 +3,7 @@
  * mount_search - what mount_holders.c and mount_pins.c share while one search runs; nobody else
  * includes it
  */
-#ifndef PODVOL_MOUNT_MOUNT_SEARCH_H
-#define PODVOL_MOUNT_MOUNT_SEARCH_H
+#pragma once
 
 #include "mount/holders/mount_holders.h"
 #include "mount/holders/mount_namespace.h"
@@ -116,5 +115,3 @@ bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);
  * Return: 0, or what ends the search.
  */
 int mount_pins_look(struct mount_search *search);
-
-#endif

@@ -7,8 +7,7 @@
  * name up in a mount or asks a file system for an attribute: a dead server stops nobody. Changes
  * nothing.
  */
-#ifndef PODVOL_MOUNT_PROCESS_H
-#define PODVOL_MOUNT_PROCESS_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -106,5 +105,3 @@ const char *table_next_line(const char *line);
 
 /* An array that has room for one more after it. Return: 0 or -ENOMEM. */
 int array_grow(void **array, size_t *capacity, size_t count, size_t size);
-
-#endif

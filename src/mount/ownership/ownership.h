@@ -5,8 +5,7 @@
  * For ownership_crew.c, where several threads walk parts of one tree, and for tests, which look
  * between the steps.
  */
-#ifndef PODVOL_MOUNT_OWNERSHIP_H
-#define PODVOL_MOUNT_OWNERSHIP_H
+#pragma once
 
 #include "mount/mount.h"
 #include "mount/ownership/tree_walk.h"
@@ -49,5 +48,3 @@ int posix_acl_to_entry(const struct extended_attribute *attribute, struct archiv
  * looked up here. Return: 0; -EINVAL no POSIX list, or no user of that name; -ENOMEM. */
 int posix_acl_from_entry(struct archive_entry *entry, struct attributes *attributes,
 			 struct failure *reterr);
-
-#endif

@@ -7,8 +7,7 @@
  * again by "..", which must then lead to the same directory (a tree that was moved meanwhile ends
  * the walk with -ESTALE). Memory is bounded by the depth, not by the size.
  */
-#ifndef PODVOL_MOUNT_TREE_WALK_H
-#define PODVOL_MOUNT_TREE_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ void tree_walk_freep(struct tree_walk **walk);
  * Return: 1 an entry, 0 the end, or a negative errno.
  */
 int tree_walk_next(struct tree_walk *walk, struct tree_entry *ret);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Nothing here takes an absolute path.
  */
-#ifndef PODVOL_MOUNT_SAFE_PATH_H
-#define PODVOL_MOUNT_SAFE_PATH_H
+#pragma once
 
 #include "mount/mount.h"
 
@@ -49,5 +48,3 @@ int path_walk(int root_fd, const char *path, int flags, enum path_policy policy)
  */
 int pod_directory_clean(int root_fd, const char *root_path, const char *pod_uid,
 			struct failure *reterr);
-
-#endif

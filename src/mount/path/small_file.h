@@ -6,8 +6,7 @@
  * ones or none, also after a kill at any moment. Read only when it is a plain file of the mount
  * around it; a link, a device or a file too large is refused. All [worker].
  */
-#ifndef PODVOL_MOUNT_SMALL_FILE_H
-#define PODVOL_MOUNT_SMALL_FILE_H
+#pragma once
 
 #include "mount/mount.h"
 
@@ -33,5 +32,3 @@ int small_file_read(const struct place *place, size_t most, char **ret, size_t *
 /* The file, and what a write that was killed left beside it. What is missing is fine. 0, or as
  * remove_file(). */
 int small_file_remove(const struct place *place, struct failure *reterr);
-
-#endif

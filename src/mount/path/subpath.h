@@ -18,8 +18,7 @@
  * Refuses absolute paths and "..". Never reads, changes or removes what is in a volume, but for the
  * directories that were missing.
  */
-#ifndef PODVOL_MOUNT_SUBPATH_H
-#define PODVOL_MOUNT_SUBPATH_H
+#pragma once
 
 #include "mount/mount.h"
 
@@ -107,5 +106,3 @@ void subpath_undo(const struct subpath_request *request, struct subpath *subpath
  */
 int subpath_clean(int root_fd, const char *root_path, const char *pod_uid, const char *volume_name,
 		  struct failure *reterr);
-
-#endif

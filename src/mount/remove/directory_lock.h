@@ -5,8 +5,7 @@
  * An flock on the directory itself, by whatever name it is reached. It goes with the process at
  * once, also when one of its threads hangs: see base/lock_holder.h.
  */
-#ifndef PODVOL_MOUNT_DIRECTORY_LOCK_H
-#define PODVOL_MOUNT_DIRECTORY_LOCK_H
+#pragma once
 
 #include "base/failure.h"
 #include "base/lock_holder.h"
@@ -49,5 +48,3 @@ int database_lock(const char *directory, const char *name, struct lock_holder **
  * Return: 0; -EPERM it is not; else as fstat(2).
  */
 int directory_check_private(int fd, const char *kind, const char *path, struct failure *reterr);
-
-#endif

@@ -6,8 +6,7 @@
  * them, or a directory above, reads and changes what only root may. Places are compared by device
  * and inode of what was opened, so that neither symbolic links nor bind mounts hide one.
  */
-#ifndef PODVOL_MOUNT_OWN_DIRECTORIES_H
-#define PODVOL_MOUNT_OWN_DIRECTORIES_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -43,5 +42,3 @@ int own_directories_check_path(const struct own_directories *own, const char *pa
  * mount hides is seen. @path is absolute. */
 int own_directories_check_text(const struct own_directories *own, const char *path, bool for_root,
 			       struct failure *reterr);
-
-#endif

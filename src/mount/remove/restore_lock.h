@@ -7,8 +7,7 @@
  * kill; the mark spares every other mount the search for a lock. On a file system that keeps no
  * such marks no mount is held back.
  */
-#ifndef PODVOL_MOUNT_RESTORE_LOCK_H
-#define PODVOL_MOUNT_RESTORE_LOCK_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -38,5 +37,3 @@ void restore_lock_leave(int fd);
  * Return: 0; -EBUSY it is being restored, @reterr names the process where it is known.
  */
 int restore_lock_check(int fd, const char *path, struct failure *reterr);
-
-#endif

@@ -9,8 +9,7 @@
  * before, not what somebody put in its place, not what another volume has. A file system that keeps
  * no such marks is refused. All functions [worker].
  */
-#ifndef PODVOL_MOUNT_VOLUME_DIRECTORY_H
-#define PODVOL_MOUNT_VOLUME_DIRECTORY_H
+#pragma once
 
 #include "base/failure.h"
 #include "mount/remove/own_directories.h"
@@ -135,5 +134,3 @@ int volume_directory_remove(const struct volume_directory *directory, struct fai
  * else as the calls.
  */
 int base_path_check(int fd, const char *path, struct failure *reterr);
-
-#endif

@@ -8,8 +8,7 @@
  * any container that has it. It goes with its process, however that ends; the file says which
  * process that is.
  */
-#ifndef PODVOL_MOUNT_VOLUME_LOCK_H
-#define PODVOL_MOUNT_VOLUME_LOCK_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -44,5 +43,3 @@ int volume_lock_release(int lock_fd);
 
 /* Releases what a variable holds. */
 void volume_lock_releasep(int *lock_fd);
-
-#endif

@@ -6,8 +6,7 @@
  * mount_ids_are_unique() says which of the two this process uses; the ids of the one never mix with
  * those of the other.
  */
-#ifndef PODVOL_MOUNT_MOUNT_LIST_H
-#define PODVOL_MOUNT_MOUNT_LIST_H
+#pragma once
 
 #include "mount/mount.h"
 
@@ -46,5 +45,3 @@ int mount_list_attributes(uint64_t mount_id, uint64_t *ret);
 
 /* All mounts from an open mountinfo, in its order. */
 int mount_list_read(int mountinfo_fd, struct table_entries *ret);
-
-#endif

@@ -6,8 +6,7 @@
  * (statmount, listmount), else reads mountinfo once; never looks a path up, so no dead server can
  * stall it. Changes nothing but by mount_set_back(), which mends the attributes of one mount.
  */
-#ifndef PODVOL_MOUNT_MOUNT_LOOK_H
-#define PODVOL_MOUNT_MOUNT_LOOK_H
+#pragma once
 
 #include "mount/table/mount_list.h"
 
@@ -63,5 +62,3 @@ int mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *r
  */
 int mount_set_back(const struct place *place, uint64_t mount_id, uint64_t attributes,
 		   struct failure *reterr);
-
-#endif

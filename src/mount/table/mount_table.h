@@ -5,8 +5,7 @@
  * Facts are asked of the kernel each time and exact; the table is a cache that is only used to find
  * candidates. Nothing here changes anything.
  */
-#ifndef PODVOL_MOUNT_MOUNT_TABLE_H
-#define PODVOL_MOUNT_MOUNT_TABLE_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -101,5 +100,3 @@ int mount_table_origin(struct mount_table *table, int fd, struct mount_origin *r
 int mount_table_overlaps(struct mount_table *table, int fd, const char *prefix,
 			 int (*visit)(const struct mount_entry *entry, void *userdata),
 			 void *userdata, struct failure *reterr);
-
-#endif

@@ -10,8 +10,7 @@
  * Nothing here looks a path up. No change, no wake-up; a storm of changes costs a bounded number of
  * wake-ups a second.
  */
-#ifndef PODVOL_MOUNT_MOUNT_WATCH_H
-#define PODVOL_MOUNT_MOUNT_WATCH_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -58,5 +57,3 @@ struct mount_watch_counts {
 	uint64_t overflows; /* times that events were lost */
 };
 void mount_watch_count(const struct mount_watch *watch, struct mount_watch_counts *ret);
-
-#endif

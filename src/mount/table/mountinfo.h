@@ -5,8 +5,7 @@
  * Refuses lines that do not have the fields the kernel always writes; ignores optional fields it
  * does not know.
  */
-#ifndef PODVOL_MOUNT_MOUNTINFO_H
-#define PODVOL_MOUNT_MOUNTINFO_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,5 +30,3 @@ int mountinfo_parse(char *line, struct mountinfo_line *ret);
 /* The kernel writes space, tab, newline, backslash and '#' as a backslash and three octal digits:
  * back again, in place. */
 void mountinfo_unescape(char *text);
-
-#endif

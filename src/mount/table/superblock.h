@@ -10,8 +10,7 @@
  * Rule: st_dev is compared with st_dev alone (together with an inode number). Whatever is compared
  * with a mount's device comes from here.
  */
-#ifndef PODVOL_MOUNT_SUPERBLOCK_H
-#define PODVOL_MOUNT_SUPERBLOCK_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -38,5 +37,3 @@ int superblock_device_close(int fd, dev_t *ret);
 /* Is the descriptor's file system that one? @device: of a table of mounts. Return: 1, 0; else as
  * superblock_device(). */
 int superblock_is(int fd, dev_t device);
-
-#endif

@@ -6,8 +6,7 @@
  * NULL with count 0, so that a decoder needs no check of its own and whoever called it asks once,
  * arena_exhausted().
  */
-#ifndef PODVOL_OBJECT_ARENA_H
-#define PODVOL_OBJECT_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ static inline bool arena_exhausted(const struct arena *arena)
 {
 	return arena->exhausted;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The URL alphabet is another one and refused.
  */
-#ifndef PODVOL_OBJECT_BASE64_H
-#define PODVOL_OBJECT_BASE64_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ char *base64_encode(const char *bytes, size_t length);
 /* Return: 0 and the text, to be freed; -EINVAL no base64; -EILSEQ the bytes are no text, because
  * one is NUL; -ENOMEM. */
 int base64_decode_text(const char *encoded, char **ret);
-
-#endif

@@ -7,8 +7,7 @@
  * items inside) so that 9007199254740993 survives. Whoever builds JSON for the API uses these
  * functions and never cJSON itself.
  */
-#ifndef PODVOL_OBJECT_JSON_H
-#define PODVOL_OBJECT_JSON_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -100,5 +99,3 @@ int json_set(struct cJSON *parent, const char *key, struct cJSON *value);
 void json_remove(struct cJSON *parent, const char *key);
 /* The object at @key, made when absent; NULL: no memory, or something else is there. */
 struct cJSON *json_ensure_object(struct cJSON *parent, const char *key);
-
-#endif

@@ -6,8 +6,7 @@
  * holds the line on which the item began (0: not from a text); a container that lost a member for
  * want of memory is cJSON_Invalid, which makes json_print() of the whole tree fail.
  */
-#ifndef PODVOL_OBJECT_JSON_TREE_H
-#define PODVOL_OBJECT_JSON_TREE_H
+#pragma once
 
 #include "object/json/json.h"
 
@@ -63,5 +62,3 @@ static inline bool json_is_lost(const struct cJSON *item)
 struct cJSON *json_member(struct cJSON *object, const char *key);
 
 enum { JSON_NODES_MAX = 2000000 }; /* of any tree: a node costs some hundred bytes */
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it.
  */
-#ifndef PODVOL_OBJECT_TEXT_BUFFER_H
-#define PODVOL_OBJECT_TEXT_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t lengt
 
 /* The text with a NUL behind it, to be freed with free(); NULL when it failed. */
 char *text_buffer_take(struct text_buffer *buffer);
-
-#endif

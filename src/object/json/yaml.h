@@ -6,8 +6,7 @@
  * the core ones, duplicate keys, keys that are no scalars, .inf and .nan, NUL, too deep nesting and
  * too many values. Such a document fails alone; a syntax error ends the stream.
  */
-#ifndef PODVOL_OBJECT_YAML_H
-#define PODVOL_OBJECT_YAML_H
+#pragma once
 
 #include "object/json/json.h"
 
@@ -63,5 +62,3 @@ enum { YAML_NUMBER_BYTES = 48 };
  * @number: the JSON text of a YAML_SCALAR_NUMBER, as Go's encoder writes it; else untouched
  */
 enum yaml_scalar_type yaml_scalar_type(const char *text, char number[YAML_NUMBER_BYTES]);
-
-#endif

@@ -5,8 +5,7 @@
  * Only blocks of type CERTIFICATE without headers; text between blocks is a comment, as for
  * whoever reads such files. X.509 is read by libcrypto.
  */
-#ifndef PODVOL_OBJECT_CERTIFICATES_H
-#define PODVOL_OBJECT_CERTIFICATES_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -45,5 +44,3 @@ char *certificates_print(const struct certificate_list *list);
 
 /* Frees what it holds; an empty list is fine. */
 void certificates_done(struct certificate_list *list);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it; also what claims and volumes have in common.
  */
-#ifndef PODVOL_OBJECT_CLAIM_SPEC_H
-#define PODVOL_OBJECT_CLAIM_SPEC_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 #include "object/schema/field.h"
@@ -29,5 +28,3 @@ const char *storage_class_of(const struct cJSON *tree);
 /* The annotation that the binder leaves on what it bound, "" or "yes". */
 bool is_bound_by_controller(const struct cJSON *tree);
 bool has_finalizer(const struct cJSON *metadata, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * cluster_trust_bundle - whom to trust, for all pods of a cluster: certificates.k8s.io, decoded
  */
-#ifndef PODVOL_OBJECT_CLUSTER_TRUST_BUNDLE_H
-#define PODVOL_OBJECT_CLUSTER_TRUST_BUNDLE_H
+#pragma once
 
 #include "object/object.h"
 
@@ -12,5 +11,3 @@ struct cluster_trust_bundle {
 	const char *signer_name;  /* "example.com/foo"; "" of no signer */
 	const char *trust_bundle; /* PEM */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Written once by whoever installs the driver. Whether it runs on this node is another matter, see
  * csi/csi_drivers.h.
  */
-#ifndef PODVOL_OBJECT_CSI_DRIVER_H
-#define PODVOL_OBJECT_CSI_DRIVER_H
+#pragma once
 
 #include "object/object.h"
 
@@ -32,5 +31,3 @@ struct csi_driver_spec {
 	const struct csi_token_request *token_requests;
 	size_t token_request_count;
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came
  * from.
  */
-#ifndef PODVOL_OBJECT_CSI_SOURCE_H
-#define PODVOL_OBJECT_CSI_SOURCE_H
+#pragma once
 
 #include "object/object.h"
 
@@ -39,5 +38,3 @@ struct csi_source {
  */
 const struct csi_source *csi_source_decode(const struct cJSON *source,
 					   const struct cJSON *mount_options, struct arena *arena);
-
-#endif

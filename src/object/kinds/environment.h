@@ -9,8 +9,7 @@
  * Unlike kubelet a variable that cannot be found out is an error only where it is used: whoever
  * starts the container complains of the others.
  */
-#ifndef PODVOL_OBJECT_ENVIRONMENT_H
-#define PODVOL_OBJECT_ENVIRONMENT_H
+#pragma once
 
 #include "object/object.h"
 
@@ -53,5 +52,3 @@ typedef const char *expansion_fn(void *userdata, const char *name, size_t length
 
 /* Return: the text, to be freed; NULL: no memory. @map is called once for each reference. */
 char *expansion_expand(const char *text, expansion_fn *map, void *userdata);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it.
  */
-#ifndef PODVOL_OBJECT_FILE_SOURCE_H
-#define PODVOL_OBJECT_FILE_SOURCE_H
+#pragma once
 
 #include "object/json/arena.h"
 #include "object/kinds/pod.h"
@@ -34,5 +33,3 @@ void downward_api_source_decode(const struct cJSON *source, struct arena *arena,
 				struct pod_volume *volume);
 void projected_source_decode(const struct cJSON *source, struct arena *arena,
 			     struct pod_volume *volume);
-
-#endif

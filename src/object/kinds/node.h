@@ -5,8 +5,7 @@
  * Names are unique volume names ("kubernetes.io/csi/driver^handle"); all live as long as the object
  * they came from.
  */
-#ifndef PODVOL_OBJECT_NODE_H
-#define PODVOL_OBJECT_NODE_H
+#pragma once
 
 #include "object/object.h"
 
@@ -32,5 +31,3 @@ struct node {
 };
 
 bool node_volumes_have(const struct node_volumes *volumes, const char *unique_name);
-
-#endif

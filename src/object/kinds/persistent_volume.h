@@ -5,8 +5,7 @@
  * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came
  * from.
  */
-#ifndef PODVOL_OBJECT_PERSISTENT_VOLUME_H
-#define PODVOL_OBJECT_PERSISTENT_VOLUME_H
+#pragma once
 
 #include "object/kinds/csi_source.h"
 #include "object/object.h"
@@ -145,5 +144,3 @@ struct persistent_volume_claim {
 
 /* As the API writes it; "" for CLAIM_PHASE_UNSET. */
 const char *claim_phase_name(enum claim_phase phase);
-
-#endif

@@ -5,8 +5,7 @@
  * Strings are "" where absent, arrays NULL with count 0; all live as long as the object they came
  * from.
  */
-#ifndef PODVOL_OBJECT_POD_H
-#define PODVOL_OBJECT_POD_H
+#pragma once
 
 #include "object/kinds/csi_source.h"
 #include "object/object.h"
@@ -165,5 +164,3 @@ bool pod_fs_user(const struct pod *pod, uid_t *ret);
 /* "namespace/name" in a buffer of the caller. */
 #define POD_KEY_BYTES (64 + 254)
 const char *pod_key(const struct pod *pod, char buffer[POD_KEY_BYTES]);
-
-#endif

@@ -3,8 +3,7 @@
  * pod_field - what a fieldRef or resourceFieldRef of a container says, as the text that its
  * variable gets; pure
  */
-#ifndef PODVOL_OBJECT_POD_FIELD_H
-#define PODVOL_OBJECT_POD_FIELD_H
+#pragma once
 
 #include "base/failure.h"
 #include "object/kinds/pod.h"
@@ -74,5 +73,3 @@ void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct 
 
 /* Can containers have it as a device. */
 bool pod_volume_may_be_block(const struct cJSON *volume);
-
-#endif

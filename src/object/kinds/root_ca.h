@@ -6,8 +6,7 @@
  * repeats the certificate in an annotation. Where the two differ, or there is no annotation,
  * it is foreign: a cluster's certificate, which nothing here replaces.
  */
-#ifndef PODVOL_OBJECT_ROOT_CA_H
-#define PODVOL_OBJECT_ROOT_CA_H
+#pragma once
 
 #include "object/object.h"
 
@@ -26,5 +25,3 @@ bool root_ca_is_published(const struct object *object);
 
 /* Is it published with @certificate? */
 bool root_ca_has(const struct object *object, const char *certificate);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * storage_class - storage.k8s.io/v1 StorageClass, decoded
  */
-#ifndef PODVOL_OBJECT_STORAGE_CLASS_H
-#define PODVOL_OBJECT_STORAGE_CLASS_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 #include "object/object.h"
@@ -20,5 +19,3 @@ struct storage_class {
 	bool is_default; /* annotation storageclass.kubernetes.io/is-default-class: "true" */
 	bool allow_volume_expansion;
 };
-
-#endif

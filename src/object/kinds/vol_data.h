@@ -6,8 +6,7 @@
  * beside a staging directory, and in the data directory of a block volume. Read strictly, because
  * a teardown acts upon it: what is not understood is refused, never guessed. Opens no file.
  */
-#ifndef PODVOL_OBJECT_VOL_DATA_H
-#define PODVOL_OBJECT_VOL_DATA_H
+#pragma once
 
 #include "base/failure.h"
 
@@ -57,5 +56,3 @@ char *vol_data_print(const struct vol_data *data, enum vol_data_place place);
 
 /* Frees the strings; an empty one is fine. */
 void vol_data_done(struct vol_data *data);
-
-#endif

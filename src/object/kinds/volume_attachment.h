@@ -4,8 +4,7 @@
  *
  * Strings are "" where absent; all live as long as the object.
  */
-#ifndef PODVOL_OBJECT_VOLUME_ATTACHMENT_H
-#define PODVOL_OBJECT_VOLUME_ATTACHMENT_H
+#pragma once
 
 #include "object/object.h"
 
@@ -18,5 +17,3 @@ struct volume_attachment {
 	bool has_attach_error, has_detach_error;
 	const char *attach_error, *detach_error; /* their messages */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * A VolumeSnapshot is to its content what a claim is to its volume. Strings are "" where absent;
  * all live as long as the object.
  */
-#ifndef PODVOL_OBJECT_VOLUME_SNAPSHOT_H
-#define PODVOL_OBJECT_VOLUME_SNAPSHOT_H
+#pragma once
 
 #include "object/kinds/persistent_volume.h"
 
@@ -76,5 +75,3 @@ struct volume_snapshot_content {
 	const char *base_path; /* of one of podvol's own; annotation podvol.io/base-path */
 	const char *deleted_by;
 };
-
-#endif

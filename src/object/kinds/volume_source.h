@@ -6,8 +6,7 @@
  * volume without a source an emptyDir, so that "hostpath:" silently keeps data in scratch space.
  * Here an unknown member that holds a map is a source too, which no plugin will claim.
  */
-#ifndef PODVOL_OBJECT_VOLUME_SOURCE_H
-#define PODVOL_OBJECT_VOLUME_SOURCE_H
+#pragma once
 
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
@@ -48,5 +47,3 @@ struct nfs_source {
 
 /* Return: NULL only when there is no memory. */
 const struct nfs_source *nfs_source_decode(const struct cJSON *source, struct arena *arena);
-
-#endif

@@ -8,8 +8,7 @@
  * bounded: operations, steps of searching, copied bytes, nesting. Server-side apply (field owners)
  * is none of this.
  */
-#ifndef PODVOL_OBJECT_PATCH_H
-#define PODVOL_OBJECT_PATCH_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/kind.h"
@@ -56,5 +55,3 @@ enum {
 	PATCH_STEPS_MAX = 600000,       /* members and elements looked at: about 10 ms */
 	PATCH_COPY_BYTES_MAX = 3 << 20, /* that "copy" operations may add; as in Kubernetes */
 };
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Only src/object/patch*.c use it. Trees are linked lists: a search costs what it walks past.
  */
-#ifndef PODVOL_OBJECT_PATCH_WORK_H
-#define PODVOL_OBJECT_PATCH_WORK_H
+#pragma once
 
 #include "object/json/json_tree.h"
 #include "object/patch/patch.h"
@@ -84,5 +83,3 @@ int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJ
  */
 int patch_list_order(struct patch_work *work, struct cJSON *list, const struct cJSON *wanted,
 		     struct cJSON *before, const char *merge_key);
-
-#endif

@@ -5,8 +5,7 @@
  * Only src/object/ uses it. A path is a chain on the stack, spelled out only when something is
  * wrong: FIELD(FIELD_AT(FIELD(NULL, "spec"), ...)) becomes "spec.volumes[2].hostPath.type".
  */
-#ifndef PODVOL_OBJECT_FIELD_H
-#define PODVOL_OBJECT_FIELD_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/schema/violation.h"
@@ -71,5 +70,3 @@ int field_check_range(const struct field *field, const struct cJSON *item, int64
 /* A quantity that is not negative (more than zero when @positive); absent passes. */
 int field_check_quantity(const struct field *field, const struct cJSON *item, bool positive,
 			 struct violations *found);
-
-#endif

@@ -6,8 +6,7 @@
  * fills defaults, validates or decodes meets each known field with its type or not at all. Fields
  * that no schema names stay as they are: newer and foreign fields survive.
  */
-#ifndef PODVOL_OBJECT_SCHEMA_H
-#define PODVOL_OBJECT_SCHEMA_H
+#pragma once
 
 #include "object/object.h"
 #include "object/schema/field.h"
@@ -83,5 +82,3 @@ enum { UNKNOWN_FIELDS_MAX = 64 };
  */
 int object_unknown_fields(const struct cJSON *tree, enum object_kind kind,
 			  int (*visit)(const char *path, void *userdata), void *userdata);
-
-#endif

@@ -14,8 +14,7 @@
  *		},
  *	};
  */
-#ifndef PODVOL_OBJECT_SCHEMA_ROWS_H
-#define PODVOL_OBJECT_SCHEMA_ROWS_H
+#pragma once
 
 #include "object/schema/schema.h"
 
@@ -55,5 +54,3 @@
 	{                                                                                          \
 		.type = SCHEMA_OBJECTS, .of = &(SCHEMA), .merge_key = KEY, .name = __VA_ARGS__     \
 	}
-
-#endif

@@ -5,8 +5,7 @@
  * Only src/object/ uses it. Schemas are Kubernetes' types, field by field: kubectl refuses what
  * our OpenAPI does not know, so a field that nobody here acts upon is there as well.
  */
-#ifndef PODVOL_OBJECT_SCHEMAS_H
-#define PODVOL_OBJECT_SCHEMAS_H
+#pragma once
 
 #include "object/schema/schema_rows.h"
 
@@ -57,5 +56,3 @@ extern const struct schema aws_elastic_block_store_volume_source_schema,
 extern const struct schema persistent_volume_spec_schema;
 /* schema_claim.c */
 extern const struct schema persistent_volume_claim_spec_schema;
-
-#endif

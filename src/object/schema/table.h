@@ -2,8 +2,7 @@
 /*
  * table - kubectl's columns: objects as rows of a meta.k8s.io/v1 Table
  */
-#ifndef PODVOL_OBJECT_TABLE_H
-#define PODVOL_OBJECT_TABLE_H
+#pragma once
 
 #include "object/json/json.h"
 #include "object/object.h"
@@ -65,5 +64,3 @@ void put_strings(char text[TABLE_CELL_BYTES], const struct cJSON *list, const ch
 /* How long ago a time was; @when_absent where there is none. */
 void put_since(char text[TABLE_CELL_BYTES], const struct cJSON *time, uint64_t now_usec,
 	       const char *when_absent);
-
-#endif

@@ -5,8 +5,7 @@
  * Whoever makes an object learns the first violation, as text in a struct failure. Whoever answers
  * its writer asks here for all of them, which costs a second look at what is invalid anyway.
  */
-#ifndef PODVOL_OBJECT_VIOLATION_H
-#define PODVOL_OBJECT_VIOLATION_H
+#pragma once
 
 #include "object/object.h"
 
@@ -74,5 +73,3 @@ static inline void violations_init(struct violations *violations, bool want_all)
 
 /* The first of them as a failure: "spec.x: Required value". Return: its error. */
 int violations_to_failure(const struct violations *violations, struct failure *reterr);
-
-#endif

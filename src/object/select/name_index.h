@@ -5,8 +5,7 @@
  * Only src/object/ uses it, to find duplicates and references in lists that a stranger can make
  * long: n log n, not n squared.
  */
-#ifndef PODVOL_OBJECT_NAME_INDEX_H
-#define PODVOL_OBJECT_NAME_INDEX_H
+#pragma once
 
 #include "object/json/json.h"
 
@@ -31,5 +30,3 @@ const struct name_entry *name_index_find(const struct name_index *index, const c
 
 /* An element whose name came before, "" not counted; NULL when there is none. */
 const struct name_entry *name_index_duplicate(const struct name_index *index);
-
-#endif

@@ -6,8 +6,7 @@
  * expressions and fields, matches nothing. matchFields are ignored, so that a term of matchFields
  * alone passes everywhere (cases 341 to 345; kubelet supplies labels only).
  */
-#ifndef PODVOL_OBJECT_SELECTOR_H
-#define PODVOL_OBJECT_SELECTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ struct node_selector {
 
 bool label_selector_matches(const struct label_selector *selector, const struct labels *labels);
 bool node_selector_matches(const struct node_selector *selector, const struct labels *node_labels);
-
-#endif

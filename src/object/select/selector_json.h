@@ -4,8 +4,7 @@
  *
  * Only src/object/ uses it.
  */
-#ifndef PODVOL_OBJECT_SELECTOR_JSON_H
-#define PODVOL_OBJECT_SELECTOR_JSON_H
+#pragma once
 
 #include "object/json/arena.h"
 #include "object/schema/field.h"
@@ -23,5 +22,3 @@ const struct node_selector *node_selector_decode(const struct cJSON *selector, s
 
 /* metadata.labels and their like. */
 struct labels labels_decode(const struct cJSON *map, struct arena *arena);
-
-#endif

@@ -6,8 +6,7 @@
  * commas; all must hold. Fields: "metadata.name=x", "status.phase!=Running", only those that
  * Kubernetes knows for the kind; an unknown one is refused, never passed over.
  */
-#ifndef PODVOL_OBJECT_SELECTOR_MATCH_H
-#define PODVOL_OBJECT_SELECTOR_MATCH_H
+#pragma once
 
 #include "object/kind.h"
 
@@ -33,5 +32,3 @@ struct selector_match *selector_match_free(struct selector_match *selector_match
 /* A selection that is NULL matches every object. Without memory nothing matches. */
 bool selector_match_matches(const struct selector_match *selector_match,
 			    const struct object *object);
-
-#endif
