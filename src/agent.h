@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "object/object.h"
+#include "status/mount_waiters.h"
 #include "status/statistics.h"
 #include "status/volume_events.h"
 #include "store/store.h"
@@ -116,33 +117,9 @@ char *agent_metrics(struct agent *agent);
 
 /* ---- waits ---- */
 
-enum agent_wait_for { WAIT_MOUNTED, WAIT_UNMOUNTED };
-
-struct agent_wait;
-
-/* Who waits for what. Strings are copied. */
-struct agent_wait_request {
-	enum agent_wait_for what;
-	const char *name_space, *name;
-	const char *uid;       /* the pod may be gone from the store already for WAIT_UNMOUNTED */
-	uint64_t timeout_usec; /* relative; at its end done gets -ETIMEDOUT */
-	/* Once, on the loop, never inside agent_wait_pod(): 0 done; -ETIMEDOUT; -ENOENT the pod
-	 * went; -ECANCELED podvold stops; -EIO no wait helps: an unsupported source, another
-	 * node's pod, a finished one. @why: each volume that is missing, and its error. */
-	void (*done)(void *userdata, int error, const struct failure *why);
-	void *userdata;
-};
-
-/**
- * agent_wait_pod - tell when every volume of a pod is mounted, or none any more
- * @ret: for agent_wait_cancel(), until done was called
- *
- * Return: 0; -ENOMEM; -ENOBUFS too many waits.
- */
-int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
-		   struct agent_wait **ret);
-/* The waiter left: done() is not called any more. Not after it was called. */
-void agent_wait_cancel(struct agent_wait *wait);
+/* mount_waiters_add() of status/mount_waiters.h. */
+int agent_wait_pod(struct agent *agent, const struct mount_wait_request *request,
+		   struct mount_wait **ret);
 
 /* ---- sub-paths ---- */
 

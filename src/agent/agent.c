@@ -202,7 +202,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = drivers_new(agent, &agent->drivers);
 	if (r >= 0)
-		r = mount_waiters_new(agent, &agent->waits);
+		r = agent_open_mount_waiters(agent);
 	if (r >= 0)
 		r = subpaths_new(agent, &agent->subpaths);
 	if (r >= 0)

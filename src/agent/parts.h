@@ -4,8 +4,8 @@
  *
  * agent.c builds and takes down, sync_loop.c is one turn of the loop (store -> desired -> plan ->
  * ledger -> operations), drain.c its end, intent.c what a step notes before it begins,
- * step_results.c what comes back, reconstruct.c what was there before, mount_waiters.c who waits
- * for a pod, subpaths.c calls for sub-paths, views.c what is shown.
+ * step_results.c what comes back, reconstruct.c what was there before, subpaths.c calls for
+ * sub-paths, views.c what is shown.
  */
 #pragma once
 
@@ -43,6 +43,7 @@
 #include "source/source.h"
 #include "state/state.h"
 #include "status/metrics.h"
+#include "status/mount_waiters.h"
 #include "status/operation_text.h"
 #include "status/statistics.h"
 #include "status/view_time.h"
@@ -199,18 +200,9 @@ void agent_on_sources_ready(void *userdata);
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
 
-/* ---- mount_waiters.c ---- */
-
-/* @agent is borrowed: its tables and store need not be there yet. Return: 0 or -ENOMEM. */
-int mount_waiters_new(struct agent *agent, struct waits **ret);
-/* Every wait that is left ends with -ECANCELED. */
-struct waits *mount_waiters_free(struct waits *waits);
-/* Something about this pod changed: look at its waits. Cheap when there are none. */
-void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid);
-
 /* ---- subpaths.c ---- */
 
-/* @agent is borrowed, as for mount_waiters_new(). Return: 0 or negative errno. */
+/* @agent is borrowed: its tables and store need not be there yet. Return: 0 or negative errno. */
 int subpaths_new(struct agent *agent, struct subpaths **ret);
 /* Every call that is left ends with -ECANCELED. Accepts NULL. Return: NULL. */
 struct subpaths *subpaths_free(struct subpaths *subpaths);

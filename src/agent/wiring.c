@@ -103,3 +103,46 @@ int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(voi
 {
 	return volume_events_watch(agent->views.events, after, changed, userdata, ret);
 }
+
+/* The store and the populator are made after the tables. */
+static const struct object *find_pod(void *userdata, const char *name_space, const char *name)
+{
+	return store_get(((const struct agent *) userdata)->store, KIND_POD, name_space, name);
+}
+
+static void look_up_pod(void *userdata, const char *name_space, const char *name, uint64_t now_usec)
+{
+	populator_pod(((struct agent *) userdata)->populator, name_space, name, now_usec);
+}
+
+static bool explain_idle(void *userdata, const struct object *pod, struct failure *ret)
+{
+	return agent_explain_idle_pod(userdata, pod, ret);
+}
+
+static bool explain_wait(void *userdata, const struct object *pod, struct failure *ret)
+{
+	return agent_explain_pod_wait(userdata, pod, ret);
+}
+
+int agent_open_mount_waiters(struct agent *agent)
+{
+	const struct mount_waiters_options options = {
+		.event = agent->event,
+		.waits_max = &agent->config->waits_max,
+		.tables = &agent->views.tables,
+		.find_pod = find_pod,
+		.look_up = look_up_pod,
+		.explain_idle = explain_idle,
+		.explain_wait = explain_wait,
+		.userdata = agent,
+	};
+
+	return mount_waiters_new(&options, &agent->waits);
+}
+
+int agent_wait_pod(struct agent *agent, const struct mount_wait_request *request,
+		   struct mount_wait **ret)
+{
+	return mount_waiters_add(agent->waits, request, ret);
+}

@@ -19,3 +19,4 @@ void agent_lend_tables(struct agent *agent);
 /* Each fills in its member of the agent. Return: 0 or negative errno. */
 int agent_open_drift(struct agent *agent, struct failure *reterr);
 int agent_open_statistics(struct agent *agent);
+int agent_open_mount_waiters(struct agent *agent);

@@ -27,7 +27,7 @@ struct mounts_call {
 	struct id_range user_namespace;       /* count 0: none was named */
 	bool waits;                           /* false: a pod that is not mounted is a conflict */
 	/* What goes on: one of the two. */
-	struct agent_wait *wait;
+	struct mount_wait *wait;
 	struct agent_plan_call *plan;
 };
 
@@ -36,7 +36,7 @@ static void call_abandon(void *work)
 	struct mounts_call *call = work;
 
 	if (call->wait)
-		agent_wait_cancel(call->wait);
+		mount_wait_cancel(call->wait);
 	if (call->plan)
 		agent_plan_leave(call->plan);
 	free(call);
@@ -194,7 +194,7 @@ static void on_mounted(void *userdata, int error, const struct failure *why)
 
 static void begin_wait(struct mounts_call *call, uint64_t timeout_usec)
 {
-	const struct agent_wait_request request = {
+	const struct mount_wait_request request = {
 		.what = WAIT_MOUNTED,
 		.name_space = call->pod.name_space,
 		.name = call->pod.name,

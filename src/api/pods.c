@@ -18,9 +18,9 @@
 struct pod_wait {
 	struct exchange *exchange; /* NULL: the client left while the delete was under way */
 	struct agent *agent;
-	struct agent_wait *wait; /* NULL while the delete is under way */
+	struct mount_wait *wait; /* NULL while the delete is under way */
 	struct named_pod pod;
-	enum agent_wait_for what;
+	enum mount_wait_for what;
 	uint64_t deadline_usec; /* monotonic */
 	bool no_wait;
 };
@@ -69,7 +69,7 @@ static void wait_abandon(void *work)
 	wait->exchange = NULL;
 	if (!wait->wait)
 		return; /* the delete's callback frees it */
-	agent_wait_cancel(wait->wait);
+	mount_wait_cancel(wait->wait);
 	free(wait);
 }
 
@@ -126,7 +126,7 @@ static void begin_wait(struct pod_wait *wait)
 {
 	struct exchange *exchange = wait->exchange;
 	uint64_t now = monotonic_usec();
-	const struct agent_wait_request request = {
+	const struct mount_wait_request request = {
 		.what = wait->what,
 		.name_space = wait->pod.name_space,
 		.name = wait->pod.name,
@@ -151,7 +151,7 @@ static void begin_wait(struct pod_wait *wait)
 }
 
 /* Reads ?timeout=; replies and returns NULL when it is none. */
-static struct pod_wait *wait_new(struct exchange *exchange, enum agent_wait_for what,
+static struct pod_wait *wait_new(struct exchange *exchange, enum mount_wait_for what,
 				 const struct named_pod *pod)
 {
 	const char *text = api_path_parameter(&exchange->path, "timeout");

@@ -236,7 +236,7 @@ int new_agent_world(void **state)
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
 	agent_lend_tables(agent);
 	fake_events.count = 0;
-	assert_int_equal(mount_waiters_new(agent, &agent->waits), 0);
+	assert_int_equal(agent_open_mount_waiters(agent), 0);
 	assert_int_equal(subpaths_new(agent, &agent->subpaths), 0);
 	assert_int_equal(volume_events_new(agent->actual, &agent->views.events), 0);
 	world->config.holds_max = 100;

@@ -107,8 +107,8 @@ int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
 				      : 0;
 }
 
-int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
-		   struct agent_wait **ret)
+int agent_wait_pod(struct agent *agent, const struct mount_wait_request *request,
+		   struct mount_wait **ret)
 {
 	if (agent->wait_result < 0)
 		return agent->wait_result;
@@ -120,11 +120,11 @@ int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request
 	agent->wait_usec = request->timeout_usec;
 	agent->wait_done = request->done;
 	agent->wait_userdata = request->userdata;
-	*ret = (struct agent_wait *) agent;
+	*ret = (struct mount_wait *) agent;
 	return 0;
 }
 
-void agent_wait_cancel(struct agent_wait *wait)
+void mount_wait_cancel(struct mount_wait *wait)
 {
 	struct agent *agent = (struct agent *) wait;
 

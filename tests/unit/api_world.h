@@ -19,7 +19,7 @@ struct agent {
 	/* What was asked of agent_wait_pod() last, and what it shall return. */
 	int wait_result;
 	unsigned int waits, cancelled;
-	enum agent_wait_for wait_for;
+	enum mount_wait_for wait_for;
 	char wait_pod[512], wait_uid[128];
 	uint64_t wait_usec;
 	void (*wait_done)(void *userdata, int error, const struct failure *why);

@@ -65,7 +65,7 @@ bool __wrap_operation_look(struct operations *operations, const char *unique_nam
 struct fixture {
 	struct agent agent;
 	struct config config;
-	struct agent_wait *wait;
+	struct mount_wait *wait;
 	unsigned int calls;
 	int error;
 	struct failure why;
@@ -90,7 +90,7 @@ static int setup(void **state)
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
 	agent_lend_tables(agent);
-	assert_int_equal(mount_waiters_new(agent, &agent->waits), 0);
+	assert_int_equal(agent_open_mount_waiters(agent), 0);
 	assert_int_equal(holds_new(2, &agent->holds.table), 0);
 	agent->populator = (struct populator *) agent->waits; /* for the function wrapped above */
 	*state = fixture;
@@ -122,10 +122,10 @@ static void on_done(void *userdata, int error, const struct failure *why)
 		fixture->why = *why;
 }
 
-static int wait_for_pod(struct fixture *fixture, enum agent_wait_for what, uint64_t timeout_usec,
-			struct agent_wait **ret)
+static int wait_for_pod(struct fixture *fixture, enum mount_wait_for what, uint64_t timeout_usec,
+			struct mount_wait **ret)
 {
-	const struct agent_wait_request request = {
+	const struct mount_wait_request request = {
 		.what = what,
 		.name_space = "default",
 		.name = "web",
@@ -140,7 +140,7 @@ static int wait_for_pod(struct fixture *fixture, enum agent_wait_for what, uint6
 
 /* Looking at the pod again tells its waits, as the agent does; none may end before the call
  * returned. */
-static void start(struct fixture *fixture, enum agent_wait_for what, uint64_t timeout_usec)
+static void start(struct fixture *fixture, enum mount_wait_for what, uint64_t timeout_usec)
 {
 	assert_int_equal(wait_for_pod(fixture, what, timeout_usec, &fixture->wait), 0);
 	assert_int_equal(fixture->calls, 0);
@@ -518,13 +518,13 @@ static void test_unused_volumes_are_not_waited_for(void **state)
 static void test_waits_are_bounded_and_cancelled(void **state)
 {
 	struct fixture *fixture = *state;
-	struct agent_wait *second, *third;
+	struct mount_wait *second, *third;
 
 	want_volume(fixture);
 	start(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC);
 	assert_int_equal(wait_for_pod(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC, &second), 0);
 	assert_int_equal(wait_for_pod(fixture, WAIT_MOUNTED, TIMEOUT_LONG_USEC, &third), -ENOBUFS);
-	agent_wait_cancel(second);
+	mount_wait_cancel(second);
 	publish(fixture, 0, ERROR_FINAL);
 	assert_int_equal(fixture->calls, 1);
 }

@@ -28,7 +28,7 @@ enum { WAIT_USEC = 4000000, WAIT_ALL_USEC = 100000000 };
 struct mount_call {
 	struct exchange *exchange; /* NULL: the client left */
 	struct agent *agent;
-	struct agent_wait *wait; /* NULL while the pod is being stored */
+	struct mount_wait *wait; /* NULL while the pod is being stored */
 	char name_space[64], pod_name[DOCKER_OBJECT_NAME_BYTES], uid[64];
 	uint64_t deadline_usec; /* monotonic */
 };
@@ -60,7 +60,7 @@ static void call_abandon(void *work)
 	call->exchange = NULL;
 	if (!call->wait)
 		return; /* the store calls back and sees it */
-	agent_wait_cancel(call->wait);
+	mount_wait_cancel(call->wait);
 	take_back(call);
 	free(call);
 }
@@ -142,7 +142,7 @@ static void on_waited(void *userdata, int error, const struct failure *why)
 
 static void begin_wait(struct mount_call *call)
 {
-	const struct agent_wait_request request = {
+	const struct mount_wait_request request = {
 		.what = WAIT_MOUNTED,
 		.name_space = call->name_space,
 		.name = call->pod_name,

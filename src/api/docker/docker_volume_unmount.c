@@ -20,7 +20,7 @@ enum { WAIT_USEC = 50000000 };
 struct unmount_call {
 	struct exchange *exchange; /* NULL: the client left while the delete was under way */
 	struct agent *agent;
-	struct agent_wait *wait; /* NULL while the delete is under way */
+	struct mount_wait *wait; /* NULL while the delete is under way */
 	char pod_name[DOCKER_OBJECT_NAME_BYTES];
 	char name_space[64], uid[64]; /* "": nobody knows the pod */
 	bool is_stored;
@@ -34,7 +34,7 @@ static void call_abandon(void *work)
 	call->exchange = NULL;
 	if (!call->wait)
 		return;
-	agent_wait_cancel(call->wait);
+	mount_wait_cancel(call->wait);
 	free(call);
 }
 
@@ -105,7 +105,7 @@ static void on_waited(void *userdata, int error, const struct failure *why)
 
 static void begin_wait(struct unmount_call *call)
 {
-	const struct agent_wait_request request = {
+	const struct mount_wait_request request = {
 		.what = WAIT_UNMOUNTED,
 		.name_space = call->name_space,
 		.name = call->pod_name,

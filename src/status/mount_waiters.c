@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_waiters - who waits for a pod's volumes, and what they are told
+ * mount_waiters - who waits for a pod's volumes; see mount_waiters.h
  *
  * Event-driven: a wait is looked at when its pod changed and when its time is over. It goes on
  * until then whatever fails, because claims, volumes and drivers may arrive; only what no other
@@ -9,10 +9,12 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/parts.h"
+#include "status/mount_waiters.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "object/kinds/pod.h"
+#include "status/volume_row.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,37 +23,37 @@
 
 enum { WAIT_ACCURACY_USEC = 1000 };
 
-struct agent_wait {
+struct mount_wait {
 	struct waits *waits;
-	enum agent_wait_for what;
+	enum mount_wait_for what;
 	char *name_space, *name, *uid;
 	void (*done)(void *userdata, int error, const struct failure *why);
 	void *userdata;
 	sd_event_source *timer; /* the first look, then the end of the wait */
 	uint64_t deadline_usec;
-	struct agent_wait *prev, *next; /* of the same pod */
+	struct mount_wait *prev, *next; /* of the same pod */
 };
 
 struct pod_waits {
 	char *uid;
-	struct agent_wait *waits;
+	struct mount_wait *waits;
 	UT_hash_handle hh;
 };
 
 struct waits {
-	struct agent *agent;
+	struct mount_waiters_options options;
 	struct pod_waits *by_uid;
 	size_t count;
 };
 
-int mount_waiters_new(struct agent *agent, struct waits **ret)
+int mount_waiters_new(const struct mount_waiters_options *options, struct waits **ret)
 {
 	struct waits *waits = calloc(1, sizeof(*waits));
 
-	assert(agent && ret);
+	assert(options && ret);
 	if (!waits)
 		return -ENOMEM;
-	waits->agent = agent;
+	waits->options = *options;
 	*ret = waits;
 	return 0;
 }
@@ -67,7 +69,7 @@ static struct pod_waits *find_pod(struct waits *waits, const char *uid)
 }
 
 /* Without memory nothing is left behind: a list is made only for the wait that goes into it. */
-static int link_wait(struct waits *waits, struct agent_wait *wait)
+static int link_wait(struct waits *waits, struct mount_wait *wait)
 {
 	struct pod_waits *pod = find_pod(waits, wait->uid);
 
@@ -93,7 +95,7 @@ static int link_wait(struct waits *waits, struct agent_wait *wait)
 }
 
 /* The last wait of a pod takes the list along: no memory for pods nobody waits for. */
-static void unlink_wait(struct agent_wait *wait)
+static void unlink_wait(struct mount_wait *wait)
 {
 	struct waits *waits = wait->waits;
 	struct pod_waits *pod = find_pod(waits, wait->uid);
@@ -108,7 +110,7 @@ static void unlink_wait(struct agent_wait *wait)
 	free(pod);
 }
 
-static void wait_free(struct agent_wait *wait)
+static void wait_free(struct mount_wait *wait)
 {
 	sd_event_source_disable_unref(wait->timer);
 	free(wait->name_space);
@@ -117,7 +119,7 @@ static void wait_free(struct agent_wait *wait)
 	free(wait);
 }
 
-void agent_wait_cancel(struct agent_wait *wait)
+void mount_wait_cancel(struct mount_wait *wait)
 {
 	assert(wait);
 	unlink_wait(wait);
@@ -125,7 +127,7 @@ void agent_wait_cancel(struct agent_wait *wait)
 }
 
 /* Unlinked first: the callback may start another wait for the same pod. */
-static void finish(struct agent_wait *wait, int error, const struct failure *why)
+static void finish(struct mount_wait *wait, int error, const struct failure *why)
 {
 	unlink_wait(wait);
 	wait->done(wait->userdata, error, why);
@@ -148,7 +150,6 @@ struct waits *mount_waiters_free(struct waits *waits)
 /* ---- is it over? ---- */
 
 struct look {
-	const struct agent *agent;
 	const char *outer_name; /* the volume looked for; NULL: the first that is in the way */
 	bool found;
 	struct volume_row in_the_way;
@@ -183,9 +184,10 @@ static void add_reason(struct failure *reasons, const struct failure *one)
 }
 
 /* A name of the pod for which the look-up failed; NULL volume: of the pod as a whole. */
-static const char *look_up_error(const struct agent *agent, const char *pod_uid, const char *volume)
+static const char *look_up_error(const struct mount_waiters_options *options, const char *pod_uid,
+				 const char *volume)
 {
-	const struct desired_errors *errors = desired_errors(agent->desired, pod_uid);
+	const struct desired_errors *errors = desired_errors(options->tables->desired, pod_uid);
 
 	for (size_t i = 0; errors && i < errors->count; i++)
 		if (strcmp(errors->volumes[i], volume) == 0)
@@ -193,53 +195,56 @@ static const char *look_up_error(const struct agent *agent, const char *pod_uid,
 	return NULL;
 }
 
-static void explain_missing(const struct agent *agent, const struct object *pod, const char *volume,
-			    struct failure *ret)
+static void explain_missing(const struct mount_waiters_options *options, const struct object *pod,
+			    const char *volume, struct failure *ret)
 {
-	const char *text = look_up_error(agent, pod->meta.uid, volume);
+	const char *text = look_up_error(options, pod->meta.uid, volume);
 
 	if (!text)
-		text = look_up_error(agent, pod->meta.uid, "");
+		text = look_up_error(options, pod->meta.uid, "");
 	if (text)
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s", volume, text);
-	else if (!agent_explain_pod_wait(agent, pod, ret))
+	else if (!options->explain_wait(options->userdata, pod, ret))
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': not looked up yet", volume);
 }
 
 /* 0 all mounted; -EINPROGRESS with every volume that is not. */
-static int look_for_mounted(const struct agent *agent, const struct pod *pod,
+static int look_for_mounted(const struct mount_waiters_options *options, const struct pod *pod,
 			    struct failure *reterr)
 {
 	reterr->text[0] = '\0';
 	for (size_t i = 0; i < pod->volume_count; i++) {
 		const char *volume = pod->volumes[i].name;
-		struct look look = { .agent = agent, .outer_name = volume };
+		struct look look = { .outer_name = volume };
+		struct pod_volume_use use = pod_volume_use(pod, volume);
 		struct failure one = { .error = 0 };
 
-		if (agent_explain_unused(pod->object, volume, NULL))
+		if (!use.mounted && !use.as_device)
 			continue;
-		(void) volume_rows_of_pod(&agent->views.tables, pod->object->meta.uid,
-					  look_at_wanted, &look);
+		(void) volume_rows_of_pod(options->tables, pod->object->meta.uid, look_at_wanted,
+					  &look);
 		if (look.found)
 			continue;
 		if (look.has_in_the_way)
-			volume_row_explain(&agent->views.tables, &look.in_the_way, &one);
+			volume_row_explain(options->tables, &look.in_the_way, &one);
 		else
-			explain_missing(agent, pod->object, volume, &one);
+			explain_missing(options, pod->object, volume, &one);
 		add_reason(reterr, &one);
 	}
 	return reterr->text[0] ? -EINPROGRESS : 0;
 }
 
 /* Is there something that no wait mends? @reterr has all reasons already, or becomes the one. */
-static bool is_hopeless(const struct agent *agent, const struct object *pod, struct failure *reterr)
+static bool is_hopeless(const struct mount_waiters_options *options, const struct object *pod,
+			struct failure *reterr)
 {
-	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
+	const struct desired_errors *errors =
+		desired_errors(options->tables->desired, pod->meta.uid);
 
 	for (size_t i = 0; errors && i < errors->count; i++)
 		if (errors->codes[i] == -EOPNOTSUPP)
 			return true;
-	return agent_explain_idle_pod(agent, pod, reterr);
+	return options->explain_idle(options->userdata, pod, reterr);
 }
 
 /* Any row will do, wanted or not: the pod is not free of volumes. */
@@ -253,12 +258,12 @@ static int look_at_left(const struct volume_row *row, void *userdata)
 }
 
 /* Unlike kubelet's, an uncertain entry counts as left: it may be a mount. */
-static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
+static int look_for_unmounted(const struct mount_waiters_options *options, const char *pod_uid,
 			      struct failure *reterr)
 {
-	struct look look = { .agent = agent };
+	struct look look = { .found = false };
 
-	(void) volume_rows_of_pod(&agent->views.tables, pod_uid, look_at_left, &look);
+	(void) volume_rows_of_pod(options->tables, pod_uid, look_at_left, &look);
 	if (!look.has_in_the_way)
 		return 0;
 	if (is_mounted(&look.in_the_way))
@@ -266,29 +271,30 @@ static int look_for_unmounted(const struct agent *agent, const char *pod_uid,
 				    "volume '%s' is mounted and stays so until its pod is deleted",
 				    look.in_the_way.outer_name);
 	else
-		volume_row_explain(&agent->views.tables, &look.in_the_way, reterr);
+		volume_row_explain(options->tables, &look.in_the_way, reterr);
 	return -EINPROGRESS;
 }
 
-static int look_at_pod(struct agent_wait *wait, struct failure *reterr)
+static int look_at_pod(struct mount_wait *wait, struct failure *reterr)
 {
-	const struct agent *agent = wait->waits->agent;
-	const struct object *pod = store_get(agent->store, KIND_POD, wait->name_space, wait->name);
+	const struct mount_waiters_options *options = &wait->waits->options;
+	const struct object *pod =
+		options->find_pod(options->userdata, wait->name_space, wait->name);
 	int r;
 
 	if (!pod || strcmp(pod->meta.uid, wait->uid) != 0)
 		return failed_plain(reterr, -ENOENT, "pod '%s/%s' was deleted", wait->name_space,
 				    wait->name);
-	r = look_for_mounted(agent, pod->pod, reterr);
-	return r < 0 && is_hopeless(agent, pod, reterr) ? -EIO : r;
+	r = look_for_mounted(options, pod->pod, reterr);
+	return r < 0 && is_hopeless(options, pod, reterr) ? -EIO : r;
 }
 
 /* May free the wait: whoever calls must not look at it again. */
-static void look_at(struct agent_wait *wait)
+static void look_at(struct mount_wait *wait)
 {
 	struct failure why = { .error = 0 };
 	int r = wait->what == WAIT_UNMOUNTED
-			? look_for_unmounted(wait->waits->agent, wait->uid, &why)
+			? look_for_unmounted(&wait->waits->options, wait->uid, &why)
 			: look_at_pod(wait, &why);
 
 	if (r == 0)
@@ -302,7 +308,7 @@ static void look_at(struct agent_wait *wait)
 void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid)
 {
 	struct pod_waits *pod = waits->count > 0 ? find_pod(waits, pod_uid) : NULL;
-	struct agent_wait *wait, *next;
+	struct mount_wait *wait, *next;
 
 	assert(waits && pod_uid);
 	if (!pod)
@@ -317,7 +323,7 @@ void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid)
 /* Armed for the deadline again before the look, which may end the wait. */
 static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 {
-	struct agent_wait *wait = userdata;
+	struct mount_wait *wait = userdata;
 
 	if (now < wait->deadline_usec) {
 		(void) sd_event_source_set_time(wait->timer, wait->deadline_usec);
@@ -327,9 +333,9 @@ static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 	return 0;
 }
 
-static struct agent_wait *wait_new(const struct agent_wait_request *request)
+static struct mount_wait *wait_new(const struct mount_wait_request *request)
 {
-	struct agent_wait *wait = calloc(1, sizeof(*wait));
+	struct mount_wait *wait = calloc(1, sizeof(*wait));
 
 	if (!wait)
 		return NULL;
@@ -345,30 +351,30 @@ static struct agent_wait *wait_new(const struct agent_wait_request *request)
 	return NULL;
 }
 
-int agent_wait_pod(struct agent *agent, const struct agent_wait_request *request,
-		   struct agent_wait **ret)
+int mount_waiters_add(struct waits *waits, const struct mount_wait_request *request,
+		      struct mount_wait **ret)
 {
-	struct agent_wait *wait;
+	struct mount_wait *wait;
 	uint64_t now = monotonic_usec();
 	int r;
 
-	assert(agent && request && ret);
+	assert(waits && request && ret);
 	assert(request->name_space && request->name && request->uid && request->done);
-	if (agent->waits->count >= (size_t) agent->config->waits_max)
+	if (waits->count >= (size_t) *waits->options.waits_max)
 		return -ENOBUFS;
 	/* Before the wait is there: looking at the pod would end it within this call. */
-	populator_pod(agent->populator, request->name_space, request->name, now);
+	waits->options.look_up(waits->options.userdata, request->name_space, request->name, now);
 	wait = wait_new(request);
 	if (!wait)
 		return -ENOMEM;
-	wait->waits = agent->waits;
+	wait->waits = waits;
 	wait->deadline_usec =
 		request->timeout_usec < UINT64_MAX - now ? now + request->timeout_usec : UINT64_MAX;
 
 	/* Due at once: the first look is a later turn of the loop, never inside this call. */
-	r = sd_event_add_time(agent->event, &wait->timer, CLOCK_MONOTONIC, now, WAIT_ACCURACY_USEC,
-			      on_timer, wait);
-	if (r < 0 || link_wait(agent->waits, wait) < 0) {
+	r = sd_event_add_time(waits->options.event, &wait->timer, CLOCK_MONOTONIC, now,
+			      WAIT_ACCURACY_USEC, on_timer, wait);
+	if (r < 0 || link_wait(waits, wait) < 0) {
 		wait_free(wait);
 		return -ENOMEM;
 	}
