@@ -43,6 +43,24 @@ def read(path):
         return file.read()
 
 
+def entries(path):
+    """(line, heading, {label: text}) of each "### " section; a label begins a bullet and ends with a colon."""
+    found = []
+    for number, line in enumerate(read(path).split("\n"), 1):
+        if line.startswith("## "):
+            found.append(None)  # what follows is no entry's
+        elif line.startswith("### "):
+            found.append((number, line[4:], {}))
+        elif not found or not found[-1]:
+            continue
+        elif line.startswith("* "):
+            label, _, text = line[2:].partition(": ")
+            found[-1][2][label] = text
+        elif line.startswith("  ") and found[-1][2]:
+            found[-1][2][next(reversed(found[-1][2]))] += " " + line.strip()
+    return [entry for entry in found if entry]
+
+
 def is_script(path):
     """'sh' or 'python' by the first line, else ''."""
     first = read(path).split("\n", 1)[0]
