@@ -109,6 +109,7 @@ static void add_row(const struct copy *copy, struct cJSON *items)
 		about = NULL;
 	copy_text(copy, monotonic_usec(), text);
 	(void) json_set_string(item, "uniqueName", copy->target);
+	(void) json_set_string(item, "volume", copy->target);
 	(void) json_set_string(item, "about", about ?: "");
 	(void) json_set_string(item, "step", deed(copy));
 	(void) json_set_string(item, "stage", "copy");

@@ -43,15 +43,24 @@ static const char *state_of(const struct volume_row *row, bool is_stuck, bool is
 	return state == MOUNT_DONE && is_faulty ? "faulty" : mount_state_name(state);
 }
 
+static void add_stored_pod(struct cJSON *item, const struct object *pod)
+{
+	char key[POD_KEY_BYTES], created[VIEW_TIME_BYTES];
+
+	view_print_time(pod->meta.creation_usec, created);
+	(void) json_set_string(item, "pod", pod_key(pod->pod, key));
+	(void) json_set_string(item, "podUID", pod->meta.uid);
+	(void) json_set_string(item, "created", created);
+}
+
 /* A pod that left the store is known by the key that its entry kept. */
 static void add_pod(struct cJSON *item, const struct volume_row *row)
 {
-	char key[POD_KEY_BYTES];
-
-	if (row->want_pod)
-		(void) json_set_string(item, "pod", pod_key(row->want_pod->pod->pod, key));
-	else
-		(void) json_set_string(item, "pod", row->have_pod ? row->have_pod->pod_key : "");
+	if (row->want_pod) {
+		add_stored_pod(item, row->want_pod->pod);
+		return;
+	}
+	(void) json_set_string(item, "pod", row->have_pod ? row->have_pod->pod_key : "");
 	(void) json_set_string(item, "podUID", row->pod_uid);
 }
 
@@ -205,10 +214,8 @@ static void add_missing(struct collection *collection, const struct object *pod,
 			const char *step, const char *error)
 {
 	struct cJSON *item = json_add_object(collection->items, NULL);
-	char key[POD_KEY_BYTES];
 
-	(void) json_set_string(item, "pod", pod_key(pod->pod, key));
-	(void) json_set_string(item, "podUID", pod->meta.uid);
+	add_stored_pod(item, pod);
 	(void) json_set_string(item, "volume", volume);
 	(void) json_set_string(item, "uniqueName", "");
 	(void) json_set_string(item, "plugin", "");
@@ -324,19 +331,38 @@ struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 
 /* ---- operations ---- */
 
+/* Which volume of which pod, under the names that people know. */
+static void add_names(const struct agent *agent, struct cJSON *item, const char *unique_name,
+		      const char *pod_uid)
+{
+	const struct actual_volume *have = actual_find(agent->actual, unique_name);
+	const struct desired_volume *want = desired_find(agent->desired, unique_name);
+	const struct actual_pod *have_pod = have ? actual_find_pod(have, pod_uid) : NULL;
+	const struct desired_pod *want_pod = want ? desired_find_pod(want, pod_uid) : NULL;
+	const char *volume = have ? have->spec_name : "", *pod = "";
+	char key[POD_KEY_BYTES];
+
+	if (have_pod) {
+		volume = have_pod->outer_name;
+		pod = have_pod->pod_key;
+	} else if (want_pod) {
+		volume = want_pod->outer_name_count > 0 ? want_pod->outer_names[0] : volume;
+		pod = pod_key(want_pod->pod->pod, key);
+	}
+	(void) json_set_string(item, "uniqueName", unique_name);
+	(void) json_set_string(item, "pod", pod);
+	(void) json_set_string(item, "podUID", pod_uid);
+	(void) json_set_string(item, "volume", volume);
+}
+
 static int add_view(const struct operation_view *view, void *userdata)
 {
 	struct collection *collection = userdata;
 	struct cJSON *item = json_add_object(collection->items, NULL);
-	const struct actual_volume *volume =
-		actual_find(collection->agent->actual, view->unique_name);
-	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
 	char progress[PROGRESS_TEXT_BYTES];
 
 	progress_text(view, monotonic_usec(), progress);
-	(void) json_set_string(item, "uniqueName", view->unique_name);
-	(void) json_set_string(item, "pod", pod ? pod->pod_key : "");
-	(void) json_set_string(item, "podUID", view->pod_uid);
+	add_names(collection->agent, item, view->unique_name, view->pod_uid);
 	(void) json_set_string(item, "step", view->name);
 	(void) json_set_string(item, "stage", view->stage ?: "");
 	(void) json_set_bool(item, "running", view->running);
@@ -350,18 +376,13 @@ static int add_view(const struct operation_view *view, void *userdata)
 	return 0;
 }
 
-/* An operation that has not begun, because somebody would lose the device by it. */
+/* An unmount that is held back: others would lose the device by it. */
 static int add_held_back(const struct unstage_view *view, void *userdata)
 {
 	struct collection *collection = userdata;
 	struct cJSON *item = json_add_object(collection->items, NULL);
-	const struct actual_volume *volume =
-		actual_find(collection->agent->actual, view->unique_name);
-	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
 
-	(void) json_set_string(item, "uniqueName", view->unique_name);
-	(void) json_set_string(item, "pod", pod ? pod->pod_key : "");
-	(void) json_set_string(item, "podUID", view->pod_uid);
+	add_names(collection->agent, item, view->unique_name, view->pod_uid);
 	(void) json_set_string(item, "step", *view->pod_uid ? "unmap_device" : "unmount_device");
 	(void) json_set_string(item, "stage", "look for other mount namespaces");
 	(void) json_set_bool(item, "running", view->searching);

@@ -213,50 +213,89 @@ static void format_calls(const struct cJSON *item, const char *key, uint64_t now
 	}
 }
 
+/* "kubernetes.io/local-volume" is "local", "kubernetes.io/csi" is "csi". */
+static void format_kind(const struct cJSON *item, const char *key, uint64_t now_usec,
+			char text[VIEW_CELL_BYTES])
+{
+	static const char tail[] = "-volume";
+	const char *plugin = json_string(json_get(item, key), ""), *slash = strrchr(plugin, '/');
+	size_t length;
+
+	set_text(text, slash ? slash + 1 : plugin);
+	length = strlen(text);
+	if (length > strlen(tail) && strcmp(text + length - strlen(tail), tail) == 0)
+		text[length - strlen(tail)] = '\0';
+}
+
+/* What an operator has to know first of what is not as it should be, or not yet. */
+static void format_why(const struct cJSON *item, const char *key, uint64_t now_usec,
+		       char text[VIEW_CELL_BYTES])
+{
+	static const char *const keys[] = { "fault", "error",    "waitsFor",
+					    "drift", "leftOver", "progress" };
+	const char *value = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && !*value; i++)
+		value = json_string(json_get(item, keys[i]), "");
+	set_text(text, value);
+}
+
+/* The order is the one of tables and of describe; a column of its own stands for every member. */
 static const struct view_column volume_columns[] = {
 	{ "Pod", VIEW_ALWAYS, "pod", NULL },
 	{ "Volume", VIEW_ALWAYS, "volume", NULL },
-	{ "Plugin", VIEW_ALWAYS, "plugin", NULL },
-	{ "Source", VIEW_ALWAYS, "source", NULL },
-	{ "Path", VIEW_ALWAYS, "path", NULL },
-	{ "Access", VIEW_ALWAYS, "readOnly", format_access },
+	{ "Kind", VIEW_ALWAYS, "plugin", format_kind },
 	{ "State", VIEW_ALWAYS, "state", NULL },
-	{ "Took", VIEW_ALWAYS, "tookMicroseconds", format_took },
+	{ "Source", VIEW_ALWAYS, "source", NULL },
+	{ "Age", VIEW_ALWAYS, "created", format_age },
 	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
-	{ "Step", VIEW_WIDE, "step", NULL },
-	{ "Error", VIEW_WIDE, "error", NULL },
+	{ "Path", VIEW_WIDE, "path", NULL },
+	{ "Access", VIEW_WIDE, "readOnly", format_access },
+	{ "Took", VIEW_WIDE, "tookMicroseconds", format_took },
 	{ "Limit", VIEW_WIDE, "limitBytes", format_bytes },
-	{ "Enforced By", VIEW_DETAIL, "enforcedBy", NULL },
-	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+	{ "Step", VIEW_WIDE, "step", NULL },
+	{ "Why", VIEW_ALWAYS, "", format_why },
+	{ "Plugin", VIEW_DETAIL, "plugin", NULL },
+	{ "Stage", VIEW_DETAIL, "stage", NULL },
 	{ "Since", VIEW_DETAIL, "since", format_age },
+	{ "Error", VIEW_DETAIL, "error", NULL },
+	{ "Failed At", VIEW_DETAIL, "failedAt", NULL },
 	{ "Attempts", VIEW_DETAIL, "attempts", NULL },
 	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
-	{ "Device", VIEW_DETAIL, "device", NULL },
-	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
-	{ "Stage", VIEW_DETAIL, "stage", NULL },
-	{ "Progress", VIEW_DETAIL, "progress", NULL },
+	{ "Fault", VIEW_DETAIL, "fault", NULL },
 	{ "Operation", VIEW_DETAIL, "operation", NULL },
+	{ "Progress", VIEW_DETAIL, "progress", NULL },
 	{ "Waits For", VIEW_DETAIL, "waitsFor", NULL },
+	{ "Process", VIEW_DETAIL, "process", NULL },
+	{ "Thread", VIEW_DETAIL, "thread", NULL },
 	{ "Drift", VIEW_DETAIL, "drift", NULL },
 	{ "Drift Since", VIEW_DETAIL, "driftSince", format_age },
 	{ "Left Over", VIEW_DETAIL, "leftOver", NULL },
-	{ "Users", VIEW_DETAIL, "users", format_users },
-	{ "Calls", VIEW_DETAIL, "calls", format_calls },
+	{ "Enforced By", VIEW_DETAIL, "enforcedBy", NULL },
+	{ "Device", VIEW_DETAIL, "device", NULL },
+	{ "Device Mount Path", VIEW_DETAIL, "deviceMountPath", NULL },
 	{ "Spec Name", VIEW_DETAIL, "specName", NULL },
+	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+	{ "Wanted", VIEW_DETAIL, "wanted", format_yes },
+	{ "Used By", VIEW_DETAIL, "users", format_users },
+	{ "Last Calls", VIEW_DETAIL, "calls", format_calls },
 };
 
 static const struct view_column operation_columns[] = {
-	{ "Unique Name", VIEW_ALWAYS, "uniqueName", NULL },
 	{ "Pod", VIEW_ALWAYS, "pod", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
 	{ "Step", VIEW_ALWAYS, "step", NULL },
-	{ "Stage", VIEW_ALWAYS, "stage", NULL },
 	{ "Since", VIEW_ALWAYS, "since", format_age },
 	{ "Attempts", VIEW_ALWAYS, "attempts", NULL },
 	{ "Next Retry", VIEW_ALWAYS, "nextRetry", format_until },
-	{ "Progress", VIEW_WIDE, "progress", NULL },
 	{ "State", VIEW_WIDE, "operation", NULL },
-	{ "Waits For", VIEW_WIDE, "waitsFor", NULL },
-	{ "Error", VIEW_WIDE, "error", NULL },
+	{ "Stage", VIEW_WIDE, "stage", NULL },
+	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
+	{ "Why", VIEW_ALWAYS, "", format_why },
+	{ "Progress", VIEW_DETAIL, "progress", NULL },
+	{ "Waits For", VIEW_DETAIL, "waitsFor", NULL },
+	{ "Error", VIEW_DETAIL, "error", NULL },
+	{ "Running", VIEW_DETAIL, "running", format_yes },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 	{ "About", VIEW_DETAIL, "about", NULL },
@@ -270,6 +309,7 @@ static const struct view_column manifest_columns[] = {
 };
 
 static const struct view_column hold_columns[] = {
+	{ "Pod", VIEW_ALWAYS, "pod", NULL },
 	{ "ID", VIEW_ALWAYS, "id", NULL },
 	{ "Container", VIEW_ALWAYS, "container", NULL },
 	{ "Kind", VIEW_ALWAYS, "kind", NULL },
@@ -277,7 +317,6 @@ static const struct view_column hold_columns[] = {
 	{ "Process", VIEW_ALWAYS, "process", NULL },
 	{ "Since", VIEW_ALWAYS, "since", format_age },
 	{ "Cgroup", VIEW_WIDE, "cgroup", NULL },
-	{ "Pod", VIEW_WIDE, "pod", NULL },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 };
 
@@ -296,10 +335,14 @@ static const struct view_column statistics_columns[] = {
 	{ "Inodes", VIEW_ALWAYS, "inodes", NULL },
 	{ "Inodes Used", VIEW_ALWAYS, "inodesUsed", NULL },
 	{ "Condition", VIEW_WIDE, "condition", NULL },
-	{ "Error", VIEW_ALWAYS, "error", NULL },
+	{ "Claim", VIEW_WIDE, "claim", NULL },
 	{ "Path", VIEW_WIDE, "path", NULL },
 	{ "Plugin", VIEW_WIDE, "plugin", NULL },
 	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
+	{ "Error", VIEW_ALWAYS, "error", NULL },
+	{ "Inodes Free", VIEW_DETAIL, "inodesFree", NULL },
+	{ "Block", VIEW_DETAIL, "block", format_yes },
+	{ "Namespace", VIEW_DETAIL, "namespace", NULL },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 };
 
@@ -407,7 +450,7 @@ static void add_definitions(struct cJSON *table, const struct view_columns *colu
 		(void) json_set_string(definition, "name", columns->columns[i].name);
 		(void) json_set_string(definition, "type", "string");
 		(void) json_set_string(definition, "format", "");
-		(void) json_set_string(definition, "description", "");
+		(void) json_set_string(definition, "description", columns->columns[i].key);
 		(void) json_set_int(definition, "priority", columns->columns[i].priority);
 	}
 }

@@ -6,7 +6,7 @@
  */
 #include "api/exchange.h"
 
-#include "api/view_table.h"
+#include "api/view_filter.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -17,9 +17,20 @@
 void views_reply(struct exchange *exchange, int status, struct cJSON *tree,
 		 const struct view_columns *columns)
 {
+	struct failure why = { 0 };
 	struct cJSON *table;
+	int r;
 
 	assert(exchange && columns);
+	r = tree ? view_filter(&exchange->path, columns, &tree, &why) : 0;
+	if (r < 0) {
+		json_free(tree);
+		if (r == -EINVAL)
+			reply_refusal(exchange, API_BAD_REQUEST, "%s", why.text);
+		else
+			reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
 	if (!tree || exchange->form != FORM_TABLE) {
 		reply_tree(exchange, status, tree);
 		return;
@@ -44,47 +55,9 @@ void views_reply_applied(struct exchange *exchange, struct cJSON *tree)
 	views_reply(exchange, 200, tree, &view_applied_columns);
 }
 
-/* ---- filters ---- */
-
-typedef bool keep_fn(const struct cJSON *item, const void *what);
-
-/* Takes @tree and gives a new one with the items that @keep likes; all else is copied. */
-static struct cJSON *filter_items(struct cJSON *tree, keep_fn *keep, const void *what)
-{
-	struct cJSON *kept = json_new_object();
-	const struct cJSON *member, *item;
-
-	assert(keep);
-	for (member = json_first(tree); member; member = json_next(member)) {
-		struct cJSON *items;
-
-		if (strcmp(json_key(member), "items") != 0) {
-			(void) json_set(kept, json_key(member), json_copy(member));
-			continue;
-		}
-		items = json_add_array(kept, "items");
-		for (item = json_first(member); item; item = json_next(item))
-			if (keep(item, what))
-				(void) json_set(items, NULL, json_copy(item));
-	}
-	json_free(tree);
-	return kept;
-}
-
-/* By "namespace/name", as the tree has it. */
-static bool is_of_pod(const struct cJSON *item, const void *what)
-{
-	return strcmp(json_string(json_get(item, "pod"), ""), what) == 0;
-}
-
 void views_volumes(struct exchange *exchange)
 {
-	const char *pod = api_path_parameter(&exchange->path, "pod");
-	struct cJSON *tree = agent_view_volumes(exchange->agent, NULL);
-
-	if (tree && pod)
-		tree = filter_items(tree, is_of_pod, pod);
-	views_reply_volumes(exchange, 200, tree);
+	views_reply_volumes(exchange, 200, agent_view_volumes(exchange->agent, NULL));
 }
 
 void views_volume(struct exchange *exchange)
@@ -146,8 +119,6 @@ void views_threads(struct exchange *exchange)
 {
 	views_reply(exchange, 200, agent_view_threads(exchange->agent), &view_thread_columns);
 }
-
-/* ---- events ---- */
 
 /* ---- versions ---- */
 

@@ -56,7 +56,8 @@ struct cli {
 	const char *name_space;  /* NULL: not given */
 	const char *socket_path; /* NULL: not given */
 	enum cli_format format;
-	const char *template; /* of -o jsonpath= and custom-columns= */
+	bool no_headers, show_labels; /* of tables */
+	const char *template;         /* of -o jsonpath= and custom-columns= */
 	enum podvol_wait_for wait_for;
 	unsigned int timeout_msec; /* has its default when not given */
 	/* ---- what files keep for themselves ---- */
@@ -72,9 +73,9 @@ typedef int verb_fn(struct cli *cli);
 
 verb_fn verb_annotate, verb_apply, verb_backup, verb_check, verb_completion, verb_csi, verb_delete,
 	verb_describe, verb_drivers, verb_edit, verb_events, verb_explain_state, verb_get,
-	verb_force_unstage, verb_hold, verb_kinds, verb_kubeconfig, verb_label, verb_mount,
-	verb_mounts, verb_patch, verb_release, verb_renew_token_key, verb_restore, verb_token,
-	verb_unmount, verb_version, verb_wait;
+	verb_force_unstage, verb_help, verb_hold, verb_kinds, verb_kubeconfig, verb_label,
+	verb_mount, verb_mounts, verb_patch, verb_release, verb_renew_token_key, verb_restore,
+	verb_token, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 
@@ -96,6 +97,9 @@ void cli_complain(struct cli *cli, const char *format, ...) __attribute__((forma
 /* Says why the last call failed and which exit status that is. @error: what it returned. */
 int cli_failed(struct cli *cli, int error);
 
+/* The same of what was only read: a request that is refused as such was a wrong filter. */
+int cli_get_failed(struct cli *cli, int error);
+
 /* The exit status alone. @status: HTTP's; 0 when there was no answer. */
 int cli_exit_status(int error, int status);
 
@@ -105,6 +109,7 @@ struct table_view {
 	int priority;                       /* columns up to this one */
 	bool with_namespace;                /* NAMESPACE before them */
 	const char *prefix;                 /* before each name, such as "pod/"; "" mostly */
+	bool with_labels;                   /* LABELS behind them */
 };
 
 /* Aligned columns up to @priority; @with_namespace puts NAMESPACE before them. */

@@ -179,6 +179,9 @@ static void offer_words(const struct completion *completion, enum word word, con
 	case WORD_POD:
 		offer_names(completion, "pods", "", has_slash);
 		break;
+	case WORD_VERB:
+		offer_verbs(completion);
+		break;
 	case WORD_NAMESPACE:
 		offer_names(completion, "namespaces", "", false);
 		break;

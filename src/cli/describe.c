@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,32 +19,23 @@ struct field {
 	const char *label, *column;
 };
 
-/* What concerns one pod's use of a volume, in the order in which one asks. */
-static const struct field use_fields[] = {
-	{ "State", "State" },       { "Path", "Path" },
-	{ "Access", "Access" },     { "Step", "Step" },
-	{ "Stage", "Stage" },       { "Since", "Since" },
-	{ "Took", "Took" },         { "Error", "Error" },
-	{ "Attempts", "Attempts" }, { "Next retry", "Next Retry" },
+/* What a volume has for all of its pods; all other columns are of one pod's use of it. */
+static const char *const volume_columns[] = {
+	"Plugin", "Source", "Unique Name", "Device", "Device Mount Path", "Limit", "Enforced By",
 };
 
-/* Of what takes long (a walk, a program, a server that does not answer), of what others did to the
- * mount and of what was begun before a restart. Mostly there is none. */
-static const struct field rare_fields[] = {
-	{ "Progress", "Progress" },       { "Waits for", "Waits For" }, { "Drift", "Drift" },
-	{ "Drift since", "Drift Since" }, { "Left over", "Left Over" },
+/* The heading says these, or a column beside them says them in full. */
+static const char *const heading_columns[] = {
+	"Pod", "Pod UID", "Volume", "Spec Name", "Kind", "Why", "Age", "Wanted",
 };
 
-static const struct field volume_fields[] = {
-	{ "Plugin", "Plugin" },
-	{ "Source", "Source" },
-	{ "Unique name", "Unique Name" },
-};
-
-static const struct field device_fields[] = {
-	{ "Device", "Device" },
-	{ "Device mount path", "Device Mount Path" },
-};
+static bool is_in(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
 
 void describe_field(struct cli *cli, int indent, const char *label, const char *text)
 {
@@ -66,36 +58,50 @@ static void print_fields(struct cli *cli, int indent, const struct podvol_table 
 			podvol_table_cell(table, row, podvol_table_find(table, fields[i].column)));
 }
 
-/* Who keeps it from being unmounted, what was asked of its driver: one on a line. */
-static void print_lines(struct cli *cli, const char *label, const char *text)
+/* A cell may have several lines: who keeps it from being unmounted, what its driver was asked. */
+static void print_lines(struct cli *cli, int indent, const char *label, const char *text)
 {
-	while (*text && strcmp(text, "-") != 0) {
+	while (*text) {
 		size_t length = strcspn(text, "\n");
 		cleanup_free char *line = strndup(text, length);
 
-		describe_field(cli, 4, label, line ?: "");
+		describe_field(cli, indent, label, line ?: "");
 		label = "";
 		text += length + (text[length] == '\n');
 	}
 }
 
-static bool is_said(const struct podvol_table *table, size_t row, const char *column)
+/* "Unique Name" as "Unique name". */
+static void print_column(struct cli *cli, int indent, const struct podvol_table *table, size_t row,
+			 size_t column)
 {
-	const char *text = podvol_table_cell(table, row, podvol_table_find(table, column));
+	const char *text = podvol_table_cell(table, row, column);
+	cleanup_free char *label = strdup(podvol_table_name(table, column));
 
-	return *text && strcmp(text, "-") != 0;
+	if (strcmp(text, "-") == 0 || !label || !*label)
+		return;
+	for (char *at = label + 1; *at; at++)
+		*at = (char) tolower((unsigned char) *at);
+	print_lines(cli, indent, label, text);
 }
 
-static void print_use(struct cli *cli, const struct podvol_table *table, size_t row)
+/* The daemon's columns in its order, as far as they say something. */
+static void print_columns(struct cli *cli, int indent, const struct podvol_table *table, size_t row,
+			  bool of_volume)
 {
-	print_fields(cli, 4, table, row, use_fields, ARRAY_SIZE(use_fields));
-	for (size_t i = 0; i < ARRAY_SIZE(rare_fields); i++)
-		if (is_said(table, row, rare_fields[i].column))
-			print_fields(cli, 4, table, row, &rare_fields[i], 1);
-	print_lines(cli, "Used by",
-		    podvol_table_cell(table, row, podvol_table_find(table, "Users")));
-	print_lines(cli, "Last calls",
-		    podvol_table_cell(table, row, podvol_table_find(table, "Calls")));
+	for (size_t i = 0; i < podvol_table_columns(table); i++) {
+		const char *name = podvol_table_name(table, i);
+
+		if (!is_in(name, heading_columns, ARRAY_SIZE(heading_columns)) &&
+		    is_in(name, volume_columns, ARRAY_SIZE(volume_columns)) == of_volume)
+			print_column(cli, indent, table, row, i);
+	}
+}
+
+void describe_row(struct cli *cli, const struct podvol_table *table, size_t row)
+{
+	for (size_t i = 0; i < podvol_table_columns(table); i++)
+		print_column(cli, 0, table, row, i);
 }
 
 /* ---- events ---- */
@@ -244,8 +250,8 @@ static void print_pod_volumes(struct cli *cli, const struct podvol_table *volume
 		(void) fputs("  ", cli->out);
 		cli_print_text(cli->out, podvol_table_cell(volumes, row, name));
 		(void) fputs(":\n", cli->out);
-		print_fields(cli, 4, volumes, row, volume_fields, ARRAY_SIZE(volume_fields));
-		print_use(cli, volumes, row);
+		print_columns(cli, 4, volumes, row, true);
+		print_columns(cli, 4, volumes, row, false);
 	}
 }
 
@@ -300,7 +306,7 @@ static void print_uses(struct cli *cli, const struct podvol_table *uses)
 		(void) fputs("  ", cli->out);
 		cli_print_text(cli->out, strcmp(name, "-") != 0 ? name : "none");
 		(void) fputs(":\n", cli->out);
-		print_use(cli, uses, row);
+		print_columns(cli, 4, uses, row, false);
 	}
 }
 
@@ -339,8 +345,7 @@ static int describe_volume(struct cli *cli, const char *word)
 		return cli_failed(cli, r);
 	describe_field(cli, 0, "Name",
 		       podvol_table_cell(uses, 0, podvol_table_find(uses, "Spec Name")));
-	print_fields(cli, 0, uses, 0, volume_fields, ARRAY_SIZE(volume_fields));
-	print_fields(cli, 0, uses, 0, device_fields, ARRAY_SIZE(device_fields));
+	print_columns(cli, 0, uses, 0, true);
 	print_uses(cli, uses);
 	podvol_table_free(uses);
 	return EXIT_DONE;

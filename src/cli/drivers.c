@@ -12,24 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-	const char *label, *column;
-} fields[] = {
-	{ "Name", "Name" },
-	{ "State", "State" },
-	{ "Since", "Since" },
-	{ "Version", "Version" },
-	{ "Node id", "Node ID" },
-	{ "Socket", "Socket" },
-	{ "Endpoint", "Endpoint" },
-	{ "Capabilities", "Capabilities" },
-	{ "Topology", "Topology" },
-	{ "Max volumes", "Max Volumes" },
-	{ "Volumes", "Volumes" },
-	{ "Error", "Error" },
-	{ "Next retry", "Next Retry" },
-};
-
 /* NULL, after a complaint: no memory. */
 static char *path_of(struct cli *cli, const char *name)
 {
@@ -65,11 +47,7 @@ int describe_driver(struct cli *cli, const char *name)
 	for (size_t row = 0; row < podvol_table_rows(table); row++) {
 		if (row > 0)
 			(void) fputc('\n', cli->out);
-		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-			describe_field(
-				cli, 0, fields[i].label,
-				podvol_table_cell(table, row,
-						  podvol_table_find(table, fields[i].column)));
+		describe_row(cli, table, row);
 	}
 	podvol_table_free(table);
 	return EXIT_DONE;

@@ -235,6 +235,10 @@ int verb_edit(struct cli *cli)
 	cleanup(edit_done) struct edit edit = { .cli = cli };
 	int status = get_named_read(cli, cli->arguments, &request);
 
+	if (status == EXIT_DONE && !isatty(STDIN_FILENO)) {
+		cli_complain(cli, "edit needs a terminal: patch and apply do without");
+		return EXIT_USAGE;
+	}
 	if (status == EXIT_DONE && request.count != 1) {
 		cli_complain(cli, "one object at a time");
 		return EXIT_USAGE;

@@ -82,17 +82,14 @@ int verb_events(struct cli *cli)
 	int status;
 
 	request.wanted = calloc(1, sizeof(*request.wanted));
-	request.query = strdup("");
-	if (!request.wanted || !request.query) {
+	if (!request.wanted) {
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
 	request.count = 1;
 	status = kinds_find(cli, "events", &request.wanted[0].kind);
-	if (status == EXIT_DONE && pod) {
-		free(request.query);
+	if (status == EXIT_DONE && pod)
 		status = read_pod(cli, &request, pod);
-	}
 	if (status != EXIT_DONE)
 		return status;
 	if (cli_flag(cli, "watch") || cli_flag(cli, "watch-only"))

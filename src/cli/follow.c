@@ -41,6 +41,7 @@ static void add_rows(struct followed *followed, const struct podvol_table *table
 		.priority = followed->cli->format == OUTPUT_WIDE ? 1 : 0,
 		.with_namespace = followed->request->everywhere && kind->namespaced,
 		.prefix = followed->several ? prefix : "",
+		.with_labels = followed->cli->show_labels,
 	};
 
 	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
@@ -190,6 +191,14 @@ int follow(struct cli *cli, const struct get_request *request)
 {
 	cleanup_free struct followed *all = calloc(request->count, sizeof(*all));
 	int status = EXIT_DONE, r = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < request->count; i++) {
+		if (kind_is_view(request->wanted[i].kind)) {
+			cli_complain(cli, "%s cannot be watched: events can",
+				     request->wanted[i].kind->plural);
+			return EXIT_USAGE;
+		}
+	}
 
 	for (size_t i = 0; r == 0 && i < request->count; i++) {
 		all[i] = (struct followed){ .cli = cli,

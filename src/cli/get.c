@@ -24,6 +24,7 @@ void get_request_done(struct get_request *request)
 {
 	free(request->wanted);
 	free(request->query);
+	free(request->view_query);
 	free(request->words);
 	*request = (struct get_request){ 0 };
 }
@@ -75,22 +76,88 @@ static int want_kinds(struct cli *cli, struct get_request *request, char *kinds,
 	return status;
 }
 
-static int make_query(struct cli *cli, struct get_request *request)
+/* "NAME=VALUE" behind what is there; nothing for a NULL. */
+static int add_parameter(char **query, const char *name, const char *value)
 {
-	const char *labels = cli_value(cli, "selector"), *fields = cli_value(cli, "field-selector");
-	cleanup_free char *label_text = podvol_escape(labels ? labels : "");
-	cleanup_free char *field_text = podvol_escape(fields ? fields : "");
+	cleanup_free char *escaped = podvol_escape(value ? value : ""), *before = *query;
 
-	if (!label_text || !field_text ||
-	    asprintf(&request->query, "%s%s%s%s%s", labels ? "labelSelector=" : "", label_text,
-		     labels && fields ? "&" : "", fields ? "fieldSelector=" : "", field_text) < 0) {
-		request->query = NULL;
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
+	if (!value) {
+		before = NULL;
+		return 0;
 	}
-	if (*request->query && request->count > 0 && request->wanted[0].name) {
-		cli_complain(cli, "a name cannot be combined with a selector");
-		return EXIT_USAGE;
+	if (!escaped || asprintf(query, "%s%s%s=%s", before ? before : "", before ? "&" : "", name,
+				 escaped) < 0) {
+		*query = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ".state" and "{.state}" as the daemon names a member. */
+static char *member_of(const char *path)
+{
+	char *member;
+
+	if (!path)
+		return NULL;
+	path += strspn(path, "{.");
+	member = strdup(path);
+	if (member)
+		member[strcspn(member, "}")] = '\0';
+	return member;
+}
+
+/* What the daemon's views do themselves: rows of a namespace, and their order. */
+static int make_view_query(struct cli *cli, struct get_request *request)
+{
+	cleanup_free char *member = member_of(cli_value(cli, "sort-by"));
+	const char *name_space = request->everywhere ? NULL : cli->name_space;
+	int r = add_parameter(&request->view_query, "fieldSelector",
+			      cli_value(cli, "field-selector"));
+
+	if (r == 0)
+		r = add_parameter(&request->view_query, "namespace", name_space);
+	return r < 0 ? r : add_parameter(&request->view_query, "sortBy", member);
+}
+
+static int make_queries(struct cli *cli, struct get_request *request)
+{
+	int r = add_parameter(&request->query, "labelSelector", cli_value(cli, "selector"));
+
+	if (r == 0)
+		r = add_parameter(&request->query, "fieldSelector",
+				  cli_value(cli, "field-selector"));
+	if (r == 0)
+		r = make_view_query(cli, request);
+	if (r == 0)
+		return EXIT_DONE;
+	cli_complain(cli, "out of memory");
+	return EXIT_FAILED;
+}
+
+/* What would have to be ignored is refused before anything is asked. */
+static int check_filters(struct cli *cli, const struct get_request *request)
+{
+	for (size_t i = 0; i < request->count; i++) {
+		const struct kind *kind = request->wanted[i].kind;
+		const char *refused = NULL;
+
+		if (request->query && request->wanted[i].name) {
+			cli_complain(cli, "a name cannot be combined with a selector");
+			return EXIT_USAGE;
+		}
+		if (!kind_is_view(kind))
+			continue;
+		if (cli_value(cli, "selector"))
+			refused = "have no labels: leave out --selector";
+		else if (cli->show_labels)
+			refused = "have no labels: leave out --show-labels";
+		else if (cli->name_space && !kind->rows_are_of_pods)
+			refused = "are in no namespace: leave out --namespace";
+		if (refused) {
+			cli_complain(cli, "%s %s", kind->plural, refused);
+			return EXIT_USAGE;
+		}
 	}
 	return EXIT_DONE;
 }
@@ -116,7 +183,9 @@ int get_request_read(struct cli *cli, struct get_request *ret)
 
 	ret->everywhere = cli_flag(cli, "all-namespaces");
 	if (status == EXIT_DONE)
-		status = make_query(cli, ret);
+		status = make_queries(cli, ret);
+	if (status == EXIT_DONE)
+		status = check_filters(cli, ret);
 	if (status == EXIT_DONE && ret->everywhere && ret->wanted[0].name &&
 	    ret->wanted[0].kind->namespaced) {
 		cli_complain(cli, "a name cannot be combined with --all-namespaces");
@@ -149,7 +218,7 @@ char *get_path(const struct get_request *request, const struct get_target *targe
 	bool everywhere = request->everywhere && !target->name;
 
 	return kinds_path(target->kind, everywhere ? NULL : request->name_space, target->name,
-			  request->query);
+			  kind_is_view(target->kind) ? request->view_query : request->query);
 }
 
 /* ---- tables ---- */
@@ -190,6 +259,7 @@ static void add_table(struct cli *cli, const struct get_request *request, const 
 		.priority = cli->format == OUTPUT_WIDE ? 1 : 0,
 		.with_namespace = request->everywhere && kind->namespaced,
 		.prefix = output->several ? prefix : "",
+		.with_labels = cli->show_labels,
 	};
 
 	(void) snprintf(prefix, sizeof(prefix), "%s/", kind->singular);
@@ -218,9 +288,9 @@ static int show_tables(struct cli *cli, const struct get_request *request)
 		int r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;
 
 		if (r < 0 && status == EXIT_DONE)
-			status = cli_failed(cli, r);
+			status = cli_get_failed(cli, r);
 		else if (r < 0)
-			(void) cli_failed(cli, r);
+			(void) cli_get_failed(cli, r);
 		else
 			add_table(cli, request, request->wanted[i].kind, table, &output);
 		podvol_table_free(table);
@@ -256,7 +326,7 @@ static int get_tree_or(struct cli *cli, const char *path, bool may_lack, struct 
 	podvol_reply_done(&reply);
 	if (r == -ENOENT && may_lack)
 		return EXIT_DONE;
-	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+	return r < 0 ? cli_get_failed(cli, r) : EXIT_DONE;
 }
 
 int get_tree(struct cli *cli, const char *path, struct cJSON **ret)
@@ -320,7 +390,6 @@ static int get_answer(struct cli *cli, const struct get_request *request, struct
 
 int show_tree(struct cli *cli, const struct cJSON *tree)
 {
-	struct failure why = { 0 };
 	cleanup_free char *text = NULL;
 
 	switch (cli->format) {
@@ -339,13 +408,15 @@ int show_tree(struct cli *cli, const struct cJSON *tree)
 	case OUTPUT_NAME:
 		assert(!"tables are not made from trees");
 	}
-	(void) why;
 	if (!text) {
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
-	text_print_lines(cli->out, text, strlen(text));
-	if (*text && text[strlen(text) - 1] != '\n')
+	if (cli->format == OUTPUT_JSON)
+		json_show(cli->out, text, strlen(text));
+	else
+		text_print_lines(cli->out, text, strlen(text));
+	if (cli->format == OUTPUT_JSON || (*text && text[strlen(text) - 1] != '\n'))
 		(void) fputc('\n', cli->out);
 	return EXIT_DONE;
 }
@@ -355,9 +426,8 @@ static bool is_table(enum cli_format format)
 	return format == OUTPUT_TABLE || format == OUTPUT_WIDE || format == OUTPUT_NAME;
 }
 
-static int show_objects(struct cli *cli, const struct get_request *request)
+static int show_objects(struct cli *cli, const struct get_request *request, const char *sort_by)
 {
-	const char *sort_by = cli_value(cli, "sort-by");
 	cleanup_json struct cJSON *tree = NULL;
 	int status = get_answer(cli, request, &tree);
 
@@ -366,25 +436,41 @@ static int show_objects(struct cli *cli, const struct get_request *request)
 	return status == EXIT_DONE ? show_tree(cli, tree) : status;
 }
 
-int verb_get(struct cli *cli)
+/* Objects are sorted here, rows of views by the daemon. */
+static int check_order(struct cli *cli, const struct get_request *request, bool watches)
 {
-	cleanup(get_request_done) struct get_request request = { 0 };
-	const char *sort_by = cli_value(cli, "sort-by");
-	bool watches = cli_flag(cli, "watch") || cli_flag(cli, "watch-only");
-	int status;
-
-	status = get_request_read(cli, &request);
-	if (status != EXIT_DONE)
-		return status;
-	if (watches && sort_by) {
+	if (!cli_value(cli, "sort-by"))
+		return EXIT_DONE;
+	if (watches) {
 		cli_complain(cli, "--sort-by cannot be combined with --watch");
 		return EXIT_USAGE;
 	}
+	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
+		cli_complain(cli, "--sort-by orders one list, as a table, json or yaml");
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+int verb_get(struct cli *cli)
+{
+	cleanup(get_request_done) struct get_request request = { 0 };
+	bool watches = cli_flag(cli, "watch") || cli_flag(cli, "watch-only");
+	const char *sort_by = cli_value(cli, "sort-by");
+	int status;
+
+	status = get_request_read(cli, &request);
+	if (status == EXIT_DONE)
+		status = check_order(cli, &request, watches);
+	if (status != EXIT_DONE)
+		return status;
 	if (watches)
 		return follow(cli, &request);
+	if (kind_is_view(request.wanted[0].kind))
+		sort_by = NULL;
 	if (sort_by && is_table(cli->format))
 		return show_sorted_table(cli, &request, sort_by);
-	/* As the daemon wrote it, to the last byte. */
+	/* As the daemon wrote it. */
 	if (!sort_by && request.count == 1 &&
 	    (cli->format == OUTPUT_JSON || cli->format == OUTPUT_YAML)) {
 		cleanup_free char *path = get_path(&request, &request.wanted[0]);
@@ -392,5 +478,6 @@ int verb_get(struct cli *cli)
 		return path ? cli_show_path(cli, path, request.wanted[0].kind->singular, false)
 			    : EXIT_FAILED;
 	}
-	return is_table(cli->format) ? show_tables(cli, &request) : show_objects(cli, &request);
+	return is_table(cli->format) ? show_tables(cli, &request)
+				     : show_objects(cli, &request, sort_by);
 }

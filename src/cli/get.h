@@ -19,8 +19,9 @@ struct get_request {
 	size_t count;
 	const char *name_space;
 	bool everywhere;
-	char *query; /* selectors, escaped; "" mostly */
-	char *words; /* what kinds were read from */
+	char *query;      /* selectors of objects, escaped; NULL mostly */
+	char *view_query; /* the same of views */
+	char *words;      /* what kinds were read from */
 };
 
 /* ---- get.c ---- */

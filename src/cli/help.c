@@ -48,6 +48,23 @@ void help_print_verb(FILE *out, const struct verb *verb)
 	print_options(out, options_anywhere);
 }
 
+int verb_help(struct cli *cli)
+{
+	const struct verb *verb;
+
+	if (cli->argument_count == 0) {
+		help_print(cli->out);
+		return EXIT_DONE;
+	}
+	verb = verb_find(cli->arguments[0]);
+	if (!verb) {
+		cli_complain(cli, "unknown verb '%s': see 'podvolctl help'", cli->arguments[0]);
+		return EXIT_USAGE;
+	}
+	help_print_verb(cli->out, verb);
+	return EXIT_DONE;
+}
+
 void help_list_verbs(FILE *out)
 {
 	for (const struct verb *verb = verbs; verb->name; verb++) {

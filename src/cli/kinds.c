@@ -17,13 +17,18 @@
 
 enum { DISCOVERY_DEPTH_MAX = 16, PATHS = 2, SHORT_NAMES_MAX = 4 };
 
+/* Plural, singular, are its rows of pods?, short names. */
+#define VIEW(plural_, singular_, of_pods_, ...)                                                    \
+	{                                                                                          \
+		.name = "", .plural = plural_, .singular = singular_, .prefix = "/podvol/v1",      \
+		.short_names = (const char *const[]){ __VA_ARGS__, NULL },                         \
+		.rows_are_of_pods = of_pods_,                                                      \
+	}
+
 static const struct kind views[] = {
-	{ "", "volumes", "volume", "/podvol/v1", (const char *const[]){ "vol", NULL }, false },
-	{ "", "operations", "operation", "/podvol/v1", (const char *const[]){ "op", NULL }, false },
-	{ "", "manifests", "manifest", "/podvol/v1", (const char *const[]){ NULL }, false },
-	{ "", "drivers", "driver", "/podvol/v1", (const char *const[]){ NULL }, false },
-	{ "", "statistics", "statistic", "/podvol/v1", (const char *const[]){ "stats", NULL },
-	  false },
+	VIEW("volumes", "volume", true, "vol"),         VIEW("operations", "operation", true, "op"),
+	VIEW("manifests", "manifest", true, NULL),      VIEW("drivers", "driver", false, NULL),
+	VIEW("statistics", "statistic", true, "stats"), VIEW("holds", "hold", true, NULL),
 };
 
 struct found_kind {

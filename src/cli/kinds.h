@@ -18,6 +18,7 @@ struct kind {
 	const char *prefix;             /* of its paths: "/api/v1" */
 	const char *const *short_names; /* ended by NULL */
 	bool namespaced;
+	bool rows_are_of_pods; /* of a view: --namespace says whose */
 };
 
 /* All that is known, asked from the daemon once. Return: EXIT_DONE, or an exit status after a

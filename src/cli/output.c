@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+enum { STATUS_BAD_REQUEST = 400 /* HTTP's */ };
+
 void cli_complain(struct cli *cli, const char *format, ...)
 {
 	va_list arguments;
@@ -31,6 +33,15 @@ int cli_failed(struct cli *cli, int error)
 	return cli_exit_status(error, podvol_status(cli->podvol));
 }
 
+int cli_get_failed(struct cli *cli, int error)
+{
+	int status = cli_failed(cli, error);
+
+	return status == EXIT_FAILED && podvol_status(cli->podvol) == STATUS_BAD_REQUEST
+		       ? EXIT_USAGE
+		       : status;
+}
+
 int cli_exit_status(int error, int status)
 {
 	/* A refusal that has a status came from the daemon, so it was reached. */
@@ -46,7 +57,7 @@ int cli_exit_status(int error, int status)
 struct sheet *cli_table_sheet(const struct table_view *view)
 {
 	size_t count = podvol_table_columns(view->columns), shown = 0;
-	cleanup_free const char **names = calloc(count + 1, sizeof(*names));
+	cleanup_free const char **names = calloc(count + 2, sizeof(*names));
 
 	if (!names)
 		return NULL;
@@ -55,6 +66,8 @@ struct sheet *cli_table_sheet(const struct table_view *view)
 	for (size_t i = 0; i < count; i++)
 		if (podvol_table_priority(view->columns, i) <= view->priority)
 			names[shown++] = podvol_table_name(view->columns, i);
+	if (view->with_labels)
+		names[shown++] = "Labels";
 	return sheet_new(names, shown);
 }
 
@@ -62,8 +75,8 @@ void cli_table_row(struct sheet *sheet, const struct table_view *view,
 		   const struct podvol_table *table, size_t row)
 {
 	size_t count = podvol_table_columns(view->columns), shown = 0;
-	cleanup_free const char **cells = calloc(count + 1, sizeof(*cells));
-	cleanup_free char *name = NULL;
+	cleanup_free const char **cells = calloc(count + 2, sizeof(*cells));
+	cleanup_free char *name = NULL, *labels = NULL;
 
 	if (!cells)
 		return;
@@ -72,6 +85,10 @@ void cli_table_row(struct sheet *sheet, const struct table_view *view,
 	for (size_t i = 0; i < count; i++)
 		if (podvol_table_priority(view->columns, i) <= view->priority)
 			cells[shown++] = podvol_table_cell(table, row, i);
+	if (view->with_labels)
+		labels = podvol_table_row_labels(table, row);
+	if (view->with_labels)
+		cells[shown++] = labels && *labels ? labels : "<none>";
 	/* Events and the like begin with something else. */
 	if (*view->prefix && strcmp(podvol_table_name(view->columns, 0), "Name") == 0 &&
 	    asprintf(&name, "%s%s", view->prefix, cells[view->with_namespace]) >= 0)
@@ -89,7 +106,7 @@ void cli_table_rows(struct sheet *sheet, const struct table_view *view,
 void cli_print_table(struct cli *cli, const struct podvol_table *table, int priority,
 		     bool with_namespace)
 {
-	const struct table_view view = { table, priority, with_namespace, "" };
+	const struct table_view view = { table, priority, with_namespace, "", false };
 	struct sheet *sheet = cli_table_sheet(&view);
 
 	cli_table_rows(sheet, &view, table);

@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
+#include "build-config.h"
 
 #include <locale.h>
 #include <string.h>
@@ -60,6 +61,10 @@ static int run(struct cli *cli, int argc, char **argv)
 			help_print_verb(cli->out, cli->verb);
 		else
 			help_print(cli->out);
+		return EXIT_DONE;
+	}
+	if (cli_flag(cli, "version")) {
+		(void) fprintf(cli->out, "podvolctl %s\n", PACKAGE_VERSION);
 		return EXIT_DONE;
 	}
 	if (!cli->verb) {

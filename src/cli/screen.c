@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
@@ -78,16 +79,16 @@ size_t text_width(const char *text)
 	return width;
 }
 
-size_t text_print(FILE *out, const char *text, size_t width)
+/* As many characters as fit. Return: the columns that they took. */
+static size_t print_some(FILE *out, const char *text, size_t length, size_t width)
 {
-	bool cut = width > 0 && text_width(text) > width;
-	size_t length = strlen(text), used = 0, columns;
+	size_t used = 0, columns;
 	bool bad;
 
 	while (length > 0) {
 		size_t bytes = next_character(text, length, &columns, &bad);
 
-		if (cut && used + columns + 1 > width)
+		if (used + columns > width)
 			break;
 		if (bad)
 			(void) fputc('?', out);
@@ -97,10 +98,44 @@ size_t text_print(FILE *out, const char *text, size_t width)
 		text += bytes;
 		length -= bytes;
 	}
+	return used;
+}
+
+/* Where the part of @text begins that takes no more than @width columns at its end. */
+static const char *tail_of(const char *text, size_t width)
+{
+	size_t length = strlen(text), left = text_width(text), columns;
+	bool bad;
+
+	while (left > width) {
+		size_t bytes = next_character(text, length, &columns, &bad);
+
+		left -= columns;
+		text += bytes;
+		length -= bytes;
+	}
+	return text;
+}
+
+/* A path, a unique name: what tells two of them apart is at both ends. */
+static bool is_path(const char *text)
+{
+	return strchr(text, '/') && !strchr(text, ' ');
+}
+
+size_t text_print(FILE *out, const char *text, size_t width)
+{
+	bool cut = width > 0 && text_width(text) > width;
+	const char *tail = "";
+	size_t used;
+
 	if (!cut)
-		return used;
+		return print_some(out, text, strlen(text), SIZE_MAX);
+	if (is_path(text))
+		tail = tail_of(text, (width - 1) * 2 / 3);
+	used = print_some(out, text, strlen(text), width - 1 - text_width(tail));
 	(void) fputs(ELLIPSIS, out);
-	return used + 1;
+	return used + 1 + print_some(out, tail, strlen(tail), SIZE_MAX);
 }
 
 void text_print_lines(FILE *out, const char *text, size_t length)

@@ -22,12 +22,15 @@ bool screen_has_colour(FILE *out);
 size_t text_width(const char *text);
 
 /* One text without its control characters, newlines included, cut to @width columns with an
- * ellipsis; 0: not cut. Return: the columns that it took. */
+ * ellipsis at its end, or within a path; 0: not cut. Return: the columns that it took. */
 size_t text_print(FILE *out, const char *text, size_t width);
 
 /* Many lines: only newlines and tabs stay of the control characters, and these all when @out is no
  * terminal. */
 void text_print_lines(FILE *out, const char *text, size_t length);
+
+/* JSON, indented by four blanks, without a newline at its end; else as text_print_lines(). */
+void json_show(FILE *out, const char *text, size_t length);
 
 /* The escape sequence that a state is shown in; "" when it says nothing. */
 const char *state_colour(const char *state);

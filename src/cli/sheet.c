@@ -155,6 +155,14 @@ static void print_cell(FILE *out, const char *text, const char *colour, size_t w
 		(void) fprintf(out, "%*s", (int) (width - used + COLUMN_GAP), "");
 }
 
+static void print_heading(struct cli *cli, const struct sheet *sheet, const size_t *widths)
+{
+	for (size_t i = 0; i < sheet->column_count; i++)
+		print_cell(cli->out, sheet->columns[i].name, "", widths[i],
+			   i + 1 == sheet->column_count);
+	(void) fputc('\n', cli->out);
+}
+
 void sheet_print(struct cli *cli, struct sheet *sheet)
 {
 	cleanup_free size_t *widths =
@@ -167,10 +175,8 @@ void sheet_print(struct cli *cli, struct sheet *sheet)
 		return;
 	}
 	fit(sheet, widths, screen_width(cli->out));
-	for (size_t i = 0; i < count && !sheet->has_heading; i++)
-		print_cell(cli->out, sheet->columns[i].name, "", widths[i], i + 1 == count);
-	if (!sheet->has_heading)
-		(void) fputc('\n', cli->out);
+	if (!sheet->has_heading && !cli->no_headers)
+		print_heading(cli, sheet, widths);
 	sheet->has_heading = true;
 	for (size_t row = 0; row < sheet->row_count; row++) {
 		for (size_t i = 0; i < count; i++) {

@@ -25,19 +25,15 @@ static int show_raw(struct cli *cli, const char *path, const char *type)
 	int r;
 
 	r = podvol_request(cli->podvol, &request, &reply);
-	if (r < 0 && podvol_status(cli->podvol) > 0) {
-		/* libpodvol takes the sentence of a refusal from JSON. */
-		podvol_reply_done(&reply);
-		request.accept = "application/json";
-		r = podvol_request(cli->podvol, &request, &reply);
-	}
-	if (r == 0) {
+	if (r == 0 && cli->format == OUTPUT_JSON)
+		json_show(cli->out, reply.body, reply.length);
+	else if (r == 0)
 		text_print_lines(cli->out, reply.body, reply.length);
-		if (reply.length > 0 && reply.body[reply.length - 1] != '\n')
-			(void) fputc('\n', cli->out);
-	}
+	if (r == 0 && reply.length > 0 &&
+	    (cli->format == OUTPUT_JSON || reply.body[reply.length - 1] != '\n'))
+		(void) fputc('\n', cli->out);
 	podvol_reply_done(&reply);
-	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+	return r < 0 ? cli_get_failed(cli, r) : EXIT_DONE;
 }
 
 void cli_print_names(struct cli *cli, const struct podvol_table *table, const char *singular)
@@ -67,7 +63,7 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 
 	r = podvol_table_get(cli->podvol, path, &table);
 	if (r < 0)
-		return cli_failed(cli, r);
+		return cli_get_failed(cli, r);
 	if (cli->format == OUTPUT_NAME)
 		cli_print_names(cli, table, singular);
 	else if (podvol_table_rows(table) == 0)

@@ -159,8 +159,13 @@ static size_t find_row(const struct podvol_table *table, const struct sortable *
 static void show_in_order(struct cli *cli, const struct podvol_table *table, bool with_namespace,
 			  const struct sortable *all, size_t count)
 {
-	const struct table_view view = { table, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace,
-					 "" };
+	const struct table_view view = {
+		.columns = table,
+		.priority = cli->format == OUTPUT_WIDE ? 1 : 0,
+		.with_namespace = with_namespace,
+		.prefix = "",
+		.with_labels = cli->show_labels,
+	};
 	struct sheet *sheet = cli_table_sheet(&view);
 
 	for (size_t i = 0; i < count; i++) {
@@ -202,10 +207,6 @@ int show_sorted_table(struct cli *cli, const struct get_request *request, const 
 	struct sortable *all = NULL;
 	int status, r;
 
-	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
-		cli_complain(cli, "--sort-by orders one list, as a table, json or yaml");
-		return EXIT_USAGE;
-	}
 	status = asked ? get_tree(cli, asked, &list) : EXIT_FAILED;
 	if (status == EXIT_DONE)
 		status = sort(cli, key_of_path, path, json_get(list, "items"), &all);

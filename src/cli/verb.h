@@ -16,10 +16,11 @@ enum { VERB_WORDS_MAX = 3 };
 /* What completion offers where a word is to be written. */
 enum word {
 	WORD_NONE,
-	WORD_KIND,      /* of objects and views */
-	WORD_NAME,      /* of an object of the kind that was written before it */
-	WORD_POD,       /* of the namespace asked for */
-	WORD_DRIVER,    /* of CSI, that is known on this node */
+	WORD_KIND,   /* of objects and views */
+	WORD_NAME,   /* of an object of the kind that was written before it */
+	WORD_POD,    /* of the namespace asked for */
+	WORD_DRIVER, /* of CSI, that is known on this node */
+	WORD_VERB,
 	WORD_NAMESPACE, /* that some object is in */
 	WORD_FILE,
 	WORD_DIRECTORY,
@@ -74,6 +75,8 @@ bool option_take_format(struct cli *cli, const char *text);
 bool option_take_any_format(struct cli *cli, const char *text);
 bool option_take_socket(struct cli *cli, const char *text);
 bool option_take_namespace(struct cli *cli, const char *text);
+bool option_take_show_labels(struct cli *cli, const char *text);
+bool option_take_no_headers(struct cli *cli, const char *text);
 bool option_take_timeout(struct cli *cli, const char *text);
 bool option_take_wait_for(struct cli *cli, const char *text);
 bool option_take_tree_format(struct cli *cli, const char *text);

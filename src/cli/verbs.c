@@ -31,7 +31,10 @@ static const struct option_row list_verbs = {
 	.name = "list-verbs",
 };
 
-const struct option_row *const options_anywhere[] = { &help, &socket_path, &list_verbs, NULL };
+FLAG(version, 0, "version", "show the version of podvolctl and exit");
+
+const struct option_row *const options_anywhere[] = { &help, &version, &socket_path, &list_verbs,
+						      NULL };
 
 /* ---- options of some ---- */
 
@@ -49,8 +52,12 @@ VALUE(name_space, 'n', "namespace", "NS", "of objects and pods; else 'default'",
       .word = WORD_NAMESPACE, .take = option_take_namespace);
 FLAG(all_namespaces, 'A', "all-namespaces", "objects of every namespace");
 VALUE(selector, 'l', "selector", "LABELS", "objects with these labels: app=web,tier!=db");
-VALUE(field_selector, 0, "field-selector", "FIELDS", "objects with these fields: spec.nodeName=a");
-VALUE(sort_by, 0, "sort-by", "PATH", "sort by a field: .metadata.name");
+VALUE(field_selector, 0, "field-selector", "FIELDS",
+      "objects with these fields: spec.nodeName=a; rows of views: state!=mounted");
+VALUE(sort_by, 0, "sort-by", "PATH", "sort by a field: .metadata.name, of a view .state");
+FLAG(no_headers, 0, "no-headers", "tables without their heading", .take = option_take_no_headers);
+FLAG(show_labels, 0, "show-labels", "tables with the objects' labels",
+     .take = option_take_show_labels);
 VALUE(role, 0, "role", "ROLE", "view (default), edit, operator or admin",
       CHOICES("view edit operator admin"));
 VALUE(expires, 0, "expires", "DURATION", "lifetime of the token: 12h");
@@ -118,7 +125,7 @@ const struct verb verbs[] = {
 	VERB("get", "KIND[,KIND...] [NAME...] | KIND/NAME...", 1, -1, verb_get,
 	     "list objects, or volumes, operations and manifests; see 'kinds'",
 	     OPTIONS(&output_any, &name_space, &all_namespaces, &selector, &field_selector,
-		     &sort_by, &watch, &watch_only),
+		     &sort_by, &watch, &watch_only, &no_headers, &show_labels),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("describe", "KIND NAME... | KIND/NAME...", 1, -1, verb_describe,
 	     "show details of pods, volumes or any objects", OPTIONS(&name_space),
@@ -127,8 +134,8 @@ const struct verb verbs[] = {
 	     "show desired and actual state, what blocks it and what happens next",
 	     OPTIONS(&name_space), WORDS(WORD_POD, WORD_NONE)),
 	VERB("drivers", "[NAME]", 0, 1, verb_drivers,
-	     "CSI drivers and volume plugins: state, socket, node id, last error", OPTIONS(&output),
-	     WORDS(WORD_DRIVER)),
+	     "CSI drivers and volume plugins: state, socket, node id, last error",
+	     OPTIONS(&output, &no_headers), WORDS(WORD_DRIVER)),
 	VERB("mounts", "POD", 1, 1, verb_mounts,
 	     "show the mounts and devices for a pod's containers",
 	     OPTIONS(&container, &mounts_format, &user_namespace, &name_space, &wait_done,
@@ -174,7 +181,8 @@ const struct verb verbs[] = {
 	     "change fields of an object", OPTIONS(&name_space, &patch_text, &patch_type),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("events", "", 0, 0, verb_events, "show events of pods and volumes, newest last",
-	     OPTIONS(&output, &name_space, &all_namespaces, &for_pod, &watch, &watch_only)),
+	     OPTIONS(&output, &name_space, &all_namespaces, &for_pod, &watch, &watch_only,
+		     &no_headers, &show_labels)),
 	VERB("csi", "call DRIVER | --endpoint PATH  METHOD [JSON | @FILE | -]", 2, 4, verb_csi,
 	     "make any RPC to a CSI driver and print its reply",
 	     OPTIONS(&endpoint, &output_tree, &timeout), WORDS(WORD_CHOICE, WORD_DRIVER, WORD_FREE),
@@ -196,10 +204,13 @@ const struct verb verbs[] = {
 	     .choices = "create list revoke"),
 	VERB("renew-token-key", "", 0, 0, verb_renew_token_key,
 	     "sign service accounts' tokens with a new key from now on", OPTIONS(NULL)),
-	VERB("kinds", "", 0, 0, verb_kinds, "list kinds and their short names", OPTIONS(NULL)),
+	VERB("kinds", "", 0, 0, verb_kinds, "list kinds and their short names",
+	     OPTIONS(&no_headers)),
 	VERB("completion", "bash | zsh | fish", 1, 1, verb_completion,
 	     "print the shell completion script", OPTIONS(NULL), WORDS(WORD_CHOICE),
 	     .choices = "bash zsh fish", .without_daemon = ""),
+	VERB("help", "[VERB]", 0, 1, verb_help, "show what a verb does and takes", OPTIONS(NULL),
+	     WORDS(WORD_VERB, WORD_NONE), .without_daemon = ""),
 	VERB("version", "", 0, 0, verb_version, "show versions of command and daemon",
 	     OPTIONS(&output)),
 	{ .name = NULL },

@@ -364,6 +364,10 @@ PODVOL_PUBLIC const char *podvol_table_cell(const struct podvol_table *table, si
 PODVOL_PUBLIC const char *podvol_table_row_namespace(const struct podvol_table *table, size_t row);
 PODVOL_PUBLIC const char *podvol_table_row_name(const struct podvol_table *table, size_t row);
 
+/* podvol_table_row_labels - of the same object: "app=web,tier=db"; "" for none. Freed with free();
+ * NULL: no memory. */
+PODVOL_PUBLIC char *podvol_table_row_labels(const struct podvol_table *table, size_t row);
+
 /* ---- watching ---- */
 
 enum podvol_event_type {

@@ -44,19 +44,55 @@ static int errno_of_status(int status, const char *reason)
 	}
 }
 
+/* The scalar of a line "message: ..." of a Status in YAML, which the daemon writes on one line.
+ * NULL: there is none, or no memory. */
+static char *yaml_message(const char *body)
+{
+	static const char key[] = "message: ";
+	cleanup_json struct cJSON *quoted = NULL;
+	const char *line = body;
+	char *text;
+	size_t length;
+
+	while (line && strncmp(line, key, strlen(key)) != 0) {
+		line = strchr(line, '\n');
+		line += line ? 1 : 0;
+	}
+	if (!line)
+		return NULL;
+	line += strlen(key);
+	length = strcspn(line, "\r\n");
+	if (*line == '"') {
+		const struct json_limits limits = { .bytes = STATUS_BYTES_MAX, .depth = 1 };
+
+		(void) json_parse(line, length, &limits, &quoted, NULL);
+		return json_is_string(quoted) ? strdup(json_string(quoted, "")) : NULL;
+	}
+	if (*line != '\'' || length < 2)
+		return strndup(line, length);
+	text = strndup(line + 1, length - 2);
+	for (char *from = text, *to = text; text; from += 1 + (from[0] == '\'' && from[1] == '\''))
+		if (!(*to++ = *from))
+			break;
+	return text;
+}
+
 /* A refusal is a Status, in JSON or, where YAML was asked for, in YAML; the first line of another
  * text is better than none. */
 int refusal_read(int status, const char *body, size_t length, char *text, size_t size)
 {
 	const struct json_limits limits = { .bytes = STATUS_BYTES_MAX, .depth = STATUS_DEPTH_MAX };
 	cleanup_json struct cJSON *tree = NULL;
+	cleanup_free char *from_yaml = NULL;
 	const char *message;
 
 	if (!body)
 		body = "";
 	if (*body == '{')
 		(void) json_parse(body, length, &limits, &tree, NULL);
-	message = json_string(json_get(tree, "message"), NULL);
+	else
+		from_yaml = yaml_message(body);
+	message = json_string(json_get(tree, "message"), from_yaml);
 	if (message)
 		(void) snprintf(text, size, "%s", message);
 	else

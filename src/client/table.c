@@ -203,3 +203,23 @@ const char *podvol_table_row_name(const struct podvol_table *table, size_t row)
 {
 	return row_metadata(table, row, "name");
 }
+
+char *podvol_table_row_labels(const struct podvol_table *table, size_t row)
+{
+	const struct cJSON *labels = NULL, *label;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (row < podvol_table_rows(table))
+		labels = json_get_path(table->rows[row], "object.metadata.labels");
+	for (label = json_first(labels); label; label = json_next(label))
+		(void) fprintf(out, "%s%s=%s", label == json_first(labels) ? "" : ",",
+			       json_key(label), json_string(label, ""));
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

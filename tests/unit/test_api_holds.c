@@ -189,9 +189,9 @@ static void test_list_as_it_is_and_as_table(void **state)
 	world_form = FORM_TABLE;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/holds", NULL), 200);
 	assert_string_equal(world_string(world, "kind"), "Table");
-	assert_string_equal(world_string(world, "columnDefinitions.0.name"), "ID");
-	assert_string_equal(world_string(world, "rows.0.cells.0"), "00000000aa");
-	assert_string_equal(world_string(world, "rows.0.cells.3"), "7");
+	assert_string_equal(world_string(world, "columnDefinitions.1.name"), "ID");
+	assert_string_equal(world_string(world, "rows.0.cells.1"), "00000000aa");
+	assert_string_equal(world_string(world, "rows.0.cells.4"), "7");
 }
 
 #define WORLD_TEST(function)                                                                       \

@@ -45,24 +45,87 @@ static void assert_rows(const char *view, const struct view_columns *columns, co
 	assert_string_equal(rows, expected);
 }
 
-/* Progress, operation, what it waits for, drift and its time, what was left over, the driver's
- * last calls, users. */
-#define RARE "\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
-
 static void test_volume_table(void **state)
 {
 	assert_rows(
 		volumes_json, &view_volume_columns,
-		"\"rows\":[{\"cells\":[\"default/web\",\"data\",\"kubernetes.io/local-volume\","
-		"\"/mnt/disk\",\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"ro\",\"mounted\","
-		"\"1.2ms\",\"kubernetes.io/local-volume/disk\",\"-\",\"-\",\"16.0Mi\",\"image\","
-		"\"u1\",\"30s\",\"0\","
-		"\"-\",\"-\",\"-\"," RARE "\"-\",\"-\"]},"
-		"{\"cells\":[\"default/db\",\"log\",\"kubernetes.io/host-path\",\"/log\","
-		"\"/log\",\"rw\",\"pending\",\"-\",\"h\",\"SetUp\",\"no such "
-		"file\",\"-\",\"-\",\"u2\","
-		"\"-\","
-		"\"3\",\"in 8s\",\"-\",\"-\"," RARE "\"-\",\"-\"]}]}");
+		"\"rows\":[{\"cells\":[\"default/web\",\"data\",\"local\",\"mounted\",\"/mnt/"
+		"disk\","
+		"\"-\",\"kubernetes.io/local-volume/disk\",\"/var/lib/kubelet/pods/u1/volumes/x/"
+		"disk\","
+		"\"ro\",\"1.2ms\",\"16.0Mi\",\"-\",\"-\",\"kubernetes.io/"
+		"local-volume\",\"-\",\"30s\","
+		"\"-\",\"-\",\"0\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
+		"\"image\",\"-\",\"-\",\"-\",\"u1\",\"no\",\"-\",\"-\"]},"
+		"{\"cells\":[\"default/db\",\"log\",\"host-path\",\"pending\",\"/log\",\"-\",\"h\","
+		"\"/log\",\"rw\",\"-\",\"-\",\"SetUp\",\"no such file\","
+		"\"kubernetes.io/host-path\",\"-\",\"-\",\"no such file\",\"-\",\"3\",\"in 8s\","
+		"\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
+		"\"u2\",\"no\",\"-\",\"-\"]}]}");
+}
+
+/* What comes first of what is not as it should be. */
+static void test_why(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "\"error\":\"e\",\"fault\":\"f\",\"drift\":\"d\"", "f" },
+		{ "\"error\":\"e\",\"progress\":\"p\"", "e" },
+		{ "\"leftOver\":\"l\",\"drift\":\"d\"", "d" },
+		{ "\"error\":\"\",\"progress\":\"7 entries\"", "7 entries" },
+		{ "\"state\":\"mounted\"", "-" },
+	};
+	static const struct view_columns *const all = &view_volume_columns;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct json_limits limits = { .bytes = 1000, .depth = 8 };
+		cleanup_json struct cJSON *item = NULL;
+		char view[128], text[VIEW_CELL_BYTES] = "";
+
+		(void) snprintf(view, sizeof(view), "{%s}", rows[i][0]);
+		assert_int_equal(json_parse(view, strlen(view), &limits, &item, NULL), 0);
+		for (size_t k = 0; k < all->count; k++)
+			if (strcmp(all->columns[k].name, "Why") == 0)
+				all->columns[k].format(item, "", NOW_USEC, text);
+		assert_string_equal(text, rows[i][1]);
+	}
+}
+
+/* Rows are chosen and ordered by members; what cannot be is refused. */
+static void test_filters(void **state)
+{
+	static const struct {
+		const char *query, *first, *second;
+	} rows[] = {
+		{ "namespace=default", "u1", "u2" },
+		{ "namespace=def", "", "" },
+		{ "namespace=other", "", "" },
+		{ "fieldSelector=state!%3Dmounted", "u2", "" },
+		{ "fieldSelector=state=mounted,readOnly==true", "u1", "" },
+		{ "fieldSelector=state=mounted,attempts=3", "", "" },
+		{ "sortBy=attempts", "u1", "u2" },
+		{ "sortBy=pod", "u2", "u1" },
+	};
+	static const char *const refused[] = {
+		"labelSelector=a%3Db",    "fieldSelector=none=1", "fieldSelector=state",
+		"fieldSelector==mounted", "sortBy=none",          "sortBy=",
+	};
+	struct world *world = *state;
+	char path[128];
+
+	world->agent.volumes = volumes_json;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		(void) snprintf(path, sizeof(path), "/podvol/v1/volumes?%s", rows[i].query);
+		assert_int_equal(world_request(world, METHOD_GET, path, NULL), 200);
+		assert_string_equal(world_string(world, "items.0.podUID"), rows[i].first);
+		assert_string_equal(world_string(world, "items.1.podUID"), rows[i].second);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		(void) snprintf(path, sizeof(path), "/podvol/v1/volumes?%s", refused[i]);
+		assert_int_equal(world_request(world, METHOD_GET, path, NULL), 400);
+	}
+	assert_int_equal(
+		world_request(world, METHOD_GET, "/podvol/v1/drivers?namespace=default", NULL),
+		400);
 }
 
 static void test_took(void **state)
@@ -106,8 +169,9 @@ static void test_other_tables(void **state)
 		"\"attempts\":1,\"nextRetry\":\"2026-11-21T08:15:00Z\",\"progress\":\"7 "
 		"entries\",\"error\":\"\"}]}",
 		&view_operation_columns,
-		"\"rows\":[{\"cells\":[\"p/x\",\"default/web\",\"SetUp\",\"bind\",\"10s\",\"1\","
-		"\"now\",\"7 entries\",\"-\",\"-\",\"-\",\"-\",\"u\",\"-\"]}]}");
+		"\"rows\":[{\"cells\":[\"default/web\",\"-\",\"SetUp\",\"10s\",\"1\",\"now\",\"-\","
+		"\"bind\",\"p/x\",\"7 entries\",\"7 "
+		"entries\",\"-\",\"-\",\"no\",\"-\",\"u\",\"-\"]}]}");
 	assert_rows("{}", &view_operation_columns, "\"rows\":[]}");
 }
 
@@ -127,11 +191,12 @@ static void test_volumes(void **state)
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/volumes", NULL), 200);
 	assert_string_equal(world_string(world, "kind"), "Table");
 	assert_string_equal(world_string(world, "apiVersion"), "meta.k8s.io/v1");
-	assert_string_equal(world_string(world, "columnDefinitions.5.name"), "Access");
-	assert_string_equal(world_string(world, "columnDefinitions.5.priority"), "0");
-	assert_string_equal(world_string(world, "columnDefinitions.8.name"), "Unique Name");
-	assert_string_equal(world_string(world, "columnDefinitions.8.priority"), "1");
-	assert_string_equal(world_string(world, "columnDefinitions.12.priority"), "2");
+	assert_string_equal(world_string(world, "columnDefinitions.3.name"), "State");
+	assert_string_equal(world_string(world, "columnDefinitions.3.priority"), "0");
+	assert_string_equal(world_string(world, "columnDefinitions.3.description"), "state");
+	assert_string_equal(world_string(world, "columnDefinitions.6.name"), "Unique Name");
+	assert_string_equal(world_string(world, "columnDefinitions.6.priority"), "1");
+	assert_string_equal(world_string(world, "columnDefinitions.13.priority"), "2");
 
 	world_form = FORM_YAML;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/volumes", NULL), 200);
@@ -186,6 +251,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_volume_table),
 		cmocka_unit_test(test_took),
+		cmocka_unit_test(test_why),
+		IN_WORLD(test_filters),
 		cmocka_unit_test(test_other_tables),
 		IN_WORLD(test_volumes),
 		IN_WORLD(test_one_volume),

@@ -307,19 +307,9 @@ static void test_describe(void **state)
 				      "UID:                u-1\n"
 				      "Volumes:\n"
 				      "  data:\n"
-				      "    Plugin:         -\n"
-				      "    Source:         -\n"
 				      "    Unique name:    local/disk\n"
 				      "    State:          mounted\n"
 				      "    Path:           /p/data\n"
-				      "    Access:         -\n"
-				      "    Step:           -\n"
-				      "    Stage:          -\n"
-				      "    Since:          -\n"
-				      "    Took:           -\n"
-				      "    Error:          -\n"
-				      "    Attempts:       -\n"
-				      "    Next retry:     -\n"
 				      "Holds:\n"
 				      "ID           CONTAINER\n"
 				      "0123456789   main\n"
@@ -334,7 +324,7 @@ static void test_describe(void **state)
 	assert_int_equal(RUN(list, "describe volume local/disk"), EXIT_DONE);
 	assert_string_equal(sent, "GET /podvol/v1/volumes/local%2Fdisk\n");
 	assert_non_null(strstr(out_text, "Name:               disk-1\n"));
-	assert_non_null(strstr(out_text, "Device mount path:  -\nPods:\n  default/web:\n"
+	assert_non_null(strstr(out_text, "Unique name:        local/disk\nPods:\n  default/web:\n"
 					 "    State:          mounted\n"));
 }
 
@@ -422,6 +412,13 @@ static void test_version(void **state)
 	assert_string_equal(connected_to, "/x");
 	assert_int_equal(strncmp(out_text, "podvolctl 0.", 12), 0);
 	assert_string_equal(err_text, "podvolctl: no answer\n");
+	assert_int_equal(RUN_ALONE("--version"), EXIT_DONE);
+	assert_int_equal(strncmp(out_text, "podvolctl 0.", 12), 0);
+	assert_int_equal(RUN_ALONE("help edit"), EXIT_DONE);
+	assert_int_equal(strncmp(out_text, "podvolctl edit ", 15), 0);
+	assert_int_equal(RUN_ALONE("help"), EXIT_DONE);
+	assert_non_null(strstr(out_text, "Verbs:\n"));
+	assert_int_equal(RUN_ALONE("help nothing"), EXIT_USAGE);
 }
 
 int main(void)

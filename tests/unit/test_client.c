@@ -65,6 +65,12 @@ static void test_refusals_become_errnos(void **state)
 		const char *text;
 	} rows[] = {
 		{ ANSWER("400 Bad", "{\"message\":\"m\",\"reason\":\"reason\"}"), -EBADMSG, "m" },
+		{ ANSWER("404 No",
+			 "kind: Status\napiVersion: v1\nmessage: pods \"web\" not found\n"),
+		  -ENOENT, "pods \"web\" not found" },
+		{ ANSWER("403 No", "kind: Status\nmessage: 'it''s: no'\ncode: 403\n"), -EACCES,
+		  "it's: no" },
+		{ ANSWER("422 No", "message: \"a\\tb\"\n"), -EBADMSG, "a\tb" },
 		{ ANSWER("403 No", "{}"), -EACCES, "HTTP 403: {}" },
 		{ ANSWER("404 No", "{\"message\":\"n\"}"), -ENOENT, "n" },
 		{ ANSWER("409 No", "{\"reason\":\"AlreadyExists\"}"), -EEXIST,
