@@ -134,13 +134,26 @@ void cli_print_names(struct cli *cli, const struct podvol_table *table, const ch
 /* Prints what a path answers, in the format asked for. @singular: for -o name. */
 int cli_show_path(struct cli *cli, const char *path, const char *singular, bool with_namespace);
 
-/* "namespace/name" or uid as the library wants a pod: -n counts for a plain name. NULL: no memory.
- */
-char *cli_pod(struct cli *cli, const char *word);
-
 /* Warn of volumes of a pod, as cli_pod() names it, that no container uses: they are never mounted.
  * Return: whether there is one. */
 bool cli_warn_of_unused(struct cli *cli, const char *pod);
+
+/* ---- pod_list.c ---- */
+
+/* "namespace/name" or uid as the library wants a pod, of "pod/name", too: -n counts for a plain
+ * name. NULL: no memory. */
+char *cli_pod(struct cli *cli, const char *word);
+
+struct pod_list {
+	char **names; /* as cli_pod() makes them */
+	int *status;  /* what became of each; EXIT_DONE at first */
+	size_t count;
+};
+
+/* The arguments, or the pods of the namespace that --selector means: at least one. Return: an exit
+ * status after a complaint; pod_list_done() either way. */
+int pod_list_read(struct cli *cli, struct pod_list *ret);
+void pod_list_done(struct pod_list *list);
 
 /* ---- apply.c: one file's documents into the store, for the verbs apply and mount ---- */
 

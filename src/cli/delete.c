@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delete - takes objects out of the store: by kind and names, all of a kind, or as files name them
+ * delete - takes objects out of the store: by kind and names, all of a kind or those with labels,
+ * or as files name them
  *
  * Of a file only kind, namespace and name of each document count: what is invalid by now can be
  * deleted all the same. An object that is not there is said, and the others are deleted.
@@ -63,7 +64,7 @@ static int delete_named(struct cli *cli)
 	return status;
 }
 
-/* ---- all ---- */
+/* ---- all, or those with labels ---- */
 
 /* Each by its name, so that one that cannot be deleted is named and the others go. */
 static int delete_each(struct cli *cli, const struct get_request *request, const struct kind *kind,
@@ -90,11 +91,14 @@ static int delete_all(struct cli *cli)
 {
 	cleanup(get_request_done) struct get_request request = { 0 };
 	int status = get_targets_read(cli, cli->arguments, &request);
+	const char *option = cli_flag(cli, "all") ? "--all" : "--selector";
 	size_t deleted = 0;
 
+	if (status == EXIT_DONE)
+		status = get_selector_read(cli, &request);
 	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
 		if (request.wanted[i].name) {
-			cli_complain(cli, "--all cannot be combined with a name: '%s'",
+			cli_complain(cli, "%s cannot be combined with a name: '%s'", option,
 				     request.wanted[i].name);
 			return EXIT_USAGE;
 		}
@@ -171,6 +175,11 @@ static int delete_file(struct cli *cli, const char *name)
 	return status;
 }
 
+static bool is_all(const struct cli *cli)
+{
+	return cli_flag(cli, "all") || cli_flag(cli, "selector");
+}
+
 int verb_delete(struct cli *cli)
 {
 	cleanup(file_list_done) struct file_list files = { 0 };
@@ -178,12 +187,13 @@ int verb_delete(struct cli *cli)
 
 	if (!cli_value(cli, "filename")) {
 		if (cli->argument_count > 0)
-			return cli_flag(cli, "all") ? delete_all(cli) : delete_named(cli);
-		cli_complain(cli, "must specify KIND NAME, KIND --all or -f FILE");
+			return is_all(cli) ? delete_all(cli) : delete_named(cli);
+		cli_complain(cli, "must specify KIND NAME, KIND --all, KIND -l LABELS or -f FILE");
 		return EXIT_USAGE;
 	}
-	if (cli_flag(cli, "all")) {
-		cli_complain(cli, "--all cannot be combined with -f");
+	if (is_all(cli)) {
+		cli_complain(cli, "%s cannot be combined with -f",
+			     cli_flag(cli, "all") ? "--all" : "--selector");
 		return EXIT_USAGE;
 	}
 	if (cli->argument_count > 0) {

@@ -319,20 +319,21 @@ static int explain_claim(struct cli *cli, const char *name_space, const char *wo
 }
 
 /* Return: EXIT_NOT_FOUND without a complaint when nothing has this name. */
-static int explain_stored(struct cli *cli, const char *word)
+static int explain_stored(struct cli *cli, const char *word, bool is_claim)
 {
 	const char *name_space = cli->name_space ? cli->name_space : "default";
 	cleanup_free char *escaped = podvol_escape(word), *space = podvol_escape(name_space);
 	cleanup_free char *volume_path = NULL, *claim_path = NULL;
 	cleanup_json struct cJSON *volume = NULL, *claim = NULL;
-	int status;
+	int status = EXIT_DONE;
 
 	if (!escaped || !space ||
 	    asprintf(&volume_path, "/api/v1/persistentvolumes/%s", escaped) < 0 ||
 	    asprintf(&claim_path, "/api/v1/namespaces/%s/persistentvolumeclaims/%s", space,
 		     escaped) < 0)
 		return EXIT_FAILED;
-	status = get_tree_if_there(cli, volume_path, &volume);
+	if (!is_claim)
+		status = get_tree_if_there(cli, volume_path, &volume);
 	if (status == EXIT_DONE && volume)
 		return explain_stored_volume(cli, word, volume);
 	if (status == EXIT_DONE)
@@ -380,9 +381,23 @@ static int get_rows(struct cli *cli, const char *base, const char *end, struct c
 	return get_tree_if_there(cli, path, ret);
 }
 
+/* "pv/NAME" and "volume/NAME", or "pvc/NAME": the name; NULL when it is neither of the kind. */
+static const char *named_as(const char *word, const char *const *kinds)
+{
+	for (; *kinds; kinds++)
+		if (strncmp(word, *kinds, strlen(*kinds)) == 0 && word[strlen(*kinds)])
+			return word + strlen(*kinds);
+	return NULL;
+}
+
+static const char *const volume_kinds[] = { "pv/", "persistentvolume/", "volume/", "vol/", NULL };
+static const char *const claim_kinds[] = { "pvc/", "persistentvolumeclaim/", NULL };
+
 int verb_explain_state(struct cli *cli)
 {
-	const char *word = cli->arguments[0];
+	const char *claim = named_as(cli->arguments[0], claim_kinds);
+	const char *volume = named_as(cli->arguments[0], volume_kinds);
+	const char *word = claim ?: volume ?: cli->arguments[0];
 	cleanup_free char *base = pod_base(cli), *escaped = podvol_escape(word);
 	cleanup_json struct cJSON *rows = NULL;
 	int status;
@@ -391,10 +406,11 @@ int verb_explain_state(struct cli *cli)
 		cli_complain(cli, "out of memory");
 		return EXIT_FAILED;
 	}
-	status = may_be_pod(word) ? get_rows(cli, base, "volumes", &rows) : EXIT_DONE;
+	status = !claim && !volume && may_be_pod(word) ? get_rows(cli, base, "volumes", &rows)
+						       : EXIT_DONE;
 	if (status == EXIT_DONE && rows)
 		return explain_pod(cli, word, rows, base);
-	if (status == EXIT_DONE)
+	if (status == EXIT_DONE && !claim)
 		status = get_rows(cli, "/podvol/v1/volumes", escaped, &rows);
 	if (status == EXIT_DONE && rows) {
 		const struct cJSON *row = json_first(json_get(rows, "items"));
@@ -404,7 +420,7 @@ int verb_explain_state(struct cli *cli)
 		return EXIT_DONE;
 	}
 	if (status == EXIT_DONE)
-		status = explain_stored(cli, word);
+		status = explain_stored(cli, word, claim);
 	if (status == EXIT_NOT_FOUND) {
 		char name_space[64], name[254];
 

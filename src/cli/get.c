@@ -177,6 +177,14 @@ int get_targets_read(struct cli *cli, char **words, struct get_request *ret)
 	return want_kinds(cli, ret, ret->words, words + 1);
 }
 
+int get_selector_read(struct cli *cli, struct get_request *request)
+{
+	if (add_parameter(&request->query, "labelSelector", cli_value(cli, "selector")) == 0)
+		return EXIT_DONE;
+	cli_complain(cli, "out of memory");
+	return EXIT_FAILED;
+}
+
 int get_request_read(struct cli *cli, struct get_request *ret)
 {
 	int status = get_targets_read(cli, cli->arguments, ret);

@@ -34,6 +34,8 @@ int get_request_read(struct cli *cli, struct get_request *ret);
 int get_targets_read(struct cli *cli, char **words, struct get_request *ret);
 /* The same, and each has a name and is a stored object. */
 int get_named_read(struct cli *cli, char **words, struct get_request *ret);
+/* --selector of the verb, for stored objects without names. Return: as above. */
+int get_selector_read(struct cli *cli, struct get_request *request);
 void get_request_done(struct get_request *request);
 /* NULL: no memory. */
 char *get_path(const struct get_request *request, const struct get_target *target);

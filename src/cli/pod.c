@@ -22,13 +22,22 @@ enum { PROGRESS_STEP_MSEC = 1000 };
 /* One wait of the daemon's: mount, unmount or wait, all alike. */
 typedef int wait_fn(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata);
 
-static int wait_in_steps(struct cli *cli, const char *pod, wait_fn *wait, void *userdata)
+/* By --timeout, from now on. */
+static uint64_t deadline(const struct cli *cli)
 {
-	uint64_t now = monotonic_usec(), end = now + cli->timeout_msec * USEC_PER_MSEC;
+	return monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC;
+}
+
+static int wait_in_steps(struct cli *cli, const char *pod, uint64_t end, wait_fn *wait,
+			 void *userdata)
+{
+	uint64_t now = monotonic_usec();
 	int r;
 
+	if (now > end)
+		end = now;
 	if (!progress_is_seen(cli))
-		return wait(cli, pod, cli->timeout_msec, userdata);
+		return wait(cli, pod, (unsigned int) ((end - now) / USEC_PER_MSEC), userdata);
 	do {
 		uint64_t left_msec = (end - now) / USEC_PER_MSEC;
 
@@ -55,17 +64,6 @@ static int step_wait(struct cli *cli, const char *pod, unsigned int timeout_msec
 	const enum podvol_wait_for *what = userdata;
 
 	return podvol_pod_wait(cli->podvol, pod, *what, timeout_msec);
-}
-
-/* The first step deletes, the others wait only. */
-static int step_unmount(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata)
-{
-	bool *is_deleted = userdata;
-
-	if (*is_deleted)
-		return podvol_pod_wait(cli->podvol, pod, PODVOL_UNMOUNTED, timeout_msec);
-	*is_deleted = true;
-	return podvol_pod_unmount(cli->podvol, pod, timeout_msec);
 }
 
 /* ---- mount ---- */
@@ -102,7 +100,7 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 			return EXIT_FAILED;
 		}
 		warned = cli_warn_of_unused(cli, pod);
-		r = wait_in_steps(cli, pod, step_mount, &volumes);
+		r = wait_in_steps(cli, pod, deadline(cli), step_mount, &volumes);
 		if (r < 0)
 			status = cli_failed(cli, r);
 		else
@@ -173,34 +171,111 @@ static int unmount_direct(struct cli *cli)
 	return EXIT_FAILED;
 }
 
-int verb_unmount(struct cli *cli)
+/* Which of several failed stays visible: the first failure is the exit status. */
+static void note(int *status, int one)
 {
-	cleanup_free char *pod = NULL;
-	bool is_deleted = false;
+	if (*status == EXIT_DONE)
+		*status = one;
+}
+
+static int delete_pod(struct cli *cli, const char *pod)
+{
+	int r = podvol_pod_unmount(cli->podvol, pod, 0);
+
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+static int wait_for(struct cli *cli, const char *pod, uint64_t end, enum podvol_wait_for what)
+{
 	int r;
 
-	if (cli_flag(cli, "direct"))
-		return unmount_direct(cli);
-	pod = cli_pod(cli, cli->arguments[0]);
-	r = is_waiting(cli) ? wait_in_steps(cli, pod, step_unmount, &is_deleted)
-			    : podvol_pod_unmount(cli->podvol, pod, 0);
+	if (what == PODVOL_MOUNTED)
+		(void) cli_warn_of_unused(cli, pod);
+	r = wait_in_steps(cli, pod, end, step_wait, &what);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+static void say_done(struct cli *cli, const char *pod, const char *what)
+{
+	(void) fputs("pod '", cli->out);
+	cli_print_text(cli->out, pod);
+	(void) fprintf(cli->out, "' %s\n", what);
+	(void) fflush(cli->out);
+}
+
+/* The first step deletes, the others wait only. */
+static int step_unmount(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata)
+{
+	bool *is_deleted = userdata;
+
+	if (*is_deleted)
+		return podvol_pod_wait(cli->podvol, pod, PODVOL_UNMOUNTED, timeout_msec);
+	*is_deleted = true;
+	return podvol_pod_unmount(cli->podvol, pod, timeout_msec);
+}
+
+/* By one request: it waits for this pod, also when another of its name comes meanwhile. */
+static int unmount_one(struct cli *cli, const char *pod)
+{
+	bool is_deleted = false;
+	int r = wait_in_steps(cli, pod, deadline(cli), step_unmount, &is_deleted);
+
 	if (r < 0)
 		return cli_failed(cli, r);
-	(void) fprintf(cli->out, "pod '%s' %s\n", pod, is_waiting(cli) ? "unmounted" : "deleted");
+	say_done(cli, pod, "unmounted");
 	return EXIT_DONE;
+}
+
+/* All are deleted before the first is waited for. */
+static int unmount_all(struct cli *cli, const struct pod_list *pods)
+{
+	uint64_t end = deadline(cli);
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < pods->count && status != EXIT_UNREACHABLE; i++) {
+		pods->status[i] = delete_pod(cli, pods->names[i]);
+		note(&status, pods->status[i]);
+	}
+	for (size_t i = 0; i < pods->count && status != EXIT_UNREACHABLE; i++) {
+		if (pods->status[i] == EXIT_DONE && is_waiting(cli))
+			pods->status[i] = wait_for(cli, pods->names[i], end, PODVOL_UNMOUNTED);
+		note(&status, pods->status[i]);
+		if (pods->status[i] == EXIT_DONE)
+			say_done(cli, pods->names[i], is_waiting(cli) ? "unmounted" : "deleted");
+	}
+	return status;
+}
+
+int verb_unmount(struct cli *cli)
+{
+	cleanup(pod_list_done) struct pod_list pods = { 0 };
+	int status;
+
+	if (cli_flag(cli, "direct") && cli->argument_count == 1)
+		return unmount_direct(cli);
+	if (cli_flag(cli, "direct")) {
+		cli_complain(cli, "unmount --direct takes one TARGET");
+		return EXIT_USAGE;
+	}
+	status = pod_list_read(cli, &pods);
+	if (status == EXIT_DONE && pods.count == 1 && is_waiting(cli))
+		return unmount_one(cli, pods.names[0]);
+	return status == EXIT_DONE ? unmount_all(cli, &pods) : status;
 }
 
 int verb_wait(struct cli *cli)
 {
-	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
-	int r;
+	cleanup(pod_list_done) struct pod_list pods = { 0 };
+	int status = pod_list_read(cli, &pods);
+	uint64_t end = deadline(cli);
 
-	if (pod && cli->wait_for == PODVOL_MOUNTED)
-		(void) cli_warn_of_unused(cli, pod);
-	r = wait_in_steps(cli, pod, step_wait, &cli->wait_for);
-	if (r < 0)
-		return cli_failed(cli, r);
-	(void) fprintf(cli->out, "pod '%s' %s\n", pod,
-		       cli->wait_for == PODVOL_MOUNTED ? "mounted" : "unmounted");
-	return EXIT_DONE;
+	for (size_t i = 0; i < pods.count && status != EXIT_UNREACHABLE; i++) {
+		int one = wait_for(cli, pods.names[i], end, cli->wait_for);
+
+		note(&status, one);
+		if (one == EXIT_DONE)
+			say_done(cli, pods.names[i],
+				 cli->wait_for == PODVOL_MOUNTED ? "mounted" : "unmounted");
+	}
+	return status;
 }

@@ -181,7 +181,7 @@ const char *state_colour(const char *state)
 		{ "Warning", "\033[33m" },  { "uncertain", "\033[31m" },
 		{ "failed", "\033[31m" },   { "Failed", "\033[31m" },
 		{ "Lost", "\033[31m" },     { "NotReady", "\033[31m" },
-		{ "absent", "\033[33m" },
+		{ "absent", "\033[33m" },   { "faulty", "\033[31m" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

@@ -9,15 +9,6 @@
 
 #include <string.h>
 
-char *cli_pod(struct cli *cli, const char *word)
-{
-	char *pod;
-
-	if (!cli->name_space || strchr(word, '/'))
-		return strdup(word);
-	return asprintf(&pod, "%s/%s", cli->name_space, word) < 0 ? NULL : pod;
-}
-
 static int show_raw(struct cli *cli, const char *path, const char *type)
 {
 	struct podvol_request request = { .method = "GET", .path = path, .accept = type };

@@ -52,6 +52,7 @@ VALUE(name_space, 'n', "namespace", "NS", "of objects and pods; else 'default'",
       .word = WORD_NAMESPACE, .take = option_take_namespace);
 FLAG(all_namespaces, 'A', "all-namespaces", "objects of every namespace");
 VALUE(selector, 'l', "selector", "LABELS", "objects with these labels: app=web,tier!=db");
+VALUE(pod_selector, 'l', "selector", "LABELS", "pods of the namespace with these labels: app=web");
 VALUE(field_selector, 0, "field-selector", "FIELDS",
       "objects with these fields: spec.nodeName=a; rows of views: state!=mounted");
 VALUE(sort_by, 0, "sort-by", "PATH", "sort by a field: .metadata.name, of a view .state");
@@ -145,12 +146,13 @@ const struct verb verbs[] = {
 	     "store claims and volumes of a file, then its pods, which mounts them",
 	     OPTIONS(&filename, &wait_done, &timeout, &direct, &root_dir),
 	     WORDS(WORD_DIRECTORY, WORD_NONE), .without_daemon = "direct"),
-	VERB("unmount", "POD | --direct TARGET", 1, 1, verb_unmount,
-	     "delete a pod, so that its volumes are unmounted",
-	     OPTIONS(&name_space, &wait_done, &timeout, &direct, &root_dir),
+	VERB("unmount", "POD... | -l LABELS | --direct TARGET", 0, -1, verb_unmount,
+	     "delete pods, so that their volumes are unmounted",
+	     OPTIONS(&name_space, &pod_selector, &wait_done, &timeout, &direct, &root_dir),
 	     WORDS(WORD_POD, WORD_NONE), .without_daemon = "direct"),
-	VERB("wait", "POD", 1, 1, verb_wait, "return when a pod's volumes are mounted, or gone",
-	     OPTIONS(&name_space, &wait_for, &timeout), WORDS(WORD_POD, WORD_NONE)),
+	VERB("wait", "POD... | -l LABELS", 0, -1, verb_wait,
+	     "return when the volumes of pods are mounted, or gone",
+	     OPTIONS(&name_space, &pod_selector, &wait_for, &timeout), WORDS(WORD_POD, WORD_NONE)),
 	VERB("hold", "POD --container NAME [--pid N | --cgroup PATH]", 1, 1, verb_hold,
 	     "keep a pod's volumes mounted while a container of it lives",
 	     OPTIONS(&name_space, &container, &pid, &cgroup), WORDS(WORD_POD, WORD_NONE)),
@@ -164,9 +166,11 @@ const struct verb verbs[] = {
 	     OPTIONS(&filename, &node_file)),
 	VERB("apply", "-f FILE...", 0, 0, verb_apply, "create or update the objects of files",
 	     OPTIONS(&filenames, &recursive)),
-	VERB("delete", "KIND NAME... | KIND/NAME... | KIND[,KIND...] --all | -f FILE...", 0, -1,
-	     verb_delete, "delete stored objects, by name or as files name them",
-	     OPTIONS(&filenames, &recursive, &name_space, &ignore_not_found, &all),
+	VERB("delete",
+	     "KIND NAME... | KIND/NAME... | KIND[,KIND...] --all | KIND[,KIND...] -l LABELS | -f "
+	     "FILE...",
+	     0, -1, verb_delete, "delete stored objects, by name or as files name them",
+	     OPTIONS(&filenames, &recursive, &name_space, &ignore_not_found, &all, &selector),
 	     WORDS(WORD_KIND, WORD_NAME)),
 	VERB("edit", "KIND NAME | KIND/NAME", 1, 2, verb_edit,
 	     "change an object in $VISUAL, $EDITOR or vi", OPTIONS(&name_space),

@@ -95,7 +95,8 @@ static void test_usage(void **state)
 		  "jsonpath: '..' is not served: kubectl has it, over the address of --listen" },
 		{ "podvolctl get pods -o custom-columns=NAME",
 		  "-o custom-columns= wants NAME:.path,... with at most 64 columns, not 'NAME'" },
-		{ "podvolctl delete", "must specify KIND NAME, KIND --all or -f FILE" },
+		{ "podvolctl delete",
+		  "must specify KIND NAME, KIND --all, KIND -l LABELS or -f FILE" },
 		{ "podvolctl delete pod", "must specify a name of 'pod'" },
 		{ "podvolctl delete pod x -f y", "what -f names needs no 'pod' beside it" },
 		{ "podvolctl version x", "'version' takes no argument" },
@@ -259,6 +260,13 @@ static void test_unmount_and_wait(void **state)
 	assert_int_equal(RUN(list, "unmount edge/web --wait"), EXIT_DONE);
 	assert_string_equal(sent, "POST /podvol/v1/pods/edge/web/unmount?timeout=30000ms\n");
 	assert_string_equal(out_text, "pod 'edge/web' unmounted\n");
+	assert_int_equal(RUN(list, "unmount pod/web po/db"), EXIT_DONE);
+	assert_string_equal(sent, "POST /podvol/v1/pods/web/unmount?timeout=0ms\n"
+				  "POST /podvol/v1/pods/db/unmount?timeout=0ms\n");
+	assert_string_equal(out_text, "pod 'web' deleted\npod 'db' deleted\n");
+	assert_int_equal(RUN(list, "unmount"), EXIT_USAGE);
+	assert_int_equal(RUN(list, "wait web -l a=b"), EXIT_USAGE);
+	assert_int_equal(RUN(list, "unmount --direct a b"), EXIT_USAGE);
 	assert_int_equal(RUN(list, "wait web --for unmounted --timeout 1s"), EXIT_DONE);
 	assert_string_equal(sent, "POST /podvol/v1/pods/web/wait?for=unmounted&timeout=1000ms\n");
 	assert_int_equal(RUN(list, "delete pvc c -n x"), EXIT_DONE);
@@ -385,12 +393,13 @@ static void test_help_and_verbs(void **state)
 	assert_int_equal(RUN_ALONE("get --help"), EXIT_DONE);
 	assert_non_null(strstr(out_text, "  -o, --output=FORMAT      table, wide"));
 	assert_int_equal(RUN_ALONE("wait --help"), EXIT_DONE);
-	assert_non_null(strstr(out_text, "podvolctl wait [OPTION...] POD\n"));
+	assert_non_null(strstr(out_text, "podvolctl wait [OPTION...] POD... | -l LABELS\n"));
 	assert_non_null(strstr(out_text, "      --timeout=D"));
 	assert_null(strstr(out_text, "--direct"));
 
 	assert_int_equal(RUN_ALONE("--list-verbs"), EXIT_DONE);
-	assert_non_null(strstr(out_text, "wait\tnamespace,for,timeout\tPOD\n"));
+	assert_non_null(
+		strstr(out_text, "wait\tnamespace,selector,for,timeout\tPOD... | -l LABELS\n"));
 	/* Every verb has its help. */
 	all = strdup(out_text);
 	for (rest = all; (line = strsep(&rest, "\n")) && *line;) {
