@@ -83,8 +83,10 @@ static int change_one(struct cli *cli, const struct get_request *request,
 	struct cJSON *metadata = json_add_object(patch, "metadata");
 	const struct cJSON *is;
 	struct cJSON *members = json_add_object(metadata, map);
-	int status = path ? get_tree(cli, path, &object) : EXIT_FAILED;
+	int status;
 
+	get_about(cli, request, target);
+	status = path ? get_tree(cli, path, &object) : EXIT_FAILED;
 	if (status != EXIT_DONE)
 		return status;
 	is = json_get(object, "metadata");
@@ -159,6 +161,7 @@ int verb_patch(struct cli *cli)
 		for (size_t k = 0; status == EXIT_DONE && k < request.count; k++) {
 			cleanup_free char *path = get_path(&request, &request.wanted[k]);
 
+			get_about(cli, &request, &request.wanted[k]);
 			status = path ? send_patch(cli, path, types[i].type, patch) : EXIT_FAILED;
 			if (status == EXIT_DONE)
 				say_changed(cli, &request.wanted[k], "patched");

@@ -65,6 +65,7 @@ struct cli {
 	struct kinds *kinds;          /* kinds.c: asked once */
 	uint64_t progress_since_usec; /* progress.c: 0, nothing is waited for */
 	bool progress_is_shown;
+	char about[640];     /* output.c: the object that the next request is about */
 	size_t said_columns; /* sentence.c: of the line that is being written */
 	bool said_paragraph; /* and one was ended before */
 };
@@ -93,6 +94,10 @@ bool cli_flag(const struct cli *cli, const char *option);
 
 /* "podvolctl: ..." on @err. */
 void cli_complain(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The next requests are about this object: a failure names it, with its namespace. @name_space "":
+ * it has none. */
+void cli_about(struct cli *cli, const char *singular, const char *name_space, const char *name);
 
 /* Says why the last call failed and which exit status that is. @error: what it returned. */
 int cli_failed(struct cli *cli, int error);
@@ -143,6 +148,9 @@ bool cli_warn_of_unused(struct cli *cli, const char *pod);
 /* "namespace/name" or uid as the library wants a pod, of "pod/name", too: -n counts for a plain
  * name. NULL: no memory. */
 char *cli_pod(struct cli *cli, const char *word);
+
+/* cli_about() of such a name; cli_pod() does it, too. */
+void cli_about_pod(struct cli *cli, const char *pod);
 
 struct pod_list {
 	char **names; /* as cli_pod() makes them */

@@ -31,6 +31,7 @@ static int delete_one(struct cli *cli, const struct kind *kind, const char *name
 		return EXIT_FAILED;
 	}
 	request.path = path;
+	cli_about(cli, kind->singular, kind->namespaced ? name_space : "", name);
 	r = podvol_request(cli->podvol, &request, NULL);
 	progress_end(cli);
 	if (r == -ENOENT && podvol_status(cli->podvol) > 0 && cli_flag(cli, "ignore-not-found"))

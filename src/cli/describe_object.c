@@ -228,6 +228,7 @@ int describe_object(struct cli *cli, const struct get_request *request,
 	const char *volume;
 	int status, r = 0;
 
+	get_about(cli, request, target);
 	status = path ? get_tree(cli, path, &object) : EXIT_FAILED;
 	if (status != EXIT_DONE)
 		return status;

@@ -245,6 +245,7 @@ int verb_edit(struct cli *cli)
 	}
 	if (status != EXIT_DONE)
 		return status;
+	get_about(cli, &request, &request.wanted[0]);
 	edit.path = get_path(&request, &request.wanted[0]);
 	status = edit.path ? get_yaml(&edit) : EXIT_FAILED;
 	if (status == EXIT_DONE)

@@ -27,18 +27,25 @@ static const char *text_of(const struct cJSON *item, const char *key)
 enum verdict {
 	VERDICT_NONE,
 	VERDICT_DONE,
+	VERDICT_FAULTY,
 	VERDICT_RUNNING,
 	VERDICT_RETRY,
 	VERDICT_HELD,
 	VERDICT_TURN
 };
 
+/* A faulty volume is mounted, and stays so. */
+static bool is_mounted(const struct cJSON *row)
+{
+	return strcmp(text_of(row, "state"), "mounted") == 0 ||
+	       strcmp(text_of(row, "state"), "faulty") == 0;
+}
+
 static bool is_settled(const struct cJSON *row)
 {
 	bool wanted = json_bool(json_get(row, "wanted"), false);
 
-	return wanted == (strcmp(text_of(row, "state"), "mounted") == 0) &&
-	       *text_of(row, "step") == '\0';
+	return wanted == is_mounted(row) && *text_of(row, "step") == '\0';
 }
 
 static enum verdict judge(const struct cJSON *row, bool is_held)
@@ -46,7 +53,7 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 	if (strcmp(text_of(row, "step"), "none") == 0)
 		return VERDICT_NONE;
 	if (is_settled(row))
-		return VERDICT_DONE;
+		return *text_of(row, "fault") ? VERDICT_FAULTY : VERDICT_DONE;
 	/* A step that waits for somebody else did not fail. */
 	if ((is_held && !json_bool(json_get(row, "wanted"), false)) ||
 	    strcmp(text_of(row, "step"), "wait") == 0)
@@ -64,7 +71,7 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 
 	if (strcmp(text_of(row, "step"), "none") == 0)
 		say(cli, "Volume '%s' is not mounted.", text_of(row, "volume"));
-	else if (strcmp(state, "mounted") == 0)
+	else if (is_mounted(row))
 		say(cli, "It is mounted at %s%s.", path,
 		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
 	else if (strcmp(state, "uncertain") == 0)
@@ -146,6 +153,12 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		break;
 	case VERDICT_DONE:
 		say(cli, "Healthy; no action needed.");
+		break;
+	case VERDICT_FAULTY:
+		say(cli, "It is faulty: %s.", text_of(row, "fault"));
+		say(cli,
+		    "podvold repairs nothing while a pod uses it: end its pods, then check the "
+		    "file system or replace the volume.");
 		break;
 	case VERDICT_RUNNING:
 		say_step(cli, row);

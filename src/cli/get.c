@@ -229,6 +229,14 @@ char *get_path(const struct get_request *request, const struct get_target *targe
 			  kind_is_view(target->kind) ? request->view_query : request->query);
 }
 
+void get_about(struct cli *cli, const struct get_request *request, const struct get_target *target)
+{
+	cli->about[0] = '\0';
+	if (target->name)
+		cli_about(cli, target->kind->singular,
+			  target->kind->namespaced ? request->name_space : "", target->name);
+}
+
 /* ---- tables ---- */
 
 static bool has_several_kinds(const struct get_request *request)
@@ -293,8 +301,10 @@ static int show_tables(struct cli *cli, const struct get_request *request)
 	for (size_t i = 0; i < request->count; i++) {
 		cleanup_free char *path = get_path(request, &request->wanted[i]);
 		struct podvol_table *table = NULL;
-		int r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;
+		int r;
 
+		get_about(cli, request, &request->wanted[i]);
+		r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;
 		if (r < 0 && status == EXIT_DONE)
 			status = cli_get_failed(cli, r);
 		else if (r < 0)
@@ -374,6 +384,7 @@ static int get_list(struct cli *cli, const struct get_request *request, struct c
 		cleanup_free char *path = get_path(request, &request->wanted[i]);
 		struct cJSON *tree = NULL;
 
+		get_about(cli, request, &request->wanted[i]);
 		status = path ? get_tree(cli, path, &tree) : EXIT_FAILED;
 		if (status == EXIT_DONE)
 			add_items(items, tree, !request->wanted[i].name);
@@ -392,6 +403,7 @@ static int get_answer(struct cli *cli, const struct get_request *request, struct
 
 	if (request->count > 1)
 		return get_list(cli, request, ret);
+	get_about(cli, request, &request->wanted[0]);
 	path = get_path(request, &request->wanted[0]);
 	return path ? get_tree(cli, path, ret) : EXIT_FAILED;
 }
@@ -483,6 +495,7 @@ int verb_get(struct cli *cli)
 	    (cli->format == OUTPUT_JSON || cli->format == OUTPUT_YAML)) {
 		cleanup_free char *path = get_path(&request, &request.wanted[0]);
 
+		get_about(cli, &request, &request.wanted[0]);
 		return path ? cli_show_path(cli, path, request.wanted[0].kind->singular, false)
 			    : EXIT_FAILED;
 	}

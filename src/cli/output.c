@@ -24,12 +24,35 @@ void cli_complain(struct cli *cli, const char *format, ...)
 	(void) fputc('\n', cli->err);
 }
 
+void cli_about(struct cli *cli, const char *singular, const char *name_space, const char *name)
+{
+	(void) snprintf(cli->about, sizeof(cli->about), "%s '%s%s%s'", singular, name_space,
+			*name_space ? "/" : "", name);
+}
+
+/* A sentence that says 'namespace/name' needs nothing before it. */
+static bool names_object(const char *why, const char *about)
+{
+	const char *quoted = strchr(about, '\'');
+
+	return strchr(quoted, '/') && strstr(why, quoted);
+}
+
 /* One exit status per thing that a script may want to tell apart; see podvolctl(1). */
 int cli_failed(struct cli *cli, int error)
 {
+	static const char missing[] = "not found";
 	const char *why = podvol_error(cli->podvol);
+	const char *end = why + strlen(why) - strlen(missing);
 
-	cli_complain(cli, "%s", *why ? why : strerror(-error));
+	/* Without an answer it is the daemon that failed. */
+	if (!*cli->about || !*why || podvol_status(cli->podvol) == 0 ||
+	    names_object(why, cli->about))
+		cli_complain(cli, "%s", *why ? why : strerror(-error));
+	else if (error == -ENOENT && end > why && strcmp(end, missing) == 0)
+		cli_complain(cli, "%s %s", cli->about, missing);
+	else
+		cli_complain(cli, "%s: %s", cli->about, why);
 	return cli_exit_status(error, podvol_status(cli->podvol));
 }
 

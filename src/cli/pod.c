@@ -99,6 +99,7 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 			pod = NULL;
 			return EXIT_FAILED;
 		}
+		cli_about_pod(cli, pod);
 		warned = cli_warn_of_unused(cli, pod);
 		r = wait_in_steps(cli, pod, deadline(cli), step_mount, &volumes);
 		if (r < 0)
@@ -180,8 +181,10 @@ static void note(int *status, int one)
 
 static int delete_pod(struct cli *cli, const char *pod)
 {
-	int r = podvol_pod_unmount(cli->podvol, pod, 0);
+	int r;
 
+	cli_about_pod(cli, pod);
+	r = podvol_pod_unmount(cli->podvol, pod, 0);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
@@ -189,6 +192,7 @@ static int wait_for(struct cli *cli, const char *pod, uint64_t end, enum podvol_
 {
 	int r;
 
+	cli_about_pod(cli, pod);
 	if (what == PODVOL_MOUNTED)
 		(void) cli_warn_of_unused(cli, pod);
 	r = wait_in_steps(cli, pod, end, step_wait, &what);

@@ -21,14 +21,29 @@ static const char *without_kind(const char *word)
 	return word;
 }
 
+/* A uid has no namespace. */
+static bool is_uid(const char *word)
+{
+	return strlen(word) == 36 && strspn(word, "0123456789abcdef-") == 36;
+}
+
+void cli_about_pod(struct cli *cli, const char *pod)
+{
+	cli_about(cli, "pod", strchr(pod, '/') || is_uid(pod) ? "" : "default", pod);
+}
+
 char *cli_pod(struct cli *cli, const char *word)
 {
 	char *pod;
 
 	word = without_kind(word);
 	if (!cli->name_space || strchr(word, '/'))
-		return strdup(word);
-	return asprintf(&pod, "%s/%s", cli->name_space, word) < 0 ? NULL : pod;
+		pod = strdup(word);
+	else if (asprintf(&pod, "%s/%s", cli->name_space, word) < 0)
+		pod = NULL;
+	if (pod)
+		cli_about_pod(cli, pod);
+	return pod;
 }
 
 void pod_list_done(struct pod_list *list)

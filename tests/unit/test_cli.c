@@ -185,7 +185,9 @@ static void test_mount(void **state)
 	assert_string_equal(sent, "POST /podvol/v1/apply\n"
 				  "GET /podvol/v1/pods/default/web/volumes\n"
 				  "POST /podvol/v1/pods/default/web/mount?timeout=30000ms\n");
-	assert_string_equal(err_text, "podvolctl: volume 'data' is at SetUp: EIO, 3 attempts\n");
+	assert_string_equal(err_text,
+			    "podvolctl: pod 'default/web': volume 'data' is at SetUp: EIO, 3 "
+			    "attempts\n");
 
 	assert_int_equal(run_on_file(list, 2, "apply", ""), EXIT_DONE);
 	assert_int_equal(unlink(file_path), 0);

@@ -203,7 +203,8 @@ static void test_get_several(void **state)
 	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods/web\n"
 				  "GET /api/v1/namespaces/default/pods/db\n");
 	assert_int_equal(RUN(list, "get pod/web pvc/c pv/v"), EXIT_NOT_FOUND);
-	assert_string_equal(err_text, "podvolctl: nothing is there\n");
+	assert_string_equal(err_text,
+			    "podvolctl: persistentvolumeclaim 'default/c': nothing is there\n");
 	assert_string_equal(out_text, "NAME           STATUS\n"
 				      "pod/web        Running\n"
 				      "pod/d\xc3\xa4tabase   x?[31m\n"

@@ -84,7 +84,7 @@ static void test_failures(void **state)
 	const struct answer late[] = { { "POST ", -ETIMEDOUT, 504, "volume 'v' is not mounted" } };
 
 	assert_int_equal(RUN(busy, "mounts web"), EXIT_FAILED);
-	assert_string_equal(err_text, "podvolctl: volume 'v' is not mounted\n");
+	assert_string_equal(err_text, "podvolctl: pod 'default/web': volume 'v' is not mounted\n");
 	assert_int_equal(RUN(late, "mounts web --format cri --wait"), EXIT_TIMED_OUT);
 	assert_int_equal(RUN(busy, "mounts web --format runc"), EXIT_USAGE);
 	assert_string_equal(sent, "");
