@@ -13,6 +13,7 @@
 #include "object/json/json.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -280,6 +281,7 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 {
 	struct cJSON *list = json_new_object();
 	struct collection collection = { .agent = agent };
+	char version[24];
 
 	assert(agent && (!pod || pod->kind == KIND_POD));
 	if (!list)
@@ -292,6 +294,10 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 		collect_errors(&collection, pod);
 		return list;
 	}
+	/* What a watch of this list goes on after. */
+	(void) snprintf(version, sizeof(version), "%" PRIu64,
+			volume_events_sequence(agent->views.events));
+	(void) json_set_string(json_add_object(list, "metadata"), "resourceVersion", version);
 	(void) volume_rows_of_all(&agent->views.tables, collect, &collection);
 	(void) store_list(agent->store, KIND_POD, NULL, collect_errors_of_pod, &collection);
 	return list;

@@ -489,7 +489,8 @@ struct cJSON *view_table(const struct cJSON *view, const struct view_columns *co
 	assert(view && columns);
 	(void) json_set_string(table, "kind", "Table");
 	(void) json_set_string(table, "apiVersion", "meta.k8s.io/v1");
-	(void) json_add_object(table, "metadata");
+	(void) json_set(table, "metadata",
+			json_copy(json_get(view, "metadata")) ?: json_new_object());
 	add_definitions(table, columns);
 	rows = json_add_array(table, "rows");
 	for (item = json_first(json_get(view, "items")); item; item = json_next(item))

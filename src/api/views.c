@@ -55,11 +55,6 @@ void views_reply_applied(struct exchange *exchange, struct cJSON *tree)
 	views_reply(exchange, 200, tree, &view_applied_columns);
 }
 
-void views_volumes(struct exchange *exchange)
-{
-	views_reply_volumes(exchange, 200, agent_view_volumes(exchange->agent, NULL));
-}
-
 void views_volume(struct exchange *exchange)
 {
 	const char *word = exchange->path.segments[3];

@@ -105,8 +105,8 @@ int cli_failed(struct cli *cli, int error);
 /* The same of what was only read: a request that is refused as such was a wrong filter. */
 int cli_get_failed(struct cli *cli, int error);
 
-/* The exit status alone. @status: HTTP's; 0 when there was no answer. */
-int cli_exit_status(int error, int status);
+/* The exit statuses alone. @status: HTTP's; 0 when there was no answer. */
+int cli_exit_status(int error, int status), cli_get_status(int error, int status);
 
 /* What of a table is shown. */
 struct table_view {

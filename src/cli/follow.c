@@ -52,15 +52,6 @@ static void add_rows(struct followed *followed, const struct podvol_table *table
 		sheet_print(followed->cli, followed->sheet);
 }
 
-static void show_names(struct followed *followed, const struct podvol_table *table)
-{
-	for (size_t row = 0; row < podvol_table_rows(table); row++) {
-		(void) fprintf(followed->cli->out, "%s/", followed->target->kind->singular);
-		cli_print_text(followed->cli->out, podvol_table_row_name(table, row));
-		(void) fputc('\n', followed->cli->out);
-	}
-}
-
 /* The list comes first, also when it is not to be shown, and says what the columns are. */
 static void show_table(struct followed *followed, const struct podvol_event *event, bool show)
 {
@@ -69,7 +60,7 @@ static void show_table(struct followed *followed, const struct podvol_event *eve
 	if (podvol_table_parse(event->object, event->length, &table) < 0)
 		return; /* an event of a kind without columns */
 	if (show && followed->cli->format == OUTPUT_NAME) {
-		show_names(followed, table);
+		cli_print_names(followed->cli, table, followed->target->kind->singular);
 	} else if (!followed->first) {
 		followed->first = table;
 		if (show)
@@ -143,7 +134,7 @@ static int run(struct cli *cli, struct followed *all, size_t count)
 
 			if (r < 0) {
 				cli_complain(cli, "%s", podvol_watch_error(all[i].watch));
-				return cli_exit_status(r, podvol_watch_status(all[i].watch));
+				return cli_get_status(r, podvol_watch_status(all[i].watch));
 			}
 		}
 		if (fflush(cli->out) != 0)
@@ -193,9 +184,11 @@ int follow(struct cli *cli, const struct get_request *request)
 	int status = EXIT_DONE, r = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < request->count; i++) {
-		if (kind_is_view(request->wanted[i].kind)) {
-			cli_complain(cli, "%s cannot be watched: events can",
-				     request->wanted[i].kind->plural);
+		const struct kind *kind = request->wanted[i].kind;
+
+		if (kind_is_view(kind) && (!kind->is_watched || request->wanted[i].name)) {
+			cli_complain(cli, "%s%s cannot be watched: volumes and events can",
+				     kind->plural, kind->is_watched ? " of a name" : "");
 			return EXIT_USAGE;
 		}
 	}

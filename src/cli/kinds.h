@@ -19,6 +19,7 @@ struct kind {
 	const char *const *short_names; /* ended by NULL */
 	bool namespaced;
 	bool rows_are_of_pods; /* of a view: --namespace says whose */
+	bool is_watched;       /* of a view: --watch is served */
 };
 
 /* All that is known, asked from the daemon once. Return: EXIT_DONE, or an exit status after a

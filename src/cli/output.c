@@ -56,13 +56,15 @@ int cli_failed(struct cli *cli, int error)
 	return cli_exit_status(error, podvol_status(cli->podvol));
 }
 
+int cli_get_status(int error, int status)
+{
+	return status == STATUS_BAD_REQUEST ? EXIT_USAGE : cli_exit_status(error, status);
+}
+
 int cli_get_failed(struct cli *cli, int error)
 {
-	int status = cli_failed(cli, error);
-
-	return status == EXIT_FAILED && podvol_status(cli->podvol) == STATUS_BAD_REQUEST
-		       ? EXIT_USAGE
-		       : status;
+	(void) cli_failed(cli, error);
+	return cli_get_status(error, podvol_status(cli->podvol));
 }
 
 int cli_exit_status(int error, int status)

@@ -148,6 +148,11 @@ void volume_events_note(void *userdata, const struct operation_ended *ended)
 
 /* ---- those who follow ---- */
 
+uint64_t volume_events_sequence(const struct volume_events *events)
+{
+	return events->last;
+}
+
 struct cJSON *volume_events_view(const struct volume_events *events)
 {
 	const struct json_limits limits = { .bytes = 65536, .depth = 4 };

@@ -24,6 +24,8 @@ struct volume_events *volume_events_free(struct volume_events *events);
 /* A hook of an observer of steps, before the tables follow: @events is a struct volume_events. */
 void volume_events_note(void *events, const struct operation_ended *ended);
 
+/* Of the newest; 0: none yet. */
+uint64_t volume_events_sequence(const struct volume_events *events);
 /* {"items": [...]}, oldest first, as docs/api.md has them. The caller's; NULL: no memory. */
 struct cJSON *volume_events_view(const struct volume_events *events);
 

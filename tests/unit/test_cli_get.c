@@ -231,7 +231,7 @@ static void test_filters_of_views(void **state)
 		{ "podvolctl get drivers -n x",
 		  "podvolctl: drivers are in no namespace: leave out --namespace\n" },
 		{ "podvolctl get pods,drivers -w",
-		  "podvolctl: drivers cannot be watched: events can\n" },
+		  "podvolctl: drivers cannot be watched: volumes and events can\n" },
 	};
 	const struct answer list[] = { { "GET /podvol", 0, 200, volumes_table },
 				       { "GET /api/v1", 0, 200, pods_table } };

@@ -212,7 +212,7 @@ static void test_look_up_errors_are_rows(void **state)
 
 	stored_pod = &world->pod.object;
 	of_all = agent_view_volumes(&world->agent, NULL);
-	assert_true(json_equal(of_pod, of_all));
+	assert_true(json_equal(json_get(of_pod, "items"), json_get(of_all, "items")));
 }
 
 static const struct failure failure = { -ENOENT, "no such path" };
