@@ -134,6 +134,18 @@ static void add_left_over(struct cJSON *item, const struct volume_row *row)
 		(void) json_set_string(item, "leftOver", text);
 }
 
+/* Through which the pod has its PersistentVolume. */
+static void add_claim(struct cJSON *item, const struct volume_row *row)
+{
+	const struct object *claim = row->want_pod ? row->want_pod->claim : NULL;
+	char key[POD_KEY_BYTES];
+
+	if (!claim)
+		return;
+	(void) snprintf(key, sizeof(key), "%s/%s", claim->meta.name_space, claim->meta.name);
+	(void) json_set_string(item, "claim", key);
+}
+
 /* Of a local volume whose size somebody enforces. */
 static void add_limit(struct cJSON *item, const struct volume_row *row)
 {
@@ -174,6 +186,7 @@ static void fill_row(struct agent *agent, struct cJSON *item, const struct volum
 			       row->have ? row->have->device_mount_path ?: "" : "");
 	if (row->have_pod && row->have_pod->took_usec > 0)
 		(void) json_set_int(item, "tookMicroseconds", (int64_t) row->have_pod->took_usec);
+	add_claim(item, row);
 	add_limit(item, row);
 	add_left_over(item, row);
 	add_operation(agent, item, row);

@@ -248,6 +248,7 @@ static const struct view_column volume_columns[] = {
 	{ "State", VIEW_ALWAYS, "state", NULL },
 	{ "Source", VIEW_ALWAYS, "source", NULL },
 	{ "Age", VIEW_ALWAYS, "created", format_age },
+	{ "Claim", VIEW_WIDE, "claim", NULL },
 	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
 	{ "Path", VIEW_WIDE, "path", NULL },
 	{ "Access", VIEW_WIDE, "readOnly", format_access },

@@ -76,7 +76,7 @@ verb_fn verb_annotate, verb_apply, verb_backup, verb_check, verb_completion, ver
 	verb_describe, verb_drivers, verb_edit, verb_events, verb_explain_state, verb_get,
 	verb_force_unstage, verb_help, verb_hold, verb_kinds, verb_kubeconfig, verb_label,
 	verb_mount, verb_mounts, verb_patch, verb_release, verb_renew_token_key, verb_restore,
-	verb_token, verb_unmount, verb_version, verb_wait;
+	verb_token, verb_tree, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 

@@ -21,7 +21,8 @@ struct field {
 
 /* What a volume has for all of its pods; all other columns are of one pod's use of it. */
 static const char *const volume_columns[] = {
-	"Plugin", "Source", "Unique Name", "Device", "Device Mount Path", "Limit", "Enforced By",
+	"Plugin", "Claim",       "Source", "Unique Name", "Device", "Device Mount Path",
+	"Limit",  "Enforced By",
 };
 
 /* The heading says these, or a column beside them says them in full. */
@@ -351,6 +352,62 @@ static int describe_volume(struct cli *cli, const char *word)
 	return EXIT_DONE;
 }
 
+/* ---- a path ---- */
+
+/* "/srv" and "/srv/x" are; "/srv" and "/srvx" are not. */
+static bool is_above(const char *above, const char *path)
+{
+	size_t length = strlen(above);
+
+	while (length > 1 && above[length - 1] == '/')
+		length--;
+	return strncmp(path, above, length) == 0 &&
+	       (length == 1 || path[length] == '/' || path[length] == '\0');
+}
+
+bool describe_is_at(const struct cJSON *row, const char *path)
+{
+	static const char *const keys[] = { "path", "source", "device", "deviceMountPath" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *value = json_string(json_get(row, keys[i]), "");
+
+		if (*value == '/' && (is_above(value, path) || is_above(path, value)))
+			return true;
+	}
+	return false;
+}
+
+/* Every volume that is there, each once: rows are of pods. */
+static int describe_path(struct cli *cli, const char *path)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	int status = get_tree(cli, "/podvol/v1/volumes", &tree);
+	const struct cJSON *rows = json_first(json_get(tree, "items")), *row, *before;
+	bool found = false;
+
+	for (row = rows; status == EXIT_DONE && row; row = json_next(row)) {
+		const char *name = json_string(json_get(row, "uniqueName"), "");
+
+		if (!describe_is_at(row, path))
+			continue;
+		for (before = rows; before != row; before = json_next(before))
+			if (strcmp(json_string(json_get(before, "uniqueName"), ""), name) == 0 &&
+			    describe_is_at(before, path))
+				break;
+		if (before != row)
+			continue;
+		if (found)
+			(void) fputc('\n', cli->out);
+		found = true;
+		status = describe_volume(cli, name);
+	}
+	if (status != EXIT_DONE || found)
+		return status;
+	cli_complain(cli, "no volume of this node is at '%s'", path);
+	return EXIT_NOT_FOUND;
+}
+
 /* Of views alone: an object has a description made from its fields. */
 static bool is_view(const struct kind *kind, const char *singular)
 {
@@ -377,8 +434,11 @@ static int describe_one(struct cli *cli, const struct get_request *request,
 int verb_describe(struct cli *cli)
 {
 	cleanup(get_request_done) struct get_request request = { 0 };
-	int status = get_targets_read(cli, cli->arguments, &request);
+	int status;
 
+	if (*cli->arguments[0] == '/' && cli->argument_count == 1)
+		return describe_path(cli, cli->arguments[0]);
+	status = get_targets_read(cli, cli->arguments, &request);
 	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
 		const struct get_target *target = &request.wanted[i];
 

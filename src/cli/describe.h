@@ -19,6 +19,10 @@ int describe_events(struct cli *cli, const char *kind, const char *name_space, c
 /* The pods that use a volume of this name. Return: as above; 0 also when nobody does. */
 int describe_uses(struct cli *cli, const char *volume);
 
+/* Is a row of the view of volumes about this absolute path: its mount, source or device, above or
+ * below one of them? */
+bool describe_is_at(const struct cJSON *row, const char *path);
+
 /* ---- describe_object.c ---- */
 
 /* Any stored object by its fields. Return: an exit status. */

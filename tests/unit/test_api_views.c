@@ -51,13 +51,15 @@ static void test_volume_table(void **state)
 		volumes_json, &view_volume_columns,
 		"\"rows\":[{\"cells\":[\"default/web\",\"data\",\"local\",\"mounted\",\"/mnt/"
 		"disk\","
-		"\"-\",\"kubernetes.io/local-volume/disk\",\"/var/lib/kubelet/pods/u1/volumes/x/"
+		"\"-\",\"-\",\"kubernetes.io/local-volume/disk\",\"/var/lib/kubelet/pods/u1/"
+		"volumes/x/"
 		"disk\","
 		"\"ro\",\"1.2ms\",\"16.0Mi\",\"-\",\"-\",\"kubernetes.io/"
 		"local-volume\",\"-\",\"30s\","
 		"\"-\",\"-\",\"0\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
 		"\"image\",\"-\",\"-\",\"-\",\"u1\",\"no\",\"-\",\"-\"]},"
-		"{\"cells\":[\"default/db\",\"log\",\"host-path\",\"pending\",\"/log\",\"-\",\"h\","
+		"{\"cells\":[\"default/db\",\"log\",\"host-path\",\"pending\",\"/"
+		"log\",\"-\",\"-\",\"h\","
 		"\"/log\",\"rw\",\"-\",\"-\",\"SetUp\",\"no such file\","
 		"\"kubernetes.io/host-path\",\"-\",\"-\",\"no such file\",\"-\",\"3\",\"in 8s\","
 		"\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
@@ -194,9 +196,9 @@ static void test_volumes(void **state)
 	assert_string_equal(world_string(world, "columnDefinitions.3.name"), "State");
 	assert_string_equal(world_string(world, "columnDefinitions.3.priority"), "0");
 	assert_string_equal(world_string(world, "columnDefinitions.3.description"), "state");
-	assert_string_equal(world_string(world, "columnDefinitions.6.name"), "Unique Name");
+	assert_string_equal(world_string(world, "columnDefinitions.6.name"), "Claim");
 	assert_string_equal(world_string(world, "columnDefinitions.6.priority"), "1");
-	assert_string_equal(world_string(world, "columnDefinitions.13.priority"), "2");
+	assert_string_equal(world_string(world, "columnDefinitions.14.priority"), "2");
 
 	world_form = FORM_YAML;
 	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/volumes", NULL), 200);

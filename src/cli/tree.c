@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree - what lies on what: directory or device, PersistentVolume, claim, pod, container, process
+ *
+ * Joins the daemon's views with the stored objects; asks only. A process is known where a hold
+ * names it.
+ */
+#include "cli/describe.h"
+#include "cli/get.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { PREFIX_BYTES = 128, LINE_BYTES = 1024 };
+
+/* What the tree is made from, asked once. */
+struct forest {
+	struct cli *cli;
+	struct cJSON *volumes, *pods, *holds;
+};
+
+static void forest_done(struct forest *forest)
+{
+	json_free(forest->volumes);
+	json_free(forest->pods);
+	json_free(forest->holds);
+}
+
+static const char *text_of(const struct cJSON *item, const char *path)
+{
+	return json_string(json_get_path(item, path), "");
+}
+
+static const struct cJSON *first_item(const struct cJSON *list)
+{
+	return json_first(json_get(list, "items"));
+}
+
+/* ---- lines ---- */
+
+/* One line, and in @below what stands before its children. */
+static void print_line(struct cli *cli, const char *prefix, bool is_last, const char *text,
+		       char below[PREFIX_BYTES])
+{
+	(void) fprintf(cli->out, "%s%s", prefix, is_last ? "└─" : "├─");
+	cli_print_text(cli->out, text);
+	(void) fputc('\n', cli->out);
+	(void) snprintf(below, PREFIX_BYTES, "%s%s", prefix, is_last ? "  " : "│ ");
+}
+
+static void print_processes(const struct forest *forest, const char *prefix, const char *uid,
+			    const char *container)
+{
+	const struct cJSON *hold, *found = NULL;
+	char text[LINE_BYTES], below[PREFIX_BYTES];
+
+	for (hold = first_item(forest->holds);; hold = json_next(hold)) {
+		int64_t pid = 0;
+
+		if (hold && (strcmp(text_of(hold, "podUID"), uid) != 0 ||
+			     strcmp(text_of(hold, "container"), container) != 0))
+			continue;
+		if (found && json_int64(json_get(found, "pid"), &pid) && pid > 0) {
+			(void) snprintf(text, sizeof(text), "process %" PRId64 " %s", pid,
+					text_of(found, "process"));
+			print_line(forest->cli, prefix, !hold, text, below);
+		}
+		found = hold;
+		if (!hold)
+			return;
+	}
+}
+
+/* Where a container has the volume; NULL: it does not. */
+static const char *place_in(const struct cJSON *container, const char *volume)
+{
+	static const char *const lists[][2] = { { "volumeMounts", "mountPath" },
+						{ "volumeDevices", "devicePath" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		for (const struct cJSON *mount = json_first(json_get(container, lists[i][0]));
+		     mount; mount = json_next(mount))
+			if (strcmp(text_of(mount, "name"), volume) == 0)
+				return text_of(mount, lists[i][1]);
+	return NULL;
+}
+
+static const struct cJSON *next_user(const struct cJSON *container, const char *volume)
+{
+	while (container && !place_in(container, volume))
+		container = json_next(container);
+	return container;
+}
+
+static void print_containers(const struct forest *forest, const char *prefix,
+			     const struct cJSON *row)
+{
+	static const char *const lists[] = { "spec.initContainers", "spec.containers" };
+	const char *volume = text_of(row, "volume"), *uid = text_of(row, "podUID");
+	const struct cJSON *pod = first_item(forest->pods);
+
+	while (pod && strcmp(text_of(pod, "metadata.uid"), uid) != 0)
+		pod = json_next(pod);
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const struct cJSON *at = json_first(json_get_path(pod, lists[i]));
+
+		at = next_user(at, volume);
+		while (at) {
+			const struct cJSON *next = next_user(json_next(at), volume);
+			char text[LINE_BYTES], below[PREFIX_BYTES];
+
+			(void) snprintf(text, sizeof(text), "container %s  %s", text_of(at, "name"),
+					place_in(at, volume));
+			print_line(forest->cli, prefix, !next && i == 1, text, below);
+			print_processes(forest, below, uid, text_of(at, "name"));
+			at = next;
+		}
+	}
+}
+
+/* ---- volumes ---- */
+
+static const struct cJSON *next_use(const struct cJSON *row, const char *unique_name)
+{
+	while (row && strcmp(text_of(row, "uniqueName"), unique_name) != 0)
+		row = json_next(row);
+	return row;
+}
+
+static void print_pods(const struct forest *forest, const char *prefix, const struct cJSON *first)
+{
+	const char *unique_name = text_of(first, "uniqueName");
+	const struct cJSON *row = first, *next;
+
+	for (; row; row = next) {
+		char text[LINE_BYTES], below[PREFIX_BYTES];
+		const char *error = text_of(row, "error");
+
+		next = next_use(json_next(row), unique_name);
+		(void) snprintf(text, sizeof(text), "pod %s  %s  %s, %s%s%s", text_of(row, "pod"),
+				text_of(row, "volume"), text_of(row, "state"),
+				json_bool(json_get(row, "readOnly"), false) ? "ro" : "rw",
+				*error ? ": " : "", error);
+		print_line(forest->cli, prefix, !next, text, below);
+		print_containers(forest, below, row);
+	}
+}
+
+/* PersistentVolume and claim, each below the one before. */
+static void print_stored(const struct forest *forest, const struct cJSON *row,
+			 char prefix[PREFIX_BYTES])
+{
+	const char *const stored[][2] = { { "persistentvolume", text_of(row, "specName") },
+					  { "persistentvolumeclaim", text_of(row, "claim") } };
+	char text[LINE_BYTES], above[PREFIX_BYTES];
+
+	for (size_t i = 0; i < ARRAY_SIZE(stored) && *text_of(row, "claim"); i++) {
+		(void) snprintf(text, sizeof(text), "%s %s", stored[i][0], stored[i][1]);
+		memcpy(above, prefix, sizeof(above));
+		print_line(forest->cli, above, true, text, prefix);
+	}
+}
+
+static void print_volume(const struct forest *forest, const struct cJSON *first)
+{
+	const char *device = text_of(first, "device"), *source = text_of(first, "source");
+	char prefix[PREFIX_BYTES] = "";
+
+	cli_print_text(forest->cli->out, *device ? device : source);
+	(void) fputs("  ", forest->cli->out);
+	cli_print_text(forest->cli->out, text_of(first, "plugin"));
+	(void) fputc('\n', forest->cli->out);
+	print_stored(forest, first, prefix);
+	print_pods(forest, prefix, first);
+}
+
+/* ---- which of them ---- */
+
+static bool is_of_pod(const struct cJSON *row, const char *pod)
+{
+	static const char space[] = "default/";
+	const char *known_as = text_of(row, "pod");
+
+	if (strcmp(text_of(row, "podUID"), pod) == 0 || strcmp(known_as, pod) == 0)
+		return true;
+	return strncmp(known_as, space, strlen(space)) == 0 &&
+	       strcmp(known_as + strlen(space), pod) == 0;
+}
+
+static bool is_wanted(const struct cJSON *row, const char *word)
+{
+	if (*text_of(row, "uniqueName") == '\0')
+		return false; /* its claim or volume is missing: nothing lies below it */
+	if (!word)
+		return true;
+	return *word == '/' ? describe_is_at(row, word) : is_of_pod(row, word);
+}
+
+static size_t print_all(const struct forest *forest, const char *word)
+{
+	const struct cJSON *rows = first_item(forest->volumes), *row;
+	size_t count = 0;
+
+	for (row = rows; row; row = json_next(row)) {
+		const struct cJSON *first = next_use(rows, text_of(row, "uniqueName")), *use;
+
+		/* Once, where its first pod is; whichever of its pods was asked for. */
+		if (first != row)
+			continue;
+		for (use = row; use && !is_wanted(use, word);
+		     use = next_use(json_next(use), text_of(row, "uniqueName")))
+			;
+		if (!use)
+			continue;
+		print_volume(forest, row);
+		count++;
+	}
+	return count;
+}
+
+int verb_tree(struct cli *cli)
+{
+	cleanup(forest_done) struct forest forest = { .cli = cli };
+	cleanup_free char *word = NULL;
+	int status;
+
+	if (cli->argument_count > 0)
+		word = *cli->arguments[0] == '/' ? strdup(cli->arguments[0])
+						 : cli_pod(cli, cli->arguments[0]);
+	cli->about[0] = '\0';
+	status = get_tree(cli, "/podvol/v1/volumes", &forest.volumes);
+	if (status == EXIT_DONE)
+		status = get_tree(cli, "/api/v1/pods", &forest.pods);
+	if (status == EXIT_DONE)
+		status = get_tree(cli, "/podvol/v1/holds", &forest.holds);
+	if (status != EXIT_DONE || print_all(&forest, word) > 0)
+		return status;
+	if (!word) {
+		(void) fprintf(cli->err, "Nothing found.\n");
+		return EXIT_DONE;
+	}
+	cli_complain(cli, "no volume of this node is at, or of pod, '%s'", cli->arguments[0]);
+	return EXIT_NOT_FOUND;
+}
