@@ -22,24 +22,21 @@ enum { PROGRESS_STEP_MSEC = 1000 };
 /* One wait of the daemon's: mount, unmount or wait, all alike. */
 typedef int wait_fn(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata);
 
-/* By --timeout, from now on. */
-static uint64_t deadline(const struct cli *cli)
-{
-	return monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC;
-}
-
-static int wait_in_steps(struct cli *cli, const char *pod, uint64_t end, wait_fn *wait,
+/* @end: of --timeout, which begins with the first wait of several; 0 before it. */
+static int wait_in_steps(struct cli *cli, const char *pod, uint64_t *end, wait_fn *wait,
 			 void *userdata)
 {
 	uint64_t now = monotonic_usec();
 	int r;
 
-	if (now > end)
-		end = now;
+	if (*end == 0)
+		*end = now + cli->timeout_msec * USEC_PER_MSEC;
+	if (now > *end)
+		now = *end;
 	if (!progress_is_seen(cli))
-		return wait(cli, pod, (unsigned int) ((end - now) / USEC_PER_MSEC), userdata);
+		return wait(cli, pod, (unsigned int) ((*end - now) / USEC_PER_MSEC), userdata);
 	do {
-		uint64_t left_msec = (end - now) / USEC_PER_MSEC;
+		uint64_t left_msec = (*end - now) / USEC_PER_MSEC;
 
 		progress_show(cli, podvol_error(cli->podvol));
 		r = wait(cli, pod,
@@ -47,7 +44,7 @@ static int wait_in_steps(struct cli *cli, const char *pod, uint64_t end, wait_fn
 							: PROGRESS_STEP_MSEC,
 			 userdata);
 		now = monotonic_usec();
-	} while (r == -ETIMEDOUT && now + USEC_PER_MSEC < end);
+	} while (r == -ETIMEDOUT && now + USEC_PER_MSEC < *end);
 	progress_end(cli);
 	return r;
 }
@@ -89,6 +86,7 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 	for (size_t row = 0; row < podvol_table_rows(applied); row++) {
 		struct podvol_table *volumes = NULL;
 		cleanup_free char *pod = NULL;
+		uint64_t end = 0;
 		bool warned;
 		int r;
 
@@ -101,7 +99,7 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 		}
 		cli_about_pod(cli, pod);
 		warned = cli_warn_of_unused(cli, pod);
-		r = wait_in_steps(cli, pod, deadline(cli), step_mount, &volumes);
+		r = wait_in_steps(cli, pod, &end, step_mount, &volumes);
 		if (r < 0)
 			status = cli_failed(cli, r);
 		else
@@ -188,7 +186,7 @@ static int delete_pod(struct cli *cli, const char *pod)
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
-static int wait_for(struct cli *cli, const char *pod, uint64_t end, enum podvol_wait_for what)
+static int wait_for(struct cli *cli, const char *pod, uint64_t *end, enum podvol_wait_for what)
 {
 	int r;
 
@@ -222,7 +220,8 @@ static int step_unmount(struct cli *cli, const char *pod, unsigned int timeout_m
 static int unmount_one(struct cli *cli, const char *pod)
 {
 	bool is_deleted = false;
-	int r = wait_in_steps(cli, pod, deadline(cli), step_unmount, &is_deleted);
+	uint64_t end = 0;
+	int r = wait_in_steps(cli, pod, &end, step_unmount, &is_deleted);
 
 	if (r < 0)
 		return cli_failed(cli, r);
@@ -233,7 +232,7 @@ static int unmount_one(struct cli *cli, const char *pod)
 /* All are deleted before the first is waited for. */
 static int unmount_all(struct cli *cli, const struct pod_list *pods)
 {
-	uint64_t end = deadline(cli);
+	uint64_t end = 0;
 	int status = EXIT_DONE;
 
 	for (size_t i = 0; i < pods->count && status != EXIT_UNREACHABLE; i++) {
@@ -242,7 +241,7 @@ static int unmount_all(struct cli *cli, const struct pod_list *pods)
 	}
 	for (size_t i = 0; i < pods->count && status != EXIT_UNREACHABLE; i++) {
 		if (pods->status[i] == EXIT_DONE && is_waiting(cli))
-			pods->status[i] = wait_for(cli, pods->names[i], end, PODVOL_UNMOUNTED);
+			pods->status[i] = wait_for(cli, pods->names[i], &end, PODVOL_UNMOUNTED);
 		note(&status, pods->status[i]);
 		if (pods->status[i] == EXIT_DONE)
 			say_done(cli, pods->names[i], is_waiting(cli) ? "unmounted" : "deleted");
@@ -271,10 +270,10 @@ int verb_wait(struct cli *cli)
 {
 	cleanup(pod_list_done) struct pod_list pods = { 0 };
 	int status = pod_list_read(cli, &pods);
-	uint64_t end = deadline(cli);
+	uint64_t end = 0;
 
 	for (size_t i = 0; i < pods.count && status != EXIT_UNREACHABLE; i++) {
-		int one = wait_for(cli, pods.names[i], end, cli->wait_for);
+		int one = wait_for(cli, pods.names[i], &end, cli->wait_for);
 
 		note(&status, one);
 		if (one == EXIT_DONE)
