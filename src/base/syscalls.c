@@ -7,6 +7,7 @@
  */
 #include "base/syscalls.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,4 +53,9 @@ int kcmp(pid_t first, pid_t second, int type, unsigned long first_index, unsigne
 int quotactl_fd(unsigned int fd, unsigned int command, uint32_t id, void *address)
 {
 	return (int) syscall(SYS_quotactl_fd, fd, command, id, address);
+}
+
+bool syscall_is_there(long number)
+{
+	return syscall(number, -1L, "", 0L, NULL, 0L) >= 0 || errno != ENOSYS;
 }

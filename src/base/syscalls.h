@@ -9,6 +9,7 @@
 
 #include <linux/openat2.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -45,3 +46,7 @@ int kcmp(pid_t first, pid_t second, int type, unsigned long first_index,
 
 /* quotactl_fd(2), Linux 5.14: quotactl(2) for the file system that a descriptor lies on. */
 int quotactl_fd(unsigned int fd, unsigned int command, uint32_t id, void *address);
+
+/* Does the kernel have a call, and a filter let it through? Tried with arguments by which none
+ * succeeds. */
+bool syscall_is_there(long number);

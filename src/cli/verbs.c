@@ -167,6 +167,8 @@ const struct verb verbs[] = {
 	VERB("check", "-f FILE [--node FILE]", 0, 0, verb_check,
 	     "check whether a pod could have its volumes on a node",
 	     OPTIONS(&filename, &node_file)),
+	VERB("doctor", "", 0, 0, verb_doctor,
+	     "check what podvold needs of this node, and say what to do", OPTIONS(NULL)),
 	VERB("apply", "-f FILE...", 0, 0, verb_apply, "create or update the objects of files",
 	     OPTIONS(&filenames, &recursive)),
 	VERB("delete",

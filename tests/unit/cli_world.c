@@ -53,6 +53,11 @@ const char *podvol_error(const struct podvol *podvol)
 	return podvol->error;
 }
 
+const char *podvol_socket(const struct podvol *podvol)
+{
+	return connected_to;
+}
+
 int podvol_status(const struct podvol *podvol)
 {
 	return podvol->status;

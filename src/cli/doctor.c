@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doctor - is all there that podvold needs, and is it well? One line per finding, each that is not
+ * with what to do
+ *
+ * Looks only. Also of use before podvold runs: then what the daemon would say is left out.
+ */
+#include "cli/doctor.h"
+
+#include "cli/get.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+#include "build-config.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+void doctor_found(struct doctor *doctor, enum health health, const char *check, const char *remedy,
+		  const char *format, ...)
+{
+	static const struct {
+		const char *name, *colour;
+	} rows[HEALTH_COUNT] = {
+		[HEALTH_OK] = { "ok", "\033[32m" },
+		[HEALTH_WARNING] = { "warning", "\033[33m" },
+		[HEALTH_FAILED] = { "failed", "\033[31m" },
+	};
+	FILE *out = doctor->cli->out;
+	bool colour = screen_has_colour(out);
+	va_list arguments;
+	char text[1024];
+
+	va_start(arguments, format);
+	(void) vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	doctor->counts[health]++;
+	(void) fprintf(out, "%s%-8s%s %-12s ", colour ? rows[health].colour : "", rows[health].name,
+		       colour ? "\033[0m" : "", check);
+	cli_print_text(out, text);
+	(void) fputc('\n', out);
+	if (!remedy)
+		return;
+	(void) fprintf(out, "%22s-> ", "");
+	cli_print_text(out, remedy);
+	(void) fputc('\n', out);
+}
+
+/* ---- the daemon ---- */
+
+/* The process behind the socket; 0: none that is seen from here. */
+static pid_t daemon_pid(const char *path)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0 };
+	socklen_t length = sizeof(peer);
+
+	if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
+		return 0;
+	memcpy(address.sun_path, path, strlen(path));
+	if (connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return 0;
+	return peer.pid;
+}
+
+static bool check_daemon(struct doctor *doctor)
+{
+	const struct podvol_request request = { .method = "GET",
+						.path = "/podvol/v1/version",
+						.accept = "application/json" };
+	const char *path = podvol_socket(doctor->cli->podvol);
+	cleanup_json struct cJSON *tree = NULL;
+	struct podvol_reply reply = { 0 };
+	int r = podvol_request(doctor->cli->podvol, &request, &reply);
+	const char *version;
+
+	if (r == 0) {
+		const struct json_limits limits = { .bytes = reply.length + 1, .depth = 8 };
+
+		(void) json_parse(reply.body, reply.length, &limits, &tree, NULL);
+	}
+	podvol_reply_done(&reply);
+	if (r < 0) {
+		doctor_found(doctor, HEALTH_FAILED, "podvold",
+			     "systemctl status podvol; journalctl -u podvol", "%s",
+			     podvol_error(doctor->cli->podvol));
+		return false;
+	}
+	version = json_string(json_get(tree, "podvol"), "");
+	(void) snprintf(doctor->root_dir, sizeof(doctor->root_dir), "%s",
+			json_string(json_get(tree, "rootDir"), doctor->root_dir));
+	doctor->daemon = daemon_pid(path);
+	if (strcmp(version, PACKAGE_VERSION) != 0)
+		doctor_found(doctor, HEALTH_WARNING, "podvold", "systemctl restart podvol",
+			     "it is version %s, podvolctl is %s", version, PACKAGE_VERSION);
+	else
+		doctor_found(doctor, HEALTH_OK, "podvold", NULL, "version %s answers on '%s'",
+			     version, path);
+	return true;
+}
+
+/* ---- what it says of itself ---- */
+
+static struct cJSON *view(struct doctor *doctor, const char *path)
+{
+	struct cJSON *tree = NULL;
+
+	return get_tree(doctor->cli, path, &tree) == EXIT_DONE ? tree : NULL;
+}
+
+static void check_drivers(struct doctor *doctor)
+{
+	cleanup_json struct cJSON *tree = view(doctor, "/podvol/v1/drivers");
+	const struct cJSON *item;
+	size_t ready = 0;
+
+	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
+		const char *state = json_string(json_get(item, "state"), "");
+		const char *error = json_string(json_get(item, "error"), "");
+
+		if (json_bool(json_get(item, "inTree"), false))
+			continue;
+		if (strcmp(state, "ready") == 0)
+			ready++;
+		else
+			doctor_found(doctor, HEALTH_WARNING, "drivers",
+				     "podvolctl describe driver NAME; is the driver running?",
+				     "CSI driver '%s' is %s%s%s",
+				     json_string(json_get(item, "name"), ""), state,
+				     *error ? ": " : "", error);
+	}
+	if (tree)
+		doctor_found(doctor, HEALTH_OK, "drivers", NULL, "%zu CSI drivers are ready",
+			     ready);
+}
+
+/* Views whose rows are each something that is not as it should be. */
+static void check_views(struct doctor *doctor)
+{
+	static const struct {
+		const char *check, *path, *what, *remedy;
+	} rows[] = {
+		{ "volumes", "/podvol/v1/volumes?fieldSelector=state%21%3Dmounted",
+		  "volumes are not mounted, or faulty",
+		  "podvolctl get volumes --field-selector state!=mounted" },
+		{ "manifests", "/podvol/v1/manifests", "manifests are refused",
+		  "podvolctl get manifests" },
+		{ "foreign", "/podvol/v1/strangers",
+		  "volumes below the root directory are managed by another agent, or orphaned",
+		  "see --takeover in podvold(8), or end the other agent" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_json struct cJSON *tree = view(doctor, rows[i].path);
+		size_t count = json_count(json_get(tree, "items"));
+
+		if (tree)
+			doctor_found(doctor, count ? HEALTH_WARNING : HEALTH_OK, rows[i].check,
+				     count ? rows[i].remedy : NULL, "%zu %s", count, rows[i].what);
+	}
+}
+
+static void check_threads(struct doctor *doctor)
+{
+	cleanup_json struct cJSON *tree = view(doctor, "/podvol/v1/threads");
+	const struct cJSON *item;
+	int64_t hanging = 0;
+
+	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
+		int64_t count = 0;
+
+		(void) json_int64(json_get(item, "hanging"), &count);
+		hanging += count;
+		if (json_bool(json_get(item, "allHang"), false))
+			doctor_found(doctor, HEALTH_FAILED, "threads",
+				     "podvolctl get operations -o wide names what they wait for",
+				     "all threads of pool '%s' hang",
+				     json_string(json_get(item, "pool"), ""));
+	}
+	if (tree)
+		doctor_found(doctor, hanging ? HEALTH_WARNING : HEALTH_OK, "threads",
+			     hanging ? "podvolctl get operations -o wide" : NULL,
+			     "%lld threads hang in system calls", (long long) hanging);
+}
+
+int verb_doctor(struct cli *cli)
+{
+	struct doctor doctor = { .cli = cli, .root_dir = "/var/lib/kubelet" };
+	bool answers = check_daemon(&doctor);
+
+	doctor_check_host(&doctor);
+	if (answers) {
+		check_drivers(&doctor);
+		check_threads(&doctor);
+		check_views(&doctor);
+	}
+	(void) fprintf(cli->out, "%zu failed, %zu warnings, %zu ok\n", doctor.counts[HEALTH_FAILED],
+		       doctor.counts[HEALTH_WARNING], doctor.counts[HEALTH_OK]);
+	return doctor.counts[HEALTH_FAILED] > 0 ? EXIT_FAILED : EXIT_DONE;
+}
