@@ -154,6 +154,8 @@ static int check_filters(struct cli *cli, const struct get_request *request)
 			refused = "have no labels: leave out --show-labels";
 		else if (cli->name_space && !kind->rows_are_of_pods)
 			refused = "are in no namespace: leave out --namespace";
+		else if (request->wanted[i].name && !kind->has_names)
+			refused = "have no names: use --field-selector";
 		if (refused) {
 			cli_complain(cli, "%s %s", kind->plural, refused);
 			return EXIT_USAGE;

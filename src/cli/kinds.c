@@ -17,21 +17,21 @@
 
 enum { DISCOVERY_DEPTH_MAX = 16, PATHS = 2, SHORT_NAMES_MAX = 4 };
 
-/* Plural, singular, are its rows of pods?, may it be watched?, short names. */
-#define VIEW(plural_, singular_, of_pods_, watched_, ...)                                          \
+/* Plural, singular, are its rows of pods?, may it be watched?, has a row a name?, short names. */
+#define VIEW(plural_, singular_, of_pods_, watched_, named_, ...)                                  \
 	{                                                                                          \
 		.name = "", .plural = plural_, .singular = singular_, .prefix = "/podvol/v1",      \
 		.short_names = (const char *const[]){ __VA_ARGS__, NULL },                         \
-		.rows_are_of_pods = of_pods_, .is_watched = watched_,                              \
+		.rows_are_of_pods = of_pods_, .is_watched = watched_, .has_names = named_,         \
 	}
 
 static const struct kind views[] = {
-	VIEW("volumes", "volume", true, true, "vol"),
-	VIEW("operations", "operation", true, false, "op"),
-	VIEW("manifests", "manifest", true, false, NULL),
-	VIEW("drivers", "driver", false, false, NULL),
-	VIEW("statistics", "statistic", true, false, "stats"),
-	VIEW("holds", "hold", true, false, NULL),
+	VIEW("volumes", "volume", true, true, true, "vol"),
+	VIEW("operations", "operation", true, false, false, "op"),
+	VIEW("manifests", "manifest", true, false, false, NULL),
+	VIEW("drivers", "driver", false, false, true, NULL),
+	VIEW("statistics", "statistic", true, false, false, "stats"),
+	VIEW("holds", "hold", true, false, false, NULL),
 };
 
 struct found_kind {

@@ -20,6 +20,7 @@ struct kind {
 	bool namespaced;
 	bool rows_are_of_pods; /* of a view: --namespace says whose */
 	bool is_watched;       /* of a view: --watch is served */
+	bool has_names;        /* of a view: one row may be asked for */
 };
 
 /* All that is known, asked from the daemon once. Return: EXIT_DONE, or an exit status after a

@@ -230,6 +230,8 @@ static void test_filters_of_views(void **state)
 		  "podvolctl: volumes have no labels: leave out --show-labels\n" },
 		{ "podvolctl get drivers -n x",
 		  "podvolctl: drivers are in no namespace: leave out --namespace\n" },
+		{ "podvolctl get operations x",
+		  "podvolctl: operations have no names: use --field-selector\n" },
 		{ "podvolctl get pods,drivers -w",
 		  "podvolctl: drivers cannot be watched: volumes and events can\n" },
 	};
