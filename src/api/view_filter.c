@@ -137,9 +137,10 @@ static int compare(const void *left, const void *right)
 {
 	const struct placed *a = left, *b = right;
 	int64_t x = INT64_MIN, y = INT64_MIN;
+	bool numbers[2] = { json_int64(a->member, &x), json_int64(b->member, &y) };
 	int order;
 
-	if (json_int64(a->member, &x) | json_int64(b->member, &y))
+	if (numbers[0] || numbers[1])
 		order = (x > y) - (x < y);
 	else
 		order = strverscmp(json_string(a->member, ""), json_string(b->member, ""));
