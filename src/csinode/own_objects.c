@@ -352,7 +352,7 @@ static void look_at(struct own_objects *own, const struct store_change *change)
 /* An event tells of what is there or was: it must not bring a deleted namespace back. */
 static bool makes_namespaces(enum object_kind kind)
 {
-	return kind_row(kind)->namespaced && !kind_row(kind)->in_memory;
+	return kind_row(kind)->namespaced && kind_row(kind)->durability == KIND_SYNCED;
 }
 
 static unsigned int kinds_that_make_namespaces(void)

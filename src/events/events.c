@@ -131,6 +131,25 @@ static struct event *find_path(const struct events *events, const char *path)
 	return event;
 }
 
+static struct event *find_key(const struct events *events, const char *key)
+{
+	struct event *event;
+
+	HASH_FIND(by_key, events->keys, key, strlen(key), event);
+	return event;
+}
+
+/* What makes two events the same. NULL: no memory. */
+static char *print_key(const char *kind, const char *name, const char *uid, const char *reason,
+		       const char *text)
+{
+	char *key;
+
+	if (asprintf(&key, "%s/%s/%s/%s/%s", kind, name, uid, reason, text) < 0)
+		return NULL;
+	return key;
+}
+
 /* ---- writes ---- */
 
 /* That an event could not be written, or was deleted by somebody before, is no mishap: the next one
@@ -271,16 +290,94 @@ static void note_gone(struct events *events, const struct object *object)
 
 static void on_change(void *userdata);
 
-/* So many changes came at once that some were missed: what is there is all that is known. */
+/* ---- what is stored ---- */
+
+struct listing {
+	const struct object **objects; /* borrowed from the store */
+	size_t count, room;
+};
+
+static int list_one(const struct object *object, void *userdata)
+{
+	struct listing *listing = userdata;
+
+	if (listing->count == listing->room) {
+		size_t room = listing->room ? 2 * listing->room : 64;
+		const struct object **objects =
+			reallocarray(listing->objects, room, sizeof(const struct object *));
+
+		if (!objects)
+			return -ENOMEM;
+		listing->objects = objects;
+		listing->room = room;
+	}
+	listing->objects[listing->count++] = object;
+	return 0;
+}
+
+static int compare_versions(const void *a, const void *b)
+{
+	const struct object *const *one = a, *const *other = b;
+	uint64_t first = (*one)->meta.resource_version, second = (*other)->meta.resource_version;
+
+	return (first > second) - (first < second);
+}
+
+static char *stored_key(const struct cJSON *tree)
+{
+	const struct cJSON *about = json_get(tree, "involvedObject");
+
+	return print_key(
+		json_string(json_get(about, "kind"), ""), json_string(json_get(about, "name"), ""),
+		json_string(json_get(about, "uid"), ""), json_string(json_get(tree, "reason"), ""),
+		json_string(json_get(tree, "message"), ""));
+}
+
+static bool is_own(const struct events *events, const struct cJSON *tree)
+{
+	return strcmp(json_string(json_get(tree, "reportingComponent"), ""), "podvold") == 0 &&
+	       strcmp(json_string(json_get(tree, "reportingInstance"), ""),
+		      events->options.node_name) == 0;
+}
+
+/* One of an earlier run of podvold is counted on. Without memory it is as an event of others. */
+static void note_stored(struct events *events, const struct object *object)
+{
+	cleanup_json struct cJSON *tree = object_tree(object);
+	cleanup_free char *key = is_own(events, tree) ? stored_key(tree) : NULL;
+	bool is_first = key && !find_key(events, key);
+	int64_t count;
+	char *path = path_of(object);
+	struct event *event;
+
+	event = path ? add_entry(events, path, is_first ? TAKE_PTR(key) : NULL) : NULL;
+	if (!event)
+		return;
+	event->count =
+		json_int64(json_get(tree, "count"), &count) && count > 0 ? (uint64_t) count : 1;
+	event->first_usec = timestamp_parse(json_string(json_get(tree, "firstTimestamp"), ""));
+}
+
+/* At start, and when so many changes came at once that some were missed. The store lists them by
+ * name; the oldest is the one that changed longest ago. */
 static int look_again(struct events *events)
 {
 	struct store *store = events->options.store;
+	struct listing listing = { .objects = NULL };
+	int r;
 
 	events->watch = store_watch_free(events->watch);
 	drop_all(events);
-	(void) store_list(store, KIND_EVENT, NULL, note_present, events);
-	return store_watch_new(store, 1U << KIND_EVENT, store_resource_version(store), on_change,
-			       events, &events->watch);
+	r = store_list(store, KIND_EVENT, NULL, list_one, &listing);
+	if (listing.count > 0)
+		qsort(listing.objects, listing.count, sizeof(const struct object *),
+		      compare_versions);
+	for (size_t i = 0; i < listing.count; i++)
+		note_stored(events, listing.objects[i]);
+	free(listing.objects);
+	return r < 0 ? r
+		     : store_watch_new(store, 1U << KIND_EVENT, store_resource_version(store),
+				       on_change, events, &events->watch);
 }
 
 static void on_change(void *userdata)
@@ -408,8 +505,8 @@ static void write_event(struct events *events, const char *path, const struct re
 		end_now(pending, r);
 }
 
-/* As kubelet names them: the object's name and the time, so that each is another. A name that would
- * become too long is cut where a name may end. */
+/* As kubelet names them: the object's name and the time, so that each is another, also when the
+ * clock was set back. A name that would become too long is cut where a name may end. */
 static char *new_path(struct events *events, const struct object *about, uint64_t now_usec)
 {
 	uint64_t number = now_usec * 1000;
@@ -420,21 +517,15 @@ static char *new_path(struct events *events, const struct object *about, uint64_
 		length--;
 	if (number <= events->last_number)
 		number = events->last_number + 1;
-	events->last_number = number;
-	if (asprintf(&path, "%s/%.*s.%llx", namespace_of(about), length, about->meta.name,
-		     (unsigned long long) number) < 0)
-		return NULL;
-	return path;
-}
-
-static char *key_of(const struct object *about, const char *reason, const char *text)
-{
-	char *key;
-
-	if (asprintf(&key, "%s/%s/%s/%s/%s", kind_row(about->kind)->name, about->meta.name,
-		     about->meta.uid, reason, text) < 0)
-		return NULL;
-	return key;
+	for (;; number++) {
+		events->last_number = number;
+		if (asprintf(&path, "%s/%.*s.%llx", namespace_of(about), length, about->meta.name,
+			     (unsigned long long) number) < 0)
+			return NULL;
+		if (!find_path(events, path))
+			return path;
+		free(path);
+	}
 }
 
 void events_record(struct events *events, const struct object *about, const char *type,
@@ -445,16 +536,17 @@ void events_record(struct events *events, const struct object *about, const char
 		.about = about, .type = type, .reason = reason, .text = cut, .last_usec = now_usec
 	};
 	cleanup_free char *key = NULL;
-	struct event *event = NULL;
+	struct event *event;
 
 	assert(about && type && reason && text);
 	if (!events)
 		return;
 	text_fit(cut, sizeof(cut), text);
-	key = key_of(about, reason, cut);
+	key = print_key(kind_row(about->kind)->name, about->meta.name, about->meta.uid, reason,
+			cut);
 	if (!key)
 		return;
-	HASH_FIND(by_key, events->keys, key, strlen(key), event);
+	event = find_key(events, key);
 	if (event) {
 		move_to_newest(events, event);
 	} else {

@@ -2,9 +2,10 @@
 /*
  * events - what happened to objects, as v1.Event in the store: the last so many, equal ones counted
  *
- * The kind lives in memory: events explain the present to people, they are no record. The same
- * (object, reason, text) is one event with a count, as a cluster's event recorder does it. Events
- * that others write count too: whoever wrote them, the one that changed longest ago goes first.
+ * They survive a restart, also a kill, and are counted on after it; a power loss may take the last
+ * ones, since no write of an event waits for the disk. The same (object, reason, text) is one event
+ * with a count, as a cluster's event recorder does it. Events that others write count too: the one
+ * that changed longest ago, of all writers, is deleted first.
  * The loop thread only.
  */
 #pragma once

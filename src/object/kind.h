@@ -12,6 +12,13 @@ struct arena;
 struct schema;
 struct violations;
 
+/* What a write of this kind waits for, and what is left of it afterwards. */
+enum kind_durability {
+	KIND_SYNCED,   /* answered when it is on disk */
+	KIND_UNSYNCED, /* written without a sync: a power loss may take the last ones: Event */
+	KIND_VOLATILE, /* never written, gone with a restart: Lease */
+};
+
 struct kind_row {
 	enum object_kind kind;
 	const char *name;     /* "PersistentVolumeClaim" */
@@ -24,8 +31,8 @@ struct kind_row {
 	const char *const *categories;  /* "all": shown by `kubectl get all`; as short_names */
 	const char *schema_package;     /* "io.k8s.api.core.v1": of its name in OpenAPI */
 	const char *description;
-	bool has_status;      /* the status subresource is served */
-	bool in_memory;       /* never written to disk, gone with a restart: Event, Lease */
+	bool has_status; /* the status subresource is served */
+	enum kind_durability durability;
 	bool has_signer_name; /* names may be of parts with ':' between them */
 	bool secret;          /* contents are for root alone */
 	bool returns_deleted; /* a delete is answered with the object that went, not with a Status

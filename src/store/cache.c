@@ -16,7 +16,7 @@ enum { ROOM_MIN = 64 };
 
 enum store_place store_place(enum object_kind kind)
 {
-	return kind_row(kind)->in_memory ? STORE_IN_MEMORY : STORE_ON_DISK;
+	return kind_row(kind)->durability == KIND_SYNCED ? STORE_ON_DISK : STORE_IN_MEMORY;
 }
 
 void cache_done(struct cache *cache)

@@ -156,7 +156,7 @@ static int prepare(struct database *database, const char *sql, sqlite3_stmt **re
 }
 
 /* The first look takes the lock, and comes before the first change. */
-static int set_up(struct database *database, struct failure *reterr)
+static int set_up(struct database *database, bool syncs, struct failure *reterr)
 {
 	int r;
 
@@ -171,7 +171,10 @@ static int set_up(struct database *database, struct failure *reterr)
 		if (r < 0)
 			return r;
 	}
-	r = run(database, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL", reterr);
+	r = run(database,
+		syncs ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL"
+		      : "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
+		reterr);
 	if (r < 0)
 		return r;
 	r = prepare(database, put_sql, &database->put, reterr);
@@ -195,7 +198,7 @@ static void close_pointer(struct database **database)
 	(void) database_close(*database);
 }
 
-int database_open(const char *path, struct database **ret, struct failure *reterr)
+int database_open(const char *path, bool syncs, struct database **ret, struct failure *reterr)
 {
 	cleanup(close_pointer) struct database *database = NULL;
 	int r, result;
@@ -217,11 +220,16 @@ int database_open(const char *path, struct database **ret, struct failure *reter
 	/* What SQLite does by itself when it could not open for writing, for whatever moment. */
 	if (sqlite3_db_readonly(database->connection, "main") > 0)
 		return failed_plain(reterr, -EROFS, "cannot open the store '%s' for writing", path);
-	r = set_up(database, reterr);
+	r = set_up(database, syncs, reterr);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(database);
 	return 0;
+}
+
+int database_clear(struct database *database, struct failure *reterr)
+{
+	return run(database, "DELETE FROM objects", reterr);
 }
 
 struct database *database_close(struct database *database)

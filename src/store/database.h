@@ -15,6 +15,7 @@
 #include "base/failure.h"
 #include "object/object.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,13 +24,18 @@ struct database;
 /**
  * database_open - open or make the file and lock it for this process
  * @path:   made with mode 0600 when absent; never overwritten
+ * @syncs:  false: NORMAL, for rows that a power loss may take. They need a file of their own: in
+ *          one log, a sync that fails would lose them from between synced rows, and all that follow
  * @ret:    owned by the caller
  * @reterr: names @path
  *
  * Return: 0; -EUCLEAN damaged or no store of ours; -EPROTO made by a newer podvol; -EBUSY another
  * process has it; -EACCES, -ENOSPC, -EIO, -ENOMEM.
  */
-int database_open(const char *path, struct database **ret, struct failure *reterr);
+int database_open(const char *path, bool syncs, struct database **ret, struct failure *reterr);
+
+/* Remove every row; blocks. Return: 0, or as database_commit(). */
+int database_clear(struct database *database, struct failure *reterr);
 
 /* Closes; what was committed stays. Return: NULL. */
 struct database *database_close(struct database *database);

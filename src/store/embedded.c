@@ -7,9 +7,10 @@
  * One group is under way at a time: what gathers meanwhile is the next one, so that groups grow
  * with the load and a lone write waits for nothing but its own sync.
  *
- * Kinds that live in memory go the same way but make no row, so a group of them alone needs no
- * sync. Their versions must not come again after a restart all the same: the database is told of a
- * version ahead of them, once per RESERVED_VERSIONS.
+ * Kinds that are not synced go the same way: leases make no row, events make one in a file of their
+ * own, without a sync. Their versions must not come again after a power loss all the same: the
+ * database has a version ahead of them, once per RESERVED_VERSIONS. An event that the disk refuses
+ * stays in memory: what is wrong with the disk is what it says.
  */
 #include "store/store.h"
 
@@ -49,6 +50,7 @@ struct store {
 	bool is_writing; /* the group is under way, or being answered */
 	bool is_failing; /* the last group could not be stored: said once */
 	bool is_closing;
+	bool has_newer_events; /* than the store: of another one */
 };
 
 /* ---- opening ---- */
@@ -134,6 +136,55 @@ static int load(struct store *store, struct database *database, struct failure *
 	return r < 0 ? failed(reterr, r, "cannot load the store") : 0;
 }
 
+static void close_database_pointer(struct database **database)
+{
+	(void) database_close(*database);
+}
+
+/* Newer ones are of a store that was here before: this one is older, or new. */
+static int load_event(const struct database_row *row, void *userdata)
+{
+	cleanup_object const struct object *object = NULL;
+	struct store *store = userdata;
+	struct failure reason = { .error = 0 };
+
+	if (object_parse_json(row->json, row->json_length, &object, &reason) < 0 ||
+	    object->meta.resource_version > store->stored_version) {
+		store->has_newer_events = true;
+		return 0;
+	}
+	return load_row(row, userdata);
+}
+
+static int load_events(struct store *store, struct database *database, struct failure *reterr)
+{
+	uint64_t version;
+	int r = database_load(database, load_event, store, &version, reterr);
+
+	if (r == 0 && store->has_newer_events)
+		r = database_clear(database, reterr);
+	return r;
+}
+
+/* Events are no reason to refuse a start. NULL: they are in memory only. */
+static struct database *open_events(struct store *store, const char *state_dir)
+{
+	cleanup(close_database_pointer) struct database *database = NULL;
+	cleanup_free char *path = NULL;
+	struct failure reason = { .error = 0 };
+	int r;
+
+	if (asprintf(&path, "%s/events.db", state_dir) < 0)
+		return NULL;
+	r = database_open(path, false, &database, &reason);
+	if (r == 0)
+		r = load_events(store, database, &reason);
+	if (r == 0)
+		return TAKE_PTR(database);
+	log_message(LOG_WARNING, "events will not survive a restart: %s", reason.text);
+	return NULL;
+}
+
 static int on_result(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 static int on_start(sd_event_source *source, void *userdata);
 
@@ -156,15 +207,10 @@ static void free_pointer(struct store **store)
 	(void) store_free(*store);
 }
 
-static void close_database_pointer(struct database **database)
-{
-	(void) database_close(*database);
-}
-
 int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
 			struct failure *reterr)
 {
-	cleanup(close_database_pointer) struct database *database = NULL;
+	cleanup(close_database_pointer) struct database *database = NULL, *events = NULL;
 	cleanup(free_pointer) struct store *store = NULL;
 	cleanup_free char *path = NULL;
 	int r;
@@ -175,16 +221,18 @@ int store_open_embedded(sd_event *event, const char *state_dir, struct store **r
 		return failed(reterr, -ENOMEM, "cannot open the store in '%s'", state_dir);
 	store->queue_end = &store->queue;
 
-	r = database_open(path, &database, reterr);
+	r = database_open(path, true, &database, reterr);
 	if (r == 0)
 		r = load(store, database, reterr);
 	if (r < 0)
 		return r;
 
-	r = writer_new(database, &store->writer);
+	events = open_events(store, state_dir);
+	r = writer_new(database, events, &store->writer);
 	if (r < 0)
 		return failed(reterr, r, "cannot start the writer of the store '%s'", path);
 	(void) TAKE_PTR(database);
+	(void) TAKE_PTR(events);
 	r = add_sources(store, event);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the writer of the store '%s'", path);
@@ -270,7 +318,7 @@ static uint64_t version_to_store(const struct store *store)
 
 	if (group->resource_version <= store->stored_version)
 		return store->stored_version;
-	return group->resource_version + (group->has_unstored ? RESERVED_VERSIONS : 0);
+	return group->resource_version + (group->has_unsynced ? RESERVED_VERSIONS : 0);
 }
 
 static bool needs_commit(const struct store *store)
@@ -323,8 +371,15 @@ static void start_group(struct store *store)
 
 		group_add(group, &store->cache, write, is_taken(store, write), now_usec);
 	}
-	if (needs_commit(store))
-		writer_start(store->writer, group->rows, group->row_count, version_to_store(store));
+	if (needs_commit(store) || group->unsynced_count > 0)
+		writer_start(store->writer, &(struct writer_group){
+						    .commits = needs_commit(store),
+						    .writes = group->rows,
+						    .count = group->row_count,
+						    .resource_version = version_to_store(store),
+						    .unsynced = group->unsynced_rows,
+						    .unsynced_count = group->unsynced_count,
+					    });
 	else
 		end_group(store, 0, NULL);
 }

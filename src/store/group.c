@@ -54,7 +54,8 @@ void group_begin(struct group *group, uint64_t resource_version)
 {
 	group->count = 0;
 	group->row_count = 0;
-	group->has_unstored = false;
+	group->has_unsynced = false;
+	group->unsynced_count = 0;
 	memset(group->growth, 0, sizeof(group->growth));
 	group->resource_version = resource_version;
 }
@@ -297,25 +298,33 @@ static int check_quota(const struct group *group, const struct cache *cache,
 			    most, group->quota.names[place]);
 }
 
-static void add_change(struct group *group, const struct admitted *member)
+/* @result: NULL: removes. */
+static struct database_write row_of(const struct write *write, const struct object *result)
 {
-	const struct write *write = member->write;
-	const struct object *result = member->result;
-
-	group->resource_version = member->resource_version;
-	group->growth[store_place(write->kind)] +=
-		(ssize_t) bytes_of(result) - (ssize_t) bytes_of(member->old);
-	if (kind_row(write->kind)->in_memory) {
-		group->has_unstored = true;
-		return;
-	}
-	group->rows[group->row_count++] = (struct database_write){
+	return (struct database_write){
 		.kind = kind_row(write->kind)->name,
 		.name_space = write->name_space,
 		.name = write->name,
 		.json = result ? result->json : NULL,
 		.json_length = result ? result->json_length : 0,
 	};
+}
+
+static void add_change(struct group *group, const struct admitted *member)
+{
+	const struct write *write = member->write;
+	const struct object *result = member->result;
+	enum kind_durability durability = kind_row(write->kind)->durability;
+
+	group->resource_version = member->resource_version;
+	group->growth[store_place(write->kind)] +=
+		(ssize_t) bytes_of(result) - (ssize_t) bytes_of(member->old);
+	if (durability != KIND_SYNCED)
+		group->has_unsynced = true;
+	if (durability == KIND_SYNCED)
+		group->rows[group->row_count++] = row_of(write, result);
+	else if (durability == KIND_UNSYNCED)
+		group->unsynced_rows[group->unsynced_count++] = row_of(write, result);
 }
 
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,

@@ -59,9 +59,11 @@ struct group {
 	size_t count;
 	struct database_write rows[STORE_GROUP_MAX];
 	size_t row_count;
+	struct database_write unsynced_rows[STORE_GROUP_MAX]; /* of KIND_UNSYNCED */
+	size_t unsynced_count;
 	uint64_t resource_version; /* of the last member that changes something */
-	bool has_unstored;  /* a change that becomes no row: of a kind that lives in memory */
-	bool ended_refused; /* the last member, or that of the group before */
+	bool has_unsynced;         /* a change whose version the disk may not have: Event, Lease */
+	bool ended_refused;        /* the last member, or that of the group before */
 	struct store_quota quota;
 	ssize_t growth[STORE_PLACES]; /* what the members make of the cache's bytes */
 	struct {

@@ -12,8 +12,9 @@
  * write to the same object waits for the first. A kill at any moment leaves every answered write
  * stored and no other half stored.
  *
- * Kinds whose row says in_memory (events, leases) are read, written and watched like all others and
- * are gone with the store; their resourceVersions are not given a second time.
+ * Kinds that are not synced (enum kind_durability) are read, written and watched like all others:
+ * leases are gone with the store, events survive a kill and a full disk stops none of them; their
+ * resourceVersions are not given a second time.
  */
 #pragma once
 

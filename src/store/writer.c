@@ -8,6 +8,7 @@
 #include "store/writer.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -23,16 +24,15 @@ enum turn {
 };
 
 struct writer {
-	struct database *database;
+	struct database *database, *unsynced;
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	enum turn turn;
 	int event_fd;
 
-	const struct database_write *writes;
-	size_t count;
-	uint64_t resource_version;
+	struct writer_group group;
+	bool loses_unsynced; /* the last unsynced rows were refused */
 	int error;
 	struct failure reason;
 };
@@ -68,14 +68,37 @@ static enum turn current_turn(struct writer *writer)
 	return turn;
 }
 
+static void commit_unsynced(struct writer *writer)
+{
+	const struct writer_group *group = &writer->group;
+	struct failure reason = { .error = 0 };
+	int r = database_commit(writer->unsynced, group->unsynced, group->unsynced_count,
+				group->resource_version, &reason);
+
+	if (r < 0 && !writer->loses_unsynced)
+		log_message(LOG_WARNING, "events will not survive a restart: %s", reason.text);
+	writer->loses_unsynced = r < 0;
+}
+
+static void commit(struct writer *writer)
+{
+	const struct writer_group *group = &writer->group;
+
+	writer->error = group->commits
+				? database_commit(writer->database, group->writes, group->count,
+						  group->resource_version, &writer->reason)
+				: 0;
+	if (writer->error == 0 && writer->unsynced && group->unsynced_count > 0)
+		commit_unsynced(writer);
+}
+
 static void *thread_main(void *argument)
 {
 	struct writer *writer = argument;
 
 	(void) pthread_setname_np(pthread_self(), "store-writer");
 	while (wait_for_turn(writer, TURN_WRITE, TURN_END) == TURN_WRITE) {
-		writer->error = database_commit(writer->database, writer->writes, writer->count,
-						writer->resource_version, &writer->reason);
+		commit(writer);
 		set_turn(writer, TURN_TAKE);
 		/* The counter cannot overflow: it is read before the next group begins. */
 		(void) eventfd_write(writer->event_fd, 1);
@@ -96,7 +119,7 @@ static int start_thread(struct writer *writer)
 	return -r;
 }
 
-int writer_new(struct database *database, struct writer **ret)
+int writer_new(struct database *database, struct database *unsynced, struct writer **ret)
 {
 	cleanup_free struct writer *writer = NULL;
 	cleanup_close int event_fd = -EBADF;
@@ -111,6 +134,7 @@ int writer_new(struct database *database, struct writer **ret)
 		return -errno;
 
 	writer->database = database;
+	writer->unsynced = unsynced;
 	writer->event_fd = event_fd;
 	(void) pthread_mutex_init(&writer->mutex, NULL);
 	(void) pthread_cond_init(&writer->changed, NULL);
@@ -137,6 +161,7 @@ struct writer *writer_free(struct writer *writer)
 	(void) pthread_mutex_destroy(&writer->mutex);
 	(void) close_keep_errno(writer->event_fd);
 	(void) database_close(writer->database);
+	(void) database_close(writer->unsynced);
 	free(writer);
 	return NULL;
 }
@@ -146,13 +171,10 @@ int writer_event_fd(const struct writer *writer)
 	return writer->event_fd;
 }
 
-void writer_start(struct writer *writer, const struct database_write *writes, size_t count,
-		  uint64_t resource_version)
+void writer_start(struct writer *writer, const struct writer_group *group)
 {
 	assert(writer->turn == TURN_IDLE);
-	writer->writes = writes;
-	writer->count = count;
-	writer->resource_version = resource_version;
+	writer->group = *group;
 	set_turn(writer, TURN_WRITE);
 }
 

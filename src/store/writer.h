@@ -13,8 +13,9 @@
 
 struct writer;
 
-/* Takes @database. Return: 0; -ENOMEM, -EMFILE, -EAGAIN: then @database stays the caller's. */
-int writer_new(struct database *database, struct writer **ret);
+/* Takes both. @unsynced: of rows that are not synced; NULL: they are in memory only. Return: 0;
+ * -ENOMEM, -EMFILE, -EAGAIN: then both stay the caller's. */
+int writer_new(struct database *database, struct database *unsynced, struct writer **ret);
 
 /* Waits for the running group, ends the thread and closes the database. Return: NULL. */
 struct writer *writer_free(struct writer *writer);
@@ -22,9 +23,20 @@ struct writer *writer_free(struct writer *writer);
 /* Readable when a group is over. */
 int writer_event_fd(const struct writer *writer);
 
-/* Start a group, as database_commit(). Only when none runs and the last result was taken. */
-void writer_start(struct writer *writer, const struct database_write *writes, size_t count,
-		  uint64_t resource_version);
+struct writer_group {
+	bool commits; /* there are writes, or the version has to be kept */
+	const struct database_write *writes;
+	size_t count;
+	uint64_t resource_version;
+	/* After the others, when they were stored. What the disk refuses of these is logged once.
+	 */
+	const struct database_write *unsynced;
+	size_t unsynced_count;
+};
+
+/* Start a group, as database_commit(). Only when none runs and the last result was taken. Its
+ * arrays are borrowed until then. */
+void writer_start(struct writer *writer, const struct writer_group *group);
 
 /**
  * writer_take_result - how the group ended

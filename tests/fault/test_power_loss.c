@@ -535,7 +535,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const names[] = { "store.db", "other" };
+	static const char *const names[] = { "store.db", "events.db", "other" };
 	char path[80];
 
 	event = sd_event_unref(event);

@@ -66,6 +66,8 @@ static void store_config_map(unsigned int index)
 
 static void start(void)
 {
+	static const char *const names[] = { "store.db", "store.db-wal", "store.db-shm",
+					     "events.db", "events.db-wal" };
 	char directory[] = "/tmp/podvol-fuzz-list-XXXXXX", path[64];
 
 	HOLDS(mkdtemp(directory) && sd_event_new(&event) >= 0);
@@ -76,9 +78,7 @@ static void start(void)
 	while (stored < OBJECTS)
 		HOLDS(sd_event_run(event, UINT64_MAX) >= 0);
 	/* Nothing is written from now on; the open database needs no names. */
-	for (size_t i = 0; i < 3; i++) {
-		static const char *const names[] = { "store.db", "store.db-wal", "store.db-shm" };
-
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		(void) snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
 		(void) remove(path);
 	}

@@ -53,6 +53,17 @@ static int setup(void **state)
 	return 0;
 }
 
+/* As when podvold is stopped and started. */
+static void restart(struct test_world *world, size_t capacity)
+{
+	struct events_options options = { .node_name = "node-1", .capacity = capacity };
+
+	world->events = events_free(world->events);
+	store_world_reopen(&world->store);
+	options.store = world->store.store;
+	assert_int_equal(events_new(&options, &world->events), 0);
+}
+
 static int teardown(void **state)
 {
 	struct test_world *world = *state;
@@ -297,6 +308,43 @@ static void test_writes_outlive_the_events(void **state)
 	assert_string_equal(messages(world), "2|3|4|");
 }
 
+/* With their first time and their count; the name of a new one is new, though the clock went back.
+ */
+static void test_events_are_counted_on_after_a_restart(void **state)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	struct listing listing;
+	int64_t count;
+
+	record(*state, &pod_a, "again", SECOND(1));
+	record(*state, &pod_a, "again", SECOND(2));
+	restart(*state, 3);
+	record(*state, &pod_a, "again", SECOND(9));
+	record(*state, &pod_a, "other", SECOND(1));
+	listing = stored(*state);
+	assert_int_equal(listing.count, 2);
+	tree = object_tree(listing.objects[0]);
+	assert_string_equal(text_of(tree, "message"), "again");
+	assert_true(json_int64(json_get(tree, "count"), &count));
+	assert_int_equal(count, 3);
+	assert_string_equal(text_of(tree, "firstTimestamp"), "2026-11-21T08:35:01Z");
+	assert_string_equal(text_of(tree, "lastTimestamp"), "2026-11-21T08:35:09Z");
+}
+
+/* By the order of the last change, not by name; also when there are more than may be now. */
+static void test_the_oldest_goes_first_after_a_restart(void **state)
+{
+	record(*state, &pod_b, "b1", SECOND(1));
+	record(*state, &pod_a, "a2", SECOND(2));
+	record(*state, &pod_b, "b3", SECOND(3));
+	record(*state, &pod_b, "b1", SECOND(4));
+	restart(*state, 3);
+	record(*state, &pod_a, "a5", SECOND(5));
+	assert_string_equal(messages(*state), "a5|b1|b3|");
+	restart(*state, 1);
+	assert_string_equal(messages(*state), "a5|");
+}
+
 /* A drain has no event recorder (NULL); what it reports is not stored. */
 static void test_a_drain_records_no_events(void **state)
 {
@@ -321,6 +369,8 @@ int main(void)
 		WITH_EVENTS(test_a_deleted_event_is_told_anew),
 		WITH_EVENTS(test_long_names_and_texts_are_cut),
 		WITH_EVENTS(test_writes_outlive_the_events),
+		WITH_EVENTS(test_events_are_counted_on_after_a_restart),
+		WITH_EVENTS(test_the_oldest_goes_first_after_a_restart),
 		WITH_EVENTS(test_a_drain_records_no_events),
 	};
 

@@ -79,7 +79,8 @@ static void test_only_these_are_special(void **state)
 		const struct kind_row *row = kind_row((enum object_kind) kind);
 
 		assert_int_equal(row->secret, kind == KIND_SECRET);
-		assert_int_equal(row->in_memory, kind == KIND_EVENT || kind == KIND_LEASE);
+		assert_int_equal(row->durability == KIND_UNSYNCED, kind == KIND_EVENT);
+		assert_int_equal(row->durability == KIND_VOLATILE, kind == KIND_LEASE);
 	}
 }
 

@@ -176,7 +176,7 @@ static size_t count_contents(struct store *store, const char *name_space, char *
 		const struct kind_row *row = kind_row((enum object_kind) kind);
 		size_t count = 0;
 
-		if (!row->namespaced || row->in_memory)
+		if (!row->namespaced || row->durability != KIND_SYNCED)
 			continue;
 		(void) store_list(store, row->kind, name_space, count_one, &count);
 		if (count > 0 && used < size)
