@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_client - libcurl's sockets and its one timer as sources of the event loop
+ *
+ * libcurl's callbacks only keep bytes and waits; lines and ends are handed on after it has
+ * returned, so that a receiver may begin and cancel calls. A call that ends or is cancelled
+ * meanwhile stays in the list until the turn is over.
+ */
+#include "store/remote/http_client.h"
+
+#include "base/cleanup.h"
+#include "build-config.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <utlist.h>
+
+struct http_call {
+	struct http_call *prev, *next;
+	struct http_client *client;
+	CURL *easy;
+	struct curl_slist *headers;
+	char *path;
+	void (*line)(void *userdata, const char *line, size_t length);
+	void (*done)(void *userdata, const struct http_answer *answer);
+	void *userdata;
+	char *bytes; /* received and not handed on; NUL-terminated or NULL */
+	size_t length, allocated;
+	int receive_error; /* why bytes were refused; 0 */
+	bool is_over;      /* ended or cancelled */
+	char error_text[CURL_ERROR_SIZE];
+};
+
+struct http_client {
+	sd_event *event;
+	CURLM *multi;
+	sd_event_source *timer;
+	char *url;                     /* what paths are appended to */
+	struct curl_slist *connect_to; /* where that is, when it has another name */
+	char *proxy_url;
+	bool disable_compression;
+	struct client_credentials credentials;
+	struct http_call *calls;
+	unsigned int call_count; /* not over */
+	bool in_turn;
+};
+
+/* ---- what libcurl waits for ---- */
+
+static void turn(struct http_client *client, curl_socket_t fd, int events);
+
+static int socket_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	int events = 0;
+
+	(void) source;
+	if (revents & (EPOLLIN | EPOLLHUP))
+		events |= CURL_CSELECT_IN;
+	if (revents & EPOLLOUT)
+		events |= CURL_CSELECT_OUT;
+	if (revents & EPOLLERR)
+		events |= CURL_CSELECT_ERR;
+	turn(userdata, fd, events);
+	return 0;
+}
+
+static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata, void *known)
+{
+	struct http_client *client = userdata;
+	sd_event_source *source = known;
+	uint32_t events =
+		(what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U);
+
+	(void) easy;
+	if (what == CURL_POLL_REMOVE) {
+		(void) sd_event_source_disable_unref(source);
+		return 0;
+	}
+	if (source)
+		return sd_event_source_set_io_events(source, events) < 0 ? -1 : 0;
+	if (sd_event_add_io(client->event, &source, fd, events, socket_ready, client) < 0)
+		return -1;
+	(void) sd_event_source_set_description(source, "kube-apiserver-socket");
+	return curl_multi_assign(client->multi, fd, source) == CURLM_OK ? 0 : -1;
+}
+
+static int timer_elapsed(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	turn(userdata, CURL_SOCKET_TIMEOUT, 0);
+	return 0;
+}
+
+/* Negative: never. */
+static int timer_changed(CURLM *multi, long msec, void *userdata)
+{
+	struct http_client *client = userdata;
+
+	(void) multi;
+	if (msec < 0)
+		return sd_event_source_set_enabled(client->timer, SD_EVENT_OFF) < 0 ? -1 : 0;
+	if (sd_event_source_set_time_relative(client->timer, (uint64_t) msec * 1000) < 0)
+		return -1;
+	return sd_event_source_set_enabled(client->timer, SD_EVENT_ONESHOT) < 0 ? -1 : 0;
+}
+
+/* ---- bytes ---- */
+
+static int status_of(const struct http_call *call)
+{
+	long status = 0;
+
+	(void) curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	return (int) status;
+}
+
+static bool is_stream(const struct http_call *call)
+{
+	return call->line && status_of(call) == 200;
+}
+
+/* What answers with something else is not a kube-apiserver: a captive portal, a load balancer. */
+static bool is_json(const struct http_call *call)
+{
+	const char *type = NULL;
+
+	(void) curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
+	return type && strncasecmp(type, "application/json", 16) == 0 &&
+	       strchr("; ", type[16]) != NULL;
+}
+
+static int receive(struct http_call *call, const char *data, size_t length)
+{
+	size_t limit = is_stream(call) ? HTTP_LINE_BYTES_MAX : HTTP_BODY_BYTES_MAX;
+	size_t needed = call->length + length + 1;
+
+	if (status_of(call) < 300 && !is_json(call))
+		return -EPROTO;
+	if (needed > limit)
+		return -E2BIG;
+	if (needed > call->allocated) {
+		size_t allocated = call->allocated * 2 > needed ? call->allocated * 2 : needed;
+		char *grown = realloc(call->bytes, allocated);
+
+		if (!grown)
+			return -ENOMEM;
+		call->bytes = grown;
+		call->allocated = allocated;
+	}
+	memcpy(call->bytes + call->length, data, length);
+	call->length += length;
+	call->bytes[call->length] = '\0';
+	return 0;
+}
+
+static size_t received(char *data, size_t size, size_t count, void *userdata)
+{
+	struct http_call *call = userdata;
+
+	call->receive_error = receive(call, data, size * count);
+	return call->receive_error == 0 ? size * count : 0;
+}
+
+/* Every whole line that is there; the rest of one stays. */
+static void hand_on_lines(struct http_call *call)
+{
+	size_t from = 0;
+	char *end;
+
+	while (!call->is_over && from < call->length &&
+	       (end = memchr(call->bytes + from, '\n', call->length - from))) {
+		size_t length = (size_t) (end - call->bytes) - from;
+
+		*end = '\0';
+		if (length > 0)
+			call->line(call->userdata, call->bytes + from, length);
+		from += length + 1;
+	}
+	if (call->is_over || from == 0)
+		return;
+	memmove(call->bytes, call->bytes + from, call->length - from);
+	call->length -= from;
+}
+
+/* ---- the end of a call ---- */
+
+/* Neither lines nor an end any more. */
+static void leave(struct http_call *call)
+{
+	assert(!call->is_over);
+	(void) curl_multi_remove_handle(call->client->multi, call->easy);
+	call->is_over = true;
+	call->client->call_count--;
+}
+
+static void call_free(struct http_call *call)
+{
+	curl_easy_cleanup(call->easy);
+	curl_slist_free_all(call->headers);
+	free(call->path);
+	free(call->bytes);
+	free(call);
+}
+
+static void free_ended(struct http_client *client)
+{
+	struct http_call *call, *next;
+
+	DL_FOREACH_SAFE (client->calls, call, next) {
+		if (!call->is_over)
+			continue;
+		DL_DELETE(client->calls, call);
+		call_free(call);
+	}
+}
+
+/* Of an answer that libcurl takes for whole. */
+static int error_of_whole(const struct http_call *call)
+{
+	if (status_of(call) < 300 && !is_json(call))
+		return -EPROTO;
+	return is_stream(call) && call->length > 0 ? -EBADMSG : 0;
+}
+
+static int error_of(const struct http_call *call, CURLcode code)
+{
+	long system_error = 0;
+
+	if (call->receive_error)
+		return call->receive_error;
+	(void) curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &system_error);
+	switch (code) {
+	case CURLE_OK:
+		return error_of_whole(call);
+	case CURLE_OPERATION_TIMEDOUT:
+		return -ETIMEDOUT;
+	case CURLE_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return -EHOSTUNREACH;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+		return -EKEYREJECTED;
+	default:
+		return system_error ? -(int) system_error : -ECONNRESET;
+	}
+}
+
+static const char *words_for(const struct http_call *call, int error)
+{
+	switch (error) {
+	case -EPROTO:
+		return "the answer is not application/json: not a kube-apiserver";
+	case -E2BIG:
+		return "the answer is too long";
+	case -EBADMSG:
+		return "the stream ended in the middle of a line";
+	default:
+		return call->error_text[0] ? call->error_text : strerror(-error);
+	}
+}
+
+static unsigned int retry_after_seconds(const struct http_call *call)
+{
+	curl_off_t seconds = 0;
+
+	(void) curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &seconds);
+	return seconds < HTTP_RETRY_AFTER_SECONDS_MAX ? (unsigned int) seconds
+						      : HTTP_RETRY_AFTER_SECONDS_MAX;
+}
+
+static void end_call(struct http_call *call, CURLcode code)
+{
+	bool has_body = call->bytes && !is_stream(call);
+	struct http_answer answer = { .error = error_of(call, code),
+				      .status = status_of(call),
+				      .body = has_body ? call->bytes : "",
+				      .length = has_body ? call->length : 0,
+				      .retry_after_seconds = retry_after_seconds(call) };
+	struct failure why = { 0 };
+
+	if (answer.error) {
+		(void) failed_plain(&why, answer.error, "%s%s: %s", call->client->url, call->path,
+				    words_for(call, answer.error));
+		answer.why = &why;
+	}
+	leave(call);
+	call->done(call->userdata, &answer);
+}
+
+static void turn(struct http_client *client, curl_socket_t fd, int events)
+{
+	struct http_call *call;
+	CURLMsg *message;
+	int left;
+
+	assert(!client->in_turn);
+	client->in_turn = true;
+	(void) curl_multi_socket_action(client->multi, fd, events, &left);
+	DL_FOREACH (client->calls, call)
+		if (!call->is_over && is_stream(call))
+			hand_on_lines(call);
+	while ((message = curl_multi_info_read(client->multi, &left))) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		(void) curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		end_call(call, message->data.result);
+	}
+	client->in_turn = false;
+	free_ended(client);
+}
+
+struct http_call *http_call_cancel(struct http_call *call)
+{
+	if (!call)
+		return NULL;
+	leave(call);
+	if (!call->client->in_turn)
+		free_ended(call->client);
+	return NULL;
+}
+
+/* ---- the begin of a call ---- */
+
+/* A peer that is gone without a word ends a watch, too. */
+static int socket_made(void *userdata, curl_socket_t fd, curlsocktype purpose)
+{
+	unsigned int msec = HTTP_DEAD_PEER_SECONDS * 1000;
+
+	(void) userdata;
+	(void) purpose;
+	(void) setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &msec, sizeof(msec));
+	return CURL_SOCKOPT_OK;
+}
+
+static bool set_blob(CURL *easy, CURLoption option, const char *text)
+{
+	struct curl_blob blob = { .flags = CURL_BLOB_COPY };
+
+	if (!text)
+		return true;
+	blob.data = (void *) (uintptr_t) text;
+	blob.len = strlen(text);
+	return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
+}
+
+static bool set_credentials(CURL *easy, const struct client_credentials *credentials)
+{
+	bool ok = true;
+
+	if (credentials->authority) /* and no directory of the system's beside it */
+		ok = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK &&
+		     set_blob(easy, CURLOPT_CAINFO_BLOB, credentials->authority);
+	ok = ok && set_blob(easy, CURLOPT_SSLCERT_BLOB, credentials->certificate) &&
+	     set_blob(easy, CURLOPT_SSLKEY_BLOB, credentials->key);
+	if (ok && credentials->token)
+		ok = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER) == CURLE_OK &&
+		     curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, credentials->token) == CURLE_OK;
+	return ok;
+}
+
+static bool add_header(struct http_call *call, const char *name, const char *value)
+{
+	struct curl_slist *longer;
+	char text[256];
+
+	(void) snprintf(text, sizeof(text), "%s: %s", name, value);
+	longer = curl_slist_append(call->headers, text);
+	if (longer)
+		call->headers = longer;
+	return longer != NULL;
+}
+
+/* Limits, and what the connection must be like. */
+static void set_transport(const struct http_call *call, const struct http_request *request)
+{
+	const struct http_client *client = call->client;
+	CURL *easy = call->easy;
+
+	(void) curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	(void) curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	(void) curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_2TLS);
+	(void) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+	(void) curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+	(void) curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	(void) curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long) HTTP_CONNECT_SECONDS);
+	(void) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) (request->timeout_usec / 1000));
+	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long) HTTP_DEAD_PEER_SECONDS);
+	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long) HTTP_DEAD_PEER_SECONDS / 3);
+	(void) curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_made);
+	(void) curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_text);
+	(void) curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, received);
+	(void) curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	(void) curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+	(void) curl_easy_setopt(easy, CURLOPT_USERAGENT, "podvold/" PACKAGE_VERSION);
+	(void) curl_easy_setopt(easy, CURLOPT_CONNECT_TO, client->connect_to);
+}
+
+static bool set_up(struct http_call *call, const struct http_request *request)
+{
+	const struct http_client *client = call->client;
+	cleanup_free char *url = NULL;
+	CURL *easy = call->easy;
+	bool ok;
+
+	if (asprintf(&url, "%s%s", client->url, request->path) < 0)
+		url = NULL;
+	set_transport(call, request);
+	ok = url && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
+	     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK &&
+	     set_credentials(easy, &client->credentials) &&
+	     add_header(call, "Accept", "application/json");
+	if (ok && client->proxy_url)
+		ok = curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy_url) == CURLE_OK;
+	if (ok && !client->disable_compression)
+		ok = curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip") == CURLE_OK;
+	if (ok && request->body)
+		ok = add_header(call, "Content-Type", request->content_type) &&
+		     add_header(call, "Expect", "") &&
+		     curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body) == CURLE_OK;
+	return ok && curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK;
+}
+
+int http_client_call(struct http_client *client, const struct http_request *request,
+		     struct http_call **ret)
+{
+	struct http_call *call;
+
+	assert(client && request && request->done && *request->path == '/');
+	if (client->call_count >= HTTP_CALLS_MAX)
+		return -ENOBUFS;
+	call = calloc(1, sizeof(*call));
+	if (!call)
+		return -ENOMEM;
+	*call = (struct http_call){ .client = client,
+				    .easy = curl_easy_init(),
+				    .path = strdup(request->path),
+				    .line = request->line,
+				    .done = request->done,
+				    .userdata = request->userdata };
+	if (!call->easy || !call->path || !set_up(call, request) ||
+	    curl_multi_add_handle(client->multi, call->easy) != CURLM_OK) {
+		call_free(call);
+		return -ENOMEM;
+	}
+	DL_APPEND(client->calls, call);
+	client->call_count++;
+	if (ret)
+		*ret = call;
+	return 0;
+}
+
+/* ---- the client ---- */
+
+/* The certificate is for another name than the server is reached by: that name is in the URL, and
+ * libcurl connects to the server all the same. */
+static int rename_server(struct http_client *client, const char *name)
+{
+	cleanup_free char *connect_to = NULL, *url = NULL;
+	char *scheme = NULL, *host = NULL, *port = NULL, *path = NULL;
+	CURLU *parts = curl_url();
+	int r = -EINVAL;
+
+	if (parts && curl_url_set(parts, CURLUPART_URL, client->url, 0) == CURLUE_OK &&
+	    curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	    curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	    curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+	    curl_url_get(parts, CURLUPART_PATH, &path, 0) == CURLUE_OK) {
+		if (asprintf(&connect_to, "%s:%s:%s:%s", name, port, host, port) < 0)
+			connect_to = NULL;
+		if (asprintf(&url, "%s://%s:%s%s", scheme, name, port,
+			     strcmp(path, "/") == 0 ? "" : path) < 0)
+			url = NULL;
+		client->connect_to = connect_to ? curl_slist_append(NULL, connect_to) : NULL;
+		r = client->connect_to && url ? 0 : -ENOMEM;
+	}
+	if (r == 0) {
+		free(client->url);
+		client->url = TAKE_PTR(url);
+	}
+	curl_free(scheme);
+	curl_free(host);
+	curl_free(port);
+	curl_free(path);
+	curl_url_cleanup(parts);
+	return r;
+}
+
+static int copy_kubeconfig(struct http_client *client, const struct kubeconfig *kubeconfig)
+{
+	client->disable_compression = kubeconfig->disable_compression;
+	client->url = strdup(kubeconfig->server);
+	if (!client->url)
+		return -ENOMEM;
+	if (kubeconfig->proxy_url) {
+		client->proxy_url = strdup(kubeconfig->proxy_url);
+		if (!client->proxy_url)
+			return -ENOMEM;
+	}
+	return kubeconfig->tls_server_name ? rename_server(client, kubeconfig->tls_server_name) : 0;
+}
+
+static int make_multi(struct http_client *client)
+{
+	int r;
+
+	r = sd_event_add_time_relative(client->event, &client->timer, CLOCK_MONOTONIC, 0, 0,
+				       timer_elapsed, client);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(client->timer, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	(void) sd_event_source_set_description(client->timer, "kube-apiserver-timer");
+	client->multi = curl_multi_init();
+	if (!client->multi)
+		return -ENOMEM;
+	(void) curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
+	(void) curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+	(void) curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, timer_changed);
+	(void) curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+	return 0;
+}
+
+int http_client_new(sd_event *event, const struct kubeconfig *kubeconfig, struct http_client **ret,
+		    struct failure *reterr)
+{
+	struct http_client *client;
+	int r;
+
+	assert(event && kubeconfig && kubeconfig->server && ret);
+	client = calloc(1, sizeof(*client));
+	if (!client)
+		return failed(reterr, -ENOMEM, "server '%s'", kubeconfig->server);
+	client->event = sd_event_ref(event);
+	r = copy_kubeconfig(client, kubeconfig);
+	if (r == 0)
+		r = make_multi(client);
+	if (r < 0) {
+		(void) http_client_free(client);
+		return failed(reterr, r, "server '%s'", kubeconfig->server);
+	}
+	*ret = client;
+	return 0;
+}
+
+struct http_client *http_client_free(struct http_client *client)
+{
+	struct http_call *call;
+
+	if (!client)
+		return NULL;
+	assert(!client->in_turn);
+	DL_FOREACH (client->calls, call)
+		leave(call);
+	free_ended(client);
+	if (client->multi)
+		(void) curl_multi_cleanup(client->multi);
+	(void) sd_event_source_disable_unref(client->timer);
+	(void) sd_event_unref(client->event);
+	curl_slist_free_all(client->connect_to);
+	client_credentials_done(&client->credentials);
+	free(client->url);
+	free(client->proxy_url);
+	free(client);
+	return NULL;
+}
+
+void http_client_set_credentials(struct http_client *client, struct client_credentials *credentials)
+{
+	assert(client && credentials);
+	client_credentials_done(&client->credentials);
+	client->credentials = *credentials;
+	*credentials = (struct client_credentials){ 0 };
+}

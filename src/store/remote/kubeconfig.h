@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kubeconfig - which kube-apiserver to use and with which credentials, as client-go reads the file
+ *
+ * One file; the context is current-context. Certificates, keys and tokens are given as data or as
+ * names of files; client_credentials.h reads those files, again when they may have changed. What
+ * podvold cannot do is refused with the field's name and never passed over: exec and auth-provider
+ * plugins, passwords, impersonation, insecure-skip-tls-verify, and http:// to anything but
+ * loopback. YAML anchors are refused, as everywhere.
+ */
+#pragma once
+
+#include "base/failure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A PEM text or the absolute path of a file with one; both NULL: none. */
+struct kubeconfig_pem {
+	char *data, *file;
+};
+
+/* Strings are owned; NULL: not given. */
+struct kubeconfig {
+	char *context;         /* its name */
+	char *server;          /* URL without user, query and a slash at the end */
+	char *tls_server_name; /* expected in the server's certificate instead of HOST */
+	char *proxy_url;       /* http, https or socks5 */
+	bool disable_compression;
+	struct kubeconfig_pem authority; /* none: the system's */
+	struct kubeconfig_pem certificate, key;
+	char *token;      /* used when there is no token_file */
+	char *token_file; /* absolute path */
+};
+
+/**
+ * kubeconfig_read - read the file that an operator named
+ * @path: absolute; root's alone, as secret_file_read() has it
+ * @ret:  given to kubeconfig_done(), also after a failure
+ *
+ * Blocks on the disk. Return: 0; -EINVAL with path, field and reason; else as secret_file_read().
+ */
+int kubeconfig_read(const char *path, struct kubeconfig *ret, struct failure *reterr);
+
+/* The same of a text. Relative paths in it begin at @directory, an absolute path. */
+int kubeconfig_parse(const char *text, size_t length, const char *directory, struct kubeconfig *ret,
+		     struct failure *reterr);
+
+/* Frees the strings, secrets after overwriting them; an empty one is fine. */
+void kubeconfig_done(struct kubeconfig *kubeconfig);
