@@ -21,6 +21,9 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
+/* libcurl's waits are short ones; sd-event's own accuracy is 250 ms. */
+enum { TIMER_ACCURACY_USEC = 1000 };
+
 struct http_call {
 	struct http_call *prev, *next;
 	struct http_client *client;
@@ -515,8 +518,8 @@ static int make_multi(struct http_client *client)
 {
 	int r;
 
-	r = sd_event_add_time_relative(client->event, &client->timer, CLOCK_MONOTONIC, 0, 0,
-				       timer_elapsed, client);
+	r = sd_event_add_time_relative(client->event, &client->timer, CLOCK_MONOTONIC, 0,
+				       TIMER_ACCURACY_USEC, timer_elapsed, client);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(client->timer, SD_EVENT_OFF);
 	if (r < 0)

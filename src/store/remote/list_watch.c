@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list_watch - one call at a time: a page, the next page, the watch; or a pause before the next
+ *
+ * What comes next is in two texts: without a version a list is due, from its first page or where
+ * @next says; with one, a watch.
+ */
+#include "store/remote/list_watch.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+#include <sys/random.h>
+
+struct list_watch {
+	struct list_watch_options options;
+	char *path; /* with '?', and the selector with '&' */
+	sd_event_source *timer;
+	struct http_call *call;
+	bool lists;                              /* the call is for a page; else a watch */
+	char version[SERVER_VERSION_BYTES];      /* to watch from; "": a list is due */
+	char list_version[SERVER_VERSION_BYTES]; /* of the list's first page; "" before it */
+	char next[SERVER_CONTINUE_BYTES];
+	uint64_t newest; /* that was ever seen */
+	unsigned int pause_msec;
+};
+
+/* ---- pauses ---- */
+
+/* @n to twice @n: a thousand nodes that lost a server do not come back at the same moment. */
+static uint64_t with_jitter(uint64_t n)
+{
+	uint32_t random = 0;
+
+	(void) getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	return n + n * (random >> 8) / (UINT32_MAX >> 8);
+}
+
+static void wait_at_least(struct list_watch *list_watch, unsigned int seconds)
+{
+	uint64_t usec = with_jitter(list_watch->pause_msec * USEC_PER_MSEC);
+
+	if (usec < seconds * USEC_PER_SEC)
+		usec = with_jitter(seconds * USEC_PER_SEC);
+	list_watch->pause_msec = list_watch->pause_msec * 2 < LIST_WATCH_PAUSE_MAX_MSEC
+					 ? list_watch->pause_msec * 2
+					 : LIST_WATCH_PAUSE_MAX_MSEC;
+	(void) sd_event_source_set_time_relative(list_watch->timer, usec);
+	(void) sd_event_source_set_enabled(list_watch->timer, SD_EVENT_ONESHOT);
+}
+
+static void went_well(struct list_watch *list_watch)
+{
+	list_watch->pause_msec = LIST_WATCH_PAUSE_MIN_MSEC;
+}
+
+/* The server cannot go on from where we are: what it has is asked for from the beginning. */
+static void forget(struct list_watch *list_watch)
+{
+	list_watch->version[0] = '\0';
+	list_watch->list_version[0] = '\0';
+	list_watch->next[0] = '\0';
+}
+
+static void fail(struct list_watch *list_watch, int status, const struct failure *why)
+{
+	list_watch->options.failed(list_watch->options.userdata, status, why);
+}
+
+static bool saw(struct list_watch *list_watch, const char *version)
+{
+	uint64_t number = strtoull(version, NULL, 10);
+
+	if (number < list_watch->newest)
+		return false;
+	list_watch->newest = number;
+	return true;
+}
+
+/* The version has left the server's memory (410), or its etcd has not come to it yet, which it may
+ * never do after a restore (504, "Too large resource version"). */
+static bool is_unknown_version(int status)
+{
+	return status == 410 || status == 504;
+}
+
+/* An answer other than 200: why, and in how long. */
+static void take_refusal(struct list_watch *list_watch, const struct http_answer *answer)
+{
+	struct failure why = { 0 };
+
+	if (answer->error)
+		fail(list_watch, answer->status, answer->why);
+	else {
+		(void) failed_plain(&why, -EPROTO, "%s: HTTP status %d", list_watch->options.path,
+				    answer->status);
+		fail(list_watch, answer->status, &why);
+	}
+	if (list_watch->lists || is_unknown_version(answer->status))
+		forget(list_watch);
+	wait_at_least(list_watch, answer->retry_after_seconds);
+}
+
+/* ---- the list ---- */
+
+static void call_next(struct list_watch *list_watch);
+
+static void end_list(struct list_watch *list_watch)
+{
+	bool went_back = !saw(list_watch, list_watch->list_version);
+
+	list_watch->newest = strtoull(list_watch->list_version, NULL, 10);
+	memcpy(list_watch->version, list_watch->list_version, SERVER_VERSION_BYTES);
+	list_watch->list_version[0] = '\0';
+	went_well(list_watch);
+	list_watch->options.end_list(list_watch->options.userdata, went_back);
+}
+
+static int take_page(struct list_watch *list_watch, const struct http_answer *answer,
+		     struct failure *reterr)
+{
+	const struct list_watch_options *options = &list_watch->options;
+	const struct server_taker taker = { .object = options->take,
+					    .userdata = options->userdata };
+	struct server_list page;
+	int r = server_list_read(options->kind, answer->body, answer->length, &taker, &page,
+				 reterr);
+
+	if (r < 0)
+		return r;
+	if (list_watch->list_version[0] && strcmp(list_watch->list_version, page.version) != 0)
+		return failed_plain(reterr, -EPROTO,
+				    "the pages of the list are of resourceVersions %s and %s",
+				    list_watch->list_version, page.version);
+	memcpy(list_watch->list_version, page.version, sizeof(page.version));
+	memcpy(list_watch->next, page.next, sizeof(page.next));
+	return 0;
+}
+
+static void list_done(void *userdata, const struct http_answer *answer)
+{
+	struct list_watch *list_watch = userdata;
+	struct failure why = { 0 };
+
+	list_watch->call = NULL;
+	if (answer->error || answer->status != 200) {
+		take_refusal(list_watch, answer);
+		return;
+	}
+	if (take_page(list_watch, answer, &why) < 0) {
+		(void) failure_prefix(&why, "%s", list_watch->options.path);
+		fail(list_watch, answer->status, &why);
+		forget(list_watch);
+		wait_at_least(list_watch, 0);
+		return;
+	}
+	if (list_watch->next[0] == '\0')
+		end_list(list_watch);
+	call_next(list_watch);
+}
+
+/* ---- the watch ---- */
+
+/* The rest of the watch is not read. */
+static void leave_watch(struct list_watch *list_watch, int status, const struct failure *why,
+			bool lists_again)
+{
+	list_watch->call = http_call_cancel(list_watch->call);
+	fail(list_watch, status, why);
+	if (lists_again)
+		forget(list_watch);
+	wait_at_least(list_watch, 0);
+}
+
+static void take_event(void *userdata, const struct server_event *event)
+{
+	struct list_watch *list_watch = userdata;
+	struct failure why = { 0 };
+
+	if (event->type == SERVER_ERROR) {
+		(void) failed_plain(&why, -EPROTO, "%s: watch: %s (%d)", list_watch->options.path,
+				    event->message, event->code);
+		leave_watch(list_watch, event->code, &why, is_unknown_version(event->code));
+		return;
+	}
+	went_well(list_watch);
+	(void) saw(list_watch, event->version);
+	(void) snprintf(list_watch->version, sizeof(list_watch->version), "%s", event->version);
+	if (event->type != SERVER_BOOKMARK)
+		list_watch->options.change(list_watch->options.userdata, event);
+}
+
+static void watch_line(void *userdata, const char *line, size_t length)
+{
+	struct list_watch *list_watch = userdata;
+	const struct server_taker taker = { .event = take_event, .userdata = list_watch };
+	struct failure why = { 0 };
+
+	if (server_event_read(list_watch->options.kind, line, length, &taker, &why) == 0)
+		return;
+	(void) failure_prefix(&why, "%s: watch", list_watch->options.path);
+	leave_watch(list_watch, 200, &why, true);
+}
+
+/* A watch that ends in time is no failure; one that ends at once must not be begun at once. */
+static void watch_done(void *userdata, const struct http_answer *answer)
+{
+	struct list_watch *list_watch = userdata;
+
+	list_watch->call = NULL;
+	if (answer->error || answer->status != 200)
+		take_refusal(list_watch, answer);
+	else
+		wait_at_least(list_watch, 0);
+}
+
+/* ---- calls ---- */
+
+/* "next" may be anything: bytes that mean something in a query are escaped. */
+static void escape(const char *text, char *to)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char) *text;
+
+		if (isalnum(byte) || strchr("-._~", byte)) {
+			*to++ = *text;
+			continue;
+		}
+		*to++ = '%';
+		*to++ = digits[byte >> 4];
+		*to++ = digits[byte & 15];
+	}
+	*to = '\0';
+}
+
+static char *list_path(const struct list_watch *list_watch)
+{
+	char next[3 * SERVER_CONTINUE_BYTES], *path;
+
+	escape(list_watch->next, next);
+	if (asprintf(&path, "%slimit=%d%s%s", list_watch->path, LIST_WATCH_PAGE,
+		     *next ? "&continue=" : "", next) < 0)
+		return NULL;
+	return path;
+}
+
+static char *watch_path(const struct list_watch *list_watch, uint64_t seconds)
+{
+	char *path;
+
+	if (asprintf(&path,
+		     "%swatch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=%ju",
+		     list_watch->path, list_watch->version, (uintmax_t) seconds) < 0)
+		return NULL;
+	return path;
+}
+
+static void call_next(struct list_watch *list_watch)
+{
+	uint64_t seconds = with_jitter(LIST_WATCH_SECONDS);
+	cleanup_free char *path = NULL;
+	struct http_request request = { .method = "GET", .userdata = list_watch };
+	struct failure why = { 0 };
+	int r = -ENOMEM;
+
+	assert(!list_watch->call);
+	list_watch->lists = list_watch->version[0] == '\0';
+	if (list_watch->lists && list_watch->next[0] == '\0')
+		list_watch->options.begin_list(list_watch->options.userdata);
+	path = list_watch->lists ? list_path(list_watch) : watch_path(list_watch, seconds);
+	request.path = path;
+	request.line = list_watch->lists ? NULL : watch_line;
+	request.done = list_watch->lists ? list_done : watch_done;
+	request.timeout_usec =
+		(list_watch->lists ? LIST_WATCH_LIST_SECONDS : seconds + LIST_WATCH_LIST_SECONDS) *
+		USEC_PER_SEC;
+	if (path)
+		r = http_client_call(list_watch->options.client, &request, &list_watch->call);
+	if (r == 0)
+		return;
+	(void) failed(&why, r, "%s: cannot send a request", list_watch->options.path);
+	fail(list_watch, 0, &why);
+	wait_at_least(list_watch, 0);
+}
+
+static int pause_over(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	call_next(userdata);
+	return 0;
+}
+
+int list_watch_new(const struct list_watch_options *options, struct list_watch **ret)
+{
+	struct list_watch *list_watch;
+	int r;
+
+	assert(options && options->begin_list && options->take && options->end_list &&
+	       options->change && options->failed && ret);
+	list_watch = calloc(1, sizeof(*list_watch));
+	if (!list_watch)
+		return -ENOMEM;
+	list_watch->options = *options;
+	list_watch->options.path = strdup(options->path);
+	went_well(list_watch);
+	r = sd_event_add_time_relative(options->event, &list_watch->timer, CLOCK_MONOTONIC, 0, 0,
+				       pause_over, list_watch);
+	if (asprintf(&list_watch->path, "%s?%s%s", options->path, options->selector,
+		     *options->selector ? "&" : "") < 0)
+		list_watch->path = NULL;
+	if (r < 0 || !list_watch->path || !list_watch->options.path) {
+		(void) list_watch_free(list_watch);
+		return r < 0 ? r : -ENOMEM;
+	}
+	(void) sd_event_source_set_description(list_watch->timer, "kube-apiserver-list-watch");
+	*ret = list_watch;
+	return 0;
+}
+
+struct list_watch *list_watch_free(struct list_watch *list_watch)
+{
+	if (!list_watch)
+		return NULL;
+	(void) http_call_cancel(list_watch->call);
+	(void) sd_event_source_disable_unref(list_watch->timer);
+	free((char *) (uintptr_t) list_watch->options.path);
+	free(list_watch->path);
+	free(list_watch);
+	return NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list_watch - all objects of one kind that a kube-apiserver has for this node, kept up to date
+ *
+ * The reflector of client-go: a list in pages, then a watch from its resourceVersion, with
+ * bookmarks, begun again whenever it ends; a version that the server has forgotten (410) is listed
+ * again. Between tries it waits, longer each time, with jitter, and at least what Retry-After asks.
+ *
+ * An object is gone when the server said so: by a DELETED event, or by a list that came whole and
+ * does not have it. No error (401, 403, 404, 410, 429, 5xx, a broken connection, half an answer) is
+ * ever more than failed(). A list that is older than what was seen before says so, too: etcd was
+ * restored, or another cluster answers, and what it lacks may have to stay. The loop thread only.
+ */
+#pragma once
+
+#include "store/remote/http_client.h"
+#include "store/remote/server_answer.h"
+
+enum {
+	LIST_WATCH_PAGE = 100,             /* objects of a page: some milliseconds of the loop */
+	LIST_WATCH_PAUSE_MIN_MSEC = 800,   /* client-go's */
+	LIST_WATCH_PAUSE_MAX_MSEC = 30000, /* twice as long with jitter */
+	LIST_WATCH_LIST_SECONDS = 60,      /* for a page */
+	LIST_WATCH_SECONDS = 300,          /* of a watch; twice as long with jitter */
+};
+
+struct list_watch_options {
+	sd_event *event;
+	struct http_client *client; /* borrowed */
+	const struct kind_row *kind;
+	const char *path;     /* "/api/v1/pods"; copied */
+	const char *selector; /* "fieldSelector=spec.nodeName%3Dnode1"; "" none; copied */
+	/* A list begins, or begins again after an error: nothing of it is known to be missing. */
+	void (*begin_list)(void *userdata);
+	void (*take)(void *userdata, const struct server_object *object); /* of the list */
+	/* The list came whole: what it did not have is not there. @went_back: see above. */
+	void (*end_list)(void *userdata, bool went_back);
+	/* SERVER_ADDED, SERVER_MODIFIED and SERVER_DELETED. */
+	void (*change)(void *userdata, const struct server_event *event);
+	/* Every try that failed; @status of HTTP, 0: none came. What is known stays as it is. */
+	void (*failed)(void *userdata, int status, const struct failure *why);
+	void *userdata;
+};
+
+struct list_watch;
+
+/* Begins with the loop. @options: copied. Return: 0; -ENOMEM, -EMFILE. */
+int list_watch_new(const struct list_watch_options *options, struct list_watch **ret);
+/* Not from inside its functions; before the client. Accepts NULL. Return: NULL. */
+struct list_watch *list_watch_free(struct list_watch *list_watch);
