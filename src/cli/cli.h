@@ -74,9 +74,10 @@ typedef int verb_fn(struct cli *cli);
 
 verb_fn verb_annotate, verb_apply, verb_backup, verb_check, verb_completion, verb_csi, verb_delete,
 	verb_describe, verb_doctor, verb_drivers, verb_edit, verb_events, verb_explain_state,
-	verb_get, verb_force_unstage, verb_help, verb_hold, verb_kinds, verb_kubeconfig, verb_label,
-	verb_mount, verb_mounts, verb_patch, verb_release, verb_renew_token_key, verb_restore,
-	verb_token, verb_tree, verb_unmount, verb_version, verb_wait;
+	verb_get, verb_force_unstage, verb_help, verb_history, verb_hold, verb_kinds,
+	verb_kubeconfig, verb_label, verb_mount, verb_mounts, verb_patch, verb_release,
+	verb_renew_token_key, verb_restore, verb_token, verb_tree, verb_unmount, verb_version,
+	verb_wait;
 
 /* ---- command_line.c ---- */
 
@@ -227,24 +228,3 @@ void sentence_until(const char *time, char text[SENTENCE_TIME_BYTES]);
  */
 int json_path_print(FILE *out, const char *template, const struct cJSON *root,
 		    struct failure *reterr);
-
-/* ---- csi_direct.c ---- */
-
-/* One RPC to a CSI driver's socket, from this process, with no daemon. */
-
-/* Where and what. */
-struct csi_direct {
-	const char *endpoint; /* absolute path of a socket */
-	const char *method;   /* "NodeGetInfo" */
-	const char *text;     /* JSON; "" the empty message */
-	uint64_t timeout_usec;
-};
-
-/**
- * csi_direct_call - call and wait
- * @ret: as the daemon answers, see docs/api.md; freed with json_free()
- *
- * Blocks. Return: 0 whatever the driver answered; -EINVAL no such method, or no such message;
- * -E2BIG; -ENOMEM; as sd_event_new().
- */
-int csi_direct_call(const struct csi_direct *direct, struct cJSON **ret, struct failure *reterr);

@@ -2,6 +2,8 @@
 /*
  * csi_direct - one RPC to a CSI driver's socket, from this process, with no daemon
  */
+#include "cli/csi_direct.h"
+
 #include "cli/cli.h"
 
 #include "base/cleanup.h"

@@ -66,6 +66,9 @@ int sort_events(struct cli *cli, struct cJSON **list);
 /* Events that a path answered, newest last. Return: an exit status. */
 int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
 		 bool with_namespace);
+/* Those of the table that are in this list. */
+int events_print_list(struct cli *cli, const struct cJSON *list, const struct podvol_table *events,
+		      bool with_namespace);
 /* A table in the order of a field of its objects. */
 int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path);
 

@@ -178,15 +178,12 @@ static void show_in_order(struct cli *cli, const struct podvol_table *table, boo
 	sheet_free(sheet);
 }
 
-int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
-		 bool with_namespace)
+int events_print_list(struct cli *cli, const struct cJSON *list, const struct podvol_table *events,
+		      bool with_namespace)
 {
-	cleanup_json struct cJSON *list = NULL;
 	struct sortable *all = NULL;
-	int status = get_tree(cli, asked, &list);
+	int status = sort(cli, key_of_event, NULL, json_get(list, "items"), &all);
 
-	if (status == EXIT_DONE)
-		status = sort(cli, key_of_event, NULL, json_get(list, "items"), &all);
 	if (status != EXIT_DONE)
 		return status;
 	if (json_count(json_get(list, "items")) == 0) /* all went in between */
@@ -196,6 +193,15 @@ int events_print(struct cli *cli, const char *asked, const struct podvol_table *
 			      json_count(json_get(list, "items")));
 	free_keys(all, json_count(json_get(list, "items")));
 	return EXIT_DONE;
+}
+
+int events_print(struct cli *cli, const char *asked, const struct podvol_table *events,
+		 bool with_namespace)
+{
+	cleanup_json struct cJSON *list = NULL;
+	int status = get_tree(cli, asked, &list);
+
+	return status == EXIT_DONE ? events_print_list(cli, list, events, with_namespace) : status;
 }
 
 int show_sorted_table(struct cli *cli, const struct get_request *request, const char *path)

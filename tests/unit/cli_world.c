@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "cli/archive_direct.h"
 #include "cli/cli.h"
+#include "cli/csi_direct.h"
 #include "cli/direct.h"
 #include "client/handle.h"
 #include "object/json/json.h"

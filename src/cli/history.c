@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history - what happened to a pod, a claim, a volume or what is at a path, newest last
+ *
+ * The stored events of the object and of what it is joined with in the view of volumes: a pod with
+ * its claims and PersistentVolumes, a volume or a path with its pods. Also of objects that are
+ * gone, by name: their events outlive them. Asks only.
+ */
+#include "cli/describe.h"
+#include "cli/get.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+static const char events_path[] = "/api/v1/events";
+
+/* What was asked for. */
+struct subject {
+	const char *word;      /* as it was typed: a name or a path */
+	char *pod, *full_name; /* "web" as cli_pod() reads it, and "default/web" */
+	struct cJSON *volumes;
+};
+
+static void subject_done(struct subject *subject)
+{
+	free(subject->pod);
+	free(subject->full_name);
+	json_free(subject->volumes);
+}
+
+static const char *text_of(const struct cJSON *item, const char *path)
+{
+	return json_string(json_get_path(item, path), "");
+}
+
+/* Is a row of the view of volumes about it? */
+static bool is_joined(const struct subject *subject, const struct cJSON *row)
+{
+	if (*subject->word == '/')
+		return describe_is_at(row, subject->word);
+	return strcmp(text_of(row, "pod"), subject->full_name) == 0 ||
+	       strcmp(text_of(row, "claim"), subject->full_name) == 0 ||
+	       strcmp(text_of(row, "specName"), subject->word) == 0 ||
+	       strcmp(text_of(row, "uniqueName"), subject->word) == 0;
+}
+
+/* @name: "default/web", or "disk" of an object without a namespace. */
+static bool is_in_row(const struct cJSON *row, const char *kind, const char *name)
+{
+	static const char *const columns[][2] = { { "Pod", "pod" },
+						  { "PersistentVolumeClaim", "claim" },
+						  { "PersistentVolume", "specName" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		if (strcmp(kind, columns[i][0]) == 0)
+			return strcmp(text_of(row, columns[i][1]), name) == 0;
+	return false;
+}
+
+/* Of whatever kind it is: the object of this name may be gone. */
+static bool is_about(const struct subject *subject, const struct cJSON *event)
+{
+	const char *space = text_of(event, "involvedObject.namespace");
+	const char *kind = text_of(event, "involvedObject.kind");
+	cleanup_free char *name = NULL;
+
+	if (asprintf(&name, "%s%s%s", space, *space ? "/" : "",
+		     text_of(event, "involvedObject.name")) < 0) {
+		name = NULL;
+		return false;
+	}
+	if (strcmp(name, *space ? subject->full_name : subject->word) == 0)
+		return true;
+	for (const struct cJSON *row = json_first(json_get(subject->volumes, "items")); row;
+	     row = json_next(row))
+		if (is_in_row(row, kind, name) && is_joined(subject, row))
+			return true;
+	return false;
+}
+
+static void keep_those_about(const struct subject *subject, struct cJSON *list)
+{
+	struct cJSON *kept = json_new_array();
+
+	for (const struct cJSON *event = json_first(json_get(list, "items")); event;
+	     event = json_next(event))
+		if (is_about(subject, event))
+			(void) json_set(kept, NULL, json_copy(event));
+	(void) json_set(list, "items", kept);
+}
+
+static int read_subject(struct cli *cli, struct subject *ret)
+{
+	ret->word = cli->arguments[0];
+	ret->pod = cli_pod(cli, ret->word);
+	cli->about[0] = '\0';
+	if (!ret->pod || asprintf(&ret->full_name, "%s%s", strchr(ret->pod, '/') ? "" : "default/",
+				  ret->pod) < 0) {
+		ret->full_name = NULL;
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	return get_tree(cli, "/podvol/v1/volumes", &ret->volumes);
+}
+
+int verb_history(struct cli *cli)
+{
+	cleanup(subject_done) struct subject subject = { .word = NULL };
+	cleanup_json struct cJSON *list = NULL;
+	struct podvol_table *events = NULL;
+	int r, status = read_subject(cli, &subject);
+
+	if (status == EXIT_DONE)
+		status = get_tree(cli, events_path, &list);
+	if (status != EXIT_DONE)
+		return status;
+	keep_those_about(&subject, list);
+	if (json_count(json_get(list, "items")) == 0) {
+		(void) fprintf(cli->err, "Nothing found.\n");
+		return EXIT_DONE;
+	}
+	r = podvol_table_get(cli->podvol, events_path, &events);
+	if (r < 0)
+		return cli_failed(cli, r);
+	status = events_print_list(cli, list, events, true);
+	podvol_table_free(events);
+	return status;
+}
