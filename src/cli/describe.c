@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <strings.h>
 
 struct field {
@@ -365,6 +366,22 @@ static bool is_above(const char *above, const char *path)
 	       (length == 1 || path[length] == '/' || path[length] == '\0');
 }
 
+/* The same device by another name, as links in /dev/disk/by-id are. Below /dev alone: a look-up on
+ * a file system whose server is silent would not return. */
+static bool is_same_device(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return is_above("/dev", one) && is_above("/dev", other) && stat(one, &a) == 0 &&
+	       stat(other, &b) == 0 && (S_ISBLK(a.st_mode) || S_ISCHR(a.st_mode)) &&
+	       (a.st_mode & S_IFMT) == (b.st_mode & S_IFMT) && a.st_rdev == b.st_rdev;
+}
+
+static bool is_at(const char *value, const char *path)
+{
+	return is_above(value, path) || is_above(path, value) || is_same_device(value, path);
+}
+
 bool describe_is_at(const struct cJSON *row, const char *path)
 {
 	static const char *const keys[] = { "path", "source", "device", "deviceMountPath" };
@@ -372,7 +389,7 @@ bool describe_is_at(const struct cJSON *row, const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const char *value = json_string(json_get(row, keys[i]), "");
 
-		if (*value == '/' && (is_above(value, path) || is_above(path, value)))
+		if (*value == '/' && is_at(value, path))
 			return true;
 	}
 	return false;

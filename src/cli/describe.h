@@ -20,7 +20,7 @@ int describe_events(struct cli *cli, const char *kind, const char *name_space, c
 int describe_uses(struct cli *cli, const char *volume);
 
 /* Is a row of the view of volumes about this absolute path: its mount, source or device, above or
- * below one of them? */
+ * below one of them? Of a device also a link to it below /dev. */
 bool describe_is_at(const struct cJSON *row, const char *path);
 
 /* ---- describe_object.c ---- */
