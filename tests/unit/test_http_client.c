@@ -4,12 +4,9 @@
  *
  * A wrong answer is an error with a reason and never a short good one.
  */
-#include "api_world.h"
+#include "tls_world.h"
 
-#include "api/api.h"
 #include "base/cleanup.h"
-#include "base/secret_file.h"
-#include "store/remote/http_client.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -82,95 +79,13 @@ static void wait_for(sd_event *event, const unsigned int *counter, unsigned int 
 
 /* ---- podvold's own server, with TLS ---- */
 
-struct served {
-	struct world *world;
-	struct api *api;
-	struct api_credentials *credentials;
-	char server[64], ca_file[128], token_file[128];
-	struct http_client *client;
-	struct outcome outcome;
-};
-
-static int served_set_up(void **state)
-{
-	struct served *served = calloc(1, sizeof(*served));
-	struct api_options options = { .connections_max = 16,
-				       .request_bytes_max = 4096,
-				       .watches_max = 16,
-				       .idle_seconds = 60,
-				       .request_seconds = 60 };
-	struct api_listen_options listen = { .tls_address = "127.0.0.1:0",
-					     .plain_address = "",
-					     .docker_path = "" };
-	struct api_credentials_options files = { .token_file = "",
-						 .client_ca_file = "",
-						 .node_name = "node",
-						 .names = "kubernetes.default" };
-	struct sockaddr_in address;
-	socklen_t length = sizeof(address);
-	char path[128];
-
-	assert_int_equal(world_set_up((void **) &served->world), 0);
-	(void) snprintf(path, sizeof(path), "%s/sock", served->world->directory);
-	(void) snprintf(served->ca_file, sizeof(served->ca_file), "%s/ca.pem",
-			served->world->directory);
-	(void) snprintf(served->token_file, sizeof(served->token_file), "%s/token",
-			served->world->directory);
-	listen.socket_path = path;
-	options.event = served->world->event;
-	options.agent = &served->world->agent;
-	assert_int_equal(api_listen(&listen, options.listeners, &options.listener_count, NULL), 0);
-	assert_int_equal(options.listener_count, 2);
-	files.state_dir = served->world->directory;
-	files.listen_fd = options.listeners[1].fd;
-	assert_int_equal(getsockname(files.listen_fd, (struct sockaddr *) &address, &length), 0);
-	assert_int_equal(api_credentials_new(&files, &served->credentials, NULL), 0);
-	options.credentials = served->credentials;
-	assert_int_equal(api_new(&options, &served->api, NULL), 0);
-	(void) snprintf(served->server, sizeof(served->server), "https://127.0.0.1:%u",
-			(unsigned int) ntohs(address.sin_port));
-	*state = served;
-	return 0;
-}
-
-static int served_tear_down(void **state)
-{
-	struct served *served = *state;
-
-	served->client = http_client_free(served->client);
-	served->api = api_free(served->api);
-	served->credentials = api_credentials_free(served->credentials);
-	assert_int_equal(world_tear_down((void **) &served->world), 0);
-	free(served);
-	return 0;
-}
-
-/* A client that expects this name in the certificate, with the server's token, or another one. */
-static void connect_as(struct served *served, const char *name, const char *token,
-		       const char *ca_file)
-{
-	struct kubeconfig kubeconfig = {
-		.server = served->server,
-		.tls_server_name = (char *) (uintptr_t) name,
-		.authority.file = (char *) (uintptr_t) ca_file,
-		.token = (char *) (uintptr_t) token,
-		.token_file = token ? NULL : served->token_file,
-	};
-	struct client_credentials credentials;
-
-	served->client = http_client_free(served->client);
-	assert_int_equal(http_client_new(served->world->event, &kubeconfig, &served->client, NULL),
-			 0);
-	assert_int_equal(client_credentials_read(&kubeconfig, &credentials, NULL), 0);
-	http_client_set_credentials(served->client, &credentials);
-	assert_null(credentials.token);
-}
+static struct outcome reply; /* of the last get() */
 
 static void get(struct served *served, const char *path)
 {
-	served->outcome = (struct outcome){ 0 };
-	begin(served->client, path, false, &served->outcome);
-	wait_for(served->world->event, &served->outcome.ends, 1);
+	reply = (struct outcome){ 0 };
+	begin(served->client, path, false, &reply);
+	wait_for(served->world->event, &reply.ends, 1);
 }
 
 #define LIST "/api/v1/persistentvolumes"
@@ -181,13 +96,13 @@ static void test_a_token_over_tls_lists_objects(void **state)
 
 	connect_as(served, NULL, NULL, served->ca_file);
 	get(served, LIST);
-	assert_string_equal(served->outcome.why, "");
-	assert_int_equal(served->outcome.status, 200);
-	assert_non_null(strstr(served->outcome.body, "PersistentVolumeList"));
+	assert_string_equal(reply.why, "");
+	assert_int_equal(reply.status, 200);
+	assert_non_null(strstr(reply.body, "PersistentVolumeList"));
 	get(served, LIST "/none");
-	assert_int_equal(served->outcome.error, 0);
-	assert_int_equal(served->outcome.status, 404);
-	assert_non_null(strstr(served->outcome.body, "NotFound"));
+	assert_int_equal(reply.error, 0);
+	assert_int_equal(reply.status, 404);
+	assert_non_null(strstr(reply.body, "NotFound"));
 }
 
 static void test_a_refused_token_is_an_answer(void **state)
@@ -196,9 +111,9 @@ static void test_a_refused_token_is_an_answer(void **state)
 
 	connect_as(served, NULL, "another", served->ca_file);
 	get(served, LIST);
-	assert_int_equal(served->outcome.error, 0);
-	assert_int_equal(served->outcome.status, 401);
-	assert_non_null(strstr(served->outcome.body, "Unauthorized"));
+	assert_int_equal(reply.error, 0);
+	assert_int_equal(reply.status, 401);
+	assert_non_null(strstr(reply.body, "Unauthorized"));
 }
 
 static void test_the_certificate_is_verified(void **state)
@@ -207,33 +122,33 @@ static void test_the_certificate_is_verified(void **state)
 
 	connect_as(served, "kubernetes.default", NULL, served->ca_file);
 	get(served, LIST);
-	assert_string_equal(served->outcome.why, "");
-	assert_int_equal(served->outcome.status, 200);
+	assert_string_equal(reply.why, "");
+	assert_int_equal(reply.status, 200);
 	connect_as(served, "another.name", NULL, served->ca_file);
 	get(served, LIST);
-	assert_int_equal(served->outcome.error, -EKEYREJECTED);
-	assert_int_equal(served->outcome.status, 0);
+	assert_int_equal(reply.error, -EKEYREJECTED);
+	assert_int_equal(reply.status, 0);
 	connect_as(served, NULL, NULL, NULL); /* the system's authorities */
 	get(served, LIST);
-	assert_int_equal(served->outcome.error, -EKEYREJECTED);
-	assert_non_null(strstr(served->outcome.why, LIST ": SSL"));
+	assert_int_equal(reply.error, -EKEYREJECTED);
+	assert_non_null(strstr(reply.why, LIST ": SSL"));
 }
 
 static void test_a_watch_brings_lines_until_it_is_cancelled(void **state)
 {
 	struct served *served = *state;
-	struct outcome *outcome = &served->outcome;
+	struct outcome watch = { .cancel_at_line = 1 }, *outcome = &watch;
 
 	connect_as(served, NULL, NULL, served->ca_file);
-	outcome->cancel_at_line = 1;
 	begin(served->client, LIST "?watch=1&resourceVersion=0", true, outcome);
 	assert_int_equal(world_request(served->world, METHOD_POST, LIST, world_pv_json), 201);
 	wait_for(served->world->event, &outcome->lines, 1);
 	assert_non_null(strstr(outcome->first_line, "\"type\":\"ADDED\""));
 	assert_null(outcome->call);
 	get(served, LIST);
-	assert_int_equal(served->outcome.status, 200);
-	assert_int_equal(served->outcome.lines, 0);
+	assert_int_equal(reply.status, 200);
+	assert_int_equal(outcome->lines, 1);
+	assert_int_equal(outcome->ends, 0);
 }
 
 /* ---- a server of canned bytes ---- */
