@@ -340,7 +340,7 @@ static bool is_own(const struct events *events, const struct cJSON *tree)
 		      events->options.node_name) == 0;
 }
 
-/* One of an earlier run of podvold is counted on. Without memory it is as an event of others. */
+/* One that podvold recorded before is counted on. Without memory it is as an event of others. */
 static void note_stored(struct events *events, const struct object *object)
 {
 	cleanup_json struct cJSON *tree = object_tree(object);
