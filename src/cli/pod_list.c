@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_list - the pods that wait and unmount are about: by their names, or by labels
+ * pod_list - the pods that wait and unmount are about: by their names, their units or labels;
+ * the unit of a pod
  */
 #include "cli/cli.h"
 
@@ -8,6 +9,8 @@
 
 #include "base/cleanup.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 /* "pod/NAME" as kubectl writes it; a namespace of such a name is given by -n. */
@@ -45,6 +48,128 @@ char *cli_pod(struct cli *cli, const char *word)
 		cli_about_pod(cli, pod);
 	return pod;
 }
+
+/* ---- units of pods ---- */
+
+/* Namespace and name are each escaped as systemd-escape(1) does: a dash is written as \x2d, so that
+ * "--" between them is found once however many dashes a name has. */
+
+static const char prefix[] = "podvol-pod@", suffix[] = ".service";
+
+enum { ESCAPED_BYTES = 4 }; /* \x2d */
+
+static bool is_plain(char c)
+{
+	return isalnum((unsigned char) c) || c == '.';
+}
+
+static void escape(FILE *to, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if (is_plain(*c) && (c > text || *c != '.'))
+			(void) fputc(*c, to);
+		else
+			(void) fprintf(to, "\\x%02x", (unsigned char) *c);
+	}
+}
+
+/* "podvol-pod@default--web.service"; NULL: no memory. */
+static char *unit_name_of(const char *name_space, const char *name)
+{
+	size_t length;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &length);
+
+	if (!to)
+		return NULL;
+	(void) fputs(prefix, to);
+	escape(to, name_space);
+	(void) fputs("--", to);
+	escape(to, name);
+	(void) fputs(suffix, to);
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* No pod's name is such a word. */
+static bool unit_name_is(const char *word)
+{
+	size_t length = strlen(word);
+
+	return strncmp(word, prefix, strlen(prefix)) == 0 &&
+	       length >= strlen(prefix) + strlen(suffix) &&
+	       strcmp(word + length - strlen(suffix), suffix) == 0;
+}
+
+/* In place; false: not what systemd-escape makes. */
+static bool unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		unsigned int byte;
+
+		if (*from != '\\') {
+			*to = *from++;
+			continue;
+		}
+		if (strlen(from) < ESCAPED_BYTES || from[1] != 'x' ||
+		    !isxdigit((unsigned char) from[2]) || !isxdigit((unsigned char) from[3]) ||
+		    sscanf(from + 2, "%2x", &byte) != 1 || byte == 0)
+			return false;
+		*to = (char) byte;
+		from += ESCAPED_BYTES;
+	}
+	*to = '\0';
+	return true;
+}
+
+/* Where the name begins, @text ending before it; NULL: at none, or several places. */
+static char *split(char *text)
+{
+	char *dashes = strstr(text, "--");
+
+	if (!dashes || dashes == text || !dashes[2] || strstr(dashes + 1, "--"))
+		return NULL;
+	*dashes = '\0';
+	return dashes + 2;
+}
+
+/* "default/web" of such a name. What systemd-escape makes of the whole "default--web" is read, too,
+ * where it means one pod. Return: 0; -EINVAL it means none, or several; -ENOMEM. */
+static int unit_name_pod(const char *unit, char **ret)
+{
+	cleanup_free char *text = strdup(unit + strlen(prefix));
+	char *name;
+
+	if (!text)
+		return -ENOMEM;
+	text[strlen(text) - strlen(suffix)] = '\0';
+	name = split(text);
+	if (name ? !unescape(text) || !unescape(name) : !unescape(text) || !(name = split(text)))
+		return -EINVAL;
+	return asprintf(ret, "%s/%s", text, name) < 0 ? -ENOMEM : 0;
+}
+
+int verb_unit_name(struct cli *cli)
+{
+	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]), *unit = NULL;
+	char *name = pod ? strchr(pod, '/') : NULL;
+
+	if (name)
+		*name++ = '\0';
+	unit = pod ? unit_name_of(name ? pod : "default", name ? name : pod) : NULL;
+	if (!unit) {
+		cli_complain(cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	(void) fprintf(cli->out, "%s\n", unit);
+	return EXIT_DONE;
+}
+
+/* ---- several pods ---- */
 
 void pod_list_done(struct pod_list *list)
 {
@@ -101,10 +226,29 @@ static int read_selected(struct cli *cli, const char *labels, struct pod_list *r
 	return r == 0 ? EXIT_NOT_FOUND : EXIT_FAILED;
 }
 
+/* A pod, or the unit that waits for it. Return: an exit status. */
+static int add_named(struct cli *cli, const char *word, struct pod_list *list)
+{
+	cleanup_free char *of_unit = NULL;
+
+	if (unit_name_is(word) && unit_name_pod(word, &of_unit) < 0) {
+		cli_complain(cli,
+			     "unit '%s' does not name one pod: 'podvolctl unit-name POD' prints "
+			     "the unit of a pod",
+			     word);
+		return EXIT_USAGE;
+	}
+	list->names[list->count] = cli_pod(cli, of_unit ? of_unit : word);
+	if (!list->names[list->count])
+		return EXIT_FAILED;
+	list->count++;
+	return EXIT_DONE;
+}
+
 int pod_list_read(struct cli *cli, struct pod_list *ret)
 {
 	const char *labels = cli_value(cli, "selector");
-	int count = cli->argument_count;
+	int count = cli->argument_count, status = EXIT_DONE;
 
 	if ((count > 0) == (labels != NULL)) {
 		cli_complain(cli, labels ? "--selector cannot be combined with a name"
@@ -115,11 +259,7 @@ int pod_list_read(struct cli *cli, struct pod_list *ret)
 		return read_selected(cli, labels, ret);
 	if (make_room(ret, (size_t) count) < 0)
 		return EXIT_FAILED;
-	for (int i = 0; i < count; i++) {
-		ret->names[i] = cli_pod(cli, cli->arguments[i]);
-		if (!ret->names[i])
-			return EXIT_FAILED;
-		ret->count++;
-	}
-	return EXIT_DONE;
+	for (int i = 0; i < count && status == EXIT_DONE; i++)
+		status = add_named(cli, cli->arguments[i], ret);
+	return status;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """podvol as it is installed, under a real systemd on a throw-away overlay of /; nothing of it reaches the host."""
 import os
+import re
 import subprocess
 
 import node
@@ -37,9 +38,9 @@ def install(stage):
                           capture_output=True, text=True, env={k: v for k, v in os.environ.items()
                                                                if k not in ("MAKEFLAGS", "MAKELEVEL")})
     equal(done.returncode, 0, done.stdout + done.stderr)
-    unit = os.path.join(stage, "usr/lib/systemd/system/podvol.service")
-    with open(unit, encoding="utf-8") as file:  # made for the build's own prefix
-        text = file.read()
-    with open(unit, "w", encoding="utf-8") as file:
-        file.writelines("ExecStart=/usr/sbin/podvold\n" if line.startswith("ExecStart=") else line
-                        for line in text.splitlines(keepends=True))
+    for name, program in (("podvol.service", "/usr/sbin/podvold"), ("podvol-pod@.service", "/usr/bin/podvolctl")):
+        unit = os.path.join(stage, "usr/lib/systemd/system", name)
+        with open(unit, encoding="utf-8") as file:  # made for the build's own prefix
+            text = file.read()
+        with open(unit, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"^ExecStart=\S+", f"ExecStart={program}", text, flags=re.M))

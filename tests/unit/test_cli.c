@@ -251,6 +251,33 @@ static void test_delete_several(void **state)
 	assert_string_equal(out_text, "pod 'b' deleted\npersistentvolume 'v' deleted\n");
 }
 
+/* Dashes within names are escaped: "--" is between the two, and only there. */
+static void test_units_of_pods(void **state)
+{
+	const struct answer list[] = {
+		{ "POST /podvol/v1/pods/", 0, 200, "{}" },
+	};
+
+	assert_int_equal(RUN_ALONE("unit-name web"), EXIT_DONE);
+	assert_string_equal(out_text, "podvol-pod@default--web.service\n");
+	assert_int_equal(RUN_ALONE("unit-name -n a--b c"), EXIT_DONE);
+	assert_string_equal(out_text, "podvol-pod@a\\x2d\\x2db--c.service\n");
+	assert_int_equal(RUN_ALONE("unit-name a/b--c.d"), EXIT_DONE);
+	assert_string_equal(out_text, "podvol-pod@a--b\\x2d\\x2dc.d.service\n");
+
+	assert_int_equal(RUN(list, "wait --for unmounted podvol-pod@a\\x2d\\x2db--c.service"), 0);
+	assert_non_null(strstr(sent, "/pods/a--b/c/wait"));
+	assert_int_equal(RUN(list, "wait --for unmounted podvol-pod@a--b\\x2d\\x2dc.d.service"), 0);
+	assert_non_null(strstr(sent, "/pods/a/b--c.d/wait"));
+	assert_int_equal(RUN(list, "wait --for unmounted podvol-pod@a\\x2d\\x2db.service"), 0);
+	assert_non_null(strstr(sent, "/pods/a/b/wait"));
+
+	assert_int_equal(RUN_ALONE("wait podvol-pod@a\\x2d\\x2db\\x2d\\x2dc.service"), EXIT_USAGE);
+	assert_int_equal(RUN_ALONE("wait podvol-pod@a--b\\x2.service"), EXIT_USAGE);
+	assert_int_equal(RUN_ALONE("wait podvol-pod@.service"), EXIT_USAGE);
+	assert_non_null(strstr(err_text, "does not name one pod"));
+}
+
 static void test_unmount_and_wait(void **state)
 {
 	const struct answer list[] = { { "POST ", 0, 200, "{}" }, { "DELETE ", 0, 200, "{}" } };
@@ -438,9 +465,10 @@ int main(void)
 		cmocka_unit_test(test_exit_statuses),  cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_mount),          cmocka_unit_test(test_directories),
 		cmocka_unit_test(test_delete_several), cmocka_unit_test(test_unmount_and_wait),
-		cmocka_unit_test(test_direct),         cmocka_unit_test(test_describe),
-		cmocka_unit_test(test_label),          cmocka_unit_test(test_options_agree),
-		cmocka_unit_test(test_help_and_verbs), cmocka_unit_test(test_version),
+		cmocka_unit_test(test_units_of_pods),  cmocka_unit_test(test_direct),
+		cmocka_unit_test(test_describe),       cmocka_unit_test(test_label),
+		cmocka_unit_test(test_options_agree),  cmocka_unit_test(test_help_and_verbs),
+		cmocka_unit_test(test_version),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 
