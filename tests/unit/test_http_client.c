@@ -28,7 +28,7 @@ struct outcome {
 	unsigned int ends, lines, cancel_at_line;
 	int error, status;
 	unsigned int retry_after_seconds;
-	char body[4096], why[1024], first_line[4096];
+	char body[4096], why[FAILURE_TEXT_BYTES], first_line[4096];
 };
 
 static void keep_line(void *userdata, const char *line, size_t length)

@@ -23,7 +23,7 @@ struct world {
 	uint64_t pause_usec;         /* the last one */
 	char told[1024];             /* what the callbacks were given, in a word each */
 	int status;                  /* of failed() */
-	char why[1024];
+	char why[FAILURE_TEXT_BYTES];
 };
 
 static struct world *world;
