@@ -274,8 +274,7 @@ const struct volume_plugin csi_volume_plugin = {
 	.new_device_unmapper = csi_new_device_unmapper,
 	.get_path = get_path,
 	.get_device_mount_path = get_device_mount_path,
-	.grows = true,
-	.may_lack_mount = true,
+	.traits = VOLUME_GROWS | VOLUME_MAY_LACK_MOUNT,
 	.get_found_name = get_found_name,
 	.construct_volume_spec = construct_volume_spec,
 };

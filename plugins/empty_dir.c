@@ -349,6 +349,7 @@ const struct volume_plugin empty_dir_volume_plugin = {
 	.get_attributes = empty_dir_get_attributes,
 	.get_source = empty_dir_get_source,
 	.lives_in_mount = empty_dir_lives_in_mount,
+	.traits = VOLUME_REMOVES_FILES,
 	.new_mounter = empty_dir_new_mounter,
 	.new_unmounter = empty_dir_new_unmounter,
 	.get_path = pod_target_get_path,

@@ -121,6 +121,17 @@ struct volume_metrics_call {
 	void (*free)(struct volume_metrics_call *call);
 };
 
+/* What is true of all volumes of a plugin. */
+enum volume_trait {
+	/* A set-up makes a volume as large as its PV says: worth another one when that grew. */
+	VOLUME_GROWS = 1 << 0,
+	/* What a pod has of it need not be a mount: that is the driver's business. */
+	VOLUME_MAY_LACK_MOUNT = 1 << 1,
+	/* A teardown removes files at get_path() that are nowhere else: it begins only after no
+	 * other process has that directory mounted. */
+	VOLUME_REMOVES_FILES = 1 << 2,
+};
+
 struct volume_plugin {
 	const char *name; /* "kubernetes.io/local-volume"; '/' is '~' in directory names */
 
@@ -186,10 +197,7 @@ struct volume_plugin {
 	int (*start_metrics)(const struct volume_request *request, const char *path,
 			     volume_metrics_fn *done, void *userdata,
 			     struct volume_metrics_call **ret);
-	/* A set-up makes a volume as large as its PV says: worth another one when that grew. */
-	bool grows;
-	/* What a pod has of it need not be a mount: that is the driver's business. */
-	bool may_lack_mount;
+	unsigned int traits; /* of enum volume_trait */
 	/* By what name state/found.h knows a staged file system; freed with free(); NULL when out
 	 * of memory. NULL slot: by the inner name. */
 	char *(*get_found_name)(const char *unique_name);

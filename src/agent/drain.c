@@ -35,7 +35,7 @@ static int tell_held_back(const struct unstage_view *view, void *userdata)
 {
 	if (view->failure)
 		log_about(LOG_ERR, &(struct log_subject){ .volume = view->unique_name },
-			  "the volume keeps its device: %s", view->failure->text);
+			  "the volume keeps its %s: %s", view->keeps, view->failure->text);
 	return 0;
 }
 

@@ -109,8 +109,8 @@ void agent_note_growth_begins(void *userdata, const struct step *step)
 	const struct persistent_volume *pv = pod ? spec_pv(&pod->spec) : NULL;
 
 	assert(agent);
-	if (step->kind != STEP_PUBLISH || !step->want->plugin->grows || !pv || !pod->claim ||
-	    pod->spec.read_only || !agent->store ||
+	if (step->kind != STEP_PUBLISH || !(step->want->plugin->traits & VOLUME_GROWS) || !pv ||
+	    !pod->claim || pod->spec.read_only || !agent->store ||
 	    quantity_compare(&pv->capacity, &pod->claim->claim->status_capacity) <= 0)
 		return;
 	write_claim(agent, pod->claim, &(struct node_expand){ .state = CLAIM_RESIZE_NODE_BEGUN },

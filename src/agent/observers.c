@@ -82,7 +82,7 @@ static bool explain_gate(void *gate, const char *unique_name, const char *pod_ui
 
 	if (!unstage_gate_look(gate, unique_name, pod_uid, &view) || !view.failure)
 		return false;
-	(void) failed_plain(ret, -EBUSY, "volume '%s': keeps its device, %s", name,
+	(void) failed_plain(ret, -EBUSY, "volume '%s': keeps its %s, %s", name, view.keeps,
 			    view.failure->text);
 	return true;
 }

@@ -16,15 +16,15 @@
 
 /* ---- what holds a volume ---- */
 
-static void on_held(void *userdata, const char *unique_name, const char *pod_uid,
-		    const struct failure *why)
+static void on_held(void *userdata, const struct unstage_view *view)
 {
-	const struct step_result about = { .unique_name = unique_name,
-					   .pod_uid = *pod_uid ? pod_uid : NULL };
+	const struct step_result about = { .unique_name = view->unique_name,
+					   .pod_uid = *view->pod_uid ? view->pod_uid : NULL };
+	const struct failure *why = view->failure;
 	char text[FAILURE_TEXT_BYTES + 64];
 	bool is_known = why->error == -EBUSY;
 
-	(void) snprintf(text, sizeof(text), "the volume keeps its device%s: %s",
+	(void) snprintf(text, sizeof(text), "the volume keeps its %s%s: %s", view->keeps,
 			is_known ? "" : ", retrying", why->text);
 	volume_users_tell(userdata, &about, is_known ? LOG_NOTICE : LOG_WARNING, "VolumeBusy",
 			  text);

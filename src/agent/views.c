@@ -395,14 +395,22 @@ static int add_view(const struct operation_view *view, void *userdata)
 	return 0;
 }
 
-/* An unmount that is held back: others would lose the device by it. */
+/* The name of the step that is held back. */
+static const char *held_step(const struct unstage_view *view)
+{
+	if (strcmp(view->keeps, "files") == 0)
+		return "unmount";
+	return *view->pod_uid ? "unmap_device" : "unmount_device";
+}
+
+/* An unmount that is held back: others would lose the device, or the files, by it. */
 static int add_held_back(const struct unstage_view *view, void *userdata)
 {
 	struct collection *collection = userdata;
 	struct cJSON *item = json_add_object(collection->items, NULL);
 
 	add_names(collection->agent, item, view->unique_name, view->pod_uid);
-	(void) json_set_string(item, "step", *view->pod_uid ? "unmap_device" : "unmount_device");
+	(void) json_set_string(item, "step", held_step(view));
 	(void) json_set_string(item, "stage", "look for other mount namespaces");
 	(void) json_set_bool(item, "running", view->searching);
 	(void) json_set_int(item, "attempts", 0);

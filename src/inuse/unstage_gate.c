@@ -14,20 +14,16 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "mount/holders/mount_holders.h"
-#include "mount/mount.h"
+#include "inuse/unstage_search.h"
 #include "operation/retry.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <uthash.h>
 
 enum {
-	BATCH_MAX = 64, /* volumes looked for in one pass */
 	CLEARED_USEC = 1000000,
 	RETRY_FIRST_USEC = 500000,
 	RETRY_MAX_USEC = 122 * 1000000,
@@ -45,8 +41,7 @@ struct gate_entry {
 	enum gate_state state;
 	char *key; /* unique name, newline, pod uid */
 	char *unique_name, *pod_uid;
-	char *mount_point; /* NULL: @device_path counts */
-	char *device_path;
+	struct unstage_target target;
 	struct failure failure;
 	struct unstage_force *force; /* NULL: the next search is not forced */
 	uint64_t since_usec, searched_usec, delay_usec;
@@ -60,10 +55,8 @@ struct gate_entry {
 struct gate_search {
 	struct worker_job job;
 	struct unstage_gate *gate; /* NULL: nobody wants to hear of it any more */
-	struct gate_entry *entries[BATCH_MAX];
-	struct mount_holder holders[BATCH_MAX];
-	struct unstage_force *forces[BATCH_MAX];
-	char *mount_points[BATCH_MAX], *device_paths[BATCH_MAX];
+	struct gate_entry *entries[UNSTAGE_SEARCH_MAX];
+	struct unstage_question questions[UNSTAGE_SEARCH_MAX];
 	size_t count;
 	int result;
 	struct failure failure;
@@ -90,8 +83,7 @@ static void entry_free(struct gate_entry *entry)
 	free(entry->key);
 	free(entry->unique_name);
 	free(entry->pod_uid);
-	free(entry->mount_point);
-	free(entry->device_path);
+	unstage_target_done(&entry->target);
 	free(entry);
 }
 
@@ -109,10 +101,10 @@ static struct gate_entry *find(const struct unstage_gate *gate, const char *uniq
 	return entry;
 }
 
-static struct gate_entry *entry_new(struct unstage_gate *gate, const struct step *step)
+static struct gate_entry *entry_new(struct unstage_gate *gate, const struct step *step,
+				    const struct unstage_target *target)
 {
 	struct gate_entry *entry = calloc(1, sizeof(*entry));
-	const struct actual_volume *have = step->have;
 	const char *pod_uid = step->pod_uid ?: "";
 
 	if (!entry)
@@ -122,12 +114,10 @@ static struct gate_entry *entry_new(struct unstage_gate *gate, const struct step
 	entry->since_usec = monotonic_usec();
 	entry->unique_name = strdup(step->unique_name);
 	entry->pod_uid = strdup(pod_uid);
-	entry->mount_point = have->block ? NULL : strdup(have->device_mount_path);
-	entry->device_path = strdup(have->device_path ?: "");
 	if (asprintf(&entry->key, "%s\n%s", step->unique_name, pod_uid) < 0)
 		entry->key = NULL;
-	if (entry->unique_name && entry->pod_uid && entry->device_path && entry->key &&
-	    (entry->mount_point || have->block)) {
+	if (entry->unique_name && entry->pod_uid && entry->key &&
+	    unstage_target_copy(target, &entry->target) == 0) {
 		HASH_ADD_KEYPTR(hh, gate->entries, entry->key, strlen(entry->key), entry);
 		if (entry->hh.tbl)
 			return entry;
@@ -190,15 +180,29 @@ static void retry_later(struct gate_entry *entry)
 	retry_add(entry->gate->retries, &entry->retry, monotonic_usec() + entry->delay_usec);
 }
 
+static struct unstage_view view_of(const struct gate_entry *entry)
+{
+	return (struct unstage_view){
+		.unique_name = entry->unique_name,
+		.pod_uid = entry->pod_uid,
+		.keeps = entry->target.directory ? "files" : "device",
+		.searching = entry->state != GATE_HELD,
+		.since_usec = entry->since_usec,
+		.failure = entry->failure.error < 0 ? &entry->failure : NULL,
+	};
+}
+
 /* Once for each answer. */
 static void say_why(struct gate_entry *entry, const struct failure *why)
 {
 	const struct unstage_gate_options *options = &entry->gate->options;
 	bool is_new = strcmp(entry->failure.text, why->text) != 0;
+	struct unstage_view view;
 
 	entry->failure = *why;
+	view = view_of(entry);
 	if (is_new)
-		options->held(options->userdata, entry->unique_name, entry->pod_uid, why);
+		options->held(options->userdata, &view);
 }
 
 static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
@@ -224,79 +228,38 @@ static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
 
 /* ---- the search ---- */
 
-/* An answer other than "a mount" or "none" is for the table of mounts to clear up. */
-static bool is_mounted(const char *mount_point)
-{
-	struct statx facts;
-
-	if (statx(AT_FDCWD, mount_point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
-		  STATX_TYPE, &facts) < 0)
-		return errno != ENOENT && errno != ENOTDIR;
-	return !(facts.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
-	       facts.stx_attributes & STATX_ATTR_MOUNT_ROOT;
-}
-
-static dev_t number_of(const char *device_path)
-{
-	struct stat st;
-
-	return stat(device_path, &st) == 0 && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
-}
-
 /* On a worker: only what the search itself owns is touched. */
 static struct worker_pool *run_search(struct worker_job *job)
 {
 	struct gate_search *search = (struct gate_search *) job;
-	struct mount_holder asked[BATCH_MAX] = { 0 };
-	size_t index[BATCH_MAX], count = 0;
 
-	for (size_t i = 0; i < search->count; i++) {
-		struct mount_holder *holder = &asked[count];
-
-		search->holders[i] = (struct mount_holder){ .pid_fd = -EBADF };
-		if (search->mount_points[i] && !is_mounted(search->mount_points[i]))
-			continue;
-		*holder = (struct mount_holder){ .mount_point = search->mount_points[i],
-						 .pid_fd = -EBADF };
-		if (!holder->mount_point)
-			holder->device = number_of(search->device_paths[i]);
-		if (search->forces[i])
-			unstage_force_begin(search->forces[i], holder);
-		index[count++] = i;
-	}
 	search->failure = (struct failure){ .error = 0 };
-	search->result = count > 0 ? mount_holders_search(asked, count, &search->failure) : 0;
-	for (size_t i = 0; i < count; i++) {
-		search->holders[index[i]] = asked[i];
-		if (search->forces[index[i]])
-			unstage_force_searched(search->forces[index[i]], &asked[i]);
-	}
+	search->result = unstage_search_run(search->questions, search->count, &search->failure);
 	return NULL;
 }
 
 static void search_free(struct gate_search *search)
 {
-	for (size_t i = 0; i < search->count; i++) {
-		(void) close_keep_errno(search->holders[i].pid_fd);
-		unstage_force_free(search->forces[i]);
-		free(search->mount_points[i]);
-		free(search->device_paths[i]);
-	}
+	for (size_t i = 0; i < search->count; i++)
+		unstage_question_done(&search->questions[i]);
 	free(search);
 }
 
 static void take_answer(struct gate_entry *entry, struct gate_search *search, size_t index)
 {
-	struct mount_holder *holder = &search->holders[index];
-	struct unstage_force *force = TAKE_PTR(search->forces[index]);
+	struct unstage_question *question = &search->questions[index];
+	struct mount_holder *holder = &question->holder;
+	struct unstage_force *force = TAKE_PTR(question->force);
+	const struct failure *why =
+		question->failure.error < 0 ? &question->failure : &search->failure;
 
 	entry->searched_usec = monotonic_usec();
 	if (force)
-		unstage_force_end(force, &search->failure, holder);
+		unstage_force_end(force, why, holder);
 	if (entry->force) { /* said while a search ran that knew nothing of it */
 		entry->state = GATE_ASKED;
-	} else if (search->result < 0) {
-		say_why(entry, &search->failure);
+	} else if (search->result < 0 || why->error < 0) {
+		say_why(entry, why);
 		retry_later(entry);
 	} else if (holder->found) {
 		hold_back(entry, holder);
@@ -352,20 +315,13 @@ static void search_done(struct worker_job *job)
 
 static bool add_to_search(struct gate_search *search, struct gate_entry *entry)
 {
-	size_t i = search->count;
+	struct unstage_question *question = &search->questions[search->count];
 
-	search->mount_points[i] = entry->mount_point ? strdup(entry->mount_point) : NULL;
-	search->device_paths[i] = strdup(entry->device_path);
-	if (!search->device_paths[i] || (entry->mount_point && !search->mount_points[i])) {
-		free(search->mount_points[i]);
-		free(search->device_paths[i]);
-		search->mount_points[i] = search->device_paths[i] = NULL;
+	if (unstage_target_copy(&entry->target, &question->target) < 0)
 		return false;
-	}
-	search->holders[i].pid_fd = -EBADF;
-	search->entries[i] = entry;
-	search->forces[i] = TAKE_PTR(entry->force);
-	search->count++;
+	question->holder.pid_fd = -EBADF;
+	question->force = TAKE_PTR(entry->force);
+	search->entries[search->count++] = entry;
 	return true;
 }
 
@@ -394,7 +350,8 @@ void unstage_gate_search(struct unstage_gate *gate)
 	search->result = failed_plain(&search->failure, -ECANCELED, "podvold stops");
 	search->job.run = run_search;
 	search->job.done = search_done;
-	for (entry = gate->entries; entry && search->count < BATCH_MAX; entry = entry->hh.next) {
+	for (entry = gate->entries; entry && search->count < UNSTAGE_SEARCH_MAX;
+	     entry = entry->hh.next) {
 		if (entry->state != GATE_ASKED)
 			continue;
 		if (!add_to_search(search, entry)) {
@@ -413,14 +370,29 @@ void unstage_gate_search(struct unstage_gate *gate)
 
 /* ---- questions ---- */
 
-static bool takes_a_device(const struct step *step)
+/* NULL and "" are nothing to take. */
+static char *or_null(char *path)
+{
+	return path && *path ? path : NULL;
+}
+
+/* Return: what the step takes away, borrowed; all NULL: nothing. */
+static struct unstage_target target_of(const struct step *step)
 {
 	const struct actual_volume *have = step->have;
+	const struct actual_pod *pod;
 
+	if (step->kind == STEP_UNPUBLISH && !have->block && have->plugin &&
+	    have->plugin->traits & VOLUME_REMOVES_FILES) {
+		pod = actual_find_pod(have, step->pod_uid);
+		return (struct unstage_target){ .directory = pod ? or_null(pod->path) : NULL,
+						.pod_uid = (char *) step->pod_uid };
+	}
 	if (step->kind != STEP_UNSTAGE && (step->kind != STEP_UNPUBLISH || !have->block))
-		return false;
-	return have->block ? have->device_path && *have->device_path
-			   : have->device_mount_path && *have->device_mount_path;
+		return (struct unstage_target){ 0 };
+	if (have->block)
+		return (struct unstage_target){ .device_path = or_null(have->device_path) };
+	return (struct unstage_target){ .mount_point = or_null(have->device_mount_path) };
 }
 
 /* It may have been staged anew since, and be another's now. */
@@ -435,13 +407,14 @@ static void search_again(struct gate_entry *entry)
 bool unstage_gate_passes(void *userdata, const struct step *step)
 {
 	struct unstage_gate *gate = userdata;
+	const struct unstage_target target = target_of(step);
 	struct gate_entry *entry;
 
 	assert(gate && step);
-	if (!takes_a_device(step))
+	if (!target.directory && !target.mount_point && !target.device_path)
 		return true;
 	entry = find(gate, step->unique_name, step->pod_uid ?: "");
-	if (!entry && !entry_new(gate, step))
+	if (!entry && !entry_new(gate, step, &target))
 		lose(gate);
 	else if (entry && entry->state == GATE_HELD)
 		search_again(entry);
@@ -469,17 +442,6 @@ int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const
 	}
 	gate->options.changed(gate->options.userdata, entry->unique_name);
 	return 0;
-}
-
-static struct unstage_view view_of(const struct gate_entry *entry)
-{
-	return (struct unstage_view){
-		.unique_name = entry->unique_name,
-		.pod_uid = entry->pod_uid,
-		.searching = entry->state != GATE_HELD,
-		.since_usec = entry->since_usec,
-		.failure = entry->failure.error < 0 ? &entry->failure : NULL,
-	};
 }
 
 bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unstage_gate - no device is taken from under a mount that some other process still has
+ * unstage_gate - nothing is taken from under a mount that some other process still has
  *
- * Asked before each unstage, and before a block volume leaves its pod, which detaches the loop
- * device that is its lock. The first question begins a search of other mount namespaces
- * (mount/holders/mount_holders.h) on a worker, one search for all that is asked in a turn; a volume
- * that nobody has may go within the next second. One that somebody has waits until that process
- * ends, by its pidfd, and is searched again then: nothing looks again and again. Protects also
- * where nobody posts holds. The loop thread only; the search alone runs on a worker.
+ * Asked before each unstage; before a block volume leaves its pod, which detaches the loop device
+ * that is its lock; and before a plugin removes a directory with files that are nowhere else (an
+ * emptyDir on disk), which the kernel lets go while it is mounted elsewhere. The first question
+ * begins a search of other mount namespaces (mount/holders/mount_holders.h) on a worker, one search
+ * for all that is asked in a turn; a volume that nobody has may go within the next second. One that
+ * somebody has waits until that process ends, by its pidfd, and is searched again then: nothing
+ * looks again and again. Protects also where nobody posts holds. The loop thread only; the search
+ * alone runs on a worker.
  */
 #pragma once
 
@@ -19,6 +21,16 @@
 
 struct unstage_gate;
 
+/* What holds a volume back. Borrowed until the loop turns. */
+struct unstage_view {
+	const char *unique_name, *pod_uid; /* pod_uid "" for the device */
+	const char *keeps;                 /* "device" or "files": what it does not lose */
+	bool searching;
+	uint64_t since_usec;           /* monotonic */
+	const struct failure *failure; /* who has it, or why it cannot be told; NULL while searching
+					  the first time */
+};
+
 struct unstage_gate_options {
 	sd_event *event; /* borrowed */
 	int64_t priority;
@@ -26,8 +38,7 @@ struct unstage_gate_options {
 	/* It is worth while to ask for this volume again. On the loop. */
 	void (*changed)(void *userdata, const char *unique_name);
 	/* Somebody has it (-EBUSY), or nobody knows; once for each answer, on the loop. */
-	void (*held)(void *userdata, const char *unique_name, const char *pod_uid,
-		     const struct failure *why);
+	void (*held)(void *userdata, const struct unstage_view *view);
 	/* For want of memory a question was lost: whoever asked has to ask again. NULL: nobody
 	 * cares. */
 	void (*lost)(void *userdata);
@@ -55,14 +66,6 @@ void unstage_gate_search(struct unstage_gate *gate);
 int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const char *pod_uid,
 		       struct unstage_force *force);
 
-/* What holds a volume back. Borrowed until the loop turns. */
-struct unstage_view {
-	const char *unique_name, *pod_uid; /* pod_uid "" for the device */
-	bool searching;
-	uint64_t since_usec;           /* monotonic */
-	const struct failure *failure; /* who has it, or why it cannot be told; NULL while searching
-					  the first time */
-};
 /* False: nothing does. */
 bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
 		       const char *pod_uid, struct unstage_view *ret);

@@ -118,7 +118,7 @@ static int adopt(struct rebuilding *work, const struct ledger_row *row)
 /* Of these a pod's directory is always a mount; others may have mounted nothing. */
 static bool is_always_mounted(const struct volume_plugin *plugin, bool device_mountable, bool block)
 {
-	return device_mountable && !block && !plugin->may_lack_mount;
+	return device_mountable && !block && !(plugin->traits & VOLUME_MAY_LACK_MOUNT);
 }
 
 /* Rows come sorted: those of a device's pods follow it. */

@@ -131,8 +131,8 @@ static bool is_to_grow(const struct desired_want *want)
 	const struct persistent_volume *pv = want->spec->pv ? spec_pv(want->spec) : NULL;
 	const struct quantity *has = want->claim ? &want->claim->claim->status_capacity : NULL;
 
-	return want->plugin->grows && pv && has && has->is_set && !want->spec->read_only &&
-	       quantity_compare(&pv->capacity, has) > 0;
+	return want->plugin->traits & VOLUME_GROWS && pv && has && has->is_set &&
+	       !want->spec->read_only && quantity_compare(&pv->capacity, has) > 0;
 }
 
 static struct desired_pod *pod_new(const struct desired_want *want)
@@ -196,7 +196,7 @@ static bool volume_requires_remount(const struct desired *desired,
 static bool has_grown(const struct desired_volume *volume, const struct volume_spec *before,
 		      const struct volume_spec *now)
 {
-	return volume->plugin->grows && before->pv && now->pv && !now->read_only &&
+	return volume->plugin->traits & VOLUME_GROWS && before->pv && now->pv && !now->read_only &&
 	       quantity_compare(&spec_pv(now)->capacity, &spec_pv(before)->capacity) > 0;
 }
 

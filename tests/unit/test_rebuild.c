@@ -92,7 +92,7 @@ static const struct volume_plugin plugins[] = {
 	  .new_unmounter = no_stages,
 	  .get_path = get_path,
 	  .get_device_mount_path = get_device_mount_path,
-	  .may_lack_mount = true,
+	  .traits = VOLUME_MAY_LACK_MOUNT,
 	  .get_found_name = get_found_name,
 	  .construct_volume_spec = construct },
 	{ .name = NEVER, .get_volume_name = get_volume_name, .new_unmounter = no_stages },

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -68,10 +69,9 @@ static void on_changed(void *userdata, const char *unique_name)
 	((struct world *) userdata)->changed++;
 }
 
-static void on_held(void *userdata, const char *unique_name, const char *pod_uid,
-		    const struct failure *why)
+static void on_held(void *userdata, const struct unstage_view *view)
 {
-	assert_true(why->error < 0);
+	assert_true(view->failure->error < 0);
 	((struct world *) userdata)->held++;
 }
 
@@ -197,6 +197,71 @@ static void test_one_search_for_all_of_a_turn(void **state)
 	assert_int_equal(made_up.searches, 1);
 	assert_int_equal(made_up.asked, 21);
 	assert_int_equal(world->changed, 21);
+}
+
+/* 100 directories that are removed at once cost one pass, and one look at the table of mounts. */
+static void test_one_search_for_all_directories(void **state)
+{
+	static const struct volume_plugin plugin = { .name = "x", .traits = VOLUME_REMOVES_FILES };
+	struct world *world = *state;
+	char top[] = "/tmp/podvol-gate-XXXXXX", paths[100][64];
+	struct actual_pod *pod;
+	struct unstage_view view;
+
+	assert_non_null(mkdtemp(top));
+	for (int i = 0; i < 100; i++) {
+		char uid[16];
+
+		(void) snprintf(paths[i], sizeof(paths[i]), "%s/%d", top, i);
+		assert_int_equal(mkdir(paths[i], 0700), 0);
+		(void) snprintf(uid, sizeof(uid), "uid%d", i);
+		pod = calloc(1, sizeof(*pod));
+		assert_non_null(pod);
+		pod->pod_uid = strdup(uid);
+		pod->path = paths[i];
+		HASH_ADD_KEYPTR(hh, world->volume.pods, pod->pod_uid, strlen(pod->pod_uid), pod);
+		world->volume.plugin = &plugin;
+		world->step.kind = STEP_UNPUBLISH;
+		world->step.pod_uid = pod->pod_uid;
+		assert_false(unstage_gate_passes(world->gate, &world->step));
+	}
+	assert_true(unstage_gate_look(world->gate, "volume", "uid7", &view));
+	assert_string_equal(view.keeps, "files");
+	(void) ask_and_wait(world);
+	assert_int_equal(made_up.searches, 1);
+	assert_int_equal(made_up.asked, 100);
+	for (pod = world->volume.pods; pod; pod = pod->hh.next) {
+		world->step.pod_uid = pod->pod_uid;
+		assert_true(unstage_gate_passes(world->gate, &world->step));
+	}
+	while ((pod = world->volume.pods)) {
+		assert_int_equal(rmdir(pod->path), 0);
+		HASH_DEL(world->volume.pods, pod);
+		free(pod->pod_uid);
+		free(pod);
+	}
+	assert_int_equal(rmdir(top), 0);
+}
+
+/* One that is not there, or is a file system of its own, is left to its teardown. */
+static void test_only_directories_that_are_removed_are_searched_for(void **state)
+{
+	static const struct volume_plugin plugin = { .name = "x", .traits = VOLUME_REMOVES_FILES };
+	static const char *const paths[] = { "/no/such/directory", "/proc", "/etc/passwd" };
+	struct world *world = *state;
+	struct actual_pod pod = { .pod_uid = (char *) "uid" };
+
+	world->volume.plugin = &plugin;
+	world->step.kind = STEP_UNPUBLISH;
+	world->step.pod_uid = "uid";
+	HASH_ADD_KEYPTR(hh, world->volume.pods, pod.pod_uid, strlen(pod.pod_uid), &pod);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		pod.path = (char *) paths[i];
+		assert_false(ask_and_wait(world));
+		assert_true(unstage_gate_passes(world->gate, &world->step));
+	}
+	assert_int_equal(made_up.searches, 0);
+	HASH_DEL(world->volume.pods, &pod);
 }
 
 static void test_waits_for_the_end_of_who_has_it(void **state)
@@ -333,6 +398,8 @@ int main(void)
 		GATE_TEST(test_passes_once_when_nobody_has_it),
 		GATE_TEST(test_what_is_not_mounted_is_not_searched_for),
 		GATE_TEST(test_one_search_for_all_of_a_turn),
+		GATE_TEST(test_one_search_for_all_directories),
+		GATE_TEST(test_only_directories_that_are_removed_are_searched_for),
 		GATE_TEST(test_waits_for_the_end_of_who_has_it),
 		GATE_TEST(test_who_has_it_may_let_go_and_live),
 		GATE_TEST(test_failed_search_keeps_the_device_and_comes_again),

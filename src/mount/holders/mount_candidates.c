@@ -116,6 +116,7 @@ static void tell_holder(struct mount_search *search, const struct candidate *can
 	holder->mount_point = asked.mount_point;
 	holder->root = asked.root;
 	holder->directory = asked.directory;
+	holder->sub_paths_of = asked.sub_paths_of;
 	holder->device = asked.device;
 	holder->passed = asked.passed;
 	if (holder->pid > 0)

@@ -14,6 +14,7 @@
 #include "base/directory.h"
 #include "mount/holders/mount_search.h"
 #include "mount/holders/process.h"
+#include "mount/path/subpath.h"
 #include "mount/table/mountinfo.h"
 
 #include <assert.h>
@@ -229,6 +230,22 @@ static bool is_own_place(const struct mount_holder *holder, const char *mount_po
 	       strstr(mount_point, PLUGINS_FOLDER);
 }
 
+/* Where podvold bound a sub-path, or what propagation made of that elsewhere: it goes with it. */
+static bool is_sub_path(const struct mount_holder *holder, const char *mount_point)
+{
+	size_t length = holder->sub_paths_of ? strlen(holder->sub_paths_of) : 0;
+
+	for (const char *at = mount_point; length > 0 && (at = strstr(at, "/pods/")); at++) {
+		const char *uid = at + strlen("/pods/");
+
+		if (strncmp(uid, holder->sub_paths_of, length) == 0 &&
+		    strncmp(uid + length, "/" SUBPATH_FOLDER "/", strlen("/" SUBPATH_FOLDER "/")) ==
+			    0)
+			return true;
+	}
+	return false;
+}
+
 /* What one process's table has of what is looked for. */
 static int look_at_line(struct mount_search *search, const char *table, const char *line,
 			const struct mount_holder *process)
@@ -252,6 +269,7 @@ static int look_at_line(struct mount_search *search, const char *table, const ch
 	for (size_t i = 0; i < search->count && r >= 0; i++)
 		if (search->holders[i].device == mount.device &&
 		    shows_part(&search->positions[i], mount.root) &&
+		    !is_sub_path(&search->holders[i], mount.mount_point) &&
 		    !(process->how == HELD_HERE &&
 		      (search->holders[i].elsewhere ||
 		       is_own_place(&search->holders[i], mount.mount_point))))

@@ -60,6 +60,8 @@ struct mount_holder {
 			     or something in it; in our own namespace every such mount counts. NULL:
 			     all of it */
 	const struct mount_directory *directory; /* with @root: the same, open; NULL otherwise */
+	const char *sub_paths_of;                /* with @root: uid of a pod whose sub-paths
+						    podvold bound, and unmounts; NULL: none */
 	bool elsewhere;                          /* mounts of our own namespace do not count */
 	struct mount_passed *passed; /* not NULL: the search is forced, see mount_force.h, and this
 					says what it went past */
@@ -134,6 +136,30 @@ int mount_holders_copies(const char *const *mount_points, size_t count, struct m
  * removed: the kernel detaches the copies that other namespaces have on it. A mount below the
  * directory is not asked for here, nor who has files of it open through a mount of the whole
  * file system. */
+
+/* One directory, as a search asks about it: for searches of many in one pass. */
+struct directory_question {
+	struct mount_directory directory; /* both descriptors are the question's */
+	dev_t device;
+	uint64_t mount_id;              /* of the mount that it lies in, */
+	char *mount_root, *mount_point; /* and what and where that is */
+	char *root;                     /* what a bind mount of it would show */
+};
+
+/**
+ * directory_question_open - what a bind mount of a directory would show [worker]
+ * @fd:   taken, also after a failure
+ * @like: where this one lies in the same mount, the table of mounts is not read again; NULL: none
+ * @ret:  for directory_question_done(), also after a failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int directory_question_open(int fd, const struct directory_question *like,
+			    struct directory_question *ret, struct failure *reterr);
+/* Borrows the question. */
+void directory_question_ask(const struct directory_question *question, struct mount_holder *holder);
+/* Fine for one that is zero. */
+void directory_question_done(struct directory_question *question);
 
 /**
  * directory_users_check - is it proven that it is mounted nowhere [worker]
