@@ -8,8 +8,10 @@
 #include "agent/parts.h"
 
 #include "agent/observers.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "build-config.h"
+#include "controller/csi/claim_resize.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -146,6 +148,21 @@ static void add_claim(struct cJSON *item, const struct volume_row *row)
 	(void) json_set_string(item, "claim", key);
 }
 
+/* Why it is used at its old size: the claim's condition is the one record of it. */
+static void add_resize_error(struct agent *agent, struct cJSON *item, const struct volume_row *row)
+{
+	const struct object *used = row->want_pod ? row->want_pod->claim : NULL, *claim;
+	cleanup_free char *text = NULL;
+
+	if (!used || !agent->store)
+		return;
+	claim = store_get(agent->store, KIND_PERSISTENT_VOLUME_CLAIM, used->meta.name_space,
+			  used->meta.name);
+	text = claim ? claim_resize_error(claim) : NULL;
+	if (text)
+		(void) json_set_string(item, "resizeError", text);
+}
+
 /* Of a local volume whose size somebody enforces. */
 static void add_limit(struct cJSON *item, const struct volume_row *row)
 {
@@ -187,6 +204,7 @@ static void fill_row(struct agent *agent, struct cJSON *item, const struct volum
 	if (row->have_pod && row->have_pod->took_usec > 0)
 		(void) json_set_int(item, "tookMicroseconds", (int64_t) row->have_pod->took_usec);
 	add_claim(item, row);
+	add_resize_error(agent, item, row);
 	add_limit(item, row);
 	add_left_over(item, row);
 	add_operation(agent, item, row);

@@ -28,6 +28,7 @@ enum verdict {
 	VERDICT_NONE,
 	VERDICT_DONE,
 	VERDICT_FAULTY,
+	VERDICT_OLD_SIZE,
 	VERDICT_RUNNING,
 	VERDICT_RETRY,
 	VERDICT_HELD,
@@ -52,8 +53,10 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 {
 	if (strcmp(text_of(row, "step"), "none") == 0)
 		return VERDICT_NONE;
+	if (is_settled(row) && *text_of(row, "fault"))
+		return VERDICT_FAULTY;
 	if (is_settled(row))
-		return *text_of(row, "fault") ? VERDICT_FAULTY : VERDICT_DONE;
+		return *text_of(row, "resizeError") ? VERDICT_OLD_SIZE : VERDICT_DONE;
 	/* A step that waits for somebody else did not fail. */
 	if ((is_held && !json_bool(json_get(row, "wanted"), false)) ||
 	    strcmp(text_of(row, "step"), "wait") == 0)
@@ -159,6 +162,11 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		say(cli,
 		    "podvold repairs nothing while a pod uses it: end its pods, then check the "
 		    "file system or replace the volume.");
+		break;
+	case VERDICT_OLD_SIZE:
+		say(cli, "It is used at its old size: it could not be expanded: %s.",
+		    text_of(row, "resizeError"));
+		say(cli, "That is retried, at the latest with the next mount; remove the cause.");
 		break;
 	case VERDICT_RUNNING:
 		say_step(cli, row);

@@ -250,6 +250,33 @@ static void test_conditions_of_others(void **state)
 			    "2026-01-01T00:00:00Z");
 }
 
+static void test_why_it_failed(void **state)
+{
+	static const struct {
+		const char *type, *wanted; /* NULL: no such thing */
+	} rows[] = {
+		{ "ControllerResizeError", "no luck" },
+		{ "NodeResizeError", "no luck" },
+		{ "Resizing", NULL },
+		{ "SomeResizeError", NULL },
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char status[500];
+		cleanup_object const struct object *claim = NULL;
+		cleanup_free char *text = NULL;
+
+		(void) snprintf(status, sizeof(status),
+				BOUND ",'conditions':[{'type':'Other','message':'x'},{'type':'%s',"
+				      "'status':'True','message':'no luck'}]",
+				rows[i].type);
+		claim = claim_of("2Gi", status, "");
+		text = claim_resize_error(claim);
+		assert_string_equal(text ?: "none", rows[i].wanted ?: "none");
+	}
+}
+
 static void test_volume(void **state)
 {
 	cleanup_object const struct object *volume = volume_of("1Gi", UID), *made = NULL;
@@ -268,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_what_the_node_says),
 		cmocka_unit_test(test_what_the_status_says),
 		cmocka_unit_test(test_conditions_of_others),
+		cmocka_unit_test(test_why_it_failed),
 		cmocka_unit_test(test_volume),
 	};
 

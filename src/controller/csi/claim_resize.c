@@ -161,6 +161,29 @@ int claim_resize_edit(const struct object *claim, enum claim_resize_state state,
 	return object_edit(claim, edit_status, &edit, ret, reterr);
 }
 
+static bool is_failure(const char *type)
+{
+	return strcmp(type, states[CLAIM_RESIZE_FAILED].condition) == 0 ||
+	       strcmp(type, states[CLAIM_RESIZE_NODE_FAILED].condition) == 0;
+}
+
+char *claim_resize_error(const struct object *claim)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *condition;
+
+	assert(claim && claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);
+	/* Most have none, and need no parsing. */
+	if (!strstr(claim->json, "ResizeError\""))
+		return NULL;
+	tree = object_tree(claim);
+	condition = json_first(json_get(json_get(tree, "status"), "conditions"));
+	for (; condition; condition = json_next(condition))
+		if (is_failure(json_string(json_get(condition, "type"), "")))
+			return strdup(json_string(json_get(condition, "message"), ""));
+	return NULL;
+}
+
 static int set_capacity(struct cJSON *tree, void *userdata)
 {
 	struct cJSON *spec = json_ensure_object(tree, "spec");

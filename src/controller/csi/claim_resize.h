@@ -52,6 +52,10 @@ enum claim_resize_state {
 int claim_resize_edit(const struct object *claim, enum claim_resize_state state, int64_t bytes,
 		      const char *text, const struct object **ret, struct failure *reterr);
 
+/* Why the last attempt failed, as the claim's condition has it; the caller frees it. NULL: none
+ * failed, or no memory. Cheap for claims without such a condition. */
+char *claim_resize_error(const struct object *claim);
+
 /* The volume with this size. Return: as above. */
 int claim_resize_edit_volume(const struct object *volume, int64_t bytes, const struct object **ret,
 			     struct failure *reterr);
