@@ -9,9 +9,7 @@
 #include "agent/source_paths.h"
 #include "agent/unstage_calls.h"
 
-#include "agent/csi_control.h"
 #include "agent/store_epoch.h"
-#include "agent/volumes_in_use.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -200,7 +198,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = actual_new(agent->dirty, &agent->actual);
 	agent_lend_tables(agent);
 	if (r >= 0)
-		r = drivers_new(agent, &agent->drivers);
+		r = agent_open_drivers(agent);
 	if (r >= 0)
 		r = agent_open_mount_waiters(agent);
 	if (r >= 0)
@@ -313,7 +311,7 @@ void agent_on_sources_ready(void *userdata)
 		(void) dirty_add(agent->dirty, volume->unique_name);
 	ephemeral_volumes_look_again(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, NULL);
-	csi_control_changed(agent->controllers.csi);
+	csi_controllers_look_again(agent->controllers.csi);
 	volumes_in_use_sources_ready(agent->controllers.volumes_in_use);
 	volume_faults_look_at_all(agent->mounts.faults);
 	size_limits_look_at_all(agent->views.size_limits);
@@ -356,12 +354,7 @@ static bool is_claim_in_use(void *userdata, const struct object *claim, const ch
 		volume = store_get(agent->store, KIND_PERSISTENT_VOLUME, "",
 				   claim->claim->volume_name);
 	return actual_pod_may_be_mounted(agent->actual, pod_uid) ||
-	       (volume && volume_is_in_use(agent, volume->persistent_volume));
-}
-
-static bool has_all_sources(void *userdata)
-{
-	return ((const struct agent *) userdata)->sources_complete;
+	       (volume && agent_uses_volume(userdata, volume->persistent_volume));
 }
 
 static int open_ephemeral(struct agent *agent)
@@ -372,7 +365,7 @@ static int open_ephemeral(struct agent *agent)
 		.store = agent->store,
 		.node_name = agent->config->node_name,
 		.is_in_use = is_claim_in_use,
-		.is_complete = has_all_sources,
+		.is_complete = agent_has_all_sources,
 		.userdata = agent,
 	};
 
@@ -431,9 +424,9 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
 	r = volume_directories_open(agent, reterr);
 	if (r >= 0)
-		r = csi_control_open(agent, reterr);
+		r = agent_open_csi_controllers(agent, reterr);
 	if (r >= 0)
-		r = volumes_in_use_open(agent, reterr);
+		r = agent_open_volumes_in_use(agent, reterr);
 	if (r < 0)
 		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
@@ -470,7 +463,7 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 /* After the sources: drivers tell the store who they are. */
 static int watch_drivers(struct agent *agent, struct failure *reterr)
 {
-	return drivers_start(agent->drivers, reterr);
+	return drivers_start(agent->drivers, agent->store, reterr);
 }
 
 /* In this order: each box may use those before it. agent_free() copes with a half-built agent. */
@@ -511,7 +504,7 @@ struct agent *agent_free(struct agent *agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
 	drivers_stop(agent->drivers);
-	agent->controllers.csi = csi_control_free(agent->controllers.csi);
+	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
@@ -531,6 +524,7 @@ struct agent *agent_free(struct agent *agent)
 	operations_free(agent->operations);
 	volume_directories_free(agent->controllers.directories);
 	agent->drivers = drivers_free(agent->drivers);
+	agent->host.csi_drivers = NULL;
 	agent->controllers.volumes_in_use = volumes_in_use_free(agent->controllers.volumes_in_use);
 	agent->controllers.ephemeral = ephemeral_volumes_free(agent->controllers.ephemeral);
 	pv_binder_free(agent->controllers.binder);

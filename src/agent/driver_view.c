@@ -5,17 +5,17 @@
  * Volumes are counted in one walk for all drivers. A driver that is gone is shown while something
  * of it is mounted. Nothing here asks a driver anything.
  */
-#include "agent/parts.h"
+#include "agent/drivers.h"
 
+#include "base/cleanup.h"
 #include "csi/csi_log.h"
 #include "object/json/json.h"
+#include "status/view_time.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/cleanup.h"
 
 static const char *const state_names[] = {
 	[CSI_DRIVER_REGISTERING] = "registering",
@@ -53,14 +53,14 @@ static const char *const controller_capability_names[] = {
 
 /* ---- volumes of each driver ---- */
 
-static size_t count_volumes(const struct agent *agent, const char *name)
+static size_t count_volumes(const struct drivers *drivers, const char *name)
 {
-	const struct actual_volume *volume = actual_first(agent->actual);
+	const struct actual_volume *volume = actual_first(drivers_actual(drivers));
 	char of[DRIVER_NAME_BYTES];
 	size_t count = 0;
 
 	for (; volume; volume = volume->hh.next) {
-		drivers_name_of(agent, volume->unique_name, of);
+		drivers_name_of(drivers, volume->unique_name, of);
 		count += *of && strcmp(of, name) == 0;
 	}
 	return count;
@@ -87,15 +87,15 @@ static int add_call(const struct csi_log_entry *entry, void *userdata)
 }
 
 /* Nothing where no driver was ever called. */
-void drivers_add_calls(const struct agent *agent, const char *unique_name, struct cJSON *item)
+void drivers_add_calls(const struct drivers *drivers, const char *unique_name, struct cJSON *item)
 {
 	struct cJSON *calls;
 
-	assert(agent && unique_name);
-	if (!agent->drivers || !drivers_log(agent->drivers))
+	assert(unique_name);
+	if (!drivers)
 		return;
 	calls = json_add_array(item, "calls");
-	(void) csi_log_walk(drivers_log(agent->drivers), NULL, unique_name, add_call, calls);
+	(void) csi_log_walk(drivers_log(drivers), NULL, unique_name, add_call, calls);
 	if (json_count(calls) == 0)
 		json_remove(item, "calls");
 }
@@ -103,7 +103,7 @@ void drivers_add_calls(const struct agent *agent, const char *unique_name, struc
 /* ---- the view ---- */
 
 struct collection {
-	const struct agent *agent;
+	const struct drivers *drivers;
 	const char *name; /* NULL: all */
 	struct cJSON *items;
 };
@@ -134,7 +134,7 @@ static int add_driver(const struct csi_driver *driver, void *userdata)
 
 	if (collection->name && strcmp(driver->name, collection->name) != 0)
 		return 0;
-	volumes = *driver->name ? count_volumes(collection->agent, driver->name) : 0;
+	volumes = *driver->name ? count_volumes(collection->drivers, driver->name) : 0;
 	if (driver->state == CSI_DRIVER_GONE && volumes == 0)
 		return 0;
 	item = json_add_object(collection->items, NULL);
@@ -159,13 +159,12 @@ static int add_driver(const struct csi_driver *driver, void *userdata)
 	return 0;
 }
 
-void drivers_view(struct agent *agent, const char *name, struct cJSON *items)
+void drivers_view(const struct drivers *drivers, const char *name, struct cJSON *items)
 {
-	struct collection collection = { .agent = agent, .name = name, .items = items };
+	struct collection collection = { .drivers = drivers, .name = name, .items = items };
 
-	assert(agent);
-	if (agent->host.csi_drivers)
-		(void) csi_drivers_walk(agent->host.csi_drivers, add_driver, &collection);
+	if (drivers)
+		(void) csi_drivers_walk(drivers_table(drivers), add_driver, &collection);
 }
 
 /* ---- metrics ---- */
@@ -234,25 +233,25 @@ static int print_sum(const struct csi_log_sum *sum, void *userdata)
 	return 0;
 }
 
-void drivers_print_metrics(struct agent *agent, FILE *file)
+void drivers_print_metrics(const struct drivers *drivers, FILE *file)
 {
 	struct tally tally = { { 0 } };
 
-	assert(agent && file);
-	if (!agent->drivers) /* in tests */
+	assert(file);
+	if (!drivers)
 		return;
 	(void) fputs("# HELP csi_operations_seconds How long calls to CSI drivers take.\n"
 		     "# TYPE csi_operations_seconds histogram\n",
 		     file);
-	(void) csi_log_walk_sums(drivers_log(agent->drivers), print_sum, file);
+	(void) csi_log_walk_sums(drivers_log(drivers), print_sum, file);
 	(void) fputs("# HELP plugin_manager_total_plugins Sockets of registrars, as seen and as "
 		     "registered.\n# TYPE plugin_manager_total_plugins gauge\n",
 		     file);
-	(void) csi_drivers_walk(agent->host.csi_drivers, print_plugin, file);
+	(void) csi_drivers_walk(drivers_table(drivers), print_plugin, file);
 	(void) fputs("# HELP podvol_csi_drivers CSI drivers of this node.\n"
 		     "# TYPE podvol_csi_drivers gauge\n",
 		     file);
-	(void) csi_drivers_walk(agent->host.csi_drivers, count_state, &tally);
+	(void) csi_drivers_walk(drivers_table(drivers), count_state, &tally);
 	for (size_t i = 0; i < CSI_DRIVER_STATE_COUNT; i++)
 		(void) fprintf(file, "podvol_csi_drivers{state=\"%s\"} %zu\n", state_names[i],
 			       tally.counts[i]);

@@ -8,15 +8,16 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/parts.h"
+#include "agent/drivers.h"
 
-#include "agent/csi_control.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/csi/csi_node.h"
 #include "csi/csi_log.h"
 #include "csi/csi_registration.h"
+#include "plugins/plugin.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -47,7 +48,7 @@ struct waiting_driver {
 };
 
 struct drivers {
-	struct agent *agent;
+	struct drivers_options options;
 	struct csi_log *log;
 	struct csi_drivers *table;
 	struct csi_node *csi_node; /* NULL without a store */
@@ -76,17 +77,17 @@ static bool name_in(const char *unique_name, char ret[DRIVER_NAME_BYTES])
 	return true;
 }
 
-void drivers_name_of(const struct agent *agent, const char *unique_name,
+void drivers_name_of(const struct drivers *drivers, const char *unique_name,
 		     char ret[DRIVER_NAME_BYTES])
 {
 	struct desired_volume *want;
 	const struct desired_pod *pod;
 
-	assert(agent && unique_name);
+	assert(drivers && unique_name);
 	if (name_in(unique_name, ret))
 		return;
 	ret[0] = '\0';
-	want = desired_find(agent->desired, unique_name);
+	want = desired_find(drivers->options.desired, unique_name);
 	pod = want ? want->pods : NULL;
 	if (pod && pod->spec.source && pod->spec.source->csi)
 		(void) snprintf(ret, DRIVER_NAME_BYTES, "%s", pod->spec.source->csi->driver);
@@ -200,17 +201,18 @@ static void forget_step(struct drivers *drivers, const struct step_result *resul
 }
 
 /* Every step of the volume that failed is due. */
-static void make_due(struct agent *agent, const char *unique_name)
+static void make_due(const struct drivers *drivers, const char *unique_name)
 {
-	const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+	struct operations *operations = *drivers->options.operations;
+	const struct actual_volume *volume = actual_find(drivers->options.actual, unique_name);
 	const struct actual_pod *pod = volume ? volume->pods : NULL;
 	uint64_t now = monotonic_usec();
 
-	operation_retry_now(agent->operations, unique_name);
-	operation_tear_down_now(agent->operations, unique_name, "", now);
+	operation_retry_now(operations, unique_name);
+	operation_tear_down_now(operations, unique_name, "", now);
 	for (; pod; pod = pod->hh.next)
-		operation_tear_down_now(agent->operations, unique_name, pod->pod_uid, now);
-	(void) dirty_add(agent->dirty, unique_name);
+		operation_tear_down_now(operations, unique_name, pod->pod_uid, now);
+	(void) dirty_add(drivers->options.dirty, unique_name);
 }
 
 static void on_ready(void *userdata, const char *name)
@@ -224,7 +226,7 @@ static void on_ready(void *userdata, const char *name)
 		struct waiter *waiter = driver->waiters;
 		bool is_last = !waiter->next;
 
-		make_due(drivers->agent, waiter->unique_name);
+		make_due(drivers, waiter->unique_name);
 		drop_waiter(drivers, waiter);
 		count++;
 		if (is_last)
@@ -238,7 +240,7 @@ static void on_capable(void *userdata, const char *name)
 {
 	const struct drivers *drivers = userdata;
 
-	csi_control_driver_changed(drivers->agent->controllers.csi, name);
+	drivers->options.capable(drivers->options.userdata, name);
 }
 
 /* Without memory for the note it is tried again after a while, as if no driver were missing. */
@@ -258,14 +260,14 @@ void drivers_note(void *userdata, const struct operation_ended *ended)
 	else if (!name_in(unique_name, name))
 		return;
 	if (ended->waits && csi_drivers_find(drivers->table, name))
-		make_due(drivers->agent, unique_name); /* it came meanwhile */
+		make_due(drivers, unique_name); /* it came meanwhile */
 	else if (add_step(drivers, name, &ended->result) < 0 && ended->waits)
-		operation_retry_later(drivers->agent->operations, unique_name, monotonic_usec());
+		operation_retry_later(*drivers->options.operations, unique_name, monotonic_usec());
 }
 
-static bool is_wanted(const struct agent *agent, const char *unique_name, const char *pod_uid)
+static bool is_wanted(const struct drivers *drivers, const char *unique_name, const char *pod_uid)
 {
-	const struct desired_volume *want = desired_find(agent->desired, unique_name);
+	const struct desired_volume *want = desired_find(drivers->options.desired, unique_name);
 
 	return want && (*pod_uid == '\0' || desired_find_pod(want, pod_uid));
 }
@@ -279,9 +281,9 @@ void drivers_planned(void *userdata, const char *unique_name)
 
 	DL_FOREACH_SAFE (waiter ? waiter->steps : NULL, step, next) {
 		if ((step->kind != STEP_STAGE && step->kind != STEP_PUBLISH) ||
-		    is_wanted(drivers->agent, unique_name, step->pod_uid))
+		    is_wanted(drivers, unique_name, step->pod_uid))
 			continue;
-		operation_cancel(drivers->agent->operations, unique_name, step->pod_uid);
+		operation_cancel(*drivers->options.operations, unique_name, step->pod_uid);
 		drop_step(drivers, waiter, step);
 	}
 }
@@ -291,7 +293,7 @@ void drivers_planned(void *userdata, const char *unique_name)
 static int open_directory(void *userdata, const char *path, struct failure *reterr)
 {
 	const struct drivers *drivers = userdata;
-	const int root_fd = drivers->agent->root.fd;
+	const int root_fd = drivers->options.root->fd;
 	cleanup_close int made_fd = -EBADF;
 	cleanup_free char *below = NULL;
 
@@ -342,7 +344,7 @@ static int on_drain_timer(sd_event_source *source, uint64_t usec, void *userdata
 	(void) source;
 	(void) usec;
 	drivers->may_come = false;
-	agent_check_drained(drivers->agent);
+	drivers->options.drained(drivers->options.userdata);
 	return 0;
 }
 
@@ -354,39 +356,38 @@ bool drivers_may_come(const struct drivers *drivers)
 static int begin_drain(struct drivers *drivers)
 {
 	drivers->may_come = true;
-	return sd_event_add_time_relative(drivers->agent->event, &drivers->drain_timer,
+	return sd_event_add_time_relative(drivers->options.event, &drivers->drain_timer,
 					  CLOCK_MONOTONIC, DRIVERS_DRAIN_USEC, 0, on_drain_timer,
 					  drivers);
 }
 
 /* ---- birth and death ---- */
 
-int drivers_new(struct agent *agent, struct drivers **ret)
+int drivers_new(const struct drivers_options *options, struct drivers **ret)
 {
 	struct drivers *drivers = calloc(1, sizeof(*drivers));
 	int r;
 
-	assert(agent && ret);
+	assert(options && ret);
 	if (!drivers)
 		return -ENOMEM;
-	drivers->agent = agent;
+	drivers->options = *options;
 	r = csi_log_new(&drivers->log);
 	if (r >= 0)
-		r = csi_drivers_new(agent->event, drivers->log, &drivers->table);
+		r = csi_drivers_new(options->event, drivers->log, &drivers->table);
 	if (r < 0) {
 		(void) drivers_free(drivers);
 		return r;
 	}
-	agent->host.csi_drivers = drivers->table;
 	*ret = drivers;
 	return 0;
 }
 
-int drivers_start(struct drivers *drivers, struct failure *reterr)
+int drivers_start(struct drivers *drivers, struct store *store, struct failure *reterr)
 {
-	struct agent *agent = drivers->agent;
+	sd_event *event = drivers->options.event;
 	struct csi_registration_options options = {
-		.event = agent->event,
+		.event = event,
 		.drivers = drivers->table,
 		.log = drivers->log,
 		.open_directory = open_directory,
@@ -396,14 +397,14 @@ int drivers_start(struct drivers *drivers, struct failure *reterr)
 	};
 	int r = 0;
 
-	if (asprintf(&drivers->directory, "%s/%s", agent->root.path, DRIVERS_REGISTRY) < 0) {
+	if (asprintf(&drivers->directory, "%s/%s", drivers->options.root->path, DRIVERS_REGISTRY) <
+	    0) {
 		drivers->directory = NULL;
 		return failed(reterr, -ENOMEM, "cannot watch for CSI drivers");
 	}
 	options.directory = drivers->directory;
-	if (agent->store) {
-		r = csi_node_new(agent->event, agent->store, agent->config->node_name,
-				 &drivers->csi_node);
+	if (store) {
+		r = csi_node_new(event, store, drivers->options.node_name, &drivers->csi_node);
 		options.install = install;
 		options.uninstall = uninstall;
 	} else {
@@ -432,11 +433,23 @@ struct drivers *drivers_free(struct drivers *drivers)
 	drivers_stop(drivers);
 	HASH_ITER (hh, drivers->waiters, waiter, next)
 		drop_waiter(drivers, waiter);
-	drivers->agent->host.csi_drivers = csi_drivers_free(drivers->table);
+	(void) csi_drivers_free(drivers->table);
 	(void) csi_log_free(drivers->log);
 	free(drivers->directory);
 	free(drivers);
 	return NULL;
+}
+
+const struct actual *drivers_actual(const struct drivers *drivers)
+{
+	assert(drivers);
+	return drivers->options.actual;
+}
+
+struct csi_drivers *drivers_table(const struct drivers *drivers)
+{
+	assert(drivers);
+	return drivers->table;
 }
 
 const struct csi_log *drivers_log(const struct drivers *drivers)

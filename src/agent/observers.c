@@ -4,10 +4,8 @@
  */
 #include "agent/observers.h"
 
-#include "agent/csi_control.h"
 #include "agent/node_expand.h"
 #include "agent/parts.h"
-#include "agent/volumes_in_use.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -21,7 +19,7 @@ static void controllers_changed(void *userdata, const struct volume_change *chan
 
 	ephemeral_volumes_look_again(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, change->spec_name);
-	csi_control_changed(agent->controllers.csi);
+	csi_controllers_look_again(agent->controllers.csi);
 }
 
 static void waiters_changed(void *waits, const struct volume_change *change)

@@ -32,10 +32,12 @@
 #include "agent/volume_directories.h"
 #include "agent/volume_faults.h"
 #include "agent/volume_users.h"
+#include "agent/volumes_in_use.h"
 #include "agent/wiring.h"
 #include "config.h"
 #include "controller/binding/ephemeral_volumes.h"
 #include "controller/controller.h"
+#include "controller/csi/csi_controllers.h"
 #include "mount/mount.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
@@ -88,7 +90,7 @@ struct agent {
 		struct volumes_in_use *volumes_in_use;
 		struct own_objects *own_objects;
 		struct volume_directories *directories; /* the local provisioner */
-		struct csi_control *csi;                /* NULL: somebody else does that work */
+		struct csi_controllers *csi;            /* NULL: another program does that work */
 	} controllers;                                  /* from the store into the store */
 	struct populator *populator;
 

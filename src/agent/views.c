@@ -237,7 +237,7 @@ static int collect(const struct volume_row *row, void *userdata)
 	item = json_add_object(collection->items, NULL);
 	fill_row(collection->agent, item, row);
 	if (collection->with_calls)
-		drivers_add_calls(collection->agent, row->unique_name, item);
+		drivers_add_calls(collection->agent->drivers, row->unique_name, item);
 	return 0;
 }
 
@@ -462,7 +462,7 @@ struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 	if (!list)
 		return NULL;
 	items = json_add_array(list, "items");
-	drivers_view(agent, name, items);
+	drivers_view(agent->drivers, name, items);
 	for (const struct volume_plugin *const *at = plugin_list(); *at; at++) {
 		const struct volume_plugin *plugin = *at;
 		struct cJSON *item;

@@ -260,28 +260,18 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	return 0;
 }
 
-bool volume_is_in_use(const struct agent *agent, const struct persistent_volume *volume)
-{
-	const struct actual_volume *i;
-
-	for (i = actual_first(agent->actual); i; i = i->hh.next)
-		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
-			return true;
-	return foreign_volumes_have(agent->foreign_volumes, volume);
-}
-
 static bool is_in_use(void *userdata, const struct persistent_volume *volume)
 {
 	const struct volume_directories *directories = userdata;
 
-	return volume_is_in_use(directories->agent, volume);
+	return agent_uses_volume(directories->agent, volume);
 }
 
 static bool is_complete(void *userdata)
 {
 	const struct volume_directories *directories = userdata;
 
-	return directories->agent->sources_complete;
+	return agent_has_all_sources(directories->agent);
 }
 
 static void on_event(void *userdata, const struct object *about, const char *type,

@@ -32,6 +32,3 @@ char *volume_directories_name(const struct agent *agent, const char *unique_name
 void volume_directories_stop(struct volume_directories *directories);
 /* After it, before the store. Accepts NULL. Return: NULL. */
 struct volume_directories *volume_directories_free(struct volume_directories *directories);
-
-/* Whatever may be mounted counts, what some pod is about to get, and what others left here. */
-bool volume_is_in_use(const struct agent *agent, const struct persistent_volume *volume);

@@ -5,13 +5,12 @@
  * The set of what is used is kept here and written by one write at a time; what a stage may rely on
  * is what is stored, unless a write that is under way leaves it out. Names that the Node has from
  * before a start stay until every pod is known, and those of volumes that are staged and nobody's
- * (agent/foreign_volumes.h) stay until the next start.
+ * (foreign volumes) stay until the next start.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "agent/volumes_in_use.h"
 
-#include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,7 +20,11 @@
 #include "object/kinds/csi_driver.h"
 #include "object/kinds/node.h"
 #include "object/kinds/volume_attachment.h"
+#include "operation/operation.h"
 #include "plugins/csi_paths.h"
+#include "state/found.h"
+#include "state/state.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <string.h>
@@ -48,7 +51,7 @@ struct node_item {
 };
 
 struct volumes_in_use {
-	struct agent *agent;
+	struct volumes_in_use_options options;
 	struct attach_detach *controller;
 	struct use *uses;
 	struct work_queue *writer;
@@ -59,18 +62,18 @@ struct volumes_in_use {
 /* ---- what needs attaching ---- */
 
 /* What a pod's volume itself says is never attached, and has another form of name. */
-static bool needs_attaching(const struct agent *agent, const char *unique_name)
+static bool needs_attaching(const struct volumes_in_use *of, const char *unique_name)
 {
 	cleanup_free char *driver = NULL, *handle = NULL;
 	const struct object *object;
 
 	if (csi_split_unique_name(unique_name, &driver, &handle) < 0)
 		return false;
-	object = store_get(agent->store, KIND_CSI_DRIVER, "", driver);
+	object = store_get(of->options.store, KIND_CSI_DRIVER, "", driver);
 	return !object || object->csi_driver->attach_required;
 }
 
-static const struct volume_attachment *attachment_of(const struct agent *agent,
+static const struct volume_attachment *attachment_of(const struct volumes_in_use *of,
 						     const char *unique_name)
 {
 	cleanup_free char *driver = NULL, *handle = NULL, *name = NULL;
@@ -78,15 +81,15 @@ static const struct volume_attachment *attachment_of(const struct agent *agent,
 
 	if (csi_split_unique_name(unique_name, &driver, &handle) < 0)
 		return NULL;
-	name = csi_attachment_name(handle, driver, agent->config->node_name);
-	object = name ? store_get(agent->store, KIND_VOLUME_ATTACHMENT, "", name) : NULL;
+	name = csi_attachment_name(handle, driver, of->options.node_name);
+	object = name ? store_get(of->options.store, KIND_VOLUME_ATTACHMENT, "", name) : NULL;
 	return object ? object->volume_attachment : NULL;
 }
 
-static const struct node *own_node(const struct agent *agent)
+static const struct node *own_node(const struct volumes_in_use *of)
 {
 	const struct object *object =
-		store_get(agent->store, KIND_NODE, "", agent->config->node_name);
+		store_get(of->options.store, KIND_NODE, "", of->options.node_name);
 
 	return object ? object->node : NULL;
 }
@@ -133,9 +136,9 @@ void volumes_in_use_look(void *userdata, const char *unique_name)
 	if (!volumes_in_use)
 		return;
 	use = find_use(volumes_in_use, unique_name);
-	is_there = actual_find(volumes_in_use->agent->actual, unique_name) != NULL;
-	is_wanted = is_there || desired_find(volumes_in_use->agent->desired, unique_name);
-	if (!use && is_wanted && needs_attaching(volumes_in_use->agent, unique_name)) {
+	is_there = actual_find(volumes_in_use->options.actual, unique_name) != NULL;
+	is_wanted = is_there || desired_find(volumes_in_use->options.desired, unique_name);
+	if (!use && is_wanted && needs_attaching(volumes_in_use, unique_name)) {
 		/* Without memory no stage of it begins, and that is tried again. */
 		volumes_in_use->has_changed |= add_use(volumes_in_use, unique_name) != NULL;
 		return;
@@ -149,11 +152,11 @@ void volumes_in_use_look(void *userdata, const char *unique_name)
 
 static bool is_used(const struct volumes_in_use *volumes_in_use, const struct use *use)
 {
-	const struct agent *agent = volumes_in_use->agent;
+	const struct volumes_in_use_options *options = &volumes_in_use->options;
 
-	return use->is_foreign_volume || actual_find(agent->actual, use->unique_name) ||
-	       (desired_find(agent->desired, use->unique_name) &&
-		needs_attaching(agent, use->unique_name));
+	return use->is_foreign_volume || actual_find(options->actual, use->unique_name) ||
+	       (desired_find(options->desired, use->unique_name) &&
+		needs_attaching(volumes_in_use, use->unique_name));
 }
 
 static void drop_unused(struct volumes_in_use *volumes_in_use)
@@ -211,7 +214,7 @@ static void retry_waiting(struct volumes_in_use *volumes_in_use)
 	volumes_in_use->some_wait = false;
 	for (struct use *use = volumes_in_use->uses; use; use = use->hh.next) {
 		if (use->waits)
-			(void) dirty_add(volumes_in_use->agent->dirty, use->unique_name);
+			(void) dirty_add(volumes_in_use->options.dirty, use->unique_name);
 		use->waits = false;
 	}
 }
@@ -248,7 +251,7 @@ static void forget_written(struct volumes_in_use *volumes_in_use)
 static bool write_node(struct work_item *work)
 {
 	struct volumes_in_use *volumes_in_use = ((struct node_item *) work)->volumes_in_use;
-	const struct node *node = own_node(volumes_in_use->agent);
+	const struct node *node = own_node(volumes_in_use);
 	cleanup_object const struct object *made = NULL;
 	struct store_precondition present;
 	struct failure why = { .error = 0 };
@@ -262,8 +265,8 @@ static bool write_node(struct work_item *work)
 	forget_written(volumes_in_use);
 	r = object_edit(node->object, edit_in_use, volumes_in_use, &made, &why);
 	if (r == 0)
-		r = store_edit(volumes_in_use->agent->store, made, &present, edit_again, on_written,
-			       work);
+		r = store_edit(volumes_in_use->options.store, made, &present, edit_again,
+			       on_written, work);
 	if (r < 0) {
 		work_item_failed(work);
 		return true;
@@ -299,9 +302,9 @@ static bool says_use(const struct volumes_in_use *volumes_in_use, const struct u
 /* Until then nothing is begun that would fail, again and again. */
 static bool may_be_staged(const struct volumes_in_use *volumes_in_use, const struct use *use)
 {
-	const struct node *node = own_node(volumes_in_use->agent);
+	const struct node *node = own_node(volumes_in_use);
 	const struct volume_attachment *attachment =
-		attachment_of(volumes_in_use->agent, use->unique_name);
+		attachment_of(volumes_in_use, use->unique_name);
 
 	return says_use(volumes_in_use, use, node) && attachment && attachment->attached &&
 	       node_volumes_have(&node->attached, use->unique_name);
@@ -313,7 +316,7 @@ bool volumes_in_use_pass(void *userdata, const struct step *step)
 	struct use *use;
 
 	if (!volumes_in_use || step->kind != STEP_STAGE ||
-	    !needs_attaching(volumes_in_use->agent, step->unique_name))
+	    !needs_attaching(volumes_in_use, step->unique_name))
 		return true;
 	use = find_use(volumes_in_use, step->unique_name);
 	if (use && may_be_staged(volumes_in_use, use))
@@ -321,7 +324,7 @@ bool volumes_in_use_pass(void *userdata, const struct step *step)
 	if (use)
 		use->waits = volumes_in_use->some_wait = true;
 	else
-		operation_retry_later(volumes_in_use->agent->operations, step->unique_name,
+		operation_retry_later(volumes_in_use->options.operations, step->unique_name,
 				      monotonic_usec());
 	return false;
 }
@@ -352,12 +355,12 @@ bool volumes_in_use_explain(void *userdata, const char *unique_name, const char 
 	(void) pod_uid;
 	if (!use || !use->waits)
 		return false;
-	attachment = attachment_of(volumes_in_use->agent, unique_name);
+	attachment = attachment_of(volumes_in_use, unique_name);
 	if (!attachment)
 		(void) failed_plain(ret, -ENOLINK,
 				    "volume '%s': is not attached: there is no VolumeAttachment of "
 				    "it for node '%s'",
-				    name, volumes_in_use->agent->config->node_name);
+				    name, volumes_in_use->options.node_name);
 	else
 		(void) failed_plain(ret, -ENOLINK,
 				    "volume '%s': is not attached: VolumeAttachment '%s': %s", name,
@@ -371,8 +374,8 @@ void volumes_in_use_object_changed(struct volumes_in_use *volumes_in_use,
 	if (!volumes_in_use)
 		return;
 	if (object->kind == KIND_NODE &&
-	    strcmp(object->meta.name, volumes_in_use->agent->config->node_name) == 0) {
-		const struct node *node = own_node(volumes_in_use->agent);
+	    strcmp(object->meta.name, volumes_in_use->options.node_name) == 0) {
+		const struct node *node = own_node(volumes_in_use);
 
 		/* Others write Nodes, too. */
 		for (struct use *use = volumes_in_use->uses; use && node; use = use->hh.next)
@@ -387,10 +390,8 @@ void volumes_in_use_object_changed(struct volumes_in_use *volumes_in_use,
 
 /* ---- life ---- */
 
-static bool is_found(const struct agent *agent, const char *unique_name)
+static bool is_found(const struct found_list *found, const char *unique_name)
 {
-	const struct found_list *found =
-		agent->foreign_volumes ? foreign_volumes_found(agent->foreign_volumes) : NULL;
 	cleanup_free char *driver = NULL, *handle = NULL;
 
 	if (!found || csi_split_unique_name(unique_name, &driver, &handle) < 0)
@@ -404,7 +405,7 @@ static bool is_found(const struct agent *agent, const char *unique_name)
 
 static int recall(struct volumes_in_use *volumes_in_use)
 {
-	const struct node *node = own_node(volumes_in_use->agent);
+	const struct node *node = own_node(volumes_in_use);
 
 	for (size_t i = 0; node && i < node->in_use.count; i++) {
 		const char *name = node->in_use.names[i];
@@ -414,8 +415,8 @@ static int recall(struct volumes_in_use *volumes_in_use)
 			use = add_use(volumes_in_use, name);
 		if (!use)
 			return -ENOMEM;
-		use->is_foreign_volume = !actual_find(volumes_in_use->agent->actual, name) &&
-					 is_found(volumes_in_use->agent, name);
+		use->is_foreign_volume = !actual_find(volumes_in_use->options.actual, name) &&
+					 is_found(volumes_in_use->options.found, name);
 		use->may_go = volumes_in_use->some_may_go = true;
 	}
 	return 0;
@@ -426,32 +427,35 @@ static bool is_in_use(void *userdata, const char *unique_name)
 	const struct volumes_in_use *volumes_in_use = userdata;
 	const struct use *use = find_use(volumes_in_use, unique_name);
 
-	return actual_find(volumes_in_use->agent->actual, unique_name) ||
+	return actual_find(volumes_in_use->options.actual, unique_name) ||
 	       (use && use->is_foreign_volume);
 }
 
 static bool is_complete(void *userdata)
 {
-	return ((const struct volumes_in_use *) userdata)->agent->sources_complete;
+	const struct volumes_in_use *volumes_in_use = userdata;
+
+	return volumes_in_use->options.is_complete(volumes_in_use->options.userdata);
 }
 
 static void on_event(void *userdata, const struct object *about, const char *type,
 		     const char *reason, const char *text)
 {
-	struct volumes_in_use *volumes_in_use = userdata;
+	const struct volumes_in_use *volumes_in_use = userdata;
 
-	events_record(volumes_in_use->agent->events, about, type, reason, text, realtime_usec());
+	volumes_in_use->options.event_fn(volumes_in_use->options.userdata, about, type, reason,
+					 text);
 }
 
 static int open_controller(struct volumes_in_use *volumes_in_use)
 {
-	const struct agent *agent = volumes_in_use->agent;
+	const struct volumes_in_use_options *given = &volumes_in_use->options;
 	const struct attach_detach_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.store = agent->store,
-		.node_name = agent->config->node_name,
-		.may_force = agent->config->force_detach,
+		.event = given->event,
+		.priority = given->priority,
+		.store = given->store,
+		.node_name = given->node_name,
+		.may_force = given->may_force,
 		.is_in_use = is_in_use,
 		.is_complete = is_complete,
 		.event_fn = on_event,
@@ -464,39 +468,43 @@ static int open_controller(struct volumes_in_use *volumes_in_use)
 static int make_item(struct volumes_in_use *volumes_in_use)
 {
 	volumes_in_use->item = (struct node_item *) work_queue_item(
-		volumes_in_use->writer, volumes_in_use->agent->config->node_name);
+		volumes_in_use->writer, volumes_in_use->options.node_name);
 	if (!volumes_in_use->item)
 		return -ENOMEM;
 	volumes_in_use->item->volumes_in_use = volumes_in_use;
 	return 0;
 }
 
-int volumes_in_use_open(struct agent *agent, struct failure *reterr)
+int volumes_in_use_new(const struct volumes_in_use_options *options, struct volumes_in_use **ret)
 {
 	struct volumes_in_use *volumes_in_use = calloc(1, sizeof(*volumes_in_use));
 	struct work_queue_options queue = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
+		.event = options->event,
+		.priority = options->priority,
 		.item_bytes = sizeof(struct node_item),
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
 		.look = write_node,
 		.userdata = volumes_in_use,
 	};
-	int r = volumes_in_use ? work_queue_new(&queue, &volumes_in_use->writer) : -ENOMEM;
+	int r;
 
-	assert(agent->store && agent->actual && agent->desired);
-	if (volumes_in_use) {
-		volumes_in_use->agent = agent;
-		agent->controllers.volumes_in_use = volumes_in_use;
-	}
+	assert(options->store && options->actual && options->desired && ret);
+	if (!volumes_in_use)
+		return -ENOMEM;
+	volumes_in_use->options = *options;
+	r = work_queue_new(&queue, &volumes_in_use->writer);
 	if (r >= 0)
 		r = make_item(volumes_in_use);
 	if (r >= 0)
 		r = recall(volumes_in_use);
 	if (r >= 0)
 		r = open_controller(volumes_in_use);
-	return r < 0 ? failed(reterr, r, "cannot keep what is attached") : 0;
+	if (r < 0)
+		volumes_in_use_free(volumes_in_use);
+	else
+		*ret = volumes_in_use;
+	return r;
 }
 
 struct volumes_in_use *volumes_in_use_free(struct volumes_in_use *volumes_in_use)

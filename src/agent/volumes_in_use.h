@@ -10,14 +10,36 @@
  */
 #pragma once
 
+#include "controller/controller.h"
 #include "reconcile/reconcile.h"
+#include "state/state.h"
 
-struct agent;
+#include <systemd/sd-event.h>
+
+struct found_list;
 struct volumes_in_use;
 
-/* After the Node, the ledger and the events; before pods are looked at. Return: 0 or negative
- * errno. */
-int volumes_in_use_open(struct agent *agent, struct failure *reterr);
+/* All is borrowed. */
+struct volumes_in_use_options {
+	sd_event *event;
+	int64_t priority;
+	struct store *store;
+	const char *node_name;
+	bool may_force; /* as for the attach/detach controller */
+	struct actual *actual;
+	struct desired *desired;
+	struct dirty_set *dirty;
+	struct operations *operations;
+	const struct found_list *found; /* staged, and not in the ledger; NULL: nothing */
+	/* Is every pod known that there is? */
+	bool (*is_complete)(void *userdata);
+	controller_event_fn *event_fn;
+	void *userdata;
+};
+
+/* After the Node, the ledger and the events; before pods are looked at. @options is copied. Return:
+ * 0 or negative errno. */
+int volumes_in_use_new(const struct volumes_in_use_options *options, struct volumes_in_use **ret);
 /* Before the store and the events go. Accepts NULL, as all of these. Return: NULL. */
 struct volumes_in_use *volumes_in_use_free(struct volumes_in_use *volumes_in_use);
 

@@ -10,12 +10,30 @@
 #include "agent/observers.h"
 #include "base/clock.h"
 
+#include <string.h>
+
 void agent_record_event(void *userdata, const struct object *about, const char *type,
 			const char *reason, const char *text)
 {
 	struct agent *agent = userdata;
 
 	events_record(agent->events, about, type, reason, text, realtime_usec());
+}
+
+bool agent_uses_volume(void *userdata, const struct persistent_volume *volume)
+{
+	const struct agent *agent = userdata;
+	const struct actual_volume *i;
+
+	for (i = actual_first(agent->actual); i; i = i->hh.next)
+		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
+			return true;
+	return foreign_volumes_have(agent->foreign_volumes, volume);
+}
+
+bool agent_has_all_sources(void *userdata)
+{
+	return ((const struct agent *) userdata)->sources_complete;
 }
 
 static void request_turn(void *userdata)
@@ -145,4 +163,80 @@ int agent_wait_pod(struct agent *agent, const struct mount_wait_request *request
 		   struct mount_wait **ret)
 {
 	return mount_waiters_add(agent->waits, request, ret);
+}
+
+/* ---- csinode/, and the controllers of CSI drivers ---- */
+
+static void driver_capable(void *userdata, const char *driver)
+{
+	csi_controllers_driver_changed(((struct agent *) userdata)->controllers.csi, driver);
+}
+
+static void check_drained(void *userdata)
+{
+	agent_check_drained(userdata);
+}
+
+int agent_open_drivers(struct agent *agent)
+{
+	const struct drivers_options options = {
+		.event = agent->event,
+		.root = &agent->root,
+		.node_name = agent->config ? agent->config->node_name : NULL,
+		.desired = agent->desired,
+		.actual = agent->actual,
+		.dirty = agent->dirty,
+		.operations = &agent->operations,
+		.capable = driver_capable,
+		.drained = check_drained,
+		.userdata = agent,
+	};
+	int r = drivers_new(&options, &agent->drivers);
+
+	if (r >= 0)
+		agent->host.csi_drivers = drivers_table(agent->drivers);
+	return r;
+}
+
+int agent_open_csi_controllers(struct agent *agent, struct failure *reterr)
+{
+	const struct csi_controller_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.drivers = agent->host.csi_drivers,
+		.node_name = agent->config->node_name,
+		.event_fn = agent_record_event,
+		.is_in_use = agent_uses_volume,
+		.is_complete = agent_has_all_sources,
+		.userdata = agent,
+	};
+	int r = 0;
+
+	if (!agent->config->csi_controllers.external)
+		r = csi_controllers_new(&options, &agent->controllers.csi);
+	return r < 0 ? failed(reterr, r, "cannot start the controllers of CSI drivers") : 0;
+}
+
+int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr)
+{
+	const struct volumes_in_use_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.may_force = agent->config->force_detach,
+		.actual = agent->actual,
+		.desired = agent->desired,
+		.dirty = agent->dirty,
+		.operations = agent->operations,
+		.found = agent->foreign_volumes ? foreign_volumes_found(agent->foreign_volumes)
+						: NULL,
+		.is_complete = agent_has_all_sources,
+		.event_fn = agent_record_event,
+		.userdata = agent,
+	};
+	int r = volumes_in_use_new(&options, &agent->controllers.volumes_in_use);
+
+	return r < 0 ? failed(reterr, r, "cannot keep what is attached") : 0;
 }

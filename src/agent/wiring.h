@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "object/object.h"
+#include "object/kinds/persistent_volume.h"
 
 struct agent;
 
@@ -16,7 +17,16 @@ void agent_record_event(void *userdata, const struct object *about, const char *
 /* What views are made of, once there are tables. */
 void agent_lend_tables(struct agent *agent);
 
+/* Questions of controllers; @userdata is the agent. May something of this volume be mounted, be
+ * about to be, or have been left here by another agent? Have all sources of objects delivered all
+ * they have? */
+bool agent_uses_volume(void *userdata, const struct persistent_volume *volume);
+bool agent_has_all_sources(void *userdata);
+
 /* Each fills in its member of the agent. Return: 0 or negative errno. */
 int agent_open_drift(struct agent *agent, struct failure *reterr);
 int agent_open_statistics(struct agent *agent);
 int agent_open_mount_waiters(struct agent *agent);
+int agent_open_drivers(struct agent *agent);
+int agent_open_csi_controllers(struct agent *agent, struct failure *reterr);
+int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr);

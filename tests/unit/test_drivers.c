@@ -83,8 +83,8 @@ static int set_up(void **state)
 	the_world = *state;
 	agent = &the_world->agent;
 	agent->root.path = (char *) "/root-dir";
-	assert_int_equal(drivers_new(agent, &agent->drivers), 0);
-	assert_int_equal(drivers_start(agent->drivers, NULL), 0);
+	assert_int_equal(agent_open_drivers(agent), 0);
+	assert_int_equal(drivers_start(agent->drivers, NULL, NULL), 0);
 	assert_ptr_equal(registration.drivers, agent->host.csi_drivers);
 	assert_string_equal(registration.directory, "/root-dir/plugins_registry");
 	assert_null(registration.install); /* there is no store */
@@ -96,7 +96,6 @@ static int tear_down(void **state)
 	struct agent *agent = &the_world->agent;
 
 	agent->drivers = drivers_free(agent->drivers);
-	assert_null(agent->host.csi_drivers);
 	memset(&registration, 0, sizeof(registration));
 	return free_agent_world(state);
 }
@@ -248,7 +247,7 @@ static void test_driver_of_a_name(void **state)
 	char name[DRIVER_NAME_BYTES];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		drivers_name_of(&world->agent, rows[i].unique_name, name);
+		drivers_name_of(world->agent.drivers, rows[i].unique_name, name);
 		assert_string_equal(name, rows[i].driver);
 	}
 	end_with(STEP_UNSTAGE, STAGED, "", -EIO);
@@ -407,11 +406,11 @@ static void test_row_without_memory(void **state)
 	cleanup_json struct cJSON *row = json_new_object();
 
 	csi_log_end(log, csi_log_begin(log, DRIVER, "unique", CSI_NODE_STAGE_VOLUME), &result);
-	drivers_add_calls(&world->agent, "unique", NULL);
-	drivers_add_calls(&world->agent, "unique", row);
+	drivers_add_calls(world->agent.drivers, "unique", NULL);
+	drivers_add_calls(world->agent.drivers, "unique", row);
 	assert_int_equal(json_count(json_get(row, "calls")), 1);
 	json_remove(row, "calls");
-	drivers_add_calls(&world->agent, "of another volume", row);
+	drivers_add_calls(world->agent.drivers, "of another volume", row);
 	assert_null(json_get(row, "calls"));
 }
 

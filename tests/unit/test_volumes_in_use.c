@@ -10,7 +10,6 @@
 
 #include "store_world.h"
 
-#include "agent/parts.h"
 #include "agent/volumes_in_use.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
@@ -29,8 +28,9 @@
 
 struct world {
 	struct store_world store;
-	struct agent agent;
-	struct config config;
+	struct dirty_set *dirty;
+	struct desired *desired;
+	struct actual *actual;
 	const struct object *pod;
 	struct volumes_in_use *volumes_in_use;
 };
@@ -142,13 +142,13 @@ static void want(struct world *world, const char *unique_name)
 					     .outer_name_count = 1,
 					     .now_usec = 1 };
 
-	assert_int_equal(desired_add(world->agent.desired, &wanted), 1);
+	assert_int_equal(desired_add(world->desired, &wanted), 1);
 	volumes_in_use_look(world->volumes_in_use, unique_name);
 }
 
 static void want_no_more(struct world *world)
 {
-	desired_remove(world->agent.desired, VOLUME, world->pod->meta.uid);
+	desired_remove(world->desired, VOLUME, world->pod->meta.uid);
 	volumes_in_use_look(world->volumes_in_use, VOLUME);
 }
 
@@ -160,14 +160,14 @@ static void stage(struct world *world)
 					    .plugin = &plugin,
 					    .device_mountable = true };
 
-	assert_int_equal(actual_begin(world->agent.actual, &entry), 0);
+	assert_int_equal(actual_begin(world->actual, &entry), 0);
 }
 
 static void unstage(struct world *world)
 {
 	const struct step_result result = { .kind = STEP_FORGET, .unique_name = VOLUME };
 
-	actual_apply(world->agent.actual, &result);
+	actual_apply(world->actual, &result);
 	volumes_in_use_look(world->volumes_in_use, VOLUME);
 }
 
@@ -195,7 +195,7 @@ static void assert_explained(struct world *world, const char *text)
 
 static bool is_dirty(struct world *world, const char *unique_name)
 {
-	cleanup_free char *name = dirty_take(world->agent.dirty);
+	cleanup_free char *name = dirty_take(world->dirty);
 
 	return name && strcmp(name, unique_name) == 0;
 }
@@ -204,7 +204,7 @@ static void forget_dirty(struct world *world)
 {
 	char *name;
 
-	while ((name = dirty_take(world->agent.dirty)))
+	while ((name = dirty_take(world->dirty)))
 		free(name);
 }
 
@@ -212,10 +212,24 @@ static void on_dirty(void *userdata)
 {
 }
 
+static bool has_all_sources(void *userdata)
+{
+	return true;
+}
+
 static void open_attachments(struct world *world)
 {
-	assert_int_equal(volumes_in_use_open(&world->agent, NULL), 0);
-	world->volumes_in_use = world->agent.controllers.volumes_in_use;
+	const struct volumes_in_use_options options = {
+		.event = world->store.event,
+		.store = world->store.store,
+		.node_name = "n",
+		.actual = world->actual,
+		.desired = world->desired,
+		.dirty = world->dirty,
+		.is_complete = has_all_sources,
+	};
+
+	assert_int_equal(volumes_in_use_new(&options, &world->volumes_in_use), 0);
 }
 
 static int set_up(void **state)
@@ -226,14 +240,9 @@ static int set_up(void **state)
 	*state = world;
 	retries = writes_that_fail = 0;
 	store_world_open(&world->store);
-	world->config.node_name = "n";
-	world->agent.config = &world->config;
-	world->agent.event = world->store.event;
-	world->agent.store = world->store.store;
-	world->agent.sources_complete = true;
-	assert_int_equal(dirty_set_new(on_dirty, NULL, &world->agent.dirty), 0);
-	assert_int_equal(desired_new(world->agent.dirty, &world->agent.desired), 0);
-	assert_int_equal(actual_new(world->agent.dirty, &world->agent.actual), 0);
+	assert_int_equal(dirty_set_new(on_dirty, NULL, &world->dirty), 0);
+	assert_int_equal(desired_new(world->dirty, &world->desired), 0);
+	assert_int_equal(actual_new(world->dirty, &world->actual), 0);
 	world->pod = object_of("{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':"
 			       "'ns','uid':'u1'},'spec':{'containers':[{'name':'c'}]}}");
 	put_node(world, "");
@@ -247,9 +256,9 @@ static int tear_down(void **state)
 
 	(void) volumes_in_use_free(world->volumes_in_use);
 	store_world_close(&world->store);
-	(void) desired_free(world->agent.desired);
-	(void) actual_free(world->agent.actual);
-	dirty_set_free(world->agent.dirty);
+	(void) desired_free(world->desired);
+	(void) actual_free(world->actual);
+	dirty_set_free(world->dirty);
 	object_unref(world->pod);
 	free(world);
 	return 0;
@@ -396,8 +405,8 @@ static void test_restart(void **state)
 	want(world, OTHER);
 	settle(world);
 	(void) volumes_in_use_free(world->volumes_in_use);
-	desired_remove(world->agent.desired, VOLUME, "u1");
-	desired_remove(world->agent.desired, OTHER, "u1");
+	desired_remove(world->desired, VOLUME, "u1");
+	desired_remove(world->desired, OTHER, "u1");
 	stage(world);
 	open_attachments(world);
 	volumes_in_use_settle(world->volumes_in_use, false);
