@@ -8,7 +8,7 @@
  * come again with the retry.
  */
 #include "agent/parts.h"
-#include "agent/volumes_in_use.h"
+#include "csinode/volumes_in_use.h"
 
 #include "agent/observers.h"
 #include "base/cleanup.h"

@@ -10,7 +10,7 @@
 
 #include "store_world.h"
 
-#include "agent/volumes_in_use.h"
+#include "csinode/volumes_in_use.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kinds/node.h"

@@ -9,7 +9,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/volumes_in_use.h"
+#include "csinode/volumes_in_use.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

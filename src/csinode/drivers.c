@@ -8,7 +8,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/drivers.h"
+#include "csinode/drivers.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

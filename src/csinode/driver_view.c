@@ -5,7 +5,7 @@
  * Volumes are counted in one walk for all drivers. A driver that is gone is shown while something
  * of it is mounted. Nothing here asks a driver anything.
  */
-#include "agent/drivers.h"
+#include "csinode/drivers.h"
 
 #include "base/cleanup.h"
 #include "csi/csi_log.h"
