@@ -5,7 +5,7 @@
  *
  * Looks only. Also of use before podvold runs: then what the daemon would say is left out.
  */
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 
 #include "cli/get.h"
 #include "cli/screen.h"

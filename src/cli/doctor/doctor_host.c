@@ -6,7 +6,7 @@
  * Calls are tried with arguments that cannot succeed: the error says whether the kernel has them
  * and a filter lets them through. Mounts and capabilities are the daemon's, where it is seen.
  */
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 
 #include "base/cleanup.h"
 #include "base/directory.h"
