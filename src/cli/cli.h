@@ -36,6 +36,7 @@ enum cli_format {
 };
 
 struct kinds;
+struct pager;
 struct sheet;
 struct verb;
 
@@ -46,6 +47,7 @@ struct given_option {
 
 struct cli {
 	FILE *out, *err;
+	struct pager *pager;     /* pager.c: keeps what goes to @out; NULL mostly */
 	struct podvol *podvol;   /* for verbs that need the daemon */
 	const struct verb *verb; /* whose row says what may be asked below */
 	int argument_count;      /* after the verb */

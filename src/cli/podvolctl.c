@@ -5,6 +5,7 @@
  * Usage is printed only when asked for; a wrong call gets one sentence.
  */
 #include "cli/kinds.h"
+#include "cli/screen.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
@@ -22,6 +23,19 @@ static bool needs_daemon(const struct cli *cli)
 	return !flag || (*flag && !cli_flag(cli, flag));
 }
 
+/* What never ends is shown as it comes. */
+static bool is_paged(const struct cli *cli)
+{
+	static const char *const endless[] = { "watch", "watch-only" };
+
+	if (!cli->verb->is_paged || cli_flag(cli, "no-pager"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(endless); i++)
+		if (verb_option(cli->verb, endless[i]) && cli_flag(cli, endless[i]))
+			return false;
+	return true;
+}
+
 static int run_verb(struct cli *cli)
 {
 	int status, r;
@@ -35,10 +49,12 @@ static int run_verb(struct cli *cli)
 			return EXIT_USAGE;
 		}
 	}
+	if (is_paged(cli))
+		pager_begin(cli);
 	status = cli->verb->run(cli);
 	podvol_free(cli->podvol);
 	/* A full disk or closed pipe must not look like success. */
-	if (fflush(cli->out) != 0 || ferror(cli->out))
+	if (!pager_end(cli))
 		return status == EXIT_DONE ? EXIT_FAILED : status;
 	return status;
 }
@@ -57,11 +73,13 @@ static int run(struct cli *cli, int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (cli_flag(cli, "help")) {
+		if (!cli_flag(cli, "no-pager"))
+			pager_begin(cli);
 		if (cli->verb)
 			help_print_verb(cli->out, cli->verb);
 		else
 			help_print(cli->out);
-		return EXIT_DONE;
+		return pager_end(cli) ? EXIT_DONE : EXIT_FAILED;
 	}
 	if (cli_flag(cli, "version")) {
 		(void) fprintf(cli->out, "podvolctl %s\n", PACKAGE_VERSION);

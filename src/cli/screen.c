@@ -14,12 +14,29 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
+/* Of the pager: there is one standard output. */
+static FILE *stand_in, *stood_for;
+
+void screen_stands_for(FILE *out, FILE *terminal)
+{
+	stand_in = out;
+	stood_for = terminal;
+}
+
+/* The descriptor of the terminal that shows it; -1: none does. */
+static int terminal_of(FILE *out)
+{
+	int fd = fileno(out == stand_in && stood_for ? stood_for : out);
+
+	return fd >= 0 && isatty(fd) ? fd : -1;
+}
+
 unsigned int screen_width(FILE *out)
 {
 	struct winsize size = { 0 };
-	int fd = fileno(out);
+	int fd = terminal_of(out);
 
-	if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+	if (fd < 0 || ioctl(fd, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;
 }
@@ -27,9 +44,7 @@ unsigned int screen_width(FILE *out)
 bool screen_has_colour(FILE *out)
 {
 	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-	int fd = fileno(out);
-
-	if (fd < 0 || !isatty(fd) || (no_colour && *no_colour))
+	if (terminal_of(out) < 0 || (no_colour && *no_colour))
 		return false;
 	return terminal && strcmp(terminal, "dumb") != 0;
 }
@@ -143,7 +158,7 @@ void text_print_lines(FILE *out, const char *text, size_t length)
 	size_t columns;
 	bool bad;
 
-	if (fileno(out) < 0 || !isatty(fileno(out))) {
+	if (terminal_of(out) < 0) {
 		(void) fwrite(text, 1, length, out);
 		return;
 	}

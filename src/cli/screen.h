@@ -12,6 +12,10 @@
 
 /* ---- screen.c ---- */
 
+/* What is written to @out will be shown on @terminal: widths and colours are the terminal's. NULL:
+ * no longer. */
+void screen_stands_for(FILE *out, FILE *terminal);
+
 /* Columns of the terminal behind @out; 0: it is none, or nobody knows. */
 unsigned int screen_width(FILE *out);
 
@@ -47,6 +51,14 @@ size_t sheet_rows(const struct sheet *sheet);
 /* Prints and drops the rows. The heading comes before the first row ever; later rows keep its
  * widths as far as they can, so that a watch stays in line. */
 void sheet_print(struct cli *cli, struct sheet *sheet);
+
+/* ---- pager.c ---- */
+
+/* Keeps what is written to cli->out until pager_end(), when that is a terminal. */
+void pager_begin(struct cli *cli);
+/* Shows it: by a pager when it is longer than the terminal. Also without pager_begin(). Return:
+ * whether all was written. */
+bool pager_end(struct cli *cli);
 
 /* ---- progress.c ---- */
 

@@ -49,6 +49,7 @@ struct verb {
 	const char *choices;                     /* of its first, when that is WORD_CHOICE */
 	verb_fn *run;
 	const char *help;
+	bool is_paged;              /* prints as much as there is, and ends, unless it watches */
 	const char *without_daemon; /* the flag that makes it do without; "": it always does; NULL:
 				       it never does */
 };
