@@ -2,12 +2,12 @@
 /*
  * mini-kubelet - runs the pods that podvold knows, with their volumes, by crun
  *
- *   mini-kubelet -i IMAGES -s STATE [-k SOCKET] [-o CRUN-OPTION]...
+ *   mini-kubelet -i IMAGES -s STATE [-k SOCKET] [-H HOOK] [-o CRUN-OPTION]...
  *
  * An image is a directory below IMAGES. Each container is started by a process of its own, so that
- * one whose volumes cannot be mounted holds up no other: it waits for the volumes, has crun create
- * the container, tells podvold who holds the volumes, and has crun start it. Killed at any point
- * and started again, this program goes on: what it must know is in STATE, in crun and in podvold.
+ * one whose volumes cannot be mounted holds up no other: it waits for the volumes and has crun run
+ * the container; podvol-oci-hook tells podvold who holds the volumes. Killed at any point and
+ * started again, this program goes on: what it must know is in STATE, in crun and in podvold.
  * It shows how podvol.h is used; it restarts no container and has no network. Build it with:
  *   cc -D_GNU_SOURCE mini-kubelet.c -o mini-kubelet $(pkg-config --cflags --libs podvol)
  */
@@ -39,7 +39,7 @@ struct container {
 
 static struct container containers[CONTAINERS_MAX];
 static size_t container_count;
-static const char *images, *state, *socket_path;
+static const char *images, *state, *socket_path, *hook = "/usr/libexec/podvol-oci-hook";
 static const char *crun_words[WORDS_MAX] = { "crun" };
 static size_t crun_word_count = 1;
 static struct podvol *podvol;
@@ -95,9 +95,10 @@ static void pod_path(const struct container *container, const char *end, char re
 			(int) (slash - container->pod), container->pod, slash + 1, end);
 }
 
-static void config_path(const struct container *container, char ret[PATH_BYTES])
+/* The container's bundle, with its configuration and nothing else. */
+static void bundle_path(const struct container *container, const char *end, char ret[PATH_BYTES])
 {
-	(void) snprintf(ret, PATH_BYTES, "%s/%s.json", state, container->id);
+	(void) snprintf(ret, PATH_BYTES, "%s/%s%s", state, container->id, end);
 }
 
 /* The elements of one list in another; @before is written first when there are any. */
@@ -109,6 +110,16 @@ static void print_elements(FILE *file, const char *before, const char *list)
 		(void) fprintf(file, "%s%.*s", before, (int) (length - 2), list + 1);
 }
 
+/* The hold is posted before a process of the container looks at a volume, and ends with it. */
+static void print_hooks(FILE *file, const struct container *container)
+{
+	(void) fprintf(file,
+		       ",\"annotations\":{\"podvol.io/pod\":\"%s\",\"podvol.io/container\":\"%s\","
+		       "\"run.oci.hooks.stderr\":\"/dev/stderr\"},\"hooks\":{\"createRuntime\":"
+		       "[{\"path\":\"%s\",\"env\":[\"PODVOL_SOCKET=%s\"]}]}",
+		       container->pod, container->id + 37, hook, podvol_socket(podvol));
+}
+
 /* What podvold says is to be mounted, in a runtime configuration that has what crun must have. */
 static bool write_config(const struct container *container, struct podvol_object *pod,
 			 struct podvol_object *plan)
@@ -116,7 +127,9 @@ static bool write_config(const struct container *container, struct podvol_object
 	char path[PATH_BYTES], field[64];
 	FILE *file;
 
-	config_path(container, path);
+	bundle_path(container, "", path);
+	(void) mkdir(path, 0700);
+	bundle_path(container, "/config.json", path);
 	file = fopen(path, "we");
 	if (!file)
 		return false;
@@ -138,42 +151,41 @@ static bool write_config(const struct container *container, struct podvol_object
 		     "\"devices\":[",
 		     file);
 	print_elements(file, "", podvol_object_json(plan, "linux.devices"));
-	(void) fputs("]}}", file);
+	(void) fputs("]}", file);
+	print_hooks(file, container);
+	(void) fputs("}", file);
 	return fclose(file) == 0;
 }
 
-static bool create(const struct container *container, struct podvol_object *pod)
+static bool run(const struct container *container, struct podvol_object *pod)
 {
 	struct podvol_object *plan = NULL;
 	struct podvol_reply reply = { 0 };
-	char config[PATH_BYTES];
+	char bundle[PATH_BYTES];
 	bool done = false;
 
-	config_path(container, config);
-	if (podvol_container_mounts_as(podvol, container->pod, container->id + 37, "oci", 0,
-				       &reply) == 0 &&
+	bundle_path(container, "", bundle);
+	if (podvol_container_mounts_as(podvol, container->pod, container->id + 37, "oci",
+				       MOUNT_MSEC, &reply) == 0 &&
 	    podvol_object_parse(reply.body, reply.length, &plan) == 0)
 		done = write_config(container, pod, plan) &&
-		       crun(stderr, (const char *const[]){ "create", "--bundle", state, "--config",
-							   config, container->id, NULL });
+		       crun(stderr, (const char *const[]){ "run", "--detach", "--bundle", bundle,
+							   container->id, NULL });
 	podvol_object_free(plan);
 	podvol_reply_done(&reply);
 	return done;
 }
 
-/* Created, held, started: in this order no process of the container looks at a volume that is not
- * held. What a kill left between two of them is taken on from there. */
+/* What a kill left of it is taken on from there. */
 static bool start(const struct container *container, struct podvol_object *pod)
 {
-	struct podvol_hold hold = { .container = container->id + 37 };
 	char status[32];
+	int pid;
 
-	look_at(container, status, &hold.pid);
-	if (*status == '\0' && create(container, pod))
-		look_at(container, status, &hold.pid);
-	if (strcmp(status, "created") != 0)
-		return *status != '\0'; /* it runs, or ran */
-	return podvol_hold_add(podvol, container->pod, &hold, NULL) == 0 &&
+	look_at(container, status, &pid);
+	if (*status == '\0')
+		return run(container, pod);
+	return strcmp(status, "created") != 0 ||
 	       crun(stderr, (const char *const[]){ "start", container->id, NULL });
 }
 
@@ -187,8 +199,7 @@ static void start_and_exit(const struct container *container)
 	pod_path(container, "", path);
 	if (podvol_connect(socket_path, &podvol) < 0)
 		_exit(1);
-	while (podvol_pod_mount(podvol, container->pod, MOUNT_MSEC, NULL) < 0 ||
-	       podvol_object_get(podvol, path, &pod) < 0 || !start(container, pod)) {
+	while (podvol_object_get(podvol, path, &pod) < 0 || !start(container, pod)) {
 		warnx("container '%s': %s", container->id,
 		      *podvol_error(podvol) ? podvol_error(podvol) : "crun did not start it");
 		podvol_object_free(pod);
@@ -239,15 +250,17 @@ static bool tell_succeeded(const struct container *last)
 /* With its last process the hold ends by itself. */
 static void forget(struct container *container)
 {
-	char config[PATH_BYTES];
+	char path[PATH_BYTES];
 
 	if (container->starter > 0) {
 		(void) kill(container->starter, SIGKILL);
 		(void) waitpid(container->starter, NULL, 0);
 	}
 	(void) crun(stderr, (const char *const[]){ "delete", "--force", container->id, NULL });
-	config_path(container, config);
-	(void) unlink(config);
+	bundle_path(container, "/config.json", path);
+	(void) unlink(path);
+	bundle_path(container, "", path);
+	(void) rmdir(path);
 	if (container->pidfd >= 0)
 		(void) close(container->pidfd);
 	*container = containers[--container_count];
@@ -311,7 +324,7 @@ static void take_in(struct podvol_object *object, const char *at, bool is_wanted
 #undef TEXT
 }
 
-/* All there is: containers of pods that are not in it, and files of those that an earlier run of
+/* All there is: containers of pods that are not in it, and bundles of those that an earlier run of
  * this program started, are not wanted. */
 static void take_in_list(struct podvol_object *object)
 {
@@ -322,7 +335,7 @@ static void take_in_list(struct podvol_object *object)
 	for (size_t i = 0; i < container_count; i++)
 		containers[i].is_wanted = false;
 	while (directory && (entry = readdir(directory)))
-		if (sscanf(entry->d_name, "%127[^.].json", text) == 1 && strlen(text) > 37)
+		if (sscanf(entry->d_name, "%127[^.]", text) == 1 && strlen(text) > 37)
 			(void) add(text);
 	(void) (directory && closedir(directory));
 	for (size_t i = 0; i < podvol_object_count(object, "items"); i++) {
@@ -368,15 +381,17 @@ int main(int argc, char **argv)
 	sigset_t child;
 	int option;
 
-	while ((option = getopt(argc, argv, "i:s:k:o:")) != -1) {
+	while ((option = getopt(argc, argv, "i:s:k:H:o:")) != -1) {
 		images = option == 'i' ? optarg : images;
 		state = option == 's' ? optarg : state;
 		socket_path = option == 'k' ? optarg : socket_path;
+		hook = option == 'H' ? optarg : hook;
 		if (option == 'o' && crun_word_count < WORDS_MAX - 2)
 			crun_words[crun_word_count++] = optarg;
 	}
 	if (!images || !state || optind < argc)
-		errx(2, "usage: mini-kubelet -i IMAGES -s STATE [-k SOCKET] [-o CRUN-OPTION]...");
+		errx(2, "usage: mini-kubelet -i IMAGES -s STATE [-k SOCKET] [-H HOOK] "
+			"[-o CRUN-OPTION]...");
 	(void) mkdir(state, 0700);
 	state = realpath(state, NULL); /* crun runs elsewhere */
 	images = realpath(images, NULL);
