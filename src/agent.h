@@ -50,6 +50,22 @@ struct token_issuer *agent_tokens(struct agent *agent);
 bool agent_is_ready(const struct agent *agent);
 void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata);
 
+/* ---- health ---- */
+
+enum { HEALTH_OK = 1 << 0, HEALTH_READY = 1 << 1 };
+
+struct health_check {
+	const char *name;      /* static */
+	unsigned int concerns; /* set of HEALTH_ */
+	struct failure why;    /* error 0: it is well */
+};
+
+/* Whether every source delivered all it has (ready), no operation is stuck and not all worker
+ * threads hang (ok). Calls @check for each; cost: the operations under way. */
+void agent_check_health(struct agent *agent,
+			void (*check)(void *userdata, const struct health_check *check),
+			void *userdata);
+
 /* ---- node views: trees owned by the caller; NULL: no memory ---- */
 
 /* {"items": [{pod, podUID, volume, ...}]}, as docs/api.md tells them; of one pod, or of all with

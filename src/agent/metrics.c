@@ -4,7 +4,10 @@
  */
 #include "agent/parts.h"
 
+#include "base/clock.h"
+#include "build-config.h"
 #include "plugins/payload_cache.h"
+#include "status/volume_health.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,8 +44,32 @@ static void print_orphans(FILE *file, const struct agent *agent)
 		       orphans, kept);
 }
 
+static void print_gauge(FILE *file, const char *name, const char *help, size_t value)
+{
+	(void) fprintf(file, "# HELP %s %s\n# TYPE %s gauge\n%s %zu\n", name, help, name, name,
+		       value);
+}
+
+static void print_health(FILE *file, const struct agent *agent)
+{
+	struct volume_health health;
+
+	volume_health_look(&agent->views.tables, monotonic_usec(), &health);
+	volume_health_print(&health, file);
+	print_gauge(file, "podvol_unresolved_pods",
+		    "Pods with a volume that cannot be looked up, such as one of an unbound claim.",
+		    desired_pods_with_errors(agent->desired));
+	print_gauge(file, "podvol_holds", "Holds of running containers.",
+		    holds_count(agent->holds.table));
+	(void) fputs("# HELP podvol_build_info Always 1; its label is the version.\n"
+		     "# TYPE podvol_build_info gauge\n"
+		     "podvol_build_info{version=\"" PACKAGE_VERSION "\"} 1\n",
+		     file);
+}
+
 static void print_all(FILE *file, struct agent *agent)
 {
+	print_health(file, agent);
 	metrics_print_volumes(agent->views.metrics, file);
 	(void) fprintf(file,
 		       "# HELP podvol_sync_loops_total Turns of the sync loop that are complete.\n"

@@ -12,21 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void health_ok(struct exchange *exchange)
-{
-	reply_bytes(exchange, 200, "text/plain", strdup("ok"), 2);
-}
-
-static void health_ready(struct exchange *exchange)
-{
-	static const char not_ready[] = "not ready: a source has not delivered everything yet\n";
-
-	if (agent_is_ready(exchange->agent))
-		health_ok(exchange);
-	else
-		reply_bytes(exchange, 500, "text/plain", strdup(not_ready), strlen(not_ready));
-}
-
 #define TOKEN_REQUESTS "api/v1/namespaces/*/serviceaccounts/*/token"
 
 #define REVIEWS "apis/authorization.k8s.io/v1/"
@@ -38,7 +23,7 @@ static const struct route {
 	api_handler *handler;
 } routes[] = {
 	{ METHOD_GET, "healthz", health_ok },
-	{ METHOD_GET, "livez", health_ok },
+	{ METHOD_GET, "livez", health_alive },
 	{ METHOD_GET, "readyz", health_ready },
 	{ METHOD_GET, "version", views_version },
 	{ METHOD_GET, "metrics", views_metrics },

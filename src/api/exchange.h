@@ -185,6 +185,7 @@ bool objects_handle(struct exchange *exchange);
 bool objects_take_protobuf(const struct api_path *path);
 
 /* apply.c, check.c, kubeconfig.c, named_tokens.c, self_review.c */
+api_handler health_alive, health_ok, health_ready;
 api_handler apply_post, check_post, kubeconfig_get;
 api_handler named_tokens_get, named_tokens_post, named_tokens_delete,
 	named_tokens_revoke_certificates;

@@ -517,6 +517,11 @@ const struct desired_errors *desired_errors(const struct desired *desired, const
 	return errors && errors->count > 0 ? errors : NULL;
 }
 
+size_t desired_pods_with_errors(const struct desired *desired)
+{
+	return HASH_COUNT(desired->errors);
+}
+
 struct desired *desired_free(struct desired *desired)
 {
 	struct desired_volume *volume, *next_volume;

@@ -105,3 +105,5 @@ int desired_add_error(struct desired *desired, const char *pod_uid, const char *
 void desired_clear_errors(struct desired *desired, const char *pod_uid);
 /* Borrowed until they change; NULL: none, never an empty set. */
 const struct desired_errors *desired_errors(const struct desired *desired, const char *pod_uid);
+/* How many pods have any; constant cost. */
+size_t desired_pods_with_errors(const struct desired *desired);

@@ -189,10 +189,8 @@ static size_t count_mounted(const struct volume_tables *tables, const struct vol
 
 static void print_total(FILE *file, const char *plugin, const char *state, size_t count)
 {
-	if (count > 0)
-		(void) fprintf(
-			file, "volume_manager_total_volumes{plugin_name=\"%s\",state=\"%s\"} %zu\n",
-			plugin, state, count);
+	(void) fprintf(file, "volume_manager_total_volumes{plugin_name=\"%s\",state=\"%s\"} %zu\n",
+		       plugin, state, count);
 }
 
 /* ---- walks under way ---- */

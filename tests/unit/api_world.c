@@ -48,9 +48,19 @@ struct store *agent_store(struct agent *agent)
 	return agent->store;
 }
 
-bool agent_is_ready(const struct agent *agent)
+void agent_check_health(struct agent *agent,
+			void (*check)(void *userdata, const struct health_check *check),
+			void *userdata)
 {
-	return agent->ready;
+	struct health_check sources = { .name = "sources", .concerns = HEALTH_READY };
+	struct health_check operations = { .name = "operations", .concerns = HEALTH_OK };
+
+	if (!agent->ready)
+		(void) failed_plain(&sources.why, -EAGAIN, "one is late");
+	if (agent->stuck)
+		(void) failed_plain(&operations.why, -EBUSY, "%s", agent->stuck);
+	check(userdata, &sources);
+	check(userdata, &operations);
 }
 
 struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)

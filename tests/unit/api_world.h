@@ -13,6 +13,7 @@
 struct agent {
 	struct store *store;
 	bool ready;
+	const char *stuck;                                               /* why; NULL: nothing is */
 	const char *volumes, *volume, *operations, *manifests, *version; /* JSON */
 	const char *manifest_file;                                       /* of every object */
 

@@ -56,13 +56,15 @@ static void test_volume_table(void **state)
 		"disk\","
 		"\"ro\",\"1.2ms\",\"16.0Mi\",\"-\",\"-\",\"kubernetes.io/"
 		"local-volume\",\"-\",\"30s\","
-		"\"-\",\"-\",\"0\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
+		"\"-\",\"-\",\"0\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-"
+		"\","
 		"\"image\",\"-\",\"-\",\"-\",\"u1\",\"no\",\"-\",\"-\"]},"
 		"{\"cells\":[\"default/db\",\"log\",\"host-path\",\"pending\",\"/"
 		"log\",\"-\",\"-\",\"h\","
 		"\"/log\",\"rw\",\"-\",\"-\",\"SetUp\",\"no such file\","
 		"\"kubernetes.io/host-path\",\"-\",\"-\",\"no such file\",\"-\",\"3\",\"in 8s\","
-		"\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
+		"\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-"
+		"\","
 		"\"u2\",\"no\",\"-\",\"-\"]}]}");
 }
 
@@ -244,7 +246,16 @@ static void test_health(void **state)
 	assert_int_equal(world_request(world, METHOD_GET, "/readyz", NULL), 200);
 	world->agent.ready = false;
 	assert_int_equal(world_request(world, METHOD_GET, "/readyz", NULL), 500);
+	assert_string_equal(world_reply(world),
+			    "[-]sources failed: one is late\nreadyz check failed\n");
+	world->agent.stuck = "volume_mount hangs";
+	assert_int_equal(world_request(world, METHOD_GET, "/healthz", NULL), 500);
+	assert_string_equal(world_reply(world),
+			    "[-]operations failed: volume_mount hangs\nhealthz check failed\n");
 	assert_int_equal(world_request(world, METHOD_GET, "/livez", NULL), 200);
+	world->agent.ready = true;
+	assert_int_equal(world_request(world, METHOD_GET, "/readyz?verbose", NULL), 200);
+	assert_string_equal(world_reply(world), "[+]sources ok\nreadyz check passed\n");
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include "agent_world.h"
 
 #include "base/cleanup.h"
+#include "build-config.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,18 +68,44 @@ static void test_each_operation_has_its_own(void **state)
 	expect_line(world, SERIES("_count", "volume_mount", "fail-unknown"), false);
 }
 
+#define TROUBLE(state, count) "\npodvol_troubled_volumes{state=\"" state "\"} " count "\n"
+
 static void test_nothing_happened(void **state)
 {
+	static const char *const troubles[] = { TROUBLE("stuck", "0"), TROUBLE("failing", "0"),
+						TROUBLE("held", "0"), TROUBLE("pending", "0") };
 	struct agent_world *world = *state;
 
 	expect_line(world, "# TYPE storage_operation_duration_seconds histogram\n", true);
 	expect_line(world, "# TYPE volume_manager_total_volumes gauge\n", true);
 	expect_line(world, "storage_operation_duration_seconds_", false);
-	expect_line(world, "volume_manager_total_volumes{", false);
+	expect_line(world,
+		    "volume_manager_total_volumes{plugin_name=\"kubernetes.io/local-volume\","
+		    "state=\"actual_state_of_world\"} 0\n",
+		    true);
+	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++)
+		expect_line(world, troubles[i], true);
+	expect_line(world, "\npodvol_oldest_pending_seconds 0.000\n", true);
+	expect_line(world, "\npodvol_unresolved_pods 0\n", true);
+	expect_line(world, "\npodvol_holds 0\n", true);
+	expect_line(world, "\npodvol_build_info{version=\"" PACKAGE_VERSION "\"} 1\n", true);
 	expect_line(world, "podvol_ownership_walk_entries{", false);
 	expect_line(world, "\npodvol_ownership_walks{state=\"running\"} 0\n", true);
 	expect_line(world, "\npodvol_known_volumes 0\n", true);
 	expect_line(world, "\npodvol_sync_loops_total 0\n", true);
+}
+
+static void test_a_wanted_volume_is_pending_until_it_is_mounted(void **state)
+{
+	struct agent_world *world = *state;
+
+	want_data(world);
+	expect_line(world, TROUBLE("pending", "1"), true);
+	expect_line(world, "\npodvol_oldest_pending_seconds 0.000\n", false);
+	turn(world);
+	publish(world, 0);
+	expect_line(world, TROUBLE("pending", "0"), true);
+	expect_line(world, "\npodvol_oldest_pending_seconds 0.000\n", true);
 }
 
 static void test_turns_are_counted(void **state)
@@ -219,7 +246,10 @@ static void test_totals(void **state)
 		    "state=\"desired_state_of_world\"} 1\n",
 		    true);
 	assert_int_equal(actual_begin(world->agent.actual, &entry), 0);
-	expect_line(world, "actual_state_of_world", false);
+	expect_line(world,
+		    "volume_manager_total_volumes{plugin_name=\"kubernetes.io/empty-dir\","
+		    "state=\"actual_state_of_world\"} 0\n",
+		    true);
 	actual_apply(world->agent.actual, &done);
 	expect_line(world,
 		    "volume_manager_total_volumes{plugin_name=\"kubernetes.io/empty-dir\","
@@ -232,10 +262,15 @@ static void test_totals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_durations),         TEST(test_each_operation_has_its_own),
-		TEST(test_nothing_happened),  TEST(test_only_a_walk_has_a_duration),
-		TEST(test_turns_are_counted), TEST(test_a_walk_under_way),
-		TEST(test_walks_are_bounded), TEST(test_totals),
+		TEST(test_durations),
+		TEST(test_each_operation_has_its_own),
+		TEST(test_nothing_happened),
+		TEST(test_only_a_walk_has_a_duration),
+		TEST(test_a_wanted_volume_is_pending_until_it_is_mounted),
+		TEST(test_turns_are_counted),
+		TEST(test_a_walk_under_way),
+		TEST(test_walks_are_bounded),
+		TEST(test_totals),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);

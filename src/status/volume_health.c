@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_health - counts the volumes that are not as pods want them; see volume_health.h
+ */
+#include "status/volume_health.h"
+
+#include "base/cleanup.h"
+#include "status/volume_row.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+static const char *const trouble_names[] = {
+	[TROUBLE_STUCK] = "stuck",
+	[TROUBLE_FAILING] = "failing",
+	[TROUBLE_HELD] = "held",
+	[TROUBLE_PENDING] = "pending",
+};
+static_assert(ARRAY_SIZE(trouble_names) == TROUBLES, "name every trouble");
+
+struct look {
+	const struct volume_tables *tables;
+	uint64_t now_usec;
+	struct volume_health *health;
+};
+
+/* TROUBLES: none. */
+static enum volume_trouble judge(const struct look *look, const struct volume_row *row,
+				 bool is_mounted)
+{
+	struct failure ignored = { .error = 0 };
+	struct operation_view view;
+
+	if (volume_row_operation(look->tables, row, &view)) {
+		if (view.running && view.pace == PACE_STUCK)
+			return TROUBLE_STUCK;
+		if (view.attempts > 0)
+			return TROUBLE_FAILING;
+	}
+	if (row->want_pod)
+		return is_mounted ? TROUBLES : TROUBLE_PENDING;
+	return look->tables->is_held && look->tables->is_held(look->tables->userdata, row, &ignored)
+		       ? TROUBLE_HELD
+		       : TROUBLES;
+}
+
+static int look_at(const struct volume_row *row, void *userdata)
+{
+	struct look *look = userdata;
+	bool is_mounted = row->have_pod && row->have_pod->state == MOUNT_DONE;
+	enum volume_trouble trouble = judge(look, row, is_mounted);
+
+	if (trouble < TROUBLES)
+		look->health->count[trouble]++;
+	if (row->want_pod && !is_mounted && look->now_usec > row->want_pod->requested_usec) {
+		uint64_t usec = look->now_usec - row->want_pod->requested_usec;
+
+		if (usec > look->health->oldest_usec)
+			look->health->oldest_usec = usec;
+	}
+	return 0;
+}
+
+void volume_health_look(const struct volume_tables *tables, uint64_t now_usec,
+			struct volume_health *ret)
+{
+	struct look look = { tables, now_usec, ret };
+
+	assert(tables && ret);
+	*ret = (struct volume_health){ .oldest_usec = 0 };
+	(void) volume_rows_of_all(tables, look_at, &look);
+}
+
+void volume_health_print(const struct volume_health *health, FILE *file)
+{
+	(void) fputs("# HELP podvol_troubled_volumes Volumes of pods that are not as the pods want "
+		     "them.\n# TYPE podvol_troubled_volumes gauge\n",
+		     file);
+	for (size_t i = 0; i < TROUBLES; i++)
+		(void) fprintf(file, "podvol_troubled_volumes{state=\"%s\"} %zu\n",
+			       trouble_names[i], health->count[i]);
+	(void) fprintf(file,
+		       "# HELP podvol_oldest_pending_seconds For how long the longest of the "
+		       "volumes that are wanted and not mounted has been wanted.\n"
+		       "# TYPE podvol_oldest_pending_seconds gauge\n"
+		       "podvol_oldest_pending_seconds %.3f\n",
+		       (double) health->oldest_usec / 1e6);
+}
