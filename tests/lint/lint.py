@@ -11,8 +11,8 @@ import sys
 sys.dont_write_bytecode = True
 
 TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
-FOLDERS = (".ci", "bench", "docs", "examples", "man", "plugins", "scripts", "src", "systemd", "tests")
-TOP_FILES = ("ARCHITECTURE.md", "HACKING.md", "Makefile.am", "README.md", "SECURITY.md", "autogen.sh", "configure.ac")
+FOLDERS = (".ci", "bench", "debian", "docs", "examples", "man", "plugins", "scripts", "src", "systemd", "tests")
+TOP_FILES = ("ARCHITECTURE.md", "CHANGELOG.md", "HACKING.md", "Makefile.am", "README.md", "SECURITY.md", "autogen.sh", "configure.ac")
 GENERATED = (".o", ".lo", ".la", ".a", ".log", ".trs", ".pyc", ".dirstamp")
 
 
@@ -62,11 +62,11 @@ def entries(path):
 
 
 def is_script(path):
-    """'sh' or 'python' by the first line, else ''."""
+    """'sh' or 'python' by the first line, else '' (also for a script of make)."""
     first = read(path).split("\n", 1)[0]
     if path.endswith(".py"):
         return "python"
-    if not first.startswith("#!"):
+    if not first.startswith("#!") or "make" in first:
         return ""
     return "python" if "python" in first else "sh"
 
