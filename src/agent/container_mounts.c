@@ -26,7 +26,8 @@
 #include <sys/sysmacros.h>
 #include <utlist.h>
 
-enum { PLAN_WAIT_USEC = 10 * 1000000 }; /* then a volume or its sub-path hangs, and that is said */
+/* Then a volume or its sub-path hangs, and that is said: well before clients stop waiting, 10 s. */
+enum { PLAN_WAIT_USEC = 5 * 1000000 };
 
 /* A volume with strings of its own, for it goes to another thread. */
 struct looked_volume {

@@ -2,8 +2,8 @@
 /*
  * hung_operations - what is said of operations that take long, and of threads that hang
  *
- * Once in the journal for each stage, once more when the operation is stuck, then with an event of
- * its pod. Views tell the same whenever they are asked.
+ * Once in the journal and as an event for each stage, once more when the operation is stuck. Views
+ * tell the same whenever they are asked.
  */
 #include "agent/parts.h"
 
@@ -14,15 +14,29 @@
 #include <assert.h>
 #include <stdio.h>
 
-static void tell_pod(struct agent *agent, const struct operation_view *view, const char *text)
+/* The pod of an unmount may have left the store: then its volume's object tells. */
+static const struct object *told_object(const struct agent *agent,
+					const struct operation_view *view,
+					const struct actual_volume *volume)
 {
+	if (view->pod || !volume || !agent->store)
+		return view->pod;
+	return store_get(agent->store, KIND_PERSISTENT_VOLUME, NULL, volume->spec_name);
+}
+
+static void tell(struct agent *agent, const struct operation_view *view,
+		 const struct actual_volume *volume, const char *text)
+{
+	const struct object *about = told_object(agent, view, volume);
+	bool is_stuck = view->pace == PACE_STUCK;
 	char event[EVENT_TEXT_BYTES];
 
-	if (!view->pod)
+	if (!about)
 		return;
-	(void) snprintf(event, sizeof(event), "%s is stuck at '%s': %s", view->name, view->stage,
-			text);
-	events_record(agent->events, view->pod, "Warning", "FailedMount", event, realtime_usec());
+	(void) snprintf(event, sizeof(event), "%s %s at '%s': %s", view->name,
+			is_stuck ? "is stuck" : "is slow", view->stage, text);
+	events_record(agent->events, about, "Warning", is_stuck ? "FailedMount" : "SlowOperation",
+		      event, realtime_usec());
 }
 
 void agent_on_slow(void *userdata, const struct operation_view *view)
@@ -46,12 +60,12 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 			  "else "
 			  "is done to the volume until it returns; %s",
 			  view->name, view->stage, seconds, text);
-		tell_pod(agent, view, text);
 		agent_request_turn(agent); /* who drains waits for it no longer */
 	} else {
 		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s", view->name,
 			  view->stage, seconds, text);
 	}
+	tell(agent, view, volume, text);
 	mount_waiters_pod_changed(agent->waits, view->pod_uid);
 }
 

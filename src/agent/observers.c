@@ -7,6 +7,7 @@
 #include "agent/node_expand.h"
 #include "agent/parts.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -85,9 +86,47 @@ static bool explain_gate(void *gate, const char *unique_name, const char *pod_ui
 	return true;
 }
 
+/* A mount that is as it should be waits for nothing. */
+static bool needs_step(const struct agent *agent, const char *unique_name, const char *pod_uid)
+{
+	const struct desired_volume *want = desired_find(agent->desired, unique_name);
+	const struct actual_volume *have = actual_find(agent->actual, unique_name);
+	const struct actual_pod *pod = have ? actual_find_pod(have, pod_uid) : NULL;
+	bool is_wanted = want && desired_find_pod(want, pod_uid);
+
+	return is_wanted != (pod && pod->state == MOUNT_DONE);
+}
+
+/* Which operation of another pod it waits for: one at a time changes the volume. */
+static bool explain_operation(void *userdata, const char *unique_name, const char *pod_uid,
+			      const char *name, struct failure *ret)
+{
+	const struct agent *agent = userdata;
+	const struct actual_volume *have = actual_find(agent->actual, unique_name);
+	const struct actual_pod *other = NULL;
+	char text[SLOW_TEXT_BYTES], key[POD_KEY_BYTES] = "";
+	struct operation_view view;
+
+	if (!needs_step(agent, unique_name, pod_uid) ||
+	    !operation_in_way(agent->operations, unique_name, pod_uid, &view))
+		return false;
+	slow_text(&view, text);
+	other = have ? actual_find_pod(have, view.pod_uid) : NULL;
+	(void) snprintf(key, sizeof(key), "%s", other ? other->pod_key : "");
+	if (view.pod)
+		(void) pod_key(view.pod->pod, key);
+	(void) failed_plain(ret, -EBUSY,
+			    "volume '%s': waits for '%s'%s%s%s of the same volume, at '%s' for "
+			    "%.0f s%s%s",
+			    name, view.name, *key ? " of pod '" : "", key, *key ? "'" : "",
+			    view.stage, (double) (monotonic_usec() - view.since_usec) / 1e6,
+			    *text ? "; " : "", text);
+	return true;
+}
+
 /* ---- the table ---- */
 
-enum { OBSERVERS = 15 };
+enum { OBSERVERS = 16 };
 
 struct observers {
 	struct observer rows[OBSERVERS];
@@ -120,6 +159,8 @@ static struct observers observers_of(struct agent *agent)
 		{ agent, .started = agent_note_growth_begins, .ended = agent_note_growth,
 		  .changed = controllers_changed },
 		{ agent->waits, .changed = waiters_changed },
+		{ agent, .explain_set_up = explain_operation,
+		  .explain_teardown = explain_operation },
 	} };
 }
 

@@ -154,6 +154,11 @@ struct operation_view {
 bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
 		    struct operation_view *ret);
 
+/* The operation that keeps every other one of this pod's volume from starting: it runs on another
+ * pod's mount of the volume, or on the whole volume. As operation_look(). */
+bool operation_in_way(struct operations *operations, const char *unique_name, const char *pod_uid,
+		      struct operation_view *ret);
+
 /* All of them; a value other than 0 ends the walk and is returned. */
 int operation_walk(struct operations *operations,
 		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata);

@@ -79,6 +79,21 @@ bool operation_look(struct operations *operations, const char *unique_name, cons
 	return false;
 }
 
+bool operation_in_way(struct operations *operations, const char *unique_name, const char *pod_uid,
+		      struct operation_view *ret)
+{
+	struct key_record *record;
+
+	assert(operations && unique_name && pod_uid && ret);
+	for (record = key_records(operations->keys, unique_name); record; record = record->next)
+		if (record->pending &&
+		    (!*record->key.pod || strcmp(record->key.pod, pod_uid) == 0)) {
+			*ret = operation_view_of(record->owner);
+			return true;
+		}
+	return false;
+}
+
 int operation_walk(struct operations *operations,
 		   int (*visit)(const struct operation_view *view, void *userdata), void *userdata)
 {

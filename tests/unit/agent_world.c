@@ -34,6 +34,8 @@ void __wrap_operation_retry_later(struct operations *operations, const char *uni
 				  uint64_t now_usec);
 bool __wrap_operation_look(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret);
+bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
+			     const char *pod_uid, struct operation_view *ret);
 int __wrap_operation_walk(struct operations *operations,
 			  int (*visit)(const struct operation_view *view, void *userdata),
 			  void *userdata);
@@ -116,6 +118,18 @@ bool __wrap_operation_look(struct operations *operations, const char *unique_nam
 	for (size_t i = 0; i < world->view_count; i++)
 		if (strcmp(world->views[i].unique_name, unique_name) == 0 &&
 		    strcmp(world->views[i].pod_uid, pod_uid) == 0) {
+			*ret = world->views[i];
+			return true;
+		}
+	return false;
+}
+
+bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
+			     const char *pod_uid, struct operation_view *ret)
+{
+	for (size_t i = 0; i < world->view_count; i++)
+		if (strcmp(world->views[i].unique_name, unique_name) == 0 &&
+		    world->views[i].running) {
 			*ret = world->views[i];
 			return true;
 		}
