@@ -68,8 +68,9 @@ struct config {
 		int64_t stored, in_memory;
 	} objects_bytes_max; /* of all objects together */
 	struct {
-		int64_t idle, request;
-	} seconds; /* of connections */
+		int64_t idle, request; /* of connections */
+		int64_t fault_check;   /* between looks at file systems; 0 never */
+	} seconds;
 	struct {
 		struct {
 			char *how;                  /* "wait", "lazy", "force" */

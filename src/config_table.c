@@ -81,6 +81,8 @@ const struct config_row config_rows[] = {
 	       "without a sign of life until an operation is stuck"),
 	NUMBER("tool-seconds", tool_seconds, "7200", 1, 2592000,
 	       "for a mkfs or fsck; then it is ended"),
+	NUMBER("fault-check-seconds", seconds.fault_check, "60", 0, 86400,
+	       "between looks at file systems whose errors the kernel does not report; 0 none"),
 	NUMBER("connections-max", connections_max, "256", 1, 65536,
 	       "connections to the socket at the same time"),
 	NUMBER("request-bytes-max", request_bytes_max, "16777216", 1024, 268435456,

@@ -4,6 +4,11 @@
  *
  * What looks may hang, so it is a job of the statistics' threads, one at a time for a volume. Its
  * path is that of a pod's mount, which the job opens itself.
+ *
+ * Where the kernel reports nothing (xfs that shut down, btrfs; ext4 where fanotify is refused)
+ * there is no event, no descriptor to poll and no count in sysfs that can be waited for: such file
+ * systems are looked at every fault-check-seconds, a bounded number at a time, each once however
+ * many volumes it has. Without such a volume no timer runs.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -31,6 +36,7 @@
 enum {
 	LOOKS_AFTER_REPORT = 5,
 	FIRST_LOOK_USEC = 100 * 1000, /* each later one after four times as long */
+	CHECKS_MAX = 32,              /* file systems looked at by one check */
 };
 
 struct look;
@@ -42,6 +48,8 @@ struct known {
 	bool was_read_only;             /* and was not, at that first look */
 	bool again;                     /* something happened while it was looked at */
 	bool was_reported;              /* by the kernel, and no look has found what */
+	bool is_watched;                /* the kernel takes marks on its file system */
+	uint64_t round;                 /* of checks, that it had its turn in */
 	struct look *look;              /* under way, or NULL */
 	UT_hash_handle hh;              /* by unique_name */
 };
@@ -52,7 +60,8 @@ struct look {
 	struct known *known; /* NULL: forgotten meanwhile */
 	char *path;
 	int watch_fd; /* -EBADF: its file system is watched, or cannot be */
-	bool by_writer, was_read_only;
+	bool by_writer, was_read_only, is_watched;
+	bool is_check; /* for all volumes of its file system */
 	int result;
 	struct file_system_fault fault;
 };
@@ -61,6 +70,8 @@ struct volume_faults {
 	struct agent *agent;
 	struct fault_watch *watch; /* NULL: this kernel reports no errors */
 	sd_event_source *timer;    /* the next look after a report */
+	sd_event_source *check;    /* of what the kernel does not report; off: there is none */
+	uint64_t round;            /* of checks: each has its turn once in it */
 	unsigned int looks;        /* since the last report */
 	struct known *known;
 	uint64_t reports; /* by the kernel */
@@ -79,7 +90,7 @@ static struct worker_pool *look_run(struct worker_job *job)
 	}
 	/* Before the look: what happens between the two is reported. */
 	if (look->watch_fd >= 0)
-		(void) fault_watch_add(look->watch_fd, fd);
+		look->is_watched = fault_watch_add(look->watch_fd, fd) == 0;
 	look->result = file_system_fault_look(fd, look->was_read_only, &look->fault);
 	return NULL;
 }
@@ -253,7 +264,7 @@ static const struct actual_pod *mount_of(const struct volume_faults *faults,
 
 static void look_done(struct worker_job *job);
 
-static void begin_look(struct volume_faults *faults, struct known *known)
+static void begin_look(struct volume_faults *faults, struct known *known, bool is_check)
 {
 	const struct actual_pod *pod = mount_of(faults, known->unique_name);
 	struct look *look;
@@ -271,6 +282,8 @@ static void begin_look(struct volume_faults *faults, struct known *known)
 		.path = strdup(pod->path),
 		.watch_fd = -EBADF,
 		.by_writer = !pod->read_only,
+		.is_check = is_check,
+		.is_watched = known->is_watched,
 		.was_read_only = pod->read_only || !known->has_writer || known->was_read_only,
 		.result = -ECANCELED,
 	};
@@ -284,16 +297,91 @@ static void begin_look(struct volume_faults *faults, struct known *known)
 	worker_submit(faults->agent->pools.statistics, &look->job);
 }
 
+/* ---- what the kernel does not report ---- */
+
+static bool needs_check(const struct known *known)
+{
+	return known->fault.has_device && !(known->fault.is_reported && known->is_watched);
+}
+
+static void set_check(struct volume_faults *faults)
+{
+	uint64_t usec = (uint64_t) faults->agent->config->seconds.fault_check * USEC_PER_SEC;
+	int enabled = SD_EVENT_OFF;
+
+	if (usec == 0 || sd_event_source_get_enabled(faults->check, &enabled) < 0 ||
+	    enabled != SD_EVENT_OFF)
+		return;
+	if (sd_event_source_set_time_relative(faults->check, usec) < 0 ||
+	    sd_event_source_set_enabled(faults->check, SD_EVENT_ONESHOT) < 0)
+		log_message(LOG_ERR, "file systems are no longer checked for errors");
+}
+
+/* The next that have not had their turn in this round. Return: how many. */
+static size_t pick(struct volume_faults *faults, struct known *picked[CHECKS_MAX])
+{
+	struct known *known;
+	size_t count = 0, i;
+
+	for (known = faults->known; known && count < CHECKS_MAX; known = known->hh.next) {
+		if (known->round == faults->round || known->look || !needs_check(known))
+			continue;
+		known->round = faults->round;
+		for (i = 0; i < count && picked[i]->fault.id != known->fault.id; i++)
+			;
+		if (i == count)
+			picked[count++] = known;
+	}
+	return count;
+}
+
+static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct volume_faults *faults = userdata;
+	struct known *picked[CHECKS_MAX], *known;
+	size_t count = pick(faults, picked);
+
+	(void) source;
+	(void) usec;
+	if (count < CHECKS_MAX)
+		faults->round++;
+	for (size_t i = 0; i < count; i++)
+		begin_look(faults, picked[i], true);
+	for (known = faults->known; known; known = known->hh.next)
+		if (needs_check(known)) {
+			set_check(faults);
+			break;
+		}
+	return 0;
+}
+
+/* A check found something: the other volumes of the file system have it, too. */
+static void look_at_others(struct volume_faults *faults, const struct known *found)
+{
+	struct known *known;
+
+	for (known = faults->known; known; known = known->hh.next)
+		if (known != found && known->fault.id == found->fault.id)
+			begin_look(faults, known, false);
+}
+
 static void look_done(struct worker_job *job)
 {
 	struct look *look = (struct look *) job;
 	struct known *known = look->known;
 
 	if (known) {
+		bool was_faulty = *known->fault.text != '\0';
+
 		known->look = NULL;
+		known->is_watched = look->is_watched;
 		judge(look->faults, known, look);
+		if (look->is_check && was_faulty != (*known->fault.text != '\0'))
+			look_at_others(look->faults, known);
+		if (needs_check(known))
+			set_check(look->faults);
 		if (known->again)
-			begin_look(look->faults, known);
+			begin_look(look->faults, known, false);
 	}
 	look_free(look);
 }
@@ -323,7 +411,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 			continue;
 		known->was_reported = faults->looks < LOOKS_AFTER_REPORT;
 		is_waiting = is_waiting || known->was_reported;
-		begin_look(faults, known);
+		begin_look(faults, known, false);
 	}
 	if (is_waiting)
 		set_timer(faults);
@@ -339,7 +427,7 @@ static void on_fault(void *userdata, uint64_t id)
 	HASH_ITER (hh, faults->known, known, next)
 		if (id == 0 || known->fault.id == id || known->look) {
 			known->was_reported = true;
-			begin_look(faults, known);
+			begin_look(faults, known, false);
 		}
 	faults->looks = 0;
 	set_timer(faults);
@@ -358,7 +446,7 @@ static void look_once(struct volume_faults *faults, const char *unique_name)
 		return;
 	known = add(faults, unique_name);
 	if (known)
-		begin_look(faults, known);
+		begin_look(faults, known, false);
 }
 
 void volume_faults_step_ended(void *userdata, const struct operation_ended *ended)
@@ -393,7 +481,7 @@ void volume_faults_look(struct volume_faults *faults, const char *unique_name)
 	struct known *known = faults ? find(faults, unique_name) : NULL;
 
 	if (known)
-		begin_look(faults, known);
+		begin_look(faults, known, false);
 }
 
 /* ---- what is known ---- */
@@ -426,6 +514,15 @@ void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file)
 
 /* ---- start and stop ---- */
 
+static int add_timer(struct volume_faults *faults, sd_event_time_handler_t fired,
+		     sd_event_source **ret)
+{
+	int r = sd_event_add_time_relative(faults->agent->event, ret, CLOCK_MONOTONIC,
+					   UINT64_MAX / 2, 0, fired, faults);
+
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
 int volume_faults_open(struct agent *agent, struct failure *reterr)
 {
 	struct volume_faults *faults = calloc(1, sizeof(*faults));
@@ -441,9 +538,8 @@ int volume_faults_open(struct agent *agent, struct failure *reterr)
 	if (!faults)
 		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
 	faults->agent = agent;
-	if (sd_event_add_time_relative(agent->event, &faults->timer, CLOCK_MONOTONIC,
-				       UINT64_MAX / 2, 0, on_timer, faults) < 0 ||
-	    sd_event_source_set_enabled(faults->timer, SD_EVENT_OFF) < 0) {
+	if (add_timer(faults, on_timer, &faults->timer) < 0 ||
+	    add_timer(faults, on_check, &faults->check) < 0) {
 		(void) volume_faults_free(faults);
 		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
 	}
@@ -463,6 +559,7 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults)
 		return NULL;
 	faults->watch = fault_watch_free(faults->watch);
 	(void) sd_event_source_disable_unref(faults->timer);
+	(void) sd_event_source_disable_unref(faults->check);
 	HASH_ITER (hh, faults->known, known, next)
 		known_free(faults, known);
 	free(faults);

@@ -10,15 +10,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/btrfs.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+enum { BTRFS_DEVICES_MAX = 64 /* that are asked */ };
 
 uint64_t file_system_id(const int fsid[2])
 {
@@ -59,16 +63,46 @@ static uint64_t count_ext4_errors(dev_t device)
 	return strtoull(text, NULL, 10);
 }
 
-static void judge(const struct statfs *file_system, dev_t device, bool was_read_only,
+/* Of all devices; those that are missing are passed over. Return: 0 also where it cannot be asked.
+ */
+static uint64_t count_btrfs_errors(int directory_fd)
+{
+	cleanup_close int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct btrfs_ioctl_fs_info_args all = { .max_id = 0 };
+	uint64_t errors = 0;
+
+	if (fd < 0 || ioctl(fd, BTRFS_IOC_FS_INFO, &all) < 0)
+		return 0;
+	for (uint64_t id = 1; id <= all.max_id && id <= BTRFS_DEVICES_MAX; id++) {
+		struct btrfs_ioctl_get_dev_stats one = { .devid = id,
+							 .nr_items = BTRFS_DEV_STAT_VALUES_MAX };
+
+		if (ioctl(fd, BTRFS_IOC_GET_DEV_STATS, &one) < 0)
+			continue;
+		for (size_t i = 0; i < BTRFS_DEV_STAT_VALUES_MAX; i++)
+			errors += one.values[i];
+	}
+	return errors;
+}
+
+static uint64_t count_errors(int directory_fd, const struct statfs *file_system, dev_t device)
+{
+	if (file_system->f_type == EXT4_SUPER_MAGIC)
+		return count_ext4_errors(device);
+	return file_system->f_type == BTRFS_SUPER_MAGIC ? count_btrfs_errors(directory_fd) : 0;
+}
+
+static void judge(const struct statfs *file_system, bool was_read_only,
 		  struct file_system_fault *ret)
 {
 	ret->is_read_only = file_system->f_flags & ST_RDONLY;
-	if (file_system->f_type == EXT4_SUPER_MAGIC)
-		ret->errors = count_ext4_errors(device);
 	if (ret->errors > 0)
 		(void) snprintf(ret->text, sizeof(ret->text),
-				"its file system has recorded %" PRIu64 " error%s; run fsck",
-				ret->errors, ret->errors > 1 ? "s" : "");
+				"its file system has recorded %" PRIu64 " error%s; run %s",
+				ret->errors, ret->errors > 1 ? "s" : "",
+				file_system->f_type == BTRFS_SUPER_MAGIC
+					? "btrfs device stats, then btrfs scrub"
+					: "fsck");
 	else if (ret->is_read_only && !was_read_only)
 		(void) snprintf(ret->text, sizeof(ret->text), "its file system turned read-only");
 }
@@ -85,11 +119,19 @@ int file_system_fault_look(int directory_fd, bool was_read_only, struct file_sys
 	error = fstatat(directory_fd, "", &status, AT_EMPTY_PATH) < 0 ? errno : 0;
 	if (error != 0 && error != EIO && error != ESHUTDOWN)
 		return -error;
-	*ret = (struct file_system_fault){ .id = file_system_id(file_system.f_fsid.__val) };
+	*ret = (struct file_system_fault){
+		.id = file_system_id(file_system.f_fsid.__val),
+		.is_reported = file_system.f_type == EXT4_SUPER_MAGIC,
+		/* btrfs has several, and a number of none of them. */
+		.has_device = file_system.f_type == BTRFS_SUPER_MAGIC || error != 0 ||
+			      major(status.st_dev) != 0,
+	};
+	if (error == 0)
+		ret->errors = count_errors(directory_fd, &file_system, status.st_dev);
 	if (error != 0)
 		(void) snprintf(ret->text, sizeof(ret->text), "its file system has shut down: %s",
 				strerror(error));
 	else
-		judge(&file_system, status.st_dev, was_read_only, ret);
+		judge(&file_system, was_read_only, ret);
 	return 0;
 }

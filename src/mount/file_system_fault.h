@@ -2,8 +2,8 @@
 /*
  * file_system_fault - what a mounted file system says of its own errors
  *
- * ext4 counts them in its superblock, until fsck; xfs shuts down and answers everything with EIO;
- * others turn read-only. Looks, and changes nothing.
+ * ext4 counts them in its superblock, until fsck; btrfs for each of its devices; xfs shuts down and
+ * answers everything with EIO; others turn read-only. Looks, and changes nothing.
  */
 #pragma once
 
@@ -16,6 +16,8 @@ struct file_system_fault {
 	uint64_t id;       /* of the file system: statfs's; 0 unknown */
 	bool is_read_only; /* the mount or the file system */
 	uint64_t errors;   /* recorded, where the kind of file system counts them */
+	bool has_device;   /* its own: neither in memory nor behind a server */
+	bool is_reported;  /* the kernel reports errors of this kind: fault_watch.h */
 	char text[FILE_SYSTEM_FAULT_BYTES]; /* what is wrong, as a sentence's end; "": nothing */
 };
 
