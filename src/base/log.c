@@ -110,24 +110,32 @@ static void add_field(struct fields *fields, const char *name, const char *value
 	fields->count++;
 }
 
-static void write_journal(int level, const struct log_field *own, size_t count, const char *line)
+struct line {
+	int level;
+	const struct log_subject *subject; /* NULL: none */
+	const struct log_field *fields;
+	size_t count;
+};
+
+static void write_journal(const struct line *about, const char *line, const char *subject)
 {
 	struct fields fields = { .count = 0 };
-	char message[LINE_BYTES + sizeof("MESSAGE=")];
-	char priority[2] = { (char) ('0' + level), '\0' };
+	char message[LINE_BYTES + FIELD_BYTES + sizeof("MESSAGE=")];
+	char priority[2] = { (char) ('0' + about->level), '\0' };
 
-	for (size_t i = 0; i < count; i++)
-		add_field(&fields, own[i].name, own[i].value);
+	for (size_t i = 0; i < about->count; i++)
+		add_field(&fields, about->fields[i].name, about->fields[i].value);
 	add_field(&fields, "PRIORITY", priority);
-	(void) snprintf(message, sizeof(message), "MESSAGE=%s", line);
+	(void) snprintf(message, sizeof(message), "MESSAGE=%s%s", line, subject);
 	fields.vectors[fields.count].iov_base = message;
 	fields.vectors[fields.count].iov_len = strlen(message);
 	(void) sd_journal_sendv(fields.vectors, fields.count + 1);
 }
 
-static void write_stderr(int level, const struct log_subject *subject, const char *line)
+/* Who reads the journal sees the sentence and no field: it names them itself. */
+static void print_subject(const struct log_subject *subject, char escaped[FIELD_BYTES])
 {
-	char about[FIELD_BYTES] = "", escaped[FIELD_BYTES];
+	char about[FIELD_BYTES] = "";
 
 	if (subject && subject->pod && subject->volume)
 		(void) snprintf(about, sizeof(about), " (pod '%s', volume '%s')", subject->pod,
@@ -136,20 +144,12 @@ static void write_stderr(int level, const struct log_subject *subject, const cha
 		(void) snprintf(about, sizeof(about), " (pod '%s')", subject->pod);
 	else if (subject && subject->volume)
 		(void) snprintf(about, sizeof(about), " (volume '%s')", subject->volume);
-	escape(escaped, sizeof(escaped), about);
-	(void) fprintf(stderr, "%s: %s%s\n", level_names[level], line, escaped);
+	escape(escaped, FIELD_BYTES, about);
 }
-
-struct line {
-	int level;
-	const struct log_subject *subject; /* NULL: none */
-	const struct log_field *fields;
-	size_t count;
-};
 
 static void write_line(const struct line *about, const char *format, va_list arguments)
 {
-	char text[2 * LINE_BYTES], line[LINE_BYTES];
+	char text[2 * LINE_BYTES], line[LINE_BYTES], subject[FIELD_BYTES];
 	int saved = errno;
 
 	assert(about->level >= LOG_EMERG && about->level <= LOG_DEBUG);
@@ -159,10 +159,11 @@ static void write_line(const struct line *about, const char *format, va_list arg
 	(void) vsnprintf(text, sizeof(text), format, arguments);
 	text_fit(text, LINE_BYTES, text);
 	escape(line, sizeof(line), text);
+	print_subject(about->subject, subject);
 	if (log_to_journal)
-		write_journal(about->level, about->fields, about->count, line);
+		write_journal(about, line, subject);
 	else
-		write_stderr(about->level, about->subject, line);
+		(void) fprintf(stderr, "%s: %s%s\n", level_names[about->level], line, subject);
 	errno = saved;
 }
 

@@ -164,8 +164,8 @@ static void journal_gets_a_field_for_each_part(void **state)
 	errno = ENOENT;
 	log_about(LOG_NOTICE, &all, "mounted");
 	assert_int_equal(errno, ENOENT);
-	assert_string_equal(output,
-			    "POD=ns/a|POD_UID=u|VOLUME=v|PLUGIN=p|PRIORITY=5|MESSAGE=mounted|");
+	assert_string_equal(output, "POD=ns/a|POD_UID=u|VOLUME=v|PLUGIN=p|PRIORITY=5|"
+				    "MESSAGE=mounted (pod 'ns/a', volume 'v')|");
 	log_message(LOG_ERR, "x");
 	assert_string_equal(output, "PRIORITY=3|MESSAGE=x|");
 }
@@ -192,7 +192,8 @@ static void control_characters_are_escaped(void **state)
 	use_journal(LOG_INFO);
 	log_about(LOG_INFO, &subject, "'%s'", "a\nb\x01");
 	assert_string_equal(output, "POD=ns/\\r|VOLUME=v\\nerror: no|PRIORITY=6|"
-				    "MESSAGE='a\\nb\\x01'|");
+				    "MESSAGE='a\\nb\\x01' (pod 'ns/\\r', volume "
+				    "'v\\nerror: no')|");
 }
 
 static void long_lines_are_cut_between_escapes(void **state)
