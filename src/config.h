@@ -62,8 +62,11 @@ struct config {
 	} tokens; /* of service accounts */
 	int64_t worker_threads, worker_threads_max;
 	int64_t operation_seconds, tool_seconds;
-	int64_t connections_max, request_bytes_max, waits_max, watches_max, events_max;
+	int64_t connections_max, request_bytes_max, waits_max, watches_max;
 	int64_t holds_max;
+	struct {
+		int64_t max, seconds_max;
+	} events; /* that are kept */
 	struct {
 		int64_t stored, in_memory;
 	} objects_bytes_max; /* of all objects together */

@@ -325,7 +325,10 @@ static int keep_events(struct agent *agent)
 	const struct events_options options = {
 		.store = agent->store,
 		.node_name = agent->config->node_name,
-		.capacity = (size_t) agent->config->events_max,
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.capacity = (size_t) agent->config->events.max,
+		.age_usec = (uint64_t) agent->config->events.seconds_max * USEC_PER_SEC,
 	};
 
 	return events_new(&options, &agent->events);

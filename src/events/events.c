@@ -26,12 +26,13 @@
 #include <uthash.h>
 
 enum { NAME_BYTES = 254, SUFFIX_BYTES = 18 }; /* ".0123456789abcdef" and its end */
+enum { EXPIRY_USEC_MIN = 60 * 1000000 };
 
 struct event {
 	char *path; /* "namespace/name" in the store */
 	char *key;  /* kind, name, uid, reason and text: what makes two events the same; NULL: not
 		       ours */
-	uint64_t count, first_usec;
+	uint64_t count, first_usec, last_usec; /* real time */
 	bool is_going; /* its deletion is queued: in no order any more, waiting for the answer */
 	struct event *older, *newer; /* order of the last change */
 	UT_hash_handle by_path, by_key;
@@ -42,7 +43,8 @@ struct events {
 	struct store_watch *watch;
 	struct event *paths, *keys;
 	struct event *oldest, *newest;
-	size_t count; /* of those in the order */
+	size_t count;            /* of those in the order */
+	sd_event_source *expiry; /* of the oldest, or earlier; off: nothing is kept */
 	uint64_t last_number;
 	size_t answers_due; /* writes that will be answered, maybe after events_free() */
 	bool is_closed;
@@ -71,8 +73,9 @@ static void unlink_event(struct events *events, struct event *event)
 }
 
 /* The newest: forgotten last. */
-static void append_event(struct events *events, struct event *event)
+static void append_event(struct events *events, struct event *event, uint64_t now_usec)
 {
+	event->last_usec = now_usec;
 	event->older = events->newest;
 	if (events->newest)
 		events->newest->newer = event;
@@ -81,10 +84,10 @@ static void append_event(struct events *events, struct event *event)
 	events->newest = event;
 }
 
-static void move_to_newest(struct events *events, struct event *event)
+static void move_to_newest(struct events *events, struct event *event, uint64_t now_usec)
 {
 	unlink_event(events, event);
-	append_event(events, event);
+	append_event(events, event, now_usec);
 }
 
 /* Accepts half-built ones. */
@@ -212,16 +215,38 @@ static void delete_event(struct events *events, struct event *event)
 		end_now(pending, r);
 }
 
-static void forget_oldest(struct events *events)
+static void forget_oldest(struct events *events, uint64_t now_usec)
 {
-	while (events->count > events->options.capacity)
+	uint64_t age_usec = events->options.age_usec;
+
+	while (events->count > events->options.capacity ||
+	       (events->oldest && now_usec >= events->oldest->last_usec + age_usec))
 		delete_event(events, events->oldest);
+}
+
+/* Many that become too old one after the other cost one wake-up a minute. */
+static int set_expiry(struct events *events)
+{
+	uint64_t due_usec = realtime_usec() + EXPIRY_USEC_MIN;
+
+	if (!events->oldest)
+		return sd_event_source_set_enabled(events->expiry, SD_EVENT_OFF);
+	if (due_usec < events->oldest->last_usec + events->options.age_usec)
+		due_usec = events->oldest->last_usec + events->options.age_usec;
+	(void) sd_event_source_set_time(events->expiry, due_usec);
+	return sd_event_source_set_enabled(events->expiry, SD_EVENT_ONESHOT);
+}
+
+static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	forget_oldest(userdata, realtime_usec());
+	return set_expiry(userdata);
 }
 
 /* ---- entries of new events ---- */
 
 /* Takes both texts, also on failure; @key may be NULL. NULL: no memory. */
-static struct event *add_entry(struct events *events, char *path, char *key)
+static struct event *add_entry(struct events *events, char *path, char *key, uint64_t now_usec)
 {
 	struct event *event = calloc(1, sizeof(*event));
 
@@ -248,9 +273,8 @@ static struct event *add_entry(struct events *events, char *path, char *key)
 			event->key = NULL;
 		}
 	}
-	append_event(events, event);
+	append_event(events, event, now_usec);
 	events->count++;
-	forget_oldest(events);
 	return event;
 }
 
@@ -266,17 +290,15 @@ static char *path_of(const struct object *object)
 }
 
 /* Without memory the event is in the store and never forgotten: no more is lost. */
-static int note_present(const struct object *object, void *userdata)
+static void note_present(struct events *events, const struct object *object)
 {
-	struct events *events = userdata;
 	cleanup_free char *path = path_of(object);
 	struct event *event = path ? find_path(events, path) : NULL;
 
 	if (event && !event->is_going)
-		move_to_newest(events, event);
+		move_to_newest(events, event, realtime_usec());
 	else if (!event && path)
-		(void) add_entry(events, TAKE_PTR(path), NULL);
-	return 0;
+		(void) add_entry(events, TAKE_PTR(path), NULL, realtime_usec());
 }
 
 static void note_gone(struct events *events, const struct object *object)
@@ -346,11 +368,14 @@ static void note_stored(struct events *events, const struct object *object)
 	cleanup_json struct cJSON *tree = object_tree(object);
 	cleanup_free char *key = is_own(events, tree) ? stored_key(tree) : NULL;
 	bool is_first = key && !find_key(events, key);
+	uint64_t last_usec = timestamp_parse(json_string(json_get(tree, "lastTimestamp"), ""));
 	int64_t count;
 	char *path = path_of(object);
 	struct event *event;
 
-	event = path ? add_entry(events, path, is_first ? TAKE_PTR(key) : NULL) : NULL;
+	event = path ? add_entry(events, path, is_first ? TAKE_PTR(key) : NULL,
+				 last_usec > 0 ? last_usec : object->meta.creation_usec)
+		     : NULL;
 	if (!event)
 		return;
 	event->count =
@@ -375,6 +400,8 @@ static int look_again(struct events *events)
 	for (size_t i = 0; i < listing.count; i++)
 		note_stored(events, listing.objects[i]);
 	free(listing.objects);
+	forget_oldest(events, realtime_usec());
+	(void) set_expiry(events);
 	return r < 0 ? r
 		     : store_watch_new(store, 1U << KIND_EVENT, store_resource_version(store),
 				       on_change, events, &events->watch);
@@ -390,8 +417,9 @@ static void on_change(void *userdata)
 		if (change->type == STORE_DELETED)
 			note_gone(events, change->object);
 		else
-			(void) note_present(change->object, events);
+			note_present(events, change->object);
 	}
+	forget_oldest(events, realtime_usec());
 	if (r < 0 && look_again(events) < 0)
 		log_message(LOG_WARNING,
 			    "out of memory: events of others are not counted any more");
@@ -402,11 +430,17 @@ int events_new(const struct events_options *options, struct events **ret)
 	struct events *events = calloc(1, sizeof(*events));
 	int r;
 
-	assert(options && options->store && options->node_name && options->capacity > 0 && ret);
+	assert(options && options->store && options->node_name && options->event && ret);
+	assert(options->capacity > 0 && options->age_usec >= EXPIRY_USEC_MIN);
 	if (!events)
 		return -ENOMEM;
 	events->options = *options;
-	r = look_again(events);
+	r = sd_event_add_time(options->event, &events->expiry, CLOCK_REALTIME, UINT64_MAX,
+			      EXPIRY_USEC_MIN, on_expiry, events);
+	if (r >= 0)
+		r = sd_event_source_set_priority(events->expiry, options->priority);
+	if (r >= 0)
+		r = look_again(events);
 	if (r < 0) {
 		(void) events_free(events);
 		return r;
@@ -419,6 +453,7 @@ struct events *events_free(struct events *events)
 {
 	if (!events)
 		return NULL;
+	(void) sd_event_source_disable_unref(events->expiry);
 	(void) store_watch_free(events->watch);
 	drop_all(events);
 	events->is_closed = true;
@@ -548,9 +583,10 @@ void events_record(struct events *events, const struct object *about, const char
 		return;
 	event = find_key(events, key);
 	if (event) {
-		move_to_newest(events, event);
+		move_to_newest(events, event, now_usec);
 	} else {
-		event = add_entry(events, new_path(events, about, now_usec), TAKE_PTR(key));
+		event = add_entry(events, new_path(events, about, now_usec), TAKE_PTR(key),
+				  now_usec);
 		if (!event)
 			return;
 		event->first_usec = now_usec;
@@ -558,4 +594,7 @@ void events_record(struct events *events, const struct object *about, const char
 	record.first_usec = event->first_usec;
 	record.count = ++event->count;
 	write_event(events, event->path, &record);
+	forget_oldest(events, now_usec);
+	if (events->count == 1)
+		(void) set_expiry(events);
 }

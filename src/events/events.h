@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events - what happened to objects, as v1.Event in the store: the last so many, equal ones counted
+ * events - what happened to objects, as v1.Event in the store: the last so many of the last days,
+ * equal ones counted
  *
  * They survive a restart, also a kill, and are counted on after it; a power loss may take the last
  * ones, since no write of an event waits for the disk. The same (object, reason, text) is one event
  * with a count, as a cluster's event recorder does it. Events that others write count too: the one
- * that changed longest ago, of all writers, is deleted first.
+ * that changed longest ago, of all writers, is deleted first, and at the latest when it is too old.
  * The loop thread only.
  */
 #pragma once
@@ -16,13 +17,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <systemd/sd-event.h>
 
 struct events;
 
 struct events_options {
 	struct store *store;   /* borrowed; freed after the events' last record */
 	const char *node_name; /* borrowed: events say which node tells of them */
+	sd_event *event;       /* for the timer of the next that becomes too old */
+	int64_t priority;      /* of that timer, as sd_event_source_set_priority() */
 	size_t capacity;       /* events kept; at least 1 */
+	uint64_t age_usec;     /* after the last change an event is deleted; at least a minute */
 };
 
 /* @options: copied. Return: 0; -ENOMEM. */

@@ -13,6 +13,7 @@
 
 #include "events/events.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -35,6 +36,9 @@ static const struct object volume = {
 /* Of our days, when names sort as times do. */
 #define SECOND(n) (UINT64_C(1795250100000000) + (n) *UINT64_C(1000000))
 
+#define HOUR_USEC (UINT64_C(3600) * 1000000)
+#define YEARS_100 (100 * 365 * 24 * HOUR_USEC) /* times of tests are of our days, or of 1970 */
+
 struct test_world {
 	struct store_world store;
 	struct events *events;
@@ -43,25 +47,36 @@ struct test_world {
 static int setup(void **state)
 {
 	struct test_world *world = calloc(1, sizeof(*world));
-	struct events_options options = { .node_name = "node-1", .capacity = 3 };
+	struct events_options options = { .node_name = "node-1",
+					  .capacity = 3,
+					  .age_usec = YEARS_100 };
 
 	assert_non_null(world);
 	store_world_open(&world->store);
 	options.store = world->store.store;
+	options.event = world->store.event;
 	assert_int_equal(events_new(&options, &world->events), 0);
 	*state = world;
 	return 0;
 }
 
 /* As when podvold is stopped and started. */
-static void restart(struct test_world *world, size_t capacity)
+static void restart_with(struct test_world *world, size_t capacity, uint64_t age_usec)
 {
-	struct events_options options = { .node_name = "node-1", .capacity = capacity };
+	struct events_options options = { .node_name = "node-1",
+					  .capacity = capacity,
+					  .age_usec = age_usec };
 
 	world->events = events_free(world->events);
 	store_world_reopen(&world->store);
 	options.store = world->store.store;
+	options.event = world->store.event;
 	assert_int_equal(events_new(&options, &world->events), 0);
+}
+
+static void restart(struct test_world *world, size_t capacity)
+{
+	restart_with(world, capacity, YEARS_100);
 }
 
 static int teardown(void **state)
@@ -206,6 +221,30 @@ static void test_a_flood_ends_at_the_capacity(void **state)
 		record(*state, &pod_a, text, SECOND(1));
 	}
 	assert_string_equal(messages(*state), "997|998|999|");
+}
+
+/* One that comes again is young. */
+static void test_old_ones_are_forgotten(void **state)
+{
+	uint64_t now_usec = realtime_usec();
+
+	restart_with(*state, 3, HOUR_USEC);
+	record(*state, &pod_a, "old", now_usec - 2 * HOUR_USEC);
+	record(*state, &pod_a, "again", now_usec - 2 * HOUR_USEC);
+	record(*state, &pod_a, "again", now_usec);
+	record(*state, &pod_a, "new", now_usec);
+	assert_string_equal(messages(*state), "again|new|");
+}
+
+static void test_old_ones_are_forgotten_by_a_start(void **state)
+{
+	uint64_t now_usec = realtime_usec();
+
+	record(*state, &pod_a, "old", now_usec - 2 * HOUR_USEC);
+	record(*state, &pod_a, "new", now_usec);
+	assert_string_equal(messages(*state), "old|new|");
+	restart_with(*state, 3, HOUR_USEC);
+	assert_string_equal(messages(*state), "new|");
 }
 
 static void test_cluster_scoped_objects_have_theirs_in_default(void **state)
@@ -364,6 +403,8 @@ int main(void)
 		WITH_EVENTS(test_equal_events_are_counted),
 		WITH_EVENTS(test_the_oldest_is_forgotten),
 		WITH_EVENTS(test_a_flood_ends_at_the_capacity),
+		WITH_EVENTS(test_old_ones_are_forgotten),
+		WITH_EVENTS(test_old_ones_are_forgotten_by_a_start),
 		WITH_EVENTS(test_cluster_scoped_objects_have_theirs_in_default),
 		WITH_EVENTS(test_events_of_others_count),
 		WITH_EVENTS(test_a_deleted_event_is_told_anew),
