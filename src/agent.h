@@ -76,6 +76,8 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod);
 struct cJSON *agent_view_volume(struct agent *agent, const char *word);
 /* {"items": [...]}: running and backing off. Times are RFC 3339 in all views, "" for none. */
 struct cJSON *agent_view_operations(struct agent *agent);
+/* {"items": [...]}: the last steps that ended, with their stages. */
+struct cJSON *agent_view_steps(struct agent *agent);
 /* {"items": [{file, line, kind, namespace, name, text, since}]}: problems, see source/source.h. */
 struct cJSON *agent_view_manifests(struct agent *agent);
 /* manifest_source_file_of(), for api/, which knows no source. Borrowed until the loop turns. */

@@ -214,6 +214,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = volume_events_new(agent->actual, &agent->views.events);
 	if (r >= 0)
+		r = step_log_new(agent->actual, &agent->views.steps);
+	if (r >= 0)
 		r = metrics_new(&agent->views.tables, &agent->views.metrics);
 	return r < 0 ? failed(reterr, r, "cannot make the tables") : 0;
 }
@@ -547,6 +549,7 @@ struct agent *agent_free(struct agent *agent)
 	look_up_errors_free(agent->look_up_errors);
 	walks_free(agent->walks);
 	volume_events_free(agent->views.events);
+	step_log_free(agent->views.steps);
 	metrics_free(agent->views.metrics);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);

@@ -126,7 +126,7 @@ static bool explain_operation(void *userdata, const char *unique_name, const cha
 
 /* ---- the table ---- */
 
-enum { OBSERVERS = 16 };
+enum { OBSERVERS = 17 };
 
 struct observers {
 	struct observer rows[OBSERVERS];
@@ -139,6 +139,7 @@ static struct observers observers_of(struct agent *agent)
 {
 	return (struct observers){ {
 		{ agent->views.events, .ending = volume_events_note },
+		{ agent->views.steps, .ending = step_log_note },
 		{ agent->views.metrics, .ending = metrics_note },
 		{ agent, .ending = volume_users_note },
 		{ agent->foreign_volumes, .ended = foreign_volumes_step_ended },

@@ -49,6 +49,7 @@
 #include "status/operation_text.h"
 #include "status/statistics.h"
 #include "status/view_time.h"
+#include "status/step_log.h"
 #include "status/volume_events.h"
 #include "status/volume_row.h"
 #include "store/store.h"
@@ -123,6 +124,7 @@ struct agent {
 		struct volume_tables tables; /* what the others read */
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
+		struct step_log *steps;
 		struct metrics *metrics;
 		struct copies copies;
 		struct size_limits *size_limits; /* NULL in tests */

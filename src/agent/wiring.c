@@ -116,6 +116,11 @@ struct cJSON *agent_view_volume_events(struct agent *agent)
 	return volume_events_view(agent->views.events);
 }
 
+struct cJSON *agent_view_steps(struct agent *agent)
+{
+	return step_log_view(agent->views.steps);
+}
+
 int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(void *userdata),
 			void *userdata, struct volume_watch **ret)
 {

@@ -51,6 +51,7 @@ static const struct route {
 	{ METHOD_GET, "podvol/v1/volumes/*", views_volume },
 	{ METHOD_POST, "podvol/v1/volumes/*/force", force_unstage_post },
 	{ METHOD_GET, "podvol/v1/operations", views_operations },
+	{ METHOD_GET, "podvol/v1/steps", views_steps },
 	{ METHOD_GET, "podvol/v1/manifests", views_manifests },
 	{ METHOD_GET, "podvol/v1/statistics", views_statistics },
 	{ METHOD_GET, "podvol/v1/drivers", views_drivers },

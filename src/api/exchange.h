@@ -199,9 +199,9 @@ api_handler pods_mount, pods_wait, pods_unmount, pods_volumes;
 /* holds.c */
 api_handler holds_post, holds_get, holds_get_all, holds_delete;
 /* views.c */
-api_handler views_volumes, views_volume, views_operations, views_manifests, views_version,
-	views_podvol_version, views_drivers, views_driver, views_threads, views_foreign_volumes,
-	views_metrics;
+api_handler views_volumes, views_volume, views_operations, views_steps, views_manifests,
+	views_version, views_podvol_version, views_drivers, views_driver, views_threads,
+	views_foreign_volumes, views_metrics;
 /* force_unstage.c, views_statistics.c, views_stream.c */
 api_handler force_unstage_post, views_statistics, views_volume_events;
 /* service_tokens.c, service_token_review.c, service_keys.c */

@@ -213,6 +213,24 @@ static void format_calls(const struct cJSON *item, const char *key, uint64_t now
 	}
 }
 
+/* "bind the source 850us, set the owners 12.3ms"; what does not fit is cut. */
+static void format_stages(const struct cJSON *item, const char *key, uint64_t now_usec,
+			  char text[VIEW_CELL_BYTES])
+{
+	const struct cJSON *stage = json_first(json_get(item, key));
+	size_t used = 0;
+
+	set_text(text, "");
+	for (; stage && used + 1 < VIEW_CELL_BYTES; stage = json_next(stage)) {
+		char took[VIEW_CELL_BYTES];
+
+		format_took(stage, "tookMicroseconds", now_usec, took);
+		used += (size_t) snprintf(text + used, VIEW_CELL_BYTES - used, "%s%s %s",
+					  used > 0 ? ", " : "",
+					  json_string(json_get(stage, "name"), ""), took);
+	}
+}
+
 /* "kubernetes.io/local-volume" is "local", "kubernetes.io/csi" is "csi". */
 static void format_kind(const struct cJSON *item, const char *key, uint64_t now_usec,
 			char text[VIEW_CELL_BYTES])
@@ -301,6 +319,20 @@ static const struct view_column operation_columns[] = {
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
 	{ "About", VIEW_DETAIL, "about", NULL },
+};
+
+static const struct view_column step_columns[] = {
+	{ "Pod", VIEW_ALWAYS, "pod", NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL },
+	{ "Step", VIEW_ALWAYS, "step", NULL },
+	{ "Age", VIEW_ALWAYS, "began", format_age },
+	{ "Took", VIEW_ALWAYS, "tookMicroseconds", format_took },
+	{ "Attempt", VIEW_WIDE, "attempt", NULL },
+	{ "Unique Name", VIEW_WIDE, "uniqueName", NULL },
+	{ "Stages", VIEW_WIDE, "stages", format_stages },
+	{ "Why", VIEW_ALWAYS, "error", NULL },
+	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },
+	{ "Began Microseconds", VIEW_DETAIL, "beganMicroseconds", NULL },
 };
 
 static const struct view_column manifest_columns[] = {
@@ -430,6 +462,7 @@ static const struct view_column version_columns[] = {
 	}
 const struct view_columns view_volume_columns = COLUMNS(volume_columns);
 const struct view_columns view_operation_columns = COLUMNS(operation_columns);
+const struct view_columns view_step_columns = COLUMNS(step_columns);
 const struct view_columns view_manifest_columns = COLUMNS(manifest_columns);
 const struct view_columns view_hold_columns = COLUMNS(hold_columns);
 const struct view_columns view_applied_columns = COLUMNS(applied_columns);

@@ -32,9 +32,10 @@ struct view_columns {
 };
 
 extern const struct view_columns view_volume_columns, view_operation_columns, view_manifest_columns,
-	view_hold_columns, view_applied_columns, view_version_columns, view_statistics_columns,
-	view_driver_columns, view_thread_columns, view_foreign_volume_columns,
-	view_volume_event_columns, view_token_key_columns, view_token_columns;
+	view_step_columns, view_hold_columns, view_applied_columns, view_version_columns,
+	view_statistics_columns, view_driver_columns, view_thread_columns,
+	view_foreign_volume_columns, view_volume_event_columns, view_token_key_columns,
+	view_token_columns;
 
 /**
  * view_table - a Table of a view's items

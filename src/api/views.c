@@ -73,6 +73,11 @@ void views_operations(struct exchange *exchange)
 	views_reply(exchange, 200, agent_view_operations(exchange->agent), &view_operation_columns);
 }
 
+void views_steps(struct exchange *exchange)
+{
+	views_reply(exchange, 200, agent_view_steps(exchange->agent), &view_step_columns);
+}
+
 void views_manifests(struct exchange *exchange)
 {
 	views_reply(exchange, 200, agent_view_manifests(exchange->agent), &view_manifest_columns);

@@ -28,6 +28,7 @@ enum { DISCOVERY_DEPTH_MAX = 16, PATHS = 2, SHORT_NAMES_MAX = 4 };
 static const struct kind views[] = {
 	VIEW("volumes", "volume", true, true, true, "vol"),
 	VIEW("operations", "operation", true, false, false, "op"),
+	VIEW("steps", "step", true, false, false, NULL),
 	VIEW("manifests", "manifest", true, false, false, NULL),
 	VIEW("drivers", "driver", false, false, true, NULL),
 	VIEW("statistics", "statistic", true, false, false, "stats"),

@@ -70,12 +70,30 @@ static void set_failed(struct attempt *attempt, const struct stage *stage, int e
 	set_over(attempt, error);
 }
 
+static void note_began(struct attempt *attempt, const char *name, uint64_t now_usec)
+{
+	if (attempt->time_count < STAGE_TIMES_KEPT)
+		attempt->times[attempt->time_count] =
+			(struct stage_time){ .name = name, .began_usec = now_usec };
+	attempt->time_count++;
+}
+
+static void note_ended(struct attempt *attempt)
+{
+	struct stage_time *time = &attempt->times[attempt->time_count - 1];
+
+	assert(attempt->time_count > 0);
+	if (attempt->time_count <= STAGE_TIMES_KEPT)
+		time->took_usec = monotonic_usec() - time->began_usec;
+}
+
 /* A stage ended with @result; returns true when that was the last one. */
 static bool stage_over(struct attempt *attempt, int result)
 {
 	size_t at = load_at(attempt), next = at + 1;
 	const struct stage *stage = stage_at(attempt, at);
 
+	note_ended(attempt);
 	/* A stage that answers with nonsense has failed: nobody knows what it did. */
 	if (result > STAGE_LIST_DONE) {
 		attempt->report->error_class = ERROR_UNCERTAIN;
@@ -106,6 +124,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 {
 	size_t at = load_at(attempt);
 	const struct stage *stage;
+	uint64_t now_usec = monotonic_usec();
 
 	assert(!attempt->is_over && at < attempt->counts[0] + attempt->counts[1]);
 	stage = stage_at(attempt, at);
@@ -119,7 +138,8 @@ static const struct stage *begin_stage(struct attempt *attempt)
 	attempt->touched = !is_of_first(attempt, at);
 	attempt->report->failure.error = 0;
 	attempt->report->failed_at = NULL;
-	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
+	atomic_store_explicit(&attempt->since_usec, now_usec, memory_order_relaxed);
+	note_began(attempt, stage->name, now_usec);
 	return stage;
 }
 
@@ -213,8 +233,10 @@ static void start_loop_stage(struct attempt *attempt)
 	attempt->is_starting = true;
 	r = stage->start(list_data(attempt), attempt->report, loop_stage_finished, attempt);
 	attempt->is_starting = false;
-	if (r < 0)
+	if (r < 0) {
+		note_ended(attempt);
 		set_failed(attempt, stage, r);
+	}
 }
 
 /* Returns false when it could not be written: then the next stage must not begin. */
@@ -356,6 +378,12 @@ bool attempt_give_up(struct attempt *attempt)
 	}
 	return attempt->pools.io_slots &&
 	       io_slot_give_up(attempt->pools.io_slots, &attempt->io_slot);
+}
+
+size_t attempt_times(const struct attempt *attempt)
+{
+	assert(attempt && attempt->is_over);
+	return attempt->time_count < STAGE_TIMES_KEPT ? attempt->time_count : STAGE_TIMES_KEPT;
 }
 
 const char *attempt_stage_name(struct attempt *attempt)

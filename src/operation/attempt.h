@@ -22,6 +22,14 @@ struct attempt_pools {
 	struct source_locks *source_locks;
 };
 
+enum { STAGE_TIMES_KEPT = 32 /* of one attempt, the first ones */ };
+
+struct stage_time {
+	const char *name;    /* static */
+	uint64_t began_usec; /* monotonic */
+	uint64_t took_usec;  /* without the way to the next one, and waits there */
+};
+
 struct attempt {
 	struct worker_job job;
 	struct attempt_pools pools;
@@ -42,6 +50,8 @@ struct attempt {
 	bool is_starting; /* inside a loop stage's start() */
 	bool on_thread;   /* loop thread only: handed to a pool and not back yet */
 	bool is_over;
+	struct stage_time times[STAGE_TIMES_KEPT]; /* of those that began */
+	size_t time_count;
 	int result;                         /* once over: 0 or negative errno */
 	struct ownership_progress progress; /* atomic */
 	atomic_int tool_pid;                /* of a mkfs or fsck that runs; else 0 */
@@ -67,6 +77,9 @@ void attempt_cancel(struct attempt *attempt);
 /* Its operations go while it waits for a lane or a source. Return: true when it waited, and so is
  * on no thread. */
 bool attempt_give_up(struct attempt *attempt);
+
+/* How many of times are filled. Once it is over. */
+size_t attempt_times(const struct attempt *attempt);
 
 /* What is being done, for views; "" before the first stage. Loop thread, at any time. */
 const char *attempt_stage_name(struct attempt *attempt);

@@ -155,7 +155,10 @@ static void operation_end(struct operation *operation)
 		.pv = operation->pv,
 		.report = operation->attempt.report,
 		.attempt = record->failures + 1,
+		.begun_usec = operation->begun_usec,
 		.ran_usec = now_usec - operation->begun_usec,
+		.stages = operation->attempt.times,
+		.stage_count = attempt_times(&operation->attempt),
 	};
 
 	patience_end(operation);

@@ -12,6 +12,7 @@
 
 #include "base/worker.h"
 #include "object/select/selector.h"
+#include "operation/attempt.h"
 #include "operation/io_slot.h"
 #include "reconcile/reconcile.h"
 
@@ -28,10 +29,13 @@ struct operation_ended {
 	const struct object *pod; /* NULL for teardowns; borrowed */
 	const struct object *pv;  /* NULL when there is none; borrowed */
 	const struct stage_report *report;
-	unsigned int attempt; /* from 1 */
-	uint64_t ran_usec;    /* from operation_submit() on */
-	uint64_t retry_usec;  /* monotonic; when it will be tried again; 0 after success, when it
-			       was cancelled, and when it waits */
+	unsigned int attempt;            /* from 1 */
+	uint64_t begun_usec;             /* monotonic: operation_submit() */
+	uint64_t ran_usec;               /* from then on */
+	const struct stage_time *stages; /* that began, the first ones; borrowed */
+	size_t stage_count;
+	uint64_t retry_usec; /* monotonic; when it will be tried again; 0 after success, when it
+			      was cancelled, and when it waits */
 	/* For the driver in @report: until operation_retry_now(), operation_tear_down_now() or
 	 * operation_cancel(). */
 	bool waits;

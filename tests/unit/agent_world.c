@@ -252,6 +252,7 @@ int new_agent_world(void **state)
 	fake_events.count = 0;
 	assert_int_equal(agent_open_mount_waiters(agent), 0);
 	assert_int_equal(subpaths_new(agent, &agent->subpaths), 0);
+	assert_int_equal(step_log_new(agent->actual, &agent->views.steps), 0);
 	assert_int_equal(volume_events_new(agent->actual, &agent->views.events), 0);
 	world->config.holds_max = 100;
 	world->config.node_name = (char *) "node";
@@ -267,6 +268,7 @@ int free_agent_world(void **state)
 
 	mount_waiters_free(agent->waits);
 	subpaths_free(agent->subpaths);
+	step_log_free(agent->views.steps);
 	volume_events_free(agent->views.events);
 	metrics_free(agent->views.metrics);
 	plan_done(&agent->plan);

@@ -45,6 +45,11 @@ struct cJSON *agent_view_threads(struct agent *agent)
 	return canned(world_node.threads);
 }
 
+struct cJSON *agent_view_steps(struct agent *agent)
+{
+	return canned(world_node.steps);
+}
+
 struct cJSON *agent_view_volume_events(struct agent *agent)
 {
 	return canned(world_node.volume_events);

@@ -10,7 +10,7 @@
 
 struct api_node {
 	char driver_name[64]; /* that was asked for last; "" all */
-	const char *drivers, *threads, *foreign_volumes,
+	const char *drivers, *threads, *steps, *foreign_volumes,
 		*volume_events; /* JSON; NULL: an empty list */
 	const char *metrics;    /* NULL: no memory */
 	int result;             /* of agent_statistics() and agent_watch_volumes() */

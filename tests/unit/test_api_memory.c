@@ -89,6 +89,7 @@ static const struct request {
 	{ METHOD_GET, "/openapi/v3", NULL, FORM_JSON, CONTENT_JSON, false },
 	{ METHOD_GET, "/podvol/v1/drivers", NULL, FORM_TABLE, CONTENT_JSON, false },
 	{ METHOD_GET, "/podvol/v1/strangers", NULL, FORM_TABLE, CONTENT_JSON, false },
+	{ METHOD_GET, "/podvol/v1/steps", NULL, FORM_TABLE, CONTENT_JSON, false },
 	{ METHOD_GET, "/podvol/v1/threads", NULL, FORM_TABLE, CONTENT_JSON, false },
 	{ METHOD_GET,
 	  "/api/v1/"

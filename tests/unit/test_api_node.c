@@ -95,6 +95,27 @@ static void test_foreign_volumes(void **state)
 	assert_string_equal(world_string(world, "rows.0.cells.7"), "-");
 }
 
+static void test_steps(void **state)
+{
+	struct world *world = *state;
+
+	world_node.steps = "{\"items\":[{\"pod\":\"default/web\",\"volume\":\"data\","
+			   "\"step\":\"volume_mount\",\"tookMicroseconds\":1500,\"attempt\":2,"
+			   "\"stages\":[{\"name\":\"bind it\",\"tookMicroseconds\":850},"
+			   "{\"name\":\"own it\",\"tookMicroseconds\":12300}]},"
+			   "{\"pod\":\"other/db\",\"volume\":\"logs\",\"error\":\"gone\"}]}";
+	assert_int_equal(world_request(world, METHOD_GET, "/podvol/v1/steps", NULL), 200);
+	assert_string_equal(world_reply(world), world_node.steps);
+	world_form = FORM_TABLE;
+	assert_int_equal(
+		world_request(world, METHOD_GET, "/podvol/v1/steps?namespace=default", NULL), 200);
+	assert_string_equal(world_string(world, "rows.0.cells.0"), "default/web");
+	assert_string_equal(world_string(world, "rows.0.cells.4"), "1.5ms");
+	assert_string_equal(world_string(world, "rows.0.cells.7"), "bind it 850us, own it 12.3ms");
+	assert_string_equal(world_string(world, "rows.0.cells.8"), "-");
+	assert_null(strstr(world_reply(world), "other/db"));
+}
+
 static void test_threads(void **state)
 {
 	struct world *world = *state;
@@ -381,6 +402,7 @@ int main(void)
 		WITH_WORLD(test_csi_driver),
 		WITH_WORLD(test_many_members),
 		WITH_WORLD(test_foreign_volumes),
+		WITH_WORLD(test_steps),
 		WITH_WORLD(test_threads),
 		WITH_WORLD(test_metrics),
 		WITH_WORLD(test_statistics_come_later),
