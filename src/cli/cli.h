@@ -74,10 +74,10 @@ struct cli {
 
 typedef int verb_fn(struct cli *cli);
 
-verb_fn verb_annotate, verb_apply, verb_backup, verb_check, verb_completion, verb_csi, verb_delete,
-	verb_describe, verb_doctor, verb_drivers, verb_edit, verb_events, verb_explain_state,
-	verb_get, verb_force_unstage, verb_help, verb_history, verb_hold, verb_kinds,
-	verb_kubeconfig, verb_label, verb_mount, verb_mounts, verb_patch, verb_release,
+verb_fn verb_analyze, verb_annotate, verb_apply, verb_backup, verb_check, verb_completion, verb_csi,
+	verb_delete, verb_describe, verb_doctor, verb_drivers, verb_edit, verb_events,
+	verb_explain_state, verb_get, verb_force_unstage, verb_help, verb_history, verb_hold,
+	verb_kinds, verb_kubeconfig, verb_label, verb_mount, verb_mounts, verb_patch, verb_release,
 	verb_renew_token_key, verb_restore, verb_token, verb_tree, verb_unit_name, verb_unmount,
 	verb_version, verb_wait;
 

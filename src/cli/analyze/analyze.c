@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analyze - where the time went until volumes were mounted: which steps took longest, what the last
+ * volume of a pod waited for
+ *
+ * Asks only. A step that the daemon's log has lost, or that a daemon before it did, is not there.
+ */
+#include "cli/analyze/analyze.h"
+
+#include "cli/get.h"
+#include "cli/screen.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *step_text(const struct cJSON *item, const char *key)
+{
+	return json_string(json_get(item, key), "");
+}
+
+int64_t step_number(const struct cJSON *item, const char *key)
+{
+	int64_t number = 0;
+
+	(void) json_int64(json_get(item, key), &number);
+	return number;
+}
+
+int64_t step_began(const struct cJSON *step)
+{
+	return step_number(step, "beganMicroseconds");
+}
+
+int64_t step_ended(const struct cJSON *step)
+{
+	return step_began(step) + step_number(step, "tookMicroseconds");
+}
+
+const char *step_volume(const struct cJSON *step)
+{
+	const char *volume = step_text(step, "volume");
+
+	return *volume ? volume : step_text(step, "uniqueName");
+}
+
+void took_print(int64_t usec, char text[TOOK_BYTES])
+{
+	if (usec < 1000)
+		(void) snprintf(text, TOOK_BYTES, "%" PRId64 "us", usec);
+	else if (usec < 1000000)
+		(void) snprintf(text, TOOK_BYTES, "%.1fms", (double) usec / 1e3);
+	else
+		(void) snprintf(text, TOOK_BYTES, "%.2fs", (double) usec / 1e6);
+}
+
+/* ---- which steps ---- */
+
+static bool is_of_pod(const struct analysis *analysis, const struct cJSON *step)
+{
+	return strcmp(step_text(step, "pod"), analysis->pod) == 0 ||
+	       strcmp(step_text(step, "podUID"), analysis->pod) == 0;
+}
+
+/* A device that was there before the pod is one of its volumes, too. */
+static bool is_of_its_device(const struct analysis *analysis, const struct cJSON *step)
+{
+	const struct cJSON *other = json_first(json_get(analysis->view, "items"));
+
+	if (*step_text(step, "podUID"))
+		return false;
+	for (; other; other = json_next(other))
+		if (is_of_pod(analysis, other) &&
+		    strcmp(step_text(other, "uniqueName"), step_text(step, "uniqueName")) == 0)
+			return true;
+	return false;
+}
+
+static int read_steps(struct analysis *analysis)
+{
+	const struct cJSON *step;
+	int status = get_tree(analysis->cli, "/podvol/v1/steps", &analysis->view);
+
+	if (status != EXIT_DONE)
+		return status;
+	step = json_first(json_get(analysis->view, "items"));
+	analysis->steps =
+		calloc(json_count(json_get(analysis->view, "items")) + 1, sizeof(struct cJSON *));
+	if (!analysis->steps) {
+		cli_complain(analysis->cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	for (; step; step = json_next(step))
+		if (!analysis->pod || is_of_pod(analysis, step) || is_of_its_device(analysis, step))
+			analysis->steps[analysis->count++] = step;
+	return EXIT_DONE;
+}
+
+static bool is_set_up(const struct cJSON *step)
+{
+	static const char *const names[] = { "volume_mount", "map_volume", "mount_device" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(step_text(step, "step"), names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Was the volume mounted by an earlier step already? */
+static bool was_mounted(const struct analysis *analysis, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (!*step_text(analysis->steps[i], "error") &&
+		    strcmp(step_text(analysis->steps[i], "podUID"),
+			   step_text(analysis->steps[at], "podUID")) == 0 &&
+		    strcmp(step_text(analysis->steps[i], "uniqueName"),
+			   step_text(analysis->steps[at], "uniqueName")) == 0)
+			return true;
+	return false;
+}
+
+void analysis_set_up(struct analysis *analysis, const struct cJSON **ret_last)
+{
+	const char *uid = "";
+	size_t kept = 0;
+
+	*ret_last = NULL;
+	for (size_t i = 0; i < analysis->count; i++)
+		if (*step_text(analysis->steps[i], "podUID"))
+			uid = step_text(analysis->steps[i], "podUID");
+	for (size_t i = 0; i < analysis->count; i++) {
+		const char *of = step_text(analysis->steps[i], "podUID");
+
+		if (is_set_up(analysis->steps[i]) && (!*of || strcmp(of, uid) == 0))
+			analysis->steps[kept++] = analysis->steps[i];
+	}
+	analysis->count = kept;
+	for (size_t i = 0; i < kept; i++)
+		if (*step_text(analysis->steps[i], "podUID") &&
+		    !*step_text(analysis->steps[i], "error") && !was_mounted(analysis, i))
+			*ret_last = analysis->steps[i];
+	while (*ret_last && kept > 0 && analysis->steps[kept - 1] != *ret_last)
+		kept--;
+	analysis->count = kept;
+}
+
+/* ---- blame ---- */
+
+static int compare_took(const void *a, const void *b)
+{
+	int64_t left = step_number(*(const struct cJSON *const *) a, "tookMicroseconds");
+	int64_t right = step_number(*(const struct cJSON *const *) b, "tookMicroseconds");
+
+	return (left < right) - (left > right);
+}
+
+/* "set the owners 12.3ms"; "waiting" when that took longer: for a thread, a lane, a source. */
+static void print_slowest(const struct cJSON *step, char *text, size_t size)
+{
+	const struct cJSON *stage = json_first(json_get(step, "stages")), *slowest = stage;
+	int64_t most_usec, waited_usec = step_number(step, "tookMicroseconds");
+	char took[TOOK_BYTES];
+
+	for (; stage; stage = json_next(stage)) {
+		waited_usec -= step_number(stage, "tookMicroseconds");
+		if (step_number(stage, "tookMicroseconds") >
+		    step_number(slowest, "tookMicroseconds"))
+			slowest = stage;
+	}
+	most_usec = step_number(slowest, "tookMicroseconds");
+	took_print(waited_usec > most_usec ? waited_usec : most_usec, took);
+	(void) snprintf(text, size, "%s %s",
+			waited_usec > most_usec ? "waiting" : step_text(slowest, "name"), took);
+}
+
+int analyze_blame(struct analysis *analysis)
+{
+	static const char *const columns[] = { "TOOK", "POD", "VOLUME", "STEP", "SLOWEST", "WHY" };
+	struct sheet *sheet = sheet_new(columns, ARRAY_SIZE(columns));
+
+	qsort(analysis->steps, analysis->count, sizeof(*analysis->steps), compare_took);
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct cJSON *step = analysis->steps[i];
+		const char *pod = step_text(step, "pod"), *error = step_text(step, "error");
+		char took[TOOK_BYTES], slowest[256];
+		const char *cells[ARRAY_SIZE(columns)] = {
+			took,    *pod ? pod : "-",    step_volume(step), step_text(step, "step"),
+			slowest, *error ? error : "-"
+		};
+
+		took_print(step_number(step, "tookMicroseconds"), took);
+		print_slowest(step, slowest, sizeof(slowest));
+		sheet_add(sheet, cells);
+	}
+	sheet_print(analysis->cli, sheet);
+	sheet_free(sheet);
+	return EXIT_DONE;
+}
+
+/* ---- the verb ---- */
+
+static void analysis_done(struct analysis *analysis)
+{
+	free(analysis->steps);
+	free(analysis->pod);
+	json_free(analysis->view);
+}
+
+/* The log knows pods as "namespace/name" and by uid, and a uid has no slash either. */
+static int read_pod(struct analysis *analysis, const char *word)
+{
+	cleanup_free char *pod = cli_pod(analysis->cli, word), *full = NULL;
+
+	if (!pod || asprintf(&full, "default/%s", pod) < 0) {
+		full = NULL;
+		cli_complain(analysis->cli, "out of memory");
+		return EXIT_FAILED;
+	}
+	analysis->pod = strchr(pod, '/') ? TAKE_PTR(pod) : TAKE_PTR(full);
+	return EXIT_DONE;
+}
+
+int verb_analyze(struct cli *cli)
+{
+	static const struct {
+		const char *name;
+		bool needs_pod;
+		int (*run)(struct analysis *analysis);
+	} rows[] = {
+		{ "blame", false, analyze_blame },
+		{ "critical-chain", true, analyze_critical_chain },
+		{ "plot", true, analyze_plot },
+	};
+	cleanup(analysis_done) struct analysis analysis = { .cli = cli };
+	size_t row = 0;
+	int status = EXIT_DONE;
+
+	while (row < ARRAY_SIZE(rows) && strcmp(rows[row].name, cli->arguments[0]) != 0)
+		row++;
+	if (row == ARRAY_SIZE(rows)) {
+		cli_complain(cli, "analyze: '%s' is none of blame, critical-chain and plot",
+			     cli->arguments[0]);
+		return EXIT_USAGE;
+	}
+	if (cli->argument_count < 2 && rows[row].needs_pod) {
+		cli_complain(cli, "'analyze %s' needs a POD", rows[row].name);
+		return EXIT_USAGE;
+	}
+	if (cli->argument_count > 1)
+		status = read_pod(&analysis, cli->arguments[1]);
+	if (status == EXIT_DONE)
+		status = read_steps(&analysis);
+	if (status != EXIT_DONE)
+		return status;
+	if (analysis.count > 0)
+		return rows[row].run(&analysis);
+	if (!analysis.pod) {
+		(void) fprintf(cli->err, "Nothing found.\n");
+		return EXIT_DONE;
+	}
+	cli_complain(cli, "no step of pod '%s' is among the last ones", analysis.pod);
+	return EXIT_NOT_FOUND;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chain - what the last volume of a pod that was mounted waited for: its steps, newest first
+ *
+ * Only that volume's: a pod is complete when its last volume is, and what the others took made no
+ * difference to it.
+ */
+#include "cli/analyze/analyze.h"
+
+#include "object/json/json.h"
+
+#include <string.h>
+
+enum { LINE_BYTES = 1024 };
+
+static void print_line(struct cli *cli, int depth, const char *mark, const char *text)
+{
+	(void) fprintf(cli->out, "%*s%s", depth * 2, "", mark);
+	cli_print_text(cli->out, text);
+	(void) fputc('\n', cli->out);
+}
+
+static void print_step(struct cli *cli, const struct cJSON *step, int depth, int64_t begin_usec)
+{
+	const struct cJSON *stage = json_first(json_get(step, "stages"));
+	int64_t after = step_began(step) - begin_usec;
+	const char *error = step_text(step, "error");
+	char at[TOOK_BYTES], took[TOOK_BYTES], text[LINE_BYTES];
+
+	took_print(after, at);
+	took_print(step_number(step, "tookMicroseconds"), took);
+	(void) snprintf(text, sizeof(text), "%s %s @%s +%s%s%s", step_volume(step),
+			step_text(step, "step"), at, took, *error ? ": " : "", error);
+	print_line(cli, depth, "└─", text);
+	for (; stage; stage = json_next(stage)) {
+		took_print(after + step_number(stage, "afterMicroseconds"), at);
+		took_print(step_number(stage, "tookMicroseconds"), took);
+		(void) snprintf(text, sizeof(text), "%s @%s +%s", step_text(stage, "name"), at,
+				took);
+		print_line(cli, depth + 1, "│ ", text);
+	}
+}
+
+int analyze_critical_chain(struct analysis *analysis)
+{
+	struct cli *cli = analysis->cli;
+	int64_t begin_usec = INT64_MAX;
+	const struct cJSON *last;
+	char took[TOOK_BYTES] = "", text[LINE_BYTES];
+	int depth = 0;
+
+	analysis_set_up(analysis, &last);
+	if (!last && analysis->count == 0) {
+		cli_complain(cli, "no set-up of pod '%s' is among the last steps", analysis->pod);
+		return EXIT_NOT_FOUND;
+	}
+	for (size_t i = 0; i < analysis->count; i++)
+		if (step_began(analysis->steps[i]) < begin_usec)
+			begin_usec = step_began(analysis->steps[i]);
+	if (last)
+		took_print(step_ended(last) - begin_usec, took);
+	else
+		last = analysis->steps[analysis->count - 1];
+	(void) snprintf(text, sizeof(text), "%s %s%s", analysis->pod,
+			*step_text(last, "error") ? "is not mounted" : "@",
+			*step_text(last, "error") ? "" : took);
+	(void) fputs("The time since the first step began is after \"@\", the time that a step or\n"
+		     "stage took after \"+\".\n\n",
+		     cli->out);
+	print_line(cli, 0, "", text);
+	for (size_t i = analysis->count; i-- > 0;)
+		if (strcmp(step_text(analysis->steps[i], "uniqueName"),
+			   step_text(last, "uniqueName")) == 0)
+			print_step(cli, analysis->steps[i], depth++, begin_usec);
+	return EXIT_DONE;
+}

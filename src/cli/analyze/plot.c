@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plot - the set-up of a pod's volumes as an SVG: a bar for each step, its stages, and the calls to
+ * the CSI driver that it made
+ *
+ * Self-contained: no script, no reference to anything outside. What objects are called is text in
+ * it, never markup.
+ */
+#include "cli/analyze/analyze.h"
+
+#include "cli/get.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	LEFT = 20,
+	TOP = 60,
+	BARS_WIDTH = 900,
+	TEXT_WIDTH = 420, /* beside a bar that ends at the right */
+	ROW_HEIGHT = 20,
+	BAR_HEIGHT = 14,
+	TICKS = 10,
+	/* Times of calls are of milliseconds. */
+	CALL_SLACK_USEC = 1000,
+};
+
+struct plot {
+	struct cli *cli;
+	int64_t begin_usec, length_usec; /* of all bars */
+	int row;
+};
+
+static void print_escaped(FILE *out, const char *text)
+{
+	static const char special[] = "<>&\"'";
+
+	for (; *text; text++) {
+		if ((unsigned char) *text < ' ')
+			(void) fputc('?', out);
+		else if (strchr(special, *text))
+			(void) fprintf(out, "&#%d;", *text);
+		else
+			(void) fputc(*text, out);
+	}
+}
+
+static double x_of(const struct plot *plot, int64_t usec)
+{
+	return LEFT + (double) usec * BARS_WIDTH / (double) plot->length_usec;
+}
+
+/* A bar in a row of its own, with its text inside or behind. @began_usec: since 1970. */
+static void print_bar(struct plot *plot, const char *style, int64_t began_usec, int64_t took_usec,
+		      const char *text)
+{
+	FILE *out = plot->cli->out;
+	double x = x_of(plot, began_usec - plot->begin_usec);
+	double width = x_of(plot, took_usec) - LEFT;
+	int y = TOP + plot->row++ * ROW_HEIGHT;
+	char took[TOOK_BYTES];
+
+	took_print(took_usec, took);
+	(void) fprintf(out,
+		       "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
+		       "<text x=\"%.1f\" y=\"%d\">",
+		       style, x, y, width < 1 ? 1 : width, BAR_HEIGHT,
+		       x + (x < (double) BARS_WIDTH / 2 ? 3 : width + 5), y + BAR_HEIGHT - 3);
+	print_escaped(out, text);
+	(void) fprintf(out, " (%s)</text>\n", took);
+}
+
+/* "2026-11-21T08:15:30.123Z" in microseconds since 1970; 0: no time. */
+static int64_t parse_time(const char *text)
+{
+	struct tm parts = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+
+	if (!rest)
+		return 0;
+	return (int64_t) timegm(&parts) * (int64_t) USEC_PER_SEC +
+	       (int64_t) (*rest == '.' ? strtod(rest, NULL) * (double) USEC_PER_SEC : 0);
+}
+
+/* The calls that began while the step ran; the volume's view has the last ones, newest first. */
+static void print_calls(struct plot *plot, const struct cJSON *step, const struct cJSON *volume)
+{
+	const struct cJSON *calls = json_get(json_first(json_get(volume, "items")), "calls");
+	const struct cJSON *call;
+
+	for (size_t i = json_count(calls); i-- > 0;) {
+		char text[512];
+		int64_t began;
+
+		call = json_first(calls);
+		for (size_t at = 0; at < i; at++)
+			call = json_next(call);
+		began = parse_time(step_text(call, "began"));
+		if (began + CALL_SLACK_USEC < step_began(step) || began > step_ended(step))
+			continue;
+		(void) snprintf(text, sizeof(text), "%s %s", step_text(call, "method"),
+				step_text(call, "code"));
+		print_bar(plot, "call", began < step_began(step) ? step_began(step) : began,
+			  step_number(call, "tookMicroseconds"), text);
+	}
+}
+
+static int print_step(struct plot *plot, const struct cJSON *step)
+{
+	const struct cJSON *stage = json_first(json_get(step, "stages"));
+	const char *error = step_text(step, "error");
+	cleanup_json struct cJSON *volume = NULL;
+	cleanup_free char *path = NULL;
+	cleanup_free char *escaped = podvol_escape(step_text(step, "uniqueName"));
+	char text[1024];
+	int status;
+
+	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
+		path = NULL;
+		return EXIT_FAILED;
+	}
+	status = get_tree_if_there(plot->cli, path, &volume);
+	if (status != EXIT_DONE)
+		return status;
+	(void) snprintf(text, sizeof(text), "%s %s%s%s", step_volume(step), step_text(step, "step"),
+			*error ? ": " : "", error);
+	print_bar(plot, *error ? "failed" : "step", step_began(step),
+		  step_number(step, "tookMicroseconds"), text);
+	for (; stage; stage = json_next(stage))
+		print_bar(plot, "stage", step_began(step) + step_number(stage, "afterMicroseconds"),
+			  step_number(stage, "tookMicroseconds"), step_text(stage, "name"));
+	print_calls(plot, step, volume);
+	return EXIT_DONE;
+}
+
+/* A line from top to bottom for each tenth. */
+static void print_axis(const struct plot *plot, int height)
+{
+	FILE *out = plot->cli->out;
+
+	for (int i = 0; i <= TICKS; i++) {
+		char at[TOOK_BYTES];
+		double x = x_of(plot, plot->length_usec * i / TICKS);
+
+		took_print(plot->length_usec * i / TICKS, at);
+		(void) fprintf(out,
+			       "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>"
+			       "<text x=\"%.1f\" y=\"%d\">%s</text>\n",
+			       x, TOP - 10, x, height - 10, x, TOP - 14, at);
+	}
+}
+
+static int height_of(const struct analysis *analysis)
+{
+	static const char csi[] = "kubernetes.io/csi/";
+	enum { CALLS_SHOWN_MAX = 8 /* of a volume: all that its view has */ };
+	size_t rows = 0;
+
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct cJSON *step = analysis->steps[i];
+
+		rows += 1 + json_count(json_get(step, "stages"));
+		if (strncmp(step_text(step, "uniqueName"), csi, strlen(csi)) == 0)
+			rows += CALLS_SHOWN_MAX;
+	}
+	return TOP + (int) rows * ROW_HEIGHT + 20;
+}
+
+static void print_head(const struct plot *plot, const char *pod, int height)
+{
+	FILE *out = plot->cli->out;
+
+	(void) fprintf(
+		out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\">\n"
+		"<style>text{font:11px sans-serif}.title{font-size:16px}"
+		"line{stroke:#ccc}.step{fill:#7aa6da}.failed{fill:#d9534f}.stage{fill:#b5d6a7}"
+		".call{fill:#f0c674}</style>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+		"<text class=\"title\" x=\"%d\" y=\"24\">Volumes of pod ",
+		LEFT + BARS_WIDTH + TEXT_WIDTH, height, LEFT);
+	print_escaped(out, pod);
+	(void) fputs(": steps (blue, failed ones red), stages (green), calls to CSI drivers "
+		     "(yellow)</text>\n",
+		     out);
+}
+
+int analyze_plot(struct analysis *analysis)
+{
+	struct plot plot = { .cli = analysis->cli, .begin_usec = INT64_MAX };
+	int64_t end_usec = 0;
+	const struct cJSON *last;
+	int status = EXIT_DONE;
+
+	analysis_set_up(analysis, &last);
+	if (analysis->count == 0) {
+		cli_complain(plot.cli, "no set-up of pod '%s' is among the last steps",
+			     analysis->pod);
+		return EXIT_NOT_FOUND;
+	}
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct cJSON *step = analysis->steps[i];
+
+		if (step_began(step) < plot.begin_usec)
+			plot.begin_usec = step_began(step);
+		if (step_ended(step) > end_usec)
+			end_usec = step_ended(step);
+	}
+	plot.length_usec = end_usec > plot.begin_usec ? end_usec - plot.begin_usec : 1;
+	print_head(&plot, analysis->pod, height_of(analysis));
+	print_axis(&plot, height_of(analysis));
+	for (size_t i = 0; status == EXIT_DONE && i < analysis->count; i++)
+		status = print_step(&plot, analysis->steps[i]);
+	(void) fputs("</svg>\n", plot.cli->out);
+	return status;
+}
