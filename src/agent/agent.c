@@ -237,6 +237,15 @@ static int each_object(void *userdata, enum object_kind kind,
 	return store_list(agent->store, kind, NULL, visit, visit_userdata);
 }
 
+/* After the ledger, which says what was mounted. */
+static int open_links(struct agent *agent, struct failure *reterr)
+{
+	int r = volume_links_new(agent->config->run_dir, agent->desired, agent->actual,
+				 &agent->views.links);
+
+	return r < 0 ? failed(reterr, r, "cannot keep links by name") : 0;
+}
+
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
 	const struct object_finder objects = { find_object, each_object, agent };
@@ -476,10 +485,10 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,          lock_own_directories, start_pools,
-		make_tables,          agent_open_tokens,  agent_open_ledger,    agent_open_holds,
-		make_operations,      agent_open_drift,   open_sources,         lock_databases,
-		watch_drivers,        volume_faults_open,
+		make_own_directories, open_root,         lock_own_directories, start_pools,
+		make_tables,          agent_open_tokens, agent_open_ledger,    agent_open_holds,
+		open_links,           make_operations,   agent_open_drift,     open_sources,
+		lock_databases,       watch_drivers,     volume_faults_open,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;
@@ -550,6 +559,7 @@ struct agent *agent_free(struct agent *agent)
 	walks_free(agent->walks);
 	volume_events_free(agent->views.events);
 	step_log_free(agent->views.steps);
+	volume_links_free(agent->views.links);
 	metrics_free(agent->views.metrics);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);

@@ -126,7 +126,7 @@ static bool explain_operation(void *userdata, const char *unique_name, const cha
 
 /* ---- the table ---- */
 
-enum { OBSERVERS = 17 };
+enum { OBSERVERS = 18 };
 
 struct observers {
 	struct observer rows[OBSERVERS];
@@ -142,6 +142,8 @@ static struct observers observers_of(struct agent *agent)
 		{ agent->views.steps, .ending = step_log_note },
 		{ agent->views.metrics, .ending = metrics_note },
 		{ agent, .ending = volume_users_note },
+		{ agent->views.links, .planned = volume_links_planned,
+		  .started = volume_links_started, .ended = volume_links_ended },
 		{ agent->foreign_volumes, .ended = foreign_volumes_step_ended },
 		{ agent->subpaths, .may_start = subpaths_pass },
 		{ agent->mounts.drift, .may_start = drift_passes, .ended = drift_step_ended,

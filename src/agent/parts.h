@@ -51,6 +51,7 @@
 #include "status/view_time.h"
 #include "status/step_log.h"
 #include "status/volume_events.h"
+#include "status/volume_links.h"
 #include "status/volume_row.h"
 #include "store/store.h"
 
@@ -125,6 +126,7 @@ struct agent {
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
 		struct step_log *steps;
+		struct volume_links *links; /* by name, in the run directory */
 		struct metrics *metrics;
 		struct copies copies;
 		struct size_limits *size_limits; /* NULL in tests */

@@ -144,6 +144,8 @@ class Snapshot:
         self.mounts = collections.Counter(named(point) for point in n.mount_lines())
         self.files = {named(path): facts for path, facts in below(n.root, contents=False).items()
                       if not is_crowd_s(n, path)}
+        self.links = {named(path): named(os.readlink(path)) for path, facts in
+                      below(os.path.join(n.run, "by-name"), contents=False).items() if facts[0] == "l"}
         self.loops = len(node.loop_devices(n.top))
         self.descriptors = settled(n, wanted.descriptors if wanted else 0)
         scenario.verify(n)
@@ -170,6 +172,7 @@ class Row(dict):
             ("mounts", got.mounts - wanted.mounts, collections.Counter()),
             ("missing mounts", wanted.mounts - got.mounts, collections.Counter()),
             ("files", sorted(set(got.files) ^ set(wanted.files)), []),
+            ("links by name", got.links, wanted.links),
             ("loop devices", got.loops, wanted.loops),
             ("rows of the ledger", got.ledger - wanted.ledger, collections.Counter()),
             ("missing rows of the ledger", wanted.ledger - got.ledger, collections.Counter())) if x != y] + (

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * name_links - links to volumes by names that stay; see name_links.h
+ *
+ * A link changes by a rename over it, so that a reader finds the old target or the new one. Its
+ * directories are opened with O_NOFOLLOW, one level after the other: a link in the place of one is
+ * an error, and what lies behind it is not touched.
+ */
+#include "mount/files/name_links.h"
+
+#include "base/cleanup.h"
+#include "base/directory.h"
+#include "mount/mount.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DIRECTORY  "by-name"
+#define BEING_MADE ".new" /* no name of a volume begins with a dot */
+
+enum { LEVEL_MODE = 0755, NAME_MAX_BYTES = 253, LEVELS = 3 };
+
+int name_links_open(const char *run_dir, struct failure *reterr)
+{
+	cleanup_free char *path = NULL;
+	cleanup_close int fd = -EBADF;
+	int readable;
+
+	if (asprintf(&path, "%s/" DIRECTORY, run_dir) < 0) {
+		path = NULL;
+		return failed(reterr, -ENOMEM, "cannot open '" DIRECTORY "'");
+	}
+	fd = make_host_directories(path, LEVEL_MODE, reterr);
+	if (fd < 0)
+		return fd;
+	readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return readable < 0 ? failed(reterr, -errno, "cannot open '%s'", path) : readable;
+}
+
+/* As Kubernetes names pods and their volumes. */
+static bool is_plain(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 0 && length <= NAME_MAX_BYTES && *name != '.' &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == length;
+}
+
+static int open_level(int fd, const char *name, bool make, struct failure *reterr)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int level;
+
+	if (!is_plain(name))
+		return failed(reterr, -EINVAL, "link by name: '%s' is not a plain name", name);
+	level = openat(fd, name, flags);
+	if (level < 0 && errno == ENOENT && make) {
+		if (mkdirat(fd, name, LEVEL_MODE) < 0 && errno != EEXIST)
+			return failed(reterr, -errno, "link by name: cannot make '%s'", name);
+		level = openat(fd, name, flags);
+	}
+	return level < 0 ? failed(reterr, -errno, "link by name: cannot open '%s'", name) : level;
+}
+
+/* Return: 1 a link, with its text; 0 nothing there; -EINVAL something else; else as readlinkat(2).
+ */
+static int read_link(int fd, const char *name, char ret[PATH_MAX])
+{
+	ssize_t length = readlinkat(fd, name, ret, PATH_MAX - 1);
+
+	if (length < 0)
+		return errno == ENOENT ? 0 : -errno;
+	ret[length] = '\0';
+	return 1;
+}
+
+static int replace(int fd, const char *name, const char *target, struct failure *reterr)
+{
+	if (unlinkat(fd, BEING_MADE, 0) < 0 && errno != ENOENT)
+		return failed(reterr, -errno, "link by name: cannot remove '" BEING_MADE "'");
+	if (symlinkat(target, fd, BEING_MADE) < 0 || renameat(fd, BEING_MADE, fd, name) < 0)
+		return failed(reterr, -errno, "link by name: cannot make '%s'", name);
+	return 0;
+}
+
+int name_link_make(int fd, const struct link_name *name, const char *target, struct failure *reterr)
+{
+	cleanup_close int name_space = open_level(fd, name->name_space, true, reterr);
+	cleanup_close int pod = -EBADF;
+	char text[PATH_MAX];
+	int r;
+
+	if (name_space < 0)
+		return name_space;
+	pod = open_level(name_space, name->pod, true, reterr);
+	if (pod < 0)
+		return pod;
+	if (!is_plain(name->volume))
+		return failed(reterr, -EINVAL, "link by name: '%s' is not a plain name",
+			      name->volume);
+	r = read_link(pod, name->volume, text);
+	if (r == -EINVAL)
+		return failed_plain(reterr, -EEXIST, "link by name: '%s' exists and is not a link",
+				    name->volume);
+	if (r < 0)
+		return failed(reterr, r, "link by name: cannot read '%s'", name->volume);
+	return r > 0 && strcmp(text, target) == 0 ? 0 : replace(pod, name->volume, target, reterr);
+}
+
+/* ---- removal ---- */
+
+struct pruning {
+	name_link_keep_fn *keep;
+	void *userdata;
+	const char *names[LEVELS];
+	struct failure *reterr;
+	int result; /* the first failure */
+};
+
+static void note(struct pruning *pruning, int error, const char *name)
+{
+	if (pruning->result >= 0)
+		pruning->result =
+			failed(pruning->reterr, error, "link by name: cannot remove '%s'", name);
+}
+
+static void prune_link(struct pruning *pruning, int fd, const char *name)
+{
+	const struct link_name full = { pruning->names[0], pruning->names[1], name };
+	char text[PATH_MAX];
+	int r = read_link(fd, name, text);
+
+	if (r < 0 && r != -EINVAL)
+		note(pruning, r, name);
+	if (r > 0 &&
+	    (strcmp(name, BEING_MADE) == 0 || !pruning->keep(pruning->userdata, &full, text)) &&
+	    unlinkat(fd, name, 0) < 0 && errno != ENOENT)
+		note(pruning, -errno, name);
+}
+
+static void prune_level(struct pruning *pruning, int fd, unsigned int level);
+
+/* What is no directory there is not podvold's, and stays. */
+static void prune_directory(struct pruning *pruning, int fd, const char *name, unsigned int level)
+{
+	int below = open_level(fd, name, false, NULL);
+
+	if (below < 0) {
+		if (below != -ENOTDIR && below != -ELOOP && below != -EINVAL && below != -ENOENT)
+			note(pruning, below, name);
+		return;
+	}
+	pruning->names[level] = name;
+	prune_level(pruning, below, level + 1);
+	if (unlinkat(fd, name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != ENOENT)
+		note(pruning, -errno, name);
+}
+
+/* Takes @fd. */
+static void prune_level(struct pruning *pruning, int fd, unsigned int level)
+{
+	cleanup_closedir DIR *directory = fdopendir(fd);
+	const struct dirent *entry;
+	int r = 1;
+
+	if (!directory) {
+		note(pruning, -errno, DIRECTORY);
+		(void) close(fd);
+		return;
+	}
+	while ((r = directory_next(directory, &entry)) > 0) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (level == LEVELS - 1)
+			prune_link(pruning, fd, entry->d_name);
+		else
+			prune_directory(pruning, fd, entry->d_name, level);
+	}
+	if (r < 0)
+		note(pruning, r, DIRECTORY);
+}
+
+int name_links_prune(int fd, name_link_keep_fn *keep, void *userdata, struct failure *reterr)
+{
+	struct pruning pruning = { .keep = keep, .userdata = userdata, .reterr = reterr };
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (again < 0)
+		return failed(reterr, -errno, "cannot list '" DIRECTORY "'");
+	prune_level(&pruning, again, 0);
+	return pruning.result;
+}
+
+static bool leads_elsewhere(void *userdata, const struct link_name *name, const char *target)
+{
+	(void) name;
+	return strcmp(userdata, target) != 0;
+}
+
+int name_links_remove(int fd, const struct link_name *name, const char *target,
+		      struct failure *reterr)
+{
+	cleanup_free char *copy = strdup(target);
+	struct pruning pruning = { .keep = leads_elsewhere,
+				   .userdata = copy,
+				   .names = { name->name_space, name->pod },
+				   .reterr = reterr };
+	cleanup_close int name_space = -EBADF;
+
+	if (!copy)
+		return failed(reterr, -ENOMEM, "cannot remove a link by name");
+	name_space = open_level(fd, name->name_space, false, reterr);
+	if (name_space < 0)
+		return name_space == -ENOENT ? 0 : name_space;
+	prune_directory(&pruning, name_space, name->pod, 1);
+	if (unlinkat(fd, name->name_space, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY &&
+	    errno != ENOENT)
+		note(&pruning, -errno, name->name_space);
+	return pruning.result;
+}

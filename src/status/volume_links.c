@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_links - links by name follow the actual state; see volume_links.h
+ *
+ * Which links there are is remembered, so that a volume that is planned and has not changed costs
+ * no system call. A link that cannot be made or removed is logged and stops nothing: the volume is
+ * mounted all the same.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "status/volume_links.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "mount/files/name_links.h"
+#include "operation/operation.h"
+#include "state/actual.h"
+#include "state/desired.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { POD_KEY_ROOM = 512 };
+
+/* The links of one volume of a pod. A pod that was made again under the same name takes them over
+ * when it has the same path mounted. */
+struct linked {
+	char *key; /* "namespace/name path" */
+	size_t pod_key_length;
+	char *pod_uid;
+	bool is_made; /* false: from before the start, may be missing */
+	UT_hash_handle hh;
+};
+
+struct volume_links {
+	int fd; /* -EBADF: there are none */
+	const struct desired *desired;
+	const struct actual *actual;
+	struct linked *table;
+};
+
+static struct linked *find(const struct volume_links *links, const char *pod_key, const char *path)
+{
+	cleanup_free char *key = NULL;
+	struct linked *linked = NULL;
+
+	if (asprintf(&key, "%s %s", pod_key, path) < 0)
+		key = NULL;
+	else
+		HASH_FIND_STR(links->table, key, linked);
+	return linked;
+}
+
+static void forget(struct volume_links *links, struct linked *linked)
+{
+	if (linked->hh.tbl)
+		HASH_DEL(links->table, linked);
+	free(linked->key);
+	free(linked->pod_uid);
+	free(linked);
+}
+
+static int remember(struct volume_links *links, const struct actual_pod *pod, bool is_made)
+{
+	struct linked *linked = find(links, pod->pod_key, pod->path);
+
+	if (linked)
+		forget(links, linked);
+	linked = calloc(1, sizeof(*linked));
+	if (!linked)
+		return -ENOMEM;
+	linked->is_made = is_made;
+	linked->pod_key_length = strlen(pod->pod_key);
+	linked->pod_uid = strdup(pod->pod_uid);
+	if (asprintf(&linked->key, "%s %s", pod->pod_key, pod->path) < 0)
+		linked->key = NULL;
+	if (!linked->key || !linked->pod_uid) {
+		forget(links, linked);
+		return -ENOMEM;
+	}
+	HASH_ADD_KEYPTR(hh, links->table, linked->key, strlen(linked->key), linked);
+	if (linked->hh.tbl)
+		return 0;
+	forget(links, linked);
+	return -ENOMEM;
+}
+
+/* The two parts of "namespace/name", in @text. False: it is known from disk alone. */
+static bool split(const char *pod_key, size_t length, char text[POD_KEY_ROOM],
+		  struct link_name *ret)
+{
+	char *slash;
+
+	(void) snprintf(text, POD_KEY_ROOM, "%.*s", (int) length, pod_key);
+	slash = strchr(text, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	*ret = (struct link_name){ .name_space = text, .pod = slash + 1 };
+	return true;
+}
+
+static void remove_links(struct volume_links *links, struct linked *linked)
+{
+	struct failure failure = { .error = 0 };
+	struct link_name name;
+	char text[POD_KEY_ROOM];
+
+	if (split(linked->key, linked->pod_key_length, text, &name) &&
+	    name_links_remove(links->fd, &name, linked->key + linked->pod_key_length + 1,
+			      &failure) < 0)
+		log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	forget(links, linked);
+}
+
+static void make_links(struct volume_links *links, const char *unique_name,
+		       const struct actual_pod *pod)
+{
+	const struct desired_volume *volume = desired_find(links->desired, unique_name);
+	const struct desired_pod *want = volume ? desired_find_pod(volume, pod->pod_uid) : NULL;
+	size_t count = want ? want->outer_name_count : 1;
+	struct failure failure = { .error = 0 };
+	struct link_name name;
+	char text[POD_KEY_ROOM];
+
+	if (!split(pod->pod_key, strlen(pod->pod_key), text, &name))
+		return;
+	if (remember(links, pod, true) < 0) { /* what is not known would never be removed */
+		log_message(LOG_WARNING, "ignoring: out of memory for links by name");
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		name.volume = want ? want->outer_names[i] : pod->outer_name;
+		if (name_link_make(links->fd, &name, pod->path, &failure) < 0)
+			log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	}
+}
+
+/* NULL: there is no link, or another pod has it. */
+static struct linked *find_own(const struct volume_links *links, const struct actual_pod *pod)
+{
+	struct linked *linked = pod->path ? find(links, pod->pod_key, pod->path) : NULL;
+
+	return linked && strcmp(linked->pod_uid, pod->pod_uid) == 0 ? linked : NULL;
+}
+
+/* The mount is in doubt. What was there before the start stays until a step has looked. */
+void volume_links_planned(void *userdata, const char *unique_name)
+{
+	struct volume_links *links = userdata;
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+
+	if (!links || links->fd < 0)
+		return;
+	volume = actual_find(links->actual, unique_name);
+	for (pod = volume ? volume->pods : NULL; pod; pod = pod->hh.next) {
+		struct linked *linked = find_own(links, pod);
+
+		if (linked && pod->state != MOUNT_DONE && !pod->from_rebuild)
+			remove_links(links, linked);
+	}
+}
+
+void volume_links_started(void *userdata, const struct step *step)
+{
+	struct volume_links *links = userdata;
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+	struct linked *linked;
+
+	if (!links || links->fd < 0 || step->kind != STEP_UNPUBLISH)
+		return;
+	volume = actual_find(links->actual, step->unique_name);
+	pod = volume ? actual_find_pod(volume, step->pod_uid) : NULL;
+	linked = pod ? find_own(links, pod) : NULL;
+	if (linked)
+		remove_links(links, linked);
+}
+
+/* Made here alone: a pod whose teardown runs is still mounted in the table. */
+void volume_links_ended(void *userdata, const struct operation_ended *ended)
+{
+	struct volume_links *links = userdata;
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+	const struct linked *linked;
+
+	if (!links || links->fd < 0 || ended->result.kind != STEP_PUBLISH)
+		return;
+	volume = actual_find(links->actual, ended->result.unique_name);
+	pod = volume ? actual_find_pod(volume, ended->result.pod_uid) : NULL;
+	if (!pod || pod->state != MOUNT_DONE || !pod->path || pod->path[0] != '/')
+		return; /* of an image there is no path: the runtime mounts it */
+	linked = find_own(links, pod);
+	if (!linked || !linked->is_made)
+		make_links(links, ended->result.unique_name, pod);
+}
+
+/* ---- at start ---- */
+
+static bool is_known(void *links, const struct link_name *name, const char *target)
+{
+	char pod_key[POD_KEY_ROOM];
+
+	(void) snprintf(pod_key, sizeof(pod_key), "%s/%s", name->name_space, name->pod);
+	return find(links, pod_key, target) != NULL;
+}
+
+/* What was mounted when podvold ended, and no teardown of which had begun. */
+static int remember_mounted(struct volume_links *links)
+{
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+	int r = 0;
+
+	for (volume = actual_first(links->actual); volume && r >= 0; volume = volume->hh.next)
+		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next)
+			if (pod->path && pod->was_mounted && pod->left == UNFINISHED_NOTHING)
+				r = remember(links, pod, false);
+	return r;
+}
+
+int volume_links_new(const char *run_dir, const struct desired *desired,
+		     const struct actual *actual, struct volume_links **ret)
+{
+	struct volume_links *links = calloc(1, sizeof(*links));
+	struct failure failure = { .error = 0 };
+
+	assert(run_dir && desired && actual);
+	if (!links)
+		return -ENOMEM;
+	*links = (struct volume_links){ .desired = desired, .actual = actual };
+	links->fd = name_links_open(run_dir, &failure);
+	if (links->fd < 0)
+		log_message(LOG_WARNING, "ignoring, there are no links by name: %s", failure.text);
+	else if (remember_mounted(links) < 0)
+		log_message(LOG_WARNING, "ignoring: out of memory for links by name");
+	else if (name_links_prune(links->fd, is_known, links, &failure) < 0)
+		log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	*ret = links;
+	return 0;
+}
+
+struct volume_links *volume_links_free(struct volume_links *links)
+{
+	struct linked *linked, *next;
+
+	if (!links)
+		return NULL;
+	HASH_ITER (hh, links->table, linked, next)
+		forget(links, linked);
+	(void) close_keep_errno(links->fd);
+	free(links);
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_links - keeps RUN-DIR/by-name/NAMESPACE/POD/VOLUME as the actual state has it
+ *
+ * A link is there while its volume is mounted for the pod: made when the set-up ended well, removed
+ * when a teardown begins or the mount is in doubt. One that was there before a restart stays while
+ * its volume may be mounted. podvold reads none of them. The loop thread only.
+ */
+#pragma once
+
+#include "base/failure.h"
+
+struct actual;
+struct desired;
+struct operation_ended;
+struct step;
+struct volume_links;
+
+/* Before anything is mounted and after the actual state was reconstructed: links that lead to
+ * nothing of it are removed. Without the directory there are no links, which is logged. The tables
+ * are borrowed. Return: 0 or -ENOMEM. */
+int volume_links_new(const char *run_dir, const struct desired *desired,
+		     const struct actual *actual, struct volume_links **ret);
+/* The links stay. Accepts NULL. Return: NULL. */
+struct volume_links *volume_links_free(struct volume_links *links);
+
+/* Hooks of an observer of steps: @links is a struct volume_links, or NULL. */
+void volume_links_planned(void *links, const char *unique_name);
+void volume_links_started(void *links, const struct step *step);
+void volume_links_ended(void *links, const struct operation_ended *ended);
