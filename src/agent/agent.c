@@ -345,47 +345,6 @@ static int keep_events(struct agent *agent)
 	return events_new(&options, &agent->events);
 }
 
-static int open_binder(struct agent *agent)
-{
-	const struct pv_binder_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.store = agent->store,
-		.node_name = agent->config->node_name,
-		.event_fn = agent_record_event,
-		.userdata = agent,
-	};
-
-	return pv_binder_new(&options, &agent->controllers.binder);
-}
-
-static bool is_claim_in_use(void *userdata, const struct object *claim, const char *pod_uid)
-{
-	const struct agent *agent = userdata;
-	const struct object *volume = NULL;
-
-	if (claim->claim->volume_name[0])
-		volume = store_get(agent->store, KIND_PERSISTENT_VOLUME, "",
-				   claim->claim->volume_name);
-	return actual_pod_may_be_mounted(agent->actual, pod_uid) ||
-	       (volume && agent_uses_volume(userdata, volume->persistent_volume));
-}
-
-static int open_ephemeral(struct agent *agent)
-{
-	const struct ephemeral_volumes_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.store = agent->store,
-		.node_name = agent->config->node_name,
-		.is_in_use = is_claim_in_use,
-		.is_complete = agent_has_all_sources,
-		.userdata = agent,
-	};
-
-	return ephemeral_volumes_new(&options, &agent->controllers.ephemeral);
-}
-
 int agent_watch_store(struct agent *agent)
 {
 	/* No volume is made from what comes and goes all the time. */
@@ -430,9 +389,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = agent_watch_store(agent);
 	if (r >= 0)
-		r = open_binder(agent);
-	if (r >= 0)
-		r = open_ephemeral(agent);
+		r = agent_open_claim_controllers(agent);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);

@@ -201,6 +201,11 @@ int agent_check_uid(void *userdata, const struct object *pod, struct failure *wh
  * the agent. */
 void agent_on_sources_ready(void *userdata);
 
+/* ---- claim_controllers.c ---- */
+
+/* After the store, the events and the tables. Return: 0 or negative errno. */
+int agent_open_claim_controllers(struct agent *agent);
+
 /* ---- drain.c ---- */
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
