@@ -160,7 +160,8 @@ static void print_help(void)
 		printf("  %-28s %s\n", option, config_rows[i].help);
 	}
 	printf("  %-28s this text\n  %-28s version and exit\n", "--help", "--version");
-	printf("\nAll but --config and --drain are keys of the configuration file, too; see "
+	printf("\nAll but --config, --drain and --new-cluster are keys of the configuration file, "
+	       "too; see "
 	       "podvold(8).\n");
 }
 

@@ -35,9 +35,14 @@ struct config {
 		char *volume_paths; /* "/a,/b": sources of hostPath and local volumes; "" anywhere
 				     */
 	};
-	char *node_name;   /* the host name, lower case */
-	char *node_labels; /* "key=value,..."; kubernetes.io/hostname, os and arch are added */
-	char *log_level;   /* "error", "warning", "notice", "info", "debug" */
+	struct {
+		char *node_name;   /* the host name, lower case */
+		char *node_labels; /* "key=value,..."; kubernetes.io/hostname, os, arch are added */
+		char *kubeconfig;  /* absolute path: a node of that cluster; "" none */
+		bool keep_secrets; /* of the cluster, on disk, too */
+		bool new_cluster;  /* command line only: the objects of another one go */
+	};
+	char *log_level; /* "error", "warning", "notice", "info", "debug" */
 	struct {
 		char *policy; /* "heal" or "report": what others did to our mounts */
 		bool heals;   /* the same */

@@ -208,7 +208,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 	struct api *api = NULL;
 	int r = start_api(event, agent, config, &options, &api, reterr);
 
-	if (r == 0)
+	if (r == 0 && *config->kubeconfig == '\0')
 		publish_root_certificate(event, agent, config, &publisher);
 	if (r == 0)
 		r = sd_event_add_time(event, &notice.timer, CLOCK_MONOTONIC,

@@ -9,6 +9,7 @@
 #include "agent/source_paths.h"
 #include "agent/unstage_calls.h"
 
+#include "agent/cluster_mode.h"
 #include "agent/store_epoch.h"
 
 #include "base/cleanup.h"
@@ -131,7 +132,7 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 /* Once they are open: a damaged ledger was moved aside before that. */
 static int lock_databases(struct agent *agent, struct failure *reterr)
 {
-	int r = database_lock(agent->config->state_dir, "store.db", &agent->own.store, reterr);
+	int r = database_lock(agent->own.store_dir, "store.db", &agent->own.store, reterr);
 
 	if (r >= 0)
 		r = database_lock(agent->config->run_dir, "ledger.db", &agent->own.ledger, reterr);
@@ -366,11 +367,14 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.renewed = on_renewed,
 		.must_wait = agent_pod_must_wait,
 		.explain_claim = claim_reasons_explain,
+		.uses = cluster_mode_uses,
 		.lost = agent_look_again,
 		.userdata = agent,
 	};
-	int r = store_open_embedded(agent->event, agent->config->state_dir, &agent->store, reterr);
+	int r = cluster_mode_make_directory(agent, reterr);
 
+	if (r >= 0)
+		r = store_open_embedded(agent->event, agent->own.store_dir, &agent->store, reterr);
 	if (r >= 0)
 		r = store_epoch_check(agent, reterr);
 	if (r < 0)
@@ -379,7 +383,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	store_check_new(agent->store, agent_check_source_paths, agent);
 	options.store = store_with_limits(agent->store, agent->config);
 	r = keep_events(agent);
-	if (r >= 0)
+	if (r >= 0 && !cluster_mode(agent))
 		r = own_objects_new(agent->event, agent->store, agent->config,
 				    &agent->controllers.own_objects);
 	if (r >= 0)
@@ -388,16 +392,20 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		r = claim_reasons_new(agent, &agent->controllers.claim_reasons);
 	if (r >= 0)
 		r = agent_watch_store(agent);
-	if (r >= 0)
+	if (r >= 0 && !cluster_mode(agent))
 		r = agent_open_claim_controllers(agent);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
-	r = volume_directories_open(agent, reterr);
-	if (r >= 0)
+	if (!cluster_mode(agent))
+		r = volume_directories_open(agent, reterr);
+	if (r >= 0 && !cluster_mode(agent))
 		r = agent_open_csi_controllers(agent, reterr);
 	if (r >= 0)
 		r = agent_open_volumes_in_use(agent, reterr);
+	if (r < 0)
+		return r;
+	r = cluster_mode_open(agent, reterr);
 	if (r < 0)
 		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
@@ -428,7 +436,9 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 		return 0;
 	}
 	r = open_store(agent, reterr);
-	return r < 0 ? r : open_manifests(agent, reterr);
+	if (r < 0 || cluster_mode(agent))
+		return r;
+	return open_manifests(agent, reterr);
 }
 
 /* After the sources: drivers tell the store who they are. */
@@ -474,6 +484,7 @@ struct agent *agent_free(struct agent *agent)
 	if (!agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
+	agent->cluster = cluster_free(agent->cluster);
 	drivers_stop(agent->drivers);
 	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
@@ -533,6 +544,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->own.run = lock_holder_free(agent->own.run);
 	agent->own.state = lock_holder_free(agent->own.state);
 	mount_root_done(&agent->root);
+	free(agent->own.store_dir);
 	free(agent);
 	return NULL;
 }

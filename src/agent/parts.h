@@ -11,6 +11,7 @@
 
 #include "agent.h"
 #include "agent/claim_reasons.h"
+#include "cluster/cluster.h"
 #include "agent/copies.h"
 #include "drift/drift.h"
 #include "csinode/drivers.h"
@@ -84,7 +85,10 @@ struct agent {
 
 	struct store *store;
 	struct store_watch *watch;
-	struct manifest_source *manifests;
+	struct {
+		struct manifest_source *manifests;
+		struct cluster *cluster; /* in its place, on a node of a cluster */
+	};
 	struct {
 		struct pv_binder *binder;
 		struct ephemeral_volumes *ephemeral;
@@ -137,6 +141,7 @@ struct agent {
 	struct {
 		struct lock_holder *state, *run;    /* of the directories */
 		struct lock_holder *store, *ledger; /* of the databases in them */
+		char *store_dir;                    /* NULL while it is drained */
 		bool ledger_failing;                /* said once, until a commit succeeds */
 		sd_event_source *resync;            /* NULL until it is made */
 		uint64_t sync_loops;                /* turns that are complete */

@@ -7,6 +7,7 @@
  */
 #include "agent/parts.h"
 
+#include "agent/cluster_mode.h"
 #include "agent/observers.h"
 #include "base/clock.h"
 
@@ -230,6 +231,7 @@ int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr)
 		.priority = PRIORITY_STORE,
 		.store = agent->store,
 		.node_name = agent->config->node_name,
+		.attaches = !cluster_mode(agent),
 		.may_force = agent->config->force_detach,
 		.actual = agent->actual,
 		.desired = agent->desired,

@@ -498,7 +498,7 @@ int volumes_in_use_new(const struct volumes_in_use_options *options, struct volu
 		r = make_item(volumes_in_use);
 	if (r >= 0)
 		r = recall(volumes_in_use);
-	if (r >= 0)
+	if (r >= 0 && volumes_in_use->options.attaches)
 		r = open_controller(volumes_in_use);
 	if (r < 0)
 		volumes_in_use_free(volumes_in_use);

@@ -25,7 +25,8 @@ struct volumes_in_use_options {
 	int64_t priority;
 	struct store *store;
 	const char *node_name;
-	bool may_force; /* as for the attach/detach controller */
+	bool attaches;  /* make the attach/detach controller, too; else a cluster has one */
+	bool may_force; /* as for that controller */
 	struct actual *actual;
 	struct desired *desired;
 	struct dirty_set *dirty;

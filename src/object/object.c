@@ -264,3 +264,17 @@ int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, voi
 	r = edit(tree, userdata);
 	return r != 0 ? r : object_from_tree(tree, ret, reterr);
 }
+
+static int set_version(struct cJSON *tree, void *userdata)
+{
+	char text[24];
+
+	(void) snprintf(text, sizeof(text), "%" PRIu64, *(const uint64_t *) userdata);
+	return json_set_string(json_ensure_object(tree, "metadata"), "resourceVersion", text);
+}
+
+int object_with_version(const struct object *object, uint64_t resource_version,
+			const struct object **ret, struct failure *reterr)
+{
+	return object_edit(object, set_version, &resource_version, ret, reterr);
+}

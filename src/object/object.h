@@ -121,6 +121,10 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
 		void *userdata, const struct object **ret, struct failure *reterr);
 
+/* The same object with another metadata.resourceVersion. Return: as object_edit(). */
+int object_with_version(const struct object *object, uint64_t resource_version,
+			const struct object **ret, struct failure *reterr);
+
 /* The object's JSON as a tree again; NULL: no memory. Freed with json_free(). */
 struct cJSON *object_tree(const struct object *object);
 

@@ -66,12 +66,30 @@ void pod_references_done(struct pod_references *references)
 	*references = (struct pod_references){ .count = 0 };
 }
 
+/* After a pod was added to the key's set, or removed from it. */
+static void note(const struct pod_index *index, const char *key, bool was_added)
+{
+	struct object_reference reference;
+	char name_space[REFERENCE_KEY_BYTES];
+	const char *colon = strchr(key, ':'), *slash = strchr(key, '/');
+
+	if (!index->changed || name_sets_at(&index->pods, key, was_added ? 1 : 0))
+		return;
+	(void) snprintf(name_space, sizeof(name_space), "%.*s", (int) (slash - colon - 1),
+			colon + 1);
+	reference = (struct object_reference){ (enum object_kind) strtol(key, NULL, 10), name_space,
+					       slash + 1 };
+	index->changed(index->userdata, &reference, was_added);
+}
+
 /* The first @count keys. */
 static void remove_keys(struct pod_index *index, const char *pod_uid,
 			const struct pod_references *references, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		name_sets_remove(&index->pods, references->keys[i], pod_uid);
+		note(index, references->keys[i], false);
+	}
 }
 
 static bool are_equal(const struct pod_references *a, const struct pod_references *b)
@@ -93,8 +111,10 @@ int pod_index_replace(struct pod_index *index, const char *pod_uid, struct pod_r
 		return 0;
 	}
 	for (size_t i = 0; i < next->count; i++) {
-		if (name_sets_add(&index->pods, next->keys[i], pod_uid) == 0)
+		if (name_sets_add(&index->pods, next->keys[i], pod_uid) == 0) {
+			note(index, next->keys[i], true);
 			continue;
+		}
 		remove_keys(index, pod_uid, next, i);
 		pod_references_done(next);
 		return -ENOMEM;

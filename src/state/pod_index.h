@@ -23,6 +23,9 @@ void pod_references_done(struct pod_references *references);
 
 struct pod_index {
 	struct name_sets pods; /* by key: uids */
+	/* The first pod leads to the object, or the last one does no more. NULL: not asked for. */
+	void (*changed)(void *userdata, const struct object_reference *reference, bool is_used);
+	void *userdata;
 };
 
 /**

@@ -48,6 +48,8 @@ int populator_new(const struct populator_options *options, struct populator **re
 		return -ENOMEM;
 
 	populator->options = *options;
+	populator->index.changed = options->uses;
+	populator->index.userdata = options->userdata;
 	*ret = populator;
 	return 0;
 }

@@ -34,6 +34,9 @@ struct populator_options {
 	/* Says why a claim is not bound: appends to @reterr. Return: -EAGAIN; -EINPROGRESS its
 	 * volume is being provisioned. NULL: nothing is known. */
 	int (*explain_claim)(void *userdata, const struct object *claim, struct failure *reterr);
+	/* A first pod leads to the object, which may not be in the store; the last one does no
+	 * more. NULL: whatever there is, is in the store. */
+	void (*uses)(void *userdata, const struct object_reference *reference, bool is_used);
 	void *userdata;
 };
 

@@ -20,6 +20,7 @@
 #include "object/kind.h"
 #include "store/cache.h"
 #include "store/group.h"
+#include "store/queue.h"
 #include "store/watch.h"
 #include "store/writer.h"
 
@@ -238,24 +239,6 @@ int store_open_embedded(sd_event *event, const char *state_dir, struct store **r
 		return failed(reterr, r, "cannot watch the writer of the store '%s'", path);
 	*ret = TAKE_PTR(store);
 	return 0;
-}
-
-void store_check_uids(struct store *store, store_uid_check_fn *check, void *userdata)
-{
-	store->group.uids.check = check;
-	store->group.uids.userdata = userdata;
-}
-
-void store_check_new(struct store *store, store_check_fn *check, void *userdata)
-{
-	store->group.news.check = check;
-	store->group.news.userdata = userdata;
-}
-
-void store_set_quota(struct store *store, const struct store_quota *quota)
-{
-	assert(store && quota);
-	store->group.quota = *quota;
 }
 
 /* ---- a group ends ---- */
@@ -498,21 +481,34 @@ int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
 
 /* ---- writing ---- */
 
+struct group *store_group(struct store *store)
+{
+	return &store->group;
+}
+
+void store_queue_write(struct store *store, struct write *write)
+{
+	*store->queue_end = write;
+	store->queue_end = &write->next;
+	store->queue_count++;
+	schedule(store);
+}
+
 static int enqueue(struct store *store, struct write *write, store_done_fn *done, void *userdata)
 {
 	if (!write)
 		return -ENOMEM;
 	write->done = done;
 	write->userdata = userdata;
-	*store->queue_end = write;
-	store->queue_end = &write->next;
-	store->queue_count++;
-	schedule(store);
+	if (store->group.upstream.kinds & 1U << write->kind)
+		store->group.upstream.take(store->group.upstream.userdata, write);
+	else
+		store_queue_write(store, write);
 	return 0;
 }
 
 /* Before any memory is taken for a write that nobody will do. */
-static int check_open(const struct store *store)
+int store_check_open(const struct store *store)
 {
 	if (store->is_closing)
 		return -ECANCELED;
@@ -536,7 +532,7 @@ static int put(struct store *store, enum admit_verb verb, const struct object *o
 	int r;
 
 	assert(store && object);
-	r = check_open(store);
+	r = store_check_open(store);
 	if (r < 0)
 		return r;
 	return enqueue(store, write_of(verb, object, precondition), done, userdata);
@@ -568,7 +564,7 @@ int store_delete(struct store *store, const struct store_key *key,
 	int r;
 
 	assert(store && key && key->name_space && key->name && key->kind < KIND_COUNT);
-	r = check_open(store);
+	r = store_check_open(store);
 	if (r < 0)
 		return r;
 	write = write_new(ADMIT_DELETE, key->kind, key->name_space, key->name, precondition);
@@ -583,7 +579,7 @@ int store_edit(struct store *store, const struct object *object,
 	int r;
 
 	assert(store && object && precondition && precondition->resource_version > 0 && edit);
-	r = check_open(store);
+	r = store_check_open(store);
 	if (r < 0)
 		return r;
 	write = write_of(ADMIT_UPDATE, object, precondition);

@@ -240,6 +240,34 @@ static int edit_again(struct admitted *member)
 	return 0;
 }
 
+/* A server's object replaces whatever is there, finalizers or not; only its version is the store's.
+ */
+static int judge_mirror(const struct group *group, struct cache *cache, struct admitted *member,
+			bool is_taken)
+{
+	const struct write *write = member->write;
+	int r = 0;
+
+	if (is_taken)
+		r = refused(member, -EINVAL, "is stored in a form that this podvol cannot read");
+	else if (write->verb == ADMIT_DELETE && !member->old)
+		r = refused(member, -ENOENT, "does not exist");
+	else if (write->verb == ADMIT_DELETE && write->uid &&
+		 strcmp(write->uid, member->old->meta.uid) != 0)
+		r = refused(member, -ESTALE, "is another one by now: its uid differs");
+	if (r == 0 && !member->old)
+		r = check_new(group, member);
+	if (r < 0 || write->verb == ADMIT_DELETE)
+		return r;
+	if (cache_reserve(cache, write->kind, STORE_GROUP_MAX) < 0)
+		return failed(&member->failure, -ENOMEM, "cannot store '%s'", write->name);
+	r = object_with_version(write->object, member->resource_version, &member->result,
+				&member->failure);
+	if (r < 0)
+		member->failure.error = r;
+	return r;
+}
+
 static int judge(const struct group *group, struct cache *cache, struct admitted *member,
 		 bool is_taken, uint64_t now_usec)
 {
@@ -251,6 +279,8 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 				       .now_usec = now_usec };
 	int r;
 
+	if (write->mirrors)
+		return judge_mirror(group, cache, member, is_taken);
 	r = check_presence(member, is_taken);
 	if (r == 0)
 		r = check_uid(group, cache, member);
@@ -316,6 +346,8 @@ static void add_change(struct group *group, const struct admitted *member)
 	const struct object *result = member->result;
 	enum kind_durability durability = kind_row(write->kind)->durability;
 
+	if (group->unstored_kinds & 1U << write->kind)
+		durability = KIND_VOLATILE;
 	group->resource_version = member->resource_version;
 	group->growth[store_place(write->kind)] +=
 		(ssize_t) bytes_of(result) - (ssize_t) bytes_of(member->old);

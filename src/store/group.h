@@ -11,6 +11,7 @@
 #include "object/admit.h"
 #include "store/cache.h"
 #include "store/database.h"
+#include "store/mirror.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct write {
 	uint64_t expected_version;     /* 0: expects nothing */
 	bool follows;                  /* refused when the write before it is */
 	bool dry_run;
+	bool mirrors;        /* a server's object: it was admitted there, and is taken as it is */
 	store_edit_fn *edit; /* makes @object anew when there is another version; NULL: refused */
 	store_done_fn *done;
 	void *userdata;
@@ -74,6 +76,13 @@ struct group {
 		store_check_fn *check; /* NULL: none */
 		void *userdata;
 	} news;
+	unsigned int
+		unstored_kinds; /* set of 1 << kind: never on disk, whatever their durability */
+	struct {
+		unsigned int kinds; /* whose writes go to a server */
+		store_upstream_fn *take;
+		void *userdata;
+	} upstream;
 };
 
 /* Begin an empty group; the first change gets @resource_version + 1. */

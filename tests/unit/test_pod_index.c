@@ -11,6 +11,8 @@
 #include "base/cleanup.h"
 #include "state/pod_index.h"
 
+#include <stdio.h>
+
 static const struct object_reference conf = { KIND_CONFIG_MAP, "default", "conf" };
 static const struct object_reference secret = { KIND_SECRET, "default", "conf" };
 static const struct object_reference elsewhere = { KIND_CONFIG_MAP, "other", "conf" };
@@ -30,7 +32,7 @@ int __wrap_name_sets_add(struct name_sets *sets, const char *key, const char *na
 
 static void test_one_list_takes_the_place_of_another(void **state)
 {
-	struct pod_index index = { { NULL } };
+	struct pod_index index = { .pods = { NULL } };
 	struct pod_references a = { .count = 0 }, next = { .count = 0 };
 
 	assert_int_equal(pod_references_add(&next, &conf), 0);
@@ -53,9 +55,58 @@ static void test_one_list_takes_the_place_of_another(void **state)
 	assert_null(index.pods.sets);
 }
 
+struct uses {
+	unsigned int begun, ended;
+	char last[64];
+};
+
+static void note_use(void *userdata, const struct object_reference *reference, bool is_used)
+{
+	struct uses *uses = userdata;
+
+	uses->begun += is_used;
+	uses->ended += !is_used;
+	(void) snprintf(uses->last, sizeof(uses->last), "%d %s %s", (int) reference->kind,
+			reference->name_space, reference->name);
+}
+
+static void replace(struct pod_index *index, const char *uid, struct pod_references *old,
+		    const struct object_reference *reference)
+{
+	struct pod_references next = { .count = 0 };
+
+	if (reference)
+		assert_int_equal(pod_references_add(&next, reference), 0);
+	assert_int_equal(pod_index_replace(index, uid, old, &next), 0);
+}
+
+static void test_the_first_use_and_the_last_are_noted(void **state)
+{
+	struct uses uses = { 0 };
+	struct pod_index index = { .changed = note_use, .userdata = &uses };
+	struct pod_references a = { .count = 0 }, b = { .count = 0 };
+	char expected[64];
+
+	(void) state;
+	(void) snprintf(expected, sizeof(expected), "%d other conf", (int) KIND_CONFIG_MAP);
+	replace(&index, "uid-a", &a, &elsewhere);
+	assert_int_equal(uses.begun, 1);
+	assert_string_equal(uses.last, expected);
+	replace(&index, "uid-b", &b, &elsewhere);
+	assert_int_equal(uses.begun, 1);
+	replace(&index, "uid-a", &a, NULL);
+	assert_int_equal(uses.ended, 0);
+	replace(&index, "uid-b", &b, &secret);
+	assert_int_equal(uses.begun, 2);
+	assert_int_equal(uses.ended, 1);
+	assert_string_equal(uses.last, expected);
+	replace(&index, "uid-b", &b, NULL);
+	assert_int_equal(uses.ended, 2);
+}
+
 static void test_without_memory_nothing_changes(void **state)
 {
-	struct pod_index index = { { NULL } };
+	struct pod_index index = { .pods = { NULL } };
 	struct pod_references a = { .count = 0 }, next = { .count = 0 };
 
 	assert_int_equal(pod_references_add(&next, &conf), 0);
@@ -75,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_list_takes_the_place_of_another),
+		cmocka_unit_test(test_the_first_use_and_the_last_are_noted),
 		cmocka_unit_test(test_without_memory_nothing_changes),
 	};
 

@@ -308,6 +308,7 @@ int list_watch_new(const struct list_watch_options *options, struct list_watch *
 		return -ENOMEM;
 	list_watch->options = *options;
 	list_watch->options.path = strdup(options->path);
+	list_watch->newest = options->newest;
 	went_well(list_watch);
 	r = sd_event_add_time_relative(options->event, &list_watch->timer, CLOCK_MONOTONIC, 0, 0,
 				       pause_over, list_watch);
@@ -321,6 +322,11 @@ int list_watch_new(const struct list_watch_options *options, struct list_watch *
 	(void) sd_event_source_set_description(list_watch->timer, "kube-apiserver-list-watch");
 	*ret = list_watch;
 	return 0;
+}
+
+uint64_t list_watch_newest(const struct list_watch *list_watch)
+{
+	return list_watch->newest;
 }
 
 struct list_watch *list_watch_free(struct list_watch *list_watch)

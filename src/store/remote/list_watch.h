@@ -30,6 +30,7 @@ struct list_watch_options {
 	const struct kind_row *kind;
 	const char *path;     /* "/api/v1/pods"; copied */
 	const char *selector; /* "fieldSelector=spec.nodeName%3Dnode1"; "" none; copied */
+	uint64_t newest;      /* that was seen by a process before; 0: none */
 	/* A list begins, or begins again after an error: nothing of it is known to be missing. */
 	void (*begin_list)(void *userdata);
 	void (*take)(void *userdata, const struct server_object *object); /* of the list */
@@ -46,5 +47,7 @@ struct list_watch;
 
 /* Begins with the loop. @options: copied. Return: 0; -ENOMEM, -EMFILE. */
 int list_watch_new(const struct list_watch_options *options, struct list_watch **ret);
+/* The newest version that was seen; after a list that went back, that list's. */
+uint64_t list_watch_newest(const struct list_watch *list_watch);
 /* Not from inside its functions; before the client. Accepts NULL. Return: NULL. */
 struct list_watch *list_watch_free(struct list_watch *list_watch);

@@ -206,3 +206,58 @@ int server_event_read(const struct kind_row *kind, const char *line, size_t leng
 	taker->event(taker->userdata, &event);
 	return 0;
 }
+
+/* ---- one object ---- */
+
+int server_object_read(const struct kind_row *kind, const char *name, const char *text,
+		       size_t length, const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	const struct object *object = NULL;
+	struct failure why = { 0 };
+	int r;
+
+	assert(kind && name && text && ret);
+	r = parse(text, length, &tree, reterr);
+	if (r < 0)
+		return r;
+	if (!is_kind(kind, tree, "") || strcmp(name_of(tree).name, name) != 0)
+		return failed_plain(reterr, -EPROTO, "the answer is not %s '%s'", kind->singular,
+				    name);
+	r = decode(kind, tree, &object, &why);
+	if (r < 0)
+		return failed(reterr, r, "%s '%s'", kind->singular, name);
+	if (!object)
+		return failed_plain(reterr, -EPROTO, "%s '%s' is not understood: %s",
+				    kind->singular, name, why.text);
+	*ret = object;
+	return 0;
+}
+
+static void copy(const struct cJSON *from, const char *key, char *to, size_t size)
+{
+	(void) snprintf(to, size, "%s", json_string(json_get(from, key), ""));
+}
+
+int server_status_read(const char *text, size_t length, struct server_status *ret)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *details;
+	struct failure why;
+	int r;
+
+	assert(text && ret);
+	*ret = (struct server_status){ 0 };
+	r = parse(text, length, &tree, &why);
+	if (r < 0)
+		return r;
+	if (strcmp(json_string(json_get(tree, "kind"), ""), "Status") != 0 ||
+	    strcmp(json_string(json_get(tree, "apiVersion"), ""), "v1") != 0)
+		return -EPROTO;
+	details = json_get(tree, "details");
+	copy(tree, "reason", ret->reason, sizeof(ret->reason));
+	copy(tree, "message", ret->message, sizeof(ret->message));
+	copy(details, "kind", ret->kind, sizeof(ret->kind));
+	copy(details, "name", ret->name, sizeof(ret->name));
+	return 0;
+}

@@ -68,3 +68,20 @@ int server_list_read(const struct kind_row *kind, const char *text, size_t lengt
  */
 int server_event_read(const struct kind_row *kind, const char *line, size_t length,
 		      const struct server_taker *taker, struct failure *reterr);
+
+/**
+ * server_object_read - the answer to a GET of one object, or to a write
+ * @ret: a new reference; its version is the server's
+ *
+ * Return: 0; -EPROTO another kind or name than @kind and @name, or not understood; -ENOMEM.
+ */
+int server_object_read(const struct kind_row *kind, const char *name, const char *text,
+		       size_t length, const struct object **ret, struct failure *reterr);
+
+/* What a refusal says: a v1.Status. Strings are cut to fit; "" where absent. */
+struct server_status {
+	char reason[64], message[512], kind[64], name[254];
+};
+
+/* Return: 0; -EPROTO it is no v1.Status, as when a proxy answers; -ENOMEM. */
+int server_status_read(const char *text, size_t length, struct server_status *ret);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_mode - wires a kube-apiserver's objects into the agent; see cluster_mode.h
+ */
+#include "agent/cluster_mode.h"
+
+#include "agent/parts.h"
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+
+bool cluster_mode(const struct agent *agent)
+{
+	return *agent->config->kubeconfig != '\0';
+}
+
+int cluster_mode_make_directory(struct agent *agent, struct failure *reterr)
+{
+	cleanup_close int fd = -EBADF;
+
+	if (asprintf(&agent->own.store_dir, "%s%s", agent->config->state_dir,
+		     cluster_mode(agent) ? "/cluster" : "") < 0) {
+		agent->own.store_dir = NULL;
+		return failed(reterr, -ENOMEM, "cannot open the store");
+	}
+	fd = make_host_directories(agent->own.store_dir, 0700, reterr);
+	return fd < 0 ? fd : 0;
+}
+
+int cluster_mode_open(struct agent *agent, struct failure *reterr)
+{
+	const struct cluster_options options = {
+		.event = agent->event,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.kubeconfig = agent->config->kubeconfig,
+		.is_new_cluster = agent->config->new_cluster,
+		.complete = agent_on_sources_ready,
+		.userdata = agent,
+	};
+
+	if (!cluster_mode(agent))
+		return 0;
+	if (!agent->config->keep_secrets)
+		store_keep_off_disk(agent->store, 1U << KIND_SECRET);
+	return cluster_new(&options, &agent->cluster, reterr);
+}
+
+void cluster_mode_uses(void *userdata, const struct object_reference *reference, bool is_used)
+{
+	cluster_uses(((struct agent *) userdata)->cluster, reference, is_used);
+}

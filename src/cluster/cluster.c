@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster - builds its parts and takes them down in reverse; see cluster.h
+ */
+#include "cluster/cluster_internal.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+
+static void free_pointer(struct cluster **cluster)
+{
+	(void) cluster_free(*cluster);
+}
+
+static int make_client(struct cluster *cluster, struct failure *reterr)
+{
+	int r = kubeconfig_read(cluster->options.kubeconfig, &cluster->kubeconfig, reterr);
+
+	if (r == 0)
+		r = http_client_new(cluster->options.event, &cluster->kubeconfig, &cluster->client,
+				    reterr);
+	return r == 0 ? contact_new(cluster, reterr) : r;
+}
+
+int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
+{
+	static int (*const parts[])(struct cluster * cluster) = { identity_new, needed_new,
+								  pods_new, kinds_new };
+	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
+	int r;
+
+	assert(options && options->complete && ret);
+	if (!cluster)
+		return failed(reterr, -ENOMEM, "cannot use a kube-apiserver");
+	cluster->options = *options;
+	r = make_client(cluster, reterr);
+	if (r < 0)
+		return r;
+	r = requests_new(options->event, cluster->client, &cluster->requests);
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && r >= 0; i++)
+		r = parts[i](cluster);
+	if (r < 0)
+		return failed(reterr, r, "cannot use the kube-apiserver");
+	log_message(LOG_INFO, "pods of node '%s' come from the kube-apiserver '%s'",
+		    options->node_name, cluster->kubeconfig.server);
+	*ret = TAKE_PTR(cluster);
+	return 0;
+}
+
+struct cluster *cluster_free(struct cluster *cluster)
+{
+	if (!cluster)
+		return NULL;
+	(void) kinds_free(cluster->kinds);
+	(void) pods_free(cluster->pods);
+	(void) needed_free(cluster->needed);
+	(void) identity_free(cluster->identity);
+	(void) requests_free(cluster->requests);
+	(void) contact_free(cluster->contact);
+	(void) http_client_free(cluster->client);
+	kubeconfig_done(&cluster->kubeconfig);
+	free(cluster);
+	return NULL;
+}
+
+void cluster_uses(struct cluster *cluster, const struct object_reference *reference, bool is_used)
+{
+	if (cluster)
+		needed_use(cluster->needed, reference, is_used);
+}
+
+struct cJSON *cluster_view(const struct cluster *cluster)
+{
+	struct cJSON *view = json_new_object();
+
+	contact_view(cluster, view);
+	identity_view(cluster, view);
+	pods_view(cluster, view);
+	needed_view(cluster, view);
+	return view;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_internal - what the files of this folder share; no other folder includes it
+ *
+ * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
+ * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
+ * CSIDrivers), contact.c (what is known of the server, and credentials).
+ */
+#pragma once
+
+#include "cluster/cluster.h"
+
+#include "cluster/requests.h"
+#include "object/kind.h"
+#include "store/remote/kubeconfig.h"
+#include "store/remote/list_watch.h"
+
+#include <uthash.h>
+
+struct pods;
+struct needed;
+struct kinds;
+struct contact;
+
+enum {
+	CLUSTER_PATH_BYTES = 1024,
+	/* A list or event of a cluster that is not known to be the same waits for this to be tried
+	 * again. */
+	CLUSTER_OTHER_SECONDS = 60,
+};
+
+struct cluster {
+	struct cluster_options options;
+	struct kubeconfig kubeconfig;
+	struct http_client *client;
+	struct requests *requests;
+	struct contact *contact;
+	struct identity *identity;
+	struct pods *pods;
+	struct needed *needed;
+	struct kinds *kinds;
+};
+
+/* ---- paths.c ---- */
+
+/* "/api/v1/namespaces/n/pods/p"; @name NULL: of the collection; @suffix: "/status", "?x" or "".
+ * False: it does not fit. */
+bool cluster_path(const struct kind_row *kind, const char *name_space, const char *name,
+		  const char *suffix, char ret[CLUSTER_PATH_BYTES]);
+
+/* ---- contact.c ---- */
+
+int contact_new(struct cluster *cluster, struct failure *reterr);
+struct contact *contact_free(struct contact *contact);
+/* Of every answer: reads the credentials again when they were refused. */
+void contact_note(struct cluster *cluster, const struct http_answer *answer);
+/* A list or watch failed: the same. @status 0: no answer came. */
+void contact_note_failure(struct cluster *cluster, int status, const struct failure *why);
+/* A list or watch event came. */
+void contact_note_news(struct cluster *cluster);
+void contact_view(const struct cluster *cluster, struct cJSON *view);
+
+/* Why an answer is no success, as a sentence. Return: its error, negative. */
+int contact_explain(const char *path, const struct http_answer *answer, struct failure *reterr);
+
+/* ---- identity.c ---- */
+
+/* kube-system's uid, where it may be read, else the own Node's: as the store has kept it. */
+enum identity_verdict {
+	IDENTITY_SAME,
+	IDENTITY_OTHER,   /* another cluster answers at this address */
+	IDENTITY_UNKNOWN, /* it could not be asked */
+};
+
+struct identity_check;
+
+/* The ConfigMap that keeps it. */
+#define IDENTITY_NAMESPACE "podvol-local"
+#define IDENTITY_NAME      "cluster"
+
+int identity_new(struct cluster *cluster);
+struct identity *identity_free(struct identity *identity);
+/* Ask now; done() once, later. Return: 0; -ENOBUFS, -ENOMEM. */
+int identity_ask(struct cluster *cluster, void (*done)(void *userdata, enum identity_verdict),
+		 void *userdata, struct identity_check **ret);
+/* done() is not called any more. Accepts NULL. Return: NULL. */
+struct identity_check *identity_cancel(struct identity_check *check);
+void identity_view(const struct cluster *cluster, struct cJSON *view);
+
+/* What a process before knew: the newest resourceVersion of pods, and uids of pods that are kept
+ * although the server lost them (separated by commas). Borrowed until identity_keep(). */
+uint64_t identity_newest(const struct identity *identity);
+const char *identity_kept(const struct identity *identity);
+/* Into the store, in the group of writes that was queued last. */
+void identity_keep(struct cluster *cluster, uint64_t newest, const char *kept);
+
+/* ---- pods.c ---- */
+
+int pods_new(struct cluster *cluster);
+struct pods *pods_free(struct pods *pods);
+/* Has the server been known to be the same since the last failure? */
+bool pods_are_verified(const struct pods *pods);
+/* The server says that this pod, by uid, is gone: it leaves the store. */
+void pods_gone(struct cluster *cluster, const char *name_space, const char *name, const char *uid);
+/* The server has this pod now; its identity was checked before. */
+void pods_put(struct cluster *cluster, const struct object *pod);
+void pods_view(const struct cluster *cluster, struct cJSON *view);
+
+/* ---- absence.c ---- */
+
+/* Pods that a list lacked: each is asked for by name, until it is proven gone or there. */
+struct absences;
+int absences_new(struct cluster *cluster, struct absences **ret);
+struct absences *absences_free(struct absences *absences);
+void absences_add(struct absences *absences, const struct object *pod);
+/* It was seen. */
+void absences_remove(struct absences *absences, const char *uid);
+size_t absences_count(const struct absences *absences);
+
+/* ---- needed.c ---- */
+
+int needed_new(struct cluster *cluster);
+struct needed *needed_free(struct needed *needed);
+void needed_use(struct needed *needed, const struct object_reference *reference, bool is_used);
+/* Every pod is known: what is stored and not needed may go. */
+void needed_sweep(struct needed *needed);
+void needed_view(const struct cluster *cluster, struct cJSON *view);
+
+/* ---- kinds.c ---- */
+
+int kinds_new(struct cluster *cluster);
+struct kinds *kinds_free(struct kinds *kinds);

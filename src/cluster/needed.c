@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * needed - objects that pods of this node lead to: claims and their volumes, Secrets, ConfigMaps
+ *
+ * A node may read these by name, and only what its pods name. Secrets and ConfigMaps are watched by
+ * name; a claim and its volume are read once, again with back-off while the claim is unbound, and
+ * seldom afterwards, for growth. What is refused or cannot be had changes nothing; what the server
+ * says is not there leaves the store. What no pod leads to any more leaves it some time later.
+ */
+#define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
+
+#include "cluster/cluster_internal.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/kinds/volume_attachment.h"
+
+#include <assert.h>
+#include <sys/random.h>
+
+enum {
+	PAUSE_FIRST_SECONDS = 1,
+	PAUSE_MAX_SECONDS = 30,   /* while something is missing */
+	PAUSE_SLOW_SECONDS = 300, /* for growth */
+	PAUSE_FILES_SECONDS = 60, /* of a Secret or ConfigMap that cannot be watched */
+	WATCH_REFUSALS_MAX = 3,   /* a server that hears late of a pod refuses its Secrets first */
+	WATCHES_MAX = 200,        /* by name; more are read every PAUSE_FILES_SECONDS */
+	SWEEP_SECONDS = 600,
+};
+
+struct item {
+	UT_hash_handle hh; /* by key */
+	struct needed *needed;
+	enum object_kind kind;
+	char *name_space, *name;
+	struct request *request;
+	struct list_watch *list_watch; /* NULL: it is read */
+	sd_event_source *timer;
+	unsigned int pause_seconds;
+	bool ends_watch; /* refused: read it instead */
+	bool was_listed; /* by the list that is read, or was read last */
+	unsigned int watch_refusals;
+	char *key; /* "kind:namespace/name" */
+};
+
+struct needed {
+	struct cluster *cluster;
+	struct item *items;
+	size_t watches;
+	sd_event_source *sweep;
+};
+
+/* ---- the store ---- */
+
+static const struct object *stored(const struct item *item)
+{
+	return store_get(item->needed->cluster->options.store, item->kind, item->name_space,
+			 item->name);
+}
+
+static void on_stored(void *userdata, int error, const struct object *result,
+		      const struct failure *why)
+{
+	(void) userdata;
+	(void) result;
+	if (error < 0 && error != -ENOENT && error != -ESTALE && error != -ECANCELED)
+		log_message(LOG_ERR, "an object of the kube-apiserver is not stored: %s",
+			    why->text);
+}
+
+static void put(const struct item *item, const struct object *object)
+{
+	if (store_mirror(item->needed->cluster->options.store, object, on_stored, NULL) < 0)
+		log_message(LOG_ERR, "out of memory: %s '%s' is not stored",
+			    kind_row(item->kind)->singular, item->name);
+}
+
+static void remove_stored(struct store *store, const struct object *object)
+{
+	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
+
+	(void) store_mirror_delete(store, &key, object->meta.uid, on_stored, NULL);
+}
+
+static void take_away(const struct item *item)
+{
+	const struct object *object = stored(item);
+
+	if (object && pods_are_verified(item->needed->cluster->pods))
+		remove_stored(item->needed->cluster->options.store, object);
+}
+
+/* ---- when it is read again ---- */
+
+static bool is_file(enum object_kind kind)
+{
+	return kind == KIND_SECRET || kind == KIND_CONFIG_MAP;
+}
+
+/* @seconds to a quarter more. */
+static void read_in(struct item *item, unsigned int seconds)
+{
+	uint32_t random = 0;
+	uint64_t usec = seconds * USEC_PER_SEC;
+
+	(void) getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	usec += usec / 4 * (random >> 8) / (UINT32_MAX >> 8);
+	(void) sd_event_source_set_time_relative(item->timer, usec);
+	(void) sd_event_source_set_enabled(item->timer, SD_EVENT_ONESHOT);
+}
+
+static void back_off(struct item *item)
+{
+	read_in(item, item->pause_seconds);
+	item->pause_seconds *= 2;
+	if (item->pause_seconds > PAUSE_MAX_SECONDS)
+		item->pause_seconds = PAUSE_MAX_SECONDS;
+}
+
+/* Is there nothing to wait for but growth? */
+static bool is_settled(const struct object *object)
+{
+	switch (object->kind) {
+	case KIND_PERSISTENT_VOLUME_CLAIM:
+		return object->claim->volume_name[0] != '\0' && object->claim->phase == CLAIM_BOUND;
+	case KIND_VOLUME_ATTACHMENT:
+		return object->volume_attachment->attached;
+	default:
+		return true;
+	}
+}
+
+static void plan_next(struct item *item, const struct object *object)
+{
+	if (item->list_watch)
+		return;
+	if (!is_settled(object)) {
+		back_off(item);
+		return;
+	}
+	item->pause_seconds = PAUSE_FIRST_SECONDS;
+	read_in(item, is_file(item->kind) ? PAUSE_FILES_SECONDS : PAUSE_SLOW_SECONDS);
+}
+
+/* ---- what comes ---- */
+
+static void use_volume(const struct item *item, const struct object *object)
+{
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM && object->claim->volume_name[0])
+		needed_use(item->needed,
+			   &(struct object_reference){ KIND_PERSISTENT_VOLUME, "",
+						       object->claim->volume_name },
+			   true);
+}
+
+static void take_object(struct item *item, const struct object *object)
+{
+	put(item, object);
+	use_volume(item, object);
+}
+
+static bool says_not_found(const struct item *item, const struct http_answer *answer)
+{
+	struct server_status status;
+
+	return answer->status == 404 &&
+	       server_status_read(answer->body, answer->length, &status) == 0 &&
+	       strcmp(status.reason, "NotFound") == 0 && strcmp(status.name, item->name) == 0;
+}
+
+static int watch(struct item *item);
+
+static void on_answer(void *userdata, const struct http_answer *answer)
+{
+	struct item *item = userdata;
+	cleanup_object const struct object *object = NULL;
+	struct failure why = { 0 };
+
+	item->request = NULL;
+	contact_note(item->needed->cluster, answer);
+	if (answer->error == 0 && answer->status == 200 &&
+	    server_object_read(kind_row(item->kind), item->name, answer->body, answer->length,
+			       &object, &why) == 0) {
+		take_object(item, object);
+		if (!is_file(item->kind) || item->watch_refusals >= WATCH_REFUSALS_MAX ||
+		    item->list_watch || watch(item) < 0)
+			plan_next(item, object);
+		return;
+	}
+	if (why.error < 0)
+		log_message(LOG_WARNING, "ignoring an answer: %s", why.text);
+	if (answer->error == 0 && says_not_found(item, answer))
+		take_away(item);
+	if (!item->list_watch)
+		back_off(item);
+}
+
+static void read_now(struct item *item)
+{
+	char path[CLUSTER_PATH_BYTES];
+	const struct http_request request = {
+		.method = "GET", .path = path, .done = on_answer, .userdata = item
+	};
+
+	if (item->request)
+		return;
+	if (!cluster_path(kind_row(item->kind), item->name_space, item->name, "", path)) {
+		log_message(LOG_WARNING, "%s '%s' has a name that no server can have",
+			    kind_row(item->kind)->singular, item->name);
+		return;
+	}
+	if (requests_send(item->needed->cluster->requests, &request, &item->request) < 0)
+		back_off(item);
+}
+
+/* ---- watches by name ---- */
+
+static void begin_list(void *userdata)
+{
+	((struct item *) userdata)->was_listed = false;
+}
+
+static void take_listed(void *userdata, const struct server_object *object)
+{
+	struct item *item = userdata;
+
+	if (object->object && strcmp(object->name, item->name) == 0 &&
+	    strcmp(object->name_space, item->name_space) == 0) {
+		item->was_listed = true;
+		take_object(item, object->object);
+	}
+}
+
+/* That a list does not have it is no news: what is gone is asked for by name. */
+static void end_list(void *userdata, bool went_back)
+{
+	struct item *item = userdata;
+
+	(void) went_back;
+	contact_note_news(item->needed->cluster);
+	item->watch_refusals = 0;
+	if (!item->was_listed && stored(item))
+		read_now(item);
+}
+
+static void change(void *userdata, const struct server_event *event)
+{
+	struct item *item = userdata;
+	const struct object *object = event->object.object;
+
+	contact_note_news(item->needed->cluster);
+	if (event->type != SERVER_DELETED)
+		take_listed(item, &event->object);
+	else if (object && strcmp(object->meta.name, item->name) == 0)
+		remove_stored(item->needed->cluster->options.store, object);
+}
+
+static void on_failed(void *userdata, int status, const struct failure *why)
+{
+	struct item *item = userdata;
+
+	if (status != 403) {
+		contact_note_failure(item->needed->cluster, status, why);
+		return;
+	}
+	item->ends_watch = true;
+	item->watch_refusals++;
+	read_in(item, PAUSE_FIRST_SECONDS);
+}
+
+static int watch(struct item *item)
+{
+	struct cluster *cluster = item->needed->cluster;
+	char path[CLUSTER_PATH_BYTES];
+	struct list_watch_options options = {
+		.event = cluster->options.event,
+		.client = cluster->client,
+		.kind = kind_row(item->kind),
+		.path = path,
+		.begin_list = begin_list,
+		.take = take_listed,
+		.end_list = end_list,
+		.change = change,
+		.failed = on_failed,
+		.userdata = item,
+	};
+	cleanup_free char *selector = NULL;
+	int r;
+
+	if (item->needed->watches >= WATCHES_MAX ||
+	    !cluster_path(options.kind, item->name_space, NULL, "", path))
+		return -ENOBUFS;
+	if (asprintf(&selector, "fieldSelector=metadata.name%%3D%s", item->name) < 0) {
+		selector = NULL;
+		return -ENOMEM;
+	}
+	options.selector = selector;
+	r = list_watch_new(&options, &item->list_watch);
+	item->needed->watches += r == 0;
+	return r;
+}
+
+static void end_watch(struct item *item)
+{
+	item->needed->watches -= item->list_watch != NULL;
+	item->list_watch = list_watch_free(item->list_watch);
+	item->ends_watch = false;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct item *item = userdata;
+
+	(void) source;
+	(void) usec;
+	if (item->ends_watch)
+		end_watch(item);
+	read_now(item);
+	return 0;
+}
+
+/* ---- service accounts ---- */
+
+/* A node may not read them, and needs their name alone: the server issues their tokens. */
+static void make_account(struct needed *needed, const char *name_space, const char *name)
+{
+	cleanup_json struct cJSON *tree = json_new_object();
+	cleanup_object const struct object *object = NULL;
+	struct cJSON *metadata = json_add_object(tree, "metadata");
+	struct failure why = { 0 };
+
+	(void) json_set_string(tree, "apiVersion", "v1");
+	(void) json_set_string(tree, "kind", "ServiceAccount");
+	(void) json_set_string(metadata, "namespace", name_space);
+	(void) json_set_string(metadata, "name", name);
+	if (object_from_json(tree, &object, &why) < 0 ||
+	    store_mirror(needed->cluster->options.store, object, on_stored, NULL) < 0)
+		log_message(LOG_ERR, "service account '%s/%s' is not stored: %s", name_space, name,
+			    *why.text ? why.text : "out of memory");
+}
+
+/* ---- items ---- */
+
+static struct item *item_free(struct item *item)
+{
+	free(item->key);
+	free(item->name_space);
+	free(item->name);
+	free(item);
+	return NULL;
+}
+
+static void drop(struct item *item)
+{
+	HASH_DEL(item->needed->items, item);
+	end_watch(item);
+	(void) request_cancel(item->request);
+	(void) sd_event_source_disable_unref(item->timer);
+	item_free(item);
+}
+
+static int print_key(const struct object_reference *reference, char **ret)
+{
+	if (asprintf(ret, "%d:%s/%s", (int) reference->kind, reference->name_space,
+		     reference->name) >= 0)
+		return 0;
+	*ret = NULL;
+	return -ENOMEM;
+}
+
+static struct item *find(const struct needed *needed, const struct object_reference *reference)
+{
+	cleanup_free char *key = NULL;
+	struct item *item = NULL;
+
+	if (print_key(reference, &key) == 0)
+		HASH_FIND_STR(needed->items, key, item);
+	return item;
+}
+
+static struct item *item_new(struct needed *needed, const struct object_reference *reference)
+{
+	struct item *item = calloc(1, sizeof(*item));
+
+	if (!item)
+		return NULL;
+	item->needed = needed;
+	item->kind = reference->kind;
+	item->pause_seconds = PAUSE_FIRST_SECONDS;
+	item->name_space = strdup(reference->name_space);
+	item->name = strdup(reference->name);
+	if (print_key(reference, &item->key) == 0 && item->name_space && item->name) {
+		HASH_ADD_KEYPTR(hh, needed->items, item->key, strlen(item->key), item);
+		if (item->hh.tbl)
+			return item;
+	}
+	return item_free(item);
+}
+
+static bool is_served(const struct object_reference *reference)
+{
+	switch (reference->kind) {
+	case KIND_PERSISTENT_VOLUME_CLAIM:
+	case KIND_PERSISTENT_VOLUME:
+	case KIND_VOLUME_ATTACHMENT:
+	case KIND_SECRET:
+	case KIND_CLUSTER_TRUST_BUNDLE:
+		return reference->name[0] != '\0';
+	case KIND_CONFIG_MAP:
+		return strcmp(reference->name_space, IDENTITY_NAMESPACE) != 0 ||
+		       strcmp(reference->name, IDENTITY_NAME) != 0;
+	default:
+		return false;
+	}
+}
+
+static void begin(struct needed *needed, const struct object_reference *reference)
+{
+	struct item *item = item_new(needed, reference);
+	int r = item ? sd_event_add_time(needed->cluster->options.event, &item->timer,
+					 CLOCK_MONOTONIC, UINT64_MAX, 10000, on_timer, item)
+		     : -ENOMEM;
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(item->timer, SD_EVENT_OFF);
+	if (r < 0) {
+		log_message(LOG_ERR, "out of memory: %s '%s' is not read",
+			    kind_row(reference->kind)->singular, reference->name);
+		if (item)
+			drop(item);
+		return;
+	}
+	/* What is kept from before leads on, also while the server is away. */
+	if (stored(item))
+		use_volume(item, stored(item));
+	if (!is_file(item->kind) || watch(item) < 0)
+		read_now(item);
+}
+
+void needed_use(struct needed *needed, const struct object_reference *reference, bool is_used)
+{
+	struct item *item;
+
+	if (reference->kind == KIND_SERVICE_ACCOUNT && is_used)
+		make_account(needed, reference->name_space, reference->name);
+	if (!is_served(reference))
+		return;
+	item = find(needed, reference);
+	if (is_used && !item)
+		begin(needed, reference);
+	if (is_used || !item)
+		return;
+	drop(item);
+	(void) sd_event_source_set_time_relative(needed->sweep, SWEEP_SECONDS * USEC_PER_SEC);
+	(void) sd_event_source_set_enabled(needed->sweep, SD_EVENT_ONESHOT);
+}
+
+/* ---- what is not needed any more ---- */
+
+static int sweep_object(const struct object *object, void *userdata)
+{
+	struct needed *needed = userdata;
+	const struct object_reference reference = { object->kind, object->meta.name_space,
+						    object->meta.name };
+
+	if (is_served(&reference) && !find(needed, &reference))
+		remove_stored(needed->cluster->options.store, object);
+	return 0;
+}
+
+/* A volume's item goes with its claim's. */
+static void drop_orphaned_volumes(struct needed *needed)
+{
+	struct item *item, *next;
+
+	HASH_ITER (hh, needed->items, item, next) {
+		const struct object *volume =
+			item->kind == KIND_PERSISTENT_VOLUME ? stored(item) : NULL;
+
+		if (volume && volume->persistent_volume->has_claim_ref &&
+		    !find(needed,
+			  &(struct object_reference){ KIND_PERSISTENT_VOLUME_CLAIM,
+						      volume->persistent_volume->claim_namespace,
+						      volume->persistent_volume->claim_name }))
+			drop(item);
+	}
+}
+
+void needed_sweep(struct needed *needed)
+{
+	static const enum object_kind kinds[] = {
+		KIND_PERSISTENT_VOLUME_CLAIM,
+		KIND_PERSISTENT_VOLUME,
+		KIND_SECRET,
+		KIND_CONFIG_MAP,
+	};
+
+	drop_orphaned_volumes(needed);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		(void) store_list(needed->cluster->options.store, kinds[i], NULL, sweep_object,
+				  needed);
+}
+
+static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct needed *needed = userdata;
+
+	(void) source;
+	(void) usec;
+	if (pods_are_verified(needed->cluster->pods))
+		needed_sweep(needed);
+	return 0;
+}
+
+/* ---- life ---- */
+
+int needed_new(struct cluster *cluster)
+{
+	struct needed *needed = calloc(1, sizeof(*needed));
+	int r;
+
+	if (!needed)
+		return -ENOMEM;
+	needed->cluster = cluster;
+	cluster->needed = needed;
+	r = sd_event_add_time(cluster->options.event, &needed->sweep, CLOCK_MONOTONIC, UINT64_MAX,
+			      USEC_PER_SEC, on_sweep, needed);
+	return r < 0 ? r : sd_event_source_set_enabled(needed->sweep, SD_EVENT_OFF);
+}
+
+struct needed *needed_free(struct needed *needed)
+{
+	struct item *item, *next;
+
+	if (!needed)
+		return NULL;
+	HASH_ITER (hh, needed->items, item, next)
+		drop(item);
+	(void) sd_event_source_disable_unref(needed->sweep);
+	free(needed);
+	return NULL;
+}
+
+void needed_view(const struct cluster *cluster, struct cJSON *view)
+{
+	const struct needed *needed = cluster->needed;
+
+	(void) json_set_int(view, "objectsNeeded", (int64_t) HASH_COUNT(needed->items));
+	(void) json_set_int(view, "objectsWatched", (int64_t) needed->watches);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * requests - a queue and a bucket of tokens before the HTTP client; see requests.h
+ */
+#include "cluster/requests.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <string.h>
+#include <utlist.h>
+
+struct request {
+	struct request *prev, *next;
+	struct requests *requests;
+	struct http_request http; /* path and body are owned */
+	struct http_call *call;   /* NULL: it waits */
+	void (*done)(void *userdata, const struct http_answer *answer);
+	void *userdata;
+};
+
+struct requests {
+	struct http_client *client;
+	sd_event_source *timer; /* when the next token is there */
+	struct request *waiting, *running;
+	size_t waiting_count, running_count;
+	uint64_t tokens_usec; /* REQUESTS_PER_SECOND of them are worth a second */
+	uint64_t filled_usec; /* monotonic, when tokens_usec was right */
+	uint64_t held_usec;   /* until then nothing is sent */
+};
+
+enum {
+	TOKEN_USEC = 1000000 / REQUESTS_PER_SECOND,
+	BUCKET_USEC = REQUESTS_BURST * TOKEN_USEC,
+};
+
+static void request_free(struct request *request)
+{
+	free((char *) (uintptr_t) request->http.path);
+	free((char *) (uintptr_t) request->http.body);
+	free(request);
+}
+
+static void leave(struct request *request)
+{
+	struct requests *requests = request->requests;
+
+	if (request->call) {
+		DL_DELETE(requests->running, request);
+		requests->running_count--;
+	} else {
+		DL_DELETE(requests->waiting, request);
+		requests->waiting_count--;
+	}
+}
+
+static void send_waiting(struct requests *requests);
+
+static void answered(void *userdata, const struct http_answer *answer)
+{
+	struct request *request = userdata;
+	struct requests *requests = request->requests;
+
+	leave(request);
+	request->call = NULL;
+	if (answer->status == 429)
+		requests->held_usec =
+			monotonic_usec() + (answer->retry_after_seconds + 1) * USEC_PER_SEC;
+	request->done(request->userdata, answer);
+	request_free(request);
+	send_waiting(requests);
+}
+
+static void wake_at(struct requests *requests, uint64_t usec)
+{
+	(void) sd_event_source_set_time(requests->timer, usec);
+	(void) sd_event_source_set_enabled(requests->timer, SD_EVENT_ONESHOT);
+}
+
+static void fill(struct requests *requests, uint64_t now_usec)
+{
+	requests->tokens_usec += now_usec - requests->filled_usec;
+	if (requests->tokens_usec > BUCKET_USEC)
+		requests->tokens_usec = BUCKET_USEC;
+	requests->filled_usec = now_usec;
+}
+
+static int send_first(struct requests *requests)
+{
+	struct request *request = requests->waiting;
+	int r = http_client_call(requests->client, &request->http, &request->call);
+
+	if (r < 0)
+		return r;
+	requests->tokens_usec -= TOKEN_USEC;
+	DL_DELETE(requests->waiting, request);
+	requests->waiting_count--;
+	DL_APPEND(requests->running, request);
+	requests->running_count++;
+	return 0;
+}
+
+/* A client that has no room now is asked again with the next token. */
+static void send_waiting(struct requests *requests)
+{
+	uint64_t now_usec = monotonic_usec();
+
+	fill(requests, now_usec);
+	while (requests->waiting && requests->running_count < REQUESTS_IN_FLIGHT) {
+		if (now_usec < requests->held_usec) {
+			wake_at(requests, requests->held_usec);
+			return;
+		}
+		if (requests->tokens_usec < TOKEN_USEC || send_first(requests) < 0) {
+			wake_at(requests, now_usec + TOKEN_USEC);
+			return;
+		}
+	}
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	send_waiting(userdata);
+	return 0;
+}
+
+int requests_send(struct requests *requests, const struct http_request *http, struct request **ret)
+{
+	struct request *request;
+
+	assert(requests && http && http->method && http->path && http->done && ret);
+	if (requests->waiting_count >= REQUESTS_QUEUED_MAX)
+		return -ENOBUFS;
+	request = calloc(1, sizeof(*request));
+	if (!request)
+		return -ENOMEM;
+	request->requests = requests;
+	request->done = http->done;
+	request->userdata = http->userdata;
+	request->http = *http;
+	request->http.path = strdup(http->path);
+	request->http.body = http->body ? strdup(http->body) : NULL;
+	if (http->timeout_usec == 0)
+		request->http.timeout_usec = REQUEST_SECONDS * USEC_PER_SEC;
+	request->http.done = answered;
+	request->http.userdata = request;
+	if (!request->http.path || (http->body && !request->http.body)) {
+		request_free(request);
+		return -ENOMEM;
+	}
+	DL_APPEND(requests->waiting, request);
+	requests->waiting_count++;
+	wake_at(requests, monotonic_usec());
+	*ret = request;
+	return 0;
+}
+
+struct request *request_cancel(struct request *request)
+{
+	if (!request)
+		return NULL;
+	leave(request);
+	(void) http_call_cancel(request->call);
+	request_free(request);
+	return NULL;
+}
+
+int requests_new(sd_event *event, struct http_client *client, struct requests **ret)
+{
+	struct requests *requests = calloc(1, sizeof(*requests));
+	int r;
+
+	if (!requests)
+		return -ENOMEM;
+	requests->client = client;
+	requests->tokens_usec = BUCKET_USEC;
+	requests->filled_usec = monotonic_usec();
+	r = sd_event_add_time(event, &requests->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer,
+			      requests);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(requests->timer, SD_EVENT_OFF);
+	if (r < 0) {
+		(void) requests_free(requests);
+		return r;
+	}
+	*ret = requests;
+	return 0;
+}
+
+struct requests *requests_free(struct requests *requests)
+{
+	if (!requests)
+		return NULL;
+	while (requests->waiting)
+		(void) request_cancel(requests->waiting);
+	while (requests->running)
+		(void) request_cancel(requests->running);
+	(void) sd_event_source_disable_unref(requests->timer);
+	free(requests);
+	return NULL;
+}
+
+void requests_count(const struct requests *requests, size_t *ret_queued, size_t *ret_running)
+{
+	*ret_queued = requests->waiting_count;
+	*ret_running = requests->running_count;
+}

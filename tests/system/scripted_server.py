@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kube-apiserver by script, for what no real one does on command: faults, a restored etcd, another cluster.
+
+Plain HTTP on loopback. It gives a node the rights that a real one gave (tests/cluster/ asks a real one): pods by
+the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pods of the node refer to; all else is
+403. What is asked is kept in requests. fault, when set, gets each request (method, path with query) and answers
+None, or what is done instead: a status, "reset", "stall", "half", "html".
+"""
+import http.server
+import json
+import threading
+import urllib.parse
+import uuid
+
+KINDS = {"pods": ("v1", "Pod"), "nodes": ("v1", "Node"), "persistentvolumes": ("v1", "PersistentVolume"),
+         "persistentvolumeclaims": ("v1", "PersistentVolumeClaim"), "secrets": ("v1", "Secret"),
+         "configmaps": ("v1", "ConfigMap"), "namespaces": ("v1", "Namespace"), "events": ("v1", "Event"),
+         "csidrivers": ("storage.k8s.io/v1", "CSIDriver"), "csinodes": ("storage.k8s.io/v1", "CSINode"),
+         "volumeattachments": ("storage.k8s.io/v1", "VolumeAttachment")}
+
+
+def merge(target, patch):
+    """RFC 7386."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge(result.get(key), value)
+    return result
+
+
+class Cluster:
+    """The objects of one cluster, and every change of them."""
+
+    def __init__(self, node="node", version=100):
+        self.lock = threading.Condition()
+        self.node, self.version = node, version
+        self.objects = {}  # (plural, namespace, name): object
+        self.changes = []  # (version, type, plural, object)
+        self.oldest = version  # a watch from before is 410
+        self.put("nodes", {"metadata": {"name": node}, "status": {}})
+
+    def put(self, plural, item, namespace=""):
+        """Creates or replaces an object; its uid stays while its name does."""
+        version, kind = KINDS[plural]
+        with self.lock:
+            key = (plural, namespace, item["metadata"]["name"])
+            old = self.objects.get(key)
+            self.version += 1
+            metadata = {"uid": old["metadata"]["uid"] if old else str(uuid.uuid4()),
+                        "creationTimestamp": "2026-01-01T00:00:00Z", **item["metadata"],
+                        "resourceVersion": str(self.version)}
+            if namespace:
+                metadata["namespace"] = namespace
+            new = {**item, "apiVersion": version, "kind": kind, "metadata": metadata}
+            self.objects[key] = new
+            self.changes.append((self.version, "MODIFIED" if old else "ADDED", plural, new))
+            self.lock.notify_all()
+            return new
+
+    def delete(self, plural, name, namespace="", silently=False):
+        """silently: with no event, as to who was away."""
+        with self.lock:
+            self.version += 1
+            old = self.objects.pop((plural, namespace, name))
+            old = {**old, "metadata": {**old["metadata"], "resourceVersion": str(self.version)}}
+            if silently:
+                self.oldest = self.version
+            else:
+                self.changes.append((self.version, "DELETED", plural, old))
+            self.lock.notify_all()
+
+    def restore(self, objects, version):
+        """etcd as it was once."""
+        with self.lock:
+            self.objects, self.version, self.changes, self.oldest = dict(objects), version, [], version
+
+    def pods(self):
+        return [o for (plural, _, _), o in self.objects.items()
+                if plural == "pods" and o["spec"].get("nodeName") == self.node]
+
+    def refers(self, plural, namespace, name):
+        """Does a pod of the node lead to it?"""
+        claims = set()
+        for pod in self.pods():
+            space = pod["metadata"]["namespace"]
+            for volume in pod["spec"].get("volumes", []):
+                claims.add((space, volume.get("persistentVolumeClaim", {}).get("claimName")))
+                if space == namespace and name in (volume.get("secret", {}).get("secretName"), volume.get("configMap", {}).get("name")):
+                    return plural in ("secrets", "configmaps")
+        if plural == "persistentvolumeclaims":
+            return (namespace, name) in claims
+        bound = {self.objects.get(("persistentvolumeclaims", *c), {}).get("spec", {}).get("volumeName") for c in claims}
+        return plural == "persistentvolumes" and name in bound or plural == "volumeattachments"
+
+
+class Server:
+    def __init__(self, cluster):
+        self.cluster, self.fault, self.requests, self.generation = cluster, None, [], 0
+        server = self
+
+        class Handler(RequestHandler):
+            scripted = server
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.port = self.http.server_address[1]
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def kubeconfig(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+                       "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.port}"}}],
+                       "users": [{"name": "u", "user": {"token": "t"}}],
+                       "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}, file)
+        return path
+
+    def hang_up(self):
+        """Every watch ends; what follows is a new connection."""
+        with self.cluster.lock:
+            self.generation += 1
+            self.cluster.lock.notify_all()
+
+    def become(self, cluster):
+        """Another cluster behind the same address."""
+        old, self.cluster = self.cluster, cluster
+        with old.lock:
+            self.generation += 1
+            old.lock.notify_all()
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+    def asked(self, part, method="GET"):
+        return [r for r in self.requests if r[0] == method and part in r[1]]
+
+
+class RequestHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    scripted = None
+
+    def log_message(self, *arguments):
+        pass
+
+    def answer(self, status, body, content="application/json", cut=0):
+        data = json.dumps(body).encode() if not isinstance(body, bytes) else body
+        self.send_response(status)
+        self.send_header("Content-Type", content)
+        self.send_header("Content-Length", str(len(data)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(data[:len(data) - cut])
+        if cut:
+            self.wfile.flush()
+            self.hang_up()
+
+    def hang_up(self):
+        self.close_connection = True
+        self.connection.close()
+
+    def refuse(self, code, reason, message, plural="", name=""):
+        self.answer(code, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
+                           "reason": reason, "details": {"name": name, "kind": plural}, "code": code})
+
+    def spoil(self, fault):
+        if fault == "reset":
+            self.hang_up()
+        elif fault == "html":
+            self.answer(404, b"<html>not found</html>", "text/html")
+        elif fault == "half":
+            self.answer(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}, cut=9)
+        else:
+            self.refuse(fault, "Unauthorized" if fault == 401 else "NotFound" if fault == 404 else "Fault", "a fault of the test")
+
+    def do_GET(self):
+        self.handle_request("GET")
+
+    def do_POST(self):
+        self.handle_request("POST")
+
+    def do_PATCH(self):
+        self.handle_request("PATCH")
+
+    def do_PUT(self):
+        self.handle_request("PUT")
+
+    def do_DELETE(self):
+        self.handle_request("DELETE")
+
+    def handle_request(self, method):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.scripted.requests.append((method, self.path, body))
+        fault = self.scripted.fault and self.scripted.fault(method, self.path)
+        if fault:
+            self.spoil(fault)
+            return
+        url = urllib.parse.urlsplit(self.path)
+        query = {k: v[0] for k, v in urllib.parse.parse_qs(url.query).items()}
+        parts = url.path.strip("/").split("/")
+        parts = parts[2:] if parts[0] == "api" else parts[3:]
+        namespace = ""
+        if len(parts) > 2 and parts[0] == "namespaces":
+            namespace, parts = parts[1], parts[2:]
+        plural, name, sub = (parts + ["", "", ""])[:3]
+        if plural not in KINDS:
+            self.refuse(404, "NotFound", "no such resource")
+        elif method != "GET":
+            self.write(method, plural, namespace, name, sub, json.loads(body) if body else {})
+        elif name:
+            self.get(plural, namespace, name)
+        else:
+            self.list(plural, namespace, query)
+
+    def may(self, plural, namespace, name, selected):
+        cluster = self.scripted.cluster
+        if plural == "pods":
+            return f"spec.nodeName={cluster.node}" in selected if not name else (plural, namespace, name) in cluster.objects
+        if plural == "nodes":
+            return name == cluster.node or f"metadata.name={cluster.node}" in selected
+        if plural in ("secrets", "configmaps"):
+            names = [s[len("metadata.name="):] for s in selected if s.startswith("metadata.name=")]
+            return cluster.refers(plural, namespace, name or (names or [""])[0])
+        if plural in ("csidrivers", "csinodes"):
+            return True
+        return bool(name) and cluster.refers(plural, namespace, name)
+
+    def get(self, plural, namespace, name):
+        found = self.scripted.cluster.objects.get((plural, namespace, name))
+        if not self.may(plural, namespace, name, []):
+            self.refuse(403, "Forbidden", f"{plural} \"{name}\" is forbidden: no relationship found", plural, name)
+        elif not found:
+            self.refuse(404, "NotFound", f"{plural} \"{name}\" not found", plural, name)
+        else:
+            self.answer(200, found)
+
+    def list(self, plural, namespace, query):
+        cluster = self.scripted.cluster
+        selected = [s for s in query.get("fieldSelector", "").split(",") if s]
+        if not self.may(plural, namespace, "", selected):
+            self.refuse(403, "Forbidden", f"{plural} is forbidden", plural)
+            return
+
+        def wanted(item):
+            fields = {"metadata.name": item["metadata"]["name"], "spec.nodeName": item.get("spec", {}).get("nodeName")}
+            return all(fields[s.split("=")[0]] == s.split("=")[1] for s in selected) and namespace in ("", item["metadata"].get("namespace"))
+        if query.get("watch"):
+            self.watch(plural, wanted, int(query["resourceVersion"]))
+            return
+        with cluster.lock:
+            items = [o for (p, _, _), o in cluster.objects.items() if p == plural and wanted(o)]
+            version, kind = KINDS[plural]
+            body = {"kind": kind + "List", "apiVersion": version, "metadata": {"resourceVersion": str(cluster.version)}, "items": items}
+        self.answer(200, body)
+
+    def chunk(self, event):
+        data = json.dumps(event).encode() + b"\n"
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+    def watch(self, plural, wanted, version):
+        cluster, generation = self.scripted.cluster, self.scripted.generation
+        if version < cluster.oldest or version > cluster.version:
+            self.refuse(410, "Expired", "too old resource version")
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            while True:
+                with cluster.lock:
+                    cluster.lock.wait_for(lambda: generation != self.scripted.generation or
+                                          any(v > version for v, _, _, _ in cluster.changes), 1)
+                    if generation != self.scripted.generation:
+                        self.hang_up()
+                        return
+                    news = [c for c in cluster.changes if c[0] > version]
+                for changed, how, of, item in news:
+                    version = changed
+                    if of == plural and wanted(item):
+                        self.chunk({"type": how, "object": item})
+        except OSError:
+            self.close_connection = True
+
+    def write(self, method, plural, namespace, name, sub, body):
+        cluster = self.scripted.cluster
+        old = cluster.objects.get((plural, namespace, name))
+        if method == "POST" and not name:
+            if (plural, namespace, body["metadata"]["name"]) in cluster.objects:
+                self.refuse(409, "AlreadyExists", "already exists", plural, body["metadata"]["name"])
+                return
+            self.answer(201, cluster.put(plural, body, namespace))
+        elif not old:
+            self.refuse(404, "NotFound", f"{plural} \"{name}\" not found", plural, name)
+        elif method == "DELETE":
+            cluster.delete(plural, name, namespace)
+            self.answer(200, {"kind": "Status", "apiVersion": "v1", "status": "Success"})
+        elif method == "PATCH":
+            expected = body.get("metadata", {}).get("resourceVersion")
+            if expected and expected != old["metadata"]["resourceVersion"]:
+                self.refuse(409, "Conflict", "the object has been modified", plural, name)
+                return
+            new = merge(old, {"status": body.get("status", {})} if sub == "status" else {k: v for k, v in body.items() if k != "status"})
+            self.answer(200, cluster.put(plural, new, namespace))
+        else:
+            self.refuse(405, "MethodNotAllowed", method)
