@@ -139,6 +139,7 @@ static int admit_create(const struct admission *admission, const struct object *
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
 	violations_init(&found, false);
+	found.is_secret = kind_row(proposed->kind)->secret;
 	if (check_when_written(proposed->kind, NULL, tree, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (*stamp.uid == '\0') {
@@ -218,6 +219,7 @@ static int admit_update(const struct admission *admission, const struct object *
 	const struct cJSON *finalizers;
 
 	violations_init(&found, false);
+	found.is_secret = kind_row(old->kind)->secret;
 	if (check_same(old, admission->proposed, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&

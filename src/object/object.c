@@ -93,6 +93,9 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 	if (*version == '\0')
 		return failed_plain(reterr, -EINVAL, "apiVersion: Required value");
 	*ret = kind_by_name(version, kind);
+	if (!*ret && strcmp(kind, kind_row(KIND_SECRET)->name) == 0)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "no matches for kind \"Secret\" in its apiVersion: it is v1");
 	if (!*ret)
 		return failed_plain(reterr, -EOPNOTSUPP,
 				    "no matches for kind \"%.64s\" in version \"%.64s\"", kind,

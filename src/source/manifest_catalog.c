@@ -216,11 +216,8 @@ static int add_note(struct put *put, const struct document *document, unsigned i
 	if (!note)
 		return -ENOMEM;
 	note->line = line;
-	if (document) {
-		memcpy(note->kind, document->kind, sizeof(note->kind));
-		memcpy(note->name_space, document->name_space, sizeof(note->name_space));
-		memcpy(note->name, document->name, sizeof(note->name));
-	}
+	if (document)
+		manifest_note_name(note, document);
 	(void) snprintf(note->text, sizeof(note->text), "%s%s", text, more);
 	note->since_usec = since(put, note);
 	*put->notes_end = note;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/kind.h"
+#include "object/schema/field.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -16,6 +17,18 @@ struct walk {
 	int (*visit)(const struct manifest_problem *problem, void *userdata);
 	void *userdata;
 };
+
+void manifest_note_name(struct manifest_note *note, const struct document *document)
+{
+	bool is_secret = strcmp(document->kind, kind_row(KIND_SECRET)->name) == 0;
+
+	memcpy(note->kind, document->kind, sizeof(note->kind));
+	if (!is_secret ||
+	    field_check_label(FIELD(NULL, "namespace"), document->name_space, NULL) == 0)
+		memcpy(note->name_space, document->name_space, sizeof(note->name_space));
+	if (!is_secret || field_check_subdomain(FIELD(NULL, "name"), document->name, NULL) == 0)
+		memcpy(note->name, document->name, sizeof(note->name));
+}
 
 bool manifest_directory_note_set(struct manifest_directory_note *note,
 				 const struct manifest_listing *listing, uint64_t now_usec)

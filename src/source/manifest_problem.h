@@ -27,6 +27,10 @@ void manifest_directory_note_keep(struct manifest_directory_note *note, int more
 uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct manifest_key *key,
 				uint64_t now_usec);
 
+/* What document a note is about. In place of a Secret's name there may be what it holds: one that
+ * is no name is left out. */
+void manifest_note_name(struct manifest_note *note, const struct document *document);
+
 /* As manifest_source_problems(): the directory first, then the files by name. */
 int manifest_problems_walk(const struct manifest_directory_note *note,
 			   struct manifest_catalog *catalog,
