@@ -325,6 +325,51 @@ static void test_map_of_a_detached_mount_case_463(void **state)
 			 "more");
 }
 
+/* Where the kernel does not say which directory it is of, the sentence says so. */
+static void expect_user_of_part(const char *type, const char *part, bool is_of_it)
+{
+	pid_t pid;
+	struct mount_holder holder;
+
+	assert_return_code(mount(sandbox_path(part), sandbox_path("inside"), NULL, MS_BIND, NULL),
+			   errno);
+	pid = foreign_volume("stranger", 0, stand_there);
+	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
+	holder = search(sandbox_path("root/staged"));
+	if (is_of_it || holder.undecided) {
+		assert_true(holder.found);
+		assert_int_equal(holder.how, HELD_DETACHED);
+		assert_int_equal(holder.pid, pid);
+		(void) close_keep_errno(holder.pid_fd);
+	} else {
+		assert_false(holder.found);
+	}
+	if (strcmp(type, "overlay") != 0)
+		assert_int_equal(holder.undecided, 0);
+	end(pid);
+}
+
+/* What is staged is a directory of a larger file system, as of some CSI drivers. */
+static void test_detached_mount_of_a_part_case_463(void **state)
+{
+	for (const char *const *type = file_systems; *type; type++) {
+		print_message("# %s\n", *type);
+		mount_volume_of(*type);
+		sandbox_mkdir("root/stage/part", 0755);
+		sandbox_mkdir("root/stage/beside", 0755);
+		sandbox_mkdir("root/staged", 0755);
+		assert_return_code(mount(sandbox_path("root/stage/part"),
+					 sandbox_path("root/staged"), NULL, MS_BIND, NULL),
+				   errno);
+		expect_user_of_part(*type, "root/stage/part", true);
+		expect_user_of_part(*type, "root/stage/beside", false);
+		assert_return_code(umount2(sandbox_path("root/staged"), MNT_DETACH), errno);
+		assert_return_code(rmdir(sandbox_path("root/staged")), errno);
+		unmount_volume();
+		file_system_clean(*type);
+	}
+}
+
 static void expect_no_map(const struct process_map *map, void *userdata)
 {
 	fail_msg("'%s'", map->path);
@@ -354,6 +399,7 @@ int main(void)
 		SANDBOX_TEST(test_open_file_of_a_detached_mount_case_463),
 		SANDBOX_TEST(test_directory_of_a_detached_mount_case_463),
 		SANDBOX_TEST(test_map_of_a_detached_mount_case_463),
+		SANDBOX_TEST(test_detached_mount_of_a_part_case_463),
 		SANDBOX_TEST(test_unreadable_map_is_no_empty_one),
 	};
 

@@ -277,13 +277,13 @@ static bool is_undecided(const char *type, const struct situation *use, const ch
 }
 
 /* Who works elsewhere in the file system, in a mount that is detached in the same way. */
-static void expect_removed_beside(const char *type, const struct situation *use)
+static void expect_removed_beside(const char *type, const char *beside, const struct situation *use)
 {
 	struct failure why = { .error = 0 };
 	pid_t pid;
 	int r;
 
-	bind_used("base/beside");
+	bind_used(beside);
 	pid = leave_to_user(use);
 	r = remove_volume(&why);
 	end(pid);
@@ -313,7 +313,7 @@ static void try_detached(const char *type)
 		expect_named(why.text, pid);
 		assert_true(sandbox_has("base/v/sub/file", "data"));
 		end(pid);
-		expect_removed_beside(type, &uses[i]);
+		expect_removed_beside(type, "base/beside", &uses[i]);
 	}
 	(void) umount2(sandbox_path("base"), MNT_DETACH);
 	assert_return_code(rmdir(sandbox_path("base")), errno);
@@ -325,6 +325,39 @@ static void test_deletion_waits_for_users_of_detached_mounts(void **state)
 	for (const char *const *type = file_systems; *type; type++) {
 		print_message("# %s\n", *type);
 		try_detached(*type);
+	}
+}
+
+/* The volume lies in a mount of a part of the file system, and the file beside that part: crun has
+ * its own program mounted like that for as long as a container is created and not started. */
+static void try_beside_its_mount(const char *type)
+{
+	const struct situation use = { .name = "beside", .change = open_file };
+
+	sandbox_mkdir("whole", 0755);
+	file_system_mount(type, "whole");
+	sandbox_mkdir("whole/part", 0755);
+	sandbox_mkdir("base", 0755);
+	assert_return_code(
+		mount(sandbox_path("whole/part"), sandbox_path("base"), NULL, MS_BIND, NULL),
+		errno);
+	sandbox_mkdir("whole/beside", 0755);
+	sandbox_mkdir("whole/beside/sub", 0755);
+	sandbox_write("whole/beside/sub/file", "data");
+	make_volume();
+	expect_removed_beside(type, "whole/beside", &use);
+	(void) umount2(sandbox_path("base"), MNT_DETACH);
+	(void) umount2(sandbox_path("whole"), MNT_DETACH);
+	assert_return_code(rmdir(sandbox_path("base")), errno);
+	assert_return_code(rmdir(sandbox_path("whole")), errno);
+	file_system_clean(type);
+}
+
+static void test_a_file_beside_the_mount_keeps_nothing(void **state)
+{
+	for (const char *const *type = file_systems; *type; type++) {
+		print_message("# %s\n", *type);
+		try_beside_its_mount(*type);
 	}
 }
 
@@ -501,6 +534,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_deletion_waits_for_every_namespace_case_462),
 		SANDBOX_TEST(test_deletion_waits_for_users_of_detached_mounts),
+		SANDBOX_TEST(test_a_file_beside_the_mount_keeps_nothing),
 		SANDBOX_TEST(test_deletion_waits_while_mounts_are_unreadable_case_462),
 		SANDBOX_TEST(test_hidden_processes_hide_no_mount_case_462),
 		SANDBOX_TEST(test_deletion_waits_for_the_whole_of_proc),

@@ -8,6 +8,7 @@
 #include "mount/holders/mount_holders.h"
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "mount/path/safe_path.h"
 #include "mount/table/mountinfo.h"
 
@@ -42,14 +43,18 @@ static int take_mount(struct directory_question *question, dev_t device, const c
 	return question->mount_root && question->mount_point ? 0 : -ENOMEM;
 }
 
-/* Return: 0; -ESTALE its mount is in no table. */
-static int find_mount(struct directory_question *question)
+static int take_wide(struct directory_question *question, uint64_t mount_id, const char *point)
 {
-	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *table = NULL;
-	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, MOUNT_TABLE_BYTES_MAX, &table);
+	free(question->wide_point);
+	question->wide_id = mount_id;
+	question->wide_point = strdup(point);
+	return question->wide_point ? 0 : -ENOMEM;
+}
 
-	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
+/* Return: 0; -ESTALE its mount is not in the table. */
+static int find_in(struct directory_question *question, const char *table)
+{
+	for (const char *line = table; *line; line = table_next_line(line)) {
 		cleanup_free char *copy = NULL;
 		struct mountinfo_line mount;
 
@@ -61,7 +66,47 @@ static int find_mount(struct directory_question *question)
 		if (mountinfo_parse(copy, &mount) == 0)
 			return take_mount(question, mount.device, mount.root, mount.mount_point);
 	}
-	return r < 0 ? r : -ESTALE;
+	return -ESTALE;
+}
+
+/* A mount that shows less says of a file beside it only that it cannot be found. */
+static int find_wide(struct directory_question *question, const char *table)
+{
+	size_t shortest = SIZE_MAX;
+	int r = 0;
+
+	for (const char *line = table; *line && r >= 0; line = table_next_line(line)) {
+		cleanup_free char *copy = table_copy_line(line);
+		struct mountinfo_line mount;
+
+		if (!copy)
+			return -ENOMEM;
+		if (mountinfo_parse(copy, &mount) < 0 || mount.device != question->device ||
+		    strlen(mount.root) >= shortest ||
+		    !path_is_at_or_below(question->mount_root, mount.root))
+			continue;
+		shortest = strlen(mount.root);
+		r = take_wide(question, strtoull(line, NULL, 10), mount.mount_point);
+	}
+	return r;
+}
+
+static int find_mount(struct directory_question *question)
+{
+	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *table = NULL;
+	int r = proc_fd < 0 ? -errno : process_mounts(proc_fd, MOUNT_TABLE_BYTES_MAX, &table);
+
+	if (r >= 0)
+		r = find_in(question, table);
+	return r < 0 ? r : find_wide(question, table);
+}
+
+static int copy_mount(struct directory_question *question, const struct directory_question *like)
+{
+	int r = take_mount(question, like->device, like->mount_root, like->mount_point);
+
+	return r < 0 ? r : take_wide(question, like->wide_id, like->wide_point);
 }
 
 static int find_origin(struct directory_question *question, const struct directory_question *like)
@@ -79,24 +124,56 @@ static int find_origin(struct directory_question *question, const struct directo
 		return -ENAMETOOLONG;
 	path[length] = '\0';
 	question->mount_id = status.stx_mnt_id;
-	r = like && like->mount_id == question->mount_id
-		    ? take_mount(question, like->device, like->mount_root, like->mount_point)
-		    : find_mount(question);
+	r = like && like->mount_id == question->mount_id ? copy_mount(question, like)
+							 : find_mount(question);
 	return r < 0 ? r : take_root(question, path);
 }
 
-/* Where another mount is on top of it, the directory itself. Return: a descriptor. */
-static int open_mount(const struct directory_question *question)
+/* Return: a descriptor; -ESTALE another mount is on top of it. */
+static int open_mount(const char *mount_point, uint64_t mount_id)
 {
-	cleanup_close int fd = open(question->mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = open(mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct statx status;
 
-	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0 ||
-	    status.stx_mnt_id != question->mount_id) {
-		(void) close_keep_errno(fd);
-		fd = openat(question->directory.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
+		return -errno;
+	return status.stx_mnt_id == mount_id ? TAKE_FD(fd) : -ESTALE;
+}
+
+/* The same directory as another mount shows it. Return: a descriptor; -EOPNOTSUPP a file system
+ * without file handles. */
+static int open_within(int mount_fd, int directory_fd)
+{
+	union {
+		struct file_handle handle;
+		char bytes[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} room = { .handle.handle_bytes = MAX_HANDLE_SZ };
+	int mount_id, fd;
+
+	if (name_to_handle_at(directory_fd, "", &room.handle, &mount_id, AT_EMPTY_PATH) < 0)
+		return -errno;
+	fd = open_by_handle_at(mount_fd, &room.handle, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* By the mount that shows most; else by its own, or by itself where another one is on top. */
+static int open_mounts(struct directory_question *question)
+{
+	struct mount_directory *directory = &question->directory;
+	cleanup_close int mount_fd = open_mount(question->wide_point, question->wide_id);
+	int shown_fd = mount_fd < 0 ? mount_fd : open_within(mount_fd, directory->fd);
+
+	if (shown_fd >= 0) {
+		(void) close(directory->fd);
+		directory->fd = shown_fd;
+	} else {
+		(void) close_keep_errno(mount_fd);
+		mount_fd = open_mount(question->mount_point, question->mount_id);
 	}
-	return fd < 0 ? -errno : TAKE_FD(fd);
+	if (mount_fd < 0)
+		mount_fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory->mount_fd = mount_fd < 0 ? -errno : TAKE_FD(mount_fd);
+	return directory->mount_fd < 0 ? directory->mount_fd : 0;
 }
 
 int directory_question_open(int fd, const struct directory_question *like,
@@ -108,7 +185,7 @@ int directory_question_open(int fd, const struct directory_question *like,
 	*ret = (struct directory_question){ .directory = { .fd = fd, .mount_fd = -EBADF } };
 	r = fd < 0 ? fd : find_origin(ret, like);
 	if (r >= 0)
-		r = ret->directory.mount_fd = open_mount(ret);
+		r = open_mounts(ret);
 	return r < 0 ? failed(reterr, r, "cannot tell whether it is mounted") : 0;
 }
 
@@ -128,6 +205,7 @@ void directory_question_done(struct directory_question *question)
 		(void) close_keep_errno(question->directory.mount_fd);
 	free(question->mount_root);
 	free(question->mount_point);
+	free(question->wide_point);
 	free(question->root);
 	*question = (struct directory_question){ 0 };
 }

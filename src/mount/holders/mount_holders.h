@@ -16,8 +16,7 @@
  * podvold has unmounted its own. As in kubelet, what lies below "plugins/kubernetes.io" does not,
  * since that is another volume over the same file system.
  *
- * Not seen: a detached mount of a volume that is a directory of a larger file system, unless
- * @directory is asked about; one that only a process has mapped that hangs in the kernel; one below
+ * Not seen: a detached mount that only a process has mapped that hangs in the kernel; one below
  * another detached mount where nothing is open; another device over the same data (a snapshot); and
  * before Linux 6.12 namespaces kept by a mount elsewhere or a descriptor in a socket.
  */
@@ -143,7 +142,9 @@ struct directory_question {
 	dev_t device;
 	uint64_t mount_id;              /* of the mount that it lies in, */
 	char *mount_root, *mount_point; /* and what and where that is */
-	char *root;                     /* what a bind mount of it would show */
+	uint64_t wide_id; /* of the mount that shows most of the file system, with the */
+	char *wide_point; /* directory in it, and where that is */
+	char *root;       /* what a bind mount of it would show */
 };
 
 /**

@@ -105,6 +105,21 @@ static void note_error(struct task *task, int error, const char *what)
 	task->result = mount_search_failed(task->search, error, &task->found, what);
 }
 
+/* Is the file in the part of its file system that is asked about? Return: as file_within(). */
+static int is_in_part(const struct mount_holder *asked, int fd)
+{
+	cleanup(directory_question_done) struct directory_question part = { 0 };
+	int r;
+
+	if (asked->directory)
+		return file_within(asked->directory->fd, asked->directory->mount_fd, fd);
+	if (!asked->mount_point)
+		return 0;
+	r = directory_question_open(open_host_path(asked->mount_point, O_PATH | O_DIRECTORY, NULL),
+				    NULL, &part, NULL);
+	return r < 0 ? r : file_within(part.directory.fd, part.directory.mount_fd, fd);
+}
+
 /* Of a mount in no namespace the kernel does not say which part of a file system it shows: what is
  * asked about is the file that the process has there. A link that leads nowhere any more is of a
  * process that ended or let go. */
@@ -115,10 +130,10 @@ static bool uses(const struct task *task, size_t holder, const char *link,
 	cleanup_close int fd = -EBADF;
 	int r;
 
-	if (!directory)
-		return mount_search_shows_all(&task->search->positions[holder]);
+	if (mount_search_shows_all(&task->search->positions[holder]))
+		return true;
 	fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
-	r = fd < 0 ? -errno : file_within(directory->fd, directory->mount_fd, fd);
+	r = fd < 0 ? -errno : is_in_part(&task->search->holders[holder], fd);
 	found->undecided = r < 0 ? r : 0;
 	return r != 0 && !(fd < 0 && process_error_is_gone(r));
 }
