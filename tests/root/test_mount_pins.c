@@ -13,9 +13,11 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -226,6 +228,89 @@ static void test_flood_of_namespaces_fails_no_search(void **state)
 	unmount_volume();
 }
 
+/* Slower by far than it is: in searches meanwhile each of a process's many descriptors takes so
+ * long that one such process is a flood. Others of this machine have no more than LINKS_A_TIME at
+ * once. */
+enum { DESCRIPTORS = 4000, LINKS_A_TIME = 250 };
+static bool is_slow;
+static time_t slow_seconds;
+static unsigned int links;
+
+ssize_t __real_readlinkat(int fd, const char *path, char *text, size_t size);
+ssize_t __wrap_readlinkat(int fd, const char *path, char *text, size_t size);
+ssize_t __wrap_readlinkat(int fd, const char *path, char *text, size_t size)
+{
+	links++;
+	return __real_readlinkat(fd, path, text, size);
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = __real_clock_gettime(clock, ret);
+
+	if (clock != CLOCK_THREAD_CPUTIME_ID || !is_slow)
+		return r;
+	slow_seconds += links >= LINKS_A_TIME;
+	links = 0;
+	ret->tv_sec += slow_seconds;
+	return r;
+}
+
+/* By a user who may do no more than open files. */
+static int open_many(void)
+{
+	int fd = open(sandbox_path("."), O_PATH | O_CLOEXEC);
+
+	if (fd < 0 || setresuid(OTHER_UID, OTHER_UID, OTHER_UID) < 0)
+		return -1;
+	for (int i = 0; i < DESCRIPTORS; i++)
+		if (fcntl(fd, F_DUPFD_CLOEXEC, 0) < 0)
+			return -1;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* Whoever else has as many on this machine may use up the whole search: then again. */
+static struct mount_holder search_slowly(void)
+{
+	struct mount_holder holder = { .mount_point = sandbox_path("root/stage") };
+	struct failure why = { .error = 0 };
+	unsigned int moments = 0;
+	int r;
+
+	do {
+		is_slow = true;
+		r = mount_holders_search(&holder, 1, &why);
+		is_slow = false;
+		assert_true(r >= 0 || r == -ETIMEDOUT);
+	} while ((r < 0 || !holder.found) && sandbox_wait(&moments));
+	return holder;
+}
+
+static void test_flood_of_descriptors_is_of_its_user(void **state)
+{
+	char text[MOUNT_HOLDER_TEXT_BYTES], wanted[96];
+	struct mount_holder holder;
+	pid_t pid;
+
+	mount_volume();
+	pid = foreign_volume("flood", 0, open_many);
+	holder = search_slowly();
+	assert_true(holder.found);
+	assert_int_equal(holder.how, HELD_UNSEARCHED);
+	assert_int_equal(holder.owner, OTHER_UID);
+	(void) close_keep_errno(holder.pid_fd);
+	mount_holder_print(&holder, text);
+	(void) snprintf(wanted, sizeof(wanted),
+			"processes of uid %d have more open than is searched", OTHER_UID);
+	assert_non_null(strstr(text, wanted));
+	assert_non_null(strstr(text, "'flood' (uid"));
+	expect_nobody();
+	end(pid);
+	unmount_volume();
+}
+
 /* Directories nested until no path names them; returns the innermost. */
 static int open_deep(void)
 {
@@ -395,6 +480,7 @@ int main(void)
 		SANDBOX_TEST(test_namespace_of_a_single_thread),
 		SANDBOX_TEST(test_user_namespace_and_owner_are_named),
 		SANDBOX_TEST(test_flood_of_namespaces_fails_no_search),
+		SANDBOX_TEST(test_flood_of_descriptors_is_of_its_user),
 		SANDBOX_TEST(test_descriptor_without_a_path_fails_no_search),
 		SANDBOX_TEST(test_open_file_of_a_detached_mount_case_463),
 		SANDBOX_TEST(test_directory_of_a_detached_mount_case_463),

@@ -101,9 +101,12 @@ static size_t count_unread(const struct mount_search *search, const struct mount
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < search->share_count; i++)
-		if (holder->how == HELD_DETACHED || search->shares[i].owner == holder->owner)
-			count += search->shares[i].unread;
+	for (size_t i = 0; i < search->share_count; i++) {
+		const struct owner_share *share = &search->shares[i];
+
+		if (holder->how == HELD_DETACHED || share->owner == holder->owner)
+			count += holder->how == HELD_UNSEARCHED ? share->unsearched : share->unread;
+	}
 	return count;
 }
 

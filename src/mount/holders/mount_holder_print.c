@@ -42,6 +42,17 @@ static void print_unread(const struct mount_holder *holder, char text[MOUNT_HOLD
 			MOUNT_TABLE_BYTES_MAX / 1024 / 1024, holder->unread, one);
 }
 
+static void print_unsearched(const struct mount_holder *holder, const char *owner,
+			     char text[MOUNT_HOLDER_TEXT_BYTES])
+{
+	(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+			"processes of uid %u have more open than is searched for one user (%d "
+			"seconds of a processor), and any of it may be in the volume: %zu were not "
+			"searched, one of them is process %d '%s'%s",
+			(unsigned int) holder->owner, OWNER_OPEN_USEC_MAX / 1000000, holder->unread,
+			(int) holder->pid, holder->command, owner);
+}
+
 static void print_detached(const struct mount_holder *holder, const char *owner,
 			   char text[MOUNT_HOLDER_TEXT_BYTES])
 {
@@ -97,6 +108,9 @@ void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDE
 		return;
 	case HELD_UNREAD:
 		print_unread(holder, text);
+		return;
+	case HELD_UNSEARCHED:
+		print_unsearched(holder, owner, text);
 		return;
 	case HELD_DETACHED:
 		print_detached(holder, owner, text);

@@ -40,6 +40,7 @@ enum mount_held {
 	HELD_UNSEEN, /* the namespace has it, and who keeps that may not be looked at; pid 0 */
 	HELD_HERE,   /* mounted at @where in our own namespace, too; pid 0 */
 	HELD_UNREAD, /* nobody knows: @unread namespaces of @owner were not read, this one too */
+	HELD_UNSEARCHED, /* nor what @unread processes of @owner have open */
 };
 
 struct mount_passed;
@@ -75,7 +76,8 @@ struct mount_holder {
 	bool has_owner;              /* are the next two known? */
 	uint64_t user_namespace;     /* of the mount namespace, right below our own; 0: our own */
 	uid_t owner;                 /* who made that user namespace */
-	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all */
+	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all;
+					processes for HELD_UNSEARCHED */
 	int undecided; /* HELD_DETACHED of a @directory: why it cannot be told whether @where is in
 			  it; 0: it is */
 	char where[512]; /* as the process sees it; cut when it is longer */
@@ -90,7 +92,8 @@ struct mount_holder {
  * for each other namespace, and 4 microseconds for each mount of it.
  *
  * A local user's namespaces beyond OWNER_NAMESPACES_MAX, or beyond MOUNT_TABLE_BYTES_MAX of tables,
- * are not read and hold every volume that is asked about.
+ * are not read and hold every volume that is asked about. So do processes of one whose processes
+ * have more open than OWNER_OPEN_USEC_MAX can read.
  *
  * A task that a security module hides is none of that when the kernel lists all mount namespaces
  * (Linux 6.12), for then its namespace was read as well; only what it has open of a detached mount
@@ -104,6 +107,11 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 
 /* Mount namespaces of one local user that one search reads. */
 enum { OWNER_NAMESPACES_MAX = 4096 };
+/* Of a processor, for what processes have open: those of one local user, and all of them. */
+enum {
+	OWNER_OPEN_USEC_MAX = 4000000,
+	OPEN_USEC_MAX = 20000000,
+};
 
 enum { MOUNT_HOLDER_TEXT_BYTES = 1024 };
 /* "process 12 'sh' has it mounted at '/in' in mount namespace 4026532". */

@@ -133,10 +133,10 @@ static int is_own(int user_fd, uint64_t *ret_number)
 	return own.st_dev == status.st_dev && own.st_ino == status.st_ino;
 }
 
-/* From the innermost outwards; the kernel nests no more than 32. */
-int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t *ret_uid)
+/* From the innermost outwards, which is taken; the kernel nests no more than 32. */
+static int find_owner(int innermost_fd, uint64_t *ret_user_namespace, uid_t *ret_uid)
 {
-	cleanup_close int user_fd = ioctl(namespace_fd, NS_GET_USERNS);
+	cleanup_close int user_fd = innermost_fd;
 	uint64_t number = 0, below = 0;
 	uid_t uid = 0;
 	int r;
@@ -157,6 +157,17 @@ int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t 
 	*ret_user_namespace = below;
 	*ret_uid = uid;
 	return 0;
+}
+
+int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t *ret_uid)
+{
+	return find_owner(ioctl(namespace_fd, NS_GET_USERNS), ret_user_namespace, ret_uid);
+}
+
+int process_namespace_owner(int process_fd, uint64_t *ret_user_namespace, uid_t *ret_uid)
+{
+	return find_owner(openat(process_fd, "ns/user", O_RDONLY | O_CLOEXEC), ret_user_namespace,
+			  ret_uid);
 }
 
 /* ---- those that were read ---- */

@@ -32,6 +32,9 @@ int mount_namespace_read(int namespace_fd, size_t bytes_max, char **ret);
  * else as the calls. */
 int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t *ret_uid);
 
+/* The same of the user namespace that a process is in, by its directory in /proc. */
+int process_namespace_owner(int process_fd, uint64_t *ret_user_namespace, uid_t *ret_uid);
+
 /**
  * mount_namespace_walk - every mount namespace of the machine, also those that no process is in
  * @visit: with a descriptor of it that is borrowed; a negative errno ends the walk

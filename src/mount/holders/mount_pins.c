@@ -28,8 +28,8 @@
 #include <sys/sysmacros.h>
 
 enum {
-	PINS_USEC = 20000000, /* what takes longer is an error: nobody knows then */
-	LOOKS_MAX = 16,       /* at a number that stands for another file each time */
+	LOOKS_MAX = 16,     /* at a number that stands for another file each time */
+	LOOKS_A_TIME = 256, /* descriptors, after which the clock is looked at */
 };
 
 /* ---- a namespace without a process ---- */
@@ -91,8 +91,44 @@ struct task {
 	struct mount_search *search;
 	struct mount_holder found; /* as for whatever is found of it */
 	int fd;
+	uint64_t since_usec; /* of this thread's processor, that is not counted yet */
+	bool is_cut;         /* its owner has no more time */
 	int result;
 };
+
+static uint64_t processor_usec(void)
+{
+	struct timespec used = { 0 };
+
+	(void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t) used.tv_sec * USEC_PER_SEC + (uint64_t) used.tv_nsec / 1000;
+}
+
+/* Since the last time. */
+static void count_time(struct task *task)
+{
+	uint64_t now_usec = processor_usec();
+	int r = mount_share_use_time(task->search, &task->found, now_usec - task->since_usec);
+
+	task->since_usec = now_usec;
+	if (r < 0)
+		task->result = r;
+}
+
+/* May more of the process be looked at? */
+static bool has_time(struct task *task)
+{
+	int r = 0;
+
+	count_time(task);
+	if (!task->is_cut && !mount_share_has_time(task->search, task->found.owner)) {
+		task->is_cut = true;
+		r = mount_share_unsearched(task->search, &task->found);
+	}
+	if (r < 0)
+		task->result = r;
+	return task->result >= 0 && !task->is_cut;
+}
 
 /* What could not be looked at may be what is looked for. A link to a file of a server that is away
  * is none: what is unstaged is no such file system, or was not found by its mounts either. */
@@ -126,7 +162,6 @@ static int is_in_part(const struct mount_holder *asked, int fd)
 static bool uses(const struct task *task, size_t holder, const char *link,
 		 struct mount_holder *found)
 {
-	const struct mount_directory *directory = task->search->holders[holder].directory;
 	cleanup_close int fd = -EBADF;
 	int r;
 
@@ -234,6 +269,7 @@ static void look_at_descriptors(struct task *task)
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
+	unsigned int looks = 0;
 	int fd = process_open_directory(task->fd, "fd"), more = 0;
 
 	directory = fd < 0 ? NULL : fdopendir(fd);
@@ -242,9 +278,12 @@ static void look_at_descriptors(struct task *task)
 		(void) close_keep_errno(fd);
 		return;
 	}
-	while (task->result >= 0 && (more = directory_next(directory, &entry)) > 0)
+	while (task->result >= 0 && (more = directory_next(directory, &entry)) > 0) {
 		if (isdigit((unsigned char) entry->d_name[0]))
 			look_at_descriptor(task, dirfd(directory), entry->d_name);
+		if (++looks % LOOKS_A_TIME == 0 && !has_time(task))
+			break;
+	}
 	note_error(task, more, "the descriptors");
 }
 
@@ -265,7 +304,17 @@ static bool look_at_task(int task_fd, void *userdata)
 	look_at_link(task, "cwd");
 	look_at_link(task, "root");
 	look_at_descriptors(task);
-	return task->result >= 0;
+	return has_time(task);
+}
+
+/* Whose time it takes: that of the user who made its user namespace, or of its own uid in ours. */
+static void find_owner(struct mount_holder *process, int fd)
+{
+	process->uid = process_uid(fd);
+	process->has_owner =
+		process_namespace_owner(fd, &process->user_namespace, &process->owner) == 0;
+	if (!process->has_owner || process->user_namespace == 0)
+		process->owner = process->uid;
 }
 
 static int look_at_process(struct mount_search *search, int proc_fd, const char *name)
@@ -273,7 +322,8 @@ static int look_at_process(struct mount_search *search, int proc_fd, const char 
 	cleanup_close int fd = process_open_directory(proc_fd, name);
 	struct task task = { .search = search,
 			     .found = { .found = true, .pid_fd = -EBADF },
-			     .fd = fd };
+			     .fd = fd,
+			     .since_usec = processor_usec() };
 	uint64_t number;
 	int r;
 
@@ -289,14 +339,17 @@ static int look_at_process(struct mount_search *search, int proc_fd, const char 
 		return 0; /* counted before; nothing of it can be read */
 	r = 0;
 	process_command(fd, task.found.command);
-	task.found.uid = process_uid(fd);
-	if (look_at_task(fd, &task))
+	find_owner(&task.found, fd);
+	if (has_time(&task) && look_at_task(fd, &task))
 		r = process_walk_threads(fd, task.found.pid, look_at_task, &task);
 	task.fd = fd;
 	note_error(&task, r, "the threads");
+	if (task.is_cut || task.result < 0)
+		return task.result;
 	look_at_link(&task, "exe");
 	if (!process_is_stuck(fd))
 		note_error(&task, process_walk_maps(fd, look_at_map, &task), "the memory map");
+	count_time(&task);
 	return task.result;
 }
 
@@ -325,16 +378,12 @@ static int look_at_rest(struct mount_search *search)
 int mount_pins_look(struct mount_search *search)
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
-	uint64_t end_usec = monotonic_usec() + PINS_USEC;
 	const struct dirent *entry;
 	int r = proc ? look_at_kept(search) : -errno, more = 0;
 
-	while (r >= 0 && (more = directory_next(proc, &entry)) > 0) {
+	while (r >= 0 && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
 			r = look_at_process(search, dirfd(proc), entry->d_name);
-		if (monotonic_usec() > end_usec)
-			r = -ETIMEDOUT;
-	}
 	if (more < 0)
 		r = more;
 	return r < 0 ? r : look_at_rest(search);

@@ -28,11 +28,13 @@ struct candidate {
 	struct mount_holder found;
 };
 
-/* What was read of the namespaces of one uid; of those of our own user namespace, and of root's,
- * all is read. */
+/* What was read for one uid: of its namespaces, and of what its processes have open. Of namespaces
+ * of our own user namespace, and of what is root's, all is read. */
 struct owner_share {
 	uid_t owner;
 	size_t namespaces, bytes, unread;
+	uint64_t open_usec; /* of a processor, for what its processes have open */
+	size_t unsearched;  /* processes of which not all of that was read */
 };
 
 struct group_pair {
@@ -54,6 +56,7 @@ struct mount_search {
 	struct namespace_set seen; /* read in full, or counted as unread */
 	struct owner_share *shares;
 	size_t share_count, share_capacity;
+	uint64_t open_usec; /* of all shares */
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
 	struct group_pair *pairs; /* of mounts like the parents of ours */
@@ -101,6 +104,16 @@ int mount_share_use(struct mount_search *search, const struct mount_holder *hold
 /* It was not, for its owner has too much: whatever is looked for may be in it. Return: 0 or
  * -ENOMEM; -E2BIG it has no share, which ends the search. */
 int mount_share_unread(struct mount_search *search, const struct mount_holder *holder);
+
+/* Is there time left for what processes of the owner have open? */
+bool mount_share_has_time(const struct mount_search *search, uid_t owner);
+/* So much of it, of a processor, was used for @process. Return: 0; -ENOMEM; -ETIMEDOUT all owners
+ * together used up what a search has, which ends it. */
+int mount_share_use_time(struct mount_search *search, const struct mount_holder *process,
+			 uint64_t usec);
+/* Not all that a process has open was read: whatever is looked for may be open there. Return: 0 or
+ * -ENOMEM. */
+int mount_share_unsearched(struct mount_search *search, const struct mount_holder *process);
 
 /* Is the mount in a table that was read? */
 bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);

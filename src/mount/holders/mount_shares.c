@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_shares - how much of the mount namespaces of one local user is read; see mount_search.h
+ * mount_shares - how much is read of one local user's mount namespaces, and of what that user's
+ * processes have open; see mount_search.h
  *
  * Anybody may make user namespaces and in them mount namespaces, thousands of them with thousands
  * of mounts. So each owner has a share, and what is beyond it is unread: a reason to keep every
  * volume that is asked about, with a sentence that names the owner. Namespaces of our own user
  * namespace, and those that root made for its containers, have no share: all of them are read.
+ *
+ * Descriptors and processes are as easily made. What reading them takes of a processor counts for
+ * the uid that they are of; root's is bounded by what the whole search has.
  */
 #include "mount/holders/mount_search.h"
 
@@ -83,6 +87,53 @@ int mount_share_unread(struct mount_search *search, const struct mount_holder *h
 	share->bytes = MOUNT_TABLE_BYTES_MAX;
 	share->unread++;
 	found.how = HELD_UNREAD;
+	for (size_t i = 0; i < search->count && r >= 0; i++)
+		if (search->holders[i].device != 0)
+			r = mount_search_add(search, i, &found);
+	return r;
+}
+
+/* ---- what processes have open ---- */
+
+bool mount_share_has_time(const struct mount_search *search, uid_t owner)
+{
+	const struct owner_share *share = find_share(search, owner);
+
+	return owner == 0 || !share || share->open_usec < OWNER_OPEN_USEC_MAX;
+}
+
+int mount_share_use_time(struct mount_search *search, const struct mount_holder *process,
+			 uint64_t usec)
+{
+	struct owner_share *share = add_share(search, process->owner);
+
+	if (!share)
+		return -ENOMEM;
+	share->open_usec += usec;
+	search->open_usec += usec;
+	if (search->open_usec < OPEN_USEC_MAX)
+		return 0;
+	for (size_t i = 0; i < search->share_count; i++)
+		if (search->shares[i].open_usec > share->open_usec)
+			share = &search->shares[i];
+	return failed(
+		search->reterr, -ETIMEDOUT,
+		"processes have more open than %d seconds of a processor can read, most of it "
+		"is of uid %u; the last one read was process %d '%s'",
+		OPEN_USEC_MAX / 1000000, (unsigned int) share->owner, (int) process->pid,
+		process->command);
+}
+
+int mount_share_unsearched(struct mount_search *search, const struct mount_holder *process)
+{
+	struct owner_share *share = add_share(search, process->owner);
+	struct mount_holder found = *process;
+	int r = 0;
+
+	if (!share)
+		return -ENOMEM;
+	share->unsearched++;
+	found.how = HELD_UNSEARCHED;
 	for (size_t i = 0; i < search->count && r >= 0; i++)
 		if (search->holders[i].device != 0)
 			r = mount_search_add(search, i, &found);
