@@ -153,6 +153,20 @@ size_t text_print(FILE *out, const char *text, size_t width)
 	return used + 1 + print_some(out, tail, strlen(tail), SIZE_MAX);
 }
 
+void text_print_markup(FILE *out, const char *text)
+{
+	static const char special[] = "<>&\"'";
+
+	for (; *text; text++) {
+		if ((unsigned char) *text < ' ' && *text != '\n' && *text != '\t')
+			(void) fputc('?', out);
+		else if (strchr(special, *text))
+			(void) fprintf(out, "&#%d;", *text);
+		else
+			(void) fputc(*text, out);
+	}
+}
+
 void text_print_lines(FILE *out, const char *text, size_t length)
 {
 	size_t columns;

@@ -29,6 +29,9 @@ size_t text_width(const char *text);
  * ellipsis at its end, or within a path; 0: not cut. Return: the columns that it took. */
 size_t text_print(FILE *out, const char *text, size_t width);
 
+/* The same for HTML and XML: what would be markup is escaped, newlines and tabs stay. */
+void text_print_markup(FILE *out, const char *text);
+
 /* Many lines: only newlines and tabs stay of the control characters, and these all when @out is no
  * terminal. */
 void text_print_lines(FILE *out, const char *text, size_t length);

@@ -76,6 +76,7 @@ static int add_call(const struct csi_log_entry *entry, void *userdata)
 
 	(void) json_set_string(call, "method", csi_method_row(entry->method)->name);
 	view_set_time(call, "began", entry->began_usec);
+	(void) json_set_int(call, "beganMonotonic", (int64_t) entry->began_usec);
 	(void) json_set_bool(call, "running", entry->running);
 	if (!entry->running) {
 		(void) json_set_int(call, "tookMicroseconds", (int64_t) entry->took_usec);

@@ -100,6 +100,7 @@ void step_log_note(void *userdata, const struct operation_ended *ended)
 	(void) json_set_string(tree, "step", ended->name);
 	(void) json_set_string(tree, "began", began);
 	(void) json_set_int(tree, "beganMicroseconds", (int64_t) began_usec);
+	(void) json_set_int(tree, "beganMonotonic", (int64_t) ended->begun_usec);
 	(void) json_set_int(tree, "tookMicroseconds", (int64_t) ended->ran_usec);
 	(void) json_set_int(tree, "attempt", ended->attempt);
 	if (ended->result.error < 0)

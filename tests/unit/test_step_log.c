@@ -76,6 +76,7 @@ static void test_a_step(void **state)
 	assert_string_equal(text(item, "step"), "volume_mount");
 	assert_string_equal(text(item, "error"), "(none)");
 	assert_int_equal(number(item, "tookMicroseconds"), 900);
+	assert_int_equal(number(item, "beganMonotonic"), 1000100);
 	assert_int_equal(number(item, "attempt"), 3);
 	assert_true(number(item, "beganMicroseconds") > 1000000);
 	stage = json_first(json_get(item, "stages"));

@@ -107,10 +107,10 @@ static bool is_set_up(const struct cJSON *step)
 	return false;
 }
 
-/* Was the volume mounted by an earlier step already? */
-static bool was_mounted(const struct analysis *analysis, size_t at)
+/* Was the volume of a step mounted for its pod by one of the first steps? */
+static bool was_mounted(const struct analysis *analysis, size_t at, size_t count)
 {
-	for (size_t i = 0; i < at; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!*step_text(analysis->steps[i], "error") &&
 		    strcmp(step_text(analysis->steps[i], "podUID"),
 			   step_text(analysis->steps[at], "podUID")) == 0 &&
@@ -138,8 +138,11 @@ void analysis_set_up(struct analysis *analysis, const struct cJSON **ret_last)
 	analysis->count = kept;
 	for (size_t i = 0; i < kept; i++)
 		if (*step_text(analysis->steps[i], "podUID") &&
-		    !*step_text(analysis->steps[i], "error") && !was_mounted(analysis, i))
+		    !*step_text(analysis->steps[i], "error") && !was_mounted(analysis, i, i))
 			*ret_last = analysis->steps[i];
+	for (size_t i = 0; i < kept; i++)
+		if (*step_text(analysis->steps[i], "podUID") && !was_mounted(analysis, i, kept))
+			*ret_last = NULL; /* it is not complete */
 	while (*ret_last && kept > 0 && analysis->steps[kept - 1] != *ret_last)
 		kept--;
 	analysis->count = kept;

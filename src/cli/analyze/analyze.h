@@ -32,7 +32,7 @@ void took_print(int64_t usec, char text[TOOK_BYTES]);
 
 /**
  * analysis_set_up - keep the steps that led to the pod's volumes being mounted
- * @ret_last: borrowed; the step with which the last volume was mounted, NULL when none was yet
+ * @ret_last: borrowed; the step with which the last volume was mounted, NULL while one is not
  *
  * Of the newest pod of that name; without what came after: renewals, remounts, teardowns.
  */

@@ -41,6 +41,17 @@ static void print_step(struct cli *cli, const struct cJSON *step, int depth, int
 	}
 }
 
+/* What a pod that is not complete waits for; a failure, for else it would be complete. */
+static const struct cJSON *newest_failure(const struct analysis *analysis)
+{
+	const struct cJSON *newest = analysis->steps[0];
+
+	for (size_t i = 0; i < analysis->count; i++)
+		if (*step_text(analysis->steps[i], "error"))
+			newest = analysis->steps[i];
+	return newest;
+}
+
 int analyze_critical_chain(struct analysis *analysis)
 {
 	struct cli *cli = analysis->cli;
@@ -50,7 +61,7 @@ int analyze_critical_chain(struct analysis *analysis)
 	int depth = 0;
 
 	analysis_set_up(analysis, &last);
-	if (!last && analysis->count == 0) {
+	if (analysis->count == 0) {
 		cli_complain(cli, "no set-up of pod '%s' is among the last steps", analysis->pod);
 		return EXIT_NOT_FOUND;
 	}
@@ -59,11 +70,10 @@ int analyze_critical_chain(struct analysis *analysis)
 			begin_usec = step_began(analysis->steps[i]);
 	if (last)
 		took_print(step_ended(last) - begin_usec, took);
-	else
-		last = analysis->steps[analysis->count - 1];
 	(void) snprintf(text, sizeof(text), "%s %s%s", analysis->pod,
-			*step_text(last, "error") ? "is not mounted" : "@",
-			*step_text(last, "error") ? "" : took);
+			last ? "@" : "is not complete", took);
+	if (!last)
+		last = newest_failure(analysis);
 	(void) fputs("The time since the first step began is after \"@\", the time that a step or\n"
 		     "stage took after \"+\".\n\n",
 		     cli->out);

@@ -9,13 +9,12 @@
 #include "cli/analyze/analyze.h"
 
 #include "cli/get.h"
+#include "cli/screen.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	LEFT = 20,
@@ -25,8 +24,6 @@ enum {
 	ROW_HEIGHT = 20,
 	BAR_HEIGHT = 14,
 	TICKS = 10,
-	/* Times of calls are of milliseconds. */
-	CALL_SLACK_USEC = 1000,
 };
 
 struct plot {
@@ -34,20 +31,6 @@ struct plot {
 	int64_t begin_usec, length_usec; /* of all bars */
 	int row;
 };
-
-static void print_escaped(FILE *out, const char *text)
-{
-	static const char special[] = "<>&\"'";
-
-	for (; *text; text++) {
-		if ((unsigned char) *text < ' ')
-			(void) fputc('?', out);
-		else if (strchr(special, *text))
-			(void) fprintf(out, "&#%d;", *text);
-		else
-			(void) fputc(*text, out);
-	}
-}
 
 static double x_of(const struct plot *plot, int64_t usec)
 {
@@ -70,20 +53,8 @@ static void print_bar(struct plot *plot, const char *style, int64_t began_usec, 
 		       "<text x=\"%.1f\" y=\"%d\">",
 		       style, x, y, width < 1 ? 1 : width, BAR_HEIGHT,
 		       x + (x < (double) BARS_WIDTH / 2 ? 3 : width + 5), y + BAR_HEIGHT - 3);
-	print_escaped(out, text);
+	text_print_markup(out, text);
 	(void) fprintf(out, " (%s)</text>\n", took);
-}
-
-/* "2026-11-21T08:15:30.123Z" in microseconds since 1970; 0: no time. */
-static int64_t parse_time(const char *text)
-{
-	struct tm parts = { 0 };
-	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
-
-	if (!rest)
-		return 0;
-	return (int64_t) timegm(&parts) * (int64_t) USEC_PER_SEC +
-	       (int64_t) (*rest == '.' ? strtod(rest, NULL) * (double) USEC_PER_SEC : 0);
 }
 
 /* The calls that began while the step ran; the volume's view has the last ones, newest first. */
@@ -94,17 +65,17 @@ static void print_calls(struct plot *plot, const struct cJSON *step, const struc
 
 	for (size_t i = json_count(calls); i-- > 0;) {
 		char text[512];
-		int64_t began;
+		int64_t after;
 
 		call = json_first(calls);
 		for (size_t at = 0; at < i; at++)
 			call = json_next(call);
-		began = parse_time(step_text(call, "began"));
-		if (began + CALL_SLACK_USEC < step_began(step) || began > step_ended(step))
+		after = step_number(call, "beganMonotonic") - step_number(step, "beganMonotonic");
+		if (after < 0 || after > step_number(step, "tookMicroseconds"))
 			continue;
 		(void) snprintf(text, sizeof(text), "%s %s", step_text(call, "method"),
 				step_text(call, "code"));
-		print_bar(plot, "call", began < step_began(step) ? step_began(step) : began,
+		print_bar(plot, "call", step_began(step) + after,
 			  step_number(call, "tookMicroseconds"), text);
 	}
 }
@@ -184,7 +155,7 @@ static void print_head(const struct plot *plot, const char *pod, int height)
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text class=\"title\" x=\"%d\" y=\"24\">Volumes of pod ",
 		LEFT + BARS_WIDTH + TEXT_WIDTH, height, LEFT);
-	print_escaped(out, pod);
+	text_print_markup(out, pod);
 	(void) fputs(": steps (blue, failed ones red), stages (green), calls to CSI drivers "
 		     "(yellow)</text>\n",
 		     out);
