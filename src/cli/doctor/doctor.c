@@ -50,8 +50,7 @@ void doctor_found(struct doctor *doctor, enum health health, const char *check, 
 
 /* ---- the daemon ---- */
 
-/* The process behind the socket; 0: none that is seen from here. */
-static pid_t daemon_pid(const char *path)
+pid_t doctor_daemon(const char *path)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -93,7 +92,7 @@ static bool check_daemon(struct doctor *doctor)
 	version = json_string(json_get(tree, "podvol"), "");
 	(void) snprintf(doctor->root_dir, sizeof(doctor->root_dir), "%s",
 			json_string(json_get(tree, "rootDir"), doctor->root_dir));
-	doctor->daemon = daemon_pid(path);
+	doctor->daemon = doctor_daemon(path);
 	if (strcmp(version, PACKAGE_VERSION) != 0)
 		doctor_found(doctor, HEALTH_WARNING, "podvold", "systemctl restart podvol",
 			     "it is version %s, podvolctl is %s", version, PACKAGE_VERSION);

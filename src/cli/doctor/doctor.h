@@ -21,6 +21,9 @@ struct doctor {
 void doctor_found(struct doctor *doctor, enum health health, const char *check, const char *remedy,
 		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* The process behind the socket; 0: none that is seen from here. */
+pid_t doctor_daemon(const char *socket_path);
+
 /* ---- doctor_host.c: what the node has, looked at from this process ---- */
 
 void doctor_check_host(struct doctor *doctor);
