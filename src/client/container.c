@@ -12,58 +12,63 @@
 
 enum { HOLD_BYTES_MAX = 65536, HOLD_DEPTH_MAX = 8 };
 
-/* "mounts?timeout=...&format=...&container=..." below the pod's path. */
-static int mounts_path(struct podvol *podvol, const char *pod, const char *container,
-		       const char *format, unsigned int timeout_msec, char **ret)
+/* Without @format a Table. */
+int podvol_container_mounts_request(struct podvol *podvol, const char *pod, const char *container,
+				    const char *format, unsigned int timeout_msec,
+				    struct podvol_request **ret)
 {
 	cleanup_free char *words = NULL, *escaped = NULL, *format_word = NULL;
+	struct owned_request *owned = NULL;
+	int r;
 
+	if (!podvol || !ret)
+		return -EINVAL;
 	escaped = podvol_escape(container ? container : "");
-	format_word = podvol_escape(format);
+	format_word = podvol_escape(format ? format : "table");
 	if (!escaped || !format_word ||
 	    asprintf(&words, "mounts?timeout=%ums&format=%s%s%s", timeout_msec, format_word,
 		     container ? "&container=" : "", escaped) < 0) {
 		words = NULL;
 		return handle_failed(podvol, -ENOMEM, "out of memory");
 	}
-	return handle_pod_path(podvol, pod, words, ret);
+	r = handle_new_request(podvol, pod, words, timeout_msec, &owned);
+	if (r < 0)
+		return r;
+	if (format)
+		owned->request.accept = "*/*";
+	*ret = &owned->request;
+	return 0;
 }
 
 int podvol_container_mounts(struct podvol *podvol, const char *pod, const char *container,
 			    unsigned int timeout_msec, struct podvol_table **ret)
 {
-	struct podvol_request request = { .method = "POST",
-					  .accept = TYPE_TABLE,
-					  .timeout_msec = handle_time_limit(timeout_msec) };
-	cleanup_free char *path = NULL;
+	struct podvol_request *request = NULL;
 	int r;
 
-	if (!podvol || !ret)
+	if (!ret)
 		return -EINVAL;
-	r = mounts_path(podvol, pod, container, "table", timeout_msec, &path);
-	if (r < 0)
-		return r;
-	request.path = path;
-	return handle_request_table(podvol, &request, ret);
+	r = podvol_container_mounts_request(podvol, pod, container, NULL, timeout_msec, &request);
+	if (r == 0)
+		r = handle_request_table(podvol, request, ret);
+	podvol_request_free(request);
+	return r;
 }
 
 int podvol_container_mounts_as(struct podvol *podvol, const char *pod, const char *container,
 			       const char *format, unsigned int timeout_msec,
 			       struct podvol_reply *ret)
 {
-	struct podvol_request request = { .method = "POST",
-					  .accept = "*/*",
-					  .timeout_msec = handle_time_limit(timeout_msec) };
-	cleanup_free char *path = NULL;
+	struct podvol_request *request = NULL;
 	int r;
 
-	if (!podvol || !format || !ret)
+	if (!format || !ret)
 		return -EINVAL;
-	r = mounts_path(podvol, pod, container, format, timeout_msec, &path);
-	if (r < 0)
-		return r;
-	request.path = path;
-	return podvol_request(podvol, &request, ret);
+	r = podvol_container_mounts_request(podvol, pod, container, format, timeout_msec, &request);
+	if (r == 0)
+		r = podvol_request(podvol, request, ret);
+	podvol_request_free(request);
+	return r;
 }
 
 /* ---- holds ---- */
@@ -95,50 +100,79 @@ static int read_id(struct podvol *podvol, const struct podvol_reply *reply, char
 	return *ret_id ? 0 : handle_failed(podvol, -ENOMEM, "out of memory");
 }
 
-int podvol_hold_add(struct podvol *podvol, const char *pod, const struct podvol_hold *hold,
-		    char **ret_id)
+int podvol_hold_add_request(struct podvol *podvol, const char *pod, const struct podvol_hold *hold,
+			    struct podvol_request **ret)
 {
-	struct podvol_request request = { .method = "POST" };
-	struct podvol_reply reply = { 0 };
-	cleanup_free char *path = NULL, *body = NULL;
+	struct owned_request *owned = NULL;
 	int r;
 
-	if (!podvol)
+	if (!podvol || !ret)
 		return -EINVAL;
 	if (!hold || !hold->container || hold->pid < 0 || (hold->pid > 0 && hold->cgroup))
 		return handle_failed(podvol, -EINVAL, "the hold is not valid");
-	r = handle_pod_path(podvol, pod, "holds", &path);
+	r = handle_new_request(podvol, pod, "holds", 0, &owned);
 	if (r < 0)
 		return r;
-	body = print_hold(hold);
-	if (!body)
+	owned->body = print_hold(hold);
+	if (!owned->body) {
+		podvol_request_free(&owned->request);
 		return handle_failed(podvol, -ENOMEM, "out of memory");
-	request.path = path;
-	request.body = body;
-	request.body_length = strlen(body);
-	r = podvol_request(podvol, &request, &reply);
+	}
+	owned->request.accept = NULL;
+	owned->request.timeout_msec = 0;
+	owned->request.body = owned->body;
+	owned->request.body_length = strlen(owned->body);
+	*ret = &owned->request;
+	return 0;
+}
+
+int podvol_hold_add(struct podvol *podvol, const char *pod, const struct podvol_hold *hold,
+		    char **ret_id)
+{
+	struct podvol_request *request = NULL;
+	struct podvol_reply reply = { 0 };
+	int r = podvol_hold_add_request(podvol, pod, hold, &request);
+
+	if (r == 0)
+		r = podvol_request(podvol, request, &reply);
 	if (r == 0 && ret_id)
 		r = read_id(podvol, &reply, ret_id);
 	podvol_reply_done(&reply);
+	podvol_request_free(request);
 	return r;
 }
 
-int podvol_hold_remove(struct podvol *podvol, const char *pod, const char *id)
+int podvol_hold_remove_request(struct podvol *podvol, const char *pod, const char *id,
+			       struct podvol_request **ret)
 {
-	struct podvol_request request = { .method = "DELETE" };
-	cleanup_free char *escaped = NULL, *words = NULL, *path = NULL;
+	cleanup_free char *escaped = NULL, *words = NULL;
+	struct owned_request *owned = NULL;
 	int r;
 
-	if (!podvol || !id)
+	if (!podvol || !id || !ret)
 		return -EINVAL;
 	escaped = podvol_escape(id);
 	if (!escaped || asprintf(&words, "holds/%s", escaped) < 0) {
 		words = NULL;
 		return handle_failed(podvol, -ENOMEM, "out of memory");
 	}
-	r = handle_pod_path(podvol, pod, words, &path);
+	r = handle_new_request(podvol, pod, words, 0, &owned);
 	if (r < 0)
 		return r;
-	request.path = path;
-	return podvol_request(podvol, &request, NULL);
+	owned->request.method = "DELETE";
+	owned->request.accept = NULL;
+	owned->request.timeout_msec = 0;
+	*ret = &owned->request;
+	return 0;
+}
+
+int podvol_hold_remove(struct podvol *podvol, const char *pod, const char *id)
+{
+	struct podvol_request *request = NULL;
+	int r = podvol_hold_remove_request(podvol, pod, id, &request);
+
+	if (r == 0)
+		r = podvol_request(podvol, request, NULL);
+	podvol_request_free(request);
+	return r;
 }

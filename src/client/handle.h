@@ -7,6 +7,8 @@
 #include "client/podvol.h"
 
 /* How much longer than the daemon the library waits, so that the daemon's sentence arrives. */
+struct outcome; /* transport.h */
+
 enum { MARGIN_MSEC = 10000 };
 
 #define TYPE_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -15,9 +17,22 @@ enum { MARGIN_MSEC = 10000 };
 int handle_failed(struct podvol *podvol, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Of the last call: for calls that end later. */
+struct outcome *handle_outcome(struct podvol *podvol);
+
 /* "/podvol/v1/pods/NAMESPACE/NAME/verb" of a pod as callers name it. Return: 0; -EINVAL; -ENOMEM.
  */
 int handle_pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret);
+
+/* A request of the library's own making, with what it points to; podvol_request_free() frees it. */
+struct owned_request {
+	struct podvol_request request; /* first: callers have its address */
+	char *path, *body;
+};
+
+/* A POST about a pod, for a Table; @words as handle_pod_path() takes them. */
+int handle_new_request(struct podvol *podvol, const char *pod, const char *words,
+		       unsigned int timeout_msec, struct owned_request **ret);
 
 /* podvol_request() and, where @ret is wanted, its answer as a table. */
 int handle_request_table(struct podvol *podvol, const struct podvol_request *request,

@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_plain(char c)
@@ -120,49 +121,119 @@ int podvol_apply(struct podvol *podvol, const void *documents, size_t length,
 	return handle_request_table(podvol, &request, ret);
 }
 
-static int pod_request(struct podvol *podvol, const char *pod, const char *verb,
-		       unsigned int timeout_msec, struct podvol_table **ret)
+/* ---- requests about a pod ---- */
+
+int handle_new_request(struct podvol *podvol, const char *pod, const char *words,
+		       unsigned int timeout_msec, struct owned_request **ret)
 {
-	cleanup_free char *words = NULL, *path = NULL;
-	struct podvol_request request = { .method = "POST", .accept = TYPE_TABLE };
-	const char *separator = strchr(verb, '?') ? "&" : "?";
+	struct owned_request *owned = calloc(1, sizeof(*owned));
 	int r;
 
+	if (!owned)
+		return handle_failed(podvol, -ENOMEM, "out of memory");
+	r = handle_pod_path(podvol, pod, words, &owned->path);
+	if (r < 0) {
+		free(owned);
+		return r;
+	}
+	owned->request.method = "POST";
+	owned->request.path = owned->path;
+	owned->request.accept = TYPE_TABLE;
+	owned->request.timeout_msec = handle_time_limit(timeout_msec);
+	*ret = owned;
+	return 0;
+}
+
+void podvol_request_free(struct podvol_request *request)
+{
+	struct owned_request *owned = (struct owned_request *) request;
+
+	if (!owned)
+		return;
+	free(owned->path);
+	free(owned->body);
+	free(owned);
+}
+
+static int make_request(struct podvol *podvol, const char *pod, const char *verb,
+			unsigned int timeout_msec, struct podvol_request **ret)
+{
+	const char *separator = strchr(verb, '?') ? "&" : "?";
+	struct owned_request *owned = NULL;
+	cleanup_free char *words = NULL;
+	int r;
+
+	if (!podvol || !ret)
+		return -EINVAL;
 	if (asprintf(&words, "%s%stimeout=%ums", verb, separator, timeout_msec) < 0) {
 		words = NULL;
 		return handle_failed(podvol, -ENOMEM, "out of memory");
 	}
-	r = handle_pod_path(podvol, pod, words, &path);
-	if (r < 0)
-		return r;
-	request.path = path;
-	request.timeout_msec = handle_time_limit(timeout_msec);
-	return handle_request_table(podvol, &request, ret);
+	r = handle_new_request(podvol, pod, words, timeout_msec, &owned);
+	if (r == 0)
+		*ret = &owned->request;
+	return r;
+}
+
+int podvol_pod_mount_request(struct podvol *podvol, const char *pod, unsigned int timeout_msec,
+			     struct podvol_request **ret)
+{
+	return make_request(podvol, pod, "mount", timeout_msec, ret);
+}
+
+int podvol_pod_unmount_request(struct podvol *podvol, const char *pod, unsigned int timeout_msec,
+			       struct podvol_request **ret)
+{
+	return make_request(podvol, pod, "unmount", timeout_msec, ret);
+}
+
+int podvol_pod_wait_request(struct podvol *podvol, const char *pod, enum podvol_wait_for what,
+			    unsigned int timeout_msec, struct podvol_request **ret)
+{
+	switch (what) {
+	case PODVOL_MOUNTED:
+		return make_request(podvol, pod, "wait?for=mounted", timeout_msec, ret);
+	case PODVOL_UNMOUNTED:
+		return make_request(podvol, pod, "wait?for=unmounted", timeout_msec, ret);
+	}
+	return podvol ? handle_failed(podvol, -EINVAL, "there is nothing else to wait for")
+		      : -EINVAL;
+}
+
+/* @r: of the function that made @request. */
+static int send_table(struct podvol *podvol, int r, struct podvol_request *request,
+		      struct podvol_table **ret)
+{
+	if (r == 0)
+		r = handle_request_table(podvol, request, ret);
+	podvol_request_free(request);
+	return r;
 }
 
 int podvol_pod_mount(struct podvol *podvol, const char *pod, unsigned int timeout_msec,
 		     struct podvol_table **ret)
 {
-	return podvol ? pod_request(podvol, pod, "mount", timeout_msec, ret) : -EINVAL;
+	struct podvol_request *request = NULL;
+	int r = podvol_pod_mount_request(podvol, pod, timeout_msec, &request);
+
+	return send_table(podvol, r, request, ret);
 }
 
 int podvol_pod_unmount(struct podvol *podvol, const char *pod, unsigned int timeout_msec)
 {
-	return podvol ? pod_request(podvol, pod, "unmount", timeout_msec, NULL) : -EINVAL;
+	struct podvol_request *request = NULL;
+	int r = podvol_pod_unmount_request(podvol, pod, timeout_msec, &request);
+
+	return send_table(podvol, r, request, NULL);
 }
 
 int podvol_pod_wait(struct podvol *podvol, const char *pod, enum podvol_wait_for what,
 		    unsigned int timeout_msec)
 {
-	if (!podvol)
-		return -EINVAL;
-	switch (what) {
-	case PODVOL_MOUNTED:
-		return pod_request(podvol, pod, "wait?for=mounted", timeout_msec, NULL);
-	case PODVOL_UNMOUNTED:
-		return pod_request(podvol, pod, "wait?for=unmounted", timeout_msec, NULL);
-	}
-	return handle_failed(podvol, -EINVAL, "there is nothing else to wait for");
+	struct podvol_request *request = NULL;
+	int r = podvol_pod_wait_request(podvol, pod, what, timeout_msec, &request);
+
+	return send_table(podvol, r, request, NULL);
 }
 
 int podvol_volumes(struct podvol *podvol, const char *pod, struct podvol_table **ret)

@@ -124,10 +124,7 @@ struct podvol_reply {
 PODVOL_PUBLIC int podvol_request(struct podvol *podvol, const struct podvol_request *request,
 				 struct podvol_reply *ret);
 
-/**
- * podvol_reply_done - free what an answer holds
- * @reply: may be NULL or empty
- */
+/* podvol_reply_done - free what an answer holds, which may be NULL or empty */
 PODVOL_PUBLIC void podvol_reply_done(struct podvol_reply *reply);
 
 /**
@@ -264,6 +261,56 @@ PODVOL_PUBLIC int podvol_hold_add(struct podvol *podvol, const char *pod,
  * Return: 0; -ENOENT it had ended before.
  */
 PODVOL_PUBLIC int podvol_hold_remove(struct podvol *podvol, const char *pod, const char *id);
+
+struct podvol_call;
+
+/**
+ * podvol_call - start a call and return at once, for a program with an event loop of its own
+ * @podvol:   the handle; up to 1000 calls may be under way, and blocking calls be made meanwhile
+ * @request:  copied
+ * @done:     called once, from podvol_process(), when it has ended: 0 or an errno as above, and the
+ *            answer, empty when there was none, freed afterwards. podvol_error() and
+ * podvol_status() are about this call then. May start, cancel and block; may not free the handle.
+ * @userdata: handed to @done
+ * @ret:      for podvol_call_cancel() until then; may be NULL
+ *
+ * Return: 0; -EAGAIN too many are under way; -EINVAL; -ENOMEM.
+ */
+PODVOL_PUBLIC int podvol_call(struct podvol *podvol, const struct podvol_request *request,
+			      void (*done)(void *userdata, int result, struct podvol_reply *reply),
+			      void *userdata, struct podvol_call **ret);
+
+/* podvol_call_cancel - forget a call, or NULL; the daemon may have done it, or do it still */
+PODVOL_PUBLIC void podvol_call_cancel(struct podvol_call *call);
+/* podvol_fd - what to poll for reading, the same as long as the handle lives; or -EMFILE, -ENOMEM
+ */
+PODVOL_PUBLIC int podvol_fd(struct podvol *podvol);
+
+/* podvol_process - go on with the calls, without blocking; returns how many are under way still */
+PODVOL_PUBLIC int podvol_process(struct podvol *podvol);
+
+/* The requests of the calls above, with their arguments and errors, for podvol_call(). The answer
+ * of a mount is a table of volumes, that of container_mounts a table when @format is NULL, that of
+ * hold_add an object with "id". */
+PODVOL_PUBLIC int podvol_pod_mount_request(struct podvol *podvol, const char *pod,
+					   unsigned int timeout_msec, struct podvol_request **ret);
+PODVOL_PUBLIC int podvol_pod_unmount_request(struct podvol *podvol, const char *pod,
+					     unsigned int timeout_msec,
+					     struct podvol_request **ret);
+PODVOL_PUBLIC int podvol_pod_wait_request(struct podvol *podvol, const char *pod,
+					  enum podvol_wait_for what, unsigned int timeout_msec,
+					  struct podvol_request **ret);
+PODVOL_PUBLIC int podvol_container_mounts_request(struct podvol *podvol, const char *pod,
+						  const char *container, const char *format,
+						  unsigned int timeout_msec,
+						  struct podvol_request **ret);
+PODVOL_PUBLIC int podvol_hold_add_request(struct podvol *podvol, const char *pod,
+					  const struct podvol_hold *hold,
+					  struct podvol_request **ret);
+PODVOL_PUBLIC int podvol_hold_remove_request(struct podvol *podvol, const char *pod, const char *id,
+					     struct podvol_request **ret);
+/* podvol_request_free - free one of them, or NULL */
+PODVOL_PUBLIC void podvol_request_free(struct podvol_request *request);
 
 struct podvol_object;
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport - one request on one libcurl handle; see transport.h
+ *
+ * libcurl leaves signals alone (CURLOPT_NOSIGNAL). An answer is kept in memory and bounded.
+ */
+#include "client/transport.h"
+
+#include "base/cleanup.h"
+#include "client/handle.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { REPLY_BYTES_MAX = 512 * 1024 * 1024 }; /* an answer that is longer is none of podvold's */
+
+bool transport_is_valid(const struct podvol_request *request)
+{
+	return request && request->method && *request->method && request->path &&
+	       request->path[0] == '/' && !strpbrk(request->path, " \r\n") &&
+	       (request->body || request->body_length == 0);
+}
+
+/* ---- what is sent ---- */
+
+/* A value with a line break would be another header. */
+static int add_header(struct curl_slist **list, const char *name, const char *value)
+{
+	char header[256];
+	struct curl_slist *longer;
+
+	if (strpbrk(value, "\r\n") ||
+	    snprintf(header, sizeof(header), "%s: %s", name, value) >= (int) sizeof(header))
+		return -EINVAL;
+	longer = curl_slist_append(*list, header);
+	if (!longer)
+		return -ENOMEM;
+	*list = longer;
+	return 0;
+}
+
+static int make_headers(const struct podvol_request *request, struct curl_slist **ret)
+{
+	const char *type = request->content_type ? request->content_type : "application/json";
+	int r;
+
+	r = add_header(ret, "Accept", request->accept ? request->accept : "application/json");
+	if (r == 0 && request->body)
+		r = add_header(ret, "Content-Type", type);
+	return r;
+}
+
+static size_t receive(char *data, size_t size, size_t count, void *userdata);
+
+static void set_options(CURL *curl, const char *socket_path, const struct podvol_request *request,
+			struct receiver *receiver)
+{
+	/* Keeps the connection, drops every option of the request before. */
+	curl_easy_reset(curl);
+	(void) curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	(void) curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path);
+	(void) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+	(void) curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+	(void) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
+	(void) curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
+	(void) curl_easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
+	(void) curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long) request->timeout_msec);
+}
+
+int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_request *request,
+		     struct receiver *receiver, struct curl_slist **ret_headers)
+{
+	cleanup_free char *url = NULL;
+	CURLcode code;
+	int r;
+
+	*ret_headers = NULL;
+	r = make_headers(request, ret_headers);
+	if (r < 0)
+		return r;
+	if (asprintf(&url, "http://localhost%s", request->path) < 0) {
+		url = NULL;
+		return -ENOMEM;
+	}
+	set_options(curl, socket_path, request, receiver);
+	(void) curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *ret_headers);
+	code = curl_easy_setopt(curl, CURLOPT_URL, url);
+	if (code == CURLE_OK && request->body) {
+		(void) curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+					(curl_off_t) request->body_length);
+		(void) curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
+	}
+	return code == CURLE_OK ? 0 : code == CURLE_OUT_OF_MEMORY ? -ENOMEM : -EINVAL;
+}
+
+/* ---- what comes back ---- */
+
+/* Doubling, and bounded: what listens on the socket cannot fill our memory. */
+static size_t receive(char *data, size_t size, size_t count, void *userdata)
+{
+	struct receiver *receiver = userdata;
+	size_t length = size * count;
+	size_t needed = receiver->length + length + 1;
+
+	if (needed > REPLY_BYTES_MAX) {
+		receiver->too_long = true;
+		return 0;
+	}
+	if (needed > receiver->allocated) {
+		size_t allocated =
+			receiver->allocated * 2 > needed ? receiver->allocated * 2 : needed;
+		char *grown = realloc(receiver->bytes, allocated);
+
+		if (!grown)
+			return 0;
+		receiver->bytes = grown;
+		receiver->allocated = allocated;
+	}
+	memcpy(receiver->bytes + receiver->length, data, length);
+	receiver->length += length;
+	receiver->bytes[receiver->length] = '\0';
+	return length;
+}
+
+static int fail(char error_text[ERROR_BYTES], int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static int fail(char error_text[ERROR_BYTES], int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void) vsnprintf(error_text, ERROR_BYTES, format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+static int connect_failed(CURL *curl, const char *socket_path, char error[ERROR_BYTES])
+{
+	long system_error = 0;
+
+	(void) curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &system_error);
+	if (system_error == EACCES || system_error == EPERM)
+		return fail(error, -EACCES,
+			    "no right to use the socket '%s': be root or a member of group podvol",
+			    socket_path);
+	return fail(error, -ECONNREFUSED, "no answer on '%s'%s%s: is podvold running?", socket_path,
+		    system_error ? ": " : "", system_error ? strerror((int) system_error) : "");
+}
+
+/* What curl met on the way there, in our words. */
+static int transfer_failed(CURL *curl, CURLcode code, const char *socket_path,
+			   const struct receiver *receiver, char error[ERROR_BYTES])
+{
+	switch (code) {
+	case CURLE_COULDNT_CONNECT:
+		return connect_failed(curl, socket_path, error);
+	case CURLE_OPERATION_TIMEDOUT:
+		return fail(error, -ETIMEDOUT, "podvold did not answer in time");
+	case CURLE_OUT_OF_MEMORY:
+		return fail(error, -ENOMEM, "out of memory");
+	case CURLE_WRITE_ERROR:
+		if (receiver->too_long)
+			return fail(error, -EPROTO, "the answer is too long");
+		return fail(error, -ENOMEM, "out of memory");
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_PARTIAL_FILE:
+		return fail(error, -ECONNREFUSED,
+			    "podvold closed the connection without an answer");
+	case CURLE_BAD_FUNCTION_ARGUMENT:
+	case CURLE_URL_MALFORMAT:
+		return fail(error, -EINVAL, "the path is not a path of a request");
+	default:
+		return fail(error, -EPROTO, "what answers on '%s' is not podvold: %s", socket_path,
+			    curl_easy_strerror(code));
+	}
+}
+
+int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct receiver *receiver,
+		  struct outcome *outcome, struct podvol_reply *ret)
+{
+	cleanup_free char *bytes = TAKE_PTR(receiver->bytes);
+	long status = 0;
+	int r = 0;
+
+	outcome->error[0] = '\0';
+	outcome->status = 0;
+	if (code != CURLE_OK)
+		return transfer_failed(curl, code, socket_path, receiver, outcome->error);
+	if (!bytes && !(bytes = calloc(1, 1)))
+		return fail(outcome->error, -ENOMEM, "out of memory");
+	(void) curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	outcome->status = (int) status;
+	if (status >= 400)
+		r = refusal_read((int) status, bytes, receiver->length, outcome->error,
+				 sizeof(outcome->error));
+	if (ret)
+		*ret = (struct podvol_reply){ .status = (int) status,
+					      .body = TAKE_PTR(bytes),
+					      .length = receiver->length };
+	return r;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport - one request on one libcurl handle: its options, what comes back, what went wrong
+ *
+ * Used by the calls that block (client.c) and by those that do not (call.c). With watch.c these are
+ * the files that know curl.
+ */
+#pragma once
+
+#include "client/podvol.h"
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+enum { ERROR_BYTES = 8192 }; /* a whole failure of podvold in a sentence */
+
+/* What is known of the last call. */
+struct outcome {
+	char error[ERROR_BYTES]; /* "": none */
+	int status;              /* of HTTP; 0: there was no answer */
+};
+
+/* An answer while it arrives; all zero at first. The bytes are freed with free(). */
+struct receiver {
+	char *bytes;
+	size_t length, allocated;
+	bool too_long;
+};
+
+/* Callers' mistakes are theirs to mend: an error code, never an assertion. */
+bool transport_is_valid(const struct podvol_request *request);
+
+/**
+ * transport_set_up - give a handle everything that it needs to send a request
+ * @curl:        loses the options of the request before, keeps its connection
+ * @socket_path: copied, as is all of @request but its body, which must stay until the end
+ * @receiver:    must stay where it is until the transfer has ended
+ * @ret_headers: the caller's, to be freed with curl_slist_free_all() when the transfer has ended,
+ *               also after a failure
+ *
+ * Return: 0; -EINVAL a header or the path is not valid; -ENOMEM.
+ */
+int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_request *request,
+		     struct receiver *receiver, struct curl_slist **ret_headers);
+
+/**
+ * transport_end - what a transfer that has ended means
+ * @code: how it ended
+ * @ret:  the answer, whatever its status; not written when there was none; may be NULL
+ *
+ * Takes the receiver's bytes. Return: 0, or an errno as podvol.h lists them.
+ */
+int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct receiver *receiver,
+		  struct outcome *outcome, struct podvol_reply *ret);
