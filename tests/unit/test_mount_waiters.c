@@ -29,6 +29,8 @@ const struct object *__wrap_store_get(struct store *store, enum object_kind kind
 				      const char *name_space, const char *name);
 void __wrap_populator_pod(struct populator *populator, const char *name_space, const char *name,
 			  uint64_t now_usec);
+bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
+			     const char *pod_uid, struct operation_view *ret);
 bool __wrap_operation_look(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret);
 
@@ -60,6 +62,16 @@ bool __wrap_operation_look(struct operations *operations, const char *unique_nam
 	if (has_running && *pod_uid)
 		*ret = running;
 	return has_running && *pod_uid;
+}
+
+bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
+			     const char *pod_uid, struct operation_view *ret)
+{
+	(void) operations;
+	(void) unique_name;
+	(void) pod_uid;
+	(void) ret;
+	return false;
 }
 
 struct fixture {
