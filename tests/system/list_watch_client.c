@@ -2,7 +2,7 @@
 /*
  * list_watch_client - what podvold's list and watch of a server reports, a line each, for tests
  *
- *   list_watch_client KUBECONFIG KIND PATH [SELECTOR]
+ *   list_watch_client KUBECONFIG KIND PATH SELECTOR [KIND PATH SELECTOR]...
  *
  * Lines, words separated by blanks: BEGIN; ITEM name; LIST went-back (0 or 1); ADDED, MODIFIED or
  * DELETED name; FAILED status reason. SIGHUP reads the kubeconfig's credentials again and says
@@ -17,6 +17,7 @@
 #include <string.h>
 
 struct client {
+	sd_event *event;
 	struct kubeconfig kubeconfig;
 	struct http_client *http;
 };
@@ -89,36 +90,46 @@ static const struct kind_row *kind_of(const char *path, const char *name)
 	return row;
 }
 
+/* @words: kind, path and selector. */
+static void begin(const struct client *client, char **words)
+{
+	const struct list_watch_options options = { .event = client->event,
+						    .client = client->http,
+						    .kind = kind_of(words[1], words[0]),
+						    .path = words[1],
+						    .selector = words[2],
+						    .begin_list = begin_list,
+						    .take = take,
+						    .end_list = end_list,
+						    .change = change,
+						    .failed = failed_try };
+	struct list_watch *list_watch = NULL;
+
+	if (list_watch_new(&options, &list_watch) < 0)
+		errx(1, "out of memory");
+}
+
 int main(int argc, char **argv)
 {
-	struct list_watch_options options = { .begin_list = begin_list,
-					      .take = take,
-					      .end_list = end_list,
-					      .change = change,
-					      .failed = failed_try };
-	struct list_watch *list_watch = NULL;
 	struct client client = { 0 };
 	struct failure why = { 0 };
 	sigset_t hangup;
 
-	if (argc < 4 || argc > 5)
-		errx(2, "usage: list_watch_client KUBECONFIG KIND PATH [SELECTOR]");
+	if (argc < 5 || (argc - 2) % 3 != 0)
+		errx(2, "usage: list_watch_client KUBECONFIG KIND PATH SELECTOR [KIND PATH "
+			"SELECTOR]...");
 	(void) setvbuf(stdout, NULL, _IOLBF, 0);
 	(void) sigemptyset(&hangup);
 	(void) sigaddset(&hangup, SIGHUP);
 	(void) sigprocmask(SIG_BLOCK, &hangup, NULL);
-	options.kind = kind_of(argv[3], argv[2]);
-	options.path = argv[3];
-	options.selector = argc > 4 ? argv[4] : "";
-	if (sd_event_new(&options.event) < 0 ||
-	    sd_event_add_signal(options.event, NULL, SIGHUP, on_hangup, &client) < 0)
+	if (sd_event_new(&client.event) < 0 ||
+	    sd_event_add_signal(client.event, NULL, SIGHUP, on_hangup, &client) < 0)
 		errx(1, "no event loop");
 	if (kubeconfig_read(argv[1], &client.kubeconfig, &why) < 0 ||
-	    http_client_new(options.event, &client.kubeconfig, &client.http, &why) < 0)
+	    http_client_new(client.event, &client.kubeconfig, &client.http, &why) < 0)
 		errx(1, "%s", why.text);
 	read_credentials(&client);
-	options.client = client.http;
-	if (list_watch_new(&options, &list_watch) < 0)
-		errx(1, "out of memory");
-	return sd_event_loop(options.event) < 0;
+	for (int i = 2; i < argc; i += 3)
+		begin(&client, argv + i);
+	return sd_event_loop(client.event) < 0;
 }
