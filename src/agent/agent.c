@@ -129,11 +129,13 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 	return r;
 }
 
-/* Once they are open: a damaged ledger was moved aside before that. */
+/* Once they are open: a damaged ledger was moved aside before that. A drain opens no store. */
 static int lock_databases(struct agent *agent, struct failure *reterr)
 {
-	int r = database_lock(agent->own.store_dir, "store.db", &agent->own.store, reterr);
+	int r = 0;
 
+	if (agent->own.store_dir)
+		r = database_lock(agent->own.store_dir, "store.db", &agent->own.store, reterr);
 	if (r >= 0)
 		r = database_lock(agent->config->run_dir, "ledger.db", &agent->own.ledger, reterr);
 	return r;
