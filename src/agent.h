@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/failure.h"
+#include "inuse/inuse.h"
 #include "object/object.h"
 #include "status/mount_waiters.h"
 #include "status/statistics.h"
@@ -106,28 +107,13 @@ struct cJSON *agent_view_volume_events(struct agent *agent);
 int agent_watch_volumes(struct agent *agent, uint64_t after, void (*changed)(void *userdata),
 			void *userdata, struct volume_watch **ret);
 
-/* ---- holds: see state/holds.h ---- */
+/* ---- holds ---- */
 
-/* Who is held; copied. A @pid of 0 and a @cgroup of "" are none. */
-struct agent_hold_request {
-	const char *name_space, *name, *uid, *container;
-	int64_t pid;
-	const char *cgroup, *writer; /* who asks; NULL: one without a limit of its own */
-};
-
-enum { AGENT_HOLD_ID_BYTES = 16 };
-
-/* From now on nothing is taken from this pod while its container lives; the hold is in the ledger.
- * Any process of the node may be named. Return: 0; -ESTALE the pod is being taken down; -EINVAL no
- * such container, process or cgroup; -ESRCH it does not live; -EDQUOT too many holds; -EOPNOTSUPP
- * processes cannot be watched here; -EIO the ledger cannot be written; else as the calls. */
-int agent_hold_add(struct agent *agent, const struct agent_hold_request *request,
-		   char ret_id[AGENT_HOLD_ID_BYTES], struct failure *reterr);
-/* The container is gone. Return: 0; -ENOENT no such hold of this pod; -EIO as above: it stays. */
+/* pod_holds_add(), pod_holds_remove() and pod_holds_view() of inuse/inuse.h. */
+int agent_hold_add(struct agent *agent, const struct hold_request *request,
+		   char ret_id[HOLD_ID_BYTES], struct failure *reterr);
 int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
 		      struct failure *reterr);
-/* {"items": [{id, pod, podUID, container, kind, pid, process, cgroup, since, watched}]} of one pod,
- * oldest first; of all with @pod_uid NULL. */
 struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid);
 
 /* In Prometheus' text form. Freed with free(); NULL: no memory. */

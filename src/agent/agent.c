@@ -7,10 +7,8 @@
  */
 #include "agent/parts.h"
 #include "agent/source_paths.h"
-#include "agent/unstage_calls.h"
 
 #include "agent/cluster_mode.h"
-#include "agent/store_epoch.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -249,6 +247,11 @@ static int open_links(struct agent *agent, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "cannot keep links by name") : 0;
 }
 
+static int open_holds(struct agent *agent, struct failure *reterr)
+{
+	return pod_holds_open(&agent->holds, reterr);
+}
+
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
 	const struct object_finder objects = { find_object, each_object, agent };
@@ -275,9 +278,9 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 
 	desired_lend_objects(agent->desired, &objects);
 	if (r >= 0)
-		r = unstage_calls_open(agent);
+		r = unstage_calls_open(&agent->holds);
 	if (r >= 0)
-		r = volume_users_open(agent);
+		r = volume_users_open(&agent->holds);
 	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;
 }
 
@@ -296,7 +299,7 @@ static int note_node(const struct object *node, void *userdata)
 
 static int end_holds_by_status(const struct object *pod, void *userdata)
 {
-	agent_holds_pod_changed(userdata, pod);
+	pod_holds_pod_changed(&((struct agent *) userdata)->holds, pod);
 	return 0;
 }
 
@@ -378,10 +381,10 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = store_open_embedded(agent->event, agent->own.store_dir, &agent->store, reterr);
 	if (r >= 0)
-		r = store_epoch_check(agent, reterr);
+		r = store_epoch_check(&agent->holds, reterr);
 	if (r < 0)
 		return r;
-	store_check_uids(agent->store, agent_check_uid, agent);
+	store_check_uids(agent->store, uid_use_check, &agent->holds);
 	store_check_new(agent->store, agent_check_source_paths, agent);
 	options.store = store_with_limits(agent->store, agent->config);
 	r = keep_events(agent);
@@ -455,7 +458,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
 		make_own_directories, open_root,         lock_own_directories, start_pools,
-		make_tables,          agent_open_tokens, agent_open_ledger,    agent_open_holds,
+		make_tables,          agent_open_tokens, agent_open_ledger,    open_holds,
 		open_links,           make_operations,   agent_open_drift,     open_sources,
 		lock_databases,       watch_drivers,     volume_faults_open,
 	};
@@ -517,11 +520,12 @@ struct agent *agent_free(struct agent *agent)
 	populator_free(agent->populator);
 	agent->controllers.own_objects = own_objects_free(agent->controllers.own_objects);
 	agent->events = events_free(agent->events);
-	store_epoch_note(agent);
+	store_epoch_note(&agent->holds);
 	store_free(agent->store);
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);
+	agent->takeover = takeover_free(agent->takeover);
 	agent->foreign_volumes = foreign_volumes_free(agent->foreign_volumes);
 	hold_watch_free(agent->holds.watch);
 	holds_free(agent->holds.table);

@@ -48,7 +48,7 @@ static void tell_held(const struct agent *agent)
 
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		for (pod = volume->pods; pod; pod = pod->hh.next)
-			if (agent_explain_hold(agent, pod->pod_uid, &why))
+			if (pod_holds_explain(&agent->holds, pod->pod_uid, &why))
 				log_about(LOG_ERR,
 					  &(struct log_subject){ .pod = pod->pod_key,
 								 .pod_uid = pod->pod_uid,

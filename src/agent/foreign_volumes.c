@@ -66,8 +66,7 @@ int foreign_volumes_new(struct agent *agent, struct found_list *found, struct fo
 	foreign_volumes->agent = agent;
 	foreign_volumes->volumes = calloc(found->count + 1, sizeof(*foreign_volumes->volumes));
 	foreign_volumes->orphans = calloc(found->pod_count + 1, sizeof(*foreign_volumes->orphans));
-	if (!foreign_volumes->volumes || !foreign_volumes->orphans ||
-	    takeover_new(agent, &agent->takeover) < 0)
+	if (!foreign_volumes->volumes || !foreign_volumes->orphans)
 		return foreign_volumes_free(foreign_volumes), -ENOMEM;
 	foreign_volumes->found = *found;
 	*found = (struct found_list){ .count = 0 };
@@ -166,7 +165,6 @@ struct foreign_volumes *foreign_volumes_free(struct foreign_volumes *foreign_vol
 {
 	if (!foreign_volumes)
 		return NULL;
-	foreign_volumes->agent->takeover = takeover_free(foreign_volumes->agent->takeover);
 	for (size_t i = 0; i < foreign_volumes->count; i++)
 		free(foreign_volumes->volumes[i].why);
 	for (size_t i = 0; i < foreign_volumes->orphan_count; i++) {

@@ -14,7 +14,7 @@ struct persistent_volume;
 struct foreign_volumes;
 struct operation_ended;
 
-/* @found becomes its own; makes and frees the agent's takeover, too. Return: 0 or -ENOMEM. */
+/* @found becomes its own. Return: 0 or -ENOMEM. */
 int foreign_volumes_new(struct agent *agent, struct found_list *found,
 			struct foreign_volumes **ret);
 /* After the pools: a directory that is being cleaned is left behind. Accepts NULL. Return: NULL. */

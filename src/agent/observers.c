@@ -53,7 +53,7 @@ static bool explain_other_pod(void *userdata, const char *unique_name, const cha
 		return false;
 	for (pod = have->pods; pod; pod = pod->hh.next)
 		if (strcmp(pod->pod_uid, pod_uid) != 0 &&
-		    agent_explain_hold(agent, pod->pod_uid, &why)) {
+		    pod_holds_explain(&agent->holds, pod->pod_uid, &why)) {
 			(void) failed_plain(ret, -EBUSY,
 					    "volume '%s': waits for pod '%s', which has it: %s",
 					    name, pod->pod_key, why.text);
@@ -62,13 +62,14 @@ static bool explain_other_pod(void *userdata, const char *unique_name, const cha
 	return false;
 }
 
-static bool explain_hold(void *agent, const char *unique_name, const char *pod_uid,
+static bool explain_hold(void *userdata, const char *unique_name, const char *pod_uid,
 			 const char *name, struct failure *ret)
 {
+	const struct agent *agent = userdata;
 	struct failure why;
 
 	(void) unique_name;
-	if (!agent_explain_hold(agent, pod_uid, &why))
+	if (!pod_holds_explain(&agent->holds, pod_uid, &why))
 		return false;
 	(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", name, why.text);
 	return true;
@@ -141,7 +142,7 @@ static struct observers observers_of(struct agent *agent)
 		{ agent->views.events, .ending = volume_events_note },
 		{ agent->views.steps, .ending = step_log_note },
 		{ agent->views.metrics, .ending = metrics_note },
-		{ agent, .ending = volume_users_note },
+		{ &agent->holds, .ending = volume_users_note },
 		{ agent->views.links, .planned = volume_links_planned,
 		  .started = volume_links_started, .ended = volume_links_ended },
 		{ agent->foreign_volumes, .ended = foreign_volumes_step_ended },

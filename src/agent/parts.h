@@ -17,7 +17,6 @@
 #include "csinode/drivers.h"
 #include "events/events.h"
 #include "agent/foreign_volumes.h"
-#include "inuse/hold_watch.h"
 #include "agent/hung_operations.h"
 #include "agent/intent.h"
 #include "csinode/own_objects.h"
@@ -29,10 +28,13 @@
 #include "agent/store_limits.h"
 #include "agent/takeover.h"
 #include "agent/tokens.h"
-#include "inuse/unstage_gate.h"
 #include "agent/volume_directories.h"
 #include "agent/volume_faults.h"
-#include "agent/volume_users.h"
+#include "inuse/busy_watch.h"
+#include "inuse/hold_watch.h"
+#include "inuse/inuse.h"
+#include "inuse/server_probe.h"
+#include "inuse/unstage_gate.h"
 #include "csinode/volumes_in_use.h"
 #include "agent/wiring.h"
 #include "config.h"
@@ -109,13 +111,7 @@ struct agent {
 		struct takeover *takeover;               /* unlisted pods that were taken over */
 		struct drivers *drivers;                 /* CSI; NULL in tests */
 	};
-	struct {
-		struct holds *table;
-		struct hold_watch *watch;
-		struct unstage_gate *gate;
-		struct busy_watch *users; /* of volumes whose teardown failed */
-		struct server_probes *probes;
-	} holds; /* whose containers live */
+	struct inuse holds; /* what keeps volumes mounted */
 	struct operations *operations;
 	struct plan plan; /* kept between turns for its memory */
 
@@ -176,29 +172,6 @@ void agent_look_at_entries(struct agent *agent, const char *pod_uid);
 
 /* A step ended: told, applied to the table, noted in the ledger, another turn asked for. */
 void agent_on_ended(void *userdata, const struct operation_ended *ended);
-
-/* ---- pod_holds.c ---- */
-
-/* The holds of the ledger whose containers still live are watched again, the others are dropped.
- * After the ledger, before anything is looked at. Return: 0 or negative errno. */
-int agent_open_holds(struct agent *agent, struct failure *reterr);
-/* It is over, and @why ("ended"): gone from table and ledger; what waited for it is due. */
-void agent_end_hold(struct agent *agent, const struct hold *hold, const char *why);
-/* Who holds the pod, as a sentence for people. False: nobody, and @ret is not written. */
-bool agent_explain_hold(const struct agent *agent, const char *pod_uid, struct failure *ret);
-/* A pod was written: holds without a process end with their container's status. */
-void agent_holds_pod_changed(struct agent *agent, const struct object *pod);
-/* A pod of a manifest that was made anew with other volumes waits for the holds of the one before:
- * a question of the populator; @userdata is the agent. */
-bool agent_pod_must_wait(void *userdata, const struct object *pod);
-/* The same as a sentence. False: it need not. */
-bool agent_explain_pod_wait(const struct agent *agent, const struct object *pod,
-			    struct failure *ret);
-
-/* ---- uid_use.c ---- */
-
-/* A store_uid_check_fn: is the uid of a new pod free? @userdata is the agent. */
-int agent_check_uid(void *userdata, const struct object *pod, struct failure *why);
 
 /* ---- agent.c ---- */
 

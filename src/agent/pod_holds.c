@@ -7,8 +7,11 @@
  * terminated. A status never ends a hold whose process lives: the kernel has the last word. Decides
  * nothing about mounts: the reconciler asks the table.
  */
-#include "agent/parts.h"
-#include "agent/store_epoch.h"
+#include "inuse/inuse.h"
+#include "config.h"
+#include "inuse/hold_watch.h"
+#include "state/state.h"
+#include "store/store.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,12 +20,11 @@
 #include "object/json/json.h"
 #include "source/manifest_mark.h"
 #include "state/ledger_holds.h"
+#include "status/view_time.h"
 
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
-
-static_assert((int) AGENT_HOLD_ID_BYTES >= (int) HOLD_ID_BYTES, "an id fits");
 
 /* ---- in words ---- */
 
@@ -51,16 +53,16 @@ static void describe_hold(const struct hold *hold, char text[WHO_BYTES])
 	}
 }
 
-bool agent_explain_hold(const struct agent *agent, const char *pod_uid, struct failure *ret)
+bool pod_holds_explain(const struct inuse *inuse, const char *pod_uid, struct failure *ret)
 {
-	const struct hold *hold = holds_of_pod(agent->holds.table, pod_uid, 0);
+	const struct hold *hold = holds_of_pod(inuse->table, pod_uid, 0);
 	char who[WHO_BYTES];
 
 	if (!hold)
 		return false;
 	describe_hold(hold, who);
 	(void) failed_plain(ret, -EBUSY, "%s%s", who,
-			    holds_of_pod(agent->holds.table, pod_uid, 1) ? ", and others" : "");
+			    holds_of_pod(inuse->table, pod_uid, 1) ? ", and others" : "");
 	return true;
 }
 
@@ -73,17 +75,14 @@ static struct log_subject subject_of(const struct hold *hold, char key[POD_KEY_B
 /* ---- the end of a hold ---- */
 
 /* Nothing holds the pod any more: whatever waited for that is due now. */
-static void pod_released(struct agent *agent, const char *uid, const char *name_space,
+static void pod_released(struct inuse *inuse, const char *uid, const char *name_space,
 			 const char *name)
 {
 	const char *unique_name;
 
-	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, uid, i)); i++)
-		(void) dirty_add(agent->dirty, unique_name);
-	mount_waiters_pod_changed(agent->waits, uid);
-	if (agent->populator)
-		populator_pod(agent->populator, name_space, name, monotonic_usec());
-	agent_request_turn(agent);
+	for (size_t i = 0; (unique_name = actual_volume_of_pod(inuse->with.actual, uid, i)); i++)
+		(void) dirty_add(inuse->with.dirty, unique_name);
+	inuse->with.pod_released(inuse->with.userdata, uid, name_space, name);
 }
 
 /* The hold frees its texts when it goes. */
@@ -91,7 +90,7 @@ struct released_pod {
 	char uid[HOLD_POD_UID_BYTES], name_space[64], name[254];
 };
 
-static void drop_hold(struct agent *agent, const struct hold *hold, const char *why)
+static void drop_hold(struct inuse *inuse, const struct hold *hold, const char *why)
 {
 	struct released_pod pod;
 	char key[POD_KEY_BYTES];
@@ -102,45 +101,45 @@ static void drop_hold(struct agent *agent, const struct hold *hold, const char *
 	(void) snprintf(pod.name, sizeof(pod.name), "%s", hold->pod_name);
 	log_about(LOG_INFO, &subject, "container '%s' %s, hold %s ended", hold->container, why,
 		  hold->id);
-	hold_watch_remove(agent->holds.watch, hold->id);
-	holds_remove(agent->holds.table, hold->id);
-	if (!holds_has_pod(agent->holds.table, pod.uid))
-		pod_released(agent, pod.uid, pod.name_space, pod.name);
+	hold_watch_remove(inuse->watch, hold->id);
+	holds_remove(inuse->table, hold->id);
+	if (!holds_has_pod(inuse->table, pod.uid))
+		pod_released(inuse, pod.uid, pod.name_space, pod.name);
 }
 
 /* A row that cannot be taken from the ledger now is judged again at the next start. */
-void agent_end_hold(struct agent *agent, const struct hold *hold, const char *why)
+void pod_holds_end(struct inuse *inuse, const struct hold *hold, const char *why)
 {
 	struct failure failure = { .error = 0 };
 
-	if (ledger_forget_hold(agent->ledger, hold->id, &failure) < 0)
+	if (ledger_forget_hold(*inuse->with.ledger, hold->id, &failure) < 0)
 		log_message(LOG_WARNING, "ignoring: %s", failure.text);
-	drop_hold(agent, hold, why);
+	drop_hold(inuse, hold, why);
 }
 
 static void on_ended(void *userdata, const char *id)
 {
-	struct agent *agent = userdata;
-	const struct hold *hold = holds_find(agent->holds.table, id);
+	struct inuse *inuse = userdata;
+	const struct hold *hold = holds_find(inuse->table, id);
 
 	assert(hold);
-	agent_end_hold(agent, hold, "ended");
+	pod_holds_end(inuse, hold, "ended");
 }
 
-int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
-		      struct failure *reterr)
+int pod_holds_remove(struct inuse *inuse, const char *pod_uid, const char *id,
+		     struct failure *reterr)
 {
 	const struct hold *hold;
 	int r;
 
-	assert(agent && pod_uid && id);
-	hold = holds_find(agent->holds.table, id);
+	assert(inuse && pod_uid && id);
+	hold = holds_find(inuse->table, id);
 	if (!hold || strcmp(hold->pod_uid, pod_uid) != 0)
 		return failed_plain(reterr, -ENOENT, "there is no hold '%s' of this pod", id);
-	r = ledger_forget_hold(agent->ledger, id, reterr);
+	r = ledger_forget_hold(*inuse->with.ledger, id, reterr);
 	if (r < 0)
 		return -EIO;
-	drop_hold(agent, hold, "was released");
+	drop_hold(inuse, hold, "was released");
 	return 0;
 }
 
@@ -194,17 +193,17 @@ static bool status_ends(const struct object *pod, const struct hold *hold)
 	return end != 0 && end != hold->ended_before;
 }
 
-void agent_holds_pod_changed(struct agent *agent, const struct object *pod)
+void pod_holds_pod_changed(struct inuse *inuse, const struct object *pod)
 {
 	const struct hold *hold;
 	size_t i = 0;
 
-	assert(agent && pod && pod->kind == KIND_POD);
-	while ((hold = holds_of_pod(agent->holds.table, pod->meta.uid, i))) {
-		if (store_epoch_knows_again(agent, hold, pod))
-			agent_end_hold(agent, hold, "is listed");
+	assert(inuse && pod && pod->kind == KIND_POD);
+	while ((hold = holds_of_pod(inuse->table, pod->meta.uid, i))) {
+		if (store_epoch_knows_again(inuse, hold, pod))
+			pod_holds_end(inuse, hold, "is listed");
 		else if (status_ends(pod, hold))
-			agent_end_hold(agent, hold, "is written as terminated");
+			pod_holds_end(inuse, hold, "is written as terminated");
 		else
 			i++;
 	}
@@ -212,9 +211,9 @@ void agent_holds_pod_changed(struct agent *agent, const struct object *pod)
 
 /* ---- a pod that waits for the one before it ---- */
 
-static const struct hold *find_hold_before(const struct agent *agent, const struct object *pod)
+static const struct hold *find_hold_before(const struct inuse *inuse, const struct object *pod)
 {
-	const struct hold *hold = holds_of_earlier_pod(agent->holds.table, pod->meta.name_space,
+	const struct hold *hold = holds_of_earlier_pod(inuse->table, pod->meta.name_space,
 						       pod->meta.name, pod->meta.uid);
 	struct manifest_mark mark;
 
@@ -224,23 +223,23 @@ static const struct hold *find_hold_before(const struct agent *agent, const stru
 	return hold;
 }
 
-bool agent_pod_must_wait(void *userdata, const struct object *pod)
+bool pod_holds_must_wait(void *userdata, const struct object *pod)
 {
-	const struct agent *agent = userdata;
+	const struct inuse *inuse = userdata;
 
 	assert(pod && pod->kind == KIND_POD);
-	return find_hold_before(agent, pod) != NULL;
+	return find_hold_before(inuse, pod) != NULL;
 }
 
-bool agent_explain_pod_wait(const struct agent *agent, const struct object *pod,
+bool pod_holds_explain_wait(const struct inuse *inuse, const struct object *pod,
 			    struct failure *ret)
 {
 	const struct hold *hold;
 	char who[WHO_BYTES];
 
-	if (desired_volume_of_pod(agent->desired, pod->meta.uid, 0))
+	if (desired_volume_of_pod(inuse->with.desired, pod->meta.uid, 0))
 		return false;
-	hold = find_hold_before(agent, pod);
+	hold = find_hold_before(inuse, pod);
 	if (!hold)
 		return false;
 	describe_hold(hold, who);
@@ -259,11 +258,11 @@ static bool has_container(const struct pod *pod, const char *container)
 }
 
 /* Once a teardown may have begun it is too late, unless another hold keeps all that there is. */
-static int check_pod(const struct agent *agent, const struct agent_hold_request *request,
+static int check_pod(const struct inuse *inuse, const struct hold_request *request,
 		     const struct object **ret, struct failure *reterr)
 {
 	const struct object *pod =
-		store_get(agent->store, KIND_POD, request->name_space, request->name);
+		store_get(*inuse->with.store, KIND_POD, request->name_space, request->name);
 
 	if (pod && strcmp(pod->meta.uid, request->uid) != 0)
 		pod = NULL;
@@ -271,11 +270,10 @@ static int check_pod(const struct agent *agent, const struct agent_hold_request 
 		return failed_plain(reterr, -EINVAL, "pod '%s/%s' has no container '%s'",
 				    request->name_space, request->name, request->container);
 	if (pod && *pod->pod->node_name &&
-	    strcmp(pod->pod->node_name, agent->config->node_name) != 0)
+	    strcmp(pod->pod->node_name, inuse->with.config->node_name) != 0)
 		return failed_plain(reterr, -EINVAL, "pod '%s/%s' is on node '%s'",
 				    request->name_space, request->name, pod->pod->node_name);
-	if ((!pod || populator_is_finished(pod)) &&
-	    !holds_has_pod(agent->holds.table, request->uid))
+	if ((!pod || populator_is_finished(pod)) && !holds_has_pod(inuse->table, request->uid))
 		return failed_plain(reterr, -ESTALE,
 				    "pod '%s/%s' is being taken down: there is nothing left to "
 				    "hold",
@@ -285,8 +283,8 @@ static int check_pod(const struct agent *agent, const struct agent_hold_request 
 }
 
 /* Return: 0 with the descriptor to watch, -EBADF for none. */
-static int make_hold(const struct agent_hold_request *request, const struct object *pod,
-		     struct hold *ret, int *ret_fd, struct failure *reterr)
+static int make_hold(const struct hold_request *request, const struct object *pod, struct hold *ret,
+		     int *ret_fd, struct failure *reterr)
 {
 	struct hold_identity identity;
 	int r;
@@ -325,21 +323,21 @@ static int make_hold(const struct agent_hold_request *request, const struct obje
 }
 
 /* Watched first: what is in the ledger is to be believed. @fd is taken. */
-static int keep_hold(struct agent *agent, const struct hold *hold, int fd, struct failure *reterr)
+static int keep_hold(struct inuse *inuse, const struct hold *hold, int fd, struct failure *reterr)
 {
-	int r = fd >= 0 ? hold_watch_add(agent->holds.watch, hold, fd) : 0;
+	int r = fd >= 0 ? hold_watch_add(inuse->watch, hold, fd) : 0;
 
 	if (r < 0)
 		return failed(reterr, r, "cannot watch container '%s'", hold->container);
-	if (ledger_put_hold(agent->ledger, hold, reterr) < 0) {
-		hold_watch_remove(agent->holds.watch, hold->id);
+	if (ledger_put_hold(*inuse->with.ledger, hold, reterr) < 0) {
+		hold_watch_remove(inuse->watch, hold->id);
 		return -EIO;
 	}
 	return 0;
 }
 
-int agent_hold_add(struct agent *agent, const struct agent_hold_request *request,
-		   char ret_id[AGENT_HOLD_ID_BYTES], struct failure *reterr)
+int pod_holds_add(struct inuse *inuse, const struct hold_request *request,
+		  char ret_id[HOLD_ID_BYTES], struct failure *reterr)
 {
 	cleanup_close int fd = -EBADF;
 	char key[POD_KEY_BYTES], who[WHO_BYTES];
@@ -348,21 +346,21 @@ int agent_hold_add(struct agent *agent, const struct agent_hold_request *request
 	struct hold fields;
 	int r;
 
-	assert(agent && request && request->name_space && request->name && request->uid);
+	assert(inuse && request && request->name_space && request->name && request->uid);
 	assert(request->container && request->cgroup && ret_id);
 	assert(strlen(request->uid) < HOLD_POD_UID_BYTES);
-	r = check_pod(agent, request, &pod, reterr);
+	r = check_pod(inuse, request, &pod, reterr);
 	if (r >= 0)
 		r = make_hold(request, pod, &fields, &fd, reterr);
 	if (r >= 0) {
-		r = holds_add(agent->holds.table, &fields, &hold, reterr);
+		r = holds_add(inuse->table, &fields, &hold, reterr);
 		r = r == -ENOSPC ? -EDQUOT : r;
 	}
 	if (r < 0)
 		return r;
-	r = keep_hold(agent, hold, TAKE_FD(fd), reterr);
+	r = keep_hold(inuse, hold, TAKE_FD(fd), reterr);
 	if (r < 0) {
-		holds_remove(agent->holds.table, hold->id);
+		holds_remove(inuse->table, hold->id);
 		return r;
 	}
 	describe_hold(hold, who);
@@ -370,7 +368,7 @@ int agent_hold_add(struct agent *agent, const struct agent_hold_request *request
 		LOG_INFO,
 		&(struct log_subject){ .pod = subject_of(hold, key).pod, .pod_uid = hold->pod_uid },
 		"%s", who);
-	(void) snprintf(ret_id, AGENT_HOLD_ID_BYTES, "%s", hold->id);
+	(void) snprintf(ret_id, HOLD_ID_BYTES, "%s", hold->id);
 	return 0;
 }
 
@@ -378,14 +376,14 @@ int agent_hold_add(struct agent *agent, const struct agent_hold_request *request
 
 static int adopt(const struct hold *hold, void *userdata)
 {
-	struct agent *agent = userdata;
+	struct inuse *inuse = userdata;
 	const struct hold *adopted;
 
-	return holds_add(agent->holds.table, hold, &adopted, NULL);
+	return holds_add(inuse->table, hold, &adopted, NULL);
 }
 
 /* Only what surely is gone is given up: what cannot be watched now may live. */
-static void watch_again(struct agent *agent, const struct hold *hold)
+static void watch_again(struct inuse *inuse, const struct hold *hold)
 {
 	struct hold_identity identity = { 0 };
 	struct failure failure = { .error = 0 };
@@ -397,12 +395,12 @@ static void watch_again(struct agent *agent, const struct hold *hold)
 		(void) close_keep_errno(fd);
 		r = -ESRCH;
 	} else if (r >= 0) {
-		r = hold_watch_add(agent->holds.watch, hold, fd);
+		r = hold_watch_add(inuse->watch, hold, fd);
 		if (r < 0)
 			(void) failed(&failure, r, "cannot watch it");
 	}
 	if (r == -ESRCH || (r == -EINVAL && hold->kind == HOLD_PROCESS))
-		agent_end_hold(agent, hold, "ended while podvold did not run");
+		pod_holds_end(inuse, hold, "ended while podvold did not run");
 	else if (r < 0)
 		log_about(LOG_ERR, &subject,
 			  "container '%s' is held until hold %s is released, because its end "
@@ -410,32 +408,32 @@ static void watch_again(struct agent *agent, const struct hold *hold)
 			  hold->container, hold->id, failure.text);
 }
 
-int agent_open_holds(struct agent *agent, struct failure *reterr)
+int pod_holds_open(struct inuse *inuse, struct failure *reterr)
 {
 	const struct hold *hold, *next;
-	int r = holds_new((size_t) agent->config->holds_max, &agent->holds.table);
+	int r = holds_new((size_t) inuse->with.config->holds_max, &inuse->table);
 
 	if (r >= 0)
-		r = hold_watch_new(agent->event, PRIORITY_HOLDS, on_ended, agent,
-				   &agent->holds.watch);
+		r = hold_watch_new(inuse->with.event, inuse->with.holds_priority, on_ended, inuse,
+				   &inuse->watch);
 	if (r >= 0)
-		r = ledger_walk_holds(agent->ledger, adopt, agent);
+		r = ledger_walk_holds(*inuse->with.ledger, adopt, inuse);
 	if (r < 0)
 		return failed(reterr, r, "cannot read the holds of the ledger");
-	for (hold = holds_first(agent->holds.table); hold; hold = next) {
+	for (hold = holds_first(inuse->table); hold; hold = next) {
 		next = holds_next(hold);
 		if (hold->kind != HOLD_EXPLICIT)
-			watch_again(agent, hold);
+			watch_again(inuse, hold);
 	}
-	if (holds_count(agent->holds.table) > 0)
+	if (holds_count(inuse->table) > 0)
 		log_message(LOG_INFO, "%zu holds of containers known from before the start",
-			    holds_count(agent->holds.table));
+			    holds_count(inuse->table));
 	return 0;
 }
 
 /* ---- views ---- */
 
-static void add_item(const struct agent *agent, const struct hold *hold, struct cJSON *items)
+static void add_item(const struct inuse *inuse, const struct hold *hold, struct cJSON *items)
 {
 	struct cJSON *item = json_add_object(items, NULL);
 	char since[VIEW_TIME_BYTES], name[PROCESS_NAME_BYTES], key[POD_KEY_BYTES];
@@ -454,24 +452,24 @@ static void add_item(const struct agent *agent, const struct hold *hold, struct 
 	if (hold->kind == HOLD_CGROUP)
 		(void) json_set_string(item, "cgroup", hold->cgroup);
 	(void) json_set_string(item, "since", since);
-	(void) json_set_bool(item, "watched", hold_watch_has(agent->holds.watch, hold->id));
+	(void) json_set_bool(item, "watched", hold_watch_has(inuse->watch, hold->id));
 }
 
-struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
+struct cJSON *pod_holds_view(struct inuse *inuse, const char *pod_uid)
 {
 	struct cJSON *list = json_new_object(), *items;
 	const struct hold *hold;
 
-	assert(agent);
+	assert(inuse);
 	if (!list)
 		return NULL;
 	items = json_add_array(list, "items");
 	if (pod_uid) {
-		for (size_t i = 0; (hold = holds_of_pod(agent->holds.table, pod_uid, i)); i++)
-			add_item(agent, hold, items);
+		for (size_t i = 0; (hold = holds_of_pod(inuse->table, pod_uid, i)); i++)
+			add_item(inuse, hold, items);
 		return list;
 	}
-	for (hold = holds_first(agent->holds.table); hold; hold = holds_next(hold))
-		add_item(agent, hold, items);
+	for (hold = holds_first(inuse->table); hold; hold = holds_next(hold))
+		add_item(inuse, hold, items);
 	return list;
 }

@@ -187,6 +187,8 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 		log_message(LOG_WARNING, "%s", reterr->text);
 	if (r >= 0) {
 		r = foreign_volumes_new(agent, &found, &agent->foreign_volumes);
+		if (r >= 0)
+			r = takeover_new(&agent->holds, &agent->takeover);
 		if (r < 0)
 			(void) failed(reterr, r, "cannot keep what others left");
 	}

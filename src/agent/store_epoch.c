@@ -6,9 +6,11 @@
  * process left it. What was told of the store lies beside the ledger, so that both vanish with what
  * they describe.
  */
-#include "agent/store_epoch.h"
+#include "inuse/inuse.h"
+#include "config.h"
+#include "state/state.h"
+#include "store/store.h"
 
-#include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -73,25 +75,26 @@ static int take_match(const struct object *object, void *userdata)
 }
 
 /* @key: "namespace/name", where it is known: then nothing is searched. NULL: the store has none. */
-static const struct object *find_pod(const struct agent *agent, const char *key, const char *uid)
+static const struct object *find_pod(const struct inuse *inuse, const char *key, const char *uid)
 {
 	const char *slash = strchr(key, '/');
 	struct pod_search search = { .uid = uid };
 	char name_space[POD_KEY_BYTES];
 
 	if (!slash || (size_t) (slash - key) >= sizeof(name_space)) {
-		(void) store_list(agent->store, KIND_POD, NULL, take_match, &search);
+		(void) store_list(*inuse->with.store, KIND_POD, NULL, take_match, &search);
 		return search.found;
 	}
 	(void) snprintf(name_space, sizeof(name_space), "%.*s", (int) (slash - key), key);
-	search.found = store_get(agent->store, KIND_POD, name_space, slash + 1);
+	search.found = store_get(*inuse->with.store, KIND_POD, name_space, slash + 1);
 	return search.found && strcmp(search.found->meta.uid, uid) == 0 ? search.found : NULL;
 }
 
 /* A pod never changes its node, so the node has changed its name. */
-static bool is_elsewhere(const struct agent *agent, const struct object *pod)
+static bool is_elsewhere(const struct inuse *inuse, const struct object *pod)
 {
-	return *pod->pod->node_name && strcmp(pod->pod->node_name, agent->config->node_name) != 0;
+	return *pod->pod->node_name &&
+	       strcmp(pod->pod->node_name, inuse->with.config->node_name) != 0;
 }
 
 struct lost_pods {
@@ -101,7 +104,7 @@ struct lost_pods {
 };
 
 /* One that is chosen here counts against no limit: what is mounted was allowed once. */
-static int choose_id(const struct agent *agent, char id[HOLD_ID_BYTES])
+static int choose_id(const struct inuse *inuse, char id[HOLD_ID_BYTES])
 {
 	unsigned char bytes[(HOLD_ID_BYTES - 1) / 2];
 
@@ -110,11 +113,11 @@ static int choose_id(const struct agent *agent, char id[HOLD_ID_BYTES])
 			return -errno;
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			(void) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	} while (holds_find(agent->holds.table, id));
+	} while (holds_find(inuse->table, id));
 	return 0;
 }
 
-static int hold_pod(struct agent *agent, const struct actual_pod *pod, const char *why,
+static int hold_pod(struct inuse *inuse, const struct actual_pod *pod, const char *why,
 		    struct failure *reterr)
 {
 	const char *slash = strchr(pod->pod_key, '/');
@@ -127,15 +130,15 @@ static int hold_pod(struct agent *agent, const struct actual_pod *pod, const cha
 			     .container = why,
 			     .cgroup = "",
 			     .since_usec = realtime_usec() };
-	int r = choose_id(agent, hold.id);
+	int r = choose_id(inuse, hold.id);
 
 	if (slash)
 		(void) snprintf(name_space, sizeof(name_space), "%.*s",
 				(int) (slash - pod->pod_key), pod->pod_key);
 	if (r < 0)
 		return failed(reterr, r, "cannot hold a pod");
-	r = holds_add(agent->holds.table, &hold, &kept, reterr);
-	if (r < 0 || ledger_put_hold(agent->ledger, kept, reterr) >= 0)
+	r = holds_add(inuse->table, &hold, &kept, reterr);
+	if (r < 0 || ledger_put_hold(*inuse->with.ledger, kept, reterr) >= 0)
 		return r;
 	/* Without its hold the next start would take down what this one takes over. */
 	if (pod->taken_over)
@@ -146,38 +149,38 @@ static int hold_pod(struct agent *agent, const struct actual_pod *pod, const cha
 }
 
 /* Why nobody may conclude from the store that this pod is over; NULL: its object speaks for it. */
-static const char *why_held(const struct agent *agent, const struct actual_pod *pod,
+static const char *why_held(const struct inuse *inuse, const struct actual_pod *pod,
 			    struct lost_pods *lost)
 {
 	const struct object *object;
 
-	if (holds_has_pod(agent->holds.table, pod->pod_uid))
+	if (holds_has_pod(inuse->table, pod->pod_uid))
 		return NULL;
-	object = find_pod(agent, pod->pod_key, pod->pod_uid);
+	object = find_pod(inuse, pod->pod_key, pod->pod_uid);
 	/* Another agent's containers may use it, and no hold of theirs says so. */
 	if (!object && pod->taken_over)
 		return UNLISTED;
 	if (!object)
 		return lost->store_is_lost ? FORGOTTEN : NULL;
-	if (!is_elsewhere(agent, object))
+	if (!is_elsewhere(inuse, object))
 		return NULL;
 	lost->node_name = object->pod->node_name;
 	return ELSEWHERE;
 }
 
-static int hold_lost(struct agent *agent, struct lost_pods *lost, struct failure *reterr)
+static int hold_lost(struct inuse *inuse, struct lost_pods *lost, struct failure *reterr)
 {
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
 	int r = 0;
 
-	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
+	for (volume = actual_first(inuse->with.actual); volume; volume = volume->hh.next)
 		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next) {
-			const char *why = why_held(agent, pod, lost);
+			const char *why = why_held(inuse, pod, lost);
 
 			if (!why)
 				continue;
-			r = hold_pod(agent, pod, why, reterr);
+			r = hold_pod(inuse, pod, why, reterr);
 			if (strcmp(why, FORGOTTEN) == 0)
 				lost->forgotten += r >= 0;
 			else if (strcmp(why, ELSEWHERE) == 0)
@@ -197,25 +200,25 @@ bool store_epoch_is_unlisted(const struct hold *hold)
 	return strcmp(hold->container, UNLISTED) == 0;
 }
 
-bool store_epoch_knows_again(const struct agent *agent, const struct hold *hold,
+bool store_epoch_knows_again(const struct inuse *inuse, const struct hold *hold,
 			     const struct object *pod)
 {
-	return is_for_lost_pod(hold) && !is_elsewhere(agent, pod);
+	return is_for_lost_pod(hold) && !is_elsewhere(inuse, pod);
 }
 
 /* A takeover that a kill ended before its rows were in the ledger holds nothing. */
-static bool is_over(const struct agent *agent, const struct hold *hold, const struct object *pod)
+static bool is_over(const struct inuse *inuse, const struct hold *hold, const struct object *pod)
 {
 	if (pod)
-		return !is_elsewhere(agent, pod);
+		return !is_elsewhere(inuse, pod);
 	return store_epoch_is_unlisted(hold) &&
-	       !actual_volume_of_pod(agent->actual, hold->pod_uid, 0);
+	       !actual_volume_of_pod(inuse->with.actual, hold->pod_uid, 0);
 }
 
 /* A store that was put back knows them again, and so does a node that has its name again. */
-static void release_known(struct agent *agent)
+static void release_known(struct inuse *inuse)
 {
-	const struct hold *hold = holds_first(agent->holds.table), *next;
+	const struct hold *hold = holds_first(inuse->table), *next;
 	struct failure why = { .error = 0 };
 
 	for (; hold; hold = next) {
@@ -224,16 +227,16 @@ static void release_known(struct agent *agent)
 		next = holds_next(hold);
 		if (!is_for_lost_pod(hold))
 			continue;
-		pod = find_pod(agent, "", hold->pod_uid);
-		if (!is_over(agent, hold, pod))
+		pod = find_pod(inuse, "", hold->pod_uid);
+		if (!is_over(inuse, hold, pod))
 			continue;
-		if (ledger_forget_hold(agent->ledger, hold->id, &why) < 0)
+		if (ledger_forget_hold(*inuse->with.ledger, hold->id, &why) < 0)
 			log_message(LOG_WARNING, "ignoring: %s", why.text);
-		holds_remove(agent->holds.table, hold->id);
+		holds_remove(inuse->table, hold->id);
 	}
 }
 
-static void tell_lost(const struct agent *agent, const struct lost_pods *lost)
+static void tell_lost(const struct inuse *inuse, const struct lost_pods *lost)
 {
 	if (lost->forgotten > 0)
 		log_message(LOG_ERR,
@@ -247,43 +250,43 @@ static void tell_lost(const struct agent *agent, const struct lost_pods *lost)
 			    "belong to node '%s': they are held, and their volumes stay mounted, "
 			    "until podvold is started with --node-name=%s, or 'podvolctl release "
 			    "UID HOLD'",
-			    agent->config->node_name, lost->elsewhere, lost->node_name,
+			    inuse->with.config->node_name, lost->elsewhere, lost->node_name,
 			    lost->node_name);
 }
 
-int store_epoch_check(struct agent *agent, struct failure *reterr)
+int store_epoch_check(struct inuse *inuse, struct failure *reterr)
 {
 	struct lost_pods lost = { .node_name = "" };
 	uint64_t version, told;
 	cleanup_close int directory_fd = -EBADF;
 	int r;
 
-	assert(agent && agent->store);
-	version = store_resource_version(agent->store);
-	directory_fd = secret_directory_open(agent->config->run_dir, reterr);
+	assert(inuse && *inuse->with.store);
+	version = store_resource_version(*inuse->with.store);
+	directory_fd = secret_directory_open(inuse->with.config->run_dir, reterr);
 	if (directory_fd < 0)
 		log_message(LOG_WARNING, "ignoring: %s", reterr->text);
 	told = directory_fd < 0 ? 0 : told_version(directory_fd);
-	release_known(agent);
+	release_known(inuse);
 	/* One that was never written to knows no pod. */
 	lost.store_is_lost = version < told || version == 0;
-	r = hold_lost(agent, &lost, reterr);
+	r = hold_lost(inuse, &lost, reterr);
 	if (r < 0)
 		return r;
-	tell_lost(agent, &lost);
+	tell_lost(inuse, &lost);
 	if (directory_fd >= 0)
 		tell_version(directory_fd, version);
 	return 0;
 }
 
-void store_epoch_note(struct agent *agent)
+void store_epoch_note(struct inuse *inuse)
 {
 	cleanup_close int directory_fd = -EBADF;
 
-	assert(agent);
-	if (!agent->store || agent->config->drain)
+	assert(inuse);
+	if (!*inuse->with.store || inuse->with.config->drain)
 		return;
-	directory_fd = secret_directory_open(agent->config->run_dir, NULL);
+	directory_fd = secret_directory_open(inuse->with.config->run_dir, NULL);
 	if (directory_fd >= 0)
-		tell_version(directory_fd, store_resource_version(agent->store));
+		tell_version(directory_fd, store_resource_version(*inuse->with.store));
 }

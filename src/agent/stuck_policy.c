@@ -5,7 +5,12 @@
  * Nothing by default. A device's own mount is never meant: it goes by itself or not at all, so that
  * what follows an unstage never meets a file system that lives on.
  */
-#include "agent/parts.h"
+#include "inuse/inuse.h"
+#include "config.h"
+#include "inuse/busy_watch.h"
+#include "inuse/server_probe.h"
+#include "operation/operation.h"
+#include "state/state.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,49 +21,49 @@
 #include <string.h>
 
 /* A forced unmount of what answers would break it for everybody: only silence counts. */
-static enum unmount_manner force_if_silent(struct agent *agent, const struct step *step,
+static enum unmount_manner force_if_silent(struct inuse *inuse, const struct step *step,
 					   uint64_t now_usec)
 {
 	const struct actual_pod *pod = actual_find_pod(step->have, step->pod_uid);
 
-	if (!pod || !agent->holds.probes)
+	if (!pod || !inuse->probes)
 		return UNMOUNT_WAIT;
-	return server_probes_ask(agent->holds.probes, pod->path, now_usec) == SERVER_SILENT
+	return server_probes_ask(inuse->probes, pod->path, now_usec) == SERVER_SILENT
 		       ? UNMOUNT_FORCE
 		       : UNMOUNT_WAIT;
 }
 
-enum unmount_manner stuck_policy_manner(struct agent *agent, const struct step *step,
+enum unmount_manner stuck_policy_manner(struct inuse *inuse, const struct step *step,
 					uint64_t now_usec)
 {
-	const struct config *config = agent->config;
+	const struct config *config = inuse->with.config;
 	struct busy_view view;
 
-	assert(agent && step);
+	assert(inuse && step);
 	if (config->stuck_unmount.manner == CONFIG_UNMOUNT_WAIT || step->kind != STEP_UNPUBLISH ||
 	    !step->have || step->have->block)
 		return UNMOUNT_WAIT;
 	/* Not before it is known who has it: they are to be told of. */
-	if (!busy_watch_look(agent->holds.users, step->unique_name, step->pod_uid, &view) ||
+	if (!busy_watch_look(inuse->users, step->unique_name, step->pod_uid, &view) ||
 	    !view.holders ||
 	    now_usec < view.since_usec + (uint64_t) config->stuck_unmount.seconds * USEC_PER_SEC)
 		return UNMOUNT_WAIT;
 	return config->stuck_unmount.manner == CONFIG_UNMOUNT_LAZY
 		       ? UNMOUNT_LAZY
-		       : force_if_silent(agent, step, now_usec);
+		       : force_if_silent(inuse, step, now_usec);
 }
 
 /* After what is said here nobody can find out any more who had it. */
-void stuck_policy_note(struct agent *agent, const struct operation_ended *ended)
+void stuck_policy_note(struct inuse *inuse, const struct operation_ended *ended)
 {
-	bool lazy = agent->config->stuck_unmount.manner == CONFIG_UNMOUNT_LAZY;
+	bool lazy = inuse->with.config->stuck_unmount.manner == CONFIG_UNMOUNT_LAZY;
 	const char *pod_uid = ended->result.pod_uid ?: "";
 	char users[USERS_TEXT_BYTES] = "no known process", text[USERS_TEXT_BYTES + 160];
 	struct busy_view view = { .since_usec = monotonic_usec() };
 
 	if (ended->report->enforced == 0)
 		return;
-	if (busy_watch_look(agent->holds.users, ended->result.unique_name, pod_uid, &view) &&
+	if (busy_watch_look(inuse->users, ended->result.unique_name, pod_uid, &view) &&
 	    view.holders && view.holders->total > 0)
 		volume_users_print(view.holders, users);
 	(void) snprintf(text, sizeof(text), "%s after %.0f s in use (stuck-unmount: %s): %s",
@@ -66,7 +71,7 @@ void stuck_policy_note(struct agent *agent, const struct operation_ended *ended)
 						 : "an unmount all the same did not help",
 			(double) (monotonic_usec() - view.since_usec) / 1e6,
 			lazy ? "lazy" : "force", users);
-	volume_users_tell(agent, &ended->result, LOG_WARNING,
+	volume_users_tell(inuse, &ended->result, LOG_WARNING,
 			  lazy ? "VolumeUnmountedLazily" : "VolumeUnmountedByForce", text);
-	metrics_note_enforced(agent->views.metrics, lazy, ended->report->enforced);
+	inuse->with.enforced(inuse->with.userdata, lazy, ended->report->enforced);
 }

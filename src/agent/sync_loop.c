@@ -49,7 +49,7 @@ void agent_look_at_entries(struct agent *agent, const char *pod_uid)
 static void pod_changed(struct agent *agent, const struct object *pod)
 {
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
-	agent_holds_pod_changed(agent, pod);
+	pod_holds_pod_changed(&agent->holds, pod);
 	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
 	agent_look_at_entries(agent, pod->meta.uid);
 }
@@ -211,7 +211,7 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		if (r == 0 && !observers_may_start(agent, step))
 			continue;
 		if (r == 0)
-			step->manner = stuck_policy_manner(agent, step, now);
+			step->manner = stuck_policy_manner(&agent->holds, step, now);
 		if (r == 0)
 			agent->plan.steps[kept++] = *step;
 		else if (r == -EBUSY && step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)

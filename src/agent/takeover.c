@@ -6,9 +6,10 @@
  * a job of a worker that owns all it looks at; the agent may go while it runs.
  */
 #include "agent/takeover.h"
+#include "config.h"
+#include "inuse/unstage_gate.h"
+#include "state/state.h"
 
-#include "agent/parts.h"
-#include "agent/store_epoch.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -52,7 +53,7 @@ struct takeover_word {
 };
 
 struct takeover {
-	struct agent *agent;
+	struct inuse *inuse;
 	struct takeover_word *words;
 	struct takeover_search *running;
 	struct retry_queue *retries;
@@ -160,26 +161,26 @@ static int add_place(struct takeover_search *search, const struct actual_pod *po
 	return place->pod_uid && place->path ? 0 : -ENOMEM;
 }
 
-static const struct hold *find_hold(const struct agent *agent, const char *pod_uid)
+static const struct hold *find_hold(const struct inuse *inuse, const char *pod_uid)
 {
 	const struct hold *hold;
 	size_t i = 0;
 
-	while ((hold = holds_of_pod(agent->holds.table, pod_uid, i++)))
+	while ((hold = holds_of_pod(inuse->table, pod_uid, i++)))
 		if (store_epoch_is_unlisted(hold))
 			return hold;
 	return NULL;
 }
 
-static int add_places(const struct agent *agent, struct takeover_search *search)
+static int add_places(const struct inuse *inuse, struct takeover_search *search)
 {
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
 	int r = 0;
 
-	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
+	for (volume = actual_first(inuse->with.actual); volume; volume = volume->hh.next)
 		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next)
-			if (find_hold(agent, pod->pod_uid))
+			if (find_hold(inuse, pod->pod_uid))
 				r = add_place(search, pod);
 	return r;
 }
@@ -239,10 +240,10 @@ static void say(struct takeover *takeover, const char *pod_uid, const char *text
 static bool judge(struct takeover *takeover, const struct takeover_search *search,
 		  const char *pod_uid)
 {
-	struct agent *agent = takeover->agent;
+	struct inuse *inuse = takeover->inuse;
 	const struct failure *user = find_user(search, pod_uid);
-	const struct hold *hold = find_hold(agent, pod_uid);
-	bool removes = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE;
+	const struct hold *hold = find_hold(inuse, pod_uid);
+	bool removes = inuse->with.config->takeover.how == CONFIG_TAKEOVER_REMOVE;
 	char text[2 * FAILURE_TEXT_BYTES];
 
 	if (!hold)
@@ -262,7 +263,7 @@ static bool judge(struct takeover *takeover, const struct takeover_search *searc
 			"podvold with --takeover=remove, or 'podvolctl release %s %s'",
 			pod_uid, hold->id);
 	if (!user && removes) {
-		agent_end_hold(agent, hold, "is not in use");
+		pod_holds_end(inuse, hold, "is not in use");
 		return false;
 	}
 	say(takeover, pod_uid, text);
@@ -289,9 +290,9 @@ static void search_done(struct worker_job *job)
 
 static void begin(struct takeover *takeover)
 {
-	struct takeover_search *search = search_new(&takeover->agent->root);
+	struct takeover_search *search = search_new(takeover->inuse->with.root);
 
-	if (!search || add_places(takeover->agent, search) < 0) {
+	if (!search || add_places(takeover->inuse, search) < 0) {
 		if (search)
 			search_free(search);
 		retry_later(takeover);
@@ -305,7 +306,7 @@ static void begin(struct takeover *takeover)
 	search->job.run = run_search;
 	search->job.done = search_done;
 	takeover->running = search;
-	worker_submit(takeover->agent->pools.workers, &search->job);
+	worker_submit(*takeover->inuse->with.workers, &search->job);
 }
 
 static void on_due(void *userdata, struct retry_entry *entry)
@@ -316,22 +317,23 @@ static void on_due(void *userdata, struct retry_entry *entry)
 
 void takeover_settled(struct takeover *takeover)
 {
-	if (!takeover || takeover->begun || !takeover->agent->sources_complete)
+	if (!takeover || takeover->begun ||
+	    !takeover->inuse->with.is_complete(takeover->inuse->with.userdata))
 		return;
 	takeover->begun = true;
 	begin(takeover);
 }
 
-int takeover_new(struct agent *agent, struct takeover **ret)
+int takeover_new(struct inuse *inuse, struct takeover **ret)
 {
 	struct takeover *takeover = calloc(1, sizeof(*takeover));
 	int r;
 
-	assert(agent && ret);
+	assert(inuse && ret);
 	if (!takeover)
 		return -ENOMEM;
-	takeover->agent = agent;
-	r = retry_queue_new(agent->event, on_due, takeover, &takeover->retries);
+	takeover->inuse = inuse;
+	r = retry_queue_new(inuse->with.event, on_due, takeover, &takeover->retries);
 	if (r < 0) {
 		free(takeover);
 		return r;

@@ -11,11 +11,12 @@
  */
 #pragma once
 
-struct agent;
+#include "inuse/inuse.h"
+
 struct takeover;
 
-/* Return: 0 or negative errno. */
-int takeover_new(struct agent *agent, struct takeover **ret);
+/* @inuse is borrowed. Return: 0 or negative errno. */
+int takeover_new(struct inuse *inuse, struct takeover **ret);
 /* After the pools: a search that hangs is left behind. Accepts NULL. Return: NULL. */
 struct takeover *takeover_free(struct takeover *takeover);
 /* A turn has taken in every change there was: begins the search, once, when all sources are

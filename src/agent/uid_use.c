@@ -8,10 +8,12 @@
  * not know belongs to an unknown pod: only the first list of manifests, or --takeover, names its
  * pod. While a directory cannot be examined its uid is not given.
  */
-#include "agent/parts.h"
-#include "agent/store_epoch.h"
+#include "inuse/inuse.h"
+#include "config.h"
+#include "state/state.h"
 
 #include "base/cleanup.h"
+#include "mount/mount.h"
 #include "plugins/layout.h"
 
 #include <assert.h>
@@ -19,11 +21,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_holds(const struct agent *agent, const struct object *pod, struct failure *why)
+static int check_holds(const struct inuse *inuse, const struct object *pod, struct failure *why)
 {
 	const struct hold *hold;
 
-	for (size_t i = 0; (hold = holds_of_pod(agent->holds.table, pod->meta.uid, i)); i++)
+	for (size_t i = 0; (hold = holds_of_pod(inuse->table, pod->meta.uid, i)); i++)
 		/* Which pod was taken over with this uid is known when it is listed. */
 		if (!store_epoch_is_unlisted(hold) &&
 		    (strcmp(hold->pod_name, pod->meta.name) != 0 ||
@@ -35,16 +37,16 @@ static int check_holds(const struct agent *agent, const struct object *pod, stru
 }
 
 /* Return: 1 it is this pod's; 0 no entry knows whose it is; -EINVAL another pod's. */
-static int check_entries(const struct agent *agent, const struct object *pod, struct failure *why)
+static int check_entries(const struct inuse *inuse, const struct object *pod, struct failure *why)
 {
 	char key[POD_KEY_BYTES];
 	const char *unique_name;
 	bool is_own = false;
 
 	(void) pod_key(pod->pod, key);
-	for (size_t i = 0; (unique_name = actual_volume_of_pod(agent->actual, pod->meta.uid, i));
-	     i++) {
-		const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+	for (size_t i = 0;
+	     (unique_name = actual_volume_of_pod(inuse->with.actual, pod->meta.uid, i)); i++) {
+		const struct actual_volume *volume = actual_find(inuse->with.actual, unique_name);
 		const struct actual_pod *entry = actual_find_pod(volume, pod->meta.uid);
 
 		if (!entry || !*entry->pod_key)
@@ -66,7 +68,7 @@ static bool is_there(int error)
 }
 
 /* One name in a directory of podvold's, without entering a mount: no server is asked. */
-static int check_directory(const struct agent *agent, const char *uid, struct failure *why)
+static int check_directory(const struct inuse *inuse, const char *uid, struct failure *why)
 {
 	struct failure problem = { .error = 0 };
 	cleanup_free char *path = NULL;
@@ -74,33 +76,35 @@ static int check_directory(const struct agent *agent, const char *uid, struct fa
 
 	if (asprintf(&path, "pods/%s", uid) < 0)
 		return failed(why, -ENOMEM, "cannot look for the pod's directory");
-	fd = open_beneath(agent->root.fd, path, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS, &problem);
+	fd = open_beneath(inuse->with.root->fd, path, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS,
+			  &problem);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0 && !is_there(fd))
 		return failed(why, fd, "cannot look for directory '%s/%s' of an earlier pod",
-			      agent->root.path, path);
+			      inuse->with.root->path, path);
 	return failed_plain(why, -EINVAL,
 			    "directory '%s/%s' of an earlier pod %s; remove it, or start podvold "
 			    "with --takeover",
-			    agent->root.path, path,
+			    inuse->with.root->path, path,
 			    fd < 0 ? "cannot be examined" : "is still there");
 }
 
-int agent_check_uid(void *userdata, const struct object *pod, struct failure *why)
+int uid_use_check(void *userdata, const struct object *pod, struct failure *why)
 {
-	const struct agent *agent = userdata;
+	const struct inuse *inuse = userdata;
 	int r;
 
-	assert(agent && pod && pod->pod);
+	assert(inuse && pod && pod->pod);
 	if (!layout_is_component(pod->meta.uid))
 		return 0; /* admission refuses it */
-	r = check_holds(agent, pod, why);
+	r = check_holds(inuse, pod, why);
 	if (r == 0)
-		r = check_entries(agent, pod, why);
+		r = check_entries(inuse, pod, why);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (!agent->sources_complete || agent->config->takeover.how != CONFIG_TAKEOVER_NONE)
+	if (!inuse->with.is_complete(inuse->with.userdata) ||
+	    inuse->with.config->takeover.how != CONFIG_TAKEOVER_NONE)
 		return 0;
-	return check_directory(agent, pod->meta.uid, why);
+	return check_directory(inuse, pod->meta.uid, why);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unstage_calls - what the unstage gate says goes to the journal and the events; calls that force
- * it; see unstage_calls.h
+ * it; see inuse.h
  */
-#include "agent/unstage_calls.h"
+#include "inuse/inuse.h"
+#include "config.h"
+#include "inuse/unstage_gate.h"
+#include "reconcile/reconcile.h"
+#include "state/state.h"
 
-#include "agent/parts.h"
-#include "agent_force_unstage.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -30,31 +32,45 @@ static void on_held(void *userdata, const struct unstage_view *view)
 			  text);
 }
 
-int unstage_calls_open(struct agent *agent)
+static void on_changed(void *userdata, const char *unique_name)
+{
+	const struct inuse *inuse = userdata;
+
+	inuse->with.retry(inuse->with.userdata, unique_name);
+}
+
+static void on_lost(void *userdata)
+{
+	const struct inuse *inuse = userdata;
+
+	inuse->with.lost(inuse->with.userdata);
+}
+
+int unstage_calls_open(struct inuse *inuse)
 {
 	const struct unstage_gate_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_RESULTS,
-		.workers = agent->pools.workers,
-		.changed = agent_on_retry,
+		.event = inuse->with.event,
+		.priority = inuse->with.priority,
+		.workers = *inuse->with.workers,
+		.changed = on_changed,
 		.held = on_held,
-		.lost = agent_look_again,
-		.userdata = agent,
+		.lost = on_lost,
+		.userdata = inuse,
 	};
 
-	return unstage_gate_new(&options, &agent->holds.gate);
+	return unstage_gate_new(&options, &inuse->gate);
 }
 
 /* ---- calls ---- */
 
-struct agent_force_call {
-	struct agent *agent;
+struct unstage_call {
+	struct inuse *inuse;
 	char *unique_name, *pod_uid, *by;
-	agent_force_fn *done; /* NULL: the caller left */
+	unstage_call_fn *done; /* NULL: the caller left */
 	void *userdata;
 };
 
-static void call_free(struct agent_force_call *call)
+static void call_free(struct unstage_call *call)
 {
 	free(call->unique_name);
 	free(call->pod_uid);
@@ -66,7 +82,7 @@ static void call_free(struct agent_force_call *call)
 static void on_forced(void *userdata, int error, const struct mount_passed *passed,
 		      const struct failure *why)
 {
-	struct agent_force_call *call = userdata;
+	struct unstage_call *call = userdata;
 	const struct step_result about = { .unique_name = call->unique_name,
 					   .pod_uid = *call->pod_uid ? call->pod_uid : NULL };
 	char text[MOUNT_PASSED_TEXT_BYTES + FAILURE_TEXT_BYTES];
@@ -82,23 +98,24 @@ static void on_forced(void *userdata, int error, const struct mount_passed *pass
 				"%s forces the unstage past %zu holder%s, unstaging: %s%s",
 				call->by, passed->count, passed->count > 1 ? "s" : "", passed->text,
 				passed->is_cut ? ", and others" : "");
-	volume_users_tell(call->agent, &about, LOG_WARNING, "UnstageForced", text);
+	volume_users_tell(call->inuse, &about, LOG_WARNING, "UnstageForced", text);
 	if (call->done)
 		call->done(call->userdata, error, text);
 	call_free(call);
 }
 
 struct lookup {
-	struct agent *agent;
+	struct inuse *inuse;
 	const char *word;
 	struct unstage_view found;
 };
 
-/* By the names that agent_view_volume() takes. */
+/* By the names that the view of a volume takes. */
 static int is_meant(const struct unstage_view *view, void *userdata)
 {
 	struct lookup *lookup = userdata;
-	const struct actual_volume *volume = actual_find(lookup->agent->actual, view->unique_name);
+	const struct actual_volume *volume =
+		actual_find(lookup->inuse->with.actual, view->unique_name);
 
 	if (strcmp(view->unique_name, lookup->word) != 0 &&
 	    (!volume || (strcmp(volume->spec_name, lookup->word) != 0 &&
@@ -108,14 +125,14 @@ static int is_meant(const struct unstage_view *view, void *userdata)
 	return 1;
 }
 
-static struct agent_force_call *call_new(struct agent *agent, const struct unstage_view *view,
-					 const char *by)
+static struct unstage_call *make_call(struct inuse *inuse, const struct unstage_view *view,
+				      const char *by)
 {
-	struct agent_force_call *call = calloc(1, sizeof(*call));
+	struct unstage_call *call = calloc(1, sizeof(*call));
 
 	if (!call)
 		return NULL;
-	call->agent = agent;
+	call->inuse = inuse;
 	call->unique_name = strdup(view->unique_name);
 	call->pod_uid = strdup(view->pod_uid);
 	call->by = strdup(by);
@@ -125,20 +142,20 @@ static struct agent_force_call *call_new(struct agent *agent, const struct unsta
 	return NULL;
 }
 
-int agent_force_unstage(struct agent *agent, const struct agent_force_request *request,
-			struct agent_force_call **ret)
+int unstage_call_new(struct inuse *inuse, const struct unstage_call_request *request,
+		     struct unstage_call **ret)
 {
-	struct lookup lookup = { .agent = agent, .word = request->volume };
-	struct agent_force_call *call;
+	struct lookup lookup = { .inuse = inuse, .word = request->volume };
+	struct unstage_call *call;
 	struct unstage_force *force;
 	int r;
 
-	assert(agent && request->volume && request->by && request->done && ret);
-	if (unstage_gate_walk(agent->holds.gate, is_meant, &lookup) == 0)
+	assert(inuse && request->volume && request->by && request->done && ret);
+	if (unstage_gate_walk(inuse->gate, is_meant, &lookup) == 0)
 		return -ENOENT;
-	call = call_new(agent, &lookup.found, request->by);
-	force = call ? unstage_force_new(agent->holds.table, on_forced, call) : NULL;
-	r = force ? unstage_gate_force(agent->holds.gate, call->unique_name, call->pod_uid, force)
+	call = make_call(inuse, &lookup.found, request->by);
+	force = call ? unstage_force_new(inuse->table, on_forced, call) : NULL;
+	r = force ? unstage_gate_force(inuse->gate, call->unique_name, call->pod_uid, force)
 		  : -ENOMEM;
 	if (r < 0) {
 		unstage_force_free(force);
@@ -152,7 +169,7 @@ int agent_force_unstage(struct agent *agent, const struct agent_force_request *r
 	return 0;
 }
 
-void agent_force_leave(struct agent_force_call *call)
+void unstage_call_leave(struct unstage_call *call)
 {
 	assert(call);
 	call->done = NULL;

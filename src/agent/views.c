@@ -108,7 +108,7 @@ static void add_operation(struct agent *agent, struct cJSON *item, const struct 
 		(void) json_set_string(item, "error", view.failure->text);
 	if (view.failure && view.failed_at)
 		(void) json_set_string(item, "failedAt", view.failed_at);
-	volume_users_view(agent, item, row->unique_name, view.pod_uid);
+	volume_users_view(&agent->holds, item, row->unique_name, view.pod_uid);
 }
 
 static void add_drift(const struct agent *agent, struct cJSON *item, const struct volume_row *row)
@@ -295,7 +295,7 @@ static void collect_errors(struct collection *collection, const struct object *p
 
 	for (size_t i = 0; errors && i < errors->count; i++)
 		add_missing(collection, pod, errors->volumes[i], "look_up", errors->texts[i]);
-	if (agent_explain_pod_wait(collection->agent, pod, &why))
+	if (pod_holds_explain_wait(&collection->agent->holds, pod, &why))
 		for (size_t i = 0; i < pod->pod->volume_count; i++)
 			add_missing(collection, pod, pod->pod->volumes[i].name, "wait", why.text);
 	if (collection->with_calls)
@@ -409,7 +409,7 @@ static int add_view(const struct operation_view *view, void *userdata)
 	view_set_time(item, "nextRetry", view->retry_usec);
 	(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");
-	volume_users_view(collection->agent, item, view->unique_name, view->pod_uid);
+	volume_users_view(&collection->agent->holds, item, view->unique_name, view->pod_uid);
 	return 0;
 }
 

@@ -5,9 +5,15 @@
  * What is found changes nothing here: it is for people, and wakes the teardown early. One line of
  * the journal and one event for each new answer.
  */
-#include "agent/parts.h"
+#include "inuse/inuse.h"
+#include "inuse/busy_watch.h"
+#include "inuse/server_probe.h"
+#include "operation/operation.h"
+#include "state/state.h"
+#include "store/store.h"
 
 #include "base/cleanup.h"
+#include "mount/mount.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "mount/path/subpath.h"
@@ -38,22 +44,22 @@ static char *mount_point_of(const struct actual_volume *volume, const struct act
 	return path;
 }
 
-static char *folder_of_subpaths(const struct agent *agent, const struct actual_volume *volume,
+static char *folder_of_subpaths(const struct inuse *inuse, const struct actual_volume *volume,
 				const struct actual_pod *pod)
 {
 	char *path = NULL;
 
 	if (!pod || volume->block ||
-	    asprintf(&path, "%s/pods/%s/" SUBPATH_FOLDER "/%s", agent->root.path, pod->pod_uid,
-		     volume->spec_name) < 0)
+	    asprintf(&path, "%s/pods/%s/" SUBPATH_FOLDER "/%s", inuse->with.root->path,
+		     pod->pod_uid, volume->spec_name) < 0)
 		return NULL;
 	return path;
 }
 
-static void ask(struct agent *agent, const struct operation_ended *ended)
+static void ask(struct inuse *inuse, const struct operation_ended *ended)
 {
 	const struct step_result *result = &ended->result;
-	const struct actual_volume *volume = actual_find(agent->actual, result->unique_name);
+	const struct actual_volume *volume = actual_find(inuse->with.actual, result->unique_name);
 	const struct actual_pod *pod =
 		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
 	cleanup_free char *mount_point = NULL, *folder = NULL;
@@ -64,26 +70,26 @@ static void ask(struct agent *agent, const struct operation_ended *ended)
 	mount_point = mount_point_of(volume, pod);
 	if (!mount_point)
 		return;
-	folder = folder_of_subpaths(agent, volume, pod);
+	folder = folder_of_subpaths(inuse, volume, pod);
 	teardown.pod_uid = result->pod_uid ?: "";
 	teardown.mount_point = mount_point;
 	teardown.folder = folder;
 	teardown.begun_usec = monotonic_usec() - ended->ran_usec;
 	teardown.retry_usec = ended->retry_usec;
-	busy_watch_failed(agent->holds.users, &teardown);
+	busy_watch_failed(inuse->users, &teardown);
 }
 
 void volume_users_note(void *userdata, const struct operation_ended *ended)
 {
-	struct agent *agent = userdata;
+	struct inuse *inuse = userdata;
 	const struct step_result *result = &ended->result;
 
-	assert(agent && ended);
-	stuck_policy_note(agent, ended);
+	assert(inuse && ended);
+	stuck_policy_note(inuse, ended);
 	if (step_takes_down(result->kind) && result->error == -EBUSY)
-		ask(agent, ended);
+		ask(inuse, ended);
 	else
-		busy_watch_over(agent->holds.users, result->unique_name, result->pod_uid ?: "");
+		busy_watch_over(inuse->users, result->unique_name, result->pod_uid ?: "");
 }
 
 /* ---- telling ---- */
@@ -137,7 +143,7 @@ static void print_answer(const struct busy_view *view, char text[ANSWER_BYTES])
 }
 
 /* The pod has mostly left the store by now: its name and uid are what an event needs. */
-static void record_event(struct agent *agent, const struct actual_volume *volume,
+static void record_event(struct inuse *inuse, const struct actual_volume *volume,
 			 const struct actual_pod *pod, const char *reason, const char *text)
 {
 	const char *slash = pod ? strchr(pod->pod_key, '/') : NULL;
@@ -145,12 +151,12 @@ static void record_event(struct agent *agent, const struct actual_volume *volume
 	cleanup_free char *name_space = NULL;
 	const struct object *pv;
 
-	if (!agent->store)
+	if (!*inuse->with.store)
 		return; /* draining: nobody keeps events */
 	if (!pod) {
-		pv = store_get(agent->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
+		pv = store_get(*inuse->with.store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
 		if (pv)
-			events_record(agent->events, pv, "Warning", reason, text, realtime_usec());
+			inuse->with.record(inuse->with.userdata, pv, "Warning", reason, text);
 		return;
 	}
 	name_space = slash ? strndup(pod->pod_key, (size_t) (slash - pod->pod_key)) : NULL;
@@ -159,13 +165,13 @@ static void record_event(struct agent *agent, const struct actual_volume *volume
 	about.meta.name_space = name_space;
 	about.meta.name = slash + 1;
 	about.meta.uid = pod->pod_uid;
-	events_record(agent->events, &about, "Warning", reason, text, realtime_usec());
+	inuse->with.record(inuse->with.userdata, &about, "Warning", reason, text);
 }
 
-void volume_users_tell(struct agent *agent, const struct step_result *about, int priority,
+void volume_users_tell(struct inuse *inuse, const struct step_result *about, int priority,
 		       const char *reason, const char *text)
 {
-	const struct actual_volume *volume = actual_find(agent->actual, about->unique_name);
+	const struct actual_volume *volume = actual_find(inuse->with.actual, about->unique_name);
 	const struct actual_pod *pod =
 		volume && about->pod_uid ? actual_find_pod(volume, about->pod_uid) : NULL;
 	struct log_subject subject = {
@@ -177,7 +183,7 @@ void volume_users_tell(struct agent *agent, const struct step_result *about, int
 
 	log_about(priority, &subject, "%s", text);
 	if (volume)
-		record_event(agent, volume, pod, reason, text);
+		record_event(inuse, volume, pod, reason, text);
 }
 
 static void on_found(void *userdata, const struct busy_view *view)
@@ -192,16 +198,16 @@ static void on_found(void *userdata, const struct busy_view *view)
 
 static void on_retry(void *userdata, const char *unique_name, const char *pod_uid)
 {
-	struct agent *agent = userdata;
+	struct inuse *inuse = userdata;
 
 	log_about(LOG_INFO, &(struct log_subject){ .volume = unique_name },
 		  "a process that used the volume ended: retrying");
-	operation_tear_down_now(agent->operations, unique_name, pod_uid, monotonic_usec());
+	operation_tear_down_now(*inuse->with.operations, unique_name, pod_uid, monotonic_usec());
 }
 
 static void on_turn(void *userdata)
 {
-	agent_request_turn(userdata);
+	((struct inuse *) userdata)->with.turn(((struct inuse *) userdata)->with.userdata);
 }
 
 /* ---- showing ---- */
@@ -226,13 +232,13 @@ static void add_user(struct cJSON *items, const struct busy_holder *holder)
 	(void) json_set_string(item, "text", text);
 }
 
-void volume_users_view(const struct agent *agent, struct cJSON *item, const char *unique_name,
+void volume_users_view(const struct inuse *inuse, struct cJSON *item, const char *unique_name,
 		       const char *pod_uid)
 {
 	struct busy_view view;
 	struct cJSON *users;
 
-	if (!busy_watch_look(agent->holds.users, unique_name, pod_uid, &view) || !view.holders ||
+	if (!busy_watch_look(inuse->users, unique_name, pod_uid, &view) || !view.holders ||
 	    view.holders->total == 0)
 		return;
 	users = json_add_object(item, "users");
@@ -244,19 +250,19 @@ void volume_users_view(const struct agent *agent, struct cJSON *item, const char
 
 /* ---- the watch ---- */
 
-int volume_users_open(struct agent *agent)
+int volume_users_open(struct inuse *inuse)
 {
 	const struct busy_watch_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_RESULTS,
-		.workers = agent->pools.workers,
+		.event = inuse->with.event,
+		.priority = inuse->with.priority,
+		.workers = *inuse->with.workers,
 		.found = on_found,
 		.turn = on_turn,
 		.retry = on_retry,
-		.userdata = agent,
+		.userdata = inuse,
 	};
 
-	int r = busy_watch_new(&options, &agent->holds.users);
+	int r = busy_watch_new(&options, &inuse->users);
 
-	return r < 0 ? r : server_probes_new(agent->pools.workers, &agent->holds.probes);
+	return r < 0 ? r : server_probes_new(*inuse->with.workers, &inuse->probes);
 }

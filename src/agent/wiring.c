@@ -9,6 +9,7 @@
 
 #include "agent/cluster_mode.h"
 #include "agent/observers.h"
+#include "agent_force_unstage.h"
 #include "base/clock.h"
 
 #include <string.h>
@@ -71,8 +72,11 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 
 /* ---- status/ ---- */
 
+static void lend_to_inuse(struct agent *agent);
+
 void agent_lend_tables(struct agent *agent)
 {
+	lend_to_inuse(agent);
 	agent->views.tables = (struct volume_tables){ .desired = agent->desired,
 						      .actual = agent->actual,
 						      .operations = &agent->operations,
@@ -146,7 +150,7 @@ static bool explain_idle(void *userdata, const struct object *pod, struct failur
 
 static bool explain_wait(void *userdata, const struct object *pod, struct failure *ret)
 {
-	return agent_explain_pod_wait(userdata, pod, ret);
+	return pod_holds_explain_wait(&((const struct agent *) userdata)->holds, pod, ret);
 }
 
 int agent_open_mount_waiters(struct agent *agent)
@@ -246,4 +250,75 @@ int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr)
 	int r = volumes_in_use_new(&options, &agent->controllers.volumes_in_use);
 
 	return r < 0 ? failed(reterr, r, "cannot keep what is attached") : 0;
+}
+
+/* ---- inuse/ ---- */
+
+static void pod_released(void *userdata, const char *uid, const char *name_space, const char *name)
+{
+	struct agent *agent = userdata;
+
+	mount_waiters_pod_changed(agent->waits, uid);
+	if (agent->populator)
+		populator_pod(agent->populator, name_space, name, monotonic_usec());
+	agent_request_turn(agent);
+}
+
+static void enforced(void *userdata, bool lazy, unsigned int count)
+{
+	metrics_note_enforced(((struct agent *) userdata)->views.metrics, lazy, count);
+}
+
+static void lend_to_inuse(struct agent *agent)
+{
+	agent->holds.with = (struct inuse_options){
+		.event = agent->event,
+		.priority = PRIORITY_RESULTS,
+		.holds_priority = PRIORITY_HOLDS,
+		.config = agent->config,
+		.root = &agent->root,
+		.workers = &agent->pools.workers,
+		.store = &agent->store,
+		.ledger = &agent->ledger,
+		.operations = &agent->operations,
+		.actual = agent->actual,
+		.desired = agent->desired,
+		.dirty = agent->dirty,
+		.is_complete = agent_has_all_sources,
+		.record = agent_record_event,
+		.pod_released = pod_released,
+		.turn = request_turn,
+		.retry = agent_on_retry,
+		.lost = agent_look_again,
+		.enforced = enforced,
+		.userdata = agent,
+	};
+}
+
+bool agent_pod_must_wait(void *userdata, const struct object *pod)
+{
+	return pod_holds_must_wait(&((struct agent *) userdata)->holds, pod);
+}
+
+int agent_hold_add(struct agent *agent, const struct hold_request *request,
+		   char ret_id[HOLD_ID_BYTES], struct failure *reterr)
+{
+	return pod_holds_add(&agent->holds, request, ret_id, reterr);
+}
+
+int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,
+		      struct failure *reterr)
+{
+	return pod_holds_remove(&agent->holds, pod_uid, id, reterr);
+}
+
+struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
+{
+	return pod_holds_view(&agent->holds, pod_uid);
+}
+
+int agent_force_unstage(struct agent *agent, const struct unstage_call_request *request,
+			struct unstage_call **ret)
+{
+	return unstage_call_new(&agent->holds, request, ret);
 }

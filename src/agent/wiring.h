@@ -28,5 +28,7 @@ int agent_open_drift(struct agent *agent, struct failure *reterr);
 int agent_open_statistics(struct agent *agent);
 int agent_open_mount_waiters(struct agent *agent);
 int agent_open_drivers(struct agent *agent);
+/* pod_holds_must_wait(), with the agent. */
+bool agent_pod_must_wait(void *userdata, const struct object *pod);
 int agent_open_csi_controllers(struct agent *agent, struct failure *reterr);
 int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr);

@@ -16,14 +16,14 @@
 
 struct force {
 	struct exchange *exchange;
-	struct agent_force_call *call;
+	struct unstage_call *call;
 };
 
 static void force_abandon(void *work)
 {
 	struct force *force = work;
 
-	agent_force_leave(force->call);
+	unstage_call_leave(force->call);
 	free(force);
 }
 
@@ -59,7 +59,7 @@ static void refuse(struct exchange *exchange, const char *volume, int error)
 
 void force_unstage_post(struct exchange *exchange)
 {
-	struct agent_force_request request = {
+	struct unstage_call_request request = {
 		.volume = exchange->path.segments[3],
 		.by = exchange->peer ? exchange->peer : "a client",
 		.done = on_forced,

@@ -59,8 +59,7 @@ static void refuse(struct exchange *exchange, const struct named_pod *pod, int e
 }
 
 /* Members of the body, and no others: a misspelt "pid" must not become a hold that never ends. */
-static int read_body(const struct cJSON *body, struct agent_hold_request *ret,
-		     struct failure *reterr)
+static int read_body(const struct cJSON *body, struct hold_request *ret, struct failure *reterr)
 {
 	const struct cJSON *item;
 
@@ -89,13 +88,13 @@ static int read_body(const struct cJSON *body, struct agent_hold_request *ret,
 
 static void add(struct exchange *exchange, const struct named_pod *pod, const struct cJSON *body)
 {
-	struct agent_hold_request request = {
+	struct hold_request request = {
 		.name_space = pod->name_space,
 		.name = pod->name,
 		.uid = pod->uid,
 		.writer = (exchange->rights & RIGHTS_ALL) == RIGHTS_ALL ? NULL : exchange->user,
 	};
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	struct failure why = { .error = 0 };
 	int r = read_body(body, &request, &why);
 

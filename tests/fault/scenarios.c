@@ -282,7 +282,7 @@ static void bind_sub_paths(struct fault_world *world)
 static void hold_web(struct fault_world *world)
 {
 	enum { ATTEMPTS = 5 };
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	struct failure failure = { .error = 0 };
 	int r = -1;
 
@@ -294,7 +294,7 @@ static void hold_web(struct fault_world *world)
 			(void) pause();
 	}
 	for (int attempt = 0; r < 0 && attempt < ATTEMPTS; attempt++) {
-		const struct agent_hold_request request = {
+		const struct hold_request request = {
 			.name_space = "default",
 			.name = "web",
 			.uid = "uid-web",

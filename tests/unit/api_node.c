@@ -131,12 +131,12 @@ ANSWERED_BY_ONE_TEST void agent_driver_call_leave(struct agent_driver_call *call
 }
 
 ANSWERED_BY_ONE_TEST int agent_force_unstage(struct agent *agent,
-					     const struct agent_force_request *request,
-					     struct agent_force_call **ret)
+					     const struct unstage_call_request *request,
+					     struct unstage_call **ret)
 {
 	return -ENOENT;
 }
 
-ANSWERED_BY_ONE_TEST void agent_force_leave(struct agent_force_call *call)
+ANSWERED_BY_ONE_TEST void unstage_call_leave(struct unstage_call *call)
 {
 }

@@ -98,13 +98,13 @@ struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
 	return canned(agent->holds ? agent->holds : "{\"items\":[]}");
 }
 
-int agent_hold_add(struct agent *agent, const struct agent_hold_request *request,
-		   char ret_id[AGENT_HOLD_ID_BYTES], struct failure *reterr)
+int agent_hold_add(struct agent *agent, const struct hold_request *request,
+		   char ret_id[HOLD_ID_BYTES], struct failure *reterr)
 {
 	(void) snprintf(agent->hold_asked, sizeof(agent->hold_asked), "%s/%s %s %s %lld '%s'",
 			request->name_space, request->name, request->uid, request->container,
 			(long long) request->pid, request->cgroup);
-	(void) snprintf(ret_id, AGENT_HOLD_ID_BYTES, "00000000aa");
+	(void) snprintf(ret_id, HOLD_ID_BYTES, "00000000aa");
 	return agent->hold_result < 0 ? failed_plain(reterr, agent->hold_result, "as the test says")
 				      : 0;
 }
@@ -356,7 +356,7 @@ int world_set_up(void **state)
 	return 0;
 }
 
-static void remove_directory(const char *directory)
+static void empty_and_remove(const char *directory)
 {
 	cleanup_closedir DIR *dir = opendir(directory);
 	const struct dirent *entry;
@@ -379,7 +379,7 @@ int world_tear_down(void **state)
 	(void) worker_return_free(world->from_readers);
 	(void) store_free(world->agent.store);
 	(void) sd_event_unref(world->event);
-	remove_directory(world->directory);
+	empty_and_remove(world->directory);
 	free(world);
 	return 0;
 }

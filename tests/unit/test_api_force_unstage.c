@@ -21,22 +21,22 @@
 static struct {
 	int result;
 	char asked[256]; /* "volume" */
-	agent_force_fn *done;
+	unstage_call_fn *done;
 	void *userdata;
 	unsigned int left;
 } gate;
 
-int agent_force_unstage(struct agent *agent, const struct agent_force_request *request,
-			struct agent_force_call **ret)
+int agent_force_unstage(struct agent *agent, const struct unstage_call_request *request,
+			struct unstage_call **ret)
 {
 	(void) snprintf(gate.asked, sizeof(gate.asked), "%s", request->volume);
 	gate.done = request->done;
 	gate.userdata = request->userdata;
-	*ret = (struct agent_force_call *) &gate;
+	*ret = (struct unstage_call *) &gate;
 	return gate.result;
 }
 
-void agent_force_leave(struct agent_force_call *call)
+void unstage_call_leave(struct unstage_call *call)
 {
 	assert_ptr_equal(call, &gate);
 	gate.left++;

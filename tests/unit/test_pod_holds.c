@@ -67,10 +67,10 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static int post(struct agent_world *world, int64_t pid, char id[AGENT_HOLD_ID_BYTES],
+static int post(struct agent_world *world, int64_t pid, char id[HOLD_ID_BYTES],
 		struct failure *reterr)
 {
-	const struct agent_hold_request request = {
+	const struct hold_request request = {
 		.name_space = "default",
 		.name = "web",
 		.uid = POD,
@@ -79,7 +79,7 @@ static int post(struct agent_world *world, int64_t pid, char id[AGENT_HOLD_ID_BY
 		.cgroup = "",
 	};
 
-	return agent_hold_add(&world->agent, &request, id, reterr);
+	return pod_holds_add(&world->agent.holds, &request, id, reterr);
 }
 
 static void mount_it(struct agent_world *world)
@@ -107,7 +107,7 @@ static unsigned int holds_on_disk(struct agent_world *world)
 static void test_teardown_waits_for_the_process(void **state)
 {
 	struct agent_world *world = *state;
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	pid_t pid = process();
 
 	store_pod(world, "Running", "");
@@ -128,21 +128,21 @@ static void test_teardown_waits_for_the_process(void **state)
 static void test_release_lets_the_teardown_go_on(void **state)
 {
 	struct agent_world *world = *state;
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	struct failure why;
 
 	store_pod(world, "Running", "");
 	mount_it(world);
 	assert_int_equal(post(world, 0, id, NULL), 0);
-	assert_true(agent_explain_hold(&world->agent, POD, &why));
+	assert_true(pod_holds_explain(&world->agent.holds, POD, &why));
 	assert_non_null(strstr(why.text, "container 'main' is held until hold "));
 	want_no_more(world);
 	turn(world);
 	expect_calls(world, "commit ");
-	assert_int_equal(agent_hold_remove(&world->agent, "another", id, &why), -ENOENT);
-	assert_int_equal(agent_hold_remove(&world->agent, POD, id, NULL), 0);
-	assert_int_equal(agent_hold_remove(&world->agent, POD, id, NULL), -ENOENT);
-	assert_false(agent_explain_hold(&world->agent, POD, &why));
+	assert_int_equal(pod_holds_remove(&world->agent.holds, "another", id, &why), -ENOENT);
+	assert_int_equal(pod_holds_remove(&world->agent.holds, POD, id, NULL), 0);
+	assert_int_equal(pod_holds_remove(&world->agent.holds, POD, id, NULL), -ENOENT);
+	assert_false(pod_holds_explain(&world->agent.holds, POD, &why));
 	assert_int_equal(holds_on_disk(world), 0);
 	turn(world);
 	assert_non_null(strstr(world->calls, "submit:unpublish"));
@@ -151,7 +151,7 @@ static void test_release_lets_the_teardown_go_on(void **state)
 static void test_what_cannot_be_held_is_refused(void **state)
 {
 	struct agent_world *world = *state;
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	struct failure why;
 	pid_t pid = process();
 
@@ -180,14 +180,14 @@ static void test_what_cannot_be_held_is_refused(void **state)
 static void test_pod_that_goes_is_held_while_it_is_held(void **state)
 {
 	struct agent_world *world = *state;
-	char first[AGENT_HOLD_ID_BYTES], second[AGENT_HOLD_ID_BYTES];
+	char first[HOLD_ID_BYTES], second[HOLD_ID_BYTES];
 
 	store_pod(world, "Running", "");
 	assert_int_equal(post(world, 0, first, NULL), 0);
 	stored_pod = NULL;
 	assert_int_equal(post(world, 0, second, NULL), 0);
-	assert_int_equal(agent_hold_remove(&world->agent, POD, first, NULL), 0);
-	assert_int_equal(agent_hold_remove(&world->agent, POD, second, NULL), 0);
+	assert_int_equal(pod_holds_remove(&world->agent.holds, POD, first, NULL), 0);
+	assert_int_equal(pod_holds_remove(&world->agent.holds, POD, second, NULL), 0);
 	assert_int_equal(post(world, 0, second, NULL), -ESTALE);
 }
 
@@ -199,25 +199,25 @@ static void test_pod_that_goes_is_held_while_it_is_held(void **state)
 static void test_status_ends_what_names_no_process(void **state)
 {
 	struct agent_world *world = *state;
-	char explicit[AGENT_HOLD_ID_BYTES], process_id[AGENT_HOLD_ID_BYTES];
+	char explicit[HOLD_ID_BYTES], process_id[HOLD_ID_BYTES];
 	struct holds *holds = world->agent.holds.table;
 
 	store_pod(world, "Running", ENDED("10:00"));
 	assert_int_equal(post(world, 0, explicit, NULL), 0);
 	assert_int_equal(post(world, getpid(), process_id, NULL), 0);
-	agent_holds_pod_changed(&world->agent, stored_pod);
+	pod_holds_pod_changed(&world->agent.holds, stored_pod);
 	assert_int_equal(holds_count(holds), 2);
 	store_pod(world, "Running",
 		  "\"containerStatuses\":[{\"name\":\"main\",\"state\":{\"running\":{}}}]");
-	agent_holds_pod_changed(&world->agent, stored_pod);
+	pod_holds_pod_changed(&world->agent.holds, stored_pod);
 	assert_int_equal(holds_count(holds), 2);
 
 	store_pod(world, "Running", ENDED("11:00"));
-	agent_holds_pod_changed(&world->agent, stored_pod);
+	pod_holds_pod_changed(&world->agent.holds, stored_pod);
 	assert_null(holds_find(holds, explicit));
 	assert_non_null(holds_find(holds, process_id));
 	store_pod(world, "Failed", "");
-	agent_holds_pod_changed(&world->agent, stored_pod);
+	pod_holds_pod_changed(&world->agent.holds, stored_pod);
 	assert_non_null(holds_find(holds, process_id));
 }
 
@@ -226,13 +226,13 @@ static void restart(struct agent_world *world)
 {
 	hold_watch_free(world->agent.holds.watch);
 	holds_free(world->agent.holds.table);
-	assert_int_equal(agent_open_holds(&world->agent, NULL), 0);
+	assert_int_equal(pod_holds_open(&world->agent.holds, NULL), 0);
 }
 
 static void test_restart_keeps_what_lives(void **state)
 {
 	struct agent_world *world = *state;
-	char id[AGENT_HOLD_ID_BYTES], explicit[AGENT_HOLD_ID_BYTES], gone[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES], explicit[HOLD_ID_BYTES], gone[HOLD_ID_BYTES];
 	pid_t lives = process(), ends = process();
 
 	store_pod(world, "Running", "");
@@ -275,7 +275,7 @@ static void test_restart_knows_a_reused_id(void **state)
 static void test_limit_is_told(void **state)
 {
 	struct agent_world *world = *state;
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	struct failure why;
 
 	store_pod(world, "Running", "");
@@ -289,35 +289,35 @@ static void test_limit_is_told(void **state)
 static void test_changed_manifest_waits(void **state)
 {
 	struct agent_world *world = *state;
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	struct failure why;
 
 	store_pod(world, "Running", "");
 	assert_int_equal(post(world, getpid(), id, NULL), 0);
-	assert_false(agent_pod_must_wait(&world->agent, stored_pod));
+	assert_false(pod_holds_must_wait(&world->agent.holds, stored_pod));
 	world->pod.object.meta.uid = "uid-2";
-	assert_false(agent_pod_must_wait(&world->agent, stored_pod));
+	assert_false(pod_holds_must_wait(&world->agent.holds, stored_pod));
 	world->pod.object.json = "{\"metadata\":{\"annotations\":{\"podvol.io/manifest\":\"a\"}}}";
 	world->pod.object.json_length = strlen(world->pod.object.json);
-	assert_true(agent_pod_must_wait(&world->agent, stored_pod));
-	assert_true(agent_explain_pod_wait(&world->agent, stored_pod, &why));
+	assert_true(pod_holds_must_wait(&world->agent.holds, stored_pod));
+	assert_true(pod_holds_explain_wait(&world->agent.holds, stored_pod, &why));
 	assert_non_null(
 		strstr(why.text, "waits for the pod before the manifest changed: container"));
-	assert_int_equal(agent_hold_remove(&world->agent, POD, id, NULL), 0);
-	assert_false(agent_pod_must_wait(&world->agent, stored_pod));
+	assert_int_equal(pod_holds_remove(&world->agent.holds, POD, id, NULL), 0);
+	assert_false(pod_holds_must_wait(&world->agent.holds, stored_pod));
 }
 
 static void test_view_of_a_pod(void **state)
 {
 	struct agent_world *world = *state;
 	cleanup_json struct cJSON *view = NULL;
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 	const struct cJSON *item;
 	int64_t pid = 0;
 
 	store_pod(world, "Running", "");
 	assert_int_equal(post(world, getpid(), id, NULL), 0);
-	view = agent_view_holds(&world->agent, POD);
+	view = pod_holds_view(&world->agent.holds, POD);
 	item = json_at(json_get(view, "items"), 0);
 	assert_string_equal(json_string(json_get(item, "id"), ""), id);
 	assert_string_equal(json_string(json_get(item, "container"), ""), "main");
@@ -326,7 +326,7 @@ static void test_view_of_a_pod(void **state)
 	assert_int_equal(pid, getpid());
 	assert_true(json_bool(json_get(item, "watched"), false));
 	json_free(view);
-	view = agent_view_holds(&world->agent, "another");
+	view = pod_holds_view(&world->agent.holds, "another");
 	assert_int_equal(json_count(json_get(view, "items")), 0);
 }
 

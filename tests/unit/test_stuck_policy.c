@@ -59,7 +59,7 @@ static enum unmount_manner manner(struct agent_world *world, enum step_kind kind
 				   .pod_uid = POD,
 				   .have = actual_find(world->agent.actual, VOLUME) };
 
-	return stuck_policy_manner(&world->agent, &step, monotonic_usec());
+	return stuck_policy_manner(&world->agent.holds, &step, monotonic_usec());
 }
 
 static void test_only_where_it_is_configured(void **state)
@@ -124,7 +124,7 @@ static void end_enforced(struct agent_world *world, int error)
 	};
 
 	world->agent.store = (struct store *) world; /* looked at for nothing but being there */
-	stuck_policy_note(&world->agent, &ended);
+	stuck_policy_note(&world->agent.holds, &ended);
 	world->agent.store = NULL;
 }
 

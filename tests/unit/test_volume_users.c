@@ -38,7 +38,7 @@ static int set_up(void **state)
 	assert_int_equal(new_agent_world(state), 0);
 	world = *state;
 	world->agent.pools.workers = (struct worker_pool *) world; /* nothing runs on it */
-	assert_int_equal(volume_users_open(&world->agent), 0);
+	assert_int_equal(volume_users_open(&world->agent.holds), 0);
 	world->agent.root.path = (char *) "/root";
 	holders = (struct busy_holders){ .count = 0 };
 	tried[0] = '\0';
@@ -91,7 +91,7 @@ static void test_other_failures_are_none_of_users(void **state)
 static void expect_told(struct agent_world *world, const char *text)
 {
 	fake_events.count = 0;
-	world->users_options.found(&world->agent, &view);
+	world->users_options.found(&world->agent.holds, &view);
 	assert_int_equal(fake_events.count, 1);
 	assert_string_equal(fake_events.list[0].reason, "VolumeBusy");
 	assert_string_equal(fake_events.list[0].about, "web");
@@ -124,15 +124,15 @@ static void test_view_has_members(void **state)
 	cleanup_json struct cJSON *item = json_new_object();
 	cleanup_free char *text = NULL;
 
-	volume_users_view(&world->agent, item, VOLUME, POD);
+	volume_users_view(&world->agent.holds, item, VOLUME, POD);
 	assert_null(json_get(item, "users"));
 	world->users = &view;
-	volume_users_view(&world->agent, item, VOLUME, POD);
+	volume_users_view(&world->agent.holds, item, VOLUME, POD);
 	assert_null(json_get(item, "users"));
 	add(BUSY_WORKING_DIRECTORY, 7, "in");
 	holders.list[0].mount_namespace = 4026531840;
 	add(BUSY_SWAP, 0, "swap");
-	volume_users_view(&world->agent, item, VOLUME, POD);
+	volume_users_view(&world->agent.holds, item, VOLUME, POD);
 	text = json_print(item);
 	assert_string_equal(
 		text,
@@ -148,7 +148,7 @@ static void test_end_of_a_user_tries_again(void **state)
 {
 	struct agent_world *world = *state;
 
-	world->users_options.retry(&world->agent, VOLUME, POD);
+	world->users_options.retry(&world->agent.holds, VOLUME, POD);
 	assert_string_equal(tried, VOLUME ":" POD);
 }
 

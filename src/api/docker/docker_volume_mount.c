@@ -77,14 +77,14 @@ static void fail_call(struct mount_call *call, const char *text)
 
 static int hold(const struct mount_call *call, struct failure *reterr)
 {
-	const struct agent_hold_request request = {
+	const struct hold_request request = {
 		.name_space = call->name_space,
 		.name = call->pod_name,
 		.uid = call->uid,
 		.container = DOCKER_CONTAINER,
 		.cgroup = "",
 	};
-	char id[AGENT_HOLD_ID_BYTES];
+	char id[HOLD_ID_BYTES];
 
 	return is_held(call->agent, call->uid) ? 0
 					       : agent_hold_add(call->agent, &request, id, reterr);
