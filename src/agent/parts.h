@@ -26,7 +26,7 @@
 #include "agent/resync.h"
 #include "agent/size_limits.h"
 #include "agent/store_limits.h"
-#include "agent/takeover.h"
+#include "inuse/takeover.h"
 #include "agent/tokens.h"
 #include "agent/volume_directories.h"
 #include "agent/volume_faults.h"

@@ -5,7 +5,7 @@
  * Decides nothing about mounts: it ends holds, and the reconciler does what follows. The search is
  * a job of a worker that owns all it looks at; the agent may go while it runs.
  */
-#include "agent/takeover.h"
+#include "inuse/takeover.h"
 #include "config.h"
 #include "inuse/unstage_gate.h"
 #include "state/state.h"
