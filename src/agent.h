@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/failure.h"
+#include "container/pod_mounts.h"
 #include "inuse/inuse.h"
 #include "object/object.h"
 #include "status/mount_waiters.h"
@@ -125,75 +126,10 @@ char *agent_metrics(struct agent *agent);
 int agent_wait_pod(struct agent *agent, const struct mount_wait_request *request,
 		   struct mount_wait **ret);
 
-/* ---- sub-paths ---- */
+/* ---- mounts of containers: see container/pod_mounts.h ---- */
 
-/* One volumeMount with a subPath, ready for a runtime: what to mount is at @path. */
-struct agent_subpath {
-	const char *container;
-	size_t mount_index; /* in the container's volumeMounts */
-	const char *path;   /* absolute; of a directory or of a file */
-	bool is_directory;
-};
-
-struct agent_subpaths {
-	const struct agent_subpath *items; /* containers in the pod's order, mounts in theirs */
-	size_t count;
-};
-
-struct agent_subpath_call;
-
-/* Once, on the loop, never before agent_prepare_subpaths() returned. 0: all of @ret is bound, which
- * is borrowed for the call; else @why says what is wrong with which volumeMount of which container:
- * -EINVAL the path is refused or a variable of subPathExpr has no value; -EROFS a directory is
- * missing in a read-only volume; -EAGAIN a volume is not mounted, or being unmounted; -ENOENT the
- * pod went; -ECANCELED podvold stops, or the pod is being taken down; else as system calls fail. */
-typedef void agent_subpaths_fn(void *userdata, int error, const struct agent_subpaths *ret,
-			       const struct failure *why);
-
-/**
- * agent_prepare_subpaths - have the subPath and subPathExpr mounts of a pod's containers bound
- * @container: name; NULL: all of them
- * @ret:       for agent_subpaths_leave(), until @done was called
- *
- * What is bound already stays, so calling again is cheap; a container without a subPath is done at
- * once. The volumes have to be mounted before. Calls for one pod come one after the other, and no
- * volume of the pod is taken down while one runs.
- *
- * Return: 0; -ENOENT no such pod, or no such container in it; -ENOBUFS too many calls; -ENOMEM.
- */
+/* subpaths_prepare() and container_mounts_plan(). */
 int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
-			   agent_subpaths_fn *done, void *userdata,
-			   struct agent_subpath_call **ret);
-/* The caller left: @done is not called any more. Not after it was called. */
-void agent_subpaths_leave(struct agent_subpath_call *call);
-
-/* ---- what containers are to be given ---- */
-
-struct container_plan;
-
-/* Once, on the loop, never before agent_plan_containers() returned. 0: @plan is borrowed for the
- * call; else @why says what is in the way: as agent_subpaths_fn and container_plan_make(). */
-typedef void agent_plan_fn(void *userdata, int error, const struct container_plan *plan,
-			   const struct failure *why);
-
-/* Who asks about what. Strings are copied. */
-struct agent_plan_request {
-	const char *name_space, *name; /* of a stored pod, whose volumes should be mounted */
-	const char *container;         /* NULL: all of them */
-	agent_plan_fn *done;
-	void *userdata;
-};
-
-struct agent_plan_call;
-
-/**
- * agent_plan_containers - bind the sub-paths of a pod's containers and say what they are to be
- * given
- * @ret: for agent_plan_leave(), until done was called
- *
- * Return: 0; -ENOENT no such pod, or no such container in it; -ENOBUFS too many calls; -ENOMEM.
- */
-int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
-			  struct agent_plan_call **ret);
-/* The caller left: done is not called any more. Not after it was called. */
-void agent_plan_leave(struct agent_plan_call *call);
+			   subpaths_fn *done, void *userdata, struct subpath_call **ret);
+int agent_plan_containers(struct agent *agent, const struct container_mounts_request *request,
+			  struct container_mounts_call **ret);

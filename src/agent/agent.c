@@ -203,7 +203,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = agent_open_mount_waiters(agent);
 	if (r >= 0)
-		r = subpaths_new(agent, &agent->subpaths);
+		r = agent_open_pod_mounts(agent);
 	if (r >= 0)
 		r = look_up_errors_new(agent, &agent->look_up_errors);
 	if (r >= 0)
@@ -502,7 +502,7 @@ struct agent *agent_free(struct agent *agent)
 	statistics_free(agent->views.statistics);
 	agent->views.size_limits = size_limits_free(agent->views.size_limits);
 	mount_waiters_free(agent->waits);
-	subpaths_free(agent->subpaths);
+	subpaths_free(agent->pod_mounts.subpaths);
 	agent->mounts.drift = drift_free(agent->mounts.drift);
 	agent->mounts.faults = volume_faults_free(agent->mounts.faults);
 	unstage_gate_free(agent->holds.gate);

@@ -9,13 +9,16 @@
  * asked for. The plan itself is pure (container/). A call holds nothing: whoever wants the volumes
  * to stay says so with a hold.
  */
-#include "agent/parts.h"
+#include "container/pod_mounts.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread_stack.h"
 #include "container/container_plan.h"
 #include "mount/bind/options.h"
+#include "status/volume_row.h"
+#include "store/store.h"
+#include "plugins/plugin.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -35,25 +38,25 @@ struct looked_volume {
 	char *name, *path, *image; /* image NULL: none */
 };
 
-struct agent_plan_call {
+struct container_mounts_call {
 	struct worker_job job; /* first: what the pool gives back */
-	struct agent *agent;
-	const struct object *pod; /* a reference */
-	char *container;          /* NULL: all */
-	agent_plan_fn *done;      /* NULL: the caller left */
+	struct pod_mounts *owner;
+	const struct object *pod;  /* a reference */
+	char *container;           /* NULL: all */
+	container_mounts_fn *done; /* NULL: the caller left */
 	void *userdata;
-	struct agent_subpath_call *subpaths; /* while they are being bound */
+	struct subpath_call *subpaths; /* while they are being bound */
 	struct container_sub_path *sub_paths;
 	size_t sub_path_count;
 	struct looked_volume *volumes;
 	size_t volume_count;
 	bool on_worker, was_run;
 	sd_event_source *timer;
-	struct failure failure;                  /* of the worker */
-	struct agent_plan_call *previous, *next; /* of the agent: on a worker, or waiting for one */
+	struct failure failure;                        /* of the worker */
+	struct container_mounts_call *previous, *next; /* on a worker, or waiting for one */
 };
 
-static void call_free(struct agent_plan_call *call)
+static void call_free(struct container_mounts_call *call)
 {
 	for (size_t i = 0; i < call->sub_path_count; i++)
 		free((char *) call->sub_paths[i].host_path);
@@ -70,7 +73,7 @@ static void call_free(struct agent_plan_call *call)
 	free(call);
 }
 
-static void finish(struct agent_plan_call *call, int error, const struct container_plan *plan,
+static void finish(struct container_mounts_call *call, int error, const struct container_plan *plan,
 		   const struct failure *why)
 {
 	if (call->done)
@@ -142,7 +145,7 @@ static int look_at_mount(struct looked_volume *looked, struct failure *reterr)
 
 static struct worker_pool *look_at_volumes(struct worker_job *job)
 {
-	struct agent_plan_call *call = (struct agent_plan_call *) job;
+	struct container_mounts_call *call = (struct container_mounts_call *) job;
 	int r = 0;
 
 	for (size_t i = 0; i < call->volume_count && r == 0; i++) {
@@ -151,7 +154,8 @@ static struct worker_pool *look_at_volumes(struct worker_job *job)
 		if (!looked->image)
 			r = looked->volume.block ? look_at_device(looked, &call->failure)
 						 : look_at_mount(looked, &call->failure);
-		looked->volume.relabel = looked->volume.relabel && call->agent->host.has_selinux;
+		looked->volume.relabel =
+			looked->volume.relabel && call->owner->with.host->has_selinux;
 		looked->volume.name = looked->name;
 		looked->volume.path = looked->path;
 		looked->volume.image = looked->image;
@@ -162,7 +166,7 @@ static struct worker_pool *look_at_volumes(struct worker_job *job)
 
 /* ---- back on the loop ---- */
 
-static int make_plan(const struct agent_plan_call *call, struct container_plan **ret,
+static int make_plan(const struct container_mounts_call *call, struct container_plan **ret,
 		     struct failure *reterr)
 {
 	cleanup_free struct container_volume *volumes =
@@ -183,18 +187,18 @@ static int make_plan(const struct agent_plan_call *call, struct container_plan *
 	return container_plan_make(&request, ret, reterr);
 }
 
-static void go_on_with_pod(struct agent *agent, const struct object *pod);
+static void go_on_with_pod(struct pod_mounts *owner, const struct object *pod);
 
 static void on_looked(struct worker_job *job)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
-	struct agent_plan_call *call = (struct agent_plan_call *) job;
+	struct container_mounts_call *call = (struct container_mounts_call *) job;
 	cleanup_container_plan struct container_plan *plan = NULL;
 	struct failure why = call->was_run ? call->failure : stopping;
 	int r = why.error;
 
-	DL_DELETE2(call->agent->plan_looks, call, previous, next);
-	go_on_with_pod(call->agent, call->pod);
+	DL_DELETE2(call->owner->plans, call, previous, next);
+	go_on_with_pod(call->owner, call->pod);
 	if (r == 0)
 		r = make_plan(call, &plan, &why);
 	finish(call, r, plan, r < 0 ? &why : NULL);
@@ -214,7 +218,7 @@ static int count_row(const struct volume_row *row, void *userdata)
 /* Those that are mounted; a container that uses another one is told so by the plan. */
 static int add_row(const struct volume_row *row, void *userdata)
 {
-	struct agent_plan_call *call = userdata;
+	struct container_mounts_call *call = userdata;
 	struct looked_volume *looked = &call->volumes[call->volume_count];
 	struct volume_attributes attributes;
 	const struct volume_spec *spec;
@@ -243,19 +247,19 @@ static int add_row(const struct volume_row *row, void *userdata)
 	return looked->name && looked->path ? 0 : -ENOMEM;
 }
 
-static int collect_volumes(struct agent_plan_call *call)
+static int collect_volumes(struct container_mounts_call *call)
 {
 	const char *uid = call->pod->meta.uid;
 	size_t count = 0;
 
-	(void) volume_rows_of_pod(&call->agent->views.tables, uid, count_row, &count);
+	(void) volume_rows_of_pod(call->owner->with.tables, uid, count_row, &count);
 	call->volumes = calloc(count + 1, sizeof(*call->volumes));
 	if (!call->volumes)
 		return -ENOMEM;
-	return volume_rows_of_pod(&call->agent->views.tables, uid, add_row, call);
+	return volume_rows_of_pod(call->owner->with.tables, uid, add_row, call);
 }
 
-static int copy_sub_paths(struct agent_plan_call *call, const struct agent_subpaths *bound)
+static int copy_sub_paths(struct container_mounts_call *call, const struct bound_subpaths *bound)
 {
 	call->sub_paths = calloc(bound->count + 1, sizeof(*call->sub_paths));
 	if (!call->sub_paths)
@@ -282,38 +286,38 @@ static int copy_sub_paths(struct agent_plan_call *call, const struct agent_subpa
 
 /* The first of this pod that waits goes to a worker, with what is mounted now. Return: false: it
  * could not, and has ended. */
-static bool begin_look(struct agent_plan_call *call)
+static bool begin_look(struct container_mounts_call *call)
 {
 	struct failure no_memory;
 	int r = collect_volumes(call);
 
 	call->on_worker = r == 0;
 	if (call->on_worker) {
-		worker_submit(call->agent->pools.workers, &call->job);
+		worker_submit(*call->owner->with.workers, &call->job);
 		return true;
 	}
-	DL_DELETE2(call->agent->plan_looks, call, previous, next);
+	DL_DELETE2(call->owner->plans, call, previous, next);
 	(void) failed(&no_memory, r, "cannot make a plan of mounts");
 	finish(call, r, NULL, &no_memory);
 	return false;
 }
 
-static void go_on_with_pod(struct agent *agent, const struct object *pod)
+static void go_on_with_pod(struct pod_mounts *owner, const struct object *pod)
 {
-	struct agent_plan_call *call, *next;
+	struct container_mounts_call *call, *next;
 
 	(void) object_ref(pod); /* a call that ends lets go of it */
-	DL_FOREACH_SAFE2(agent->plan_looks, call, next, next)
+	DL_FOREACH_SAFE2(owner->plans, call, next, next)
 	if (strcmp(call->pod->meta.uid, pod->meta.uid) == 0 &&
 	    (call->on_worker || begin_look(call)))
 		break;
 	(void) object_unref(pod);
 }
 
-static void on_bound(void *userdata, int error, const struct agent_subpaths *bound,
+static void on_bound(void *userdata, int error, const struct bound_subpaths *bound,
 		     const struct failure *why)
 {
-	struct agent_plan_call *call = userdata;
+	struct container_mounts_call *call = userdata;
 	struct failure no_memory;
 	int r = error;
 
@@ -324,8 +328,8 @@ static void on_bound(void *userdata, int error, const struct agent_subpaths *bou
 	}
 	r = copy_sub_paths(call, bound);
 	if (r == 0) {
-		DL_APPEND2(call->agent->plan_looks, call, previous, next);
-		go_on_with_pod(call->agent, call->pod);
+		DL_APPEND2(call->owner->plans, call, previous, next);
+		go_on_with_pod(call->owner, call->pod);
 		return;
 	}
 	(void) failed(&no_memory, r, "cannot make a plan of mounts");
@@ -334,13 +338,13 @@ static void on_bound(void *userdata, int error, const struct agent_subpaths *bou
 
 /* ---- who does not answer ---- */
 
-static void explain_silence(const struct agent_plan_call *call, struct failure *ret)
+static void explain_silence(const struct container_mounts_call *call, struct failure *ret)
 {
-	const struct agent_plan_call *first;
+	const struct container_mounts_call *first;
 	char stack[THREAD_STACK_BYTES] = "";
 	const char *what = call->subpaths ? "binding the sub-paths" : "looking at the volumes";
 
-	DL_FOREACH2(call->agent->plan_looks, first, next)
+	DL_FOREACH2(call->owner->plans, first, next)
 	if (first->on_worker && strcmp(first->pod->meta.uid, call->pod->meta.uid) == 0)
 		thread_stack_read(atomic_load(&first->job.thread_id), stack);
 	(void) failed_plain(ret, -ETIMEDOUT, "%s of pod '%s/%s' takes longer than %d s%s%s", what,
@@ -351,31 +355,31 @@ static void explain_silence(const struct agent_plan_call *call, struct failure *
 /* What hangs goes on; only the caller is told. */
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct agent_plan_call *call = userdata;
-	agent_plan_fn *done = call->done;
+	struct container_mounts_call *call = userdata;
+	container_mounts_fn *done = call->done;
 	void *caller = call->userdata;
 	struct failure why;
 
 	if (!done)
 		return 0;
 	explain_silence(call, &why);
-	agent_plan_leave(call);
+	container_mounts_leave(call);
 	done(caller, -ETIMEDOUT, NULL, &why);
 	return 0;
 }
 
 /* ---- for others ---- */
 
-int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
-			  struct agent_plan_call **ret)
+int container_mounts_plan(struct pod_mounts *owner, const struct container_mounts_request *request,
+			  struct container_mounts_call **ret)
 {
-	struct agent_plan_call *call;
+	struct container_mounts_call *call;
 	const struct object *pod;
 	int r;
 
-	assert(agent && request && ret);
+	assert(owner && request && ret);
 	assert(request->name_space && request->name && request->done);
-	pod = store_get(agent->store, KIND_POD, request->name_space, request->name);
+	pod = store_get(*owner->with.store, KIND_POD, request->name_space, request->name);
 	if (!pod)
 		return -ENOENT;
 	call = calloc(1, sizeof(*call));
@@ -383,18 +387,18 @@ int agent_plan_containers(struct agent *agent, const struct agent_plan_request *
 		return -ENOMEM;
 	call->job.run = look_at_volumes;
 	call->job.done = on_looked;
-	call->agent = agent;
+	call->owner = owner;
 	call->pod = object_ref(pod);
 	call->done = request->done;
 	call->userdata = request->userdata;
 	call->container = request->container ? strdup(request->container) : NULL;
 	r = request->container && !call->container ? -ENOMEM : 0;
 	if (r == 0)
-		r = sd_event_add_time_relative(agent->event, &call->timer, CLOCK_MONOTONIC,
+		r = sd_event_add_time_relative(owner->with.event, &call->timer, CLOCK_MONOTONIC,
 					       PLAN_WAIT_USEC, 0, on_time, call);
 	if (r == 0)
-		r = agent_prepare_subpaths(agent, pod->meta.uid, request->container, on_bound, call,
-					   &call->subpaths);
+		r = subpaths_prepare(owner, pod->meta.uid, request->container, on_bound, call,
+				     &call->subpaths);
 	if (r < 0) {
 		call_free(call);
 		return r;
@@ -403,15 +407,15 @@ int agent_plan_containers(struct agent *agent, const struct agent_plan_request *
 	return 0;
 }
 
-void agent_plan_leave(struct agent_plan_call *call)
+void container_mounts_leave(struct container_mounts_call *call)
 {
 	assert(call);
 	call->done = NULL;
 	if (call->on_worker)
 		return; /* the end frees it */
 	if (call->subpaths)
-		agent_subpaths_leave(call->subpaths);
+		subpaths_leave(call->subpaths);
 	else
-		DL_DELETE2(call->agent->plan_looks, call, previous, next);
+		DL_DELETE2(call->owner->plans, call, previous, next);
 	call_free(call);
 }

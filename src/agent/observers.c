@@ -146,7 +146,7 @@ static struct observers observers_of(struct agent *agent)
 		{ agent->views.links, .planned = volume_links_planned,
 		  .started = volume_links_started, .ended = volume_links_ended },
 		{ agent->foreign_volumes, .ended = foreign_volumes_step_ended },
-		{ agent->subpaths, .may_start = subpaths_pass },
+		{ agent->pod_mounts.subpaths, .may_start = subpaths_pass },
 		{ agent->mounts.drift, .may_start = drift_passes, .ended = drift_step_ended,
 		  .forgotten = drift_forget, .explain_set_up = drift_explain,
 		  .explain_teardown = drift_explain },

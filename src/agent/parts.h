@@ -4,8 +4,7 @@
  *
  * agent.c builds and takes down, sync_loop.c is one turn of the loop (store -> desired -> plan ->
  * ledger -> operations), drain.c its end, intent.c what a step notes before it begins,
- * step_results.c what comes back, reconstruct.c what was there before, subpaths.c calls for
- * sub-paths, views.c what is shown.
+ * step_results.c what comes back, reconstruct.c what was there before, views.c what is shown.
  */
 #pragma once
 
@@ -117,8 +116,7 @@ struct agent {
 
 	struct events *events;
 	struct waits *waits;
-	struct subpaths *subpaths;
-	struct agent_plan_call *plan_looks; /* container_mounts.c's */
+	struct pod_mounts pod_mounts; /* calls of container runtimes */
 	struct look_up_errors *look_up_errors;
 	struct walks *walks;
 	struct {
@@ -151,13 +149,6 @@ struct agent {
 	} tell;
 };
 
-/* What clients can make this keep, or do on the loop. */
-enum {
-	SUBPATH_CALLS_MAX = 1000,
-	/* Of JSON, by one call for the variables of a subPathExpr: some 100 ms of the loop. */
-	SUBPATH_READ_BYTES_MAX = 16 * 1024 * 1024,
-};
-
 /* ---- sync_loop.c ---- */
 
 /* Have a turn soon; any number of calls make one turn. */
@@ -188,16 +179,6 @@ int agent_open_claim_controllers(struct agent *agent);
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
-
-/* ---- subpaths.c ---- */
-
-/* @agent is borrowed: its tables and store need not be there yet. Return: 0 or negative errno. */
-int subpaths_new(struct agent *agent, struct subpaths **ret);
-/* Every call that is left ends with -ECANCELED. Accepts NULL. Return: NULL. */
-struct subpaths *subpaths_free(struct subpaths *subpaths);
-/* A hook of an observer of steps. Are sub-paths of this pod being bound just now? Then they end
- * soon, and a teardown that this kept from starting becomes due again. */
-bool subpaths_pass(void *subpaths, const struct step *step);
 
 /* ---- look_up_errors.c ---- */
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/kinds/environment.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <string.h>
@@ -46,15 +47,16 @@ static int compare_uid(const struct object *object, void *userdata)
 }
 
 /* Mostly one that wants volumes; the store is searched only for others. */
-static const struct object *find_pod(const struct agent *agent, const char *pod_uid)
+static const struct object *find_pod(const struct pod_mounts *owner, const char *pod_uid)
 {
 	struct pod_search search = { .uid = pod_uid };
-	const char *name = desired_volume_of_pod(agent->desired, pod_uid, 0);
+	const char *name = desired_volume_of_pod(owner->with.tables->desired, pod_uid, 0);
 
 	if (name)
-		return desired_find_pod(desired_find(agent->desired, name), pod_uid)->pod;
-	if (agent->store)
-		(void) store_list(agent->store, KIND_POD, NULL, compare_uid, &search);
+		return desired_find_pod(desired_find(owner->with.tables->desired, name), pod_uid)
+			->pod;
+	if (*owner->with.store)
+		(void) store_list(*owner->with.store, KIND_POD, NULL, compare_uid, &search);
 	return search.found;
 }
 
@@ -63,12 +65,12 @@ static bool is_meant(const struct pod_container *container, const char *name)
 	return !name || strcmp(container->name, name) == 0;
 }
 
-int subpath_items_check(const struct agent *agent, const char *pod_uid, const char *container)
+int subpath_items_check(const struct pod_mounts *owner, const char *pod_uid, const char *container)
 {
 	const struct object *pod;
 
-	assert(agent && pod_uid);
-	pod = find_pod(agent, pod_uid);
+	assert(owner && pod_uid);
+	pod = find_pod(owner, pod_uid);
 	if (!pod)
 		return -ENOENT;
 	for (size_t i = 0; container && i < pod->pod->container_count; i++)
@@ -95,22 +97,23 @@ static int compare_outer_name(const struct volume_row *row, void *userdata)
 }
 
 /* Wanted, mounted, and not on its way out. */
-static int find_volume(const struct agent *agent, const char *pod_uid, const char *outer_name,
+static int find_volume(const struct pod_mounts *owner, const char *pod_uid, const char *outer_name,
 		       struct volume_row *ret, struct failure *reterr)
 {
 	struct row_search search = { .outer_name = outer_name };
 	const struct volume_row *row = &search.row;
 	struct operation_view view;
 
-	if (volume_rows_of_pod(&agent->views.tables, pod_uid, compare_outer_name, &search) == 0)
+	if (volume_rows_of_pod(owner->with.tables, pod_uid, compare_outer_name, &search) == 0)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is not mounted", outer_name);
 	if (!row->want)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is being unmounted", outer_name);
 	if (!row->have_pod || row->have_pod->state != MOUNT_DONE) {
-		volume_row_explain(&agent->views.tables, row, reterr);
+		volume_row_explain(owner->with.tables, row, reterr);
 		return -EAGAIN;
 	}
-	if (operation_look(agent->operations, row->unique_name, row->pod_uid, &view) &&
+	if (operation_look(*owner->with.tables->operations, row->unique_name, row->pod_uid,
+			   &view) &&
 	    view.running && view.kind == STEP_UNPUBLISH)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is being unmounted", outer_name);
 	*ret = *row;
@@ -127,7 +130,7 @@ void subpath_item_hide_path(const struct subpath_item *item, struct failure *why
 }
 
 struct source_search {
-	const struct agent *agent;
+	const struct pod_mounts *owner;
 	bool has_read_secret;
 };
 
@@ -137,16 +140,17 @@ static const struct object *find_source(void *userdata, enum object_kind kind,
 	struct source_search *search = userdata;
 
 	search->has_read_secret |= kind == KIND_SECRET;
-	return search->agent->store ? store_get(search->agent->store, kind, name_space, name)
-				    : NULL;
+	return *search->owner->with.store
+		       ? store_get(*search->owner->with.store, kind, name_space, name)
+		       : NULL;
 }
 
-static int make_sub_path(const struct agent *agent, struct subpath_items *items,
+static int make_sub_path(const struct pod_mounts *owner, struct subpath_items *items,
 			 const struct pod_container *container,
 			 const struct pod_volume_mount *mount, struct subpath_item *item,
 			 struct failure *reterr)
 {
-	struct source_search search = { .agent = agent };
+	struct source_search search = { .owner = owner };
 	const struct environment_sources sources = { find_source, &search, &items->budget };
 	cleanup_free char *path = NULL;
 	int r;
@@ -177,21 +181,21 @@ static int make_sub_path(const struct agent *agent, struct subpath_items *items,
 /* ---- the list ---- */
 
 /* The members are owned by the list as soon as they are in it. */
-static int fill_item(const struct agent *agent, struct subpath_items *items,
+static int fill_item(const struct pod_mounts *owner, struct subpath_items *items,
 		     const struct pod_container *container, size_t mount_index,
 		     struct failure *reterr)
 {
 	const struct pod_volume_mount *mount = &container->mounts[mount_index];
 	struct subpath_item *item = &items->items[items->count];
-	struct agent_subpath *result = &items->results[items->count];
+	struct bound_subpath *result = &items->results[items->count];
 	struct volume_row row = { .want = NULL };
 	int r;
 
 	*item = (struct subpath_item){ .subpath = SUBPATH_EMPTY, .volume_mount = mount->name };
 	*result =
-		(struct agent_subpath){ .container = container->name, .mount_index = mount_index };
+		(struct bound_subpath){ .container = container->name, .mount_index = mount_index };
 	items->count++;
-	r = find_volume(agent, items->pod->meta.uid, mount->name, &row, reterr);
+	r = find_volume(owner, items->pod->meta.uid, mount->name, &row, reterr);
 	if (r < 0)
 		return r;
 	if (row.want->block)
@@ -199,14 +203,14 @@ static int fill_item(const struct agent *agent, struct subpath_items *items,
 				    "cannot find volume \"%s\" to mount into container \"%s\": it "
 				    "is a block volume",
 				    mount->name, container->name);
-	r = make_sub_path(agent, items, container, mount, item, reterr);
+	r = make_sub_path(owner, items, container, mount, item, reterr);
 	if (r < 0)
 		return r;
 	item->volume_name = strdup(row.have->spec_name);
 	item->volume_path = strdup(row.have_pod->path);
 	item->request = (struct subpath_request){
-		.root_fd = agent->host.root_fd,
-		.root_path = agent->host.root_dir,
+		.root_fd = owner->with.host->root_fd,
+		.root_path = owner->with.host->root_dir,
 		.pod_uid = items->pod->meta.uid,
 		.volume_name = item->volume_name,
 		.container = container->name,
@@ -241,27 +245,27 @@ static size_t count_meant(const struct pod *pod, const char *container)
 	return count;
 }
 
-static int fill_container(const struct agent *agent, struct subpath_items *items,
+static int fill_container(const struct pod_mounts *owner, struct subpath_items *items,
 			  const struct pod_container *container, struct failure *reterr)
 {
 	int r = 0;
 
 	for (size_t j = 0; r >= 0 && j < container->mount_count; j++)
 		if (has_sub_path(items->pod->pod, &container->mounts[j]))
-			r = fill_item(agent, items, container, j, reterr);
+			r = fill_item(owner, items, container, j, reterr);
 	return r;
 }
 
-int subpath_items_collect(const struct agent *agent, const char *pod_uid, const char *container,
-			  struct subpath_items *ret, struct failure *reterr)
+int subpath_items_collect(const struct pod_mounts *owner, const char *pod_uid,
+			  const char *container, struct subpath_items *ret, struct failure *reterr)
 {
 	const struct pod *pod;
 	size_t count;
 	int r = 0;
 
-	assert(agent && pod_uid && ret && ret->count == 0);
+	assert(owner && pod_uid && ret && ret->count == 0);
 	ret->budget = SUBPATH_READ_BYTES_MAX;
-	ret->pod = object_ref(find_pod(agent, pod_uid));
+	ret->pod = object_ref(find_pod(owner, pod_uid));
 	if (!ret->pod)
 		return failed_plain(reterr, -ENOENT, "the pod is gone");
 	pod = ret->pod->pod;
@@ -274,6 +278,6 @@ int subpath_items_collect(const struct agent *agent, const char *pod_uid, const 
 		return failed(reterr, -ENOMEM, "cannot prepare %zu subPaths", count);
 	for (size_t i = 0; r >= 0 && i < pod->container_count; i++)
 		if (is_meant(&pod->containers[i], container))
-			r = fill_container(agent, ret, &pod->containers[i], reterr);
+			r = fill_container(owner, ret, &pod->containers[i], reterr);
 	return r;
 }

@@ -7,11 +7,12 @@
  */
 #pragma once
 
-#include "agent/parts.h"
+#include "container/pod_mounts.h"
 #include "mount/path/subpath.h"
+#include "status/volume_row.h"
 
 struct subpath_item {
-	struct subpath_request request; /* its strings are the item's, the pod's or the agent's */
+	struct subpath_request request; /* its strings are the item's, the pod's or the owner's */
 	struct subpath subpath;
 	const char *volume_mount;                   /* the outer name */
 	char *volume_name, *volume_path, *sub_path; /* owned */
@@ -26,7 +27,7 @@ void subpath_item_hide_path(const struct subpath_item *item, struct failure *why
 struct subpath_items {
 	const struct object *pod; /* a reference */
 	struct subpath_item *items;
-	struct agent_subpath *results; /* beside the items; is_directory is filled by a worker */
+	struct bound_subpath *results; /* beside the items; is_directory is filled by a worker */
 	size_t count;
 	size_t budget; /* bytes of JSON that may be read still for variables */
 };
@@ -34,7 +35,7 @@ struct subpath_items {
 void subpath_items_done(struct subpath_items *items);
 
 /* Is there such a pod, and such a container in it (NULL: any)? 0 or -ENOENT. */
-int subpath_items_check(const struct agent *agent, const char *pod_uid, const char *container);
+int subpath_items_check(const struct pod_mounts *owner, const char *pod_uid, const char *container);
 
 /**
  * subpath_items_collect - look everything up and expand every subPathExpr
@@ -44,5 +45,5 @@ int subpath_items_check(const struct agent *agent, const char *pod_uid, const ch
  * Return: 0; -ENOENT the pod went; -EAGAIN a volume is not mounted or leaves; -EINVAL a path is
  * refused, or a variable has no value; -ENOMEM.
  */
-int subpath_items_collect(const struct agent *agent, const char *pod_uid, const char *container,
-			  struct subpath_items *ret, struct failure *reterr);
+int subpath_items_collect(const struct pod_mounts *owner, const char *pod_uid,
+			  const char *container, struct subpath_items *ret, struct failure *reterr);

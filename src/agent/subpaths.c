@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "operation/attempt.h"
+#include "state/state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,31 +31,31 @@ enum {
 
 struct pod_calls {
 	char *uid;
-	struct agent_subpath_call *calls; /* the first runs, or is ready to */
+	struct subpath_call *calls; /* the first runs, or is ready to */
 	UT_hash_handle hh;
 };
 
-struct agent_subpath_call {
+struct subpath_call {
 	struct attempt attempt;     /* first: what a pool gives back */
 	struct stage_report report; /* of the burst under way */
 	struct subpaths *subpaths;  /* NULL: they have gone, this one was stuck on a thread */
 	struct pod_calls *of;
-	char *container;         /* NULL: all */
-	agent_subpaths_fn *done; /* NULL: the caller left */
+	char *container;   /* NULL: all */
+	subpaths_fn *done; /* NULL: the caller left */
 	void *userdata;
 	struct subpath_items items;
 	size_t begin, end; /* of the burst under way */
 	struct failure bind_failure;
 	bool is_running;
-	bool in_the_way;                        /* of a teardown, which was told to wait */
-	struct agent_subpath_call *prev, *next; /* of the same pod */
-	struct agent_subpath_call *prev_ready, *next_ready; /* first of their pods, not begun */
+	bool in_the_way;                              /* of a teardown, which was told to wait */
+	struct subpath_call *prev, *next;             /* of the same pod */
+	struct subpath_call *prev_ready, *next_ready; /* first of their pods, not begun */
 };
 
 struct subpaths {
-	struct agent *agent;
+	struct pod_mounts *owner;
 	struct pod_calls *by_uid;
-	struct agent_subpath_call *ready;
+	struct subpath_call *ready;
 	size_t count;
 	sd_event_source *start;
 };
@@ -86,14 +87,13 @@ static struct pod_calls *pod_calls_new(struct subpaths *subpaths, const char *ui
 	return pod;
 }
 
-static void make_ready(struct subpaths *subpaths, struct agent_subpath_call *call)
+static void make_ready(struct subpaths *subpaths, struct subpath_call *call)
 {
 	DL_APPEND2(subpaths->ready, call, prev_ready, next_ready);
 	(void) sd_event_source_set_enabled(subpaths->start, SD_EVENT_ONESHOT);
 }
 
-static int link_call(struct subpaths *subpaths, const char *pod_uid,
-		     struct agent_subpath_call *call)
+static int link_call(struct subpaths *subpaths, const char *pod_uid, struct subpath_call *call)
 {
 	struct pod_calls *pod = find_pod(subpaths, pod_uid) ?: pod_calls_new(subpaths, pod_uid);
 
@@ -109,7 +109,7 @@ static int link_call(struct subpaths *subpaths, const char *pod_uid,
 }
 
 /* The last call of a pod takes the list along; else the next one's turn has come. */
-static void unlink_call(struct agent_subpath_call *call)
+static void unlink_call(struct subpath_call *call)
 {
 	struct subpaths *subpaths = call->subpaths;
 	struct pod_calls *pod = call->of;
@@ -130,7 +130,7 @@ static void unlink_call(struct agent_subpath_call *call)
 	free(pod);
 }
 
-static void call_free(struct agent_subpath_call *call)
+static void call_free(struct subpath_call *call)
 {
 	stage_list_done(&call->attempt.list);
 	subpath_items_done(&call->items);
@@ -141,17 +141,18 @@ static void call_free(struct agent_subpath_call *call)
 /* ---- the end of a call ---- */
 
 /* A teardown that was told to wait is proposed again. */
-static void wake_teardowns(struct agent *agent, const char *pod_uid)
+static void wake_teardowns(struct pod_mounts *owner, const char *pod_uid)
 {
 	const char *name;
 
-	for (size_t i = 0; (name = actual_volume_of_pod(agent->actual, pod_uid, i)); i++)
-		(void) dirty_add(agent->dirty, name);
-	agent_request_turn(agent);
+	for (size_t i = 0; (name = actual_volume_of_pod(owner->with.tables->actual, pod_uid, i));
+	     i++)
+		(void) dirty_add(owner->with.dirty, name);
+	owner->with.turn(owner->with.userdata);
 }
 
 /* Of a pod that is gone nobody wants to hear. */
-static void tell_failure(struct agent *agent, const struct agent_subpath_call *call,
+static void tell_failure(struct pod_mounts *owner, const struct subpath_call *call,
 			 const struct failure *why)
 {
 	const struct object *pod = call->items.pod;
@@ -162,19 +163,19 @@ static void tell_failure(struct agent *agent, const struct agent_subpath_call *c
 		return;
 	subject.pod = pod_key(pod->pod, key);
 	log_about(LOG_WARNING, &subject, "%s", why->text);
-	events_record(agent->events, pod, "Warning", "Failed", why->text, realtime_usec());
+	owner->with.record(owner->with.userdata, pod, "Warning", "Failed", why->text);
 }
 
 /* Unlinked before it tells: the callback may call again for the same pod. */
-static void finish(struct agent_subpath_call *call, int error, const struct failure *why)
+static void finish(struct subpath_call *call, int error, const struct failure *why)
 {
-	struct agent *agent = call->subpaths->agent;
-	struct agent_subpaths result = { call->items.results, error < 0 ? 0 : call->items.count };
+	struct pod_mounts *owner = call->subpaths->owner;
+	struct bound_subpaths result = { call->items.results, error < 0 ? 0 : call->items.count };
 
 	if (error < 0 && error != -ECANCELED && error != -EAGAIN)
-		tell_failure(agent, call, why);
+		tell_failure(owner, call, why);
 	if (call->in_the_way)
-		wake_teardowns(agent, call->of->uid);
+		wake_teardowns(owner, call->of->uid);
 	unlink_call(call);
 	if (call->done)
 		call->done(call->userdata, error, &result, error < 0 ? why : NULL);
@@ -194,7 +195,7 @@ static int item_failed(const struct subpath_item *item, struct failure *reterr)
 
 static int open_ends(void *data, struct stage_report *report)
 {
-	struct agent_subpath_call *call = data;
+	struct subpath_call *call = data;
 
 	for (size_t i = call->begin; i < call->end; i++) {
 		struct subpath_item *item = &call->items.items[i];
@@ -211,7 +212,7 @@ static int open_ends(void *data, struct stage_report *report)
  * looks up no names. */
 static int bind_ends(void *data, struct stage_report *report)
 {
-	struct agent_subpath_call *call = data;
+	struct subpath_call *call = data;
 
 	(void) report;
 	for (size_t i = call->begin; i < call->end; i++) {
@@ -227,7 +228,7 @@ static int bind_ends(void *data, struct stage_report *report)
 
 static int take_back(void *data, struct stage_report *report)
 {
-	struct agent_subpath_call *call = data;
+	struct subpath_call *call = data;
 
 	for (size_t i = call->begin; i < call->end; i++) {
 		struct subpath_item *item = &call->items.items[i];
@@ -241,7 +242,7 @@ static int take_back(void *data, struct stage_report *report)
 
 static void close_ends(void *data)
 {
-	struct agent_subpath_call *call = data;
+	struct subpath_call *call = data;
 
 	for (size_t i = call->begin; i < call->end; i++)
 		subpath_done(&call->items.items[i].subpath);
@@ -258,9 +259,9 @@ static const struct stage burst_stages[] = {
 static void on_burst_ended(struct attempt *attempt);
 
 /* A bounded number at a time: each holds descriptors while it is under way. */
-static void start_burst(struct agent_subpath_call *call)
+static void start_burst(struct subpath_call *call)
 {
-	struct agent *agent = call->subpaths->agent;
+	struct pod_mounts *owner = call->subpaths->owner;
 
 	call->begin = call->end;
 	call->end = call->begin + SUBPATH_BURST;
@@ -269,8 +270,8 @@ static void start_burst(struct agent_subpath_call *call)
 	call->report = (struct stage_report){ .error_class = ERROR_FINAL };
 	call->attempt = (struct attempt){
 		.report = &call->report,
-		.pools = { .workers = agent->pools.workers,
-			   .mount_thread = agent->pools.mount_thread },
+		.pools = { .workers = *owner->with.workers,
+			   .mount_thread = *owner->with.mount_thread },
 		.list = { burst_stages, ARRAY_SIZE(burst_stages), call, close_ends },
 		.is_cancellable = true,
 		.ended = on_burst_ended,
@@ -283,7 +284,7 @@ static void start_burst(struct agent_subpath_call *call)
 static void on_burst_ended(struct attempt *attempt)
 {
 	static const struct failure leaving = { -ECANCELED, "the pod is being taken down" };
-	struct agent_subpath_call *call = (struct agent_subpath_call *) attempt;
+	struct subpath_call *call = (struct subpath_call *) attempt;
 
 	if (!call->subpaths)
 		call_free(call);
@@ -298,10 +299,10 @@ static void on_burst_ended(struct attempt *attempt)
 }
 
 /* Its turn has come: what is to be bound is decided by what is true now. */
-static void begin_call(struct subpaths *subpaths, struct agent_subpath_call *call)
+static void begin_call(struct subpaths *subpaths, struct subpath_call *call)
 {
 	struct failure why = { .error = 0 };
-	int r = subpath_items_collect(subpaths->agent, call->of->uid, call->container, &call->items,
+	int r = subpath_items_collect(subpaths->owner, call->of->uid, call->container, &call->items,
 				      &why);
 
 	if (r < 0 || call->items.count == 0) {
@@ -324,17 +325,17 @@ static int on_start(sd_event_source *source, void *userdata)
 
 /* ---- for others ---- */
 
-int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
-			   agent_subpaths_fn *done, void *userdata, struct agent_subpath_call **ret)
+int subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const char *container,
+		     subpaths_fn *done, void *userdata, struct subpath_call **ret)
 {
-	struct agent_subpath_call *call;
+	struct subpath_call *call;
 	int r;
 
-	assert(agent && pod_uid && done && ret);
-	r = subpath_items_check(agent, pod_uid, container);
+	assert(owner && pod_uid && done && ret);
+	r = subpath_items_check(owner, pod_uid, container);
 	if (r < 0)
 		return r;
-	if (agent->subpaths->count == SUBPATH_CALLS_MAX)
+	if (owner->subpaths->count == SUBPATH_CALLS_MAX)
 		return -ENOBUFS;
 	call = calloc(1, sizeof(*call));
 	if (!call)
@@ -342,7 +343,7 @@ int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char 
 	call->done = done;
 	call->userdata = userdata;
 	call->container = container ? strdup(container) : NULL;
-	if ((container && !call->container) || link_call(agent->subpaths, pod_uid, call) < 0) {
+	if ((container && !call->container) || link_call(owner->subpaths, pod_uid, call) < 0) {
 		call_free(call);
 		return -ENOMEM;
 	}
@@ -351,7 +352,7 @@ int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char 
 }
 
 /* What runs goes on: it does no harm, and the next call finds it done. */
-void agent_subpaths_leave(struct agent_subpath_call *call)
+void subpaths_leave(struct subpath_call *call)
 {
 	assert(call && call->done);
 	call->done = NULL;
@@ -375,18 +376,18 @@ bool subpaths_pass(void *subpaths, const struct step *step)
 	return false;
 }
 
-int subpaths_new(struct agent *agent, struct subpaths **ret)
+int subpaths_new(struct pod_mounts *owner, struct subpaths **ret)
 {
 	struct subpaths *subpaths = calloc(1, sizeof(*subpaths));
 	int r;
 
-	assert(agent && ret);
+	assert(owner && ret);
 	if (!subpaths)
 		return -ENOMEM;
-	subpaths->agent = agent;
-	r = sd_event_add_defer(agent->event, &subpaths->start, on_start, subpaths);
+	subpaths->owner = owner;
+	r = sd_event_add_defer(owner->with.event, &subpaths->start, on_start, subpaths);
 	if (r >= 0)
-		r = sd_event_source_set_priority(subpaths->start, PRIORITY_SUBPATHS);
+		r = sd_event_source_set_priority(subpaths->start, owner->with.priority);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(subpaths->start, SD_EVENT_OFF);
 	if (r < 0) {
@@ -398,7 +399,7 @@ int subpaths_new(struct agent *agent, struct subpaths **ret)
 }
 
 /* A thread that still has it takes it along when it comes back. */
-static void leave_behind(struct agent_subpath_call *call)
+static void leave_behind(struct subpath_call *call)
 {
 	if (call->attempt.on_thread)
 		call->subpaths = NULL;
@@ -410,12 +411,12 @@ static void leave_behind(struct agent_subpath_call *call)
 struct subpaths *subpaths_free(struct subpaths *subpaths)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
-	static const struct agent_subpaths nothing = { .count = 0 };
+	static const struct bound_subpaths nothing = { .count = 0 };
 
 	if (!subpaths)
 		return NULL;
 	while (subpaths->by_uid) {
-		struct agent_subpath_call *call = subpaths->by_uid->calls;
+		struct subpath_call *call = subpaths->by_uid->calls;
 
 		unlink_call(call);
 		if (call->done)

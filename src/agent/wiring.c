@@ -322,3 +322,35 @@ int agent_force_unstage(struct agent *agent, const struct unstage_call_request *
 {
 	return unstage_call_new(&agent->holds, request, ret);
 }
+
+/* ---- container/ ---- */
+
+int agent_open_pod_mounts(struct agent *agent)
+{
+	agent->pod_mounts.with = (struct pod_mounts_options){
+		.event = agent->event,
+		.priority = PRIORITY_SUBPATHS,
+		.tables = &agent->views.tables,
+		.host = &agent->host,
+		.store = &agent->store,
+		.workers = &agent->pools.workers,
+		.mount_thread = &agent->pools.mount_thread,
+		.dirty = agent->dirty,
+		.record = agent_record_event,
+		.turn = request_turn,
+		.userdata = agent,
+	};
+	return subpaths_new(&agent->pod_mounts, &agent->pod_mounts.subpaths);
+}
+
+int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
+			   subpaths_fn *done, void *userdata, struct subpath_call **ret)
+{
+	return subpaths_prepare(&agent->pod_mounts, pod_uid, container, done, userdata, ret);
+}
+
+int agent_plan_containers(struct agent *agent, const struct container_mounts_request *request,
+			  struct container_mounts_call **ret)
+{
+	return container_mounts_plan(&agent->pod_mounts, request, ret);
+}

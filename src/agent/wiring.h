@@ -27,6 +27,7 @@ bool agent_has_all_sources(void *userdata);
 int agent_open_drift(struct agent *agent, struct failure *reterr);
 int agent_open_statistics(struct agent *agent);
 int agent_open_mount_waiters(struct agent *agent);
+int agent_open_pod_mounts(struct agent *agent);
 int agent_open_drivers(struct agent *agent);
 /* pod_holds_must_wait(), with the agent. */
 bool agent_pod_must_wait(void *userdata, const struct object *pod);

@@ -28,7 +28,7 @@ struct mounts_call {
 	bool waits;                           /* false: a pod that is not mounted is a conflict */
 	/* What goes on: one of the two. */
 	struct mount_wait *wait;
-	struct agent_plan_call *plan;
+	struct container_mounts_call *plan;
 };
 
 static void call_abandon(void *work)
@@ -38,7 +38,7 @@ static void call_abandon(void *work)
 	if (call->wait)
 		mount_wait_cancel(call->wait);
 	if (call->plan)
-		agent_plan_leave(call->plan);
+		container_mounts_leave(call->plan);
 	free(call);
 }
 
@@ -156,7 +156,7 @@ static void on_planned(void *userdata, int error, const struct container_plan *p
 /* Answers and frees the call, or leaves it to on_planned(). */
 static void begin_plan(struct mounts_call *call)
 {
-	const struct agent_plan_request request = {
+	const struct container_mounts_request request = {
 		.name_space = call->pod.name_space,
 		.name = call->pod.name,
 		.container = *call->container ? call->container : NULL,

@@ -231,7 +231,7 @@ struct subpath_answer {
 	int error;
 };
 
-static void on_subpaths(void *userdata, int error, const struct agent_subpaths *ret,
+static void on_subpaths(void *userdata, int error, const struct bound_subpaths *ret,
 			const struct failure *why)
 {
 	struct subpath_answer *answer = userdata;
@@ -260,7 +260,7 @@ static void bind_sub_paths(struct fault_world *world)
 	struct subpath_answer answer = { .error = -1 };
 
 	for (int attempt = 0; answer.error < 0 && attempt < ATTEMPTS; attempt++) {
-		struct agent_subpath_call *call;
+		struct subpath_call *call;
 		int r;
 
 		answer = (struct subpath_answer){ .error = -1 };

@@ -251,7 +251,7 @@ int new_agent_world(void **state)
 	agent_lend_tables(agent);
 	fake_events.count = 0;
 	assert_int_equal(agent_open_mount_waiters(agent), 0);
-	assert_int_equal(subpaths_new(agent, &agent->subpaths), 0);
+	assert_int_equal(agent_open_pod_mounts(agent), 0);
 	assert_int_equal(step_log_new(agent->actual, &agent->views.steps), 0);
 	assert_int_equal(volume_events_new(agent->actual, &agent->views.events), 0);
 	world->config.holds_max = 100;
@@ -267,7 +267,7 @@ int free_agent_world(void **state)
 	struct agent *agent = &world->agent;
 
 	mount_waiters_free(agent->waits);
-	subpaths_free(agent->subpaths);
+	subpaths_free(agent->pod_mounts.subpaths);
 	step_log_free(agent->views.steps);
 	volume_events_free(agent->views.events);
 	metrics_free(agent->views.metrics);

@@ -154,8 +154,8 @@ void world_end_wait(struct world *world, int error, const char *why)
 	done(agent->wait_userdata, error, &failure);
 }
 
-int agent_plan_containers(struct agent *agent, const struct agent_plan_request *request,
-			  struct agent_plan_call **ret)
+int agent_plan_containers(struct agent *agent, const struct container_mounts_request *request,
+			  struct container_mounts_call **ret)
 {
 	if (agent->plan_result < 0)
 		return agent->plan_result;
@@ -166,11 +166,11 @@ int agent_plan_containers(struct agent *agent, const struct agent_plan_request *
 			request->container ?: "(all)");
 	agent->plan_done = request->done;
 	agent->plan_userdata = request->userdata;
-	*ret = (struct agent_plan_call *) agent;
+	*ret = (struct container_mounts_call *) agent;
 	return 0;
 }
 
-void agent_plan_leave(struct agent_plan_call *call)
+void container_mounts_leave(struct container_mounts_call *call)
 {
 	struct agent *agent = (struct agent *) call;
 
@@ -183,7 +183,7 @@ void world_end_plan(struct world *world, int error, const struct container_plan 
 {
 	struct failure failure = { .error = error };
 	struct agent *agent = &world->agent;
-	agent_plan_fn *done = agent->plan_done;
+	container_mounts_fn *done = agent->plan_done;
 
 	assert_non_null(done);
 	(void) snprintf(failure.text, sizeof(failure.text), "%s", why);

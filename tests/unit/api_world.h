@@ -30,7 +30,7 @@ struct agent {
 	int plan_result;
 	unsigned int plans, plans_left;
 	char plan_pod[512], plan_container[128]; /* "(all)" for NULL */
-	agent_plan_fn *plan_done;
+	container_mounts_fn *plan_done;
 	void *plan_userdata;
 	/* What was asked of agent_hold_add() and agent_hold_remove() last, and what they return. */
 	const char *holds; /* JSON */

@@ -28,10 +28,9 @@ int __wrap_statvfs(const char *path, struct statvfs *ret);
 const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
 				      const char *name_space, const char *name);
 void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job);
-int __wrap_agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
-				  agent_subpaths_fn *done, void *userdata,
-				  struct agent_subpath_call **ret);
-void __wrap_agent_subpaths_leave(struct agent_subpath_call *call);
+int __wrap_subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const char *container,
+			    subpaths_fn *done, void *userdata, struct subpath_call **ret);
+void __wrap_subpaths_leave(struct subpath_call *call);
 
 /* ---- what is made up ---- */
 
@@ -41,7 +40,7 @@ static struct {
 	unsigned long flags;
 	int statvfs_error, prepare_result;
 	struct worker_job *job; /* submitted, not run */
-	agent_subpaths_fn *bound;
+	subpaths_fn *bound;
 	void *bound_userdata;
 	unsigned int left;
 	char path[256];
@@ -76,18 +75,17 @@ void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job)
 	fake.job = job;
 }
 
-int __wrap_agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
-				  agent_subpaths_fn *done, void *userdata,
-				  struct agent_subpath_call **ret)
+int __wrap_subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const char *container,
+			    subpaths_fn *done, void *userdata, struct subpath_call **ret)
 {
 	assert_string_equal(pod_uid, POD);
 	fake.bound = done;
 	fake.bound_userdata = userdata;
-	*ret = (struct agent_subpath_call *) &fake;
+	*ret = (struct subpath_call *) &fake;
 	return fake.prepare_result;
 }
 
-void __wrap_agent_subpaths_leave(struct agent_subpath_call *call)
+void __wrap_subpaths_leave(struct subpath_call *call)
 {
 	assert_ptr_equal(call, &fake);
 	fake.left++;
@@ -215,21 +213,21 @@ int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, cl
 						 accuracy, callback, userdata);
 }
 
-static struct agent_plan_call *ask(struct agent_world *world)
+static struct container_mounts_call *ask(struct agent_world *world)
 {
-	const struct agent_plan_request request = {
+	const struct container_mounts_request request = {
 		.name_space = "default", .name = "web", .container = "c", .done = tell
 	};
-	struct agent_plan_call *call = NULL;
+	struct container_mounts_call *call = NULL;
 
-	assert_int_equal(agent_plan_containers(&world->agent, &request, &call), 0);
+	assert_int_equal(container_mounts_plan(&world->agent.pod_mounts, &request, &call), 0);
 	assert_non_null(call);
 	return call;
 }
 
-static void end_binding(int error, const struct agent_subpath *items, size_t count)
+static void end_binding(int error, const struct bound_subpath *items, size_t count)
 {
-	const struct agent_subpaths bound = { items, count };
+	const struct bound_subpaths bound = { items, count };
 	const struct failure why = { error, "container \"c\": no such sub-path" };
 
 	fake.bound(fake.bound_userdata, error, &bound, error < 0 ? &why : NULL);
@@ -394,7 +392,7 @@ static void test_not_mounted(void **state)
 
 static void test_a_sub_path(void **state)
 {
-	static const struct agent_subpath bound = { .container = "c",
+	static const struct bound_subpath bound = { .container = "c",
 						    .mount_index = 0,
 						    .path = "/bound/0" };
 	struct agent_world *world = *state;
@@ -419,17 +417,17 @@ static void test_a_sub_path(void **state)
 static void test_refused_at_once(void **state)
 {
 	struct agent_world *world = *state;
-	const struct agent_plan_request other = { .name_space = "default",
-						  .name = "other",
-						  .done = tell };
-	const struct agent_plan_request web = {
+	const struct container_mounts_request other = { .name_space = "default",
+							.name = "other",
+							.done = tell };
+	const struct container_mounts_request web = {
 		.name_space = "default", .name = "web", .container = "x", .done = tell
 	};
-	struct agent_plan_call *call = NULL;
+	struct container_mounts_call *call = NULL;
 
-	assert_int_equal(agent_plan_containers(&world->agent, &other, &call), -ENOENT);
+	assert_int_equal(container_mounts_plan(&world->agent.pod_mounts, &other, &call), -ENOENT);
 	fake.prepare_result = -ENOBUFS;
-	assert_int_equal(agent_plan_containers(&world->agent, &web, &call), -ENOBUFS);
+	assert_int_equal(container_mounts_plan(&world->agent.pod_mounts, &web, &call), -ENOBUFS);
 	assert_int_equal(fake_references, 0);
 	assert_int_equal(told.count, 0);
 }
@@ -439,15 +437,15 @@ static void test_the_caller_leaves(void **state)
 	struct agent_world *world = *state;
 
 	mount_spec(world, (struct volume_spec){ 0 });
-	agent_plan_leave(ask(world));
+	container_mounts_leave(ask(world));
 	assert_int_equal(fake.left, 1);
 
 	/* A worker has it: it ends unseen. */
 	{
-		struct agent_plan_call *call = ask(world);
+		struct container_mounts_call *call = ask(world);
 
 		end_binding(0, NULL, 0);
-		agent_plan_leave(call);
+		container_mounts_leave(call);
 		run_job(true);
 	}
 	assert_int_equal(fake.left, 1);
@@ -458,7 +456,7 @@ static void test_the_caller_leaves(void **state)
 static void test_one_look_at_a_time_for_a_pod(void **state)
 {
 	struct agent_world *world = *state;
-	struct agent_plan_call *leaver;
+	struct container_mounts_call *leaver;
 
 	mount_spec(world, (struct volume_spec){ 0 });
 	(void) ask(world);
@@ -468,7 +466,7 @@ static void test_one_look_at_a_time_for_a_pod(void **state)
 	end_binding(0, NULL, 0); /* a second job would be refused */
 	(void) ask(world);
 	end_binding(0, NULL, 0);
-	agent_plan_leave(leaver);
+	container_mounts_leave(leaver);
 	run_job(true);
 	assert_int_equal(told.count, 1);
 	run_job(true);
@@ -476,7 +474,7 @@ static void test_one_look_at_a_time_for_a_pod(void **state)
 	assert_int_equal(told.error, 0);
 	assert_string_equal(told.host_path, world->directory);
 	assert_null(fake.job);
-	assert_null(world->agent.plan_looks);
+	assert_null(world->agent.pod_mounts.plans);
 }
 
 /* What was mounted when it was asked may be gone when its turn comes. */
@@ -523,7 +521,7 @@ static void test_what_hangs_is_told(void **state)
 	assert_non_null(strstr(told.text, "looking at the volumes of pod 'default/web'"));
 	run_job(true); /* it comes back after all */
 	assert_int_equal(told.count, 1);
-	assert_null(world->agent.plan_looks);
+	assert_null(world->agent.pod_mounts.plans);
 
 	(void) ask(world);
 	while (told.count < 2)

@@ -106,10 +106,10 @@ struct caller {
 	size_t count;
 	char first_path[128], first_container[32], why[FAILURE_TEXT_BYTES];
 	size_t first_index;
-	struct agent_subpath_call *call;
+	struct subpath_call *call;
 };
 
-static void on_done(void *userdata, int error, const struct agent_subpaths *ret,
+static void on_done(void *userdata, int error, const struct bound_subpaths *ret,
 		    const struct failure *why)
 {
 	struct caller *caller = userdata;
@@ -132,8 +132,9 @@ static void on_done(void *userdata, int error, const struct agent_subpaths *ret,
 static void ask(struct agent_world *world, const char *container, struct caller *ret)
 {
 	*ret = (struct caller){ .called = false };
-	assert_int_equal(
-		agent_prepare_subpaths(&world->agent, POD, container, on_done, ret, &ret->call), 0);
+	assert_int_equal(subpaths_prepare(&world->agent.pod_mounts, POD, container, on_done, ret,
+					  &ret->call),
+			 0);
 	assert_false(ret->called);
 }
 
@@ -248,15 +249,15 @@ static void test_nothing_to_bind_is_done(void **state)
 static void test_who_is_unknown_is_told_at_once(void **state)
 {
 	struct agent_world *world = *state;
-	struct agent_subpath_call *call;
+	struct subpath_call *call;
 	struct caller caller = { .called = false };
 
 	mount_data(world);
 	assert_int_equal(
-		agent_prepare_subpaths(&world->agent, "uid-2", NULL, on_done, &caller, &call),
+		subpaths_prepare(&world->agent.pod_mounts, "uid-2", NULL, on_done, &caller, &call),
 		-ENOENT);
 	assert_int_equal(
-		agent_prepare_subpaths(&world->agent, POD, "other", on_done, &caller, &call),
+		subpaths_prepare(&world->agent.pod_mounts, POD, "other", on_done, &caller, &call),
 		-ENOENT);
 }
 
@@ -478,11 +479,11 @@ static void test_who_left_is_not_told(void **state)
 
 	mount_data(world);
 	ask(world, "main", &early);
-	agent_subpaths_leave(early.call);
+	subpaths_leave(early.call);
 	atomic_store(&kernel.hold, true);
 	ask(world, "main", &late);
 	run_until_opened(world, 1);
-	agent_subpaths_leave(late.call);
+	subpaths_leave(late.call);
 	ask(world, "main", &after);
 	atomic_store(&kernel.hold, false);
 	(void) sem_post(&kernel.go);
@@ -501,12 +502,12 @@ static void test_calls_are_bounded(void **state)
 	mount_data(world);
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(callers); i++) {
 		ask(world, "main", &one_more);
-		agent_subpaths_leave(one_more.call); /* and makes room */
+		subpaths_leave(one_more.call); /* and makes room */
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(callers); i++)
 		ask(world, "main", &callers[i]);
-	assert_int_equal(agent_prepare_subpaths(&world->agent, POD, "main", on_done, &one_more,
-						&one_more.call),
+	assert_int_equal(subpaths_prepare(&world->agent.pod_mounts, POD, "main", on_done, &one_more,
+					  &one_more.call),
 			 -ENOBUFS);
 	for (size_t i = 0; i < ARRAY_SIZE(callers); i++)
 		run_until_called(world, &callers[i]);
@@ -523,7 +524,7 @@ static void test_the_end_tells_everybody(void **state)
 	ask(world, "main", &running);
 	ask(world, "main", &waiting);
 	run_until_opened(world, 1);
-	world->agent.subpaths = subpaths_free(world->agent.subpaths);
+	world->agent.pod_mounts.subpaths = subpaths_free(world->agent.pod_mounts.subpaths);
 	assert_int_equal(running.error, -ECANCELED);
 	assert_int_equal(waiting.error, -ECANCELED);
 	assert_string_equal(waiting.why, "podvold is stopping");
