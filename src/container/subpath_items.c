@@ -2,7 +2,7 @@
 /*
  * subpath_items - what one call has to bind; see subpath_items.h
  */
-#include "agent/subpath_items.h"
+#include "container/subpath_items.h"
 
 #include "base/cleanup.h"
 #include "object/kinds/environment.h"

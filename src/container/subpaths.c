@@ -12,7 +12,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/subpath_items.h"
+#include "container/subpath_items.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
