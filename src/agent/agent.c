@@ -205,13 +205,14 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = agent_open_pod_mounts(agent);
 	if (r >= 0)
-		r = look_up_errors_new(agent, &agent->look_up_errors);
+		r = look_up_errors_new(&agent->reporter, &agent->look_up_errors);
 	if (r >= 0)
-		r = walks_new(agent, &agent->walks);
+		r = walks_new(&agent->reporter, &agent->views.copies, &agent->walks);
 	if (r >= 0)
 		r = agent_open_statistics(agent);
 	if (r >= 0)
-		r = size_limits_new(agent, &agent->views.size_limits);
+		r = size_limits_new(&agent->reporter, &agent->pools.statistics,
+				    &agent->views.size_limits);
 	if (r >= 0)
 		r = volume_events_new(agent->actual, &agent->views.events);
 	if (r >= 0)
@@ -371,7 +372,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.looked = on_looked,
 		.renewed = on_renewed,
 		.must_wait = agent_pod_must_wait,
-		.explain_claim = claim_reasons_explain,
+		.explain_claim = agent_explain_claim,
 		.uses = cluster_mode_uses,
 		.lost = agent_look_again,
 		.userdata = agent,
@@ -394,7 +395,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = populator_new(&options, &agent->populator);
 	if (r >= 0)
-		r = claim_reasons_new(agent, &agent->controllers.claim_reasons);
+		r = agent_open_claim_reasons(agent);
 	if (r >= 0)
 		r = agent_watch_store(agent);
 	if (r >= 0 && !cluster_mode(agent))

@@ -7,7 +7,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/parts.h"
+#include "agent/claim_reasons.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -27,7 +27,7 @@ struct claim_reason {
 };
 
 struct claim_reasons {
-	struct agent *agent;
+	struct claim_reasons_options options;
 	struct reflector *reflector;
 	struct claim_reason *by_uid;
 };
@@ -123,14 +123,14 @@ static int take_event(const struct object *event, void *userdata)
 		return -ENOMEM;
 	if (strcmp(json_string(json_get(about, "kind"), ""), "PersistentVolumeClaim") != 0)
 		return 0;
-	claim = store_get(reasons->agent->store, KIND_PERSISTENT_VOLUME_CLAIM,
+	claim = store_get(reasons->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
 			  event->meta.name_space, name);
 	if (!is_unbound(claim) || strcmp(claim->meta.uid, uid) != 0 || !*text ||
 	    !is_news(find(reasons, uid), why, text, is_warning))
 		return 0;
 	r = keep(reasons, uid, text, is_warning);
 	if (r == 0)
-		populator_claim(reasons->agent->populator, claim->meta.name_space, name,
+		populator_claim(reasons->options.populator, claim->meta.name_space, name,
 				monotonic_usec());
 	return r;
 }
@@ -163,19 +163,19 @@ static void act(void *userdata)
 
 /* ---- life ---- */
 
-int claim_reasons_new(struct agent *agent, struct claim_reasons **ret)
+int claim_reasons_new(const struct claim_reasons_options *options, struct claim_reasons **ret)
 {
 	static const struct reflector_list lists[] = { { KIND_EVENT, take_event } };
 	struct claim_reasons *reasons = calloc(1, sizeof(*reasons));
 	int r;
 
-	assert(agent && agent->store && agent->populator && ret);
+	assert(options && options->store && options->populator && ret);
 	if (!reasons)
 		return -ENOMEM;
-	reasons->agent = agent;
-	r = reflector_new(&(struct reflector_options){ .event = agent->event,
-						       .priority = PRIORITY_STORE,
-						       .store = agent->store,
+	reasons->options = *options;
+	r = reflector_new(&(struct reflector_options){ .event = options->event,
+						       .priority = options->priority,
+						       .store = options->store,
 						       .kinds = 1U << KIND_EVENT |
 								1U << KIND_PERSISTENT_VOLUME_CLAIM,
 						       .lists = lists,
@@ -206,12 +206,10 @@ struct claim_reasons *claim_reasons_free(struct claim_reasons *reasons)
 
 /* ---- answers ---- */
 
-int claim_reasons_explain(void *userdata, const struct object *claim, struct failure *reterr)
+int claim_reasons_explain(const struct claim_reasons *reasons, const char *node_name,
+			  const struct object *claim, struct failure *reterr)
 {
-	const struct agent *agent = userdata;
-	const struct claim_reasons *reasons = agent->controllers.claim_reasons;
 	const struct persistent_volume_claim *fields = claim->claim;
-	const char *node_name = agent->config->node_name;
 	const struct claim_reason *reason = reasons ? find(reasons, claim->meta.uid) : NULL;
 
 	assert(claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);

@@ -8,23 +8,32 @@
  */
 #pragma once
 
+#include "state/state.h"
 #include "store/store.h"
 
 struct claim_reasons;
 
-struct agent;
+/* All is borrowed. */
+struct claim_reasons_options {
+	sd_event *event;
+	int64_t priority;
+	struct store *store;
+	struct populator *populator; /* looks at the claim again when its reason changes */
+};
 
-/* Tells the agent's populator when a reason changes. Return: 0; -ENOMEM. */
-int claim_reasons_new(struct agent *agent, struct claim_reasons **ret);
+/* @options is copied. Return: 0; -ENOMEM. */
+int claim_reasons_new(const struct claim_reasons_options *options, struct claim_reasons **ret);
 /* Before the store goes. Accepts NULL. Return: NULL. */
 struct claim_reasons *claim_reasons_free(struct claim_reasons *reasons);
 
 /**
  * claim_reasons_explain - say why a claim is not bound
- * @agent:  a struct agent; its reasons may not be there yet
- * @claim:  one that is not bound
- * @reterr: ": REASON" is appended to its text where a reason is known
+ * @reasons:   NULL: none is known yet
+ * @node_name: this node
+ * @claim:     one that is not bound
+ * @reterr:    ": REASON" is appended to its text where a reason is known
  *
  * Return: -EINPROGRESS its volume is being provisioned, and no attempt has failed; else -EAGAIN.
  */
-int claim_reasons_explain(void *agent, const struct object *claim, struct failure *reterr);
+int claim_reasons_explain(const struct claim_reasons *reasons, const char *node_name,
+			  const struct object *claim, struct failure *reterr);

@@ -4,10 +4,13 @@
  */
 #include "agent/copies.h"
 
-#include "agent/parts.h"
+#include "agent/progress.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "events/events.h"
 #include "object/json/json.h"
+#include "status/view_time.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,7 +26,7 @@ enum {
 
 /* ---- the list ---- */
 
-int copies_add(struct agent *agent, struct copy *copy, const struct store_key *about,
+int copies_add(struct copies *copies, struct copy *copy, const struct store_key *about,
 	       const char *target)
 {
 	assert(!copy->target && about->name && target);
@@ -31,10 +34,10 @@ int copies_add(struct agent *agent, struct copy *copy, const struct store_key *a
 	copy->name_space = strdup(about->name_space ?: "");
 	copy->name = strdup(about->name);
 	copy->target = strdup(target);
-	DL_APPEND(agent->views.copies.first, copy);
+	DL_APPEND(copies->first, copy);
 	if (!copy->name_space || !copy->name || !copy->target)
 		return -ENOMEM;
-	walks_expect(agent->walks);
+	walks_expect(copies->walks);
 	return 0;
 }
 
@@ -201,10 +204,10 @@ void copies_print_metrics(const struct copies *copies, FILE *file)
 
 /* ---- events ---- */
 
-static void tell(struct agent *agent, const struct copy *copy)
+static void tell(const struct reporter *reporter, const struct copy *copy)
 {
 	const struct object *about =
-		store_get(agent->store, copy->kind, copy->name_space, copy->name);
+		store_get(*reporter->store, copy->kind, copy->name_space, copy->name);
 	char progress[COPY_TEXT_BYTES], text[EVENT_TEXT_BYTES];
 
 	if (!about)
@@ -214,15 +217,14 @@ static void tell(struct agent *agent, const struct copy *copy)
 			copy->kind == KIND_PERSISTENT_VOLUME_CLAIM ? "filling the volume"
 								   : "taking the snapshot",
 			progress);
-	events_record(agent->events, about, "Normal", "VolumeCopyInProgress", text,
-		      realtime_usec());
+	reporter->record(reporter->userdata, about, "Normal", "VolumeCopyInProgress", text);
 }
 
-bool copies_tell(struct agent *agent)
+bool copies_tell(const struct copies *copies, const struct reporter *reporter)
 {
 	const struct copy *copy;
 
-	DL_FOREACH (agent->views.copies.first, copy)
-		tell(agent, copy);
-	return agent->views.copies.first != NULL;
+	DL_FOREACH (copies->first, copy)
+		tell(reporter, copy);
+	return copies->first != NULL;
 }

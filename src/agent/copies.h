@@ -13,9 +13,10 @@
 
 #include <stdio.h>
 
-struct agent;
 struct cJSON;
+struct reporter;
 struct store_key;
+struct walks;
 
 /* Part of whoever has it done; zeroed before. */
 struct copy {
@@ -29,11 +30,12 @@ struct copy {
 
 struct copies {
 	struct copy *first;
+	struct walks *walks;                   /* reports them; NULL: not yet */
 	uint64_t done, failed, entries, bytes; /* of all that ended since the start */
 };
 
 /* @about: for whom; @target: copied. Return: 0; -ENOMEM. */
-int copies_add(struct agent *agent, struct copy *copy, const struct store_key *about,
+int copies_add(struct copies *copies, struct copy *copy, const struct store_key *about,
 	       const char *target);
 /* It ended, or never began; one that was not added is fine. @error: 0 it is whole; -ECANCELED says
  * nothing. */
@@ -49,4 +51,4 @@ void copy_text(const struct copy *copy, uint64_t now_usec, char ret[COPY_TEXT_BY
 void copies_view(const struct copies *copies, struct cJSON *items);
 void copies_print_metrics(const struct copies *copies, FILE *file);
 /* An event about each. Return: are there any? */
-bool copies_tell(struct agent *agent);
+bool copies_tell(const struct copies *copies, const struct reporter *reporter);

@@ -10,11 +10,12 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/parts.h"
+#include "agent/look_up_errors.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct waiting_pod {
 };
 
 struct look_up_errors {
-	struct agent *agent;
+	const struct reporter *reporter;
 	struct waiting_pod *pods, *told;
 	sd_event_source *timer;
 };
@@ -91,9 +92,10 @@ static char *join(const struct desired_errors *errors)
 }
 
 /* Returns whether there was anything to tell; @ret_text is then all of it. */
-static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
+static bool tell(const struct reporter *reporter, const struct object *pod, char **ret_text)
 {
-	const struct desired_errors *errors = desired_errors(agent->desired, pod->meta.uid);
+	const struct desired_errors *errors =
+		desired_errors(reporter->tables->desired, pod->meta.uid);
 	char key[POD_KEY_BYTES];
 	struct log_subject subject = { .pod = pod_key(pod->pod, key), .pod_uid = pod->meta.uid };
 
@@ -102,8 +104,8 @@ static bool tell(struct agent *agent, const struct object *pod, char **ret_text)
 			continue;
 		log_about(LOG_WARNING, &subject, "volume '%s' cannot be looked up: %s",
 			  errors->volumes[i], errors->texts[i]);
-		events_record(agent->events, pod, "Warning", "FailedMount", errors->texts[i],
-			      realtime_usec());
+		reporter->record(reporter->userdata, pod, "Warning", "FailedMount",
+				 errors->texts[i]);
 	}
 	*ret_text = join(errors);
 	return *ret_text != NULL;
@@ -128,10 +130,10 @@ static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 
 	while ((pod = errors->pods) && pod->due_usec <= now) {
 		const struct object *object =
-			store_get(errors->agent->store, KIND_POD, pod->name_space, pod->name);
+			store_get(*errors->reporter->store, KIND_POD, pod->name_space, pod->name);
 
 		if (object && strcmp(object->meta.uid, pod->uid) == 0 &&
-		    tell(errors->agent, object, &pod->text))
+		    tell(errors->reporter, object, &pod->text))
 			keep_told(errors, pod);
 		else
 			forget(&errors->pods, pod);
@@ -140,17 +142,17 @@ static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 	return 0;
 }
 
-int look_up_errors_new(struct agent *agent, struct look_up_errors **ret)
+int look_up_errors_new(const struct reporter *reporter, struct look_up_errors **ret)
 {
 	struct look_up_errors *errors = calloc(1, sizeof(*errors));
 	int r;
 
-	assert(agent && ret);
+	assert(reporter && ret);
 	if (!errors)
 		return -ENOMEM;
-	errors->agent = agent;
-	r = sd_event_add_time(agent->event, &errors->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_USEC,
-			      on_due, errors);
+	errors->reporter = reporter;
+	r = sd_event_add_time(reporter->event, &errors->timer, CLOCK_MONOTONIC, 0,
+			      TIMER_ACCURACY_USEC, on_due, errors);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(errors->timer, SD_EVENT_OFF);
 	if (r < 0) {
@@ -200,7 +202,8 @@ static void forget_told(struct look_up_errors *errors, const char *uid)
 
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod)
 {
-	const struct desired_errors *found = desired_errors(errors->agent->desired, pod->meta.uid);
+	const struct desired_errors *found =
+		desired_errors(errors->reporter->tables->desired, pod->meta.uid);
 	const struct waiting_pod *told = find(errors->told, pod->meta.uid);
 	cleanup_free char *text = join(found);
 	struct waiting_pod *waiting;

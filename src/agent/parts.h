@@ -18,6 +18,7 @@
 #include "agent/foreign_volumes.h"
 #include "agent/hung_operations.h"
 #include "agent/intent.h"
+#include "agent/look_up_errors.h"
 #include "csinode/own_objects.h"
 #include "agent/pod_idle.h"
 #include "agent/progress.h"
@@ -118,6 +119,7 @@ struct agent {
 	struct waits *waits;
 	struct pod_mounts pod_mounts; /* calls of container runtimes */
 	struct look_up_errors *look_up_errors;
+	struct reporter reporter; /* what boxes borrow that report */
 	struct walks *walks;
 	struct {
 		struct volume_tables tables; /* what the others read */
@@ -179,12 +181,3 @@ int agent_open_claim_controllers(struct agent *agent);
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
-
-/* ---- look_up_errors.c ---- */
-
-/* The same; with a timer on the agent's loop. Return: 0 or negative errno. */
-int look_up_errors_new(struct agent *agent, struct look_up_errors **ret);
-/* Forgets who was to be told of. Accepts NULL. Return: NULL. */
-struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
-/* The pod was looked at; if that failed it is told in a moment, unless it heals before. */
-void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);

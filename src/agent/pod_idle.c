@@ -5,15 +5,17 @@
  * The populator passes over them without an error, because nothing is wrong. Who waits for them has
  * to be told all the same: no wait would ever end.
  */
-#include "agent/parts.h"
+#include "agent/pod_idle.h"
+
+#include "state/state.h"
 
 #include <errno.h>
 #include <string.h>
 
-bool agent_explain_idle_pod(const struct agent *agent, const struct object *pod,
-			    struct failure *ret)
+bool pod_idle_explain(const struct desired *desired, const char *node, const struct object *pod,
+		      struct failure *ret)
 {
-	const char *node = agent->config->node_name, *wanted = pod->pod->node_name;
+	const char *wanted = pod->pod->node_name;
 	char key[POD_KEY_BYTES];
 
 	if (node && wanted[0] && strcmp(wanted, node) != 0)
@@ -24,7 +26,7 @@ bool agent_explain_idle_pod(const struct agent *agent, const struct object *pod,
 				    "pod '%s' has finished (%s): its volumes are not mounted",
 				    pod_key(pod->pod, key),
 				    pod->pod->phase[0] ? pod->pod->phase : "being deleted");
-	else if (pod->meta.deletes && !desired_volume_of_pod(agent->desired, pod->meta.uid, 0))
+	else if (pod->meta.deletes && !desired_volume_of_pod(desired, pod->meta.uid, 0))
 		(void) failed_plain(ret, -ESRCH,
 				    "pod '%s' is being deleted: its volumes are not mounted",
 				    pod_key(pod->pod, key));
@@ -33,7 +35,7 @@ bool agent_explain_idle_pod(const struct agent *agent, const struct object *pod,
 	return true;
 }
 
-bool agent_explain_unused(const struct object *pod, const char *volume, struct failure *ret)
+bool pod_idle_explain_volume(const struct object *pod, const char *volume, struct failure *ret)
 {
 	struct pod_volume_use use = pod_volume_use(pod->pod, volume);
 

@@ -6,7 +6,9 @@
  */
 #include "agent/progress.h"
 
-#include "agent/parts.h"
+#include "agent/copies.h"
+#include "events/events.h"
+#include "status/operation_text.h"
 #include "base/clock.h"
 
 #include <assert.h>
@@ -21,21 +23,23 @@ enum {
 };
 
 struct walks {
-	struct agent *agent;
+	const struct reporter *reporter;
+	const struct copies *copies;
 	sd_event_source *timer;
 };
 
 /* ---- events ---- */
 
 struct look {
-	struct agent *agent;
+	const struct reporter *reporter;
 	bool found;
 };
 
 static int tell_walk(const struct operation_view *view, void *userdata)
 {
 	struct look *look = userdata;
-	struct desired_volume *volume = desired_find(look->agent->desired, view->unique_name);
+	struct desired_volume *volume =
+		desired_find(look->reporter->tables->desired, view->unique_name);
 	const struct desired_pod *pod = volume ? desired_find_pod(volume, view->pod_uid) : NULL;
 	char progress[PROGRESS_TEXT_BYTES], text[EVENT_TEXT_BYTES];
 
@@ -45,8 +49,8 @@ static int tell_walk(const struct operation_view *view, void *userdata)
 	look->found = true;
 	(void) snprintf(text, sizeof(text), "volume '%s': changing the group of its files: %s",
 			pod->outer_names[0], progress);
-	events_record(look->agent->events, pod->pod, "Normal", "VolumePermissionChangeInProgress",
-		      text, realtime_usec());
+	look->reporter->record(look->reporter->userdata, pod->pod, "Normal",
+			       "VolumePermissionChangeInProgress", text);
 	return 0;
 }
 
@@ -59,32 +63,34 @@ static void arm(struct walks *walks, uint64_t delay_usec)
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct walks *walks = userdata;
-	struct look look = { .agent = walks->agent };
+	struct look look = { .reporter = walks->reporter };
 
-	(void) operation_walk(walks->agent->operations, tell_walk, &look);
-	look.found |= copies_tell(walks->agent);
+	(void) operation_walk(*walks->reporter->tables->operations, tell_walk, &look);
+	look.found |= copies_tell(walks->copies, walks->reporter);
 	if (look.found)
 		arm(walks, EVENT_PERIOD_USEC);
 	return 0;
 }
 
-int walks_new(struct agent *agent, struct walks **ret)
+int walks_new(const struct reporter *reporter, struct copies *copies, struct walks **ret)
 {
 	struct walks *walks = calloc(1, sizeof(*walks));
 	int r;
 
-	assert(agent && ret);
+	assert(reporter && copies && ret);
 	if (!walks)
 		return -ENOMEM;
-	walks->agent = agent;
-	r = sd_event_add_time(agent->event, &walks->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_USEC,
-			      on_timer, walks);
+	walks->reporter = reporter;
+	walks->copies = copies;
+	r = sd_event_add_time(reporter->event, &walks->timer, CLOCK_MONOTONIC, 0,
+			      TIMER_ACCURACY_USEC, on_timer, walks);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(walks->timer, SD_EVENT_OFF);
 	if (r < 0) {
 		(void) walks_free(walks);
 		return r;
 	}
+	copies->walks = walks;
 	*ret = walks;
 	return 0;
 }

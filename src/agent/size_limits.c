@@ -8,13 +8,13 @@
 
 #include "agent/size_limits.h"
 
-#include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/binding/binding.h"
 #include "mount/capacity/capacity.h"
 #include "object/json/json.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -48,7 +48,8 @@ struct count {
 };
 
 struct size_limits {
-	struct agent *agent;
+	const struct reporter *reporter;
+	struct worker_pool *const *pool; /* made later */
 	struct limited *list;
 	struct limited *next; /* of the round; NULL: none is under way */
 	struct count *count;  /* on a thread, or NULL */
@@ -116,7 +117,7 @@ static void write_condition(struct size_limits *limits, const struct object *pod
 	int r = copy ? edit_pod(copy, pod, &changed, &why) : -ENOMEM;
 
 	if (r == 0)
-		r = store_edit(limits->agent->store, changed, &expected, edit_pod, on_written,
+		r = store_edit(*limits->reporter->store, changed, &expected, edit_pod, on_written,
 			       copy);
 	if (r == 0)
 		return;
@@ -138,7 +139,7 @@ static void print_text(const struct desired_pod *want, const struct count *count
 static void tell(struct size_limits *limits, const struct limited *limited,
 		 const struct desired_pod *want, const struct count *count)
 {
-	struct agent *agent = limits->agent;
+	const struct reporter *reporter = limits->reporter;
 	char text[TEXT_BYTES] = "";
 
 	if (limited->is_over)
@@ -147,10 +148,10 @@ static void tell(struct size_limits *limits, const struct limited *limited,
 		  &(struct log_subject){ .volume = limited->unique_name,
 					 .pod_uid = limited->pod_uid },
 		  "%s", *text ? text : "the emptyDir is within its limit again");
-	events_record(agent->events, want->pod, *text ? "Warning" : "Normal",
-		      *text ? "VolumeOverSizeLimit" : "VolumeWithinSizeLimit",
-		      *text ? text : "the emptyDir is within its limit again", realtime_usec());
-	if (agent->store)
+	reporter->record(reporter->userdata, want->pod, *text ? "Warning" : "Normal",
+			 *text ? "VolumeOverSizeLimit" : "VolumeWithinSizeLimit",
+			 *text ? text : "the emptyDir is within its limit again");
+	if (*reporter->store)
 		write_condition(limits, want->pod, text);
 }
 
@@ -167,7 +168,7 @@ static const struct desired_pod *want_of(const struct size_limits *limits,
 					 const struct limited *limited)
 {
 	const struct desired_volume *want =
-		desired_find(limits->agent->desired, limited->unique_name);
+		desired_find(limits->reporter->tables->desired, limited->unique_name);
 
 	return want ? desired_find_pod(want, limited->pod_uid) : NULL;
 }
@@ -213,11 +214,12 @@ static void count_done(struct worker_job *job);
 static bool begin_count(struct size_limits *limits, const struct limited *limited)
 {
 	const struct desired_pod *want = want_of(limits, limited);
-	const struct actual_volume *have = actual_find(limits->agent->actual, limited->unique_name);
+	const struct actual_volume *have =
+		actual_find(limits->reporter->tables->actual, limited->unique_name);
 	const struct actual_pod *pod = have ? actual_find_pod(have, limited->pod_uid) : NULL;
 	struct count *count;
 
-	if (!limits->agent->pools.statistics || !want || !pod || pod->state != MOUNT_DONE)
+	if (!*limits->pool || !want || !pod || pod->state != MOUNT_DONE)
 		return false;
 	count = calloc(1, sizeof(*count));
 	if (!count)
@@ -235,7 +237,7 @@ static bool begin_count(struct size_limits *limits, const struct limited *limite
 		return false;
 	}
 	limits->count = count;
-	worker_submit(limits->agent->pools.statistics, &count->job);
+	worker_submit(*limits->pool, &count->job);
 	return true;
 }
 
@@ -278,12 +280,12 @@ static void arm(struct size_limits *limits)
 {
 	uint64_t wait_usec = limits->round_usec * SHARE;
 
-	if (!limits->list || !limits->agent->pools.statistics)
+	if (!limits->list || !*limits->pool)
 		return;
 	if (wait_usec < INTERVAL_USEC)
 		wait_usec = INTERVAL_USEC;
 	limits->timer = sd_event_source_disable_unref(limits->timer);
-	if (sd_event_add_time_relative(limits->agent->event, &limits->timer, CLOCK_MONOTONIC,
+	if (sd_event_add_time_relative(limits->reporter->event, &limits->timer, CLOCK_MONOTONIC,
 				       wait_usec, 1000000, on_timer, limits) < 0)
 		log_message(LOG_ERR, "sizes of emptyDirs are counted on request only");
 }
@@ -313,7 +315,8 @@ void size_limits_look(struct size_limits *limits)
 
 static void note_mounted(struct size_limits *limits, const char *unique_name, const char *pod_uid)
 {
-	const struct desired_volume *want = desired_find(limits->agent->desired, unique_name);
+	const struct desired_volume *want =
+		desired_find(limits->reporter->tables->desired, unique_name);
 	const struct desired_pod *pod = want && pod_uid ? desired_find_pod(want, pod_uid) : NULL;
 	bool is_first = !limits->list;
 
@@ -349,7 +352,7 @@ void size_limits_look_at_all(struct size_limits *limits)
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
 
-	for (volume = limits ? actual_first(limits->agent->actual) : NULL; volume;
+	for (volume = limits ? actual_first(limits->reporter->tables->actual) : NULL; volume;
 	     volume = volume->hh.next)
 		for (pod = volume->pods; pod; pod = pod->hh.next)
 			note_mounted(limits, volume->unique_name, pod->pod_uid);
@@ -374,13 +377,15 @@ void size_limits_print_metrics(const struct size_limits *limits, FILE *file)
 
 /* ---- start and stop ---- */
 
-int size_limits_new(struct agent *agent, struct size_limits **ret)
+int size_limits_new(const struct reporter *reporter, struct worker_pool *const *pool,
+		    struct size_limits **ret)
 {
-	assert(agent && ret);
+	assert(reporter && pool && ret);
 	*ret = calloc(1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	(*ret)->agent = agent;
+	(*ret)->reporter = reporter;
+	(*ret)->pool = pool;
 	return 0;
 }
 

@@ -11,19 +11,20 @@
  */
 #pragma once
 
-#include "state/state.h"
+#include "base/worker.h"
+#include "status/reporter.h"
 
 #include <stdio.h>
 
-struct agent;
 struct operation_ended;
 struct size_limits;
 
 /* Is it an emptyDir on disk, which has no file system of its own? NULL: no. */
 bool size_limits_is_directory(const struct desired_pod *want);
 
-/* @agent is borrowed. Return: 0; -ENOMEM. */
-int size_limits_new(struct agent *agent, struct size_limits **ret);
+/* Both are borrowed; *@pool may be made later. Return: 0; -ENOMEM. */
+int size_limits_new(const struct reporter *reporter, struct worker_pool *const *pool,
+		    struct size_limits **ret);
 /* After the pools and their way back. Return: NULL. */
 struct size_limits *size_limits_free(struct size_limits *limits);
 

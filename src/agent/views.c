@@ -279,8 +279,9 @@ static void collect_idle(struct collection *collection, const struct object *pod
 		const char *volume = pod->pod->volumes[i].name;
 
 		if (!has_row(collection, volume) &&
-		    (agent_explain_idle_pod(collection->agent, pod, &why) ||
-		     agent_explain_unused(pod, volume, &why)))
+		    (pod_idle_explain(collection->agent->desired,
+				      collection->agent->config->node_name, pod, &why) ||
+		     pod_idle_explain_volume(pod, volume, &why)))
 			add_missing(collection, pod, volume, "none", why.text);
 	}
 }

@@ -247,9 +247,8 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->source.cancel = &directories->is_stopping;
 	job->copies = &directories->agent->views.copies;
 	if (order->source)
-		complete &=
-			keep_source(job, order->source) &&
-			copies_add(directories->agent, &job->copy, &order->about, order->name) == 0;
+		complete &= keep_source(job, order->source) &&
+			    copies_add(job->copies, &job->copy, &order->about, order->name) == 0;
 	if (!complete || !job->name || !job->mark || !job->capacity || !job->fs_type) {
 		copies_remove(job->copies, &job->copy, -ECANCELED);
 		(void) job_free(job);

@@ -82,6 +82,11 @@ void agent_lend_tables(struct agent *agent)
 						      .operations = &agent->operations,
 						      .is_held = observers_explain,
 						      .userdata = agent };
+	agent->reporter = (struct reporter){ .event = agent->event,
+					     .tables = &agent->views.tables,
+					     .store = &agent->store,
+					     .record = agent_record_event,
+					     .userdata = agent };
 }
 
 static void look_at_volume(void *userdata, const char *unique_name)
@@ -145,7 +150,9 @@ static void look_up_pod(void *userdata, const char *name_space, const char *name
 
 static bool explain_idle(void *userdata, const struct object *pod, struct failure *ret)
 {
-	return agent_explain_idle_pod(userdata, pod, ret);
+	const struct agent *agent = userdata;
+
+	return pod_idle_explain(agent->desired, agent->config->node_name, pod, ret);
 }
 
 static bool explain_wait(void *userdata, const struct object *pod, struct failure *ret)
@@ -353,4 +360,26 @@ int agent_plan_containers(struct agent *agent, const struct container_mounts_req
 			  struct container_mounts_call **ret)
 {
 	return container_mounts_plan(&agent->pod_mounts, request, ret);
+}
+
+/* ---- state/ ---- */
+
+int agent_open_claim_reasons(struct agent *agent)
+{
+	const struct claim_reasons_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.populator = agent->populator,
+	};
+
+	return claim_reasons_new(&options, &agent->controllers.claim_reasons);
+}
+
+int agent_explain_claim(void *userdata, const struct object *claim, struct failure *reterr)
+{
+	const struct agent *agent = userdata;
+
+	return claim_reasons_explain(agent->controllers.claim_reasons, agent->config->node_name,
+				     claim, reterr);
 }

@@ -14,7 +14,7 @@ struct agent;
 void agent_record_event(void *userdata, const struct object *about, const char *type,
 			const char *reason, const char *text);
 
-/* What views are made of, once there are tables. */
+/* What views and reports are made of, once there are tables. */
 void agent_lend_tables(struct agent *agent);
 
 /* Questions of controllers; @userdata is the agent. May something of this volume be mounted, be
@@ -29,6 +29,9 @@ int agent_open_statistics(struct agent *agent);
 int agent_open_mount_waiters(struct agent *agent);
 int agent_open_pod_mounts(struct agent *agent);
 int agent_open_drivers(struct agent *agent);
+int agent_open_claim_reasons(struct agent *agent);
+/* claim_reasons_explain(), with the agent. */
+int agent_explain_claim(void *userdata, const struct object *claim, struct failure *reterr);
 /* pod_holds_must_wait(), with the agent. */
 bool agent_pod_must_wait(void *userdata, const struct object *pod);
 int agent_open_csi_controllers(struct agent *agent, struct failure *reterr);
