@@ -7,7 +7,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/claim_reasons.h"
+#include "state/claim_reasons.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

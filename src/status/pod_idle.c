@@ -5,7 +5,7 @@
  * The populator passes over them without an error, because nothing is wrong. Who waits for them has
  * to be told all the same: no wait would ever end.
  */
-#include "agent/pod_idle.h"
+#include "status/pod_idle.h"
 
 #include "state/state.h"
 

@@ -6,7 +6,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/size_limits.h"
+#include "status/size_limits.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

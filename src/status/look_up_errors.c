@@ -10,7 +10,7 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/look_up_errors.h"
+#include "status/look_up_errors.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

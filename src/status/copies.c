@@ -2,9 +2,9 @@
 /*
  * copies - how far each copy is, in words, rows and numbers; see copies.h
  */
-#include "agent/copies.h"
+#include "status/copies.h"
 
-#include "agent/progress.h"
+#include "status/progress.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "events/events.h"

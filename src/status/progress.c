@@ -4,9 +4,9 @@
  *
  * The timer runs while a walk or a copy is expected or under way, and looks at those alone.
  */
-#include "agent/progress.h"
+#include "status/progress.h"
 
-#include "agent/copies.h"
+#include "status/copies.h"
 #include "events/events.h"
 #include "status/operation_text.h"
 #include "base/clock.h"
