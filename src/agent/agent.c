@@ -404,7 +404,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
 	if (!cluster_mode(agent))
-		r = volume_directories_open(agent, reterr);
+		r = agent_open_directories(agent, reterr);
 	if (r >= 0 && !cluster_mode(agent))
 		r = agent_open_csi_controllers(agent, reterr);
 	if (r >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign_namespaces - volumes and pod directories that were there at the start and are not in the
+ * foreign_volumes - volumes and pod directories that were there at the start and are not in the
  * ledger
  *
  * Told once, and only when every source was read: what a pod wants is no stranger, be it that the
@@ -8,11 +8,15 @@
  * else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
  * nothing of them is mounted; see mount/path/pod_directory.c for what that removes.
  */
-#include "agent/parts.h"
+#include "agent/foreign_volumes.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "mount/holders/mount_holders.h"
+#include "mount/mount.h"
+#include "operation/operation.h"
+#include "state/state.h"
+#include "store/store.h"
 #include "mount/path/safe_path.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
@@ -47,7 +51,7 @@ struct orphan {
 };
 
 struct foreign_volumes {
-	struct agent *agent;
+	struct foreign_volumes_options with;
 	struct found_list found;
 	struct foreign_volume *volumes;
 	size_t count;
@@ -56,14 +60,15 @@ struct foreign_volumes {
 	bool told;
 };
 
-int foreign_volumes_new(struct agent *agent, struct found_list *found, struct foreign_volumes **ret)
+int foreign_volumes_new(const struct foreign_volumes_options *options, struct found_list *found,
+			struct foreign_volumes **ret)
 {
 	struct foreign_volumes *foreign_volumes = calloc(1, sizeof(*foreign_volumes));
 
-	assert(agent && found && ret);
+	assert(options && found && ret);
 	if (!foreign_volumes)
 		return -ENOMEM;
-	foreign_volumes->agent = agent;
+	foreign_volumes->with = *options;
 	foreign_volumes->volumes = calloc(found->count + 1, sizeof(*foreign_volumes->volumes));
 	foreign_volumes->orphans = calloc(found->pod_count + 1, sizeof(*foreign_volumes->orphans));
 	if (!foreign_volumes->volumes || !foreign_volumes->orphans)
@@ -209,9 +214,9 @@ static int compare_uids(const void *a, const void *b)
 }
 
 /* Return: 0; -ENOMEM. While it is drained nobody is known. */
-static int list_pods(const struct agent *agent, struct uid_list *ret)
+static int list_pods(struct store *store, struct uid_list *ret)
 {
-	int r = agent->store ? store_list(agent->store, KIND_POD, NULL, add_uid, ret) : 0;
+	int r = store ? store_list(store, KIND_POD, NULL, add_uid, ret) : 0;
 
 	if (r == 0 && ret->count > 0)
 		qsort(ret->uids, ret->count, sizeof(*ret->uids), compare_uids);
@@ -225,7 +230,7 @@ static bool is_known(const struct uid_list *pods, const char *uid)
 }
 
 /* What is staged is wanted by the pods of its CSI volume. */
-static bool is_staged_for_pod(const struct agent *agent, const struct found_volume *volume)
+static bool is_staged_for_pod(struct desired *desired, const struct found_volume *volume)
 {
 	cleanup_free char *unique_name = NULL;
 
@@ -234,19 +239,19 @@ static bool is_staged_for_pod(const struct agent *agent, const struct found_volu
 		unique_name = NULL;
 		return false;
 	}
-	return desired_find(agent->desired, unique_name);
+	return desired_find(desired, unique_name);
 }
 
 /* By what its directory is made of; two volumes of a pod never share one. */
-static bool is_wanted(const struct agent *agent, const struct found_volume *volume)
+static bool is_wanted(struct desired *desired, const struct found_volume *volume)
 {
 	const char *unique_name;
 
 	if (!*volume->pod_uid)
-		return *volume->driver_name && is_staged_for_pod(agent, volume);
-	for (size_t i = 0;
-	     (unique_name = desired_volume_of_pod(agent->desired, volume->pod_uid, i)); i++) {
-		const struct desired_volume *want = desired_find(agent->desired, unique_name);
+		return *volume->driver_name && is_staged_for_pod(desired, volume);
+	for (size_t i = 0; (unique_name = desired_volume_of_pod(desired, volume->pod_uid, i));
+	     i++) {
+		const struct desired_volume *want = desired_find(desired, unique_name);
 		const struct desired_pod *pod = desired_find_pod(want, volume->pod_uid);
 
 		if (strcmp(want->plugin->name, volume->plugin_name) == 0 &&
@@ -275,7 +280,7 @@ static void tell_csi(const struct foreign_volume *foreign_volume, const struct l
 			  volume->pod_uid, mounted, volume->driver_name, volume->volume_handle);
 }
 
-static void tell_foreign_volume(const struct agent *agent,
+static void tell_foreign_volume(struct desired *desired,
 				const struct foreign_volume *foreign_volume, bool is_listed)
 {
 	const struct found_volume *volume = foreign_volume->volume;
@@ -283,7 +288,7 @@ static void tell_foreign_volume(const struct agent *agent,
 					     .plugin = volume->plugin_name };
 	const char *mounted = volume->is_mount_point ? ", mounted" : "";
 
-	if (is_wanted(agent, volume))
+	if (is_wanted(desired, volume))
 		log_about(LOG_NOTICE, &subject,
 			  "volume '%s'%s%s (%s) was there and is not in the ledger%s: "
 			  "its pod wants it, so it is kept and managed from now on",
@@ -319,15 +324,14 @@ static void tell_foreign_volume(const struct agent *agent,
 /* ---- orphaned pod directories ---- */
 
 /* Entries of ours have their directory for good reason, and remove it themselves. */
-static bool has_entry(const struct agent *agent, const char *pod_uid)
+static bool has_entry(const struct foreign_volumes *foreign_volumes, const char *pod_uid)
 {
-	return actual_volume_of_pod(agent->actual, pod_uid, 0);
+	return actual_volume_of_pod(foreign_volumes->with.actual, pod_uid, 0);
 }
 
 static void orphan_add(struct foreign_volumes *foreign_volumes, const char *pod_uid)
 {
-	const struct agent *agent = foreign_volumes->agent;
-	bool cleans = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE;
+	bool cleans = foreign_volumes->with.removes;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));
 
 	if (!orphan)
@@ -396,16 +400,16 @@ static void on_cleaned(struct worker_job *job)
 /* With a descriptor of its own: a thread that hangs may outlive the agent. */
 static void begin_clean(struct foreign_volumes *foreign_volumes, struct orphan *orphan)
 {
-	const struct agent *agent = foreign_volumes->agent;
+	const struct mount_root *root = foreign_volumes->with.root;
 
-	orphan->root_fd = fcntl(agent->root.fd, F_DUPFD_CLOEXEC, 0);
-	orphan->root_path = strdup(agent->root.path);
+	orphan->root_fd = fcntl(root->fd, F_DUPFD_CLOEXEC, 0);
+	orphan->root_path = strdup(root->path);
 	if (orphan->root_fd < 0 || !orphan->root_path)
 		return;
 	orphan->job.run = run_clean;
 	orphan->job.done = on_cleaned;
 	orphan->at_work = true;
-	worker_submit(agent->pools.workers, &orphan->job);
+	worker_submit(*foreign_volumes->with.workers, &orphan->job);
 }
 
 /* One whose pod has come meanwhile is none any more. */
@@ -414,7 +418,7 @@ static void clean_orphans(struct foreign_volumes *foreign_volumes, const struct 
 	for (size_t i = 0; i < foreign_volumes->orphan_count; i++) {
 		struct orphan *orphan = foreign_volumes->orphans[i];
 
-		if (!orphan->waits || has_entry(foreign_volumes->agent, orphan->pod_uid))
+		if (!orphan->waits || has_entry(foreign_volumes, orphan->pod_uid))
 			continue;
 		orphan->waits = false;
 		foreign_volumes->waiting--;
@@ -425,18 +429,15 @@ static void clean_orphans(struct foreign_volumes *foreign_volumes, const struct 
 
 static void tell_all(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
 {
-	const struct agent *agent = foreign_volumes->agent;
-
 	foreign_volumes->told = true;
 	for (size_t i = 0; i < foreign_volumes->count; i++)
-		tell_foreign_volume(agent, &foreign_volumes->volumes[i],
+		tell_foreign_volume(foreign_volumes->with.desired, &foreign_volumes->volumes[i],
 				    is_known(pods, foreign_volumes->volumes[i].volume->pod_uid));
 	for (size_t i = 0; i < foreign_volumes->found.pod_count; i++) {
 		const char *uid = foreign_volumes->found.pod_uids[i];
 
 		if (!is_known(pods, uid) &&
-		    (agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE ||
-		     !has_entry(agent, uid)))
+		    (foreign_volumes->with.removes || !has_entry(foreign_volumes, uid)))
 			orphan_add(foreign_volumes, uid);
 	}
 }
@@ -445,10 +446,11 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes)
 {
 	struct uid_list pods = { .count = 0 };
 
-	if (!foreign_volumes || !foreign_volumes->agent->sources_complete ||
+	if (!foreign_volumes ||
+	    !foreign_volumes->with.is_complete(foreign_volumes->with.userdata) ||
 	    (foreign_volumes->told && foreign_volumes->waiting == 0))
 		return;
-	if (list_pods(foreign_volumes->agent, &pods) == 0) {
+	if (list_pods(*foreign_volumes->with.store, &pods) == 0) {
 		if (!foreign_volumes->told)
 			tell_all(foreign_volumes, &pods);
 		clean_orphans(foreign_volumes, &pods);
@@ -495,7 +497,7 @@ static void add_volumes(struct cJSON *items, const struct foreign_volumes *forei
 				   : volume->sub_paths ? "SubPaths"
 						       : "Volume";
 
-		if (!foreign_volume->is_gone && !is_wanted(foreign_volumes->agent, volume))
+		if (!foreign_volume->is_gone && !is_wanted(foreign_volumes->with.desired, volume))
 			add_item(items, kind, volume, foreign_volume->why ?: volume->problem);
 	}
 }
@@ -512,17 +514,16 @@ static void add_orphans(struct cJSON *items, const struct foreign_volumes *forei
 	}
 }
 
-struct cJSON *agent_view_foreign_volumes(struct agent *agent)
+struct cJSON *foreign_volumes_view(const struct foreign_volumes *foreign_volumes)
 {
 	struct cJSON *list = json_new_object(), *items;
 
-	assert(agent);
 	if (!list)
 		return NULL;
 	items = json_add_array(list, "items");
-	if (agent->foreign_volumes) {
-		add_volumes(items, agent->foreign_volumes);
-		add_orphans(items, agent->foreign_volumes);
+	if (foreign_volumes) {
+		add_volumes(items, foreign_volumes);
+		add_orphans(items, foreign_volumes);
 	}
 	return list;
 }

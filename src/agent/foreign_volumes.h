@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign_namespaces - volumes and pod directories that were there at the start and are not in the
+ * foreign_volumes - volumes and pod directories that were there at the start and are not in the
  * ledger
  *
- * Only this folder uses it, by parts.h. The loop thread only.
+ * What podvold must leave alone and may report; a pod that wants one of these finds it mounted. The
+ * loop thread only.
  */
 #pragma once
 
 #include "state/found.h"
 
-struct agent;
-struct persistent_volume;
+struct actual;
+struct cJSON;
+struct desired;
 struct foreign_volumes;
+struct mount_root;
 struct operation_ended;
+struct persistent_volume;
+struct store;
+struct worker_pool;
 
-/* @found becomes its own. Return: 0 or -ENOMEM. */
-int foreign_volumes_new(struct agent *agent, struct found_list *found,
+/* All is borrowed. What is a pointer to a pointer may be made later. */
+struct foreign_volumes_options {
+	const struct mount_root *root;
+	struct worker_pool *const *workers;
+	struct store *const *store; /* NULL in a drain: no pod is known */
+	struct desired *desired;
+	struct actual *actual;
+	bool removes; /* directories of pods that no source lists, as --takeover=remove says */
+	/* Is every pod known that there is? */
+	bool (*is_complete)(void *userdata);
+	void *userdata;
+};
+
+/* @options is copied, @found becomes its own. Return: 0 or -ENOMEM. */
+int foreign_volumes_new(const struct foreign_volumes_options *options, struct found_list *found,
 			struct foreign_volumes **ret);
 /* After the pools: a directory that is being cleaned is left behind. Accepts NULL. Return: NULL. */
 struct foreign_volumes *foreign_volumes_free(struct foreign_volumes *foreign_volumes);
@@ -38,3 +57,6 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes);
 /* Pod directories that belonged to no pod at the start, and how many of them are there still. */
 void foreign_volumes_count(const struct foreign_volumes *foreign_volumes, size_t *ret_orphans,
 			   size_t *ret_kept);
+/* {"items": [...]} as docs/api.md has them; owned by the caller. Accepts NULL. Return: NULL: no
+ * memory. */
+struct cJSON *foreign_volumes_view(const struct foreign_volumes *foreign_volumes);

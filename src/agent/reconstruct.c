@@ -5,11 +5,14 @@
  * Everything that is not as the ledger says is told here, once. Nothing is mounted or removed: what
  * is unfinished is finished or undone by the steps that every volume gets.
  */
-#include "agent/parts.h"
+#include "agent/reconstruct.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "state/found.h"
+#include "config.h"
+#include "mount/mount.h"
+#include "reconcile/reconcile.h"
+#include "state/state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -37,7 +40,7 @@ static int add_row(const struct ledger_row *row, void *userdata)
 	return 0;
 }
 
-const char *agent_unfinished_text(enum unfinished unfinished)
+const char *reconstruct_unfinished_text(enum unfinished unfinished)
 {
 	static const char *const texts[] = {
 		[UNFINISHED_NOTHING] = "",
@@ -71,7 +74,7 @@ static void tell_row(const struct rebuild_report *report, const struct log_subje
 	case REBUILD_UNFINISHED:
 		log_about(LOG_NOTICE, subject, "volume '%s'%s%s: %s", volume->volume_name,
 			  *volume->pod_uid ? " of pod uid " : "", volume->pod_uid,
-			  agent_unfinished_text(report->row->unfinished));
+			  reconstruct_unfinished_text(report->row->unfinished));
 		return;
 	case REBUILD_UNUSED_DEVICE:
 		log_about(*report->row->device_path ? LOG_NOTICE : LOG_DEBUG, subject,
@@ -93,10 +96,10 @@ static void tell_row(const struct rebuild_report *report, const struct log_subje
 
 /* From the first commit on it is managed, with whatever options podvold is started next. Holds of
  * unlisted pods are in the ledger before: see store_epoch.h. */
-static void take_over(struct agent *agent, const struct rebuild_report *report,
+static void take_over(struct ledger *ledger, const struct rebuild_report *report,
 		      const struct log_subject *subject)
 {
-	if (ledger_put(agent->ledger, report->row) < 0)
+	if (ledger_put(ledger, report->row) < 0)
 		log_about(LOG_ERR, subject, "volume '%s' cannot be kept: out of memory",
 			  report->volume->volume_name);
 	else if (report->row->entry.pod_uid)
@@ -108,17 +111,17 @@ static void take_over(struct agent *agent, const struct rebuild_report *report,
 
 static void report_found(const struct rebuild_report *report, void *userdata)
 {
-	struct agent *agent = userdata;
+	const struct reconstruct_options *options = userdata;
 	struct log_subject subject = { .pod_uid = report->volume->pod_uid,
 				       .plugin = report->volume->plugin_name };
 
 	switch (report->verdict) {
 	case REBUILD_TAKEN_OVER:
-		take_over(agent, report, &subject);
+		take_over(*options->ledger, report, &subject);
 		return;
 	case REBUILD_FOREIGN:
 	case REBUILD_NOT_UNDERSTOOD:
-		foreign_volumes_add(agent->foreign_volumes, report->volume, report->why);
+		foreign_volumes_add(*options->foreign_volumes, report->volume, report->why);
 		return;
 	default:
 		tell_row(report, &subject);
@@ -128,8 +131,8 @@ static void report_found(const struct rebuild_report *report, void *userdata)
 /* ---- another root directory ---- */
 
 /* Up to "/pods/<uid>/volumes": of the kinds that lie below the root directory. */
-static int check_root_of(const struct agent *agent, const struct actual_entry *entry,
-			 struct failure *reterr)
+static int check_root_of(const struct reconstruct_options *options,
+			 const struct actual_entry *entry, struct failure *reterr)
 {
 	cleanup_free char *below = NULL;
 	const char *found;
@@ -143,8 +146,8 @@ static int check_root_of(const struct agent *agent, const struct actual_entry *e
 	}
 	found = strstr(entry->path, below);
 	length = found ? (size_t) (found - entry->path) : 0;
-	if (!found || (length == strlen(agent->root.path) &&
-		       strncmp(entry->path, agent->root.path, length) == 0))
+	if (!found || (length == strlen(options->root->path) &&
+		       strncmp(entry->path, options->root->path, length) == 0))
 		return 0;
 	return failed_plain(
 		reterr, -EBUSY,
@@ -152,43 +155,42 @@ static int check_root_of(const struct agent *agent, const struct actual_entry *e
 		"'%.*s', such as '%s': they would never be unmounted. Start podvold with "
 		"the root directory that it had, or unmount them with that one and "
 		"--drain; if that directory itself was moved, remove '%s/ledger.db*'",
-		agent->root.path, (int) length, entry->path, entry->spec_name,
-		agent->config->run_dir);
+		options->root->path, (int) length, entry->path, entry->spec_name,
+		options->config->run_dir);
 }
 
-static int check_root(const struct agent *agent, const struct row_list *rows,
+static int check_root(const struct reconstruct_options *options, const struct row_list *rows,
 		      struct failure *reterr)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < rows->count && r == 0; i++)
-		r = check_root_of(agent, &rows->rows[i].entry, reterr);
+		r = check_root_of(options, &rows->rows[i].entry, reterr);
 	return r;
 }
 
 /* ---- all of it ---- */
 
 /* The ledger knows what was begun, the disk what is there: neither alone is enough. */
-static int rebuild_from(struct agent *agent, const struct row_list *rows, struct failure *reterr)
+static int rebuild_from(const struct reconstruct_options *options, const struct row_list *rows,
+			struct failure *reterr)
 {
 	struct rebuild_input input = {
 		.rows = rows->rows,
 		.row_count = rows->count,
 		/* A drain holds no pod: what other agents' containers may use stays foreign. */
-		.takeover = agent->config->takeover.how != CONFIG_TAKEOVER_NONE &&
-			    !agent->config->drain,
-		.takes_unused = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
-		.host = &agent->host,
+		.takeover = options->config->takeover.how != CONFIG_TAKEOVER_NONE &&
+			    !options->config->drain,
+		.takes_unused = options->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
+		.host = options->host,
 	};
 	struct found_list found = { .count = 0 };
-	int r = found_read(agent->root.fd, &found, reterr);
+	int r = found_read(options->root->fd, &found, reterr);
 
 	if (r > 0)
 		log_message(LOG_WARNING, "%s", reterr->text);
 	if (r >= 0) {
-		r = foreign_volumes_new(agent, &found, &agent->foreign_volumes);
-		if (r >= 0)
-			r = takeover_new(&agent->holds, &agent->takeover);
+		r = foreign_volumes_new(&options->foreign, &found, options->foreign_volumes);
 		if (r < 0)
 			(void) failed(reterr, r, "cannot keep what others left");
 	}
@@ -196,8 +198,8 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 		found_list_done(&found);
 		return r;
 	}
-	input.found = foreign_volumes_found(agent->foreign_volumes);
-	r = rebuild(agent->actual, &input, report_found, agent);
+	input.found = foreign_volumes_found(*options->foreign_volumes);
+	r = rebuild(options->actual, &input, report_found, (void *) (uintptr_t) options);
 	if (r < 0)
 		return failed(reterr, r, "cannot rebuild the state from ledger and directories");
 	if (r > 0)
@@ -206,11 +208,11 @@ static int rebuild_from(struct agent *agent, const struct row_list *rows, struct
 }
 
 /* A damaged ledger is no reason not to start: the directories are looked at as well. */
-int agent_open_ledger(struct agent *agent, struct failure *reterr)
+int reconstruct(const struct reconstruct_options *options, struct failure *reterr)
 {
 	struct failure damage = { .error = 0 };
 	struct row_list rows = { .count = 0 };
-	int r = ledger_open(agent->config->run_dir, &agent->ledger, &damage);
+	int r = ledger_open(options->config->run_dir, options->ledger, &damage);
 
 	if (r < 0) {
 		*reterr = damage;
@@ -218,13 +220,13 @@ int agent_open_ledger(struct agent *agent, struct failure *reterr)
 	}
 	if (r > 0)
 		log_message(LOG_ERR, "%s", damage.text);
-	r = ledger_walk(agent->ledger, add_row, &rows);
+	r = ledger_walk(*options->ledger, add_row, &rows);
 	if (r < 0)
 		(void) failed(reterr, r, "cannot read the ledger");
 	else
-		r = check_root(agent, &rows, reterr);
+		r = check_root(options, &rows, reterr);
 	if (r >= 0)
-		r = rebuild_from(agent, &rows, reterr);
+		r = rebuild_from(options, &rows, reterr);
 	free(rows.rows);
 	return r;
 }

@@ -2,16 +2,31 @@
 /*
  * reconstruct - what was there before the start
  *
- * Only this folder uses it, by parts.h. The loop thread only.
+ * Reads the ledger and the directories below the root; mounts, unmounts and removes nothing. The
+ * loop thread only.
  */
 #pragma once
 
+#include "agent/foreign_volumes.h"
 #include "plugins/plugin.h"
 
-struct agent;
+struct config;
+struct ledger;
+
+/* All is borrowed. */
+struct reconstruct_options {
+	const struct config *config;
+	const struct mount_root *root;
+	const struct plugin_host *host;
+	struct actual *actual; /* is filled */
+	struct foreign_volumes_options foreign;
+	/* Set as soon as they are made, also when the rest fails: their owner frees them. */
+	struct ledger **ledger;
+	struct foreign_volumes **foreign_volumes;
+};
 
 /* The ledger, and what it and the directories say is there: the actual table is filled, what is not
- * as it should be is told. Start-up only; blocks. Return: 0 or negative errno. */
-int agent_open_ledger(struct agent *agent, struct failure *reterr);
+ * as it should be is reported. Start-up only; blocks. Return: 0 or negative errno. */
+int reconstruct(const struct reconstruct_options *options, struct failure *reterr);
 /* What was left by the daemon before, as a sentence; "" for nothing. Static. */
-const char *agent_unfinished_text(enum unfinished unfinished);
+const char *reconstruct_unfinished_text(enum unfinished unfinished);

@@ -122,7 +122,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 {
 	struct agent *agent = userdata;
 	/* Its entry may go. */
-	cleanup_free char *name = volume_directories_name(agent, ended->result.unique_name);
+	cleanup_free char *name = actual_copy_spec_name(agent->actual, ended->result.unique_name);
 
 	assert(agent && ended && ended->report);
 	tell(agent, ended);

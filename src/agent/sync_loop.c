@@ -112,7 +112,7 @@ static void forget(struct agent *agent, const struct step *step)
 {
 	cleanup_free char *unique_name = strdup(step->unique_name);
 	cleanup_free char *pod_uid = step->pod_uid ? strdup(step->pod_uid) : NULL;
-	cleanup_free char *name = volume_directories_name(agent, step->unique_name);
+	cleanup_free char *name = actual_copy_spec_name(agent->actual, step->unique_name);
 	struct step_result result = {
 		.kind = STEP_FORGET,
 		.unique_name = unique_name,

@@ -127,9 +127,9 @@ static void add_left_over(struct cJSON *item, const struct volume_row *row)
 	const char *text = "";
 
 	if (row->have_pod)
-		text = agent_unfinished_text(row->have_pod->left);
+		text = reconstruct_unfinished_text(row->have_pod->left);
 	if (row->have && !*text)
-		text = agent_unfinished_text(row->have->device_left);
+		text = reconstruct_unfinished_text(row->have->device_left);
 	if (!*text && !row->want && !row->have_pod)
 		text = "the device is set up, and no pod has it";
 	if (*text)

@@ -4,7 +4,6 @@
  */
 #include "agent/volume_directories.h"
 
-#include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fnv1a.h"
@@ -14,6 +13,7 @@
 #include "mount/archive/volume_copy.h"
 #include "mount/remove/volume_directory.h"
 #include "operation/io_slot.h"
+#include "status/copies.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct crew {
 };
 
 struct volume_directories {
-	struct agent *agent;
+	struct volume_directories_options with;
 	struct crew makers, copiers;
 	struct local_provisioner *provisioner;
 	struct local_snapshotter *snapshotter;
@@ -230,7 +230,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	if (!job)
 		return -ENOMEM;
 	job->job = (struct worker_job){ .run = run_job, .done = job_done };
-	job->own = &directories->agent->host.own;
+	job->own = directories->with.own;
 	job->deed = order->deed;
 	for (; job->base_count < order->base_count; job->base_count++) {
 		job->base_paths[job->base_count] = strdup(order->base_paths[job->base_count]);
@@ -245,7 +245,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->done = done;
 	job->userdata = done_userdata;
 	job->source.cancel = &directories->is_stopping;
-	job->copies = &directories->agent->views.copies;
+	job->copies = directories->with.copies;
 	if (order->source)
 		complete &= keep_source(job, order->source) &&
 			    copies_add(job->copies, &job->copy, &order->about, order->name) == 0;
@@ -263,22 +263,22 @@ static bool is_in_use(void *userdata, const struct persistent_volume *volume)
 {
 	const struct volume_directories *directories = userdata;
 
-	return agent_uses_volume(directories->agent, volume);
+	return directories->with.is_in_use(directories->with.userdata, volume);
 }
 
 static bool is_complete(void *userdata)
 {
 	const struct volume_directories *directories = userdata;
 
-	return agent_has_all_sources(directories->agent);
+	return directories->with.is_complete(directories->with.userdata);
 }
 
 static void on_event(void *userdata, const struct object *about, const char *type,
 		     const char *reason, const char *text)
 {
-	struct volume_directories *directories = userdata;
+	const struct volume_directories *directories = userdata;
 
-	events_record(directories->agent->events, about, type, reason, text, realtime_usec());
+	directories->with.record(directories->with.userdata, about, type, reason, text);
 }
 
 static void on_threads_hang(void *userdata, const struct worker_counts *counts)
@@ -294,12 +294,12 @@ static void on_threads_hang(void *userdata, const struct worker_counts *counts)
 		log_message(LOG_NOTICE, "directories of volumes are made and removed again");
 }
 
-static int open_crew(struct crew *crew, const char *name, struct agent *agent,
+static int open_crew(struct crew *crew, const char *name, struct worker_return *to_loop,
 		     const struct worker_limits *limits)
 {
 	int r = io_slots_new(&crew->io_slots);
 
-	return r < 0 ? r : worker_pool_new(name, agent->to_loop, limits, &crew->pool);
+	return r < 0 ? r : worker_pool_new(name, to_loop, limits, &crew->pool);
 }
 
 /* Those that wait in a lane end with the pool; those behind a thread that hangs here. */
@@ -317,7 +317,8 @@ static void close_crew(struct crew *crew)
 	}
 }
 
-int volume_directories_open(struct agent *agent, struct failure *reterr)
+int volume_directories_new(const struct volume_directories_options *options,
+			   struct volume_directories **ret)
 {
 	const struct worker_limits limits = { .threads = THREADS,
 					      .threads_max = THREADS_MAX,
@@ -326,11 +327,11 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 						   .threads_max = COPY_THREADS,
 						   .set_aside_usec = SET_ASIDE_USEC };
 	struct volume_directories *directories = calloc(1, sizeof(*directories));
-	struct local_provisioner_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.store = agent->store,
-		.node_name = agent->config->node_name,
+	const struct local_provisioner_options local = {
+		.event = options->event,
+		.priority = options->priority,
+		.store = options->store,
+		.node_name = options->node_name,
 		.event_fn = on_event,
 		.start = start,
 		.is_in_use = is_in_use,
@@ -340,19 +341,23 @@ int volume_directories_open(struct agent *agent, struct failure *reterr)
 	int r;
 
 	if (!directories)
-		return failed(reterr, -ENOMEM, "cannot start the local provisioner");
-	directories->agent = agent;
-	agent->controllers.directories = directories;
-	r = open_crew(&directories->makers, "directories", agent, &limits);
+		return -ENOMEM;
+	directories->with = *options;
+	r = open_crew(&directories->makers, "directories", options->to_loop, &limits);
 	if (r >= 0)
 		worker_pool_tell(directories->makers.pool, on_threads_hang, directories);
 	if (r >= 0)
-		r = open_crew(&directories->copiers, "copies", agent, &copy_limits);
+		r = open_crew(&directories->copiers, "copies", options->to_loop, &copy_limits);
 	if (r >= 0)
-		r = local_provisioner_new(&options, &directories->provisioner);
+		r = local_provisioner_new(&local, &directories->provisioner);
 	if (r >= 0)
-		r = local_snapshotter_new(&options, &directories->snapshotter);
-	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
+		r = local_snapshotter_new(&local, &directories->snapshotter);
+	if (r < 0) {
+		volume_directories_stop(directories);
+		return volume_directories_free(directories), r;
+	}
+	*ret = directories;
+	return 0;
 }
 
 struct worker_pool *volume_directories_pool(const struct volume_directories *directories)
@@ -363,13 +368,6 @@ struct worker_pool *volume_directories_pool(const struct volume_directories *dir
 struct worker_pool *volume_directories_copy_pool(const struct volume_directories *directories)
 {
 	return directories ? directories->copiers.pool : NULL;
-}
-
-char *volume_directories_name(const struct agent *agent, const char *unique_name)
-{
-	const struct actual_volume *volume = actual_find(agent->actual, unique_name);
-
-	return volume ? strdup(volume->spec_name) : NULL;
 }
 
 void volume_directories_changed(struct volume_directories *directories, const char *volume)

@@ -9,25 +9,41 @@
 #pragma once
 
 #include "base/failure.h"
+#include "base/worker.h"
+#include "controller/controller.h"
 
 #include <stdbool.h>
 
-struct agent;
+struct copies;
+struct own_directories;
 struct persistent_volume;
 struct volume_directories;
-struct worker_pool;
 
-/* After the store and the binder. Return: 0 or negative errno. */
-int volume_directories_open(struct agent *agent, struct failure *reterr);
+/* All is borrowed. */
+struct volume_directories_options {
+	sd_event *event;
+	int64_t priority;
+	struct worker_return *to_loop;
+	struct store *store;
+	const char *node_name;
+	const struct own_directories *own; /* where no volume is made */
+	struct copies *copies;             /* those under way are in it */
+	/* Questions and events of the local provisioner. */
+	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	bool (*is_complete)(void *userdata);
+	controller_event_fn *record;
+	void *userdata;
+};
+
+/* After the store and the binder. @options is copied. Return: 0 or negative errno. */
+int volume_directories_new(const struct volume_directories_options *options,
+			   struct volume_directories **ret);
 /* A step of a volume (inner name) ended, or the sources were read (NULL): it may have become free,
  * or any. Accepts NULL for @directories. Cheap. */
 void volume_directories_changed(struct volume_directories *directories, const char *volume);
 /* Its threads, for who shows them; NULL: none. Accepts NULL. */
 struct worker_pool *volume_directories_pool(const struct volume_directories *directories);
 struct worker_pool *volume_directories_copy_pool(const struct volume_directories *directories);
-/* By which name to speak of a volume of the actual state whose entry may go; freed with free().
- * NULL: it is not there, or no memory. */
-char *volume_directories_name(const struct agent *agent, const char *unique_name);
 /* Before worker_return_free(): no order any more, and the threads end. Accepts NULL. */
 void volume_directories_stop(struct volume_directories *directories);
 /* After it, before the store. Accepts NULL. Return: NULL. */

@@ -383,3 +383,58 @@ int agent_explain_claim(void *userdata, const struct object *claim, struct failu
 	return claim_reasons_explain(agent->controllers.claim_reasons, agent->config->node_name,
 				     claim, reterr);
 }
+
+/* ---- reconstruct/ ---- */
+
+int agent_open_ledger(struct agent *agent, struct failure *reterr)
+{
+	const struct reconstruct_options options = {
+		.config = agent->config,
+		.root = &agent->root,
+		.host = &agent->host,
+		.actual = agent->actual,
+		.foreign = { .root = &agent->root,
+			     .workers = &agent->pools.workers,
+			     .store = &agent->store,
+			     .desired = agent->desired,
+			     .actual = agent->actual,
+			     .removes = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
+			     .is_complete = agent_has_all_sources,
+			     .userdata = agent },
+		.ledger = &agent->ledger,
+		.foreign_volumes = &agent->foreign_volumes,
+	};
+	int r = reconstruct(&options, reterr);
+
+	if (r < 0)
+		return r;
+	r = takeover_new(&agent->holds, &agent->takeover);
+	return r < 0 ? failed(reterr, r, "cannot keep what others left") : 0;
+}
+
+struct cJSON *agent_view_foreign_volumes(struct agent *agent)
+{
+	return foreign_volumes_view(agent->foreign_volumes);
+}
+
+/* ---- provision/ ---- */
+
+int agent_open_directories(struct agent *agent, struct failure *reterr)
+{
+	const struct volume_directories_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.to_loop = agent->to_loop,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.own = &agent->host.own,
+		.copies = &agent->views.copies,
+		.is_in_use = agent_uses_volume,
+		.is_complete = agent_has_all_sources,
+		.record = agent_record_event,
+		.userdata = agent,
+	};
+	int r = volume_directories_new(&options, &agent->controllers.directories);
+
+	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
+}

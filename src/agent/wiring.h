@@ -29,6 +29,9 @@ int agent_open_statistics(struct agent *agent);
 int agent_open_mount_waiters(struct agent *agent);
 int agent_open_pod_mounts(struct agent *agent);
 int agent_open_drivers(struct agent *agent);
+/* The ledger, what was there before the start, and the takeover. */
+int agent_open_ledger(struct agent *agent, struct failure *reterr);
+int agent_open_directories(struct agent *agent, struct failure *reterr);
 int agent_open_claim_reasons(struct agent *agent);
 /* claim_reasons_explain(), with the agent. */
 int agent_explain_claim(void *userdata, const struct object *claim, struct failure *reterr);

@@ -507,6 +507,13 @@ struct actual_volume *actual_find(const struct actual *actual, const char *uniqu
 	return volume;
 }
 
+char *actual_copy_spec_name(const struct actual *actual, const char *unique_name)
+{
+	const struct actual_volume *volume = actual_find(actual, unique_name);
+
+	return volume ? strdup(volume->spec_name) : NULL;
+}
+
 struct actual_pod *actual_find_pod(const struct actual_volume *volume, const char *pod_uid)
 {
 	struct actual_pod *pod;

@@ -73,6 +73,9 @@ struct actual *actual_free(struct actual *actual);
 
 /* Look-ups: borrowed until the table changes; NULL: not there. */
 struct actual_volume *actual_find(const struct actual *actual, const char *unique_name);
+/* By which name people know a volume whose entry may go; freed with free(). NULL: it is not there,
+ * or no memory. */
+char *actual_copy_spec_name(const struct actual *actual, const char *unique_name);
 /* The entry of one pod of a volume; NULL: none. */
 struct actual_pod *actual_find_pod(const struct actual_volume *volume, const char *pod_uid);
 /* Any entry, to walk with ->hh.next in the order in which they came; NULL: the table is empty. */
