@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "agent/foreign_volumes.h"
+#include "reconstruct/foreign_volumes.h"
 #include "plugins/plugin.h"
 
 struct config;

@@ -8,7 +8,7 @@
  * else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
  * nothing of them is mounted; see mount/path/pod_directory.c for what that removes.
  */
-#include "agent/foreign_volumes.h"
+#include "reconstruct/foreign_volumes.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

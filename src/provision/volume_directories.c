@@ -2,7 +2,7 @@
 /*
  * volume_directories - orders of the local provisioner as jobs; see volume_directories.h
  */
-#include "agent/volume_directories.h"
+#include "provision/volume_directories.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -5,7 +5,7 @@
  * Everything that is not as the ledger says is told here, once. Nothing is mounted or removed: what
  * is unfinished is finished or undone by the steps that every volume gets.
  */
-#include "agent/reconstruct.h"
+#include "reconstruct/reconstruct.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
