@@ -173,7 +173,8 @@ static int make_volume(void *data, struct stage_report *report)
 	return scratch_make(&((struct empty_dir_mounter *) data)->scratch, report);
 }
 
-/* Before anything is in it. Where it has no quota its usage is counted; see agent/size_limits.h. */
+/* Before anything is in it. Where it has no quota its usage is counted; see status/size_limits.h.
+ */
 static int limit_size(void *data, struct stage_report *report)
 {
 	const struct empty_dir_mounter *mounter = data;

@@ -12,7 +12,6 @@
 #include "mount/files/atomic_writer.h"
 #include "plugins/empty_dir.h"
 #include "plugins/layout.h"
-#include "plugins/nested_mounts.h"
 #include "plugins/payload_cache.h"
 #include "plugins/pod_target.h"
 #include "plugins/scratch.h"

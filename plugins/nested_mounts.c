@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nested_mounts - where containers mount something else inside a volume; see nested_mounts.h
+ * nested_mounts - where containers mount something else inside a volume; see pod_target.h
  */
-#include "plugins/nested_mounts.h"
+#include "plugins/pod_target.h"
 
 #include "base/cleanup.h"
 

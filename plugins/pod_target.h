@@ -9,6 +9,7 @@
 #pragma once
 
 #include "plugins/plugin.h"
+#include "object/kinds/pod.h"
 
 /* Slots get_path and construct_volume_spec: the name is all that such a directory says, and all
  * that a teardown needs. */
@@ -20,3 +21,21 @@ int pod_target_construct_volume_spec(const struct plugin_host *host, const char 
 /* A slot new_unmounter; the plugin's name says in which directory. */
 int pod_target_new_unmounter(const struct volume_request *request, struct stage_list *ret,
 			     struct failure *reterr);
+
+/* ---- nested_mounts.c: where containers mount something else inside a volume ---- */
+
+/*
+ * A read-only volume cannot get such directories from the container runtime, so they are made with
+ * it (kubelet: MakeNestedMountpoints; cases 151 to 154).
+ */
+
+/**
+ * nested_mounts - the directories that a volume needs for other mounts
+ * @visit: gets each relative path once for each container, never one below another; a value other
+ *         than 0 ends the walk
+ *
+ * Return: 0, what @visit returned; -EINVAL a container mounts the volume above its root; -ENOMEM.
+ */
+int nested_mounts(const struct pod *pod, const char *volume_name,
+		  int (*visit)(const char *path, void *userdata), void *userdata,
+		  struct failure *reterr);

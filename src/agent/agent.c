@@ -6,7 +6,6 @@
  * below the root; nothing is unmounted before every source has delivered a complete snapshot.
  */
 #include "agent/parts.h"
-#include "agent/source_paths.h"
 
 #include "agent/cluster_mode.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts - what the files of this folder share: the agent's boxes; nobody else includes it
+ * parts - what the files of this folder share: the agent's boxes; no other box includes it
  *
  * agent.c builds and takes down, sync_loop.c is one turn of the loop (store -> desired -> plan ->
  * ledger -> operations), drain.c its end, intent.c what a step notes before it begins,
- * step_results.c what comes back, reconstruct.c what was there before, views.c what is shown.
+ * step_results.c what comes back, views.c what is shown, wiring.c opens the boxes outside.
  */
 #pragma once
 
@@ -17,16 +17,12 @@
 #include "events/events.h"
 #include "reconstruct/foreign_volumes.h"
 #include "agent/hung_operations.h"
-#include "agent/intent.h"
 #include "status/look_up_errors.h"
 #include "csinode/own_objects.h"
 #include "status/pod_idle.h"
 #include "status/progress.h"
 #include "reconstruct/reconstruct.h"
-#include "agent/resync.h"
 #include "status/size_limits.h"
-#include "agent/store_limits.h"
-#include "inuse/takeover.h"
 #include "agent/tokens.h"
 #include "provision/volume_directories.h"
 #include "agent/volume_faults.h"
@@ -40,7 +36,7 @@
 #include "config.h"
 #include "controller/binding/ephemeral_volumes.h"
 #include "controller/controller.h"
-#include "controller/csi/csi_controllers.h"
+#include "controller/csi/csi_controller.h"
 #include "mount/mount.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
@@ -57,6 +53,12 @@
 #include "status/volume_links.h"
 #include "status/volume_row.h"
 #include "store/store.h"
+#include "base/failure.h"
+#include "object/object.h"
+#include <stdbool.h>
+
+struct store;
+struct config;
 
 /* Order in the loop, first to last, and why. */
 enum agent_priority {
@@ -79,7 +81,7 @@ struct agent {
 		struct drift *drift;          /* what others do to them; NULL in tests */
 		struct volume_faults *faults; /* what their file systems say; so, too */
 	} mounts;
-	struct plugin_host host; /* owns its maps of groups; all else is somebody's */
+	struct plugin_host host; /* owns its maps of groups; all else is borrowed */
 	struct worker_return *to_loop;
 	struct {
 		struct worker_pool *workers, *mount_thread, *walkers, *statistics;
@@ -146,7 +148,7 @@ struct agent {
 
 	struct {
 		void (*drained)(void *userdata, size_t left);
-		void (*ready)(void *userdata); /* NULL: nobody waits for it */
+		void (*ready)(void *userdata); /* NULL: not waited for */
 		void *userdata;
 	} tell;
 };
@@ -163,7 +165,7 @@ void agent_look_at_entries(struct agent *agent, const char *pod_uid);
 
 /* ---- step_results.c ---- */
 
-/* A step ended: told, applied to the table, noted in the ledger, another turn asked for. */
+/* A step ended: reported, applied to the table, noted in the ledger, another turn requested. */
 void agent_on_ended(void *userdata, const struct operation_ended *ended);
 
 /* ---- agent.c ---- */
@@ -181,3 +183,59 @@ int agent_open_claim_controllers(struct agent *agent);
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
+
+/* ---- intent.c: what a step notes in the actual table and the ledger before it begins ---- */
+
+/* From here on there may be a mount, or there may be one no more: the actual table knows the first,
+ * the ledger both with the next commit. For a remount it has nothing to note. 0 or -ENOMEM. */
+int agent_note_intent(struct agent *agent, const struct step *step);
+/* The same for what a step of this entry would leave half done by a kill, committed at once;
+ * @userdata is the agent, @pod_uid "" for the whole volume. 0; -ENOSPC, -EIO, -ENOMEM. */
+int agent_note_unfinished(void *userdata, const char *unique_name, const char *pod_uid,
+			  enum unfinished unfinished, struct failure *reterr);
+/* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
+void agent_ledger_row(const struct actual_volume *volume, const struct actual_pod *pod,
+		      struct ledger_row *ret);
+
+/* ---- resync.c: a moment after something was lost for want of memory, everything is looked at ----
+ */
+
+/*
+ * For what nothing else would bring back: a pod that could not be looked at, a row of the ledger
+ * that could not be written, a question that could not be asked.
+ */
+
+/* A timer that is off. Return: 0 or negative errno. */
+int agent_open_resync(struct agent *agent);
+
+/* Have a look in a moment; any number of calls make one. @userdata is the agent. Needs no memory.
+ */
+void agent_look_again(void *userdata);
+
+/* Is there one to come? Then what seems unwanted may only have been lost. */
+bool agent_must_look_again(const struct agent *agent);
+
+/* Watch the store from now on: agent.c's. Return: 0 or -ENOMEM, and there is no watch. */
+int agent_watch_store(struct agent *agent);
+/* Every wanted and every mounted volume is dirty: sync_loop.c's. */
+void agent_mark_all_dirty(struct agent *agent);
+
+/* ---- source_paths.c: podvold's own directories are refused as sources when an object is written
+ * ---- */
+
+/*
+ * As text, so that the client who writes the object is refused at once. What links and bind mounts
+ * lead to is seen when the volume is mounted: mount/remove/own_directories.h.
+ */
+
+/* A store_check_fn for new pods and persistent volumes; @userdata is the agent. */
+int agent_check_source_paths(void *userdata, const struct object *object, struct failure *why);
+
+/* ---- store_limits.c: how much all objects may have, from the configuration ---- */
+
+/*
+ * The messages of the store name the options, so that a refused client knows what to raise.
+ */
+
+/* Return: the store, which must be open, with its limits. */
+struct store *store_with_limits(struct store *store, const struct config *config);

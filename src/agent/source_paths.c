@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source_paths - podvold's own directories are refused as sources when an object is written; see
- * source_paths.h
+ * parts.h
  */
-#include "agent/source_paths.h"
 
 #include "agent/parts.h"
 

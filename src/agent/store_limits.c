@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_limits - the options that limit all objects together; see store_limits.h
+ * store_limits - the options that limit all objects together; see parts.h
  */
-#include "agent/store_limits.h"
+#include "agent/parts.h"
 
 #include "config.h"
 #include "store/store.h"

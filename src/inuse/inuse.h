@@ -3,7 +3,7 @@
  * inuse - what keeps a volume from being taken from a pod or from the node
  *
  * Holds of containers (pod_holds.c), pods that the store lost (store_epoch.c) and pods that were
- * taken over (takeover.h); processes that use a volume whose teardown failed (busy_watch.h,
+ * taken over (takeover.c); processes that use a volume whose teardown failed (busy_watch.h,
  * volume_users.c) and what the configuration allows then (stuck_policy.c); mounts in other
  * namespaces (unstage_gate.h, unstage_calls.c); uids that are not free (uid_use.c). It says that
  * something stays and why; who plans and who unmounts ask. It unmounts and removes nothing. The
@@ -17,6 +17,7 @@
 
 #include <systemd/sd-event.h>
 
+struct takeover;
 struct busy_holders;
 struct cJSON;
 struct config;
@@ -116,7 +117,7 @@ struct cJSON *pod_holds_view(struct inuse *inuse, const char *pod_uid);
  * deleted. Their volumes may be in use, so each of them is held until its hold is released, or the
  * right store is back. The same is done for pods that are mounted here and belong to a node of
  * another name: this one was renamed, by a new host name perhaps; and for pods that --takeover
- * found and the store does not list, since another agent's containers may use them (takeover.h).
+ * found and the store does not list, since another agent's containers may use them (takeover.c).
  *
  * A store says how far it is by its resourceVersion, which never goes back by itself. A copy is
  * noticed when it was made before podvold was started last; one of the same life of podvold may be
@@ -195,3 +196,23 @@ int unstage_call_new(struct inuse *inuse, const struct unstage_call_request *req
 		     struct unstage_call **ret);
 /* The caller left: done is not called any more. Not after it was called. */
 void unstage_call_leave(struct unstage_call *call);
+
+/* ---- takeover.c: pods that --takeover found, whose volumes are mounted and which no source lists
+ * ---- */
+
+/*
+ * Another agent's containers may still run on them and post no holds here, so store_epoch.c holds
+ * every such pod, in the ledger before the pod's volumes are. A hold ends when the pod is listed,
+ * or by 'podvolctl release'. When all sources were read, other mount namespaces are searched for
+ * the pods' volumes: who uses them is said; with --takeover=remove the holds of pods that nothing
+ * uses end, and the rest is searched again with back-off. An error of the search ends no hold. The
+ * loop thread only.
+ */
+
+/* @inuse is borrowed. Return: 0 or negative errno. */
+int takeover_new(struct inuse *inuse, struct takeover **ret);
+/* After the pools: a search that hangs is left behind. Accepts NULL. Return: NULL. */
+struct takeover *takeover_free(struct takeover *takeover);
+/* A turn has taken in every change there was: begins the search, once, when all sources are
+ * complete. Cheap afterwards. Accepts NULL. */
+void takeover_settled(struct takeover *takeover);

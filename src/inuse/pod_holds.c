@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "object/json/json.h"
 #include "source/manifest_mark.h"
-#include "state/ledger_holds.h"
+#include "state/ledger.h"
 #include "status/view_time.h"
 
 #include <assert.h>

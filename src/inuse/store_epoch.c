@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_epoch - what a store that forgot its pods must not take from them; see store_epoch.h
+ * store_epoch - what a store that forgot its pods must not take from them; see inuse.h
  *
  * A pod without an object is otherwise one that was deleted: its teardown goes on where the last
  * process left it. What was told of the store lies beside the ledger, so that both vanish with what
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret_file.h"
-#include "state/ledger_holds.h"
+#include "state/ledger.h"
 
 #include <assert.h>
 #include <inttypes.h>

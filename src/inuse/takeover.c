@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * takeover - pods that --takeover found and no source lists; see takeover.h
+ * takeover - pods that --takeover found and no source lists; see inuse.h
  *
  * Decides nothing about mounts: it ends holds, and the reconciler does what follows. The search is
  * a job of a worker that owns all it looks at; the agent may go while it runs.
  */
-#include "inuse/takeover.h"
+#include "inuse/inuse.h"
 #include "config.h"
 #include "inuse/unstage_gate.h"
 #include "state/state.h"

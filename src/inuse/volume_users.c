@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * volume_users - who uses volumes that cannot be unmounted; see volume_users.h
+ * volume_users - who uses volumes that cannot be unmounted; see inuse.h
  *
  * What is found changes nothing here: it is for people, and wakes the teardown early. One line of
  * the journal and one event for each new answer.

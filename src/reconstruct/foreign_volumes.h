@@ -50,7 +50,7 @@ bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
 /* A hook of an observer of steps: what a step took down, a pod's or what was staged, is none of
  * these any more. Accepts NULL. */
 void foreign_volumes_step_ended(void *foreign_volumes, const struct operation_ended *ended);
-/* A turn has taken in every change there was: tells of strangers once when all sources are
+/* A turn has taken in every change there was: reports foreign volumes once when all sources are
  * complete, and cleans what is to be cleaned and has nothing mounted. Cheap afterwards. Accepts
  * NULL. */
 void foreign_volumes_settled(struct foreign_volumes *foreign_volumes);

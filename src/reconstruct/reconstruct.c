@@ -95,7 +95,7 @@ static void tell_row(const struct rebuild_report *report, const struct log_subje
 /* ---- directories that no row speaks of ---- */
 
 /* From the first commit on it is managed, with whatever options podvold is started next. Holds of
- * unlisted pods are in the ledger before: see store_epoch.h. */
+ * unlisted pods are in the ledger before: see inuse/store_epoch.c. */
 static void take_over(struct ledger *ledger, const struct rebuild_report *report,
 		      const struct log_subject *subject)
 {

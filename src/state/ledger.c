@@ -14,7 +14,6 @@
 #include "base/fnv1a.h"
 #include "base/uuid.h"
 #include "state/ledger_file.h"
-#include "state/ledger_holds.h"
 
 #include <assert.h>
 #include <fcntl.h>

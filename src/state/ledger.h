@@ -13,17 +13,19 @@
 #include "state/actual.h"
 
 #include "base/uuid.h"
+#include "state/holds.h"
 
+struct sqlite3;
 struct ledger;
 
 /**
- * ledger_open - open run_dir/ledger.db, or begin anew
+ * ledger_open - open run_dir/ledger.db, or begin a new one
  *
  * A ledger of another boot or namespace is emptied. One that is damaged, or newer than this
  * program, is moved aside as ledger.db.unreadable-<time> and reported in @reterr with a return of
  * 1: what it knew must then be found on disk.
  *
- * Return: 0 as it was or new; 1 begun anew after damage; negative errno.
+ * Return: 0 as it was or new; 1 a new one, after damage; negative errno.
  */
 int ledger_open(const char *run_dir, struct ledger **ret, struct failure *reterr);
 
@@ -64,3 +66,25 @@ int ledger_commit(struct ledger *ledger, struct failure *reterr);
  * negative errno. */
 int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row, void *userdata),
 		void *userdata);
+
+/* ---- ledger_holds.c: holds in the ledger's file, so that they survive a kill ---- */
+
+/*
+ * Unlike rows of volumes they are written at once, each in a transaction of its own: who posted
+ * a hold starts a container on the answer. Another boot means there are none.
+ */
+
+/* Store a hold with all its members, in place of one with the same id. Return: 0; -ENOSPC, -EIO:
+ * it is not stored. */
+int ledger_put_hold(struct ledger *ledger, const struct hold *hold, struct failure *reterr);
+
+/* It is no more; unknown ids are passed over. Return: 0; -ENOSPC, -EIO: it is there still. */
+int ledger_forget_hold(struct ledger *ledger, const char *id, struct failure *reterr);
+
+/* All of them, by id; borrowed for the call. Return: 0, what @visit returned when that was not 0,
+ * or a negative errno. */
+int ledger_walk_holds(struct ledger *ledger, int (*visit)(const struct hold *hold, void *userdata),
+		      void *userdata);
+
+/* For ledger.c: are the rows whole? 0, -EUCLEAN, or another negative errno. */
+int ledger_check_holds(struct sqlite3 *database, struct failure *reterr);

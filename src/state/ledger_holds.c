@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger_holds - holds in the ledger's file; see ledger_holds.h
+ * ledger_holds - holds in the ledger's file; see ledger.h
  *
  * A row that does not read back as what was written makes the whole ledger unbelievable: a hold
  * that is lost takes volumes from a container that lives.
  */
-#include "state/ledger_holds.h"
+#include "state/ledger.h"
 
 #include "base/cleanup.h"
 #include "base/fnv1a.h"

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "state/holds.h"
 #include "state/ledger.h"
-#include "state/ledger_holds.h"
 
 #include <dirent.h>
 #include <fcntl.h>

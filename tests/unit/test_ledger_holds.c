@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "ledger_directory.h"
-#include "state/ledger_holds.h"
+#include "state/ledger.h"
 
 #include <sqlite3.h>
 #include <string.h>

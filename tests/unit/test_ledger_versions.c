@@ -13,7 +13,7 @@
 #include "ledger_directory.h"
 
 #include "base/cleanup.h"
-#include "state/ledger_holds.h"
+#include "state/ledger.h"
 
 #include <sqlite3.h>
 #include <string.h>

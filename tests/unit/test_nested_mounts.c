@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "plugins/nested_mounts.h"
+#include "plugins/pod_target.h"
 
 #include <errno.h>
 #include <string.h>

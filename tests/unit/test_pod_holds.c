@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "ledger_directory.h"
 #include "object/json/json.h"
-#include "state/ledger_holds.h"
+#include "state/ledger.h"
 
 #include <setjmp.h>
 #include <signal.h>

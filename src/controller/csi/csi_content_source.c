@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_content_source - what a new volume is filled from; see csi_content_source.h
+ * csi_content_source - what a new volume is filled from; see csi_provision_plan.h
  */
-#include "controller/csi/csi_content_source.h"
+#include "controller/csi/csi_provision_plan.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

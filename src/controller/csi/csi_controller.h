@@ -17,6 +17,8 @@
 #include "object/kinds/csi_source.h"
 #include "object/kinds/persistent_volume.h"
 
+struct csi_controllers;
+
 /* How long a driver may take for one call; then it is in doubt, and asked again. */
 enum { CSI_CONTROLLER_SECONDS = 60 };
 
@@ -60,3 +62,22 @@ int csi_controller_read_secret(struct store *store, const struct csi_secret_refe
 
 /* For controller_class.end_item of one that has call_at. */
 void csi_item_end_call(struct work_item *item);
+
+/* ---- csi_controllers.c: all controllers of CSI drivers on this node, while podvold does their
+ * work ---- */
+
+/*
+ * Which driver has a controller is each controller's to ask (csi/csi_drivers.h); what one does of
+ * interest to the others reaches them from here.
+ */
+
+/* After the store and the binder, before drivers are watched. @options: copied, without
+ * room_changed. Return: 0 or negative errno. */
+int csi_controllers_new(const struct csi_controller_options *options, struct csi_controllers **ret);
+/* What this driver can do is known now. Accepts NULL. */
+void csi_controllers_driver_changed(struct csi_controllers *controllers, const char *driver);
+/* A step ended, a volume is forgotten, or the sources were read: one may have become free. Accepts
+ * NULL. Cheap. */
+void csi_controllers_look_again(struct csi_controllers *controllers);
+/* Before the drivers and the store go: calls are broken off. Accepts NULL. Return: NULL. */
+struct csi_controllers *csi_controllers_free(struct csi_controllers *controllers);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csi_controllers - makes the controllers of CSI drivers and tells them what changed; see
- * csi_controllers.h
+ * csi_controller.h
  *
  * Nothing is decided here: a controller is a row.
  */
-#include "controller/csi/csi_controllers.h"
+#include "controller/csi/csi_controller.h"
 
 #include "base/cleanup.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "controller/csi/csi_content_source.h"
+#include "controller/csi/csi_provision_plan.h"
 #include "controller/csi/csi_provision_message.h"
 #include "controller/local/local_plan.h"
 

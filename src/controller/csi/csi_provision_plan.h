@@ -15,6 +15,7 @@
 #include "csi/csi_drivers.h"
 #include "csi/csi_map.h"
 #include "object/kinds/storage_class.h"
+#include "store/store.h"
 
 struct cJSON;
 
@@ -31,7 +32,7 @@ struct cJSON;
 
 enum { CSI_CAPABILITIES_MAX = 4 }; /* there are four access modes */
 
-/* What a volume is to be filled from; looked up and checked (csi_content_source.h). */
+/* What a volume is to be filled from; looked up and checked (csi_content_source.c). */
 struct csi_content {
 	enum data_source_kind kind; /* DATA_SOURCE_NONE, _CLAIM or _SNAPSHOT */
 	const char *identifier;     /* the driver's: handle of volume or snapshot */
@@ -97,3 +98,27 @@ int csi_provision_plan_check(const struct csi_provision_plan *plan, const Csi__V
 /* The volume to be stored, of one that was checked. Return: 0; -EINVAL; -ENOMEM. */
 int csi_provision_plan_volume(const struct csi_provision_plan *plan, const Csi__V1__Volume *made,
 			      const struct object **ret, struct failure *reterr);
+
+/* ---- csi_content_source.c: may a new volume be filled from what its claim names, and from what
+ * ---- */
+
+/*
+ * external-provisioner's checks: of another claim, that it is Bound to a volume of the same driver,
+ * of the same mode and no larger; of a VolumeSnapshot, that it is ready, of the same driver, bound
+ * to its content from both sides, and no larger.
+ */
+
+/**
+ * csi_content_source_find - what the claim's new volume is to be filled from
+ * @ret: borrowed from stored objects
+ *
+ * Return: 0, also where nothing is named; -EAGAIN not yet, and @reterr says why; -EINVAL never like
+ * this; -EOPNOTSUPP the driver cannot do it.
+ */
+int csi_content_source_find(struct store *store, const struct persistent_volume_claim *claim,
+			    const struct csi_driver *driver, struct csi_content *ret,
+			    struct failure *reterr);
+
+/* The claim that this one is a clone of; NULL: it is none. */
+const struct object *csi_content_source_claim(struct store *store,
+					      const struct persistent_volume_claim *claim);

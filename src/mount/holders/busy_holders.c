@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "mount/holders/busy_mounts.h"
-#include "mount/holders/busy_sockets.h"
 #include "mount/table/mountinfo.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
  * its executable or a bound socket in it, while a loop device or swap lies on a file of it, and
  * while something is mounted in it. All of that is compared by the number of the mount, which /proc
  * tells without a name being looked up in the volume: a dead server stops nothing here. Mounts in
- * other namespaces that the kernel would take away with ours count as ours.
+ * other namespaces that the kernel would take away with podvold's own count as its own.
  *
  * The answer is about a moment: processes come and go meanwhile. Not found are descriptors on their
  * way through a socket, those that only an io_uring has, sockets bound to a relative name or in
@@ -17,10 +17,11 @@
 
 #include "base/failure.h"
 #include "mount/holders/process.h"
+#include "mount/holders/busy_mounts.h"
 
 #include <stdatomic.h>
 
-/* In the order in which they are told of one process. */
+/* In the order in which they are reported of one process. */
 enum busy_kind {
 	BUSY_WORKING_DIRECTORY,
 	BUSY_ROOT_DIRECTORY,
@@ -37,7 +38,7 @@ enum busy_kind {
 const char *busy_kind_name(enum busy_kind kind);
 
 enum {
-	BUSY_HOLDERS_MAX = 32, /* told of; more are counted */
+	BUSY_HOLDERS_MAX = 32, /* reported; more are counted */
 	BUSY_NAME_BYTES = 160,
 	BUSY_MOUNTS_MAX = 16384,        /* of all volumes asked about, with what is nested */
 	BUSY_DESCRIPTORS_MAX = 2000000, /* looked at in one search */
@@ -50,7 +51,7 @@ struct busy_holder {
 	unsigned int count; /* so many of this kind; @name is the first */
 	pid_t pid;          /* 0: no process */
 	int pid_fd;         /* of the first entry of a process; -EBADF: none; the caller closes */
-	uint64_t mount_namespace; /* inode of the process's; 0: it is ours */
+	uint64_t mount_namespace; /* inode of the process's; 0: podvold's own */
 	/* comm; the loop device; the type of what is mounted */
 	char command[COMMAND_BYTES];
 	char name[BUSY_NAME_BYTES]; /* within the volume; "" is its root; cut when it is longer */
@@ -77,7 +78,7 @@ struct busy_query {
 /**
  * busy_holders_search - look through all processes, once for all that is asked [worker]
  * @queries:   busy_holders_done() of each answer in the end
- * @cancelled: looked at between processes; NULL: nobody cancels
+ * @cancelled: looked at between processes; NULL: it cannot be cancelled
  *
  * Cost: 0.2 milliseconds of a processor for each process.
  *
@@ -92,3 +93,29 @@ void busy_holders_done(struct busy_holders *holders);
 enum { BUSY_TEXT_BYTES = 320 };
 /* "process 4711 'sleep': open file 'logs/a' and 2 more". */
 void busy_holder_print(const struct busy_holder *holder, char text[BUSY_TEXT_BYTES]);
+
+/* ---- busy_sockets.c: unix sockets that are bound to a name in a volume, by the names the kernel
+ * tells ---- */
+
+/*
+ * Of our network namespace, and where the name
+ * was given as an absolute path: what else is bound is not found.
+ */
+
+struct busy_socket {
+	uint64_t inode;
+	const struct busy_mount *mount;
+	char *path;
+};
+
+struct busy_sockets {
+	struct busy_socket *list; /* by inode */
+	size_t count, capacity;
+};
+
+/* Those in one of @mounts, which must live as long. Return: 0 or -ENOMEM. */
+int busy_sockets_read(const struct busy_mounts *mounts, struct busy_sockets *ret);
+void busy_sockets_free(struct busy_sockets *sockets);
+
+/* The one that a descriptor leads to, by its link "socket:[4711]". NULL: none of them. */
+const struct busy_socket *busy_sockets_find(const struct busy_sockets *sockets, const char *link);

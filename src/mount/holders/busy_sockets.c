@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy_sockets - unix sockets that are bound to a name in a volume; see busy_sockets.h
+ * busy_sockets - unix sockets that are bound to a name in a volume; see busy_holders.h
  *
  *   Num       RefCount Protocol Flags    Type St Inode Path
  *   0000...0: 00000002 00000000 00010000 0001 01 31747 /run/volume/socket
  */
-#include "mount/holders/busy_sockets.h"
+#include "mount/holders/busy_holders.h"
 
 #include "base/cleanup.h"
 #include "mount/holders/process.h"
