@@ -13,15 +13,19 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
-/* The pod of an unmount may have left the store: then its volume's object tells. */
+/* The pod of an unmount may have left the store: then its volume's object tells. What has the pod's
+ * uid in its name may be no PersistentVolume, though there is one that is called as it is. */
 static const struct object *told_object(const struct agent *agent,
 					const struct operation_view *view,
 					const struct actual_volume *volume)
 {
 	if (view->pod || !volume || !agent->store)
 		return view->pod;
-	return store_get(agent->store, KIND_PERSISTENT_VOLUME, NULL, volume->spec_name);
+	if (*view->pod_uid && strstr(view->unique_name, view->pod_uid))
+		return NULL;
+	return store_get(agent->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
 }
 
 static void tell(struct agent *agent, const struct operation_view *view,
