@@ -9,6 +9,7 @@
 #include "cli/archive_direct.h"
 #include "cli/cli.h"
 #include "cli/screen.h"
+#include "cli/verb.h"
 
 #include "base/cleanup.h"
 
@@ -41,7 +42,7 @@ static int get_object(struct cli *cli, const char *collection, const char *name,
 	return podvol_object_get(cli->podvol, path, ret);
 }
 
-/* The volume that a claim is bound to. */
+/* The volume that a claim is bound to; a restore has one made for a claim that waits. */
 static int find_claimed(struct cli *cli, const char *claim, char **ret)
 {
 	const char *space = cli->name_space ? cli->name_space : "default";
@@ -63,6 +64,9 @@ static int find_claimed(struct cli *cli, const char *claim, char **ret)
 		return cli_failed(cli, -ENOMEM);
 	if (**ret)
 		return EXIT_DONE;
+	free(TAKE_PTR(*ret));
+	if (strcmp(cli->verb->name, "restore") == 0)
+		return claim_volume_here(cli, collection, claim, ret);
 	cli_complain(cli, "claim '%s' has no volume yet", claim);
 	return EXIT_FAILED;
 }

@@ -166,6 +166,13 @@ struct pod_list {
 int pod_list_read(struct cli *cli, struct pod_list *ret);
 void pod_list_done(struct pod_list *list);
 
+/* ---- first_consumer.c ---- */
+
+/* Chooses this node for a claim that waits for its first consumer, and waits until it is bound.
+ * @collection: path of the claims of its namespace. @ret: its volume. Return: an exit status; what
+ * is no such claim is complained of. */
+int claim_volume_here(struct cli *cli, const char *collection, const char *name, char **ret);
+
 /* ---- apply.c: one file's documents into the store, for the verbs apply and mount ---- */
 
 /* Prints what became of each document. @name NULL: a complaint. Return: EXIT_DONE and @ret, or the

@@ -218,7 +218,7 @@ const struct verb verbs[] = {
 	VERB("restore", "VOLUME | pvc/CLAIM | --directory DIR", 1, 1, verb_restore,
 	     "fill a local volume from a tar archive on standard input",
 	     OPTIONS(&name_space, &directory, &into_content, &into_used, &with_devices,
-		     &with_links_out, &with_setuid),
+		     &with_links_out, &with_setuid, &timeout),
 	     .without_daemon = "directory"),
 	VERB("kubeconfig", "", 0, 0, verb_kubeconfig,
 	     "print a kubeconfig with address, certificate and token",

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * first_consumer - a volume for a claim that waits for its first consumer, without one
+ *
+ * Says to its controllers what a scheduler says for a pod: that the claim gets this node. Only to a
+ * claim whose class waits, and that no node was chosen for yet.
+ */
+#include "cli/screen.h"
+
+#include "cli/get.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define ANNOTATION "volume.kubernetes.io/selected-node"
+
+struct bound_wait {
+	struct cli *cli;
+	char *volume; /* NULL: not bound yet */
+	bool is_gone;
+};
+
+static const char *text_of(const struct cJSON *item, const char *path)
+{
+	return json_string(json_get_path(item, path), "");
+}
+
+static void on_changed(void *userdata, const struct podvol_event *event)
+{
+	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
+	struct bound_wait *wait = userdata;
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *claim;
+
+	if (json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
+		return; /* interrupted: it goes on */
+	claim = event->type == PODVOL_LISTED ? json_first(json_get(tree, "items")) : tree;
+	wait->is_gone = !claim || event->type == PODVOL_DELETED;
+	if (!wait->volume && strcmp(text_of(claim, "status.phase"), "Bound") == 0)
+		wait->volume = strdup(text_of(claim, "spec.volumeName"));
+}
+
+static int wait_until_bound(struct bound_wait *wait, const char *path, const char *claim)
+{
+	const struct podvol_watch_request request = { .path = path,
+						      .changed = on_changed,
+						      .userdata = wait };
+	uint64_t end = monotonic_usec() + wait->cli->timeout_msec * (USEC_PER_SEC / 1000);
+	struct podvol_watch *watch = NULL;
+	int r = podvol_watch_open(wait->cli->podvol, &request, &watch);
+
+	while (r == 0 && !wait->volume && !wait->is_gone) {
+		struct pollfd polled = { .fd = podvol_watch_fd(watch), .events = POLLIN };
+		uint64_t now = monotonic_usec();
+
+		if (now >= end) {
+			r = -ETIMEDOUT;
+			break;
+		}
+		progress_show(wait->cli, "waiting for the claim to be bound");
+		(void) poll(&polled, 1, (int) ((end - now) / 1000) + 1);
+		r = podvol_watch_process(watch);
+	}
+	progress_end(wait->cli);
+	if (r == -ETIMEDOUT)
+		cli_complain(wait->cli,
+			     "claim '%s' is not bound yet: see 'podvolctl explain-state pvc/%s'",
+			     claim, claim);
+	else if (r < 0)
+		cli_complain(wait->cli, "cannot wait for claim '%s': %s", claim,
+			     watch ? podvol_watch_error(watch) : strerror(-r));
+	else if (wait->is_gone)
+		cli_complain(wait->cli, "claim '%s' was deleted", claim);
+	podvol_watch_free(watch);
+	if (r < 0)
+		return cli_exit_status(r, 0);
+	return wait->volume ? EXIT_DONE : EXIT_NOT_FOUND;
+}
+
+/* Does the class wait for a consumer, and is it not known yet which? */
+static int is_waiting(struct cli *cli, const struct cJSON *claim, bool *ret)
+{
+	const char *class = text_of(claim, "spec.storageClassName");
+	cleanup_json struct cJSON *tree = NULL;
+	cleanup_free char *escaped = podvol_escape(class), *path = NULL;
+	const struct cJSON *annotations = json_get_path(claim, "metadata.annotations");
+	int status;
+
+	*ret = false;
+	if (!*class || *json_string(json_get(annotations, ANNOTATION), ""))
+		return EXIT_DONE;
+	if (!escaped || asprintf(&path, "/apis/storage.k8s.io/v1/storageclasses/%s", escaped) < 0) {
+		path = NULL;
+		return cli_failed(cli, -ENOMEM);
+	}
+	status = get_tree(cli, path, &tree);
+	*ret = strcmp(text_of(tree, "volumeBindingMode"), "WaitForFirstConsumer") == 0;
+	return status;
+}
+
+/* With the version that was read: a pod may come first, and its node counts. */
+static int select_node(struct cli *cli, const char *path, const struct cJSON *claim)
+{
+	cleanup_json struct cJSON *version = NULL, *patch = json_new_object();
+	cleanup_free char *body = NULL;
+	struct podvol_request request = { .method = "PATCH",
+					  .path = path,
+					  .content_type = "application/merge-patch+json" };
+	struct cJSON *metadata = json_add_object(patch, "metadata");
+	int status = get_tree(cli, "/podvol/v1/version", &version);
+	int r;
+
+	if (status != EXIT_DONE)
+		return status;
+	(void) json_set_string(metadata, "resourceVersion",
+			       text_of(claim, "metadata.resourceVersion"));
+	(void) json_set_string(json_add_object(metadata, "annotations"), ANNOTATION,
+			       text_of(version, "nodeName"));
+	body = json_print(patch);
+	if (!body)
+		return cli_failed(cli, -ENOMEM);
+	request.body = body;
+	request.body_length = strlen(body);
+	r = podvol_request(cli->podvol, &request, NULL);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
+int claim_volume_here(struct cli *cli, const char *collection, const char *name, char **ret)
+{
+	cleanup_json struct cJSON *claim = NULL;
+	cleanup_free char *escaped = podvol_escape(name), *path = NULL, *watched = NULL;
+	struct bound_wait wait = { .cli = cli };
+	bool waits = false;
+	int status;
+
+	if (!escaped || asprintf(&path, "%s/%s", collection, escaped) < 0)
+		path = NULL;
+	if (!path ||
+	    asprintf(&watched, "%s?fieldSelector=metadata.name%%3D%s", collection, escaped) < 0) {
+		watched = NULL;
+		return cli_failed(cli, -ENOMEM);
+	}
+	status = get_tree(cli, path, &claim);
+	if (status == EXIT_DONE)
+		status = is_waiting(cli, claim, &waits);
+	if (status != EXIT_DONE)
+		return status;
+	if (!waits) {
+		cli_complain(cli, "claim '%s' has no volume yet", name);
+		return EXIT_FAILED;
+	}
+	status = select_node(cli, path, claim);
+	if (status == EXIT_DONE)
+		status = wait_until_bound(&wait, watched, name);
+	*ret = wait.volume;
+	return status;
+}
