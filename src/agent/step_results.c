@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "status/advice.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -39,27 +40,52 @@ static const char *failure_reason(const struct operation_ended *ended)
 	return NULL; /* teardowns emit no event, as in kubelet */
 }
 
-/* Every failed attempt is told here and nowhere else: boxes below return, this one handles. */
+/* Without what changes from attempt to attempt: equal events are counted. */
+static void print_event(const struct operation_ended *ended, const char *volume,
+			char ret[EVENT_TEXT_BYTES])
+{
+	(void) snprintf(ret, EVENT_TEXT_BYTES, "volume '%s': %s failed: %s%s", volume, ended->name,
+			ended->report->failure.text, advice_clause(ended->result.error));
+}
+
+/* Every failed attempt is told here and nowhere else: boxes below return, this one handles.
+ * @volume: under the name that the pod gives it. */
 static void tell_failure(struct agent *agent, const struct operation_ended *ended,
-			 const struct log_subject *subject)
+			 const struct log_subject *subject, const char *volume)
 {
 	const char *text = ended->report->failure.text;
 	const char *reason = failure_reason(ended);
 	uint64_t now = monotonic_usec();
 	double seconds = ended->retry_usec > now ? (double) (ended->retry_usec - now) / 1e6 : 0;
+	char event[EVENT_TEXT_BYTES];
 
 	if (ended->result.error == -ECANCELED) {
 		log_about(LOG_INFO, subject, "%s cancelled: no longer wanted", ended->name);
 		return;
 	}
+	print_event(ended, volume, event);
 	if (ended->waits)
-		log_about(LOG_WARNING, subject, "%s waits for the driver '%s': %s", ended->name,
-			  ended->report->driver, text);
+		log_about(LOG_WARNING, subject, "%s waits for the driver '%s': %s%s", ended->name,
+			  ended->report->driver, text, advice_clause(ended->result.error));
 	else
-		log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s",
-			  ended->name, ended->attempt, seconds, text);
+		log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s%s",
+			  ended->name, ended->attempt, seconds, text,
+			  advice_clause(ended->result.error));
 	if (reason && ended->pod)
-		events_record(agent->events, ended->pod, "Warning", reason, text, realtime_usec());
+		events_record(agent->events, ended->pod, "Warning", reason, event, realtime_usec());
+}
+
+/* The name that the pod gives it; a device is set up for one of its pods. */
+static const char *volume_name(const struct agent *agent, const struct operation_ended *ended)
+{
+	const struct desired_volume *want = desired_find(agent->desired, ended->result.unique_name);
+	const struct desired_pod *pod =
+		want && ended->pod ? desired_find_pod(want, ended->pod->meta.uid) : NULL;
+	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
+
+	if (pod && pod->outer_name_count > 0)
+		return pod->outer_names[0];
+	return volume ? volume->spec_name : ended->result.unique_name;
 }
 
 static void tell(struct agent *agent, const struct operation_ended *ended)
@@ -68,6 +94,7 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 	const struct actual_pod *pod = volume && ended->result.pod_uid
 					       ? actual_find_pod(volume, ended->result.pod_uid)
 					       : NULL;
+	char key[POD_KEY_BYTES];
 	struct log_subject subject = {
 		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
 		.pod_uid = ended->result.pod_uid,
@@ -75,9 +102,11 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 		.plugin = volume ? volume->plugin_name : NULL,
 	};
 
+	if (!subject.pod && ended->pod)
+		subject.pod = pod_key(ended->pod->pod, key);
 	record_stage_events(agent, ended);
 	if (ended->result.error < 0)
-		tell_failure(agent, ended, &subject);
+		tell_failure(agent, ended, &subject, volume_name(agent, ended));
 	else if (ended->result.took_usec > 0)
 		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
 			  (double) ended->result.took_usec / 1e3);

@@ -13,6 +13,7 @@
 #include "build-config.h"
 #include "controller/csi/claim_resize.h"
 #include "object/json/json.h"
+#include "status/advice.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -82,6 +83,14 @@ static void add_pace(struct cJSON *item, const struct operation_view *view)
 		(void) json_set_int(item, "thread", view->thread_id);
 }
 
+static void add_advice(struct cJSON *item, int error)
+{
+	const char *text = advice_for(error);
+
+	if (*text)
+		(void) json_set_string(item, "advice", text);
+}
+
 static void add_operation(struct agent *agent, struct cJSON *item, const struct volume_row *row)
 {
 	char progress[PROGRESS_TEXT_BYTES];
@@ -104,8 +113,10 @@ static void add_operation(struct agent *agent, struct cJSON *item, const struct 
 	(void) json_set_int(item, "attempts", view.attempts);
 	view_set_time(item, "since", view.since_usec);
 	view_set_time(item, "nextRetry", view.retry_usec);
-	if (view.failure)
+	if (view.failure) {
 		(void) json_set_string(item, "error", view.failure->text);
+		add_advice(item, view.failure->error);
+	}
 	if (view.failure && view.failed_at)
 		(void) json_set_string(item, "failedAt", view.failed_at);
 	volume_users_view(&agent->holds, item, row->unique_name, view.pod_uid);
@@ -241,9 +252,9 @@ static int collect(const struct volume_row *row, void *userdata)
 	return 0;
 }
 
-/* A volume that is in no table. */
-static void add_missing(struct collection *collection, const struct object *pod, const char *volume,
-			const char *step, const char *error)
+/* A volume that is in no table. Return: its row. */
+static struct cJSON *add_missing(struct collection *collection, const struct object *pod,
+				 const char *volume, const char *step, const char *error)
 {
 	struct cJSON *item = json_add_object(collection->items, NULL);
 
@@ -258,6 +269,7 @@ static void add_missing(struct collection *collection, const struct object *pod,
 	(void) json_set_string(item, "state", mount_state_name(MOUNT_ABSENT));
 	(void) json_set_string(item, "step", step);
 	(void) json_set_string(item, "error", error);
+	return item;
 }
 
 static bool has_row(const struct collection *collection, const char *volume)
@@ -282,7 +294,7 @@ static void collect_idle(struct collection *collection, const struct object *pod
 		    (pod_idle_explain(collection->agent->desired,
 				      collection->agent->config->node_name, pod, &why) ||
 		     pod_idle_explain_volume(pod, volume, &why)))
-			add_missing(collection, pod, volume, "none", why.text);
+			(void) add_missing(collection, pod, volume, "none", why.text);
 	}
 }
 
@@ -295,10 +307,13 @@ static void collect_errors(struct collection *collection, const struct object *p
 	struct failure why;
 
 	for (size_t i = 0; errors && i < errors->count; i++)
-		add_missing(collection, pod, errors->volumes[i], "look_up", errors->texts[i]);
+		add_advice(add_missing(collection, pod, errors->volumes[i], "look_up",
+				       errors->texts[i]),
+			   errors->codes[i]);
 	if (pod_holds_explain_wait(&collection->agent->holds, pod, &why))
 		for (size_t i = 0; i < pod->pod->volume_count; i++)
-			add_missing(collection, pod, pod->pod->volumes[i].name, "wait", why.text);
+			(void) add_missing(collection, pod, pod->pod->volumes[i].name, "wait",
+					   why.text);
 	if (collection->with_calls)
 		collect_idle(collection, pod);
 }

@@ -279,6 +279,7 @@ static const struct view_column volume_columns[] = {
 	{ "Since", VIEW_DETAIL, "since", format_age },
 	{ "Error", VIEW_DETAIL, "error", NULL },
 	{ "Failed At", VIEW_DETAIL, "failedAt", NULL },
+	{ "Advice", VIEW_DETAIL, "advice", NULL },
 	{ "Attempts", VIEW_DETAIL, "attempts", NULL },
 	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
 	{ "Fault", VIEW_DETAIL, "fault", NULL },

@@ -116,6 +116,12 @@ static void say_step(struct cli *cli, const struct cJSON *row)
 		    attempts == 1 ? "attempt" : "attempts");
 }
 
+static void say_advice(struct cli *cli, const struct cJSON *row)
+{
+	if (*text_of(row, "advice"))
+		say(cli, "To do: %s.", text_of(row, "advice"));
+}
+
 static void say_failure(struct cli *cli, const struct cJSON *row)
 {
 	const char *failed = text_of(row, "failedAt");
@@ -125,6 +131,7 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 
 	if (strcmp(text_of(row, "step"), "look_up") == 0) {
 		say(cli, "It is blocked: %s.", text_of(row, "error"));
+		say_advice(cli, row);
 		say(cli, "It continues when the named objects exist and match.");
 		return;
 	}
@@ -136,8 +143,10 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 	if (attempts > 0)
 		say(cli, "That was attempt %lld%s%s%s.", (long long) attempts,
 		    *since ? ", begun " : "", since, *since ? " ago" : "");
+	say_advice(cli, row);
 	if (*next)
-		say(cli, "It is retried %s; no action needed.", next);
+		say(cli, "It is retried %s%s.", next,
+		    *text_of(row, "advice") ? "" : "; no action needed");
 	else
 		say(cli, "It is being retried now.");
 }

@@ -15,6 +15,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "events/events.h"
+#include "status/advice.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -98,14 +100,16 @@ static bool tell(const struct reporter *reporter, const struct object *pod, char
 		desired_errors(reporter->tables->desired, pod->meta.uid);
 	char key[POD_KEY_BYTES];
 	struct log_subject subject = { .pod = pod_key(pod->pod, key), .pod_uid = pod->meta.uid };
+	char event[EVENT_TEXT_BYTES];
 
 	for (size_t i = 0; errors && i < errors->count; i++) {
 		if (!is_told(errors, i))
 			continue;
-		log_about(LOG_WARNING, &subject, "volume '%s' cannot be looked up: %s",
-			  errors->volumes[i], errors->texts[i]);
-		reporter->record(reporter->userdata, pod, "Warning", "FailedMount",
-				 errors->texts[i]);
+		(void) snprintf(event, sizeof(event), "volume '%s' cannot be looked up: %s%s",
+				errors->volumes[i], errors->texts[i],
+				advice_clause(errors->codes[i]));
+		log_about(LOG_WARNING, &subject, "%s", event);
+		reporter->record(reporter->userdata, pod, "Warning", "FailedMount", event);
 	}
 	*ret_text = join(errors);
 	return *ret_text != NULL;

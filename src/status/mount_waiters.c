@@ -11,6 +11,7 @@
 
 #include "status/mount_waiters.h"
 
+#include "status/advice.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/pod.h"
@@ -183,28 +184,27 @@ static void add_reason(struct failure *reasons, const struct failure *one)
 		(void) failed_plain(reasons, one->error, "%s", one->text);
 }
 
-/* A name of the pod for which the look-up failed; NULL volume: of the pod as a whole. */
-static const char *look_up_error(const struct mount_waiters_options *options, const char *pod_uid,
-				 const char *volume)
+/* The look-up of this name of the pod failed, or, with name "", of the pod as a whole. */
+static bool explain_look_up(const struct mount_waiters_options *options, const char *pod_uid,
+			    const char *name, const char *volume, struct failure *ret)
 {
 	const struct desired_errors *errors = desired_errors(options->tables->desired, pod_uid);
 
 	for (size_t i = 0; errors && i < errors->count; i++)
-		if (strcmp(errors->volumes[i], volume) == 0)
-			return errors->texts[i];
-	return NULL;
+		if (strcmp(errors->volumes[i], name) == 0) {
+			(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s%s", volume,
+					    errors->texts[i], advice_clause(errors->codes[i]));
+			return true;
+		}
+	return false;
 }
 
 static void explain_missing(const struct mount_waiters_options *options, const struct object *pod,
 			    const char *volume, struct failure *ret)
 {
-	const char *text = look_up_error(options, pod->meta.uid, volume);
-
-	if (!text)
-		text = look_up_error(options, pod->meta.uid, "");
-	if (text)
-		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s", volume, text);
-	else if (!options->explain_wait(options->userdata, pod, ret))
+	if (!explain_look_up(options, pod->meta.uid, volume, volume, ret) &&
+	    !explain_look_up(options, pod->meta.uid, "", volume, ret) &&
+	    !options->explain_wait(options->userdata, pod, ret))
 		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': not looked up yet", volume);
 }
 

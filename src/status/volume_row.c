@@ -8,6 +8,7 @@
 #include "status/volume_row.h"
 
 #include "base/clock.h"
+#include "status/advice.h"
 #include "status/operation_text.h"
 
 #include <assert.h>
@@ -140,6 +141,7 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 {
 	uint64_t now = monotonic_usec();
 	struct operation_view view;
+	int error;
 
 	assert(tables && row && ret);
 	if (!volume_row_operation(tables, row, &view)) {
@@ -163,13 +165,17 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 		return;
 	}
 	if (view.awaits) {
-		(void) failed_plain(ret, -ENOTCONN, "volume '%s': %s waits for the driver '%s': %s",
-				    row->outer_name, view.name, view.awaits, view.failure->text);
+		(void) failed_plain(ret, -ENOTCONN,
+				    "volume '%s': %s waits for the driver '%s': %s%s",
+				    row->outer_name, view.name, view.awaits, view.failure->text,
+				    advice_clause(-ENOTCONN));
 		return;
 	}
-	(void) failed_plain(ret, view.failure ? view.failure->error : -EAGAIN,
-			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s",
+	error = view.failure ? view.failure->error : -EAGAIN;
+	(void) failed_plain(ret, error,
+			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s%s",
 			    row->outer_name, view.name, view.stage,
 			    view.failure ? view.failure->text : "unknown", view.attempts,
-			    view.retry_usec > now ? (double) (view.retry_usec - now) / 1e6 : 0);
+			    view.retry_usec > now ? (double) (view.retry_usec - now) / 1e6 : 0,
+			    advice_clause(error));
 }

@@ -360,7 +360,8 @@ static void case_310_look_up_errors_do_not_end_the_wait(void **state)
 	assert_true(monotonic_usec() - begin >= TIMEOUT_SHORT_USEC);
 	assert_string_equal(fixture->why.text,
 			    "volume 'data': error processing PVC default/c: PVC is not bound; "
-			    "volume 'copy': no such claim");
+			    "volume 'copy': no such claim; to do: "
+			    "create what is missing, or correct its name in the pod or volume");
 }
 
 static void test_what_cannot_heal_ends_the_wait_at_once(void **state)
