@@ -43,6 +43,8 @@ struct agent *agent_free(struct agent *agent);
  * @done: how many could not be unmounted; each was logged with its reason
  */
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata);
+/* A drain that a signal ended: an error is logged for each volume that it had not come to. */
+void agent_tell_left(const struct agent *agent);
 
 /* Borrowed; live as long as the agent. NULL while draining, the second also without keys. */
 struct store *agent_store(struct agent *agent);

@@ -256,9 +256,11 @@ static int drain(sd_event *event, struct agent *agent, struct failure *reterr)
 	r = sd_event_loop(event);
 	if (r < 0)
 		return failed(reterr, r, "the event loop broke");
-	if (!state.is_over)
+	if (!state.is_over) {
+		agent_tell_left(agent);
 		return failed_plain(reterr, -EINTR,
 				    "ended by a signal before everything was unmounted");
+	}
 	if (state.left > 0)
 		return failed_plain(reterr, -EBUSY, "%zu volumes could not be unmounted; see above",
 				    state.left);

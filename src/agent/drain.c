@@ -58,6 +58,26 @@ static void tell_held(const struct agent *agent)
 	(void) unstage_gate_walk(agent->holds.gate, tell_held_back, NULL);
 }
 
+void agent_tell_left(const struct agent *agent)
+{
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+
+	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next) {
+		for (pod = volume->pods; pod; pod = pod->hh.next)
+			log_about(LOG_ERR,
+				  &(struct log_subject){ .pod = pod->pod_key,
+							 .pod_uid = pod->pod_uid,
+							 .volume = volume->unique_name },
+				  "volume '%s' was not unmounted in time: it stays mounted at '%s'",
+				  pod->outer_name, pod->path);
+		if (!volume->pods)
+			log_about(LOG_ERR, &(struct log_subject){ .volume = volume->unique_name },
+				  "the device of volume '%s' was not unmounted in time",
+				  volume->spec_name);
+	}
+}
+
 void agent_check_drained(struct agent *agent)
 {
 	void (*drained)(void *userdata, size_t left) = agent->tell.drained;

@@ -38,9 +38,10 @@ def install(stage):
                           capture_output=True, text=True, env={k: v for k, v in os.environ.items()
                                                                if k not in ("MAKEFLAGS", "MAKELEVEL")})
     equal(done.returncode, 0, done.stdout + done.stderr)
-    for name, program in (("podvol.service", "/usr/sbin/podvold"), ("podvol-pod@.service", "/usr/bin/podvolctl")):
+    for name, program in (("podvol.service", "/usr/sbin/podvold"), ("podvol-pod@.service", "/usr/bin/podvolctl"),
+                          ("podvol-drain.service", "/usr/sbin/podvold")):
         unit = os.path.join(stage, "usr/lib/systemd/system", name)
         with open(unit, encoding="utf-8") as file:  # made for the build's own prefix
             text = file.read()
         with open(unit, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^ExecStart=\S+", f"ExecStart={program}", text, flags=re.M))
+            file.write(re.sub(r"^(ExecSt\w+)=\S+(?=/podvol)\S+", rf"\1={program}", text, flags=re.M))
