@@ -407,10 +407,9 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r >= 0 && !cluster_mode(agent))
 		r = agent_open_csi_controllers(agent, reterr);
 	if (r >= 0)
+		r = cluster_mode_open(agent, reterr);
+	if (r >= 0)
 		r = agent_open_volumes_in_use(agent, reterr);
-	if (r < 0)
-		return r;
-	r = cluster_mode_open(agent, reterr);
 	if (r < 0)
 		return r;
 	(void) store_list(agent->store, KIND_POD, NULL, end_holds_by_status, agent);
@@ -489,12 +488,13 @@ struct agent *agent_free(struct agent *agent)
 	if (!agent)
 		return NULL;
 	manifest_source_free(agent->manifests);
-	agent->cluster = cluster_free(agent->cluster);
+	cluster_stop(agent->cluster);
 	drivers_stop(agent->drivers);
 	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
+	agent->cluster = cluster_free(agent->cluster);
 	statistics_stop(agent->views.statistics);
 	agent->pools.statistics = NULL; /* nothing more is counted */
 	volume_directories_stop(agent->controllers.directories);

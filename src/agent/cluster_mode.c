@@ -39,15 +39,25 @@ int cluster_mode_open(struct agent *agent, struct failure *reterr)
 		.complete = agent_on_sources_ready,
 		.userdata = agent,
 	};
+	int r;
 
 	if (!cluster_mode(agent))
 		return 0;
 	if (!agent->config->keep_secrets)
 		store_keep_off_disk(agent->store, 1U << KIND_SECRET);
-	return cluster_new(&options, &agent->cluster, reterr);
+	r = cluster_new(&options, &agent->cluster, reterr);
+	if (r == 0)
+		agent->host.tokens = cluster_tokens(agent->cluster);
+	return r;
 }
 
 void cluster_mode_uses(void *userdata, const struct object_reference *reference, bool is_used)
 {
 	cluster_uses(((struct agent *) userdata)->cluster, reference, is_used);
+}
+
+void cluster_mode_attachment(void *userdata, const char *name, bool is_used)
+{
+	cluster_mode_uses(userdata, &(struct object_reference){ KIND_VOLUME_ATTACHMENT, "", name },
+			  is_used);
 }

@@ -2,6 +2,7 @@
 /*
  * tokens - see tokens.h
  */
+#include "agent/cluster_mode.h"
 #include "agent/parts.h"
 
 #include "base/clock.h"
@@ -47,6 +48,8 @@ int agent_open_tokens(struct agent *agent, struct failure *reterr)
 	r = renewals_new(&renewals, &agent->own.tokens.renewals);
 	if (r < 0)
 		return failed(reterr, r, "cannot keep the times of renewals");
+	if (cluster_mode(agent))
+		return 0; /* its server issues them */
 	r = token_issuer_new(&options, &agent->own.tokens.issuer, &why);
 	if (r < 0) {
 		log_message(LOG_ERR, "no tokens of service accounts are issued: %s", why.text);

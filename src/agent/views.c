@@ -534,6 +534,15 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 	return agent->manifests ? manifest_source_file_of(agent->manifests, object) : NULL;
 }
 
+/* What is known of the kube-apiserver, beside the rest. */
+static void add_cluster(const struct agent *agent, struct cJSON *view)
+{
+	cleanup_json struct cJSON *cluster = cluster_view(agent->cluster);
+
+	for (const struct cJSON *member = json_first(cluster); member; member = json_next(member))
+		(void) json_set(view, json_key(member), json_copy(member));
+}
+
 struct cJSON *agent_view_version(struct agent *agent)
 {
 	struct cJSON *view = json_new_object();
@@ -544,5 +553,8 @@ struct cJSON *agent_view_version(struct agent *agent)
 	(void) json_set_string(view, "kubernetes", "v1.32.0"); /* whose behaviour it follows */
 	(void) json_set_string(view, "nodeName", agent->config->node_name);
 	(void) json_set_string(view, "rootDir", agent->root.path);
+	(void) json_set_string(view, "store", agent->cluster ? "kube-apiserver" : "embedded");
+	if (agent->cluster)
+		add_cluster(agent, view);
 	return view;
 }

@@ -243,6 +243,7 @@ int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr)
 		.store = agent->store,
 		.node_name = agent->config->node_name,
 		.attaches = !cluster_mode(agent),
+		.attachment = cluster_mode_attachment,
 		.may_force = agent->config->force_detach,
 		.actual = agent->actual,
 		.desired = agent->desired,

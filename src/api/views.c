@@ -136,9 +136,13 @@ void views_podvol_version(struct exchange *exchange)
 	items = json_add_array(view, "items");
 	for (member = json_first(ours); member; member = json_next(member)) {
 		struct cJSON *item = json_add_object(items, NULL);
+		cleanup_free char *text = NULL;
 
 		(void) json_set_string(item, "name", json_key(member));
-		(void) json_set_string(item, "value", json_string(member, ""));
+		if (json_is_string(member))
+			(void) json_set_string(item, "value", json_string(member, ""));
+		else if ((text = json_print(member)))
+			(void) json_set_string(item, "value", text);
 	}
 	views_reply(exchange, 200, view, &view_version_columns);
 }

@@ -27,8 +27,9 @@ static int make_client(struct cluster *cluster, struct failure *reterr)
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
 {
-	static int (*const parts[])(struct cluster * cluster) = { identity_new, needed_new,
-								  pods_new, kinds_new };
+	static int (*const parts[])(struct cluster * cluster) = { identity_new, writes_new,
+								  tokens_new,   needed_new,
+								  pods_new,     kinds_new };
 	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
 	int r;
 
@@ -44,6 +45,8 @@ int cluster_new(const struct cluster_options *options, struct cluster **ret, str
 		r = parts[i](cluster);
 	if (r < 0)
 		return failed(reterr, r, "cannot use the kube-apiserver");
+	needed_use(cluster->needed,
+		   &(struct object_reference){ KIND_CSI_NODE, "", options->node_name }, true);
 	log_message(LOG_INFO, "pods of node '%s' come from the kube-apiserver '%s'",
 		    options->node_name, cluster->kubeconfig.server);
 	*ret = TAKE_PTR(cluster);
@@ -57,13 +60,27 @@ struct cluster *cluster_free(struct cluster *cluster)
 	(void) kinds_free(cluster->kinds);
 	(void) pods_free(cluster->pods);
 	(void) needed_free(cluster->needed);
+	(void) writes_free(cluster->writes);
+	versions_free(cluster);
 	(void) identity_free(cluster->identity);
+	(void) tokens_free(cluster->tokens);
 	(void) requests_free(cluster->requests);
 	(void) contact_free(cluster->contact);
 	(void) http_client_free(cluster->client);
 	kubeconfig_done(&cluster->kubeconfig);
 	free(cluster);
 	return NULL;
+}
+
+void cluster_stop(struct cluster *cluster)
+{
+	if (cluster)
+		tokens_stop(cluster->tokens);
+}
+
+const struct token_source *cluster_tokens(const struct cluster *cluster)
+{
+	return tokens_source(cluster->tokens);
 }
 
 void cluster_uses(struct cluster *cluster, const struct object_reference *reference, bool is_used)
@@ -80,5 +97,6 @@ struct cJSON *cluster_view(const struct cluster *cluster)
 	identity_view(cluster, view);
 	pods_view(cluster, view);
 	needed_view(cluster, view);
+	writes_view(cluster, view);
 	return view;
 }

@@ -13,6 +13,7 @@
 
 #include "plugins/plugin.h"
 #include "store/mirror.h"
+#include "token/token_source.h"
 
 #include <systemd/sd-event.h>
 
@@ -38,11 +39,17 @@ struct cluster_options {
  */
 int cluster_new(const struct cluster_options *options, struct cluster **ret,
 		struct failure *reterr);
-/* Requests are cancelled. Accepts NULL. Return: NULL. */
+/* Workers that wait for a token go on without. Accepts NULL. */
+void cluster_stop(struct cluster *cluster);
+/* After the workers ended; requests are cancelled. Accepts NULL. Return: NULL. */
 struct cluster *cluster_free(struct cluster *cluster);
 
 /* A pod leads to this object, or none does any more: populator_options.uses. Accepts NULL. */
 void cluster_uses(struct cluster *cluster, const struct object_reference *reference, bool is_used);
+
+/* Tokens of service accounts, from the server. Borrowed; workers may use it until cluster_stop().
+ */
+const struct token_source *cluster_tokens(const struct cluster *cluster);
 
 /* Server, cluster, last contact, what failed last, what is kept and why: for people and machines.
  * NULL: no memory. */

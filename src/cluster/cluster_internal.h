@@ -4,7 +4,8 @@
  *
  * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
  * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
- * CSIDrivers), contact.c (what is known of the server, and credentials).
+ * CSIDrivers), writes.c (what goes to the server), contact.c (what is known of the server, and
+ * credentials).
  */
 #pragma once
 
@@ -21,6 +22,9 @@ struct pods;
 struct needed;
 struct kinds;
 struct contact;
+struct writes;
+struct tokens;
+struct version;
 
 enum {
 	CLUSTER_PATH_BYTES = 1024,
@@ -39,6 +43,9 @@ struct cluster {
 	struct pods *pods;
 	struct needed *needed;
 	struct kinds *kinds;
+	struct writes *writes;
+	struct tokens *tokens;
+	struct version *versions;
 };
 
 /* ---- paths.c ---- */
@@ -104,6 +111,8 @@ bool pods_are_verified(const struct pods *pods);
 void pods_gone(struct cluster *cluster, const char *name_space, const char *name, const char *uid);
 /* The server has this pod now; its identity was checked before. */
 void pods_put(struct cluster *cluster, const struct object *pod);
+/* Did a restored etcd lose it? */
+bool pods_is_kept(const struct pods *pods, const char *uid);
 void pods_view(const struct cluster *cluster, struct cJSON *view);
 
 /* ---- absence.c ---- */
@@ -130,3 +139,32 @@ void needed_view(const struct cluster *cluster, struct cJSON *view);
 
 int kinds_new(struct cluster *cluster);
 struct kinds *kinds_free(struct kinds *kinds);
+/* Has the stored Node no annotation that lets the attach/detach controller attach for it, as
+ * kubelet's has? Then it is written, once. */
+void kinds_annotate(struct kinds *kinds);
+
+/* ---- writes.c ---- */
+
+/* From now on the store's writes go to the server; events and leases stay here. */
+int writes_new(struct cluster *cluster);
+/* What is under way is answered with -ECANCELED. */
+struct writes *writes_free(struct writes *writes);
+void writes_view(const struct cluster *cluster, struct cJSON *view);
+
+/* ---- server_tokens.c ---- */
+
+int tokens_new(struct cluster *cluster);
+/* Workers that wait are answered, and later ones refused, with -ECANCELED. Accepts NULL. */
+void tokens_stop(struct tokens *tokens);
+/* When no worker is left. Accepts NULL. */
+struct tokens *tokens_free(struct tokens *tokens);
+const struct token_source *tokens_source(const struct tokens *tokens);
+
+/* ---- versions.c ---- */
+
+/* The server's version of an object that is mirrored; and the object is no more. */
+void versions_note(struct cluster *cluster, const struct object *object);
+void versions_forget(struct cluster *cluster, const char *uid);
+/* 0: not known. */
+uint64_t versions_find(const struct cluster *cluster, const char *uid);
+void versions_free(struct cluster *cluster);

@@ -73,16 +73,18 @@ static void on_stored(void *userdata, int error, const struct object *result,
 
 static void put(const struct item *item, const struct object *object)
 {
+	versions_note(item->needed->cluster, object);
 	if (store_mirror(item->needed->cluster->options.store, object, on_stored, NULL) < 0)
 		log_message(LOG_ERR, "out of memory: %s '%s' is not stored",
 			    kind_row(item->kind)->singular, item->name);
 }
 
-static void remove_stored(struct store *store, const struct object *object)
+static void remove_stored(struct cluster *cluster, const struct object *object)
 {
 	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
 
-	(void) store_mirror_delete(store, &key, object->meta.uid, on_stored, NULL);
+	versions_forget(cluster, object->meta.uid);
+	(void) store_mirror_delete(cluster->options.store, &key, object->meta.uid, on_stored, NULL);
 }
 
 static void take_away(const struct item *item)
@@ -90,7 +92,7 @@ static void take_away(const struct item *item)
 	const struct object *object = stored(item);
 
 	if (object && pods_are_verified(item->needed->cluster->pods))
-		remove_stored(item->needed->cluster->options.store, object);
+		remove_stored(item->needed->cluster, object);
 }
 
 /* ---- when it is read again ---- */
@@ -114,9 +116,12 @@ static void read_in(struct item *item, unsigned int seconds)
 
 static void back_off(struct item *item)
 {
+	/* There is none before a driver is registered, and then podvold makes it. */
+	if (item->kind == KIND_CSI_NODE)
+		item->pause_seconds = PAUSE_SLOW_SECONDS;
 	read_in(item, item->pause_seconds);
 	item->pause_seconds *= 2;
-	if (item->pause_seconds > PAUSE_MAX_SECONDS)
+	if (item->pause_seconds > PAUSE_MAX_SECONDS && item->kind != KIND_CSI_NODE)
 		item->pause_seconds = PAUSE_MAX_SECONDS;
 }
 
@@ -255,7 +260,7 @@ static void change(void *userdata, const struct server_event *event)
 	if (event->type != SERVER_DELETED)
 		take_listed(item, &event->object);
 	else if (object && strcmp(object->meta.name, item->name) == 0)
-		remove_stored(item->needed->cluster->options.store, object);
+		remove_stored(item->needed->cluster, object);
 }
 
 static void on_failed(void *userdata, int status, const struct failure *why)
@@ -406,6 +411,7 @@ static bool is_served(const struct object_reference *reference)
 	case KIND_PERSISTENT_VOLUME_CLAIM:
 	case KIND_PERSISTENT_VOLUME:
 	case KIND_VOLUME_ATTACHMENT:
+	case KIND_CSI_NODE:
 	case KIND_SECRET:
 	case KIND_CLUSTER_TRUST_BUNDLE:
 		return reference->name[0] != '\0';
@@ -467,7 +473,7 @@ static int sweep_object(const struct object *object, void *userdata)
 						    object->meta.name };
 
 	if (is_served(&reference) && !find(needed, &reference))
-		remove_stored(needed->cluster->options.store, object);
+		remove_stored(needed->cluster, object);
 	return 0;
 }
 

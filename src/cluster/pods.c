@@ -27,6 +27,11 @@ struct name {
 	char text[];
 };
 
+/* Outlives the pods when the store closes first. */
+struct complete {
+	struct pods *pods; /* NULL: freed */
+};
+
 enum news_type { NEWS_PUT, NEWS_DELETED, NEWS_LIST_END };
 
 struct news {
@@ -47,7 +52,8 @@ struct pods {
 	struct name *listed; /* "namespace/name" in the list that is read */
 	struct name *kept;   /* uids that a restored etcd lost */
 	bool is_verified, is_complete;
-	bool must_list; /* something was lost for want of memory */
+	struct complete *complete; /* the store will say so; NULL: not asked for, or it has */
+	bool must_list;            /* something was lost for want of memory */
 };
 
 /* ---- sets of names ---- */
@@ -144,6 +150,7 @@ void pods_gone(struct cluster *cluster, const char *name_space, const char *name
 
 	drop_name(&cluster->pods->kept, uid);
 	absences_remove(cluster->pods->absences, uid);
+	versions_forget(cluster, uid);
 	if (store_mirror_delete(cluster->options.store, &key, uid, on_stored, NULL) < 0)
 		log_message(LOG_ERR, "out of memory: pod '%s/%s' stays in the store", name_space,
 			    name);
@@ -157,6 +164,7 @@ void pods_put(struct cluster *cluster, const struct object *pod)
 		pods_gone(cluster, pod->meta.name_space, pod->meta.name, known->meta.uid);
 	drop_name(&cluster->pods->kept, pod->meta.uid);
 	absences_remove(cluster->pods->absences, pod->meta.uid);
+	versions_note(cluster, pod);
 	if (store_mirror(cluster->options.store, pod, on_stored, NULL) < 0)
 		log_message(LOG_ERR, "out of memory: pod '%s/%s' is not stored",
 			    pod->meta.name_space, pod->meta.name);
@@ -230,13 +238,19 @@ static int look_for(const struct object *pod, void *userdata)
 static void on_complete(void *userdata, int error, const struct object *result,
 			const struct failure *why)
 {
-	struct cluster *cluster = userdata;
+	cleanup_free struct complete *complete = userdata;
+	struct cluster *cluster;
 
+	(void) error; /* there was nothing to delete */
 	(void) result;
 	(void) why;
-	if (error == -ECANCELED)
+	if (!complete->pods)
 		return;
+	cluster = complete->pods->cluster;
+	complete->pods->complete = NULL;
+	complete->pods->is_complete = true;
 	needed_sweep(cluster->needed);
+	kinds_annotate(cluster->kinds);
 	cluster->options.complete(cluster->options.userdata);
 }
 
@@ -245,10 +259,17 @@ static void tell_complete(struct pods *pods)
 {
 	const struct store_key none = { KIND_CONFIG_MAP, IDENTITY_NAMESPACE, "none" };
 
-	if (pods->is_complete)
+	if (pods->is_complete || pods->complete)
 		return;
-	pods->is_complete = store_mirror_delete(pods->cluster->options.store, &none, "",
-						on_complete, pods->cluster) == 0;
+	pods->complete = calloc(1, sizeof(*pods->complete));
+	if (!pods->complete)
+		return; /* the next list tries again */
+	pods->complete->pods = pods;
+	if (store_mirror_delete(pods->cluster->options.store, &none, "", on_complete,
+				pods->complete) == 0)
+		return;
+	free(pods->complete);
+	pods->complete = NULL;
 }
 
 static void end_of_list(struct pods *pods, bool went_back)
@@ -518,6 +539,8 @@ struct pods *pods_free(struct pods *pods)
 {
 	if (!pods)
 		return NULL;
+	if (pods->complete)
+		pods->complete->pods = NULL;
 	(void) identity_cancel(pods->check);
 	(void) absences_free(pods->absences);
 	(void) list_watch_free(pods->list_watch);
@@ -527,6 +550,11 @@ struct pods *pods_free(struct pods *pods)
 	drop_names(&pods->kept);
 	free(pods);
 	return NULL;
+}
+
+bool pods_is_kept(const struct pods *pods, const char *uid)
+{
+	return find_name(pods->kept, uid) != NULL;
 }
 
 void pods_view(const struct cluster *cluster, struct cJSON *view)

@@ -104,6 +104,19 @@ static struct use *find_use(const struct volumes_in_use *volumes_in_use, const c
 	return use;
 }
 
+static void tell_attachment(const struct volumes_in_use *volumes_in_use, const char *unique_name,
+			    bool is_used)
+{
+	const struct volumes_in_use_options *options = &volumes_in_use->options;
+	cleanup_free char *driver = NULL, *handle = NULL, *name = NULL;
+
+	if (!options->attachment || csi_split_unique_name(unique_name, &driver, &handle) < 0)
+		return;
+	name = csi_attachment_name(handle, driver, options->node_name);
+	if (name)
+		options->attachment(options->userdata, name, is_used);
+}
+
 static struct use *add_use(struct volumes_in_use *volumes_in_use, const char *unique_name)
 {
 	size_t length = strlen(unique_name);
@@ -113,14 +126,17 @@ static struct use *add_use(struct volumes_in_use *volumes_in_use, const char *un
 		return NULL;
 	memcpy(use->unique_name, unique_name, length);
 	HASH_ADD_STR(volumes_in_use->uses, unique_name, use);
-	if (use->hh.tbl)
+	if (use->hh.tbl) {
+		tell_attachment(volumes_in_use, unique_name, true);
 		return use;
+	}
 	free(use);
 	return NULL;
 }
 
 static void drop_use(struct volumes_in_use *volumes_in_use, struct use *use)
 {
+	tell_attachment(volumes_in_use, use->unique_name, false);
 	HASH_DEL(volumes_in_use->uses, use);
 	free(use);
 	volumes_in_use->has_changed = true;

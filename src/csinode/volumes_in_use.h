@@ -32,6 +32,8 @@ struct volumes_in_use_options {
 	struct dirty_set *dirty;
 	struct operations *operations;
 	const struct found_list *found; /* staged, and not in the ledger; NULL: nothing */
+	/* The VolumeAttachment of this name is waited for, or no more. NULL: it is in the store. */
+	void (*attachment)(void *userdata, const char *name, bool is_used);
 	/* Is every pod known that there is? */
 	bool (*is_complete)(void *userdata);
 	controller_event_fn *event_fn;

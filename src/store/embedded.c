@@ -500,10 +500,14 @@ static int enqueue(struct store *store, struct write *write, store_done_fn *done
 		return -ENOMEM;
 	write->done = done;
 	write->userdata = userdata;
-	if (store->group.upstream.kinds & 1U << write->kind)
-		store->group.upstream.take(store->group.upstream.userdata, write);
-	else
-		store_queue_write(store, write);
+	if (store->group.upstream.kinds & 1U << write->kind) {
+		int r = store->group.upstream.take(store->group.upstream.userdata, write);
+
+		if (r < 0)
+			(void) write_free(write);
+		return r;
+	}
+	store_queue_write(store, write);
 	return 0;
 }
 

@@ -33,8 +33,8 @@ int store_mirror_delete(struct store *store, const struct store_key *key, const 
 void store_keep_off_disk(struct store *store, unsigned int kinds);
 
 /* A write for the server (store/group.h). Takes @write: calls its done() later, never from within,
- * then frees it. */
-typedef void store_upstream_fn(void *userdata, struct write *write);
+ * then frees it. Return: 0; a negative errno, and @write stays the caller's. */
+typedef int store_upstream_fn(void *userdata, struct write *write);
 
 /* Writes of these kinds go to @take from now on, all others are stored as ever. 0: none. */
 void store_set_upstream(struct store *store, unsigned int kinds, store_upstream_fn *take,

@@ -6,6 +6,7 @@ the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pod
 403. What is asked is kept in requests. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html".
 """
+import datetime
 import http.server
 import json
 import threading
@@ -206,7 +207,9 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
         if len(parts) > 2 and parts[0] == "namespaces":
             namespace, parts = parts[1], parts[2:]
         plural, name, sub = (parts + ["", "", ""])[:3]
-        if plural not in KINDS:
+        if plural == "serviceaccounts" and sub == "token" and method == "POST":
+            self.issue(namespace, name, json.loads(body))
+        elif plural not in KINDS:
             self.refuse(404, "NotFound", "no such resource")
         elif method != "GET":
             self.write(method, plural, namespace, name, sub, json.loads(body) if body else {})
@@ -286,9 +289,25 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
+    def issue(self, namespace, name, body):
+        """A token of an hour: its text says for whom."""
+        bound = body["spec"]["boundObjectRef"]
+        text = ".".join((namespace, name, bound["name"], bound["uid"], *body["spec"].get("audiences", [])))
+        expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=body["spec"]["expirationSeconds"])
+        self.answer(201, {**body, "status": {"token": text, "expirationTimestamp": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}})
+
+    def may_write(self, plural, name, sub):
+        """As NodeRestriction and the authorizer have it."""
+        node = self.scripted.cluster.node
+        return plural in ("nodes", "csinodes") and name == node or (plural, sub) in (
+            ("pods", "status"), ("persistentvolumeclaims", "status")) or plural == "events"
+
     def write(self, method, plural, namespace, name, sub, body):
         cluster = self.scripted.cluster
         old = cluster.objects.get((plural, namespace, name))
+        if not self.may_write(plural, name or body["metadata"]["name"], sub):
+            self.refuse(403, "Forbidden", f"{plural} is forbidden: User \"system:node:{cluster.node}\" cannot write", plural, name)
+            return
         if method == "POST" and not name:
             if (plural, namespace, body["metadata"]["name"]) in cluster.objects:
                 self.refuse(409, "AlreadyExists", "already exists", plural, body["metadata"]["name"])

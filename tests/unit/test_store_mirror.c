@@ -93,11 +93,14 @@ static void kinds_that_are_kept_off_the_disk_go_with_a_restart(void **state)
 	assert_null(claim(world));
 }
 
-static void take_write(void *userdata, struct write *write)
+static int take_write(void *userdata, struct write *write)
 {
 	struct write **taken = userdata;
 
+	if (*taken)
+		return -ENOBUFS;
 	*taken = write;
+	return 0;
 }
 
 static void writes_of_the_server_s_kinds_are_given_away(void **state)
@@ -113,6 +116,7 @@ static void writes_of_the_server_s_kinds_are_given_away(void **state)
 	assert_non_null(taken);
 	assert_int_equal(taken->verb, ADMIT_CREATE);
 	assert_false(answer.came);
+	assert_int_equal(store_create(world->store, object, answer_take, &answer), -ENOBUFS);
 	assert_int_equal(world_create(world, volume), 0);
 	assert_null(claim(world));
 	/* What the server has is stored all the same. */

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writes - what podvold writes goes to the server, and into the store as the server answers it
+ *
+ * An update is a JSON merge patch of what differs from the object in the store, its status one to
+ * /status; what does not differ is not sent. It names the server's version, except for the own
+ * Node, whose fields podvold alone writes; a conflict of a write that can be made again is made
+ * again out of what the server has. One write of an object at a time, in their order. A refusal is
+ * the writer's to handle, and is kept for people.
+ */
+#include "cluster/cluster_internal.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "object/json/json.h"
+#include "store/group.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <utlist.h>
+
+enum { CONFLICTS_MAX = 5 };
+
+/* Events and leases are this node's. */
+#define SERVER_KINDS (((1U << KIND_COUNT) - 1) & ~(1U << KIND_EVENT | 1U << KIND_LEASE))
+
+enum step { STEP_MAIN, STEP_STATUS, STEP_READ };
+
+struct sending {
+	struct sending *prev, *next;
+	struct cluster *cluster;
+	struct write *write;
+	struct request *request; /* NULL: it waits, or its answer is being stored */
+	enum step step;
+	bool has_begun, is_stored; /* the store has the answer, and will call */
+	unsigned int conflicts;
+	char *status_patch; /* to be sent next; NULL: none */
+};
+
+struct writes {
+	struct cluster *cluster;
+	struct sending *queue;
+	sd_event_source *turn;
+	char refused[FAILURE_TEXT_BYTES]; /* the last write that was; "": none */
+	uint64_t count, refusals;
+	bool is_closing;
+};
+
+/* ---- the end of a write ---- */
+
+static void run_later(struct writes *writes)
+{
+	(void) sd_event_source_set_enabled(writes->turn, SD_EVENT_ONESHOT);
+}
+
+static void end(struct sending *sending, int error, const struct object *result,
+		const struct failure *why)
+{
+	struct writes *writes = sending->cluster->writes;
+	struct write *write = sending->write;
+
+	DL_DELETE(writes->queue, sending);
+	if (error < 0 && error != -ECANCELED) {
+		writes->refusals++;
+		(void) snprintf(writes->refused, sizeof(writes->refused), "%s", why->text);
+		if (!write->done)
+			log_message(LOG_WARNING, "not written: %s", why->text);
+	}
+	if (write->done)
+		write->done(write->userdata, error, result, why);
+	(void) write_free(write);
+	free(sending->status_patch);
+	free(sending);
+	if (!writes->is_closing)
+		run_later(writes);
+}
+
+static void refuse(struct sending *sending, int error, const char *text)
+{
+	const struct write *write = sending->write;
+	struct failure why = { 0 };
+
+	(void) failed_plain(&why, error, "%s '%s' %s", kind_row(write->kind)->singular, write->name,
+			    text);
+	end(sending, error, NULL, &why);
+}
+
+static void on_mirrored(void *userdata, int error, const struct object *result,
+			const struct failure *why)
+{
+	struct sending *sending = userdata;
+	struct write *write = sending->write;
+
+	if (sending->cluster) {
+		end(sending, error, result, why);
+		return;
+	}
+	if (write->done)
+		write->done(write->userdata, error, result, why);
+	(void) write_free(write);
+	free(sending->status_patch);
+	free(sending);
+}
+
+/* ---- patches ---- */
+
+static void add_difference(const struct cJSON *old, const struct cJSON *new, struct cJSON *patch);
+
+static void add_member(const struct cJSON *before, const struct cJSON *after, struct cJSON *patch)
+{
+	const char *key = json_key(after);
+	struct cJSON *inner;
+
+	if (json_equal(before, after))
+		return;
+	if (!json_is_object(before) || !json_is_object(after)) {
+		(void) json_set(patch, key, json_copy(after));
+		return;
+	}
+	inner = json_new_object();
+	add_difference(before, after, inner);
+	(void) json_set(patch, key, inner);
+}
+
+/* RFC 7386: what a merge of @patch makes of @old is @new. */
+static void add_difference(const struct cJSON *old, const struct cJSON *new, struct cJSON *patch)
+{
+	const struct cJSON *item;
+
+	for (item = json_first(old); item; item = json_next(item))
+		if (!json_get(new, json_key(item)))
+			(void) json_set_null(patch, json_key(item));
+	for (item = json_first(new); item; item = json_next(item))
+		add_member(json_get(old, json_key(item)), item, patch);
+}
+
+/* What the server alone writes. */
+static void strip(struct cJSON *tree)
+{
+	static const char *const keys[] = { "resourceVersion", "uid", "creationTimestamp",
+					    "generation", "managedFields" };
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		json_remove(metadata, keys[i]);
+}
+
+/* NULL: no memory; "": nothing differs. @version: of the server, which it changes; 0: any. */
+static char *patch_text(const struct object *present, struct cJSON *patch, uint64_t version)
+{
+	char text[24];
+
+	if (json_count(patch) == 0)
+		return strdup("");
+	if (version > 0 && present->kind != KIND_NODE) {
+		(void) snprintf(text, sizeof(text), "%" PRIu64, version);
+		(void) json_set_string(json_ensure_object(patch, "metadata"), "resourceVersion",
+				       text);
+	}
+	return json_print(patch);
+}
+
+static int make_patches(struct sending *sending, const struct object *present, char **ret_main)
+{
+	cleanup_json struct cJSON *old = object_tree(present);
+	cleanup_json struct cJSON *new = object_tree(sending->write->object);
+	cleanup_json struct cJSON *main_patch = json_new_object();
+	cleanup_json struct cJSON *status_patch = json_new_object();
+	cleanup_json struct cJSON *inner = json_new_object();
+	uint64_t version = versions_find(sending->cluster, present->meta.uid);
+
+	strip(old);
+	strip(new);
+	if (kind_row(present->kind)->has_status) {
+		add_difference(json_get(old, "status"), json_get(new, "status"), inner);
+		if (json_count(inner) > 0)
+			(void) json_set(status_patch, "status", TAKE_PTR(inner));
+		json_remove(old, "status");
+		json_remove(new, "status");
+	}
+	add_difference(old, new, main_patch);
+	free(sending->status_patch);
+	*ret_main = patch_text(present, main_patch, version);
+	/* After the first patch the version is another one. */
+	sending->status_patch =
+		patch_text(present, status_patch, json_count(main_patch) > 0 ? 0 : version);
+	return sending->status_patch && *ret_main ? 0 : -ENOMEM;
+}
+
+/* ---- sending ---- */
+
+static void on_answer(void *userdata, const struct http_answer *answer);
+
+static int send(struct sending *sending, const char *method, const char *suffix, const char *body)
+{
+	const struct write *write = sending->write;
+	char path[CLUSTER_PATH_BYTES], query[64];
+	const struct http_request request = {
+		.method = method,
+		.path = path,
+		.body = body,
+		.content_type = !body                          ? NULL
+				: strcmp(method, "PATCH") == 0 ? "application/merge-patch+json"
+							       : "application/json",
+		.done = on_answer,
+		.userdata = sending,
+	};
+	bool creates = strcmp(method, "POST") == 0;
+
+	(void) snprintf(query, sizeof(query), "%s%s", suffix,
+			write->dry_run && sending->step != STEP_READ ? "?dryRun=All" : "");
+	if (!cluster_path(kind_row(write->kind), write->name_space, creates ? NULL : write->name,
+			  query, path))
+		return -EINVAL;
+	return requests_send(sending->cluster->requests, &request, &sending->request);
+}
+
+static int send_create(struct sending *sending)
+{
+	cleanup_json struct cJSON *tree = object_tree(sending->write->object);
+	cleanup_free char *body = NULL;
+
+	strip(tree);
+	body = json_print(tree);
+	return body ? send(sending, "POST", "", body) : -ENOMEM;
+}
+
+static int send_delete(struct sending *sending)
+{
+	const struct write *write = sending->write;
+	cleanup_json struct cJSON *tree = json_new_object();
+	cleanup_free char *body = NULL;
+
+	(void) json_set_string(tree, "kind", "DeleteOptions");
+	(void) json_set_string(tree, "apiVersion", "v1");
+	if (write->uid)
+		(void) json_set_string(json_add_object(tree, "preconditions"), "uid", write->uid);
+	body = json_print(tree);
+	return body ? send(sending, "DELETE", "", body) : -ENOMEM;
+}
+
+static int send_status(struct sending *sending)
+{
+	cleanup_free char *body = TAKE_PTR(sending->status_patch);
+
+	sending->step = STEP_STATUS;
+	return send(sending, "PATCH", "/status", body);
+}
+
+static const struct object *present_of(const struct sending *sending)
+{
+	const struct write *write = sending->write;
+
+	return store_get(sending->cluster->options.store, write->kind, write->name_space,
+			 write->name);
+}
+
+/* The write is made for another version than the store has now: again, or not at all. */
+static int edit_again(struct sending *sending, const struct object *present, struct failure *why)
+{
+	struct write *write = sending->write;
+	const struct object *object;
+	int r;
+
+	if (write->uid && strcmp(write->uid, present->meta.uid) != 0)
+		return failed_plain(why, -ESTALE, "%s '%s' is another one by now",
+				    kind_row(write->kind)->singular, write->name);
+	if (write->expected_version == 0 ||
+	    write->expected_version == present->meta.resource_version)
+		return 0;
+	if (!write->edit)
+		return failed_plain(why, -ESTALE, "%s '%s' was changed meanwhile: read it again",
+				    kind_row(write->kind)->singular, write->name);
+	r = write->edit(write->userdata, present, &object, why);
+	if (r < 0)
+		return r;
+	(void) object_unref(write->object);
+	write->object = object;
+	write->expected_version = present->meta.resource_version;
+	return 0;
+}
+
+static void begin_update(struct sending *sending)
+{
+	const struct object *present = present_of(sending);
+	cleanup_free char *body = NULL;
+	struct failure why = { 0 };
+	int r;
+
+	if (!present) {
+		refuse(sending, -ENOENT, "does not exist");
+		return;
+	}
+	r = edit_again(sending, present, &why);
+	if (r < 0) {
+		end(sending, r, NULL, &why);
+		return;
+	}
+	r = make_patches(sending, present, &body);
+	if (r == 0 && *body == '\0' && *sending->status_patch == '\0') {
+		end(sending, 0, present, NULL);
+		return;
+	}
+	if (r == 0)
+		r = *body ? send(sending, "PATCH", "", body) : send_status(sending);
+	if (r < 0)
+		refuse(sending, r, "cannot be sent");
+}
+
+static void begin(struct sending *sending)
+{
+	int r = 0;
+
+	sending->has_begun = true;
+	sending->step = STEP_MAIN;
+	sending->cluster->writes->count++;
+	switch (sending->write->verb) {
+	case ADMIT_CREATE:
+		r = send_create(sending);
+		break;
+	case ADMIT_DELETE:
+		r = send_delete(sending);
+		break;
+	case ADMIT_UPDATE:
+		begin_update(sending); /* answers by itself */
+		return;
+	}
+	if (r < 0)
+		refuse(sending, r, "cannot be sent");
+}
+
+/* ---- answers ---- */
+
+static void take_object(struct sending *sending, const struct object *object)
+{
+	if (store_mirror(sending->cluster->options.store, object, on_mirrored, sending) < 0)
+		refuse(sending, -ENOMEM, "is written, and not stored here");
+	else
+		sending->is_stored = true;
+}
+
+/* What was deleted and has no finalizers is gone; pods are the watch's to say. */
+static void take_deletion(struct sending *sending)
+{
+	const struct write *write = sending->write;
+	const struct store_key key = { write->kind, write->name_space, write->name };
+	cleanup_object const struct object *present = object_ref(present_of(sending));
+
+	if (write->kind == KIND_POD || !present || write->dry_run ||
+	    store_mirror_delete(sending->cluster->options.store, &key, present->meta.uid,
+				on_mirrored, sending) < 0)
+		end(sending, 0, present, NULL);
+	else
+		sending->is_stored = true;
+}
+
+/* Return: false: it is not to be tried again. */
+static bool try_again(struct sending *sending, const struct http_answer *answer)
+{
+	if (answer->status != 409 || sending->write->verb != ADMIT_UPDATE ||
+	    !sending->write->edit || sending->conflicts >= CONFLICTS_MAX)
+		return false;
+	sending->conflicts++;
+	sending->step = STEP_READ;
+	return send(sending, "GET", "", NULL) == 0;
+}
+
+/* An administrator deletes a pod that a restored etcd lost: there is nothing left to delete. */
+static bool is_lost_pod(struct sending *sending, const struct http_answer *answer)
+{
+	const struct object *present = present_of(sending);
+
+	return sending->write->verb == ADMIT_DELETE && sending->write->kind == KIND_POD &&
+	       (answer->status == 404 || answer->status == 403) && present &&
+	       pods_are_verified(sending->cluster->pods) &&
+	       pods_is_kept(sending->cluster->pods, present->meta.uid);
+}
+
+static void take_refusal(struct sending *sending, const struct http_answer *answer)
+{
+	const struct write *write = sending->write;
+	struct failure why = { 0 };
+	char path[CLUSTER_PATH_BYTES];
+	int r;
+
+	if (try_again(sending, answer))
+		return;
+	if (is_lost_pod(sending, answer)) {
+		cleanup_object const struct object *present = object_ref(present_of(sending));
+
+		pods_gone(sending->cluster, write->name_space, write->name, present->meta.uid);
+		end(sending, 0, present, NULL);
+		return;
+	}
+	(void) snprintf(path, sizeof(path), "%s '%s%s%s'", kind_row(write->kind)->singular,
+			write->name_space, *write->name_space ? "/" : "", write->name);
+	r = contact_explain(path, answer, &why);
+	if (answer->status == 409 && write->verb == ADMIT_CREATE)
+		r = -EEXIST;
+	end(sending, r, NULL, &why);
+}
+
+static void store_read_then_again(void *userdata, int error, const struct object *result,
+				  const struct failure *why)
+{
+	struct sending *sending = userdata;
+	struct failure late = { 0 };
+
+	(void) result;
+	if (!sending->cluster) {
+		(void) failed_plain(&late, -ECANCELED, "podvold is shutting down");
+		on_mirrored(sending, -ECANCELED, NULL, &late);
+		return;
+	}
+	sending->is_stored = false;
+	if (error < 0)
+		end(sending, error, NULL, why);
+	else
+		begin(sending);
+}
+
+static void take_success(struct sending *sending, const struct object *object)
+{
+	if (sending->step == STEP_READ) {
+		versions_note(sending->cluster, object);
+		if (store_mirror(sending->cluster->options.store, object, store_read_then_again,
+				 sending) < 0)
+			refuse(sending, -ENOMEM, "cannot be stored");
+		else
+			sending->is_stored = true;
+		return;
+	}
+	if (sending->write->dry_run) {
+		end(sending, 0, object, NULL);
+		return;
+	}
+	versions_note(sending->cluster, object);
+	if (sending->step == STEP_MAIN && sending->status_patch && *sending->status_patch) {
+		if (send_status(sending) < 0)
+			refuse(sending, -ENOMEM, "cannot be sent");
+		return;
+	}
+	take_object(sending, object);
+}
+
+static void on_answer(void *userdata, const struct http_answer *answer)
+{
+	struct sending *sending = userdata;
+	cleanup_object const struct object *object = NULL;
+	const struct write *write = sending->write;
+	struct failure why = { 0 };
+	int r;
+
+	sending->request = NULL;
+	contact_note(sending->cluster, answer);
+	if (answer->error < 0 || answer->status < 200 || answer->status > 299) {
+		take_refusal(sending, answer);
+		return;
+	}
+	if (write->verb == ADMIT_DELETE) {
+		take_deletion(sending);
+		return;
+	}
+	r = server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,
+			       &object, &why);
+	if (r < 0)
+		end(sending, r, NULL, &why);
+	else
+		take_success(sending, object);
+}
+
+/* ---- the queue ---- */
+
+/* Does one before it have the same name? */
+static bool must_wait(const struct writes *writes, const struct sending *sending)
+{
+	const struct write *write = sending->write;
+
+	for (const struct sending *earlier = writes->queue; earlier != sending;
+	     earlier = earlier->next)
+		if (write->follows || (earlier->write->kind == write->kind &&
+				       strcmp(earlier->write->name, write->name) == 0 &&
+				       strcmp(earlier->write->name_space, write->name_space) == 0))
+			return true;
+	return false;
+}
+
+static int on_turn(sd_event_source *source, void *userdata)
+{
+	struct writes *writes = userdata;
+	struct sending *sending, *next;
+
+	(void) source;
+	DL_FOREACH_SAFE (writes->queue, sending, next)
+		if (!sending->has_begun && !must_wait(writes, sending))
+			begin(sending);
+	return 0;
+}
+
+static int take_write(void *userdata, struct write *write)
+{
+	struct writes *writes = userdata;
+	struct sending *sending = calloc(1, sizeof(*sending));
+
+	if (!sending)
+		return -ENOMEM;
+	sending->cluster = writes->cluster;
+	sending->write = write;
+	DL_APPEND(writes->queue, sending);
+	run_later(writes);
+	return 0;
+}
+
+/* Between the end of this and that of the store nothing is written here that the server lacks. */
+static int refuse_write(void *userdata, struct write *write)
+{
+	(void) userdata;
+	(void) write;
+	return -ECANCELED;
+}
+
+/* ---- life ---- */
+
+int writes_new(struct cluster *cluster)
+{
+	struct writes *writes = calloc(1, sizeof(*writes));
+	int r;
+
+	if (!writes)
+		return -ENOMEM;
+	writes->cluster = cluster;
+	cluster->writes = writes;
+	r = sd_event_add_defer(cluster->options.event, &writes->turn, on_turn, writes);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(writes->turn, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	store_set_upstream(cluster->options.store, SERVER_KINDS, take_write, writes);
+	return 0;
+}
+
+struct writes *writes_free(struct writes *writes)
+{
+	struct sending *sending;
+	struct failure why = { 0 };
+
+	if (!writes)
+		return NULL;
+	writes->is_closing = true;
+	store_set_upstream(writes->cluster->options.store, SERVER_KINDS, refuse_write, NULL);
+	(void) failed_plain(&why, -ECANCELED, "podvold is shutting down");
+	while ((sending = writes->queue)) {
+		if (!sending->is_stored) {
+			(void) request_cancel(sending->request);
+			end(sending, -ECANCELED, NULL, &why);
+			continue;
+		}
+		DL_DELETE(writes->queue, sending);
+		sending->cluster = NULL;
+	}
+	(void) sd_event_source_disable_unref(writes->turn);
+	free(writes);
+	return NULL;
+}
+
+void writes_view(const struct cluster *cluster, struct cJSON *view)
+{
+	const struct writes *writes = cluster->writes;
+
+	(void) json_set_int(view, "writes", (int64_t) writes->count);
+	(void) json_set_int(view, "writesRefused", (int64_t) writes->refusals);
+	if (*writes->refused)
+		(void) json_set_string(view, "lastRefusedWrite", writes->refused);
+}
