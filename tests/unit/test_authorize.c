@@ -114,10 +114,15 @@ static void test_names(void **state)
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\","                    \
 	"\"namespace\":\"default\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"  \
 	"\"volumes\":[{\"name\":\"e\",\"emptyDir\":{}},{\"name\":\"v\"," volume "}]}}"
-#define VOLUME(source)                                                                             \
-	"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"a\"},"      \
+#define VOLUME(source) ANNOTATED("", source)
+#define ANNOTATED(key, source)                                                                     \
+	"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":\"a\","       \
+	"\"annotations\":{" key "}},"                                                              \
 	"\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},\"accessModes\":[\"ReadWriteOnce\"]," source \
 	"}}"
+
+#define DELETION_SECRET "\"volume.kubernetes.io/provisioner-deletion-secret-"
+#define CSI             "\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\"}"
 
 #define CONFIG_MAP(space, name)                                                                    \
 	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" name             \
@@ -142,6 +147,11 @@ static void test_contents(void **state)
 		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\","
 			 "\"nodeStageSecretRef\":{\"name\":\"s\",\"namespace\":\"kube-system\"}}"),
 		  "spec.csi.nodeStageSecretRef" },
+		{ ANNOTATED(DELETION_SECRET "name\":\"s\"", CSI),
+		  "metadata.annotations.volume.kubernetes.io/provisioner-deletion-secret-name" },
+		{ ANNOTATED(DELETION_SECRET "namespace\":\"kube-system\"", CSI),
+		  "metadata.annotations.volume.kubernetes.io/provisioner-deletion-secret-namesp" },
+		{ ANNOTATED("\"a\":\"b\"", CSI), NULL },
 	};
 	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
 

@@ -277,10 +277,26 @@ static int check_csi(const struct cJSON *csi, struct failure *reterr)
 	return 0;
 }
 
-static int check_volume(unsigned int rights, const struct cJSON *spec, struct failure *reterr)
+/* The Secret that the driver gets with the deletion. */
+static int check_annotations(const struct cJSON *annotations, struct failure *reterr)
+{
+	static const char prefix[] = "volume.kubernetes.io/provisioner-deletion-secret-";
+
+	for (const struct cJSON *at = json_first(annotations); at; at = json_next(at))
+		if (strncmp(json_key(at), prefix, strlen(prefix)) == 0)
+			return refuse_source(annotations, "metadata.annotations", json_key(at),
+					     reterr);
+	return 0;
+}
+
+static int check_volume(unsigned int rights, const struct cJSON *tree, struct failure *reterr)
 {
 	static const char *const sources[] = { "hostPath", "nfs" };
-	int r = rights & RIGHT_BOUNDED_LOCAL ? 0 : refuse_source(spec, "spec", "local", reterr);
+	const struct cJSON *spec = json_get(tree, "spec");
+	int r = check_annotations(json_get(json_get(tree, "metadata"), "annotations"), reterr);
+
+	if (r == 0 && !(rights & RIGHT_BOUNDED_LOCAL))
+		r = refuse_source(spec, "spec", "local", reterr);
 
 	for (size_t i = 0; i < ARRAY_SIZE(sources) && r == 0; i++)
 		r = refuse_source(spec, "spec", sources[i], reterr);
@@ -322,5 +338,5 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 		return failed(reterr, -ENOMEM, "cannot look at an object");
 	if (object->kind == KIND_POD)
 		return check_pod(rights, json_get(tree, "spec"), reterr);
-	return rights & RIGHT_HOST ? 0 : check_volume(rights, json_get(tree, "spec"), reterr);
+	return rights & RIGHT_HOST ? 0 : check_volume(rights, tree, reterr);
 }
