@@ -83,6 +83,7 @@ VALUE(wait_for, 0, "for", "WHAT", "mounted (default) or unmounted", CHOICES("mou
 VALUE(for_pod, 0, "for", "POD", "events of this pod only", .word = WORD_POD);
 VALUE(timeout, 0, "timeout", "D", "how long to wait: 30s (default), 2m, 1h",
       .take = option_take_timeout);
+VALUE(interval, 0, "interval", "D", "how often top looks: 2s (default), 1m; a second at least");
 FLAG(direct, 0, "direct", "one volume, by its plugin, without a daemon");
 VALUE(root_dir, 0, "root-dir", "DIR", "whose lock --direct takes; else /var/lib/kubelet",
       .word = WORD_DIRECTORY);
@@ -138,6 +139,9 @@ const struct verb verbs[] = {
 	VERB("explain-state", "POD | VOLUME | CLAIM", 1, 1, verb_explain_state,
 	     "show desired and actual state, what blocks it and what happens next",
 	     OPTIONS(&name_space), WORDS(WORD_POD, WORD_NONE), .is_paged = true),
+	VERB("top", "", 0, 0, verb_top,
+	     "show operations, rates and how full volumes are, until interrupted",
+	     OPTIONS(&interval, &no_headers)),
 	VERB("analyze", "blame [POD] | critical-chain POD | plot POD", 1, 2, verb_analyze,
 	     "show which steps took how long, what a pod waited for, or both as an SVG",
 	     OPTIONS(&name_space, &no_headers), WORDS(WORD_CHOICE, WORD_POD, WORD_NONE),
