@@ -29,6 +29,7 @@ void cache_done(struct cache *cache)
 		free(row->objects);
 		*row = (struct cache_kind){ .count = 0 };
 	}
+	uid_index_done(&cache->uids);
 }
 
 static int compare(const struct object *object, const char *name_space, const char *name)
@@ -86,7 +87,7 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 		return -ENOMEM;
 	row->objects = objects;
 	row->room = room;
-	return 0;
+	return kind == KIND_POD ? uid_index_reserve(&cache->uids, room) : 0;
 }
 
 const struct object *cache_put(struct cache *cache, const struct object *object)
@@ -106,6 +107,8 @@ const struct object *cache_put(struct cache *cache, const struct object *object)
 		row->count++;
 	}
 	row->objects[place] = object_ref(object);
+	if (object->kind == KIND_POD)
+		uid_index_put(&cache->uids, object, old);
 	cache->bytes[store_place(object->kind)] += object->json_length;
 	if (old)
 		cache->bytes[store_place(object->kind)] -= old->json_length;
@@ -125,6 +128,8 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 		return NULL;
 	old = row->objects[place];
 	cache->bytes[store_place(kind)] -= old->json_length;
+	if (kind == KIND_POD)
+		uid_index_remove(&cache->uids, old);
 	row->count--;
 	memmove(&row->objects[place], &row->objects[place + 1],
 		(row->count - place) * sizeof(row->objects[0]));

@@ -10,6 +10,7 @@
 
 #include "object/object.h"
 #include "store/store.h"
+#include "store/uid_index.h"
 
 #include <stddef.h>
 
@@ -19,6 +20,7 @@ struct cache {
 		const struct object **objects;
 		size_t count, room;
 	} kinds[KIND_COUNT];
+	struct uid_index uids; /* of pods */
 };
 
 void cache_done(struct cache *cache);

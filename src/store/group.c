@@ -120,23 +120,6 @@ static int check_presence(struct admitted *member, bool is_taken)
 	return 0;
 }
 
-struct uid_search {
-	const char *name_space, *name, *uid;
-	const struct object *holder; /* borrowed; NULL: nobody else has the uid */
-};
-
-static int visit_uid(const struct object *object, void *userdata)
-{
-	struct uid_search *search = userdata;
-
-	if (strcmp(object->meta.uid, search->uid) != 0 ||
-	    (strcmp(object->meta.name, search->name) == 0 &&
-	     strcmp(object->meta.name_space, search->name_space) == 0))
-		return 0;
-	search->holder = object;
-	return 1;
-}
-
 /* A pod that is stored no more may still be mounted or held, or have its directory. */
 static int check_uid_use(const struct group *group, struct admitted *member)
 {
@@ -156,25 +139,25 @@ static int check_uid_use(const struct group *group, struct admitted *member)
 static int check_uid(const struct group *group, const struct cache *cache, struct admitted *member)
 {
 	const struct write *write = member->write;
-	struct uid_search search = { .name_space = write->name_space, .name = write->name };
+	const struct object *pod = write->object, *holder;
 
-	if (write->verb != ADMIT_CREATE || write->kind != KIND_POD ||
-	    write->object->meta.uid[0] == '\0')
+	if (write->verb != ADMIT_CREATE || write->kind != KIND_POD || pod->meta.uid[0] == '\0')
 		return 0;
-	search.uid = write->object->meta.uid;
-	(void) cache_walk(cache, KIND_POD, NULL, visit_uid, &search);
-	for (size_t i = 0; i < group->count && !search.holder; i++) {
+	holder = uid_index_other(&cache->uids, pod);
+	for (size_t i = 0; i < group->count && !holder; i++) {
 		const struct admitted *earlier = &group->members[i];
 
-		if (earlier->verdict == VERDICT_CHANGES && earlier->write->kind == KIND_POD &&
-		    earlier->result && visit_uid(earlier->result, &search) != 0)
-			member->relies_on_group = true;
+		if (earlier->verdict != VERDICT_CHANGES || earlier->write->kind != KIND_POD ||
+		    !earlier->result || !uid_is_taken_by(pod, earlier->result))
+			continue;
+		holder = earlier->result;
+		member->relies_on_group = true;
 	}
-	if (search.holder)
+	if (holder)
 		return failed_plain(
 			&member->failure, -EINVAL,
 			"metadata.uid: Invalid value: \"%s\": is the uid of pod '%s/%s'",
-			search.uid, search.holder->meta.name_space, search.holder->meta.name);
+			pod->meta.uid, holder->meta.name_space, holder->meta.name);
 	return check_uid_use(group, member);
 }
 
