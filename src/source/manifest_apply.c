@@ -16,6 +16,9 @@ enum {
 	CONFLICTS_MAX = 16, /* in a row, before it is reported and left to the timer */
 	RETRY_USEC = 1 * USEC_PER_SEC,
 	RETRY_USEC_MAX = 30 * USEC_PER_SEC,
+	/* Under way at a time: one group of the store, and the next. A file may define thousands of
+	 * objects, and a proposal takes ten times the memory of what it becomes. */
+	WRITES_MAX = 2 * STORE_GROUP_MAX,
 };
 
 /* A write under way: outlives the source if the store answers later. */
@@ -147,6 +150,31 @@ static bool take_answer(struct manifest_apply *apply, struct manifest_key *key, 
 	}
 }
 
+/* What is asked for again while it waits is asked for once. */
+static void wait_for_others(struct manifest_apply *apply, struct manifest_key *key)
+{
+	if (key->is_waiting)
+		return;
+	key->is_waiting = true;
+	key->next_waiting = NULL;
+	if (apply->waiting)
+		apply->last_waiting->next_waiting = key;
+	else
+		apply->waiting = key;
+	apply->last_waiting = key;
+}
+
+static void start_waiting(struct manifest_apply *apply)
+{
+	while (apply->waiting && apply->pending_count < WRITES_MAX) {
+		struct manifest_key *key = apply->waiting;
+
+		apply->waiting = key->next_waiting;
+		key->is_waiting = false;
+		manifest_apply_key(apply, key);
+	}
+}
+
 static void on_answer(void *userdata, int error, const struct object *result,
 		      const struct failure *why)
 {
@@ -172,6 +200,7 @@ static void on_answer(void *userdata, int error, const struct object *result,
 		manifest_apply_key(apply, key);
 	else
 		manifest_catalog_forget(apply->catalog, key);
+	start_waiting(apply);
 	apply->answered(apply->userdata);
 }
 
@@ -305,6 +334,10 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 
 	if (key->is_writing) {
 		key->ask_again = true;
+		return;
+	}
+	if (definition && apply->pending_count >= WRITES_MAX) {
+		wait_for_others(apply, key);
 		return;
 	}
 	if (facts.stored && manifest_mark_read(facts.stored, &facts.mark) < 0) {

@@ -18,6 +18,7 @@ struct manifest_apply {
 	const char *node_name;            /* borrowed */
 	struct manifest_pending *pendings;
 	size_t pending_count;
+	struct manifest_key *waiting, *last_waiting; /* for fewer to be pending; in their order */
 	sd_event_source *retry_timer;
 	uint64_t retry_usec; /* until the next attempt; doubles */
 	bool has_news;       /* the set of problems changed */
@@ -32,5 +33,6 @@ int manifest_apply_init(struct manifest_apply *apply, sd_event *event);
 /* Writes under way go on; their answers are no longer heard. */
 void manifest_apply_done(struct manifest_apply *apply);
 
-/* Do what is to be done about one object now. The key may be forgotten. */
+/* Do what is to be done about one object: now, or when fewer writes are under way. The key may be
+ * forgotten. */
 void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key);

@@ -102,7 +102,7 @@ static void free_key(struct manifest_key *key)
 void manifest_catalog_forget(struct manifest_catalog *catalog, struct manifest_key *key)
 {
 	if (key->definitions || key->is_affected || key->is_orphan || key->is_kept ||
-	    key->is_writing || key->retries)
+	    key->is_writing || key->is_waiting || key->retries)
 		return;
 	HASH_DEL(catalog->keys, key);
 	free_key(key);

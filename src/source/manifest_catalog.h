@@ -56,7 +56,7 @@ struct manifest_entry {
 /* One object: defined by files, or remembered because none defines it any more. */
 struct manifest_key {
 	UT_hash_handle hh;
-	struct manifest_key *next_affected, *next_orphan;
+	struct manifest_key *next_affected, *next_orphan, *next_waiting;
 	struct manifest_definition *definitions; /* the first one has it */
 	enum manifest_absence absence;           /* meaningful without definitions */
 	unsigned int put;           /* the last manifest_catalog_put() whose file has it */
@@ -66,6 +66,7 @@ struct manifest_key {
 	bool is_kept;               /* a pod that stays although its manifest was lost */
 	struct manifest_gone *gone; /* the vanished file, for the time of its stroke */
 	bool is_writing;            /* a write of ours is under way */
+	bool is_waiting;            /* for other writes to end before its own is made */
 	bool ask_again;             /* something changed meanwhile */
 	bool retries;               /* could not be stored: waits for the timer */
 	unsigned int conflicts;     /* in a row, with other writers */
