@@ -24,24 +24,27 @@ static bool same_place(const struct mount_facts *a, const struct mount_facts *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-/* Is @wanted the directory @from_fd, or above it? Return: 1, 0, or a negative errno. */
+/* Is @wanted the directory @from_fd, or above it? One call a level, "..", "../..", and no
+ * descriptor: this is asked for each volume. What confused it, one of podvold's directories moved
+ * meanwhile, could as well move it to a forbidden place afterwards. Return: 1, 0, a negative errno.
+ */
 static int leads_to(int from_fd, const struct mount_facts *wanted)
 {
-	cleanup_close int fd = openat(from_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char up[PATH_MAX] = "..";
+	const struct place place = { .parent_fd = from_fd, .name = up, .path = up };
 	struct mount_facts here, above;
-	int r = fd < 0 ? -errno : fd_facts(fd, &here, NULL);
+	size_t used = strlen(up);
+	int r = fd_facts(from_fd, &here, NULL);
 
 	while (r == 0 && !same_place(&here, wanted)) {
-		int parent_fd = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-		if (parent_fd < 0)
-			return -errno;
-		(void) close(fd);
-		fd = parent_fd;
-		r = fd_facts(fd, &above, NULL);
+		r = place_facts(&place, &above, NULL);
 		if (r == 0 && same_place(&here, &above))
 			return 0; /* "/" */
 		here = above;
+		if (used + sizeof("/..") > sizeof(up))
+			return -ENAMETOOLONG;
+		memcpy(up + used, "/..", sizeof("/.."));
+		used += strlen("/..");
 	}
 	return r < 0 ? r : 1;
 }
