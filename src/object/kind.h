@@ -48,7 +48,8 @@ struct kind_row {
 	/* All rules on one object alone; see field.h for how it goes on after the first broken one.
 	 * NULL: its schema says all. */
 	int (*validate)(const struct cJSON *tree, struct violations *found);
-	/* What an update may not change. NULL: everything may. */
+	/* What an update may not change, beside metadata and status: not asked when nothing else
+	 * differs. NULL: everything may. */
 	int (*validate_update)(const struct object *old, const struct object *new_object,
 			       struct violations *found);
 	/* Typed struct in @arena, into the union member of @object. NULL: nobody here acts upon the

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "object/build.h"
 #include "object/json/arena.h"
+#include "object/json/json_text.h"
 #include "object/json/json_tree.h"
 #include "object/kind.h"
 #include "object/metadata.h"
@@ -30,6 +31,7 @@ struct shared_object {
 	atomic_uint references;
 	struct arena arena;
 	char *json;
+	struct cJSON *tree; /* the same, of a proposal; see build.h */
 };
 
 static struct shared_object *shared(const struct object *object)
@@ -40,6 +42,7 @@ static struct shared_object *shared(const struct object *object)
 static struct shared_object *free_shared(struct shared_object *shared)
 {
 	if (shared) {
+		json_free(shared->tree);
 		arena_done(&shared->arena);
 		free(shared->json);
 		free(shared);
@@ -143,21 +146,14 @@ static int decode(const struct kind_row *row, const struct cJSON *tree,
 	return r;
 }
 
-int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
+int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
+			 struct failure *reterr)
 {
-	struct violations found;
-	const struct kind_row *row;
-	struct shared_object *made;
+	const struct kind_row *row = kind_row(kind);
+	struct shared_object *made = calloc(1, sizeof(*made));
 	int r;
 
 	assert(ret);
-	r = find_kind(tree, &row, reterr);
-	if (r < 0)
-		return r;
-	violations_init(&found, false);
-	if (complete(row, tree, &found) < 0)
-		return violations_to_failure(&found, reterr);
-	made = calloc(1, sizeof(*made));
 	if (!made)
 		return failed(reterr, -ENOMEM, "cannot make an object");
 	atomic_init(&made->references, 1);
@@ -168,6 +164,21 @@ int object_from_tree(struct cJSON *tree, const struct object **ret, struct failu
 	}
 	*ret = &made->object;
 	return 0;
+}
+
+int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
+{
+	struct violations found;
+	const struct kind_row *row;
+	int r;
+
+	r = find_kind(tree, &row, reterr);
+	if (r < 0)
+		return r;
+	violations_init(&found, false);
+	if (complete(row, tree, &found) < 0)
+		return violations_to_failure(&found, reterr);
+	return object_of_valid_tree(row->kind, tree, ret, reterr);
 }
 
 int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr)
@@ -222,7 +233,7 @@ int object_update_violations(const struct object *old, const struct object *new_
 	assert(old->kind == new_object->kind);
 	violations_init(ret, true);
 	ret->is_secret = row->secret;
-	if (row->validate_update)
+	if (row->validate_update && !object_content_is_same(old, new_object))
 		(void) row->validate_update(old, new_object, ret);
 	return ret->error;
 }
@@ -232,8 +243,64 @@ struct cJSON *object_tree(const struct object *object)
 	struct cJSON *tree = NULL;
 
 	assert(object);
+	if (shared(object)->tree)
+		return json_copy(shared(object)->tree);
 	(void) parse(object->json, object->json_length, &tree, NULL);
 	return tree; /* our own bytes: only memory can be missing */
+}
+
+struct cJSON *object_take_tree(const struct object *object)
+{
+	struct shared_object *from = shared(object);
+
+	if (atomic_load_explicit(&from->references, memory_order_acquire) > 1)
+		return object_tree(object);
+	return from->tree ? TAKE_PTR(from->tree) : object_tree(object);
+}
+
+int object_member(const struct object *object, const char *key, struct cJSON **own,
+		  const struct cJSON **ret)
+{
+	struct json_bytes text;
+	int r = 0;
+
+	assert(!*own);
+	if (shared(object)->tree) {
+		*ret = json_get(shared(object)->tree, key);
+		return 0;
+	}
+	text = json_text_member(object->json, key);
+	if (text.length > 0)
+		r = parse(text.start, text.length, own, NULL);
+	*ret = *own;
+	return r;
+}
+
+/* Members that say nothing of what the object is. */
+static bool is_aside(const struct json_bytes *key)
+{
+	return json_bytes_are(key, "metadata") || json_bytes_are(key, "status");
+}
+
+static bool next_content(struct json_text_walk *walk)
+{
+	while (json_text_next(walk))
+		if (!is_aside(&walk->key))
+			return true;
+	return false;
+}
+
+bool object_content_is_same(const struct object *a, const struct object *b)
+{
+	struct json_text_walk left, right;
+
+	json_text_begin(&left, a->json);
+	json_text_begin(&right, b->json);
+	while (next_content(&left))
+		if (!next_content(&right) || !json_bytes_equal(&left.key, &right.key) ||
+		    !json_bytes_equal(&left.value, &right.value))
+			return false;
+	return !next_content(&right);
 }
 
 void object_write_reference(const struct object *object, struct cJSON *reference)
@@ -265,7 +332,11 @@ int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, voi
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot edit an object");
 	r = edit(tree, userdata);
-	return r != 0 ? r : object_from_tree(tree, ret, reterr);
+	if (r == 0)
+		r = object_from_tree(tree, ret, reterr);
+	if (r == 0)
+		shared(*ret)->tree = TAKE_PTR(tree);
+	return r;
 }
 
 static int set_version(struct cJSON *tree, void *userdata)

@@ -5,32 +5,43 @@
 #include "object/update.h"
 
 #include "base/cleanup.h"
+#include "object/build.h"
 #include "object/json/json_tree.h"
 #include "object/schema/field.h"
 
 #include <assert.h>
 #include <errno.h>
 
-int update_is_same(const struct object *old, const struct object *new_object, const char *member,
+int update_member_init(struct update_member *pair, const struct object *old,
+		       const struct object *new_object, const char *member)
+{
+	int r;
+
+	*pair = (struct update_member){ 0 };
+	r = object_member(old, member, &pair->own_old, &pair->old);
+	return r < 0 ? r : object_member(new_object, member, &pair->own_now, &pair->now);
+}
+
+void update_member_done(struct update_member *pair)
+{
+	json_free(pair->own_old);
+	json_free(pair->own_now);
+}
+
+int update_is_same(const struct update_member *pair,
 		   int (*hide)(struct cJSON *value, const struct cJSON *old_value), bool *ret)
 {
-	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
-	cleanup_json struct cJSON *original = NULL;
-	int r = 0;
+	cleanup_json struct cJSON *before = json_copy(pair->old), *now = json_copy(pair->now);
+	int r;
 
-	assert(member && ret);
-	if (!before || !now)
+	assert(hide && ret);
+	if ((pair->old && !before) || (pair->now && !now))
 		return -ENOMEM;
-	if (hide) {
-		original = json_copy(json_get(before, member));
-		if (!original)
-			return -ENOMEM;
-		r = hide(json_member(before, member), original);
-		if (r == 0)
-			r = hide(json_member(now, member), original);
-	}
+	r = hide(before, pair->old);
 	if (r == 0)
-		*ret = json_equal(json_get(before, member), json_get(now, member));
+		r = hide(now, pair->old);
+	if (r == 0)
+		*ret = json_equal(before, now);
 	return r;
 }
 

@@ -8,16 +8,27 @@
 
 #include "object/schema/violation.h"
 
+/* One member of two versions, to be compared several times. */
+struct update_member {
+	struct cJSON *own_old, *own_now; /* what was parsed for it */
+	const struct cJSON *old, *now;   /* NULL: the version has no such member */
+};
+
+/* @member: "spec". Return: 0; -ENOMEM. In either case update_member_done() afterwards. */
+int update_member_init(struct update_member *pair, const struct object *old,
+		       const struct object *new_object, const char *member);
+void update_member_done(struct update_member *pair);
+#define cleanup_update_member cleanup(update_member_done)
+
 /**
- * update_is_same - compare one member of two versions
- * @member: "spec"
- * @hide:   removes from a copy of the member what may differ; called for both versions, with the
- *          old version's member beside it; NULL: nothing may
- * @ret:    the same in any order of members
+ * update_is_same - compare a member of two versions but for what may differ
+ * @hide: removes that from a copy; called for both versions, with the old version's member beside
+ * it
+ * @ret:  the same in any order of members
  *
  * Return: 0; what @hide returned; -ENOMEM.
  */
-int update_is_same(const struct object *old, const struct object *new_object, const char *member,
+int update_is_same(const struct update_member *pair,
 		   int (*hide)(struct cJSON *value, const struct cJSON *old_value), bool *ret);
 
 /* A field that no update may change. */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "object/json/json.h"
+#include "object/json/json_text.h"
 #include "object/kind.h"
 #include "object/kinds/persistent_volume.h"
 
@@ -176,6 +177,40 @@ static int check_new(const struct group *group, struct admitted *member)
 	return r;
 }
 
+static struct json_bytes version_text(const struct object *object)
+{
+	struct json_bytes metadata = json_text_member(object->json, "metadata");
+
+	return json_text_member(metadata.start, "resourceVersion");
+}
+
+/* Two texts that differ in their version alone. */
+static bool is_same_text(const struct object *a, const struct object *b)
+{
+	const struct json_bytes in_a = version_text(a), in_b = version_text(b);
+	size_t before = (size_t) (in_a.start - a->json);
+	size_t behind = a->json_length - before - in_a.length;
+
+	return before == (size_t) (in_b.start - b->json) &&
+	       behind == b->json_length - before - in_b.length &&
+	       memcmp(a->json, b->json, before) == 0 &&
+	       memcmp(in_a.start + in_a.length, in_b.start + in_b.length, behind) == 0;
+}
+
+/* Two texts with the same members in another order have the same bytes. */
+static unsigned int sum_bytes(const struct object *object)
+{
+	char version[24];
+	unsigned int sum = 0;
+
+	for (size_t i = 0; i < object->json_length; i++)
+		sum += (unsigned char) object->json[i];
+	(void) snprintf(version, sizeof(version), "%" PRIu64, object->meta.resource_version);
+	for (const char *digit = version; *digit; digit++)
+		sum -= (unsigned char) *digit;
+	return sum;
+}
+
 /* The object as a tree, without its version. NULL: no memory. */
 static struct cJSON *versionless(const struct object *object)
 {
@@ -187,16 +222,19 @@ static struct cJSON *versionless(const struct object *object)
 	return tree;
 }
 
-/* Are the two the same but for their version? Texts are compared by length only, as members may
- * stand in another order; most changes show in it already. */
+/* Are the two the same but for their version? Members may stand in another order; most changes show
+ * in the length already, and nearly all others in the sum of the bytes. */
 static bool is_unchanged(const struct object *old, const struct object *result)
 {
 	cleanup_json struct cJSON *a = NULL, *b = NULL;
 	int digits = snprintf(NULL, 0, "%" PRIu64, result->meta.resource_version) -
 		     snprintf(NULL, 0, "%" PRIu64, old->meta.resource_version);
 
-	if (old->json_length + (size_t) digits != result->json_length)
+	if (old->json_length + (size_t) digits != result->json_length ||
+	    sum_bytes(old) != sum_bytes(result))
 		return false;
+	if (is_same_text(old, result))
+		return true;
 	a = versionless(old);
 	b = versionless(result);
 	return a && b && json_equal(a, b);

@@ -55,7 +55,7 @@ struct cJSON *json_member(struct cJSON *object, const char *key)
 	if (!cJSON_IsObject(object))
 		return NULL;
 	for (struct cJSON *item = object->child; item; item = item->next) {
-		if (item->string && strcmp(item->string, key) == 0)
+		if (item->string && item->string[0] == key[0] && strcmp(item->string, key) == 0)
 			return item;
 	}
 	return NULL;
@@ -454,7 +454,8 @@ static const struct cJSON *duplicate_of_few(const struct cJSON *object)
 	for (const struct cJSON *item = object->child; item; item = item->next) {
 		for (const struct cJSON *other = object->child; other != item;
 		     other = other->next) {
-			if (strcmp(item->string, other->string) == 0)
+			if (item->string[0] == other->string[0] &&
+			    strcmp(item->string, other->string) == 0)
 				return item;
 		}
 	}

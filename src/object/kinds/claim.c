@@ -235,10 +235,12 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
 	const struct field *request =
 		FIELD_KEY(FIELD(FIELD(FIELD(NULL, "spec"), "resources"), "requests"), "storage");
+	cleanup_update_member struct update_member pair;
 	bool same = false;
-	int r;
+	int r = update_member_init(&pair, old, new_object, "spec");
 
-	r = update_is_same(old, new_object, "spec", hide_mutable, &same);
+	if (r == 0)
+		r = update_is_same(&pair, hide_mutable, &same);
 	if (r < 0)
 		return violations_broken(found, r);
 	if (!same)

@@ -275,11 +275,13 @@ int persistent_volume_validate_update(const struct object *old, const struct obj
 		{ keep_mode, "volumeMode", "field is immutable" },
 		{ keep_affinity, "nodeAffinity", "field is immutable" },
 	};
+	cleanup_update_member struct update_member pair;
 	bool same = false;
+	int r = update_member_init(&pair, old, new_object, "spec");
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
-		int r = update_is_same(old, new_object, "spec", fixed[i].hide, &same);
-
+		if (r == 0)
+			r = update_is_same(&pair, fixed[i].hide, &same);
 		if (r < 0)
 			return violations_broken(found, r);
 		if (!same)

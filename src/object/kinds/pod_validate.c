@@ -438,11 +438,14 @@ int pod_validate_update(const struct object *old, const struct object *new_objec
 			struct violations *found)
 {
 	const struct field *spec = FIELD(NULL, "spec");
+	cleanup_update_member struct update_member pair;
 	bool same = false;
 	int r;
 
 	assert(old->kind == KIND_POD && new_object->kind == KIND_POD);
-	r = update_is_same(old, new_object, "spec", keep_volumes, &same);
+	r = update_member_init(&pair, old, new_object, "spec");
+	if (r == 0)
+		r = update_is_same(&pair, keep_volumes, &same);
 	if (r < 0)
 		return violations_broken(found, r);
 	if (!same)

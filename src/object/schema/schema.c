@@ -152,7 +152,7 @@ static int apply_item(const struct schema_field *type, struct cJSON *item,
 static const struct schema_field *find(const struct schema *schema, const char *name)
 {
 	for (const struct schema_field *known = schema->fields; known->name; known++) {
-		if (strcmp(known->name, name) == 0)
+		if (known->name[0] == name[0] && strcmp(known->name, name) == 0)
 			return known;
 	}
 	return NULL;

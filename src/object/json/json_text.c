@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_text - see json_text.h
+ */
+#include "object/json/json_text.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Behind the closing quote of the string that begins at @at. */
+static const char *string_end(const char *at)
+{
+	at++;
+	while (*at != '"') {
+		if (*at == '\\')
+			at++;
+		assert(*at != '\0'); /* it was printed whole */
+		at++;
+	}
+	return at + 1;
+}
+
+/* Behind the value that begins at @at: at the ',' or '}' of the object around it. */
+static const char *value_end(const char *at)
+{
+	int depth = 0;
+
+	while (depth > 0 || (*at != ',' && *at != '}')) {
+		if (*at == '"') {
+			at = string_end(at);
+			continue;
+		}
+		assert(*at != '\0');
+		depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+		at++;
+	}
+	return at;
+}
+
+void json_text_begin(struct json_text_walk *walk, const char *json)
+{
+	*walk = (struct json_text_walk){ .at = *json == '{' && json[1] != '}' ? json + 1 : "" };
+}
+
+bool json_text_next(struct json_text_walk *walk)
+{
+	const char *end;
+
+	if (*walk->at != '"')
+		return false;
+	end = string_end(walk->at);
+	walk->key = (struct json_bytes){ walk->at + 1, (size_t) (end - walk->at) - 2 };
+	assert(*end == ':');
+	walk->at = value_end(end + 1);
+	walk->value = (struct json_bytes){ end + 1, (size_t) (walk->at - end) - 1 };
+	if (*walk->at == ',')
+		walk->at++;
+	return true;
+}
+
+bool json_bytes_are(const struct json_bytes *bytes, const char *text)
+{
+	return strncmp(bytes->start, text, bytes->length) == 0 && text[bytes->length] == '\0';
+}
+
+bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b)
+{
+	return a->length == b->length &&
+	       (a->length == 0 || memcmp(a->start, b->start, a->length) == 0);
+}
+
+struct json_bytes json_text_member(const char *json, const char *key)
+{
+	struct json_text_walk walk;
+
+	json_text_begin(&walk, json);
+	while (json_text_next(&walk))
+		if (json_bytes_are(&walk.key, key))
+			return walk.value;
+	return (struct json_bytes){ 0 };
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_text - members of an object in canonical text, found without a tree
+ *
+ * For texts of json_print() alone: nothing is checked, and nothing is decoded. Comparing two texts
+ * costs a look at each byte; a tree costs three allocations for each member.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Borrowed bytes, not ended by NUL. */
+struct json_bytes {
+	const char *start;
+	size_t length;
+};
+
+/* Of an object's text: its members, one after the other. */
+struct json_text_walk {
+	const char *at;
+	struct json_bytes key, value; /* the key without its quotes, escapes as they are written */
+};
+
+/* @json: the text of an object, ended by NUL; else there are no members. */
+void json_text_begin(struct json_text_walk *walk, const char *json);
+/* The next member. Return: false at the end. */
+bool json_text_next(struct json_text_walk *walk);
+
+bool json_bytes_are(const struct json_bytes *bytes, const char *text);
+bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b);
+
+/* The value of the member @key; no bytes when there is none. */
+struct json_bytes json_text_member(const char *json, const char *key);
