@@ -12,6 +12,7 @@
 #include "object/json/arena.h"
 #include "object/json/json_text.h"
 #include "object/json/json_tree.h"
+#include "object/json/text_buffer.h"
 #include "object/kind.h"
 #include "object/metadata.h"
 #include "object/schema/field.h"
@@ -25,13 +26,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an object pointer really points to. */
+/* What an object pointer really points to: one allocation, with the text and what was decoded. */
 struct shared_object {
 	struct object object; /* first: the pointers are converted */
 	atomic_uint references;
-	struct arena arena;
-	char *json;
-	struct cJSON *tree; /* the same, of a proposal; see build.h */
+	struct cJSON *tree;                 /* the same as the text, of a proposal; see build.h */
+	struct arena arena;                 /* begins in @bytes; the rest, if any, is apart */
+	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
+};
+
+/* So much the last object of the kind needed when decoded: most have one shape. */
+static atomic_uint decoded_bytes[KIND_COUNT];
+
+enum {
+	PRINTED_BYTES = 8192,     /* on the stack; larger texts are printed on the heap */
+	DECODED_BYTES_MAX = 2048, /* what one large object may cost the next, small one */
 };
 
 static struct shared_object *shared(const struct object *object)
@@ -44,7 +53,6 @@ static struct shared_object *free_shared(struct shared_object *shared)
 	if (shared) {
 		json_free(shared->tree);
 		arena_done(&shared->arena);
-		free(shared->json);
 		free(shared);
 	}
 	return NULL;
@@ -126,37 +134,62 @@ static int complete(const struct kind_row *row, struct cJSON *tree, struct viola
 	return r == 0 && found->count > 0 ? -EINVAL : r;
 }
 
+/* With room for what is to be decoded; NULL: no memory. */
+static struct shared_object *new_shared(enum object_kind kind, const struct text_buffer *text)
+{
+	size_t room = atomic_load_explicit(&decoded_bytes[kind], memory_order_relaxed);
+	struct shared_object *made = malloc(sizeof(*made) + room + text->used + 1);
+	char *json;
+
+	if (!made)
+		return NULL;
+	memset(made, 0, sizeof(*made) + room);
+	json = made->bytes + room;
+	memcpy(json, text->bytes, text->used);
+	json[text->used] = '\0';
+	made->object.kind = kind;
+	made->object.json = json;
+	made->object.json_length = text->used;
+	arena_init_with(&made->arena, made->bytes, room);
+	atomic_init(&made->references, 1);
+	return made;
+}
+
+static void note_size(enum object_kind kind, size_t bytes)
+{
+	atomic_store_explicit(&decoded_bytes[kind],
+			      bytes < DECODED_BYTES_MAX ? (unsigned int) bytes : DECODED_BYTES_MAX,
+			      memory_order_relaxed);
+}
+
 static int decode(const struct kind_row *row, const struct cJSON *tree,
 		  struct shared_object *shared, struct failure *reterr)
 {
 	int r;
 
-	shared->object.kind = row->kind;
-	shared->object.json = shared->json = json_print(tree);
-	if (!shared->json)
-		return failed(reterr, -ENOMEM, "cannot keep an object");
-	shared->object.json_length = strlen(shared->json);
-	if (shared->object.json_length > OBJECT_BYTES_MAX)
-		return failed_plain(reterr, -EINVAL, "an object of %zu bytes is too large: %d",
-				    shared->object.json_length, OBJECT_BYTES_MAX);
 	metadata_decode(tree, &shared->arena, &shared->object.meta);
 	r = row->decode ? row->decode(tree, &shared->arena, &shared->object, reterr) : 0;
 	if (r == 0 && arena_exhausted(&shared->arena))
 		r = failed(reterr, -ENOMEM, "cannot decode an object");
+	if (r == 0)
+		note_size(row->kind, arena_size(&shared->arena));
 	return r;
 }
 
-int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
-			 struct failure *reterr)
+static int build(const struct kind_row *row, const struct cJSON *tree,
+		 const struct text_buffer *text, const struct object **ret, struct failure *reterr)
 {
-	const struct kind_row *row = kind_row(kind);
-	struct shared_object *made = calloc(1, sizeof(*made));
+	struct shared_object *made;
 	int r;
 
-	assert(ret);
+	if (text->failed)
+		return failed(reterr, -ENOMEM, "cannot keep an object");
+	if (text->used > OBJECT_BYTES_MAX)
+		return failed_plain(reterr, -EINVAL, "an object of %zu bytes is too large: %d",
+				    text->used, OBJECT_BYTES_MAX);
+	made = new_shared(row->kind, text);
 	if (!made)
 		return failed(reterr, -ENOMEM, "cannot make an object");
-	atomic_init(&made->references, 1);
 	r = decode(row, tree, made, reterr);
 	if (r < 0) {
 		(void) free_shared(made);
@@ -164,6 +197,20 @@ int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const 
 	}
 	*ret = &made->object;
 	return 0;
+}
+
+int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
+			 struct failure *reterr)
+{
+	char array[PRINTED_BYTES];
+	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
+	int r;
+
+	assert(ret);
+	json_print_into(&text, tree);
+	r = build(kind_row(kind), tree, &text, ret, reterr);
+	text_buffer_done(&text);
+	return r;
 }
 
 int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)

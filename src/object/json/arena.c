@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BLOCK_BYTES = 480 }; /* a claim or a small pod; 512 with what malloc adds */
+enum { ARENA_BLOCK_BYTES = 480 }; /* 512 with what malloc adds */
 
 struct arena_block {
 	struct arena_block *older;
@@ -22,6 +22,11 @@ struct arena_block {
 void arena_init(struct arena *arena)
 {
 	*arena = (struct arena){ 0 };
+}
+
+void arena_init_with(struct arena *arena, void *bytes, size_t length)
+{
+	*arena = (struct arena){ .next = bytes, .left = length };
 }
 
 void arena_done(struct arena *arena)
@@ -65,6 +70,7 @@ static void *take(struct arena *arena, size_t bytes, size_t alignment)
 		gap = 0;
 	}
 	piece = arena->next + gap;
+	arena->used += gap + bytes;
 	arena->next += gap + bytes;
 	arena->left -= gap + bytes;
 	return piece;

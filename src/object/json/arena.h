@@ -17,11 +17,15 @@ struct arena {
 	struct arena_block *blocks;
 	char *next;  /* free bytes of the newest block begin here */
 	size_t left; /* and there are so many */
+	size_t used; /* bytes handed out, gaps between them included */
 	bool exhausted;
 };
 
 /* All zero is an empty arena, too. */
 void arena_init(struct arena *arena);
+/* The first pieces come out of @bytes, which are zero, aligned for any type, the caller's, and
+ * there as long as the arena. */
+void arena_init_with(struct arena *arena, void *bytes, size_t length);
 void arena_done(struct arena *arena);
 
 /* @count elements of @size bytes, zeroed and aligned for any type; NULL when there is no memory. */
@@ -32,6 +36,12 @@ const char *arena_string(struct arena *arena, const char *text);
 
 /* The first @length bytes of @text. */
 const char *arena_string_length(struct arena *arena, const char *text, size_t length);
+
+/* So many bytes hold the pieces taken until now. */
+static inline size_t arena_size(const struct arena *arena)
+{
+	return arena->used;
+}
 
 static inline bool arena_exhausted(const struct arena *arena)
 {

@@ -8,8 +8,11 @@
 
 #include "object/json/text_buffer.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#define ONES UINT64_C(0x0101010101010101)
 
 static bool needs_escape(unsigned char byte)
 {
@@ -30,21 +33,73 @@ static void put_escape(struct text_buffer *buffer, unsigned char byte)
 	text_buffer_put(buffer, text, (size_t) length);
 }
 
+/* The highest bit of each byte that is less than @limit, for limits and bytes up to 0x80; bytes
+ * from 0x80 on are never less. */
+static uint64_t bytes_below(uint64_t word, unsigned char limit)
+{
+	return (word - ONES * limit) & ~word & (ONES * 0x80);
+}
+
+/* Eight bytes at a time: nearly all strings need no escape. */
+static size_t plain_run(const char *text, size_t length)
+{
+	size_t run = 0;
+
+	while (length - run >= sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, text + run, sizeof(word));
+		if (bytes_below(word, 0x20) || bytes_below(word ^ ONES * '"', 1) ||
+		    bytes_below(word ^ ONES * '\\', 1))
+			break;
+		run += sizeof(word);
+	}
+	while (run < length && !needs_escape((unsigned char) text[run]))
+		run++;
+	return run;
+}
+
+static void put_escaped(struct text_buffer *buffer, const char *text, size_t length)
+{
+	for (;;) {
+		size_t run = plain_run(text, length);
+
+		text_buffer_put(buffer, text, run);
+		if (run == length)
+			return;
+		put_escape(buffer, (unsigned char) text[run]);
+		text += run + 1;
+		length -= run + 1;
+	}
+}
+
+static void put_byte(struct text_buffer *buffer, char byte)
+{
+	char *to = text_buffer_room(buffer, 1);
+
+	if (!to)
+		return;
+	*to = byte;
+	buffer->used++;
+}
+
 static void put_string(struct text_buffer *buffer, const char *text)
 {
-	text_buffer_put(buffer, "\"", 1);
-	for (;;) {
-		size_t run = 0;
+	size_t length = strlen(text);
+	char *to = text_buffer_room(buffer, length + 2);
 
-		while (!needs_escape((unsigned char) text[run]))
-			run++;
-		text_buffer_put(buffer, text, run);
-		text += run;
-		if (*text == '\0')
-			break;
-		put_escape(buffer, (unsigned char) *text++);
+	if (!to)
+		return;
+	if (plain_run(text, length) == length) {
+		to[0] = '"';
+		memcpy(to + 1, text, length);
+		to[length + 1] = '"';
+		buffer->used += length + 2;
+		return;
 	}
-	text_buffer_put(buffer, "\"", 1);
+	put_byte(buffer, '"');
+	put_escaped(buffer, text, length);
+	put_byte(buffer, '"');
 }
 
 static void put_value(struct text_buffer *buffer, const struct cJSON *item);
@@ -53,17 +108,17 @@ static void put_children(struct text_buffer *buffer, const struct cJSON *contain
 {
 	bool is_object = cJSON_IsObject(container);
 
-	text_buffer_put(buffer, is_object ? "{" : "[", 1);
+	put_byte(buffer, is_object ? '{' : '[');
 	for (const struct cJSON *item = container->child; item; item = item->next) {
 		if (item != container->child)
-			text_buffer_put(buffer, ",", 1);
+			put_byte(buffer, ',');
 		if (is_object) {
 			put_string(buffer, json_key(item));
-			text_buffer_put(buffer, ":", 1);
+			put_byte(buffer, ':');
 		}
 		put_value(buffer, item);
 	}
-	text_buffer_put(buffer, is_object ? "}" : "]", 1);
+	put_byte(buffer, is_object ? '}' : ']');
 }
 
 static void put_value(struct text_buffer *buffer, const struct cJSON *item)
@@ -93,12 +148,18 @@ static void put_value(struct text_buffer *buffer, const struct cJSON *item)
 	}
 }
 
+void json_print_into(struct text_buffer *buffer, const struct cJSON *tree)
+{
+	if (tree)
+		put_value(buffer, tree);
+	else
+		buffer->failed = true;
+}
+
 char *json_print(const struct cJSON *tree)
 {
 	struct text_buffer buffer = { 0 };
 
-	if (!tree)
-		return NULL;
-	put_value(&buffer, tree);
+	json_print_into(&buffer, tree);
 	return text_buffer_take(&buffer);
 }

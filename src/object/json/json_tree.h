@@ -31,6 +31,10 @@ struct json_piece {
 int json_parse_piece(const char *text, size_t length, const struct json_limits *limits,
 		     unsigned int first_line, struct json_piece *ret, struct failure *reterr);
 
+struct text_buffer;
+/* json_print() behind what the buffer has; it has failed when that would be NULL. */
+void json_print_into(struct text_buffer *buffer, const struct cJSON *tree);
+
 /* An empty item of @type that began on @line; NULL: no memory. */
 struct cJSON *json_new_item(int type, unsigned int line);
 /* A copy of bytes as cJSON wants strings; NULL: no memory. */

@@ -8,32 +8,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(struct text_buffer *buffer, size_t more)
+static bool grow(struct text_buffer *buffer, size_t more)
 {
 	size_t size = buffer->size ? buffer->size : 2048;
 	char *grown;
 
-	assert(buffer->used <= buffer->size);
-	if (buffer->failed || buffer->size - buffer->used >= more)
-		return;
 	while (size - buffer->used < more)
 		size *= 2;
-	grown = realloc(buffer->bytes, size);
+	grown = realloc(buffer->is_lent ? NULL : buffer->bytes, size);
 	if (!grown) {
 		buffer->failed = true;
-		return;
+		return false;
 	}
+	if (buffer->is_lent)
+		memcpy(grown, buffer->bytes, buffer->used);
 	buffer->bytes = grown;
 	buffer->size = size;
+	buffer->is_lent = false;
+	return true;
+}
+
+char *text_buffer_room(struct text_buffer *buffer, size_t length)
+{
+	assert(buffer->used <= buffer->size);
+	if (buffer->failed || (buffer->size - buffer->used < length && !grow(buffer, length)))
+		return NULL;
+	return buffer->bytes + buffer->used;
 }
 
 void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t length)
 {
-	reserve(buffer, length);
-	if (buffer->failed)
+	char *to = text_buffer_room(buffer, length);
+
+	if (!to)
 		return;
-	memcpy(buffer->bytes + buffer->used, bytes, length);
+	memcpy(to, bytes, length);
 	buffer->used += length;
+}
+
+void text_buffer_done(struct text_buffer *buffer)
+{
+	if (!buffer->is_lent)
+		free(buffer->bytes);
+	*buffer = (struct text_buffer){ 0 };
 }
 
 char *text_buffer_take(struct text_buffer *buffer)
@@ -42,12 +59,14 @@ char *text_buffer_take(struct text_buffer *buffer)
 
 	text_buffer_put(buffer, "", 1);
 	if (buffer->failed) {
-		free(buffer->bytes);
+		text_buffer_done(buffer);
 		return NULL;
 	}
 	/* Kept for as long as its object: give back what it does not need. */
-	kept = realloc(buffer->bytes, buffer->used);
+	kept = realloc(buffer->is_lent ? NULL : buffer->bytes, buffer->used);
 	if (!kept)
-		free(buffer->bytes);
+		text_buffer_done(buffer);
+	else if (buffer->is_lent)
+		memcpy(kept, buffer->bytes, buffer->used);
 	return kept;
 }

@@ -9,14 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zero is an empty one. */
+/* All zero is an empty one; so is { .bytes = array, .size = sizeof(array), .is_lent = true }, which
+ * takes no memory until the text outgrows the array. */
 struct text_buffer {
 	char *bytes;
 	size_t used, size;
-	bool failed; /* no memory, or what is printed is not whole: nothing comes of it */
+	bool is_lent; /* bytes are the caller's, and not to be freed */
+	bool failed;  /* no memory, or what is printed is not whole: nothing comes of it */
 };
 
+/* Room for @length more bytes behind the used ones; NULL: no memory. */
+char *text_buffer_room(struct text_buffer *buffer, size_t length);
 void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t length);
+/* Frees what was taken for the text. */
+void text_buffer_done(struct text_buffer *buffer);
 
 /* The text with a NUL behind it, to be freed with free(); NULL when it failed. */
 char *text_buffer_take(struct text_buffer *buffer);
