@@ -35,7 +35,7 @@ struct shared_object {
 	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
 };
 
-/* So much the last object of the kind needed when decoded: most have one shape. */
+/* About so much the largest of the last objects of the kind needed when decoded. */
 static atomic_uint decoded_bytes[KIND_COUNT];
 
 enum {
@@ -155,10 +155,14 @@ static struct shared_object *new_shared(enum object_kind kind, const struct text
 	return made;
 }
 
+/* Up at once and down by steps: a claim before and after it is bound needs one allocation. */
 static void note_size(enum object_kind kind, size_t bytes)
 {
+	unsigned int now = bytes < DECODED_BYTES_MAX ? (unsigned int) bytes : DECODED_BYTES_MAX;
+	unsigned int before = atomic_load_explicit(&decoded_bytes[kind], memory_order_relaxed);
+
 	atomic_store_explicit(&decoded_bytes[kind],
-			      bytes < DECODED_BYTES_MAX ? (unsigned int) bytes : DECODED_BYTES_MAX,
+			      now >= before ? now : before - (before - now) / 8,
 			      memory_order_relaxed);
 }
 
