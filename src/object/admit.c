@@ -197,7 +197,7 @@ static struct stamp stamp_of(const struct object *old, uint64_t resource_version
 	};
 }
 
-static int check_same(const struct object *old, const struct object *proposed,
+static int check_same(const struct object *old, const struct object *proposed, bool is_same,
 		      struct violations *found)
 {
 	const struct kind_row *row = kind_row(old->kind);
@@ -206,7 +206,7 @@ static int check_same(const struct object *old, const struct object *proposed,
 	if (*proposed->meta.uid && strcmp(old->meta.uid, proposed->meta.uid) != 0)
 		return field_invalid(FIELD(FIELD(NULL, "metadata"), "uid"), proposed->meta.uid,
 				     "field is immutable", found);
-	if (!row->validate_update || object_content_is_same(old, proposed))
+	if (!row->validate_update || is_same)
 		return 0;
 	return row->validate_update(old, proposed, found);
 }
@@ -227,16 +227,15 @@ static void change_done(struct change *change)
 
 /* Return: 0; -ENOMEM. In either case change_done() afterwards. */
 static int change_init(struct change *change, const struct object *old,
-		       const struct object *proposed)
+		       const struct object *proposed, bool is_same)
 {
-	struct json_bytes spec = json_text_member(old->json, "spec");
 	struct json_bytes before = json_text_member(old->json, "metadata");
 	struct json_bytes now = json_text_member(proposed->json, "metadata");
 	const struct cJSON *metadata;
 	struct cJSON *copy = NULL;
 
 	*change = (struct change){
-		.same_spec = spec.length > 0 && object_content_is_same(old, proposed),
+		.same_spec = is_same && json_text_member(old->json, "spec").length > 0,
 		.same_metadata = json_bytes_equal(&before, &now),
 		.proposed = object_take_tree(proposed),
 	};
@@ -279,16 +278,17 @@ static int admit_update(const struct admission *admission, const struct object *
 	struct stamp stamp = stamp_of(old, admission->resource_version);
 	struct violations found;
 	const struct cJSON *finalizers;
+	bool is_same = object_content_is_same(old, admission->proposed);
 
 	violations_init(&found, false);
 	found.is_secret = kind_row(old->kind)->secret;
-	if (check_same(old, admission->proposed, &found) < 0)
+	if (check_same(old, admission->proposed, is_same, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
 	    claim_check_growth(old->claim, admission->proposed->claim, admission->storage_class,
 			       &found) < 0)
 		return violations_to_failure(&found, reterr);
-	if (change_init(&change, old, admission->proposed) < 0)
+	if (change_init(&change, old, admission->proposed, is_same) < 0)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
 	if (check_change(old, &change, &found) < 0)
 		return violations_to_failure(&found, reterr);

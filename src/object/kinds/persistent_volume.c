@@ -229,68 +229,65 @@ int persistent_volume_validate(const struct cJSON *tree, struct violations *foun
 
 /* ---- updates ---- */
 
-/* Leaves what is none of the known members: the source, whatever its name. */
-static int keep_source(struct cJSON *spec, const struct cJSON *old_spec)
+static bool is_source(const char *member)
 {
 	for (size_t i = 0; no_sources[i]; i++)
-		json_remove(spec, no_sources[i]);
-	return 0;
+		if (strcmp(no_sources[i], member) == 0)
+			return false;
+	return true;
 }
 
-/* Always there afterwards, so that a mode taken away is a change as well. */
-static int keep_mode(struct cJSON *spec, const struct cJSON *old_spec)
+/* What is none of the known members is the source, whatever its name. */
+static bool has_sources_of(const struct cJSON *spec, const struct cJSON *other)
 {
-	const char *mode = json_string(json_get(spec, "volumeMode"), "");
-	char copy[16];
+	for (const struct cJSON *item = json_first(other); item; item = json_next(item))
+		if (is_source(json_key(item)) && !json_equal(json_get(spec, json_key(item)), item))
+			return false;
+	return true;
+}
 
-	(void) snprintf(copy, sizeof(copy), "%s", mode);
-	while (json_first(spec))
-		json_remove(spec, json_key(json_first(spec)));
-	return json_set_string(spec, "volumeMode", copy);
+static bool same_source(const struct cJSON *old, const struct cJSON *now)
+{
+	return has_sources_of(old, now) && has_sources_of(now, old);
+}
+
+/* A mode taken away is a change as well. */
+static bool same_mode(const struct cJSON *old, const struct cJSON *now)
+{
+	return strcmp(json_string(json_get(old, "volumeMode"), ""),
+		      json_string(json_get(now, "volumeMode"), "")) == 0;
 }
 
 /* It may be added, not changed. */
-static int keep_affinity(struct cJSON *spec, const struct cJSON *old_spec)
+static bool same_affinity(const struct cJSON *old, const struct cJSON *now)
 {
-	bool had_one = json_get(old_spec, "nodeAffinity") != NULL;
-	const struct cJSON *next;
+	const struct cJSON *before = json_get(old, "nodeAffinity");
 
-	for (const struct cJSON *item = json_first(spec); item; item = next) {
-		next = json_next(item);
-		if (!had_one || strcmp(json_key(item), "nodeAffinity") != 0)
-			json_remove(spec, json_key(item));
-	}
-	return 0;
+	return !before || json_equal(before, json_get(now, "nodeAffinity"));
 }
 
 int persistent_volume_validate_update(const struct object *old, const struct object *new_object,
 				      struct violations *found)
 {
 	static const struct {
-		int (*hide)(struct cJSON *spec, const struct cJSON *old_spec);
+		bool (*is_same)(const struct cJSON *old, const struct cJSON *now);
 		const char *member, *text;
 	} fixed[] = {
-		{ keep_source, "persistentvolumesource",
+		{ same_source, "persistentvolumesource",
 		  "spec.persistentvolumesource is immutable after creation" },
-		{ keep_mode, "volumeMode", "field is immutable" },
-		{ keep_affinity, "nodeAffinity", "field is immutable" },
+		{ same_mode, "volumeMode", "field is immutable" },
+		{ same_affinity, "nodeAffinity", "field is immutable" },
 	};
 	cleanup_update_member struct update_member pair;
-	bool same = false;
 	int r = update_member_init(&pair, old, new_object, "spec");
 
-	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
-		if (r == 0)
-			r = update_is_same(&pair, fixed[i].hide, &same);
-		if (r < 0)
-			return violations_broken(found, r);
-		if (!same)
+	if (r < 0)
+		return violations_broken(found, r);
+	for (size_t i = 0; i < ARRAY_SIZE(fixed) && r == 0; i++)
+		if (!fixed[i].is_same(pair.old, pair.now))
 			r = field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
 					    fixed[i].text, found);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r;
 }
 
 /* ---- decoding ---- */
