@@ -31,7 +31,7 @@ struct pv_binder_options {
  * pv_binder_new - bind claims to volumes
  * @options: copied
  *
- * Claims and volumes that name each other or were matched become Bound by the four writes
+ * Claims and volumes that name each other or were matched become Bound by the writes
  * of the specification's section 2.3, in that order; phases follow sections 2.2 and 3 of
  * the controllers. The finalizers kubernetes.io/pvc-protection and pv-protection come off objects
  * that are being deleted when no pod with a node uses the claim, or the volume is not Bound.

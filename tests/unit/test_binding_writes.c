@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { WRITES = 4 };
+enum { WRITES = 2 };
 
 static atomic_int next_error;
 static atomic_uint commits;
@@ -142,7 +142,7 @@ static void the_writes_share_a_commit(void **state)
 	close_world(&world);
 }
 
-/* What the four writes make, as new references. */
+/* What the two writes make, as new references. */
 static void record_writes(const struct object *ret[WRITES])
 {
 	const struct store_change *change;
@@ -159,7 +159,7 @@ static void record_writes(const struct object *ret[WRITES])
 	close_world(&world);
 }
 
-/* case 394: any number of the four writes is there when the binder begins anew. */
+/* case 394: any number of the two writes is there when the binder begins anew. */
 static void case_394_a_crash_between_two_writes_is_finished(void **state)
 {
 	const struct object *writes[WRITES];

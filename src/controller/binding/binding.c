@@ -65,7 +65,7 @@ static void lose(struct binding_step *step, const struct persistent_volume_claim
 	tell(step, "Warning", reason, "%s", text);
 }
 
-/* The first of the four writes that is missing; the next look makes the next one. */
+/* The first of the writes that is missing; the next look makes the next one. */
 static void bind(struct binding_step *step, const struct persistent_volume_claim *claim,
 		 const struct persistent_volume *volume)
 {

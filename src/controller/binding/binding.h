@@ -2,11 +2,12 @@
 /*
  * binding - what the next write for a claim or a volume is; pure
  *
- * Each look at an object yields at most one write and at most one event. A binding is four writes
- * in their order (volume's spec, volume's status, claim's spec, claim's status); each is decided
- * from objects alone, stored ones or those that the write before makes, so a crash between two of
- * them needs no memory. Of provisioning this asks for a volume (the claim's annotations) and leaves
- * making and deleting one to its provisioner. No data is deleted here, whatever the policy.
+ * Each look at an object yields at most one write and at most one event. A binding is the write of
+ * the volume, then that of the claim, spec and status in one; where a status alone is missing that
+ * is written. Each is decided from objects alone, stored ones or those that the write before makes,
+ * so a crash between two of them needs no memory. Of provisioning this asks for a volume (the
+ * claim's annotations) and leaves making and deleting one to its provisioner. No data is deleted
+ * here, whatever the policy.
  */
 #pragma once
 
@@ -17,10 +18,10 @@
 
 enum binding_write {
 	BINDING_NOTHING,
-	/* The four of a binding: of @claim and @volume. */
-	BINDING_VOLUME_SPEC,
+	/* Those of a binding, of @claim and @volume. */
+	BINDING_VOLUME_SPEC, /* and its status */
 	BINDING_VOLUME_STATUS,
-	BINDING_CLAIM_SPEC,
+	BINDING_CLAIM_SPEC, /* and its status */
 	BINDING_CLAIM_STATUS,
 	/* The object is being deleted and nobody needs it: our finalizer comes off. */
 	BINDING_CLAIM_DELETED, /* before that, of @volume: who deleted its claim, and which */
@@ -45,7 +46,7 @@ enum binding_write {
 /* What to write, and what to tell; all text lives as long as this. */
 struct binding_step {
 	enum binding_write write;
-	const struct persistent_volume *volume; /* of the four */
+	const struct persistent_volume *volume; /* of a binding */
 	const struct storage_class *storage_class;
 	const char *node_name;
 	const char *event_type, *event_reason; /* "Warning", "FailedBinding"; NULL: no event */

@@ -2,7 +2,8 @@
 /*
  * binding_make - the objects that the steps of a binding write; see binding.h
  *
- * Spec and status are separate writes, as with an API server: each function changes one of the two.
+ * The spec and the status of a binding are one write each for volume and claim. An API server takes
+ * over the spec alone of such a write; then the next look finds the status missing and writes that.
  */
 #include "controller/binding/binding.h"
 
@@ -20,7 +21,7 @@
 struct make {
 	const struct binding_step *step;
 	const struct object *about;
-	const struct cJSON *volume_spec; /* for BINDING_CLAIM_STATUS */
+	const struct cJSON *volume_spec; /* for a claim that becomes Bound */
 };
 
 static void annotate(struct cJSON *tree, const char *key)
@@ -110,9 +111,11 @@ static int edit(struct cJSON *tree, void *userdata)
 	switch (write) {
 	case BINDING_VOLUME_SPEC:
 		write_claim_ref(tree, make);
+		set_phase(tree, "Bound");
 		break;
 	case BINDING_CLAIM_SPEC:
 		write_volume_name(tree, make);
+		write_claim_status(tree, make);
 		break;
 	case BINDING_CLAIM_STATUS:
 		write_claim_status(tree, make);
@@ -161,7 +164,7 @@ int binding_make(const struct binding_step *step, const struct object *about,
 	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS ||
 	    step->write == BINDING_CLAIM_DELETED)
 		target = step->volume->object;
-	if (step->write == BINDING_CLAIM_STATUS) {
+	if (step->write == BINDING_CLAIM_SPEC || step->write == BINDING_CLAIM_STATUS) {
 		volume = object_tree(step->volume->object);
 		if (!volume)
 			return failed(reterr, -ENOMEM, "cannot read a volume");
