@@ -14,9 +14,11 @@
 #include "base/log.h"
 #include "config.h"
 #include "controller/root_ca_publisher.h"
+#include "object/json/json_memory.h"
 #include "privileges.h"
 #include "reload.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -299,6 +301,16 @@ static int run(int argc, char **argv, struct config *config, struct failure *ret
 	return r;
 }
 
+/* glibc gives each thread that allocates an arena of its own, up to eight a processor, and returns
+ * less and less memory the larger the pieces are that it saw; most of what podvold's threads do is
+ * system calls, and large is what comes once, such as a manifest of thousands of pods. */
+static void spare_memory(void)
+{
+	(void) mallopt(M_ARENA_MAX, 2);
+	(void) mallopt(M_TRIM_THRESHOLD, 512 * 1024); /* bytes; and mmap's stays at 128 KiB */
+	json_memory_begin();
+}
+
 int main(int argc, char **argv)
 {
 	struct failure failure = { .error = 0 };
@@ -307,6 +319,7 @@ int main(int argc, char **argv)
 
 	reload_hold_back();
 	forbid_core_dumps();
+	spare_memory();
 	r = config_load(argc, argv, &config, &failure);
 	if (r < 0) {
 		(void) fprintf(stderr, "podvold: %s\n", failure.text);
