@@ -67,8 +67,11 @@ struct config {
 	} tokens; /* of service accounts */
 	int64_t worker_threads, worker_threads_max;
 	int64_t operation_seconds, tool_seconds;
-	int64_t connections_max, request_bytes_max, waits_max, watches_max;
+	int64_t connections_max, waits_max, watches_max;
 	int64_t holds_max;
+	struct {
+		int64_t request_bytes, manifest_objects;
+	} input_max; /* of one request, of one manifest */
 	struct {
 		int64_t max, seconds_max;
 	} events; /* that are kept */

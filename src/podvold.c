@@ -146,7 +146,7 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 	options->local_is_bounded = *config->volume_paths != '\0';
 	options->others_may_read = config->others_may_read;
 	options->connections_max = connections_max(config, options->listener_count);
-	options->request_bytes_max = (size_t) config->request_bytes_max;
+	options->request_bytes_max = (size_t) config->input_max.request_bytes;
 	options->watches_max = (size_t) config->watches_max;
 	options->idle_seconds = (unsigned int) config->seconds.idle;
 	options->request_seconds = (unsigned int) config->seconds.request;
@@ -325,6 +325,7 @@ int main(int argc, char **argv)
 		(void) fprintf(stderr, "podvold: %s\n", failure.text);
 		status = 2;
 	} else if (r == CONFIG_RUN) {
+		documents_set_max((size_t) config.input_max.manifest_objects);
 		r = run(argc, argv, &config, &failure);
 		if (r < 0) {
 			log_message(LOG_ERR, "%s", failure.text);

@@ -173,6 +173,9 @@ struct document_list {
  */
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr);
+/* Of this process from now on: the most documents in one file instead of DOCUMENTS_COUNT_MAX, and
+ * DOCUMENT_NODES_MEAN times as many values. Reading a file takes some 5 KiB for each. */
+void documents_set_max(size_t count);
 /* The same on the loop: twice OBJECT_NODES_MAX values in all are the most. */
 int documents_parse_few(const char *text, size_t length, struct document_list *ret,
 			struct failure *reterr);
@@ -186,9 +189,9 @@ void document_list_done(struct document_list *list);
 enum {
 	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2, /* one object's JSON: etcd's 1.5 MiB */
 	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024, /* one manifest file */
-	DOCUMENTS_COUNT_MAX = 20000,            /* documents in one file, list items included */
-	DOCUMENTS_NODES_MAX = 700000, /* values in one file: 6,000 pods with volume and claim */
-	OBJECT_NODES_MAX = 12000,     /* values in one object: 20 ms of the loop */
-	OBJECT_DEPTH_MAX = 64,        /* nesting of maps and lists */
-	OBJECT_UID_BYTES_MAX = 128,   /* chosen by the writer of the object */
+	DOCUMENTS_COUNT_MAX = 50000, /* in one file, list items included; see documents_set_max() */
+	DOCUMENT_NODES_MEAN = 40,    /* values in one file, for each document that may be in it */
+	OBJECT_NODES_MAX = 12000,    /* values in one object: 20 ms of the loop */
+	OBJECT_DEPTH_MAX = 64,       /* nesting of maps and lists */
+	OBJECT_UID_BYTES_MAX = 128,  /* chosen by the writer of the object */
 };

@@ -349,16 +349,23 @@ static void test_documents_are_limited(void **state)
 		memcpy(text + 6 * i, "a\n---\n", 6);
 	parse(text, &list);
 	assert_int_equal(list.count, DOCUMENTS_COUNT_MAX + 1);
-	assert_string_equal(list.failure.text, "line 40001: more than 20000 documents");
+	assert_string_equal(list.failure.text, "line 100001: more than 50000 documents");
 	assert_int_equal(list.failure.error, -E2BIG);
 	assert_string_equal(list.documents[DOCUMENTS_COUNT_MAX].failure.text, list.failure.text);
 	document_list_done(&list);
+
+	documents_set_max(3);
+	parse(text, &list);
+	assert_int_equal(list.count, 4);
+	assert_string_equal(list.failure.text, "line 7: more than 3 documents");
+	document_list_done(&list);
+	documents_set_max(DOCUMENTS_COUNT_MAX);
 }
 
 /* Of all documents together, in both syntaxes. */
 static void test_values_are_limited(void **state)
 {
-	enum { EACH = 4000, MANY = DOCUMENTS_NODES_MAX / EACH + 1 };
+	enum { EACH = 4000, MANY = DOCUMENTS_COUNT_MAX * DOCUMENT_NODES_MEAN / EACH + 1 };
 	static const char *const syntaxes[] = { "---\na: [", "{\"a\": [" };
 
 	for (size_t syntax = 0; syntax < ARRAY_SIZE(syntaxes); syntax++) {

@@ -16,6 +16,7 @@
 #include "object/schema/schema.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,19 @@ struct builder {
 	size_t nodes_left; /* values that may still be read */
 	size_t room;       /* elements that list->documents has memory for */
 };
+
+static atomic_size_t count_max = DOCUMENTS_COUNT_MAX;
+
+void documents_set_max(size_t count)
+{
+	assert(count > 0);
+	atomic_store(&count_max, count);
+}
+
+static size_t nodes_max(void)
+{
+	return atomic_load(&count_max) * DOCUMENT_NODES_MEAN;
+}
 
 /* ---- the list ---- */
 
@@ -94,8 +108,8 @@ static int too_many(struct builder *builder, unsigned int line)
 {
 	struct failure failure;
 
-	(void) failed_plain(&failure, -E2BIG, "line %u: more than %d documents", line,
-			    DOCUMENTS_COUNT_MAX);
+	(void) failed_plain(&failure, -E2BIG, "line %u: more than %zu documents", line,
+			    atomic_load(&count_max));
 	return break_off(builder, NULL, line, &failure);
 }
 
@@ -184,7 +198,7 @@ static int take_one(struct builder *builder, struct cJSON *tree, unsigned int li
 {
 	struct document *document;
 
-	if (builder->list->count >= DOCUMENTS_COUNT_MAX)
+	if (builder->list->count >= atomic_load(&count_max))
 		return too_many(builder, line);
 	document = add_document(builder, line);
 	if (!document)
@@ -368,7 +382,7 @@ static int parse(const char *text, size_t length, struct builder builder, struct
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr)
 {
-	const struct builder builder = { .list = ret, .nodes_left = DOCUMENTS_NODES_MAX };
+	const struct builder builder = { .list = ret, .nodes_left = nodes_max() };
 
 	return parse(text, length, builder, reterr);
 }
@@ -386,7 +400,7 @@ int documents_parse_sources(const char *text, size_t length, struct document_lis
 {
 	const struct builder builder = { .list = ret,
 					 .keep_sources = true,
-					 .nodes_left = DOCUMENTS_NODES_MAX };
+					 .nodes_left = nodes_max() };
 
 	return parse(text, length, builder, reterr);
 }
