@@ -6,8 +6,8 @@
  * The sub-paths are bound first (subpaths.c), then the loop takes from its tables what is mounted
  * where, and a worker looks at these places, which may hang: flags of the mount, numbers of the
  * device. One call of a pod at a time: a place that hangs keeps one thread, however often it is
- * asked for. The plan itself is pure (container/). A call holds nothing: whoever wants the volumes
- * to stay says so with a hold.
+ * asked for. The plan itself is pure (container/). A call holds nothing: a client that wants the
+ * volumes to stay says so with a hold.
  */
 #include "container/pod_mounts.h"
 
@@ -97,7 +97,7 @@ static bool can_relabel(const struct volume_spec *spec)
 	       !strstr(options, ",context=");
 }
 
-/* What a runtime is to be told of a device is the device, not the link that leads to it. */
+/* A runtime gets the device itself, not the link that leads to it. */
 static int look_at_device(struct looked_volume *looked, struct failure *reterr)
 {
 	cleanup_close int fd = open(looked->path, O_PATH | O_CLOEXEC);
@@ -215,7 +215,7 @@ static int count_row(const struct volume_row *row, void *userdata)
 	return 0;
 }
 
-/* Those that are mounted; a container that uses another one is told so by the plan. */
+/* Those that are mounted; for a container that uses another one the plan says so. */
 static int add_row(const struct volume_row *row, void *userdata)
 {
 	struct container_mounts_call *call = userdata;
@@ -352,7 +352,7 @@ static void explain_silence(const struct container_mounts_call *call, struct fai
 			    PLAN_WAIT_USEC / 1000000, *stack ? ": a thread waits in " : "", stack);
 }
 
-/* What hangs goes on; only the caller is told. */
+/* What hangs goes on; only the caller is notified. */
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct container_mounts_call *call = userdata;

@@ -2,8 +2,8 @@
 /*
  * container_plan - see container_plan.h
  *
- * Pods of a cluster passed its admission and not ours: the rules that keep a container from more
- * than its pod grants are checked again here, where they take effect.
+ * Pods of a cluster passed its admission and not podvold's: the rules that keep a container from
+ * more than its pod grants are checked again here, where they take effect.
  */
 #include "container/container_plan.h"
 

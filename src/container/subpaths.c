@@ -5,10 +5,10 @@
  * What is to be bound is decided on the loop when a call's turn comes (subpath_items.c); a worker
  * opens, the mount thread binds. The intent that the ledger needs is the volume's own row: it is
  * there from before the volume's mount until after its teardown, and every teardown begins with the
- * clean-up of the volume's sub-paths, whoever made them.
+ * clean-up of the volume's sub-paths, also those of another program.
  *
  * A teardown waits for a call that runs, and is proposed again when that ends; a call that has not
- * begun waits for nobody and finds the volume leaving.
+ * begun waits for nothing and finds the volume leaving.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -47,7 +47,7 @@ struct subpath_call {
 	size_t begin, end; /* of the burst under way */
 	struct failure bind_failure;
 	bool is_running;
-	bool in_the_way;                              /* of a teardown, which was told to wait */
+	bool in_the_way;                              /* of a teardown, which has to wait */
 	struct subpath_call *prev, *next;             /* of the same pod */
 	struct subpath_call *prev_ready, *next_ready; /* first of their pods, not begun */
 };
@@ -140,7 +140,7 @@ static void call_free(struct subpath_call *call)
 
 /* ---- the end of a call ---- */
 
-/* A teardown that was told to wait is proposed again. */
+/* A teardown that had to wait is proposed again. */
 static void wake_teardowns(struct pod_mounts *owner, const char *pod_uid)
 {
 	const char *name;
@@ -151,7 +151,7 @@ static void wake_teardowns(struct pod_mounts *owner, const char *pod_uid)
 	owner->with.turn(owner->with.userdata);
 }
 
-/* Of a pod that is gone nobody wants to hear. */
+/* A pod that is gone gets no events. */
 static void tell_failure(struct pod_mounts *owner, const struct subpath_call *call,
 			 const struct failure *why)
 {
@@ -407,7 +407,7 @@ static void leave_behind(struct subpath_call *call)
 		call_free(call);
 }
 
-/* Each caller is told; those who still wait must not hang on a socket that nobody serves. */
+/* Each caller is notified; those that still wait must not hang on a socket that is not served. */
 struct subpaths *subpaths_free(struct subpaths *subpaths)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };

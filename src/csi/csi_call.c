@@ -14,7 +14,7 @@
 struct csi_call {
 	struct grpc_call *grpc;
 	enum csi_method method;
-	struct csi_log *log; /* NULL: nobody wants to know */
+	struct csi_log *log; /* NULL: calls are not logged */
 	struct csi_log_record *record;
 	csi_done_fn *done;
 	void *userdata;

@@ -2,7 +2,7 @@
 /*
  * csi_call - one RPC to a CSI driver, typed by protobuf-c's generated structs
  *
- * A method is a row: its path, and the descriptors of request and reply. So whoever calls fills the
+ * A method is a row: its path, and the descriptors of request and reply. So a caller fills the
  * generated struct (csi.pb-c.h), gets a generated struct back, and a person who debugs a driver can
  * call any method with JSON. Each call is remembered for describe (csi_log.h), without its secrets.
  * The loop thread only.

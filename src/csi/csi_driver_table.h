@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_driver_table - how registration fills the table of drivers; nobody else includes it
+ * csi_driver_table - how registration fills the table of drivers; no other file includes it
  *
  * An entry is known by its registration socket: two sockets may speak of one driver for a while.
  */
@@ -22,7 +22,7 @@ void csi_drivers_drop(struct csi_drivers *drivers, const char *registration_sock
 const struct csi_driver *csi_drivers_at(const struct csi_drivers *drivers,
 					const char *registration_socket);
 
-/* What a driver told of itself; as struct csi_driver has them. */
+/* What a driver said of itself; as struct csi_driver has them. */
 struct csi_capabilities {
 	bool is_known, has_controller;
 	uint32_t node, controller, plugin;

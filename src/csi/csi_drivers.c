@@ -2,8 +2,8 @@
 /*
  * csi_drivers - see csi_drivers.h; filled through csi_driver_table.h
  *
- * A sorted list: there are few drivers on a node, and each entry is what was told last, copied as a
- * whole. Nothing here calls back: whoever waits for a driver is told by registration.
+ * A sorted list: there are few drivers on a node, and each entry is what the driver said last,
+ * copied as a whole. Nothing here calls back: registration notifies who waits for a driver.
  */
 #include "csi/csi_driver_table.h"
 

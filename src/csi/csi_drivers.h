@@ -3,7 +3,7 @@
  * csi_drivers - which CSI drivers are registered on this node, and where each one listens
  *
  * What the volume plugin asks before each call, and what `podvolctl drivers` shows. Registration
- * fills it; nobody else writes. The loop thread only.
+ * fills it; nothing else writes. The loop thread only.
  */
 #pragma once
 
@@ -29,16 +29,16 @@ struct csi_driver {
 	const char *registration_socket, *endpoint; /* absolute */
 	const char *version;                        /* chosen: "1.0.0" */
 	const char *node_id;
-	int64_t max_volumes; /* as told; 0 no limit */
+	int64_t max_volumes; /* as the driver says; 0 no limit */
 	const struct csi_topology_segment *segments;
 	size_t segment_count;
 	uint64_t since_usec; /* monotonic; in this state */
 	uint64_t retry_usec; /* monotonic; of one that failed: when it is tried again; 0 not yet */
 	const struct failure *last_error;
 	/* Bits 1 << number of NodeServiceCapability.RPC.Type (STAGE_UNSTAGE_VOLUME is 1), as last
-	 * told, for people only: whoever acts on the node asks anew. */
+	 * told, for people only: who acts on the node asks again. */
 	uint32_t node_capabilities;
-	/* Asked once after each registration, and zeroes until all is told. */
+	/* Asked once after each registration, and zeroes until all is known. */
 	bool capabilities_known;
 	bool has_controller;              /* the registered endpoint offers the controller, too */
 	uint32_t controller_capabilities; /* bits 1 << enum csi_controller_capability */

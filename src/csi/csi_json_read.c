@@ -232,7 +232,7 @@ static int read_element(struct place *place, const struct cJSON *json,
 	case PROTOBUF_C_TYPE_MESSAGE:
 		return read_nested(place, json, field->descriptor, element);
 	case PROTOBUF_C_TYPE_FLOAT:
-	case PROTOBUF_C_TYPE_DOUBLE: /* no message of ours has one */
+	case PROTOBUF_C_TYPE_DOUBLE: /* no message of CSI has one */
 		assert(false);
 		return -EINVAL;
 	default:

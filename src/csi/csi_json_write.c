@@ -134,7 +134,7 @@ static void write_element(struct cJSON *parent, const char *key,
 	case PROTOBUF_C_TYPE_MESSAGE:
 		write_nested(parent, key, *(const ProtobufCMessage *const *) element);
 		break;
-	default: /* float and double: no message of ours has one */
+	default: /* float and double: no message of CSI has one */
 		assert(false);
 	}
 }

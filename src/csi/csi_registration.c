@@ -4,7 +4,7 @@
  *
  * registration_move() is the one gate: it asks the rule for the next stage and begins it. What a
  * stage began ends in a callback on the loop, which moves on. A socket that left while its objects
- * are written stays until that is over; then it begins anew, or goes.
+ * are written stays until that is over; then it begins again, or goes.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -45,7 +45,7 @@ static uint64_t retry_of(const struct registration *one)
 	return usec;
 }
 
-/* Node id, limit and topology are as told now, or as they were. */
+/* Node id, limit and topology are as the driver says now, or as they were. */
 static void show(struct registration *one, const struct csi_driver *told)
 {
 	struct csi_drivers *drivers = one->all->options.drivers;

@@ -5,7 +5,7 @@
  *
  * Watches (csi_registration_watch.h), asks registrar and driver, has Node and CSINode written, and
  * fills the table of drivers. When a socket goes its driver is taken out of all of them; when it is
- * made anew the driver is registered anew. Mounted volumes are not touched. Event-driven: timers
+ * made again the driver is registered again. Mounted volumes are not touched. Event-driven: timers
  * run only while something failed. The loop thread only.
  */
 #pragma once
@@ -21,13 +21,13 @@ struct csi_registration_options {
 	int (*open_directory)(void *userdata, const char *path, struct failure *reterr);
 	/* Write what Node and CSINode say of a driver, and take it back. @driver and @name are
 	 * borrowed; csi_registration_written() is called with @token when it is done, never from
-	 * inside, and not after a negative errno. NULL: nobody keeps such objects. */
+	 * inside, and not after a negative errno. NULL: no such objects are kept. */
 	int (*install)(void *userdata, const struct csi_driver *driver, void *token);
 	int (*uninstall)(void *userdata, const char *name, void *token);
 	/* Calls to this driver can be made from now on. */
 	void (*ready)(void *userdata, const char *name);
 	/* What it can do beyond that is known from now on (struct csi_capabilities): some time
-	 * after ready(), after each registration. NULL: nobody asks. */
+	 * after ready(), after each registration. NULL: not reported. */
 	void (*capable)(void *userdata, const char *name);
 	void *userdata;
 };

@@ -130,7 +130,7 @@ int registration_tell(struct registration *one, bool registered)
 		message.error = why.text;
 	why.error = one->last_error.error;
 	r = begin_call(one, &request, &one->call);
-	one->last_error = why; /* what matters is why it is told, not that it cannot be */
+	one->last_error = why; /* why it is notified, not that it cannot be */
 	return r;
 }
 

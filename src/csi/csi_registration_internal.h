@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_registration_internal - what the files of registration share; nobody else includes it
+ * csi_registration_internal - what the files of registration share; no other file includes it
  *
  * csi_registration.c has the sockets and moves them from stage to stage, csi_registration_ask.c
  * makes the calls of the stages, csi_registration_capabilities.c those after them.
@@ -26,11 +26,11 @@ struct registration {
 	sd_event_source *timer;
 	struct csi_call *call;
 
-	char *name, *endpoint; /* NULL: not told yet */
+	char *name, *endpoint; /* NULL: not known yet */
 	struct csi_version version;
 	bool is_claimed;               /* the name is its own */
 	bool is_replaced;              /* it was, and a newer version has it now */
-	bool is_dialling;              /* nobody listens yet */
+	bool is_dialling;              /* no server listens yet */
 	const struct csi_driver *told; /* by the driver; borrowed for one move */
 	struct failure last_error;
 
@@ -52,7 +52,7 @@ struct csi_registration {
 /* The one gate: what comes after this event is begun. @one may be freed by it. */
 void registration_move(struct registration *one, enum registration_event event);
 
-/* The name that is told in @info is this one's from now on. Return: as registration_check(). */
+/* The name in @info is this one's from now on. Return: as registration_check(). */
 int registration_claim(struct registration *one, const struct registration_info *info);
 
 /* ---- csi_registration_ask.c: each begins a stage and ends with a move. Return: 0, or a negative
@@ -64,6 +64,6 @@ int registration_tell(struct registration *one, bool registered);
 
 /* ---- csi_registration_capabilities.c ---- */
 
-/* Begins anew; no stage depends on the answers. */
+/* Begins again; no stage depends on the answers. */
 void registration_ask_capabilities(struct registration *one);
 void registration_end_capabilities(struct registration *one);

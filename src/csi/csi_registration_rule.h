@@ -48,7 +48,7 @@ const char *registration_stage_name(enum registration_stage stage);
 /* From the failure until the next attempt: 0.5 s, doubled up to 2 m 2 s. @attempts: from 1. */
 uint64_t registration_delay_usec(unsigned int attempts);
 
-/* A socket is made a moment before somebody listens on it: within kubelet's 10 s for dialling it is
+/* A socket is made a moment before a server listens on it: within kubelet's 10 s for dialling it is
  * tried every so often. @tries: from 1. Return: 0: that time is over. */
 uint64_t registration_dial_usec(unsigned int tries);
 
@@ -59,7 +59,7 @@ struct registration_info {
 	size_t version_count;
 };
 
-/* Who has the name already; version NULL: nobody. */
+/* Who has the name already; version NULL: none. */
 struct registration_owner {
 	const struct csi_version *version;
 	bool is_ready; /* else it is still being registered itself */
@@ -67,12 +67,12 @@ struct registration_owner {
 
 /**
  * registration_check - may a driver be registered as its registrar tells
- * @socket: absolute; the endpoint when none is told
+ * @socket: absolute; the endpoint when the driver names none
  * @owner:  of the same name, at another socket
  * @ret_endpoint: borrowed from @info or @socket
  *
  * Return: 0; -EOPNOTSUPP no CSI driver; -EPROTO the versions; -EINVAL name or endpoint; -EEXIST the
- * name is taken by the same or a newer version; -EBUSY whoever has the name is not done yet.
+ * name is taken by the same or a newer version; -EBUSY the one that has the name is not done yet.
  */
 int registration_check(const struct registration_info *info, const char *socket,
 		       const struct registration_owner *owner, struct csi_version *ret_version,

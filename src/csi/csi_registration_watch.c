@@ -313,7 +313,7 @@ static void list_from(struct csi_registration_watch *watch, struct directory *fi
 		list(watch, directory);
 }
 
-/* From the beginning: what is there still is not told again. */
+/* From the beginning: what is there still is not reported again. */
 static void look_at_all(struct csi_registration_watch *watch)
 {
 	struct failure why = { .error = 0 };
@@ -358,7 +358,7 @@ static void entry_came(struct csi_registration_watch *watch, const struct direct
 	cleanup_close int fd =
 		watch->options.open_directory(watch->options.userdata, directory->path, NULL);
 
-	if (fd < 0) /* it went itself: that is told next */
+	if (fd < 0) /* it went itself: that event comes next */
 		return;
 	look(watch, directory, fd, name);
 	list_from(watch, last->next);

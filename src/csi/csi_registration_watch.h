@@ -2,7 +2,7 @@
 /*
  * csi_registration_watch - which sockets are in plugins_registry and below it, by inotify
  *
- * A socket that is made anew under the same name is a new one: it goes and comes. Names that begin
+ * A socket that is made again under the same name is a new one: it goes and comes. Names that begin
  * with a dot, files that are no sockets, symbolic links and what is mounted there are passed over.
  * An overflow of inotify, and the directory being replaced, are looked at again as a whole. Waits
  * for events only; a timer runs while the directory cannot be opened.
@@ -18,7 +18,7 @@
 
 #include <systemd/sd-event.h>
 
-/* What strangers can make there. Told once in the journal when it is too much. */
+/* What any local program can make there. Logged once when it is too much. */
 enum {
 	REGISTRY_DIRECTORIES_MAX = 256,
 	REGISTRY_SOCKETS_MAX = 1024,

@@ -37,7 +37,7 @@ struct waiter {
 	UT_hash_handle hh; /* by unique_name */
 	struct waiting_driver *driver;
 	struct waiter *prev, *next; /* of the same driver */
-	struct waiting_step *steps; /* never none, once it is told */
+	struct waiting_step *steps; /* never none, once it is known */
 	char unique_name[];
 };
 
@@ -272,7 +272,7 @@ static bool is_wanted(const struct drivers *drivers, const char *unique_name, co
 	return want && (*pod_uid == '\0' || desired_find_pod(want, pod_uid));
 }
 
-/* What is taken down waits for as long as it takes; a set-up only while somebody wants it. */
+/* What is taken down waits for as long as it takes; a set-up only while it is wanted. */
 void drivers_planned(void *userdata, const char *unique_name)
 {
 	struct drivers *drivers = userdata;

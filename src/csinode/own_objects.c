@@ -40,7 +40,7 @@ struct own_objects {
 
 /* ---- asking again ---- */
 
-/* An answer that comes after we are gone finds nobody: so what is there is looked at instead. */
+/* An answer may come after this was freed: so what is there is looked at instead. */
 static void look_later(struct own_objects *own)
 {
 	int enabled = SD_EVENT_OFF;
@@ -187,7 +187,7 @@ static void add_status(struct cJSON *tree, const struct config *config)
 	add_info(status, config);
 }
 
-/* Also of a tree that others wrote into: only what is ours is replaced. */
+/* Also of a tree that others wrote into: only podvold's own is replaced. */
 static int fill_node(struct cJSON *tree, void *userdata)
 {
 	const struct config *config = userdata;
@@ -335,7 +335,7 @@ static int visit(const struct object *object, void *userdata)
 	return 0;
 }
 
-/* The account that somebody deletes comes back while a pod has it, as in a cluster. */
+/* An account that is deleted comes back while a pod has it, as in a cluster. */
 static void look_at(struct own_objects *own, const struct store_change *change)
 {
 	const struct object *object = change->object;
@@ -366,7 +366,7 @@ static unsigned int kinds_that_make_namespaces(void)
 
 static void look_at_all(struct own_objects *own);
 
-/* Only what is new can name a new namespace; one that somebody deleted comes back with the next
+/* Only what is new can name a new namespace; one that was deleted comes back with the next
  * object. */
 static void on_change(void *userdata)
 {

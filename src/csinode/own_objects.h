@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_objects - the objects that podvold keeps for itself: its Node, a Namespace for each name, and
- * the service accounts that nobody made
+ * the service accounts that do not exist
  *
  * The Node of its own name is made or brought up to date at start: labels of the configuration,
  * what machine and kernel say, condition Ready. What others wrote into it (annotations, taints,
@@ -13,7 +13,7 @@
  *
  * A cluster has a ServiceAccount "default" in each namespace. Here it appears with the first pod
  * that has a token of it, or a volume whose CSI driver may want one; those of other names are
- * somebody's to make. Nothing is ever deleted here. What could not be stored is asked for again,
+ * made by users. Nothing is ever deleted here. What could not be stored is asked for again,
  * with a delay that doubles. The loop thread only.
  */
 #pragma once

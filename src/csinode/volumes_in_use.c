@@ -4,8 +4,8 @@
  *
  * The set of what is used is kept here and written by one write at a time; what a stage may rely on
  * is what is stored, unless a write that is under way leaves it out. Names that the Node has from
- * before a start stay until every pod is known, and those of volumes that are staged and nobody's
- * (foreign volumes) stay until the next start.
+ * before a start stay until every pod is known, and those of volumes that are staged and
+ * unreferenced (foreign volumes) stay until the next start.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -39,7 +39,7 @@ struct use {
 	UT_hash_handle hh;      /* by unique_name */
 	bool is_written;        /* the write that is under way has it */
 	bool may_go;            /* to be looked at when every pod is known */
-	bool is_foreign_volume; /* staged at the start by nobody we know */
+	bool is_foreign_volume; /* staged before the start, not in the ledger */
 	bool waits;             /* a stage of it was held back */
 	char unique_name[];
 };

@@ -65,8 +65,9 @@ static void cleanup_call(struct grpc_call **call)
 	(void) call_free(*call);
 }
 
-/* The server's own clock may end a call as ours does and name it badly: Go's handlers return a bare
- * "context deadline exceeded", which arrives as Unknown. After the deadline ours decides. */
+/* The server's own clock may end a call as this one does and name it badly: Go's handlers return a
+ * bare "context deadline exceeded", which arrives as Unknown. After the deadline this one decides.
+ */
 static void judge_by_clock(const struct grpc_call *call, struct grpc_result *result)
 {
 	if (result->took_usec >= call->timeout_usec &&

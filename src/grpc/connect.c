@@ -71,10 +71,11 @@ static int connect_to(const struct sockaddr_un *address, const char *path, struc
 	return TAKE_FD(fd);
 }
 
-/* ---- which file systems ask nobody ---- */
+/* ---- which file systems ask no server ---- */
 
 /* The kernel gives a number again once its file system is unmounted. What is cached of another one
- * that got it still comes without asking, but for a server that wants to judge each access anew. */
+ * that got it still comes without asking, but for a server that wants to judge each access again.
+ */
 static struct {
 	dev_t devices[TRUSTED_MAX];
 	size_t next; /* the oldest is forgotten */

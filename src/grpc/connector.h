@@ -3,7 +3,7 @@
  * connector - connections whose look-up may wait, made on a thread
  *
  * One thread for each socket path that is looked up, and none for long: where a file server hangs,
- * all who want its socket wait for one thread, and nobody else does. The loop thread only.
+ * all who want its socket wait for one thread, and no others do. The loop thread only.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <systemd/sd-event.h>
 
-/* On the loop, once. @result: a descriptor that is the receiver's now; -EINPROGRESS somebody else
+/* On the loop, once. @result: a descriptor that is the receiver's now; -EINPROGRESS another call
  * got the connection: try again; else as grpc_connect(), and @why says more. */
 typedef void grpc_connected_fn(void *userdata, int result, const struct failure *why);
 

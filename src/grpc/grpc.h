@@ -58,7 +58,7 @@ struct grpc_result {
 	 */
 	char text[GRPC_STATUS_TEXT_BYTES];
 	bool from_server; /* a grpc-status arrived; else the code is what we made of an error */
-	/* false: nobody acted on it, for not one byte left us, or the server said so (GOAWAY,
+	/* false: no server acted on it, for not one byte was sent, or the server said so (GOAWAY,
 	 * REFUSED_STREAM). */
 	bool was_sent;
 	const uint8_t *reply; /* with GRPC_OK; borrowed for the call of done() */
@@ -75,7 +75,7 @@ struct grpc_request {
 	const char *method;      /* "/csi.v1.Node/NodeStageVolume" */
 	const uint8_t *message;
 	size_t message_length;
-	uint64_t timeout_usec; /* from now; also told to the server; not 0 */
+	uint64_t timeout_usec; /* from now; also sent to the server; not 0 */
 	grpc_done_fn *done;
 	void *userdata;
 };
@@ -86,7 +86,7 @@ struct grpc_call;
  * grpc_call - begin one
  * @ret: for grpc_cancel(), until done was called
  *
- * A socket that nobody listens on is no error here: done() tells of it with GRPC_UNAVAILABLE. The
+ * A socket that no server listens on is no error here: done() gets GRPC_UNAVAILABLE. The
  * bytes of the request are overwritten before they are freed, for there may be secrets in
  * them.
  *
@@ -95,6 +95,6 @@ struct grpc_call;
 int grpc_call(sd_event *event, const struct grpc_request *request, struct grpc_call **ret,
 	      struct failure *reterr);
 
-/* The caller left: done is not called any more; the server is told by RST_STREAM where that does
+/* The caller left: done is not called any more; the server gets RST_STREAM where that does
  * not block. Accepts NULL. Return: NULL. */
 struct grpc_call *grpc_cancel(struct grpc_call *call);

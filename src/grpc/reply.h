@@ -3,7 +3,7 @@
  * reply - what arrived for one call: headers, one message, a status
  *
  * Fed by the session, in the order of arrival. Whatever breaks gRPC's rules ends it with a code and
- * a sentence of ours; from then on it takes nothing more. No I/O, no HTTP/2 frames.
+ * a sentence of this box; from then on it takes nothing more. No I/O, no HTTP/2 frames.
  */
 #pragma once
 
@@ -39,6 +39,6 @@ void grpc_reply_data(struct grpc_reply *reply, const uint8_t *bytes, size_t leng
 /* The stream ended after data, without trailers. */
 void grpc_reply_data_end(struct grpc_reply *reply);
 
-/* It ends with a code of ours, unless it was over before. */
+/* It ends with this code, unless it was over before. */
 void grpc_reply_fail(struct grpc_reply *reply, enum grpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

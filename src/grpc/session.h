@@ -26,7 +26,7 @@ void grpc_session_receive(struct grpc_session *session, const uint8_t *bytes, si
 /* The peer closed the connection, or it broke: @error is 0 or a negative errno. */
 void grpc_session_closed(struct grpc_session *session, int error);
 
-/* It ends with this code of ours, unless it was over; the server is told by the next bytes. */
+/* It ends with this code, unless it was over; the next bytes tell the server. */
 void grpc_session_cancel(struct grpc_session *session, enum grpc_code code, const char *text);
 
 /* Is it over? @ret: borrowed while the session lives; its times are not set, and was_sent is false

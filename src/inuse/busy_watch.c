@@ -48,7 +48,7 @@ struct busy_entry {
 /* One search; belongs to the worker while it runs, but for @cancelled. */
 struct busy_search {
 	struct worker_job job;
-	struct busy_watch *watch; /* NULL: nobody wants to hear of it any more */
+	struct busy_watch *watch; /* NULL: freed meanwhile */
 	size_t count;
 	struct busy_entry *entries[BATCH_MAX]; /* the loop's own; NULL: forgotten meanwhile */
 	struct busy_query *queries;

@@ -3,7 +3,7 @@
  * busy_watch - who uses a volume whose teardown failed because it is busy, and until when
  *
  * A failed teardown begins a search (mount/holders/busy_holders.h) on a worker, one for all that
- * failed meanwhile; volumes that nobody uses cost nothing. A teardown that fails again is not
+ * failed meanwhile; volumes that no process uses cost nothing. A teardown that fails again is not
  * searched for again before its back-off is over. Each process that was found is watched by its
  * pidfd, and when one ends the teardown is tried at once. The loop thread only; the search alone
  * runs on a worker.

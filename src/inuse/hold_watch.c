@@ -221,7 +221,7 @@ static int open_directory(const struct hold *hold, struct hold_identity *ret, in
 }
 
 /* Return: 1 there is one; 0 none, or the cgroup was removed and has no such file any more; else as
- * the calls, and then nobody can tell: that ends no hold. */
+ * the calls, and then it is unknown: that ends no hold. */
 static int has_processes(int events_fd)
 {
 	char text[256];
@@ -356,7 +356,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 	return 0;
 }
 
-/* One after the other from the beginning: what is told may change the table. */
+/* One after the other from the beginning: the callback may change the table. */
 static void look_at_cgroups(struct hold_watch *watch)
 {
 	struct watched *watched = watch->by_id;

@@ -14,7 +14,7 @@
 
 #include <systemd/sd-event.h>
 
-/* Who a hold names, beyond the number or name that somebody else may get later. */
+/* Who a hold names, beyond the number or name that another process may get later. */
 struct hold_identity {
 	uint64_t start_time; /* HOLD_PROCESS, by the clock of the first time namespace */
 	uint64_t cgroup_id;  /* HOLD_CGROUP */
@@ -52,7 +52,7 @@ struct hold_watch *hold_watch_free(struct hold_watch *watch);
 int hold_watch_add(struct hold_watch *watch, const struct hold *hold, int fd);
 /* Watch it no more; unknown ids are passed over. */
 void hold_watch_remove(struct hold_watch *watch, const char *id);
-/* Is it? Where not, its end will not be told. */
+/* Is it? Where not, its end is not noticed. */
 bool hold_watch_has(const struct hold_watch *watch, const char *id);
 
 /* What a process is called, as of now: its "comm"; "?" when it is gone. At most 15 bytes. */

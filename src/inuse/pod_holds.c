@@ -3,9 +3,9 @@
  * pod_holds - holds are posted, end and are shown; what follows from it for the pod's volumes
  *
  * A hold counts from the moment it is in the ledger. What ends it: its process or cgroup, as the
- * kernel says; whoever posted it; and for one that names neither, a status that says its container
- * terminated. A status never ends a hold whose process lives: the kernel has the last word. Decides
- * nothing about mounts: the reconciler asks the table.
+ * kernel says; the client that posted it; and for one that names neither, a status that says its
+ * container terminated. A status never ends a hold whose process lives: the kernel has the last
+ * word. Decides nothing about mounts: the reconciler asks the table.
  */
 #include "inuse/inuse.h"
 #include "config.h"

@@ -18,10 +18,10 @@
 #include <sys/vfs.h>
 #include <uthash.h>
 
-/* Belongs to the worker until it is over; nobody else reads @result before. */
+/* Belongs to the worker until it is over; no other thread reads @result before. */
 struct probe {
 	struct worker_job job;
-	struct server_probes *probes; /* NULL: nobody wants to hear of it any more */
+	struct server_probes *probes; /* NULL: freed meanwhile */
 	uint64_t begun_usec;
 	bool over;
 	int result;

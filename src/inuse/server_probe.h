@@ -29,7 +29,7 @@ struct server_probes *server_probes_free(struct server_probes *probes);
  * server_probes_ask - what is known of a mount
  * @mount_point: absolute; copied
  *
- * Asks when nothing is known, and forgets an answer that was told.
+ * Asks when nothing is known, and forgets an answer that was given.
  */
 enum server_state server_probes_ask(struct server_probes *probes, const char *mount_point,
 				    uint64_t now_usec);

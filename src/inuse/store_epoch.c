@@ -3,8 +3,8 @@
  * store_epoch - what a store that forgot its pods must not take from them; see inuse.h
  *
  * A pod without an object is otherwise one that was deleted: its teardown goes on where the last
- * process left it. What was told of the store lies beside the ledger, so that both vanish with what
- * they describe.
+ * process left it. What the store said of itself lies beside the ledger, so that both vanish with
+ * what they describe.
  */
 #include "inuse/inuse.h"
 #include "config.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* In place of a container: nobody can post these. */
+/* In place of a container: no client can post these. */
 #define FORGOTTEN    "(forgotten by the store)"
 #define UNLISTED     "(taken over, not listed)"
 #define ELSEWHERE    "(of a node with another name)"
@@ -30,7 +30,7 @@
 
 /* ---- how far the store was ---- */
 
-/* Return: 0 where nobody knows. */
+/* Return: 0 where it is unknown. */
 static uint64_t told_version(int directory_fd)
 {
 	struct failure why = { .error = 0 };
@@ -148,7 +148,7 @@ static int hold_pod(struct inuse *inuse, const struct actual_pod *pod, const cha
 	return 0;
 }
 
-/* Why nobody may conclude from the store that this pod is over; NULL: its object speaks for it. */
+/* Why the store does not say that this pod is over; NULL: its object speaks for it. */
 static const char *why_held(const struct inuse *inuse, const struct actual_pod *pod,
 			    struct lost_pods *lost)
 {

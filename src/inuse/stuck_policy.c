@@ -43,7 +43,7 @@ enum unmount_manner stuck_policy_manner(struct inuse *inuse, const struct step *
 	if (config->stuck_unmount.manner == CONFIG_UNMOUNT_WAIT || step->kind != STEP_UNPUBLISH ||
 	    !step->have || step->have->block)
 		return UNMOUNT_WAIT;
-	/* Not before it is known who has it: they are to be told of. */
+	/* Not before it is known who has it: that is to be reported. */
 	if (!busy_watch_look(inuse->users, step->unique_name, step->pod_uid, &view) ||
 	    !view.holders ||
 	    now_usec < view.since_usec + (uint64_t) config->stuck_unmount.seconds * USEC_PER_SEC)
@@ -53,7 +53,7 @@ enum unmount_manner stuck_policy_manner(struct inuse *inuse, const struct step *
 		       : force_if_silent(inuse, step, now_usec);
 }
 
-/* After what is said here nobody can find out any more who had it. */
+/* After the unmount nothing can find out who had it. */
 void stuck_policy_note(struct inuse *inuse, const struct operation_ended *ended)
 {
 	bool lazy = inuse->with.config->stuck_unmount.manner == CONFIG_UNMOUNT_LAZY;

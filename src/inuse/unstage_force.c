@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A hold that names neither process nor cgroup names nobody who could be searched for. */
+/* A hold that names neither process nor cgroup names nothing that could be searched for. */
 static int add_hold(struct unstage_force *force, const struct hold *hold)
 {
 	struct mount_container *container = &force->list[force->count];

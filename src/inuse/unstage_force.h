@@ -11,8 +11,8 @@
 #include "mount/holders/mount_force.h"
 #include "state/holds.h"
 
-/* Once, on the loop. 0: the unstage goes on past @passed; -EBUSY somebody has it who is never
- * passed, and @why says who; -ECANCELED podvold stops; else why nobody knows. */
+/* Once, on the loop. 0: the unstage goes on past @passed; -EBUSY a holder is never
+ * passed, and @why says who; -ECANCELED podvold stops; else why the holders are unknown. */
 typedef void unstage_force_fn(void *userdata, int error, const struct mount_passed *passed,
 			      const struct failure *why);
 

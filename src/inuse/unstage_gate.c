@@ -32,7 +32,7 @@ enum {
 enum gate_state {
 	GATE_ASKED,     /* waits for a search to begin */
 	GATE_SEARCHING, /* its path is lent to a worker */
-	GATE_CLEARED,   /* nobody has it: may pass until its retry is due */
+	GATE_CLEARED,   /* no process has it: may pass until its retry is due */
 	GATE_HELD,      /* until its retry is due, or the process that has it ends */
 };
 
@@ -54,7 +54,7 @@ struct gate_entry {
 /* One pass; belongs to the worker while it runs. */
 struct gate_search {
 	struct worker_job job;
-	struct unstage_gate *gate; /* NULL: nobody wants to hear of it any more */
+	struct unstage_gate *gate; /* NULL: freed meanwhile */
 	struct gate_entry *entries[UNSTAGE_SEARCH_MAX];
 	struct unstage_question questions[UNSTAGE_SEARCH_MAX];
 	size_t count;
@@ -133,7 +133,7 @@ static void watch_no_more(struct gate_entry *entry)
 	retry_remove(entry->gate->retries, &entry->retry);
 }
 
-/* The entry leaves before it is told of: whoever hears may ask at once. */
+/* The entry leaves before it is reported: the callback may ask at once. */
 static void ask_again(struct gate_entry *entry)
 {
 	struct unstage_gate *gate = entry->gate;
@@ -149,7 +149,7 @@ static void on_due(void *userdata, struct retry_entry *retry)
 		(struct gate_entry *) ((char *) retry - offsetof(struct gate_entry, retry));
 
 	(void) userdata;
-	/* A leave that nobody took is worth nothing later; a search that failed is done again. */
+	/* A leave that was not taken is worth nothing later; a search that failed is done again. */
 	if (entry->state == GATE_CLEARED) {
 		entry_free(entry);
 		return;
@@ -395,7 +395,7 @@ static struct unstage_target target_of(const struct step *step)
 	return (struct unstage_target){ .mount_point = or_null(have->device_mount_path) };
 }
 
-/* It may have been staged anew since, and be another's now. */
+/* It may have been staged again since, and be another's now. */
 static void search_again(struct gate_entry *entry)
 {
 	if (monotonic_usec() - entry->searched_usec < CLEARED_USEC)
@@ -502,7 +502,7 @@ struct unstage_gate *unstage_gate_free(struct unstage_gate *gate)
 		return NULL;
 	/* Left on a thread that is stuck: it is freed when that comes back, if ever. */
 	if (gate->running)
-		gate->running->gate = NULL; /* with what is forced in it, of which nobody hears */
+		gate->running->gate = NULL; /* with what is forced in it, which is not reported */
 	HASH_ITER (hh, gate->entries, entry, next)
 		entry_free(entry);
 	retry_queue_free(gate->retries);

@@ -6,10 +6,10 @@
  * that is its lock; and before a plugin removes a directory with files that are nowhere else (an
  * emptyDir on disk), which the kernel lets go while it is mounted elsewhere. The first question
  * begins a search of other mount namespaces (mount/holders/mount_holders.h) on a worker, one search
- * for all that is asked in a turn; a volume that nobody has may go within the next second. One that
- * somebody has waits until that process ends, by its pidfd, and is searched again then: nothing
- * looks again and again. Protects also where nobody posts holds. The loop thread only; the search
- * alone runs on a worker.
+ * for all that is asked in a turn; a volume that no process has may go within the next second. One
+ * that a process has waits until that process ends, by its pidfd, and is searched again then:
+ * nothing looks again and again. Protects also where no holds are posted. The loop thread only; the
+ * search alone runs on a worker.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct unstage_view {
 	const char *keeps;                 /* "device" or "files": what it does not lose */
 	bool searching;
 	uint64_t since_usec;           /* monotonic */
-	const struct failure *failure; /* who has it, or why it cannot be told; NULL while searching
+	const struct failure *failure; /* who has it, or why that is unknown; NULL while searching
 					  the first time */
 };
 
@@ -37,10 +37,10 @@ struct unstage_gate_options {
 	struct worker_pool *workers; /* borrowed */
 	/* It is worth while to ask for this volume again. On the loop. */
 	void (*changed)(void *userdata, const char *unique_name);
-	/* Somebody has it (-EBUSY), or nobody knows; once for each answer, on the loop. */
+	/* A process has it (-EBUSY), or that is unknown; once for each answer, on the loop. */
 	void (*held)(void *userdata, const struct unstage_view *view);
-	/* For want of memory a question was lost: whoever asked has to ask again. NULL: nobody
-	 * cares. */
+	/* For want of memory a question was lost: who asked has to ask again. NULL: not
+	 * reported. */
 	void (*lost)(void *userdata);
 	void *userdata;
 };

@@ -152,7 +152,7 @@ static void record_event(struct inuse *inuse, const struct actual_volume *volume
 	const struct object *pv;
 
 	if (!*inuse->with.store)
-		return; /* draining: nobody keeps events */
+		return; /* draining: no events are kept */
 	if (!pod) {
 		pv = store_get(*inuse->with.store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
 		if (pv)

@@ -94,7 +94,7 @@ static bool stage_over(struct attempt *attempt, int result)
 	const struct stage *stage = stage_at(attempt, at);
 
 	note_ended(attempt);
-	/* A stage that answers with nonsense has failed: nobody knows what it did. */
+	/* A stage that answers with nonsense has failed: what it did is unknown. */
 	if (result > STAGE_LIST_DONE) {
 		attempt->report->error_class = ERROR_UNCERTAIN;
 		result = failed_plain(&attempt->report->failure, -EPROTO,
@@ -303,7 +303,7 @@ static struct attempt *attempt_of_io_slot(struct io_slot_place *place)
 	return (struct attempt *) ((char *) place - offsetof(struct attempt, io_slot));
 }
 
-/* A long stage is over: whoever waited for its place in the lane takes it. */
+/* A long stage is over: the next that waits for its place in the lane takes it. */
 static void leave_io_slot(struct attempt *attempt)
 {
 	struct io_slot_place *next = io_slot_leave(attempt->pools.io_slots, &attempt->io_slot);

@@ -2,9 +2,9 @@
 /*
  * attempt - one list of stages being run, from thread to thread, until it is over
  *
- * Belongs to the loop until attempt_start(), then to whoever runs the present stage, then to the
- * loop again. Only what is atomic may be read meanwhile. Knows neither keys nor back-off: see
- * operation.h.
+ * Belongs to the loop until attempt_start(), then to the thread that runs the present stage, then
+ * to the loop again. Only what is atomic may be read meanwhile. Knows neither keys nor back-off:
+ * see operation.h.
  */
 #pragma once
 
@@ -35,8 +35,8 @@ struct attempt {
 	struct attempt_pools pools;
 	struct io_slot_place io_slot;
 	struct source_lock source_lock; /* until the end of the attempt */
-	/* What comes before the list, and the list; freed by whoever ran the last stage. Nothing of
-	 * the first has to do with what the list is about: see touched. */
+	/* What comes before the list, and the list; freed by the thread that ran the last stage.
+	 * Nothing of the first has to do with what the list is about: see touched. */
 	struct stage_list first, list;
 	const struct stage *stages[2]; /* of both; constants, so that their names outlive them */
 	size_t counts[2];
@@ -57,7 +57,7 @@ struct attempt {
 	atomic_int tool_pid;                /* of a mkfs or fsck that runs; else 0 */
 	struct stage_report *report;        /* borrowed; zeroed */
 	/* A stage set report.unfinished: on the loop, before the next one begins, which it does
-	 * only when this returns 0. NULL: nobody keeps such notes. */
+	 * only when this returns 0. NULL: no such notes are kept. */
 	int (*note)(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr);
 	void (*ended)(struct attempt *attempt); /* on the loop, never from attempt_start() */
 };

@@ -33,7 +33,7 @@ struct io_slots *io_slots_free(struct io_slots *io_slots);
 bool io_slot_enter(struct io_slots *io_slots, struct io_slot_place *place, uint64_t io_slot);
 /* The end of a stage. Return: who may go ahead now, or NULL. */
 struct io_slot_place *io_slot_leave(struct io_slots *io_slots, struct io_slot_place *place);
-/* Who has waited longest, in whatever lane; NULL: nobody waits. */
+/* The one that has waited longest, in any lane; NULL: none waits. */
 struct io_slot_place *io_slots_first_waiting(const struct io_slots *io_slots);
 /* True when it waited, and waits no more: it was not let in. */
 bool io_slot_give_up(struct io_slots *io_slots, struct io_slot_place *place);

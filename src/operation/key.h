@@ -5,7 +5,7 @@
  * kubelet's nested pending operations (spec: volume manager, 5; cases 294 to 307). A key is
  * (volume, pod, node); an empty pod or node is a wildcard in both directions; an empty volume never
  * conflicts. A record exists while its operation runs, and after a failure until a later success or
- * until somebody drops it.
+ * until it is dropped.
  */
 #pragma once
 
@@ -74,7 +74,7 @@ void key_retry_now(struct key_record *record, uint64_t now_usec);
 /* Of a failed one: it may not be tried again before key_retry_now(). */
 void key_wait(struct key_record *record);
 
-/* Frees the record of an operation that is not pending: nobody will try it again. */
+/* Frees the record of an operation that is not pending: it is not retried. */
 void key_drop(struct key_table *table, struct key_record *record);
 
 /* The records of one volume: walk with ->next; NULL: none. */

@@ -32,7 +32,7 @@ struct later {
 
 /* ---- birth and death ---- */
 
-/* It is large, and of no use once the end was told. */
+/* It is large, and of no use once the end was reported. */
 static struct stage_report *drop_report(struct operation *operation)
 {
 	free(operation->attempt.report);
@@ -146,7 +146,7 @@ static void operation_end(struct operation *operation)
 	struct operations *operations = operation->operations;
 	struct key_record *record = operation->record;
 	uint64_t now_usec = monotonic_usec();
-	/* Nobody waits for a retry of what nobody wants. */
+	/* What is no longer wanted is not retried. */
 	bool forget = operation->attempt.result == 0 || operation->attempt.result == -ECANCELED;
 	struct operation_ended ended = {
 		.result = make_result(operation, now_usec),
@@ -244,8 +244,8 @@ static int on_over(sd_event_source *source, void *userdata)
 
 /* ---- retries ---- */
 
-/* The second time nobody came back for it: whatever it was about is wanted no more. The agent hears
- * of that too, because somebody may wait for the last operation to go. */
+/* Not submitted again for the second time: it is no longer wanted. The agent hears
+ * of that too, because a drain may wait for the last operation to go. */
 static void on_failed_due(void *userdata, struct retry_entry *entry)
 {
 	struct operations *operations = userdata;
@@ -338,7 +338,7 @@ static const struct labels *labels_for(const struct operations *operations, cons
 	return node ? &node->meta.labels : options->node_labels;
 }
 
-/* Failing checks are ends like any other: told by callback, with a back-off. */
+/* Failing checks are ends like any other: reported by callback, with a back-off. */
 static void start(struct operations *operations, struct operation *operation,
 		  const struct step *step)
 {

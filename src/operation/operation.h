@@ -52,14 +52,14 @@ struct operations_options {
 	/* A step ended; apply it to the tables. On the loop. */
 	void (*ended)(void *userdata, const struct operation_ended *ended);
 	/* Before a stage begins that a kill would leave half done, which it does only when this
-	 * returns 0. pod_uid "" for the whole volume. On the loop; NULL: nobody keeps such notes.
+	 * returns 0. pod_uid "" for the whole volume. On the loop; NULL: no such notes are kept.
 	 */
 	int (*note)(void *userdata, const char *unique_name, const char *pod_uid,
 		    enum unfinished unfinished, struct failure *reterr);
 	/* A back-off is over: the volume is worth another look. On the loop. */
 	void (*retry)(void *userdata, const char *unique_name);
 	/* One stage takes long, and later once more, when the operation is stuck. On the loop;
-	 * NULL: nobody wants to know. */
+	 * NULL: not reported. */
 	void (*slow)(void *userdata, const struct operation_view *view);
 	uint64_t slow_usec, limit_usec; /* 0: never */
 	void *userdata;
@@ -69,7 +69,8 @@ struct operations_options {
  */
 int operations_new(const struct operations_options *options, struct operations **ret);
 /* Waits for nothing: worker_pool_free() and worker_return_free() come first, so that the last
- * results are told. A stage that is stuck on a thread even then is left behind. Return: NULL. */
+ * results are reported. A stage that is stuck on a thread even then is left behind. Return: NULL.
+ */
 struct operations *operations_free(struct operations *operations);
 
 /**
@@ -150,7 +151,7 @@ struct operation_view {
  * operation_look - the operation of a pod's volume that runs or backs off
  * @pod_uid: "" or NULL: the one of the whole volume
  *
- * A record of failure is kept until a success, a cancellation, or until nobody came back for it:
+ * A record of failure is kept until a success, a cancellation, or until it was not submitted again:
  * one more delay after options.retry was called.
  *
  * Return: false when there is none, and @ret is not written.

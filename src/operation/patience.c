@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patience - operations that take long are told of: once for each stage, and once for the whole
+ * patience - operations that take long are reported: once for each stage, and once for the whole
  *
  * Each operation that runs is looked at every few seconds; when none does, nothing is armed. A
  * program, a walk that goes on and a wait for a lane are signs of life: they have limits of their
@@ -40,7 +40,8 @@ static void look(struct operation *operation, const struct operation_view *view,
 		operation->is_stuck = true;
 }
 
-/* What the loop reads while a thread goes on may be of the next stage already: told a look later.
+/* What the loop reads while a thread goes on may be of the next stage already: reported at the next
+ * look.
  */
 void patience_on_due(void *userdata, struct retry_entry *entry)
 {

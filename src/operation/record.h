@@ -26,7 +26,7 @@ struct operation {
 	uint64_t begun_usec;
 	uint64_t failed_usec;
 	uint64_t alive_usec; /* the last sign of life: the limit of its time counts from here */
-	uint64_t told_usec;  /* since when the stage runs that was told of last */
+	uint64_t told_usec;  /* since when the stage runs that was reported last */
 	const struct failure *last_failure; /* kept; of the attempt before, then of this one */
 	const char *failed_at;              /* a stage or CSI call of the last attempt; or NULL */
 	char awaits[64];                    /* the driver that a failed one waits for */

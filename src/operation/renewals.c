@@ -71,7 +71,7 @@ static void arm_earliest(struct renewals *renewals)
 	arm(renewals, earliest);
 }
 
-/* Forgotten before it is told: whoever hears of it may set it anew. */
+/* Forgotten before it is reported: the callback may set it again. */
 static void tell_due(struct renewals *renewals, uint64_t until_usec)
 {
 	struct renewal *at, *next;

@@ -3,9 +3,9 @@
  * renewals - volumes that are to be set up again at a time of the day: tokens in them expire
  *
  * One timer at the earliest time, none while nothing is due ever. The times are those of the real
- * clock, and when somebody sets it all volumes are due at once: a token may have expired, or be one
- * of tomorrow. What is due is told and forgotten; the set-up that follows says when it is due next.
- * The loop thread only.
+ * clock, and when it is set all volumes are due at once: a token may have expired, or be one
+ * of tomorrow. What is due is reported and forgotten; the set-up that follows says when it is due
+ * next. The loop thread only.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct renewals *renewals_free(struct renewals *renewals);
 
 /**
  * renewals_set - when a volume is due
- * @renewals: NULL: nobody keeps times here
+ * @renewals: NULL: no times are kept
  * @due_usec: real time; 0: never
  *
  * Return: 0; -ENOMEM: it is due as it was before.

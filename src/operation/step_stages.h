@@ -33,8 +33,8 @@ int step_stages(const struct plugin_host *host, const struct object_finder *obje
 /**
  * step_stages_before - what podvold itself does before the plugin's stages
  *
- * An unpublish first takes the volume's sub-paths of the pod away, whoever made them: nothing of a
- * volume may be in use when the plugin takes it down.
+ * An unpublish first takes the volume's sub-paths of the pod away, also those of another program:
+ * nothing of a volume may be in use when the plugin takes it down.
  *
  * Return: 0, also with an empty list; -ENOMEM.
  */

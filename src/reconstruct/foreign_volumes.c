@@ -3,9 +3,9 @@
  * foreign_volumes - volumes and pod directories that were there at the start and are not in the
  * ledger
  *
- * Told once, and only when every source was read: what a pod wants is no stranger, be it that the
- * ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it. All
- * else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
+ * Reported once, and only when every source was read: what a pod wants is not foreign, be it that
+ * the ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it.
+ * All else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
  * nothing of them is mounted; see mount/path/pod_directory.c for what that removes.
  */
 #include "reconstruct/foreign_volumes.h"
@@ -31,7 +31,7 @@
 /* A volume that no row speaks of; points into the list of what was found. */
 struct foreign_volume {
 	const struct found_volume *volume;
-	char *why;    /* it could not be taken over; NULL: nobody tried */
+	char *why;    /* it could not be taken over; NULL: not tried */
 	bool is_gone; /* a pod wanted it after all, and it was taken down since */
 };
 
@@ -213,7 +213,7 @@ static int compare_uids(const void *a, const void *b)
 	return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Return: 0; -ENOMEM. While it is drained nobody is known. */
+/* Return: 0; -ENOMEM. While it is drained no pod is known. */
 static int list_pods(struct store *store, struct uid_list *ret)
 {
 	int r = store ? store_list(store, KIND_POD, NULL, add_uid, ret) : 0;
@@ -323,7 +323,7 @@ static void tell_foreign_volume(struct desired *desired,
 
 /* ---- orphaned pod directories ---- */
 
-/* Entries of ours have their directory for good reason, and remove it themselves. */
+/* Entries of the actual state have their directory for good reason, and remove it themselves. */
 static bool has_entry(const struct foreign_volumes *foreign_volumes, const char *pod_uid)
 {
 	return actual_volume_of_pod(foreign_volumes->with.actual, pod_uid, 0);

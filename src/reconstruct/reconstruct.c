@@ -2,8 +2,8 @@
 /*
  * reconstruct - what exists already: the ledger and the directories become the actual state
  *
- * Everything that is not as the ledger says is told here, once. Nothing is mounted or removed: what
- * is unfinished is finished or undone by the steps that every volume gets.
+ * Everything that is not as the ledger says is reported here, once. Nothing is mounted or removed:
+ * what is unfinished is finished or undone by the steps that every volume gets.
  */
 #include "reconstruct/reconstruct.h"
 
@@ -87,7 +87,7 @@ static void tell_row(const struct rebuild_report *report, const struct log_subje
 			  "does not have: left alone",
 			  volume->volume_name, volume->pod_uid, volume->plugin_name);
 		return;
-	default: /* a hostPath has no directory, and what is gone needs nobody */
+	default: /* a hostPath has no directory, and what is gone needs nothing */
 		return;
 	}
 }
