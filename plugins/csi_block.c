@@ -104,16 +104,10 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 			  struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "ask the driver what it can do",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_ask },
-		{ .name = "prepare the staging directory",
-		  .place = STAGE_WORKER,
-		  .run = prepare_device },
-		{ .name = "have the driver stage it",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_stage },
-		{ .name = "look at what it staged", .place = STAGE_WORKER, .run = end_stage },
+		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		WORKER_STAGE("prepare the staging directory", prepare_device),
+		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
+		WORKER_STAGE("look at what it staged", end_stage),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,
@@ -229,16 +223,10 @@ int csi_new_block_mapper(const struct volume_request *request, struct stage_list
 			 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "ask the driver what it can do",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_ask },
-		{ .name = "prepare the device's directory",
-		  .place = STAGE_WORKER,
-		  .run = prepare_target },
-		{ .name = "have the driver publish it",
-		  .place = STAGE_LOOP,
-		  .start = start_publish },
-		{ .name = "map the device", .place = STAGE_WORKER, .run = map_device },
+		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		WORKER_STAGE("prepare the device's directory", prepare_target),
+		LOOP_STAGE("have the driver publish it", start_publish),
+		WORKER_STAGE("map the device", map_device),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,
@@ -286,14 +274,10 @@ int csi_new_block_unmapper(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "unmap the device", .place = STAGE_WORKER, .run = unmap_device },
-		{ .name = "read what was published",
-		  .place = STAGE_WORKER,
-		  .run = recall_pod_device },
-		{ .name = "have the driver unpublish it",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_unpublish },
-		{ .name = "clear the target", .place = STAGE_WORKER, .run = clear_pod_device },
+		WORKER_STAGE("unmap the device", unmap_device),
+		WORKER_STAGE("read what was published", recall_pod_device),
+		LOOP_STAGE("have the driver unpublish it", csi_step_start_unpublish),
+		WORKER_STAGE("clear the target", clear_pod_device),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,
@@ -335,14 +319,10 @@ int csi_new_device_unmapper(const struct volume_request *request, struct stage_l
 			    struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "release the device", .place = STAGE_WORKER, .run = remove_map },
-		{ .name = "read what was staged", .place = STAGE_WORKER, .run = csi_step_recall },
-		{ .name = "have the driver unstage it",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_unstage },
-		{ .name = "clear the staging directory",
-		  .place = STAGE_WORKER,
-		  .run = clear_device },
+		WORKER_STAGE("release the device", remove_map),
+		WORKER_STAGE("read what was staged", csi_step_recall),
+		LOOP_STAGE("have the driver unstage it", csi_step_start_unstage),
+		WORKER_STAGE("clear the staging directory", clear_device),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,

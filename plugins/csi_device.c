@@ -68,16 +68,10 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "ask the driver what it can do",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_ask },
-		{ .name = "prepare the staging directory",
-		  .place = STAGE_WORKER,
-		  .run = prepare_staging },
-		{ .name = "have the driver stage it",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_stage },
-		{ .name = "look at what it staged", .place = STAGE_WORKER, .run = look_at_staging },
+		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		WORKER_STAGE("prepare the staging directory", prepare_staging),
+		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
+		WORKER_STAGE("look at what it staged", look_at_staging),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,
@@ -131,13 +125,9 @@ int csi_new_device_unmounter(const struct volume_request *request, struct stage_
 			     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "read what was staged", .place = STAGE_WORKER, .run = csi_step_recall },
-		{ .name = "have the driver unstage it",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_unstage },
-		{ .name = "clear the staging directory",
-		  .place = STAGE_WORKER,
-		  .run = csi_step_clear },
+		WORKER_STAGE("read what was staged", csi_step_recall),
+		LOOP_STAGE("have the driver unstage it", csi_step_start_unstage),
+		WORKER_STAGE("clear the staging directory", csi_step_clear),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,

@@ -238,17 +238,11 @@ int csi_new_mounter(const struct volume_request *request, struct stage_list *ret
 		    struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "ask the driver what it can do",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_ask },
-		{ .name = "prepare the volume", .place = STAGE_WORKER, .run = prepare_volume },
-		{ .name = "have the driver publish it",
-		  .place = STAGE_LOOP,
-		  .start = start_publish },
-		{ .name = "look at what it published",
-		  .place = STAGE_WORKER,
-		  .run = look_at_target },
-		{ .name = "apply ownership", .place = STAGE_WORKER, .run = apply_ownership },
+		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		WORKER_STAGE("prepare the volume", prepare_volume),
+		LOOP_STAGE("have the driver publish it", start_publish),
+		WORKER_STAGE("look at what it published", look_at_target),
+		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,
 		  .run = finish_ownership },
@@ -271,13 +265,9 @@ int csi_new_unmounter(const struct volume_request *request, struct stage_list *r
 		      struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "read what was published",
-		  .place = STAGE_WORKER,
-		  .run = csi_step_recall },
-		{ .name = "have the driver unpublish it",
-		  .place = STAGE_LOOP,
-		  .start = csi_step_start_unpublish },
-		{ .name = "clear the target", .place = STAGE_WORKER, .run = csi_step_clear },
+		WORKER_STAGE("read what was published", csi_step_recall),
+		LOOP_STAGE("have the driver unpublish it", csi_step_start_unpublish),
+		WORKER_STAGE("clear the target", csi_step_clear),
 	};
 	static const struct csi_slot slot = {
 		.stages = stages,

@@ -251,13 +251,11 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 				 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "look at the directory",
-		  .place = STAGE_WORKER,
-		  .run = look_at_directory },
-		{ .name = "make the volume", .place = STAGE_WORKER, .run = make_volume },
-		{ .name = "limit its size", .place = STAGE_WORKER, .run = limit_size },
-		{ .name = "apply ownership", .place = STAGE_WORKER, .run = own_volume },
-		{ .name = "mark it ready", .place = STAGE_WORKER, .run = write_ready },
+		WORKER_STAGE("look at the directory", look_at_directory),
+		WORKER_STAGE("make the volume", make_volume),
+		WORKER_STAGE("limit its size", limit_size),
+		WORKER_STAGE("apply ownership", own_volume),
+		WORKER_STAGE("mark it ready", write_ready),
 	};
 	const struct pod *pod = request->pod ? request->pod->pod : NULL;
 	struct empty_dir_mounter *mounter;

@@ -208,10 +208,10 @@ static int new_mounter(const struct volume_request *request, struct stage_list *
 		       struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "gather the files", .place = STAGE_WORKER, .run = gather_files },
-		{ .name = "make the volume", .place = STAGE_WORKER, .run = make_volume },
-		{ .name = "write the files", .place = STAGE_WORKER, .run = write_files },
-		{ .name = "mark it ready", .place = STAGE_WORKER, .run = mark_ready },
+		WORKER_STAGE("gather the files", gather_files),
+		WORKER_STAGE("make the volume", make_volume),
+		WORKER_STAGE("write the files", write_files),
+		WORKER_STAGE("mark it ready", mark_ready),
 	};
 	const struct pod_volume *source = request->spec->source;
 	struct file_mounter *mounter;

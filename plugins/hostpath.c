@@ -143,7 +143,7 @@ static int host_path_new_mounter(const struct volume_request *request, struct st
 				 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "check the path", .place = STAGE_WORKER, .run = check_path },
+		WORKER_STAGE("check the path", check_path),
 	};
 	struct host_path_mounter *mounter;
 

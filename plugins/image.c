@@ -43,9 +43,7 @@ static int image_new_mounter(const struct volume_request *request, struct stage_
 			     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "leave it to the runtime",
-		  .place = STAGE_WORKER,
-		  .run = leave_to_runtime },
+		WORKER_STAGE("leave it to the runtime", leave_to_runtime),
 	};
 
 	(void) reterr;

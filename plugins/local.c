@@ -441,11 +441,11 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 			     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "look up the source", .place = STAGE_WORKER, .run = look_up_source },
-		{ .name = "prepare the target", .place = STAGE_WORKER, .run = prepare_target },
-		{ .name = "bind the source", .place = STAGE_MOUNT_THREAD, .run = bind_source },
-		{ .name = "check the bind", .place = STAGE_WORKER, .run = check_bind },
-		{ .name = "apply ownership", .place = STAGE_WORKER, .run = apply_ownership },
+		WORKER_STAGE("look up the source", look_up_source),
+		WORKER_STAGE("prepare the target", prepare_target),
+		MOUNT_STAGE("bind the source", bind_source),
+		WORKER_STAGE("check the bind", check_bind),
+		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,
 		  .run = finish_ownership },

@@ -107,7 +107,7 @@ int local_new_block_mapper(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "map the device", .place = STAGE_WORKER, .run = map_device },
+		WORKER_STAGE("map the device", map_device),
 	};
 	struct block_mapper *mapper;
 	int r;
@@ -128,7 +128,7 @@ int local_new_block_unmapper(const struct volume_request *request, struct stage_
 			     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "unmap the device", .place = STAGE_WORKER, .run = unmap_device },
+		WORKER_STAGE("unmap the device", unmap_device),
 	};
 	struct block_mapper *mapper;
 	int r = new_mapper(request, &mapper, reterr);
@@ -170,7 +170,7 @@ int local_new_device_unmapper(const struct volume_request *request, struct stage
 			      struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "release the device", .place = STAGE_WORKER, .run = tear_down_device },
+		WORKER_STAGE("release the device", tear_down_device),
 	};
 	struct device_unmapper *unmapper;
 	int r;

@@ -228,14 +228,10 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 			     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "look up the source", .place = STAGE_WORKER, .run = find_device },
-		{ .name = "prepare the staging directory",
-		  .place = STAGE_WORKER,
-		  .run = prepare_staging },
-		{ .name = "look what is on the device",
-		  .place = STAGE_WORKER,
-		  .run = look_for_content },
-		{ .name = "mount the device", .place = STAGE_WORKER, .run = mount_device },
+		WORKER_STAGE("look up the source", find_device),
+		WORKER_STAGE("prepare the staging directory", prepare_staging),
+		WORKER_STAGE("look what is on the device", look_for_content),
+		WORKER_STAGE("mount the device", mount_device),
 	};
 	struct device_mounter *mounter;
 	int r;
@@ -395,13 +391,9 @@ int local_new_device_unmounter(const struct volume_request *request, struct stag
 			       struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "look for other mounts of the device",
-		  .place = STAGE_WORKER,
-		  .run = check_references },
-		{ .name = "unmount the device", .place = STAGE_WORKER, .run = unmount_device },
-		{ .name = "check that the device is free",
-		  .place = STAGE_WORKER,
-		  .run = check_device_is_free },
+		WORKER_STAGE("look for other mounts of the device", check_references),
+		WORKER_STAGE("unmount the device", unmount_device),
+		WORKER_STAGE("check that the device is free", check_device_is_free),
 	};
 	struct device_unmounter *unmounter;
 	int r;

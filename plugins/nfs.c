@@ -122,8 +122,8 @@ static int nfs_new_mounter(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "prepare the target", .place = STAGE_WORKER, .run = prepare_target },
-		{ .name = "mount the export", .place = STAGE_WORKER, .run = mount_export },
+		WORKER_STAGE("prepare the target", prepare_target),
+		WORKER_STAGE("mount the export", mount_export),
 	};
 	struct nfs_mounter *mounter;
 	int r;

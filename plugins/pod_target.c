@@ -73,7 +73,7 @@ int pod_target_new_unmounter(const struct volume_request *request, struct stage_
 			     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "unmount the volume", .place = STAGE_WORKER, .run = take_target_away },
+		WORKER_STAGE("unmount the volume", take_target_away),
 	};
 	struct unmounter *unmounter;
 	int r;

@@ -441,7 +441,7 @@ int scratch_new_unmounter(const struct volume_request *request, const char *read
 			  struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "remove the volume", .place = STAGE_WORKER, .run = remove_volume },
+		WORKER_STAGE("remove the volume", remove_volume),
 	};
 	struct scratch_unmounter *unmounter;
 	int r;

@@ -103,6 +103,19 @@ struct stage {
 	int (*start)(void *data, struct stage_report *report,
 		     void (*finish)(void *token, int result), void *token);
 };
+/* A row of a list, by where it runs; one that is STAGE_LONG names its members. */
+#define WORKER_STAGE(text, function)                                                               \
+	{                                                                                          \
+		.name = (text), .place = STAGE_WORKER, .run = (function)                           \
+	}
+#define MOUNT_STAGE(text, function)                                                                \
+	{                                                                                          \
+		.name = (text), .place = STAGE_MOUNT_THREAD, .run = (function)                     \
+	}
+#define LOOP_STAGE(text, function)                                                                 \
+	{                                                                                          \
+		.name = (text), .place = STAGE_LOOP, .start = (function)                           \
+	}
 
 /* A mounter, unmounter, ... ready to run. */
 struct stage_list {

@@ -249,9 +249,9 @@ static void close_ends(void *data)
 }
 
 static const struct stage burst_stages[] = {
-	{ .name = "open the sub-paths", .place = STAGE_WORKER, .run = open_ends },
-	{ .name = "bind the sub-paths", .place = STAGE_MOUNT_THREAD, .run = bind_ends },
-	{ .name = "take targets back", .place = STAGE_WORKER, .run = take_back },
+	WORKER_STAGE("open the sub-paths", open_ends),
+	MOUNT_STAGE("bind the sub-paths", bind_ends),
+	WORKER_STAGE("take targets back", take_back),
 };
 
 /* ---- one call after the other ---- */

@@ -229,8 +229,8 @@ int step_stages_before(const struct plugin_host *host, const struct step *step,
 		       struct stage_list *ret, struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "unmount as configured", .place = STAGE_WORKER, .run = enforce },
-		{ .name = "clean the sub-paths", .place = STAGE_WORKER, .run = clean_subpaths },
+		WORKER_STAGE("unmount as configured", enforce),
+		WORKER_STAGE("clean the sub-paths", clean_subpaths),
 	};
 	struct cleaner *cleaner;
 	size_t skipped;
