@@ -3,8 +3,8 @@
  * block_map - a block device handed to a pod raw; see block_map.h
  *
  * The device node is opened once without opening the device; its number is what the bind file must
- * show afterwards. Nothing is replaced but an older link of ours, nothing is removed but the bind
- * file, that link and empty directories.
+ * show afterwards. Nothing is replaced but an older link of podvold, nothing is removed but the
+ * bind file, that link and empty directories.
  */
 #include "plugins/block_map.h"
 

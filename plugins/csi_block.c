@@ -4,7 +4,7 @@
  *
  * The driver puts a device node at a file of its own making for each pod; what containers get is
  * made of that by block_map.h, as for every other plugin. Unlike kubelet nothing is removed
- * recursively: what a driver leaves in its staging directory stays, and is told.
+ * recursively: what a driver leaves in its staging directory stays, and is reported.
  */
 #include "plugins/csi.h"
 
@@ -68,7 +68,7 @@ static void remove_publish_directory(const struct csi_step *step)
 
 /* ---- SetUpDevice ---- */
 
-/* The file first: from then on whoever comes after a kill knows whose device it is. */
+/* The file first: from then on a start after a kill knows whose device it is. */
 static int prepare_device(void *data, struct stage_report *report)
 {
 	struct csi_step *step = data;

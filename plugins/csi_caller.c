@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* For programs; people get the driver's own words. Neither -ECANCELED nor -ENOTCONN, which mean
- * that nobody wants it any more and that the driver is not there. */
+ * that it is no longer wanted and that the driver is not there. */
 static int error_of(enum grpc_code code)
 {
 	static const int errors[GRPC_CODE_COUNT] = {

@@ -18,10 +18,10 @@
 #define CSI_CAN(name) (1U << CSI__V1__NODE_SERVICE_CAPABILITY__RPC__TYPE__##name)
 
 struct csi_caller {
-	struct csi_drivers *drivers; /* NULL: nobody can be called here */
+	struct csi_drivers *drivers; /* NULL: no driver can be called */
 	const char *driver, *about;  /* borrowed: name, unique name of the volume */
 	uint64_t deadline_usec;      /* monotonic; 0 before the first call */
-	uint32_t capabilities;       /* CSI_CAN(STAGE_UNSTAGE_VOLUME) | ... as told for this step */
+	uint32_t capabilities;       /* CSI_CAN(STAGE_UNSTAGE_VOLUME) | ... of this step */
 	/* Set by a stage whose final failure another stage is to clean up after: the call then ends
 	 * well, and what it said is here. */
 	bool keeps_final;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_contexts - what a driver is told beside the volume: contexts, pod info, tokens, secrets
+ * csi_contexts - what a driver gets beside the volume: contexts, pod info, tokens, secrets
  *
  * On a worker: a token may have to be signed elsewhere, and a secret is up to a megabyte of JSON.
  */

@@ -2,7 +2,7 @@
 /*
  * csi_data - vol_data.json and the directory it lies in; see csi_data.h
  *
- * The file goes after the target: while anything is at the target somebody can tell which volume
+ * The file goes after the target: while anything is at the target the file says which volume
  * of which driver it was.
  */
 #include "plugins/csi_data.h"
@@ -74,7 +74,7 @@ int csi_data_read(const struct csi_place *place, struct vol_data *ret, struct fa
 }
 
 /* What a driver makes to mount on and may leave: an empty directory, or an empty file. Whatever
- * else is there is not ours to judge. */
+ * else is there is not judged. */
 int csi_target_remove(const struct csi_place *place, struct failure *reterr)
 {
 	cleanup(place_done) struct place target = PLACE_EMPTY;

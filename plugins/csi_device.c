@@ -46,7 +46,7 @@ static int look_at_staging(void *data, struct stage_report *report)
 			(void) csi_data_remove(&step->place, NULL);
 		return csi_step_final(step, report);
 	}
-	/* Not knowing the mount only means that nobody watches it; a driver need not have one. */
+	/* Not knowing the mount only means that it is not watched; a driver need not have one. */
 	if (csi_place_facts(&step->place, &facts, NULL) == 0 && facts.is_mount_root)
 		report->mount_id = facts.mount_id;
 	return STAGE_NEXT;
@@ -88,7 +88,7 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 /* ---- UnmountDevice ---- */
 
 /* The recorded path decides where there is one, because volumes known from disk alone have no other
- * name; only what has kubelet's form is ours. */
+ * name; only what has kubelet's form is used. */
 static int find_staging_path(const struct volume_request *request, char **ret,
 			     struct failure *reterr)
 {

@@ -38,7 +38,7 @@ static void mounter_free(void *data)
 	free(mounter);
 }
 
-/* A mount has one label: with another one it would have to be staged anew, which needs the pod
+/* A mount has one label: with another one it would have to be staged again, which needs the pod
  * before to be gone. */
 static int check_staged_label(const struct csi_step *step, struct failure *reterr)
 {
@@ -96,7 +96,7 @@ static int start_publish(void *data, struct stage_report *report,
 				      &end);
 }
 
-/* A link would be followed by whoever starts the container. */
+/* A link would be followed by the runtime. */
 static int check_target(const struct csi_step *step, struct stage_report *report)
 {
 	struct mount_facts facts;
@@ -118,7 +118,8 @@ static int check_target(const struct csi_step *step, struct stage_report *report
 	return 0;
 }
 
-/* When a token is due earlier than that, nobody waits for it here: the driver asked for the period.
+/* When a token is due earlier than that, it is not waited for here: the driver asked for the
+ * period.
  */
 static void note_republish(const struct csi_step *step, struct stage_report *report)
 {

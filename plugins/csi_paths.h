@@ -16,7 +16,7 @@
 #define CSI_BASE       "plugins/kubernetes.io/csi"
 #define CSI_BLOCK_BASE CSI_BASE "/volumeDevices"
 
-enum { CSI_BASE_LEVELS = 3 /* leading components that are nobody's own */ };
+enum { CSI_BASE_LEVELS = 3 /* leading components that no driver owns */ };
 
 /* "csi-" and the SHA-256 of both: the handle of a volume that is written out in its pod. */
 char *csi_inline_handle(const char *pod_uid, const char *volume_name);

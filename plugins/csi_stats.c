@@ -40,7 +40,7 @@ static uint64_t unsigned_of(int64_t number)
 	return number > 0 ? (uint64_t) number : 0;
 }
 
-/* Units that nobody knows are passed over. */
+/* Unknown units are passed over. */
 static void take_usage(struct volume_metrics *metrics, const Csi__V1__VolumeUsage *usage)
 {
 	if (usage->unit == CSI__V1__VOLUME_USAGE__UNIT__BYTES) {

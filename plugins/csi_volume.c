@@ -116,7 +116,7 @@ static int find_objects(struct csi_volume *volume, const struct volume_request *
 /* ---- SELinux ---- */
 
 /* One pod alone may have it, and says which label its files are to have: then the whole mount gets
- * it, and nobody needs to change file after file. */
+ * it, and file after file need not be changed. */
 static bool wants_label(const struct csi_volume *volume)
 {
 	const struct csi_driver_spec *driver = csi_volume_driver(volume);

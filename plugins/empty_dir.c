@@ -5,7 +5,7 @@
  * A "ready" file outside the volume says that set-up was finished, so that a repetition after a
  * crash neither mounts twice nor changes owners again under a running pod. Teardown goes by what is
  * there and not by what a manifest says: a tmpfs or hugetlbfs is unmounted first; any other mount
- * on the directory is somebody else's and is refused. The content goes by
+ * on the directory is foreign and is refused. The content goes by
  * remove_empty_dir_contents() alone, which never leaves the directory's file system.
  */
 #include "plugins/empty_dir.h"

@@ -3,7 +3,7 @@
  * file_payload - what the files of a configMap, secret, downwardAPI or projected volume hold
  *
  * From the pod and the objects that its volume names (spec: plugins, 5); pure, but for tokens,
- * which somebody issues. Any thread.
+ * which an issuer signs. Any thread.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ struct file_inputs {
  * file_payload_build - the files
  * @ret: finished; to be given to payload_done()
  *
- * Of a projected volume all errors are told at once. An object that is missing, or a key of it, is
- * one unless the source is optional.
+ * Of a projected volume all errors are reported at once. An object that is missing, or a key of it,
+ * is one unless the source is optional.
  *
  * Return: 0; -ENOENT an object or key is missing; -EINVAL; -E2BIG; -ENOMEM; else as
  * file_tokens_add().

@@ -13,7 +13,7 @@
 
 /* Of one pod; lives for one gathering of files. */
 struct file_tokens {
-	const struct token_source *source; /* NULL: nobody issues tokens here */
+	const struct token_source *source; /* NULL: no tokens are issued here */
 	const struct object *pod;
 	const struct object *service_account; /* NULL: there is none */
 	/* What the volume shows at @path now; given to secret_text_free(); NULL: nothing. */

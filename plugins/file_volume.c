@@ -53,7 +53,7 @@ static void file_mounter_free(void *data)
 	free(mounter);
 }
 
-/* The token that the volume shows; what cannot be read is made anew. */
+/* The token that the volume shows; what cannot be read is made again. */
 static char *current_token(void *userdata, const char *path)
 {
 	const int *volume_fd = userdata;
@@ -241,7 +241,7 @@ static int new_mounter(const struct volume_request *request, struct stage_list *
 
 /* ---- TearDownAt ---- */
 
-/* What cannot be overwritten goes with the memory, all the same; but whoever relies on it is told.
+/* What cannot be overwritten goes with the memory, all the same; but that is reported.
  */
 static void wipe(const struct place *place)
 {

@@ -2,7 +2,7 @@
 /*
  * image - the files of an OCI image: kubelet's image plugin
  *
- * Nothing is mounted, made or removed here: whoever starts the containers pulls the image and
+ * Nothing is mounted, made or removed here: the runtime pulls the image and
  * mounts it, by the reference that container_plan.h gives it. A node without a runtime for images
  * learns it when the mounts of a container are asked for, in the words of that runtime.
  */

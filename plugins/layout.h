@@ -26,7 +26,7 @@ bool layout_is_component(const char *name);
 int layout_pod_path(const char *pod_uid, const char *folder, const char *plugin, const char *volume,
 		    char **ret, struct failure *reterr);
 
-/* "<base>/<name>" with the same check of @name. @base is ours. */
+/* "<base>/<name>" with the same check of @name. @base is trusted. */
 int layout_child(const char *base, const char *name, char **ret, struct failure *reterr);
 
 /* "<root directory>/<relative>"; NULL when out of memory or @relative is NULL. */

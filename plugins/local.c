@@ -45,7 +45,7 @@ struct local_mounter {
 	struct place target;
 	int target_fd;
 	bool already_mounted;
-	bool must_own; /* ownership is wanted and nobody else uses the volume */
+	bool must_own; /* ownership is wanted and no other pod uses the volume */
 	int map_fd;    /* the group is a map of the mount, so nothing is to be owned; or -EBADF */
 	struct ownership_job *ownership_job;
 	struct failure bind_failure, map_failure;
@@ -187,7 +187,7 @@ static int check_target(struct local_mounter *mounter, struct stage_report *repo
 	if (!facts.is_mount_root)
 		return 0;
 	if (facts.device != mounter->source_device || facts.inode != mounter->source_inode) {
-		/* Something is mounted: whoever removes this volume must take it away. */
+		/* Something is mounted: a teardown must take it away. */
 		report->error_class = ERROR_UNCERTAIN;
 		return failed_plain(&report->failure, -EBUSY,
 				    "'%s' is mounted already, but not with '%s'",
@@ -327,8 +327,8 @@ static int bind_source(void *data, struct stage_report *report)
 										  : STAGE_LIST_DONE;
 }
 
-/* Where the bind itself could not tell. Not knowing it only means that nobody watches the mount;
- * but one that somebody unmounted before it could be looked at would be missed for good. */
+/* Where the bind itself could not tell. Not knowing it only means that the mount is not watched;
+ * but one that was unmounted before it could be looked at would be missed for good. */
 static int note_mount_id(const struct local_mounter *mounter, struct stage_report *report)
 {
 	struct mount_facts facts;

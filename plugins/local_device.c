@@ -121,7 +121,7 @@ static int find_device(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
-/* Mounted already by us means done; by somebody else, refused. Nothing is stacked. */
+/* Mounted already by podvold means done; foreign, refused. Nothing is stacked. */
 static int prepare_staging(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -151,7 +151,7 @@ static int prepare_staging(void *data, struct stage_report *report)
 			    mounter->staging.path, mounter->source.path);
 }
 
-/* Not knowing it only means that nobody watches the mount. */
+/* Not knowing it only means that the mount is not watched. */
 static void note_staged_mount(const struct device_mounter *mounter, struct stage_report *report)
 {
 	struct mount_facts facts;
@@ -160,7 +160,7 @@ static void note_staged_mount(const struct device_mounter *mounter, struct stage
 		report->mount_id = facts.mount_id;
 }
 
-/* What cannot be told now is told by the mount. */
+/* What is not known now the mount says. */
 static int look_for_content(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -255,7 +255,7 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 
 struct device_unmounter {
 	const struct plugin_host *host;
-	char *staging_path; /* relative; NULL: the recorded path is none of ours */
+	char *staging_path; /* relative; NULL: the recorded path is not a staging path */
 	char device[PATH_MAX];
 	struct place staging;
 };
@@ -368,7 +368,7 @@ static int check_device_is_free(void *data, struct stage_report *report)
 	return block_device_check_free(unmounter->device, &report->failure);
 }
 
-/* The recorded path decides where there is one; only a direct child of the staging base is ours. */
+/* The recorded path decides where there is one; only a direct child of the staging base is used. */
 static int find_staging_path(const struct volume_request *request, char **ret,
 			     struct failure *reterr)
 {

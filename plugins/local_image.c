@@ -2,7 +2,7 @@
 /*
  * local_image - the image of a local volume as the device that local_device.c stages
  *
- * The loop device belongs to nobody but the mount: it goes when that does, or with the process that
+ * The loop device belongs to the mount alone: it goes when that does, or with the process that
  * made it, so there is nothing that a kill could leave, and nothing to be taken down.
  */
 #include "plugins/local.h"
@@ -37,7 +37,7 @@ int local_image_settle(const struct local_source *source, int image_fd, int moun
 	char device[PATH_MAX];
 	int r = capacity_image_reserve(image_fd);
 
-	/* It works as long as nobody else fills the file system beneath. */
+	/* It works as long as nothing else fills the file system beneath. */
 	if (r < 0)
 		log_message(LOG_WARNING, "the blocks of image '%s' cannot be taken: %s",
 			    source->path, strerror(-r));

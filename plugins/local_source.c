@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_source - what a local volume's path leads to: a directory, a device, or an image of ours
+ * local_source - what a local volume's path leads to: a directory, a device, or an image of podvold
  *
  * A file is no source, but for the image of a volume that says so, in a directory that bears this
  * volume's mark: what a user wrote into a path is not believed.
@@ -84,7 +84,8 @@ static int tell_kind(const struct local_source *source, struct local_found *foun
 	return 0;
 }
 
-/* The descriptor stays open: what was looked at is what is bound, whoever renames meanwhile. */
+/* The descriptor stays open: what was looked at is what is bound, also when it is renamed
+ * meanwhile. */
 int local_look_up(const struct local_source *source, struct local_found *ret,
 		  struct failure *reterr)
 {

@@ -3,7 +3,7 @@
  * nfs - a directory of an NFS server: kubelet's nfs plugin
  *
  * The pod's mount is one of its own, made by mount.nfs of nfs-common. A server decides who may do
- * what, often by other users than ours (root squash), so nothing is asked of it here, and neither
+ * what, often by other users than root (root squash), so nothing is asked of it here, and neither
  * owners nor labels are changed. Mounted already means done. What a dead server holds up holds up a
  * thread, as with any volume: src/base/worker.h, src/inuse/stuck_policy.c.
  */

@@ -24,7 +24,7 @@ int payload_cache_new(struct payload_cache **ret);
 struct payload_cache *payload_cache_free(struct payload_cache *cache);
 
 /**
- * payload_cache_get - the files of a volume [worker: waits for whoever builds the same ones]
+ * payload_cache_get - the files of a volume [worker: waits for one that builds the same]
  * @cache: NULL: nothing is shared
  * @ret:   given back with shared_payload_unref()
  *

@@ -90,7 +90,7 @@ struct volume_request {
 	/* Set-ups: it may be there from before, so a failure must not take away what a teardown
 	 * will want to know. */
 	bool keeps_traces;
-	/* Set for set-ups. Look up only what references() names: nobody comes back when another
+	/* Set for set-ups. Look up only what references() names: no remount follows when another
 	 * object changes. */
 	const struct object_finder *objects;
 };
@@ -179,9 +179,9 @@ struct volume_plugin {
 	stage_list_fn *new_block_unmapper;
 	stage_list_fn *new_device_unmapper;
 
-	/* Paths as told to people, drivers and runtimes; absolute; freed with free(); NULL when out
-	 * of memory. get_path: where a pod's containers find the volume (the host path itself for
-	 * hostPath; the symbolic link to the device in block mode). get_device_mount_path: the
+	/* Paths as people, drivers and runtimes get them; absolute; freed with free(); NULL when
+	 * out of memory. get_path: where a pod's containers find the volume (the host path itself
+	 * for hostPath; the symbolic link to the device in block mode). get_device_mount_path: the
 	 * global mount path or global map path; NULL slot or "" when there is none. */
 	char *(*get_path)(const struct volume_request *request);
 	char *(*get_device_mount_path)(const struct volume_request *request);

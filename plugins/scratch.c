@@ -131,7 +131,7 @@ static int check_identity(uint64_t noted, int fd, const char *path, struct failu
 
 /* ---- set-up ---- */
 
-/* The ready file and its directory; a stranger's file in there keeps the directory. */
+/* The ready file and its directory; a foreign file in there keeps the directory. */
 static int remove_ready(const struct plugin_host *host, const char *ready_path,
 			struct failure *reterr)
 {
@@ -172,14 +172,14 @@ int scratch_check_ready(const struct plugin_host *host, const struct scratch_nam
 			    scratch.ready_path);
 }
 
-/* What was mounted when it became ready, or what somebody put there since. */
+/* What was mounted when it became ready, or what was put there since. */
 static int check_look(const struct scratch *scratch, struct stage_report *report)
 {
 	cleanup_close int fd =
 		open_beneath(scratch->place.parent_fd, scratch->place.name, O_PATH | O_DIRECTORY,
 			     PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
 
-	report->error_class = ERROR_UNCERTAIN; /* there is a mount, whoever made it */
+	report->error_class = ERROR_UNCERTAIN; /* there is a mount, of any program */
 	return fd < 0 ? fd
 		      : check_identity(noted_identity(scratch), fd, scratch->place.path,
 				       &report->failure);
@@ -204,7 +204,7 @@ static int make_parents(struct scratch *scratch, struct failure *reterr)
 			  reterr);
 }
 
-/* A ready volume is done with; one that lost its mount begins anew. */
+/* A ready volume is done with; one that lost its mount begins again. */
 int scratch_look(struct scratch *scratch, struct stage_report *report)
 {
 	const struct plugin_host *host = scratch->host;
@@ -235,11 +235,11 @@ int scratch_look(struct scratch *scratch, struct stage_report *report)
 	}
 	if (scratch->medium == MEDIUM_DEFAULT ? exists : scratch->mounted)
 		return scratch->medium == MEDIUM_HUGE_PAGES ? STAGE_NEXT : STAGE_LIST_DONE;
-	/* Somebody deleted the directory, or its mount went: begin anew, and say so by no file. */
+	/* The directory was deleted, or its mount went: begin again, and say so by no file. */
 	return remove_ready(host, scratch->ready_path, &report->failure);
 }
 
-/* What is mounted on the directory already: right, or somebody else's? */
+/* What is mounted on the directory already: right, or foreign? */
 static int check_mounted(const struct scratch *scratch, struct failure *reterr)
 {
 	struct statfs fs;
@@ -290,7 +290,7 @@ int scratch_make(struct scratch *scratch, struct stage_report *report)
 	if (scratch->fd < 0)
 		return scratch->fd;
 	if (scratch->mounted) {
-		report->error_class = ERROR_UNCERTAIN; /* there is a mount, whoever made it */
+		report->error_class = ERROR_UNCERTAIN; /* there is a mount, of any program */
 		return check_mounted(scratch, reterr);
 	}
 	r = change_mode(scratch->fd, 0777, reterr);
@@ -299,7 +299,7 @@ int scratch_make(struct scratch *scratch, struct stage_report *report)
 	return mount_medium(scratch, reterr);
 }
 
-/* Which mount it is now. Not knowing it only means that nobody watches it; but one that somebody
+/* Which mount it is now. Not knowing it only means that it is not watched; but one that was
  * unmounted before it could be looked at would be missed for good. */
 static int note_mount_id(const struct scratch *scratch, struct stage_report *report)
 {
@@ -358,7 +358,7 @@ int scratch_mark_ready(struct scratch *scratch, struct stage_report *report)
 
 /* ---- teardown ---- */
 
-/* Only what an emptyDir mounts is ours to take away, and of tmpfs only the one that was noted. */
+/* Only what an emptyDir mounts is taken away, and of tmpfs only the one that was noted. */
 static int check_medium(const struct place *place, uint64_t noted, struct failure *reterr)
 {
 	cleanup_close int fd = open_beneath(place->parent_fd, place->name, O_PATH | O_DIRECTORY,
@@ -376,7 +376,7 @@ static int check_medium(const struct place *place, uint64_t noted, struct failur
 	return check_identity(noted, fd, place->path, reterr);
 }
 
-/* @before: only with what is ours on top, never with a stranger's files. */
+/* @before: only with podvold's own on top, never with foreign files. */
 static int unmount_medium(const struct place *place, uint64_t noted,
 			  void (*before)(const struct place *place), struct failure *reterr)
 {

@@ -4,7 +4,7 @@
  *
  * What kubelet calls the wrapped emptyDir: made below the pod's directory, on disk, in memory or in
  * huge pages, and known to be whole by a "ready" file outside the volume. Teardown goes by what is
- * there and not by what a manifest says; a stranger's mount on the directory is refused. The
+ * there and not by what a manifest says; a foreign mount on the directory is refused. The
  * functions are stages of plugins, or parts of them. [worker]
  */
 #pragma once
@@ -46,7 +46,8 @@ void scratch_done(struct scratch *scratch);
 /* In memory, never swapped out where the kernel can promise that. @bytes 0: no limit of its own. */
 void scratch_use_memory(struct scratch *scratch, int64_t bytes);
 
-/* A ready volume is done with: STAGE_LIST_DONE. One that lost its mount begins anew: STAGE_NEXT. */
+/* A ready volume is done with: STAGE_LIST_DONE. One that lost its mount begins again: STAGE_NEXT.
+ */
 int scratch_look(struct scratch *scratch, struct stage_report *report);
 /* After scratch_look(). Mode 0777, whatever the umask. */
 int scratch_make(struct scratch *scratch, struct stage_report *report);
@@ -65,7 +66,7 @@ int scratch_mark_ready(struct scratch *scratch, struct stage_report *report);
  * scratch_new_unmounter - TearDownAt: take the volume away with its content
  * @before: with the volume's own memory still mounted; NULL, and on disk: nothing is to be done
  *
- * What is missing is fine; -EBUSY a mount that is not ours, -EXDEV a mount within. Any thread.
+ * What is missing is fine; -EBUSY a foreign mount, -EXDEV a mount within. Any thread.
  *
  * Return: as of the slot.
  */

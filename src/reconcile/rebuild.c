@@ -230,7 +230,7 @@ static int name_candidate(const struct rebuild_input *input, const struct found_
 	return 0;
 }
 
-/* Return: 0 a volume of ours to be; -ENOENT none that we know, which is no mistake; another
+/* Return: 0 a volume to be managed; -ENOENT none that is known, which is no mistake; another
  * negative errno with the reason why it is none. */
 static int read_candidate(const struct rebuild_input *input, const struct found_volume *volume,
 			  struct candidate *ret, struct failure *reterr)
@@ -250,7 +250,7 @@ static int read_candidate(const struct rebuild_input *input, const struct found_
 		return failed_plain(reterr, -EINVAL, "nothing here can take such a volume down");
 	if (!*volume->pod_uid && !is_device_mountable(ret))
 		return failed_plain(reterr, -EINVAL, "such a volume has no device");
-	/* What is left of one: whoever cleans pod directories may remove it. */
+	/* What is left of one: a clean-up of pod directories may remove it. */
 	if (!volume->is_mount_point && *volume->pod_uid &&
 	    is_always_mounted(plugin, is_device_mountable(ret), volume->block))
 		return -ENOENT;

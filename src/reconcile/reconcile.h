@@ -10,7 +10,7 @@
  *  - unpublish before publish: a volume leaves its old pod before a new pod gets it where it can
  * serve only one;
  *  - stage before the first publish, unstage after the last unpublish;
- *  - an uncertain mount is mounted for whoever removes it, absent for whoever wants it;
+ *  - an uncertain mount is mounted for a teardown, absent for a set-up;
  *  - nothing is unpublished or unstaged before all pods are known;
  *  - nothing is taken from a pod while something of it cannot be looked up;
  *  - nothing is taken from a pod that is held, and so no device from under it.
@@ -46,7 +46,7 @@ void plan_done(struct plan *plan);
 
 struct reconcile_conditions {
 	bool may_unmount;          /* every source has delivered a complete snapshot */
-	const struct holds *holds; /* whose containers live; NULL: nobody's */
+	const struct holds *holds; /* whose containers live; NULL: none */
 };
 
 /**
@@ -54,7 +54,7 @@ struct reconcile_conditions {
  * @plan: appended to; STEP_FORGET of the whole volume comes last
  *
  * A volume of a plugin that we do not have gets no steps. An entry that is absent may belong to a
- * publish or stage that runs at this moment: whoever carries out a STEP_FORGET first asks the
+ * publish or stage that runs at this moment: what carries out a STEP_FORGET first asks the
  * operations and leaves the entry alone while one runs; its end makes the volume dirty again.
  *
  * Return: 0 or -ENOMEM (the plan keeps what it had).
@@ -71,11 +71,11 @@ enum rebuild_verdict {
 	REBUILD_NOT_MOUNTED,    /* the row says mounted, and there is no mount */
 	REBUILD_UNFINISHED,     /* a step had begun, see @row->unfinished */
 	REBUILD_UNUSED_DEVICE,  /* staged, and no pod has it: a stage without its publish */
-	REBUILD_UNKNOWN_PLUGIN, /* no plugin of ours: in the table, never touched */
+	REBUILD_UNKNOWN_PLUGIN, /* an unknown plugin: in the table, never touched */
 	/* directories that no row speaks of */
-	REBUILD_TAKEN_OVER,     /* adopted like a row of ours: @row is to be one from now on */
+	REBUILD_TAKEN_OVER, /* adopted like a row of the ledger: @row is to be one from now on */
 	REBUILD_NOT_UNDERSTOOD, /* was to be taken over and cannot be, @why: never touched */
-	REBUILD_FOREIGN,        /* not ours: never touched, unless somebody wants it */
+	REBUILD_FOREIGN,        /* not managed: never touched, unless a pod wants it */
 	REBUILD_VERDICT_COUNT
 };
 
@@ -98,8 +98,8 @@ struct rebuild_input {
 /**
  * rebuild - the actual state after a restart, from the ledger's rows and the directories found
  * @actual: filled
- * @report: told everything that is not as it should be, and every directory that no row speaks of;
- *          borrowed for the call
+ * @report: called for everything that is not as it should be, and every directory that no row
+ * speaks of; borrowed for the call
  *
  * Pure but for the table. Rows of the ledger become entries whether or not their directory was
  * found (the teardown finds out); those of an unknown plugin too, so that they are seen, but the

@@ -4,7 +4,7 @@
  *
  * Pure: reads two tables, appends to a plan. No system call, no clock, no log. The order within a
  * plan is kubelet's: leave the pods that want it no more, serve those that want it, then take down
- * what nobody wants.
+ * what is no longer wanted.
  */
 #include "reconcile/reconcile.h"
 
@@ -16,7 +16,7 @@ enum { PLAN_FIRST_CAPACITY = 16 };
 
 /* What the functions below share; lives for one call. */
 struct look {
-	const struct desired_volume *want; /* NULL: nobody wants it */
+	const struct desired_volume *want; /* NULL: not wanted */
 	const struct actual_volume *have;  /* NULL: nothing is known of it */
 	bool may_unmount;
 	const struct holds *holds; /* NULL: none */
@@ -68,7 +68,7 @@ static bool is_held(const struct look *look, const struct actual_pod *pod)
 	       holds_has_pod(look->holds, pod->pod_uid);
 }
 
-/* Something of the pod could not be looked up: until it can, nobody knows that it wants this no
+/* Something of the pod could not be looked up: until it can, it is unknown that it wants this no
  * more. After a restart there is no earlier want to go by. */
 static bool may_be_wanted(const struct look *look, const struct actual_pod *pod)
 {
@@ -193,7 +193,7 @@ static int serve_wanted_pods(const struct look *look)
 	return 0;
 }
 
-/* ---- last: take down what nobody wants ---- */
+/* ---- last: take down what is not wanted ---- */
 
 static bool some_pod_may_have_it(const struct actual_volume *have)
 {
@@ -249,7 +249,7 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 		.plan = plan,
 	};
 
-	/* A plugin that we do not have left it there: nobody here knows how to touch it. */
+	/* A plugin that is not in this podvold left it there: it is not touched. */
 	if (look.have && !look.have->plugin)
 		return 0;
 

@@ -290,7 +290,7 @@ static int ensure_entry(struct actual *actual, const struct actual_entry *entry)
 	return error;
 }
 
-/* Marks nothing: whoever begins a step has just looked at the volume, and an entry that is absent
+/* Marks nothing: what begins a step has just looked at the volume, and an entry that is absent
  * says no more than none at all. */
 int actual_begin(struct actual *actual, const struct actual_entry *entry)
 {

@@ -4,7 +4,7 @@
  * 2)
  *
  * Three words per volume and per pod: absent, uncertain, mounted. Uncertain counts as not mounted
- * for whoever wants it and as mounted for whoever removes it. States change in actual_apply() and
+ * for a set-up and as mounted for a teardown. States change in actual_apply() and
  * nowhere else, by the table of section 2.1. The loop thread only.
  */
 #pragma once

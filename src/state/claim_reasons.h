@@ -2,7 +2,7 @@
 /*
  * claim_reasons - why a claim is not bound: the newest event about it that says so
  *
- * The one source for waits, describe, explain-state and a pod's FailedMount: whoever binds or
+ * The one source for waits, describe, explain-state and a pod's FailedMount: what binds or
  * provisions, podvold or a sidecar, says in an event of the claim why it is Pending. The text is
  * kept while the claim is, also when the event itself had to go. The loop thread only.
  */

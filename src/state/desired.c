@@ -200,7 +200,7 @@ static bool has_grown(const struct desired_volume *volume, const struct volume_s
 	       quantity_compare(&spec_pv(now)->capacity, &spec_pv(before)->capacity) > 0;
 }
 
-/* The time of the request counts from the first want, unless a remount begins it anew. */
+/* The time of the request counts from the first want, unless a remount begins it again. */
 static int volume_refresh_pod(struct desired *desired, struct desired_volume *volume,
 			      struct desired_pod *pod, const struct desired_want *want)
 {

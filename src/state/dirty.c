@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dirty - the set of unique volume names that somebody has to look at; see dirty.h
+ * dirty - the set of unique volume names that are to be reconciled; see dirty.h
  *
  * A hash table that keeps the order of insertion: adding, finding and taking the oldest name cost
  * the same however many there are. Knows names only, never a table.

@@ -3,7 +3,7 @@
  * dirty - the set of unique volume names that the reconciler has to look at
  *
  * Cost follows what changed: a table that changes a volume adds its name, the agent takes names out
- * and reconciles them, nobody walks all volumes. Order of insertion is kept, so that bursts are
+ * and reconciles them; all volumes are never walked. Order of insertion is kept, so that bursts are
  * fair.
  */
 #pragma once
@@ -28,9 +28,9 @@ char *dirty_take(struct dirty_set *set);
 /* How many names are waiting; constant cost. */
 size_t dirty_count(const struct dirty_set *set);
 
-/* Everything must be looked at once: a name was lost for want of memory, or somebody asked for it.
+/* Everything must be looked at once: a name was lost for want of memory, or a resync was requested.
  * Reading resets it. */
 bool dirty_take_full_pass(struct dirty_set *set);
 
-/* From inside a turn: whoever calls it has the next one come. */
+/* From inside a turn: has the next one come. */
 void dirty_request_full_pass(struct dirty_set *set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * found - volume directories that are there below the root directory, whoever made them
+ * found - volume directories that are there below the root directory, of any program
  *
  * Kubelet's layout: pods/<uid>/volumes/<plugin>/<name>,
  * pods/<uid>/volumeDevices/<plugin>/<name>, for containers' sub-paths

@@ -165,7 +165,7 @@ size_t holds_count(const struct holds *holds)
 
 /* ---- changes ---- */
 
-/* Never that of another hold, also not of one that ended: whoever deletes twice deletes nothing
+/* Never that of another hold, also not of one that ended: a second delete deletes nothing
  * else. */
 static int choose_id(const struct holds *holds, char id[HOLD_ID_BYTES])
 {

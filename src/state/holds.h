@@ -49,7 +49,7 @@ struct hold {
 	/* Who posted it, for the limit of one client; NULL: root, role admin, or one of before the
 	 * start. */
 	const char *writer;
-	uint64_t cgroup_id;  /* its inode: a cgroup made anew under the path is another one */
+	uint64_t cgroup_id;  /* its inode: a cgroup made again under the path is another one */
 	uint64_t since_usec; /* real time */
 	/* HOLD_EXPLICIT: what the container's status said of its end when the hold was posted, as a
 	 * checksum; 0: nothing. Only another end than this one ends the hold. */
@@ -81,13 +81,13 @@ void holds_remove(struct holds *holds, const char *id);
 /* Borrowed until it is removed; NULL: there is none. */
 const struct hold *holds_find(const struct holds *holds, const char *id);
 
-/* Does anything of the pod live, as far as we were told? Constant cost. */
+/* Does anything of the pod live, as far as is known? Constant cost. */
 bool holds_has_pod(const struct holds *holds, const char *pod_uid);
 
 /* The @position-th hold of a pod, oldest first; NULL past the last. */
 const struct hold *holds_of_pod(const struct holds *holds, const char *pod_uid, size_t position);
 
-/* A hold of a pod of this name that has another uid: what a pod made anew may have to wait for.
+/* A hold of a pod of this name that has another uid: what a pod made again may have to wait for.
  * NULL: none. Cost: all pods with holds. */
 const struct hold *holds_of_earlier_pod(const struct holds *holds, const char *name_space,
 					const char *name, const char *uid);

@@ -87,7 +87,7 @@ static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
 			       "PRAGMA journal_mode = WAL;"
 			       "PRAGMA synchronous = OFF;"
 			       /* Pages: the run directory may be small, and the default lets
-				* the log grow to 4 MiB before it begins anew. */
+				* the log grow to 4 MiB before it begins again. */
 			       "PRAGMA wal_autocheckpoint = 64;"
 			       "PRAGMA temp_store = MEMORY;"
 			       "PRAGMA trusted_schema = OFF;"
@@ -201,7 +201,7 @@ static int check_pages(sqlite3 *database, struct failure *reterr)
 	return 0;
 }
 
-/* Return: 1 its rows are of another boot or namespace; 0 they are ours; -EUCLEAN damaged. */
+/* Return: 1 its rows are of another boot or namespace; 0 of this one; -EUCLEAN damaged. */
 static int check_header(sqlite3 *database, const struct ledger_identity *identity,
 			struct failure *reterr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger_file - the SQLite file behind the ledger: opened, judged, begun anew
+ * ledger_file - the SQLite file behind the ledger: opened, judged, replaced by a new one
  *
  * Only ledger.c and ledger_holds.c use this. It decides whether what is in the file may be
  * believed: the right schema, no damage, this boot and this mount namespace. What the rows mean is
@@ -19,7 +19,7 @@
  *
  * Rows of another identity are gone afterwards. Blocks (start-up only).
  *
- * Return: 0 as it was, emptied or new; 1 begun anew, the old file was moved aside and @reterr says
+ * Return: 0 as it was, emptied or new; 1 a new one, the old file was moved aside and @reterr says
  * why; -EBUSY another process has it open; else a negative errno.
  */
 int ledger_file_open(const char *run_dir, const struct ledger_identity *identity,

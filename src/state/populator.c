@@ -56,7 +56,7 @@ int populator_new(const struct populator_options *options, struct populator **re
 
 /* ---- pods that are known ---- */
 
-/* By uid: a pod made anew under the same name is another one. */
+/* By uid: a pod made again under the same name is another one. */
 static struct known_pod *find_known(const struct populator *populator, const char *pod_uid)
 {
 	struct known_pod *known;
@@ -126,7 +126,7 @@ static bool is_used(const struct pod *pod, const struct pod_volume *volume)
 	return use.mounted || use.as_device;
 }
 
-/* A pod without a node is ours: there is no scheduler to ask. */
+/* A pod without a node is of this one: there is no scheduler to ask. */
 static bool is_elsewhere(const struct populator *populator, const struct object *pod)
 {
 	return pod->pod->node_name[0] != '\0' &&

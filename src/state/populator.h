@@ -23,13 +23,13 @@ struct populator_options {
 	 */
 	void (*looked)(void *userdata, const struct object *pod);
 	/* An object that the volume is made from changed: what failed before may succeed now. NULL:
-	 * nobody cares. */
+	 * not reported. */
 	void (*renewed)(void *userdata, const char *unique_name);
 	/* Must a pod that has nothing yet wait before it wants its volumes? Whoever says so has it
 	 * looked at again (populator_pod()) when that is over. NULL: none has to. */
 	bool (*must_wait)(void *userdata, const struct object *pod);
 	/* For want of memory a pod was not looked at as it should have been: a full pass is due,
-	 * but not at once. NULL: nobody cares. */
+	 * but not at once. NULL: not reported. */
 	void (*lost)(void *userdata);
 	/* Says why a claim is not bound: appends to @reterr. Return: -EAGAIN; -EINPROGRESS its
 	 * volume is being provisioned. NULL: nothing is known. */
@@ -61,7 +61,7 @@ void populator_claim(struct populator *populator, const char *name_space, const 
 /* Look at every pod again: at start, and after the watch fell off the ring. */
 void populator_full_pass(struct populator *populator, uint64_t now_usec);
 
-/* ReprocessPod: look at one pod again, because somebody waits for it; plugins that ask for it mount
+/* ReprocessPod: look at one pod again, because a client waits for it; plugins that ask for it mount
  * again. */
 void populator_pod(struct populator *populator, const char *name_space, const char *name,
 		   uint64_t now_usec);
