@@ -138,6 +138,7 @@ PASSED_OVER(busy_watch_search, (struct busy_watch * watch))
 PASSED_OVER(foreign_volumes_settled, (struct foreign_volumes * foreign_volumes))
 PASSED_OVER(agent_check_drained, (struct agent * agent))
 PASSED_OVER(volume_events_note, (void *events, const struct operation_ended *ended))
+PASSED_OVER(step_log_note, (void *log, const struct operation_ended *ended))
 PASSED_OVER(metrics_note, (void *metrics, const struct operation_ended *ended))
 PASSED_OVER(volume_users_note, (void *inuse, const struct operation_ended *ended))
 PASSED_OVER(events_record, (struct events * events, const struct object *about, const char *type,
