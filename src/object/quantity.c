@@ -147,6 +147,9 @@ int quantity_parse(const char *text, struct quantity *ret, struct failure *reter
 	wide value;
 
 	assert(text && ret);
+	if (strnlen(text, QUANTITY_BYTES_MAX + 1) > QUANTITY_BYTES_MAX)
+		return failed_plain(reterr, -EINVAL, "a quantity has at most %d bytes",
+				    QUANTITY_BYTES_MAX);
 	suffix = parse_digits(text + (*text == '-' || *text == '+' ? 1 : 0), &number);
 	if (!suffix || !parse_suffix(suffix, &scale))
 		return malformed(text, reterr);

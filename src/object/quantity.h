@@ -17,6 +17,10 @@ struct quantity {
 	bool is_set;
 };
 
+enum {
+	QUANTITY_BYTES_MAX = 1024, /* of its text: more digits say nothing */
+};
+
 /* @text as the API writes it. Return: 0, or -EINVAL with what is wrong. */
 int quantity_parse(const char *text, struct quantity *ret, struct failure *reterr);
 

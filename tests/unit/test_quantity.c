@@ -157,6 +157,22 @@ static void test_what_is_no_quantity(void **state)
 			    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$': \"inf\"");
 }
 
+/* Each reading of it takes the loop's time. */
+static void test_length_is_bounded(void **state)
+{
+	char text[QUANTITY_BYTES_MAX + 2];
+	struct quantity quantity = { .milli = 42 };
+	struct failure failure;
+
+	memset(text, '0', sizeof(text));
+	text[QUANTITY_BYTES_MAX] = '\0';
+	assert_int_equal(quantity_parse(text, &quantity, &failure), 0);
+	text[QUANTITY_BYTES_MAX] = '0';
+	text[QUANTITY_BYTES_MAX + 1] = '\0';
+	assert_int_equal(quantity_parse(text, &quantity, &failure), -EINVAL);
+	assert_string_equal(failure.text, "a quantity has at most 1024 bytes");
+}
+
 static void test_bytes_are_printed(void **state)
 {
 	static const struct {
@@ -186,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_different_spellings_are_equal),
 		cmocka_unit_test(test_unset_counts_as_zero),
 		cmocka_unit_test(test_what_is_no_quantity),
+		cmocka_unit_test(test_length_is_bounded),
 		cmocka_unit_test(test_bytes_are_printed),
 	};
 
