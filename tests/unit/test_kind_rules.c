@@ -268,7 +268,7 @@ static const struct {
 	  CORE("Secret") "stringData: {a: z}\nimmutable: true\n",
 	  "data: Forbidden: field is immutable when `immutable` is set" },
 	{ CORE("Secret"), CORE("Secret") "type: example.com/own\n",
-	  "type: Invalid value: \"example.com/own\": field is immutable" },
+	  "type: Invalid value: field is immutable" },
 	{ CORE("Node"), CORE("Node") "spec: {providerID: a}\n", NULL },
 	{ CORE("Node") "spec: {providerID: a}\n", CORE("Node") "spec: {providerID: b}\n",
 	  "spec.providerID: Forbidden: node updates may not change providerID except from "
