@@ -290,6 +290,24 @@ static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *row
 
 /* ---- what is not mounted for anybody ---- */
 
+/* What is deleted stays until those who put a finalizer took it away. Return: whether it is. */
+static bool say_deletion(struct cli *cli, const struct cJSON *object)
+{
+	const struct cJSON *metadata = json_get(object, "metadata");
+	const struct cJSON *finalizer = json_first(json_get(metadata, "finalizers"));
+	char since[SENTENCE_TIME_BYTES];
+
+	if (!*text_of(metadata, "deletionTimestamp"))
+		return false;
+	sentence_since(text_of(metadata, "deletionTimestamp"), since);
+	say(cli, "It was deleted %s%s and is still there because of its finalizers:", since,
+	    *since ? " ago" : "");
+	for (; finalizer; finalizer = json_next(finalizer))
+		say(cli, "'%s'%s", json_string(finalizer, ""), json_next(finalizer) ? "," : ".");
+	say(cli, "It goes when those who set them are done.");
+	return true;
+}
+
 static int explain_stored_volume(struct cli *cli, const char *word, const struct cJSON *volume)
 {
 	const struct cJSON *claim = json_get(json_get(volume, "spec"), "claimRef");
@@ -301,7 +319,8 @@ static int explain_stored_volume(struct cli *cli, const char *word, const struct
 		    text_of(claim, "name"));
 	else
 		say(cli, "It belongs to no claim.");
-	say(cli, "No pod of this node uses it; no action needed.");
+	if (!say_deletion(cli, volume))
+		say(cli, "No pod of this node uses it; no action needed.");
 	say_end(cli);
 	return EXIT_DONE;
 }
@@ -339,6 +358,7 @@ static int explain_claim(struct cli *cli, const char *name_space, const char *wo
 
 	say(cli, "Claim '%s/%s' is stored, in phase '%s'.", name_space, word,
 	    *phase ? phase : "Pending");
+	(void) say_deletion(cli, claim);
 	if (*volume)
 		say(cli, "Its volume is '%s': podvolctl explain-state %s says more.", volume,
 		    volume);
