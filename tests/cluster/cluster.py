@@ -162,7 +162,7 @@ class Cluster:
     def controller_programs(self):
         manager, scheduler = (self.kubeconfig(name, f"system:{name}") for name in PROGRAMS[1:])
         return [Program(self, PROGRAMS[1], f"--kubeconfig={manager}", "--leader-elect=false", "--port=0", "--secure-port=0",
-                        f"--controllers={','.join(CONTROLLERS)}", "--attach-detach-reconcile-sync-period=2s",
+                        "--use-service-account-credentials", f"--controllers={','.join(CONTROLLERS)}", "--attach-detach-reconcile-sync-period=2s",
                         f"--root-ca-file={self.authority.file}", f"--service-account-private-key-file={self.account_key}",
                         "--pvclaimbinder-sync-period=5s", "--kube-api-qps=500", "--kube-api-burst=1000"),
                 Program(self, PROGRAMS[2], f"--kubeconfig={scheduler}", "--leader-elect=false", "--port=0",
@@ -345,6 +345,12 @@ def shared_cluster(controllers=True, options=()):
         shared[key] = Cluster(*key)
         atexit.register(shared[key].close)
     return shared[key]
+
+
+def forget_shared():
+    """After a failure: the next test starts with nothing."""
+    while shared:
+        shared.popitem()[1].close()
 
 
 PLURALS = {"StorageClass": "storageclasses", "Ingress": "ingresses"}
