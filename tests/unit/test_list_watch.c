@@ -283,7 +283,18 @@ static void test_a_broken_connection_changes_nothing(void **state)
 	assert_string_equal(world->told, "failed");
 	assert_string_equal(world->why, "reset by peer");
 	turn();
-	assert_watches_from("10");
+	assert_lists();
+}
+
+static void test_an_older_event_leads_to_a_list(void **state)
+{
+	(void) state;
+	list_one();
+	line(EVENT("BOOKMARK", "", "9"));
+	assert_string_equal(world->told, "failed");
+	assert_string_equal(world->why, "/api/v1/configmaps: watch: version 9 after 10");
+	turn();
+	assert_lists();
 }
 
 static const char *const lists[] = {
@@ -394,6 +405,7 @@ int main(void)
 		TEST(test_no_refusal_ends_a_list),
 		TEST(test_no_refusal_of_a_watch_deletes),
 		TEST(test_a_broken_connection_changes_nothing),
+		TEST(test_an_older_event_leads_to_a_list),
 		TEST(test_half_a_list_is_none),
 		TEST(test_what_is_no_event_leads_to_a_list),
 		TEST(test_an_older_list_says_so),

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -99,7 +100,9 @@ static void take_refusal(struct list_watch *list_watch, const struct http_answer
 				    answer->status);
 		fail(list_watch, answer->status, &why);
 	}
-	if (list_watch->lists || is_unknown_version(answer->status))
+	/* A server that was restarted from an older etcd takes a watch from a version that it does
+	 * not have yet, and says nothing: after a broken connection only a list shows it. */
+	if (list_watch->lists || answer->error || is_unknown_version(answer->status))
 		forget(list_watch);
 	wait_at_least(list_watch, answer->retry_after_seconds);
 }
@@ -186,8 +189,13 @@ static void take_event(void *userdata, const struct server_event *event)
 		leave_watch(list_watch, event->code, &why, is_unknown_version(event->code));
 		return;
 	}
+	if (!saw(list_watch, event->version)) {
+		(void) failed_plain(&why, -EPROTO, "%s: watch: version %s after %" PRIu64,
+				    list_watch->options.path, event->version, list_watch->newest);
+		leave_watch(list_watch, 200, &why, true);
+		return;
+	}
 	went_well(list_watch);
-	(void) saw(list_watch, event->version);
 	(void) snprintf(list_watch->version, sizeof(list_watch->version), "%s", event->version);
 	if (event->type != SERVER_BOOKMARK)
 		list_watch->options.change(list_watch->options.userdata, event);

@@ -3,8 +3,9 @@
  * list_watch - all objects of one kind that a kube-apiserver has for this node, kept up to date
  *
  * The reflector of client-go: a list in pages, then a watch from its resourceVersion, with
- * bookmarks, begun again whenever it ends; a version that the server has forgotten (410) is listed
- * again. Between tries it waits, longer each time, with jitter, and at least what Retry-After asks.
+ * bookmarks, begun again whenever it ends; after a broken connection, or when the server has
+ * forgotten the version (410), the objects are listed again. Between tries it waits, longer each
+ * time, with jitter, and at least what Retry-After asks.
  *
  * An object is gone when the server said so: by a DELETED event, or by a list that came whole and
  * does not have it. No error (401, 403, 404, 410, 429, 5xx, a broken connection, half an answer) is
