@@ -224,16 +224,18 @@ static void forget_oldest(struct events *events, uint64_t now_usec)
 		delete_event(events, events->oldest);
 }
 
-/* Many that become too old one after the other cost one wake-up a minute. */
+/* Many that become too old one after the other cost one wake-up a minute. By the monotonic clock: a
+ * real clock that jumps makes it late, never busy. */
 static int set_expiry(struct events *events)
 {
-	uint64_t due_usec = realtime_usec() + EXPIRY_USEC_MIN;
+	uint64_t now_usec = realtime_usec(), wait_usec = EXPIRY_USEC_MIN, due_usec;
 
 	if (!events->oldest)
 		return sd_event_source_set_enabled(events->expiry, SD_EVENT_OFF);
-	if (due_usec < events->oldest->last_usec + events->options.age_usec)
-		due_usec = events->oldest->last_usec + events->options.age_usec;
-	(void) sd_event_source_set_time(events->expiry, due_usec);
+	due_usec = events->oldest->last_usec + events->options.age_usec;
+	if (due_usec > now_usec + wait_usec)
+		wait_usec = due_usec - now_usec;
+	(void) sd_event_source_set_time_relative(events->expiry, wait_usec);
 	return sd_event_source_set_enabled(events->expiry, SD_EVENT_ONESHOT);
 }
 
@@ -435,7 +437,7 @@ int events_new(const struct events_options *options, struct events **ret)
 	if (!events)
 		return -ENOMEM;
 	events->options = *options;
-	r = sd_event_add_time(options->event, &events->expiry, CLOCK_REALTIME, UINT64_MAX,
+	r = sd_event_add_time(options->event, &events->expiry, CLOCK_MONOTONIC, UINT64_MAX,
 			      EXPIRY_USEC_MIN, on_expiry, events);
 	if (r >= 0)
 		r = sd_event_source_set_priority(events->expiry, options->priority);

@@ -284,7 +284,8 @@ void store_epoch_note(struct inuse *inuse)
 	cleanup_close int directory_fd = -EBADF;
 
 	assert(inuse);
-	if (!*inuse->with.store || inuse->with.config->drain)
+	/* A start that failed may end before this box has its options. */
+	if (!inuse->with.store || !*inuse->with.store || inuse->with.config->drain)
 		return;
 	directory_fd = secret_directory_open(inuse->with.config->run_dir, NULL);
 	if (directory_fd >= 0)

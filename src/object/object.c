@@ -30,7 +30,6 @@
 struct shared_object {
 	struct object object; /* first: the pointers are converted */
 	atomic_uint references;
-	struct cJSON *tree;                 /* the same as the text, of a proposal; see build.h */
 	struct arena arena;                 /* begins in @bytes; the rest, if any, is apart */
 	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
 };
@@ -51,7 +50,7 @@ static struct shared_object *shared(const struct object *object)
 static struct shared_object *free_shared(struct shared_object *shared)
 {
 	if (shared) {
-		json_free(shared->tree);
+		json_free(shared->object.tree);
 		arena_done(&shared->arena);
 		free(shared);
 	}
@@ -294,8 +293,8 @@ struct cJSON *object_tree(const struct object *object)
 	struct cJSON *tree = NULL;
 
 	assert(object);
-	if (shared(object)->tree)
-		return json_copy(shared(object)->tree);
+	if (object->tree)
+		return json_copy(object->tree);
 	(void) parse(object->json, object->json_length, &tree, NULL);
 	return tree; /* our own bytes: only memory can be missing */
 }
@@ -306,7 +305,7 @@ struct cJSON *object_take_tree(const struct object *object)
 
 	if (atomic_load_explicit(&from->references, memory_order_acquire) > 1)
 		return object_tree(object);
-	return from->tree ? TAKE_PTR(from->tree) : object_tree(object);
+	return from->object.tree ? TAKE_PTR(from->object.tree) : object_tree(object);
 }
 
 int object_member(const struct object *object, const char *key, struct cJSON **own,
@@ -316,8 +315,8 @@ int object_member(const struct object *object, const char *key, struct cJSON **o
 	int r = 0;
 
 	assert(!*own);
-	if (shared(object)->tree) {
-		*ret = json_get(shared(object)->tree, key);
+	if (object->tree) {
+		*ret = json_get(object->tree, key);
 		return 0;
 	}
 	text = json_text_member(object->json, key);
@@ -386,7 +385,7 @@ int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, voi
 	if (r == 0)
 		r = object_from_tree(tree, ret, reterr);
 	if (r == 0)
-		shared(*ret)->tree = TAKE_PTR(tree);
+		shared(*ret)->object.tree = TAKE_PTR(tree);
 	return r;
 }
 

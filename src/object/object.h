@@ -63,6 +63,8 @@ struct object {
 	struct object_meta meta;
 	const char *json; /* canonical bytes, NUL-terminated */
 	size_t json_length;
+	struct cJSON
+		*tree; /* the same, of a proposal until it is admitted; object/'s own; or NULL */
 	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the
 	 * object. NULL for kinds that nobody here acts upon: their JSON is all there is. */
 	union {
