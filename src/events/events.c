@@ -2,9 +2,9 @@
 /*
  * events - what happened to objects; see events.h
  *
- * Every event of the store has an entry here, in the order of the last change; ours have the key by
- * which equal ones are found. Entries of ours are made when the write is queued and go when it
- * fails; all others, and the end of each, come from a watch.
+ * Every event of the store has an entry here, in the order of the last change; podvold's have the
+ * key by which equal ones are found, are made when the write is queued and go when it fails; all
+ * others, and the end of each, come from a watch.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -224,17 +224,15 @@ static void forget_oldest(struct events *events, uint64_t now_usec)
 		delete_event(events, events->oldest);
 }
 
-/* Many that become too old one after the other cost one wake-up a minute. By the monotonic clock: a
- * real clock that jumps makes it late, never busy. */
+/* A wake-up a minute at most. By the monotonic clock: one that jumps makes it late, not busy. */
 static int set_expiry(struct events *events)
 {
-	uint64_t now_usec = realtime_usec(), wait_usec = EXPIRY_USEC_MIN, due_usec;
+	uint64_t now_usec = realtime_usec(), wait_usec = EXPIRY_USEC_MIN;
 
 	if (!events->oldest)
 		return sd_event_source_set_enabled(events->expiry, SD_EVENT_OFF);
-	due_usec = events->oldest->last_usec + events->options.age_usec;
-	if (due_usec > now_usec + wait_usec)
-		wait_usec = due_usec - now_usec;
+	if (events->oldest->last_usec + events->options.age_usec > now_usec + wait_usec)
+		wait_usec = events->oldest->last_usec + events->options.age_usec - now_usec;
 	(void) sd_event_source_set_time_relative(events->expiry, wait_usec);
 	return sd_event_source_set_enabled(events->expiry, SD_EVENT_ONESHOT);
 }
