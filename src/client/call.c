@@ -42,33 +42,18 @@ struct calls {
 static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata, void *known)
 {
 	const struct calls *calls = userdata;
-	struct epoll_event event = { .data.fd = fd };
 
 	(void) easy;
 	(void) known;
-	if (what == CURL_POLL_REMOVE) {
-		(void) epoll_ctl(calls->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-		return 0;
-	}
-	event.events =
-		(what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U);
-	if (epoll_ctl(calls->epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0)
-		return 0;
-	return epoll_ctl(calls->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -1 : 0;
+	return transport_poll_socket(calls->epoll_fd, fd, what);
 }
 
-/* Negative: never. Zero would disarm the timer: the shortest time there is instead. */
 static int timer_changed(CURLM *multi, long msec, void *userdata)
 {
 	const struct calls *calls = userdata;
-	struct itimerspec when = { 0 };
 
 	(void) multi;
-	if (msec >= 0) {
-		when.it_value.tv_sec = msec / 1000;
-		when.it_value.tv_nsec = msec > 0 ? msec % 1000 * 1000000 : 1;
-	}
-	return timerfd_settime(calls->timer_fd, 0, &when, NULL) < 0 ? -1 : 0;
+	return transport_set_timer(calls->timer_fd, msec);
 }
 
 /* ---- life ---- */

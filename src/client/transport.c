@@ -12,6 +12,8 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 
 enum { REPLY_BYTES_MAX = 512 * 1024 * 1024 }; /* an answer that is longer is none of podvold's */
 
@@ -201,4 +203,33 @@ int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct rec
 					      .body = TAKE_PTR(bytes),
 					      .length = receiver->length };
 	return r;
+}
+
+/* ---- what it waits for ---- */
+
+int transport_poll_socket(int epoll_fd, curl_socket_t fd, int what)
+{
+	struct epoll_event event = { .data.fd = fd };
+
+	if (what == CURL_POLL_REMOVE) {
+		(void) epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		return 0;
+	}
+	event.events =
+		(what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U);
+	if (epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0)
+		return 0;
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -1 : 0;
+}
+
+/* Zero would disarm the timer: the shortest time there is instead. */
+int transport_set_timer(int timer_fd, long msec)
+{
+	struct itimerspec when = { 0 };
+
+	if (msec >= 0) {
+		when.it_value.tv_sec = msec / 1000;
+		when.it_value.tv_nsec = msec > 0 ? msec % 1000 * 1000000 : 1;
+	}
+	return timerfd_settime(timer_fd, 0, &when, NULL) < 0 ? -1 : 0;
 }

@@ -52,3 +52,10 @@ int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_re
  */
 int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct receiver *receiver,
 		  struct outcome *outcome, struct podvol_reply *ret);
+
+/* ---- what a curl multi handle waits for, as one descriptor that a caller polls ---- */
+
+/* Of CURLMOPT_SOCKETFUNCTION: @what is CURL_POLL_... Return: 0; -1 as curl wants it. */
+int transport_poll_socket(int epoll_fd, curl_socket_t fd, int what);
+/* Of CURLMOPT_TIMERFUNCTION; negative: never. Return: 0; -1. */
+int transport_set_timer(int timer_fd, long msec);

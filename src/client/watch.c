@@ -12,6 +12,7 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
+#include "client/transport.h"
 #include "object/json/json.h"
 
 #include <curl/curl.h>
@@ -22,7 +23,6 @@
 #include <sys/un.h>
 
 enum {
-	ERROR_BYTES = 8192, /* a whole failure of podvold in a sentence */
 	VERSION_BYTES = 64,
 	LIST_BYTES_MAX = 512 * 1024 * 1024, /* an answer that is longer is none of podvold's */
 	LINE_BYTES_MAX = 16 * 1024 * 1024,  /* one event: an object of 1.5 MiB, escaped */
@@ -65,31 +65,15 @@ struct podvol_watch {
 static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata, void *known)
 {
 	struct podvol_watch *watch = userdata;
-	struct epoll_event event = { .data.fd = fd };
 
 	(void) easy;
 	(void) known;
-	if (what == CURL_POLL_REMOVE) {
-		(void) epoll_ctl(watch->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-		return 0;
-	}
-	event.events =
-		(what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U);
-	if (epoll_ctl(watch->epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0)
-		return 0;
-	return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -1 : 0;
+	return transport_poll_socket(watch->epoll_fd, fd, what);
 }
 
-/* Negative: never. Zero would disarm the timer: the shortest time there is instead. */
-static void set_timer(struct podvol_watch *watch, long msec)
+static void set_timer(const struct podvol_watch *watch, long msec)
 {
-	struct itimerspec when = { 0 };
-
-	if (msec >= 0) {
-		when.it_value.tv_sec = msec / 1000;
-		when.it_value.tv_nsec = msec > 0 ? msec % 1000 * 1000000 : 1;
-	}
-	(void) timerfd_settime(watch->timer_fd, 0, &when, NULL);
+	(void) transport_set_timer(watch->timer_fd, msec);
 }
 
 static int timer_changed(CURLM *multi, long msec, void *userdata)
@@ -103,7 +87,7 @@ static int timer_changed(CURLM *multi, long msec, void *userdata)
 	return 0;
 }
 
-/* Doubling, and bounded: a stranger on the socket cannot fill our memory. */
+/* Doubling, and bounded: what listens on the socket cannot fill our memory. */
 static size_t receive(char *data, size_t size, size_t count, void *userdata)
 {
 	struct podvol_watch *watch = userdata;
