@@ -164,6 +164,13 @@ def stalled(exchange):
     exchange.drop()
 
 
+def ends_in_time(exchange):
+    """A watch in which nothing happens, and that ends at release() as after timeoutSeconds: with no error."""
+    exchange.head(200, {"Content-Type": "application/json"})
+    exchange.proxy.released.wait()
+    exchange.chunk(b"")
+
+
 def slow(seconds):
     def fault(exchange):
         exchange.proxy.released.wait(seconds)
