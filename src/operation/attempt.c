@@ -80,11 +80,13 @@ static void note_began(struct attempt *attempt, const char *name, uint64_t now_u
 
 static void note_ended(struct attempt *attempt)
 {
-	struct stage_time *time = &attempt->times[attempt->time_count - 1];
+	struct stage_time *time;
 
 	assert(attempt->time_count > 0);
-	if (attempt->time_count <= STAGE_TIMES_KEPT)
-		time->took_usec = monotonic_usec() - time->began_usec;
+	if (attempt->time_count > STAGE_TIMES_KEPT)
+		return;
+	time = &attempt->times[attempt->time_count - 1];
+	time->took_usec = monotonic_usec() - time->began_usec;
 }
 
 /* A stage ended with @result; returns true when that was the last one. */
