@@ -131,6 +131,8 @@ static bool is_settled(const struct object *object)
 	switch (object->kind) {
 	case KIND_PERSISTENT_VOLUME_CLAIM:
 		return object->claim->volume_name[0] != '\0' && object->claim->phase == CLAIM_BOUND;
+	case KIND_PERSISTENT_VOLUME: /* until the binder has written which claim has it */
+		return object->persistent_volume->claim_uid[0] != '\0';
 	case KIND_VOLUME_ATTACHMENT:
 		return object->volume_attachment->attached;
 	default:
