@@ -11,13 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
-#include "base/syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -43,12 +41,23 @@ static struct podvol_object *read_config(const struct hook *hook)
 	return hook_read_object(fd, "config.json of the container's bundle");
 }
 
-static int open_in_root(int root_fd, const char *path, uint64_t flags)
+/* As the container sees @path: its root directory is this process's for the look-up. There is no
+ * openat2(RESOLVE_IN_ROOT) beneath an old seccomp filter. The container's programs do not run yet. */
+static int open_in_root(int root_fd, const char *path, int flags)
 {
-	const struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags,
-				      .resolve = RESOLVE_IN_ROOT };
+	cleanup_close int host_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int directory_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -EBADF, error;
 
-	return openat2(root_fd, path, &how, sizeof(how));
+	if (host_fd < 0 || directory_fd < 0)
+		return -1;
+	if (fchdir(root_fd) == 0 && chroot(".") == 0)
+		fd = open(path, O_PATH | O_CLOEXEC | flags);
+	error = errno;
+	if (fchdir(host_fd) < 0 || chroot(".") < 0 || fchdir(directory_fd) < 0)
+		hook_fail("cannot leave the container's root directory: %s", strerror(errno));
+	errno = error;
+	return fd;
 }
 
 /* Before the runtime pivots, the process has the host's root directory in a namespace that has the
