@@ -71,7 +71,7 @@ void agent_tell_left(const struct agent *agent)
 							 .volume = volume->unique_name },
 				  "volume '%s' was not unmounted in time: it stays mounted at '%s'",
 				  pod->outer_name, pod->path);
-		if (!volume->pods)
+		if (!volume->pods && volume->device_state != MOUNT_ABSENT)
 			log_about(LOG_ERR, &(struct log_subject){ .volume = volume->unique_name },
 				  "the device of volume '%s' was not unmounted in time",
 				  volume->spec_name);
