@@ -26,8 +26,8 @@ static const struct schema token_request_schema = {
 	.package = SCHEMA_STORAGE,
 	.description = "A token that the driver wants with each publish.",
 	.fields = {
-		STRING("audience", REQUIRED),
-		INTEGER("expirationSeconds"),
+		STRING("audience", REQUIRED, "Whom the token is for."),
+		INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
 		{ 0 },
 	},
 };

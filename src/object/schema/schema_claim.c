@@ -36,12 +36,12 @@ const struct schema persistent_volume_claim_spec_schema = {
 static const struct schema persistent_volume_claim_condition_schema = {
 	.name = "PersistentVolumeClaimCondition",
 	.fields = {
-		TIME("lastProbeTime"),
-		TIME("lastTransitionTime"),
-		STRING("message"),
-		STRING("reason"),
-		STRING("status", REQUIRED),
-		STRING("type", REQUIRED),
+		TIME("lastProbeTime", 0, "When it was looked at."),
+		TIME("lastTransitionTime", 0, "When its status changed."),
+		STRING("message", 0, "The reason in a sentence."),
+		STRING("reason", 0, "The reason in a word."),
+		STRING("status", REQUIRED, "True, False or Unknown."),
+		STRING("type", REQUIRED, "Resizing, FileSystemResizePending, ..."),
 		{ 0 },
 	},
 };
@@ -49,8 +49,8 @@ static const struct schema persistent_volume_claim_condition_schema = {
 static const struct schema modify_volume_status_schema = {
 	.name = "ModifyVolumeStatus",
 	.fields = {
-		STRING("status", REQUIRED),
-		STRING("targetVolumeAttributesClassName"),
+		STRING("status", REQUIRED, "Pending, InProgress or Infeasible."),
+		STRING("targetVolumeAttributesClassName", 0, "The attributes class that it is changed to."),
 		{ 0 },
 	},
 };
@@ -60,12 +60,12 @@ static const struct schema persistent_volume_claim_status_schema = {
 	.description = "What storage was given.",
 	.fields = {
 		STRINGS("accessModes", 0, "The modes that the volume has."),
-		STRING_MAP("allocatedResourceStatuses"),
-		QUANTITY_MAP("allocatedResources"),
+		STRING_MAP("allocatedResourceStatuses", 0, "How far a growth of the volume is, by resource."),
+		QUANTITY_MAP("allocatedResources", 0, "The size that the volume is being enlarged to."),
 		QUANTITY_MAP("capacity", 0, "How large the volume is."),
 		OBJECTS_BY(persistent_volume_claim_condition_schema, "type", "conditions", 0, "What is true of it, or is not: as while it is being resized."),
-		STRING("currentVolumeAttributesClassName"),
-		OBJECT(modify_volume_status_schema, "modifyVolumeStatus"),
+		STRING("currentVolumeAttributesClassName", 0, "The attributes class that the volume has."),
+		OBJECT(modify_volume_status_schema, "modifyVolumeStatus", 0, "How far a change of the attributes class is."),
 		STRING("phase", 0, "Pending, Bound or Lost."),
 		{ 0 },
 	},

@@ -228,10 +228,10 @@ static const struct schema capabilities_schema = {
 const struct schema se_linux_options_schema = {
 	.name = "SELinuxOptions",
 	.fields = {
-		STRING("level"),
-		STRING("role"),
-		STRING("type"),
-		STRING("user"),
+		STRING("level", 0, "The MCS level: s0:c1,c2."),
+		STRING("role", 0, "The role."),
+		STRING("type", 0, "The type."),
+		STRING("user", 0, "The SELinux user."),
 		{ 0 },
 	},
 };

@@ -10,13 +10,13 @@ const struct schema object_reference_schema = {
 	.name = "ObjectReference",
 	.description = "Another object, by kind and name.",
 	.fields = {
-		STRING("apiVersion"),
-		STRING("fieldPath"),
-		STRING("kind"),
-		STRING("name"),
-		STRING("namespace"),
-		STRING("resourceVersion"),
-		STRING("uid"),
+		STRING("apiVersion", 0, "Group and version of its kind."),
+		STRING("fieldPath", 0, "A part of the object."),
+		STRING("kind", 0, "Its kind."),
+		STRING("name", 0, "Its name."),
+		STRING("namespace", 0, "Its namespace."),
+		STRING("resourceVersion", 0, "A version of it."),
+		STRING("uid", 0, "Its uid: another object of that name is not meant."),
 		{ 0 },
 	},
 };
@@ -25,7 +25,7 @@ const struct schema local_object_reference_schema = {
 	.name = "LocalObjectReference",
 	.description = "An object in the same namespace, by name.",
 	.fields = {
-		STRING("name"),
+		STRING("name", 0, "Its name."),
 		{ 0 },
 	},
 };
@@ -34,8 +34,8 @@ const struct schema secret_reference_schema = {
 	.name = "SecretReference",
 	.description = "A Secret, by namespace and name.",
 	.fields = {
-		STRING("name"),
-		STRING("namespace"),
+		STRING("name", 0, "Its name."),
+		STRING("namespace", 0, "Its namespace."),
 		{ 0 },
 	},
 };
@@ -44,9 +44,9 @@ const struct schema typed_local_object_reference_schema = {
 	.name = "TypedLocalObjectReference",
 	.description = "An object of the same namespace from which a volume is filled.",
 	.fields = {
-		STRING("apiGroup"),
-		STRING("kind", REQUIRED),
-		STRING("name", REQUIRED),
+		STRING("apiGroup", 0, "The group of its kind; absent: the core group."),
+		STRING("kind", REQUIRED, "Its kind."),
+		STRING("name", REQUIRED, "Its name."),
 		{ 0 },
 	},
 };
@@ -55,10 +55,10 @@ const struct schema typed_object_reference_schema = {
 	.name = "TypedObjectReference",
 	.description = "An object from which a volume is filled.",
 	.fields = {
-		STRING("apiGroup"),
-		STRING("kind", REQUIRED),
-		STRING("name", REQUIRED),
-		STRING("namespace"),
+		STRING("apiGroup", 0, "The group of its kind; absent: the core group."),
+		STRING("kind", REQUIRED, "Its kind."),
+		STRING("name", REQUIRED, "Its name."),
+		STRING("namespace", 0, "Its namespace: the claim's; another one is refused."),
 		{ 0 },
 	},
 };
@@ -97,8 +97,8 @@ static const struct schema topology_selector_label_requirement_schema = {
 	.name = "TopologySelectorLabelRequirement",
 	.description = "The values that a label of the node may have.",
 	.fields = {
-		STRING("key", REQUIRED),
-		STRINGS("values", REQUIRED),
+		STRING("key", REQUIRED, "The label."),
+		STRINGS("values", REQUIRED, "One of these."),
 		{ 0 },
 	},
 };
@@ -107,7 +107,7 @@ const struct schema topology_selector_term_schema = {
 	.name = "TopologySelectorTerm",
 	.description = "A part of the topology, by labels of nodes.",
 	.fields = {
-		OBJECTS(topology_selector_label_requirement_schema, "matchLabelExpressions"),
+		OBJECTS(topology_selector_label_requirement_schema, "matchLabelExpressions", 0, "Conditions that hold at once."),
 		{ 0 },
 	},
 };
@@ -115,8 +115,8 @@ const struct schema topology_selector_term_schema = {
 const struct schema object_field_selector_schema = {
 	.name = "ObjectFieldSelector",
 	.fields = {
-		STRING("apiVersion"),
-		STRING("fieldPath", REQUIRED),
+		STRING("apiVersion", 0, "The version that the path is of: v1."),
+		STRING("fieldPath", REQUIRED, "The field: metadata.labels['app'], spec.nodeName, ..."),
 		{ 0 },
 	},
 };
@@ -124,9 +124,9 @@ const struct schema object_field_selector_schema = {
 const struct schema resource_field_selector_schema = {
 	.name = "ResourceFieldSelector",
 	.fields = {
-		STRING("containerName"),
-		QUANTITY("divisor"),
-		STRING("resource", REQUIRED),
+		STRING("containerName", 0, "The container; required in a volume."),
+		QUANTITY("divisor", 0, "The unit of the number; 1."),
+		STRING("resource", REQUIRED, "limits.cpu, requests.memory, ..."),
 		{ 0 },
 	},
 };

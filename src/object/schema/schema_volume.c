@@ -66,9 +66,9 @@ static const struct schema downward_api_volume_source_schema = {
 static const struct schema config_map_projection_schema = {
 	.name = "ConfigMapProjection",
 	.fields = {
-		OBJECTS(key_to_path_schema, "items"),
-		STRING("name"),
-		BOOL("optional"),
+		OBJECTS(key_to_path_schema, "items", 0, "Only these entries; without it all."),
+		STRING("name", 0, "The ConfigMap."),
+		BOOL("optional", 0, "It need not exist."),
 		{ 0 },
 	},
 };
@@ -76,9 +76,9 @@ static const struct schema config_map_projection_schema = {
 static const struct schema secret_projection_schema = {
 	.name = "SecretProjection",
 	.fields = {
-		OBJECTS(key_to_path_schema, "items"),
-		STRING("name"),
-		BOOL("optional"),
+		OBJECTS(key_to_path_schema, "items", 0, "Only these entries; without it all."),
+		STRING("name", 0, "The Secret."),
+		BOOL("optional", 0, "It need not exist."),
 		{ 0 },
 	},
 };
@@ -86,7 +86,7 @@ static const struct schema secret_projection_schema = {
 static const struct schema downward_api_projection_schema = {
 	.name = "DownwardAPIProjection",
 	.fields = {
-		OBJECTS(downward_api_volume_file_schema, "items"),
+		OBJECTS(downward_api_volume_file_schema, "items", 0, "The files."),
 		{ 0 },
 	},
 };
@@ -95,9 +95,9 @@ static const struct schema service_account_token_projection_schema = {
 	.name = "ServiceAccountTokenProjection",
 	.description = "A token of the pod's service account, renewed in time.",
 	.fields = {
-		STRING("audience"),
-		INTEGER("expirationSeconds"),
-		STRING("path", REQUIRED),
+		STRING("audience", 0, "Whom the token is for; absent: the API server."),
+		INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
+		STRING("path", REQUIRED, "The file, relative, without '..'."),
 		{ 0 },
 	},
 };
@@ -106,11 +106,11 @@ static const struct schema cluster_trust_bundle_projection_schema = {
 	.name = "ClusterTrustBundleProjection",
 	.description = "Certificates of a ClusterTrustBundle as one file.",
 	.fields = {
-		OBJECT(label_selector_schema, "labelSelector"),
-		STRING("name"),
-		BOOL("optional"),
-		STRING("path", REQUIRED),
-		STRING("signerName"),
+		OBJECT(label_selector_schema, "labelSelector", 0, "With signerName: only bundles with these labels."),
+		STRING("name", 0, "One bundle, by name."),
+		BOOL("optional", 0, "It need not exist."),
+		STRING("path", REQUIRED, "The file, relative, without '..'."),
+		STRING("signerName", 0, "All bundles of this signer."),
 		{ 0 },
 	},
 };
