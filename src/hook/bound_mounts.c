@@ -42,7 +42,8 @@ static struct podvol_object *read_config(const struct hook *hook)
 }
 
 /* As the container sees @path: its root directory is this process's for the look-up. There is no
- * openat2(RESOLVE_IN_ROOT) beneath an old seccomp filter. The container's programs do not run yet. */
+ * openat2(RESOLVE_IN_ROOT) beneath an old seccomp filter. The container's programs do not run yet.
+ */
 static int open_in_root(int root_fd, const char *path, int flags)
 {
 	cleanup_close int host_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -43,8 +43,10 @@ static bool is_attached(const char *path)
 /* With its last descriptor, which another test that looks through all devices may have. */
 static bool is_detached_soon(const char *path)
 {
-	for (int i = 0; i < 1000 && is_attached(path); i++)
-		(void) usleep(10000);
+	unsigned int moments = 0;
+
+	while (is_attached(path) && sandbox_wait(&moments))
+		continue;
 	return !is_attached(path);
 }
 
