@@ -18,10 +18,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/binding/binding.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
-#include "object/json/json.h"
+#include "status/condition.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -104,53 +103,6 @@ static void look_free(struct look *look)
 
 /* ---- telling ---- */
 
-static int edit_condition(struct cJSON *tree, void *userdata)
-{
-	static const char *const own[] = { CONDITION, NULL };
-	const char *text = userdata;
-
-	claim_conditions_replace(json_ensure_object(tree, "status"), own, *text ? CONDITION : NULL,
-				 text);
-	return 0;
-}
-
-static int edit_claim(void *userdata, const struct object *present, const struct object **ret,
-		      struct failure *why)
-{
-	return object_edit(present, edit_condition, userdata, ret, why);
-}
-
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	if (error < 0 && error != -ENOENT && error != -ECANCELED)
-		log_message(LOG_ERR, "a claim cannot say how its volume is: %s", why->text);
-	free(userdata);
-}
-
-/* @text "": it says so no longer. */
-static void write_condition(struct volume_faults *faults, const struct object *claim,
-			    const char *text)
-{
-	const struct store_precondition expected = {
-		.uid = claim->meta.uid,
-		.resource_version = claim->meta.resource_version,
-	};
-	cleanup_object const struct object *changed = NULL;
-	struct failure why = { .text = "out of memory" };
-	char *copy = strdup(text);
-	int r = copy ? edit_claim(copy, claim, &changed, &why) : -ENOMEM;
-
-	if (r == 0)
-		r = store_edit(faults->agent->store, changed, &expected, edit_claim, on_written,
-			       copy);
-	if (r == 0)
-		return;
-	log_message(LOG_ERR, "claim '%s/%s' cannot say how its volume is: %s",
-		    claim->meta.name_space, claim->meta.name, why.text);
-	free(copy);
-}
-
 /* Most claims never had it, and need no write. */
 static bool has_condition(const struct object *claim)
 {
@@ -208,7 +160,7 @@ static void judge(struct volume_faults *faults, struct known *known, const struc
 	claim = claim_of(desired_find(faults->agent->desired, known->unique_name));
 	if (claim && faults->agent->store &&
 	    (strcmp(before, known->fault.text) != 0 || has_condition(claim)))
-		write_condition(faults, claim, known->fault.text);
+		condition_write(faults->agent->store, claim, CONDITION, known->fault.text);
 }
 
 /* ---- the volumes that are known ---- */

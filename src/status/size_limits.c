@@ -11,10 +11,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controller/binding/binding.h"
 #include "mount/capacity/capacity.h"
-#include "object/json/json.h"
-#include "store/store.h"
+#include "status/condition.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -80,52 +78,6 @@ static void count_free(struct count *count)
 
 /* ---- telling ---- */
 
-static int edit_condition(struct cJSON *tree, void *userdata)
-{
-	static const char *const own[] = { CONDITION, NULL };
-	const char *text = userdata;
-
-	claim_conditions_replace(json_ensure_object(tree, "status"), own, *text ? CONDITION : NULL,
-				 text);
-	return 0;
-}
-
-static int edit_pod(void *userdata, const struct object *present, const struct object **ret,
-		    struct failure *why)
-{
-	return object_edit(present, edit_condition, userdata, ret, why);
-}
-
-static void on_written(void *userdata, int error, const struct object *result,
-		       const struct failure *why)
-{
-	if (error < 0 && error != -ENOENT && error != -ECANCELED)
-		log_message(LOG_ERR, "a pod cannot say that its volume is too large: %s",
-			    why->text);
-	free(userdata);
-}
-
-static void write_condition(struct size_limits *limits, const struct object *pod, const char *text)
-{
-	const struct store_precondition expected = {
-		.uid = pod->meta.uid,
-		.resource_version = pod->meta.resource_version,
-	};
-	cleanup_object const struct object *changed = NULL;
-	struct failure why = { .text = "out of memory" };
-	char *copy = strdup(text);
-	int r = copy ? edit_pod(copy, pod, &changed, &why) : -ENOMEM;
-
-	if (r == 0)
-		r = store_edit(*limits->reporter->store, changed, &expected, edit_pod, on_written,
-			       copy);
-	if (r == 0)
-		return;
-	log_message(LOG_ERR, "pod '%s/%s' cannot say that its volume is too large: %s",
-		    pod->meta.name_space, pod->meta.name, why.text);
-	free(copy);
-}
-
 /* As kubelet says it when it evicts. */
 static void print_text(const struct desired_pod *want, const struct count *count, char *text)
 {
@@ -152,7 +104,7 @@ static void tell(struct size_limits *limits, const struct limited *limited,
 			 *text ? "VolumeOverSizeLimit" : "VolumeWithinSizeLimit",
 			 *text ? text : "the emptyDir is within its limit again");
 	if (*reporter->store)
-		write_condition(limits, want->pod, text);
+		condition_write(*reporter->store, want->pod, CONDITION, text);
 }
 
 /* ---- the volumes ---- */
