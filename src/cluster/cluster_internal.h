@@ -55,6 +55,14 @@ struct cluster {
 bool cluster_path(const struct kind_row *kind, const char *name_space, const char *name,
 		  const char *suffix, char ret[CLUSTER_PATH_BYTES]);
 
+/* ---- mirror.c ---- */
+
+/* The server has this object now; the server no longer has the one with this uid. What the store
+ * refuses is logged. */
+void mirror_put(struct cluster *cluster, const struct object *object);
+void mirror_remove(struct cluster *cluster, enum object_kind kind, const char *name_space,
+		   const char *name, const char *uid);
+
 /* ---- contact.c ---- */
 
 int contact_new(struct cluster *cluster, struct failure *reterr);

@@ -34,16 +34,6 @@ struct kinds {
 	struct watched node, drivers;
 };
 
-static void on_stored(void *userdata, int error, const struct object *result,
-		      const struct failure *why)
-{
-	(void) userdata;
-	(void) result;
-	if (error < 0 && error != -ENOENT && error != -ESTALE && error != -ECANCELED)
-		log_message(LOG_ERR, "an object of the kube-apiserver is not stored: %s",
-			    why->text);
-}
-
 static void forget_listed(struct watched *watched)
 {
 	struct listed *listed, *next;
@@ -106,8 +96,7 @@ static void put(struct watched *watched, const struct server_object *object)
 {
 	if (object->object) {
 		versions_note(watched->cluster, object->object);
-		(void) store_mirror(watched->cluster->options.store, object->object, on_stored,
-				    NULL);
+		mirror_put(watched->cluster, object->object);
 	} else
 		log_message(LOG_WARNING, "%s '%s' of the kube-apiserver is not understood: %s",
 			    kind_row(watched->kind)->singular, object->name, object->why->text);
@@ -121,11 +110,9 @@ static void take(void *userdata, const struct server_object *object)
 
 static void remove_stored(const struct watched *watched, const struct object *object)
 {
-	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
-
 	if (watched->kind != KIND_NODE)
-		(void) store_mirror_delete(watched->cluster->options.store, &key, object->meta.uid,
-					   on_stored, NULL);
+		mirror_remove(watched->cluster, object->kind, object->meta.name_space,
+			      object->meta.name, object->meta.uid);
 }
 
 static int look_for(const struct object *object, void *userdata)

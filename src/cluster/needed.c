@@ -61,30 +61,17 @@ static const struct object *stored(const struct item *item)
 			 item->name);
 }
 
-static void on_stored(void *userdata, int error, const struct object *result,
-		      const struct failure *why)
-{
-	(void) userdata;
-	(void) result;
-	if (error < 0 && error != -ENOENT && error != -ESTALE && error != -ECANCELED)
-		log_message(LOG_ERR, "an object of the kube-apiserver is not stored: %s",
-			    why->text);
-}
-
 static void put(const struct item *item, const struct object *object)
 {
 	versions_note(item->needed->cluster, object);
-	if (store_mirror(item->needed->cluster->options.store, object, on_stored, NULL) < 0)
-		log_message(LOG_ERR, "out of memory: %s '%s' is not stored",
-			    kind_row(item->kind)->singular, item->name);
+	mirror_put(item->needed->cluster, object);
 }
 
 static void remove_stored(struct cluster *cluster, const struct object *object)
 {
-	const struct store_key key = { object->kind, object->meta.name_space, object->meta.name };
-
 	versions_forget(cluster, object->meta.uid);
-	(void) store_mirror_delete(cluster->options.store, &key, object->meta.uid, on_stored, NULL);
+	mirror_remove(cluster, object->kind, object->meta.name_space, object->meta.name,
+		      object->meta.uid);
 }
 
 static void take_away(const struct item *item)
@@ -343,8 +330,9 @@ static void make_account(struct needed *needed, const char *name_space, const ch
 	(void) json_set_string(tree, "kind", "ServiceAccount");
 	(void) json_set_string(metadata, "namespace", name_space);
 	(void) json_set_string(metadata, "name", name);
-	if (object_from_json(tree, &object, &why) < 0 ||
-	    store_mirror(needed->cluster->options.store, object, on_stored, NULL) < 0)
+	if (object_from_json(tree, &object, &why) == 0)
+		mirror_put(needed->cluster, object);
+	else
 		log_message(LOG_ERR, "service account '%s/%s' is not stored: %s", name_space, name,
 			    *why.text ? why.text : "out of memory");
 }

@@ -113,15 +113,6 @@ static const struct object *stored(const struct cluster *cluster, const char *na
 	return store_get(cluster->options.store, KIND_POD, name_space, name);
 }
 
-static void on_stored(void *userdata, int error, const struct object *result,
-		      const struct failure *why)
-{
-	(void) userdata;
-	(void) result;
-	if (error < 0 && error != -ENOENT && error != -ESTALE && error != -ECANCELED)
-		log_message(LOG_ERR, "a pod of the kube-apiserver is not stored: %s", why->text);
-}
-
 /* What the next process starts from. */
 static void keep_state(struct cluster *cluster)
 {
@@ -146,14 +137,10 @@ static void keep_state(struct cluster *cluster)
 
 void pods_gone(struct cluster *cluster, const char *name_space, const char *name, const char *uid)
 {
-	const struct store_key key = { KIND_POD, name_space, name };
-
 	drop_name(&cluster->pods->kept, uid);
 	absences_remove(cluster->pods->absences, uid);
 	versions_forget(cluster, uid);
-	if (store_mirror_delete(cluster->options.store, &key, uid, on_stored, NULL) < 0)
-		log_message(LOG_ERR, "out of memory: pod '%s/%s' stays in the store", name_space,
-			    name);
+	mirror_remove(cluster, KIND_POD, name_space, name, uid);
 }
 
 void pods_put(struct cluster *cluster, const struct object *pod)
@@ -165,9 +152,7 @@ void pods_put(struct cluster *cluster, const struct object *pod)
 	drop_name(&cluster->pods->kept, pod->meta.uid);
 	absences_remove(cluster->pods->absences, pod->meta.uid);
 	versions_note(cluster, pod);
-	if (store_mirror(cluster->options.store, pod, on_stored, NULL) < 0)
-		log_message(LOG_ERR, "out of memory: pod '%s/%s' is not stored",
-			    pod->meta.name_space, pod->meta.name);
+	mirror_put(cluster, pod);
 }
 
 /* ---- what waits ---- */
