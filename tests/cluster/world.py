@@ -50,11 +50,7 @@ class World:
         return made
 
     def source(self, name, content="content"):
-        path = os.path.join(self.data, name)
-        os.makedirs(path, exist_ok=True)
-        with open(os.path.join(path, "file"), "w", encoding="utf-8") as file:
-            file.write(content)
-        return path
+        return node.source(self.data, name, content)
 
     def add(self, name, on, bound=True):
         """A pod with a local volume of its own on a node; not bound: the scheduler has to find that node."""

@@ -117,6 +117,15 @@ def curl(n, method, path, body=None):
     return code, json.loads(text)
 
 
+def source(data, name, content="content"):
+    """A directory to be the source of a local volume, with one file."""
+    path = os.path.join(data, name)
+    os.makedirs(path, exist_ok=True)
+    with open(os.path.join(path, "file"), "w", encoding="utf-8") as file:
+        file.write(content)
+    return path
+
+
 def volume(name, path, claim=None, **spec):
     """A PersistentVolume on a local path, bound beforehand to the claim of the same name."""
     affinity = {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}
@@ -283,12 +292,7 @@ class Node:
         os.unlink(os.path.join(self.manifests, name))
 
     def source(self, name, content="content"):
-        """A directory to be the source of a local volume, with one file."""
-        path = os.path.join(self.data, name)
-        os.makedirs(path, exist_ok=True)
-        with open(os.path.join(path, "file"), "w", encoding="utf-8") as file:
-            file.write(content)
-        return path
+        return source(self.data, name, content)
 
     def volume_lock(self, path):
         """The file that is locked while the volume in this directory is backed up, restored, copied or removed."""
