@@ -99,7 +99,7 @@ static void call_free(struct podvol_call *call)
 {
 	curl_easy_cleanup(call->easy);
 	curl_slist_free_all(call->headers);
-	free(call->receiver.bytes);
+	free(call->receiver.answer.bytes);
 	free(call);
 }
 

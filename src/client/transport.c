@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "client/handle.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
@@ -98,31 +99,13 @@ int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_re
 
 /* ---- what comes back ---- */
 
-/* Doubling, and bounded: what listens on the socket cannot fill our memory. */
 static size_t receive(char *data, size_t size, size_t count, void *userdata)
 {
 	struct receiver *receiver = userdata;
-	size_t length = size * count;
-	size_t needed = receiver->length + length + 1;
+	int r = byte_buffer_add(&receiver->answer, data, size * count, REPLY_BYTES_MAX);
 
-	if (needed > REPLY_BYTES_MAX) {
-		receiver->too_long = true;
-		return 0;
-	}
-	if (needed > receiver->allocated) {
-		size_t allocated =
-			receiver->allocated * 2 > needed ? receiver->allocated * 2 : needed;
-		char *grown = realloc(receiver->bytes, allocated);
-
-		if (!grown)
-			return 0;
-		receiver->bytes = grown;
-		receiver->allocated = allocated;
-	}
-	memcpy(receiver->bytes + receiver->length, data, length);
-	receiver->length += length;
-	receiver->bytes[receiver->length] = '\0';
-	return length;
+	receiver->too_long = r == -E2BIG;
+	return r < 0 ? 0 : size * count;
 }
 
 static int fail(char error_text[ERROR_BYTES], int error, const char *format, ...)
@@ -183,7 +166,7 @@ static int transfer_failed(CURL *curl, CURLcode code, const char *socket_path,
 int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct receiver *receiver,
 		  struct outcome *outcome, struct podvol_reply *ret)
 {
-	cleanup_free char *bytes = TAKE_PTR(receiver->bytes);
+	cleanup_free char *bytes = TAKE_PTR(receiver->answer.bytes);
 	long status = 0;
 	int r = 0;
 
@@ -196,12 +179,12 @@ int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct rec
 	(void) curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	outcome->status = (int) status;
 	if (status >= 400)
-		r = refusal_read((int) status, bytes, receiver->length, outcome->error,
+		r = refusal_read((int) status, bytes, receiver->answer.length, outcome->error,
 				 sizeof(outcome->error));
 	if (ret)
 		*ret = (struct podvol_reply){ .status = (int) status,
 					      .body = TAKE_PTR(bytes),
-					      .length = receiver->length };
+					      .length = receiver->answer.length };
 	return r;
 }
 

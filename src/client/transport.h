@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/byte_buffer.h"
 #include "client/podvol.h"
 
 #include <curl/curl.h>
@@ -22,8 +23,7 @@ struct outcome {
 
 /* An answer while it arrives; all zero at first. The bytes are freed with free(). */
 struct receiver {
-	char *bytes;
-	size_t length, allocated;
+	struct byte_buffer answer;
 	bool too_long;
 };
 

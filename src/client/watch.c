@@ -52,9 +52,8 @@ struct podvol_watch {
 	unsigned int pause_msec;     /* of the next pause */
 	bool was_listed, was_broken; /* told PODVOL_LISTED; told PODVOL_INTERRUPTED since */
 	char version[VERSION_BYTES]; /* "": a list is needed */
-	char *bytes;                 /* received and not yet told */
-	size_t length, allocated;
-	bool overflowed; /* more bytes than allowed, or than memory */
+	struct byte_buffer received; /* and not yet told */
+	bool overflowed;             /* more bytes than allowed, or than memory */
 	/* ---- once it is over ---- */
 	int result, status;
 	char error[ERROR_BYTES];
@@ -87,32 +86,13 @@ static int timer_changed(CURLM *multi, long msec, void *userdata)
 	return 0;
 }
 
-/* Doubling, and bounded: what listens on the socket cannot fill our memory. */
 static size_t receive(char *data, size_t size, size_t count, void *userdata)
 {
 	struct podvol_watch *watch = userdata;
-	size_t length = size * count, needed = watch->length + length + 1;
 	size_t limit = watch->phase == PHASE_LIST ? LIST_BYTES_MAX : LINE_BYTES_MAX;
 
-	if (needed > limit) {
-		watch->overflowed = true;
-		return 0;
-	}
-	if (needed > watch->allocated) {
-		size_t allocated = watch->allocated * 2 > needed ? watch->allocated * 2 : needed;
-		char *grown = realloc(watch->bytes, allocated);
-
-		if (!grown) {
-			watch->overflowed = true;
-			return 0;
-		}
-		watch->bytes = grown;
-		watch->allocated = allocated;
-	}
-	memcpy(watch->bytes + watch->length, data, length);
-	watch->length += length;
-	watch->bytes[watch->length] = '\0';
-	return length;
+	watch->overflowed = byte_buffer_add(&watch->received, data, size * count, limit) < 0;
+	return watch->overflowed ? 0 : size * count;
 }
 
 /* ---- transfers ---- */
@@ -148,7 +128,7 @@ static int begin(struct podvol_watch *watch)
 	cleanup_free char *url = NULL;
 
 	watch->phase = watch->version[0] ? PHASE_STREAM : PHASE_LIST;
-	watch->length = 0;
+	watch->received.length = 0;
 	url = make_url(watch);
 	if (!url || curl_easy_setopt(watch->easy, CURLOPT_URL, url) != CURLE_OK ||
 	    curl_multi_add_handle(watch->multi, watch->easy) != CURLM_OK)
@@ -228,12 +208,14 @@ static bool keep_version(struct podvol_watch *watch, const char *version)
 
 static int take_list(struct podvol_watch *watch)
 {
-	const struct json_limits limits = { .bytes = watch->length + 1, .depth = EVENT_DEPTH_MAX };
+	const struct json_limits limits = { .bytes = watch->received.length + 1,
+					    .depth = EVENT_DEPTH_MAX };
 	cleanup_json struct cJSON *tree = NULL;
 	const struct cJSON *version;
 	int r;
 
-	r = json_parse(watch->bytes ? watch->bytes : "", watch->length, &limits, &tree, NULL);
+	r = json_parse(watch->received.bytes ? watch->received.bytes : "", watch->received.length,
+		       &limits, &tree, NULL);
 	if (r < 0)
 		return end(watch, r == -ENOMEM ? r : -EPROTO, "the answer is not a list");
 	version = json_get(json_get(tree, "metadata"), "resourceVersion");
@@ -241,7 +223,7 @@ static int take_list(struct podvol_watch *watch)
 		return end(watch, -EOPNOTSUPP, "this cannot be watched: its list has no version");
 	watch->was_listed = true;
 	went_well(watch);
-	tell(watch, PODVOL_LISTED, watch->bytes, "");
+	tell(watch, PODVOL_LISTED, watch->received.bytes, "");
 	return begin(watch);
 }
 
@@ -304,18 +286,20 @@ static int take_lines(struct podvol_watch *watch)
 	char *newline;
 	int r = 0;
 
-	while (r == 0 && watch->length > done &&
-	       (newline = memchr(watch->bytes + done, '\n', watch->length - done))) {
-		size_t length = (size_t) (newline - watch->bytes) - done;
+	while (r == 0 && watch->received.length > done &&
+	       (newline = memchr(watch->received.bytes + done, '\n',
+				 watch->received.length - done))) {
+		size_t length = (size_t) (newline - watch->received.bytes) - done;
 
 		*newline = '\0';
 		if (length > 0)
-			r = take_line(watch, watch->bytes + done, length);
+			r = take_line(watch, watch->received.bytes + done, length);
 		done += length + 1;
 	}
 	if (r == 0 && done > 0) {
-		memmove(watch->bytes, watch->bytes + done, watch->length - done);
-		watch->length -= done;
+		memmove(watch->received.bytes, watch->received.bytes + done,
+			watch->received.length - done);
+		watch->received.length -= done;
 	}
 	return r;
 }
@@ -325,7 +309,8 @@ static int take_lines(struct podvol_watch *watch)
 static int take_refusal(struct podvol_watch *watch, int status)
 {
 	char text[ERROR_BYTES];
-	int r = refusal_read(status, watch->bytes, watch->length, text, sizeof(text));
+	int r = refusal_read(status, watch->received.bytes, watch->received.length, text,
+			     sizeof(text));
 
 	watch->status = status;
 	if (status == 410)
@@ -375,7 +360,7 @@ static int take_end(struct podvol_watch *watch, CURLcode code)
 		return take_list(watch);
 	/* A stream ends when its time is over: with a pause, for one that ends without a word would
 	 * be asked for again and again. */
-	if (watch->length > 0)
+	if (watch->received.length > 0)
 		return end(watch, -EOPNOTSUPP, "this cannot be watched: it has a list only");
 	return pause_silently(watch);
 }
@@ -549,6 +534,6 @@ void podvol_watch_free(struct podvol_watch *watch)
 	(void) close_keep_errno(watch->timer_fd);
 	(void) close_keep_errno(watch->epoll_fd);
 	free(watch->path);
-	free(watch->bytes);
+	free(watch->received.bytes);
 	free(watch);
 }

@@ -8,6 +8,7 @@
  */
 #include "store/remote/http_client.h"
 
+#include "base/byte_buffer.h"
 #include "base/cleanup.h"
 #include "build-config.h"
 
@@ -33,10 +34,9 @@ struct http_call {
 	void (*line)(void *userdata, const char *line, size_t length);
 	void (*done)(void *userdata, const struct http_answer *answer);
 	void *userdata;
-	char *bytes; /* received and not handed on; NUL-terminated or NULL */
-	size_t length, allocated;
-	int receive_error; /* why bytes were refused; 0 */
-	bool is_over;      /* ended or cancelled */
+	struct byte_buffer received; /* and not handed on */
+	int receive_error;           /* why bytes were refused; 0 */
+	bool is_over;                /* ended or cancelled */
 	char error_text[CURL_ERROR_SIZE];
 };
 
@@ -142,25 +142,10 @@ static bool is_json(const struct http_call *call)
 static int receive(struct http_call *call, const char *data, size_t length)
 {
 	size_t limit = is_stream(call) ? HTTP_LINE_BYTES_MAX : HTTP_BODY_BYTES_MAX;
-	size_t needed = call->length + length + 1;
 
 	if (status_of(call) < 300 && !is_json(call))
 		return -EPROTO;
-	if (needed > limit)
-		return -E2BIG;
-	if (needed > call->allocated) {
-		size_t allocated = call->allocated * 2 > needed ? call->allocated * 2 : needed;
-		char *grown = realloc(call->bytes, allocated);
-
-		if (!grown)
-			return -ENOMEM;
-		call->bytes = grown;
-		call->allocated = allocated;
-	}
-	memcpy(call->bytes + call->length, data, length);
-	call->length += length;
-	call->bytes[call->length] = '\0';
-	return 0;
+	return byte_buffer_add(&call->received, data, length, limit);
 }
 
 static size_t received(char *data, size_t size, size_t count, void *userdata)
@@ -177,19 +162,19 @@ static void hand_on_lines(struct http_call *call)
 	size_t from = 0;
 	char *end;
 
-	while (!call->is_over && from < call->length &&
-	       (end = memchr(call->bytes + from, '\n', call->length - from))) {
-		size_t length = (size_t) (end - call->bytes) - from;
+	while (!call->is_over && from < call->received.length &&
+	       (end = memchr(call->received.bytes + from, '\n', call->received.length - from))) {
+		size_t length = (size_t) (end - call->received.bytes) - from;
 
 		*end = '\0';
 		if (length > 0)
-			call->line(call->userdata, call->bytes + from, length);
+			call->line(call->userdata, call->received.bytes + from, length);
 		from += length + 1;
 	}
 	if (call->is_over || from == 0)
 		return;
-	memmove(call->bytes, call->bytes + from, call->length - from);
-	call->length -= from;
+	memmove(call->received.bytes, call->received.bytes + from, call->received.length - from);
+	call->received.length -= from;
 }
 
 /* ---- the end of a call ---- */
@@ -208,7 +193,7 @@ static void call_free(struct http_call *call)
 	curl_easy_cleanup(call->easy);
 	curl_slist_free_all(call->headers);
 	free(call->path);
-	free(call->bytes);
+	free(call->received.bytes);
 	free(call);
 }
 
@@ -229,7 +214,7 @@ static int error_of_whole(const struct http_call *call)
 {
 	if (status_of(call) < 300 && !is_json(call))
 		return -EPROTO;
-	return is_stream(call) && call->length > 0 ? -EBADMSG : 0;
+	return is_stream(call) && call->received.length > 0 ? -EBADMSG : 0;
 }
 
 static int error_of(const struct http_call *call, CURLcode code)
@@ -284,11 +269,11 @@ static unsigned int retry_after_seconds(const struct http_call *call)
 
 static void end_call(struct http_call *call, CURLcode code)
 {
-	bool has_body = call->bytes && !is_stream(call);
+	bool has_body = call->received.bytes && !is_stream(call);
 	struct http_answer answer = { .error = error_of(call, code),
 				      .status = status_of(call),
-				      .body = has_body ? call->bytes : "",
-				      .length = has_body ? call->length : 0,
+				      .body = has_body ? call->received.bytes : "",
+				      .length = has_body ? call->received.length : 0,
 				      .retry_after_seconds = retry_after_seconds(call) };
 	struct failure why = { 0 };
 
