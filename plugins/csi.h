@@ -12,7 +12,7 @@ struct csi_step {
 	struct csi_volume volume;
 	struct csi_caller caller;
 	struct csi_contexts contexts;
-	char *staging_path, *target_path; /* absolute, as drivers are told; NULL or "" none */
+	char *staging_path, *target_path; /* absolute, as drivers get them; NULL or "" none */
 	char *mount_path, *data_path;     /* relative: what struct csi_place points to */
 	struct csi_publish publish;       /* while it is published */
 	struct csi_place place;

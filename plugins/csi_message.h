@@ -40,7 +40,7 @@ int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
 		   const struct csi_stage_end *end);
 struct csi_publish {
 	const struct csi_contexts *contexts;
-	const char *staging_path; /* "" none is told */
+	const char *staging_path; /* "" none */
 	const char *target_path;
 };
 int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,

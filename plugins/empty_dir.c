@@ -321,7 +321,7 @@ static bool empty_dir_lives_in_mount(const struct volume_spec *spec)
 	return spec->source && *spec->source->medium;
 }
 
-/* Whoever made it says that it is one; teardown goes by what is mounted. */
+/* Its maker says that it is one; teardown goes by what is mounted. */
 static int empty_dir_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 					   const char *volume_name, bool block,
 					   struct volume_spec *ret, struct failure *reterr)

@@ -276,8 +276,8 @@ struct reference_search {
 	struct failure *reterr;
 };
 
-/* One at our own place goes with ours: what was stacked there, and what a peer of the mount around
- * it got by propagation, beneath ours. */
+/* One at our own place goes with our mount: what was stacked there, and what a peer of the mount
+ * around it got by propagation, beneath our mount. */
 static int note_reference(const struct mount_entry *entry, void *userdata)
 {
 	const struct reference_search *search = userdata;

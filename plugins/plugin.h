@@ -156,8 +156,8 @@ struct volume_plugin {
 			  int (*visit)(const struct object_reference *reference, void *userdata),
 			  void *userdata);
 	bool supports_mount_options;
-	/* What it mounts for a pod may be any file system. Else it is memory or nothing, and what
-	 * somebody else mounts at the volume's place is not the volume's: an enforced unmount
+	/* What it mounts for a pod may be any file system. Else it is memory or nothing, and a
+	 * foreign mount at the volume's place is not the volume's: an enforced unmount
 	 * leaves it. */
 	bool mounts_any_type;
 	/* Attachable or device-mountable: one volume for all pods of the node (unique name without

@@ -52,11 +52,11 @@ int scratch_look(struct scratch *scratch, struct stage_report *report);
 /* After scratch_look(). Mode 0777, whatever the umask. */
 int scratch_make(struct scratch *scratch, struct stage_report *report);
 /* Is what is there certainly such a volume? Its teardown removes what is in it, so a name is not
- * enough: whoever made it has said so outside of it. Return: 0; -EINVAL there is no ready file. */
+ * enough: its maker has said so outside of it. Return: 0; -EINVAL there is no ready file. */
 int scratch_check_ready(const struct plugin_host *host, const struct scratch_name *name,
 			struct failure *reterr);
 /* Does what is written at @fd stay in memory, if that is the medium? Secrets ask before they write:
- * somebody may have unmounted it meanwhile. Return: 0; -ESTALE it does not. */
+ * it may have been unmounted meanwhile. Return: 0; -ESTALE it does not. */
 int scratch_check_memory(const struct scratch *scratch, int fd, struct failure *reterr);
 /* Last of all. Return: STAGE_NEXT; -ESTALE the mount that was just made is gone; else as the calls.
  */

@@ -50,7 +50,8 @@ void agent_tell_left(const struct agent *agent);
 struct store *agent_store(struct agent *agent);
 struct token_issuer *agent_tokens(struct agent *agent);
 
-/* True once every source delivered a complete snapshot; told when that comes, once, on the loop. */
+/* True once every source delivered a complete snapshot; reported when that comes, once, on the
+ * loop. */
 bool agent_is_ready(const struct agent *agent);
 void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata);
 
@@ -76,7 +77,7 @@ void agent_check_health(struct agent *agent,
  * @pod NULL. Volumes of pods that are gone but still mounted are there too. */
 struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod);
 /* One volume by unique name, PV name or path: an item per pod, with "device" (path, "" none) and
- * "deviceMountPath" beside the members above; no items when nobody knows it. */
+ * "deviceMountPath" beside the members above; no items when unknown. */
 struct cJSON *agent_view_volume(struct agent *agent, const char *word);
 /* {"items": [...]}: running and backing off. Times are RFC 3339 in all views, "" for none. */
 struct cJSON *agent_view_operations(struct agent *agent);
@@ -86,11 +87,11 @@ struct cJSON *agent_view_steps(struct agent *agent);
 struct cJSON *agent_view_manifests(struct agent *agent);
 /* manifest_source_file_of(), for api/, which knows no source. Borrowed until the loop turns. */
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object);
-/* As docs/api.md tells them: plugins and drivers (NULL: all), threads, what is nobody's. */
+/* As in docs/api.md: plugins and drivers (NULL: all), threads, foreign volumes. */
 struct cJSON *agent_view_drivers(struct agent *agent, const char *name);
 struct cJSON *agent_view_threads(struct agent *agent);
 struct cJSON *agent_view_foreign_volumes(struct agent *agent);
-/* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: what else is told, as name and string. */
+/* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: the rest, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);

@@ -34,5 +34,6 @@ struct agent_driver_request {
  */
 int agent_call_driver(struct agent *agent, const struct agent_driver_request *request,
 		      struct agent_driver_call **ret, struct failure *reterr);
-/* The caller left: done is not called any more; the driver is told. Not after it was called. */
+/* The caller left: done is not called any more; the driver's call is cancelled. Not after it was
+ * called. */
 void agent_driver_call_leave(struct agent_driver_call *call);

@@ -129,7 +129,7 @@ static int set_from_file(const char *key, const char *value, void *userdata, str
 	return set_row(userdata, row, value, reterr);
 }
 
-/* The default file may be missing; one that somebody named may not. */
+/* The default file may be missing; one that was named may not. */
 static int load_file(struct config *config, bool named, struct failure *reterr)
 {
 	int r = config_file_read(config->config_file, set_from_file, config, reterr);
@@ -336,7 +336,7 @@ static int make_labels(struct config *config, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "node-labels") : 0;
 }
 
-/* Later code opens these once and works below them; "/" would make the whole host ours. */
+/* Later code opens these once and works below them; "/" would manage the whole host. */
 static int check_directories(const struct config *config, struct failure *reterr)
 {
 	const char *const names[] = { "root-dir", "state-dir", "run-dir", "manifest-dir" };

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is done about volumes that stay in use although nobody wants them. */
+/* What is done about volumes that stay in use although unreferenced. */
 enum config_unmount { CONFIG_UNMOUNT_WAIT, CONFIG_UNMOUNT_LAZY, CONFIG_UNMOUNT_FORCE };
 
 /* What becomes of volumes below the root directory that the ledger does not know. */

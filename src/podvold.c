@@ -55,7 +55,7 @@ static unsigned int connections_max(const struct config *config, size_t listener
 	return (unsigned int) most;
 }
 
-/* Its memory holds Secrets: no core dump, whatever the limits and whoever collects them. */
+/* Its memory holds Secrets: no core dump, whatever the limits and the collector. */
 static void forbid_core_dumps(void)
 {
 	(void) prctl(PR_SET_DUMPABLE, 0); /* cannot fail with this value */
@@ -171,8 +171,8 @@ static void publish_root_certificate(sd_event *event, struct agent *agent,
 			    why.text);
 }
 
-/* Whoever is started after podvold is to find the pods of the manifests: ready is told when they
- * were looked at. A directory that does not answer makes nobody wait for longer than this. */
+/* Services started after podvold are to find the pods of the manifests: READY=1 is sent when they
+ * were looked at. A directory that does not answer delays it no longer than this. */
 #define READY_AT_THE_LATEST_USEC (5 * USEC_PER_SEC)
 
 struct ready_notice {

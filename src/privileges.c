@@ -25,7 +25,7 @@ static const cap_value_t needed[] = {
  */
 static const cap_value_t for_maps[] = { CAP_SETUID, CAP_SETGID, CAP_SETFCAP };
 
-/* Kept where there are any: an image with ext4 grows while it is mounted by nobody else. */
+/* Kept where there are any: an image with ext4 grows while it is mounted nowhere else. */
 static const cap_value_t useful[] = { CAP_SYS_RESOURCE };
 
 static bool has(cap_t present, cap_value_t cap)

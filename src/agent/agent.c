@@ -28,7 +28,7 @@ enum {
 	SET_ASIDE_USEC = 1000000, /* a job older than this is stuck: another thread starts */
 	MOUNT_THREADS_MAX = 8,    /* with those that hang */
 	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
-	SLOW_USEC = 3000000,      /* a stage that takes longer is told of */
+	SLOW_USEC = 3000000,      /* a stage that takes longer is reported */
 	MANIFEST_SETTLE_USEC = 500000,
 };
 
@@ -164,7 +164,7 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->pools.workers);
 	if (r >= 0)
-		worker_pool_tell(agent->pools.workers, agent_on_threads_hang, agent);
+		worker_pool_on_hang(agent->pools.workers, agent_on_threads_hang, agent);
 	if (r >= 0)
 		r = worker_pool_new("mount", agent->to_loop, &mount_thread,
 				    &agent->pools.mount_thread);
@@ -436,7 +436,7 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 	int r;
 
 	if (agent->config->drain) {
-		agent->sources_complete = true; /* nothing is wanted: everything of ours goes */
+		agent->sources_complete = true; /* nothing is wanted: all managed volumes go */
 		return 0;
 	}
 	r = open_store(agent, reterr);
@@ -481,8 +481,8 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	return 0;
 }
 
-/* In reverse, with one exception: threads end, and their last results are told, before what hears
- * of them goes. */
+/* In reverse, with one exception: threads end, and their last results are reported, before what
+ * hears of them goes. */
 struct agent *agent_free(struct agent *agent)
 {
 	if (!agent)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain - every volume of ours is unmounted, until nothing is left or nothing that is left will go
+ * drain - every managed volume is unmounted, until nothing is left or nothing that is left will go
  *
- * What somebody uses is not taken away here either: it is told, and stays.
+ * What is in use is not taken away here either: it is reported, and stays.
  */
 #include "agent/parts.h"
 #include "base/log.h"

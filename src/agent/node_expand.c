@@ -4,7 +4,7 @@
  * node_expand.h
  *
  * What the claim says it has is what the next set-up compares with, so that a volume grows once.
- * Whoever asked for it may be writing the claim at the same time, so the change is made of whatever
+ * The requester may be writing the claim at the same time, so the change is made of whatever
  * is there by then; one that cannot be stored is logged, and the next set-up grows the volume once
  * more, which changes nothing.
  */
@@ -62,7 +62,7 @@ static int edit_claim(void *userdata, const struct object *present, const struct
 				 node_expand->why.text, ret, why);
 }
 
-/* A claim that is gone needs to know nothing, nor one that somebody else has settled. */
+/* A claim that is gone needs to know nothing, nor one that another has settled. */
 static void on_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {

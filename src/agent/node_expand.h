@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_expand - what comes of a volume that is to be larger is told to its claim (KEP-1790)
+ * node_expand - writes the outcome of a volume's expansion to its claim (KEP-1790)
  */
 #pragma once
 
@@ -8,7 +8,7 @@ struct agent;
 struct operation_ended;
 struct step;
 
-/* A step was begun; nothing is done where nothing is to grow, or somebody was told already. */
+/* A step was begun; nothing is done where nothing is to grow, or the outcome is known already. */
 void agent_note_growth_begins(void *agent, const struct step *step);
 /* A step ended, however; nothing is done where nothing grew, and nothing should have. */
 void agent_note_growth(void *agent, const struct operation_ended *ended);

@@ -2,7 +2,7 @@
 /*
  * resync - what was lost for want of memory is looked at again, a moment later
  *
- * Whoever cannot even note that something has to be done asks for a second look: then every pod is
+ * Where there is no memory to note what has to be done, a resync is due: then every pod is
  * looked at, every volume is dirty, and the ledger is compared with the table, row by row. Costs
  * what a start costs, so it is for what nothing else would bring back. No wake-up otherwise.
  */
@@ -34,7 +34,7 @@ void agent_look_again(void *userdata)
 
 /* ---- the ledger and the table ---- */
 
-/* A row without an entry: what it told of is gone. */
+/* A row without an entry: its volume is gone. */
 static int visit_row(const struct ledger_row *row, void *userdata)
 {
 	struct agent *agent = userdata;

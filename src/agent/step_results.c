@@ -48,7 +48,7 @@ static void print_event(const struct operation_ended *ended, const char *volume,
 			ended->report->failure.text, advice_clause(ended->result.error));
 }
 
-/* Every failed attempt is told here and nowhere else: boxes below return, this one handles.
+/* Every failed attempt is reported here and nowhere else: boxes below return, this one handles.
  * @volume: under the name that the pod gives it. */
 static void tell_failure(struct agent *agent, const struct operation_ended *ended,
 			 const struct log_subject *subject, const char *volume)
@@ -116,7 +116,7 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 			  &subject, "%s done", ended->name);
 }
 
-/* A step that failed and may have done something is to be taken up by whoever comes after a kill.
+/* A step that failed and may have done something is to be taken up after a kill.
  */
 static enum unfinished left_by(const struct step_result *result, enum mount_state state)
 {

@@ -45,7 +45,7 @@ void agent_look_at_entries(struct agent *agent, const char *pod_uid)
 
 /* ---- store changes ---- */
 
-/* Whoever waits hears of a pod that changed even when no volume of it did. */
+/* Waiters hear of a pod that changed even when no volume of it did. */
 static void pod_changed(struct agent *agent, const struct object *pod)
 {
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
@@ -175,7 +175,7 @@ static bool may_unmount(const struct agent *agent, bool all_taken)
 	return agent->sources_complete && all_taken && !agent_must_look_again(agent);
 }
 
-/* The plan borrows from the tables: made anew each turn, used before they change. */
+/* The plan borrows from the tables: made again each turn, used before they change. */
 static void make_plan(struct agent *agent, bool all_taken)
 {
 	bool may_leave = may_unmount(agent, all_taken);
@@ -199,7 +199,7 @@ static void make_plan(struct agent *agent, bool all_taken)
 }
 
 /* Steps whose key is busy or backs off are dropped here; they are proposed again when that is over.
- * What takes away tells a set-up in its way that nobody wants it any more. */
+ * A tear-down cancels a set-up in its way: no longer wanted. */
 static void drop_refused(struct agent *agent, uint64_t now)
 {
 	size_t kept = 0;

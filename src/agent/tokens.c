@@ -82,7 +82,7 @@ void agent_note_renewal(void *userdata, const struct operation_ended *ended)
 			    result->unique_name);
 }
 
-/* Its own Node, which others may have deleted and made anew. */
+/* Its own Node, which others may have deleted and made again. */
 void agent_tokens_object_changed(struct agent *agent, const struct object *object)
 {
 	if (agent->own.tokens.issuer && object->kind == KIND_NODE &&

@@ -16,8 +16,8 @@ struct own_tokens {
 	struct renewals *renewals;
 };
 
-/* A daemon that only unmounts issues none; nor does one whose keys cannot be read, which is told
- * and keeps nobody from all else. Return: 0 or negative errno. */
+/* A daemon that only unmounts issues none; nor does one whose keys cannot be read, which is
+ * reported and stops nothing else. Return: 0 or negative errno. */
 int agent_open_tokens(struct agent *agent, struct failure *reterr);
 void agent_close_tokens(struct agent *agent);
 /* A step ended: it said when its volume is due again, or took the volume away. */

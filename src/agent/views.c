@@ -3,7 +3,7 @@
  * views - what the API shows of this node beside the objects: volumes, operations, manifests,
  * events, version
  *
- * Trees are made anew for each question and belong to whoever asked; nothing here changes a table.
+ * Trees are made for each request and belong to its caller; nothing here changes a table.
  */
 #include "agent/parts.h"
 
@@ -174,7 +174,7 @@ static void add_resize_error(struct agent *agent, struct cJSON *item, const stru
 		(void) json_set_string(item, "resizeError", text);
 }
 
-/* Of a local volume whose size somebody enforces. */
+/* Of a local volume whose size is enforced. */
 static void add_limit(struct cJSON *item, const struct volume_row *row)
 {
 	const struct persistent_volume *pv = row->want_pod ? spec_pv(&row->want_pod->spec) : NULL;
@@ -282,7 +282,7 @@ static bool has_row(const struct collection *collection, const char *volume)
 	return false;
 }
 
-/* Nothing is wrong with it, but whoever asks for the pod wonders where it is. */
+/* Nothing is wrong with it, but who asks for the pod wonders where it is. */
 static void collect_idle(struct collection *collection, const struct object *pod)
 {
 	struct failure why;

@@ -146,7 +146,7 @@ static void judge(struct volume_faults *faults, struct known *known, const struc
 	char before[FILE_SYSTEM_FAULT_BYTES];
 
 	if (look->result < 0)
-		return; /* whoever mounts says why it cannot be looked at */
+		return; /* the mount says why it cannot be looked at */
 	(void) snprintf(before, sizeof(before), "%s", known->fault.text);
 	known->fault = look->fault;
 	if (look->by_writer && !known->has_writer) {

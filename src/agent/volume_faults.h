@@ -3,7 +3,7 @@
  * volume_faults - volumes of claims whose file system met errors: reported, never repaired
  *
  * A file system is looked at when its volume was first set up for a pod, when the kernel reports an
- * error of it (mount/fault_watch.h), and when somebody asks how full volumes are. One that recorded
+ * error of it (mount/fault_watch.h), and when a view asks how full volumes are. One that recorded
  * errors, shut down or turned read-only makes the volume faulty: a line in the journal, an event
  * about each of its pods, a condition of its claim, a state in views, a metric. Once, until what is
  * wrong changes. Volumes without a claim are files of podvold or of the node's own disks.
@@ -31,7 +31,7 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults);
 void volume_faults_step_ended(void *faults, const struct operation_ended *ended);
 /* All objects are there: what is mounted since before the start is looked at, too. */
 void volume_faults_look_at_all(struct volume_faults *faults);
-/* Somebody asks: looks again, in the background. */
+/* A view asks: looks again, in the background. */
 void volume_faults_look(struct volume_faults *faults, const char *unique_name);
 
 /* What is wrong with a volume; NULL: nothing that is known. Borrowed until the loop turns. */

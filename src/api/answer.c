@@ -4,8 +4,8 @@
  *
  * A request whose answer takes time suspends its connection. A suspended connection is blind, so a
  * source of our own waits for the client to leave; then the work is abandoned. A unix socket tells
- * a client that only has nothing more to say from one that left; TCP does not, so there whoever
- * shuts down its side has left.
+ * a client that only has nothing more to say from one that left; TCP does not, so there a client
+ * that shuts down its side has left.
  */
 #include "api/request.h"
 
@@ -50,7 +50,7 @@ static void count_as_waiting(struct request *request)
 	request->waits = true;
 }
 
-/* Without the source nobody would notice the client leaving, so then there is no waiting. */
+/* Without the source nothing would notice the client leaving, so then there is no waiting. */
 int answer_suspend(struct request *request)
 {
 	struct connection *connection = request->connection;
@@ -190,7 +190,7 @@ static void add_headers(struct request *request, struct MHD_Response *response)
 	(void) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
 				       "no-cache, private");
 	add_warnings(exchange, response);
-	/* Clients of Kubernetes try again by themselves when they are told when. */
+	/* Clients of Kubernetes try again by themselves when they get a time. */
 	(void) snprintf(seconds, sizeof(seconds), "%u",
 			exchange->retry_seconds ? exchange->retry_seconds : 1);
 	if (exchange->status == MHD_HTTP_TOO_MANY_REQUESTS)

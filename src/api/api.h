@@ -12,7 +12,7 @@
  * Everything but the parsing of long bodies runs on the loop thread; nothing here blocks. Who may
  * do what is decided here, by where a connection comes in: the unix socket by the kernel's word on
  * the peer, TLS by a bearer token, plain TCP on loopback by nothing at all, so that it only reads.
- * What is written is decided by object_admit() behind the store. Whatever a stranger can grow is
+ * What is written is decided by object_admit() behind the store. Whatever a client can grow is
  * bounded: connections, bytes of a head and of a body, parameters, the time for a request, waits.
  */
 #pragma once
@@ -95,13 +95,13 @@ struct api_listen_options {
  * api_listen - make the listening sockets, or take those that the service manager hands over
  * @ret: the unix socket first; descriptors are the caller's, not blocking
  *
- * Sockets that are handed over are told apart by FileDescriptorName=: "tls", "plain", "docker", and
- * a unix socket by any other name. What was not handed over is made here. The unix socket gets mode
- * 0660 (0666 with others_may_read) and the group podvol where there is one, docker's 0600; a socket
- * file that is there already is replaced only when nobody answers on it; anything else in its place
- * is refused.
+ * Sockets that are handed over are distinguished by FileDescriptorName=: "tls", "plain", "docker",
+ * and a unix socket by any other name. What was not handed over is made here. The unix socket gets
+ * mode 0660 (0666 with others_may_read) and the group podvol where there is one, docker's 0600; a
+ * socket file that is there already is replaced only when no server answers on it; anything else in
+ * its place is refused.
  *
- * Return: 0; -EADDRINUSE somebody answers there; -EEXIST something that is no socket is there;
+ * Return: 0; -EADDRINUSE a server answers there; -EEXIST something that is no socket is there;
  * -ENAMETOOLONG; -EINVAL no such address, or not a loopback one where it must be; else what the
  * system call gave.
  */
@@ -137,7 +137,7 @@ struct api_credentials *api_credentials_free(struct api_credentials *credentials
  * api_root_certificate - the certificate of this node's authority, which is made when there is none
  * @ret: PEM without the key; the caller's
  *
- * The one that signs the server certificate of TLS, also where nobody serves TLS. Blocks on the
+ * The one that signs the server certificate of TLS, also where TLS is not served. Blocks on the
  * disk (start-up only).
  *
  * Return: 0, else as api_credentials_new().

@@ -162,7 +162,7 @@ static unsigned int forms_of(const struct api_path *path)
 	return FORMS_COMMON;
 }
 
-/* The names of what is offered, for whoever asked for something else. */
+/* The names of what is offered, for a request of something else. */
 static void refuse_forms(struct exchange *exchange, unsigned int offered)
 {
 	char text[512] = "";

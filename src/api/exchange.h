@@ -67,7 +67,7 @@ struct exchange {
 	enum api_method method;
 	unsigned int rights; /* set of enum api_right */
 	const char *user;    /* name, for reviews; NULL: none is known */
-	const char *peer;    /* who, for the record: "uid 0, process 4242"; NULL: nobody says */
+	const char *peer;    /* who, for the record: "uid 0, process 4242"; NULL: unknown */
 	struct api_credentials *credentials; /* for a kubeconfig; NULL: TLS is not served */
 	struct api_path path;
 	const char *accept; /* header; NULL: none, @form stands as it is */
@@ -169,7 +169,7 @@ void reply_success(struct exchange *exchange, int status, const struct reply_det
 /* 422: all that is wrong with an object, a cause each; there is one at least. */
 void reply_violations(struct exchange *exchange, const struct reply_details *details,
 		      const struct violations *violations);
-/* What could not be read: @error says whether it is the client's or ours. */
+/* What could not be read: @error says whether it is the client's fault or podvol's. */
 void reply_unread(struct exchange *exchange, int error, const char *text);
 /* A failed write or parse in Kubernetes' words: -EEXIST, -ENOENT, -ESTALE, -EINVAL, ... */
 void reply_error(struct exchange *exchange, int error, const struct reply_details *details,

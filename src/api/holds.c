@@ -3,8 +3,8 @@
  * holds - who starts containers says which of a pod's live, asks, and takes back
  *
  * POST {"container", "pid" | "cgroup"}, GET, and DELETE of one. Which process a hold names is not
- * compared with who asks: whoever may write may also hold a pod without naming any, and a hold
- * takes nothing from anybody. Decides nothing: agent_hold_add() knows what can be held.
+ * compared with who asks: a client with the right to write may also hold a pod without naming any,
+ * and a hold takes nothing from anybody. Decides nothing: agent_hold_add() knows what can be held.
  */
 #include "api/api.h"
 #include "api/named_pod.h"

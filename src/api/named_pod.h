@@ -21,14 +21,14 @@ struct named_pod {
 /**
  * named_pod_find - podvol/v1/pods/[NAMESPACE/]WORD/... as a pod
  * @tail: how many segments of the path come after the pod's: 1 for .../mount
- * @ret:  what was asked for, also when nobody knows it; then without a uid
+ * @ret:  what was asked for, also when it is unknown; then without a uid
  *
- * Return: false when nobody knows it.
+ * Return: false when it is unknown.
  */
 bool named_pod_find(struct exchange *exchange, size_t tail, struct named_pod *ret);
 
 /* Answers that there is no such pod. */
 void named_pod_refuse(struct exchange *exchange, const struct named_pod *pod);
 
-/* Looked up anew each time, because a pod may go between question and answer; NULL: not stored. */
+/* Looked up again each time, because a pod may go between question and answer; NULL: not stored. */
 const struct object *named_pod_object(struct agent *agent, const struct named_pod *pod);

@@ -207,7 +207,7 @@ static void wait_for_mounted(struct exchange *exchange, bool answer_now)
 	begin_wait(wait);
 }
 
-/* A pod that nobody knows has no volume mounted: that is what was asked. */
+/* An unknown pod has no volume mounted: that is what was asked. */
 static void wait_for_unmounted(struct exchange *exchange)
 {
 	struct named_pod pod;
@@ -253,7 +253,7 @@ static void deleted(void *userdata, int error, const struct object *result,
 		free(wait);
 		return;
 	}
-	/* Somebody else deleted it meanwhile: what is left to do is the same. */
+	/* Another client deleted it meanwhile: what is left to do is the same. */
 	if (error < 0 && error != -ENOENT) {
 		reply_error(exchange, error, &details, why);
 		free(wait);
@@ -267,7 +267,7 @@ static void deleted(void *userdata, int error, const struct object *result,
 	begin_wait(wait);
 }
 
-/* Expects the uid that was looked up: a pod made anew under the name is not the one meant. */
+/* Expects the uid that was looked up: a pod made again under the name is not the one meant. */
 static void begin_delete(struct pod_wait *wait)
 {
 	const struct store_precondition expected = { .uid = wait->pod.uid };

@@ -45,7 +45,7 @@ enum { REPLY_TEXT_BYTES = FAILURE_TEXT_BYTES + 1024 };
 static const char type_json[] = "application/json";
 static const char type_yaml[] = "application/yaml";
 
-/* Sent when not even a Status could be made; never freed as it is copied by nobody. */
+/* Sent when not even a Status could be made; never freed as it is not copied. */
 static const char no_memory_text[] =
 	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
 	"\"message\":\"out of memory\",\"reason\":\"InternalError\",\"code\":500}\n";

@@ -47,7 +47,7 @@ struct request {
 	bool suspended;
 	bool waits;      /* counted in listener->waiting: it was suspended, or streams */
 	bool pulling;    /* a stream's pull is on the stack */
-	bool pull_again; /* and was told meanwhile that there is more */
+	bool pull_again; /* and was notified meanwhile that there is more */
 	bool left;       /* the client is gone: close without an answer */
 };
 

@@ -156,7 +156,7 @@ struct api *api_free(struct api *api)
 	api->watches = watches_free(api->watches);
 	api->refusals = refusals_free(api->refusals);
 	api->deadlines = deadlines_free(api->deadlines);
-	/* What they still read belongs to nobody now and frees itself. */
+	/* What they still read belongs to none now and frees itself. */
 	api->readers = worker_pool_free(api->readers);
 	api->from_readers = worker_return_free(api->from_readers);
 	free(api);

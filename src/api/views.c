@@ -124,17 +124,17 @@ void views_threads(struct exchange *exchange)
 
 void views_podvol_version(struct exchange *exchange)
 {
-	cleanup_json struct cJSON *ours = agent_view_version(exchange->agent);
+	cleanup_json struct cJSON *version = agent_view_version(exchange->agent);
 	struct cJSON *view, *items;
 	const struct cJSON *member;
 
-	if (!ours || exchange->form != FORM_TABLE) {
-		reply_tree(exchange, 200, TAKE_PTR(ours));
+	if (!version || exchange->form != FORM_TABLE) {
+		reply_tree(exchange, 200, TAKE_PTR(version));
 		return;
 	}
 	view = json_new_object();
 	items = json_add_array(view, "items");
-	for (member = json_first(ours); member; member = json_next(member)) {
+	for (member = json_first(version); member; member = json_next(member)) {
 		struct cJSON *item = json_add_object(items, NULL);
 		cleanup_free char *text = NULL;
 
@@ -171,8 +171,8 @@ static const char *platform(void)
 void views_version(struct exchange *exchange)
 {
 	static const char *const go_only[] = { "gitCommit", "buildDate", "goVersion", "compiler" };
-	cleanup_json struct cJSON *ours = agent_view_version(exchange->agent);
-	const char *kubernetes = json_string(json_get(ours, "kubernetes"), "v1.32.0");
+	cleanup_json struct cJSON *version = agent_view_version(exchange->agent);
+	const char *kubernetes = json_string(json_get(version, "kubernetes"), "v1.32.0");
 	struct cJSON *info = json_new_object();
 	unsigned int major = 0, minor = 0;
 	char text[128];
@@ -183,7 +183,7 @@ void views_version(struct exchange *exchange)
 	(void) snprintf(text, sizeof(text), "%u", minor);
 	(void) json_set_string(info, "minor", text);
 	(void) snprintf(text, sizeof(text), "%s+podvol-%s", kubernetes,
-			json_string(json_get(ours, "podvol"), "unknown"));
+			json_string(json_get(version, "podvol"), "unknown"));
 	(void) json_set_string(info, "gitVersion", text);
 	(void) json_set_string(info, "gitTreeState", "");
 	for (size_t i = 0; i < ARRAY_SIZE(go_only); i++)

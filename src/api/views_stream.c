@@ -4,7 +4,7 @@
  * as Kubernetes' watches have it, the rows of the volumes that they are about
  *
  * A stream is a cursor into the agent's ring: a client that does not read holds one line here, and
- * is told how many it missed. It ends when the client leaves or podvold stops.
+ * learns how many it missed. It ends when the client leaves or podvold stops.
  */
 #include "api/exchange.h"
 
@@ -42,7 +42,7 @@ static void on_changed(void *userdata)
 {
 	struct stream *stream = userdata;
 
-	/* Before the stream began there is nobody to wake. */
+	/* Before the stream began there is no one to wake. */
 	if (stream->exchange->pull)
 		reply_stream_ready(stream->exchange);
 }

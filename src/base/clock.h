@@ -21,9 +21,9 @@ static inline uint64_t monotonic_usec(void)
 	return (uint64_t) now.tv_sec * USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }
 
-/* Somebody may set it, in either direction, at any moment: no wait, no order and no name may depend
+/* It may be set, in either direction, at any moment: no wait, no order and no name may depend
  * on it. 0 means "never" wherever a time is kept, so the first second of 1970, with which a machine
- * without a clock of its own may begin, and all before it are told as the one after it. */
+ * without a clock of its own may begin, and all before it count as the one after it. */
 static inline uint64_t realtime_usec(void)
 {
 	struct timespec now;

@@ -5,7 +5,7 @@
  * The caller owns it, mostly on its stack. A text that is too long is cut in the middle and says
  * so: its beginning names the object, its end the cause; the daemon logs the whole. It never
  * allocates, because an error path must not fail; what keeps a failure for long keeps
- * failure_keep()'s copy. The first failure is the one that matters: whoever cleans up after it
+ * failure_keep()'s copy. The first failure is the one that matters: who cleans up after it
  * passes NULL.
  */
 #pragma once
@@ -22,7 +22,7 @@ struct failure {
 
 /**
  * failed - fill a failure and hand its error on, for `return failed(reterr, -errno, "...")`
- * @reterr: may be NULL: nobody wants the text
+ * @reterr: may be NULL: the text is not wanted
  * @error:  negative errno, kept as it is
  * @format: what could not be done and with which object, without a full stop; ": " and the errno's
  * own text are added

@@ -4,7 +4,7 @@
  *
  *	sum = fnv1a_add_text(fnv1a_add_text(FNV1A_FIRST, namespace), name);
  *
- * Whoever chooses the texts can make two with one sum: compare what matters. Sums are stored (the
+ * Who chooses the texts can make two with one sum: compare what matters. Sums are stored (the
  * ledger, labels of loop devices, names of objects), so they are the same on every machine.
  */
 #pragma once

@@ -55,8 +55,8 @@ struct worker_pool {
 	unsigned int waiting; /* threads in pthread_cond_wait() */
 	unsigned int woken;   /* of them, signalled already */
 	bool timer_armed, closed;
-	worker_pool_told *told; /* loop thread only, like its data */
-	void *told_userdata;
+	worker_pool_hang_fn *on_hang; /* loop thread only, like its data */
+	void *on_hang_userdata;
 };
 
 /* ---- the way back ---- */
@@ -70,13 +70,13 @@ static void give_back(struct worker_return *to_loop, struct worker_job *job)
 		job->next = newest;
 	while (!atomic_compare_exchange_weak_explicit(&to_loop->finished, &newest, job,
 						      memory_order_release, memory_order_relaxed));
-	/* Whoever pushed onto a list with something in it is served by an earlier write. The
-	 * counter cannot overflow and the descriptor is ours: this write does not fail. */
+	/* A push onto a list with something in it is served by an earlier write. The
+	 * counter cannot overflow and the descriptor is the pool's: this write does not fail. */
 	if (!newest)
 		(void) eventfd_write(to_loop->wake_fd, 1);
 }
 
-/* Turned round: jobs are told in the order in which they ended. */
+/* Turned round: jobs are reported in the order in which they ended. */
 static void deliver_finished(struct worker_return *to_loop)
 {
 	struct worker_job *newest, *oldest = NULL;
@@ -214,7 +214,7 @@ static void run_job(struct worker_return *to_loop, struct worker_job *job, uint6
 }
 
 /* Under the mutex: arm the timer for the first running job that can become stuck. With none (all
- * are set aside already, or threads are only starting) whoever ends next takes the waiting jobs. */
+ * are set aside already, or threads are only starting) the next to end takes the waiting jobs. */
 static void arm_timer(struct worker_pool *pool, uint64_t after_usec)
 {
 	struct itimerspec when = { 0 };
@@ -259,7 +259,7 @@ static bool job_over(struct worker_pool *pool, struct worker_thread *self)
 		return true;
 	self->set_aside = false;
 	pool->counts.set_aside--;
-	/* That one has come back is told by the loop, at once. */
+	/* The loop reports at once that one has come back. */
 	if (pool->counts.all_hang && !pool->timer_armed)
 		arm_timer(pool, 0);
 	return pool->counts.threads - pool->counts.set_aside <= pool->limits.threads;
@@ -297,7 +297,7 @@ static void *thread_main(void *userdata)
 	}
 	unlink_thread(pool, &self);
 	pool->counts.threads--;
-	/* While threads_max was reached nobody looked out for the jobs that wait. */
+	/* While threads_max was reached no timer watched the waiting jobs. */
 	if (pool->first && !pool->timer_armed)
 		arm_timer(pool, pool->limits.set_aside_usec);
 	(void) pthread_cond_signal(&pool->ended);
@@ -335,11 +335,11 @@ static bool may_start_thread(const struct worker_pool *pool)
 	       pool->counts.threads < pool->limits.threads_max;
 }
 
-/* Is there anything to find out? A spare may start, or all of them may hang, which somebody wants
- * to know. */
+/* Is there anything to find out? A spare may start, or all of them may hang, which is
+ * to be reported. */
 static bool may_look_out(const struct worker_pool *pool)
 {
-	return pool->counts.threads < pool->limits.threads_max || pool->told;
+	return pool->counts.threads < pool->limits.threads_max || pool->on_hang;
 }
 
 /* Under the mutex, on the loop. Return: there is something to tell. */
@@ -349,10 +349,10 @@ static bool look_whether_all_hang(struct worker_pool *pool)
 
 	pool->counts.all_hang =
 		pool->counts.set_aside >= pool->limits.threads_max && (pool->first || before);
-	return pool->told && pool->counts.all_hang != before;
+	return pool->on_hang && pool->counts.all_hang != before;
 }
 
-/* Under the mutex: somebody should work on a waiting job. True: one of those who wait, and the
+/* Under the mutex: a waiting job is to be taken. True: one of those who wait, and the
  * caller signals it after the mutex is free, so that it does not wake only to wait again. */
 static bool find_thread(struct worker_pool *pool)
 {
@@ -404,7 +404,7 @@ static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *use
 	counts = pool->counts;
 	(void) pthread_mutex_unlock(&pool->mutex);
 	if (is_news)
-		pool->told(pool->told_userdata, &counts);
+		pool->on_hang(pool->on_hang_userdata, &counts);
 	return 0;
 }
 
@@ -465,11 +465,11 @@ int worker_pool_new(const char *name, struct worker_return *to_loop,
 	return 0;
 }
 
-void worker_pool_tell(struct worker_pool *pool, worker_pool_told *told, void *userdata)
+void worker_pool_on_hang(struct worker_pool *pool, worker_pool_hang_fn *on_hang, void *userdata)
 {
-	assert(pool && told);
-	pool->told = told;
-	pool->told_userdata = userdata;
+	assert(pool && on_hang);
+	pool->on_hang = on_hang;
+	pool->on_hang_userdata = userdata;
 }
 
 struct worker_pool *worker_pool_free(struct worker_pool *pool)
@@ -497,7 +497,7 @@ struct worker_pool *worker_pool_free(struct worker_pool *pool)
 			break;
 	(void) pthread_mutex_unlock(&pool->mutex);
 
-	/* Nobody arms a closed pool's timer: submit does not come that far. */
+	/* Nothing arms a closed pool's timer: submit does not come that far. */
 	pool->timer = sd_event_source_disable_unref(pool->timer);
 	pool->timer_fd = close_keep_errno(pool->timer_fd);
 	while (left) {

@@ -2,14 +2,14 @@
 /*
  * worker - threads that may block or hang, so that the loop thread never does
  *
- * A job belongs to whoever works on it: the loop until worker_submit(), then one thread, then the
+ * A job belongs to who works on it: the loop until worker_submit(), then one thread, then the
  * loop again in done(). Nothing in it is shared meanwhile, so no table has a lock. A job may go
  * from pool to pool (a worker looks up, the mount thread mounts) without waking the loop in
  * between.
  *
  * A thread whose job takes longer than the set-aside time no longer counts: another is started in
- * its place, up to the pool's maximum, so that one dead server stops nobody else. When all of them
- * hang, jobs wait in their order until one comes back; whoever wants to know is told, once. Idle
+ * its place, up to the pool's maximum, so that one dead server stops no other. When all of them
+ * hang, jobs wait in their order until one comes back; that is reported, once. Idle
  * pools cause no wake-ups.
  */
 #pragma once
@@ -54,7 +54,7 @@ struct worker_limits {
  */
 int worker_return_new(sd_event *event, int64_t priority, struct worker_return **ret);
 
-/* Calls done() of every job that has come back and was not told yet, so whatever done() touches
+/* Calls done() of every job that has come back and was not reported yet, so whatever done() touches
  * must still be there. Blocks for nothing. Return: NULL. */
 struct worker_return *worker_return_free(struct worker_return *to_loop);
 
@@ -100,8 +100,8 @@ struct worker_counts {
 };
 
 /* On the loop: all_hang became true, or false again. */
-typedef void worker_pool_told(void *userdata, const struct worker_counts *counts);
+typedef void worker_pool_hang_fn(void *userdata, const struct worker_counts *counts);
 /* Loop thread only, before the first job. */
-void worker_pool_tell(struct worker_pool *pool, worker_pool_told *told, void *userdata);
+void worker_pool_on_hang(struct worker_pool *pool, worker_pool_hang_fn *on_hang, void *userdata);
 
 void worker_pool_count(struct worker_pool *pool, struct worker_counts *ret);

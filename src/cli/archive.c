@@ -93,7 +93,7 @@ static int find_path(struct cli *cli, const char *volume, char **ret)
 	return EXIT_FAILED;
 }
 
-/* NULL: no memory, or nobody knows where we are. */
+/* NULL: no memory, or no working directory. */
 static char *absolute(const char *path)
 {
 	cleanup_free char *here = path[0] == '/' ? strdup("") : getcwd(NULL, 0);

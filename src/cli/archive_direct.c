@@ -25,7 +25,7 @@ static void on_signal(int number)
 	atomic_store(&is_cancelled, true);
 }
 
-/* Once: the second one ends the process as ever. Nobody who stops reading is to kill it. */
+/* Once: the second one ends the process as ever. A reader that stops must not kill it. */
 static void catch_signals(void)
 {
 	const struct sigaction once = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };

@@ -3,7 +3,7 @@
  * archive_direct - a directory as a tar stream and back, in this process
  *
  * The bytes go from the file system to the pipe and never through the daemon: its loop has better
- * things to do, its memory stays its own, and a tar that takes hours ends with whoever waits for
+ * things to do, its memory stays its own, and a tar that takes hours ends with who waits for
  * it. The volume is held by a lock on its directory, which the daemon asks for before it removes or
  * mounts one: shared by backups, alone for a restore (mount/remove/restore_lock.h).
  */
@@ -26,7 +26,7 @@ struct archive_direct {
 	const char *run_dir;   /* podvold's, where volumes are locked */
 	int stream_fd;
 	bool allow_devices, allow_links_out, allow_privileges, allow_content, allow_used;
-	/* Of a restore, NULL: nobody is asked. Called with the volume locked, so that nobody can
+	/* Of a restore, NULL: none. Called with the volume locked, so that no pod can
 	 * begin to use it after the answer. Return: 0; a negative errno refuses. */
 	int (*check_unwanted)(void *userdata, struct failure *reterr);
 	/* Ends with -ECANCELED soon after SIGINT or SIGTERM. */
@@ -35,7 +35,7 @@ struct archive_direct {
 	void *userdata;
 };
 
-/* Both block and need root. Return: 0; -EBUSY somebody restores it, or it is mounted somewhere;
+/* Both block and need root. Return: 0; -EBUSY being restored, or mounted somewhere;
  * else as volume_archive_write() and volume_archive_read(). */
 int archive_direct_backup(const struct archive_direct *direct, struct archive_summary *ret,
 			  struct failure *reterr);

@@ -3,7 +3,7 @@
  * change - small changes to stored objects: label, annotate, patch
  *
  * Labels and annotations go over as a merge patch with the version that was looked at: what
- * somebody else changed meanwhile is a conflict and not lost.
+ * others changed meanwhile is a conflict and not lost.
  */
 #include "cli/get.h"
 

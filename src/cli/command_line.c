@@ -41,7 +41,7 @@ bool cli_flag(const struct cli *cli, const char *option)
 
 /* ---- reading ---- */
 
-/* getopt's two lists, made from ours: every short option is its row's letter. */
+/* getopt's two lists, made from the rows: every short option is its row's letter. */
 static void make_getopt_tables(const struct option_row *const *rows, size_t count,
 			       struct option *long_options, char *short_options)
 {

@@ -3,7 +3,7 @@
  * complete - what may come next on a command line: asked by the shells' completion, word by word
  *
  * Verbs and options come from the table, kinds and names from the daemon, which has half a second:
- * whoever presses a key does not wait for a daemon that is stuck, and sees no complaint. Printed
+ * a key press does not wait for a daemon that is stuck, and sees no complaint. Printed
  * are whole words, each with a tab and what it is; ":file" and ":directory" ask the shell itself.
  */
 #include "cli/kinds.h"
@@ -125,7 +125,7 @@ static void offer_names(const struct completion *completion, const char *kind_wo
 	podvol_table_free(table);
 }
 
-/* One that has two sockets is told twice, one behind the other; one that is not known yet has no
+/* One that has two sockets is listed twice, one behind the other; one that is not known yet has no
  * name. Built-in plugins are no drivers: there is a slash in their names. */
 static void offer_drivers(const struct completion *completion)
 {

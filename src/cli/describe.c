@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * describe - all that is known about one pod, one volume or any object, for whoever is on call
+ * describe - all that is known about one pod, one volume or any object, for the person on call
  *
- * Pods and volumes are told by what is mounted, everything else by the fields of the object.
+ * Pods and volumes are described by what is mounted, everything else by the fields of the object.
  */
 #include "cli/describe.h"
 
@@ -204,7 +204,7 @@ static int print_problems(struct cli *cli, const char *pod)
 
 /* ---- holds ---- */
 
-/* Nothing where nobody holds the pod: most people have never heard of holds. */
+/* Nothing where the pod has no hold: most people have never heard of holds. */
 static int print_holds(struct cli *cli, const char *pod)
 {
 	cleanup_free char *path = NULL;

@@ -16,7 +16,7 @@ void describe_row(struct cli *cli, const struct podvol_table *table, size_t row)
 char *describe_events_path(const char *kind, const char *name_space, const char *name);
 /* The events about one object. Return: 0, or a negative errno of the library's. */
 int describe_events(struct cli *cli, const char *kind, const char *name_space, const char *name);
-/* The pods that use a volume of this name. Return: as above; 0 also when nobody does. */
+/* The pods that use a volume of this name. Return: as above; 0 also when none does. */
 int describe_uses(struct cli *cli, const char *volume);
 
 /* Is a row of the view of volumes about this absolute path: its mount, source or device, above or

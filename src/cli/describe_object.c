@@ -145,7 +145,7 @@ static void print_metadata(struct cli *cli, const struct cJSON *metadata)
 
 static void print_content(struct cli *cli, const struct kind *kind, const struct cJSON *object)
 {
-	static const char *const told[] = { "apiVersion", "kind", "metadata" };
+	static const char *const omitted[] = { "apiVersion", "kind", "metadata" };
 	bool is_secret = strcmp(kind->name, "Secret") == 0;
 	const struct cJSON *member;
 	char label[LABEL_BYTES];
@@ -154,8 +154,8 @@ static void print_content(struct cli *cli, const struct kind *kind, const struct
 		const char *key = json_key(member);
 		bool skip = false;
 
-		for (size_t i = 0; i < ARRAY_SIZE(told); i++)
-			skip |= strcmp(told[i], key) == 0;
+		for (size_t i = 0; i < ARRAY_SIZE(omitted); i++)
+			skip |= strcmp(omitted[i], key) == 0;
 		if (skip)
 			continue;
 		make_label(key, label);

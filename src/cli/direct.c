@@ -105,7 +105,7 @@ static void target_done(struct target *target)
 	target->lock_fd = close_keep_errno(target->lock_fd);
 }
 
-/* Where a descriptor really is: "" when that cannot be told. */
+/* Where a descriptor really is: "" when that is unknown. */
 static void real_path(int fd, char ret[PATH_MAX])
 {
 	char link[64];
@@ -153,7 +153,7 @@ static char *follow(const char *path)
 }
 
 /* An absolute path whose last component is a name. It is not looked at when that can be helped:
- * what is mounted there may hang, and unmounting it is what somebody wants. */
+ * what is mounted there may hang, and unmounting it is what the caller wants. */
 static char *absolute_target(const char *path)
 {
 	cleanup_free char *cwd = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
@@ -246,7 +246,7 @@ static int private_root_make(struct private_root *root, struct failure *reterr)
 	root->host.root_fd = make_directory(place, 0700, &made, reterr);
 	if (root->host.root_fd < 0)
 		return root->host.root_fd;
-	if (!made) { /* not ours to remove, then */
+	if (!made) { /* not to be removed, then */
 		root->host.root_fd = close_keep_errno(root->host.root_fd);
 		return failed_plain(reterr, -EEXIST, "'%s' is there already", place->path);
 	}
@@ -291,7 +291,7 @@ static int run_stages(stage_list_fn *slot, const struct volume_request *request,
 	return r;
 }
 
-/* Without the plugin's own check that nobody else uses the device: the target does. */
+/* Without the plugin's own check that nothing else uses the device: the target does. */
 static int unstage(const struct volume_plugin *plugin, const struct volume_request *request,
 		   struct failure *reterr)
 {

@@ -28,7 +28,7 @@ int direct_mount(const char *file, const char *target, const char *root_dir,
 		 struct failure *reterr);
 
 /**
- * direct_unmount - take the topmost mount of a target away, whoever made it
+ * direct_unmount - take the topmost mount of a target away, also a foreign one
  *
  * The target itself stays. Return: 0; -EINVAL nothing is mounted there; -EBUSY in use, or a daemon
  * uses the root directory that it lies below; else as umount2(2).

@@ -2,7 +2,7 @@
 /*
  * drivers - podvolctl drivers, and describe of one: what is known of CSI drivers and volume plugins
  *
- * A driver whose registrar came twice, under two sockets, is told twice.
+ * A driver whose registrar came twice, under two sockets, is listed twice.
  */
 #include "cli/describe.h"
 

@@ -4,7 +4,7 @@
  *
  * The text lies in a file of mode 0600 that goes away with success. What was not changed is not
  * sent. A text that the daemon refuses comes back to the editor with the reason on top; one that
- * lost to somebody else's change, and one that is given up, stays in its file, which is named.
+ * lost to another's change, and one that is given up, stays in its file, which is named.
  */
 #include "cli/cli.h"
 #include "cli/get.h"

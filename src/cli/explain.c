@@ -2,7 +2,7 @@
 /*
  * explain - show desired and actual state, what blocks it and what happens next, in whole sentences
  *
- * For whoever was woken: nothing here has to be known to read it. One paragraph per volume of a
+ * For the person on call: nothing here has to be known to read it. One paragraph per volume of a
  * pod, or per pod of a volume; first the verdict, then the reasons. Asks only, changes nothing.
  */
 #include "cli/describe.h"
@@ -57,7 +57,7 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 		return VERDICT_FAULTY;
 	if (is_settled(row))
 		return *text_of(row, "resizeError") ? VERDICT_OLD_SIZE : VERDICT_DONE;
-	/* A step that waits for somebody else did not fail. */
+	/* A step that waits for another did not fail. */
 	if ((is_held && !json_bool(json_get(row, "wanted"), false)) ||
 	    strcmp(text_of(row, "step"), "wait") == 0)
 		return VERDICT_HELD;
@@ -325,7 +325,7 @@ static int explain_stored_volume(struct cli *cli, const char *word, const struct
 	return EXIT_DONE;
 }
 
-/* The newest event about the claim: whoever binds or provisions says there what it waits for. */
+/* The newest event about the claim: the binder or provisioner says there what it waits for. */
 static void say_why_unbound(struct cli *cli, const char *name_space, const char *word,
 			    const struct cJSON *claim)
 {

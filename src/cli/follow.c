@@ -118,7 +118,7 @@ static void changed(void *userdata, const struct podvol_event *event)
 		show_event(followed, event);
 }
 
-/* Until one is over, or nobody reads any more. */
+/* Until one is over, or the reader is gone. */
 static int run(struct cli *cli, struct followed *all, size_t count)
 {
 	cleanup_free struct pollfd *polled = calloc(count, sizeof(*polled));

@@ -2,7 +2,7 @@
 /*
  * screen - what is printed for people: columns, colours, widths, and what takes longer
  *
- * Colour, cutting and progress are for a terminal only; whoever reads through a pipe gets every
+ * Colour, cutting and progress are for a terminal only; a reader of a pipe gets every
  * character and nothing else. What comes from objects is never trusted with the terminal: control
  * characters become '?'.
  */
@@ -16,7 +16,7 @@
  * no longer. */
 void screen_stands_for(FILE *out, FILE *terminal);
 
-/* Columns of the terminal behind @out; 0: it is none, or nobody knows. */
+/* Columns of the terminal behind @out; 0: it is none, or unknown. */
 unsigned int screen_width(FILE *out);
 
 /* A terminal whose user did not set NO_COLOR, and that knows colours. */

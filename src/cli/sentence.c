@@ -35,7 +35,7 @@ static void say_word(struct cli *cli, const char *word)
 	cli->said_columns += width;
 }
 
-/* What the daemon told may end in a full stop of its own. */
+/* A text of the daemon may end in a full stop of its own. */
 static void drop_doubled_stop(char *text)
 {
 	size_t length = strlen(text);

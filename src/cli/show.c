@@ -65,7 +65,7 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 	return EXIT_DONE;
 }
 
-/* The command's own version is told also when nobody answers. */
+/* The command's own version is printed also when no daemon answers. */
 int verb_version(struct cli *cli)
 {
 	if (cli->format != OUTPUT_JSON && cli->format != OUTPUT_YAML) {

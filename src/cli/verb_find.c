@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_find - rows of the table of verbs by what somebody wrote; see verb.h
+ * verb_find - rows of the table of verbs by what the user wrote; see verb.h
  */
 #include "cli/verb.h"
 

@@ -20,7 +20,7 @@
  *   -EAGAIN        the daemon has too much to do, or is stopping: try again later
  *   -EIO           any other refusal, see podvol_status()
  * and what the way to it can bring:
- *   -ECONNREFUSED  nobody answers on the socket, or it is not there
+ *   -ECONNREFUSED  no daemon answers on the socket, or it is not there
  *   -EPROTO        what answers there is no podvold
  *   -ENOMEM
  *
@@ -51,7 +51,7 @@ extern "C" {
 #endif
 
 #define PODVOL_PUBLIC __attribute__((visibility("default")))
-/* Where the daemon listens when nobody says otherwise. */
+/* Where the daemon listens by default. */
 #define PODVOL_SOCKET_DEFAULT "/run/podvol/podvol.sock"
 
 struct podvol;
@@ -183,7 +183,7 @@ enum podvol_wait_for {
  * podvol_pod_wait - wait and change nothing
  * @podvol:       the handle
  * @pod:          as above
- * @what:         PODVOL_MOUNTED, or PODVOL_UNMOUNTED (true also for a pod that nobody knows)
+ * @what:         PODVOL_MOUNTED, or PODVOL_UNMOUNTED (true also for an unknown pod)
  * @timeout_msec: 0 asks once
  *
  * Return: 0; -ENOENT; -ETIMEDOUT and -EBADMSG as podvol_pod_mount().

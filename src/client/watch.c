@@ -5,9 +5,9 @@
  * One transfer at a time: first the list, then a stream of lines that goes on from the list's
  * version. What curl wants to wait for (a socket, a time) is put into an epoll descriptor, so that
  * the caller's loop needs to know nothing but that. When the stream ends, or the daemon goes away,
- * the next begins at the last version that was told, after a pause that grows; 410 means that the
- * daemon does not remember that far, and begins with a new list. Nothing is told from within curl's
- * callbacks: they only keep bytes.
+ * the next begins at the last version that was reported, after a pause that grows; 410 means that
+ * the daemon does not remember that far, and begins with a new list. Nothing is reported from
+ * within curl's callbacks: they only keep bytes.
  */
 #include "client/handle.h"
 
@@ -50,9 +50,9 @@ struct podvol_watch {
 	void *userdata;
 	enum phase phase;
 	unsigned int pause_msec;     /* of the next pause */
-	bool was_listed, was_broken; /* told PODVOL_LISTED; told PODVOL_INTERRUPTED since */
+	bool was_listed, was_broken; /* reported PODVOL_LISTED; PODVOL_INTERRUPTED since */
 	char version[VERSION_BYTES]; /* "": a list is needed */
-	struct byte_buffer received; /* and not yet told */
+	struct byte_buffer received; /* and not yet reported */
 	bool overflowed;             /* more bytes than allowed, or than memory */
 	/* ---- once it is over ---- */
 	int result, status;
@@ -103,7 +103,7 @@ static int end(struct podvol_watch *watch, int result, const char *why)
 		(void) snprintf(watch->error, sizeof(watch->error), "%s", why);
 	watch->phase = PHASE_OVER;
 	watch->result = result;
-	set_timer(watch, 0); /* readable for good: whoever polls learns it */
+	set_timer(watch, 0); /* readable for good: a poll learns it */
 	return result;
 }
 
@@ -148,7 +148,7 @@ static void tell(struct podvol_watch *watch, enum podvol_event_type type, const 
 	watch->changed(watch->userdata, &event);
 }
 
-/* Told once per interruption; the tries after it are silent. */
+/* Reported once per interruption; the tries after it are silent. */
 static int pause_because(struct podvol_watch *watch, const char *why)
 {
 	if (!watch->was_broken && watch->was_listed)
@@ -399,7 +399,7 @@ static void act(struct podvol_watch *watch, int fd, uint32_t events)
 	(void) curl_multi_socket_action(watch->multi, fd, what, &running);
 }
 
-/* The timer is curl's during a transfer, and ours between two. */
+/* The timer is curl's during a transfer, and the watch's between two. */
 static int take_timer(struct podvol_watch *watch)
 {
 	uint64_t expirations;

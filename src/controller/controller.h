@@ -12,7 +12,7 @@
 #include "base/failure.h"
 #include "store/store.h"
 
-/* An event about an object, to be recorded by whoever runs the controller. */
+/* An event about an object, to be recorded by the controller's owner. */
 typedef void controller_event_fn(void *userdata, const struct object *about, const char *type,
 				 const char *reason, const char *text);
 

@@ -3,7 +3,7 @@
  * work_queue - what a controller still has to look at: Kubernetes' work queue on the event loop
  *
  * An item stands for one object and has its name as key. Any number of changes make one look. While
- * an order, a call or a write of an item is under way it is busy, and nobody looks at it before its
+ * an order, a call or a write of an item is under way it is busy, and not looked at before its
  * end. What failed is looked at again after a while that doubles. The decisions are the
  * controller's: it looks at the stored objects, never at what changed, so that a start goes on
  * where a kill left it.
@@ -80,7 +80,7 @@ void work_queue_run(struct work_queue *queue);
 
 /* Something of it is under way: from look(), or after its end, before the next run. */
 void work_item_begin(struct work_item *item);
-/* That is over: it is due again. Whoever calls runs the queue when it has taken the answer. Return:
+/* That is over: it is due again. The caller runs the queue when it has taken the answer. Return:
  * false: the queue was freed, and now the item is. */
 bool work_item_end(struct work_item *item);
 
@@ -91,7 +91,7 @@ void work_item_queued(struct work_item *item, int r);
 void work_item_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why);
 
-/* Was the last event about it another one, or none? Then it is @text from now on: people are told
+/* Was the last event about it another one, or none? Then it is @text from now on: people hear
  * each thing once. */
 bool work_item_is_news(struct work_item *item, const char *text);
 
@@ -106,7 +106,7 @@ void work_item_edit(struct work_item *item, const struct object *object,
 void work_item_delete(struct work_item *item, const struct object *object);
 
 /* It failed: it is due again after a while. look() asks work_item_backs_off() before it begins
- * anew, because changes make it due earlier. */
+ * again, because changes make it due earlier. */
 void work_item_failed(struct work_item *item);
 bool work_item_backs_off(const struct work_item *item);
 void work_item_succeeded(struct work_item *item);

@@ -36,7 +36,7 @@ struct csi_driver {
 	uint64_t retry_usec; /* monotonic; of one that failed: when it is tried again; 0 not yet */
 	const struct failure *last_error;
 	/* Bits 1 << number of NodeServiceCapability.RPC.Type (STAGE_UNSTAGE_VOLUME is 1), as last
-	 * told, for people only: who acts on the node asks again. */
+	 * reported, for people only: who acts on the node asks again. */
 	uint32_t node_capabilities;
 	/* Asked once after each registration, and zeroes until all is known. */
 	bool capabilities_known;

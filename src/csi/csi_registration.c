@@ -46,15 +46,15 @@ static uint64_t retry_of(const struct registration *one)
 }
 
 /* Node id, limit and topology are as the driver says now, or as they were. */
-static void show(struct registration *one, const struct csi_driver *told)
+static void show(struct registration *one, const struct csi_driver *answer)
 {
 	struct csi_drivers *drivers = one->all->options.drivers;
 	const struct csi_driver *known = csi_drivers_at(drivers, one->socket);
 	struct csi_driver driver = { .node_id = "" };
 	char version[CSI_VERSION_BYTES];
 
-	if (told || known)
-		driver = told ? *told : *known;
+	if (answer || known)
+		driver = answer ? *answer : *known;
 	csi_version_print(&one->version, version);
 	driver.name = one->name ?: "";
 	driver.state = state_of(one);
@@ -70,7 +70,7 @@ static void show(struct registration *one, const struct csi_driver *told)
 
 /* ---- memory ---- */
 
-static void forget_told(struct registration *one)
+static void forget_answer(struct registration *one)
 {
 	free(one->name);
 	free(one->endpoint);
@@ -91,7 +91,7 @@ static struct registration *registration_free(struct registration *one)
 		return NULL;
 	end_calls(one);
 	sd_event_source_disable_unref(one->timer);
-	forget_told(one);
+	forget_answer(one);
 	free(one->path);
 	free(one->socket);
 	free(one);
@@ -184,7 +184,7 @@ int registration_claim(struct registration *one, const struct registration_info 
 	int r = registration_check(info, one->socket, &owner, &version, &endpoint,
 				   &one->last_error);
 
-	forget_told(one);
+	forget_answer(one);
 	if (strlen(info->name) <= DRIVER_NAME_MAX)
 		one->name = strdup(info->name);
 	if (r < 0)
@@ -224,13 +224,13 @@ static int wait_for_time(struct registration *one)
 static int write_objects(struct registration *one)
 {
 	const struct csi_registration_options *options = &one->all->options;
-	const struct csi_driver *told = TAKE_PTR(one->told);
+	const struct csi_driver *answer = TAKE_PTR(one->answer);
 	struct failure why;
 	int r;
 
-	assert(told);
-	show(one, told);
-	r = options->install ? options->install(options->userdata, told, one) : 0;
+	assert(answer);
+	show(one, answer);
+	r = options->install ? options->install(options->userdata, answer, one) : 0;
 	if (r < 0)
 		(void) failed(&why, r, "cannot write Node and CSINode");
 	if (r < 0 || !options->install)

@@ -48,7 +48,7 @@ static bool nobody_listens(const struct grpc_result *status)
 
 static void on_info(void *userdata, const struct csi_reply *reply)
 {
-	const Pluginregistration__PluginInfo *told =
+	const Pluginregistration__PluginInfo *answer =
 		(const Pluginregistration__PluginInfo *) reply->message;
 	struct registration *one = userdata;
 	struct registration_info info;
@@ -62,11 +62,11 @@ static void on_info(void *userdata, const struct csi_reply *reply)
 		return;
 	}
 	info = (struct registration_info){
-		.type = told->type,
-		.name = told->name,
-		.endpoint = told->endpoint,
-		.versions = (const char *const *) told->supported_versions,
-		.version_count = told->n_supported_versions,
+		.type = answer->type,
+		.name = answer->name,
+		.endpoint = answer->endpoint,
+		.versions = (const char *const *) answer->supported_versions,
+		.version_count = answer->n_supported_versions,
 	};
 	r = registration_claim(one, &info);
 	if (r < 0)
@@ -151,7 +151,7 @@ static struct csi_topology_segment *segments_of(const Csi__V1__Topology *topolog
 static void on_node_info(void *userdata, const struct csi_reply *reply)
 {
 	struct registration *one = userdata;
-	const Csi__V1__NodeGetInfoResponse *told =
+	const Csi__V1__NodeGetInfoResponse *answer =
 		(const Csi__V1__NodeGetInfoResponse *) reply->message;
 	cleanup_free struct csi_topology_segment *segments = NULL;
 	struct csi_driver driver = { .name = one->name };
@@ -162,19 +162,19 @@ static void on_node_info(void *userdata, const struct csi_reply *reply)
 		registration_move(one, REGISTRATION_FAILED);
 		return;
 	}
-	segments = segments_of(told->accessible_topology);
-	if (!segments || *told->node_id == '\0') {
+	segments = segments_of(answer->accessible_topology);
+	if (!segments || *answer->node_id == '\0') {
 		(void) failed_plain(&one->last_error, segments ? -EPROTO : -ENOMEM, "%s",
 				    segments ? "the driver tells no node id" : "out of memory");
 		registration_move(one, REGISTRATION_FAILED);
 		return;
 	}
-	driver.node_id = told->node_id;
-	driver.max_volumes = told->max_volumes_per_node;
+	driver.node_id = answer->node_id;
+	driver.max_volumes = answer->max_volumes_per_node;
 	driver.segments = segments;
 	driver.segment_count =
-		told->accessible_topology ? told->accessible_topology->n_segments : 0;
-	one->told = &driver;
+		answer->accessible_topology ? answer->accessible_topology->n_segments : 0;
+	one->answer = &driver;
 	registration_move(one, REGISTRATION_SUCCEEDED);
 }
 

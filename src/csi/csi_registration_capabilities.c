@@ -22,56 +22,56 @@
 
 static void ask(struct registration *one);
 
-/* ---- what is told ---- */
+/* ---- answers ---- */
 
 static uint32_t bit(unsigned int number)
 {
 	return number < 32 ? UINT32_C(1) << number : 0;
 }
 
-static void take_node(struct csi_capabilities *told, const ProtobufCMessage *message)
+static void take_node(struct csi_capabilities *answer, const ProtobufCMessage *message)
 {
 	const Csi__V1__NodeGetCapabilitiesResponse *reply = (const void *) message;
 
-	told->node = 0;
+	answer->node = 0;
 	for (size_t i = 0; i < reply->n_capabilities; i++)
 		if (reply->capabilities[i]->type_case == CSI__V1__NODE_SERVICE_CAPABILITY__TYPE_RPC)
-			told->node |= bit((unsigned int) reply->capabilities[i]->rpc->type);
+			answer->node |= bit((unsigned int) reply->capabilities[i]->rpc->type);
 }
 
-static void take_plugin(struct csi_capabilities *told, const ProtobufCMessage *message)
+static void take_plugin(struct csi_capabilities *answer, const ProtobufCMessage *message)
 {
 	const Csi__V1__GetPluginCapabilitiesResponse *reply = (const void *) message;
 
-	told->plugin = 0;
+	answer->plugin = 0;
 	for (size_t i = 0; i < reply->n_capabilities; i++) {
 		const Csi__V1__PluginCapability *item = reply->capabilities[i];
 
 		if (item->type_case == CSI__V1__PLUGIN_CAPABILITY__TYPE_SERVICE)
-			told->plugin |= bit((unsigned int) item->service->type);
+			answer->plugin |= bit((unsigned int) item->service->type);
 		else if (item->type_case == CSI__V1__PLUGIN_CAPABILITY__TYPE_VOLUME_EXPANSION)
-			told->plugin |= bit(CSI_PLUGIN_EXPANSION_SHIFT +
-					    (unsigned int) item->volume_expansion->type);
+			answer->plugin |= bit(CSI_PLUGIN_EXPANSION_SHIFT +
+					      (unsigned int) item->volume_expansion->type);
 	}
 }
 
-static void take_controller(struct csi_capabilities *told, const ProtobufCMessage *message)
+static void take_controller(struct csi_capabilities *answer, const ProtobufCMessage *message)
 {
 	const Csi__V1__ControllerGetCapabilitiesResponse *reply = (const void *) message;
 
-	told->controller = 0;
+	answer->controller = 0;
 	for (size_t i = 0; i < reply->n_capabilities; i++)
 		if (reply->capabilities[i]->type_case ==
 		    CSI__V1__CONTROLLER_SERVICE_CAPABILITY__TYPE_RPC)
-			told->controller |= bit((unsigned int) reply->capabilities[i]->rpc->type);
-	told->has_controller = true;
+			answer->controller |= bit((unsigned int) reply->capabilities[i]->rpc->type);
+	answer->has_controller = true;
 }
 
 /* ---- the calls ---- */
 
 static const struct {
 	enum csi_method method;
-	void (*take)(struct csi_capabilities *told, const ProtobufCMessage *message);
+	void (*take)(struct csi_capabilities *answer, const ProtobufCMessage *message);
 } questions[] = {
 	{ CSI_NODE_GET_CAPABILITIES, take_node },
 	{ CSI_GET_PLUGIN_CAPABILITIES, take_plugin },

@@ -28,10 +28,10 @@ struct registration {
 
 	char *name, *endpoint; /* NULL: not known yet */
 	struct csi_version version;
-	bool is_claimed;               /* the name is its own */
-	bool is_replaced;              /* it was, and a newer version has it now */
-	bool is_dialling;              /* no server listens yet */
-	const struct csi_driver *told; /* by the driver; borrowed for one move */
+	bool is_claimed;                 /* the name is its own */
+	bool is_replaced;                /* it was, and a newer version has it now */
+	bool is_dialling;                /* no server listens yet */
+	const struct csi_driver *answer; /* by the driver; borrowed for one move */
 	struct failure last_error;
 
 	struct csi_capabilities told_capabilities; /* so far */

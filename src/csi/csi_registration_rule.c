@@ -164,10 +164,10 @@ static bool is_driver_name(const char *name)
 	return true;
 }
 
-static int check_endpoint(const char *told, const char *socket, const char **ret,
+static int check_endpoint(const char *given, const char *socket, const char **ret,
 			  struct failure *reterr)
 {
-	const char *endpoint = *told ? told : socket;
+	const char *endpoint = *given ? given : socket;
 
 	if (endpoint[0] != '/')
 		return failed_plain(reterr, -EINVAL,

@@ -212,7 +212,7 @@ static int edit_in_use(struct cJSON *tree, void *userdata)
 	return status ? 0 : -ENOMEM;
 }
 
-/* Somebody wrote the Node meanwhile. What is left out now was left out then. */
+/* Others wrote the Node meanwhile. What is left out now was left out then. */
 static int edit_again(void *userdata, const struct object *present, const struct object **ret,
 		      struct failure *why)
 {

@@ -161,7 +161,7 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 		 const struct drift_culprit *culprit)
 {
 	if (mount->cover_id != 0)
-		return; /* what hides it first is what is told */
+		return; /* what hides it first is what is reported */
 	drift_index_set_cover(drift, mount, other->mount_id);
 	(void) snprintf(mount->what, sizeof(mount->what), "a %.32s (%.60s) on it", other->type,
 			other->source);
@@ -174,7 +174,7 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 
 /* ---- mounts of others ---- */
 
-/* The whole root directory: nothing of it is lost, but nobody finds it any more. */
+/* The whole root directory: nothing of it is lost, but it cannot be found any more. */
 static void cover_root(struct drift *drift, const struct mount_entry *other,
 		       const struct drift_culprit *culprit)
 {
@@ -189,7 +189,8 @@ static void cover_root(struct drift *drift, const struct mount_entry *other,
 		    other->mount_point);
 }
 
-/* Every target lies deeper than this: only few mounts of others need the walk over all of ours. */
+/* Every target lies deeper than this: only few mounts of others need the walk over all of podvol's.
+ */
 static bool may_hide_many(const struct drift *drift, const char *mount_point)
 {
 	unsigned int levels = 0;
@@ -201,8 +202,8 @@ static bool may_hide_many(const struct drift *drift, const char *mount_point)
 	return levels <= ROOT_LEVELS_MAX;
 }
 
-/* Done, and a mount by its kind, but its id could not be learned: then nobody watches it, and what
- * is seen on its place is no stranger's for all that is known. */
+/* Done, and a mount by its kind, but its id could not be learned: then it is not watched, and what
+ * is seen on its place is not foreign for all that is known. */
 static bool is_unknown(const struct drift *drift, const struct drift_mount *mount)
 {
 	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
@@ -334,7 +335,7 @@ static void note_change(struct drift *drift, const struct mount_change *change)
 	} else if (!mount && change->attached) {
 		drift_want_identity(drift, change->mount_id, change->pid);
 	}
-	/* Also when it is one of ours: what a stranger mounts on a volume of a shared file system
+	/* Also when it is one of podvol's: what others mount on a volume of a shared file system
 	 * lies on the volume's source as well, and then a set-up finds it to be what it wanted. */
 	if (change->detached)
 		drift_uncovered(drift, change->mount_id);
@@ -361,8 +362,8 @@ static void on_altered(void *userdata, bool sure)
 
 /* ---- steps ---- */
 
-/* What was there before the start is compared first: nothing is taken away before a stranger's
- * mount on top of it was seen, and no memory is made anew under a container. */
+/* What was there before the start is compared first: nothing is taken away before a foreign
+ * mount on top of it was seen, and no memory is made again under a container. */
 static bool waits_for_first_look(const struct drift *drift, const struct step *step)
 {
 	const struct actual_pod *pod =
@@ -407,8 +408,8 @@ bool drift_passes(void *userdata, const struct step *step)
 	return step_takes_down(step->kind) ? mount->cover_id == 0 : may_mend(drift, mount);
 }
 
-/* Before Linux 6.8 the number of a mount that went is given to the next one, which may be told of
- * first: whoever had it has it no more. */
+/* Before Linux 6.8 the number of a mount that went is given to the next one, which may be reported
+ * first: its last owner has it no more. */
 static void take_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id)
 {
 	struct drift_mount *before = drift_index_by_id(drift, mount_id);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift - what others do to the mounts that podvold made: noticed, told, and mended by policy
+ * drift - what others do to the mounts that podvold made: noticed, reported, and remounted by
+ * policy
  *
- * Knows each mount of ours by its id, hears from mount/table/mount_watch.h what happens to mounts,
+ * Knows each managed mount by its id, hears from mount/table/mount_watch.h what happens to mounts,
  * and turns what concerns us into incidents: unmounted, moved, mounted over, remounted. An incident
  * is an event about the pod, a line in the journal and a counter, once; the volume becomes
  * uncertain and dirty, so that the reconciler mends it by its normal steps. What must not be mended
- * (policy "report", a memory volume whose data are lost under a running container, a stranger's
+ * (policy "report", a memory volume whose data are lost under a running container, a foreign
  * mount on top) is held back by drift_passes(). Never unmounts but duplicates of our own mounts.
  *
  * All but drift_new() accept NULL: an agent without a watch. The loop thread only.

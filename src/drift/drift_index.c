@@ -3,7 +3,7 @@
  * drift_index - which of our mounts is meant: by name, by the kernel's id, by its place
  *
  * Keeps copies: the actual table may drop an entry at any step. What lies outside the root
- * directory (hostPath) is no mount of ours and gets no entry.
+ * directory (hostPath) is no managed mount and gets no entry.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -128,7 +128,7 @@ void drift_index_set_id(struct drift *drift, struct drift_mount *mount, uint64_t
 	mount->has_mount = mount->has_mount || mount_id != 0;
 	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
 		HASH_ADD(by_id, drift->ids, mount_id, sizeof(mount->mount_id), mount);
-	/* An id under which nobody finds it is not known. */
+	/* An id under which it is not found is not known. */
 	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
 		mount->mount_id = 0;
 }

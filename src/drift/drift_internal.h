@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift_internal - what the drift_*.c files share; nobody else includes it
+ * drift_internal - what the drift_*.c files share; no other file includes it
  *
  * drift.c decides what a change means, drift_index.c finds the mount that it is about,
  * drift_start.c compares the mounts of before the start, drift_look.c has threads look,
@@ -24,7 +24,7 @@ enum drift_kind {
 	DRIFT_KINDS
 };
 
-/* Who did it, as far as the kernel told. */
+/* Who did it, as far as the kernel reports. */
 struct drift_culprit {
 	pid_t pid;                   /* 0 unknown */
 	char command[COMMAND_BYTES]; /* "" it had ended before we could ask */
@@ -64,7 +64,7 @@ struct drift {
 	struct drift_jobs *jobs;
 	uint64_t root_id;       /* of the root directory's mount */
 	uint64_t root_cover_id; /* of what hides it; 0 nothing */
-	bool root_lost;         /* until it is bound anew */
+	bool root_lost;         /* until it is bound again */
 	bool looked;            /* the first look is over */
 	bool look_again;        /* when the step that is under way has ended */
 	size_t covered;         /* mounts with a cover_id */
@@ -92,14 +92,14 @@ void drift_index_remove(struct drift *drift, struct drift_mount *mount);
 /* The mount is not where it was. */
 void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
 		const struct drift_culprit *culprit);
-/* What others have mounted: does it hide something of ours? */
+/* What others have mounted: does it hide a managed mount? */
 void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_t pid);
 /* What hid something is gone. */
 void drift_uncovered(struct drift *drift, uint64_t cover_id);
 void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint64_t attributes);
 /* What was wrong is right again; @mended: by us. */
 void drift_over(struct drift *drift, struct drift_mount *mount, bool mended);
-/* An incident; whoever begins it has filled in its kind's members. */
+/* An incident; who begins it has filled in its kind's members. */
 void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
 		 const struct drift_culprit *culprit);
 void drift_root_is_lost(struct drift *drift, const struct drift_culprit *culprit);

@@ -12,7 +12,7 @@
 
 struct drift_job {
 	struct worker_job job;
-	struct drift *drift; /* NULL: nobody wants to hear of it any more */
+	struct drift *drift; /* NULL: the result is no longer wanted */
 	struct drift_job *prev, *next;
 	int (*work)(struct drift_job *job, struct failure *reterr); /* on a thread */
 	void (*finish)(struct drift_job *job);                      /* on the loop */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift_look - looks at mounts that somebody may have changed, and at new ones of others
+ * drift_look - looks at mounts that others may have changed, and at new ones of others
  *
  * Looks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
  * urgent wait until podvold's own mounting is over.
@@ -55,16 +55,16 @@ static void note_covers(struct drift *drift, const struct table_entries *seen)
 
 static void note_fate(struct drift *drift, const struct known_mount *known)
 {
-	const struct drift_culprit nobody = { 0 };
+	const struct drift_culprit unknown = { 0 };
 	struct drift_mount *mount = drift_index_by_id(drift, known->mount_id);
 
 	/* It went by ourselves meanwhile; before Linux 6.8 its number may be another's by now. */
 	if (!mount || strcmp(mount->path, known->path) != 0)
 		return;
 	if (known->fate == MOUNT_GONE)
-		drift_lost(drift, mount, DRIFT_UNMOUNTED, &nobody);
+		drift_lost(drift, mount, DRIFT_UNMOUNTED, &unknown);
 	else if (known->fate == MOUNT_MOVED)
-		drift_lost(drift, mount, DRIFT_MOVED, &nobody);
+		drift_lost(drift, mount, DRIFT_MOVED, &unknown);
 	else if (known->fate == MOUNT_THERE)
 		drift_note_attributes(drift, mount, known->attributes);
 }
@@ -86,7 +86,7 @@ static void schedule(struct drift_jobs *jobs);
 
 static void look_done(struct drift_job *job)
 {
-	const struct drift_culprit nobody = { 0 };
+	const struct drift_culprit unknown = { 0 };
 	struct drift *drift = job->drift;
 	struct drift_jobs *jobs = drift->jobs;
 
@@ -97,7 +97,7 @@ static void look_done(struct drift_job *job)
 	drift_job_tell_failure(job);
 	if (job->result == 0) {
 		if (job->known[0].fate == MOUNT_GONE && job->known[0].mount_id == drift->root_id)
-			drift_root_is_lost(drift, &nobody);
+			drift_root_is_lost(drift, &unknown);
 		for (size_t i = 1; i < job->known_count; i++)
 			note_fate(drift, &job->known[i]);
 	}

@@ -30,7 +30,7 @@ static const struct {
 };
 static_assert(ARRAY_SIZE(kinds) == DRIFT_KINDS, "words for every kind");
 
-/* Whoever unmounts often ends at once: then there is the number alone. */
+/* A process that unmounts often ends at once: then there is the number alone. */
 struct drift_culprit drift_who(pid_t pid)
 {
 	struct drift_culprit culprit = { .pid = pid };

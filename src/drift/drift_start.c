@@ -2,9 +2,9 @@
 /*
  * drift_start - mounts of before the start: stacked ones, hidden ones, and memory that is gone
  *
- * What the ledger says is ours and is mounted several times with the same source is folded: the
+ * What the ledger says is managed and is mounted several times with the same source is folded: the
  * lowest stays, with its id, because that is the one that containers were given. Anything else on
- * top is a stranger's, and only told.
+ * top is foreign, and only reported.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -68,7 +68,7 @@ static bool are_the_same(const struct stack *stack)
 
 static void fold(struct drift *drift, struct drift_mount *mount, const struct stack *stack)
 {
-	const struct drift_culprit nobody = { 0 };
+	const struct drift_culprit unknown = { 0 };
 	cleanup_free uint64_t *ids = calloc(stack->count, sizeof(*ids));
 
 	if (!ids)
@@ -76,11 +76,11 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 	for (size_t i = 0; i < stack->count; i++)
 		ids[i] = stack->entries[i]->mount_id;
 	(void) snprintf(mount->what, sizeof(mount->what), "%zu", stack->count);
-	drift_begin(drift, mount, DRIFT_STACKED, &nobody);
+	drift_begin(drift, mount, DRIFT_STACKED, &unknown);
 	drift_want_fold(drift, mount, ids, stack->count);
 }
 
-/* What a set-up that broke off had not mounted yet was not lost, whoever may be held already. */
+/* What a set-up that broke off had not mounted yet was not lost, no matter who is held already. */
 static bool lost_memory(const struct drift *drift, const struct drift_mount *mount)
 {
 	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
@@ -93,7 +93,7 @@ static bool lost_memory(const struct drift *drift, const struct drift_mount *mou
 static void compare(struct drift *drift, struct stack *stacks, const char *unique_name,
 		    const char *pod_uid)
 {
-	const struct drift_culprit nobody = { 0 };
+	const struct drift_culprit unknown = { 0 };
 	struct drift_mount *mount = drift_index_ensure(drift, unique_name, pod_uid);
 	struct stack *stack;
 
@@ -103,9 +103,9 @@ static void compare(struct drift *drift, struct stack *stacks, const char *uniqu
 	if (stack && stack->count > 1 && are_the_same(stack)) {
 		fold(drift, mount, stack);
 	} else if (stack && stack->count > 1) {
-		drift_cover(drift, mount, stack->entries[stack->count - 1], &nobody);
+		drift_cover(drift, mount, stack->entries[stack->count - 1], &unknown);
 	} else if (!stack && lost_memory(drift, mount)) {
-		drift_begin(drift, mount, DRIFT_UNMOUNTED, &nobody);
+		drift_begin(drift, mount, DRIFT_UNMOUNTED, &unknown);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drift_work - what drift has threads do to mounts: set attributes back, fold stacks, bind the root
- * directory anew; and the list of all its jobs
+ * directory again; and the list of all its jobs
  *
- * Unmounts only what a look has seen and the ledger calls ours, by its id, from the top.
+ * Unmounts only what a look has seen and the ledger lists, by its id, from the top.
  */
 #include "drift/drift_jobs.h"
 
@@ -293,7 +293,7 @@ void drift_want_root(struct drift *drift)
 	struct drift_job *job;
 
 	if (!*drift->options.heals)
-		return; /* nothing begins until podvold is started anew */
+		return; /* nothing begins until podvold is restarted */
 	job = drift_job_new(drift, work_root, root_done);
 	if (!job)
 		root_later(drift->jobs);

@@ -31,7 +31,7 @@ enum { EXPIRY_USEC_MIN = 60 * 1000000 };
 struct event {
 	char *path; /* "namespace/name" in the store */
 	char *key;  /* kind, name, uid, reason and text: what makes two events the same; NULL: not
-		       ours */
+		       podvol's */
 	uint64_t count, first_usec, last_usec; /* real time */
 	bool is_going; /* its deletion is queued: in no order any more, waiting for the answer */
 	struct event *older, *newer; /* order of the last change */
@@ -155,8 +155,8 @@ static char *print_key(const char *kind, const char *name, const char *uid, cons
 
 /* ---- writes ---- */
 
-/* That an event could not be written, or was deleted by somebody before, is no mishap: the next one
- * is told anew. */
+/* That an event could not be written, or was deleted before, is no mishap: the next one
+ * is written again. */
 static void on_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
@@ -464,7 +464,7 @@ struct events *events_free(struct events *events)
 
 /* ---- recording ---- */
 
-/* What is to be told, while it becomes an object. */
+/* What is to be recorded, while it becomes an object. */
 struct record {
 	const struct object *about;
 	const char *type, *reason, *text;

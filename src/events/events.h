@@ -37,7 +37,7 @@ struct events *events_free(struct events *events);
 
 /**
  * events_record - something happened to an object
- * @events:   NULL: nobody keeps any, as while draining
+ * @events:   NULL: none is kept, as while draining
  * @about:    only its kind and metadata are copied
  * @type:     "Normal" or "Warning"
  * @reason:   "FailedMount"

@@ -2,7 +2,7 @@
 /*
  * connect - a unix socket by a path of any length
  *
- * Whoever looks up a path may wait for a file server, and one that hangs is waited for without end.
+ * A path look-up may wait for a file server, and one that hangs is waited for without end.
  * So the loop connects only by what the kernel has cached of local file systems, which is nearly
  * always; else connector.h has it done on a thread.
  */

@@ -26,5 +26,5 @@ struct grpc_connecting;
 int grpc_connector_start(sd_event *event, const char *path, grpc_connected_fn *done, void *userdata,
 			 struct grpc_connecting **ret, struct failure *reterr);
 
-/* Nobody waits any more; the thread is left to end by itself. Accepts NULL. Return: NULL. */
+/* The caller waits no more; the thread is left to end by itself. Accepts NULL. Return: NULL. */
 struct grpc_connecting *grpc_connector_leave(struct grpc_connecting *connecting);

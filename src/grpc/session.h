@@ -2,7 +2,7 @@
 /*
  * session - one call as bytes of HTTP/2: those to send, those that came
  *
- * No I/O and no clock, so tests feed it whatever a peer might send. Whoever owns the connection
+ * No I/O and no clock, so tests feed it whatever a peer might send. The owner of the connection
  * asks for bytes to send after each event, until there are none.
  */
 #pragma once

@@ -31,7 +31,7 @@
 /* ---- how far the store was ---- */
 
 /* Return: 0 where it is unknown. */
-static uint64_t told_version(int directory_fd)
+static uint64_t noted_version(int directory_fd)
 {
 	struct failure why = { .error = 0 };
 	uint64_t version = 0;
@@ -257,7 +257,7 @@ static void tell_lost(const struct inuse *inuse, const struct lost_pods *lost)
 int store_epoch_check(struct inuse *inuse, struct failure *reterr)
 {
 	struct lost_pods lost = { .node_name = "" };
-	uint64_t version, told;
+	uint64_t version, noted;
 	cleanup_close int directory_fd = -EBADF;
 	int r;
 
@@ -266,10 +266,10 @@ int store_epoch_check(struct inuse *inuse, struct failure *reterr)
 	directory_fd = secret_directory_open(inuse->with.config->run_dir, reterr);
 	if (directory_fd < 0)
 		log_message(LOG_WARNING, "ignoring: %s", reterr->text);
-	told = directory_fd < 0 ? 0 : told_version(directory_fd);
+	noted = directory_fd < 0 ? 0 : noted_version(directory_fd);
 	release_known(inuse);
 	/* One that was never written to knows no pod. */
-	lost.store_is_lost = version < told || version == 0;
+	lost.store_is_lost = version < noted || version == 0;
 	r = hold_lost(inuse, &lost, reterr);
 	if (r < 0)
 		return r;

@@ -325,7 +325,7 @@ static bool add_to_search(struct gate_search *search, struct gate_entry *entry)
 	return true;
 }
 
-/* Nobody would ask again. */
+/* No one would ask again. */
 static void lose(const struct unstage_gate *gate)
 {
 	if (gate->options.lost)

@@ -96,21 +96,21 @@ void volume_users_note(void *userdata, const struct operation_ended *ended)
 
 void volume_users_print(const struct busy_holders *holders, char text[USERS_TEXT_BYTES])
 {
-	size_t used = 0, told = 0;
+	size_t used = 0, printed = 0;
 
 	text[0] = '\0';
-	for (; told < holders->count; told++) {
+	for (; printed < holders->count; printed++) {
 		char one[BUSY_TEXT_BYTES];
 
-		busy_holder_print(&holders->list[told], one);
+		busy_holder_print(&holders->list[printed], one);
 		if (used + strlen(one) + 40 > USERS_TEXT_BYTES)
 			break;
 		used += (size_t) snprintf(text + used, USERS_TEXT_BYTES - used, "%s%s",
-					  told > 0 ? "; " : "", one);
+					  printed > 0 ? "; " : "", one);
 	}
-	if (holders->total > told)
+	if (holders->total > printed)
 		(void) snprintf(text + used, USERS_TEXT_BYTES - used, "; and %zu more",
-				holders->total - told);
+				holders->total - printed);
 }
 
 /* What a search could not see, in brackets; "" when it saw everything. */

@@ -23,7 +23,7 @@ static bool has_access_list(int fd)
 	       (errno != ENODATA && errno != EOPNOTSUPP);
 }
 
-/* In a sticky directory they may make names, and touch nobody else's. */
+/* In a sticky directory they may make names, and touch no other user's. */
 static bool others_write(int fd, const struct stat *status)
 {
 	if (status->st_mode & S_ISVTX)

@@ -4,7 +4,7 @@
  *
  * By fanotify's FAN_FS_ERROR: ext4 since Linux 5.16, others as their kernels learn it. Nothing is
  * polled. What a file system does not report is found where it is looked at, see
- * file_system_fault.h. Reports that there was an error, not which: whoever listens looks.
+ * file_system_fault.h. Reports that there was an error, not which: the listener looks.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  *
  * Everything is done on descriptors: what a pod can influence is opened once, beneath a pinned
  * root, and from then on named by a descriptor and at most one component under it. No function
- * takes a path that it opens after somebody else checked it. Functions marked [worker] may block or
+ * opens a path that another function checked. Functions marked [worker] may block or
  * hang and are never called on the loop; functions marked [mount thread] do no path look-up, so
  * that a dead server cannot stall them.
  *
@@ -33,7 +33,7 @@
 struct place {
 	int parent_fd;
 	char *name; /* one component: no '/', not "." or ".." */
-	char *path; /* absolute, as told to people */
+	char *path; /* absolute, for people */
 };
 
 #define PLACE_EMPTY ((struct place){ .parent_fd = -EBADF })
@@ -65,8 +65,8 @@ int open_beneath(int root_fd, const char *path, int flags, enum path_policy poli
  * make_directories - mkdir -p beneath a directory, each missing level with exactly @mode [worker]
  * @mode: applied against the umask; existing levels are left as they are
  *
- * No symbolic link is followed and no mount entered (PATH_NO_SYMLINKS). A level that somebody
- * removes meanwhile is made again, a bounded number of times.
+ * No symbolic link is followed and no mount entered (PATH_NO_SYMLINKS). A level that others
+ * remove meanwhile is made again, a bounded number of times.
  *
  * Return: O_PATH|O_DIRECTORY descriptor of the last level; or as open_beneath(), -ENOTDIR, -ENOSPC,
  * -EROFS.
@@ -123,7 +123,7 @@ int mount_root_open(const char *path, struct mount_root *ret, struct failure *re
 void mount_root_done(struct mount_root *root);
 int mount_root_undo(struct mount_root *root, struct failure *reterr);
 
-/* After somebody unmounted the root directory: bound anew, behind the same descriptors, so that who
+/* After others unmounted the root directory: bound again, behind the same descriptors, so that who
  * borrowed them goes on; mounts below are not brought back. Return: 0; -ESTALE another directory is
  * at its path now; else as mount_root_open(). [worker] */
 int mount_root_renew(struct mount_root *root, struct failure *reterr);
@@ -146,7 +146,7 @@ struct mount_attributes {
  * @target_fd: O_PATH of the directory or file to be covered
  *
  * With open_tree, mount_setattr and move_mount the mount appears with its attributes already set.
- * The fallback without them covers a read-only bind in a directory nobody can reach first (bind,
+ * The fallback without them covers a read-only bind in an unreachable directory first (bind,
  * remount, move), so that no moment is writable either. There is none for a map (MOUNT_ATTR_IDMAP).
  *
  * Return: 0, else as the calls; nothing is left mounted on failure. With a map: -EINVAL the file
@@ -210,7 +210,7 @@ struct ownership {
 	gid_t gid;
 	bool read_only_volume; /* mask 0440/0550 instead of 0660/0770 */
 	bool on_root_mismatch; /* skip when the root already matches (cases 71 to 76) */
-	struct ownership_progress *progress; /* NULL: nobody looks */
+	struct ownership_progress *progress; /* NULL: not wanted */
 };
 
 struct ownership_counts {
@@ -256,11 +256,11 @@ struct ownership_job *ownership_job_free(struct ownership_job *job);
 
 /* ---- loop_device.c: a read-only loop device as a lock on a bind file ---- */
 
-/* Attach one unless the file has one of ours already; @ret_path "/dev/loop7", free with free().
+/* Attach one unless the file has one of podvol's already; @ret_path "/dev/loop7", free with free().
  * @file_path makes the label by which it is known again, also when the file has gone. [worker] */
 int loop_device_attach(int file_fd, const char *file_path, char **ret_path, struct failure *reterr);
-/* Detach every loop device of ours of that file, never a stranger's; none is fine. @file_fd -EBADF:
- * the file is not there any more. [worker] */
+/* Detach every loop device of podvol's of that file, never a foreign one; none is fine. @file_fd
+ * -EBADF: the file is not there any more. [worker] */
 int loop_device_detach(int file_fd, const char *file_path, struct failure *reterr);
 
 /* ---- create.c: what plugins make ---- */
@@ -329,7 +329,7 @@ int remove_file(const struct place *place, struct failure *reterr);
  * @path: of the place, relative to @root_fd
  * @stop: how many leading components are kept
  *
- * What is in use, or is a stranger's, stays with all that is above it. Return: 0; else why one that
+ * What is in use, or is foreign, stays with all that is above it. Return: 0; else why one that
  * is empty cannot be removed: called again it goes on there.
  */
 int remove_empty_parents(int root_fd, const char *path, unsigned int stop, struct failure *reterr);
@@ -352,7 +352,7 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
  * By descriptor, within one mount: everything below is looked at first, and with a mount point
  * anywhere nothing is removed (-EXDEV). Missing is 0.
  *
- * Return: 0; -EPERM no such mark, nothing is removed; -EXDEV; -ESTALE somebody put something else
+ * Return: 0; -EPERM no such mark, nothing is removed; -EXDEV; -ESTALE something else was put
  * in its place meanwhile, which stays; else as the calls. [worker]
  */
 int remove_volume_contents(const struct place *place, const char *mark, struct failure *reterr);

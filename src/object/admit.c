@@ -44,18 +44,18 @@ static int set_time(struct cJSON *metadata, const char *key, uint64_t usec)
 /* Behind the writer's members and always in this order: an unchanged object keeps its bytes. */
 static int stamp_metadata(struct cJSON *metadata, const struct stamp *stamp)
 {
-	static const char *const ours[] = { "uid",
-					    "resourceVersion",
-					    "generation",
-					    "creationTimestamp",
-					    "deletionTimestamp",
-					    "deletionGracePeriodSeconds",
-					    "finalizers" };
+	static const char *const stamped[] = { "uid",
+					       "resourceVersion",
+					       "generation",
+					       "creationTimestamp",
+					       "deletionTimestamp",
+					       "deletionGracePeriodSeconds",
+					       "finalizers" };
 	char version[24];
 	int r;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		json_remove(metadata, ours[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(stamped); i++)
+		json_remove(metadata, stamped[i]);
 	(void) snprintf(version, sizeof(version), "%" PRIu64, stamp->resource_version);
 	r = json_set_string(metadata, "uid", stamp->uid);
 	if (r == 0)
@@ -98,14 +98,14 @@ static bool has_element(const struct cJSON *list, const char *text)
 	return false;
 }
 
-/* The writer's finalizers and ours; NULL: no memory. */
+/* The writer's finalizers and podvol's; NULL: no memory. */
 static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_kind kind)
 {
 	const struct cJSON *list = json_get(metadata, "finalizers");
 	struct cJSON *copy = list ? json_copy(list) : json_new_array();
-	const char *ours = protection_finalizer(kind);
+	const char *own = protection_finalizer(kind);
 
-	if (copy && ours && !has_element(copy, ours) && json_set_string(copy, NULL, ours) < 0) {
+	if (copy && own && !has_element(copy, own) && json_set_string(copy, NULL, own) < 0) {
 		json_free(copy);
 		return NULL;
 	}

@@ -52,8 +52,8 @@ struct kind_row {
 	 * differs. NULL: everything may. */
 	int (*validate_update)(const struct object *old, const struct object *new_object,
 			       struct violations *found);
-	/* Typed struct in @arena, into the union member of @object. NULL: nobody here acts upon the
-	 * kind, so it has none. */
+	/* Typed struct in @arena, into the union member of @object. NULL: nothing here acts upon
+	 * the kind, so it has none. */
 	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,
 		      struct failure *reterr);
 	const struct table_column *columns; /* kubectl's; ended by a NULL name; see table.h */

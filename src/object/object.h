@@ -4,7 +4,7 @@
  *
  * An object is its canonical JSON bytes (what SQLite keeps and HTTP sends; fields we do not know
  * survive) plus one typed struct decoded from them once. It never changes: a new version is a new
- * object. Text comes in as YAML or JSON of any origin and is trusted by nobody: sizes, depth,
+ * object. Text comes in as YAML or JSON of any origin and is not trusted: sizes, depth,
  * duplicate keys, UTF-8, NUL and numbers are checked before anything looks at it. Only this folder
  * touches cJSON and libyaml.
  *
@@ -66,7 +66,7 @@ struct object {
 	struct cJSON
 		*tree; /* the same, of a proposal until it is admitted; object/'s own; or NULL */
 	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the
-	 * object. NULL for kinds that nobody here acts upon: their JSON is all there is. */
+	 * object. NULL for kinds that nothing here acts upon: their JSON is all there is. */
 	union {
 		const struct pod *pod;
 		const struct persistent_volume *persistent_volume;
@@ -142,7 +142,7 @@ struct document {
 	/* As far as they could be read, for messages about a bad document; "" otherwise. */
 	char kind[64], name_space[64], name[254];
 	/* A kind of Kubernetes that has no meaning on a node, such as a Service: @failure says that
-	 * it is not served; whoever stores documents may pass it over. */
+	 * it is not served; a store of documents may pass it over. */
 	bool is_foreign_kind;
 	/* The fields that no schema names: "spec.a, spec.b"; owned by the list; NULL: none. */
 	char *unknown_fields;
@@ -156,7 +156,7 @@ struct document_list {
 	size_t count;
 	bool has_empty_list; /* a list object without items: nothing to store, and no mistake */
 	/* The stream broke off: later documents are unknown. Where it broke is also the last of the
-	 * documents, so that whoever reports only those misses nothing. */
+	 * documents, so that a report of only those misses nothing. */
 	struct failure failure;
 };
 

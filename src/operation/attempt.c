@@ -2,7 +2,7 @@
 /*
  * attempt - one list of stages being run, from thread to thread, until it is over; see attempt.h
  *
- * Neighbouring stages of one place run in one go. Whoever owns the attempt calls stage_over() after
+ * Neighbouring stages of one place run in one go. The owner of the attempt calls stage_over() after
  * each stage; that is where failures, early ends and cancellation are judged.
  */
 #include "operation/attempt.h"

@@ -71,7 +71,7 @@ struct attempt {
  */
 bool attempt_start(struct attempt *attempt);
 
-/* Nobody wants it any more: a cancellable one ends soon with -ECANCELED. */
+/* No longer wanted: a cancellable one ends soon with -ECANCELED. */
 void attempt_cancel(struct attempt *attempt);
 
 /* Its operations go while it waits for a lane or a source. Return: true when it waited, and so is

@@ -25,7 +25,7 @@ struct io_slot_place {
 
 /* Return: 0 or -ENOMEM. */
 int io_slots_new(struct io_slots **ret);
-/* Nobody may wait or run any more. Accepts NULL. Return: NULL. */
+/* No job may wait or run any more. Accepts NULL. Return: NULL. */
 struct io_slots *io_slots_free(struct io_slots *io_slots);
 
 /* True: go ahead, and leave at the end. False: wait until io_slot_leave() of another gives this

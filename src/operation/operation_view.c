@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Nobody has begun with what was handed over. */
+/* No thread has begun with what was handed over. */
 static bool waits_for_thread(const struct attempt *attempt)
 {
 	return attempt->on_thread && !attempt->io_slot.waits && !attempt->source_lock.waits &&

@@ -345,7 +345,7 @@ int volume_directories_new(const struct volume_directories_options *options,
 	directories->with = *options;
 	r = open_crew(&directories->makers, "directories", options->to_loop, &limits);
 	if (r >= 0)
-		worker_pool_tell(directories->makers.pool, on_threads_hang, directories);
+		worker_pool_on_hang(directories->makers.pool, on_threads_hang, directories);
 	if (r >= 0)
 		r = open_crew(&directories->copiers, "copies", options->to_loop, &copy_limits);
 	if (r >= 0)

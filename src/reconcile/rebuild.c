@@ -2,8 +2,8 @@
 /*
  * rebuild - the actual state after a restart; see reconcile.h
  *
- * The ledger decides what is ours, the directories only show what else is there, until somebody
- * says that all of it is ours. Opens and asks nothing itself: both were read by somebody else, and
+ * The ledger decides what is managed, the directories only show what else is there, until
+ * all of it is taken over. Opens and asks nothing itself: both were read before, and
  * what a plugin makes of a directory it answers by itself.
  */
 #include "reconcile/reconcile.h"
@@ -320,7 +320,7 @@ static int judge_foreign_volume(struct rebuilding *work, struct match *match)
 	return 0;
 }
 
-/* Sub-paths last: whether they are ours is known when all volumes are. */
+/* Sub-paths last: whether they are managed is known when all volumes are. */
 static int judge_foreign_volumes(struct rebuilding *work)
 {
 	struct matches *matches = &work->matches;

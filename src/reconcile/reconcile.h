@@ -32,7 +32,7 @@ struct step {
 	const struct desired_pod *want_pod; /* publish; for stage any pod that wants it */
 	const struct actual_volume *have;   /* NULL when the volume is new */
 	bool remount;                       /* publish of what is mounted already */
-	/* Unpublish: what is to be done where it is in use; set after planning, by whoever knows
+	/* Unpublish: what is to be done where it is in use; set after planning, by who knows
 	 * for how long that lasts. */
 	enum unmount_manner manner;
 };
@@ -104,7 +104,7 @@ struct rebuild_input {
  * Pure but for the table. Rows of the ledger become entries whether or not their directory was
  * found (the teardown finds out); those of an unknown plugin too, so that they are seen, but the
  * reconciler leaves them alone. Directories alone become nothing unless they are taken over: what a
- * plugin of ours recognises then becomes an entry as if the ledger had had it, and so does the
+ * plugin recognises then becomes an entry as if the ledger had had it, and so does the
  * device behind it. A set-up or teardown of such an entry is the one of any other; before that,
  * nothing is touched.
  *

@@ -57,7 +57,7 @@ struct foreign_volumes {
 	size_t count;
 	struct orphan **orphans;
 	size_t orphan_count, waiting;
-	bool told;
+	bool were_reported;
 };
 
 int foreign_volumes_new(const struct foreign_volumes_options *options, struct found_list *found,
@@ -429,7 +429,7 @@ static void clean_orphans(struct foreign_volumes *foreign_volumes, const struct 
 
 static void tell_all(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
 {
-	foreign_volumes->told = true;
+	foreign_volumes->were_reported = true;
 	for (size_t i = 0; i < foreign_volumes->count; i++)
 		tell_foreign_volume(foreign_volumes->with.desired, &foreign_volumes->volumes[i],
 				    is_known(pods, foreign_volumes->volumes[i].volume->pod_uid));
@@ -448,10 +448,10 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes)
 
 	if (!foreign_volumes ||
 	    !foreign_volumes->with.is_complete(foreign_volumes->with.userdata) ||
-	    (foreign_volumes->told && foreign_volumes->waiting == 0))
+	    (foreign_volumes->were_reported && foreign_volumes->waiting == 0))
 		return;
 	if (list_pods(*foreign_volumes->with.store, &pods) == 0) {
-		if (!foreign_volumes->told)
+		if (!foreign_volumes->were_reported)
 			tell_all(foreign_volumes, &pods);
 		clean_orphans(foreign_volumes, &pods);
 	}

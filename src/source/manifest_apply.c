@@ -24,7 +24,7 @@ enum {
 /* A write under way: outlives the source if the store answers later. */
 struct manifest_pending {
 	struct manifest_pending *previous, *next;
-	struct manifest_apply *apply; /* NULL: nobody listens any more */
+	struct manifest_apply *apply; /* NULL: the source is gone */
 	struct manifest_key *key;
 	enum manifest_step step;
 };

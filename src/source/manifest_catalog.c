@@ -190,7 +190,7 @@ struct put {
 	struct manifest_definition *definitions, **definitions_end;
 	struct manifest_note *notes, **notes_end;
 	size_t note_count, unkept_notes;
-	bool is_unclear; /* which objects the file is about cannot be told */
+	bool is_unclear; /* which objects the file is about is unknown */
 };
 
 static uint64_t since(const struct put *put, const struct manifest_note *note)
@@ -281,7 +281,7 @@ static bool is_half(const struct put *put)
 	return put->file->is_unclosed && put->entry->definitions;
 }
 
-/* One broken document does not spoil its neighbours, unless it cannot be told what it was. */
+/* One broken document does not spoil its neighbours, unless it is unknown what it was. */
 static int add_documents(struct put *put)
 {
 	const struct document_list *list = &put->file->documents;
@@ -452,7 +452,7 @@ static struct manifest_entry *add_entry(struct manifest_catalog *catalog, const 
 	return entry;
 }
 
-/* Keys that were made for nothing; affected ones are forgotten by whoever looks at them. */
+/* Keys that were made for nothing; affected ones are forgotten when looked at. */
 static void abandon(struct put *put)
 {
 	for (struct manifest_definition *d = put->definitions; d; d = d->next_in_entry)

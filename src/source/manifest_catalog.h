@@ -49,7 +49,7 @@ struct manifest_entry {
 	size_t unkept_notes;         /* beyond MANIFEST_PROBLEMS_MAX: only counted */
 	unsigned int scan;           /* number of the last listing that had it */
 	unsigned int deletion_batch; /* number of the stroke during which it came */
-	bool is_unclear; /* which objects it is about could not be told when it was read last */
+	bool is_unclear; /* which objects it is about was unknown when it was read last */
 	char name[];
 };
 
@@ -65,7 +65,7 @@ struct manifest_key {
 	bool is_orphan;             /* in its owner's list of keys to be judged */
 	bool is_kept;               /* a pod that stays although its manifest was lost */
 	struct manifest_gone *gone; /* the vanished file, for the time of its stroke */
-	bool is_writing;            /* a write of ours is under way */
+	bool is_writing;            /* the source's own write is under way */
 	bool is_waiting;            /* for other writes to end before its own is made */
 	bool ask_again;             /* something changed meanwhile */
 	bool retries;               /* could not be stored: waits for the timer */
@@ -131,7 +131,7 @@ void manifest_catalog_affect(struct manifest_catalog *catalog, struct manifest_k
 /* The next affected key, which is no longer affected; NULL: none. */
 struct manifest_key *manifest_catalog_take_affected(struct manifest_catalog *catalog);
 
-/* Forget a key that nobody defines, writes or remembers; others are left. */
+/* Forget a key that is not defined, written or remembered; others are left. */
 void manifest_catalog_forget(struct manifest_catalog *catalog, struct manifest_key *key);
 
 /* Say why a key is not stored as its file has it; NULL: it is. Return: true when that is news. */

@@ -169,7 +169,7 @@ static void read_open_file(struct manifest_file *file, int fd, const struct stat
 		parse(file, text, size);
 }
 
-/* What the name leads to is gone, and the name is not: nobody has removed it. */
+/* What the name leads to is gone, and the name is not: it was not removed. */
 static void look_at_link(struct manifest_file *file, int directory_fd)
 {
 	struct stat status;
@@ -180,7 +180,7 @@ static void look_at_link(struct manifest_file *file, int directory_fd)
 		(void) failed_plain(&file->failure, -ENOENT, "it is a link that leads nowhere");
 }
 
-/* Not to wait at a FIFO somebody put there; regular files know no O_NONBLOCK. */
+/* Not to wait at a FIFO put there; regular files know no O_NONBLOCK. */
 static void look(struct manifest_file *file, int directory_fd)
 {
 	cleanup_close int fd = -EBADF;

@@ -22,10 +22,10 @@ struct manifest_identity {
 struct manifest_file {
 	struct manifest_file *next;
 	bool is_present;
-	bool was_changing; /* somebody wrote while it was read: worth another look, not to be used
+	bool was_changing; /* written while it was read: worth another look, not to be used
 			    */
-	bool is_unclosed; /* somebody wrote and has it open still: it may be half of what it will be
-			   */
+	bool is_unclosed;  /* written and open for writing still: it may be half of what it will be
+			    */
 	struct manifest_identity identity;
 	struct failure failure;         /* the file as a whole could not be read or parsed */
 	struct document_list documents; /* hashes[i] is of documents[i].object */

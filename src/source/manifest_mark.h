@@ -18,7 +18,7 @@
 
 struct manifest_mark {
 	bool is_marked; /* came from a manifest */
-	bool is_gone;   /* which was lost; the object stays until somebody deletes it */
+	bool is_gone;   /* which was lost; the object stays until it is deleted by name */
 	uint64_t hash;
 	char file[256]; /* NAME_MAX and its end */
 };

@@ -14,7 +14,7 @@
 /* Why no manifest has an object (any more). */
 enum manifest_absence {
 	MANIFEST_ABSENCE_UNJUDGED, /* it may come back in a moment: an editor, a rename, a copy */
-	MANIFEST_ABSENCE_REMOVED,  /* somebody took it out: the one reason to delete a Pod */
+	MANIFEST_ABSENCE_REMOVED,  /* the file was removed: the one reason to delete a Pod */
 	MANIFEST_ABSENCE_LOST,     /* its directory was emptied, replaced or cannot be read */
 };
 
@@ -37,7 +37,7 @@ enum manifest_step {
 	MANIFEST_STEP_WAIT,      /* it is being deleted: its end asks again */
 	MANIFEST_STEP_MARK_GONE, /* stays, and says that no manifest has it */
 	MANIFEST_STEP_AGAIN,     /* no memory to tell which: later */
-	MANIFEST_STEP_REFUSE,    /* made by somebody else through the API: report */
+	MANIFEST_STEP_REFUSE,    /* made by others through the API: report */
 };
 
 /* What is to be done about one object; pure, and every combination of facts has an answer. */

@@ -4,7 +4,7 @@
  * source.h
  *
  * Whatever came in (a listing, a file, a change of the store, an answer) ends in finish(): affected
- * objects are looked at, what lost its manifest joins the stroke, news are told.
+ * objects are looked at, what lost its manifest joins the stroke, news are reported.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 

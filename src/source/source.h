@@ -26,7 +26,7 @@
  * problem, and takes over when the first lets go.
  *
  * What a bad document does. Nothing: it is reported until it is mended, and what its file had
- * before stays, the whole file's when it cannot be told which object the document was to be (its
+ * before stays, the whole file's when it is unknown which object the document was to be (its
  * kind or name cannot be read, the stream broke off, the file is empty or unreadable, a link that
  * leads nowhere, or no regular file). At start what is stored is what its file had before.
  *
@@ -53,7 +53,7 @@
  * during the stroke do not count, files that came back are not gone.
  *
  * Pods of a lost directory stay, marked with ANNOTATION_MANIFEST_STATE, until their manifest comes
- * back or somebody deletes them by name; so does every object of another kind whose manifest
+ * back or they are deleted by name; so does every object of another kind whose manifest
  * vanished, for whatever reason.
  *
  * Annotations say from which file an object came and whether it is gone, so a restart knows.

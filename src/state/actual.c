@@ -4,7 +4,7 @@
  * actual.h
  *
  * Volumes by unique name, their pods by uid, and an index of the volumes of a pod. All states move
- * through set_pod_state() and set_device_state(), by the table in after_error[]; whoever changed
+ * through set_pod_state() and set_device_state(), by the table in after_error[]; who changed
  * something marks the volume dirty once, in mark(). Nothing here asks the kernel.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */

@@ -142,7 +142,7 @@ int actual_begin(struct actual *actual, const struct actual_entry *entry);
  * forgotten (an assertion). Unknown entries are passed over. */
 void actual_apply(struct actual *actual, const struct step_result *result);
 
-/* Whoever watches mounts saw that what we mounted is there no more, or hidden by another mount:
+/* The mount watch saw that what we mounted is there no more, or hidden by another mount:
  * what was mounted is uncertain now, and the volume dirty. @pod_uid NULL: the device. Unknown
  * entries are passed over. */
 void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid);

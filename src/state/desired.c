@@ -192,7 +192,7 @@ static bool volume_requires_remount(const struct desired *desired,
 						desired->objects.find ? &desired->objects : NULL);
 }
 
-/* Whoever may only read the volume does not make it larger. */
+/* A read-only user of the volume does not make it larger. */
 static bool has_grown(const struct desired_volume *volume, const struct volume_spec *before,
 		      const struct volume_spec *now)
 {

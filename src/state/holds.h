@@ -2,7 +2,7 @@
 /*
  * holds - which containers of which pods are known to live: evidence that their volumes are in use
  *
- * Whoever starts containers posts a hold; while a pod has one, none of its volumes is taken down,
+ * A starter of containers posts a hold; while a pod has one, none of its volumes is taken down,
  * whatever the store says. EBUSY is no such evidence: a container has mounts of its own, so that
  * the host's unmount succeeds and takes the device from under it.
  *

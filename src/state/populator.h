@@ -25,7 +25,7 @@ struct populator_options {
 	/* An object that the volume is made from changed: what failed before may succeed now. NULL:
 	 * not reported. */
 	void (*renewed)(void *userdata, const char *unique_name);
-	/* Must a pod that has nothing yet wait before it wants its volumes? Whoever says so has it
+	/* Must a pod that has nothing yet wait before it wants its volumes? The asked one has it
 	 * looked at again (populator_pod()) when that is over. NULL: none has to. */
 	bool (*must_wait)(void *userdata, const struct object *pod);
 	/* For want of memory a pod was not looked at as it should have been: a full pass is due,

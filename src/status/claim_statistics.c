@@ -3,8 +3,8 @@
  * claim_statistics - see claim_statistics.h
  *
  * The answer of statistics_ask() is kept as a table, one row for each claim, however many pods
- * have it. Nothing is asked while nobody reads: a node without Prometheus wakes up for nothing.
- * What is a few minutes old is no longer told, as it is of a node that nobody looked at.
+ * have it. Nothing is asked while there is no reader: a node without Prometheus wakes up for
+ * nothing. What is a few minutes old is no longer reported, as for a node that was not looked at.
  */
 #include "status/claim_statistics.h"
 
@@ -108,7 +108,7 @@ void claim_statistics_name(struct cJSON *item, const struct volume_row *row)
 	(void) json_set_string(item, "claim", pv->claim_name);
 }
 
-/* ---- what was told ---- */
+/* ---- what was reported ---- */
 
 static bool value_of(const struct cJSON *item, enum gauge gauge, int64_t *ret)
 {
@@ -168,7 +168,7 @@ static void on_told(void *userdata, struct cJSON *tree)
 		keep_one_of_each(claims);
 }
 
-/* Whoever cannot be asked now is asked by the next one who wants to know. */
+/* What cannot be asked now is asked at the next request. */
 static void ask(struct claim_statistics *claims)
 {
 	uint64_t now_usec = monotonic_usec();

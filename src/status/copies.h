@@ -3,7 +3,7 @@
  * copies - what is copied right now (snapshots that are taken, volumes that are filled), and how
  * far each is
  *
- * Copies nothing itself: the threads that do count entries and bytes, and nobody asks a file for
+ * Copies nothing itself: the threads that do count entries and bytes, and no file is asked for
  * this. The loop thread only, but for copy_begins().
  */
 #pragma once
@@ -18,7 +18,7 @@ struct reporter;
 struct store_key;
 struct walks;
 
-/* Part of whoever has it done; zeroed before. */
+/* Part of its owner; zeroed before. */
 struct copy {
 	struct copy *prev, *next;
 	enum object_kind kind; /* of the object that it is made for */

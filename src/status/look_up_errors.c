@@ -4,7 +4,7 @@
  * moment
  *
  * A pod that comes together with its claim is looked at before the claim is bound; that heals
- * within milliseconds and is nobody's concern. What stands longer becomes an event of the pod and a
+ * within milliseconds and is not reported. What stands longer becomes an event of the pod and a
  * line in the journal, once until it changes. A queue in order of time, one timer, no wake-up while
  * it is empty.
  */
@@ -27,7 +27,7 @@ enum { STANDS_USEC = 1000000, TIMER_ACCURACY_USEC = 10000 };
 
 struct waiting_pod {
 	char *uid, *name_space, *name;
-	char *text; /* all that was told last; NULL while waiting */
+	char *text; /* all that was reported last; NULL while waiting */
 	uint64_t due_usec;
 	UT_hash_handle
 		hh; /* by uid; uthash keeps the order of insertion, which is that of due_usec */
@@ -35,7 +35,7 @@ struct waiting_pod {
 
 struct look_up_errors {
 	const struct reporter *reporter;
-	struct waiting_pod *pods, *told;
+	struct waiting_pod *pods, *reported;
 	sd_event_source *timer;
 };
 
@@ -77,7 +77,7 @@ static bool is_told(const struct desired_errors *errors, size_t i)
 	return errors->codes[i] != -EINPROGRESS;
 }
 
-/* All that is to be told, in one text to compare; NULL: nothing, or no memory. */
+/* All that is to be reported, in one text to compare; NULL: nothing, or no memory. */
 static char *join(const struct desired_errors *errors)
 {
 	size_t room = 1, used = 0;
@@ -116,12 +116,12 @@ static bool tell(const struct reporter *reporter, const struct object *pod, char
 }
 
 /* Kept to be silent about the same text; its turn in the queue is over. Without memory it may be
- * told once more. */
-static void keep_told(struct look_up_errors *errors, struct waiting_pod *pod)
+ * reported once more. */
+static void keep_reported(struct look_up_errors *errors, struct waiting_pod *pod)
 {
 	assert(pod->text);
 	HASH_DEL(errors->pods, pod);
-	HASH_ADD_KEYPTR(hh, errors->told, pod->uid, strlen(pod->uid), pod);
+	HASH_ADD_KEYPTR(hh, errors->reported, pod->uid, strlen(pod->uid), pod);
 	if (!pod->hh.tbl)
 		waiting_pod_free(pod);
 }
@@ -138,7 +138,7 @@ static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 
 		if (object && strcmp(object->meta.uid, pod->uid) == 0 &&
 		    tell(errors->reporter, object, &pod->text))
-			keep_told(errors, pod);
+			keep_reported(errors, pod);
 		else
 			forget(&errors->pods, pod);
 	}
@@ -173,8 +173,8 @@ struct look_up_errors *look_up_errors_free(struct look_up_errors *errors)
 		return NULL;
 	while (errors->pods)
 		forget(&errors->pods, errors->pods);
-	while (errors->told)
-		forget(&errors->told, errors->told);
+	while (errors->reported)
+		forget(&errors->reported, errors->reported);
 	sd_event_source_disable_unref(errors->timer);
 	free(errors);
 	return NULL;
@@ -195,27 +195,27 @@ static struct waiting_pod *waiting_pod_new(const struct object *pod)
 	return NULL;
 }
 
-/* It heals, or says something new: either may be told again. */
-static void forget_told(struct look_up_errors *errors, const char *uid)
+/* It heals, or says something new: either may be reported again. */
+static void forget_reported(struct look_up_errors *errors, const char *uid)
 {
-	struct waiting_pod *told = find(errors->told, uid);
+	struct waiting_pod *reported = find(errors->reported, uid);
 
-	if (told)
-		forget(&errors->told, told);
+	if (reported)
+		forget(&errors->reported, reported);
 }
 
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod)
 {
 	const struct desired_errors *found =
 		desired_errors(errors->reporter->tables->desired, pod->meta.uid);
-	const struct waiting_pod *told = find(errors->told, pod->meta.uid);
+	const struct waiting_pod *reported = find(errors->reported, pod->meta.uid);
 	cleanup_free char *text = join(found);
 	struct waiting_pod *waiting;
 
 	assert(errors && pod && pod->kind == KIND_POD);
-	if (told && text && strcmp(text, told->text) == 0)
+	if (reported && text && strcmp(text, reported->text) == 0)
 		return;
-	forget_told(errors, pod->meta.uid);
+	forget_reported(errors, pod->meta.uid);
 	if (!text || find(errors->pods, pod->meta.uid))
 		return;
 	waiting = waiting_pod_new(pod);

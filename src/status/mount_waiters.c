@@ -95,7 +95,7 @@ static int link_wait(struct waits *waits, struct mount_wait *wait)
 	return 0;
 }
 
-/* The last wait of a pod takes the list along: no memory for pods nobody waits for. */
+/* The last wait of a pod takes the list along: no memory for pods without a waiter. */
 static void unlink_wait(struct mount_wait *wait)
 {
 	struct waits *waits = wait->waits;
@@ -135,7 +135,7 @@ static void finish(struct mount_wait *wait, int error, const struct failure *why
 	wait_free(wait);
 }
 
-/* Each client is told; those who still wait must not hang on a socket that nobody serves. */
+/* Each client is answered; none may hang on a socket that is no longer served. */
 struct waits *mount_waiters_free(struct waits *waits)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
@@ -289,7 +289,7 @@ static int look_at_pod(struct mount_wait *wait, struct failure *reterr)
 	return r < 0 && is_hopeless(options, pod, reterr) ? -EIO : r;
 }
 
-/* May free the wait: whoever calls must not look at it again. */
+/* May free the wait: the caller must not look at it again. */
 static void look_at(struct mount_wait *wait)
 {
 	struct failure why = { .error = 0 };

@@ -2,8 +2,8 @@
 /*
  * pod_idle - pods and volumes of which nothing is mounted, and why; see pod_idle.h
  *
- * The populator passes over them without an error, because nothing is wrong. Who waits for them has
- * to be told all the same: no wait would ever end.
+ * The populator passes over them without an error, because nothing is wrong. Their waiters have
+ * to be answered all the same: no wait would ever end.
  */
 #include "status/pod_idle.h"
 

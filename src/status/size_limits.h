@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * size_limits - emptyDirs on disk that take more than their sizeLimit: reported, nobody is evicted
+ * size_limits - emptyDirs on disk that take more than their sizeLimit: reported, no pod is evicted
  *
  * Their files are counted on a thread: when statistics are asked for, and every ten seconds while
  * there is such a volume (kubelet's interval), or less often where counting takes long: at most a
@@ -33,7 +33,7 @@ struct size_limits *size_limits_free(struct size_limits *limits);
 void size_limits_step_ended(void *limits, const struct operation_ended *ended);
 /* What is mounted since before the start counts, too. */
 void size_limits_look_at_all(struct size_limits *limits);
-/* Somebody asks: counts now, unless it is counting. */
+/* A view asks: counts now, unless it is counting. */
 void size_limits_look(struct size_limits *limits);
 /* In Prometheus' form. */
 void size_limits_print_metrics(const struct size_limits *limits, FILE *file);

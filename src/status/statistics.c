@@ -246,7 +246,7 @@ static void call_end(struct statistics_call *call)
 	done(userdata, tree);
 }
 
-/* Nobody is left to wait for, or it takes too long. */
+/* None is left to wait for, or it takes too long. */
 static int on_call_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct statistics_call *call = userdata;
@@ -295,8 +295,8 @@ static void probe_done(struct worker_job *job)
 
 /* ---- asking a plugin ---- */
 
-static void on_plugin_told(void *userdata, const struct volume_metrics *told,
-			   const struct failure *failure)
+static void on_plugin_metrics(void *userdata, const struct volume_metrics *metrics,
+			      const struct failure *failure)
 {
 	struct probe *probe = userdata;
 	struct fullness *fullness = &probe->fullness;
@@ -307,15 +307,15 @@ static void on_plugin_told(void *userdata, const struct volume_metrics *told,
 		return;
 	}
 	*fullness = (struct fullness){ .error = failure ? failure->error : 0,
-				       .capacity = told->capacity,
-				       .used = told->used,
-				       .available = told->available,
-				       .inodes = told->inodes,
-				       .inodes_free = told->inodes_free,
-				       .inodes_used = told->inodes - told->inodes_free,
-				       .has_condition = told->has_condition,
-				       .abnormal = told->abnormal };
-	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", told->condition);
+				       .capacity = metrics->capacity,
+				       .used = metrics->used,
+				       .available = metrics->available,
+				       .inodes = metrics->inodes,
+				       .inodes_free = metrics->inodes_free,
+				       .inodes_used = metrics->inodes - metrics->inodes_free,
+				       .has_condition = metrics->has_condition,
+				       .abnormal = metrics->abnormal };
+	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", metrics->condition);
 	(void) snprintf(fullness->text, sizeof(fullness->text), "%s", failure ? failure->text : "");
 	probe_over(probe);
 }
@@ -335,7 +335,7 @@ static bool ask_plugin(struct probe *probe, const struct volume_row *row)
 	const char *path = row->have->block ? row->have->device_path : row->have_pod->path;
 
 	return plugin && plugin->start_metrics && path &&
-	       plugin->start_metrics(&request, path, on_plugin_told, probe, &probe->call) == 0;
+	       plugin->start_metrics(&request, path, on_plugin_metrics, probe, &probe->call) == 0;
 }
 
 /* ---- calls ---- */
@@ -377,7 +377,7 @@ static int wait_for(struct statistics_call *call, struct cJSON *item, const stru
 	struct probe *probe;
 
 	HASH_FIND_STR(statistics->probes, row->have_pod->path, probe);
-	/* Whoever asked first has waited for it long enough. */
+	/* The first caller has waited for it long enough. */
 	if (probe && monotonic_usec() - probe->since_usec >= STATISTICS_WAIT_USEC) {
 		describe_silence(item, probe);
 		return 0;
@@ -496,7 +496,7 @@ struct worker_pool *statistics_pool(const struct statistics *statistics)
 	return statistics->pool;
 }
 
-/* What a driver was asked is on no thread, and nobody waits for it any more. */
+/* What a driver was asked is on no thread, and no longer waited for. */
 void statistics_stop(struct statistics *statistics)
 {
 	struct probe *probe, *next;

@@ -89,7 +89,7 @@ static void add(struct volume_events *events, struct cJSON *tree)
 	place = &events->lines[++events->last % VOLUME_EVENTS_KEPT];
 	free(*place);
 	*place = line;
-	/* Told only by who may end its watch in answer. */
+	/* Reported only by who may end its watch in answer. */
 	DL_FOREACH_SAFE2(events->watches, watch, following, following)
 	watch->changed(watch->userdata);
 }

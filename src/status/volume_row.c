@@ -51,7 +51,7 @@ static int visit_wanted(const struct volume_tables *tables, const struct desired
 	return r;
 }
 
-/* What is there and nobody wants. */
+/* What is there and unwanted. */
 static int visit_unwanted(const struct volume_tables *tables, const struct actual_volume *have,
 			  const struct actual_pod *have_pod,
 			  int (*visit)(const struct volume_row *row, void *userdata),

@@ -2,7 +2,7 @@
 /*
  * database - rows in SQLite; see database.h
  *
- * A file that is not ours is recognised by its application id before anything is written to it.
+ * A foreign file is recognised by its application id before anything is written to it.
  * The lock is SQLite's exclusive mode: it also keeps the WAL index in memory, so that a kill leaves
  * two files, store.db and store.db-wal, and nothing shared.
  */
@@ -118,7 +118,7 @@ static int query_int(struct database *database, const char *sql, int64_t *ret,
 	return result == SQLITE_ROW ? 0 : database_failed(database, result, reterr);
 }
 
-/* Return: 1 the file is empty, 0 it is ours, -EUCLEAN, -EPROTO, or what SQLite met. */
+/* Return: 1 the file is empty, 0 it is a store, -EUCLEAN, -EPROTO, or what SQLite met. */
 static int check_owner(struct database *database, struct failure *reterr)
 {
 	int64_t application = 0, version = 0, tables = 0;
@@ -300,7 +300,8 @@ static int step_write(struct database *database, const struct database_write *wr
 	sqlite3_stmt *statement = write->json ? database->put : database->remove;
 	int result;
 
-	/* Nothing is copied: the group outlives the step. The lengths are ours, far below 2^31. */
+	/* Nothing is copied: the group outlives the step. The lengths are limited, far below 2^31.
+	 */
 	result = sqlite3_bind_text(statement, 1, write->kind, -1, SQLITE_STATIC);
 	if (result == SQLITE_OK)
 		result = sqlite3_bind_text(statement, 2, write->name_space, -1, SQLITE_STATIC);

@@ -29,7 +29,7 @@ struct database;
  * @ret:    owned by the caller
  * @reterr: names @path
  *
- * Return: 0; -EUCLEAN damaged or no store of ours; -EPROTO made by a newer podvol; -EBUSY another
+ * Return: 0; -EUCLEAN damaged or no store; -EPROTO made by a newer podvol; -EBUSY another
  * process has it; -EACCES, -ENOSPC, -EIO, -ENOMEM.
  */
 int database_open(const char *path, bool syncs, struct database **ret, struct failure *reterr);

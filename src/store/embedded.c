@@ -56,7 +56,7 @@ struct store {
 
 /* ---- opening ---- */
 
-/* By name: creating it anew would overwrite what a later version may be able to read. */
+/* By name: creating it again would overwrite what a later version may be able to read. */
 static int remember_unreadable(struct store *store, const struct database_row *row)
 {
 	struct unreadable *unreadable = calloc(1, sizeof(*unreadable));
@@ -283,7 +283,7 @@ static void answer(const struct admitted *member)
 			    member->verdict == VERDICT_UNCHANGED ? member->old : result, NULL);
 }
 
-/* A full disk fails every group; who reads the journal needs to be told once, and when it is over.
+/* A full disk fails every group; logged once, and when it is over.
  */
 static void note_outcome(struct store *store, int error, const struct failure *reason)
 {
@@ -425,7 +425,7 @@ struct store *store_free(struct store *store)
 
 	if (!store)
 		return NULL;
-	/* Callbacks that write once more are told that it is too late. */
+	/* Callbacks that write once more get -ECANCELED. */
 	store->is_closing = true;
 	if (store->writer)
 		finish_queued(store);
@@ -511,7 +511,7 @@ static int enqueue(struct store *store, struct write *write, store_done_fn *done
 	return 0;
 }
 
-/* Before any memory is taken for a write that nobody will do. */
+/* Before any memory is taken for a write that will not be done. */
 int store_check_open(const struct store *store)
 {
 	if (store->is_closing)

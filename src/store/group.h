@@ -4,7 +4,7 @@
  *
  * A write is judged against the newest version: the one an earlier write of the same group makes,
  * else the committed one. Only one group is under way, so what it was judged against cannot fail
- * without it. Judges and remembers; stores nothing and calls nobody.
+ * without it. Judges and remembers; stores nothing and calls no one.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What somebody asked for; owned by the queue, then by the group. */
+/* A requested write; owned by the queue, then by the group. */
 struct write {
 	struct write *next;
 	enum admit_verb verb;
@@ -28,7 +28,7 @@ struct write {
 	bool follows;                  /* refused when the write before it is */
 	bool dry_run;
 	bool mirrors;        /* a server's object: it was admitted there, and is taken as it is */
-	store_edit_fn *edit; /* makes @object anew when there is another version; NULL: refused */
+	store_edit_fn *edit; /* makes @object again when there is another version; NULL: refused */
 	store_done_fn *done;
 	void *userdata;
 };
@@ -99,7 +99,7 @@ void group_begin(struct group *group, uint64_t resource_version);
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
 	       uint64_t now_usec);
 
-/* The group was not stored: whoever changed something or relied on that gets this failure. */
+/* The group was not stored: who changed something or relied on that gets this failure. */
 void group_fail(struct group *group, const struct failure *failure);
 
 /* Frees what the members hold. */

@@ -22,7 +22,7 @@ struct reflector {
 
 static void on_changes(void *userdata);
 
-/* The watch first: what changes during the lists is told twice rather than never. */
+/* The watch first: what changes during the lists is delivered twice rather than never. */
 static int list_and_watch(struct reflector *reflector)
 {
 	const struct reflector_options *options = &reflector->options;

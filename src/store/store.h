@@ -43,7 +43,7 @@ void store_take_no_locks(void);
  * and not served, and its name stays taken. A file that is no store, or a newer one, is refused,
  * never overwritten.
  *
- * Return: 0; -EUCLEAN damaged or not ours; -EPROTO made by a newer podvol; -EBUSY another process
+ * Return: 0; -EUCLEAN damaged or no store; -EPROTO made by a newer podvol; -EBUSY another process
  * has it; else what SQLite met (-EIO, -ENOSPC, -EACCES).
  */
 int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
@@ -87,7 +87,7 @@ void store_check_uids(struct store *store, store_uid_check_fn *check, void *user
  * admitted: looks at nothing but the object and tables. Return: as above, with field and reason. */
 typedef int store_check_fn(void *userdata, const struct object *object, struct failure *why);
 
-/* Asked from now on; NULL: nobody is. What is stored already is not judged. */
+/* Asked from now on; NULL: never. What is stored already is not judged. */
 void store_check_new(struct store *store, store_check_fn *check, void *userdata);
 
 /* The committed object, or NULL. Borrowed until the loop turns; take a reference to keep it. */

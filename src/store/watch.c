@@ -65,7 +65,7 @@ void ring_append(struct change_ring *ring, const struct store_change *change)
 	if (ring->next - ring->first == STORE_RING_CHANGES)
 		ring_forget_first(ring);
 	ring->bytes += change_bytes(change);
-	while (ring->bytes > STORE_RING_BYTES_MAX && ring->first < ring->told)
+	while (ring->bytes > STORE_RING_BYTES_MAX && ring->first < ring->woken_up_to)
 		ring_forget_first(ring);
 	place = ring_place(ring, ring->next++);
 	*place = *change;
@@ -82,7 +82,7 @@ void ring_wake(struct change_ring *ring)
 
 	assert(!ring->waking);
 	ring->fresh_kinds = 0;
-	ring->told = ring->next;
+	ring->woken_up_to = ring->next;
 	for (watch = ring->watches; watch; watch = ring->waking) {
 		/* Kept where store_watch_free() of that watch can move it on. */
 		ring->waking = watch->next;

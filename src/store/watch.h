@@ -14,7 +14,7 @@
 struct change_ring {
 	struct store_change *changes; /* STORE_RING_CHANGES places */
 	uint64_t first, next;         /* sequence numbers of the kept changes: first .. next - 1 */
-	uint64_t told;                /* next at the last ring_wake() */
+	uint64_t woken_up_to;         /* next at the last ring_wake() */
 	size_t bytes;                 /* of the kept changes */
 	uint64_t forgotten_version;   /* newest resourceVersion that is no longer kept */
 	uint64_t newest_version;
@@ -28,7 +28,8 @@ int ring_init(struct change_ring *ring, uint64_t version);
 /* Every watch must be freed before. */
 void ring_done(struct change_ring *ring);
 
-/* Takes references of its own. Needs no memory. What nobody was woken for yet is kept in any case.
+/* Takes references of its own. Needs no memory. What no watch was woken for yet is kept in any
+ * case.
  */
 void ring_append(struct change_ring *ring, const struct store_change *change);
 

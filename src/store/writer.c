@@ -2,7 +2,7 @@
 /*
  * writer - the committing thread; see writer.h
  *
- * The mutex guards one word, whose turn it is; the group and its result belong to whoever has the
+ * The mutex guards one word, whose turn it is; the group and its result belong to who has the
  * turn.
  */
 #include "store/writer.h"

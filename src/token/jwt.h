@@ -3,7 +3,7 @@
  * jwt - JSON Web Tokens in their compact form, RFC 7519 over RFC 7515; pure
  *
  * One algorithm, ES256: a token that names another, "none" among them, is no token here. What it
- * claims is somebody else's matter.
+ * claims is not checked here.
  */
 #pragma once
 

@@ -83,7 +83,7 @@ static int write_ring(int directory_fd, const struct key_ring *ring, struct fail
 
 /* ---- reading ---- */
 
-/* "key: value", told by its key; what is unknown is passed over. */
+/* "key: value", by its key; what is unknown is passed over. */
 static void read_line(const char *line, struct ring_key *key)
 {
 	static const char created[] = "created: ", until[] = "published-until: ",

@@ -4,8 +4,8 @@
  *
  * In one file of the state directory, for root alone, written whole or not at all. Of a key that
  * signs no more the private half is forgotten; its public half stays until the last token that it
- * can have signed has expired. A file that cannot be read is told and never replaced: every token
- * that is out would stop being believed.
+ * can have signed has expired. A file that cannot be read is reported and never replaced: every
+ * token that is out would stop being believed.
  *
  * Blocks on the disk: start-up, or a worker. Reading a ring needs no disk.
  */

@@ -99,7 +99,7 @@ static bool is_of_curve(const EVP_PKEY *pkey)
 	       strcmp(name, CURVE) == 0;
 }
 
-/* Nobody is asked for a passphrase. */
+/* No passphrase is asked for. */
 static int no_passphrase(char *buffer, int size, int writing, void *userdata)
 {
 	(void) buffer;

@@ -26,6 +26,6 @@ struct claims_times {
 	uint64_t refresh_usec;
 };
 /* Kubelet's rule for the refresh: at 80 % of the life or after a day, up to ten seconds earlier.
- * How much earlier is told by jti, so that a token says the same whenever it is asked. Return: 0;
- * -EINVAL one of them is missing, or they make no life. */
+ * How much earlier is derived from jti, so that a token says the same whenever it is asked. Return:
+ * 0; -EINVAL one of them is missing, or they make no life. */
 int claims_read_times(const struct cJSON *claims, struct claims_times *ret);

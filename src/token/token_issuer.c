@@ -170,7 +170,7 @@ static bool is_still_good(struct token_issuer *issuer, const struct token_grant 
 	return same && fill_times(claims, ret) == 0 && realtime_usec() < ret->refresh_usec;
 }
 
-/* A key that is too old is replaced by whoever wants a token next. That it cannot be is no reason
+/* A key that is too old is replaced when a token is next wanted. That it cannot be is no reason
  * to go without one. */
 static void renew_when_old(struct token_issuer *issuer)
 {

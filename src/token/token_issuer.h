@@ -3,7 +3,7 @@
  * token_issuer - tokens of service accounts, signed on this node
  *
  * What a kube-apiserver does for TokenRequest, TokenReview and the discovery of its keys: the same
- * claims, the same words, so that whoever believes tokens of a cluster can believe these. A token
+ * claims, the same words, so that what believes tokens of a cluster can believe these. A token
  * may be bound to a Pod or a Secret; whether that is there is asked by the caller, who knows a
  * store.
  *
@@ -39,7 +39,7 @@ int token_issuer_new(const struct token_issuer_options *options, struct token_is
 		     struct failure *reterr);
 /* The same of a URL alone. Return: 0; -EINVAL. */
 int token_issuer_check_url(const char *url, struct failure *reterr);
-/* Nobody may use its source any more. Accepts NULL. Return: NULL. */
+/* Its source must not be used any more. Accepts NULL. Return: NULL. */
 struct token_issuer *token_issuer_free(struct token_issuer *issuer);
 
 /* For plugins; lives as long as the issuer. */

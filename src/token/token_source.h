@@ -3,8 +3,8 @@
  * token_source - where plugins get tokens of service accounts from
  *
  * A token proves to others which pod speaks: signed here by a key of the node, later by a cluster.
- * Plugins know neither keys nor clusters; they say for whom and how long, and get text that nobody
- * else may see: it is in no log, event or view, and overwritten when it is given back.
+ * Plugins know neither keys nor clusters; they say for whom and how long, and get text that no
+ * other may see: it is in no log, event or view, and overwritten when it is given back.
  *
  * The service account is an object that the plugin's references() names (KIND_SERVICE_ACCOUNT, the
  * pod's namespace, pod->service_account_name), so that a volume waits for an account that is
@@ -19,7 +19,7 @@
 
 enum {
 	TOKEN_SECONDS_LEAST = 600,    /* shorter lives are refused, as by Kubernetes */
-	TOKEN_SECONDS_DEFAULT = 3600, /* where nobody says */
+	TOKEN_SECONDS_DEFAULT = 3600, /* where not given */
 	TOKEN_BYTES_MAX = 16384,      /* of a token's text */
 };
 
@@ -30,7 +30,7 @@ struct token_want {
 	const char *audience;                 /* who shall accept it; "" the issuer's own */
 	int64_t seconds;                      /* of life */
 	/* NULL, or a token that the pod has already: it is answered again, without a signature,
-	 * when it is one of ours for the same want and not due yet. */
+	 * when podvol issued it for the same want and not due yet. */
 	const char *current;
 };
 

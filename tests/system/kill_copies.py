@@ -59,7 +59,7 @@ class Copies(kill_scenarios.Unprovision):
 
 class AbandonedClones(kill_scenarios.Unprovision):
     """A claim goes when its clone was filled: whole or not, settled or not, nothing of it stays."""
-    name = "clones that nobody wants"
+    name = "unwanted clones"
 
     def begin(self, n):
         made = self.claim("one")
@@ -135,4 +135,4 @@ class ImageCopies(Copies, FilledImages):
 
 class AbandonedImageClones(AbandonedClones, FilledImages):
     """The same of images."""
-    name = "image clones that nobody wants"
+    name = "unwanted image clones"

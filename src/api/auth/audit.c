@@ -68,20 +68,20 @@ void audit_log_object(const char *user, const char *client, const struct object 
 /* With what changes the meaning of a write, or chooses among objects. */
 static void print_path(const struct api_path *path, char ret[PATH_BYTES])
 {
-	static const char *const told[] = { "dryRun", "labelSelector", "fieldSelector" };
+	static const char *const recorded[] = { "dryRun", "labelSelector", "fieldSelector" };
 	char separator = '?';
 	size_t used = 0;
 
 	ret[0] = '\0';
 	for (size_t i = 0; i < path->segment_count && used < PATH_BYTES; i++)
 		used += (size_t) snprintf(ret + used, PATH_BYTES - used, "/%s", path->segments[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(told) && used < PATH_BYTES; i++) {
-		const char *value = api_path_parameter(path, told[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(recorded) && used < PATH_BYTES; i++) {
+		const char *value = api_path_parameter(path, recorded[i]);
 
 		if (!value)
 			continue;
 		used += (size_t) snprintf(ret + used, PATH_BYTES - used, "%c%s=%s", separator,
-					  told[i], value);
+					  recorded[i], value);
 		separator = '&';
 	}
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* No such group: nobody is a member. */
+/* No such group: no user is a member. */
 #define PEER_NO_GROUP ((gid_t) -1)
 
 /* The gid of API_GROUP, or PEER_NO_GROUP. May block on the name service: start-up only. */

@@ -49,9 +49,8 @@ void service_keys_get(struct exchange *exchange)
 /* ---- a new key ---- */
 
 struct renewal {
-	struct worker_job job; /* first */
-	struct exchange
-		*exchange; /* NULL: nobody waits any more; the key is renewed all the same */
+	struct worker_job job;     /* first */
+	struct exchange *exchange; /* NULL: the client left; the key is renewed all the same */
 	struct token_issuer *issuer;
 	int result;
 	struct failure why;

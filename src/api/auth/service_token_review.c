@@ -2,7 +2,7 @@
 /*
  * service_token_review - POST tokenreviews: whose token is this, and may it still be believed
  *
- * A token that expired, or whose account, pod or secret is gone or was made anew, is not: that is
+ * A token that expired, or whose account, pod or secret is gone or was made again, is not: that is
  * an answer and no error, as in Kubernetes. What is asked comes back without the token.
  */
 #include "api/auth/service_tokens.h"
@@ -28,7 +28,7 @@ static bool is_there(struct store *store, enum object_kind kind, const char *nam
 static int check_objects(struct store *store, const struct cJSON *identity, struct failure *reterr)
 {
 	static const struct {
-		const char *key, *told;
+		const char *key, *what;
 		enum object_kind kind;
 	} rows[] = {
 		{ "serviceaccount", "service account", KIND_SERVICE_ACCOUNT },
@@ -43,7 +43,7 @@ static int check_objects(struct store *store, const struct cJSON *identity, stru
 		if (named && !is_there(store, rows[i].kind, name_space, named))
 			return failed_plain(reterr, -ENOENT,
 					    "the %s of the token is gone or was recreated",
-					    rows[i].told);
+					    rows[i].what);
 	}
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * service_tokens - tokens of service accounts over HTTP: what a kube-apiserver answers
  *
- * TokenRequest for whoever may read Secrets, for a token is one; TokenReview for whoever may write,
- * since it tells only whether a token that one has is good; public keys for whoever may read.
+ * TokenRequest with the right to read Secrets, for a token is one; TokenReview with the right to
+ * write, since it tells only whether a token is good; public keys with the right to read.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * token_list - named tokens of the TLS listener: a role each, until they expire or are revoked
  *
  * Beside them the names of client certificates that were revoked. Kept as SHA-256 in one file for
- * root alone, written whole or not at all; the text of a token is told once, when it is made.
+ * root alone, written whole or not at all; the text of a token is shown once, when it is made.
  * Reading the list needs no disk; load and store block on it.
  */
 #pragma once

@@ -10,7 +10,7 @@
  *  - a volume is a ConfigMap in the namespace podvol-docker, and for pv= a claim beside it, which
  *    the PersistentVolume is bound to beforehand;
  *  - each mount, by docker's ID of it, is a pod in the namespace of the claim, and a hold of that
- *    pod until docker unmounts: so nobody's mistake takes a volume from under a container;
+ *    pod until docker unmounts: so no mistake takes a volume from under a container;
  *  - a pod of another boot is deleted at the next start: its container ended with that boot, and
  *    neither docker nor podman unmounts it afterwards.
  *
@@ -33,7 +33,7 @@ enum { DOCKER_OBJECT_NAME_BYTES = 64 };
 struct docker_volume {
 	char name[API_DOCKER_NAME_BYTES_MAX + 1]; /* docker's */
 	char object_name[DOCKER_OBJECT_NAME_BYTES];
-	char pv[254]; /* "": a claim of somebody else */
+	char pv[254]; /* "": a foreign claim */
 	char name_space[64], claim[254];
 	uint64_t creation_usec; /* 0: not stored yet */
 };

@@ -25,7 +25,7 @@ enum { TRIES_MAX = 5 };
 struct writes {
 	struct exchange *exchange; /* NULL: the client left */
 	struct store *store;
-	/* Queues them again when somebody else wrote in between, as the binder may; NULL: does not.
+	/* Queues them again when another wrote in between, as the binder may; NULL: does not.
 	 */
 	int (*again)(struct writes *writes, struct failure *reterr);
 	struct docker_volume volume;
@@ -279,7 +279,7 @@ static int queue_pv_writes(struct writes *writes, struct failure *reterr)
 	return 0;
 }
 
-/* The claim has a name of its own each time: one that still goes away is in nobody's way. */
+/* The claim has a name of its own each time: one that still goes away is in no one's way. */
 static void name_claim(struct docker_volume *volume)
 {
 	(void) snprintf(volume->name_space, sizeof(volume->name_space), DOCKER_NAMESPACE);

@@ -4,7 +4,7 @@
  *
  * Found by the pod's name alone: so a mount ends though the volume's record or the pod is gone from
  * the store. An ID that is not mounted, as after a reboot, is done at once. Of the pod's holds only
- * docker's own end: a process that somebody else named keeps the volume, and the answer names it.
+ * docker's own end: a process that another client named keeps the volume, and the answer names it.
  */
 #include "api/docker/docker_volume.h"
 
@@ -22,11 +22,11 @@ struct unmount_call {
 	struct agent *agent;
 	struct mount_wait *wait; /* NULL while the delete is under way */
 	char pod_name[DOCKER_OBJECT_NAME_BYTES];
-	char name_space[64], uid[64]; /* "": nobody knows the pod */
+	char name_space[64], uid[64]; /* "": the pod is unknown */
 	bool is_stored;
 };
 
-/* What was begun goes on; only the answer is nobody's. */
+/* What was begun goes on; only the answer is dropped. */
 static void call_abandon(void *work)
 {
 	struct unmount_call *call = work;

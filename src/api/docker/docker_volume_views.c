@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * docker_volume_views - what docker is told of its volumes: one, all, and where one is mounted
+ * docker_volume_views - docker's views of its volumes: one, all, and where one is mounted
  *
- * A volume that is mounted several times has several paths; docker has room for one and is told
+ * A volume that is mounted several times has several paths; docker has room for one and gets
  * any. Mount tells each its own.
  */
 #include "api/docker/docker_volume.h"

@@ -2,9 +2,9 @@
 /*
  * deadline - how long a client may take in all, however busily it sends or reads
  *
- * The library's own time-out begins anew with every byte, so a byte a minute would hold a
+ * The library's own time-out begins again with every byte, so a byte a minute would hold a
  * connection for ever. A connection is in one phase; each phase has one length, so that its queue
- * is in the order of the ends, and entering, leaving and finding the first take no search. Whoever
+ * is in the order of the ends, and entering, leaving and finding the first take no search. What
  * is late has its socket shut down, which the library sees as the client's end. The loop thread
  * only.
  */

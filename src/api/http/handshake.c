@@ -3,9 +3,9 @@
  * handshake - lets the library sleep while a TLS client takes its time
  *
  * The library forgets, during a handshake only, that a socket had nothing more to read, and asks
- * for it again at once: one silent client would keep the loop busy. So the reading is ours: where
- * there is nothing to read in a handshake, the connection is suspended until there is. A handshake
- * is over when the last message of each side was seen.
+ * for it again at once: one silent client would keep the loop busy. So the reading is done here:
+ * where there is nothing to read in a handshake, the connection is suspended until there is. A
+ * handshake is over when the last message of each side was seen.
  */
 #include "api/http/transport.h"
 

@@ -160,7 +160,7 @@ static enum MHD_Result keep_body(struct request *request, const char *data, size
 
 /* ---- the handler ---- */
 
-/* A handler that began a stream all the same is told that the client left. */
+/* A handler that began a stream all the same learns that the client left. */
 static void refuse_stream(struct exchange *exchange)
 {
 	exchange_abandon(exchange);

@@ -3,7 +3,7 @@
  * listen - TCP sockets, and which socket of the service manager is which; see listen.h
  *
  * No name is looked up: what is listened on is what the configuration says, literally. Plain TCP
- * outside of loopback is refused here, whoever made the socket.
+ * outside of loopback is refused here, no matter who made the socket.
  */
 #include "api/http/listen.h"
 
@@ -257,7 +257,7 @@ static int take_over_all(int fds[static API_LISTENER_COUNT], struct failure *ret
 	return count < 0 ? failed(reterr, count, "cannot take the service manager's sockets") : r;
 }
 
-/* Makes what the configuration asks for and nobody handed over. */
+/* Makes what the configuration asks for and was not handed over. */
 static int make_missing(const struct api_listen_options *options,
 			int fds[static API_LISTENER_COUNT], struct failure *reterr)
 {

@@ -2,7 +2,7 @@
 /*
  * listen_unix - the unix socket where no service manager made it
  *
- * Replaces a socket on which nobody answers, nothing else. The socket's directory is pinned, so
+ * Replaces a socket on which no server answers, nothing else. The socket's directory is pinned, so
  * that what was checked is what is replaced.
  */
 #include "api/http/listen.h"
@@ -54,7 +54,7 @@ static int make_socket(struct failure *reterr)
 }
 
 /* Was it killed, and only a thread of it is left that waits for a server inside the kernel? Its
- * sockets stay open as long, and nobody will ever accept. */
+ * sockets stay open as long, and no one will ever accept. */
 static bool is_dead(pid_t pid)
 {
 	char path[32], line[256];
@@ -78,7 +78,7 @@ static bool listener_is_dead(int fd)
 	       is_dead(listener.pid);
 }
 
-/* Takes away a socket on which nobody answers; refuses anything else that is in the place. */
+/* Takes away a socket on which no server answers; refuses anything else that is in the place. */
 static int clear_place(const struct place *place, struct failure *reterr)
 {
 	const char *path = place->address.sun_path;
@@ -95,7 +95,7 @@ static int clear_place(const struct place *place, struct failure *reterr)
 	fd = make_socket(reterr);
 	if (fd < 0)
 		return fd;
-	/* EAGAIN: its queue is full, so somebody listens. */
+	/* EAGAIN: its queue is full, so a server listens. */
 	if (connect(fd, (const struct sockaddr *) &place->address, sizeof(place->address)) == 0) {
 		if (!listener_is_dead(fd))
 			return failed_plain(reterr, -EADDRINUSE, "another process answers on '%s'",
@@ -110,7 +110,7 @@ static int clear_place(const struct place *place, struct failure *reterr)
 	return 0;
 }
 
-/* Group and mode come before listen(2), so that nobody connects before they are right. */
+/* Group and mode come before listen(2), so that no client connects before they are right. */
 static int bind_socket(int fd, const struct place *place, enum listen_access access,
 		       struct failure *reterr)
 {

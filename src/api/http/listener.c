@@ -164,7 +164,7 @@ static bool is_guest(const struct connection *connection)
 }
 
 /* On a unix socket the kernel's word comes with the connection: who may do nothing has the time to
- * be told so. */
+ * be refused. */
 static void begin_guest(struct connection *connection)
 {
 	struct listener *listener = connection->listener;

@@ -3,7 +3,7 @@
  * transport - what the files of the transport share: the api, its listeners, their connections
  *
  * listener.c drives the library on the loop, handshake.c its TLS clients, http.c makes exchanges of
- * its requests, server.c starts and stops all of it. Nobody else includes this.
+ * its requests, server.c starts and stops all of it. No other file includes this.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
  * three ways: what the document names is set, what it named the last time and names no more goes,
  * all else stays (controllers' fields, status, other people's annotations). What it said the last
  * time stands in kubectl's own annotation, so that both can be used on the same objects. Manifests
- * have a rule of their own. A long stream holds up nobody else: it is parsed on a thread, and only
+ * have a rule of their own. A long stream holds up no other: it is parsed on a thread, and only
  * so many writes are queued at a time.
  *
  * Not atomic: the first object that is not admitted ends it, and the answer says how many were
@@ -294,7 +294,7 @@ static void answer(struct apply *apply)
 	views_reply_applied(apply->exchange, tree);
 }
 
-/* The first one is told; what follows from it is noise. */
+/* The first one is reported; what follows from it is noise. */
 static void note_failure(struct apply_item *item, int error, const struct failure *why)
 {
 	struct apply *apply = item->apply;
@@ -358,7 +358,7 @@ static void go_on(struct apply *apply)
 	apply_free(apply);
 }
 
-/* Somebody wrote between our look and our write: look again. */
+/* Another wrote between our look and our write: look again. */
 static bool is_conflict(int error)
 {
 	return error == -ESTALE || error == -EEXIST || error == -ENOENT;
@@ -544,7 +544,7 @@ void apply_post(struct exchange *exchange)
 	struct apply *apply;
 
 	assert(exchange && !exchange->work);
-	/* Whoever asks for a trial must not get a write. */
+	/* A request for a trial must not write. */
 	if (trial > 0)
 		reply_refusal(exchange, API_BAD_REQUEST,
 			      "dryRun is not served here: try each object at its own path");

@@ -118,7 +118,7 @@ static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
 	}
 	metadata = json_ensure_object(tree, "metadata");
 	if (!metadata && json_get(tree, "metadata"))
-		return 0; /* no map: whoever decodes the object says so */
+		return 0; /* no map: the decoder of the object says so */
 	has = json_string(json_get(metadata, "namespace"), name_space);
 	if (row->namespaced && strcmp(has, name_space) != 0) {
 		reply_refusal(exchange, API_BAD_REQUEST,
@@ -137,7 +137,7 @@ static int fit_to_path(struct exchange *exchange, const struct kind_row *row,
 
 /* ---- names ---- */
 
-/* Without vowels no words come out; without 0, 1 and 3 nobody misreads them. */
+/* Without vowels no words come out; without 0, 1 and 3 none is misread. */
 int body_make_name(const char *base, char name[BODY_NAME_BYTES])
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -172,7 +172,7 @@ static int generate_name(struct exchange *exchange, struct cJSON *tree)
 	return r < 0 ? r : 1;
 }
 
-/* ---- fields that nobody knows ---- */
+/* ---- unknown fields ---- */
 
 struct unknown {
 	struct exchange *exchange;

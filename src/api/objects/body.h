@@ -10,11 +10,11 @@
 
 /* The one object of a request body; its namespace becomes @name_space where it names none.
  * generateName gives it a name, fieldValidation may refuse it or warn. Replies and returns a
- * negative errno when there is no such object; 1: its name was made here and may be made anew. */
+ * negative errno when there is no such object; 1: its name was made here and may be made again. */
 int body_object(struct exchange *exchange, const struct kind_row *row, const char *name_space,
 		const struct object **ret);
 
-/* fieldValidation for a tree as its writer made it: a field that nobody knows is refused or warned
+/* fieldValidation for a tree as its writer made it: an unknown field is refused or warned
  * of. Replies and returns a negative errno when it is refused. */
 int body_check_fields(struct exchange *exchange, const struct kind_row *row,
 		      const struct cJSON *tree);

@@ -54,14 +54,14 @@ int query_dry_run(struct exchange *exchange, const char *options);
  * same ---- */
 
 struct object_write {
-	struct exchange *exchange; /* NULL: nobody waits any more */
+	struct exchange *exchange; /* NULL: the client left */
 	struct store *store;
 	enum api_method method;
 	const struct kind_row *row;
 	char *name_space, *name;
 	bool dry_run;
 	unsigned int rights; /* of who writes: authorize_object() */
-	/* What a create needs to be tried anew; NULL and 0: it is tried once. */
+	/* What a create needs to be tried again; NULL and 0: it is tried once. */
 	int (*again)(struct object_write *write, struct failure *why);
 	int retry_error; /* at which it is */
 	unsigned int tries;

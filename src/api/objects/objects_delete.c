@@ -2,11 +2,11 @@
 /*
  * objects_delete - one object, or all of a collection that are selected
  *
- * Nobody here collects garbage: propagationPolicy is checked and means nothing, as no object of
+ * Nothing here collects garbage: propagationPolicy is checked and means nothing, as no object of
  * this API owns another. Two deletions are refused that a cluster would carry out: of an object
  * that a manifest holds, which would come back with the next look at its file, and of a Namespace
  * with objects in it, whose volumes would lose their pods and claims by one word. The second says
- * what is left, so that whoever means it deletes that first.
+ * what is left, so that who means it deletes that first.
  */
 #include "api/objects/objects.h"
 
@@ -165,7 +165,7 @@ static int count_one(const struct object *object, void *userdata)
 	return 0;
 }
 
-/* Events and leases tell of other objects; nobody misses them. The certificate that podvold
+/* Events and leases tell of other objects; they are not missed. The certificate that podvold
  * publishes in each namespace is deleted with it. */
 static size_t count_contents(struct store *store, const char *name_space, char *text, size_t size)
 {
@@ -260,7 +260,7 @@ static int write_peer(struct cJSON *tree, void *userdata)
 }
 
 /* The deletion of a claim or VolumeSnapshot may end in that of its data: whose doing it was is
- * written down before, and the deletion then is of that version or none. It costs nobody else's
+ * written down before, and the deletion then is of that version or none. It costs no other
  * write: with another version there the claim is deleted without the note. */
 static void note_peer(const struct exchange *exchange, struct store *store,
 		      const struct object *claim)
@@ -430,7 +430,7 @@ static void sweep_done(void *userdata, int error, const struct object *result,
 	sweep_on(sweep);
 }
 
-/* All or nothing as far as it can be told before: one that must stay keeps all. */
+/* All or nothing as far as it is known before: one that must stay keeps all. */
 static bool refuse_any(struct exchange *exchange, const struct sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->count; i++)
@@ -449,7 +449,7 @@ void objects_delete_collection(struct exchange *exchange, const struct target *t
 
 	if (read_options(exchange, &options) < 0)
 		return;
-	/* One uid or version for many: whoever says so expects that little is deleted. */
+	/* One uid or version for many: who says so expects that little is deleted. */
 	if (options.expected.uid || options.expected.resource_version) {
 		refuse_options(exchange, "DeleteOptions",
 			       "preconditions: Forbidden: may not be set for a collection");

@@ -192,7 +192,7 @@ static int collect(const struct object *object, void *userdata)
 		return 0;
 	if (question->limit > 0 && list->count == question->limit) {
 		question->beyond++;
-		/* How many remain is told only where counting is all there is to it. */
+		/* How many remain is reported only where counting is all there is to it. */
 		return question->selector_match ? 1 : 0;
 	}
 	if (list->count == list->allocated) {

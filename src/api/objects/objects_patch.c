@@ -2,8 +2,8 @@
 /*
  * objects_patch - PATCH: the present object, changed, written back
  *
- * A patch without a resourceVersion of its own means "whatever is there": when somebody writes in
- * between, it is applied anew. One that carries a version means that version: 409 for any other.
+ * A patch without a resourceVersion of its own means "whatever is there": when another writes in
+ * between, it is applied again. One that carries a version means that version: 409 for any other.
  * Server-side apply, which needs an owner for every field, is refused with a hint.
  */
 #include "api/objects/objects.h"
@@ -73,7 +73,7 @@ static int patched(struct object_write *write, const struct object *present,
 	return make_object(write, present, tree, ret, why);
 }
 
-/* Somebody wrote in between. */
+/* Another wrote in between. */
 static int patch_again(void *userdata, const struct object *present, const struct object **ret,
 		       struct failure *why)
 {
@@ -89,8 +89,8 @@ static int patch_again(void *userdata, const struct object *present, const struc
 	return 0;
 }
 
-/* Made at once, so that a patch that cannot be is refused before it is queued, and anew in its turn
- * when there is another version by then. -EALREADY: the answer was given. */
+/* Made at once, so that a patch that cannot be is refused before it is queued, and again in its
+ * turn when there is another version by then. -EALREADY: the answer was given. */
 static int apply_patch(struct object_write *write, struct failure *why)
 {
 	const struct object *present =

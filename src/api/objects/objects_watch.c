@@ -36,7 +36,7 @@ struct watch {
 	const struct object **initial;
 	size_t initial_count, initial_allocated, initial_next;
 	uint64_t initial_version;
-	bool initial_end; /* is told by a bookmark */
+	bool initial_end; /* is sent as a bookmark */
 	bool bookmark_due, over, has_header;
 	/* What is being sent: @head, the bytes of @object, "}\n"; or @made, "\n". */
 	enum event_part part;
@@ -214,7 +214,7 @@ static int next_event(struct watch *watch)
 		return send_gone(watch);
 	if (!watch->bookmark_due)
 		return 0;
-	/* At the end of the ring: every change up to this version was told. */
+	/* At the end of the ring: every change up to this version was sent. */
 	watch->bookmark_due = false;
 	return send_bookmark(watch, store_resource_version(watch->store), false);
 }
@@ -297,7 +297,7 @@ static int read_timeout(struct exchange *exchange, uint64_t *ret)
 	return 0;
 }
 
-/* sendInitialEvents wants to be told when the beginning is over, so it wants to be meant. */
+/* sendInitialEvents asks to learn when the beginning is over, so it wants to be meant. */
 static int read_initial(struct exchange *exchange, struct watch_options *options)
 {
 	const char *send = api_path_parameter(&exchange->path, "sendInitialEvents");

@@ -58,7 +58,7 @@ struct object_write *object_write_new(struct exchange *exchange, const struct ta
 }
 
 /* Gone at once is a Status; held back by finalizers is the object, with its deletionTimestamp, and
- * 202: it was accepted and is not done. A trial is told the same. */
+ * 202: it was accepted and is not done. A trial gets the same. */
 static void reply_deleted(const struct object_write *write, const struct object *result)
 {
 	const struct object *left =
@@ -77,7 +77,7 @@ static void reply_deleted(const struct object_write *write, const struct object 
 		reply_success(write->exchange, 200, &details, NULL);
 }
 
-/* What an update may not change is told all at once; the store told the first. */
+/* What an update may not change is reported all at once; the store reported the first. */
 static void reply_refused(const struct object_write *write, int error, const struct failure *why)
 {
 	const struct reply_details details = { .row = write->row, .name = write->name };
@@ -115,7 +115,7 @@ void object_write_done(void *userdata, int error, const struct object *result,
 	}
 	note_name(write, error < 0 ? write->name : result->meta.name);
 	if (!write->exchange)
-		; /* nobody to tell: the client left, and the store logs what matters */
+		; /* the client left, and the store logs what matters */
 	else if (error < 0)
 		reply_refused(write, error, why);
 	else if (write->method == METHOD_DELETE)
@@ -189,7 +189,7 @@ static int create_again(struct object_write *write, struct failure *why)
 }
 
 /* A client cannot make what only comes about: the claim that it sends as Bound is bound to nothing
- * here. Whoever reports a Node is the one who knows its status. */
+ * here. The reporter of a Node is the one who knows its status. */
 static int begin_status(struct cJSON *tree, void *userdata)
 {
 	const struct kind_row *row = userdata;

@@ -34,7 +34,7 @@ struct protobuf_member {
 /* The table for what the envelope calls @kind; NULL: it is not read. */
 typedef const struct protobuf_member *protobuf_chooser(void *userdata, const char *kind);
 
-/* Bytes come from strangers. Return: 0 and the same as JSON, freed with json_free(); -EINVAL it is
+/* The bytes are untrusted. Return: 0 and the same as JSON, freed with json_free(); -EINVAL it is
  * none, or of another kind; -EOPNOTSUPP a field that no row has; -ENOMEM. */
 int protobuf_parse(const void *bytes, size_t length, protobuf_chooser *choose, void *userdata,
 		   struct cJSON **ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discovery - what is served, told from the table of kinds: groups, versions, resources, verbs
+ * discovery - what is served, from the table of kinds: groups, versions, resources, verbs
  *
  * Each list comes as Kubernetes' own kinds (APIVersions, APIGroupList, APIGroup, APIResourceList)
  * or, where the client asks for it, all at once (APIGroupDiscoveryList, v2 and v2beta1). Nothing

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which parameters an operation takes; each group is told of below. */
+/* Which parameters an operation takes; each group is described below. */
 enum parameters {
 	OF_LISTS = 1,
 	OF_WRITES = 2,

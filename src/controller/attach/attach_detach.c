@@ -61,7 +61,7 @@ static int make_timer(void *userdata)
 
 /* ---- watching ---- */
 
-/* One of another name than that of its volume and node is somebody's own business. */
+/* One of another name than that of its volume and node is foreign. */
 static int take_attachment(const struct object *object, void *userdata)
 {
 	struct attach_detach *controller = userdata;

@@ -5,10 +5,10 @@
  * For every Node of the store that has a controller attach for it (the annotation says so), this
  * one's and others: each volume of a CSI driver that needs attaching, and that a pod of the node
  * uses through a claim, has a VolumeAttachment; Node.status.volumesAttached says what the node may
- * use. What nobody wants is detached when the node says that it does not use it. The decisions are
+ * use. An unwanted volume is detached when the node says that it does not use it. The decisions are
  * attach_detach_rule.h's; everything is decided from stored objects, so that a start goes on where
- * a kill left it. Local volumes have nothing of all this. Whether the driver attaches, or somebody
- * says so for it, is not this controller's business: see csi_attacher.c.
+ * a kill left it. Local volumes have nothing of all this. Whether the driver attaches, or its
+ * operator says so for it, is not this controller's business: see csi_attacher.c.
  *
  * A VolumeAttachment that is deleted by hand is made again when it is gone and still wanted.
  */
@@ -29,8 +29,8 @@ struct attach_detach_options {
 	int64_t priority;
 	struct store *store;
 	const char *node_name; /* podvold's own, whose pods need not name it */
-	/* Volumes of a node that is not ready are detached six minutes after nobody wants them,
-	 * used or not. */
+	/* Volumes of a node that is not ready are detached six minutes|
+	 * after they become unwanted, used or not. */
 	bool may_force;
 	/* Does podvold's own node have this volume, whatever its Node says? */
 	bool (*is_in_use)(void *userdata, const char *unique_name);

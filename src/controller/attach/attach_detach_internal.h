@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attach_detach_internal - what the files of the attach/detach controller share; nobody else
- * includes it
+ * attach_detach_internal - what the files of the attach/detach controller share; no other
+ * file includes it
  *
  * attach_detach.c watches; attach_detach_wants.c keeps which pod wants which volume;
  * attach_detach_item.c does what is next for a volume on a node; attach_detach_node.c writes what
@@ -75,12 +75,12 @@ struct attach_detach {
 
 /* Some attachment is gone: what waits for that is looked at. */
 void attach_refused_due(struct attach_detach *controller);
-/* Look at what nobody wants at that time, even if nothing changes. */
+/* Look at what is unwanted at that time, even if nothing changes. */
 void attach_look_at(struct attach_detach *controller, uint64_t usec);
 
 /* ---- attach_detach_wants.c ---- */
 
-/* NULL: nobody has it attached, or nobody can tell what it is. */
+/* NULL: attached nowhere, or unknown. */
 const struct persistent_volume *attachable_volume(struct attach_detach *controller,
 						  const char *volume_name);
 /* What it wants is looked up. Return: 0 or -ENOMEM. */

@@ -150,8 +150,8 @@ static void gather(const struct attach_item *item, const struct volume_attachmen
 		.unwanted_usec = item->unwanted_usec,
 		.now_usec = monotonic_usec(),
 	};
-	/* A node that was not asked yet may have taken it at once; what somebody made of the own
-	 * Node does not count against what is so. */
+	/* A node that was not asked yet may have taken it at once; edits of the own
+	 * Node do not count against what is so. */
 	if ((ret->state == ATTACHMENT_ATTACHED && item->assumes_use) ||
 	    (ret->is_own_node && options->is_in_use(options->userdata, item->unique_name)))
 		ret->is_in_use = true;
@@ -213,7 +213,7 @@ static int edit_forced(struct cJSON *tree, void *userdata)
 			       ANNOTATION_FORCED_DETACH, userdata);
 }
 
-/* Who carries it out is told with the same commit. */
+/* The attacher learns it with the same commit. */
 static int write_force(struct attach_item *item, const struct object *attachment, const char *force)
 {
 	const struct store_precondition present = {
@@ -258,7 +258,7 @@ static void report(struct attach_item *item, bool reports)
 	work_queue_run(controller_of(item)->base.queues[NODES]);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void tell_attached(struct attach_item *item)
 {

@@ -3,8 +3,8 @@
  * attach_detach_refusal - why a volume is not attached now: another node has it, or this one has
  * too many; see attach_detach.h
  *
- * What is refused waits until some VolumeAttachment goes, and is told once to the pods that want
- * it. Pods of other namespaces are counted, never named.
+ * What is refused waits until some VolumeAttachment goes, and is reported once to the pods that
+ * want it. Pods of other namespaces are counted, never named.
  */
 #include "controller/attach/attach_detach_internal.h"
 
@@ -101,7 +101,7 @@ static void tell_pod(const struct attach_item *item, const struct attach_pod *po
 		options->event_fn(options->userdata, object, "Warning", "FailedAttachVolume", text);
 }
 
-/* One word for all of it: who the others are may change, and is not told again. */
+/* One word for all of it: who the others are may change, and is not reported again. */
 void attach_refuse_multi(struct attach_item *item)
 {
 	item->is_refused = controller_of(item)->has_refused = true;

@@ -26,7 +26,7 @@ static struct attach_verdict step(enum attach_step what)
 	return (struct attach_verdict){ .step = what };
 }
 
-/* Without modes nobody knows: the driver is to refuse it if it must. */
+/* Without modes it is unknown: the driver is to refuse it if it must. */
 static bool is_for_one_node(const struct attach_facts *facts)
 {
 	return facts->access_modes != 0 &&
@@ -40,7 +40,7 @@ static struct attach_verdict attach(const struct attach_facts *facts)
 	return step(facts->has_room ? ATTACH_CREATE : ATTACH_REFUSED_LIMIT);
 }
 
-/* One that somebody else deleted comes back when it is gone. The node is told at once, unless it
+/* One that others deleted comes back when it is gone. It is listed for the node at once, unless it
  * has it: the list would then say what is not so. */
 static struct attach_verdict wanted(const struct attach_facts *facts)
 {

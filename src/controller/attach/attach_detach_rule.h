@@ -39,13 +39,13 @@ struct attach_facts {
 	/* podvold's own: what it says to be in use is in use. */
 	bool is_own_node;
 	bool may_force; /* configured: a node that is not ready loses its volumes in the end */
-	uint64_t unwanted_usec; /* monotonic; since when nobody wants it; 0: from now on */
+	uint64_t unwanted_usec; /* monotonic; since when it is unwanted; 0: from now on */
 	uint64_t now_usec;
 };
 
 enum attach_step {
 	ATTACH_NOTHING,       /* as it should be, or something else has to change first */
-	ATTACH_FORGET,        /* nobody wants it, and nothing of it is there */
+	ATTACH_FORGET,        /* unwanted, and nothing of it is there */
 	ATTACH_CREATE,        /* the VolumeAttachment */
 	ATTACH_REFUSED_MULTI, /* "Multi-Attach error": wait until it is nowhere else */
 	ATTACH_REFUSED_LIMIT, /* wait until the node has room */

@@ -10,7 +10,7 @@
 #include "csi/csi_call.h"
 #include "object/json/json.h"
 
-/* On a VolumeAttachment: which node the driver was told. */
+/* On a VolumeAttachment: the node's id for the driver. */
 #define ANNOTATION_NODE_ID "csi.alpha.kubernetes.io/node-id"
 
 enum { ATTACHER_FINALIZER_BYTES = 128 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_attacher_internal - what the files of the attacher share; nobody else includes it
+ * csi_attacher_internal - what the files of the attacher share; no other file includes it
  *
  * csi_attacher.c watches; csi_attacher_item.c does what is next for a VolumeAttachment;
  * csi_attacher_call.c makes the calls; csi_attacher_volume.c lets go of volumes;

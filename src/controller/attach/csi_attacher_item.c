@@ -148,7 +148,7 @@ static void look_at_wanted(struct attacher_item *item, const struct volume_attac
 
 /* ---- detaching ---- */
 
-/* Whoever deleted it: a device is not taken from under a node that uses it. */
+/* No matter who deleted it: a device is not taken from under a node that uses it. */
 static bool is_in_use(const struct attacher_item *item, const struct volume_attachment *attachment,
 		      const struct persistent_volume *volume, const struct cJSON *tree)
 {

@@ -151,7 +151,7 @@ static void decide_unmatched(const struct claim_facts *facts, const char *why,
 	     why);
 }
 
-/* A pod that cannot be here is told why by an event of its own; this says what the claim lacks. */
+/* A pod that cannot be here learns why from an event of its own; this says what the claim lacks. */
 static void tell_waiting(const struct claim_facts *facts, char nearest[VOLUME_WHY_BYTES],
 			 struct binding_step *step)
 {
@@ -336,8 +336,8 @@ static void set_phase(struct binding_step *step, const struct persistent_volume 
 	answer(step, volume->phase == phase ? BINDING_NOTHING : write);
 }
 
-/* No data is deleted here, whatever the policy: a volume whose policy wants it says that nobody
- * does. A provisioned one that is to be deleted waits for its provisioner; nobody recycles. */
+/* No data is deleted here, whatever the policy: a volume whose policy wants it says that it is
+ * not done. A provisioned one that is to be deleted waits for its provisioner; nothing recycles. */
 static void reclaim(const struct volume_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume *volume = facts->volume;

@@ -23,7 +23,7 @@ enum binding_write {
 	BINDING_VOLUME_STATUS,
 	BINDING_CLAIM_SPEC, /* and its status */
 	BINDING_CLAIM_STATUS,
-	/* The object is being deleted and nobody needs it: our finalizer comes off. */
+	/* The object is being deleted and unreferenced: our finalizer comes off. */
 	BINDING_CLAIM_DELETED, /* before that, of @volume: who deleted its claim, and which */
 	BINDING_CLAIM_UNPROTECT,
 	BINDING_VOLUME_UNPROTECT,
@@ -62,7 +62,7 @@ struct claim_facts {
 	/* Volumes whose claimRef names this claim, in the order of their names. */
 	const struct persistent_volume *const *candidates;
 	size_t candidate_count;
-	/* Volumes that nobody has, in the order of free_volumes. */
+	/* Unclaimed volumes, in the order of free_volumes. */
 	const struct persistent_volume *const *free;
 	size_t free_count;
 	const struct storage_class *storage_class; /* the claim's; NULL: none such */
@@ -71,7 +71,7 @@ struct claim_facts {
 	/* Of the node that pods which wait for an unbound claim are on, this one; NULL: none does,
 	 * or it cannot be said which node this is. */
 	const struct object *node;
-	const struct object *this_node; /* whoever may be on it; NULL: as above, or not asked */
+	const struct object *this_node; /* with any name; NULL: as above, or not asked */
 	const char *waiting_pods;       /* their names, for people; "" none */
 	const char *no_provision;       /* why no volume can be made there; NULL: one can */
 };

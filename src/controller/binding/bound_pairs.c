@@ -34,7 +34,7 @@ static size_t make_key(enum object_kind kind, const char *name_space, const char
 {
 	size_t space = strlen(name_space) + 1, length = strlen(name) + 1;
 
-	/* A name out of a reference of somebody else's making may be too long to exist. */
+	/* A name out of a reference of a user may be too long to exist. */
 	if (1 + space + length > KEY_BYTES)
 		return 0;
 	bytes[0] = (char) kind;
@@ -70,7 +70,7 @@ struct bound_pair *bound_pairs_get(const struct bound_pairs *bound_pairs, enum o
 	return bound_pair;
 }
 
-/* Without an object yet: somebody names it, and it may come. */
+/* Without an object yet: an object names it, and it may come. */
 struct bound_pair *bound_pairs_add(struct bound_pairs *bound_pairs, enum object_kind kind,
 				   const char *name_space, const char *name)
 {
@@ -164,7 +164,7 @@ struct bound_pair *const *bound_pair_namers(const struct bound_pair *bound_pair,
 	return bound_pair->namers;
 }
 
-/* Whom an object names. Return: false when nobody. */
+/* Whom an object names. Return: false when none. */
 static bool named_by(const struct object *object, enum object_kind *ret_kind,
 		     struct bound_pair_name *ret)
 {

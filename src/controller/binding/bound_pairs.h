@@ -50,7 +50,7 @@ struct bound_pair_name bound_pair_name(const struct bound_pair *bound_pair);
 int bound_pairs_set(struct bound_pairs *bound_pairs, const struct object *object,
 		    const struct object *previous);
 
-/* Whoever names this one, sorted by name; an array of @ret_count entries. */
+/* The objects that name this one, sorted by name; an array of @ret_count entries. */
 struct bound_pair *const *bound_pair_namers(const struct bound_pair *bound_pair, size_t *ret_count);
 
 void bound_pairs_make_due(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair);
@@ -76,5 +76,5 @@ bool bound_pair_says_again(struct bound_pair *bound_pair, const char *reason, co
 /* The same of a pod that cannot be on this node for want of this claim. */
 bool bound_pair_refuses_again(struct bound_pair *bound_pair, const char *text);
 
-/* Forget one that no longer exists, unless somebody names it or it has work. */
+/* Forget one that no longer exists, unless an object names it or it has work. */
 void bound_pairs_forget(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair);

@@ -29,7 +29,7 @@ enum { CANDIDATES_MAX = 64 }; /* volumes that name the same claim; more are not 
 /* Writes of one look under way: outlives the binder if the store answers later. */
 struct pending {
 	struct pending *previous, *next;
-	struct pv_binder *binder; /* NULL: nobody listens any more */
+	struct pv_binder *binder; /* NULL: the binder is gone */
 	struct bound_pair *bound_pair;
 	struct bound_pair *volume; /* that @partner, a claim, is being bound to; NULL: none */
 	unsigned int left;         /* answers to come */
@@ -371,8 +371,8 @@ static int start_writes(struct pv_binder *binder, struct bound_pair *bound_pair,
 	do {
 		r = queue_write(pending, facts ? facts->claim->object : about, step, &made);
 	} while (r == 0 && facts && binding_decide_next(facts, made, step));
-	/* Nobody else chooses it. When the writes fail it has changed, which makes it free again,
-	 * or it is not valid. */
+	/* No other claim chooses it. When the writes fail it has changed, which makes it free
+	 * again, or it is not valid. */
 	if (chosen)
 		free_volumes_remove(&binder->free, chosen);
 	if (pending->left > 0)
@@ -435,7 +435,7 @@ static int put_if_free(struct pv_binder *binder, const struct object *object)
 		       : 0;
 }
 
-/* Everything anew: at the start, and when the ring went on without us. */
+/* Everything again: at the start, and when the ring went on without us. */
 static void begin(void *userdata)
 {
 	struct pv_binder *binder = userdata;

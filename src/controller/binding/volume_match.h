@@ -4,14 +4,14 @@
  *
  * Best is the volume with the fewest access modes, then the smallest, then the first by name: a
  * larger one of fewer modes is taken before a smaller one of more, as Kubernetes does. Where a
- * volume lies (its node affinity) is asked only when the node is given: else that is for whoever
+ * volume lies (its node affinity) is asked only when the node is given: else that is left to what
  * mounts it.
  */
 #pragma once
 
 #include "object/kinds/persistent_volume.h"
 
-/* How the two came together; whoever chose has asked some questions already. */
+/* How the two came together; who chose has asked some questions already. */
 enum volume_relation {
 	RELATION_MADE,  /* the volume names the claim: its class and labels do not matter */
 	RELATION_NAMED, /* the claim names the volume: its labels do not matter */
@@ -26,7 +26,7 @@ const char *volume_misfit(const struct persistent_volume_claim *claim,
 bool volume_mode_matches(const struct persistent_volume_claim *claim,
 			 const struct persistent_volume *volume);
 
-/* Nobody has it and nothing stands in the way of binding it. One that was never looked at counts:
+/* Unclaimed, and nothing stands in the way of binding it. One that was never looked at counts:
  * it would be Available a moment later. */
 bool volume_is_free(const struct persistent_volume *volume);
 

@@ -68,7 +68,7 @@ static const char *const condition_types[] = { "ModifyingVolume", "ModifyVolumeE
 
 static const struct {
 	const char *status;    /* of modifyVolumeStatus; NULL: it goes */
-	const char *condition; /* NULL: none of ours is left */
+	const char *condition; /* NULL: none of podvol's is left */
 	const char *text;
 	bool aims; /* at the class that the claim names */
 } states[] = {

@@ -25,7 +25,7 @@ enum claim_modify_next {
 	CLAIM_MODIFY_PEND,   /* the class is not there: write CLAIM_MODIFY_PENDING */
 	CLAIM_MODIFY_BEGIN,  /* write CLAIM_MODIFY_BEGUN */
 	CLAIM_MODIFY_CALL,   /* ask the driver for the status's class */
-	CLAIM_MODIFY_FORGET, /* nobody wants it any more: write CLAIM_MODIFY_FORGOTTEN */
+	CLAIM_MODIFY_FORGET, /* no longer wanted: write CLAIM_MODIFY_FORGOTTEN */
 };
 
 enum claim_modify_next claim_modify_decide(const struct claim_modify_facts *facts);

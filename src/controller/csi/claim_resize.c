@@ -84,7 +84,7 @@ static const char *const condition_types[] = { "Resizing", "FileSystemResizePend
 					       "ControllerResizeError", "NodeResizeError", NULL };
 
 static const struct {
-	const char *condition; /* NULL: none of ours is left */
+	const char *condition; /* NULL: none of podvol's is left */
 	const char *status;    /* of status.allocatedResourceStatuses; NULL: it goes */
 	const char *text;
 	bool is_of_node; /* conditions that are there stay: it still waits for the node */
@@ -109,7 +109,7 @@ struct edit {
 	const char *text;
 };
 
-/* A node that is quicker than whoever writes that it is its turn has failed all the same. */
+/* A node that failed before it was written that it is its turn has failed all the same. */
 static bool is_turn_of_node(const struct cJSON *status, enum claim_resize_state state)
 {
 	const char *now =

@@ -16,7 +16,7 @@ enum claim_resize_next {
 	CLAIM_RESIZE_NOTHING,
 	CLAIM_RESIZE_BEGIN,  /* write what it aims at: CLAIM_RESIZE_BEGUN */
 	CLAIM_RESIZE_EXPAND, /* make the volume so large */
-	CLAIM_RESIZE_FORGET, /* it failed for good and nobody wants it any more: _FORGOTTEN */
+	CLAIM_RESIZE_FORGET, /* it failed for good and is no longer wanted: _FORGOTTEN */
 };
 
 struct claim_resize {

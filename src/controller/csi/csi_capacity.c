@@ -148,14 +148,14 @@ static void write_object(struct capacity_item *item, const struct csi_capacity_f
 static bool take_figures(struct capacity_item *item, const struct csi_reply *reply,
 			 struct failure *reterr)
 {
-	const Csi__V1__GetCapacityResponse *told = (const void *) reply->message;
+	const Csi__V1__GetCapacityResponse *answer = (const void *) reply->message;
 
-	if (!told)
+	if (!answer)
 		return failed_plain(reterr, -EIO, "%s: %s", grpc_code_name(reply->status.code),
 				    reply->status.text) == 0;
-	item->figures = (struct csi_capacity_figures){ .available = told->available_capacity };
-	if (told->maximum_volume_size) {
-		item->figures.maximum = told->maximum_volume_size->value;
+	item->figures = (struct csi_capacity_figures){ .available = answer->available_capacity };
+	if (answer->maximum_volume_size) {
+		item->figures.maximum = answer->maximum_volume_size->value;
 		item->figures.has_maximum = true;
 	}
 	if (item->figures.available >= 0 && item->figures.maximum >= 0)

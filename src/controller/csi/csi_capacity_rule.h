@@ -6,7 +6,7 @@
  * As external-provisioner: one object for each class that waits for its first consumer, of a driver
  * whose CSIDriver says storageCapacity and whose controller has GET_CAPACITY, and for each place
  * that volumes are reachable from. On one node that is one place, so that the object has the
- * class's name. Objects that somebody else wrote are left alone.
+ * class's name. Objects that others wrote are left alone.
  */
 #pragma once
 

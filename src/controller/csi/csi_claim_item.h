@@ -35,7 +35,7 @@ const struct persistent_volume *csi_claim_volume(struct store *store, const stru
 /* The claim that a volume of a driver is bound to, or NULL. */
 const struct object *csi_volume_claim(struct store *store, const struct object *volume);
 
-/* People are told each thing once; @about NULL: nobody. */
+/* Each thing is reported once; @about NULL: not at all. */
 void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
 			 const struct object *about, const char *type, const char *reason,
 			 const char *text);

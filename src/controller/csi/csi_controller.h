@@ -4,7 +4,7 @@
  *
  * One file each does what external-provisioner, -attacher, -resizer and -snapshotter do in a
  * cluster, store to store, with calls to the driver's controller in between. A driver that is not
- * there, or whose capabilities are not told yet, is waited for, not asked. The loop thread only.
+ * there, or whose capabilities are not known yet, is waited for, not asked. The loop thread only.
  *
  * What each refuses and why stands at the top of its file.
  */

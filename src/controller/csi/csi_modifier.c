@@ -188,7 +188,7 @@ static void modify(struct modify_item *item, const struct object *claim,
 
 /* ---- deciding ---- */
 
-/* Return: false: it cannot be begun, and is told. */
+/* Return: false: it cannot be begun, and is reported. */
 static bool check(struct modify_item *item, const struct object *claim,
 		  const struct csi_driver *driver)
 {

@@ -3,7 +3,7 @@
  * csi_node - see csi_node.h; what is changed is decided in csi_node_edit.h
  *
  * A job is done by looking: whatever differs is written, one object at a time, and then it is
- * looked again until nothing differs. So a conflict, an object that somebody deletes, and an entry
+ * looked again until nothing differs. So a conflict, an object that others delete, and an entry
  * that has to go before it can come back are all the same loop. It is bounded by attempts.
  */
 #include "controller/csi/csi_node.h"
@@ -120,7 +120,7 @@ static void forget_kept(struct csi_node *csi_node, const char *driver)
 	}
 }
 
-/* In case somebody deletes the object. Without memory it comes back with the next registration. */
+/* In case the object is deleted. Without memory it comes back with the next registration. */
 static void keep(struct csi_node *csi_node, const struct job *done)
 {
 	struct job *job = job_new(JOB_INSTALL, &done->entry);
@@ -242,7 +242,7 @@ static int edit_object(const struct job *job, const struct object *present,
 	return r <= 0 ? r : object_from_json(tree, ret, reterr);
 }
 
-/* Somebody wrote meanwhile: the same change to what is there now. */
+/* Others wrote meanwhile: the same change to what is there now. */
 static int edit_again(void *userdata, const struct object *present, const struct object **ret,
 		      struct failure *why)
 {
@@ -306,7 +306,7 @@ static int look_at_csi_node(struct csi_node *csi_node, const struct object *node
 	return csi_node->jobs->kind == JOB_UNINSTALL ? 0 : create_csi_node(csi_node, node, reterr);
 }
 
-/* The Node first when a driver comes, CSINode first when one goes: whoever sees an entry there
+/* The Node first when a driver comes, CSINode first when one goes: a reader of an entry there
  * finds the Node complete. */
 static int look(struct csi_node *csi_node, struct failure *reterr)
 {
@@ -368,15 +368,15 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 	return 0;
 }
 
-/* ---- deleted by somebody ---- */
+/* ---- deleted by others ---- */
 
-static const struct csi_node_entry nobody = { .driver = "", .node_id = "" };
+static const struct csi_node_entry none = { .driver = "", .node_id = "" };
 
 /* Jobs look before they write: where nothing is missing they do nothing. */
 static void restore(struct csi_node *csi_node)
 {
 	const struct job *kept;
-	int r = add_job(csi_node, job_new(JOB_BEGIN, &nobody), NULL, NULL);
+	int r = add_job(csi_node, job_new(JOB_BEGIN, &none), NULL, NULL);
 
 	DL_FOREACH (csi_node->kept, kept)
 		if (r == 0)
@@ -439,7 +439,7 @@ int csi_node_new(sd_event *event, struct store *store, const char *node_name, st
 	if (r >= 0)
 		r = watch(csi_node);
 	if (r >= 0)
-		r = add_job(csi_node, job_new(JOB_BEGIN, &nobody), NULL, NULL);
+		r = add_job(csi_node, job_new(JOB_BEGIN, &none), NULL, NULL);
 	if (r < 0) {
 		(void) csi_node_free(csi_node);
 		return r;

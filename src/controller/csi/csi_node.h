@@ -4,7 +4,7 @@
  *
  * As kubelet's nodeinfomanager: one driver after the other, each write repeated with back-off on
  * conflicts, nothing written when nothing changes. What was written before a restart stays until
- * its driver is registered or taken out, as with kubelet. A CSINode that somebody deletes is made
+ * its driver is registered or taken out, as with kubelet. A CSINode that others delete is made
  * again at once, which kubelet does with its next registration. The loop thread only.
  */
 #pragma once
@@ -27,7 +27,7 @@ typedef void csi_node_done_fn(void *userdata, int error, const struct failure *w
  */
 int csi_node_new(sd_event *event, struct store *store, const char *node_name,
 		 struct csi_node **ret);
-/* What was not begun is dropped, and nobody is told any more. Accepts NULL. Return: NULL. */
+/* What was not begun is dropped, and done() is not called. Accepts NULL. Return: NULL. */
 struct csi_node *csi_node_free(struct csi_node *csi_node);
 
 /**

@@ -140,7 +140,7 @@ static int add_labels(struct cJSON *node, const struct labels *topology)
 	return changed;
 }
 
-/* Limits were once told as a resource of the Node; CSINode has them now. */
+/* Limits were once listed as a resource of the Node; CSINode has them now. */
 static int remove_old_limit(struct cJSON *node, const char *driver)
 {
 	static const char *const members[] = { "capacity", "allocatable" };

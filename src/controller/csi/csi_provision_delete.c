@@ -178,7 +178,7 @@ static void reclaim(struct provision_item *item, const struct persistent_volume 
 		provision_tell(item, volume->object, "Normal", "VolumeDelete", why.text);
 	} else if (verdict == RECLAIM_REFUSED) {
 		provision_tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
-		/* Somebody takes the object away by hand: what is behind it stays. */
+		/* The object was deleted by hand: what is behind it stays. */
 		if (volume->object->meta.deletes &&
 		    provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))
 			provision_remove_finalizer(item, volume->object, FINALIZER_PROVISIONER);
@@ -191,7 +191,7 @@ void provision_look_at_volume(struct provision_item *item, const struct persiste
 {
 	const struct object *claim = provision_claim(item, volume);
 
-	/* One that a user wrote is not ours, whatever its annotation says. */
+	/* One that a user wrote is not managed, whatever its annotation says. */
 	if (!volume->csi || strcmp(volume->csi->driver, volume->origin.provisioned_by) != 0 ||
 	    !provision_driver(item, volume->csi->driver))
 		return;
@@ -201,7 +201,7 @@ void provision_look_at_volume(struct provision_item *item, const struct persiste
 		forget_volume(item, volume->object);
 		return;
 	}
-	/* Deleted by somebody who took our finalizer off: what is left is not ours to judge. */
+	/* Deleted by a user who took our finalizer off: what is left is not judged. */
 	if (volume->object->meta.deletes &&
 	    !provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))
 		return;

@@ -4,7 +4,7 @@
  * csi_provision_item.h
  *
  * The claim bears a finalizer from before the first call until it is known what came of the last
- * one. While it is there and nobody wants a volume any more, the same is asked once again: what
+ * one. While it is there and a volume is no longer wanted, the same is asked once again: what
  * comes of it is what was left, and is deleted.
  */
 #include "controller/csi/csi_provision_item.h"
@@ -154,13 +154,13 @@ static void take_failure(struct provision_item *item, const struct object *claim
 	item->is_clear = csi_classify(&reply->status) == CSI_FINAL;
 	if (reply->status.from_server && reply->status.code == GRPC_RESOURCE_EXHAUSTED && node[0] &&
 	    !claim->meta.deletes && item->plan.segments.count > 0)
-		/* Another node may have room: whoever selects nodes may do so anew. */
+		/* Another node may have room: the scheduler may select again. */
 		provision_remove_annotation(item, claim, ANNOTATION_SELECTED_NODE);
 }
 
 static void on_created(void *userdata, const struct csi_reply *reply)
 {
-	const Csi__V1__CreateVolumeResponse *told = (const void *) reply->message;
+	const Csi__V1__CreateVolumeResponse *answer = (const void *) reply->message;
 	struct provision_item *item = userdata;
 	struct work_queue *queue = item->work.queue;
 	struct csi_reply empty = *reply;
@@ -169,8 +169,8 @@ static void on_created(void *userdata, const struct csi_reply *reply)
 	provision_call_ended(item);
 	provision_note_room(item, item->plan.driver, reply);
 	claim = provision_claim(item, NULL);
-	if (told && told->volume && told->volume->volume_id[0]) {
-		take_volume(item, claim, told->volume);
+	if (answer && answer->volume && answer->volume->volume_id[0]) {
+		take_volume(item, claim, answer->volume);
 	} else {
 		if (reply->status.code == GRPC_OK) {
 			empty.status.code = GRPC_INTERNAL;
@@ -229,7 +229,7 @@ static int find_classes(const struct provision_item *item, const struct object *
 				      attributes);
 }
 
-/* Return: 0; -EAGAIN something else has to come first, and is told. */
+/* Return: 0; -EAGAIN something else has to come first, and is reported. */
 static int plan(struct provision_item *item, const struct object *claim,
 		const struct csi_driver *driver)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_provision_item - what the files of the CSI provisioner share; nobody else includes it
+ * csi_provision_item - what the files of the CSI provisioner share; no other file includes it
  *
  * csi_provisioner.c watches and says which items are due; csi_provision_item.c decides what is next
  * for one of them, csi_provision_delete.c the same once its volume is stored, and
@@ -14,10 +14,10 @@
 /* One volume that is or will be made, by its name; busy while a call or a write is under way. */
 struct provision_item {
 	struct work_item work;
-	char *claim_space, *claim_name; /* NULL: not told yet */
+	char *claim_space, *claim_name; /* NULL: not known yet */
 	struct csi_call *call;          /* under way; NULL: none */
 	struct csi_provision_plan plan; /* of the last CreateVolume */
-	/* Handle of a volume that the driver made and nobody wants; NULL: none is known of. */
+	/* Handle of a volume that the driver made and no claim wants; NULL: none is known of. */
 	char *unwanted;
 	/* The driver said for sure that nothing of this name is there or being made. */
 	bool is_clear;
@@ -56,7 +56,7 @@ struct csi_provisioner *provision_owner(const struct provision_item *item);
 /* The same thing is said once. @about may be NULL. */
 void provision_tell(struct provision_item *item, const struct object *about, const char *type,
 		    const char *reason, const char *text);
-/* A driver whose controller's work is ours, and known; NULL. */
+/* A driver whose controller's work is podvol's, and known; NULL. */
 const struct csi_driver *provision_driver(const struct provision_item *item, const char *name);
 
 bool provision_has_finalizer(const struct object *object, const char *name);
@@ -72,7 +72,7 @@ void provision_remove_annotation(struct provision_item *item, const struct objec
  * provision_call - begin a call of the driver
  * @what: driver, method, message and done; the rest is filled in
  *
- * @what->done begins with provision_call_ended(). What cannot begin is told and tried again.
+ * @what->done begins with provision_call_ended(). What cannot begin is reported and tried again.
  */
 void provision_call(struct provision_item *item, const struct csi_call_request *what,
 		    const struct object *about, const char *reason);

@@ -131,7 +131,7 @@ static void note_room(const struct resize_item *item, const struct object *claim
 
 static void on_expanded(void *userdata, const struct csi_reply *reply)
 {
-	const Csi__V1__ControllerExpandVolumeResponse *told = (const void *) reply->message;
+	const Csi__V1__ControllerExpandVolumeResponse *answer = (const void *) reply->message;
 	struct resize_item *item = userdata;
 	struct work_queue *queue = item->base.work.queue;
 	const struct object *claim =
@@ -140,9 +140,10 @@ static void on_expanded(void *userdata, const struct csi_reply *reply)
 	item->base.call = NULL;
 	(void) work_item_end(&item->base.work);
 	note_room(item, claim, reply);
-	if (told) {
-		item->grown = told->capacity_bytes > item->aim ? told->capacity_bytes : item->aim;
-		item->on_node = told->node_expansion_required;
+	if (answer) {
+		item->grown =
+			answer->capacity_bytes > item->aim ? answer->capacity_bytes : item->aim;
+		item->on_node = answer->node_expansion_required;
 	} else if (claim) {
 		take_failure(item, claim, reply);
 	}

@@ -83,17 +83,17 @@ bool local_growth_look(struct item *item, const struct persistent_volume *volume
 void local_growth_told(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim, int error, const struct failure *why)
 {
-	struct failure told;
+	struct failure refusal;
 
 	if (error == 0) {
 		item->grown = item->aim;
 		return; /* it is due, and looked at next */
 	}
-	(void) failed_plain(&told, error, "resize volume \"%s\" failed: %s",
+	(void) failed_plain(&refusal, error, "resize volume \"%s\" failed: %s",
 			    volume->object->meta.name, why->text);
-	log_message(LOG_WARNING, "%s", told.text);
-	local_item_tell(item, claim, "Warning", "VolumeResizeFailed", told.text);
+	log_message(LOG_WARNING, "%s", refusal.text);
+	local_item_tell(item, claim, "Warning", "VolumeResizeFailed", refusal.text);
 	work_item_failed(&item->work);
 	if (claim)
-		write_claim(item, claim, CLAIM_RESIZE_FAILED, item->aim, told.text);
+		write_claim(item, claim, CLAIM_RESIZE_FAILED, item->aim, refusal.text);
 }

@@ -152,7 +152,7 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
 }
 
-/* What is there is not ours: then nothing of ours is left. What is settled is never taken back
+/* What is there is foreign: then nothing of podvol's is left. What is settled is never taken back
  * here: it becomes a volume like any other, which goes by the rule for all of them, or stays. */
 static void told_unmade(struct item *item, const struct persistent_volume *volume, int error,
 			const struct failure *why)
@@ -281,7 +281,7 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 	return r;
 }
 
-/* Return: false: it is not there, which was told. */
+/* Return: false: it is not there, which was reported. */
 static bool find_source(struct item *item, const struct object *claim, struct local_filling *ret)
 {
 	struct local_provisioner *provisioner = provisioner_of(item);
@@ -383,7 +383,7 @@ static int take_neighbour(const struct object *object, void *userdata)
 	return 1;
 }
 
-/* Whose path lies in, above or at the volume's; NULL: nobody's. */
+/* Whose path lies in, above or at the volume's; NULL: no volume's. */
 static const struct object *find_neighbour(struct local_provisioner *provisioner,
 					   struct neighbour_search *search)
 {
@@ -397,7 +397,7 @@ static const struct object *find_neighbour(struct local_provisioner *provisioner
 }
 
 /* Made for a claim, and before this one, which is unfinished and was not written since. A volume
- * that somebody wrote, say of all base paths, for a backup, is no claim's. */
+ * that a user wrote, say of all base paths, for a backup, is no claim's. */
 static bool is_elder(const struct persistent_volume *other, const struct persistent_volume *volume)
 {
 	return other->origin.provisioned_by[0] &&

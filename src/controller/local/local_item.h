@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_item - what the two files of the local provisioner share; nobody else includes it
+ * local_item - what the two files of the local provisioner share; no other file includes it
  *
  * local_provisioner.c watches and says which items are due; local_item.c does what is next for one
  * of them.
@@ -34,7 +34,7 @@ struct local_provisioner {
 	struct local_provisioner_options options;
 	bool has_wanting;        /* some item has wants_source */
 	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
-	struct path_index paths; /* of all volumes, whoever made them, as the watch told */
+	struct path_index paths; /* of all volumes, foreign ones too, as watched */
 	bool is_stopped;
 	bool has_waiting; /* some item waits for what look_again() tells of */
 };
@@ -45,7 +45,7 @@ bool local_item_look(struct work_item *work);
 /* Free what is in it. */
 void local_item_clear(struct work_item *work);
 
-/* An event, once. @about NULL: nobody is told. */
+/* An event, once. @about NULL: not reported. */
 void local_item_tell(struct item *item, const struct object *about, const char *type,
 		     const char *reason, const char *text);
 /* Store @made in place of @old. */

@@ -178,7 +178,7 @@ void local_set_annotation(struct local_plan *plan, const char *key, const char *
 	(void) json_set_string(json_ensure_object(metadata, "annotations"), key, value);
 }
 
-/* The list is built anew each time: trees are only added to. */
+/* The list is rebuilt each time: trees are only added to. */
 void local_add_affinity(struct local_plan *plan, const char *key, const char *value)
 {
 	struct cJSON *spec = json_ensure_object(plan->volume, "spec");

@@ -3,7 +3,7 @@
  * local_plan_capacity - how a class wants the sizes of its volumes enforced
  *
  * Parameters capacity and fsType of podvol/local. What can never be made is refused here, where the
- * claim is told; what a base path cannot do is found out by whoever looks at it.
+ * claim is; what a base path cannot do is found out on a look at it.
  */
 #include "controller/local/local_flavour.h"
 

@@ -3,10 +3,10 @@
  * local_plan_openebs - openebs.io/local: settings in the annotation cas.openebs.io/config
  *
  * A YAML list of names with a value, a list or data. The claim's settings come before the class's,
- * those before the built-in ones. But whoever may write a claim may not choose a directory of the
+ * those before the built-in ones. But the author of a claim may not choose a directory of the
  * host, nor switch a limit off: a BasePath of the claim that is not the class's is refused, and a
- * quota counts whoever enables it. Quotas are checked as there. Their limit is the volume's size:
- * what a limit's grace allows beyond it is more than was asked for, and is not given.
+ * quota counts no matter which enables it. Quotas are checked as there. Their limit is the volume's
+ * size: what a limit's grace allows beyond it is more than was asked for, and is not given.
  */
 #include "controller/local/local_flavour.h"
 

@@ -89,7 +89,7 @@ static void follow_paths(struct local_provisioner *provisioner, const struct sto
 		path_index_add(&provisioner->paths, new);
 }
 
-/* Somebody took the object away, and what it stood for is nobody's any more: the one trace of where
+/* The object was deleted by hand, and its directory is orphaned: the one trace of where
  * that lies. */
 static void tell_left(struct local_provisioner *provisioner, const struct object *object)
 {
@@ -115,7 +115,7 @@ static void make_wanting_due(struct work_item *work)
 		work_item_due(work);
 }
 
-/* What somebody waits for to be filled from may be ready now. */
+/* What a claim waits to be filled from may be ready now. */
 static void look_at_wanting(struct local_provisioner *provisioner)
 {
 	if (!provisioner->has_wanting)

@@ -5,11 +5,11 @@
  * Of a claim that asks for one of the provisioners of local_plan.h: a base path is chosen; then the
  * volume is stored, unfinished, so that nothing is bound to it; then its directory is made; then it
  * is finished. A kill between any two leaves an unfinished volume, whose directory is made again
- * (the same one), or taken back when nobody wants it any more: no orphan, no second directory. One
+ * (the same one), or taken back when no longer wanted: no orphan, no second directory. One
  * that was filled and settled before the kill is finished instead, and goes as volumes do whose
  * claim was deleted. No file of its own: the store has it all.
  *
- * Directories are looked at, made and removed by whoever runs the provisioner, on threads: an order
+ * Directories are looked at, made and removed by the provisioner's owner, on threads: an order
  * goes out, an answer comes back. What fails is tried again after a while that grows.
  */
 #pragma once
@@ -87,7 +87,7 @@ struct local_provisioner;
 int local_provisioner_new(const struct local_provisioner_options *options,
 			  struct local_provisioner **ret);
 /* What is_in_use() says of a volume may have changed; NULL: of all of them, or is_complete(). Cheap
- * when nobody waits for it. */
+ * when nothing waits for it. */
 void local_provisioner_look_again(struct local_provisioner *provisioner, const char *volume);
 /* No order goes out any more. Before the threads end; accepts NULL. */
 void local_provisioner_stop(struct local_provisioner *provisioner);

@@ -94,7 +94,7 @@ static bool is_here(const struct reclaim_facts *facts)
 	return !affinity || (facts->node && node_selector_matches(affinity, facts->node));
 }
 
-/* What says no for good, in the order in which it is told. */
+/* What says no for good, in the order in which it is reported. */
 static int check_place(const struct reclaim_facts *facts, struct failure *why)
 {
 	struct local_place place;

@@ -5,7 +5,7 @@
  * Yes only when binding.h says so for a managed volume that is not being deleted by hand, and when
  * no other volume lies there, above or below. What a user wrote into the volume's path is not
  * believed: the directory bears a mark (mount/remove/volume_directory.h), and that is looked at by
- * whoever removes.
+ * the removal.
  */
 #pragma once
 

@@ -19,7 +19,7 @@ struct consumers {
 	 * its claims that wait this is the first: one event for each pod. */
 	const struct object *refused;
 	char why[CONSUMER_TEXT_BYTES];
-	char reason[SCHEDULING_REASON_BYTES]; /* the first of it, whoever tells; "" none */
+	char reason[SCHEDULING_REASON_BYTES]; /* the first of it; "" none */
 	bool is_crowded;                      /* one of them could be here if another pod went */
 };
 

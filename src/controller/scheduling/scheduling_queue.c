@@ -20,7 +20,7 @@ struct queue {
 	size_t count, room;
 };
 
-/* NULL: the volume is no claim's, or nobody knows of it. */
+/* NULL: the volume is no claim's, or unknown. */
 static struct bound_pair *claim_of(const struct bound_pairs *bound_pairs, const struct object *pod,
 				   size_t volume)
 {

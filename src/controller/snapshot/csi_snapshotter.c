@@ -277,7 +277,7 @@ static int begin(struct snapshot_call *call, const struct snapshot_order *order,
 
 /* ---- the backend ---- */
 
-/* Those, too, of which nobody can tell whose they are. */
+/* Also those whose driver is unknown. */
 static bool serves(void *backend, const char *driver)
 {
 	(void) backend;

@@ -58,7 +58,7 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 
 /* ---- answers ---- */
 
-/* What was copied while somebody could write to it is of no one moment: whoever relies on it has to
+/* What was copied while it could be written to is of no one moment: who relies on it has to
  * know. */
 static void tell_if_torn(const struct local_order *order, const struct directory_choice *choice)
 {

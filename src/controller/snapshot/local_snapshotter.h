@@ -25,7 +25,7 @@ void local_snapshotter_stop(struct local_snapshotter *snapshotter);
 struct local_snapshotter *local_snapshotter_free(struct local_snapshotter *snapshotter);
 
 /* Where a snapshot is, by its handle. @ret borrows from the handle, but for base_path: freed with
- * free(). Return: 0; -EINVAL it is none of ours; -ENOMEM. */
+ * free(). Return: 0; -EINVAL it is none of podvol's; -ENOMEM. */
 struct local_snapshot_place {
 	char *base_path;
 	const char *name; /* its mark, too */

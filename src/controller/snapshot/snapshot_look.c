@@ -85,7 +85,7 @@ static const struct volume_snapshot_class *find_class(const struct snapshot_item
 	return object ? object->volume_snapshot_class : NULL;
 }
 
-/* "" while nobody can tell. */
+/* "" while unknown. */
 static const char *driver_of(const struct snapshot_item *item,
 			     const struct volume_snapshot *snapshot,
 			     const struct volume_snapshot_content *content)

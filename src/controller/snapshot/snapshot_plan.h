@@ -12,7 +12,7 @@
 #define LOCAL_SNAPSHOT_DRIVER "podvol/local"
 
 /* Whose snapshots can be taken of it: a CSI driver, or "podvol/local" for a directory that podvold
- * made; "" nobody's. */
+ * made; "" none can be taken. */
 const char *snapshot_driver_of(const struct persistent_volume *volume);
 /* What that one calls the volume. */
 const char *snapshot_handle_of(const struct persistent_volume *volume);

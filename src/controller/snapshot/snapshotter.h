@@ -2,13 +2,13 @@
 /*
  * snapshotter - snapshots of claims' volumes: what external-snapshotter's two programs do
  *
- * A VolumeSnapshot gets a content, the content a snapshot by whoever serves its driver (a backend:
+ * A VolumeSnapshot gets a content, the content a snapshot from what serves its driver (a backend:
  * csi_snapshotter.c, local_snapshotter.h), and what that says stands in both. One snapshotter has
  * one backend and leaves the drivers of others alone. Decided from the stored objects alone, so
  * that a start goes on where a kill left it: a content is stored before anything is made for it,
  * and what is made has a name that follows from it.
  *
- * A snapshot is deleted only when somebody deleted its VolumeSnapshot, under policy Delete, when no
+ * A snapshot is deleted only when its VolumeSnapshot was deleted, under policy Delete, when no
  * claim is being made from it and every source of objects was read. A VolumeSnapshot that is merely
  * missing, or a content that is deleted by itself, deletes nothing.
  */
@@ -52,7 +52,7 @@ struct snapshot_backend {
 	/* Does it make and delete this driver's snapshots? "" is a snapshot that names no driver
 	 * and no volume: one backend is to tell what is wrong with it. */
 	bool (*serves)(void *backend, const char *driver);
-	/* Return: 0; -EAGAIN not now (the driver is not there), which somebody tells by
+	/* Return: 0; -EAGAIN not now (the driver is not there), which is reported by
 	 * snapshotter_all_due(); -ENOMEM. */
 	int (*start)(void *backend, const struct snapshot_order *order, snapshot_done_fn *done,
 		     void *done_userdata, struct failure *reterr);

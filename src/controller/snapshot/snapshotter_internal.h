@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshotter_internal - what the three files of the snapshotter share; nobody else includes it
+ * snapshotter_internal - what the three files of the snapshotter share; no other file includes it
  *
  * snapshotter.c watches and writes, snapshot_look.c decides for a VolumeSnapshot,
  * content_look.c for a content.

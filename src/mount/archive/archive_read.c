@@ -78,7 +78,7 @@ static la_ssize_t read_stream(struct archive *archive, void *userdata, const voi
 	do
 		n = read(reader->request->stream_fd, reader->buffer, BUFFER_BYTES);
 	while (n < 0 && errno == EINTR && !is_cancelled(reader));
-	/* Whoever breaks it off mostly ends the stream as well. */
+	/* Cancelling mostly ends the stream as well. */
 	if (is_cancelled(reader)) {
 		errno = ECANCELED;
 		n = -1;

@@ -36,7 +36,7 @@ static int find_type(int loop_fd, const char *path, char type[PROBE_CONTENT_BYTE
 	return 0;
 }
 
-/* A file system is read-only for all or for nobody: a pod that may only read decides for us, too.
+/* A file system is read-only in all its mounts or in none: a read-only pod decides for us, too.
  */
 static int mount_for_reading(const char *type, const char *device, struct failure *reterr)
 {

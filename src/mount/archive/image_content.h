@@ -33,7 +33,7 @@ enum image_content_use {
  * @type:     of the file system that it gets; "" ext4
  * @ret:      for image_content_done()
  *
- * Return: 0; -ENODATA nobody has mounted it so far, so that nothing is in it; -EBUSY somebody else
+ * Return: 0; -ENODATA never mounted, so nothing is in it; -EBUSY another process
  * attached it; -ENOSPC its blocks cannot be taken; -EOPNOTSUPP this kernel cannot; else as the
  * calls.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_make - fill a directory with entries whose paths somebody else chose; see tree_make.h
+ * tree_make - fill a directory with entries whose paths are untrusted; see tree_make.h
  */
 #include "mount/archive/tree_make.h"
 

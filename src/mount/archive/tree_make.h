@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_make - fill a directory with entries whose paths somebody else chose [worker]
+ * tree_make - fill a directory with entries whose paths are untrusted [worker]
  *
- * All is made beneath one root, by descriptors: no symbolic link on the way is followed, whoever
- * made it, and no other mount entered. Parents that are missing are made (0755). What stands at a
- * path is replaced, but for a directory: that is kept where one is wanted and refused where not.
+ * All is made beneath one root, by descriptors: no symbolic link on the way is followed, no matter
+ * who made it, and no other mount entered. Parents that are missing are made (0755). What stands at
+ * a path is replaced, but for a directory: that is kept where one is wanted and refused where not.
  * The times of a directory stay as they were given to it, whatever is made in it afterwards.
  */
 #pragma once

@@ -3,9 +3,9 @@
  * volume_archive - what is in a volume as a tar stream (pax), and back
  *
  * Kept: types, names (any bytes but NUL), owners and groups by number, modes, times, extended
- * attributes, POSIX access lists, hard links, holes, devices. Not kept: sockets, which nobody can
- * restore, and what is mounted below, which is another volume's. libarchive writes and reads the
- * format; what is done with a path stands in tree_make.h. All functions block [worker].
+ * attributes, POSIX access lists, hard links, holes, devices. Not kept: sockets, which no archive
+ * can restore, and what is mounted below, which is another volume's. libarchive writes and reads
+ * the format; what is done with a path stands in tree_make.h. All functions block [worker].
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct archive_counts {
 	size_t left_out;         /* sockets and mount points */
 	size_t changed;          /* files that were cut off while they were read */
 	size_t privileges; /* setuid bits, file capabilities, trusted.* left out by a restore */
-	size_t devices, links_out; /* which a restore has to be told of */
+	size_t devices, links_out; /* for a restore's report */
 	size_t lost;               /* attributes that the file system does not keep */
 };
 
@@ -44,8 +44,8 @@ struct archive_request {
  * Files that change meanwhile are as they are found; one that shrinks is filled up with zeros and
  * counted.
  *
- * Return: 0; -EUCLEAN the volume was restored in part only; -ECANCELED; -EPIPE nobody reads; as the
- * calls. What was written is no whole archive then.
+ * Return: 0; -EUCLEAN the volume was restored in part only; -ECANCELED; -EPIPE the reader is gone;
+ * as the calls. What was written is no whole archive then.
  */
 int volume_archive_write(const struct archive_request *request, struct archive_counts *ret,
 			 struct failure *reterr);

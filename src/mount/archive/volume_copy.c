@@ -256,7 +256,7 @@ static int set_partial(int fd, struct failure *reterr)
 	return 0;
 }
 
-/* All is on disk; the mark says that nobody has used it yet. */
+/* All is on disk; the mark says that it is unused so far. */
 static int set_filled(int fd, struct failure *reterr)
 {
 	if (syncfs(fd) < 0 || fsetxattr(fd, VOLUME_PARTIAL_MARK, FILLED, strlen(FILLED), 0) < 0 ||
@@ -275,9 +275,9 @@ static bool says_filled(int fd)
 
 /* How far it came before. */
 enum filling {
-	FILLING_NONE, /* not there, not ours, or empty */
+	FILLING_NONE, /* not there, foreign, or empty */
 	FILLING_BEGUN,
-	FILLING_WHOLE, /* and nobody used it yet */
+	FILLING_WHOLE, /* and unused so far */
 	FILLING_SETTLED,
 };
 
@@ -296,7 +296,7 @@ static enum filling filling_of(const struct volume_directory *directory)
 }
 
 /* A new file system has a directory of its own, which may be in the source as well, and which fsck
- * makes anew where it needs one. */
+ * makes again where it needs one. */
 static int fill_image(const struct volume_directory *directory, int marked_fd, int from_fd,
 		      const struct copy_watch *watch, struct failure *reterr)
 {

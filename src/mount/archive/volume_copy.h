@@ -11,8 +11,8 @@
  * would outlive a process that is killed meanwhile, and stop the pods for good.
  *
  * Safe to repeat after a kill at any point: what is not finished says so by a mark and is begun
- * anew, what is finished is left as it is. The source is locked meanwhile (flock, shared), so that
- * nobody removes or restores it. All functions [worker], and may take hours.
+ * again, what is finished is left as it is. The source is locked meanwhile (flock, shared), so that
+ * it is neither removed nor restored. All functions [worker], and may take hours.
  */
 #pragma once
 

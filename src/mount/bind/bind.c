@@ -4,7 +4,7 @@
  *
  * Privileged: CAP_SYS_ADMIN. The argument: both ends are descriptors, so a pod that swaps a
  * directory for a symbolic link moves nothing; the clone is detached until it has its attributes,
- * so nobody can write to a volume that is to be read-only. No function here looks a path up, so a
+ * so a read-only volume is never writable. No function here looks a path up, so a
  * dead server cannot stall the mount thread.
  */
 #include "mount/bind/bind_staged.h"

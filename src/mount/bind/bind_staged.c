@@ -3,10 +3,10 @@
  * bind_staged - bind mounts for kernels and seccomp profiles without the newer mount calls
  *
  * Privileged: CAP_SYS_ADMIN. mount(2) can give a bind its attributes only after it was made, so it
- * is made where nobody can reach it: on a private tmpfs over a directory of mode 0700 under /run,
- * one at a time under a lock. There it is remounted, and then moved to the target in one step. What
- * a killed process left on the staging directory is taken away by the next one. Refuses attributes
- * on recursive binds: submounts would be left without them.
+ * is made where no process can reach it: on a private tmpfs over a directory of mode 0700 under
+ * /run, one at a time under a lock. There it is remounted, and then moved to the target in one
+ * step. What a killed process left on the staging directory is taken away by the next one. Refuses
+ * attributes on recursive binds: submounts would be left without them.
  */
 #include "mount/bind/bind_staged.h"
 
@@ -67,7 +67,7 @@ int flags_to_remount(const char *path, const struct mount_attributes *wanted,
 
 static void take_down_staging(void)
 {
-	/* Whatever is there is ours: only this file mounts below a 0700 directory of root's. */
+	/* podvol made whatever is there: only this file mounts below a 0700 directory of root's. */
 	while (umount2(STAGING_PRIVATE, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
 		;
 }
@@ -132,7 +132,7 @@ static int bind_and_move(int source_fd, int target_fd, const struct mount_attrib
 	    mount(NULL, STAGING_MOUNT, NULL, MS_REMOUNT | MS_BIND | flags, NULL) < 0)
 		return -errno;
 
-	/* This descriptor goes with the mount to its new place, where no path of ours leads. */
+	/* This descriptor goes with the mount to its new place, where no known path leads. */
 	mount_fd = open(STAGING_MOUNT, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (mount_fd < 0)
 		return -errno;

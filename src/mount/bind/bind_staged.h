@@ -20,7 +20,7 @@ int bind_staged(int source_fd, int target_fd, const struct mount_attributes *att
 /* Attach a detached mount where @target_fd leads. Returns 0 or -errno. */
 int attach_tree(int tree_fd, int target_fd);
 
-/* What mount(2) is to be told so that a mount keeps its attributes but for those named; asks the
+/* The flags for mount(2) with which a mount keeps its attributes but for those named; asks the
  * file system. Returns 0 or -errno. */
 int flags_to_remount(const char *path, const struct mount_attributes *wanted,
 		     unsigned long *ret_flags);

@@ -11,7 +11,8 @@
 #include <assert.h>
 #include <errno.h>
 
-/* Mounts stacked on one place; more would mean that somebody mounts as fast as we unmount. */
+/* Mounts stacked on one place; more would mean that another process mounts as fast as we unmount.
+ */
 enum { STACK_MAX = 64 };
 
 /* 1 something was unmounted or has to be looked at again, 0 nothing is mounted here. */
@@ -29,7 +30,7 @@ static int unmount_top(const struct place *place, struct mount_facts *ret_facts,
 }
 
 /* Only what podvol makes to mount on: an empty directory, or an empty file for the sub-path of a
- * file. A link or a file with content is somebody else's. */
+ * file. A link or a file with content is foreign. */
 static int remove_target(const struct place *place, const struct mount_facts *facts,
 			 struct failure *reterr)
 {

@@ -3,11 +3,11 @@
  * create - directories, files and links that plugins make; see mount.h
  *
  * Below the root directory everything is made under a pinned parent, by one name, and opened
- * without following it. Host paths (hostPath, local.path) are different: whoever wrote them may
+ * without following it. Host paths (hostPath, local.path) are different: their author may
  * name any place of the host, through any link. They are opened once, without magic links, which
  * would mean this process's own descriptors and not the author's.
  *
- * Nothing here removes or replaces anything but a symbolic link of ours.
+ * Nothing here removes or replaces anything but a symbolic link that podvol made.
  */
 #include "mount/mount.h"
 
@@ -32,7 +32,7 @@ static int open_step(int dir_fd, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A relative path would mean the daemon's working directory, which nobody chose. */
+/* A relative path would mean the daemon's working directory, which is not meant. */
 static int check_absolute(const char *path, struct failure *reterr)
 {
 	assert(path);

@@ -5,7 +5,7 @@
  * Privileged: CAP_SETUID, CAP_SETGID, CAP_SETFCAP, to write maps that concern all users and groups.
  * The argument: nothing ever runs in the namespace. The child that it is born with waits for one
  * end of a pipe and exits; it gets that end also when this process is killed. It is not reaped
- * before its files in /proc were opened, so its number is nobody else's.
+ * before its files in /proc were opened, so its number is not reused.
  */
 #include "mount/bind/idmap.h"
 
@@ -134,7 +134,7 @@ static int make_namespace(gid_t low, gid_t high, struct failure *reterr)
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return failed(reterr, -errno, "cannot make a user namespace");
-	/* No signal when it ends: whoever waits for children of the program never sees it. */
+	/* No signal when it ends: a wait for children of the program never sees it. */
 	pid = clone(wait_for_the_end, stack + sizeof(stack), CLONE_NEWUSER, pipe_fds);
 	fd = pid < 0 ? failed(reterr, -errno, "cannot make a user namespace")
 		     : open_mapped(pid, low, high, reterr);

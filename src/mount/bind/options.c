@@ -31,7 +31,7 @@ static void words_done(struct words *words)
 	free(words->items);
 }
 
-/* Blanks around a word are nobody's intention; empty words are none. */
+/* Blanks around a word do not count; empty words are none. */
 static int words_add(struct words *words, const char *text, size_t length)
 {
 	char **items;
@@ -82,7 +82,7 @@ static bool has_unpaired_quote(const char *text, size_t length)
 
 static int words_add_all(struct words *words, const char *text);
 
-/* Without its quotes, so that whoever gets the word refuses it, but no other word is lost. */
+/* Without its quotes, so that its parser refuses the word, but no other word is lost. */
 static int words_add_bare(struct words *words, const char *text, size_t length)
 {
 	cleanup_free char *bare = malloc(length + 1);

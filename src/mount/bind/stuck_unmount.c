@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stuck_unmount - take a volume's mounts away although somebody uses them; see stuck_unmount.h
+ * stuck_unmount - unmount a volume that is in use; see stuck_unmount.h
  *
- * A detached tree takes what is nested in it along, and that may be a disk somebody mounted there
- * and means to find again: so it is looked for first. One that appears between the look and the
- * call goes with ours.
+ * A detached tree takes what is nested in it along, and that may be a disk that others mounted
+ * there and expect to keep: so it is looked for first. One that appears between the look and the
+ * call goes too.
  */
 #include "mount/bind/stuck_unmount.h"
 
@@ -55,7 +55,7 @@ static int take_away(const struct place *place, enum unmount_manner manner, unsi
 	int r = unmount_place(place, 0, reterr);
 
 	if (r != -EBUSY)
-		return r == -EINVAL ? 0 : r; /* somebody else was quicker */
+		return r == -EINVAL ? 0 : r; /* already unmounted */
 	++*used;
 	return unmount_place(place, flags_of(manner), reterr);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stuck_unmount - take a volume's mounts away although somebody uses them
+ * stuck_unmount - unmount a volume that is in use
  *
  * Only where the administrator says so, and never silently: the caller tells of it. It touches the
- * volume's own mounts alone: while a mount of somebody else is nested in one, nothing is done. The
+ * volume's own mounts alone: while a foreign mount is nested in one, nothing is done. The
  * content is not touched at all; what happens to those who use it is said at the two manners.
  */
 #pragma once
@@ -15,10 +15,10 @@
 enum unmount_manner {
 	/* Busy ones stay. */
 	UNMOUNT_WAIT,
-	/* MNT_DETACH: gone from the table of mounts, here and where it goes together with ours;
+	/* MNT_DETACH: gone from the table of mounts, here and where it is a propagated copy;
 	 * those who use it keep what they have until they let go of it. */
 	UNMOUNT_LAZY,
-	/* MNT_FORCE: a file system with a server gives up what it waits for: whoever waits gets an
+	/* MNT_FORCE: a file system with a server gives up what it waits for: pending calls get an
 	 * error, and what was not written yet is lost, on each of its mounts. Another file system
 	 * does not care, and its mount stays. */
 	UNMOUNT_FORCE,

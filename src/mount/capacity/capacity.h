@@ -45,8 +45,8 @@ struct capacity_method {
 	/* Without looking at a single file. Return: 0; -ENODATA there is no limit; else as the
 	 * calls. NULL: statfs tells. */
 	int (*read_usage)(int fd, struct capacity_usage *ret);
-	/* What of ours has to go before an unused directory can. NULL: nothing. Return: 0; -EBUSY;
-	 * else as the calls. */
+	/* What podvol made that has to go before an unused directory can. NULL: nothing. Return: 0;
+	 * -EBUSY; else as the calls. */
 	int (*unmake)(int fd, const char *path, struct failure *reterr);
 	/* May the directory's content be removed now? NULL: yes. Return: 0; -EBUSY. */
 	int (*check_unused)(int fd, const char *path, struct failure *reterr);

@@ -5,7 +5,7 @@
  * With simple quotas (Linux 6.7) the limit is on a group of its own above the subvolume's, which
  * subvolumes that are made in the volume belong to as well. With the older ones it is on the
  * subvolume's own group, and such subvolumes would escape it; for two groups those quotas would
- * have to be counted anew. What is used and allowed is read from sysfs.
+ * have to be counted again. What is used and allowed is read from sysfs.
  */
 #include "mount/capacity/capacity.h"
 
@@ -36,7 +36,7 @@ static bool is_subvolume(int fd)
 	return is_btrfs(fd) && fstat(fd, &status) == 0 && status.st_ino == SUBVOLUME_INODE;
 }
 
-/* Of the subvolume that the descriptor lies in; 0: cannot be told. (BTRFS_IOC_GET_SUBVOL_INFO does
+/* Of the subvolume that the descriptor lies in; 0: unknown. (BTRFS_IOC_GET_SUBVOL_INFO does
  * not know a new one before it is on disk.) */
 static uint64_t subvolume_of(int fd)
 {
@@ -144,7 +144,7 @@ static bool btrfs_is_in_force(int fd)
 	return is_subvolume(fd);
 }
 
-/* Nobody may get in before its mark is there: the kernel makes it by the umask, which becomes this
+/* Closed until its mark is there: the kernel makes it by the umask, which becomes this
  * thread's own for a moment. */
 static int btrfs_make_directory(int parent_fd, const char *name)
 {
@@ -218,7 +218,7 @@ static int btrfs_read_usage(int fd, struct capacity_usage *ret)
 	return -ENODATA;
 }
 
-/* By its number and not by its name, which somebody might have given to another. */
+/* By its number and not by its name, which another may bear by now. */
 static int btrfs_destroy(int parent_fd, int fd)
 {
 	struct btrfs_ioctl_vol_args_v2 args = { .flags = BTRFS_SUBVOL_SPEC_BY_ID };
@@ -234,7 +234,7 @@ static uint64_t btrfs_number(int fd)
 	return subvolume_of(fd);
 }
 
-/* The subvolume's own group goes with it, in newer kernels; the one above is ours. */
+/* The subvolume's own group goes with it, in newer kernels; podvol made the one above. */
 static void btrfs_forget(int parent_fd, uint64_t number)
 {
 	cleanup_close int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

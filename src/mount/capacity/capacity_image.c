@@ -2,7 +2,7 @@
 /*
  * capacity_image - a volume is an image file in its directory; see capacity.h
  *
- * All of its blocks are taken when it is made: a claim that does not fit is told so then, and no
+ * All of its blocks are taken when it is made: a claim that does not fit is refused then, and no
  * write in the volume fails later for want of room beneath it. What is mounted from it, and how, is
  * the local plugin's (plugins/local_device.c).
  */

@@ -142,7 +142,7 @@ static int give_number(int fd, uint32_t *ret)
 static pthread_mutex_t numbers = PTHREAD_MUTEX_INITIALIZER;
 
 /* The directory has its number before the number has a limit, so that a kill leaves none that
- * nobody knows. */
+ * no directory has. */
 static int project_set_limit(int fd, const char *path, uint64_t bytes, struct failure *reterr)
 {
 	uint32_t number;

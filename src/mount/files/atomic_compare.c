@@ -2,7 +2,7 @@
 /*
  * atomic_compare - does a directory hold exactly a payload's files; see atomic_writer.h
  *
- * Whatever cannot be read, or is no plain file, differs: it is then written anew.
+ * Whatever cannot be read, or is no plain file, differs: it is then written again.
  */
 #include "mount/files/atomic_writer.h"
 

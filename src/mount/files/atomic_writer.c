@@ -129,7 +129,7 @@ static int add_file(const struct atomic_write *write, int directory_fd,
 	return r < 0 ? failed(reterr, r, "cannot write '%s' in '%s'", file->path, write->path) : 0;
 }
 
-/* Nobody is told its name yet, and until the end nobody else may look into it. */
+/* Its name is not published yet, and until the end it is closed to others. */
 static int make_new_directory(const struct atomic_write *write, char name[DIRECTORY_NAME_BYTES],
 			      struct failure *reterr)
 {
@@ -208,7 +208,7 @@ static int switch_to(const struct atomic_write *write, const char *name, struct 
 	return r;
 }
 
-/* A link of such a name is nobody's directory: it goes itself. */
+/* A link of such a name is no data directory: the link itself goes. */
 static int remove_data_directory(const struct atomic_write *write, const char *name,
 				 struct failure *reterr)
 {
@@ -302,7 +302,7 @@ static int tidy_name(const struct atomic_write *write, int data_fd, const char *
 	return 0;
 }
 
-/* What cannot be removed is told and stays; the next write tries again. */
+/* What cannot be removed is reported and stays; the next write tries again. */
 static int tidy(const struct atomic_write *write, struct failure *reterr)
 {
 	char current[NAME_MAX + 1];

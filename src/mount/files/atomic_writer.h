@@ -5,7 +5,7 @@
  *
  * The files lie in a directory named after the time; "..data" is a link to it, and each name that
  * people see is a link through "..data". A change is a new directory and one rename of that link,
- * so that a reader sees all old files or all new ones, and whoever has the old directory open keeps
+ * so that a reader sees all old files or all new ones, and who has the old directory open keeps
  * it (spec: plugins, 5.1; cases 162 to 178).
  *
  * Beyond Kubernetes' writer: a change of mode or owner alone is written, too; what a kill left
@@ -30,15 +30,15 @@ struct atomic_write {
  * atomic_write - let the volume show these files and no others [worker]
  *
  * A failure leaves what was visible before. Names that are not the writer's (directories for nested
- * mounts, a stranger's file) stay.
+ * mounts, a foreign file) stay.
  *
- * Return: 1 written; 0 it shows them already (missing links are made again); -EEXIST a stranger's
+ * Return: 1 written; 0 it shows them already (missing links are made again); -EEXIST a foreign
  * name is in the way; else as the calls.
  */
 int atomic_write(const struct atomic_write *write, struct failure *reterr);
 
 /**
- * atomic_read - what a volume shows now under one path, for what is kept rather than made anew
+ * atomic_read - what a volume shows now under one path, for what is kept rather than made again
  * [worker]
  * @bytes_max: of the file; at least 1
  * @ret:       NUL-terminated, to be overwritten and freed by the caller; NULL when it shows none:
@@ -52,7 +52,7 @@ int atomic_read(int directory_fd, const char *path, size_t bytes_max, char **ret
  * atomic_write_wipe - overwrite the writer's own files with zeros, before the volume is unmounted
  * [worker]
  *
- * For secrets in memory, when nobody reads them any more. Goes on past what cannot be opened.
+ * For secrets in memory, when they are read no more. Goes on past what cannot be opened.
  *
  * Return: 0, or the first error.
  */

@@ -5,7 +5,7 @@
  * Privileged: writes to whole devices. The argument: the device is opened once and known by its
  * number; tools and the kernel get the node in /dev that has this number. It is formatted only when
  * libblkid finds nothing at all on it, twice, the second time with the device held exclusively, so
- * that nothing that is mounted or otherwise claimed is written to. Whatever cannot be told is
+ * that nothing that is mounted or otherwise claimed is written to. Whatever stays unknown is
  * refused.
  */
 #include "mount/bind/options.h"
@@ -60,7 +60,7 @@ static int find_node(dev_t number, char path[PATH_MAX])
 	return -ENODEV;
 }
 
-/* Read-only: whoever merely looks cannot harm a device that is in use. */
+/* Read-only: a look cannot harm a device that is in use. */
 static int device_open(const char *path, struct device *ret, struct failure *reterr)
 {
 	struct stat status;
@@ -156,7 +156,7 @@ static int make_filesystem(struct device *device, const char *type, struct failu
 
 	log_message(LOG_NOTICE, "'%s' is empty: making a file system of type %s", device->path,
 		    type);
-	terms.cancelled = NULL; /* half a file system is worse than one that nobody wants */
+	terms.cancelled = NULL; /* half a file system is worse than an unwanted one */
 	result = tool_run(argv, &terms, output);
 	if (result == -ETIMEDOUT)
 		return tool_ended(device, program,

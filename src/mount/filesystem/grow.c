@@ -48,7 +48,7 @@ static uint32_t get_u32(const uint8_t bytes[4])
 }
 
 /* How many blocks there are, of the superblock: statfs leaves out what the file system needs
- * itself. 0: cannot be told. */
+ * itself. 0: unknown. */
 static uint64_t ext4_blocks(int device_fd)
 {
 	uint8_t low[4], high[4];

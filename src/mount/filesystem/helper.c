@@ -4,7 +4,7 @@
  *
  * Privileged: the program has podvold's rights. The target goes to it as a path, for it takes
  * nothing else: all of it lies below the root directory, where only root may rename. Options are
- * put together anew from what they mean, so that none reaches the program that mount(8) would keep
+ * rebuilt from what they mean, so that none reaches the program that mount(8) would keep
  * to itself.
  */
 #include "mount/filesystem/helper.h"

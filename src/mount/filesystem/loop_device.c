@@ -3,9 +3,9 @@
  * loop_device - a read-only loop device as a lock on a bind file, and one over an image
  *
  * While a lock is attached the block device behind the file stays open and cannot be taken away. It
- * carries a label made of the bind file's path, because inodes say too little: whoever else
- * attaches a loop device to the same disk has the same inode, and a bind file that somebody took
- * away has none. So a loop device is ours by its label; what has none of ours is a stranger's and
+ * carries a label made of the bind file's path, because inodes say too little: any other
+ * loop device of the same disk has the same inode, and a bind file that was taken
+ * away has none. So a loop device is podvol's by its label; one without is foreign and
  * is never touched.
  */
 #include "base/fnv1a.h"
@@ -45,7 +45,7 @@ struct loop_user {
 	/* The label is enough: a lock of what was there before is no lock, but must go, too. */
 	bool by_label;
 	bool is_image; /* not a lock: writable, and gone with its last user */
-	bool by_file;  /* whoever's it is */
+	bool by_file;  /* foreign ones too */
 };
 
 static int user_init(int file_fd, const char *file_path, struct loop_user *ret)
@@ -97,7 +97,7 @@ static bool is_attached(int sys_block_fd, const char *name)
 	return faccessat(sys_block_fd, path, F_OK, 0) == 0;
 }
 
-/* Then it may be ours all the same. */
+/* Then it may still be podvol's. */
 static bool may_open_later(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR ||
@@ -121,7 +121,7 @@ static int next_loop(DIR *sys_block, const struct loop_user *user, char path[300
 		if (fd < 0 && may_open_later(errno))
 			return -errno;
 		if (fd < 0)
-			continue; /* detached meanwhile, or its node is not there: not ours */
+			continue; /* detached meanwhile, or its node is not there: not podvol's */
 		result = belongs_to(fd, user);
 		if (result != 0)
 			return result < 0 ? result : TAKE_FD(fd);
@@ -129,7 +129,7 @@ static int next_loop(DIR *sys_block, const struct loop_user *user, char path[300
 	return more < 0 ? more : -ENOENT;
 }
 
-/* Return: the descriptor of a new device; -EBUSY somebody else took the number. */
+/* Return: the descriptor of a new device; -EBUSY another process took the number. */
 static int attach_free(int control_fd, int file_fd, const struct loop_user *user, char path[300])
 {
 	struct loop_config config = { .info.lo_flags = user->is_image ? LO_FLAGS_AUTOCLEAR |
@@ -218,7 +218,7 @@ int loop_device_detach(int file_fd, const char *file_path, struct failure *reter
 
 /* ---- over images ---- */
 
-/* Ours, and as we make them: else it is somebody's who would write to the same file. */
+/* With our label, and as we make them: else a foreign one would write to the same file. */
 static bool is_our_image(int loop_fd, const struct loop_user *user)
 {
 	struct loop_info64 info;

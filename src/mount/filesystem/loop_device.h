@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The one that is there from before, or a new one; whoever asks at the same time gets the same.
- * @file_fd: O_RDWR, opened by nobody else. @ret_path "/dev/loop7", free with free().
- * Return: a descriptor the caller owns; -EBUSY somebody else attached the file. [worker] */
+/* The one that is there from before, or a new one; simultaneous callers get the same.
+ * @file_fd: O_RDWR, opened by no other. @ret_path "/dev/loop7", free with free().
+ * Return: a descriptor the caller owns; -EBUSY another process attached the file. [worker] */
 int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
 			   struct failure *reterr);
 
@@ -22,11 +22,12 @@ int loop_device_open_image(int file_fd, const char *file_path, char **ret_path,
  * call. [worker] */
 int loop_device_grow(int loop_fd);
 
-/* Which device has the file: its number; 0: none has it, or it cannot be told. [worker] */
+/* Which device has the file: its number; 0: none has it, or it is unknown. [worker] */
 dev_t loop_device_number(int file_fd);
 
 /* Does this device go by itself when its last user does? [worker] */
 bool loop_device_goes_by_itself(const char *device_path);
 
-/* Is any loop device, whoever's, over this file? Return: 1, 0; else as the calls. [worker] */
+/* Is any loop device, also a foreign one, over this file? Return: 1, 0; else as the calls. [worker]
+ */
 int loop_device_is_attached(int file_fd);

@@ -173,7 +173,7 @@ static int milliseconds_to_wait(const struct running *running, const struct tool
 	return wait_usec / 1000 > INT_MAX ? INT_MAX : (int) (wait_usec / 1000);
 }
 
-/* Until the program has ended, whoever still has its output. */
+/* Until the program has ended, also while others keep its output open. */
 static void watch(struct running *running, const struct tool_terms *terms, struct said *said)
 {
 	struct pollfd ends[2] = { { .fd = running->pid_fd, .events = POLLIN },

@@ -21,7 +21,7 @@ enum {
 struct tool_terms {
 	uint64_t limit_usec; /* then its group is ended: SIGTERM, later SIGKILL; 0: never */
 	const atomic_bool *cancelled; /* SIGTERM once this is true; NULL: it runs to its end */
-	atomic_int *pid;              /* of the program while it runs, else 0; NULL: nobody looks */
+	atomic_int *pid;              /* of the program while it runs, else 0; NULL: not wanted */
 };
 
 /**

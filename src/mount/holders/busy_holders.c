@@ -214,7 +214,7 @@ static int look_at_descriptors(struct subject *subject, int task_fd)
 	return r;
 }
 
-/* What is mapped of an executable is told by that. */
+/* What is mapped of an executable is reported so. */
 static void look_at_map(const struct process_map *map, void *userdata)
 {
 	struct subject *subject = userdata;

@@ -3,7 +3,7 @@
  * busy_mounts - the mounts of volumes; see busy_mounts.h
  *
  * What is mounted under a name is not always in the mount of that name: a mount made there before
- * lies below it, hidden. So what is nested is told by the number of the parent and not by the path.
+ * lies below it, hidden. So nesting goes by the number of the parent and not by the path.
  */
 #include "mount/holders/busy_mounts.h"
 

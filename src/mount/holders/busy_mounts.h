@@ -3,7 +3,7 @@
  * busy_mounts - the mounts of volumes: their own, what is nested in them, and their copies in other
  * mount namespaces that go together with them
  *
- * A part of busy_holders.h and stuck_unmount.h; nobody else includes it. Read as text: no path is
+ * A part of busy_holders.h and stuck_unmount.h, which alone include it. Read as text: no path is
  * looked up.
  */
 #pragma once
@@ -20,7 +20,7 @@ struct busy_mount {
 	char *type;        /* "ext4"; NULL of a copy */
 	size_t base;       /* so many bytes of the mount point are the volume's */
 	size_t volume;     /* index of the one whose it is */
-	bool is_nested;    /* somebody's in the volume */
+	bool is_nested;    /* a foreign one in the volume */
 	bool is_copy;      /* in another namespace */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_candidates - mounts elsewhere that a search found: which of them go with ours, which a
- * forced unstage goes past, and which are told; see mount_search.h
+ * mount_candidates - mounts elsewhere that a search found: which of them go with the volume's,
+ * which a forced unstage goes past, and which are reported; see mount_search.h
  *
- * Who holds a volume can be told of one only, so all of them are judged: a holder that may be
+ * Only one holder of a volume is reported, so all of them are judged: a holder that may be
  * passed never hides one that may not.
  */
 #include "mount/holders/mount_search.h"
@@ -13,9 +13,9 @@
 
 #include <assert.h>
 
-enum { CANDIDATES_MAX = 65536 }; /* that may go with ours: some 60 MB */
+enum { CANDIDATES_MAX = 65536 }; /* that may go with the volume's: some 60 MB */
 
-/* Whoever keeps a namespace that nothing leads to may be a process that cannot be looked at. */
+/* What keeps a namespace that nothing leads to may be a process that cannot be looked at. */
 static bool passes(const struct mount_search *search, const struct candidate *candidate)
 {
 	const struct mount_passed *passed = search->holders[candidate->holder].passed;
@@ -66,7 +66,7 @@ int mount_search_add(struct mount_search *search, size_t holder, const struct mo
 					  &(struct candidate){ .holder = holder, .found = *found });
 }
 
-/* ---- what goes with ours, and what stays ---- */
+/* ---- what goes with the volume's, and what stays ---- */
 
 /* Does the group receive what happens in the other one? Bounded: each pair leads one step up. */
 static bool is_below(const struct mount_search *search, uint64_t group, uint64_t ancestor)
@@ -94,7 +94,7 @@ bool mount_search_goes_with_ours(const struct mount_search *search,
 			      is_below(search, candidate->master_group, group));
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 /* Of its owner; of all owners for what was found in no namespace. */
 static size_t count_unread(const struct mount_search *search, const struct mount_holder *holder)

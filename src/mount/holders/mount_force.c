@@ -54,7 +54,7 @@ static int add_processes(struct mount_containers *containers, int directory_fd, 
 		r = pid > 0 ? add_process(containers, pid) : -ESRCH;
 	if (r >= 0 && ferror(file))
 		r = errno == EOPNOTSUPP && depth > 0 ? 0 : -errno;
-	return r == -ESRCH ? -EXDEV : r; /* of another PID namespace: nobody knows its number */
+	return r == -ESRCH ? -EXDEV : r; /* of another PID namespace: its number is unknown here */
 }
 
 static bool is_cgroup_gone(int error)

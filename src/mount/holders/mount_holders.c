@@ -195,7 +195,7 @@ static int note_candidate(struct mount_search *search, size_t holder, const char
 		return r;
 	(void) snprintf(candidate.found.where, sizeof(candidate.found.where), "%s",
 			mount->mount_point);
-	/* Elsewhere in its parent than ours it never goes with it. */
+	/* Elsewhere in its parent than our mount it never goes with it. */
 	if (own->parent_peer_group != 0 && strcmp(own->place, position.place) == 0) {
 		candidate.peer_group = position.parent_peer_group;
 		candidate.master_group = position.parent_master_group;
@@ -208,7 +208,7 @@ bool mount_search_shows_all(const struct position *own)
 	return own->root[0] == '\0' || strcmp(own->root, "/") == 0;
 }
 
-/* A volume may be a directory of a large file system, of "/" even: whoever has all of that does not
+/* A volume may be a directory of a large file system, of "/" even: a holder of all of that does not
  * have the volume, only who has the directory or something in it. */
 static bool shows_part(const struct position *own, const char *root)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_holders - which processes in other mount namespaces, or who in ours, keep a file system
+ * mount_holders - which processes in other mount namespaces, or in this one, keep a file system
  * mounted
  *
  * A container that was made while a volume was mounted has a mount of its own; unmounting the
  * host's takes nothing from it, but unstaging or detaching the device afterwards does. So before
  * that every other mount namespace is searched for the superblock, by its device number. A mount
- * that the kernel takes away together with ours, because it is there by propagation, is no reason
- * to wait; nor is one that shows another part of the file system than ours. A namespace is found
- * by its processes, threads, descriptors, or a mount of its file, and counts as seen after a thread
- * entered it and read all of its mounts. A mount that was detached (umount -l) is in no namespace
- * and seen through whoever has something open there.
+ * that the kernel takes away together with its original, because it is there by propagation, is no
+ * reason to wait; nor is one that shows another part of the file system than that. A namespace is
+ * found by its processes, threads, descriptors, or a mount of its file, and counts as seen after a
+ * thread entered it and read all of its mounts. A mount that was detached (umount -l) is in no
+ * namespace and seen through who has something open there.
  *
  * In our own namespace every other mount of it counts: by the time that a device is taken away
  * podvold has unmounted its own. As in kubelet, what lies below "plugins/kubernetes.io" does not,
@@ -37,9 +37,9 @@ enum mount_held {
 	HELD_BY_DESCRIPTOR, /* of a process, of the namespace */
 	HELD_BY_MOUNT,      /* of the namespace's file, at @kept_at; pid 0 */
 	HELD_DETACHED,      /* a process has @where open, by a mount that is in no namespace */
-	HELD_UNSEEN, /* the namespace has it, and who keeps that may not be looked at; pid 0 */
-	HELD_HERE,   /* mounted at @where in our own namespace, too; pid 0 */
-	HELD_UNREAD, /* nobody knows: @unread namespaces of @owner were not read, this one too */
+	HELD_UNSEEN,     /* the namespace has it, and who keeps that may not be looked at; pid 0 */
+	HELD_HERE,       /* mounted at @where in our own namespace, too; pid 0 */
+	HELD_UNREAD,     /* unknown: @unread namespaces of @owner were not read, this one too */
 	HELD_UNSEARCHED, /* nor what @unread processes of @owner have open */
 };
 
@@ -78,8 +78,8 @@ struct mount_holder {
 	uid_t owner;                 /* who made that user namespace */
 	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all;
 					processes for HELD_UNSEARCHED */
-	int undecided; /* HELD_DETACHED of a @directory: why it cannot be told whether @where is in
-			  it; 0: it is */
+	int undecided;   /* HELD_DETACHED of a @directory: why it is unknown whether @where is in
+			    it; 0: it is */
 	char where[512]; /* as the process sees it; cut when it is longer */
 	char kept_at[256];
 };
@@ -117,17 +117,17 @@ enum { MOUNT_HOLDER_TEXT_BYTES = 1024 };
 /* "process 12 'sh' has it mounted at '/in' in mount namespace 4026532". */
 void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES]);
 
-/* A mount in another namespace that the kernel takes away together with one of ours. */
+/* A mount in another namespace that the kernel takes away together with an original here. */
 struct mount_copy {
 	uint64_t mount_id; /* the reused small one */
-	size_t of;         /* index of ours */
+	size_t of;         /* index of the original */
 	dev_t device;
 	char where[512];
 };
 
 /**
- * mount_holders_copies - the other half of that search: whoever uses one of these keeps ours from
- * being unmounted [worker]
+ * mount_holders_copies - the other half of that search: a user of one of these keeps the original
+ * from being unmounted [worker]
  * @mount_points: in our namespace; the uppermost mount of each counts
  * @ret:          free with free()
  *

@@ -33,7 +33,8 @@ struct visit {
 	int result;
 };
 
-/* On a thread of its own, which ends in that namespace. The descriptor of /proc is ours still. */
+/* On a thread of its own, which ends in that namespace. The descriptor of /proc is still this
+ * namespace's. */
 static void *enter(void *userdata)
 {
 	struct visit *visit = userdata;

@@ -27,8 +27,8 @@ int mount_namespace_open(int process_fd);
 int mount_namespace_read(int namespace_fd, size_t bytes_max, char **ret);
 
 /* The user namespace right below our own that a namespace belongs to, itself or through others
- * nested in it, and the uid, as ours names it, that made that: whoever nests more makes them with
- * other uids. @ret_user_namespace: 0 it is our own. Return: 0; -EPERM ours does not contain it;
+ * nested in it, and the uid, as our own names it, that made that: deeper ones are made with
+ * other uids. @ret_user_namespace: 0 it is our own. Return: 0; -EPERM our own does not contain it;
  * else as the calls. */
 int mount_namespace_owner(int namespace_fd, uint64_t *ret_user_namespace, uid_t *ret_uid);
 
@@ -39,7 +39,7 @@ int process_namespace_owner(int process_fd, uint64_t *ret_user_namespace, uid_t 
  * mount_namespace_walk - every mount namespace of the machine, also those that no process is in
  * @visit: with a descriptor of it that is borrowed; a negative errno ends the walk
  *
- * But for those of user namespaces that ours does not contain. Return: 0 all were visited;
+ * But for those of user namespaces that our own does not contain. Return: 0 all were visited;
  * -EOPNOTSUPP the kernel cannot list them (before Linux 6.12), or not for a process in a PID
  * namespace (since 6.18); else as the calls or @visit.
  */

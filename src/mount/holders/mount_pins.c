@@ -5,7 +5,7 @@
  *
  * Both are found by the descriptors, directories and maps of all processes. Of a mount that is in
  * no table the file system must be asked for its device: with no attribute wanted and no server to
- * be asked, which local file systems, tmpfs, NFS, FUSE and Ceph answer from memory. Whoever else
+ * be asked, which local file systems, tmpfs, NFS, FUSE and Ceph answer from memory. Any other that
  * asks its server keeps this search, and with it the volume, waiting.
  */
 #include "mount/holders/mount_search.h"
@@ -196,7 +196,7 @@ static bool read_link(int fd, const char *name, char path[PATH_MAX])
 {
 	ssize_t length = readlinkat(fd, name, path, PATH_MAX - 1);
 
-	/* Whoever nests directories deep enough has such a path; it is a file all the same. */
+	/* Directories nested deep enough have such a path; it is a file all the same. */
 	if (length < 0 && errno == ENAMETOOLONG)
 		return snprintf(path, PATH_MAX, "/(a path too long to name)") > 0;
 	path[length > 0 ? length : 0] = '\0';
@@ -307,7 +307,8 @@ static bool look_at_task(int task_fd, void *userdata)
 	return has_time(task);
 }
 
-/* Whose time it takes: that of the user who made its user namespace, or of its own uid in ours. */
+/* Whose time it takes: that of the user who made its user namespace, or of its own uid in our own.
+ */
 static void find_owner(struct mount_holder *process, int fd)
 {
 	process->uid = process_uid(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_search - what mount_holders.c and mount_pins.c share while one search runs; nobody else
- * includes it
+ * mount_search - what mount_holders.c and mount_pins.c share while one search runs; no other
+ * file includes it
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct position {
 	bool is_held;            /* by one whom no propagation takes away: more need not be kept */
 };
 
-/* A mount elsewhere that may or may not go with ours. */
+/* A mount elsewhere that may or may not go with the volume's. */
 struct candidate {
 	size_t holder; /* index of what it is a mount of */
 	uint64_t mount_id, peer_group, master_group;
@@ -59,7 +59,7 @@ struct mount_search {
 	uint64_t open_usec; /* of all shares */
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
-	struct group_pair *pairs; /* of mounts like the parents of ours */
+	struct group_pair *pairs; /* of mounts like the parents of the volume's */
 	size_t pair_count, pair_capacity;
 	struct kept_namespace *kept; /* as our own table has them */
 	size_t kept_count, kept_capacity;
@@ -88,7 +88,7 @@ int mount_search_look_into(struct mount_search *search, int namespace_fd,
 
 /* Something of a holder's file system that no propagation takes away. */
 int mount_search_add(struct mount_search *search, size_t holder, const struct mount_holder *found);
-/* The same of what may go with ours. */
+/* The same of what may go with the volume's. */
 int mount_search_add_candidate(struct mount_search *search, const struct candidate *candidate);
 bool mount_search_goes_with_ours(const struct mount_search *search,
 				 const struct candidate *candidate);
@@ -123,7 +123,7 @@ bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);
  *
  * After all tables of processes. A namespace is kept by a descriptor or a mount of its own file,
  * and looked into by a thread that enters it (CAP_SYS_CHROOT). A mount that was detached lives on
- * with whoever has something open there.
+ * with who has something open there.
  *
  * Return: 0, or what ends the search.
  */

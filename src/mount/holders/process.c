@@ -2,8 +2,8 @@
 /*
  * process - what /proc says of one process or thread; see process.h
  *
- * Attributes are never asked for, because some file systems ask their server even when told not to:
- * the number of a mount is read from what /proc says of a descriptor.
+ * Attributes are never asked for, because some file systems ask their server even when asked not
+ * to: the number of a mount is read from what /proc says of a descriptor.
  */
 #include "mount/holders/process.h"
 

@@ -4,8 +4,8 @@
  *
  * Everything is asked of a directory that was opened once, so that it is about one process even
  * when its number is used again; one that ended answers -ESRCH or -ENOENT. Nothing here looks a
- * name up in a mount or asks a file system for an attribute: a dead server stops nobody. Changes
- * nothing.
+ * name up in a mount or asks a file system for an attribute: a dead server does not stop it.
+ * Changes nothing.
  */
 #pragma once
 
@@ -85,7 +85,7 @@ bool process_is_stuck(int process_fd);
 int process_walk_threads(int process_fd, pid_t pid, bool (*visit)(int task_fd, void *userdata),
 			 void *userdata);
 
-/* A mapped file; several pieces of one that follow each other are told once. */
+/* A mapped file; several pieces of one that follow each other are reported once. */
 struct process_map {
 	dev_t device;
 	const char *path;

@@ -5,7 +5,7 @@
  * Privileged: CAP_CHOWN, CAP_FOWNER, in a tree that a pod may be changing meanwhile. The argument:
  * an entry that needs a change is opened (O_PATH, no link followed), looked at again through that
  * descriptor, and changed through it, so that the bits of one file are never given to another; no
- * mount is entered. Only where nobody but root could put another entry in its place, and where no
+ * mount is entered. Only where root alone could put another entry in its place, and where no
  * setuid, setgid or sticky bit is involved, it is changed by its name, which costs half. Root in a
  * container is such a root, so that no call by name follows a link: the worst is that it exchanges
  * two files of its own volume. Owners never change, bits are only added, and what matches is not
@@ -30,7 +30,7 @@ struct ownership_walk {
 	int root_fd; /* borrowed */
 	bool root_is_file;
 	int proc_fd; /* /proc/self/fd, once fchmodat2 turned out to be missing; else -EBADF */
-	int (*wait)(void *userdata); /* before the root; NULL: nobody works beside us */
+	int (*wait)(void *userdata); /* before the root; NULL: no other thread walks */
 	void *wait_userdata;
 };
 
@@ -154,7 +154,7 @@ static int add_bits_by_name(struct ownership_walk *walk, const struct tree_entry
 	return errno == ENOSYS || errno == EPERM ? add_bits_opened(walk, entry) : -errno;
 }
 
-/* The same by name, where nobody but root can have put another entry there. First the group: bits
+/* The same by name, where root alone can have put another entry there. First the group: bits
  * are for the new one. */
 static void change_guarded(struct ownership_walk *walk, const struct tree_entry *entry,
 			   struct ownership_counts *counts)

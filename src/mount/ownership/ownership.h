@@ -17,7 +17,7 @@ struct ownership_walk;
 int ownership_walk_new(int root_fd, const struct ownership *ownership, struct ownership_walk **ret);
 struct ownership_walk *ownership_walk_free(struct ownership_walk *walk);
 
-/* Directories below the root may go to somebody else; see tree_walk_offer(). */
+/* Directories below the root may go to another thread; see tree_walk_offer(). */
 void ownership_walk_offer(struct ownership_walk *walk, tree_offer_fn *offer, void *userdata);
 /* Before the root's own entry, the last: @wait returns when all that was offered is done, or an
  * error, which ends the walk with the root as it was. */
@@ -29,7 +29,7 @@ enum { OWNERSHIP_REFUSALS_LOGGED = 10 }; /* lines of one thread in one walk; all
 /* One entry. Return: 1 more to do, 0 done, or the error that ended the walk. [worker] */
 int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts);
 
-/* Does the root match, so that OnRootMismatch skips the walk? False too when it cannot be told. */
+/* Does the root match, so that OnRootMismatch skips the walk? False too when that is unknown. */
 bool ownership_root_matches(int root_fd, const struct ownership *ownership);
 
 /* ---- posix_acl.c ---- */

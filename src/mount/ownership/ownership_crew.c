@@ -3,8 +3,8 @@
  * ownership_crew - several threads walk one volume for its group (fsGroup)
  *
  * The caller's thread walks alone until the tree turns out not to be small. Then others join, and
- * whoever meets a directory while few are on offer offers it instead of going down. Nobody waits
- * for a part but the first thread, before the root: it changes last of all. Descriptors are bounded
+ * a thread that meets a directory while few are on offer offers it instead of going down. Only the
+ * first thread waits for a part, before the root: it changes last of all. Descriptors are bounded
  * by the offers and the depth that each thread keeps open, memory by the depth.
  */
 #include "mount/mount.h"

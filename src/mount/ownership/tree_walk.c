@@ -118,7 +118,7 @@ static int walk_push(struct tree_walk *walk, int taken_fd, const char *name,
 	frame.buffer = malloc(BUFFER_BYTES);
 	frame.device = status_device(status);
 	frame.inode = status->stx_ino;
-	/* With an access list the group's bits are its mask: without w there nobody named in it can
+	/* With an access list the group's bits are its mask: without w there no entry of it can
 	 * write either. */
 	frame.guarded = status->stx_uid == 0 && !(status->stx_mode & (S_IWGRP | S_IWOTH));
 	if (!frame.buffer || (name && !frame.name))

@@ -41,7 +41,7 @@ struct tree_walk;
  */
 int tree_walk_new(int root_fd, struct tree_walk **ret);
 
-/* May somebody else walk this directory? True: the descriptor is theirs, and this walk leaves out
+/* May another thread walk this directory? True: the descriptor is theirs, and this walk leaves out
  * the directory and everything below it. */
 typedef bool tree_offer_fn(void *userdata, int directory_fd);
 /* Asked for every directory below the root, before the walk goes down into it. */

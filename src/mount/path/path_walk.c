@@ -5,7 +5,7 @@
  *
  * One openat(O_PATH | O_NOFOLLOW) per component; what was opened is looked at afterwards, through
  * its own descriptor. Every level stays pinned on a stack, and ".." goes back on that stack instead
- * of asking the file system, so a directory that is moved out meanwhile takes nobody along.
+ * of asking the file system, so a directory that is moved out meanwhile takes no walk along.
  * Symbolic links are read and walked here, where the policy allows them; absolute ones lead out.
  */
 #include "mount/path/safe_path.h"

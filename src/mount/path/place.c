@@ -3,7 +3,7 @@
  * place - a name under a pinned directory
  *
  * The parent is opened once, beneath the root; what is done later is done to (parent, name), so
- * that nobody who renames or links in between sends it elsewhere. A last component that is empty,
+ * that no rename or link in between sends it elsewhere. A last component that is empty,
  * "." or ".." is refused: it would name something else than an entry of the parent.
  */
 #include "mount/mount.h"

@@ -5,7 +5,7 @@
  * Privileged: removes. The argument: a table says how deep each part of the layout is, and below
  * that nothing is opened, so that no walk ever enters a volume. A first walk looks for mounts
  * without changing anything; the second removes empty directories and empty files alone, which
- * hold nobody's data. Neither follows a link or enters a mount.
+ * hold no data. Neither follows a link or enters a mount.
  */
 #include "mount/path/safe_path.h"
 
@@ -52,7 +52,7 @@ static void note_error(struct cleaning *cleaning, int error, const struct failur
 		*cleaning->reterr = *failure;
 }
 
-/* Empty, or it stays: a link, a device and a file with content are somebody's. */
+/* Empty, or it stays: a link, a device and a file with content are foreign. */
 static int remove_leaf(const struct place *place, const struct mount_facts *facts,
 		       struct failure *reterr)
 {

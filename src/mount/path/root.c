@@ -125,7 +125,7 @@ static int look_at_mounts(const char *path, struct root_mounts *ret, struct fail
 static int bind_root(struct mount_root *root, struct failure *reterr)
 {
 	/* In the group of the mount around it, as a plain clone is, it would pass every mount on to
-	 * that one: each would be there twice, the second one beneath, where nobody reaches it. */
+	 * that one: each would be there twice, the second one beneath, unreachable. */
 	static const struct mount_attributes shared = { .propagation = MS_SHARED,
 							.own_group = true };
 	struct root_mounts mounts;
@@ -245,7 +245,7 @@ static bool is_entered(const struct mount_root *root)
 }
 
 /* Descriptors inside keep the mount busy, the lock's too; both are taken again, whatever came of
- * it. Whoever locks the directory in between has it, and we are about to end anyway. */
+ * it. Another process may lock the directory in between, and we are about to end anyway. */
 static int unmount_root(struct mount_root *root, const struct place *place, struct failure *reterr)
 {
 	bool relock = is_entered(root);
@@ -293,7 +293,7 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr)
 	return result < 0 ? result : unmount_root(root, &place, reterr);
 }
 
-/* ---- unmounted by somebody ---- */
+/* ---- unmounted by others ---- */
 
 /* What is at the path now: still the directory that was locked? */
 static int open_again(const struct mount_root *root, struct mount_root *ret, struct failure *reterr)

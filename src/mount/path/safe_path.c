@@ -124,9 +124,9 @@ static int is_empty(int fd)
 	return more < 0 ? more : 1;
 }
 
-/* mkdir obeys the umask and a setgid parent; callers were promised exactly @mode. Whoever may write
- * in the parent may have put another directory in the place of the new one: its mode, which guards
- * what is in it, is not ours to change. */
+/* mkdir obeys the umask and a setgid parent; callers were promised exactly @mode. A process that
+ * may write in the parent may have put another directory in the place of the new one: its mode,
+ * which guards what is in it, is not changed. */
 static int set_exact_mode(int fd, mode_t mode)
 {
 	struct stat status;
@@ -158,7 +158,7 @@ static int enter_or_make(int fd, const char *name, mode_t mode, bool *missing)
 	if (mkdirat(fd, name, mode) < 0) {
 		if (errno != EEXIST)
 			return -errno;
-		/* Somebody else made it in between, and its mode is theirs. */
+		/* Another process made it in between, and its mode is theirs. */
 		return path_open(fd, name, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
 	}
 

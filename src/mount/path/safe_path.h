@@ -21,7 +21,7 @@ struct fd_path fd_path(int fd);
 /* open_beneath() without a text, for walks over many entries. Returns a descriptor or -errno. */
 int path_open(int root_fd, const char *path, int flags, enum path_policy policy);
 
-/* One attempt of make_directories(), without a text: a level that somebody removes is -ENOENT. */
+/* One attempt of make_directories(), without a text: a level that others remove is -ENOENT. */
 int path_make(int root_fd, const char *path, mode_t mode);
 
 /* path_open() by hand, component by component, for kernels without openat2 (path_walk.c). */

@@ -2,7 +2,7 @@
 /*
  * small_file - a file of podvold's own below the root directory, written and read whole
  *
- * Written beside its place and renamed over it, so that whoever reads finds the old bytes, the new
+ * Written beside its place and renamed over it, so that a reader finds the old bytes, the new
  * ones or none, also after a kill at any moment. Read only when it is a plain file of the mount
  * around it; a link, a device or a file too large is refused. All [worker].
  */

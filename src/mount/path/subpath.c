@@ -157,7 +157,7 @@ static int open_source(const struct subpath_request *request, struct subpath *su
 
 /* ---- the target ---- */
 
-/* We make directories and empty files; whatever else is there is somebody's. */
+/* We make directories and empty files; whatever else is there is foreign. */
 static int remove_other_kind(const struct place *target, mode_t found_mode, struct failure *reterr)
 {
 	struct stat status;

@@ -12,8 +12,8 @@
  * RESOLVE_BENEATH and without magic links, so a link that leaves the volume is an error.
  *  - CVE-2021-25741 (a directory exchanged for a link between check and mount): nothing is looked
  * up after the one walk; open_tree and move_mount work on descriptors.
- *  - CVE-2017-1002102 (removing through links): only empty directories and files of ours are
- * removed, each by one name under a pinned parent below the root, where no pod can write.
+ *  - CVE-2017-1002102 (removing through links): only empty directories and files that podvol made
+ * are removed, each by one name under a pinned parent below the root, where no pod can write.
  *
  * Refuses absolute paths and "..". Never reads, changes or removes what is in a volume, but for the
  * directories that were missing.

@@ -42,7 +42,7 @@ static bool is_dot(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* A file that is covered was empty when it was made; one that is not may be a stranger's. */
+/* A file that is covered was empty when it was made; one that is not may be foreign. */
 static int check_is_ours(const struct place *target, struct failure *reterr)
 {
 	struct mount_facts facts;
@@ -57,7 +57,7 @@ static int check_is_ours(const struct place *target, struct failure *reterr)
 	return failed_plain(reterr, -ENOTEMPTY, "'%s' is not podvol's: it stays", target->path);
 }
 
-/* Calls @visit for each name in a directory of ours. */
+/* Calls @visit for each name in a managed directory. */
 static void for_each_name(struct level *level, void (*visit)(struct level *level, char *name))
 {
 	cleanup_closedir DIR *directory = NULL;
@@ -101,7 +101,7 @@ static void clean_target(struct level *container, char *name)
 	note_error(container, r, &failure);
 }
 
-/* A file beside the containers' directories is nobody's of ours: the volume's directory stays with
+/* A file beside the containers' directories is foreign: the volume's directory stays with
  * it, which is the error. */
 static void clean_container(struct level *volume, char *name)
 {

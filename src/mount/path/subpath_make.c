@@ -16,7 +16,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Whoever removes what we make must not keep a worker here for ever. */
+/* A process that removes what we make must not keep a worker here for ever. */
 enum { MAKE_ATTEMPTS_MAX = 16 };
 
 int subpath_check(const char *sub_path, struct failure *reterr)

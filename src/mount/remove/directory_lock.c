@@ -39,7 +39,7 @@ int directory_lock_owner(int fd)
 	return 0;
 }
 
-/* Told with its process: the usual cause is a second service. */
+/* Reported with its process: the usual cause is a second service. */
 static int locked_by_another(int fd, const char *kind, const char *path, struct failure *reterr)
 {
 	int pid = directory_lock_owner(fd);

@@ -85,7 +85,7 @@ static unsigned int count_components(const char *path)
 	return count;
 }
 
-/* Who keeps a directory: what is in it, a mount on it, or whoever put something else there. Then
+/* Who keeps a directory: what is in it, a mount on it, or something else put there. Then
  * everything above stays, too. */
 static bool is_kept(const struct place *place, int error)
 {
@@ -111,7 +111,7 @@ static int remove_parent(int root_fd, const char *path, struct failure *reterr)
 
 	if (r == -ENOENT) /* removed already, before a kill; not yet what is above it */
 		return 1;
-	if (r == -ELOOP || r == -ENOTDIR) /* a stranger's */
+	if (r == -ELOOP || r == -ENOTDIR) /* foreign */
 		return 0;
 	if (r < 0)
 		return r;
@@ -249,7 +249,7 @@ static int check_same(int fd, const struct place *place, struct failure *reterr)
 	return 0;
 }
 
-/* Nobody has it mounted, nor anything in it. */
+/* Neither it nor anything in it is mounted. */
 static int check_removable(int fd, const struct capacity_method *method, const char *path,
 			   struct failure *reterr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore_lock - whoever fills a volume's directory keeps it from being mounted meanwhile
+ * restore_lock - a volume's directory is not mounted while it is filled
  *
  * The volume's lock (volume_lock.h) together with a mark on the directory (VOLUME_PARTIAL_MARK).
  * The lock goes with its process, however that ends, so that nothing has to be taken back after a
@@ -15,12 +15,12 @@
 #define RESTORE_CLAIMED "claimed"
 
 /**
- * restore_lock_take - from now on nobody mounts it
+ * restore_lock_take - from now on it is not mounted
  * @fd:          of the directory, readable
  * @path:        for texts
  * @ret_lock_fd: for volume_lock_release(); what has a copy holds the lock as well
  *
- * Return: 0; -EBUSY somebody restores, copies or removes it; else as the calls.
+ * Return: 0; -EBUSY it is being restored, copied or removed; else as the calls.
  */
 int restore_lock_take(int fd, const char *path, int *ret_lock_fd, struct failure *reterr);
 
@@ -31,7 +31,7 @@ void restore_lock_leave(int fd);
  * restore_lock_check - may this directory be mounted? [worker]
  * @fd: O_PATH will do
  *
- * One call where nobody ever restored. A restore that was broken off keeps nobody out: its volume
+ * One call where none was restored. A restore that was broken off excludes no one: its volume
  * holds a part, which only its owner can judge.
  *
  * Return: 0; -EBUSY it is being restored, @reterr names the process where it is known.

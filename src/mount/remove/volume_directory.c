@@ -28,7 +28,7 @@ enum { LEVEL_MODE = 0755 };
 
 /* ---- what stands there ---- */
 
-/* But for @image, which is ours; NULL: nothing at all may be there. Return: 1, 0; else as the
+/* But for @image, which podvol made; NULL: nothing at all may be there. Return: 1, 0; else as the
  * calls. */
 static int is_empty(int fd, const char *image)
 {
@@ -108,7 +108,7 @@ enum volume_mark volume_mark_of(int fd, const char *mark)
 }
 
 /* Opened for reading. Return: a descriptor; -ENOENT; -ENOTDIR, -ELOOP, -EXDEV what is no directory
- * of ours. */
+ * of podvol's. */
 static int open_directory(const struct place *place)
 {
 	return path_open(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS);
@@ -299,7 +299,7 @@ int volume_directory_make(const struct volume_directory *directory, mode_t mode,
 			       reterr);
 	if (r < 0)
 		return r;
-	/* Nobody gets in before its mode and mark are there. */
+	/* It is closed until its mode and mark are there. */
 	r = make_name(&place, method);
 	made = r == 0;
 	if (r < 0 && r != -EEXIST)
@@ -399,7 +399,7 @@ int volume_directory_unmake(const struct volume_directory *directory, struct fai
 		return 0;
 	if (fd < 0)
 		return failed(reterr, fd, "cannot open '%s'", place.path);
-	/* Killed between mkdir and mark, it bears none: empty and of mode 0 as nobody's is. */
+	/* Killed between mkdir and mark, it bears none: empty and of mode 0 as no other is. */
 	if (volume_mark_of(fd, directory->mark) != VOLUME_MARK_OURS) {
 		struct stat status;
 
@@ -413,7 +413,7 @@ int volume_directory_unmake(const struct volume_directory *directory, struct fai
 }
 
 /* What is not there was removed before, by a process that died since, or lies on a disk that is not
- * mounted: then nothing was deleted, and nobody may say so. */
+ * mounted: then nothing was deleted, and must not be reported so. */
 static int check_gone(int base_fd, const struct volume_directory *directory, struct failure *reterr)
 {
 	cleanup_close int fd = open_base(base_fd);

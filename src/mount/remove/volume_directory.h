@@ -6,7 +6,7 @@
  * descriptors, without symbolic links, and never in another mount. Each directory bears a mark (an
  * extended attribute that only root can write) with the uid of its volume. What does not bear the
  * mark of the volume that is spoken of is never removed, whatever a path says: not what stood there
- * before, not what somebody put in its place, not what another volume has. A file system that keeps
+ * before, not what was put in its place, not what another volume has. A file system that keeps
  * no such marks is refused. All functions [worker].
  */
 #pragma once
@@ -98,7 +98,8 @@ bool volume_directory_is_empty(int fd);
  * volume_directory_grow - allow it a larger size; safe to repeat
  *
  * The directory, which must bear the mark, says how its size is enforced. What has an image is
- * larger only when its device and file system are told as well, which happens where it is mounted.
+ * larger only when its device and file system are resized as well, which happens where it is
+ * mounted.
  *
  * Return: 0; -ENOSPC; -EOPNOTSUPP its size is not enforced; -EPERM; else as the calls.
  */

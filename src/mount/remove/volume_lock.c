@@ -2,7 +2,7 @@
 /*
  * volume_lock - one restore, copy or removal of a volume's directory at a time; see volume_lock.h
  *
- * A file is removed only by a process that holds it alone, and whoever got a lock on a file that
+ * A file is removed only by a process that holds it alone, and who got a lock on a file that
  * has no name any more tries again: so two never hold locks on two files of one name.
  */
 #include "mount/remove/volume_lock.h"

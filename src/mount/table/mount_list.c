@@ -268,7 +268,7 @@ int mount_list_stat(uint64_t mount_id, struct table_entry **ret)
 		.options = options,
 	};
 	if (fields.mount_point[0] != '/')
-		return -ENOENT; /* nobody can look it up from here */
+		return -ENOENT; /* not reachable from here */
 	*ret = table_entry_new(&fields);
 	return *ret ? 0 : -ENOMEM;
 }

@@ -2,7 +2,7 @@
 /*
  * mount_look - what has become of mounts that were known, and which others there are
  *
- * For whoever was told by mount_watch.h that something changed. Asks by id where ids are unique
+ * After a report of mount_watch.h that something changed. Asks by id where ids are unique
  * (statmount, listmount), else reads mountinfo once; never looks a path up, so no dead server can
  * stall it. Changes nothing but by mount_set_back(), which mends the attributes of one mount.
  */
@@ -12,13 +12,13 @@
 
 #include <sys/mount.h> /* MOUNT_ATTR_* */
 
-/* What of a mount's attributes somebody may take or give by a remount; the times of access are no
- * danger to anybody and are left out. */
+/* What of a mount's attributes others may take or give by a remount; the times of access are no
+ * danger and are left out. */
 #define MOUNT_ATTR_WATCHED                                                                         \
 	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
 enum mount_fate {
-	MOUNT_UNSEEN, /* nobody looked */
+	MOUNT_UNSEEN, /* not looked at */
 	MOUNT_THERE,
 	MOUNT_GONE,
 	MOUNT_MOVED, /* to another place; only mount_look_at_all() tells */

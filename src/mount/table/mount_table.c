@@ -57,7 +57,7 @@ static void index_add(struct mount_table *table, struct table_entry *entry)
 	*bucket = entry;
 }
 
-/* All entries anew: a list of an old bucket must not lead to entries that are gone. */
+/* All entries again: a list of an old bucket must not lead to entries that are gone. */
 static int index_rebuild(struct mount_table *table)
 {
 	size_t bucket_count = 64;

@@ -49,7 +49,7 @@ struct mount_entry {
  * struct mount_table - a cache of the kernel's table of this namespace; any thread
  *
  * One mutex inside, the only one in podvol: workers and the loop both ask, and it holds nothing
- * that is ours. Refreshing costs what changed where the kernel has listmount and statmount with
+ * of the callers'. Refreshing costs what changed where the kernel has listmount and statmount with
  * sources (6.13), one read of mountinfo elsewhere if anything changed: 4 microseconds for each
  * mount there is.
  */

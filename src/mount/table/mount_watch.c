@@ -75,7 +75,7 @@ static const struct mount_info_record *record_of(const struct fanotify_event_met
 	return record;
 }
 
-/* Return: 1 @ret is what somebody else did; 0 nothing to tell; -EOVERFLOW. */
+/* Return: 1 @ret is what another process did; 0 nothing to tell; -EOVERFLOW. */
 static int parse_event(struct mount_watch *watch, const struct fanotify_event_metadata *event,
 		       struct mount_change *ret)
 {

@@ -3,7 +3,7 @@
  * arena - memory of one decoded object: taken piece by piece, freed at once
  *
  * Only src/object/ uses it. Running out of memory is kept in the arena: strings are then "", arrays
- * NULL with count 0, so that a decoder needs no check of its own and whoever called it asks once,
+ * NULL with count 0, so that a decoder needs no check of its own and its caller asks once,
  * arena_exhausted().
  */
 #pragma once

@@ -185,7 +185,7 @@ const struct cJSON *json_next(const struct cJSON *item)
 
 /* ---- building ---- */
 
-/* The line rides in valueint, which nobody else uses: numbers are raw text. */
+/* The line rides in valueint, which is otherwise unused: numbers are raw text. */
 struct cJSON *json_new_item(int type, unsigned int line)
 {
 	struct cJSON *item = cJSON_CreateNull();

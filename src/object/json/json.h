@@ -4,7 +4,7 @@
  *
  * cJSON alone accepts NUL, bad UTF-8, trailing bytes and duplicate keys and turns 64-bit integers
  * into doubles; json_parse() refuses all of these. Integers keep their text (they are cJSON raw
- * items inside) so that 9007199254740993 survives. Whoever builds JSON for the API uses these
+ * items inside) so that 9007199254740993 survives. Code that builds JSON for the API uses these
  * functions and never cJSON itself.
  */
 #pragma once

@@ -277,7 +277,7 @@ static size_t digits(struct parser *parser)
 	return count;
 }
 
-/* Kept as text: whoever wants a number says which kind. */
+/* Kept as text: the reader of a number says which kind. */
 static int parse_number(struct parser *parser, struct cJSON *item)
 {
 	size_t start = parser->at;
@@ -305,7 +305,7 @@ static int parse_number(struct parser *parser, struct cJSON *item)
 	return item->valuestring ? 0 : no_memory(parser);
 }
 
-/* What is no word must be a number; that is where the error is told. */
+/* What is no word must be a number; that is where the error is reported. */
 static int parse_word(struct parser *parser, struct cJSON *item)
 {
 	static const struct {

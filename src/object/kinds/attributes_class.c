@@ -3,7 +3,7 @@
  * attributes_class - storage.k8s.io/v1 VolumeAttributesClass: parameters that a driver can
  * change of a volume that is there
  *
- * Only checked, kept and given out again: whoever asks a driver reads the object.
+ * Only checked, kept and given out again: the caller of a driver reads the object.
  */
 #include "object/kinds.h"
 #include "object/schema/schemas.h"

@@ -2,8 +2,8 @@
 /*
  * certificates - X.509 authorities in PEM, as a ClusterTrustBundle holds them; pure
  *
- * Only blocks of type CERTIFICATE without headers; text between blocks is a comment, as for
- * whoever reads such files. X.509 is read by libcrypto.
+ * Only blocks of type CERTIFICATE without headers; text between blocks is a comment, as with
+ * other readers of such files. X.509 is read by libcrypto.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ int claim_spec_validate(const struct cJSON *spec, const struct field *field,
 /* spec.accessModes, spec.volumeMode and spec.storageClassName, of claims and volumes alike. */
 int volume_common_validate(const struct cJSON *spec, const struct field *field,
 			   struct violations *found);
-/* 0: absent, or a name that nobody knows. */
+/* 0: absent, or an unknown name. */
 enum access_mode access_mode_decode(const struct cJSON *mode);
 unsigned int access_modes_decode(const struct cJSON *modes);
 enum volume_mode volume_mode_decode(const struct cJSON *mode);

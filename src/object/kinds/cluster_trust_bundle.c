@@ -85,7 +85,7 @@ static int check_name(const char *name, const char *signer, struct violations *f
 	return 0;
 }
 
-/* The bytes are not shown again: nobody could read them in a message. */
+/* The bytes are not shown again: they would be unreadable in a message. */
 static int check_bundle(const char *pem, const struct field *field, struct violations *found)
 {
 	struct certificate_list list = { .certificates = NULL };

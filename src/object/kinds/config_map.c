@@ -2,7 +2,7 @@
 /*
  * config_map - v1.ConfigMap
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Nothing here acts upon it yet: it is checked, kept and given out again.
  */
 #include "object/kinds.h"
 #include "object/schema/schemas.h"

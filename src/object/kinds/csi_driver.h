@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_driver - storage.k8s.io/v1 CSIDriver, decoded: what a driver can do and wants to be told
+ * csi_driver - storage.k8s.io/v1 CSIDriver, decoded: what a driver can do and wants to know
  *
- * Written once by whoever installs the driver. Whether it runs on this node is another matter, see
+ * Written once by the driver's installer. Whether it runs on this node is another matter, see
  * csi/csi_drivers.h.
  */
 #pragma once
@@ -10,7 +10,8 @@
 #include "object/object.h"
 
 enum fs_group_policy {
-	FS_GROUP_POLICY_UNSET, /* of an object that never passed the defaults: nobody may guess */
+	FS_GROUP_POLICY_UNSET, /* of an object that never passed the defaults: no default is assumed
+				*/
 	FS_GROUP_POLICY_READ_WRITE_ONCE_WITH_FS_TYPE,
 	FS_GROUP_POLICY_FILE,
 	FS_GROUP_POLICY_NONE,

@@ -6,7 +6,7 @@
  * the same name wins. Values come from the pod itself, its fields and resources, ConfigMaps and
  * Secrets that the caller hands in. There are no services here, so none of their variables.
  *
- * Unlike kubelet a variable that cannot be found out is an error only where it is used: whoever
+ * Unlike kubelet a variable that cannot be found out is an error only where it is used: what
  * starts the container complains of the others.
  */
 #pragma once

@@ -15,7 +15,7 @@ enum { DEFAULT_MODE = 0644, MODE_MAX = 0777, TOKEN_SECONDS = 3600, TOKEN_SECONDS
 
 /* ---- defaults ---- */
 
-/* The bits that kubelet gives such files when nobody says otherwise. */
+/* The bits that kubelet gives such files by default. */
 int file_source_set_mode(struct cJSON *source)
 {
 	assert(source);

@@ -2,7 +2,7 @@
 /*
  * lease - coordination.k8s.io/v1 Lease
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Nothing here acts upon it yet: it is checked, kept and given out again.
  */
 #include "object/kinds.h"
 #include "object/schema/field.h"

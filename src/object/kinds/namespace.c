@@ -2,7 +2,7 @@
 /*
  * namespace - v1.Namespace
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Nothing here acts upon it yet: it is checked, kept and given out again.
  */
 #include "object/kinds.h"
 #include "object/schema/field.h"
@@ -52,7 +52,7 @@ const struct schema namespace_schema = {
 	},
 };
 
-/* Nobody here waits for the end of what it holds, so it has no finalizer of its own. */
+/* Nothing here waits for the end of what it holds, so it has no finalizer of its own. */
 int namespace_set_defaults(struct cJSON *tree)
 {
 	struct cJSON *status = json_ensure_object(tree, "status");

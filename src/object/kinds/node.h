@@ -27,7 +27,7 @@ struct node {
 	bool is_out_of_service;
 	bool is_managed, keeps_terminated;
 	struct node_volumes in_use;   /* status.volumesInUse: the node writes it */
-	struct node_volumes attached; /* status.volumesAttached: whoever attaches writes it */
+	struct node_volumes attached; /* status.volumesAttached: the attacher writes it */
 };
 
 bool node_volumes_have(const struct node_volumes *volumes, const char *unique_name);

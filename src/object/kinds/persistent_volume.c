@@ -114,7 +114,7 @@ static int check_csi(const struct cJSON *csi, const struct field *field, struct 
 	return 0;
 }
 
-/* Sources without a plugin pass: they are stored, and told of when a pod wants one. */
+/* Sources without a plugin pass: they are stored, and reported when a pod wants one. */
 static int check_source(const struct cJSON *spec, const struct field *field,
 			struct violations *found)
 {
@@ -195,7 +195,7 @@ static int check_recycle(const struct cJSON *spec, const struct field *field,
 	return 0;
 }
 
-/* In Kubernetes' order: with several mistakes the first to be told is the same. */
+/* In Kubernetes' order: with several mistakes the first to be reported is the same. */
 int persistent_volume_validate(const struct cJSON *tree, struct violations *found)
 {
 	static const char *const policies[] = { "Delete", "Recycle", "Retain", NULL };

@@ -59,7 +59,7 @@ struct volume_origin {
 	bool is_unfinished;         /* nothing may be bound to it: its directory is being made */
 	const char *base_path;      /* that its directory was made below */
 	const char *capacity;       /* how its size is enforced: "quota", "image"; "" not */
-	const char *claim_deleted;  /* uid of the claim, once somebody deleted that */
+	const char *claim_deleted;  /* uid of the claim, once that was deleted */
 	const char *deleted_by;     /* who did, in words */
 };
 

@@ -191,7 +191,7 @@ static void decode_container(const struct cJSON *item, const struct cJSON *spec,
 		    container);
 }
 
-/* All three lists in one array: whoever looks for uses of a volume must miss none. */
+/* All three lists in one array: a search for uses of a volume must miss none. */
 static void decode_containers(const struct cJSON *spec, struct arena *arena, struct pod *pod)
 {
 	struct pod_container *containers;

@@ -115,8 +115,8 @@ struct pod_container {
 	uid_t run_as_user; /* the container's, else the pod's */
 };
 
-/* Kubernetes knows two values of fsGroupChangePolicy and refuses others, so that ours, "Idmap", is
- * an annotation: see docs/ownership.md. */
+/* Kubernetes knows two values of fsGroupChangePolicy and refuses others, so that podvol's, "Idmap",
+ * is an annotation: see docs/ownership.md. */
 #define POD_FS_GROUP_ANNOTATION "podvol.io/fs-group-change-policy"
 
 enum fs_group_change_policy { FS_GROUP_CHANGE_ALWAYS, FS_GROUP_CHANGE_ON_ROOT_MISMATCH };

@@ -255,7 +255,7 @@ static int name_ephemeral_claim(const char *pod_name, const char *volume_name,
 	return snprintf(name, CLAIM_NAME_BYTES, "%s-%s", pod_name, volume_name);
 }
 
-/* Told when the pod is written, not when its claim cannot be made. */
+/* Reported when the pod is written, not when its claim cannot be made. */
 static int check_ephemeral_name(const char *volume_name, const char *pod_name,
 				const struct field *field, struct violations *found)
 {

@@ -2,7 +2,7 @@
 /*
  * secret - v1.Secret
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Nothing here acts upon it yet: it is checked, kept and given out again.
  */
 #include "base/cleanup.h"
 #include "object/json/base64.h"
@@ -61,7 +61,7 @@ int secret_set_defaults(struct cJSON *tree)
 
 /* ---- validation ---- */
 
-/* What a type promises to whoever uses it. */
+/* What a type promises to its users. */
 static const struct promise {
 	const char *type;
 	const char *keys[2]; /* that data has; NULL: no more */
@@ -123,7 +123,7 @@ int secret_validate(const struct cJSON *tree, struct violations *found)
 	return r < 0 ? r : check_type(tree, found);
 }
 
-/* Whoever reads it relies on the type that it was made with. */
+/* Its readers rely on the type that it was made with. */
 int secret_validate_update(const struct object *old, const struct object *new_object,
 			   struct violations *found)
 {

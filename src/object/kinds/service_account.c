@@ -2,7 +2,7 @@
 /*
  * service_account - v1.ServiceAccount
  *
- * Nobody here acts upon it yet: it is checked, kept and given out again.
+ * Nothing here acts upon it yet: it is checked, kept and given out again.
  */
 #include "object/kinds.h"
 #include "object/schema/schemas.h"

@@ -259,7 +259,7 @@ int volume_snapshot_content_validate_update(const struct object *old,
 
 	int r = update_check_fixed(old, new_object, fixed, found);
 
-	/* Whoever fills it in later may do so once. */
+	/* It may be filled in later, once. */
 	if (r < 0 || *old->volume_snapshot_content->source_volume_mode == '\0')
 		return r;
 	return update_check_fixed(old, new_object, once_set, found);

@@ -30,7 +30,7 @@ const struct schema storage_class_schema = {
 	},
 };
 
-/* Kubernetes' own; a class says what becomes of volumes nobody asked about. */
+/* Kubernetes' own; a class says what becomes of volumes that do not say. */
 int storage_class_set_defaults(struct cJSON *tree)
 {
 	int r = 0;

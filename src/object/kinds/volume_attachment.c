@@ -2,7 +2,7 @@
 /*
  * volume_attachment - storage.k8s.io/v1 VolumeAttachment
  *
- * Whoever attaches writes its status; the volume plugin reads it once before it stages.
+ * The attacher writes its status; the volume plugin reads it once before it stages.
  */
 #include "object/kinds/volume_attachment.h"
 

@@ -107,7 +107,7 @@ struct patch_field patch_field(const struct schema *schema, const char *name)
 
 /* ---- RFC 7386 ---- */
 
-/* What is added anew keeps none of its nulls: they remove what is not there. */
+/* What is added keeps none of its nulls: they remove what is not there. */
 static void drop_nulls(struct cJSON *tree)
 {
 	struct cJSON *next;

@@ -4,7 +4,7 @@
  * patch, and kubectl's three-way apply
  *
  * Pure: works on trees. What comes out is any tree; whether it is a valid object is for
- * object_from_json() to say. A patch is a stranger's program, so everything it can make grow is
+ * object_from_json() to say. A patch is an untrusted program, so everything it can make grow is
  * bounded: operations, steps of searching, copied bytes, nesting. Server-side apply (field owners)
  * is none of this.
  */

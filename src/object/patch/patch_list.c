@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patch_list - lists whose elements are told apart by a key; see patch_work.h
+ * patch_list - lists whose elements are distinguished by a key; see patch_work.h
  */
 #include "object/patch/patch_work.h"
 

@@ -55,7 +55,7 @@ int patch_json(struct patch_work *work, struct cJSON **tree, const struct cJSON 
 int patch_strategic(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch,
 		    const struct schema *schema);
 
-/* ---- patch_list.c: lists whose elements are told apart by a key ---- */
+/* ---- patch_list.c: lists whose elements are distinguished by a key ---- */
 
 /* For searches of @list; off where two elements have the same key: then the first of them counts.
  */

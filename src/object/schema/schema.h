@@ -2,7 +2,7 @@
 /*
  * schema - which JSON type each field we know has
  *
- * OpenAPI and merge patches are made from it too. Checked before anything else, so that whoever
+ * OpenAPI and merge patches are made from it too. Checked before anything else, so that what
  * fills defaults, validates or decodes meets each known field with its type or not at all. Fields
  * that no schema names stay as they are: newer and foreign fields survive.
  */
@@ -66,7 +66,7 @@ struct schema {
 int schema_apply(const struct schema *schema, struct cJSON *object, const struct field *field,
 		 struct violations *found);
 
-/* Told of at most so many unknown fields of one object. */
+/* Unknown fields reported of one object at most. */
 enum { UNKNOWN_FIELDS_MAX = 64 };
 
 /**

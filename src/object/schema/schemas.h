@@ -3,7 +3,7 @@
  * schemas - the schemas that more than one file names, and where each is
  *
  * Only src/object/ uses it. Schemas are Kubernetes' types, field by field: kubectl refuses what
- * our OpenAPI does not know, so a field that nobody here acts upon is there as well.
+ * our OpenAPI does not know, so a field that nothing here acts upon is there as well.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unknown_fields - what somebody wrote that no schema names; see schema.h
+ * unknown_fields - what an object has that no schema names; see schema.h
  *
  * A misspelt field is kept like any foreign one, so only its writer can tell that it does nothing:
- * he is told when he asked to be.
+ * reported on request.
  */
 #include "object/schema/schema.h"
 

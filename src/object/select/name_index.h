@@ -2,7 +2,7 @@
 /*
  * name_index - the elements of a list by one of their strings
  *
- * Only src/object/ uses it, to find duplicates and references in lists that a stranger can make
+ * Only src/object/ uses it, to find duplicates and references in lists that a client can make
  * long: n log n, not n squared.
  */
 #pragma once
