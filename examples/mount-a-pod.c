@@ -29,10 +29,14 @@ static char *read_file(const char *path)
 /* One line a mount: "main: /var/lib/kubelet/pods/... on /data". */
 static void print(const struct podvol_table *table)
 {
-	size_t container = podvol_table_find(table, "Container");
-	size_t host = podvol_table_find(table, "Host Path");
-	size_t path = podvol_table_find(table, "Container Path");
+	size_t container, host, path;
 
+	if (podvol_table_column(table, PODVOL_MOUNT_CONTAINER, &container) < 0 ||
+	    podvol_table_column(table, PODVOL_MOUNT_HOST_PATH, &host) < 0 ||
+	    podvol_table_column(table, PODVOL_MOUNT_CONTAINER_PATH, &path) < 0) {
+		(void) fputs("this podvold lists other columns\n", stderr);
+		return;
+	}
 	for (size_t row = 0; row < podvol_table_rows(table); row++)
 		(void) printf("%s: %s on %s\n", podvol_table_cell(table, row, container),
 			      podvol_table_cell(table, row, host),

@@ -286,6 +286,13 @@ static void begin_delete(struct pod_wait *wait)
 	exchange->abandon = wait_abandon;
 }
 
+static bool ignores_not_found(const struct exchange *exchange)
+{
+	const char *text = api_path_parameter(&exchange->path, "ignoreNotFound");
+
+	return text && strcmp(text, "true") == 0;
+}
+
 /* A pod of a manifest would come back with the next look at its file. */
 void pods_unmount(struct exchange *exchange)
 {
@@ -295,7 +302,10 @@ void pods_unmount(struct exchange *exchange)
 	const char *file;
 
 	if (!named_pod_find(exchange, 1, &pod)) {
-		named_pod_refuse(exchange, &pod);
+		if (ignores_not_found(exchange))
+			reply_unmounted(exchange, 200, &pod, "has no volume mounted");
+		else
+			named_pod_refuse(exchange, &pod);
 		return;
 	}
 	object = named_pod_object(exchange->agent, &pod);

@@ -177,12 +177,22 @@ static void note(int *status, int one)
 		*status = one;
 }
 
+/* To a program a pod that is gone is unmounted; a person may have mistyped its name. */
+static int unmount_known(struct cli *cli, const char *pod, unsigned int timeout_msec)
+{
+	struct podvol_table *volumes = NULL;
+	int r = podvol_volumes(cli->podvol, pod, &volumes);
+
+	podvol_table_free(volumes);
+	return r < 0 ? r : podvol_pod_unmount(cli->podvol, pod, timeout_msec);
+}
+
 static int delete_pod(struct cli *cli, const char *pod)
 {
 	int r;
 
 	cli_about_pod(cli, pod);
-	r = podvol_pod_unmount(cli->podvol, pod, 0);
+	r = unmount_known(cli, pod, 0);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
@@ -213,7 +223,7 @@ static int step_unmount(struct cli *cli, const char *pod, unsigned int timeout_m
 	if (*is_deleted)
 		return podvol_pod_wait(cli->podvol, pod, PODVOL_UNMOUNTED, timeout_msec);
 	*is_deleted = true;
-	return podvol_pod_unmount(cli->podvol, pod, timeout_msec);
+	return unmount_known(cli, pod, timeout_msec);
 }
 
 /* By one request: it waits for this pod, also when another of its name comes meanwhile. */

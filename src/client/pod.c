@@ -184,7 +184,7 @@ int podvol_pod_mount_request(struct podvol *podvol, const char *pod, unsigned in
 int podvol_pod_unmount_request(struct podvol *podvol, const char *pod, unsigned int timeout_msec,
 			       struct podvol_request **ret)
 {
-	return make_request(podvol, pod, "unmount", timeout_msec, ret);
+	return make_request(podvol, pod, "unmount?ignoreNotFound=true", timeout_msec, ret);
 }
 
 int podvol_pod_wait_request(struct podvol *podvol, const char *pod, enum podvol_wait_for what,

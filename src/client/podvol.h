@@ -73,25 +73,15 @@ PODVOL_PUBLIC void podvol_free(struct podvol *podvol);
 /**
  * podvol_error - what went wrong in the last call with this handle, for people
  * @podvol: may be NULL
- *
  * Return: one sentence without a newline, "" after success; valid until the next call.
  */
 PODVOL_PUBLIC const char *podvol_error(const struct podvol *podvol);
 
-/**
- * podvol_status - HTTP status of the last answer
- * @podvol: may be NULL
- *
- * Return: 200, 404, ...; 0 when there was no answer.
+/* podvol_status - HTTP status of the last answer: 200, 404, ...; 0 when there was none, or for NULL
  */
 PODVOL_PUBLIC int podvol_status(const struct podvol *podvol);
 
-/**
- * podvol_socket - the path of the socket that a handle uses
- * @podvol: may be NULL
- *
- * Return: valid as long as the handle; "" for NULL.
- */
+/* podvol_socket - the path of the socket that a handle uses, valid as long as it; "" for NULL */
 PODVOL_PUBLIC const char *podvol_socket(const struct podvol *podvol);
 
 /* One HTTP request. Strings and bytes are read during the call only. */
@@ -127,12 +117,8 @@ PODVOL_PUBLIC int podvol_request(struct podvol *podvol, const struct podvol_requ
 /* podvol_reply_done - free what an answer holds, which may be NULL or empty */
 PODVOL_PUBLIC void podvol_reply_done(struct podvol_reply *reply);
 
-/**
- * podvol_escape - make any text fit into one part of a path or query
- * @text: such as a volume's unique name, which holds slashes
- *
- * Return: the caller's, freed with free(); NULL: no memory, or @text is NULL.
- */
+/* podvol_escape - make any text, such as a volume's unique name, fit into one part of a path or
+ * query. Return: the caller's, freed with free(); NULL: no memory, or @text is NULL. */
 PODVOL_PUBLIC char *podvol_escape(const char *text);
 
 /**
@@ -168,8 +154,8 @@ PODVOL_PUBLIC int podvol_pod_mount(struct podvol *podvol, const char *pod,
  * @pod:          as above; also a pod that is deleted and not yet down
  * @timeout_msec: 0 deletes and does not wait
  *
- * Claims, volumes and data stay.
- * Return: 0; -EBUSY a manifest still holds the pod, and which; -ENOENT; -ETIMEDOUT.
+ * Claims, volumes and data stay. A pod that is gone is unmounted: that is success.
+ * Return: 0; -EBUSY a manifest still holds the pod, and which; -ETIMEDOUT.
  */
 PODVOL_PUBLIC int podvol_pod_unmount(struct podvol *podvol, const char *pod,
 				     unsigned int timeout_msec);
@@ -208,8 +194,8 @@ PODVOL_PUBLIC int podvol_volumes(struct podvol *podvol, const char *pod, struct 
  * @pod:          as above
  * @container:    its name; NULL: of every container of the pod
  * @timeout_msec: how long to wait for the pod's volumes; 0 does not wait
- * @ret:          a row for each mount and device, parents before children; given to
- *                podvol_table_free()
+ * @ret:          a row for each mount and device, parents before children, with the columns
+ *                PODVOL_MOUNT_...; given to podvol_table_free()
  *
  * Sub-paths are made and bound before the answer; call it before each start of a container.
  * Return: 0; -EBUSY not mounted, the sentence says why; -ETIMEDOUT; -ENOENT; -EBADMSG.
@@ -217,6 +203,16 @@ PODVOL_PUBLIC int podvol_volumes(struct podvol *podvol, const char *pod, struct 
 PODVOL_PUBLIC int podvol_container_mounts(struct podvol *podvol, const char *pod,
 					  const char *container, unsigned int timeout_msec,
 					  struct podvol_table **ret);
+
+#define PODVOL_MOUNT_CONTAINER      "Container"
+#define PODVOL_MOUNT_CONTAINER_PATH "Container Path"
+#define PODVOL_MOUNT_VOLUME         "Volume"
+#define PODVOL_MOUNT_ACCESS         "Access" /* rw, ro, rro: recursively, ro+: where it can be */
+#define PODVOL_MOUNT_PROPAGATION    "Propagation" /* None, HostToContainer, Bidirectional */
+#define PODVOL_MOUNT_HOST_PATH      "Host Path"
+#define PODVOL_MOUNT_SUB_PATH       "Sub Path"
+#define PODVOL_MOUNT_OPTIONS        "Options" /* any of idmap,noexec,nosuid,nodev,relabel */
+#define PODVOL_MOUNT_TYPE           "Type"    /* of the container: init, sidecar, ... */
 
 /**
  * podvol_container_mounts_as - the same in the words of a container runtime
@@ -397,6 +393,10 @@ PODVOL_PUBLIC const char *podvol_table_name(const struct podvol_table *table, si
 
 /* podvol_table_priority - 0 always shown, 1 in wide output, 2 to look closer; -1 outside. */
 PODVOL_PUBLIC int podvol_table_priority(const struct podvol_table *table, size_t column);
+
+/* podvol_table_column - the column of a name in any case: 0, or -EINVAL when there is none */
+PODVOL_PUBLIC int podvol_table_column(const struct podvol_table *table, const char *name,
+				      size_t *ret);
 
 /* podvol_table_find - the column of a name in any case; podvol_table_columns() when there is none,
  * for which every cell is "". */

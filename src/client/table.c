@@ -177,6 +177,16 @@ size_t podvol_table_find(const struct podvol_table *table, const char *name)
 	return column;
 }
 
+int podvol_table_column(const struct podvol_table *table, const char *name, size_t *ret)
+{
+	size_t column = podvol_table_find(table, name);
+
+	if (!ret || column == podvol_table_columns(table))
+		return -EINVAL;
+	*ret = column;
+	return 0;
+}
+
 const char *podvol_table_cell(const struct podvol_table *table, size_t row, size_t column)
 {
 	if (row >= podvol_table_rows(table) || column >= podvol_table_columns(table))

@@ -111,8 +111,8 @@ static bool is_in_pod_directory(const char *source, const char *path, const char
 
 static bool is_of_pod(const struct podvol_table *volumes, const char *source)
 {
-	size_t path = podvol_table_find(volumes, "Path");
-	size_t uid = podvol_table_find(volumes, "Pod UID");
+	size_t path = hook_find_column(volumes, "Path");
+	size_t uid = hook_find_column(volumes, "Pod UID");
 
 	for (size_t i = 0; i < podvol_table_rows(volumes); i++) {
 		const char *of_volume = podvol_table_cell(volumes, i, path);

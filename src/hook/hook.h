@@ -28,6 +28,9 @@ void hook_fail(const char *format, ...) __attribute__((noreturn, format(printf, 
  * block. Return: given to podvol_object_free(). */
 struct podvol_object *hook_read_object(int fd, const char *what);
 
+/* A column that must be there: without it a check would pass that looked at nothing. */
+size_t hook_find_column(const struct podvol_table *table, const char *name);
+
 /* ---- bound_mounts.c ---- */
 
 /**

@@ -227,6 +227,15 @@ static bool is_gone(const char *pid)
 	return number > 0 && number <= INT_MAX && kill((pid_t) number, 0) < 0 && errno == ESRCH;
 }
 
+size_t hook_find_column(const struct podvol_table *table, const char *name)
+{
+	size_t column = 0;
+
+	if (podvol_table_column(table, name, &column) < 0)
+		hook_fail("podvold lists no column '%s': it is of another version", name);
+	return column;
+}
+
 /* Without podvold, or when it knows no such pod, nothing is left to do: the next start of podvold
  * ends the holds of processes that are gone. */
 static void poststop(const struct hook *hook)
@@ -239,9 +248,9 @@ static void poststop(const struct hook *hook)
 	if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && r != -EAGAIN)
 		fail_about_pod(hook, "cannot list its holds");
 	for (size_t i = 0; i < podvol_table_rows(holds); i++) {
-		const char *id = podvol_table_cell(holds, i, podvol_table_find(holds, "ID"));
+		const char *id = podvol_table_cell(holds, i, hook_find_column(holds, "ID"));
 
-		if (!is_gone(podvol_table_cell(holds, i, podvol_table_find(holds, "PID"))))
+		if (!is_gone(podvol_table_cell(holds, i, hook_find_column(holds, "PID"))))
 			continue;
 		r = podvol_hold_remove(hook->podvol, hook->pod, id);
 		if (r < 0 && r != -ENOENT)

@@ -132,6 +132,7 @@ static void test_table(void **state)
 	struct server *server = *state;
 	struct podvol *podvol = connected(server);
 	struct podvol_table *table = NULL;
+	size_t column = 0;
 
 	server->answer = TABLE;
 	assert_int_equal(podvol_table_get(podvol, "/podvol/v1/volumes", &table), 0);
@@ -147,6 +148,10 @@ static void test_table(void **state)
 	assert_int_equal(podvol_table_find(table, "unique name"), 1);
 	assert_int_equal(podvol_table_find(table, "Path"), 3);
 	assert_int_equal(podvol_table_find(table, NULL), 3);
+	assert_int_equal(podvol_table_column(table, "Unique Name", &column), 0);
+	assert_int_equal(column, 1);
+	assert_int_equal(podvol_table_column(table, "Path", &column), -EINVAL);
+	assert_int_equal(column, 1);
 	assert_string_equal(podvol_table_cell(table, 0, 0), "default/web");
 	assert_string_equal(podvol_table_cell(table, 0, 2), "7");
 	assert_string_equal(podvol_table_cell(table, 1, 1), "");
@@ -182,8 +187,9 @@ static void test_pod_calls(void **state)
 	assert_non_null(
 		strstr(server->request, "POST /podvol/v1/pods/web/mount?timeout=0ms HTTP/1.1"));
 	assert_int_equal(podvol_pod_unmount(podvol, "a b/c", 7), 0);
-	assert_non_null(
-		strstr(server->request, "POST /podvol/v1/pods/a%20b/c/unmount?timeout=7ms HTTP"));
+	assert_non_null(strstr(
+		server->request,
+		"POST /podvol/v1/pods/a%20b/c/unmount?ignoreNotFound=true&timeout=7ms HTTP"));
 	assert_int_equal(podvol_pod_wait(podvol, "web", PODVOL_UNMOUNTED, UINT32_MAX), 0);
 	assert_non_null(strstr(server->request, "/wait?for=unmounted&timeout=4294967295ms HTTP"));
 	assert_int_equal(podvol_volumes(podvol, "web", &table), 0);

@@ -180,7 +180,8 @@ static void test_requests(void **state)
 	struct podvol_request *request = NULL;
 
 	assert_int_equal(podvol_pod_unmount_request(podvol, "a/b c", 5, &request), 0);
-	assert_string_equal(request->path, "/podvol/v1/pods/a/b%20c/unmount?timeout=5ms");
+	assert_string_equal(request->path,
+			    "/podvol/v1/pods/a/b%20c/unmount?ignoreNotFound=true&timeout=5ms");
 	podvol_request_free(request);
 	assert_int_equal(podvol_pod_wait_request(podvol, "b", PODVOL_UNMOUNTED, 0, &request), 0);
 	assert_string_equal(request->path, "/podvol/v1/pods/b/wait?for=unmounted&timeout=0ms");
