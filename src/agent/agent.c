@@ -164,7 +164,7 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->pools.workers);
 	if (r >= 0)
-		worker_pool_on_hang(agent->pools.workers, agent_on_threads_hang, agent);
+		worker_pool_on_hang(agent->pools.workers, hung_threads_report, NULL);
 	if (r >= 0)
 		r = worker_pool_new("mount", agent->to_loop, &mount_thread,
 				    &agent->pools.mount_thread);
@@ -456,10 +456,10 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,         lock_own_directories, start_pools,
-		make_tables,          agent_open_tokens, agent_open_ledger,    open_holds,
-		open_links,           make_operations,   agent_open_drift,     open_sources,
-		lock_databases,       watch_drivers,     volume_faults_open,
+		make_own_directories, open_root,         lock_own_directories,     start_pools,
+		make_tables,          agent_open_tokens, agent_open_ledger,        open_holds,
+		open_links,           make_operations,   agent_open_drift,         open_sources,
+		lock_databases,       watch_drivers,     agent_open_volume_faults,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;

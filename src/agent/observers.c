@@ -4,7 +4,6 @@
  */
 #include "agent/observers.h"
 
-#include "agent/node_expand.h"
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -127,7 +126,7 @@ static bool explain_operation(void *userdata, const char *unique_name, const cha
 
 /* ---- the table ---- */
 
-enum { OBSERVERS = 18 };
+enum { OBSERVERS = 19 };
 
 struct observers {
 	struct observer rows[OBSERVERS];
@@ -160,8 +159,9 @@ static struct observers observers_of(struct agent *agent)
 		{ agent->views.size_limits, .ended = size_limits_step_ended },
 		{ agent->drivers, .planned = drivers_planned, .ended = drivers_note },
 		{ agent, .ended = agent_note_renewal, .forgotten = forget_renewal },
-		{ agent, .started = agent_note_growth_begins, .ended = agent_note_growth,
-		  .changed = controllers_changed },
+		{ &agent->node_expand, .started = node_expand_step_started,
+		  .ended = node_expand_step_ended },
+		{ agent, .changed = controllers_changed },
 		{ agent->waits, .changed = waiters_changed },
 		{ agent, .explain_set_up = explain_operation,
 		  .explain_teardown = explain_operation },

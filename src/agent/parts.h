@@ -3,7 +3,7 @@
  * parts - what the files of this folder share: the agent's boxes; no other box includes it
  *
  * agent.c builds and takes down, sync_loop.c is one turn of the loop (store -> desired -> plan ->
- * ledger -> operations), drain.c its end, intent.c what a step notes before it begins,
+ * ledger -> operations), drain.c its end,
  * step_results.c what comes back, views.c what is shown, wiring.c opens the boxes outside.
  */
 #pragma once
@@ -16,16 +16,17 @@
 #include "csinode/drivers.h"
 #include "events/events.h"
 #include "reconstruct/foreign_volumes.h"
-#include "agent/hung_operations.h"
+#include "status/hung_operations.h"
 #include "status/look_up_errors.h"
+#include "status/node_expand.h"
 #include "csinode/own_objects.h"
 #include "status/pod_idle.h"
 #include "status/progress.h"
+#include "reconstruct/intent.h"
 #include "reconstruct/reconstruct.h"
 #include "status/size_limits.h"
 #include "agent/tokens.h"
 #include "provision/volume_directories.h"
-#include "agent/volume_faults.h"
 #include "inuse/busy_watch.h"
 #include "inuse/hold_watch.h"
 #include "inuse/inuse.h"
@@ -50,6 +51,7 @@
 #include "status/view_time.h"
 #include "status/step_log.h"
 #include "status/volume_events.h"
+#include "status/volume_faults.h"
 #include "status/volume_links.h"
 #include "status/volume_row.h"
 #include "store/store.h"
@@ -121,7 +123,11 @@ struct agent {
 	struct waits *waits;
 	struct pod_mounts pod_mounts; /* calls of container runtimes */
 	struct look_up_errors *look_up_errors;
-	struct reporter reporter; /* what boxes borrow that report */
+	struct {
+		struct reporter reporter; /* what boxes borrow that report */
+		struct node_expand_options node_expand;
+		struct intents intents;
+	};
 	struct walks *walks;
 	struct {
 		struct volume_tables tables; /* what the others read */
@@ -183,19 +189,6 @@ int agent_open_claim_controllers(struct agent *agent);
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
-
-/* ---- intent.c: what a step notes in the actual table and the ledger before it begins ---- */
-
-/* From here on there may be a mount, or there may be one no more: the actual table knows the first,
- * the ledger both with the next commit. For a remount it has nothing to note. 0 or -ENOMEM. */
-int agent_note_intent(struct agent *agent, const struct step *step);
-/* The same for what a step of this entry would leave half done by a kill, committed at once;
- * @userdata is the agent, @pod_uid "" for the whole volume. 0; -ENOSPC, -EIO, -ENOMEM. */
-int agent_note_unfinished(void *userdata, const char *unique_name, const char *pod_uid,
-			  enum unfinished unfinished, struct failure *reterr);
-/* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
-void agent_ledger_row(const struct actual_volume *volume, const struct actual_pod *pod,
-		      struct ledger_row *ret);
 
 /* ---- resync.c: a moment after something was lost for want of memory, everything is looked at ----
  */

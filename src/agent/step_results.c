@@ -136,7 +136,7 @@ static void note_result(struct agent *agent, const struct step_result *result)
 	struct ledger_row row = { .state = MOUNT_ABSENT };
 
 	if (volume && (pod || !result->pod_uid))
-		agent_ledger_row(volume, pod, &row);
+		intent_entry_row(volume, pod, &row);
 	if (row.state == MOUNT_ABSENT) {
 		if (ledger_forget(agent->ledger, result->unique_name, result->pod_uid) < 0)
 			agent_look_again(agent);

@@ -229,7 +229,7 @@ static bool note_plan(struct agent *agent)
 	for (size_t i = 0; i < agent->plan.count; i++) {
 		const struct step *step = &agent->plan.steps[i];
 		int r = step->kind == STEP_FORGET ? note_forgetting(agent, step)
-						  : agent_note_intent(agent, step);
+						  : intent_note(&agent->intents, step);
 
 		noted = noted && r >= 0;
 	}

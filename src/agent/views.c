@@ -468,7 +468,26 @@ struct cJSON *agent_view_operations(struct agent *agent)
 	return list;
 }
 
-/* ---- drivers ---- */
+/* ---- threads, drivers ---- */
+
+struct cJSON *agent_view_threads(struct agent *agent)
+{
+	struct cJSON *list = json_new_object(), *items;
+
+	assert(agent);
+	if (!list)
+		return NULL;
+	items = json_add_array(list, "items");
+	threads_view_add(items, "worker", agent->pools.workers);
+	threads_view_add(items, "mount", agent->pools.mount_thread);
+	threads_view_add(items, "walker", agent->pools.walkers);
+	threads_view_add(items, "statistics", agent->pools.statistics);
+	threads_view_add(items, "directories",
+			 volume_directories_pool(agent->controllers.directories));
+	threads_view_add(items, "copies",
+			 volume_directories_copy_pool(agent->controllers.directories));
+	return list;
+}
 
 struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 {

@@ -9,6 +9,7 @@
 
 #include "agent/cluster_mode.h"
 #include "agent/observers.h"
+#include "agent_driver_call.h"
 #include "agent_force_unstage.h"
 #include "base/clock.h"
 
@@ -87,6 +88,12 @@ void agent_lend_tables(struct agent *agent)
 					     .store = &agent->store,
 					     .record = agent_record_event,
 					     .userdata = agent };
+	agent->intents = (struct intents){ .host = &agent->host,
+					   .actual = agent->actual,
+					   .ledger = &agent->ledger };
+	agent->node_expand =
+		(struct node_expand_options){ .reporter = &agent->reporter,
+					      .renewals = &agent->own.tokens.renewals };
 }
 
 static void look_at_volume(void *userdata, const char *unique_name)
@@ -113,6 +120,30 @@ int agent_open_statistics(struct agent *agent)
 	if (r >= 0)
 		agent->pools.statistics = statistics_pool(agent->views.statistics);
 	return r;
+}
+
+int agent_open_volume_faults(struct agent *agent, struct failure *reterr)
+{
+	const struct volume_faults_options options = {
+		.reporter = &agent->reporter,
+		.pool = &agent->pools.statistics,
+		.priority = PRIORITY_RESULTS,
+		.check_usec = (uint64_t) agent->config->seconds.fault_check * USEC_PER_SEC,
+	};
+	int r = volume_faults_new(&options, &agent->mounts.faults);
+
+	return r < 0 ? failed(reterr, r, "cannot look for faults of volumes") : 0;
+}
+
+/* Who drains waits for a stuck operation no longer. */
+void agent_on_slow(void *userdata, const struct operation_view *view)
+{
+	struct agent *agent = userdata;
+
+	hung_operations_report(&agent->reporter, view);
+	if (view->pace == PACE_STUCK)
+		agent_request_turn(agent);
+	mount_waiters_pod_changed(agent->waits, view->pod_uid);
 }
 
 int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
@@ -213,6 +244,12 @@ int agent_open_drivers(struct agent *agent)
 	if (r >= 0)
 		agent->host.csi_drivers = drivers_table(agent->drivers);
 	return r;
+}
+
+int agent_call_driver(struct agent *agent, const struct driver_call_request *request,
+		      struct driver_call **ret, struct failure *reterr)
+{
+	return driver_call_start(agent->host.csi_drivers, request, ret, reterr);
 }
 
 int agent_open_csi_controllers(struct agent *agent, struct failure *reterr)
@@ -386,6 +423,14 @@ int agent_explain_claim(void *userdata, const struct object *claim, struct failu
 }
 
 /* ---- reconstruct/ ---- */
+
+int agent_note_unfinished(void *userdata, const char *unique_name, const char *pod_uid,
+			  enum unfinished unfinished, struct failure *reterr)
+{
+	const struct agent *agent = userdata;
+
+	return intent_note_unfinished(&agent->intents, unique_name, pod_uid, unfinished, reterr);
+}
 
 int agent_open_ledger(struct agent *agent, struct failure *reterr)
 {

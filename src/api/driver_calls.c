@@ -24,14 +24,14 @@ enum {
 
 struct question {
 	struct exchange *exchange;
-	struct agent_driver_call *call;
+	struct driver_call *call;
 };
 
 static void question_abandon(void *work)
 {
 	struct question *question = work;
 
-	agent_driver_call_leave(question->call);
+	driver_call_leave(question->call);
 	free(question);
 }
 
@@ -100,7 +100,7 @@ static void ask(struct exchange *exchange, const struct cJSON *body, uint64_t ti
 {
 	const char *method = api_path_parameter(&exchange->path, "method");
 	struct question *question = calloc(1, sizeof(*question));
-	const struct agent_driver_request request = {
+	const struct driver_call_request request = {
 		.driver = exchange->path.segments[exchange->path.segment_count - 2],
 		.method = method ? method : "",
 		.message = body,

@@ -172,6 +172,7 @@ void world_start(void)
 	assert_int_equal(desired_new(agent.dirty, &agent.desired), 0);
 	desired_lend_objects(agent.desired, &finder);
 	assert_int_equal(actual_new(agent.dirty, &agent.actual), 0);
+	agent_lend_tables(&agent);
 	assert_int_equal(agent_open_drivers(&agent), 0);
 	assert_int_equal(drivers_start(agent.drivers, NULL, NULL), 0);
 	rebuild_actual();

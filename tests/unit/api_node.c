@@ -120,13 +120,13 @@ ANSWERED_BY_ONE_TEST struct cJSON *agent_check(struct agent *agent, const struct
 }
 
 ANSWERED_BY_ONE_TEST int agent_call_driver(struct agent *agent,
-					   const struct agent_driver_request *request,
-					   struct agent_driver_call **ret, struct failure *reterr)
+					   const struct driver_call_request *request,
+					   struct driver_call **ret, struct failure *reterr)
 {
 	return -ENOENT;
 }
 
-ANSWERED_BY_ONE_TEST void agent_driver_call_leave(struct agent_driver_call *call)
+ANSWERED_BY_ONE_TEST void driver_call_leave(struct driver_call *call)
 {
 }
 

@@ -22,13 +22,13 @@ static struct {
 	int result;
 	const char *words; /* of the failure */
 	char asked[256];   /* "driver method message usec" */
-	agent_driver_call_fn *done;
+	driver_call_fn *done;
 	void *userdata;
 	unsigned int left;
 } driver;
 
-int agent_call_driver(struct agent *agent, const struct agent_driver_request *request,
-		      struct agent_driver_call **ret, struct failure *reterr)
+int agent_call_driver(struct agent *agent, const struct driver_call_request *request,
+		      struct driver_call **ret, struct failure *reterr)
 {
 	cleanup_free char *message = request->message ? json_print(request->message) : NULL;
 
@@ -39,11 +39,11 @@ int agent_call_driver(struct agent *agent, const struct agent_driver_request *re
 		return failed_plain(reterr, driver.result, "%s", driver.words);
 	driver.done = request->done;
 	driver.userdata = request->userdata;
-	*ret = (struct agent_driver_call *) &driver;
+	*ret = (struct driver_call *) &driver;
 	return 0;
 }
 
-void agent_driver_call_leave(struct agent_driver_call *call)
+void driver_call_leave(struct driver_call *call)
 {
 	assert_ptr_equal(call, &driver);
 	driver.left++;

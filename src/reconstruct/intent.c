@@ -6,7 +6,7 @@
  * a teardown is the entry's own row, with the word that it has begun. A turn commits all of its
  * intents at once; only what is long and left half done by a kill is committed by itself.
  */
-#include "agent/parts.h"
+#include "reconstruct/intent.h"
 
 #include "base/cleanup.h"
 
@@ -91,11 +91,12 @@ static bool was_mounted(const struct step *step)
 
 /* Uncertain from here on: a kill during the step must find that there may be a mount. What was
  * mounted stays so in the ledger: whether its data can have been lost is asked after that kill. */
-static int describe_intent(const struct agent *agent, const struct step *step, struct intent *ret)
+static int describe_intent(const struct intents *intents, const struct step *step,
+			   struct intent *ret)
 {
 	const struct desired_pod *want_pod = step->want_pod;
 	struct volume_request request = {
-		.host = &agent->host,
+		.host = intents->host,
 		.plugin = step->want->plugin,
 		.spec = &want_pod->spec,
 		.volume_name = want_pod->spec.name,
@@ -112,7 +113,7 @@ static int describe_intent(const struct agent *agent, const struct step *step, s
 
 /* ---- entries that are there ---- */
 
-void agent_ledger_row(const struct actual_volume *volume, const struct actual_pod *pod,
+void intent_entry_row(const struct actual_volume *volume, const struct actual_pod *pod,
 		      struct ledger_row *ret)
 {
 	assert(volume && ret);
@@ -139,60 +140,110 @@ void agent_ledger_row(const struct actual_volume *volume, const struct actual_po
 }
 
 /* False: no such entry, and @ret is not written. What is begun may be there. */
-static bool find_row(const struct agent *agent, const char *unique_name, const char *pod_uid,
+static bool find_row(const struct intents *intents, const char *unique_name, const char *pod_uid,
 		     struct ledger_row *ret)
 {
-	const struct actual_volume *volume = actual_find(agent->actual, unique_name);
+	const struct actual_volume *volume = actual_find(intents->actual, unique_name);
 	const struct actual_pod *pod = NULL;
 
 	if (volume && pod_uid && *pod_uid)
 		pod = actual_find_pod(volume, pod_uid);
 	if (!volume || (pod_uid && *pod_uid && !pod))
 		return false;
-	agent_ledger_row(volume, pod, ret);
+	intent_entry_row(volume, pod, ret);
 	if (ret->state == MOUNT_ABSENT)
 		ret->state = MOUNT_UNCERTAIN;
 	return true;
 }
 
-static int note_teardown(struct agent *agent, const struct step *step)
+static int note_teardown(const struct intents *intents, const struct step *step)
 {
 	struct ledger_row row;
 
-	if (!find_row(agent, step->unique_name, step->pod_uid, &row))
+	if (!find_row(intents, step->unique_name, step->pod_uid, &row))
 		return 0;
 	row.unfinished = UNFINISHED_TEARDOWN;
-	return ledger_put(agent->ledger, &row);
+	return ledger_put(*intents->ledger, &row);
 }
 
-int agent_note_unfinished(void *userdata, const char *unique_name, const char *pod_uid,
-			  enum unfinished unfinished, struct failure *reterr)
+int intent_note_unfinished(const struct intents *intents, const char *unique_name,
+			   const char *pod_uid, enum unfinished unfinished, struct failure *reterr)
 {
-	struct agent *agent = userdata;
 	struct ledger_row row;
 
-	assert(agent && unique_name);
-	if (!find_row(agent, unique_name, pod_uid, &row))
+	assert(intents && unique_name);
+	if (!find_row(intents, unique_name, pod_uid, &row))
 		return failed_plain(reterr, -ENOENT, "volume '%s' is not known any more",
 				    unique_name);
 	row.unfinished = unfinished;
-	if (ledger_put(agent->ledger, &row) < 0)
+	if (ledger_put(*intents->ledger, &row) < 0)
 		return failed(reterr, -ENOMEM, "cannot note in the ledger what begins");
-	return ledger_commit(agent->ledger, reterr);
+	return ledger_commit(*intents->ledger, reterr);
 }
 
-int agent_note_intent(struct agent *agent, const struct step *step)
+int intent_note(const struct intents *intents, const struct step *step)
 {
 	cleanup(intent_done) struct intent intent = { .path = NULL };
 	int r;
 
-	assert(agent && step);
+	assert(intents && step);
 	if (step->kind != STEP_STAGE && step->kind != STEP_PUBLISH)
-		return note_teardown(agent, step);
-	r = describe_intent(agent, step, &intent);
+		return note_teardown(intents, step);
+	r = describe_intent(intents, step, &intent);
 	if (r >= 0)
-		r = actual_begin(agent->actual, &intent.row.entry);
+		r = actual_begin(intents->actual, &intent.row.entry);
 	if (r < 0 || step->remount) /* it has its row, and what is mounted stays so */
 		return r;
-	return ledger_put(agent->ledger, &intent.row);
+	return ledger_put(*intents->ledger, &intent.row);
+}
+
+/* ---- the ledger and the table ---- */
+
+/* A row without an entry: its volume is gone. */
+static int visit_row(const struct ledger_row *row, void *userdata)
+{
+	const struct intents *intents = userdata;
+	const struct actual_volume *volume = actual_find(intents->actual, row->entry.unique_name);
+	const struct actual_pod *pod =
+		volume && row->entry.pod_uid ? actual_find_pod(volume, row->entry.pod_uid) : NULL;
+	enum mount_state state = MOUNT_ABSENT;
+
+	if (pod)
+		state = pod->state;
+	else if (volume && !row->entry.pod_uid)
+		state = volume->device_state;
+	if (state != MOUNT_ABSENT)
+		return 0;
+	return ledger_forget(*intents->ledger, row->entry.unique_name, row->entry.pod_uid);
+}
+
+static int put_entry(const struct intents *intents, const struct actual_volume *volume,
+		     const struct actual_pod *pod)
+{
+	struct ledger_row row;
+
+	intent_entry_row(volume, pod, &row);
+	return row.state == MOUNT_DONE ? ledger_put(*intents->ledger, &row) : 0;
+}
+
+/* What a running step says of its own row stays: only what is done is written again. */
+static int put_entries(const struct intents *intents)
+{
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+	int r = 0;
+
+	for (volume = actual_first(intents->actual); volume && r >= 0; volume = volume->hh.next) {
+		r = put_entry(intents, volume, NULL);
+		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next)
+			r = put_entry(intents, volume, pod);
+	}
+	return r;
+}
+
+int intent_compare_ledger(const struct intents *intents)
+{
+	int r = ledger_walk(*intents->ledger, visit_row, (void *) intents);
+
+	return r < 0 ? r : put_entries(intents);
 }

@@ -12,14 +12,14 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "agent/volume_faults.h"
+#include "status/volume_faults.h"
 
-#include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
+#include "plugins/plugin.h"
 #include "status/condition.h"
 
 #include <assert.h>
@@ -66,7 +66,7 @@ struct look {
 };
 
 struct volume_faults {
-	struct agent *agent;
+	struct volume_faults_options with;
 	struct fault_watch *watch; /* NULL: this kernel reports no errors */
 	sd_event_source *timer;    /* the next look after a report */
 	sd_event_source *check;    /* of what the kernel does not report; off: there is none */
@@ -121,8 +121,9 @@ static const struct object *claim_of(const struct desired_volume *want)
 
 static void tell(struct volume_faults *faults, const struct known *known)
 {
-	struct agent *agent = faults->agent;
-	const struct desired_volume *want = desired_find(agent->desired, known->unique_name);
+	const struct reporter *reporter = faults->with.reporter;
+	const struct desired_volume *want =
+		desired_find(reporter->tables->desired, known->unique_name);
 	const char *reason = "VolumeConditionAbnormal", *type = "Warning";
 	char text[FILE_SYSTEM_FAULT_BYTES + 64];
 	const struct desired_pod *pod;
@@ -137,11 +138,12 @@ static void tell(struct volume_faults *faults, const struct known *known)
 	log_about(*known->fault.text ? LOG_ERR : LOG_NOTICE,
 		  &(struct log_subject){ .volume = known->unique_name }, "%s", text);
 	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next)
-		events_record(agent->events, pod->pod, type, reason, text, realtime_usec());
+		reporter->record(reporter->userdata, pod->pod, type, reason, text);
 }
 
 static void judge(struct volume_faults *faults, struct known *known, const struct look *look)
 {
+	struct store *store = *faults->with.reporter->store;
 	const struct object *claim;
 	char before[FILE_SYSTEM_FAULT_BYTES];
 
@@ -157,10 +159,9 @@ static void judge(struct volume_faults *faults, struct known *known, const struc
 		known->was_reported = false;
 		tell(faults, known);
 	}
-	claim = claim_of(desired_find(faults->agent->desired, known->unique_name));
-	if (claim && faults->agent->store &&
-	    (strcmp(before, known->fault.text) != 0 || has_condition(claim)))
-		condition_write(faults->agent->store, claim, CONDITION, known->fault.text);
+	claim = claim_of(desired_find(faults->with.reporter->tables->desired, known->unique_name));
+	if (claim && store && (strcmp(before, known->fault.text) != 0 || has_condition(claim)))
+		condition_write(store, claim, CONDITION, known->fault.text);
 }
 
 /* ---- the volumes that are known ---- */
@@ -203,7 +204,8 @@ static struct known *add(struct volume_faults *faults, const char *unique_name)
 static const struct actual_pod *mount_of(const struct volume_faults *faults,
 					 const char *unique_name)
 {
-	const struct actual_volume *volume = actual_find(faults->agent->actual, unique_name);
+	const struct actual_volume *volume =
+		actual_find(faults->with.reporter->tables->actual, unique_name);
 	const struct actual_pod *pod, *found = NULL;
 
 	if (!volume || volume->block)
@@ -222,7 +224,7 @@ static void begin_look(struct volume_faults *faults, struct known *known, bool i
 	struct look *look;
 
 	known->again = known->look != NULL;
-	if (known->look || !pod || !faults->agent->pools.statistics)
+	if (known->look || !pod || !*faults->with.pool)
 		return;
 	look = calloc(1, sizeof(*look));
 	if (!look)
@@ -246,7 +248,7 @@ static void begin_look(struct volume_faults *faults, struct known *known, bool i
 	if (known->fault.id == 0 && faults->watch)
 		look->watch_fd = fault_watch_descriptor(faults->watch);
 	known->look = look;
-	worker_submit(faults->agent->pools.statistics, &look->job);
+	worker_submit(*faults->with.pool, &look->job);
 }
 
 /* ---- what the kernel does not report ---- */
@@ -258,7 +260,7 @@ static bool needs_check(const struct known *known)
 
 static void set_check(struct volume_faults *faults)
 {
-	uint64_t usec = (uint64_t) faults->agent->config->seconds.fault_check * USEC_PER_SEC;
+	uint64_t usec = faults->with.check_usec;
 	int enabled = SD_EVENT_OFF;
 
 	if (usec == 0 || sd_event_source_get_enabled(faults->check, &enabled) < 0 ||
@@ -387,7 +389,7 @@ static void on_fault(void *userdata, uint64_t id)
 
 static bool is_of_claim(const struct volume_faults *faults, const char *unique_name)
 {
-	return claim_of(desired_find(faults->agent->desired, unique_name)) != NULL;
+	return claim_of(desired_find(faults->with.reporter->tables->desired, unique_name)) != NULL;
 }
 
 static void look_once(struct volume_faults *faults, const char *unique_name)
@@ -424,7 +426,8 @@ void volume_faults_look_at_all(struct volume_faults *faults)
 
 	if (!faults)
 		return;
-	for (volume = actual_first(faults->agent->actual); volume; volume = volume->hh.next)
+	for (volume = actual_first(faults->with.reporter->tables->actual); volume;
+	     volume = volume->hh.next)
 		look_once(faults, volume->unique_name);
 }
 
@@ -469,37 +472,37 @@ void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file)
 static int add_timer(struct volume_faults *faults, sd_event_time_handler_t fired,
 		     sd_event_source **ret)
 {
-	int r = sd_event_add_time_relative(faults->agent->event, ret, CLOCK_MONOTONIC,
+	int r = sd_event_add_time_relative(faults->with.reporter->event, ret, CLOCK_MONOTONIC,
 					   UINT64_MAX / 2, 0, fired, faults);
 
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
-int volume_faults_open(struct agent *agent, struct failure *reterr)
+int volume_faults_new(const struct volume_faults_options *options, struct volume_faults **ret)
 {
 	struct volume_faults *faults = calloc(1, sizeof(*faults));
-	const struct fault_watch_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_RESULTS,
+	const struct fault_watch_options watch = {
+		.event = options->reporter->event,
+		.priority = options->priority,
 		.faulted = on_fault,
 		.userdata = faults,
 	};
 	struct failure why;
 
-	assert(agent && !agent->mounts.faults);
+	assert(options->pool && ret);
 	if (!faults)
-		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
-	faults->agent = agent;
+		return -ENOMEM;
+	faults->with = *options;
 	if (add_timer(faults, on_timer, &faults->timer) < 0 ||
 	    add_timer(faults, on_check, &faults->check) < 0) {
 		(void) volume_faults_free(faults);
-		return failed(reterr, -ENOMEM, "cannot look for faults of volumes");
+		return -ENOMEM;
 	}
-	if (fault_watch_new(&options, &faults->watch, &why) < 0)
+	if (fault_watch_new(&watch, &faults->watch, &why) < 0)
 		log_message(LOG_NOTICE,
 			    "file system errors are seen only when volumes are looked at: %s",
 			    why.text);
-	agent->mounts.faults = faults;
+	*ret = faults;
 	return 0;
 }
 

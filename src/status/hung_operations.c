@@ -5,11 +5,14 @@
  * Once in the journal and as an event for each stage, once more when the operation is stuck. Views
  * tell the same whenever they are asked.
  */
-#include "agent/parts.h"
+#include "status/hung_operations.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "events/events.h"
 #include "object/json/json.h"
+#include "status/operation_text.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,21 +20,21 @@
 
 /* The pod of an unmount may have left the store: then its volume's object tells. What has the pod's
  * uid in its name may be no PersistentVolume, though there is one that is called as it is. */
-static const struct object *told_object(const struct agent *agent,
+static const struct object *told_object(const struct reporter *reporter,
 					const struct operation_view *view,
 					const struct actual_volume *volume)
 {
-	if (view->pod || !volume || !agent->store)
+	if (view->pod || !volume || !*reporter->store)
 		return view->pod;
 	if (*view->pod_uid && strstr(view->unique_name, view->pod_uid))
 		return NULL;
-	return store_get(agent->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
+	return store_get(*reporter->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
 }
 
-static void tell(struct agent *agent, const struct operation_view *view,
+static void tell(const struct reporter *reporter, const struct operation_view *view,
 		 const struct actual_volume *volume, const char *text)
 {
-	const struct object *about = told_object(agent, view, volume);
+	const struct object *about = told_object(reporter, view, volume);
 	bool is_stuck = view->pace == PACE_STUCK;
 	char event[EVENT_TEXT_BYTES];
 
@@ -39,14 +42,14 @@ static void tell(struct agent *agent, const struct operation_view *view,
 		return;
 	(void) snprintf(event, sizeof(event), "%s %s at '%s': %s", view->name,
 			is_stuck ? "is stuck" : "is slow", view->stage, text);
-	events_record(agent->events, about, "Warning", is_stuck ? "FailedMount" : "SlowOperation",
-		      event, realtime_usec());
+	reporter->record(reporter->userdata, about, "Warning",
+			 is_stuck ? "FailedMount" : "SlowOperation", event);
 }
 
-void agent_on_slow(void *userdata, const struct operation_view *view)
+void hung_operations_report(const struct reporter *reporter, const struct operation_view *view)
 {
-	struct agent *agent = userdata;
-	const struct actual_volume *volume = actual_find(agent->actual, view->unique_name);
+	const struct actual_volume *volume =
+		actual_find(reporter->tables->actual, view->unique_name);
 	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
 	struct log_subject subject = {
 		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
@@ -58,24 +61,21 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 	char text[SLOW_TEXT_BYTES];
 
 	slow_text(view, text);
-	if (view->pace == PACE_STUCK) {
+	if (view->pace == PACE_STUCK)
 		log_about(LOG_ERR, &subject,
 			  "%s is stuck at '%s' for %.0f s: what it did is uncertain, and nothing "
 			  "else "
 			  "is done to the volume until it returns; %s",
 			  view->name, view->stage, seconds, text);
-		agent_request_turn(agent); /* who drains waits for it no longer */
-	} else {
+	else
 		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s", view->name,
 			  view->stage, seconds, text);
-	}
-	tell(agent, view, volume, text);
-	mount_waiters_pod_changed(agent->waits, view->pod_uid);
+	tell(reporter, view, volume, text);
 }
 
 /* ---- threads ---- */
 
-void agent_on_threads_hang(void *userdata, const struct worker_counts *counts)
+void hung_threads_report(void *userdata, const struct worker_counts *counts)
 {
 	(void) userdata;
 	if (counts->all_hang)
@@ -89,7 +89,7 @@ void agent_on_threads_hang(void *userdata, const struct worker_counts *counts)
 			    counts->set_aside, counts->threads_max);
 }
 
-static void add_pool(struct cJSON *items, const char *name, struct worker_pool *pool)
+void threads_view_add(struct cJSON *items, const char *name, struct worker_pool *pool)
 {
 	struct worker_counts counts;
 	struct cJSON *item;
@@ -105,21 +105,4 @@ static void add_pool(struct cJSON *items, const char *name, struct worker_pool *
 	(void) json_set_int(item, "hanging", counts.set_aside);
 	(void) json_set_int(item, "waiting", counts.queued);
 	(void) json_set_bool(item, "allHang", counts.all_hang);
-}
-
-struct cJSON *agent_view_threads(struct agent *agent)
-{
-	struct cJSON *list = json_new_object(), *items;
-
-	assert(agent);
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
-	add_pool(items, "worker", agent->pools.workers);
-	add_pool(items, "mount", agent->pools.mount_thread);
-	add_pool(items, "walker", agent->pools.walkers);
-	add_pool(items, "statistics", agent->pools.statistics);
-	add_pool(items, "directories", volume_directories_pool(agent->controllers.directories));
-	add_pool(items, "copies", volume_directories_copy_pool(agent->controllers.directories));
-	return list;
 }

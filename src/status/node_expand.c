@@ -8,14 +8,15 @@
  * is there by then; one that cannot be stored is logged, and the next set-up grows the volume once
  * more, which changes nothing.
  */
-#include "agent/node_expand.h"
-
-#include "agent/parts.h"
+#include "status/node_expand.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/csi/claim_resize.h"
+#include "operation/renewals.h"
+#include "plugins/plugin.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <string.h>
@@ -73,8 +74,8 @@ static void on_written(void *userdata, int error, const struct object *result,
 	(void) node_expand_free(node_expand);
 }
 
-static int queue(struct agent *agent, const struct object *claim, struct node_expand *node_expand,
-		 struct failure *why)
+static int queue(const struct node_expand_options *with, const struct object *claim,
+		 struct node_expand *node_expand, struct failure *why)
 {
 	const struct store_precondition expected = {
 		.uid = claim->meta.uid,
@@ -84,16 +85,16 @@ static int queue(struct agent *agent, const struct object *claim, struct node_ex
 	int r = edit_claim(node_expand, claim, &changed, why);
 
 	return r < 0 ? r
-		     : store_edit(agent->store, changed, &expected, edit_claim, on_written,
-				  node_expand);
+		     : store_edit(*with->reporter->store, changed, &expected, edit_claim,
+				  on_written, node_expand);
 }
 
-static void write_claim(struct agent *agent, const struct object *claim,
+static void write_claim(const struct node_expand_options *with, const struct object *claim,
 			const struct node_expand *from, const char *unique_name)
 {
 	struct node_expand *node_expand = node_expand_new(from, unique_name);
 	struct failure why = { .text = "out of memory" };
-	int r = node_expand ? queue(agent, claim, node_expand, &why) : -ENOMEM;
+	int r = node_expand ? queue(with, claim, node_expand, &why) : -ENOMEM;
 
 	if (r == 0)
 		return;
@@ -102,18 +103,18 @@ static void write_claim(struct agent *agent, const struct object *claim,
 	(void) node_expand_free(node_expand);
 }
 
-void agent_note_growth_begins(void *userdata, const struct step *step)
+void node_expand_step_started(void *userdata, const struct step *step)
 {
-	struct agent *agent = userdata;
+	const struct node_expand_options *with = userdata;
 	const struct desired_pod *pod = step->want_pod;
 	const struct persistent_volume *pv = pod ? spec_pv(&pod->spec) : NULL;
 
-	assert(agent);
+	assert(with);
 	if (step->kind != STEP_PUBLISH || !(step->want->plugin->traits & VOLUME_GROWS) || !pv ||
-	    !pod->claim || pod->spec.read_only || !agent->store ||
+	    !pod->claim || pod->spec.read_only || !*with->reporter->store ||
 	    quantity_compare(&pv->capacity, &pod->claim->claim->status_capacity) <= 0)
 		return;
-	write_claim(agent, pod->claim, &(struct node_expand){ .state = CLAIM_RESIZE_NODE_BEGUN },
+	write_claim(with, pod->claim, &(struct node_expand){ .state = CLAIM_RESIZE_NODE_BEGUN },
 		    step->unique_name);
 }
 
@@ -131,47 +132,50 @@ static uint64_t retry_usec(unsigned int failures, uint64_t renew_usec)
 	return renew_usec > 0 && renew_usec < due_usec ? renew_usec : due_usec;
 }
 
-static void note_failure(struct agent *agent, const struct operation_ended *ended,
-			 const struct object *claim)
+static void note_failure(const struct node_expand_options *with,
+			 const struct operation_ended *ended, const struct object *claim)
 {
 	const struct step_result *result = &ended->result;
 	const struct stage_report *report = ended->report;
-	unsigned int failures =
-		desired_note_growth(agent->desired, result->unique_name, result->pod_uid, false);
+	const struct reporter *reporter = with->reporter;
+	unsigned int failures = desired_note_growth(reporter->tables->desired, result->unique_name,
+						    result->pod_uid, false);
 
-	events_record(agent->events, claim, "Warning", "VolumeResizeFailed", report->not_grown.text,
-		      realtime_usec());
+	reporter->record(reporter->userdata, claim, "Warning", "VolumeResizeFailed",
+			 report->not_grown.text);
 	if (result->error == 0 && report->grows_later &&
-	    renewals_set(agent->own.tokens.renewals, result->unique_name, result->pod_uid,
+	    renewals_set(*with->renewals, result->unique_name, result->pod_uid,
 			 retry_usec(failures, report->renew_usec)) < 0)
 		tell_unwritten(result->unique_name, "out of memory; the next set-up tries");
 }
 
-void agent_note_growth(void *userdata, const struct operation_ended *ended)
+void node_expand_step_ended(void *userdata, const struct operation_ended *ended)
 {
-	struct agent *agent = userdata;
+	const struct node_expand_options *with = userdata;
+	const struct reporter *reporter = with->reporter;
+	struct desired *desired = reporter->tables->desired;
 	const struct step_result *result = &ended->result;
 	const struct stage_report *report = ended->report;
-	const struct desired_volume *want = desired_find(agent->desired, result->unique_name);
+	const struct desired_volume *want = desired_find(desired, result->unique_name);
 	const struct desired_pod *pod =
 		want && result->pod_uid ? desired_find_pod(want, result->pod_uid) : NULL;
 	struct node_expand node_expand = { .bytes = report->grown_bytes, .why = report->not_grown };
 
-	assert(agent && report);
-	if (!pod || !pod->claim || !agent->store)
+	assert(report);
+	if (!pod || !pod->claim || !*reporter->store)
 		return;
 	if (result->error == 0 && report->grown_bytes > 0) {
 		node_expand.state = CLAIM_RESIZE_DONE;
-		(void) desired_note_growth(agent->desired, result->unique_name, result->pod_uid,
-					   true);
-		events_record(agent->events, pod->claim, "Normal", "FileSystemResizeSuccessful",
-			      "the volume is as large as it was asked to be", realtime_usec());
+		(void) desired_note_growth(desired, result->unique_name, result->pod_uid, true);
+		reporter->record(reporter->userdata, pod->claim, "Normal",
+				 "FileSystemResizeSuccessful",
+				 "the volume is as large as it was asked to be");
 	} else if (report->not_grown.error < 0) {
 		node_expand.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
 								 : CLAIM_RESIZE_NODE_FAILED;
-		note_failure(agent, ended, pod->claim);
+		note_failure(with, ended, pod->claim);
 	} else {
 		return;
 	}
-	write_claim(agent, pod->claim, &node_expand, result->unique_name);
+	write_claim(with, pod->claim, &node_expand, result->unique_name);
 }

@@ -8,21 +8,26 @@
  * about each of its pods, a condition of its claim, a state in views, a metric. Once, until what is
  * wrong changes. Volumes without a claim are files of podvold or of the node's own disks.
  *
- * All but volume_faults_open() accept NULL: an agent without them. The loop thread only.
+ * All but volume_faults_new() accept NULL: an agent without them. The loop thread only.
  */
 #pragma once
 
-#include "reconcile/reconcile.h"
+#include "status/reporter.h"
 
 #include <stdio.h>
 
-struct agent;
-struct operation_ended;
 struct volume_faults;
 
-/* Makes agent->mounts.faults. A kernel that reports no errors is logged and no failure. Return: 0
- * or -ENOMEM. */
-int volume_faults_open(struct agent *agent, struct failure *reterr);
+struct volume_faults_options {
+	const struct reporter *reporter; /* borrowed */
+	struct worker_pool *const *pool; /* what looks may hang; NULL once it is stopped */
+	int64_t priority;                /* of the kernel's reports */
+	uint64_t check_usec; /* between looks at what the kernel reports nothing of; 0: none */
+};
+
+/* @options is copied. A kernel that reports no errors is logged and no failure. Return: 0 or
+ * -ENOMEM. */
+int volume_faults_new(const struct volume_faults_options *options, struct volume_faults **ret);
 /* After the pools and their way back. Return: NULL. */
 struct volume_faults *volume_faults_free(struct volume_faults *faults);
 
