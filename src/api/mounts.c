@@ -119,10 +119,8 @@ static void reply_plan(struct exchange *exchange, const struct mounts_call *call
 {
 	const struct planned_container *one = NULL;
 	struct failure why;
-	int r = 0;
+	int r = container_format_choose(call->format, plan, &one, &why);
 
-	if (call->format->of_one)
-		r = container_format_choose(call->format, plan, &one, &why);
 	if (r == -EOPNOTSUPP)
 		refuse(exchange, call, r, &why);
 	else if (r < 0)

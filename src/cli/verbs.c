@@ -106,8 +106,9 @@ VALUE(cgroup, 0, "cgroup", "PATH", "its cgroup, version 2; the hold ends with it
 
 VALUE(user_namespace, 0, "user-namespace", "FIRST:COUNT",
       "host ids of the pod's sandbox, for format cri");
-VALUE(mounts_format, 0, "format", "F", "table, wide, json, oci, cri, podman, docker or nspawn",
-      CHOICES("table wide json oci cri podman docker nspawn"));
+VALUE(mounts_format, 0, "format", "F",
+      "table, wide, json, oci, cri, podman, kube, docker or nspawn",
+      CHOICES("table wide json oci cri podman kube docker nspawn"));
 
 /* ---- verbs ---- */
 

@@ -216,8 +216,8 @@ PODVOL_PUBLIC int podvol_container_mounts(struct podvol *podvol, const char *pod
 
 /**
  * podvol_container_mounts_as - the same in the words of a container runtime
- * @format: "oci", "cri", "json": JSON; "podman", "docker", "nspawn": one word of a command on each
- *          line
+ * @format: "oci", "cri", "kube", "json": JSON; "podman", "docker", "nspawn": one word of a command
+ * on each line
  * @ret:    given to podvol_reply_done()
  *
  * Return: as podvol_container_mounts(); -EBADMSG also for what the runtime has no words for.

@@ -443,6 +443,7 @@ int container_plan_make(const struct container_plan_request *request, struct con
 	if (plan) {
 		plan->pod = strdup(pod_key(request->pod->pod, key));
 		plan->pod_uid = strdup(request->pod->meta.uid);
+		plan->object = request->pod;
 		plan->containers =
 			calloc(request->pod->pod->container_count + 1, sizeof(*plan->containers));
 		if (plan->pod && plan->pod_uid && plan->containers)

@@ -24,7 +24,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- what goes in: borrowed, read during the call only ---- */
+/* ---- what goes in: borrowed, read during the call only, but for the pod: as long as the plan ----
+ */
 
 /* One volume of the pod, mounted. */
 struct container_volume {
@@ -117,7 +118,8 @@ struct id_range {
 };
 
 struct container_plan {
-	char *pod; /* "namespace/name" */
+	const struct object *object; /* the pod; borrowed as in the request */
+	char *pod;                   /* "namespace/name" */
 	char *pod_uid;
 	/* Of the pod's sandbox, which is its caller's; for formats that need numbers. */
 	struct id_range user_namespace;

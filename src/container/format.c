@@ -38,6 +38,16 @@ const struct container_format container_formats[] = {
 		.words = podman_format_words,
 	},
 	{
+		.name = "kube",
+		.help = "the pod for podman kube play",
+		.tree = kube_format_tree,
+		.refuses_images = true,
+		.refuses_devices = true,
+		.refuses_colons = true,
+		.refuses_recursive = true,
+		.no_idmap = "podman kube play cannot idmap a mount",
+	},
+	{
 		.name = "docker",
 		.help = "words for docker run",
 		.of_one = true,
@@ -74,6 +84,15 @@ static int check_mount(const struct container_format *format,
 				    "which '%s' asks for: '%s'",
 				    container->name, format->name, mount->container_path,
 				    mount->image);
+	if (mount->recursive_read_only == RECURSIVE_READ_ONLY_ENABLED && format->refuses_recursive)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "container '%s': format '%s' has no word for recursiveReadOnly "
+				    "Enabled, which '%s' asks for",
+				    container->name, format->name, mount->container_path);
+	if (format->refuses_colons && strchr(mount->container_path, ':'))
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "container '%s': format '%s' cannot write the colon of '%s'",
+				    container->name, format->name, mount->container_path);
 	if (mount->idmap && !can_idmap)
 		return failed_plain(reterr, -EOPNOTSUPP,
 				    "container '%s': format '%s' has no word for idmapped mounts, "
@@ -90,26 +109,22 @@ static int check_mounts(const struct container_format *format, const struct cont
 		!format->no_idmap || (format->takes_id_range && plan->user_namespace.count > 0);
 	int r = 0;
 
+	if (format->refuses_devices && container->device_count > 0)
+		return failed_plain(reterr, -EOPNOTSUPP,
+				    "container '%s': format '%s' has no word for block devices, "
+				    "which '%s' asks for",
+				    container->name, format->name,
+				    container->devices[0].container_path);
 	for (size_t i = 0; i < container->mount_count && r == 0; i++)
 		r = check_mount(format, container, &container->mounts[i], can_idmap, reterr);
 	return r;
 }
 
-int container_format_choose(const struct container_format *format,
-			    const struct container_plan *plan, const struct planned_container **ret,
-			    struct failure *reterr)
+static int refuse_several(const struct container_plan *plan, struct failure *reterr)
 {
 	char names[FAILURE_TEXT_BYTES / 2] = "";
 	size_t used = 0;
 
-	assert(plan && ret);
-	if (plan->container_count == 1) {
-		int r = check_mounts(format, plan, &plan->containers[0], reterr);
-
-		if (r == 0)
-			*ret = &plan->containers[0];
-		return r;
-	}
 	for (size_t i = 0; i < plan->container_count && used < sizeof(names); i++) {
 		int written = snprintf(names + used, sizeof(names) - used, "%s%s",
 				       i > 0 ? ", " : "", plan->containers[i].name);
@@ -118,6 +133,22 @@ int container_format_choose(const struct container_format *format,
 	}
 	return failed_plain(reterr, -EINVAL, "this format is for one container, name it: %s",
 			    names);
+}
+
+int container_format_choose(const struct container_format *format,
+			    const struct container_plan *plan, const struct planned_container **ret,
+			    struct failure *reterr)
+{
+	int r = 0;
+
+	assert(format && plan && ret);
+	if (format->of_one && plan->container_count != 1)
+		return refuse_several(plan, reterr);
+	for (size_t i = 0; i < plan->container_count && r == 0; i++)
+		r = check_mounts(format, plan, &plan->containers[i], reterr);
+	if (r == 0)
+		*ret = format->of_one ? &plan->containers[0] : NULL;
+	return r;
 }
 
 static int print_words(const struct container_format *format, const struct container_plan *plan,
@@ -145,14 +176,12 @@ int container_format_print(const struct container_format *format, const struct c
 	const struct planned_container *container = NULL;
 	cleanup_json struct cJSON *tree = NULL;
 	char *text;
+	int r;
 
 	assert(format && format->name && plan && ret);
-	if (format->of_one) {
-		int r = container_format_choose(format, plan, &container, reterr);
-
-		if (r < 0)
-			return r;
-	}
+	r = container_format_choose(format, plan, &container, reterr);
+	if (r < 0)
+		return r;
 	if (format->words)
 		return print_words(format, plan, container, ret, reterr);
 	tree = format->tree(plan, container);

@@ -28,7 +28,10 @@ struct container_format {
 	/* Command line words. Return: 0; -EOPNOTSUPP the runtime cannot do that. */
 	int (*words)(const struct container_plan *plan, const struct planned_container *container,
 		     struct words *words, struct failure *reterr);
-	bool refuses_images; /* no word for a mount with an image */
+	bool refuses_images;    /* no word for a mount with an image */
+	bool refuses_devices;   /* nor for a block device */
+	bool refuses_colons;    /* a colon in a path of the container cannot be written */
+	bool refuses_recursive; /* no word for recursiveReadOnly Enabled */
 	/* Why it has no word for an idmapped mount (hostUsers: false); NULL: it has. */
 	const char *no_idmap;
 	bool takes_id_range; /* it has one where the plan's user_namespace is known */
@@ -41,10 +44,11 @@ extern const struct container_format container_formats[];
 const struct container_format *container_format_find(const char *name);
 
 /**
- * container_format_choose - the container that a format of one container is about
+ * container_format_choose - can a plan be written in a format, and which container is it about?
+ * @ret: NULL for a format of all containers
  *
- * Return: 0; -EINVAL the plan has several, the text names them; -EOPNOTSUPP it has an image volume
- * or a mount to be idmapped, for which the format has no word.
+ * Return: 0; -EINVAL the plan has several where the format is of one, the text names them;
+ * -EOPNOTSUPP it has what the format has no word for.
  */
 int container_format_choose(const struct container_format *format,
 			    const struct container_plan *plan, const struct planned_container **ret,
@@ -67,6 +71,9 @@ struct cJSON *json_format_tree(const struct container_plan *plan,
 /* table.c: {"items": [...]}, a row for each mount and device */
 struct cJSON *table_format_tree(const struct container_plan *plan,
 				const struct planned_container *container);
+/* kube.c: a Pod with host paths in place of its volumes */
+struct cJSON *kube_format_tree(const struct container_plan *plan,
+			       const struct planned_container *container);
 /* oci.c: the part of a config.json that volumes make */
 struct cJSON *oci_format_tree(const struct container_plan *plan,
 			      const struct planned_container *container);

@@ -134,9 +134,10 @@ static void test_formats(void **state)
 	assert_string_equal(world_string(world, "podUID"), "u");
 
 	assert_int_equal(world_request(world, METHOD_POST, MOUNTS "?format=runc", NULL), 400);
-	assert_string_equal(world_string(world, "message"),
-			    "format: 'runc' is none of json, table, oci, cri, podman, docker, "
-			    "nspawn");
+	assert_string_equal(
+		world_string(world, "message"),
+		"format: 'runc' is none of json, table, oci, cri, podman, kube, docker, "
+		"nspawn");
 }
 
 /* hostUsers: false: CRI's words are numbers, which who made the sandbox knows. */

@@ -38,6 +38,24 @@ static struct planned_device read_only_device = {
 	.minor = 16,
 };
 
+static const char POD[] = "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web\"},"
+			  "\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"i\"}]}}";
+
+static const struct object *pod; /* of all plans */
+
+static int read_pod(void **state)
+{
+	(void) state;
+	return object_parse_json(POD, strlen(POD), &pod, NULL);
+}
+
+static int free_pod(void **state)
+{
+	(void) state;
+	pod = object_unref(pod);
+	return 0;
+}
+
 /* A plan of one container with at most one mount, one device and one group. */
 struct small {
 	struct planned_mount *mount;
@@ -57,6 +75,7 @@ static int print(const char *name, const struct small *small, char **ret, struct
 		.device_count = small->device ? 1 : 0,
 	};
 	const struct container_plan plan = {
+		.object = pod,
 		.pod = (char *) "ns/web",
 		.pod_uid = (char *) "u-1",
 		.groups = small->group,
@@ -186,6 +205,13 @@ static void test_plain(void **state)
 			  "\"readOnly\":false,\"recursiveReadOnly\":\"Disabled\","
 			  "\"propagation\":\"None\",\"selinuxRelabel\":false,\"options\":[]}],"
 			  "\"devices\":[]}]}" },
+		{ "kube", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\"},"
+			  "\"spec\":"
+			  "{\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,"
+			  "\"containers\":[{\"name\":\"main\",\"image\":\"i\",\"volumeMounts\":[{"
+			  "\"name\":\"volume-0\",\"mountPath\":\"/c\",\"readOnly\":false,"
+			  "\"mountPropagation\":\"None\"}]}],\"volumes\":[{\"name\":\"volume-0\","
+			  "\"hostPath\":{\"path\":\"/h\"}}]}}" },
 		{ "table", "{\"items\":[{\"container\":\"main\",\"volume\":\"v\","
 			   "\"containerPath\":\"/c\",\"hostPath\":\"/h\",\"access\":\"rw\","
 			   "\"propagation\":\"None\",\"subPath\":\"\",\"options\":\"\","
@@ -478,6 +504,7 @@ static void test_one_of_several(void **state)
 		{ .name = (char *) "main", .type = "regular" },
 	};
 	const struct container_plan plan = {
+		.object = pod,
 		.pod = (char *) "ns/web",
 		.pod_uid = (char *) "u",
 		.containers = containers,
@@ -540,5 +567,5 @@ int main(void)
 		cmocka_unit_test(test_access_words),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, read_pod, free_pod);
 }
