@@ -165,7 +165,15 @@ def stalled(exchange):
 
 
 def ends_in_time(exchange):
-    """A watch in which nothing happens, and that ends at release() as after timeoutSeconds: with no error."""
+    """A watch in which nothing happens, and that ends with no error: at release(), but not before its timeoutSeconds."""
+    exchange.head(200, {"Content-Type": "application/json"})
+    exchange.proxy.released.wait()
+    exchange.proxy.released.wait(max(0, exchange.at + int(exchange.query["timeoutSeconds"]) - time.monotonic()))
+    exchange.chunk(b"")
+
+
+def ends_early(exchange):
+    """A watch in which nothing happens, and that a server which is stopped ends at release(): with no error."""
     exchange.head(200, {"Content-Type": "application/json"})
     exchange.proxy.released.wait()
     exchange.chunk(b"")

@@ -93,18 +93,20 @@ static const struct kind_row *kind_of(const char *path, const char *name)
 /* @words: kind, path and selector. */
 static void begin(const struct client *client, char **words)
 {
-	const struct list_watch_options options = { .event = client->event,
-						    .client = client->http,
-						    .kind = kind_of(words[1], words[0]),
-						    .path = words[1],
-						    .selector = words[2],
-						    .begin_list = begin_list,
-						    .take = take,
-						    .end_list = end_list,
-						    .change = change,
-						    .failed = failed_try };
+	struct list_watch_options options = { .event = client->event,
+					      .client = client->http,
+					      .kind = kind_of(words[1], words[0]),
+					      .path = words[1],
+					      .selector = words[2],
+					      .begin_list = begin_list,
+					      .take = take,
+					      .end_list = end_list,
+					      .change = change,
+					      .failed = failed_try };
 	struct list_watch *list_watch = NULL;
 
+	if (getenv("WATCH_SECONDS"))
+		options.watch_seconds = (unsigned int) strtoul(getenv("WATCH_SECONDS"), NULL, 10);
 	if (list_watch_new(&options, &list_watch) < 0)
 		errx(1, "out of memory");
 }

@@ -21,6 +21,7 @@ struct world {
 	char path[16384];
 	unsigned int calls, cancels; /* at most one call is under way */
 	uint64_t pause_usec;         /* the last one */
+	uint64_t clock_usec;         /* what clock_gettime() says */
 	char told[1024];             /* what the callbacks were given, in a word each */
 	int status;                  /* of failed() */
 	char why[FAILURE_TEXT_BYTES];
@@ -49,6 +50,16 @@ struct http_call *__wrap_http_call_cancel(struct http_call *call)
 {
 	world->cancels += call != NULL;
 	return NULL;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	(void) clock;
+	*ret = (struct timespec){ .tv_sec = (time_t) (world->clock_usec / 1000000),
+				  .tv_nsec = (long) (world->clock_usec % 1000000 * 1000) };
+	return 0;
 }
 
 /* No test waits. */
@@ -152,6 +163,13 @@ static void answer(int status, const char *body)
 		&(struct http_answer){ .status = status, .body = body, .length = strlen(body) });
 }
 
+/* A watch, after what it was asked to last. */
+static void end_in_time(void)
+{
+	world->clock_usec += 2 * LIST_WATCH_SECONDS * 1000000ULL;
+	answer(200, "");
+}
+
 static void line(const char *text)
 {
 	world->told[0] = '\0';
@@ -222,10 +240,39 @@ static void test_events_and_bookmarks_move_the_version(void **state)
 	assert_string_equal(world->told, "deleted:a");
 	line(EVENT("BOOKMARK", "", "20"));
 	assert_string_equal(world->told, "");
-	answer(200, "");
+	end_in_time();
 	assert_string_equal(world->told, "");
 	turn();
 	assert_watches_from("20");
+}
+
+/* A server that is stopped ends its watches without an error; the next one may have an older etcd.
+ */
+static void test_a_watch_that_ends_early_leads_to_a_list(void **state)
+{
+	(void) state;
+	list_one();
+	world->clock_usec += LIST_WATCH_SECONDS * 1000000ULL - 1;
+	answer(200, "");
+	assert_string_equal(world->told, "");
+	turn();
+	assert_string_equal(world->told, "begin");
+	assert_lists();
+	answer(200, LIST("7", "", ""));
+	assert_string_equal(world->told, "end-back");
+}
+
+/* Silence is no failure: the next one waits no longer for it. */
+static void test_silent_watches_keep_the_pause_short(void **state)
+{
+	(void) state;
+	list_one();
+	for (int i = 0; i < 10; i++) {
+		end_in_time();
+		assert_true(world->pause_usec <= 2 * LIST_WATCH_PAUSE_MIN_MSEC * 1000ULL);
+		turn();
+		assert_watches_from("10");
+	}
 }
 
 static void test_an_object_that_is_not_understood_is_there(void **state)
@@ -390,7 +437,7 @@ static void test_pauses_grow_and_honour_the_server(void **state)
 	assert_true(world->pause_usec >= 200000000 && world->pause_usec <= 400000000);
 	turn();
 	list_one();
-	answer(200, "");
+	end_in_time();
 	assert_true(world->pause_usec <= 2 * LIST_WATCH_PAUSE_MIN_MSEC * 1000ULL);
 }
 
@@ -401,6 +448,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(test_a_list_in_pages_then_a_watch),
 		TEST(test_events_and_bookmarks_move_the_version),
+		TEST(test_a_watch_that_ends_early_leads_to_a_list),
+		TEST(test_silent_watches_keep_the_pause_short),
 		TEST(test_an_object_that_is_not_understood_is_there),
 		TEST(test_no_refusal_ends_a_list),
 		TEST(test_no_refusal_of_a_watch_deletes),

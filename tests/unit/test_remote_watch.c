@@ -165,8 +165,9 @@ static void test_a_refused_token_deletes_nothing(void **state)
 	assert_int_equal(seen.deleted, 0);
 	use_token(served, NULL);
 	delete_map(served);
-	wait_for(served, &seen.deleted, 1);
-	assert_int_equal(seen.lists, 1);
+	wait_for(served, &seen.lists, 2);
+	assert_int_equal(seen.listed_items, 1);
+	assert_int_equal(seen.deleted, 0);
 }
 
 int main(void)

@@ -25,7 +25,8 @@ struct list_watch {
 	char version[SERVER_VERSION_BYTES];      /* to watch from; "": a list is due */
 	char list_version[SERVER_VERSION_BYTES]; /* of the list's first page; "" before it */
 	char next[SERVER_CONTINUE_BYTES];
-	uint64_t newest; /* that was ever seen */
+	uint64_t newest;   /* that was ever seen */
+	uint64_t due_usec; /* monotonic, when the watch is over by what was asked for */
 	unsigned int pause_msec;
 };
 
@@ -213,16 +214,23 @@ static void watch_line(void *userdata, const char *line, size_t length)
 	leave_watch(list_watch, 200, &why, true);
 }
 
-/* A watch that ends in time is no failure; one that ends at once must not be begun at once. */
+/* A watch that ends in time is no failure, but neither must one that ends at once be begun at once.
+ * The server that is stopped ends them all, and what comes after it may have an older etcd: as
+ * after a broken connection. */
 static void watch_done(void *userdata, const struct http_answer *answer)
 {
 	struct list_watch *list_watch = userdata;
 
 	list_watch->call = NULL;
-	if (answer->error || answer->status != 200)
+	if (answer->error || answer->status != 200) {
 		take_refusal(list_watch, answer);
+		return;
+	}
+	if (monotonic_usec() >= list_watch->due_usec)
+		went_well(list_watch);
 	else
-		wait_at_least(list_watch, 0);
+		forget(list_watch);
+	wait_at_least(list_watch, 0);
 }
 
 /* ---- calls ---- */
@@ -270,7 +278,7 @@ static char *watch_path(const struct list_watch *list_watch, uint64_t seconds)
 
 static void call_next(struct list_watch *list_watch)
 {
-	uint64_t seconds = with_jitter(LIST_WATCH_SECONDS);
+	uint64_t seconds = with_jitter(list_watch->options.watch_seconds);
 	cleanup_free char *path = NULL;
 	struct http_request request = { .method = "GET", .userdata = list_watch };
 	struct failure why = { 0 };
@@ -287,6 +295,7 @@ static void call_next(struct list_watch *list_watch)
 	request.timeout_usec =
 		(list_watch->lists ? LIST_WATCH_LIST_SECONDS : seconds + LIST_WATCH_LIST_SECONDS) *
 		USEC_PER_SEC;
+	list_watch->due_usec = monotonic_usec() + seconds * USEC_PER_SEC;
 	if (path)
 		r = http_client_call(list_watch->options.client, &request, &list_watch->call);
 	if (r == 0)
@@ -317,6 +326,8 @@ int list_watch_new(const struct list_watch_options *options, struct list_watch *
 	list_watch->options = *options;
 	list_watch->options.path = strdup(options->path);
 	list_watch->newest = options->newest;
+	if (list_watch->options.watch_seconds == 0)
+		list_watch->options.watch_seconds = LIST_WATCH_SECONDS;
 	went_well(list_watch);
 	r = sd_event_add_time_relative(options->event, &list_watch->timer, CLOCK_MONOTONIC, 0, 0,
 				       pause_over, list_watch);

@@ -3,9 +3,9 @@
  * list_watch - all objects of one kind that a kube-apiserver has for this node, kept up to date
  *
  * The reflector of client-go: a list in pages, then a watch from its resourceVersion, with
- * bookmarks, begun again whenever it ends; after a broken connection, or when the server has
- * forgotten the version (410), the objects are listed again. Between tries it waits, longer each
- * time, with jitter, and at least what Retry-After asks.
+ * bookmarks, begun again when its time is over; after a broken connection, when the server ends it
+ * earlier (it is being stopped), or has forgotten the version (410), the objects are listed again.
+ * Between tries it waits, longer each time, with jitter, and at least what Retry-After asks.
  *
  * An object is gone when the server said so: by a DELETED event, or by a list that came whole and
  * does not have it. No error (401, 403, 404, 410, 429, 5xx, a broken connection, half an answer) is
@@ -32,6 +32,8 @@ struct list_watch_options {
 	const char *path;     /* "/api/v1/pods"; copied */
 	const char *selector; /* "fieldSelector=spec.nodeName%3Dnode1"; "" none; copied */
 	uint64_t newest;      /* that was seen by a process before; 0: none */
+	/* Of a watch, twice as long with jitter; 0: LIST_WATCH_SECONDS. */
+	unsigned int watch_seconds;
 	/* A list begins, or begins again after an error: nothing of it is known to be missing. */
 	void (*begin_list)(void *userdata);
 	void (*take)(void *userdata, const struct server_object *object); /* of the list */
