@@ -5,6 +5,7 @@
 #include "state/pod_index.h"
 
 #include "base/cleanup.h"
+#include "object/kinds/environment.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -55,6 +56,26 @@ int pod_references_add(struct pod_references *references, const struct object_re
 		return -ENOMEM;
 	references->keys[references->count++] = copy;
 	return 0;
+}
+
+struct environment_target {
+	struct pod_references *references;
+	const char *name_space;
+};
+
+static int add_environment_object(void *userdata, enum object_kind kind, const char *name)
+{
+	const struct environment_target *target = userdata;
+
+	return pod_references_add(target->references,
+				  &(struct object_reference){ kind, target->name_space, name });
+}
+
+int pod_references_add_environment(struct pod_references *references, const struct object *pod)
+{
+	struct environment_target target = { references, pod->meta.name_space };
+
+	return environment_objects(pod, add_environment_object, &target);
 }
 
 void pod_references_done(struct pod_references *references)

@@ -2,9 +2,9 @@
 /*
  * pod_index - which pods a change of another object concerns
  *
- * A pod leads to its claims, and through its volumes to what their plugins name by references():
- * ConfigMaps, Secrets, the pod itself. So a change costs what depends on it, never what there is.
- * The loop thread only.
+ * A pod leads to its claims, through its volumes to what their plugins name by references():
+ * ConfigMaps, Secrets, the pod itself, and to what variables in a subPathExpr come from. So a
+ * change costs what depends on it, never what there is. The loop thread only.
  */
 #pragma once
 
@@ -19,6 +19,8 @@ struct pod_references {
 
 /* The texts are copied. Return: 0 or -ENOMEM. */
 int pod_references_add(struct pod_references *references, const struct object_reference *reference);
+/* ConfigMaps and Secrets that a subPathExpr of the pod needs. Return: the same. */
+int pod_references_add_environment(struct pod_references *references, const struct object *pod);
 void pod_references_done(struct pod_references *references);
 
 struct pod_index {

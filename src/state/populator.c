@@ -261,7 +261,7 @@ static int add_reference(const struct object_reference *reference, void *userdat
 static int collect_references(const char *node_name, const struct object *pod,
 			      const struct found_volumes *found, struct pod_references *ret)
 {
-	int r = 0;
+	int r = pod_references_add_environment(ret, pod);
 
 	for (size_t i = 0; i < found->count && r == 0; i++) {
 		const struct pod_volume *volume = &pod->pod->volumes[i];

@@ -33,6 +33,16 @@ def merge(target, patch):
     return result
 
 
+def of_environment(pod):
+    """(plural, name) of what variables of its containers come from."""
+    for container in pod["spec"].get("containers", []):
+        for source in (*container.get("envFrom", []), *(one.get("valueFrom", {}) for one in container.get("env", []))):
+            for key, plural in (("configMapRef", "configmaps"), ("configMapKeyRef", "configmaps"), ("secretRef", "secrets"),
+                                ("secretKeyRef", "secrets")):
+                if key in source:
+                    yield plural, source[key]["name"]
+
+
 class Cluster:
     """The objects of one cluster, and every change of them."""
 
@@ -88,6 +98,8 @@ class Cluster:
         claims = set()
         for pod in self.pods():
             space = pod["metadata"]["namespace"]
+            if (plural, namespace, name) in ((plural, space, name) for plural, name in of_environment(pod)):
+                return True
             for volume in pod["spec"].get("volumes", []):
                 claims.add((space, volume.get("persistentVolumeClaim", {}).get("claimName")))
                 if space == namespace and name in (volume.get("secret", {}).get("secretName"), volume.get("configMap", {}).get("name")):

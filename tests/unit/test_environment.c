@@ -373,6 +373,77 @@ static void test_variables_are_bounded(void **state)
 	object_unref(pod);
 }
 
+static int note_object(void *userdata, enum object_kind kind, const char *name)
+{
+	char *told = userdata;
+	size_t length = strlen(told);
+
+	(void) snprintf(told + length, 100 - length, "%s:%s ",
+			kind == KIND_SECRET ? "secret" : "map", name);
+	return strcmp(name, "refused") == 0 ? -ENOENT : 0;
+}
+
+#define POD_WITH(mounts)                                                                           \
+	"apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\n"                      \
+	"spec:\n  volumes: [{name: v, emptyDir: {}}]\n  containers:\n  - name: main\n    image: "  \
+	"none\n    volumeMounts: [" mounts "]\n"                                                   \
+	"    envFrom: [{configMapRef: {name: a}}, {secretRef: {name: b}}]\n"                       \
+	"    env:\n"                                                                               \
+	"    - {name: A, value: plain}\n"                                                          \
+	"    - {name: B, valueFrom: {configMapKeyRef: {name: c, key: k}}}\n"                       \
+	"    - {name: C, valueFrom: {secretKeyRef: {name: d, key: k, optional: true}}}\n"          \
+	"    - {name: D, valueFrom: {fieldRef: {fieldPath: metadata.name}}}\n"                     \
+	"    - {name: E, valueFrom: {secretKeyRef: {name: refused, key: k}}}\n"                    \
+	"    - {name: F, valueFrom: {secretKeyRef: {name: after, key: k}}}\n"                      \
+	"  - name: side\n    image: none\n    envFrom: [{secretRef: {name: side}}]\n"
+
+static void test_objects_of_a_sub_path(void **state)
+{
+	const struct object *with = object_of(POD_WITH("{name: v, mountPath: /v, subPathExpr: x}"));
+	const struct object *without = object_of(POD_WITH("{name: v, mountPath: /v, subPath: x}"));
+	char told[100] = "";
+
+	(void) state;
+	assert_int_equal(environment_objects(with, note_object, told), -ENOENT);
+	assert_string_equal(told, "map:a secret:b map:c secret:d secret:refused ");
+	told[0] = '\0';
+	assert_int_equal(environment_objects(without, note_object, told), 0);
+	assert_string_equal(told, "");
+	object_unref(with);
+	object_unref(without);
+}
+
+static int count_object(void *userdata, enum object_kind kind, const char *name)
+{
+	(void) kind;
+	(void) name;
+	++*(unsigned int *) userdata;
+	return 0;
+}
+
+static void test_objects_are_bounded(void **state)
+{
+	static char yaml[200000];
+	const struct object *pod;
+	unsigned int count = 0;
+	size_t used;
+
+	(void) state;
+	used = (size_t) snprintf(yaml, sizeof(yaml), "%s",
+				 "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n"
+				 "  volumes: [{name: v, emptyDir: {}}]\n  containers:\n  - name: "
+				 "main\n    image: none\n"
+				 "    volumeMounts: [{name: v, mountPath: /v, subPathExpr: x}]\n"
+				 "    envFrom:\n");
+	for (unsigned int i = 0; i < ENVIRONMENT_OBJECTS_MAX + 1; i++)
+		used += (size_t) snprintf(yaml + used, sizeof(yaml) - used,
+					  "    - {secretRef: {name: s%u}}\n", i);
+	pod = object_of(yaml);
+	assert_int_equal(environment_objects(pod, count_object, &count), 0);
+	assert_int_equal(count, ENVIRONMENT_OBJECTS_MAX);
+	object_unref(pod);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -386,6 +457,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_an_error),
 		cmocka_unit_test(test_a_lost_source_is_named),
 		cmocka_unit_test(test_variables_are_bounded),
+		cmocka_unit_test(test_objects_of_a_sub_path),
+		cmocka_unit_test(test_objects_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

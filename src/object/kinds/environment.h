@@ -40,6 +40,18 @@ int environment_expand(const char *text, const struct object *pod, const char *c
 		       const struct environment_sources *sources, char **ret,
 		       struct failure *reterr);
 
+/* ---- environment_objects.c ---- */
+
+/* A KIND_CONFIG_MAP or KIND_SECRET of the pod's namespace; borrowed for the call. Return: 0 or
+ * negative errno. */
+typedef int environment_object_fn(void *userdata, enum object_kind kind, const char *name);
+
+enum { ENVIRONMENT_OBJECTS_MAX = 1000 }; /* of a pod; what comes after them is left out */
+
+/* What the variables of the pod's containers that have a subPathExpr come from, there or not; one
+ * that two variables name, twice. Return: 0; -ENOMEM; what @add gave. */
+int environment_objects(const struct object *pod, environment_object_fn *add, void *userdata);
+
 /* ---- expansion.c ---- */
 
 /* "$(NAME)" in a text, as Kubernetes expands it in env, command and subPathExpr; pure.
