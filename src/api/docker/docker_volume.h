@@ -4,11 +4,11 @@
  * own
  *
  * A volume of docker is a PersistentVolume (-o pv=NAME) or a claim (-o claim=NAMESPACE/NAME) that
- * is there already; nothing is made here but names for them. Everything is known from objects of
- * the store, so that a restart forgets nothing:
+ * is there already, or a claim that is made (-o class=NAME -o size=SIZE). Everything is known from
+ * objects of the store, so that a restart forgets nothing:
  *
- *  - a volume is a ConfigMap in the namespace podvol-docker, and for pv= a claim beside it, which
- *    the PersistentVolume is bound to beforehand;
+ *  - a volume is a ConfigMap in the namespace podvol-docker, and for pv= and class= a claim beside
+ *    it; the PersistentVolume is bound to it beforehand, or provisioned for it;
  *  - each mount, by docker's ID of it, is a pod in the namespace of the claim, and a hold of that
  *    pod until docker unmounts: so no mistake takes a volume from under a container;
  *  - a pod of another boot is deleted at the next start: its container ended with that boot, and
@@ -33,7 +33,8 @@ enum { DOCKER_OBJECT_NAME_BYTES = 64 };
 struct docker_volume {
 	char name[API_DOCKER_NAME_BYTES_MAX + 1]; /* docker's */
 	char object_name[DOCKER_OBJECT_NAME_BYTES];
-	char pv[254]; /* "": a foreign claim */
+	char pv[254];                      /* "": not by pv= */
+	char storage_class[254], size[64]; /* "": not by class= */
 	char name_space[64], claim[254];
 	uint64_t creation_usec; /* 0: not stored yet */
 };
@@ -75,7 +76,10 @@ bool docker_is_labelled(const struct object *object, const char *object_name);
 /* False: this ConfigMap is no volume. */
 bool docker_volume_read(const struct object *record, struct docker_volume *ret);
 bool docker_volume_find(struct store *store, const char *name, struct docker_volume *ret);
-/* The objects of a volume and of a mount. Return: 0; -ENOMEM; -EINVAL. */
+/* Was the claim made for it, and goes with it? */
+bool docker_volume_owns_claim(const struct docker_volume *volume);
+/* The objects of a volume and of a mount. @pv NULL: the claim is for a volume to be made. Return:
+ * 0; -ENOMEM; -EINVAL. */
 int docker_record_new(const struct docker_volume *volume, const struct object **ret,
 		      struct failure *reterr);
 int docker_claim_new(const struct docker_volume *volume, const struct object *pv,

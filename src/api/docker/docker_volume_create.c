@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * docker_volume_create - a name of docker's for a volume that is there, and its end
+ * docker_volume_create - a name of docker's for a volume, and its end
  *
- * Makes no volume and removes none: what was on it is on it afterwards. A PersistentVolume is
- * reserved by its claimRef, first, then its claim is made, then the record that makes it docker's:
- * a kill in between leaves what the same call takes up again. Of volumes with pv= the claim goes
- * first, the PersistentVolume becomes Released, as in Kubernetes, and only docker takes it again.
+ * With pv= and claim= it makes no volume and removes none. A PersistentVolume is reserved by its
+ * claimRef, first, then its claim is made, then the record that makes it docker's: a kill in
+ * between leaves what the same call takes up again. The claim of pv= or class= goes first: the
+ * PersistentVolume becomes Released, as in Kubernetes, and what becomes of its data is the reclaim
+ * policy's to say.
  *
  * The engine may not wait for the answer, so nothing here depends on it.
  */
@@ -14,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/persistent_volume.h"
+#include "object/quantity.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -122,49 +124,86 @@ static void writes_queued(struct writes *writes)
 
 /* ---- what was asked for ---- */
 
-/* pv=NAME or claim=NAMESPACE/NAME, and nothing else. */
-static int read_options(const struct cJSON *options, struct docker_volume *volume,
-			struct failure *reterr)
+static int copy_option(const char *key, const char *value, const char *what, char *to, size_t bytes,
+		       struct failure *reterr)
 {
-	const char *slash, *value, *key;
-
-	for (const struct cJSON *item = json_first(options); item; item = json_next(item)) {
-		key = json_key(item);
-		value = json_string(item, "");
-		slash = strchr(value, '/');
-		if (strcmp(key, "size") == 0)
-			return failed_plain(reterr, -EINVAL,
-					    "size: volumes are not made to order yet: name one "
-					    "that is there, by pv= or claim=");
-		if (strcmp(key, "pv") == 0 && *value && strlen(value) < sizeof(volume->pv))
-			(void) snprintf(volume->pv, sizeof(volume->pv), "%s", value);
-		else if (strcmp(key, "claim") == 0 && slash && slash[1] &&
-			 (size_t) (slash - value) < sizeof(volume->name_space) && slash > value &&
-			 strlen(slash + 1) < sizeof(volume->claim)) {
-			(void) snprintf(volume->name_space, sizeof(volume->name_space), "%.*s",
-					(int) (slash - value), value);
-			(void) snprintf(volume->claim, sizeof(volume->claim), "%s", slash + 1);
-		} else if (strcmp(key, "pv") == 0 || strcmp(key, "claim") == 0)
-			return failed_plain(reterr, -EINVAL, "%s: '%.80s' is not %s", key, value,
-					    *key == 'p' ? "the name of a PersistentVolume"
-							: "NAMESPACE/NAME of a claim");
-		else
-			return failed_plain(
-				reterr, -EINVAL,
-				"'%.80s' is not an option: there are pv= and claim=", key);
-	}
-	if (!*volume->pv == !*volume->claim)
-		return failed_plain(reterr, -EINVAL,
-				    "which volume? say either -o pv=NAME or -o "
-				    "claim=NAMESPACE/NAME");
+	if (*value == '\0' || strlen(value) >= bytes)
+		return failed_plain(reterr, -EINVAL, "%s: '%.80s' is not %s", key, value, what);
+	(void) snprintf(to, bytes, "%s", value);
 	return 0;
 }
 
+static int read_claim(const char *value, struct docker_volume *volume, struct failure *reterr)
+{
+	static const char what[] = "NAMESPACE/NAME of a claim";
+	const char *slash = strchr(value, '/');
+	char name_space[sizeof(volume->name_space) + 1] = "";
+
+	if (slash && (size_t) (slash - value) < sizeof(name_space))
+		memcpy(name_space, value, (size_t) (slash - value));
+	if (copy_option("claim", name_space, what, volume->name_space, sizeof(volume->name_space),
+			NULL) < 0)
+		return failed_plain(reterr, -EINVAL, "claim: '%.80s' is not %s", value, what);
+	return copy_option("claim", slash[1] ? slash + 1 : "", what, volume->claim,
+			   sizeof(volume->claim), reterr);
+}
+
+static int read_size(const char *value, struct docker_volume *volume, struct failure *reterr)
+{
+	struct quantity size;
+
+	if (quantity_parse(value, &size, NULL) < 0)
+		return failed_plain(reterr, -EINVAL, "size: '%.80s' is not a quantity: write 10Gi",
+				    value);
+	return copy_option("size", value, "a quantity", volume->size, sizeof(volume->size), reterr);
+}
+
+static int read_option(const char *key, const char *value, struct docker_volume *volume,
+		       struct failure *reterr)
+{
+	if (strcmp(key, "pv") == 0)
+		return copy_option(key, value, "the name of a PersistentVolume", volume->pv,
+				   sizeof(volume->pv), reterr);
+	if (strcmp(key, "claim") == 0)
+		return read_claim(value, volume, reterr);
+	if (strcmp(key, "class") == 0)
+		return copy_option(key, value, "the name of a StorageClass", volume->storage_class,
+				   sizeof(volume->storage_class), reterr);
+	if (strcmp(key, "size") == 0)
+		return read_size(value, volume, reterr);
+	return failed_plain(
+		reterr, -EINVAL,
+		"'%.80s' is not an option: there are pv=, claim=, class= and size=", key);
+}
+
+static int read_options(const struct cJSON *options, struct docker_volume *volume,
+			struct failure *reterr)
+{
+	int r = 0;
+
+	for (const struct cJSON *item = json_first(options); item && r == 0; item = json_next(item))
+		r = read_option(json_key(item), json_string(item, ""), volume, reterr);
+	if (r < 0)
+		return r;
+	if (!!*volume->pv + !!*volume->claim + !!*volume->storage_class != 1)
+		return failed_plain(reterr, -EINVAL,
+				    "name one volume: -o pv=NAME, -o claim=NAMESPACE/NAME, or -o "
+				    "class=NAME with -o size=SIZE");
+	if (!*volume->storage_class != !*volume->size)
+		return failed_plain(reterr, -EINVAL, "class= and size= need each other");
+	return 0;
+}
+
+/* With options that were read, or as it is stored: a claim made for it has another name then. */
 static bool is_the_same(const struct docker_volume *a, const struct docker_volume *b)
 {
-	if (*a->pv || *b->pv)
-		return strcmp(a->pv, b->pv) == 0;
-	return strcmp(a->name_space, b->name_space) == 0 && strcmp(a->claim, b->claim) == 0;
+	bool owns = docker_volume_owns_claim(a) || docker_volume_owns_claim(b);
+
+	if (strcmp(a->pv, b->pv) != 0 || strcmp(a->storage_class, b->storage_class) != 0 ||
+	    strcmp(a->size, b->size) != 0)
+		return false;
+	return owns ||
+	       (strcmp(a->name_space, b->name_space) == 0 && strcmp(a->claim, b->claim) == 0);
 }
 
 /* ---- may it be had? ---- */
@@ -279,6 +318,17 @@ static int queue_pv_writes(struct writes *writes, struct failure *reterr)
 	return 0;
 }
 
+/* The provisioner of its class makes the volume. */
+static int queue_claim(struct writes *writes, struct failure *reterr)
+{
+	cleanup_object const struct object *claim = NULL;
+	int r = docker_claim_new(&writes->volume, NULL, &claim, reterr);
+
+	if (r == 0)
+		count_write(writes, store_create(writes->store, claim, on_written, writes));
+	return r;
+}
+
 /* The claim has a name of its own each time: one that still goes away is in no one's way. */
 static void name_claim(struct docker_volume *volume)
 {
@@ -291,8 +341,14 @@ static int check(struct store *store, const struct docker_volume *volume, struct
 {
 	int r = check_others(store, volume, reterr);
 
-	if (r < 0 || !*volume->pv)
-		return r < 0 ? r : check_claim(store, volume, reterr);
+	if (r == 0 && *volume->storage_class &&
+	    !store_get(store, KIND_STORAGE_CLASS, "", volume->storage_class))
+		return failed_plain(reterr, -ENOENT, "class '%s': there is no such StorageClass",
+				    volume->storage_class);
+	if (r < 0 || *volume->storage_class)
+		return r;
+	if (!*volume->pv)
+		return check_claim(store, volume, reterr);
 	r = check_pv(store_get(store, KIND_PERSISTENT_VOLUME, "", volume->pv), reterr);
 	if (r < 0)
 		(void) failure_prefix(reterr, "pv '%s'", volume->pv);
@@ -302,13 +358,13 @@ static int check(struct store *store, const struct docker_volume *volume, struct
 static int queue_create(struct writes *writes, struct failure *reterr)
 {
 	struct docker_volume *volume = &writes->volume;
-	const struct store_precondition follows = { .follows = *volume->pv != '\0' };
+	const struct store_precondition follows = { .follows = docker_volume_owns_claim(volume) };
 	cleanup_object const struct object *record = NULL;
 	int r = check(writes->store, volume, reterr);
 
-	if (r == 0 && *volume->pv) {
+	if (r == 0 && docker_volume_owns_claim(volume)) {
 		name_claim(volume);
-		r = queue_pv_writes(writes, reterr);
+		r = *volume->pv ? queue_pv_writes(writes, reterr) : queue_claim(writes, reterr);
 	}
 	if (r == 0)
 		r = docker_record_new(volume, &record, reterr);
@@ -400,7 +456,7 @@ void docker_volume_remove(struct exchange *exchange)
 	writes = writes_new(exchange);
 	if (!writes)
 		return;
-	if (*volume.pv)
+	if (docker_volume_owns_claim(&volume))
 		count_write(writes,
 			    store_delete(writes->store,
 					 &(struct store_key){ KIND_PERSISTENT_VOLUME_CLAIM,

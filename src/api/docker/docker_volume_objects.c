@@ -78,9 +78,16 @@ bool docker_volume_read(const struct object *record, struct docker_volume *ret)
 	(void) snprintf(ret->object_name, sizeof(ret->object_name), "%s", record->meta.name);
 	copy_text(ret->name, sizeof(ret->name), json_get(data, "volume"));
 	copy_text(ret->pv, sizeof(ret->pv), json_get(data, "persistentVolume"));
+	copy_text(ret->storage_class, sizeof(ret->storage_class), json_get(data, "storageClass"));
+	copy_text(ret->size, sizeof(ret->size), json_get(data, "size"));
 	copy_text(ret->name_space, sizeof(ret->name_space), json_get(data, "claimNamespace"));
 	copy_text(ret->claim, sizeof(ret->claim), json_get(data, "claim"));
 	return *ret->name && *ret->name_space && *ret->claim;
+}
+
+bool docker_volume_owns_claim(const struct docker_volume *volume)
+{
+	return *volume->pv || *volume->storage_class;
 }
 
 bool docker_volume_find(struct store *store, const char *name, struct docker_volume *ret)
@@ -120,20 +127,19 @@ int docker_record_new(const struct docker_volume *volume, const struct object **
 	(void) json_set_string(data, "volume", volume->name);
 	if (*volume->pv)
 		(void) json_set_string(data, "persistentVolume", volume->pv);
+	if (*volume->storage_class) {
+		(void) json_set_string(data, "storageClass", volume->storage_class);
+		(void) json_set_string(data, "size", volume->size);
+	}
 	(void) json_set_string(data, "claimNamespace", volume->name_space);
 	(void) json_set_string(data, "claim", volume->claim);
 	return object_from_json(tree, ret, reterr);
 }
 
 /* Asks for exactly what the PersistentVolume is, so that the binder cannot but match them. */
-int docker_claim_new(const struct docker_volume *volume, const struct object *pv,
-		     const struct object **ret, struct failure *reterr)
+static void ask_for(const struct object *pv, struct cJSON *spec, struct cJSON *requests)
 {
 	cleanup_json struct cJSON *pv_tree = object_tree(pv);
-	cleanup_json struct cJSON *tree =
-		new_tree("PersistentVolumeClaim", volume->name_space, volume->claim, volume);
-	struct cJSON *spec = json_add_object(tree, "spec");
-	struct cJSON *requests = json_add_object(json_add_object(spec, "resources"), "requests");
 
 	assert(pv->kind == KIND_PERSISTENT_VOLUME);
 	(void) json_set_string(spec, "volumeName", pv->meta.name);
@@ -141,6 +147,23 @@ int docker_claim_new(const struct docker_volume *volume, const struct object *pv
 	(void) json_set(spec, "accessModes", json_copy(json_get_path(pv_tree, "spec.accessModes")));
 	(void) json_set(requests, "storage",
 			json_copy(json_get_path(pv_tree, "spec.capacity.storage")));
+}
+
+int docker_claim_new(const struct docker_volume *volume, const struct object *pv,
+		     const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree =
+		new_tree("PersistentVolumeClaim", volume->name_space, volume->claim, volume);
+	struct cJSON *spec = json_add_object(tree, "spec");
+	struct cJSON *requests = json_add_object(json_add_object(spec, "resources"), "requests");
+
+	if (pv) {
+		ask_for(pv, spec, requests);
+	} else {
+		(void) json_set_string(spec, "storageClassName", volume->storage_class);
+		(void) json_set_string(json_add_array(spec, "accessModes"), NULL, "ReadWriteOnce");
+		(void) json_set_string(requests, "storage", volume->size);
+	}
 	return object_from_json(tree, ret, reterr);
 }
 

@@ -56,6 +56,20 @@ static void add_volume(struct cJSON *tree, const struct docker_volume *volume, c
 	(void) json_set_string(tree, "CreatedAt", created);
 }
 
+/* Its phase, and how large the volume is: in `docker volume ls` there is no place for a size. */
+static void add_claim(struct cJSON *status, struct agent *agent, const struct docker_volume *volume)
+{
+	const struct object *claim = store_get(agent_store(agent), KIND_PERSISTENT_VOLUME_CLAIM,
+					       volume->name_space, volume->claim);
+	cleanup_json struct cJSON *tree = claim ? object_tree(claim) : NULL;
+
+	(void) json_set_string(status, "phase",
+			       claim ? json_string(json_get_path(tree, "status.phase"), "Pending")
+				     : "Lost");
+	(void) json_set_string(status, "capacity",
+			       json_string(json_get_path(tree, "status.capacity.storage"), ""));
+}
+
 /* What docker shows as Status in `docker volume inspect`. */
 void docker_volume_get(struct exchange *exchange)
 {
@@ -72,8 +86,11 @@ void docker_volume_get(struct exchange *exchange)
 	status = json_add_object(shown, "Status");
 	if (*volume.pv)
 		(void) json_set_string(status, "pv", volume.pv);
+	if (*volume.storage_class)
+		(void) json_set_string(status, "class", volume.storage_class);
 	(void) snprintf(claim, sizeof(claim), "%s/%s", volume.name_space, volume.claim);
 	(void) json_set_string(status, "claim", claim);
+	add_claim(status, exchange->agent, &volume);
 	mounts.list = json_add_array(status, "mounts");
 	find_mounts(&mounts);
 	add_volume(shown, &volume, mounts.path);
