@@ -236,11 +236,30 @@ static bool is_slow;
 static time_t slow_seconds;
 static unsigned int links;
 
+/* Whose descriptors cannot be read; 0: all can. */
+static pid_t unreadable;
+
+/* Of a directory "/proc/PID/fd"; 0: it is another one. */
+static pid_t fd_process(int fd)
+{
+	char name[32], path[64] = "";
+	int pid;
+
+	(void) snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (readlink(name, path, sizeof(path) - 1) < 0 || !strstr(path, "/fd"))
+		return 0;
+	return sscanf(path, "/proc/%d/fd", &pid) == 1 ? (pid_t) pid : 0;
+}
+
 ssize_t __real_readlinkat(int fd, const char *path, char *text, size_t size);
 ssize_t __wrap_readlinkat(int fd, const char *path, char *text, size_t size);
 ssize_t __wrap_readlinkat(int fd, const char *path, char *text, size_t size)
 {
 	links++;
+	if (unreadable == fd_process(fd) && unreadable > 0) {
+		errno = EIO;
+		return -1;
+	}
 	return __real_readlinkat(fd, path, text, size);
 }
 
@@ -308,6 +327,43 @@ static void test_flood_of_descriptors_is_of_its_user(void **state)
 	assert_non_null(strstr(text, "'flood' (uid"));
 	expect_nobody();
 	end(pid);
+	unmount_volume();
+}
+
+static int become_user(void)
+{
+	if (setresuid(OTHER_UID, OTHER_UID, OTHER_UID) < 0)
+		return -1;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* Such as one that puts another file at a descriptor's number at each look. */
+static void test_unreadable_process_of_a_user_fails_no_search(void **state)
+{
+	struct mount_holder holder = { .mount_point = sandbox_path("root/stage") };
+	char text[MOUNT_HOLDER_TEXT_BYTES], wanted[160];
+	struct failure why = { .error = 0 };
+	pid_t pids[2];
+
+	mount_volume();
+	pids[0] = foreign_volume("user", 0, become_user);
+	pids[1] = foreign_volume("root", 0, NULL);
+	unreadable = pids[0];
+	holder = search_for(pids[0]);
+	(void) close_keep_errno(holder.pid_fd);
+	mount_holder_print(&holder, text);
+	(void) snprintf(wanted, sizeof(wanted),
+			"what process %d 'user' (uid %d) has open cannot be read, and may be in "
+			"the volume: Input/output error",
+			(int) pids[0], OTHER_UID);
+	assert_string_equal(text, wanted);
+	unreadable = pids[1];
+	holder = (struct mount_holder){ .mount_point = sandbox_path("root/stage") };
+	assert_int_equal(mount_holders_search(&holder, 1, &why), -EIO);
+	unreadable = 0;
+	end(pids[0]);
+	end(pids[1]);
+	expect_nobody();
 	unmount_volume();
 }
 
@@ -481,6 +537,7 @@ int main(void)
 		SANDBOX_TEST(test_user_namespace_and_owner_are_named),
 		SANDBOX_TEST(test_flood_of_namespaces_fails_no_search),
 		SANDBOX_TEST(test_flood_of_descriptors_is_of_its_user),
+		SANDBOX_TEST(test_unreadable_process_of_a_user_fails_no_search),
 		SANDBOX_TEST(test_descriptor_without_a_path_fails_no_search),
 		SANDBOX_TEST(test_open_file_of_a_detached_mount_case_463),
 		SANDBOX_TEST(test_directory_of_a_detached_mount_case_463),

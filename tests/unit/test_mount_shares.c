@@ -61,12 +61,41 @@ static void test_who_has_no_share(void **state)
 	assert_null(search.shares);
 }
 
+static void test_time_of_what_is_open(void **state)
+{
+	const uid_t users = OPEN_USEC_MAX / OWNER_OPEN_USEC_MAX;
+	struct failure why = { .error = 0 };
+	struct mount_search search = { .reterr = &why };
+	struct mount_holder process = { .pid = 7, .command = "flood" };
+
+	for (uid_t uid = 1; uid <= users; uid++) {
+		process.owner = uid;
+		assert_true(mount_share_has_time(&search, uid));
+		assert_int_equal(mount_share_use_time(&search, &process, OWNER_OPEN_USEC_MAX), 0);
+		assert_false(mount_share_has_time(&search, uid));
+	}
+	/* However many users: they end no search, and root's processes are read in full. */
+	assert_false(mount_share_has_time(&search, users + 1));
+	assert_int_equal(mount_share_use_time(&search, &process, OPEN_USEC_MAX), 0);
+	process.owner = 0;
+	assert_true(mount_share_has_time(&search, 0));
+	assert_int_equal(mount_share_use_time(&search, &process, OPEN_USEC_MAX - 1), 0);
+	assert_true(mount_share_has_time(&search, 0));
+	assert_int_equal(mount_share_use_time(&search, &process, 1), -ETIMEDOUT);
+	assert_string_equal(why.text,
+			    "processes of root have more open than 20 seconds of a processor can "
+			    "read; the last one read was process 7 'flood': "
+			    "Connection timed out");
+	free(search.shares);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_namespaces),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_who_has_no_share),
+		cmocka_unit_test(test_time_of_what_is_open),
 	};
 
 	return cmocka_run_group_tests_name("mount_shares", tests, NULL, NULL);

@@ -176,35 +176,75 @@ const struct mount_container *mount_container_of(const struct mount_container *l
 	return NULL;
 }
 
-/* A process of our own user namespace, or one that cannot be looked at, is never passed. */
-static bool passes_process(const struct mount_containers *containers, pid_t pid)
+static bool is_own_namespace(uint64_t mount_namespace)
+{
+	struct stat own;
+
+	return stat("/proc/self/ns/mnt", &own) == 0 && own.st_ino == mount_namespace;
+}
+
+/* In a user namespace that a local user made; or as such a user in our own one. There a process
+ * with mounts of its own may be a container's that no hold names: what it has mounted or open is
+ * never passed, and what was not searched is, for it has no mounts that were not searched. */
+static bool is_of_local_user(int process_fd, uint64_t mount_namespace, enum mount_held how)
+{
+	uid_t uid = process_uid(process_fd), owner;
+	uint64_t user_namespace;
+
+	if (process_namespace_owner(process_fd, &user_namespace, &owner) < 0)
+		return false;
+	if (user_namespace != 0)
+		return owner != 0;
+	if (uid == 0 || uid == (uid_t) -1)
+		return false;
+	return how == HELD_UNSEARCHED || is_own_namespace(mount_namespace);
+}
+
+/* One that cannot be looked at is never passed. A container may share the host's mounts; that makes
+ * no other process of the host its own. */
+static bool passes_process(const struct mount_containers *containers,
+			   const struct mount_holder *holder)
 {
 	cleanup_close int fd = -EBADF;
-	struct stat own, status;
 	uint64_t mount_namespace;
 	char path[32];
 
-	(void) snprintf(path, sizeof(path), "/proc/%d", (int) pid);
+	(void) snprintf(path, sizeof(path), "/proc/%d", (int) holder->pid);
 	fd = process_open_directory(AT_FDCWD, path);
-	if (fd < 0 || stat("/proc/self/ns/user", &own) < 0 ||
-	    fstatat(fd, "ns/user", &status, 0) < 0 || process_namespace(fd, &mount_namespace) < 0)
-		return false;
-	return (own.st_dev != status.st_dev || own.st_ino != status.st_ino) &&
-	       !namespace_set_has(&containers->namespaces, mount_namespace) &&
-	       !is_of_container(containers, pid);
+	return fd >= 0 && process_namespace(fd, &mount_namespace) >= 0 &&
+	       is_of_local_user(fd, mount_namespace, holder->how) &&
+	       (is_own_namespace(mount_namespace) ||
+		!namespace_set_has(&containers->namespaces, mount_namespace)) &&
+	       !is_of_container(containers, holder->pid);
+}
+
+/* Is the mount namespace of a local user, and of no container? */
+static bool passes_namespace(const struct mount_containers *containers,
+			     const struct mount_holder *holder)
+{
+	return holder->has_owner && holder->user_namespace != 0 && holder->owner != 0 &&
+	       !namespace_set_has(&containers->namespaces, holder->mount_namespace);
 }
 
 bool mount_force_passes(const struct mount_containers *containers,
 			const struct mount_holder *holder)
 {
 	assert(containers && holder);
-	if (holder->how != HELD_BY_PROCESS && holder->how != HELD_BY_DESCRIPTOR &&
-	    holder->how != HELD_UNSEEN && holder->how != HELD_UNREAD)
+	switch (holder->how) {
+	case HELD_BY_PROCESS:
+	case HELD_BY_DESCRIPTOR:
+	case HELD_UNSEEN:
+	case HELD_UNREAD:
+		return passes_namespace(containers, holder) &&
+		       (holder->pid == 0 || passes_process(containers, holder));
+	case HELD_DETACHED:
+	case HELD_UNSEARCHED:
+		return passes_process(containers, holder);
+	case HELD_BY_MOUNT:
+	case HELD_HERE:
 		return false;
-	if (!holder->has_owner || holder->user_namespace == 0 || holder->owner == 0 ||
-	    namespace_set_has(&containers->namespaces, holder->mount_namespace))
-		return false;
-	return holder->pid == 0 || passes_process(containers, holder->pid);
+	}
+	return false;
 }
 
 void mount_passed_note(struct mount_passed *passed, const struct mount_holder *holder)
@@ -212,7 +252,10 @@ void mount_passed_note(struct mount_passed *passed, const struct mount_holder *h
 	size_t used = strlen(passed->text);
 	char one[128];
 
-	if (holder->pid > 0)
+	if (holder->pid > 0 && holder->user_namespace == 0)
+		(void) snprintf(one, sizeof(one), "process %d (uid %u)", (int) holder->pid,
+				(unsigned int) holder->uid);
+	else if (holder->pid > 0)
 		(void) snprintf(
 			one, sizeof(one), "process %d (uid %u, user namespace %llu of uid %u)",
 			(int) holder->pid, (unsigned int) holder->uid,

@@ -3,10 +3,11 @@
  * mount_force - which holders of a volume a forced unstage may go past
  *
  * Any local user can keep a copy of a mount in a namespace of his own ("unshare -Um"), for as long
- * as he likes. An operator may go past such holders, and past no others: the mount namespace and
- * the process belong to a user namespace that is not podvold's own, its owner is not root, and both
- * are outside of every held container. A detached mount is never passed. What cannot be found out
- * counts as a reason not to pass.
+ * as he likes, be it detached, by a descriptor, or behind more namespaces and open files than are
+ * searched. An operator may go past such holders, and past no others: the mount namespace belongs
+ * to a user namespace that is not podvold's own, and so does the process, or it runs as another
+ * uid than root among the host's mounts; the owner is not root, and both are outside of every held
+ * container. What cannot be found out of these counts as a reason not to pass.
  */
 #pragma once
 

@@ -27,13 +27,14 @@ static void print_owner(const struct mount_holder *holder, char *text, size_t si
 				(unsigned int) holder->owner);
 }
 
-static void print_unread(const struct mount_holder *holder, char text[MOUNT_HOLDER_TEXT_BYTES])
+static void print_unread(const struct mount_holder *holder, const char *owner,
+			 char text[MOUNT_HOLDER_TEXT_BYTES])
 {
-	char one[64] = "";
+	char one[160] = "";
 
 	if (holder->pid > 0)
-		(void) snprintf(one, sizeof(one), ", one of process %d '%s'", (int) holder->pid,
-				holder->command);
+		(void) snprintf(one, sizeof(one), ", one of process %d '%s'%s", (int) holder->pid,
+				holder->command, owner);
 	(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
 			"uid %u has more mount namespaces than are searched for one user (%d, or "
 			"%d MiB of mount tables), and any may have it mounted: %zu were not "
@@ -45,12 +46,22 @@ static void print_unread(const struct mount_holder *holder, char text[MOUNT_HOLD
 static void print_unsearched(const struct mount_holder *holder, const char *owner,
 			     char text[MOUNT_HOLDER_TEXT_BYTES])
 {
-	(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+	if (holder->undecided < 0)
+		(void) snprintf(text, MOUNT_HOLDER_TEXT_BYTES,
+				"what process %d '%s'%s has open cannot be read, and may be in the "
+				"volume: %s",
+				(int) holder->pid, holder->command, owner,
+				strerror(-holder->undecided));
+	else
+		(void) snprintf(
+			text, MOUNT_HOLDER_TEXT_BYTES,
 			"processes of uid %u have more open than is searched for one user (%d "
-			"seconds of a processor), and any of it may be in the volume: %zu were not "
+			"seconds of a processor; %d for all users), and any of it may be in the "
+			"volume: %zu were not "
 			"searched, one of them is process %d '%s'%s",
-			(unsigned int) holder->owner, OWNER_OPEN_USEC_MAX / 1000000, holder->unread,
-			(int) holder->pid, holder->command, owner);
+			(unsigned int) holder->owner, OWNER_OPEN_USEC_MAX / 1000000,
+			OPEN_USEC_MAX / 1000000, holder->unread, (int) holder->pid, holder->command,
+			owner);
 }
 
 static void print_detached(const struct mount_holder *holder, const char *owner,
@@ -107,7 +118,7 @@ void mount_holder_print(const struct mount_holder *holder, char text[MOUNT_HOLDE
 				"it is mounted at '%s' as well, and not by podvold", holder->where);
 		return;
 	case HELD_UNREAD:
-		print_unread(holder, text);
+		print_unread(holder, owner, text);
 		return;
 	case HELD_UNSEARCHED:
 		print_unsearched(holder, owner, text);

@@ -79,7 +79,7 @@ struct mount_holder {
 	size_t unread;               /* namespaces: of @owner, for HELD_DETACHED of all;
 					processes for HELD_UNSEARCHED */
 	int undecided;   /* HELD_DETACHED of a @directory: why it is unknown whether @where is in
-			    it; 0: it is */
+			    it; 0: it is. HELD_UNSEARCHED: why; 0: its owner has too much open */
 	char where[512]; /* as the process sees it; cut when it is longer */
 	char kept_at[256];
 };
@@ -93,7 +93,8 @@ struct mount_holder {
  *
  * A local user's namespaces beyond OWNER_NAMESPACES_MAX, or beyond MOUNT_TABLE_BYTES_MAX of tables,
  * are not read and hold every volume that is asked about. So do processes of one whose processes
- * have more open than OWNER_OPEN_USEC_MAX can read.
+ * have more open than OWNER_OPEN_USEC_MAX can read, or OPEN_USEC_MAX with other users', and one of
+ * which that cannot be read by another error than podvold's own.
  *
  * A task that a security module hides is none of that when the kernel lists all mount namespaces
  * (Linux 6.12), for then its namespace was read as well; only what it has open of a detached mount
@@ -107,7 +108,8 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 
 /* Mount namespaces of one local user that one search reads. */
 enum { OWNER_NAMESPACES_MAX = 4096 };
-/* Of a processor, for what processes have open: those of one local user, and all of them. */
+/* Of a processor, for what processes have open: those of one local user, and all of them; root has
+ * as much as all users. */
 enum {
 	OWNER_OPEN_USEC_MAX = 4000000,
 	OPEN_USEC_MAX = 20000000,

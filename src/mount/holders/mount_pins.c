@@ -123,22 +123,27 @@ static bool has_time(struct task *task)
 	count_time(task);
 	if (!task->is_cut && !mount_share_has_time(task->search, task->found.owner)) {
 		task->is_cut = true;
-		r = mount_share_unsearched(task->search, &task->found);
+		r = mount_share_unsearched(task->search, &task->found, 0);
 	}
 	if (r < 0)
 		task->result = r;
 	return task->result >= 0 && !task->is_cut;
 }
 
-/* What could not be looked at may be what is looked for. A link to a file of a server that is away
- * is none: what is unstaged is no such file system, or was not found by its mounts either. */
+/* What could not be looked at may be what is looked for: of a local user's process that is a reason
+ * to keep it, as that user may bring the error about. A link to a file of a server that is away is
+ * none: what is unstaged is no such file system, or was not found by its mounts either. */
 static void note_error(struct task *task, int error, const char *what)
 {
 	error = process_error_of(task->fd, error);
 	if (error >= 0 || process_error_is_gone(error) || error == -ESTALE || error == -ENOTCONN ||
 	    error == -EHOSTDOWN || error == -ETIMEDOUT)
 		return;
-	task->result = mount_search_failed(task->search, error, &task->found, what);
+	if (task->found.owner == 0 || task->found.uid == (uid_t) -1 || process_error_is_ours(error))
+		task->result = mount_search_failed(task->search, error, &task->found, what);
+	else if (!task->is_cut)
+		task->result = mount_share_unsearched(task->search, &task->found, error);
+	task->is_cut = true;
 }
 
 /* Is the file in the part of its file system that is asked about? Return: as file_within(). */

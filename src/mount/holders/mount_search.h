@@ -56,7 +56,7 @@ struct mount_search {
 	struct namespace_set seen; /* read in full, or counted as unread */
 	struct owner_share *shares;
 	size_t share_count, share_capacity;
-	uint64_t open_usec; /* of all shares */
+	uint64_t open_usec; /* of all shares but root's */
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;
 	struct group_pair *pairs; /* of mounts like the parents of the volume's */
@@ -107,13 +107,14 @@ int mount_share_unread(struct mount_search *search, const struct mount_holder *h
 
 /* Is there time left for what processes of the owner have open? */
 bool mount_share_has_time(const struct mount_search *search, uid_t owner);
-/* So much of it, of a processor, was used for @process. Return: 0; -ENOMEM; -ETIMEDOUT all owners
- * together used up what a search has, which ends it. */
+/* So much of it, of a processor, was used for @process. Return: 0; -ENOMEM; -ETIMEDOUT root used up
+ * what a search has, which ends it. */
 int mount_share_use_time(struct mount_search *search, const struct mount_holder *process,
 			 uint64_t usec);
-/* Not all that a process has open was read: whatever is looked for may be open there. Return: 0 or
- * -ENOMEM. */
-int mount_share_unsearched(struct mount_search *search, const struct mount_holder *process);
+/* Not all that a process has open was read, for want of time or by @error (0: time): whatever is
+ * looked for may be open there. Return: 0 or -ENOMEM. */
+int mount_share_unsearched(struct mount_search *search, const struct mount_holder *process,
+			   int error);
 
 /* Is the mount in a table that was read? */
 bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);

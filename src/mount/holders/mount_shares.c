@@ -9,7 +9,8 @@
  * namespace, and those that root made for its containers, have no share: all of them are read.
  *
  * Descriptors and processes are as easily made. What reading them takes of a processor counts for
- * the uid that they are of; root's is bounded by what the whole search has.
+ * the uid that they are of, and for all local users together; beyond root's own bound the search
+ * ends.
  */
 #include "mount/holders/mount_search.h"
 
@@ -99,7 +100,8 @@ bool mount_share_has_time(const struct mount_search *search, uid_t owner)
 {
 	const struct owner_share *share = find_share(search, owner);
 
-	return owner == 0 || !share || share->open_usec < OWNER_OPEN_USEC_MAX;
+	return owner == 0 || (search->open_usec < OPEN_USEC_MAX &&
+			      (!share || share->open_usec < OWNER_OPEN_USEC_MAX));
 }
 
 int mount_share_use_time(struct mount_search *search, const struct mount_holder *process,
@@ -110,21 +112,18 @@ int mount_share_use_time(struct mount_search *search, const struct mount_holder 
 	if (!share)
 		return -ENOMEM;
 	share->open_usec += usec;
-	search->open_usec += usec;
-	if (search->open_usec < OPEN_USEC_MAX)
+	if (share->owner != 0)
+		search->open_usec += usec;
+	if (share->owner != 0 || share->open_usec < OPEN_USEC_MAX)
 		return 0;
-	for (size_t i = 0; i < search->share_count; i++)
-		if (search->shares[i].open_usec > share->open_usec)
-			share = &search->shares[i];
-	return failed(
-		search->reterr, -ETIMEDOUT,
-		"processes have more open than %d seconds of a processor can read, most of it "
-		"is of uid %u; the last one read was process %d '%s'",
-		OPEN_USEC_MAX / 1000000, (unsigned int) share->owner, (int) process->pid,
-		process->command);
+	return failed(search->reterr, -ETIMEDOUT,
+		      "processes of root have more open than %d seconds of a processor can read; "
+		      "the last one read was process %d '%s'",
+		      OPEN_USEC_MAX / 1000000, (int) process->pid, process->command);
 }
 
-int mount_share_unsearched(struct mount_search *search, const struct mount_holder *process)
+int mount_share_unsearched(struct mount_search *search, const struct mount_holder *process,
+			   int error)
 {
 	struct owner_share *share = add_share(search, process->owner);
 	struct mount_holder found = *process;
@@ -134,6 +133,7 @@ int mount_share_unsearched(struct mount_search *search, const struct mount_holde
 		return -ENOMEM;
 	share->unsearched++;
 	found.how = HELD_UNSEARCHED;
+	found.undecided = error;
 	for (size_t i = 0; i < search->count && r >= 0; i++)
 		if (search->holders[i].device != 0)
 			r = mount_search_add(search, i, &found);
