@@ -10,9 +10,10 @@
 #pragma once
 
 #include "operation/operation.h"
+#include "status/volume_view.h"
 
 struct agent;
-struct volume_row;
+struct cJSON;
 
 /* Something of a volume changed in the tables; the strings are copies. */
 struct volume_change {
@@ -41,6 +42,9 @@ struct observer {
 	/* After ended and forgotten. */
 	void (*changed)(void *box, const struct volume_change *change);
 	observer_explain_fn *explain_set_up, *explain_teardown;
+	/* Add what the box knows to an item of a view. */
+	void (*describe[VIEW_COUNT])(const void *box, struct cJSON *item, const char *unique_name,
+				     const char *pod_uid);
 };
 
 void observers_planned(struct agent *agent, const char *unique_name);
@@ -54,3 +58,6 @@ void observers_changed(struct agent *agent, const struct volume_change *change);
 /* The first that has a reason for a volume that is wanted, or for one that is not: is_held()
  * of the tables. */
 bool observers_explain(void *agent, const struct volume_row *row, struct failure *ret);
+/* All rows, as volume_view.h asks them. */
+void observers_describe(void *agent, enum view_of what, struct cJSON *item, const char *unique_name,
+			const char *pod_uid);

@@ -47,6 +47,7 @@
 #include "status/metrics.h"
 #include "status/mount_waiters.h"
 #include "status/operation_text.h"
+#include "status/operation_list.h"
 #include "status/statistics.h"
 #include "status/view_time.h"
 #include "status/step_log.h"
@@ -131,6 +132,7 @@ struct agent {
 	struct walks *walks;
 	struct {
 		struct volume_tables tables; /* what the others read */
+		struct volume_view with;
 		struct statistics *statistics;
 		struct volume_events *events; /* of volumes, not v1.Event */
 		struct step_log *steps;

@@ -75,6 +75,18 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 
 static void lend_to_inuse(struct agent *agent);
 
+static bool explain_idle(void *userdata, const struct object *pod, struct failure *ret)
+{
+	const struct agent *agent = userdata;
+
+	return pod_idle_explain(agent->desired, agent->config->node_name, pod, ret);
+}
+
+static bool explain_wait(void *userdata, const struct object *pod, struct failure *ret)
+{
+	return pod_holds_explain_wait(&((const struct agent *) userdata)->holds, pod, ret);
+}
+
 void agent_lend_tables(struct agent *agent)
 {
 	lend_to_inuse(agent);
@@ -88,6 +100,14 @@ void agent_lend_tables(struct agent *agent)
 					     .store = &agent->store,
 					     .record = agent_record_event,
 					     .userdata = agent };
+	agent->views.with = (struct volume_view){ .tables = &agent->views.tables,
+						  .store = &agent->store,
+						  .faults = &agent->mounts.faults,
+						  .events = &agent->views.events,
+						  .describe = observers_describe,
+						  .explain_idle = explain_idle,
+						  .explain_wait = explain_wait,
+						  .userdata = agent };
 	agent->intents = (struct intents){ .host = &agent->host,
 					   .actual = agent->actual,
 					   .ledger = &agent->ledger };
@@ -177,18 +197,6 @@ static const struct object *find_pod(void *userdata, const char *name_space, con
 static void look_up_pod(void *userdata, const char *name_space, const char *name, uint64_t now_usec)
 {
 	populator_pod(((struct agent *) userdata)->populator, name_space, name, now_usec);
-}
-
-static bool explain_idle(void *userdata, const struct object *pod, struct failure *ret)
-{
-	const struct agent *agent = userdata;
-
-	return pod_idle_explain(agent->desired, agent->config->node_name, pod, ret);
-}
-
-static bool explain_wait(void *userdata, const struct object *pod, struct failure *ret)
-{
-	return pod_holds_explain_wait(&((const struct agent *) userdata)->holds, pod, ret);
 }
 
 int agent_open_mount_waiters(struct agent *agent)

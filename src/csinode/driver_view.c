@@ -88,11 +88,13 @@ static int add_call(const struct csi_log_entry *entry, void *userdata)
 }
 
 /* Nothing where no driver was ever called. */
-void drivers_add_calls(const struct drivers *drivers, const char *unique_name, struct cJSON *item)
+void drivers_describe(const void *box, struct cJSON *item, const char *unique_name,
+		      const char *pod_uid)
 {
+	const struct drivers *drivers = box;
 	struct cJSON *calls;
 
-	assert(unique_name);
+	(void) pod_uid;
 	if (!drivers)
 		return;
 	calls = json_add_array(item, "calls");
@@ -256,4 +258,24 @@ void drivers_print_metrics(const struct drivers *drivers, FILE *file)
 	for (size_t i = 0; i < CSI_DRIVER_STATE_COUNT; i++)
 		(void) fprintf(file, "podvol_csi_drivers{state=\"%s\"} %zu\n", state_names[i],
 			       tally.counts[i]);
+}
+
+void plugins_view(const char *name, struct cJSON *items)
+{
+	for (const struct volume_plugin *const *at = plugin_list(); *at; at++) {
+		const struct volume_plugin *plugin = *at;
+		struct cJSON *item;
+
+		if (name && strcmp(plugin->name, name) != 0)
+			continue;
+		item = json_add_object(items, NULL);
+		(void) json_set_string(item, "name", plugin->name);
+		(void) json_set_bool(item, "inTree", true);
+		(void) json_set_string(item, "state", "built in");
+		(void) json_set_bool(item, "deviceMountable", plugin->new_device_mounter);
+		(void) json_set_bool(item, "block", plugin->new_block_mapper);
+		(void) json_set_bool(item, "mountOptions", plugin->supports_mount_options);
+		(void) json_set_bool(item, "remounts", plugin->requires_remount);
+		(void) json_set_bool(item, "reconstructed", plugin->construct_volume_spec);
+	}
 }

@@ -76,6 +76,10 @@ const struct csi_log *drivers_log(const struct drivers *drivers);
 
 /* Accept NULL: nothing is said of drivers. An item for each driver, or for the one called @name. */
 void drivers_view(const struct drivers *drivers, const char *name, struct cJSON *items);
-/* The last calls for a volume, newest first, as "calls" of an item. */
-void drivers_add_calls(const struct drivers *drivers, const char *unique_name, struct cJSON *item);
+/* An item for each plugin that is built in, or for the one called @name. */
+void plugins_view(const char *name, struct cJSON *items);
+/* A hook of an observer of steps: the last calls for a volume, newest first, as "calls" of an item;
+ * @drivers is a struct drivers. */
+void drivers_describe(const void *drivers, struct cJSON *item, const char *unique_name,
+		      const char *pod_uid);
 void drivers_print_metrics(const struct drivers *drivers, FILE *file);

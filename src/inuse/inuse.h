@@ -106,6 +106,12 @@ bool pod_holds_must_wait(void *inuse, const struct object *pod);
 /* The same as a sentence. False: it need not. */
 bool pod_holds_explain_wait(const struct inuse *inuse, const struct object *pod,
 			    struct failure *ret);
+/* Hooks of an observer of steps: which pod keeps a volume from the only one that may have it; who
+ * holds the pod whose volume is to go. @inuse is a struct inuse. */
+bool pod_holds_explain_other(void *inuse, const char *unique_name, const char *pod_uid,
+			     const char *name, struct failure *ret);
+bool pod_holds_explain_teardown(void *inuse, const char *unique_name, const char *pod_uid,
+				const char *name, struct failure *ret);
 /* {"items": [{id, pod, podUID, container, kind, pid, process, cgroup, since, watched}]} of one pod,
  * oldest first; of all with @pod_uid NULL. Owned by the caller; NULL: no memory. */
 struct cJSON *pod_holds_view(struct inuse *inuse, const char *pod_uid);
@@ -147,8 +153,8 @@ int volume_users_open(struct inuse *inuse);
 /* A hook of an observer of steps, before the tables follow: a busy volume is searched for its
  * users, another forgotten. @inuse is a struct inuse. */
 void volume_users_note(void *inuse, const struct operation_ended *ended);
-/* Member "users" of a view, where a user is known. */
-void volume_users_view(const struct inuse *inuse, struct cJSON *item, const char *unique_name,
+/* A hook, too: member "users" of a view, where a user is known. */
+void volume_users_view(const void *inuse, struct cJSON *item, const char *unique_name,
 		       const char *pod_uid);
 
 enum { USERS_TEXT_BYTES = 900 };
@@ -170,6 +176,8 @@ void stuck_policy_note(struct inuse *inuse, const struct operation_ended *ended)
 
 /* Makes the gate, once the workers run. Return: 0 or negative errno. */
 int unstage_calls_open(struct inuse *inuse);
+/* An item for each unmount that the gate holds back, as operations are shown. */
+void unstage_calls_view(const struct inuse *inuse, struct cJSON *items);
 
 struct unstage_call;
 

@@ -69,6 +69,9 @@ int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const
 /* False: nothing does. */
 bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
 		       const char *pod_uid, struct unstage_view *ret);
+/* A hook of an observer of steps: the same in a sentence; @gate is a struct unstage_gate. */
+bool unstage_gate_explain(void *gate, const char *unique_name, const char *pod_uid,
+			  const char *name, struct failure *ret);
 /* All that is held back; a value other than 0 ends the walk and is returned. */
 int unstage_gate_walk(const struct unstage_gate *gate,
 		      int (*visit)(const struct unstage_view *view, void *userdata),

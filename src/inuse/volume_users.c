@@ -232,9 +232,10 @@ static void add_user(struct cJSON *items, const struct busy_holder *holder)
 	(void) json_set_string(item, "text", text);
 }
 
-void volume_users_view(const struct inuse *inuse, struct cJSON *item, const char *unique_name,
+void volume_users_view(const void *box, struct cJSON *item, const char *unique_name,
 		       const char *pod_uid)
 {
+	const struct inuse *inuse = box;
 	struct busy_view view;
 	struct cJSON *users;
 

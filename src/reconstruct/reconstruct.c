@@ -40,24 +40,6 @@ static int add_row(const struct ledger_row *row, void *userdata)
 	return 0;
 }
 
-const char *reconstruct_unfinished_text(enum unfinished unfinished)
-{
-	static const char *const texts[] = {
-		[UNFINISHED_NOTHING] = "",
-		[UNFINISHED_SET_UP] = "podvold ended while this was being set up",
-		[UNFINISHED_FORMAT] = "podvold ended while a file system was being made: if the "
-				      "device cannot be mounted now, it may hold half of one",
-		[UNFINISHED_OWNERSHIP] =
-			"podvold ended while owners were being changed: some files "
-			"may still have their old group",
-		[UNFINISHED_TEARDOWN] = "podvold ended while this was being taken down",
-	};
-	static_assert(ARRAY_SIZE(texts) == UNFINISHED_COUNT, "say what each means");
-
-	assert((size_t) unfinished < ARRAY_SIZE(texts));
-	return texts[unfinished];
-}
-
 /* ---- rows that are not as they should be ---- */
 
 static void tell_row(const struct rebuild_report *report, const struct log_subject *subject)
@@ -74,7 +56,7 @@ static void tell_row(const struct rebuild_report *report, const struct log_subje
 	case REBUILD_UNFINISHED:
 		log_about(LOG_NOTICE, subject, "volume '%s'%s%s: %s", volume->volume_name,
 			  *volume->pod_uid ? " of pod uid " : "", volume->pod_uid,
-			  reconstruct_unfinished_text(report->row->unfinished));
+			  unfinished_text(report->row->unfinished));
 		return;
 	case REBUILD_UNUSED_DEVICE:
 		log_about(*report->row->device_path ? LOG_NOTICE : LOG_DEBUG, subject,

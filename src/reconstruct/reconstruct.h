@@ -28,5 +28,3 @@ struct reconstruct_options {
 /* The ledger, and what it and the directories say is there: the actual table is filled, what is not
  * as it should be is reported. Start-up only; blocks. Return: 0 or negative errno. */
 int reconstruct(const struct reconstruct_options *options, struct failure *reterr);
-/* What was left by the daemon before, as a sentence; "" for nothing. Static. */
-const char *reconstruct_unfinished_text(enum unfinished unfinished);

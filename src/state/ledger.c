@@ -464,3 +464,21 @@ int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row
 	}
 	return code == SQLITE_DONE ? 0 : ledger_file_error(ledger->database);
 }
+
+const char *unfinished_text(enum unfinished unfinished)
+{
+	static const char *const texts[] = {
+		[UNFINISHED_NOTHING] = "",
+		[UNFINISHED_SET_UP] = "podvold ended while this was being set up",
+		[UNFINISHED_FORMAT] = "podvold ended while a file system was being made: if the "
+				      "device cannot be mounted now, it may hold half of one",
+		[UNFINISHED_OWNERSHIP] =
+			"podvold ended while owners were being changed: some files "
+			"may still have their old group",
+		[UNFINISHED_TEARDOWN] = "podvold ended while this was being taken down",
+	};
+	static_assert(ARRAY_SIZE(texts) == UNFINISHED_COUNT, "say what each means");
+
+	assert((size_t) unfinished < ARRAY_SIZE(texts));
+	return texts[unfinished];
+}

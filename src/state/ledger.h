@@ -88,3 +88,6 @@ int ledger_walk_holds(struct ledger *ledger, int (*visit)(const struct hold *hol
 
 /* For ledger.c: are the rows whole? 0, -EUCLEAN, or another negative errno. */
 int ledger_check_holds(struct sqlite3 *database, struct failure *reterr);
+
+/* What was left by the daemon before, as a sentence; "" for nothing. Static. */
+const char *unfinished_text(enum unfinished unfinished);

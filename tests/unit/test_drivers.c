@@ -406,11 +406,11 @@ static void test_row_without_memory(void **state)
 	cleanup_json struct cJSON *row = json_new_object();
 
 	csi_log_end(log, csi_log_begin(log, DRIVER, "unique", CSI_NODE_STAGE_VOLUME), &result);
-	drivers_add_calls(world->agent.drivers, "unique", NULL);
-	drivers_add_calls(world->agent.drivers, "unique", row);
+	drivers_describe(world->agent.drivers, NULL, "unique", "");
+	drivers_describe(world->agent.drivers, row, "unique", "");
 	assert_int_equal(json_count(json_get(row, "calls")), 1);
 	json_remove(row, "calls");
-	drivers_add_calls(world->agent.drivers, "of another volume", row);
+	drivers_describe(world->agent.drivers, row, "of another volume", "");
 	assert_null(json_get(row, "calls"));
 }
 

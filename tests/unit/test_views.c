@@ -158,7 +158,7 @@ static void test_what_was_left_half_done_is_told(void **state)
 	assert_int_equal(actual_add_rebuilt(world->agent.actual, &entry, MOUNT_ABSENT, "", ""), 0);
 	before = agent_view_volume(&world->agent, "data");
 	expect_items(before, 1);
-	expect_text(before, 0, "leftOver", reconstruct_unfinished_text(UNFINISHED_OWNERSHIP));
+	expect_text(before, 0, "leftOver", unfinished_text(UNFINISHED_OWNERSHIP));
 	want_data(world);
 	mount_it(world);
 	after = agent_view_volume(&world->agent, "data");
@@ -191,7 +191,7 @@ static void test_device_that_no_pod_has(void **state)
 	assert_int_equal(actual_add_rebuilt(world->agent.actual, &entry, MOUNT_UNCERTAIN, "", ""),
 			 0);
 	half = agent_view_volume(&world->agent, "data");
-	expect_text(half, 0, "leftOver", reconstruct_unfinished_text(UNFINISHED_FORMAT));
+	expect_text(half, 0, "leftOver", unfinished_text(UNFINISHED_FORMAT));
 }
 
 static void test_look_up_errors_are_rows(void **state)
