@@ -435,9 +435,9 @@ struct podvol_event {
 };
 
 struct podvol_watch_request {
-	const char *path;   /* of a collection, "/api/v1/pods?labelSelector=..."; escaped */
+	const char *path;   /* of a collection, escaped: "/api/v1/pods?labelSelector=..." */
 	const char *accept; /* of list and objects; NULL: "application/json" */
-	/* Gets what the watch saw, in order, from podvol_watch_process() only. May use other
+	/* Called in order by podvol_watch_process() alone. May use other
 	 * handles and watches, but neither process nor free this one. */
 	void (*changed)(void *userdata, const struct podvol_event *event);
 	void *userdata;
