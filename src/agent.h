@@ -50,9 +50,10 @@ void agent_tell_left(const struct agent *agent);
 struct store *agent_store(struct agent *agent);
 struct token_issuer *agent_tokens(struct agent *agent);
 
-/* True once every source delivered a complete snapshot; reported when that comes, once, on the
- * loop. */
+/* True once every source delivered a complete snapshot. */
 bool agent_is_ready(const struct agent *agent);
+/* Calls @tell once, on the loop, when that is so and the first attempt at each volume that could be
+ * looked up has ended: mounted or failed. */
 void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata);
 
 /* ---- health ---- */

@@ -171,11 +171,12 @@ static void publish_root_certificate(sd_event *event, struct agent *agent,
 			    why.text);
 }
 
-/* Services started after podvold are to find the pods of the manifests: READY=1 is sent when they
- * were looked at. A directory that does not answer delays it no longer than this. */
+/* Services started after podvold are to find the volumes of the manifests: READY=1 is sent when
+ * each was tried. A directory or a volume that does not answer delays it no longer than this. */
 #define READY_AT_THE_LATEST_USEC (5 * USEC_PER_SEC)
 
 struct ready_notice {
+	const struct agent *agent;
 	const struct config *config;
 	sd_event_source *timer; /* NULL: it was given */
 };
@@ -194,9 +195,14 @@ static void tell_ready(void *userdata)
 
 static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
 {
+	const struct ready_notice *notice = userdata;
+
 	(void) source;
 	(void) usec;
-	log_message(LOG_WARNING, "the manifests cannot be looked at yet: their pods are unknown");
+	log_message(LOG_WARNING,
+		    agent_is_ready(notice->agent)
+			    ? "not every volume of the manifests could be tried yet"
+			    : "the manifests cannot be read yet: their pods are unknown");
 	tell_ready(userdata);
 	return 0;
 }
@@ -205,7 +211,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 		 struct failure *reterr)
 {
 	struct api_options options = { .listener_count = 0 };
-	struct ready_notice notice = { .config = config };
+	struct ready_notice notice = { .agent = agent, .config = config };
 	struct root_ca_publisher *publisher = NULL;
 	struct api *api = NULL;
 	int r = start_api(event, agent, config, &options, &api, reterr);

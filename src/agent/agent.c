@@ -333,8 +333,6 @@ void agent_on_sources_ready(void *userdata)
 	volume_faults_look_at_all(agent->mounts.faults);
 	size_limits_look_at_all(agent->views.size_limits);
 	agent_request_turn(agent);
-	if (agent->tell.ready)
-		agent->tell.ready(agent->tell.userdata);
 }
 
 static int keep_events(struct agent *agent)

@@ -285,6 +285,24 @@ void agent_on_retry(void *userdata, const char *unique_name)
 	(void) dirty_add(agent->dirty, unique_name);
 }
 
+static int find_first_attempt(const struct operation_view *view, void *userdata)
+{
+	(void) userdata;
+	return view->running && view->attempts == 0;
+}
+
+/* The sources were read, and what they want was tried once. */
+static void check_ready(struct agent *agent)
+{
+	void (*ready)(void *userdata) = agent->tell.ready;
+
+	if (!ready || !agent->sources_complete || dirty_count(agent->dirty) > 0 ||
+	    operation_walk(agent->operations, find_first_attempt, NULL) != 0)
+		return;
+	agent->tell.ready = NULL;
+	ready(agent->tell.userdata);
+}
+
 int agent_on_turn(sd_event_source *source, void *userdata)
 {
 	struct agent *agent = userdata;
@@ -299,6 +317,7 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 		takeover_settled(agent->takeover);
 	}
 	agent->own.sync_loops++;
+	check_ready(agent);
 	agent_check_drained(agent);
 	return 0;
 }
