@@ -6,53 +6,18 @@
  * returned, so that a receiver may begin and cancel calls. A call that ends or is cancelled
  * meanwhile stays in the list until the turn is over.
  */
-#include "store/remote/http_client.h"
+#include "store/remote/http_internal.h"
 
-#include "base/byte_buffer.h"
 #include "base/cleanup.h"
-#include "build-config.h"
 
 #include <assert.h>
-#include <curl/curl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <utlist.h>
 
 /* libcurl's waits are short ones; sd-event's own accuracy is 250 ms. */
 enum { TIMER_ACCURACY_USEC = 1000 };
-
-struct http_call {
-	struct http_call *prev, *next;
-	struct http_client *client;
-	CURL *easy;
-	struct curl_slist *headers;
-	char *path;
-	void (*line)(void *userdata, const char *line, size_t length);
-	void (*done)(void *userdata, const struct http_answer *answer);
-	void *userdata;
-	struct byte_buffer received; /* and not handed on */
-	int receive_error;           /* why bytes were refused; 0 */
-	bool is_over;                /* ended or cancelled */
-	char error_text[CURL_ERROR_SIZE];
-};
-
-struct http_client {
-	sd_event *event;
-	CURLM *multi;
-	sd_event_source *timer;
-	char *url;                     /* what paths are appended to */
-	struct curl_slist *connect_to; /* where that is, when it has another name */
-	char *proxy_url;
-	bool disable_compression;
-	struct client_credentials credentials;
-	struct http_call *calls;
-	unsigned int call_count; /* not over */
-	bool in_turn;
-};
 
 /* ---- what libcurl waits for ---- */
 
@@ -148,7 +113,7 @@ static int receive(struct http_call *call, const char *data, size_t length)
 	return byte_buffer_add(&call->received, data, length, limit);
 }
 
-static size_t received(char *data, size_t size, size_t count, void *userdata)
+size_t http_call_received(char *data, size_t size, size_t count, void *userdata)
 {
 	struct http_call *call = userdata;
 
@@ -320,106 +285,6 @@ struct http_call *http_call_cancel(struct http_call *call)
 
 /* ---- the begin of a call ---- */
 
-/* A peer that is gone without a word ends a watch, too. */
-static int socket_made(void *userdata, curl_socket_t fd, curlsocktype purpose)
-{
-	unsigned int msec = HTTP_DEAD_PEER_SECONDS * 1000;
-
-	(void) userdata;
-	(void) purpose;
-	(void) setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &msec, sizeof(msec));
-	return CURL_SOCKOPT_OK;
-}
-
-static bool set_blob(CURL *easy, CURLoption option, const char *text)
-{
-	struct curl_blob blob = { .flags = CURL_BLOB_COPY };
-
-	if (!text)
-		return true;
-	blob.data = (void *) (uintptr_t) text;
-	blob.len = strlen(text);
-	return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
-}
-
-static bool set_credentials(CURL *easy, const struct client_credentials *credentials)
-{
-	bool ok = true;
-
-	if (credentials->authority) /* and no directory of the system's beside it */
-		ok = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK &&
-		     set_blob(easy, CURLOPT_CAINFO_BLOB, credentials->authority);
-	ok = ok && set_blob(easy, CURLOPT_SSLCERT_BLOB, credentials->certificate) &&
-	     set_blob(easy, CURLOPT_SSLKEY_BLOB, credentials->key);
-	if (ok && credentials->token)
-		ok = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER) == CURLE_OK &&
-		     curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, credentials->token) == CURLE_OK;
-	return ok;
-}
-
-static bool add_header(struct http_call *call, const char *name, const char *value)
-{
-	struct curl_slist *longer;
-	char text[256];
-
-	(void) snprintf(text, sizeof(text), "%s: %s", name, value);
-	longer = curl_slist_append(call->headers, text);
-	if (longer)
-		call->headers = longer;
-	return longer != NULL;
-}
-
-/* Limits, and what the connection must be like. */
-static void set_transport(const struct http_call *call, const struct http_request *request)
-{
-	const struct http_client *client = call->client;
-	CURL *easy = call->easy;
-
-	(void) curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	(void) curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_2TLS);
-	(void) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
-	(void) curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long) HTTP_CONNECT_SECONDS);
-	(void) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) (request->timeout_usec / 1000));
-	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long) HTTP_DEAD_PEER_SECONDS);
-	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long) HTTP_DEAD_PEER_SECONDS / 3);
-	(void) curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_made);
-	(void) curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_text);
-	(void) curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, received);
-	(void) curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-	(void) curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
-	(void) curl_easy_setopt(easy, CURLOPT_USERAGENT, "podvold/" PACKAGE_VERSION);
-	(void) curl_easy_setopt(easy, CURLOPT_CONNECT_TO, client->connect_to);
-}
-
-static bool set_up(struct http_call *call, const struct http_request *request)
-{
-	const struct http_client *client = call->client;
-	cleanup_free char *url = NULL;
-	CURL *easy = call->easy;
-	bool ok;
-
-	if (asprintf(&url, "%s%s", client->url, request->path) < 0)
-		url = NULL;
-	set_transport(call, request);
-	ok = url && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
-	     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK &&
-	     set_credentials(easy, &client->credentials) &&
-	     add_header(call, "Accept", "application/json");
-	if (ok && client->proxy_url)
-		ok = curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy_url) == CURLE_OK;
-	if (ok && !client->disable_compression)
-		ok = curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip") == CURLE_OK;
-	if (ok && request->body)
-		ok = add_header(call, "Content-Type", request->content_type) &&
-		     add_header(call, "Expect", "") &&
-		     curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body) == CURLE_OK;
-	return ok && curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK;
-}
-
 int http_client_call(struct http_client *client, const struct http_request *request,
 		     struct http_call **ret)
 {
@@ -437,7 +302,7 @@ int http_client_call(struct http_client *client, const struct http_request *requ
 				    .line = request->line,
 				    .done = request->done,
 				    .userdata = request->userdata };
-	if (!call->easy || !call->path || !set_up(call, request) ||
+	if (!call->easy || !call->path || !http_call_set_up(call, request) ||
 	    curl_multi_add_handle(client->multi, call->easy) != CURLM_OK) {
 		call_free(call);
 		return -ENOMEM;
