@@ -41,6 +41,9 @@ int cluster_new(const struct cluster_options *options, struct cluster **ret, str
 	if (r < 0)
 		return r;
 	r = requests_new(options->event, cluster->client, &cluster->requests);
+	if (r >= 0)
+		r = heartbeat_new(options->event, cluster->client, HEARTBEAT_SILENT_MSEC,
+				  HEARTBEAT_ANSWER_MSEC, &cluster->heartbeat);
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && r >= 0; i++)
 		r = parts[i](cluster);
 	if (r < 0)
@@ -66,6 +69,7 @@ struct cluster *cluster_free(struct cluster *cluster)
 	(void) tokens_free(cluster->tokens);
 	(void) requests_free(cluster->requests);
 	(void) contact_free(cluster->contact);
+	(void) heartbeat_free(cluster->heartbeat);
 	(void) http_client_free(cluster->client);
 	kubeconfig_done(&cluster->kubeconfig);
 	free(cluster);

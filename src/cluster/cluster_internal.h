@@ -13,6 +13,7 @@
 
 #include "cluster/requests.h"
 #include "object/kind.h"
+#include "store/remote/heartbeat.h"
 #include "store/remote/kubeconfig.h"
 #include "store/remote/list_watch.h"
 
@@ -37,6 +38,7 @@ struct cluster {
 	struct cluster_options options;
 	struct kubeconfig kubeconfig;
 	struct http_client *client;
+	struct heartbeat *heartbeat;
 	struct requests *requests;
 	struct contact *contact;
 	struct identity *identity;
@@ -135,6 +137,9 @@ void absences_remove(struct absences *absences, const char *uid);
 size_t absences_count(const struct absences *absences);
 
 /* ---- needed.c ---- */
+
+/* Secrets and ConfigMaps that are watched by name; more are read once a minute. */
+enum { NEEDED_WATCHES_MAX = 200 };
 
 int needed_new(struct cluster *cluster);
 struct needed *needed_free(struct needed *needed);

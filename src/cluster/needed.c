@@ -27,7 +27,6 @@ enum {
 	PAUSE_SLOW_SECONDS = 300, /* for growth */
 	PAUSE_FILES_SECONDS = 60, /* of a Secret or ConfigMap that cannot be watched */
 	WATCH_REFUSALS_MAX = 3,   /* a server that hears late of a pod refuses its Secrets first */
-	WATCHES_MAX = 200,        /* by name; more are read every PAUSE_FILES_SECONDS */
 	SWEEP_SECONDS = 600,
 };
 
@@ -284,7 +283,7 @@ static int watch(struct item *item)
 	cleanup_free char *selector = NULL;
 	int r;
 
-	if (item->needed->watches >= WATCHES_MAX ||
+	if (item->needed->watches >= NEEDED_WATCHES_MAX ||
 	    !cluster_path(options.kind, item->name_space, NULL, "", path))
 		return -ENOBUFS;
 	if (asprintf(&selector, "fieldSelector=metadata.name%%3D%s", item->name) < 0) {

@@ -25,14 +25,14 @@ struct requests {
 	sd_event_source *timer; /* when the next token is there */
 	struct request *waiting, *running;
 	size_t waiting_count, running_count;
-	uint64_t tokens_usec; /* REQUESTS_PER_SECOND of them are worth a second */
+	uint64_t tokens_usec; /* REQUESTS_PER_SECOND_MAX of them are worth a second */
 	uint64_t filled_usec; /* monotonic, when tokens_usec was right */
 	uint64_t held_usec;   /* until then nothing is sent */
 };
 
 enum {
-	TOKEN_USEC = 1000000 / REQUESTS_PER_SECOND,
-	BUCKET_USEC = REQUESTS_BURST * TOKEN_USEC,
+	TOKEN_USEC = 1000000 / REQUESTS_PER_SECOND_MAX,
+	BUCKET_USEC = REQUESTS_BURST_MAX * TOKEN_USEC,
 };
 
 static void request_free(struct request *request)
@@ -107,7 +107,7 @@ static void send_waiting(struct requests *requests)
 	uint64_t now_usec = monotonic_usec();
 
 	fill(requests, now_usec);
-	while (requests->waiting && requests->running_count < REQUESTS_IN_FLIGHT) {
+	while (requests->waiting && requests->running_count < REQUESTS_IN_FLIGHT_MAX) {
 		if (now_usec < requests->held_usec) {
 			wake_at(requests, requests->held_usec);
 			return;

@@ -10,9 +10,9 @@
 #include "store/remote/http_client.h"
 
 enum {
-	REQUESTS_IN_FLIGHT = 16,
-	REQUESTS_PER_SECOND = 50, /* kubelet's kubeAPIQPS */
-	REQUESTS_BURST = 100,     /* kubelet's kubeAPIBurst */
+	REQUESTS_IN_FLIGHT_MAX = 16,
+	REQUESTS_PER_SECOND_MAX = 50, /* kubelet's kubeAPIQPS */
+	REQUESTS_BURST_MAX = 100,     /* kubelet's kubeAPIBurst */
 	REQUESTS_QUEUED_MAX = 20000,
 	REQUEST_SECONDS = 30,
 };

@@ -28,13 +28,14 @@ def write_kubeconfig(path, server, authority, user, **cluster):
 class ListWatch:
     """One run of it. known: the names that it reported and did not take back."""
 
-    def __init__(self, kubeconfig, kind, path, selector="", *more, watch_seconds=0):
+    def __init__(self, kubeconfig, kind, path, selector="", *more, watch_seconds=0, heartbeat_msec=60000):
         """more: further kinds, paths and selectors, by the same client; then known is of no use. watch_seconds: of each
-        watch, up to twice as many; 0: podvold's own."""
+        watch, up to twice as many; 0: podvold's own. heartbeat_msec: of silence, and until an answer."""
         self.lines, self.known, self.listed = [], set(), None
         self.lists = self.went_back = 0
         self.process = subprocess.Popen([PROGRAM, kubeconfig, kind, path, selector, *more], stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, "WATCH_SECONDS": str(watch_seconds)})
+                                        env={**os.environ, "WATCH_SECONDS": str(watch_seconds),
+                                                               "HEARTBEAT_MSEC": str(heartbeat_msec)})
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 

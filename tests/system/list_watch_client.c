@@ -6,8 +6,10 @@
  *
  * Lines, words separated by blanks: BEGIN; ITEM name; LIST went-back (0 or 1); ADDED, MODIFIED or
  * DELETED name; FAILED status reason. SIGHUP reads the kubeconfig's credentials again and says
- * CREDENTIALS. Ends by a signal.
+ * CREDENTIALS. WATCH_SECONDS and HEARTBEAT_MSEC of the environment: of each watch, and of the
+ * heartbeat's silence and answer. Ends by a signal.
  */
+#include "store/remote/heartbeat.h"
 #include "store/remote/list_watch.h"
 
 #include "base/cleanup.h"
@@ -111,6 +113,15 @@ static void begin(const struct client *client, char **words)
 		errx(1, "out of memory");
 }
 
+static void begin_heartbeat(const struct client *client, const char *msec)
+{
+	unsigned int each = (unsigned int) strtoul(msec, NULL, 10);
+	struct heartbeat *heartbeat = NULL;
+
+	if (heartbeat_new(client->event, client->http, each, each, &heartbeat) < 0)
+		errx(1, "out of memory");
+}
+
 int main(int argc, char **argv)
 {
 	struct client client = { 0 };
@@ -131,6 +142,8 @@ int main(int argc, char **argv)
 	    http_client_new(client.event, &client.kubeconfig, &client.http, &why) < 0)
 		errx(1, "%s", why.text);
 	read_credentials(&client);
+	if (getenv("HEARTBEAT_MSEC"))
+		begin_heartbeat(&client, getenv("HEARTBEAT_MSEC"));
 	for (int i = 2; i < argc; i += 3)
 		begin(&client, argv + i);
 	return sd_event_loop(client.event) < 0;

@@ -27,6 +27,7 @@ class Wire:
         self.moves = threading.Event()  # cleared: connections stay and nothing moves
         self.moves.set()
         self.bytes_per_second = None
+        self.frozen = []  # connections in which nothing moves any more
         self.accepted = self.carried = 0  # connections; bytes from the server
         self.closed = threading.Event()
         self.come_back()
@@ -54,9 +55,19 @@ class Wire:
             while self.peers:
                 self.reset(next(iter(self.peers)))
 
+    def freeze(self):
+        """The connections of now stay open and carry nothing any more; later ones are not concerned."""
+        with self.lock:
+            for one in self.peers:
+                self.selector.unregister(one)
+                self.frozen.append(one)
+            self.peers.clear()
+
     def close(self):
         self.closed.set()
         self.go_away()
+        for one in self.frozen:
+            one.close()
         self.thread.join()
         self.selector.close()
 

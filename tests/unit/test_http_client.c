@@ -151,6 +151,31 @@ static void test_a_watch_brings_lines_until_it_is_cancelled(void **state)
 	assert_int_equal(outcome->ends, 0);
 }
 
+static void test_connections_are_dropped_and_made_again(void **state)
+{
+	struct served *served = *state;
+	struct outcome watch = { 0 }, again = { 0 };
+
+	connect_as(served, NULL, NULL, served->ca_file);
+	begin(served->client, LIST "?watch=1&resourceVersion=0", true, &watch);
+	assert_int_equal(world_request(served->world, METHOD_POST, LIST, world_pv_json), 201);
+	wait_for(served->world->event, &watch.lines, 1);
+	assert_true(http_client_heard_usec(served->client) > 0);
+	begin(served->client, LIST, false, &reply);
+	reply.ends = 0;
+	assert_int_equal(http_client_call_count(served->client), 2);
+	http_client_drop_connections(served->client);
+	assert_int_equal(watch.ends, 1);
+	assert_int_equal(watch.error, -ETIMEDOUT);
+	assert_int_equal(reply.ends, 1);
+	assert_int_equal(reply.error, -ETIMEDOUT);
+	assert_int_equal(http_client_call_count(served->client), 0);
+	begin(served->client, LIST, false, &again);
+	wait_for(served->world->event, &again.ends, 1);
+	assert_string_equal(again.why, "");
+	assert_int_equal(again.status, 200);
+}
+
 /* ---- a server of canned bytes ---- */
 
 struct canned {
@@ -388,6 +413,7 @@ int main(void)
 		TEST(test_a_refused_token_is_an_answer, served),
 		TEST(test_the_certificate_is_verified, served),
 		TEST(test_a_watch_brings_lines_until_it_is_cancelled, served),
+		TEST(test_connections_are_dropped_and_made_again, served),
 		TEST(test_what_is_sent, canned),
 		TEST(test_a_server_may_ask_for_patience, canned),
 		TEST(test_a_half_answer_is_an_error, canned),

@@ -20,6 +20,7 @@ struct world {
 	struct http_request request;
 	char path[16384];
 	unsigned int calls, cancels; /* at most one call is under way */
+	bool is_alone;               /* answers come by HTTP/1.1 */
 	uint64_t pause_usec;         /* the last one */
 	uint64_t clock_usec;         /* what clock_gettime() says */
 	char told[1024];             /* what the callbacks were given, in a word each */
@@ -158,9 +159,11 @@ static int tear_down(void **state)
 static void answer(int status, const char *body)
 {
 	world->told[0] = '\0';
-	world->request.done(
-		world->request.userdata,
-		&(struct http_answer){ .status = status, .body = body, .length = strlen(body) });
+	world->request.done(world->request.userdata,
+			    &(struct http_answer){ .status = status,
+						   .is_multiplexed = !world->is_alone,
+						   .body = body,
+						   .length = strlen(body) });
 }
 
 /* A watch, after what it was asked to last. */
@@ -260,6 +263,27 @@ static void test_a_watch_that_ends_early_leads_to_a_list(void **state)
 	assert_lists();
 	answer(200, LIST("7", "", ""));
 	assert_string_equal(world->told, "end-back");
+}
+
+static void assert_watches_for(unsigned int seconds)
+{
+	unsigned long asked = strtoul(strstr(world->path, "timeoutSeconds=") + 15, NULL, 10);
+
+	assert_true(asked >= seconds && asked <= 2 * seconds);
+	assert_int_equal(world->request.timeout_usec, (asked + LIST_WATCH_GRACE_SECONDS) * 1000000);
+}
+
+/* Of a connection that it has to itself nothing else shows that it is dead. */
+static void test_a_watch_that_is_alone_is_shorter(void **state)
+{
+	(void) state;
+	list_one();
+	assert_watches_for(LIST_WATCH_SECONDS);
+	world->is_alone = true;
+	answer(410, "{}");
+	turn();
+	list_one();
+	assert_watches_for(LIST_WATCH_ALONE_SECONDS);
 }
 
 /* Silence is no failure: the next one waits no longer for it. */
@@ -449,6 +473,7 @@ int main(void)
 		TEST(test_a_list_in_pages_then_a_watch),
 		TEST(test_events_and_bookmarks_move_the_version),
 		TEST(test_a_watch_that_ends_early_leads_to_a_list),
+		TEST(test_a_watch_that_is_alone_is_shorter),
 		TEST(test_silent_watches_keep_the_pause_short),
 		TEST(test_an_object_that_is_not_understood_is_there),
 		TEST(test_no_refusal_ends_a_list),

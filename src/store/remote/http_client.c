@@ -9,6 +9,7 @@
 #include "store/remote/http_internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <assert.h>
 #include <string.h>
@@ -117,6 +118,7 @@ size_t http_call_received(char *data, size_t size, size_t count, void *userdata)
 {
 	struct http_call *call = userdata;
 
+	call->client->heard_usec = monotonic_usec();
 	call->receive_error = receive(call, data, size * count);
 	return call->receive_error == 0 ? size * count : 0;
 }
@@ -223,6 +225,14 @@ static const char *words_for(const struct http_call *call, int error)
 	}
 }
 
+static bool is_multiplexed(const struct http_call *call)
+{
+	long version = 0;
+
+	(void) curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
+	return version == CURL_HTTP_VERSION_2_0;
+}
+
 static unsigned int retry_after_seconds(const struct http_call *call)
 {
 	curl_off_t seconds = 0;
@@ -237,6 +247,7 @@ static void end_call(struct http_call *call, CURLcode code)
 	bool has_body = call->received.bytes && !is_stream(call);
 	struct http_answer answer = { .error = error_of(call, code),
 				      .status = status_of(call),
+				      .is_multiplexed = is_multiplexed(call),
 				      .body = has_body ? call->received.bytes : "",
 				      .length = has_body ? call->received.length : 0,
 				      .retry_after_seconds = retry_after_seconds(call) };
@@ -364,7 +375,20 @@ static int copy_kubeconfig(struct http_client *client, const struct kubeconfig *
 	return kubeconfig->tls_server_name ? rename_server(client, kubeconfig->tls_server_name) : 0;
 }
 
-static int make_multi(struct http_client *client)
+static CURLM *make_multi(struct http_client *client)
+{
+	CURLM *multi = curl_multi_init();
+
+	if (!multi)
+		return NULL;
+	(void) curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
+	(void) curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, client);
+	(void) curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer_changed);
+	(void) curl_multi_setopt(multi, CURLMOPT_TIMERDATA, client);
+	return multi;
+}
+
+static int join_loop(struct http_client *client)
 {
 	int r;
 
@@ -375,14 +399,8 @@ static int make_multi(struct http_client *client)
 	if (r < 0)
 		return r;
 	(void) sd_event_source_set_description(client->timer, "kube-apiserver-timer");
-	client->multi = curl_multi_init();
-	if (!client->multi)
-		return -ENOMEM;
-	(void) curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
-	(void) curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
-	(void) curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, timer_changed);
-	(void) curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
-	return 0;
+	client->multi = make_multi(client);
+	return client->multi ? 0 : -ENOMEM;
 }
 
 int http_client_new(sd_event *event, const struct kubeconfig *kubeconfig, struct http_client **ret,
@@ -398,7 +416,7 @@ int http_client_new(sd_event *event, const struct kubeconfig *kubeconfig, struct
 	client->event = sd_event_ref(event);
 	r = copy_kubeconfig(client, kubeconfig);
 	if (r == 0)
-		r = make_multi(client);
+		r = join_loop(client);
 	if (r < 0) {
 		(void) http_client_free(client);
 		return failed(reterr, r, "server '%s'", kubeconfig->server);
@@ -427,6 +445,40 @@ struct http_client *http_client_free(struct http_client *client)
 	free(client->proxy_url);
 	free(client);
 	return NULL;
+}
+
+uint64_t http_client_heard_usec(const struct http_client *client)
+{
+	return client->heard_usec;
+}
+
+unsigned int http_client_call_count(const struct http_client *client)
+{
+	return client->call_count;
+}
+
+/* libcurl keeps a connection whose stream timed out, and would use it again: it goes with all that
+ * the handle has. */
+void http_client_drop_connections(struct http_client *client)
+{
+	CURLM *fresh = make_multi(client);
+	struct http_call *call;
+
+	assert(!client->in_turn);
+	if (!fresh)
+		return; /* as before, then */
+	DL_FOREACH (client->calls, call) {
+		(void) curl_multi_remove_handle(client->multi, call->easy);
+		call->is_dropped = true;
+	}
+	(void) curl_multi_cleanup(client->multi);
+	client->multi = fresh;
+	client->in_turn = true;
+	DL_FOREACH (client->calls, call)
+		if (call->is_dropped && !call->is_over)
+			end_call(call, CURLE_OPERATION_TIMEDOUT);
+	client->in_turn = false;
+	free_ended(client);
 }
 
 void http_client_set_credentials(struct http_client *client, struct client_credentials *credentials)

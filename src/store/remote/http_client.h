@@ -36,6 +36,7 @@ struct http_answer {
 	int error;
 	const struct failure *why; /* with an error: for people; names server and path */
 	int status;                /* of HTTP; 0: none came */
+	bool is_multiplexed;       /* HTTP/2: other calls use its connection, too */
 	/* A NUL behind it; of a stream with status 200 "". With an error incomplete or "". */
 	const char *body;
 	size_t length;
@@ -80,6 +81,14 @@ void http_client_set_credentials(struct http_client *client,
  */
 int http_client_call(struct http_client *client, const struct http_request *request,
 		     struct http_call **ret);
+
+/* Monotonic, when a byte of any answer came last; 0: none did. */
+uint64_t http_client_heard_usec(const struct http_client *client);
+/* How many calls are under way. */
+unsigned int http_client_call_count(const struct http_client *client);
+/* Every call under way ends with -ETIMEDOUT, and later ones have new connections: for a server that
+ * has these and answers nothing on them. Not from line() or done(). */
+void http_client_drop_connections(struct http_client *client);
 
 /* Neither line() nor done() is called any more; the server may have done what it was asked for.
  * Accepts NULL. Return: NULL. */

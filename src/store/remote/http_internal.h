@@ -23,6 +23,7 @@ struct http_call {
 	struct byte_buffer received; /* and not handed on */
 	int receive_error;           /* why bytes were refused; 0 */
 	bool is_over;                /* ended or cancelled */
+	bool is_dropped;             /* its connection is gone, and it will be over in this turn */
 	char error_text[CURL_ERROR_SIZE];
 };
 
@@ -37,6 +38,7 @@ struct http_client {
 	struct client_credentials credentials;
 	struct http_call *calls;
 	unsigned int call_count; /* not over */
+	uint64_t heard_usec;
 	bool in_turn;
 };
 

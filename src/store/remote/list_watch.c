@@ -28,6 +28,7 @@ struct list_watch {
 	uint64_t newest;   /* that was ever seen */
 	uint64_t due_usec; /* monotonic, when the watch is over by what was asked for */
 	unsigned int pause_msec;
+	bool shares_connection; /* by the last answer */
 };
 
 /* ---- pauses ---- */
@@ -150,6 +151,7 @@ static void list_done(void *userdata, const struct http_answer *answer)
 	struct failure why = { 0 };
 
 	list_watch->call = NULL;
+	list_watch->shares_connection = answer->is_multiplexed;
 	if (answer->error || answer->status != 200) {
 		take_refusal(list_watch, answer);
 		return;
@@ -276,9 +278,18 @@ static char *watch_path(const struct list_watch *list_watch, uint64_t seconds)
 	return path;
 }
 
+static uint64_t watch_seconds(const struct list_watch *list_watch)
+{
+	unsigned int seconds = list_watch->options.watch_seconds;
+
+	return with_jitter(list_watch->shares_connection || seconds < LIST_WATCH_ALONE_SECONDS
+				   ? seconds
+				   : LIST_WATCH_ALONE_SECONDS);
+}
+
 static void call_next(struct list_watch *list_watch)
 {
-	uint64_t seconds = with_jitter(list_watch->options.watch_seconds);
+	uint64_t seconds = watch_seconds(list_watch);
 	cleanup_free char *path = NULL;
 	struct http_request request = { .method = "GET", .userdata = list_watch };
 	struct failure why = { 0 };
@@ -293,7 +304,7 @@ static void call_next(struct list_watch *list_watch)
 	request.line = list_watch->lists ? NULL : watch_line;
 	request.done = list_watch->lists ? list_done : watch_done;
 	request.timeout_usec =
-		(list_watch->lists ? LIST_WATCH_LIST_SECONDS : seconds + LIST_WATCH_LIST_SECONDS) *
+		(list_watch->lists ? LIST_WATCH_LIST_SECONDS : seconds + LIST_WATCH_GRACE_SECONDS) *
 		USEC_PER_SEC;
 	list_watch->due_usec = monotonic_usec() + seconds * USEC_PER_SEC;
 	if (path)

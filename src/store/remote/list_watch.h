@@ -23,6 +23,10 @@ enum {
 	LIST_WATCH_PAUSE_MAX_MSEC = 30000, /* twice as long with jitter */
 	LIST_WATCH_LIST_SECONDS = 60,      /* for a page */
 	LIST_WATCH_SECONDS = 300,          /* of a watch; twice as long with jitter */
+	/* The same of one that has a connection to itself (HTTP/1.1): nothing else shows that this
+	 * one is dead. */
+	LIST_WATCH_ALONE_SECONDS = 60,
+	LIST_WATCH_GRACE_SECONDS = 30, /* until a watch that should be over is given up */
 };
 
 struct list_watch_options {
