@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "container/pod_mounts.h"
+#include "csi/driver_call.h"
 #include "inuse/inuse.h"
 #include "object/object.h"
 #include "status/mount_waiters.h"
@@ -21,8 +22,8 @@
 #include <systemd/sd-event.h>
 
 struct agent;
-struct config;
 struct cJSON;
+struct config;
 struct token_issuer;
 
 /**
@@ -137,3 +138,22 @@ int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char 
 			   subpaths_fn *done, void *userdata, struct subpath_call **ret);
 int agent_plan_containers(struct agent *agent, const struct container_mounts_request *request,
 			  struct container_mounts_call **ret);
+
+/* ---- driver_call ---- */
+
+/* driver_call_start() with the agent's drivers; for driver_call_leave(). */
+int agent_call_driver(struct agent *agent, const struct driver_call_request *request,
+		      struct driver_call **ret, struct failure *reterr);
+
+/* ---- force_unstage ---- */
+
+/*
+ * An operator lets an unstage go past local users who keep a volume mounted
+ *
+ * Whom it goes past is said in
+ * mount/holders/mount_force.h, and who may ask in api/auth/authorize.c. The loop thread only.
+ */
+
+/* unstage_call_new() of inuse/inuse.h; for unstage_call_leave(). */
+int agent_force_unstage(struct agent *agent, const struct unstage_call_request *request,
+			struct unstage_call **ret);

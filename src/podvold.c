@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config.h"
-#include "controller/root_ca_publisher.h"
+#include "controller/controller.h"
 #include "object/json/json_memory.h"
 #include "privileges.h"
 #include "reload.h"

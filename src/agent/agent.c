@@ -7,7 +7,7 @@
  */
 #include "agent/parts.h"
 
-#include "agent/cluster_mode.h"
+#include "agent/wiring.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

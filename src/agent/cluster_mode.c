@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_mode - wires a kube-apiserver's objects into the agent; see cluster_mode.h
+ * cluster_mode - wires a kube-apiserver's objects into the agent; see wiring.h
  */
-#include "agent/cluster_mode.h"
+#include "agent/wiring.h"
 
 #include "agent/parts.h"
 #include "base/cleanup.h"

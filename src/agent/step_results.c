@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "status/advice.h"
+#include "status/status.h"
 
 #include <assert.h>
 #include <errno.h>

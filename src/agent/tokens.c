@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tokens - see tokens.h
+ * tokens - see wiring.h
  */
-#include "agent/cluster_mode.h"
+#include "agent/wiring.h"
 #include "agent/parts.h"
 
 #include "base/clock.h"

@@ -7,10 +7,9 @@
  */
 #include "agent/parts.h"
 
-#include "agent/cluster_mode.h"
+#include "agent/wiring.h"
 #include "agent/observers.h"
-#include "agent_driver_call.h"
-#include "agent_force_unstage.h"
+#include "agent.h"
 #include "base/clock.h"
 
 #include <string.h>

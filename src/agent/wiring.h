@@ -4,9 +4,13 @@
  */
 #pragma once
 
+#include "agent.h"
 #include "base/failure.h"
-#include "object/object.h"
 #include "object/kinds/persistent_volume.h"
+#include "object/object.h"
+#include "operation/operation.h"
+#include "operation/renewals.h"
+#include "plugins/plugin.h"
 #include "state/state.h"
 
 struct agent;
@@ -49,3 +53,48 @@ int agent_explain_claim(void *userdata, const struct object *claim, struct failu
 bool agent_pod_must_wait(void *userdata, const struct object *pod);
 int agent_open_csi_controllers(struct agent *agent, struct failure *reterr);
 int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr);
+
+/* ---- cluster_mode.c ---- */
+
+/*
+ * What differs on a node of a cluster: where objects come from, and who controls
+ * them
+ *
+ * The store has a directory of its own then, below the state directory: objects of a node alone and
+ * those of a cluster never meet. The loop thread only.
+ */
+
+bool cluster_mode(const struct agent *agent);
+
+/* agent->own.store_dir, made when absent. Return: 0 or negative errno. */
+int cluster_mode_make_directory(struct agent *agent, struct failure *reterr);
+
+/* Begin to mirror, when there is a cluster: after the store, before the populator looks. Return: as
+ * cluster_new(). */
+int cluster_mode_open(struct agent *agent, struct failure *reterr);
+
+/* populator_options.uses; @userdata is the agent. */
+void cluster_mode_uses(void *userdata, const struct object_reference *reference, bool is_used);
+/* volumes_in_use_options.attachment; so, too. */
+void cluster_mode_attachment(void *userdata, const char *name, bool is_used);
+
+/* ---- tokens.c ---- */
+
+/*
+ * Service accounts' tokens: the issuer of this node, and when volumes need new ones
+ */
+
+/* Empty while draining and in tests. */
+struct own_tokens {
+	struct token_issuer *issuer;
+	struct renewals *renewals;
+};
+
+/* A daemon that only unmounts issues none; nor does one whose keys cannot be read, which is
+ * reported and stops nothing else. Return: 0 or negative errno. */
+int agent_open_tokens(struct agent *agent, struct failure *reterr);
+void agent_close_tokens(struct agent *agent);
+/* A step ended: it said when its volume is due again, or took the volume away. */
+void agent_note_renewal(void *agent, const struct operation_ended *ended);
+/* An object was written, or is there at the start. */
+void agent_tokens_object_changed(struct agent *agent, const struct object *object);

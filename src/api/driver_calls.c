@@ -5,7 +5,7 @@
  * A driver's error is an answer like any other: 200, with its code inside. Refused is what never
  * became a call.
  */
-#include "agent_driver_call.h"
+#include "agent.h"
 #include "api/exchange.h"
 
 #include "base/cleanup.h"

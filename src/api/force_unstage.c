@@ -7,7 +7,7 @@
  * the operations. Who is passed is decided by mount/holders/mount_force.h, who may ask by
  * authorize.c.
  */
-#include "agent_force_unstage.h"
+#include "agent.h"
 #include "api/exchange.h"
 
 #include <assert.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_filter - see view_filter.h
+ * view_filter - see view_table.h
  *
  * Labels are refused: no row of a view has any.
  */
-#include "api/view_filter.h"
+#include "api/view_table.h"
 
 #include "base/cleanup.h"
 #include "base/failure.h"

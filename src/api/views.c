@@ -6,7 +6,7 @@
  */
 #include "api/exchange.h"
 
-#include "api/view_filter.h"
+#include "api/view_table.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call - the calls of one handle that do not block; see call.h
+ * call - the calls of one handle that do not block; see transport.h
  *
  * Callers are called back from calls_process() alone, never from within curl: so they may start,
  * cancel and make calls that block.
  */
-#include "client/call.h"
+#include "client/transport.h"
 
 #include "base/cleanup.h"
 #include "client/handle.h"
-#include "client/transport.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
-#include "client/call.h"
 #include "client/transport.h"
 
 #include <stdarg.h>

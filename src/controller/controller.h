@@ -10,13 +10,15 @@
 #pragma once
 
 #include "base/failure.h"
+#include "object/json/json.h"
 #include "store/store.h"
+
+struct pv_binder;
+struct root_ca_publisher;
 
 /* An event about an object, to be recorded by the controller's owner. */
 typedef void controller_event_fn(void *userdata, const struct object *about, const char *type,
 				 const char *reason, const char *text);
-
-struct pv_binder;
 
 struct pv_binder_options {
 	sd_event *event; /* borrowed, like store and node_name */
@@ -48,3 +50,42 @@ int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **re
 /* Leaves objects as they are; a queued write of it ends in the store. Accepts NULL. Return: NULL.
  */
 struct pv_binder *pv_binder_free(struct pv_binder *binder);
+
+/* ---- metadata_edit.c ---- */
+
+/*
+ * Finalizers and annotations of any object, as controllers change them; pure
+ *
+ * Those with a void pointer are edits for object_edit() and work_item_edit(), given the name.
+ */
+
+bool metadata_has_finalizer(const struct cJSON *tree, const char *name);
+/* At the end; one that is there moves to it. Return: 0 or -ENOMEM, as the others. */
+int metadata_add_finalizer(struct cJSON *tree, void *name);
+int metadata_remove_finalizer(struct cJSON *tree, void *name);
+int metadata_set_annotation(struct cJSON *tree, const char *key, const char *value);
+int metadata_remove_annotation(struct cJSON *tree, void *key);
+
+/* ---- root_ca_publisher.c ---- */
+
+/*
+ * Keeps the ConfigMap kube-root-ca.crt in every namespace: a cluster's
+ * root-ca-cert-publisher
+ *
+ * It holds the certificate of this node's authority. One from elsewhere, such as a
+ * cluster's from an exported file, is left as it is; one that is deleted comes back; one whose
+ * namespace was deleted goes with it. All is decided from stored objects. The loop thread only.
+ */
+
+struct root_ca_publisher_options {
+	sd_event *event; /* borrowed, like store */
+	int64_t priority;
+	struct store *store;
+	const char *certificate; /* PEM; copied */
+};
+
+/* Return: 0 or -ENOMEM. */
+int root_ca_publisher_new(const struct root_ca_publisher_options *options,
+			  struct root_ca_publisher **ret);
+/* Before the store is freed. Leaves objects as they are. Accepts NULL. Return: NULL. */
+struct root_ca_publisher *root_ca_publisher_free(struct root_ca_publisher *publisher);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metadata_edit - finalizers and annotations of any object; see metadata_edit.h
+ * metadata_edit - finalizers and annotations of any object; see controller.h
  */
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 
 #include <string.h>
 

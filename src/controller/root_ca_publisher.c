@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root_ca_publisher - see root_ca_publisher.h
+ * root_ca_publisher - see controller.h
  *
  * An item of the queue is a namespace.
  */
-#include "controller/root_ca_publisher.h"
+#include "controller/controller.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice - see advice.h
+ * advice - see status.h
  *
  * By error number alone: plugins and drivers use them for the same things, and a new plugin needs
  * no row. What has none is retried, and its text is all that is known.
  */
-#include "status/advice.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_statistics - see claim_statistics.h
+ * claim_statistics - see status.h
  *
  * The answer of statistics_ask() is kept as a table, one row for each claim, however many pods
  * have it. Nothing is asked while there is no reader: a node without Prometheus wakes up for
  * nothing. What is a few minutes old is no longer reported, as for a node that was not looked at.
  */
-#include "status/claim_statistics.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * condition - see condition.h
+ * condition - see status.h
  */
-#include "status/condition.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

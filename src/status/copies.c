@@ -4,7 +4,7 @@
  */
 #include "status/copies.h"
 
-#include "status/progress.h"
+#include "status/status.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "events/events.h"

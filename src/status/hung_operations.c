@@ -5,13 +5,12 @@
  * Once in the journal and as an event for each stage, once more when the operation is stuck. Views
  * tell the same whenever they are asked.
  */
-#include "status/hung_operations.h"
+#include "status/status.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "events/events.h"
 #include "object/json/json.h"
-#include "status/operation_text.h"
 #include "store/store.h"
 
 #include <assert.h>

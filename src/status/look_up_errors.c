@@ -10,13 +10,12 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "status/look_up_errors.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "events/events.h"
-#include "status/advice.h"
 #include "store/store.h"
 
 #include <assert.h>

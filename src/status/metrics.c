@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics - how long operations take and how many volumes there are; see metrics.h
+ * metrics - how long operations take and how many volumes there are; see status.h
  *
  * The names and labels are those of kubelet's volume manager, so that dashboards made for kubelet
  * show podvol. What is counted is bounded by the operations and plugins there are. Labels hold a
  * pod or a volume only for the walks of fsGroup that are under way, which kubelet does not show: a
  * bounded number, forgotten when they end.
  */
-#include "status/metrics.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
 #include "state/state.h"
-#include "status/operation_text.h"
 #include "status/volume_row.h"
 
 #include <assert.h>

@@ -11,7 +11,7 @@
 
 #include "status/mount_waiters.h"
 
-#include "status/advice.h"
+#include "status/status.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/pod.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * node_expand - a volume is to be larger on this node: its claim says what comes of it; see
- * node_expand.h
+ * status.h
  *
  * What the claim says it has is what the next set-up compares with, so that a volume grows once.
  * The requester may be writing the claim at the same time, so the change is made of whatever
  * is there by then; one that cannot be stored is logged, and the next set-up grows the volume once
  * more, which changes nothing.
  */
-#include "status/node_expand.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

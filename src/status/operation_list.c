@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "object/json/json.h"
-#include "status/operation_text.h"
+#include "status/status.h"
 #include "status/view_time.h"
 
 #include <assert.h>

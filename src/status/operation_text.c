@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operation_text - how it is with an operation, in words; see operation_text.h
+ * operation_text - how it is with an operation, in words; see status.h
  */
-#include "status/operation_text.h"
+#include "status/status.h"
 
 #include "base/thread_stack.h"
 

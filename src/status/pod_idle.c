@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_idle - pods and volumes of which nothing is mounted, and why; see pod_idle.h
+ * pod_idle - pods and volumes of which nothing is mounted, and why; see status.h
  *
  * The populator passes over them without an error, because nothing is wrong. Their waiters have
  * to be answered all the same: no wait would ever end.
  */
-#include "status/pod_idle.h"
+#include "status/status.h"
 
 #include "state/state.h"
 

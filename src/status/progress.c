@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress - events about long walks and copies; see progress.h
+ * progress - events about long walks and copies; see status.h
  *
  * The timer runs while a walk or a copy is expected or under way, and looks at those alone.
  */
-#include "status/progress.h"
+#include "status/status.h"
 
 #include "status/copies.h"
 #include "events/events.h"
-#include "status/operation_text.h"
 #include "base/clock.h"
 
 #include <assert.h>

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "mount/capacity/capacity.h"
-#include "status/condition.h"
+#include "status/status.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/worker.h"
-#include "status/reporter.h"
+#include "status/status.h"
 
 #include <stdio.h>
 

@@ -20,7 +20,7 @@
 #include "mount/capacity/capacity.h"
 #include "object/json/json.h"
 #include "plugins/plugin.h"
-#include "status/claim_statistics.h"
+#include "status/status.h"
 #include "status/volume_row.h"
 
 #include <assert.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_log - see step_log.h: a ring of lines
+ * step_log - see status.h: a ring of lines
  *
  * Each step is printed once and kept as text, which is a third of its tree. What ran for no time
  * at all, a device stage of a plugin without stages, is no step that took time: it has no line.
  */
-#include "status/step_log.h"
+#include "status/status.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -20,7 +20,7 @@
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
 #include "plugins/plugin.h"
-#include "status/condition.h"
+#include "status/status.h"
 
 #include <assert.h>
 #include <errno.h>

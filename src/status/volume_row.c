@@ -8,8 +8,7 @@
 #include "status/volume_row.h"
 
 #include "base/clock.h"
-#include "status/advice.h"
-#include "status/operation_text.h"
+#include "status/status.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * checks - what else a write is asked, beside object_admit(): uids, places, quotas; see store.h
  */
-#include "store/queue.h"
+#include "store/group.h"
 
 #include <assert.h>
 

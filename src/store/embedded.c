@@ -20,7 +20,6 @@
 #include "object/kind.h"
 #include "store/cache.h"
 #include "store/group.h"
-#include "store/queue.h"
 #include "store/watch.h"
 #include "store/writer.h"
 

@@ -4,7 +4,7 @@
  */
 #include "store/mirror.h"
 
-#include "store/queue.h"
+#include "store/group.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
  *
  * Link with -Wl,--wrap=openat
  */
-#include "api/auth/token.h"
+#include "api/auth/token_list.h"
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"

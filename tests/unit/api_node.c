@@ -4,8 +4,7 @@
  */
 #include "api_node.h"
 
-#include "agent_driver_call.h"
-#include "agent_force_unstage.h"
+#include "agent.h"
 #include "object/json/json.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 /*
  * test_advice - every error number has at most one thing to do, in a form that fits behind a text
  */
-#include "status/advice.h"
+#include "status/status.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /*
  * test_api_driver_calls - a driver is called by root, within limits, and its answer comes later
  */
-#include "agent_driver_call.h"
+#include "agent.h"
 #include "api_world.h"
 
 #include "base/cleanup.h"

@@ -2,7 +2,7 @@
 /*
  * test_api_force_unstage - role admin alone forces an unstage, and is answered when it was searched
  */
-#include "agent_force_unstage.h"
+#include "agent.h"
 #include "api_world.h"
 
 #include "base/cleanup.h"

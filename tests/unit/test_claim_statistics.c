@@ -4,7 +4,7 @@
  *
  * The statistics are the test's: it counts who asks, and answers when it likes.
  */
-#include "status/claim_statistics.h"
+#include "status/status.h"
 
 #include "status/statistics.h"
 #include "base/cleanup.h"

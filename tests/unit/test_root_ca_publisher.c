@@ -13,7 +13,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
-#include "controller/root_ca_publisher.h"
+#include "controller/controller.h"
 #include "object/kinds/root_ca.h"
 
 #include <stdio.h>

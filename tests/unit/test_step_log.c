@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "object/json/json.h"
-#include "status/step_log.h"
+#include "status/status.h"
 
 #include <errno.h>
 

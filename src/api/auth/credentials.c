@@ -4,7 +4,7 @@
  */
 #include "api/auth/credentials.h"
 
-#include "api/auth/token.h"
+#include "api/auth/token_list.h"
 #include "api/http/listen.h"
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -2,7 +2,7 @@
 /*
  * token - the bearer token: read, made, compared; see cli.h
  */
-#include "api/auth/token.h"
+#include "api/auth/token_list.h"
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"

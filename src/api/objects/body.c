@@ -6,7 +6,7 @@
  * The path decides kind, namespace and (for updates) name; a body that says something else is
  * refused, never bent.
  */
-#include "api/objects/body.h"
+#include "api/objects/objects.h"
 
 #include "api/objects/protobuf.h"
 #include "base/cleanup.h"

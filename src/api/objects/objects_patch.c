@@ -9,7 +9,6 @@
 #include "api/objects/objects.h"
 
 #include "agent.h"
-#include "api/objects/body.h"
 #include "base/cleanup.h"
 #include "object/patch/patch.h"
 

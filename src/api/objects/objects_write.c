@@ -8,7 +8,6 @@
 #include "api/objects/objects.h"
 
 #include "agent.h"
-#include "api/objects/body.h"
 #include "base/cleanup.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
  */
 #include "controller/attach/csi_attacher_edit.h"
 
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "csi/csi.pb-c.h"
 #include "object/timestamp.h"
 

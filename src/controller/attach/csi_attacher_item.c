@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/attach/attach_detach.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "csi/csi_drivers.h"
 #include "object/kinds/node.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 
 #include <assert.h>
 #include <errno.h>

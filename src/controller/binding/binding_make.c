@@ -8,7 +8,7 @@
 #include "controller/binding/binding.h"
 
 #include "base/cleanup.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "object/json/json.h"
 
 #include <assert.h>

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/controller_class.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/pod.h"

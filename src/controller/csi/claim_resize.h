@@ -6,7 +6,7 @@
  * As external-resizer with recovery from failures: what a resize is aiming at is kept in
  * status.allocatedResources, so that a kill goes on with the same size, and a request that was made
  * smaller counts only once the larger one has failed for good. The volume grows first, then the
- * file system on the node where it must (status/node_expand.h writes what comes of that).
+ * file system on the node where it must (status/status.h writes what comes of that).
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "object/json/json.h"
 
 #include <assert.h>

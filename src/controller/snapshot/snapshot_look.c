@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "object/json/json.h"
 
 #include <assert.h>

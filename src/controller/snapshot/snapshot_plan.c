@@ -5,7 +5,7 @@
 #include "controller/snapshot/snapshot_plan.h"
 
 #include "base/cleanup.h"
-#include "controller/metadata_edit.h"
+#include "controller/controller.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
