@@ -147,7 +147,7 @@ int calls_start(struct calls *calls, const struct podvol_request *request, podvo
 	call->done = done;
 	call->userdata = userdata;
 	call->easy = curl_easy_init();
-	r = call->easy ? transport_set_up(call->easy, podvol_socket(calls->podvol), request,
+	r = call->easy ? transport_set_up(call->easy, handle_server(calls->podvol), request,
 					  &call->receiver, &call->headers)
 		       : -ENOMEM;
 	if (r == 0 && request->body &&
@@ -172,7 +172,7 @@ static void finish(struct podvol_call *call, CURLcode code)
 {
 	struct podvol *podvol = call->calls->podvol;
 	struct podvol_reply reply = { 0 };
-	int r = transport_end(call->easy, code, podvol_socket(podvol), &call->receiver,
+	int r = transport_end(call->easy, code, handle_server(podvol), &call->receiver,
 			      handle_outcome(podvol), &reply);
 
 	leave(call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client - a handle of libpodvol and its calls that block: one libcurl handle on a unix socket
+ * client - a handle of libpodvol and its calls that block: one libcurl handle
  *
  * libcurl keeps the connection between calls and notices a daemon that was restarted.
  */
@@ -16,7 +16,7 @@
 struct podvol {
 	CURL *curl;
 	struct calls *calls; /* that do not block; NULL until the first */
-	char socket_path[sizeof(((struct sockaddr_un *) NULL)->sun_path)];
+	struct server server;
 	struct outcome outcome;
 };
 
@@ -32,9 +32,30 @@ int handle_failed(struct podvol *podvol, int error, const char *format, ...)
 
 /* ---- the handle ---- */
 
+static int handle_new(const struct server *server, struct podvol **ret)
+{
+	struct podvol *podvol = calloc(1, sizeof(*podvol));
+
+	if (!podvol)
+		return -ENOMEM;
+	podvol->server = *server;
+	podvol->curl = curl_easy_init();
+	if (!podvol->curl) {
+		free(podvol);
+		return -ENOMEM;
+	}
+	*ret = podvol;
+	return 0;
+}
+
+static int copy_place(const char *text, char to[PLACE_BYTES])
+{
+	return snprintf(to, PLACE_BYTES, "%s", text ? text : "") < PLACE_BYTES ? 0 : -ENAMETOOLONG;
+}
+
 int podvol_connect(const char *socket_path, struct podvol **ret)
 {
-	struct podvol *podvol;
+	struct server server = { 0 };
 
 	if (!ret)
 		return -EINVAL;
@@ -44,20 +65,26 @@ int podvol_connect(const char *socket_path, struct podvol **ret)
 		socket_path = PODVOL_SOCKET_DEFAULT;
 	if (socket_path[0] != '/')
 		return -EINVAL;
-	if (strlen(socket_path) >= sizeof(podvol->socket_path))
+	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *) NULL)->sun_path))
 		return -ENAMETOOLONG;
+	(void) copy_place(socket_path, server.address);
+	return handle_new(&server, ret);
+}
 
-	podvol = calloc(1, sizeof(*podvol));
-	if (!podvol)
-		return -ENOMEM;
-	memcpy(podvol->socket_path, socket_path, strlen(socket_path) + 1);
-	podvol->curl = curl_easy_init();
-	if (!podvol->curl) {
-		free(podvol);
-		return -ENOMEM;
-	}
-	*ret = podvol;
-	return 0;
+int podvol_connect_tls(const char *url, const char *ca_file, const char *token_file,
+		       struct podvol **ret)
+{
+	static const char scheme[] = "https://";
+	struct server server = { 0 };
+	size_t length = strlen(scheme);
+
+	if (!ret || !url || strncmp(url, scheme, length) != 0 || url[length] == '\0' ||
+	    strpbrk(url + length, "/?#@ \r\n"))
+		return -EINVAL;
+	if (copy_place(url, server.address) < 0 || copy_place(ca_file, server.ca_file) < 0 ||
+	    copy_place(token_file, server.token_file) < 0)
+		return -ENAMETOOLONG;
+	return handle_new(&server, ret);
 }
 
 void podvol_free(struct podvol *podvol)
@@ -81,16 +108,24 @@ int podvol_status(const struct podvol *podvol)
 
 const char *podvol_socket(const struct podvol *podvol)
 {
-	return podvol ? podvol->socket_path : "";
+	return podvol ? podvol->server.address : "";
+}
+
+const struct server *handle_server(const struct podvol *podvol)
+{
+	return &podvol->server;
 }
 
 /* ---- one request ---- */
 
 static int set_up_failed(struct podvol *podvol, int error)
 {
-	return handle_failed(podvol, error, "%s",
-			     error == -ENOMEM ? "out of memory"
-					      : "the path or a header is not valid");
+	if (error == -ENOMEM)
+		return handle_failed(podvol, error, "out of memory");
+	if (error == -EINVAL)
+		return handle_failed(podvol, error, "the path or a header is not valid");
+	return handle_failed(podvol, error, "cannot read the token '%s': %s",
+			     podvol->server.token_file, strerror(-error));
 }
 
 int podvol_request(struct podvol *podvol, const struct podvol_request *request,
@@ -108,14 +143,13 @@ int podvol_request(struct podvol *podvol, const struct podvol_request *request,
 	if (!transport_is_valid(request))
 		return handle_failed(podvol, -EINVAL, "the request is not valid");
 
-	r = transport_set_up(podvol->curl, podvol->socket_path, request, &receiver, &headers);
+	r = transport_set_up(podvol->curl, &podvol->server, request, &receiver, &headers);
 	if (r == 0)
 		code = curl_easy_perform(podvol->curl);
 	curl_slist_free_all(headers);
 	if (r < 0)
 		return set_up_failed(podvol, r);
-	return transport_end(podvol->curl, code, podvol->socket_path, &receiver, &podvol->outcome,
-			     ret);
+	return transport_end(podvol->curl, code, &podvol->server, &receiver, &podvol->outcome, ret);
 }
 
 void podvol_reply_done(struct podvol_reply *reply)

@@ -8,6 +8,7 @@
 
 /* How much longer than the daemon the library waits, so that the daemon's sentence arrives. */
 struct outcome; /* transport.h */
+struct server;  /* transport.h */
 
 enum { MARGIN_MSEC = 10000 };
 
@@ -16,6 +17,9 @@ enum { MARGIN_MSEC = 10000 };
 /* Sets the handle's sentence. Return: @error. */
 int handle_failed(struct podvol *podvol, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Where podvold is. */
+const struct server *handle_server(const struct podvol *podvol);
 
 /* Of the last call: for calls that end later. */
 struct outcome *handle_outcome(struct podvol *podvol);

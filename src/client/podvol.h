@@ -3,7 +3,7 @@
  * podvol - the C interface to podvold: hand over manifests, wait until a pod's volumes are mounted,
  * ask what is mounted where
  *
- * A handle is one connection to the daemon's unix socket. Calls block until they are answered or
+ * A handle is one connection to the daemon. Calls block until they are answered or
  * their time is over. A handle belongs to one thread at a time; different handles do not know each
  * other. The library never prints, never aborts, starts no thread and leaves signals alone. It
  * does not trust its arguments: what cannot be right is -EINVAL.
@@ -67,6 +67,19 @@ struct podvol_watch;
  */
 PODVOL_PUBLIC int podvol_connect(const char *socket_path, struct podvol **ret);
 
+/**
+ * podvol_connect_tls - make a handle for a podvold that listens on TCP (podvold.conf(5): listen)
+ * @url:        "https://node.example.com:8443", without a path
+ * @ca_file:    authorities in PEM that may have signed its certificate; NULL: the system's
+ * @token_file: holds a bearer token and is read for each request; NULL: none is sent
+ * @ret:        the caller's; given to podvol_free()
+ *
+ * TLS 1.2 or later; no proxy is used. An untrusted certificate is -EACCES, a token that cannot be
+ * read the errno of that. Return: as podvol_connect().
+ */
+PODVOL_PUBLIC int podvol_connect_tls(const char *url, const char *ca_file, const char *token_file,
+				     struct podvol **ret);
+
 /* podvol_free - close the connection and free the handle, which may be NULL */
 PODVOL_PUBLIC void podvol_free(struct podvol *podvol);
 
@@ -81,7 +94,7 @@ PODVOL_PUBLIC const char *podvol_error(const struct podvol *podvol);
  */
 PODVOL_PUBLIC int podvol_status(const struct podvol *podvol);
 
-/* podvol_socket - the path of the socket that a handle uses, valid as long as it; "" for NULL */
+/* podvol_socket - the path of the socket, or URL, of a handle, valid as long as it; "" for NULL */
 PODVOL_PUBLIC const char *podvol_socket(const struct podvol *podvol);
 
 /* One HTTP request. Strings and bytes are read during the call only. */
@@ -378,10 +391,7 @@ PODVOL_PUBLIC int podvol_table_get(struct podvol *podvol, const char *path,
  */
 PODVOL_PUBLIC int podvol_table_parse(const char *text, size_t length, struct podvol_table **ret);
 
-/**
- * podvol_table_free - free a table
- * @table: may be NULL, as in all functions below, where it is an empty one
- */
+/* podvol_table_free - free a table; NULL is an empty one, as in all functions below */
 PODVOL_PUBLIC void podvol_table_free(struct podvol_table *table);
 
 /* podvol_table_rows, podvol_table_columns - its size. */
@@ -458,15 +468,8 @@ PODVOL_PUBLIC int podvol_watch_open(struct podvol *podvol,
 				    const struct podvol_watch_request *request,
 				    struct podvol_watch **ret);
 
-/**
- * podvol_watch_fd - the one descriptor of a watch: readable when there is something to process
- * @watch: may be NULL
- *
- * The descriptor stays the same and the watch's own: poll it for POLLIN, nothing else. Timers of
- * the watch are behind it, too.
- *
- * Return: the descriptor; -EINVAL for NULL.
- */
+/* podvol_watch_fd - the one descriptor of a watch, its own, which stays the same: poll it for
+ * POLLIN, nothing else; timers of the watch are behind it, too. -EINVAL for NULL. */
 PODVOL_PUBLIC int podvol_watch_fd(const struct podvol_watch *watch);
 
 /**
@@ -479,18 +482,12 @@ PODVOL_PUBLIC int podvol_watch_fd(const struct podvol_watch *watch);
  */
 PODVOL_PUBLIC int podvol_watch_process(struct podvol_watch *watch);
 
-/**
- * podvol_watch_error, podvol_watch_status - why a watch is over, as podvol_error() and
- * podvol_status() say it
- * @watch: may be NULL
- */
+/* podvol_watch_error, podvol_watch_status - why a watch is over, as podvol_error() and
+ * podvol_status() say it; of NULL, too */
 PODVOL_PUBLIC const char *podvol_watch_error(const struct podvol_watch *watch);
 PODVOL_PUBLIC int podvol_watch_status(const struct podvol_watch *watch);
 
-/**
- * podvol_watch_free - end a watch; closes its descriptor
- * @watch: may be NULL
- */
+/* podvol_watch_free - end a watch, which may be NULL; closes its descriptor */
 PODVOL_PUBLIC void podvol_watch_free(struct podvol_watch *watch);
 
 #ifdef __cplusplus

@@ -10,12 +10,14 @@
 #include "client/handle.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
+enum { TOKEN_BYTES_MAX = 16384 };
 enum { REPLY_BYTES_MAX = 512 * 1024 * 1024 }; /* an answer that is longer is none of podvold's */
 
 bool transport_is_valid(const struct podvol_request *request)
@@ -30,12 +32,15 @@ bool transport_is_valid(const struct podvol_request *request)
 /* A value with a line break would be another header. */
 static int add_header(struct curl_slist **list, const char *name, const char *value)
 {
-	char header[256];
+	cleanup_free char *header = NULL;
 	struct curl_slist *longer;
 
-	if (strpbrk(value, "\r\n") ||
-	    snprintf(header, sizeof(header), "%s: %s", name, value) >= (int) sizeof(header))
+	if (strpbrk(value, "\r\n"))
 		return -EINVAL;
+	if (asprintf(&header, "%s %s", name, value) < 0) {
+		header = NULL;
+		return -ENOMEM;
+	}
 	longer = curl_slist_append(*list, header);
 	if (!longer)
 		return -ENOMEM;
@@ -43,35 +48,65 @@ static int add_header(struct curl_slist **list, const char *name, const char *va
 	return 0;
 }
 
-static int make_headers(const struct podvol_request *request, struct curl_slist **ret)
+static bool is_tls(const struct server *server)
 {
-	const char *type = request->content_type ? request->content_type : "application/json";
-	int r;
+	return server->address[0] != '/';
+}
 
-	r = add_header(ret, "Accept", request->accept ? request->accept : "application/json");
-	if (r == 0 && request->body)
-		r = add_header(ret, "Content-Type", type);
+const char *transport_base(const struct server *server)
+{
+	return is_tls(server) ? server->address : "http://localhost";
+}
+
+/* A token that was renewed is read with the next request. */
+static int add_token(const char *path, struct curl_slist **headers)
+{
+	char token[TOKEN_BYTES_MAX + 1];
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t length = fd < 0 ? -1 : read(fd, token, sizeof(token));
+	int r = length < 0 ? -errno : -ENODATA;
+
+	if (length > 0 && length < (ssize_t) sizeof(token)) {
+		token[length] = '\0';
+		token[strcspn(token, "\r\n")] = '\0';
+		r = add_header(headers, "Authorization: Bearer", token);
+	}
+	explicit_bzero(token, sizeof(token));
 	return r;
+}
+
+int transport_set_server(CURL *curl, const struct server *server, const char *accept,
+			 struct curl_slist **ret_headers)
+{
+	int r = add_header(ret_headers, "Accept:", accept ? accept : "application/json");
+
+	if (r < 0)
+		return r;
+	(void) curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	(void) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+	(void) curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+	if (!is_tls(server))
+		return curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, server->address) == CURLE_OK
+			       ? 0
+			       : -ENOMEM;
+	(void) curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "https");
+	(void) curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+	if (*server->ca_file && curl_easy_setopt(curl, CURLOPT_CAINFO, server->ca_file) != CURLE_OK)
+		return -ENOMEM;
+	return *server->token_file ? add_token(server->token_file, ret_headers) : 0;
 }
 
 static size_t receive(char *data, size_t size, size_t count, void *userdata);
 
-static void set_options(CURL *curl, const char *socket_path, const struct podvol_request *request,
-			struct receiver *receiver)
+static void set_options(CURL *curl, const struct podvol_request *request, struct receiver *receiver)
 {
-	/* Keeps the connection, drops every option of the request before. */
-	curl_easy_reset(curl);
-	(void) curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	(void) curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path);
-	(void) curl_easy_setopt(curl, CURLOPT_PROXY, "");
-	(void) curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
 	(void) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
 	(void) curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
 	(void) curl_easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
 	(void) curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long) request->timeout_msec);
 }
 
-int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_request *request,
+int transport_set_up(CURL *curl, const struct server *server, const struct podvol_request *request,
 		     struct receiver *receiver, struct curl_slist **ret_headers)
 {
 	cleanup_free char *url = NULL;
@@ -79,14 +114,19 @@ int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_re
 	int r;
 
 	*ret_headers = NULL;
-	r = make_headers(request, ret_headers);
-	if (r < 0)
-		return r;
-	if (asprintf(&url, "http://localhost%s", request->path) < 0) {
+	if (asprintf(&url, "%s%s", transport_base(server), request->path) < 0) {
 		url = NULL;
 		return -ENOMEM;
 	}
-	set_options(curl, socket_path, request, receiver);
+	/* Keeps the connection, drops every option of the request before. */
+	curl_easy_reset(curl);
+	r = transport_set_server(curl, server, request->accept, ret_headers);
+	if (r == 0 && request->body)
+		r = add_header(ret_headers, "Content-Type:",
+			       request->content_type ? request->content_type : "application/json");
+	if (r < 0)
+		return r;
+	set_options(curl, request, receiver);
 	(void) curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *ret_headers);
 	code = curl_easy_setopt(curl, CURLOPT_URL, url);
 	if (code == CURLE_OK && request->body) {
@@ -120,26 +160,28 @@ static int fail(char error_text[ERROR_BYTES], int error, const char *format, ...
 	return error;
 }
 
-static int connect_failed(CURL *curl, const char *socket_path, char error[ERROR_BYTES])
+static int connect_failed(CURL *curl, const struct server *server, char error[ERROR_BYTES])
 {
 	long system_error = 0;
 
 	(void) curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &system_error);
-	if (system_error == EACCES || system_error == EPERM)
+	if (!is_tls(server) && (system_error == EACCES || system_error == EPERM))
 		return fail(error, -EACCES,
 			    "no right to use the socket '%s': be root or a member of group podvol",
-			    socket_path);
-	return fail(error, -ECONNREFUSED, "no answer on '%s'%s%s: is podvold running?", socket_path,
-		    system_error ? ": " : "", system_error ? strerror((int) system_error) : "");
+			    server->address);
+	return fail(error, -ECONNREFUSED, "no answer on '%s'%s%s: is podvold running?",
+		    server->address, system_error ? ": " : "",
+		    system_error ? strerror((int) system_error) : "");
 }
 
 /* What curl met on the way there, in our words. */
-static int transfer_failed(CURL *curl, CURLcode code, const char *socket_path,
+static int transfer_failed(CURL *curl, CURLcode code, const struct server *server,
 			   const struct receiver *receiver, char error[ERROR_BYTES])
 {
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
-		return connect_failed(curl, socket_path, error);
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return connect_failed(curl, server, error);
 	case CURLE_OPERATION_TIMEDOUT:
 		return fail(error, -ETIMEDOUT, "podvold did not answer in time");
 	case CURLE_OUT_OF_MEMORY:
@@ -157,13 +199,19 @@ static int transfer_failed(CURL *curl, CURLcode code, const char *socket_path,
 	case CURLE_BAD_FUNCTION_ARGUMENT:
 	case CURLE_URL_MALFORMAT:
 		return fail(error, -EINVAL, "the path is not a path of a request");
-	default:
-		return fail(error, -EPROTO, "what answers on '%s' is not podvold: %s", socket_path,
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return fail(error, -EACCES, "the certificate of '%s' is not trusted%s%s: %s",
+			    server->address, *server->ca_file ? " by " : "", server->ca_file,
 			    curl_easy_strerror(code));
+	case CURLE_SSL_CACERT_BADFILE:
+		return fail(error, -EINVAL, "cannot read the authority '%s'", server->ca_file);
+	default:
+		return fail(error, -EPROTO, "what answers on '%s' is not podvold: %s",
+			    server->address, curl_easy_strerror(code));
 	}
 }
 
-int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct receiver *receiver,
+int transport_end(CURL *curl, CURLcode code, const struct server *server, struct receiver *receiver,
 		  struct outcome *outcome, struct podvol_reply *ret)
 {
 	cleanup_free char *bytes = TAKE_PTR(receiver->answer.bytes);
@@ -173,7 +221,7 @@ int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct rec
 	outcome->error[0] = '\0';
 	outcome->status = 0;
 	if (code != CURLE_OK)
-		return transfer_failed(curl, code, socket_path, receiver, outcome->error);
+		return transfer_failed(curl, code, server, receiver, outcome->error);
 	if (!bytes && !(bytes = calloc(1, 1)))
 		return fail(outcome->error, -ENOMEM, "out of memory");
 	(void) curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

@@ -17,6 +17,15 @@ struct calls;
 
 enum { ERROR_BYTES = 8192 }; /* a whole failure of podvold in a sentence */
 
+enum { PLACE_BYTES = 512 };
+
+/* Where podvold is; may be copied. */
+struct server {
+	char address[PLACE_BYTES];    /* path of the socket, or "https://node.example.com:8443" */
+	char ca_file[PLACE_BYTES];    /* "": the system's authorities */
+	char token_file[PLACE_BYTES]; /* read for each request; "": none */
+};
+
 /* What is known of the last call. */
 struct outcome {
 	char error[ERROR_BYTES]; /* "": none */
@@ -35,15 +44,22 @@ bool transport_is_valid(const struct podvol_request *request);
 /**
  * transport_set_up - give a handle everything that it needs to send a request
  * @curl:        loses the options of the request before, keeps its connection
- * @socket_path: copied, as is all of @request but its body, which must stay until the end
+ * @server:      copied, as is all of @request but its body, which must stay until the end
  * @receiver:    must stay where it is until the transfer has ended
  * @ret_headers: the caller's, to be freed with curl_slist_free_all() when the transfer has ended,
  *               also after a failure
  *
- * Return: 0; -EINVAL a header or the path is not valid; -ENOMEM.
+ * Return: 0; -EINVAL a header or the path is not valid; -ENOMEM; else why the token cannot be read.
  */
-int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_request *request,
+int transport_set_up(CURL *curl, const struct server *server, const struct podvol_request *request,
 		     struct receiver *receiver, struct curl_slist **ret_headers);
+
+/* The part of it that says where, by whom and in which form (@accept NULL: JSON): for the watch,
+ * which has options of its own, and for the next request over again. The path follows the base.
+ * Return: as transport_set_up(). */
+int transport_set_server(CURL *curl, const struct server *server, const char *accept,
+			 struct curl_slist **ret_headers);
+const char *transport_base(const struct server *server);
 
 /**
  * transport_end - what a transfer that has ended means
@@ -52,7 +68,7 @@ int transport_set_up(CURL *curl, const char *socket_path, const struct podvol_re
  *
  * Takes the receiver's bytes. Return: 0, or an errno as podvol.h lists them.
  */
-int transport_end(CURL *curl, CURLcode code, const char *socket_path, struct receiver *receiver,
+int transport_end(CURL *curl, CURLcode code, const struct server *server, struct receiver *receiver,
 		  struct outcome *outcome, struct podvol_reply *ret);
 
 /* ---- what a curl multi handle waits for, as one descriptor that a caller polls ---- */

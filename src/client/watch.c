@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 
 enum {
 	VERSION_BYTES = 64,
@@ -44,8 +43,8 @@ struct podvol_watch {
 	CURL *easy;
 	struct curl_slist *headers;
 	int epoll_fd, timer_fd;
-	char socket_path[sizeof(((struct sockaddr_un *) NULL)->sun_path)];
-	char *path;
+	struct server server;
+	char *path, *accept;
 	void (*changed)(void *userdata, const struct podvol_event *event);
 	void *userdata;
 	enum phase phase;
@@ -114,22 +113,27 @@ static char *make_url(const struct podvol_watch *watch)
 	int r;
 
 	if (watch->phase == PHASE_LIST)
-		r = asprintf(&url, "http://localhost%s", watch->path);
+		r = asprintf(&url, "%s%s", transport_base(&watch->server), watch->path);
 	else
-		r = asprintf(&url,
-			     "http://localhost%s%cwatch=true&allowWatchBookmarks=true&"
-			     "resourceVersion=%s",
-			     watch->path, separator, watch->version);
+		r = asprintf(&url, "%s%s%cwatch=true&allowWatchBookmarks=true&resourceVersion=%s",
+			     transport_base(&watch->server), watch->path, separator,
+			     watch->version);
 	return r < 0 ? NULL : url;
 }
 
 static int begin(struct podvol_watch *watch)
 {
 	cleanup_free char *url = NULL;
+	int r;
 
 	watch->phase = watch->version[0] ? PHASE_STREAM : PHASE_LIST;
 	watch->received.length = 0;
-	url = make_url(watch);
+	curl_slist_free_all(TAKE_PTR(watch->headers));
+	r = transport_set_server(watch->easy, &watch->server, watch->accept, &watch->headers);
+	if (r < 0 && r != -ENOMEM)
+		return end(watch, r, "cannot read the token");
+	(void) curl_easy_setopt(watch->easy, CURLOPT_HTTPHEADER, watch->headers);
+	url = r == 0 ? make_url(watch) : NULL;
 	if (!url || curl_easy_setopt(watch->easy, CURLOPT_URL, url) != CURLE_OK ||
 	    curl_multi_add_handle(watch->multi, watch->easy) != CURLM_OK)
 		return end(watch, -ENOMEM, "out of memory");
@@ -331,16 +335,16 @@ static int take_break(struct podvol_watch *watch, CURLcode code)
 	(void) curl_easy_getinfo(watch->easy, CURLINFO_OS_ERRNO, &system_error);
 	if (system_error == EACCES || system_error == EPERM) {
 		(void) snprintf(text, sizeof(text), "no right to use the socket '%s'",
-				watch->socket_path);
+				watch->server.address);
 		return end(watch, -EACCES, text);
 	}
 	if (code == CURLE_COULDNT_CONNECT)
 		(void) snprintf(text, sizeof(text), "no answer on '%s'%s%s: is podvold running?",
-				watch->socket_path, system_error ? ": " : "",
+				watch->server.address, system_error ? ": " : "",
 				system_error ? strerror((int) system_error) : "");
 	else
 		(void) snprintf(text, sizeof(text), "the connection to '%s' broke off",
-				watch->socket_path);
+				watch->server.address);
 	if (watch->was_listed)
 		return pause_because(watch, text);
 	return end(watch, -ECONNREFUSED, text);
@@ -435,29 +439,14 @@ int podvol_watch_process(struct podvol_watch *watch)
 
 /* ---- the watch ---- */
 
-static int set_options(struct podvol_watch *watch, const char *accept)
+static void set_options(struct podvol_watch *watch)
 {
-	char header[256];
-
-	if (snprintf(header, sizeof(header), "Accept: %s", accept ? accept : "application/json") >=
-		    (int) sizeof(header) ||
-	    strpbrk(header, "\r\n"))
-		return -EINVAL;
-	watch->headers = curl_slist_append(NULL, header);
-	if (!watch->headers ||
-	    curl_easy_setopt(watch->easy, CURLOPT_UNIX_SOCKET_PATH, watch->socket_path) != CURLE_OK)
-		return -ENOMEM;
-	(void) curl_easy_setopt(watch->easy, CURLOPT_NOSIGNAL, 1L);
-	(void) curl_easy_setopt(watch->easy, CURLOPT_PROXY, "");
-	(void) curl_easy_setopt(watch->easy, CURLOPT_PATH_AS_IS, 1L);
-	(void) curl_easy_setopt(watch->easy, CURLOPT_HTTPHEADER, watch->headers);
 	(void) curl_easy_setopt(watch->easy, CURLOPT_WRITEFUNCTION, receive);
 	(void) curl_easy_setopt(watch->easy, CURLOPT_WRITEDATA, watch);
 	(void) curl_multi_setopt(watch->multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
 	(void) curl_multi_setopt(watch->multi, CURLMOPT_SOCKETDATA, watch);
 	(void) curl_multi_setopt(watch->multi, CURLMOPT_TIMERFUNCTION, timer_changed);
 	(void) curl_multi_setopt(watch->multi, CURLMOPT_TIMERDATA, watch);
-	return 0;
 }
 
 static int open_descriptors(struct podvol_watch *watch)
@@ -479,7 +468,8 @@ int podvol_watch_open(struct podvol *podvol, const struct podvol_watch_request *
 	int r;
 
 	if (!podvol || !request || !ret || !request->changed || !request->path ||
-	    request->path[0] != '/' || strpbrk(request->path, " \r\n"))
+	    request->path[0] != '/' || strpbrk(request->path, " \r\n") ||
+	    (request->accept && strpbrk(request->accept, "\r\n")))
 		return -EINVAL;
 	watch = calloc(1, sizeof(*watch));
 	if (!watch)
@@ -488,16 +478,17 @@ int podvol_watch_open(struct podvol *podvol, const struct podvol_watch_request *
 	watch->changed = request->changed;
 	watch->userdata = request->userdata;
 	watch->pause_msec = PAUSE_MIN_MSEC;
-	(void) snprintf(watch->socket_path, sizeof(watch->socket_path), "%s",
-			podvol_socket(podvol));
+	watch->server = *handle_server(podvol);
 	watch->path = strdup(request->path);
+	watch->accept = strdup(request->accept ? request->accept : "application/json");
 	watch->easy = curl_easy_init();
 	watch->multi = curl_multi_init();
-	r = watch->path && watch->easy && watch->multi ? open_descriptors(watch) : -ENOMEM;
-	if (r == 0)
-		r = set_options(watch, request->accept);
-	if (r == 0)
+	r = watch->path && watch->accept && watch->easy && watch->multi ? open_descriptors(watch)
+									: -ENOMEM;
+	if (r == 0) {
+		set_options(watch);
 		r = begin(watch);
+	}
 	if (r < 0) {
 		podvol_watch_free(watch);
 		return r;
@@ -534,6 +525,7 @@ void podvol_watch_free(struct podvol_watch *watch)
 	(void) close_keep_errno(watch->timer_fd);
 	(void) close_keep_errno(watch->epoll_fd);
 	free(watch->path);
+	free(watch->accept);
 	free(watch->received.bytes);
 	free(watch);
 }

@@ -19,9 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			abort();                                                                   \
 	} while (0)
 
-const char *podvol_socket(const struct podvol *podvol)
+const struct server *handle_server(const struct podvol *podvol)
 {
-	return "/nowhere/podvol.sock";
+	static const struct server nowhere = { .address = "/nowhere/podvol.sock" };
+
+	return &nowhere;
 }
 
 struct told {
@@ -75,7 +77,8 @@ static void check_lines(struct podvol_watch *watch, const uint8_t *data, size_t 
 			return;
 		r = take_lines(watch);
 		if (r == 0)
-			HOLDS(watch->length == 0 || !memchr(watch->bytes, '\n', watch->length));
+			HOLDS(watch->received.length == 0 ||
+			      !memchr(watch->received.bytes, '\n', watch->received.length));
 	}
 	if (r != 0)
 		leave_transfer(watch);
