@@ -503,6 +503,7 @@ struct agent *agent_free(struct agent *agent)
 	subpaths_free(agent->pod_mounts.subpaths);
 	agent->mounts.drift = drift_free(agent->mounts.drift);
 	agent->mounts.faults = volume_faults_free(agent->mounts.faults);
+	sd_event_source_disable_unref(agent->holds.removals);
 	unstage_gate_free(agent->holds.gate);
 	busy_watch_free(agent->holds.users);
 	server_probes_free(agent->holds.probes);

@@ -25,6 +25,13 @@ static void waiters_changed(void *waits, const struct volume_change *change)
 		mount_waiters_pod_changed(waits, change->pod_uid);
 }
 
+static void uid_changed(void *userdata, const struct volume_change *change)
+{
+	if (change->pod_uid)
+		manifest_source_uid_freed(((const struct agent *) userdata)->manifests,
+					  change->pod_uid);
+}
+
 static void forget_renewal(void *userdata, const char *unique_name, const char *pod_uid)
 {
 	const struct agent *agent = userdata;
@@ -46,7 +53,7 @@ static void describe_drift(const void *drift, struct cJSON *item, const char *un
 
 /* ---- the table ---- */
 
-enum { OBSERVERS = 19 };
+enum { OBSERVERS = 20 };
 
 struct observers {
 	struct observer rows[OBSERVERS];
@@ -86,6 +93,7 @@ static struct observers observers_of(struct agent *agent)
 		  .ended = node_expand_step_ended },
 		{ agent, .changed = controllers_changed },
 		{ agent->waits, .changed = waiters_changed },
+		{ agent, .changed = uid_changed },
 		{ &agent->views.tables, .explain_set_up = operation_list_explain,
 		  .explain_teardown = operation_list_explain },
 	} };

@@ -311,9 +311,15 @@ static void pod_released(void *userdata, const char *uid, const char *name_space
 	struct agent *agent = userdata;
 
 	mount_waiters_pod_changed(agent->waits, uid);
+	manifest_source_uid_freed(agent->manifests, uid);
 	if (agent->populator)
 		populator_pod(agent->populator, name_space, name, monotonic_usec());
 	agent_request_turn(agent);
+}
+
+static void uid_freed(void *userdata, const char *uid)
+{
+	manifest_source_uid_freed(((const struct agent *) userdata)->manifests, uid);
 }
 
 static void enforced(void *userdata, bool lazy, unsigned int count)
@@ -339,6 +345,7 @@ static void lend_to_inuse(struct agent *agent)
 		.is_complete = agent_has_all_sources,
 		.record = agent_record_event,
 		.pod_released = pod_released,
+		.uid_freed = uid_freed,
 		.turn = request_turn,
 		.retry = agent_on_retry,
 		.lost = agent_look_again,

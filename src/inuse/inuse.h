@@ -54,6 +54,8 @@ struct inuse_options {
 	/* The last hold of a pod ended; its volumes are dirty already. */
 	void (*pod_released)(void *userdata, const char *uid, const char *name_space,
 			     const char *name);
+	/* The pod directory with this uid was removed; NULL: any may have been. */
+	void (*uid_freed)(void *userdata, const char *uid);
 	void (*turn)(void *userdata);                           /* have one soon */
 	void (*retry)(void *userdata, const char *unique_name); /* this volume is due */
 	void (*lost)(void *userdata); /* for want of memory: every volume is to be planned again */
@@ -71,6 +73,7 @@ struct inuse {
 	struct unstage_gate *gate;
 	struct busy_watch *users; /* of volumes whose teardown failed */
 	struct server_probes *probes;
+	sd_event_source *removals; /* of pod directories, once one was in the way; NULL */
 };
 
 /* ---- pod_holds.c ---- */
@@ -143,7 +146,8 @@ void store_epoch_note(struct inuse *inuse);
 
 /* ---- uid_use.c ---- */
 
-/* A store_uid_check_fn: is the uid of a new pod free? @inuse is a struct inuse. */
+/* A store_uid_check_fn: is the uid of a new pod free? @inuse is a struct inuse. When a directory is
+ * in the way, removals of directories are watched for from then on. */
 int uid_use_check(void *inuse, const struct object *pod, struct failure *why);
 
 /* ---- volume_users.c: who uses volumes that cannot be unmounted ---- */

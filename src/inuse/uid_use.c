@@ -13,6 +13,7 @@
 #include "state/state.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "mount/mount.h"
 #include "plugins/layout.h"
 
@@ -20,6 +21,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <syslog.h>
 
 static int check_holds(const struct inuse *inuse, const struct object *pod, struct failure *why)
 {
@@ -90,9 +93,44 @@ static int check_directory(const struct inuse *inuse, const char *uid, struct fa
 			    fd < 0 ? "cannot be examined" : "is still there");
 }
 
+/* ---- directories that are removed ---- */
+
+static int on_removed(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	struct inuse *inuse = userdata;
+
+	if (event->mask & IN_IGNORED) /* "pods" itself is gone */
+		inuse->removals = sd_event_source_disable_unref(source);
+	inuse->with.uid_freed(inuse->with.userdata, event->len > 0 ? event->name : NULL);
+	return 0;
+}
+
+/* Return: is it watched only from now on, so that what was looked at before may be gone? */
+static bool watch_removals(struct inuse *inuse)
+{
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (inuse->removals)
+		return false;
+	if (asprintf(&path, "%s/pods", inuse->with.root->path) < 0)
+		path = NULL;
+	r = path ? sd_event_add_inotify(inuse->with.event, &inuse->removals, path,
+					IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR, on_removed, inuse)
+		 : -ENOMEM;
+	if (r >= 0)
+		r = sd_event_source_set_priority(inuse->removals, inuse->with.priority);
+	if (r < 0)
+		log_message(LOG_WARNING,
+			    "cannot watch for removed pod directories, so a manifest whose uid "
+			    "is in use is tried again when its file changes: %s",
+			    strerror(-r));
+	return r >= 0;
+}
+
 int uid_use_check(void *userdata, const struct object *pod, struct failure *why)
 {
-	const struct inuse *inuse = userdata;
+	struct inuse *inuse = userdata;
 	int r;
 
 	assert(inuse && pod && pod->pod);
@@ -106,5 +144,8 @@ int uid_use_check(void *userdata, const struct object *pod, struct failure *why)
 	if (!inuse->with.is_complete(inuse->with.userdata) ||
 	    inuse->with.config->takeover.how != CONFIG_TAKEOVER_NONE)
 		return 0;
-	return check_directory(inuse, pod->meta.uid, why);
+	r = check_directory(inuse, pod->meta.uid, why);
+	if (r == -EINVAL && watch_removals(inuse))
+		r = check_directory(inuse, pod->meta.uid, why);
+	return r;
 }

@@ -116,6 +116,33 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* ---- uids in use ---- */
+
+static const char *uid_of(const struct manifest_key *key)
+{
+	return key->kind == KIND_POD && key->definitions ? key->definitions->object->meta.uid : "";
+}
+
+static void wait_for_uid(struct manifest_apply *apply, struct manifest_key *key, bool waits)
+{
+	if (key->waits_for_uid == waits)
+		return;
+	key->waits_for_uid = waits;
+	apply->uid_waiters += waits ? 1 : (size_t) -1;
+}
+
+void manifest_apply_uid_freed(struct manifest_apply *apply, const char *uid)
+{
+	struct manifest_key *key, *next;
+
+	assert(apply);
+	if (apply->uid_waiters == 0)
+		return;
+	HASH_ITER (hh, apply->catalog->keys, key, next)
+		if (key->waits_for_uid && (!uid || strcmp(uid_of(key), uid) == 0))
+			manifest_catalog_affect(apply->catalog, key);
+}
+
 /* ---- answers ---- */
 
 /* Return: true when the plan is to be asked again now. */
@@ -141,6 +168,7 @@ static bool take_answer(struct manifest_apply *apply, struct manifest_key *key, 
 		return false;
 	case -EINVAL:
 		report(apply, key, why->text);
+		wait_for_uid(apply, key, *uid_of(key));
 		return ask_again;
 	case -ECANCELED:
 		return false;
@@ -332,6 +360,7 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 	};
 	enum manifest_step step;
 
+	wait_for_uid(apply, key, false);
 	if (key->is_writing) {
 		key->ask_again = true;
 		return;

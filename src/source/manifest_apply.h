@@ -17,7 +17,7 @@ struct manifest_apply {
 	struct manifest_catalog *catalog; /* borrowed */
 	const char *node_name;            /* borrowed */
 	struct manifest_pending *pendings;
-	size_t pending_count;
+	size_t pending_count, uid_waiters;           /* keys that wait for a uid */
 	struct manifest_key *waiting, *last_waiting; /* for fewer to be pending; in their order */
 	sd_event_source *retry_timer;
 	uint64_t retry_usec; /* until the next attempt; doubles */
@@ -36,3 +36,6 @@ void manifest_apply_done(struct manifest_apply *apply);
 /* Do what is to be done about one object: now, or when fewer writes are under way. The key may be
  * forgotten. */
 void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key);
+
+/* A uid may be free that was in use; NULL: any. What was refused with it becomes affected. */
+void manifest_apply_uid_freed(struct manifest_apply *apply, const char *uid);

@@ -69,6 +69,7 @@ struct manifest_key {
 	bool is_waiting;            /* for other writes to end before its own is made */
 	bool ask_again;             /* something changed meanwhile */
 	bool retries;               /* could not be stored: waits for the timer */
+	bool waits_for_uid;         /* a pod was refused that brings a uid: it may be in use */
 	unsigned int conflicts;     /* in a row, with other writers */
 	char *used_uid;             /* of the deleted one that its next one replaces */
 	struct manifest_note *refusal; /* why it is not stored as its file has it; NULL */

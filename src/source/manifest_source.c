@@ -373,6 +373,8 @@ static void on_deleted(struct manifest_source *source, const struct object *obje
 {
 	struct manifest_key *key = manifest_catalog_key(&source->catalog, object);
 
+	if (object->kind == KIND_POD)
+		manifest_apply_uid_freed(&source->apply, object->meta.uid);
 	if (!key)
 		return;
 	if (key->is_kept) {
@@ -454,6 +456,14 @@ static void finish(struct manifest_source *source)
 static void on_answered(void *userdata)
 {
 	finish(userdata);
+}
+
+void manifest_source_uid_freed(struct manifest_source *source, const char *uid)
+{
+	if (!source || source->apply.uid_waiters == 0)
+		return;
+	manifest_apply_uid_freed(&source->apply, uid);
+	finish(source);
 }
 
 /* ---- life ---- */

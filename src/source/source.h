@@ -40,7 +40,8 @@
  * Uids. metadata.uid of a document counts when the object is first stored, and not again. A pod
  * keeps its uid while spec.volumes and a spec.nodeName of its document stay the same, whatever else
  * changes or wherever its manifest moves; with others the old pod is deleted (by its uid), and when
- * it is gone a new one is created.
+ * it is gone a new one is created. A uid that another pod still has on this node is a problem until
+ * that pod, its holds, its mounts and its directory are gone.
  *
  * What vanished. A document that was edited out of its file deletes its Pod. Files that vanished
  * with no pause longer than the settling time are judged together, as one stroke (at the latest
@@ -89,6 +90,10 @@ int manifest_source_new(sd_event *event, struct store *store,
 			struct failure *reterr);
 /* Stops watching; writes that are queued stay with the store. Accepts NULL. Return: NULL. */
 struct manifest_source *manifest_source_free(struct manifest_source *source);
+
+/* A pod's uid may be free that was in use on this node; NULL: any may be. A pod that was refused
+ * for it is tried again. Accepts a @source of NULL. */
+void manifest_source_uid_freed(struct manifest_source *source, const char *uid);
 
 /* One file with what is wrong with it, for `get manifests` and describe. */
 struct manifest_problem {
