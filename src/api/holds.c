@@ -35,11 +35,8 @@ static enum api_refusal refusal_of(int error)
 		int error;
 		enum api_refusal refusal;
 	} rows[] = {
-		{ -ESTALE, API_CONFLICT },
-		{ -EINVAL, API_INVALID },
-		{ -ESRCH, API_INVALID },
-		{ -ENOENT, API_NOT_FOUND },
-		{ -EDQUOT, API_TOO_MANY_REQUESTS },
+		{ -ESTALE, API_CONFLICT },  { -EINVAL, API_INVALID },   { -ESRCH, API_INVALID },
+		{ -ENOENT, API_NOT_FOUND }, { -EDQUOT, API_FORBIDDEN },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

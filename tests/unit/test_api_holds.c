@@ -116,7 +116,7 @@ static void test_refusals_have_their_codes(void **state)
 		const char *reason;
 	} rows[] = {
 		{ -ESTALE, 409, "Conflict" },      { -EINVAL, 422, "Invalid" },
-		{ -ESRCH, 422, "Invalid" },        { -EDQUOT, 429, "TooManyRequests" },
+		{ -ESRCH, 422, "Invalid" },        { -EDQUOT, 403, "Forbidden" },
 		{ -EIO, 500, "InternalError" },    { -EOPNOTSUPP, 500, "InternalError" },
 		{ -ENOMEM, 500, "InternalError" },
 	};
