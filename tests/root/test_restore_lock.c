@@ -63,6 +63,33 @@ static void it_keeps_others_out_and_names_its_process(void **state)
 	assert_false(has_mark());
 }
 
+/* By another program, or by an earlier reader than the one that wrote last. */
+static void who_wrote_no_name_is_named(void **state)
+{
+	struct failure why = { .error = 0 };
+	cleanup_close int fd = -EBADF, holder_fd = -EBADF;
+	int lock_fd = -EBADF, other_lock_fd = -EBADF;
+	char wanted[96], name[64];
+	struct stat status;
+
+	sandbox_mkdir("v", 0755);
+	fd = open_volume();
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_SHARED, "/v", &lock_fd, &why), 0);
+	assert_return_code(fstat(fd, &status), errno);
+	(void) snprintf(name, sizeof(name), "volume-locks/%llx-%llx",
+			(unsigned long long) status.st_dev, (unsigned long long) status.st_ino);
+	holder_fd = open(sandbox_path(name), O_RDWR | O_CLOEXEC);
+	assert_return_code(holder_fd, errno);
+	assert_return_code(flock(holder_fd, LOCK_SH), errno);
+	assert_int_equal(pwrite(holder_fd, "process 4194303 (ended)", 24, 0), 24);
+	lock_fd = close_keep_errno(lock_fd);
+	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_EXCLUSIVE, "/v", &other_lock_fd, &why),
+			 -EBUSY);
+	(void) snprintf(wanted, sizeof(wanted), "by process %d (%.15s)", (int) getpid(),
+			program_invocation_short_name);
+	assert_non_null(strstr(why.text, wanted));
+}
+
 static void nothing_is_left_of_one_that_was_killed(void **state)
 {
 	struct failure why = { .error = 0 };
@@ -166,6 +193,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(it_keeps_others_out_and_names_its_process),
+		SANDBOX_TEST(who_wrote_no_name_is_named),
 		SANDBOX_TEST(nothing_is_left_of_one_that_was_killed),
 		SANDBOX_TEST(a_part_stays_a_part),
 		SANDBOX_TEST(a_lock_on_the_directory_holds_nothing_up),

@@ -8,13 +8,16 @@
 #include "mount/remove/volume_lock.h"
 
 #include "base/cleanup.h"
+#include "mount/holders/process.h"
 #include "mount/mount.h"
+#include "mount/table/superblock.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 enum {
 	LOCK_TRIES_MAX = 64, /* a file may go between its opening and its lock */
@@ -93,13 +96,50 @@ static void write_holder(int fd)
 		return;
 }
 
+/* "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1450493 0 EOF"; one that waits has "->" before FLOCK. Of a
+ * process of another PID namespace the number is 0. Return: 0 none is found. */
+static pid_t kernels_holder(int fd)
+{
+	cleanup_fclose FILE *locks = fopen("/proc/locks", "re");
+	unsigned int device_major, device_minor;
+	unsigned long inode;
+	struct stat status;
+	char line[256];
+	dev_t device;
+	int pid;
+
+	if (!locks || fstat(fd, &status) < 0 || superblock_device(fd, &device) < 0)
+		return 0;
+	while (fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*u: FLOCK %*s %*s %d %x:%x:%lu ", &pid, &device_major,
+			   &device_minor, &inode) == 4 &&
+		    inode == status.st_ino && makedev(device_major, device_minor) == device)
+			return pid;
+	return 0;
+}
+
+/* As the kernel has it, who may have ended and left the lock to a child; else as it was written. */
+static void name_holder(int fd, char text[HOLDER_BYTES + 1])
+{
+	char path[32], command[COMMAND_BYTES];
+	cleanup_close int process_fd = -EBADF;
+	pid_t pid = kernels_holder(fd);
+
+	(void) snprintf(path, sizeof(path), "/proc/%d", (int) pid);
+	process_fd = pid > 0 ? process_open_directory(AT_FDCWD, path) : -ESRCH;
+	if (process_fd >= 0) {
+		process_command(process_fd, command);
+		(void) snprintf(text, HOLDER_BYTES, "process %d (%s)", (int) pid, command);
+	} else if (read(fd, text, HOLDER_BYTES) <= 0 || text[0] == '\0') {
+		(void) snprintf(text, HOLDER_BYTES, "another process");
+	}
+}
+
 static int held(int fd, const char *path, struct failure *reterr)
 {
 	char text[HOLDER_BYTES + 1] = "";
-	ssize_t got = read(fd, text, HOLDER_BYTES);
 
-	if (got <= 0 || text[0] == '\0')
-		(void) snprintf(text, sizeof(text), "another process");
+	name_holder(fd, text);
 	return failed_plain(reterr, -EBUSY,
 			    "'%s' is being backed up, restored, copied or removed by %s", path,
 			    text);
