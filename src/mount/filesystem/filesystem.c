@@ -18,6 +18,7 @@
 #include <libmount.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 
 enum { LOG_LINE_BYTES = 512 };
@@ -90,6 +91,18 @@ static int set_words(int context_fd, const char *data, struct failure *reterr)
 	return 0;
 }
 
+/* The kernel says "permission denied" of a read-only disk that is to be mounted for writing. */
+static int mount_error(const char *source, bool read_only, int error)
+{
+	cleanup_close int fd = -EBADF;
+	int is_read_only = 0;
+
+	if (error != -EACCES || read_only)
+		return error;
+	fd = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && ioctl(fd, BLKROGET, &is_read_only) == 0 && is_read_only ? -EROFS : error;
+}
+
 static int configure(int context_fd, const char *source, bool read_only, const char *data,
 		     struct failure *reterr)
 {
@@ -104,7 +117,8 @@ static int configure(int context_fd, const char *source, bool read_only, const c
 	if (result < 0)
 		return result;
 	if (fsconfig(context_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		return context_failed(context_fd, -errno, "the kernel cannot mount it", reterr);
+		return context_failed(context_fd, mount_error(source, read_only, -errno),
+				      "the kernel cannot mount it", reterr);
 	return 0;
 }
 
@@ -124,7 +138,8 @@ static int mount_by_flags(const char *type, const char *source, const char *opti
 	flags |= attributes_to_mount_flags(attributes->set);
 
 	if (mount(source, fd_path(target_fd).text, type, flags, data ? data : "") < 0)
-		return failed(reterr, -errno, "cannot mount '%s' as %s", source, type);
+		return failed(reterr, mount_error(source, flags & MS_RDONLY, -errno),
+			      "cannot mount '%s' as %s", source, type);
 	return 0;
 }
 
