@@ -105,7 +105,9 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 	if (mount->kind == DRIFT_STACKED)
 		(void) snprintf(text, bytes, "all but the first are taken away");
 	else if (mount->kind == DRIFT_COVERED && mount->cover_id != 0)
-		(void) snprintf(text, bytes, "podvold does not unmount what it did not mount");
+		(void) snprintf(
+			text, bytes,
+			"podvold does not unmount what it did not mount; to do: unmount it");
 	else if (mount->data_lost && drift_is_held(drift, mount))
 		(void) snprintf(text, bytes,
 				"its data are gone from here; a container lives, so no empty one "

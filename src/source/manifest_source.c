@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/kind.h"
+#include "object/kinds/pod.h"
 #include "source/manifest_apply.h"
 #include "source/manifest_deletion_batch.h"
 #include "source/manifest_dir.h"
@@ -273,12 +274,23 @@ static void lose_entry(struct manifest_source *source, struct manifest_entry *en
 	manifest_catalog_remove(&source->catalog, entry);
 }
 
+static void log_note(const char *file, const struct manifest_note *note)
+{
+	bool is_pod = strcmp(note->kind, kind_row(KIND_POD)->name) == 0;
+	char pod[POD_KEY_BYTES] = "";
+
+	if (is_pod && *note->name)
+		(void) snprintf(pod, sizeof(pod), "%s/%s",
+				*note->name_space ? note->name_space : "default", note->name);
+	log_about(LOG_WARNING, &(struct log_subject){ .pod = *pod ? pod : NULL },
+		  "manifest '%s', document at line %u: %s", file, note->line, note->text);
+}
+
 static void log_new_notes(const struct manifest_entry *entry, uint64_t now_usec)
 {
 	for (const struct manifest_note *note = entry->notes; note; note = note->next)
 		if (note->since_usec == now_usec)
-			log_message(LOG_NOTICE, "manifest '%s', document at line %u: %s",
-				    entry->name, note->line, note->text);
+			log_note(entry->name, note);
 }
 
 static void on_looked(const struct manifest_file *file, void *userdata)

@@ -33,6 +33,7 @@ enum {
 struct limited {
 	char *unique_name, *pod_uid;
 	bool is_over;
+	char *text;        /* what it says of that; NULL: it is not over, or no memory */
 	UT_hash_handle hh; /* by unique_name, which names the pod */
 };
 
@@ -83,21 +84,24 @@ static void print_text(const struct desired_pod *want, const struct count *count
 {
 	(void) snprintf(text, TEXT_BYTES,
 			"Usage of EmptyDir volume \"%.63s\" exceeds the limit: %s%" PRIu64
-			" of %" PRIu64 " bytes. Nothing is evicted.",
+			" of %" PRIu64 " bytes. Nothing is evicted%s",
 			want->outer_names[0], count->result > 0 ? "more than " : "",
-			count->usage.bytes, count->limit_bytes);
+			count->usage.bytes, count->limit_bytes, advice_clause(-ENOSPC));
 }
 
-static void tell(struct size_limits *limits, const struct limited *limited,
+static void tell(struct size_limits *limits, struct limited *limited,
 		 const struct desired_pod *want, const struct count *count)
 {
 	const struct reporter *reporter = limits->reporter;
-	char text[TEXT_BYTES] = "";
+	char text[TEXT_BYTES] = "", key[POD_KEY_BYTES];
 
 	if (limited->is_over)
 		print_text(want, count, text);
+	free(limited->text);
+	limited->text = *text ? strdup(text) : NULL;
 	log_about(limited->is_over ? LOG_WARNING : LOG_NOTICE,
-		  &(struct log_subject){ .volume = limited->unique_name,
+		  &(struct log_subject){ .pod = pod_key(want->pod->pod, key),
+					 .volume = limited->unique_name,
 					 .pod_uid = limited->pod_uid },
 		  "%s", *text ? text : "the emptyDir is within its limit again");
 	reporter->record(reporter->userdata, want->pod, *text ? "Warning" : "Normal",
@@ -132,6 +136,7 @@ static void forget(struct size_limits *limits, struct limited *limited)
 	HASH_DEL(limits->list, limited);
 	free(limited->unique_name);
 	free(limited->pod_uid);
+	free(limited->text);
 	free(limited);
 }
 
@@ -352,4 +357,13 @@ struct size_limits *size_limits_free(struct size_limits *limits)
 		forget(limits, limited);
 	free(limits);
 	return NULL;
+}
+
+const char *size_limits_find(const struct size_limits *limits, const char *unique_name)
+{
+	struct limited *limited = NULL;
+
+	if (limits)
+		HASH_FIND_STR(limits->list, unique_name, limited);
+	return limited ? limited->text : NULL;
 }

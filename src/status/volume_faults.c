@@ -125,20 +125,28 @@ static void tell(struct volume_faults *faults, const struct known *known)
 	const struct desired_volume *want =
 		desired_find(reporter->tables->desired, known->unique_name);
 	const char *reason = "VolumeConditionAbnormal", *type = "Warning";
-	char text[FILE_SYSTEM_FAULT_BYTES + 64];
+	char text[FILE_SYSTEM_FAULT_BYTES + 160];
 	const struct desired_pod *pod;
+	int priority = *known->fault.text ? LOG_ERR : LOG_NOTICE;
 
 	if (!*known->fault.text) {
 		reason = "VolumeConditionNormal";
 		type = "Normal";
 	}
-	(void) snprintf(text, sizeof(text), "volume '%.40s': %s",
+	(void) snprintf(text, sizeof(text), "volume '%.40s': %s%s",
 			want && want->pods ? want->pods->spec.name : "",
-			*known->fault.text ? known->fault.text : "its file system is well again");
-	log_about(*known->fault.text ? LOG_ERR : LOG_NOTICE,
-		  &(struct log_subject){ .volume = known->unique_name }, "%s", text);
-	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next)
+			*known->fault.text ? known->fault.text : "its file system is well again",
+			*known->fault.text ? advice_clause(-EUCLEAN) : "");
+	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next) {
+		char key[POD_KEY_BYTES];
+
+		log_about(priority,
+			  &(struct log_subject){ .pod = pod_key(pod->pod->pod, key),
+						 .pod_uid = pod->pod_uid,
+						 .volume = known->unique_name },
+			  "%s", text);
 		reporter->record(reporter->userdata, pod->pod, type, reason, text);
+	}
 }
 
 static void judge(struct volume_faults *faults, struct known *known, const struct look *look)
