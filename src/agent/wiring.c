@@ -86,6 +86,12 @@ static bool explain_wait(void *userdata, const struct object *pod, struct failur
 	return pod_holds_explain_wait(&((const struct agent *) userdata)->holds, pod, ret);
 }
 
+static void add_users(void *userdata, const struct volume_row *row, struct failure *text)
+{
+	volume_users_append(&((const struct agent *) userdata)->holds, row->unique_name,
+			    row->pod_uid, text);
+}
+
 void agent_lend_tables(struct agent *agent)
 {
 	lend_to_inuse(agent);
@@ -93,6 +99,7 @@ void agent_lend_tables(struct agent *agent)
 						      .actual = agent->actual,
 						      .operations = &agent->operations,
 						      .is_held = observers_explain,
+						      .add_users = add_users,
 						      .userdata = agent };
 	agent->reporter = (struct reporter){ .event = agent->event,
 					     .tables = &agent->views.tables,
@@ -102,6 +109,8 @@ void agent_lend_tables(struct agent *agent)
 	agent->views.with = (struct volume_view){ .tables = &agent->views.tables,
 						  .store = &agent->store,
 						  .faults = &agent->mounts.faults,
+						  .size_limits = &agent->views.size_limits,
+						  .look_up_errors = &agent->look_up_errors,
 						  .events = &agent->views.events,
 						  .describe = observers_describe,
 						  .explain_idle = explain_idle,
@@ -208,6 +217,7 @@ int agent_open_mount_waiters(struct agent *agent)
 		.look_up = look_up_pod,
 		.explain_idle = explain_idle,
 		.explain_wait = explain_wait,
+		.look_up_errors = &agent->look_up_errors,
 		.userdata = agent,
 	};
 

@@ -249,8 +249,8 @@ static void format_kind(const struct cJSON *item, const char *key, uint64_t now_
 static void format_why(const struct cJSON *item, const char *key, uint64_t now_usec,
 		       char text[VIEW_CELL_BYTES])
 {
-	static const char *const keys[] = { "fault",    "error",    "waitsFor",   "drift",
-					    "leftOver", "progress", "resizeError" };
+	static const char *const keys[] = { "fault",    "error",    "waitsFor",  "drift",
+					    "leftOver", "progress", "overLimit", "resizeError" };
 	const char *value = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys) && !*value; i++)
@@ -283,6 +283,7 @@ static const struct view_column volume_columns[] = {
 	{ "Attempts", VIEW_DETAIL, "attempts", NULL },
 	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
 	{ "Fault", VIEW_DETAIL, "fault", NULL },
+	{ "Over Limit", VIEW_DETAIL, "overLimit", NULL },
 	{ "Resize Error", VIEW_DETAIL, "resizeError", NULL },
 	{ "Operation", VIEW_DETAIL, "operation", NULL },
 	{ "Progress", VIEW_DETAIL, "progress", NULL },

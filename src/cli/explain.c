@@ -28,6 +28,7 @@ enum verdict {
 	VERDICT_NONE,
 	VERDICT_DONE,
 	VERDICT_FAULTY,
+	VERDICT_OVER_LIMIT,
 	VERDICT_OLD_SIZE,
 	VERDICT_RUNNING,
 	VERDICT_RETRY,
@@ -55,6 +56,8 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 		return VERDICT_NONE;
 	if (is_settled(row) && *text_of(row, "fault"))
 		return VERDICT_FAULTY;
+	if (is_settled(row) && *text_of(row, "overLimit"))
+		return VERDICT_OVER_LIMIT;
 	if (is_settled(row))
 		return *text_of(row, "resizeError") ? VERDICT_OLD_SIZE : VERDICT_DONE;
 	/* A step that waits for another did not fail. */
@@ -77,6 +80,8 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 	else if (is_mounted(row))
 		say(cli, "It is mounted at %s%s.", path,
 		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
+	else if (*text_of(row, "drift"))
+		say(cli, "Its mount at %s was changed by another process.", path);
 	else if (strcmp(state, "uncertain") == 0)
 		say(cli,
 		    "An operation was interrupted: whether it is mounted%s%s is unknown until the "
@@ -99,6 +104,12 @@ static void say_what_is_wanted(struct cli *cli, const struct cJSON *row)
 		    *plugin ? " by " : "", plugin);
 }
 
+static void say_advice(struct cli *cli, const struct cJSON *row)
+{
+	if (*text_of(row, "advice"))
+		say(cli, "To do: %s.", text_of(row, "advice"));
+}
+
 /* What is under way: a step, its part, since when, which try. */
 static void say_step(struct cli *cli, const struct cJSON *row)
 {
@@ -114,12 +125,24 @@ static void say_step(struct cli *cli, const struct cJSON *row)
 	if (attempts > 0)
 		say(cli, "%lld earlier %s failed.", (long long) attempts,
 		    attempts == 1 ? "attempt" : "attempts");
+	if (*text_of(row, "waitsFor"))
+		say(cli, "It is slow: %s.", text_of(row, "waitsFor"));
+	say_advice(cli, row);
 }
 
-static void say_advice(struct cli *cli, const struct cJSON *row)
+/* Processes and mounts that keep it from being unmounted. */
+static void say_users(struct cli *cli, const struct cJSON *users)
 {
-	if (*text_of(row, "advice"))
-		say(cli, "To do: %s.", text_of(row, "advice"));
+	const struct cJSON *items = json_get(users, "items"), *user = json_first(items);
+	int64_t total = 0;
+
+	(void) json_int64(json_get(users, "total"), &total);
+	if (user)
+		say(cli, "It is used by:");
+	for (; user; user = json_next(user))
+		say(cli, "%s%s", text_of(user, "text"), json_next(user) ? ";" : ".");
+	if (total > (int64_t) json_count(items))
+		say(cli, "%lld more use it.", (long long) total - (long long) json_count(items));
 }
 
 static void say_failure(struct cli *cli, const struct cJSON *row)
@@ -129,24 +152,28 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 	char since[SENTENCE_TIME_BYTES], next[SENTENCE_TIME_BYTES];
 	int64_t attempts = 0;
 
+	sentence_since(text_of(row, "since"), since);
 	if (strcmp(text_of(row, "step"), "look_up") == 0) {
-		say(cli, "It is blocked: %s.", text_of(row, "error"));
+		say(cli, "It is blocked%s%s: %s.", *since ? ", for " : "", since,
+		    text_of(row, "error"));
 		say_advice(cli, row);
 		say(cli, "It continues when the named objects exist and match.");
 		return;
 	}
 	(void) json_int64(json_get(row, "attempts"), &attempts);
-	sentence_since(text_of(row, "since"), since);
 	sentence_until(text_of(row, "nextRetry"), next);
 	say(cli, "It is blocked: step '%s' failed%s%s%s: %s.", text_of(row, "step"),
 	    *stage ? " at '" : "", stage, *stage ? "'" : "", text_of(row, "error"));
 	if (attempts > 0)
 		say(cli, "That was attempt %lld%s%s%s.", (long long) attempts,
 		    *since ? ", begun " : "", since, *since ? " ago" : "");
+	say_users(cli, json_get(row, "users"));
 	say_advice(cli, row);
 	if (*next)
 		say(cli, "It is retried %s%s.", next,
 		    *text_of(row, "advice") ? "" : "; no action needed");
+	else if (*text_of(row, "waitsFor"))
+		say(cli, "It %s, and is retried then.", text_of(row, "waitsFor"));
 	else
 		say(cli, "It is being retried now.");
 }
@@ -168,9 +195,11 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		break;
 	case VERDICT_FAULTY:
 		say(cli, "It is faulty: %s.", text_of(row, "fault"));
-		say(cli,
-		    "podvold repairs nothing while a pod uses it: end its pods, then check the "
-		    "file system or replace the volume.");
+		say(cli, "podvold repairs nothing while a pod uses it.");
+		say_advice(cli, row);
+		break;
+	case VERDICT_OVER_LIMIT:
+		say(cli, "%s.", text_of(row, "overLimit"));
 		break;
 	case VERDICT_OLD_SIZE:
 		say(cli, "It is used at its old size: it could not be expanded: %s.",

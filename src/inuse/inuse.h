@@ -161,6 +161,10 @@ void volume_users_note(void *inuse, const struct operation_ended *ended);
 void volume_users_view(const void *inuse, struct cJSON *item, const char *unique_name,
 		       const char *pod_uid);
 
+/* Appends "; used by: process 12 'sh': ...", where a user is known. @inuse is a struct inuse. */
+void volume_users_append(const struct inuse *inuse, const char *unique_name, const char *pod_uid,
+			 struct failure *text);
+
 enum { USERS_TEXT_BYTES = 900 };
 /* "process 12 'sh': ...; process 13 'tail': ...; and 4 more". */
 void volume_users_print(const struct busy_holders *holders, char text[USERS_TEXT_BYTES]);

@@ -249,6 +249,19 @@ void volume_users_view(const void *box, struct cJSON *item, const char *unique_n
 		add_user(item, &view.holders->list[i]);
 }
 
+void volume_users_append(const struct inuse *inuse, const char *unique_name, const char *pod_uid,
+			 struct failure *text)
+{
+	char users[USERS_TEXT_BYTES];
+	struct busy_view view;
+
+	if (!busy_watch_look(inuse->users, unique_name, pod_uid, &view) || !view.holders ||
+	    view.holders->total == 0)
+		return;
+	volume_users_print(view.holders, users);
+	(void) failure_append(text, "; used by: %s", users);
+}
+
 /* ---- the watch ---- */
 
 int volume_users_open(struct inuse *inuse)

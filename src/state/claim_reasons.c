@@ -216,10 +216,15 @@ int claim_reasons_explain(const struct claim_reasons *reasons, const char *node_
 	if (fields->selected_node[0] && strcmp(fields->selected_node, node_name) != 0) {
 		(void) failure_append(reterr, ": node '%s' was selected for it, this is node '%s'",
 				      fields->selected_node, node_name);
-		return -EAGAIN;
+		return -EREMOTE;
 	}
 	if (reason)
 		(void) failure_append(reterr, ": %s", reason->text);
+	else if (reasons && *fields->volume_name &&
+		 !store_get(reasons->options.store, KIND_PERSISTENT_VOLUME, "",
+			    fields->volume_name))
+		(void) failure_append(reterr, ": persistentvolumes \"%s\" not found",
+				      fields->volume_name);
 	return fields->storage_provisioner[0] && !(reason && reason->is_warning) ? -EINPROGRESS
-										 : -EAGAIN;
+										 : -ENOMEDIUM;
 }

@@ -33,7 +33,8 @@ struct claim_reasons *claim_reasons_free(struct claim_reasons *reasons);
  * @claim:     one that is not bound
  * @reterr:    ": REASON" is appended to its text where a reason is known
  *
- * Return: -EINPROGRESS its volume is being provisioned, and no attempt has failed; else -EAGAIN.
+ * Return: -EINPROGRESS its volume is being provisioned, and no attempt has failed; -EREMOTE it is
+ * another node's; else -ENOMEDIUM.
  */
 int claim_reasons_explain(const struct claim_reasons *reasons, const char *node_name,
 			  const struct object *claim, struct failure *reterr);

@@ -31,8 +31,8 @@ struct populator_options {
 	/* For want of memory a pod was not looked at as it should have been: a full pass is due,
 	 * but not at once. NULL: not reported. */
 	void (*lost)(void *userdata);
-	/* Says why a claim is not bound: appends to @reterr. Return: -EAGAIN; -EINPROGRESS its
-	 * volume is being provisioned. NULL: nothing is known. */
+	/* Says why a claim is not bound: appends to @reterr. Return: the error to report;
+	 * -EINPROGRESS its volume is being provisioned. NULL: nothing is known. */
 	int (*explain_claim)(void *userdata, const struct object *claim, struct failure *reterr);
 	/* A first pod leads to the object, which may not be in the store; the last one does no
 	 * more. NULL: whatever there is, is in the store. */

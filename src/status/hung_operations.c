@@ -39,8 +39,8 @@ static void tell(const struct reporter *reporter, const struct operation_view *v
 
 	if (!about)
 		return;
-	(void) snprintf(event, sizeof(event), "%s %s at '%s': %s", view->name,
-			is_stuck ? "is stuck" : "is slow", view->stage, text);
+	(void) snprintf(event, sizeof(event), "%s %s at '%s': %s%s", view->name,
+			is_stuck ? "is stuck" : "is slow", view->stage, text, slow_advice(view));
 	reporter->record(reporter->userdata, about, "Warning",
 			 is_stuck ? "FailedMount" : "SlowOperation", event);
 }
@@ -50,8 +50,11 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 	const struct actual_volume *volume =
 		actual_find(reporter->tables->actual, view->unique_name);
 	const struct actual_pod *pod = volume ? actual_find_pod(volume, view->pod_uid) : NULL;
+	char key[POD_KEY_BYTES];
 	struct log_subject subject = {
-		.pod = pod && *pod->pod_key ? pod->pod_key : NULL,
+		.pod = pod && *pod->pod_key ? pod->pod_key
+		       : view->pod          ? pod_key(view->pod->pod, key)
+					    : NULL,
 		.pod_uid = *view->pod_uid ? view->pod_uid : NULL,
 		.volume = view->unique_name,
 		.plugin = volume ? volume->plugin_name : NULL,
@@ -64,11 +67,11 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 		log_about(LOG_ERR, &subject,
 			  "%s is stuck at '%s' for %.0f s: what it did is uncertain, and nothing "
 			  "else "
-			  "is done to the volume until it returns; %s",
-			  view->name, view->stage, seconds, text);
+			  "is done to the volume until it returns; %s%s",
+			  view->name, view->stage, seconds, text, slow_advice(view));
 	else
-		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s", view->name,
-			  view->stage, seconds, text);
+		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s%s", view->name,
+			  view->stage, seconds, text, slow_advice(view));
 	tell(reporter, view, volume, text);
 }
 

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <uthash.h>
 
-enum { STANDS_USEC = 1000000, TIMER_ACCURACY_USEC = 10000 };
+enum { STANDS_USEC = 250000, TIMER_ACCURACY_USEC = 10000 };
 
 struct waiting_pod {
 	char *uid, *name_space, *name;
@@ -228,4 +228,13 @@ void look_up_errors_note(struct look_up_errors *errors, const struct object *pod
 	}
 	if (errors->pods == waiting)
 		set_timer(errors);
+}
+
+uint64_t look_up_errors_since(const struct look_up_errors *errors, const char *pod_uid)
+{
+	const struct waiting_pod *pod = NULL;
+
+	if (errors)
+		pod = find(errors->reported, pod_uid) ?: find(errors->pods, pod_uid);
+	return pod ? pod->due_usec - STANDS_USEC : 0;
 }

@@ -189,11 +189,16 @@ static bool explain_look_up(const struct mount_waiters_options *options, const c
 			    const char *name, const char *volume, struct failure *ret)
 {
 	const struct desired_errors *errors = desired_errors(options->tables->desired, pod_uid);
+	uint64_t since = look_up_errors_since(*options->look_up_errors, pod_uid);
+	char age[sizeof("; for 18446744073709.6 s")] = "";
 
+	if (since > 0)
+		(void) snprintf(age, sizeof(age), "; for %.1f s",
+				(double) (monotonic_usec() - since) / 1e6);
 	for (size_t i = 0; errors && i < errors->count; i++)
 		if (strcmp(errors->volumes[i], name) == 0) {
-			(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s%s", volume,
-					    errors->texts[i], advice_clause(errors->codes[i]));
+			(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s%s%s", volume,
+					    errors->texts[i], age, advice_clause(errors->codes[i]));
 			return true;
 		}
 	return false;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
+struct look_up_errors;
 struct object;
 struct volume_tables;
 struct waits;
@@ -30,6 +31,7 @@ struct mount_waiters_options {
 	 * False: no such reason. */
 	bool (*explain_idle)(void *userdata, const struct object *pod, struct failure *ret);
 	bool (*explain_wait)(void *userdata, const struct object *pod, struct failure *ret);
+	struct look_up_errors *const *look_up_errors; /* made later */
 	void *userdata;
 };
 

@@ -7,6 +7,7 @@
 #include "base/thread_stack.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -37,6 +38,14 @@ void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES])
 				stack);
 	else if (view->thread_id > 0)
 		(void) snprintf(ret, SLOW_TEXT_BYTES, "thread %d", view->thread_id);
+}
+
+const char *slow_advice(const struct operation_view *view)
+{
+	assert(view);
+	return view->running && view->pace != PACE_USUAL && !view->waits_for_thread
+		       ? advice_clause(-ETIMEDOUT)
+		       : "";
 }
 
 const char *operation_state_name(const struct operation_view *view)

@@ -110,10 +110,7 @@ void condition_write(struct store *store, const struct object *about, const char
 
 /* ---- hung_operations.c ---- */
 
-/*
- * Operations that take long, and threads that hang: reported once for each stage.
- * Reads and reports; ends nothing.
- */
+/* Operations that take long, and threads that hang: reported once for each stage. Ends nothing. */
 
 /* An operation takes long: the journal, and an event of its pod or PersistentVolume. */
 void hung_operations_report(const struct reporter *reporter, const struct operation_view *view);
@@ -136,6 +133,8 @@ int look_up_errors_new(const struct reporter *reporter, struct look_up_errors **
 struct look_up_errors *look_up_errors_free(struct look_up_errors *errors);
 /* The pod was looked up; if that failed it is reported in a moment, unless it heals before. */
 void look_up_errors_note(struct look_up_errors *errors, const struct object *pod);
+/* Since when the pod's errors stand, monotonic; 0: it has none to report. Accepts NULL. */
+uint64_t look_up_errors_since(const struct look_up_errors *errors, const char *pod_uid);
 
 /* ---- metrics.c ---- */
 
@@ -179,14 +178,15 @@ void node_expand_step_ended(void *with, const struct operation_ended *ended);
 /* ---- operation_text.c ---- */
 
 /*
- * How it is with an operation, in words: its pace, what it waits for, how far it
- * is.
+ * How it is with an operation, in words: its pace, what it waits for, how far it is.
  * Reads what is counted anyhow, and the stack of a thread that takes long.
  */
 
 enum { SLOW_TEXT_BYTES = 256 };
 /* "thread 3658 waits in request_wait_answer < fuse_do_getattr": of one that takes long, else "". */
 void slow_text(const struct operation_view *view, char ret[SLOW_TEXT_BYTES]);
+/* advice_clause() of such an operation; "" while its pace is usual. */
+const char *slow_advice(const struct operation_view *view);
 /* "running", "slow", "uncertain, stuck", "waiting for its retry". */
 const char *operation_state_name(const struct operation_view *view);
 

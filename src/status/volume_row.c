@@ -134,13 +134,28 @@ bool volume_row_operation(const struct volume_tables *tables, const struct volum
 	       operation_look(*tables->operations, row->unique_name, "", ret);
 }
 
+static void explain_failure(const struct volume_tables *tables, const struct volume_row *row,
+			    const struct operation_view *view, struct failure *ret)
+{
+	int error = view->failure ? view->failure->error : -EAGAIN;
+	uint64_t now = monotonic_usec();
+
+	(void) failed_plain(ret, error,
+			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s",
+			    row->outer_name, view->name, view->stage,
+			    view->failure ? view->failure->text : "unknown", view->attempts,
+			    view->retry_usec > now ? (double) (view->retry_usec - now) / 1e6 : 0);
+	if (error == -EBUSY && tables->add_users)
+		tables->add_users(tables->userdata, row, ret);
+	(void) failure_append(ret, "%s", advice_clause(error));
+}
+
 /* The newest that is known: running, failed and waiting for its retry, or not begun. */
 void volume_row_explain(const struct volume_tables *tables, const struct volume_row *row,
 			struct failure *ret)
 {
 	uint64_t now = monotonic_usec();
 	struct operation_view view;
-	int error;
 
 	assert(tables && row && ret);
 	if (!volume_row_operation(tables, row, &view)) {
@@ -156,11 +171,12 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 		progress_text(&view, now, progress);
 		slow_text(&view, slow);
 		(void) failed_plain(ret, -EINPROGRESS,
-				    "volume '%s': %s is %s '%s' since %.1f s, attempt %u%s%s%s%s",
+				    "volume '%s': %s is %s '%s' since %.1f s, attempt %u%s%s%s%s%s",
 				    row->outer_name, view.name,
 				    view.pace == PACE_STUCK ? "stuck at" : "at", view.stage,
 				    (double) (now - view.since_usec) / 1e6, view.attempts + 1,
-				    *progress ? "; " : "", progress, *slow ? "; " : "", slow);
+				    *progress ? "; " : "", progress, *slow ? "; " : "", slow,
+				    slow_advice(&view));
 		return;
 	}
 	if (view.awaits) {
@@ -170,11 +186,5 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 				    advice_clause(-ENOTCONN));
 		return;
 	}
-	error = view.failure ? view.failure->error : -EAGAIN;
-	(void) failed_plain(ret, error,
-			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s%s",
-			    row->outer_name, view.name, view.stage,
-			    view.failure ? view.failure->text : "unknown", view.attempts,
-			    view.retry_usec > now ? (double) (view.retry_usec - now) / 1e6 : 0,
-			    advice_clause(error));
+	explain_failure(tables, row, &view, ret);
 }

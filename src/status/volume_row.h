@@ -25,6 +25,9 @@ struct volume_tables {
 	struct operations *const *operations; /* they are made after this */
 	/* Why no step of the volume begins. False: no such reason, and @ret is not written. */
 	bool (*is_held)(void *userdata, const struct volume_row *row, struct failure *ret);
+	/* Appends who uses a volume that could not be unmounted, where that is known. NULL: it is
+	 * not. */
+	void (*add_users)(void *userdata, const struct volume_row *row, struct failure *text);
 	void *userdata;
 };
 

@@ -11,12 +11,14 @@
 #include "plugins/plugin.h"
 #include "status/status.h"
 #include "status/operation_list.h"
+#include "status/size_limits.h"
 #include "status/view_time.h"
 #include "status/volume_events.h"
 #include "status/volume_faults.h"
 #include "store/store.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +95,8 @@ static void add_operation(const struct volume_view *with, struct cJSON *item,
 	if (*progress)
 		(void) json_set_string(item, "progress", progress);
 	operation_list_add_pace(item, &view);
+	if (*slow_advice(&view))
+		add_advice(item, -ETIMEDOUT);
 	(void) json_set_string(item, "step", view.name);
 	(void) json_set_string(item, "stage", view.stage ?: "");
 	(void) json_set_int(item, "attempts", view.attempts);
@@ -165,6 +169,7 @@ static void fill_row(const struct volume_view *with, struct cJSON *item,
 		     const struct volume_row *row)
 {
 	const char *fault = volume_faults_find(*with->faults, row->unique_name);
+	const char *over = size_limits_find(*with->size_limits, row->unique_name);
 	struct operation_view view;
 	bool is_stuck;
 	const char *plugin = row->want ? row->want->plugin->name : row->have->plugin_name;
@@ -183,8 +188,12 @@ static void fill_row(const struct volume_view *with, struct cJSON *item,
 	(void) json_set_bool(item, "wanted", row->want_pod != NULL);
 	is_stuck = volume_row_operation(with->tables, row, &view) && view.pace == PACE_STUCK;
 	(void) json_set_string(item, "state", state_of(row, is_stuck, fault != NULL));
-	if (fault)
+	if (fault) {
 		(void) json_set_string(item, "fault", fault);
+		add_advice(item, -EUCLEAN);
+	}
+	if (over)
+		(void) json_set_string(item, "overLimit", over);
 	(void) json_set_string(item, "device", row->have ? row->have->device_path ?: "" : "");
 	(void) json_set_string(item, "deviceMountPath",
 			       row->have ? row->have->device_mount_path ?: "" : "");
@@ -283,10 +292,14 @@ static void collect_errors(struct collection *collection, const struct object *p
 	const struct desired_errors *errors = desired_errors(with->tables->desired, pod->meta.uid);
 	struct failure why;
 
-	for (size_t i = 0; errors && i < errors->count; i++)
-		add_advice(add_missing(collection, pod, errors->volumes[i], "look_up",
-				       errors->texts[i]),
-			   errors->codes[i]);
+	for (size_t i = 0; errors && i < errors->count; i++) {
+		struct cJSON *item = add_missing(collection, pod, errors->volumes[i], "look_up",
+						 errors->texts[i]);
+
+		view_set_time(item, "since",
+			      look_up_errors_since(*with->look_up_errors, pod->meta.uid));
+		add_advice(item, errors->codes[i]);
+	}
 	if (with->explain_wait(with->userdata, pod, &why))
 		for (size_t i = 0; i < pod->pod->volume_count; i++)
 			(void) add_missing(collection, pod, pod->pod->volumes[i].name, "wait",

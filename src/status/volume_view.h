@@ -11,6 +11,8 @@
 #include "status/volume_row.h"
 
 struct cJSON;
+struct look_up_errors;
+struct size_limits;
 struct store;
 struct volume_events;
 struct volume_faults;
@@ -23,6 +25,8 @@ struct volume_view {
 	const struct volume_tables *tables;
 	struct store *const *store; /* NULL in a drain */
 	struct volume_faults *const *faults;
+	struct size_limits *const *size_limits;
+	struct look_up_errors *const *look_up_errors;
 	struct volume_events *const *events;
 	/* Add members to @item; @pod_uid "" for the device. */
 	void (*describe)(void *userdata, enum view_of what, struct cJSON *item,
