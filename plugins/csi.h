@@ -35,6 +35,14 @@ struct csi_slot {
 	bool tears_down;        /* nothing is known but names */
 };
 
+/* A slot's row: stages, the type that its data has, what frees that and what takes its place; then
+ * the secret of a set-up, or that it tears down. */
+#define CSI_SLOT(stages_, type, free_, take_place_, ...)                                           \
+	{                                                                                          \
+		.stages = stages_, .stage_count = ARRAY_SIZE(stages_), .size = sizeof(type),       \
+		.free = free_, .take_place = take_place_, __VA_ARGS__                              \
+	}
+
 /* The list of a slot: its data is zeroed, then the step is filled. Return: 0; else nothing is left
  * of it. */
 int csi_slot_begin(const struct csi_slot *slot, const struct volume_request *request,

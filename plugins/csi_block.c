@@ -109,14 +109,8 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
 		WORKER_STAGE("look at what it staged", end_stage),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_step),
-		.free = csi_step_free,
-		.take_place = take_device_place,
-		.secret = CSI_SECRET_STAGE,
-	};
+	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,
+						     take_device_place, .secret = CSI_SECRET_STAGE);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }
@@ -228,14 +222,8 @@ int csi_new_block_mapper(const struct volume_request *request, struct stage_list
 		LOOP_STAGE("have the driver publish it", start_publish),
 		WORKER_STAGE("map the device", map_device),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_mapper),
-		.free = mapper_free,
-		.take_place = take_map_place,
-		.secret = CSI_SECRET_PUBLISH,
-	};
+	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_mapper, mapper_free,
+						     take_map_place, .secret = CSI_SECRET_PUBLISH);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }
@@ -279,14 +267,8 @@ int csi_new_block_unmapper(const struct volume_request *request, struct stage_li
 		LOOP_STAGE("have the driver unpublish it", csi_step_start_unpublish),
 		WORKER_STAGE("clear the target", clear_pod_device),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_mapper),
-		.free = mapper_free,
-		.take_place = take_map_place,
-		.tears_down = true,
-	};
+	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_mapper, mapper_free,
+						     take_map_place, .tears_down = true);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }
@@ -324,14 +306,8 @@ int csi_new_device_unmapper(const struct volume_request *request, struct stage_l
 		LOOP_STAGE("have the driver unstage it", csi_step_start_unstage),
 		WORKER_STAGE("clear the staging directory", clear_device),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_step),
-		.free = csi_step_free,
-		.take_place = take_device_place,
-		.tears_down = true,
-	};
+	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,
+						     take_device_place, .tears_down = true);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }

@@ -73,14 +73,9 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
 		WORKER_STAGE("look at what it staged", look_at_staging),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_step),
-		.free = csi_step_free,
-		.take_place = take_staging_place,
-		.secret = CSI_SECRET_STAGE,
-	};
+	static const struct csi_slot slot =
+		CSI_SLOT(stages, struct csi_step, csi_step_free, take_staging_place,
+			 .secret = CSI_SECRET_STAGE);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }
@@ -129,14 +124,8 @@ int csi_new_device_unmounter(const struct volume_request *request, struct stage_
 		LOOP_STAGE("have the driver unstage it", csi_step_start_unstage),
 		WORKER_STAGE("clear the staging directory", csi_step_clear),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_step),
-		.free = csi_step_free,
-		.take_place = find_staging_place,
-		.tears_down = true,
-	};
+	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,
+						     find_staging_place, .tears_down = true);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }

@@ -248,14 +248,9 @@ int csi_new_mounter(const struct volume_request *request, struct stage_list *ret
 		  .place = STAGE_LONG,
 		  .run = finish_ownership },
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_mounter),
-		.free = mounter_free,
-		.take_place = take_mount_place,
-		.secret = CSI_SECRET_PUBLISH,
-	};
+	static const struct csi_slot slot =
+		CSI_SLOT(stages, struct csi_mounter, mounter_free, take_mount_place,
+			 .secret = CSI_SECRET_PUBLISH);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }
@@ -270,14 +265,8 @@ int csi_new_unmounter(const struct volume_request *request, struct stage_list *r
 		LOOP_STAGE("have the driver unpublish it", csi_step_start_unpublish),
 		WORKER_STAGE("clear the target", csi_step_clear),
 	};
-	static const struct csi_slot slot = {
-		.stages = stages,
-		.stage_count = ARRAY_SIZE(stages),
-		.size = sizeof(struct csi_step),
-		.free = csi_step_free,
-		.take_place = take_unmount_place,
-		.tears_down = true,
-	};
+	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,
+						     take_unmount_place, .tears_down = true);
 
 	return csi_slot_begin(&slot, request, ret, reterr);
 }

@@ -327,23 +327,10 @@ static int bind_source(void *data, struct stage_report *report)
 										  : STAGE_LIST_DONE;
 }
 
-/* Where the bind itself could not tell. Not knowing it only means that the mount is not watched;
- * but one that was unmounted before it could be looked at would be missed for good. */
+/* Where the bind itself could not tell. */
 static int note_mount_id(const struct local_mounter *mounter, struct stage_report *report)
 {
-	struct mount_facts facts;
-
-	if (report->mount_id != 0 || place_facts(&mounter->target, &facts, NULL) < 0)
-		return 0;
-	if (!facts.is_mount_root) {
-		report->error_class = ERROR_UNCERTAIN;
-		return failed_plain(
-			&report->failure, -ESTALE,
-			"'%s' was unmounted by another process as soon as it was mounted",
-			mounter->target.path);
-	}
-	report->mount_id = facts.mount_id;
-	return 0;
+	return report->mount_id != 0 ? 0 : pod_target_note_mount(&mounter->target, report);
 }
 
 /* The mount is there, without its map: what would have been done without one comes now. */

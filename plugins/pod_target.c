@@ -12,6 +12,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
+int pod_target_note_mount(const struct place *target, struct stage_report *report)
+{
+	struct mount_facts facts;
+
+	if (place_facts(target, &facts, NULL) < 0)
+		return 0;
+	if (!facts.is_mount_root) {
+		report->error_class = ERROR_UNCERTAIN;
+		return failed_plain(
+			&report->failure, -ESTALE,
+			"'%s' was unmounted by another process as soon as it was mounted",
+			target->path);
+	}
+	report->mount_id = facts.mount_id;
+	return 0;
+}
+
 char *pod_target_get_path(const struct volume_request *request)
 {
 	const char *folder = request->spec && request->spec->block ? "volumeDevices" : "volumes";

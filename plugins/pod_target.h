@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "mount/mount.h"
 #include "plugins/plugin.h"
 #include "object/kinds/pod.h"
 
@@ -17,6 +18,10 @@ char *pod_target_get_path(const struct volume_request *request);
 int pod_target_construct_volume_spec(const struct plugin_host *host, const char *pod_uid,
 				     const char *volume_name, bool block, struct volume_spec *ret,
 				     struct failure *reterr);
+
+/* Which mount is at the target now. Not knowing it only means that it is not watched; but one that
+ * was unmounted before it could be looked at would be missed for good. 0; -ESTALE. [worker] */
+int pod_target_note_mount(const struct place *target, struct stage_report *report);
 
 /* A slot new_unmounter; the plugin's name says in which directory. */
 int pod_target_new_unmounter(const struct volume_request *request, struct stage_list *ret,

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "plugins/layout.h"
+#include "plugins/pod_target.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -299,24 +300,11 @@ int scratch_make(struct scratch *scratch, struct stage_report *report)
 	return mount_medium(scratch, reterr);
 }
 
-/* Which mount it is now. Not knowing it only means that it is not watched; but one that was
- * unmounted before it could be looked at would be missed for good. */
 static int note_mount_id(const struct scratch *scratch, struct stage_report *report)
 {
-	struct mount_facts facts;
-
-	if (scratch->medium == MEDIUM_DEFAULT || scratch->mounted ||
-	    place_facts(&scratch->place, &facts, NULL) < 0)
+	if (scratch->medium == MEDIUM_DEFAULT || scratch->mounted)
 		return 0;
-	if (!facts.is_mount_root) {
-		report->error_class = ERROR_UNCERTAIN;
-		return failed_plain(
-			&report->failure, -ESTALE,
-			"'%s' was unmounted by another process as soon as it was mounted",
-			scratch->place.path);
-	}
-	report->mount_id = facts.mount_id;
-	return 0;
+	return pod_target_note_mount(&scratch->place, report);
 }
 
 int scratch_check_memory(const struct scratch *scratch, int fd, struct failure *reterr)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path - one absolute path below another, as text
+ * path - an absolute path as text: one below another, and ".." in it
  *
- * Whole components: "/a/bc" is not below "/a/b". Nothing is looked up: no links, no "..".
+ * Whole components: "/a/bc" is not below "/a/b". Nothing is looked up or normalised.
  */
 #pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -21,4 +22,20 @@ static inline bool path_is_at_or_below(const char *path, const char *above)
 static inline bool path_is_below(const char *path, const char *above)
 {
 	return path_is_at_or_below(path, above) && strcmp(path, above) != 0;
+}
+
+/* Is an element between slashes exactly ".."? (cases 1 to 9) */
+static inline bool path_has_backstep(const char *path)
+{
+	assert(path);
+
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (length == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += length;
+		path += *path == '/';
+	}
+	return false;
 }

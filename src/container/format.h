@@ -65,7 +65,9 @@ int container_format_print(const struct container_format *format, const struct c
 
 /* ---- the rows ---- */
 
-/* json.c: {"pod", "podUID", "supplementalGroups", "containers": [...]} */
+/* json.c: "idmap", "noexec" and the like, which this mount has beside its access */
+void json_format_add_options(struct cJSON *options, const struct planned_mount *mount);
+/* {"pod", "podUID", "supplementalGroups", "containers": [...]} */
 struct cJSON *json_format_tree(const struct container_plan *plan,
 			       const struct planned_container *container);
 /* table.c: {"items": [...]}, a row for each mount and device */

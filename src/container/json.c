@@ -10,6 +10,18 @@
 
 #include <assert.h>
 
+void json_format_add_options(struct cJSON *options, const struct planned_mount *mount)
+{
+	if (mount->idmap)
+		(void) json_set_string(options, NULL, "idmap");
+	if (mount->noexec)
+		(void) json_set_string(options, NULL, "noexec");
+	if (mount->nosuid)
+		(void) json_set_string(options, NULL, "nosuid");
+	if (mount->nodev)
+		(void) json_set_string(options, NULL, "nodev");
+}
+
 static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 {
 	struct cJSON *item = json_add_object(list, NULL), *options;
@@ -27,14 +39,7 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 		(void) json_set_string(item, "subPath", mount->sub_path);
 	(void) json_set_bool(item, "selinuxRelabel", mount->relabel);
 	options = json_add_array(item, "options");
-	if (mount->idmap)
-		(void) json_set_string(options, NULL, "idmap");
-	if (mount->noexec)
-		(void) json_set_string(options, NULL, "noexec");
-	if (mount->nosuid)
-		(void) json_set_string(options, NULL, "nosuid");
-	if (mount->nodev)
-		(void) json_set_string(options, NULL, "nodev");
+	json_format_add_options(options, mount);
 }
 
 static void add_device(struct cJSON *list, const struct planned_device *device)

@@ -31,14 +31,7 @@ static void add_mount(struct cJSON *list, const struct planned_mount *mount)
 	if (mount->recursive_read_only != RECURSIVE_READ_ONLY_DISABLED)
 		(void) json_set_string(options, NULL, "rro");
 	/* Without mappings of the mount itself, those of the container's user namespace hold. */
-	if (mount->idmap)
-		(void) json_set_string(options, NULL, "idmap");
-	if (mount->noexec)
-		(void) json_set_string(options, NULL, "noexec");
-	if (mount->nosuid)
-		(void) json_set_string(options, NULL, "nosuid");
-	if (mount->nodev)
-		(void) json_set_string(options, NULL, "nodev");
+	json_format_add_options(options, mount);
 }
 
 static void add_device(struct cJSON *list, const struct planned_device *device)

@@ -63,12 +63,5 @@ int podman_format_words(const struct container_plan *plan,
 			const struct planned_container *container, struct words *words,
 			struct failure *reterr)
 {
-	int r = 0;
-
-	assert(plan && container && words);
-	for (size_t i = 0; i < container->mount_count && r == 0; i++)
-		r = add_mount(&container->mounts[i], words, reterr);
-	if (r == 0)
-		r = words_add_devices(words, "podman", container, reterr);
-	return r < 0 ? r : words_add_groups(words, plan, reterr);
+	return words_add_plan(words, "podman", plan, container, add_mount, reterr);
 }

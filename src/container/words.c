@@ -50,8 +50,8 @@ const char *path_with_colon(const char *host_path, const char *container_path)
 	return strchr(container_path, ':') ? container_path : NULL;
 }
 
-int words_add_devices(struct words *words, const char *runtime,
-		      const struct planned_container *container, struct failure *reterr)
+static int words_add_devices(struct words *words, const char *runtime,
+			     const struct planned_container *container, struct failure *reterr)
 {
 	int r = 0;
 
@@ -70,13 +70,28 @@ int words_add_devices(struct words *words, const char *runtime,
 	return r;
 }
 
-int words_add_groups(struct words *words, const struct container_plan *plan, struct failure *reterr)
+static int words_add_groups(struct words *words, const struct container_plan *plan,
+			    struct failure *reterr)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < plan->group_count && r == 0; i++)
 		r = words_add(words, reterr, "--group-add=%u", plan->groups[i]);
 	return r;
+}
+
+int words_add_plan(struct words *words, const char *runtime, const struct container_plan *plan,
+		   const struct planned_container *container, words_mount_fn *add_mount,
+		   struct failure *reterr)
+{
+	int r = 0;
+
+	assert(words && plan && container);
+	for (size_t i = 0; i < container->mount_count && r == 0; i++)
+		r = add_mount(&container->mounts[i], words, reterr);
+	if (r == 0)
+		r = words_add_devices(words, runtime, container, reterr);
+	return r < 0 ? r : words_add_groups(words, plan, reterr);
 }
 
 void words_done(struct words *words)

@@ -26,13 +26,14 @@ struct words {
 int words_add(struct words *words, struct failure *reterr, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "--device=HOST:CONTAINER:rwm" of each device, and "--group-add=GID" of each group, as docker and
- * podman have them. @runtime: its name, for the message. Return: 0; -EOPNOTSUPP a device's path has
- * a colon; as words_add(). */
-int words_add_devices(struct words *words, const char *runtime,
-		      const struct planned_container *container, struct failure *reterr);
-int words_add_groups(struct words *words, const struct container_plan *plan,
-		     struct failure *reterr);
+typedef int words_mount_fn(const struct planned_mount *mount, struct words *words,
+			   struct failure *reterr);
+/* Each mount by @add_mount, "--device=HOST:CONTAINER:rwm" of each device, and "--group-add=GID" of
+ * each group, as docker and podman have them. @runtime: its name, for the message. Return: 0;
+ * -EOPNOTSUPP a device's path has a colon; as @add_mount and words_add(). */
+int words_add_plan(struct words *words, const char *runtime, const struct container_plan *plan,
+		   const struct planned_container *container, words_mount_fn *add_mount,
+		   struct failure *reterr);
 /* The one of two paths that has a colon, which separates in such words; NULL: none has. */
 const char *path_with_colon(const char *host_path, const char *container_path);
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/failure.h"
+#include "base/path.h"
 #include "mount/filesystem/format.h" /* file systems on devices */
 #include "mount/table/mount_table.h" /* what is mounted: facts and table */
 
@@ -88,9 +89,6 @@ int place_make(int root_fd, const char *root_path, const char *path, mode_t mode
 /* The same without making parents: -ENOENT when one is missing. [worker] */
 int place_open(int root_fd, const char *root_path, const char *path, struct place *ret,
 	       struct failure *reterr);
-
-/* Is an element between slashes exactly ".."? Nothing is normalised first (cases 1 to 9). Pure. */
-bool path_has_backstep(const char *path);
 
 /* ---- root.c: the root directory as its own shared mount ---- */
 

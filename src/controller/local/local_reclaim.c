@@ -4,22 +4,11 @@
  */
 #include "controller/local/local_reclaim.h"
 
+#include "base/path.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-
-static bool has_backstep(const char *path)
-{
-	while (*path) {
-		size_t length = strcspn(path, "/");
-
-		if (length == 2 && path[0] == '.' && path[1] == '.')
-			return true;
-		path += length;
-		path += *path == '/';
-	}
-	return false;
-}
 
 const char *local_path_of(const struct persistent_volume *volume)
 {
@@ -78,7 +67,7 @@ int local_place_of(const struct persistent_volume *volume, struct local_place *r
 	/* A base path of "/" has no length left. */
 	if (!path || base[0] != '/' || length == 0 || strncmp(path, base, length) != 0 ||
 	    path[length] != '/' || path[length + 1] == '/' || path[length + 1] == '\0' ||
-	    has_backstep(path) || has_backstep(base))
+	    path_has_backstep(path) || path_has_backstep(base))
 		return failed_plain(reterr, -EINVAL,
 				    "the path '%s' does not lie below the base path '%s' that "
 				    "this volume was made in",

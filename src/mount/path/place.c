@@ -15,21 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool path_has_backstep(const char *path)
-{
-	assert(path);
-
-	while (*path) {
-		size_t length = strcspn(path, "/");
-
-		if (length == 2 && path[0] == '.' && path[1] == '.')
-			return true;
-		path += length;
-		path += *path == '/';
-	}
-	return false;
-}
-
 void place_done(struct place *place)
 {
 	if (place->parent_fd >= 0)
@@ -72,11 +57,12 @@ static int fill(int parent_fd, const char *root_path, const char *path, const ch
 	return 0;
 }
 
-int place_make(int root_fd, const char *root_path, const char *path, mode_t mode, struct place *ret,
-	       struct failure *reterr)
+/* @mode: of parents that are made; NULL: they have to be there. */
+static int open_parent(int root_fd, const char *root_path, const char *path, const mode_t *mode,
+		       struct place *ret, struct failure *reterr)
 {
 	cleanup_free char *parent = NULL;
-	const char *name;
+	const char *name = NULL;
 	int fd, result;
 
 	assert(root_fd >= 0 && root_path && path && ret);
@@ -84,22 +70,19 @@ int place_make(int root_fd, const char *root_path, const char *path, mode_t mode
 	if (result < 0)
 		return result;
 
-	fd = make_directories(root_fd, parent, mode, reterr);
+	fd = mode ? make_directories(root_fd, parent, *mode, reterr)
+		  : open_beneath(root_fd, parent, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
 	return fd < 0 ? fd : fill(fd, root_path, path, name, ret, reterr);
+}
+
+int place_make(int root_fd, const char *root_path, const char *path, mode_t mode, struct place *ret,
+	       struct failure *reterr)
+{
+	return open_parent(root_fd, root_path, path, &mode, ret, reterr);
 }
 
 int place_open(int root_fd, const char *root_path, const char *path, struct place *ret,
 	       struct failure *reterr)
 {
-	cleanup_free char *parent = NULL;
-	const char *name;
-	int fd, result;
-
-	assert(root_fd >= 0 && root_path && path && ret);
-	result = split(root_path, path, &parent, &name, reterr);
-	if (result < 0)
-		return result;
-
-	fd = open_beneath(root_fd, parent, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS, reterr);
-	return fd < 0 ? fd : fill(fd, root_path, path, name, ret, reterr);
+	return open_parent(root_fd, root_path, path, NULL, ret, reterr);
 }
