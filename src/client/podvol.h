@@ -69,7 +69,7 @@ PODVOL_PUBLIC int podvol_connect(const char *socket_path, struct podvol **ret);
 
 /**
  * podvol_connect_tls - make a handle for a podvold that listens on TCP (podvold.conf(5): listen)
- * @url:        "https://node.example.com:8443", without a path
+ * @url:        "https://example.com:8443", without a path
  * @ca_file:    authorities in PEM that may have signed its certificate; NULL: the system's
  * @token_file: holds a bearer token and is read for each request; NULL: none is sent
  * @ret:        the caller's; given to podvol_free()

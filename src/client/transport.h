@@ -21,7 +21,7 @@ enum { PLACE_BYTES = 512 };
 
 /* Where podvold is; may be copied. */
 struct server {
-	char address[PLACE_BYTES];    /* path of the socket, or "https://node.example.com:8443" */
+	char address[PLACE_BYTES];    /* path of the socket, or "https://example.com:8443" */
 	char ca_file[PLACE_BYTES];    /* "": the system's authorities */
 	char token_file[PLACE_BYTES]; /* read for each request; "": none */
 };

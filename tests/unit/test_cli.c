@@ -280,19 +280,32 @@ static void test_units_of_pods(void **state)
 
 static void test_unmount_and_wait(void **state)
 {
-	const struct answer list[] = { { "POST ", 0, 200, "{}" }, { "DELETE ", 0, 200, "{}" } };
+	const struct answer list[] = { { "GET /podvol/v1/pods/", 0, 200, holds_table },
+				       { "POST ", 0, 200, "{}" },
+				       { "DELETE ", 0, 200, "{}" } };
+	const struct answer unknown[] = { { "GET ", -ENOENT, 404, "" } };
 	const struct answer held[] = { { "DELETE ", 0, 202, "{}" } };
 
 	assert_int_equal(RUN(list, "unmount web"), EXIT_DONE);
-	assert_string_equal(sent, "POST /podvol/v1/pods/web/unmount?timeout=0ms\n");
+	assert_string_equal(sent,
+			    "GET /podvol/v1/pods/web/volumes\n"
+			    "POST /podvol/v1/pods/web/unmount?ignoreNotFound=true&timeout=0ms\n");
 	assert_string_equal(out_text, "pod 'web' deleted\n");
 	assert_int_equal(RUN(list, "unmount edge/web --wait"), EXIT_DONE);
-	assert_string_equal(sent, "POST /podvol/v1/pods/edge/web/unmount?timeout=30000ms\n");
+	assert_string_equal(
+		sent,
+		"GET /podvol/v1/pods/edge/web/volumes\n"
+		"POST /podvol/v1/pods/edge/web/unmount?ignoreNotFound=true&timeout=30000ms\n");
 	assert_string_equal(out_text, "pod 'edge/web' unmounted\n");
 	assert_int_equal(RUN(list, "unmount pod/web po/db"), EXIT_DONE);
-	assert_string_equal(sent, "POST /podvol/v1/pods/web/unmount?timeout=0ms\n"
-				  "POST /podvol/v1/pods/db/unmount?timeout=0ms\n");
+	assert_string_equal(sent,
+			    "GET /podvol/v1/pods/web/volumes\n"
+			    "POST /podvol/v1/pods/web/unmount?ignoreNotFound=true&timeout=0ms\n"
+			    "GET /podvol/v1/pods/db/volumes\n"
+			    "POST /podvol/v1/pods/db/unmount?ignoreNotFound=true&timeout=0ms\n");
 	assert_string_equal(out_text, "pod 'web' deleted\npod 'db' deleted\n");
+	assert_int_equal(RUN(unknown, "unmount web --wait"), EXIT_NOT_FOUND);
+	assert_string_equal(sent, "GET /podvol/v1/pods/web/volumes\n");
 	assert_int_equal(RUN(list, "unmount"), EXIT_USAGE);
 	assert_int_equal(RUN(list, "wait web -l a=b"), EXIT_USAGE);
 	assert_int_equal(RUN(list, "unmount --direct a b"), EXIT_USAGE);

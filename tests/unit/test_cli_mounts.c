@@ -89,7 +89,7 @@ static void test_failures(void **state)
 	assert_int_equal(RUN(busy, "mounts web --format runc"), EXIT_USAGE);
 	assert_string_equal(sent, "");
 	assert_string_equal(err_text, "podvolctl: --format 'runc' is none of table wide json oci "
-				      "cri podman docker nspawn\n");
+				      "cri podman kube docker nspawn\n");
 	assert_int_equal(RUN(busy, "mounts web --format wid"), EXIT_USAGE);
 	assert_int_equal(RUN(busy, "mounts web --user-namespace 1:1"), EXIT_USAGE);
 	assert_string_equal(err_text, "podvolctl: --user-namespace is for --format cri\n");
