@@ -11,6 +11,7 @@
 #include "object/json/json.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -26,6 +27,10 @@ struct entry {
 	size_t object_count;
 	struct shared_payload *shared; /* a reference; NULL: it is being built */
 	uint64_t used;                 /* when, as a number that grows */
+};
+
+struct payload_counts {
+	uint64_t made, shared;
 };
 
 struct payload_cache {
@@ -217,16 +222,23 @@ int payload_cache_get(struct payload_cache *cache, const struct file_inputs *inp
 	return build_for_all(cache, entry, inputs, ret, reterr);
 }
 
-struct payload_counts payload_cache_count(struct payload_cache *cache)
+void payload_cache_print_metrics(struct payload_cache *cache, FILE *file)
 {
 	struct payload_counts counts = { 0 };
 
-	if (!cache)
-		return counts;
-	(void) pthread_mutex_lock(&cache->mutex);
-	counts = cache->counts;
-	(void) pthread_mutex_unlock(&cache->mutex);
-	return counts;
+	if (cache) {
+		(void) pthread_mutex_lock(&cache->mutex);
+		counts = cache->counts;
+		(void) pthread_mutex_unlock(&cache->mutex);
+	}
+	(void) fprintf(
+		file,
+		"# HELP podvol_payloads_total Contents of volumes of files that do not depend on "
+		"their pod: made, or shared with another volume.\n"
+		"# TYPE podvol_payloads_total counter\n"
+		"podvol_payloads_total{how=\"made\"} %" PRIu64 "\n"
+		"podvol_payloads_total{how=\"shared\"} %" PRIu64 "\n",
+		counts.made, counts.shared);
 }
 
 /* ---- birth and death ---- */

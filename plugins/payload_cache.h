@@ -11,6 +11,8 @@
 
 #include "plugins/file_payload.h"
 
+#include <stdio.h>
+
 enum {
 	PAYLOADS_KEPT_MAX = 16,
 	PAYLOADS_KEPT_BYTES_MAX = 16 * 1024 * 1024, /* larger ones are not kept */
@@ -32,12 +34,10 @@ struct payload_cache *payload_cache_free(struct payload_cache *cache);
  */
 int payload_cache_get(struct payload_cache *cache, const struct file_inputs *inputs,
 		      struct shared_payload **ret, struct failure *reterr);
-/* How often files were made since the start, and how often some that were there were taken: those
- * of volumes that depend on their pod are not counted. Any thread. @cache NULL: zero. */
-struct payload_counts {
-	uint64_t made, shared;
-};
-struct payload_counts payload_cache_count(struct payload_cache *cache);
+/* How often files were made since the start, and how often some that were there were taken, in
+ * Prometheus' form: those of volumes that depend on their pod are not counted. Any thread. @cache
+ * NULL: zero. */
+void payload_cache_print_metrics(struct payload_cache *cache, FILE *file);
 const struct payload *shared_payload_files(const struct shared_payload *shared);
 /* Accepts NULL. Return: NULL. */
 struct shared_payload *shared_payload_unref(struct shared_payload *shared);

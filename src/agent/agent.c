@@ -359,6 +359,20 @@ int agent_watch_store(struct agent *agent)
 			       on_store_changed, agent, &agent->watch);
 }
 
+/* The messages of the store name the options, so that a refused client knows what to raise. */
+static struct store *store_with_limits(struct store *store, const struct config *config)
+{
+	const struct store_quota quota = {
+		.bytes = { [STORE_ON_DISK] = (size_t) config->objects_bytes_max.stored,
+			   [STORE_IN_MEMORY] = (size_t) config->objects_bytes_max.in_memory },
+		.names = { [STORE_ON_DISK] = "objects-bytes-max",
+			   [STORE_IN_MEMORY] = "memory-objects-bytes-max" },
+	};
+
+	store_set_quota(store, &quota);
+	return store;
+}
+
 /* The watch begins at the version that the full pass sees: nothing falls in between. */
 static int open_store(struct agent *agent, struct failure *reterr)
 {

@@ -12,38 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void print_payloads(FILE *file, const struct agent *agent)
-{
-	struct payload_counts counts = payload_cache_count(agent->host.payloads);
-
-	(void) fprintf(
-		file,
-		"# HELP podvol_payloads_total Contents of volumes of files that do not depend on "
-		"their pod: made, or shared with another volume.\n"
-		"# TYPE podvol_payloads_total counter\n"
-		"podvol_payloads_total{how=\"made\"} %" PRIu64 "\n"
-		"podvol_payloads_total{how=\"shared\"} %" PRIu64 "\n",
-		counts.made, counts.shared);
-}
-
-/* By kubelet's names: what was there at the start, and what of it is there still. */
-static void print_orphans(FILE *file, const struct agent *agent)
-{
-	size_t orphans, kept;
-
-	foreign_volumes_count(agent->foreign_volumes, &orphans, &kept);
-	(void) fprintf(file,
-		       "# HELP kubelet_orphan_pod_cleaned_volumes Directories of orphaned pods "
-		       "found at the start.\n"
-		       "# TYPE kubelet_orphan_pod_cleaned_volumes gauge\n"
-		       "kubelet_orphan_pod_cleaned_volumes %zu\n"
-		       "# HELP kubelet_orphan_pod_cleaned_volumes_errors Those of them that were "
-		       "not removed.\n"
-		       "# TYPE kubelet_orphan_pod_cleaned_volumes_errors gauge\n"
-		       "kubelet_orphan_pod_cleaned_volumes_errors %zu\n",
-		       orphans, kept);
-}
-
 static void print_gauge(FILE *file, const char *name, const char *help, size_t value)
 {
 	(void) fprintf(file, "# HELP %s %s\n# TYPE %s gauge\n%s %zu\n", name, help, name, name,
@@ -78,14 +46,14 @@ static void print_all(FILE *file, struct agent *agent)
 		       agent->own.sync_loops);
 	metrics_print_walks(agent->views.metrics, file);
 	copies_print_metrics(&agent->views.copies, file);
-	print_orphans(file, agent);
+	foreign_volumes_print_metrics(agent->foreign_volumes, file);
 	metrics_print_enforced(agent->views.metrics, file);
 	drift_print_metrics(agent->mounts.drift, file);
 	volume_faults_print_metrics(agent->mounts.faults, file);
 	size_limits_print_metrics(agent->views.size_limits, file);
 	drivers_print_metrics(agent->drivers, file);
 	statistics_print_metrics(agent->views.statistics, file);
-	print_payloads(file, agent);
+	payload_cache_print_metrics(agent->host.payloads, file);
 }
 
 char *agent_metrics(struct agent *agent)

@@ -217,12 +217,3 @@ void agent_mark_all_dirty(struct agent *agent);
 
 /* A store_check_fn for new pods and persistent volumes; @userdata is the agent. */
 int agent_check_source_paths(void *userdata, const struct object *object, struct failure *why);
-
-/* ---- store_limits.c: how much all objects may have, from the configuration ---- */
-
-/*
- * The messages of the store name the options, so that a refused client knows what to raise.
- */
-
-/* Return: the store, which must be open, with its limits. */
-struct store *store_with_limits(struct store *store, const struct config *config);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "build-config.h"
+#include "controller/scheduling/scheduling.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -21,6 +22,11 @@ struct cJSON *agent_view_volumes(struct agent *agent, const struct object *pod)
 struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 {
 	return volume_view_named(&agent->views.with, word);
+}
+
+struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node)
+{
+	return scheduling_view(agent->store, agent->config->node_name, pod, node);
 }
 
 struct cJSON *agent_view_operations(struct agent *agent)

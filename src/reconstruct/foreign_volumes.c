@@ -458,14 +458,24 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes)
 	free(pods.uids);
 }
 
-void foreign_volumes_count(const struct foreign_volumes *foreign_volumes, size_t *ret_orphans,
-			   size_t *ret_kept)
+void foreign_volumes_print_metrics(const struct foreign_volumes *foreign_volumes, FILE *file)
 {
-	*ret_orphans = *ret_kept = 0;
+	size_t orphans = 0, kept = 0;
+
 	for (size_t i = 0; foreign_volumes && i < foreign_volumes->orphan_count; i++) {
-		++*ret_orphans;
-		*ret_kept += !foreign_volumes->orphans[i]->is_gone;
+		orphans++;
+		kept += !foreign_volumes->orphans[i]->is_gone;
 	}
+	(void) fprintf(file,
+		       "# HELP kubelet_orphan_pod_cleaned_volumes Directories of orphaned pods "
+		       "found at the start.\n"
+		       "# TYPE kubelet_orphan_pod_cleaned_volumes gauge\n"
+		       "kubelet_orphan_pod_cleaned_volumes %zu\n"
+		       "# HELP kubelet_orphan_pod_cleaned_volumes_errors Those of them that were "
+		       "not removed.\n"
+		       "# TYPE kubelet_orphan_pod_cleaned_volumes_errors gauge\n"
+		       "kubelet_orphan_pod_cleaned_volumes_errors %zu\n",
+		       orphans, kept);
 }
 
 /* ---- the view ---- */

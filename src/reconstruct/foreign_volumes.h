@@ -10,6 +10,8 @@
 
 #include "state/found.h"
 
+#include <stdio.h>
+
 struct actual;
 struct cJSON;
 struct desired;
@@ -54,9 +56,9 @@ void foreign_volumes_step_ended(void *foreign_volumes, const struct operation_en
  * complete, and cleans what is to be cleaned and has nothing mounted. Cheap afterwards. Accepts
  * NULL. */
 void foreign_volumes_settled(struct foreign_volumes *foreign_volumes);
-/* Pod directories that belonged to no pod at the start, and how many of them are there still. */
-void foreign_volumes_count(const struct foreign_volumes *foreign_volumes, size_t *ret_orphans,
-			   size_t *ret_kept);
+/* Pod directories that belonged to no pod at the start, and how many of them are there still, in
+ * Prometheus' form by kubelet's names. Accepts NULL. */
+void foreign_volumes_print_metrics(const struct foreign_volumes *foreign_volumes, FILE *file);
 /* {"items": [...]} as docs/api.md has them; owned by the caller. Accepts NULL. Return: NULL: no
  * memory. */
 struct cJSON *foreign_volumes_view(const struct foreign_volumes *foreign_volumes);

@@ -16,6 +16,8 @@
 #include "store/store.h"
 #include "controller/binding/bound_pairs.h"
 
+struct cJSON;
+
 enum { SCHEDULING_REASONS_MAX = 8, SCHEDULING_REASON_BYTES = 320 };
 
 struct scheduling_reason {
@@ -45,6 +47,11 @@ struct scheduling_question {
 
 /* All four. Cannot fail: what cannot be looked up is a reason. */
 void scheduling_check(const struct scheduling_question *question, struct scheduling_verdict *ret);
+
+/* The verdict as docs/api.md tells it, on @node, NULL: on the one called @node_name. Owned by the
+ * caller. */
+struct cJSON *scheduling_view(struct store *store, const char *node_name, const struct object *pod,
+			      const struct object *node);
 
 /* Each by itself; appended to @ret. A reason that is there already is not repeated. */
 void scheduling_volume_binding(const struct scheduling_question *question,

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check - a verdict of the scheduling checks as a tree; see agent.h
+ * scheduling_view - a verdict of the scheduling checks as a tree; see scheduling.h
  */
-#include "agent/parts.h"
-
 #include "controller/scheduling/scheduling.h"
+
 #include "object/json/json.h"
 
 #include <assert.h>
 #include <stdio.h>
 
-struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node)
+struct cJSON *scheduling_view(struct store *store, const char *node_name, const struct object *pod,
+			      const struct object *node)
 {
-	struct scheduling_question question = { .store = agent->store, .pod = pod->pod };
+	struct scheduling_question question = { .store = store, .pod = pod->pod };
 	struct scheduling_verdict verdict = { .count = 0 };
 	char key[POD_KEY_BYTES];
 	struct cJSON *tree = json_new_object(), *reasons;
 
 	assert(pod->kind == KIND_POD);
-	question.node =
-		node ? node : store_get(agent->store, KIND_NODE, "", agent->config->node_name);
+	question.node = node ? node : store_get(store, KIND_NODE, "", node_name);
 	(void) json_set_string(tree, "pod", pod_key(pod->pod, key));
-	(void) json_set_string(tree, "node", agent->config->node_name);
+	(void) json_set_string(tree, "node", node_name);
 	if (question.node)
 		scheduling_check(&question, &verdict);
 	else /* for a moment after the first start */
-		scheduling_add(&verdict, "NodeName", true, "node \"%s\" not found",
-			       agent->config->node_name);
+		scheduling_add(&verdict, "NodeName", true, "node \"%s\" not found", node_name);
 	if (question.node)
 		(void) json_set_string(tree, "node", question.node->meta.name);
 	(void) json_set_bool(tree, "fits", verdict.count == 0);
