@@ -123,18 +123,15 @@ static void cell_pod_gates(const struct table_source *source, char text[TABLE_CE
 }
 
 const struct table_column pod_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Ready", .cell = cell_pod_ready },
-	{ .name = "Status", .cell = cell_pod_status },
-	{ .name = "Restarts", COLUMN_OF(NUMBER, pod, restart_count) },
-	{ .name = "Age", .cell = cell_age },
-	{ .name = "IP", .priority = 1, COLUMN_OF(TEXT, pod, address), .when_absent = "<none>" },
-	{ .name = "Node", .priority = 1, COLUMN_OF(TEXT, pod, node_name), .when_absent = "<none>" },
-	{ .name = "Nominated Node",
-	  .priority = 1,
-	  COLUMN_OF(TEXT, pod, nominated_node_name),
-	  .when_absent = "<none>" },
-	{ .name = "Readiness Gates", .priority = 1, .cell = cell_pod_gates },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_BY("Ready", cell_pod_ready),
+	COLUMN_BY("Status", cell_pod_status),
+	COLUMN_OF("Restarts", NUMBER, pod, restart_count),
+	COLUMN_BY("Age", cell_age),
+	COLUMN_OF("IP", TEXT, pod, address, WIDE, ABSENT("<none>")),
+	COLUMN_OF("Node", TEXT, pod, node_name, WIDE, ABSENT("<none>")),
+	COLUMN_OF("Nominated Node", TEXT, pod, nominated_node_name, WIDE, ABSENT("<none>")),
+	COLUMN_BY("Readiness Gates", cell_pod_gates, WIDE),
 	{ 0 },
 };
 
@@ -169,23 +166,20 @@ static void cell_pv_mode(const struct table_source *source, char text[TABLE_CELL
 }
 
 const struct table_column persistent_volume_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Capacity", COLUMN_OF(QUANTITY, persistent_volume, capacity) },
-	{ .name = "Access Modes", COLUMN_OF(ACCESS_MODES, persistent_volume, access_modes) },
-	{ .name = "Reclaim Policy", .cell = cell_pv_reclaim_policy },
-	{ .name = "Status", .cell = cell_pv_status },
-	{ .name = "Claim", .cell = cell_pv_claim },
-	{ .name = "StorageClass", COLUMN_OF(TEXT, persistent_volume, storage_class) },
-	{ .name = "VolumeAttributesClass",
-	  COLUMN_OF(TEXT, persistent_volume, attributes_class),
-	  .when_absent = "<unset>" },
-	{ .name = "Reason", COLUMN_OF(TEXT, persistent_volume, reason) },
-	{ .name = "Age", .cell = cell_age },
-	{ .name = "VolumeMode", .priority = 1, .cell = cell_pv_mode },
-	{ .name = "Source",
-	  .priority = 1,
-	  COLUMN_OF(TEXT, persistent_volume,
-		    source_key) }, /* podvol's: which plugin will have it */
+	COLUMN_BY("Name", cell_name),
+	COLUMN_OF("Capacity", QUANTITY, persistent_volume, capacity),
+	COLUMN_OF("Access Modes", ACCESS_MODES, persistent_volume, access_modes),
+	COLUMN_BY("Reclaim Policy", cell_pv_reclaim_policy),
+	COLUMN_BY("Status", cell_pv_status),
+	COLUMN_BY("Claim", cell_pv_claim),
+	COLUMN_OF("StorageClass", TEXT, persistent_volume, storage_class),
+	COLUMN_OF("VolumeAttributesClass", TEXT, persistent_volume, attributes_class,
+		  ABSENT("<unset>")),
+	COLUMN_OF("Reason", TEXT, persistent_volume, reason),
+	COLUMN_BY("Age", cell_age),
+	COLUMN_BY("VolumeMode", cell_pv_mode, WIDE),
+	/* podvol's: which plugin will have it */
+	COLUMN_OF("Source", TEXT, persistent_volume, source_key, WIDE),
 	{ 0 },
 };
 
@@ -218,21 +212,18 @@ static void cell_claim_mode(const struct table_source *source, char text[TABLE_C
 }
 
 const struct table_column claim_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Status", .cell = cell_claim_status },
-	{ .name = "Volume", COLUMN_OF(TEXT, persistent_volume_claim, volume_name) },
-	{ .name = "Capacity", .cell = cell_claim_capacity },
-	{ .name = "Access Modes", .cell = cell_claim_access_modes },
-	{ .name = "StorageClass", COLUMN_OF(TEXT, persistent_volume_claim, storage_class) },
-	{ .name = "VolumeAttributesClass",
-	  COLUMN_OF(TEXT, persistent_volume_claim, attributes_class),
-	  .when_absent = "<unset>" },
-	{ .name = "Age", .cell = cell_age },
-	{ .name = "VolumeMode", .priority = 1, .cell = cell_claim_mode },
-	{ .name = "Request",
-	  .priority = 1,
-	  COLUMN_OF(QUANTITY, persistent_volume_claim,
-		    request) }, /* podvol's: why it may not bind */
+	COLUMN_BY("Name", cell_name),
+	COLUMN_BY("Status", cell_claim_status),
+	COLUMN_OF("Volume", TEXT, persistent_volume_claim, volume_name),
+	COLUMN_BY("Capacity", cell_claim_capacity),
+	COLUMN_BY("Access Modes", cell_claim_access_modes),
+	COLUMN_OF("StorageClass", TEXT, persistent_volume_claim, storage_class),
+	COLUMN_OF("VolumeAttributesClass", TEXT, persistent_volume_claim, attributes_class,
+		  ABSENT("<unset>")),
+	COLUMN_BY("Age", cell_age),
+	COLUMN_BY("VolumeMode", cell_claim_mode, WIDE),
+	/* podvol's: why it may not bind */
+	COLUMN_OF("Request", QUANTITY, persistent_volume_claim, request, WIDE),
 	{ 0 },
 };
 
@@ -265,11 +256,11 @@ static void cell_class_expansion(const struct table_source *source, char text[TA
 }
 
 const struct table_column storage_class_columns[] = {
-	{ .name = "Name", .cell = cell_class_name },
-	{ .name = "Provisioner", COLUMN_OF(TEXT, storage_class, provisioner) },
-	{ .name = "ReclaimPolicy", .cell = cell_class_reclaim_policy },
-	{ .name = "VolumeBindingMode", .cell = cell_class_binding },
-	{ .name = "AllowVolumeExpansion", .cell = cell_class_expansion },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_class_name),
+	COLUMN_OF("Provisioner", TEXT, storage_class, provisioner),
+	COLUMN_BY("ReclaimPolicy", cell_class_reclaim_policy),
+	COLUMN_BY("VolumeBindingMode", cell_class_binding),
+	COLUMN_BY("AllowVolumeExpansion", cell_class_expansion),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };

@@ -48,24 +48,24 @@ static void cell_config_map_data(const struct table_source *source, char text[TA
 }
 
 const struct table_column config_map_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Data", .cell = cell_config_map_data },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_BY("Data", cell_config_map_data),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column secret_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Type", .path = "type" },
-	{ .name = "Data", .path = "data", .type = CELL_COUNT },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Type", "type"),
+	COLUMN_AT("Data", "data", .type = CELL_COUNT),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column service_account_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Secrets", .path = "secrets", .type = CELL_COUNT },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Secrets", "secrets", .type = CELL_COUNT),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
@@ -140,23 +140,23 @@ static void cell_node_external(const struct table_source *source, char text[TABL
 #define NODE_INFO(member) .path = "status.nodeInfo." member, .when_absent = "<unknown>"
 
 const struct table_column node_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Status", .cell = cell_node_status },
-	{ .name = "Roles", .cell = cell_node_roles },
-	{ .name = "Age", .cell = cell_age },
-	{ .name = "Version", .path = "status.nodeInfo.kubeletVersion" },
-	{ .name = "Internal-IP", .priority = 1, .cell = cell_node_internal },
-	{ .name = "External-IP", .priority = 1, .cell = cell_node_external },
-	{ .name = "OS-Image", .priority = 1, NODE_INFO("osImage") },
-	{ .name = "Kernel-Version", .priority = 1, NODE_INFO("kernelVersion") },
-	{ .name = "Container-Runtime", .priority = 1, NODE_INFO("containerRuntimeVersion") },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_BY("Status", cell_node_status),
+	COLUMN_BY("Roles", cell_node_roles),
+	COLUMN_BY("Age", cell_age),
+	COLUMN_AT("Version", "status.nodeInfo.kubeletVersion"),
+	COLUMN_BY("Internal-IP", cell_node_internal, WIDE),
+	COLUMN_BY("External-IP", cell_node_external, WIDE),
+	COLUMN("OS-Image", NODE_INFO("osImage"), WIDE),
+	COLUMN("Kernel-Version", NODE_INFO("kernelVersion"), WIDE),
+	COLUMN("Container-Runtime", NODE_INFO("containerRuntimeVersion"), WIDE),
 	{ 0 },
 };
 
 const struct table_column namespace_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Status", .path = "status.phase" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Status", "status.phase"),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
@@ -229,28 +229,28 @@ static void cell_event_count(const struct table_source *source, char text[TABLE_
 }
 
 const struct table_column event_columns[] = {
-	{ .name = "Last Seen", .cell = cell_event_last },
-	{ .name = "Type", .path = "type" },
-	{ .name = "Reason", .path = "reason" },
-	{ .name = "Object", .cell = cell_event_object },
-	{ .name = "Subobject", .priority = 1, .path = "involvedObject.fieldPath" },
-	{ .name = "Source", .priority = 1, .cell = cell_event_source },
-	{ .name = "Message", .cell = cell_event_message },
-	{ .name = "First Seen", .priority = 1, .cell = cell_event_first },
-	{ .name = "Count", .priority = 1, .cell = cell_event_count },
-	{ .name = "Name", .priority = 1, .cell = cell_name },
+	COLUMN_BY("Last Seen", cell_event_last),
+	COLUMN_AT("Type", "type"),
+	COLUMN_AT("Reason", "reason"),
+	COLUMN_BY("Object", cell_event_object),
+	COLUMN_AT("Subobject", "involvedObject.fieldPath", WIDE),
+	COLUMN_BY("Source", cell_event_source, WIDE),
+	COLUMN_BY("Message", cell_event_message),
+	COLUMN_BY("First Seen", cell_event_first, WIDE),
+	COLUMN_BY("Count", cell_event_count, WIDE),
+	COLUMN_BY("Name", cell_name, WIDE),
 	{ 0 },
 };
 
 const struct table_column lease_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Holder", .path = "spec.holderIdentity" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Holder", "spec.holderIdentity"),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column cluster_trust_bundle_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "SignerName", .path = "spec.signerName" },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("SignerName", "spec.signerName"),
 	{ 0 },
 };

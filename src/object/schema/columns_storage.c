@@ -25,83 +25,80 @@ static void cell_driver_tokens(const struct table_source *source, char text[TABL
 }
 
 const struct table_column csi_driver_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "AttachRequired", .path = "spec.attachRequired" },
-	{ .name = "PodInfoOnMount", .path = "spec.podInfoOnMount" },
-	{ .name = "StorageCapacity", .path = "spec.storageCapacity" },
-	{ .name = "TokenRequests", .cell = cell_driver_tokens },
-	{ .name = "RequiresRepublish", .path = "spec.requiresRepublish" },
-	{ .name = "Modes",
-	  .path = "spec.volumeLifecycleModes",
-	  .type = CELL_STRINGS,
-	  .when_absent = "<none>" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("AttachRequired", "spec.attachRequired"),
+	COLUMN_AT("PodInfoOnMount", "spec.podInfoOnMount"),
+	COLUMN_AT("StorageCapacity", "spec.storageCapacity"),
+	COLUMN_BY("TokenRequests", cell_driver_tokens),
+	COLUMN_AT("RequiresRepublish", "spec.requiresRepublish"),
+	COLUMN_AT("Modes", "spec.volumeLifecycleModes", ABSENT("<none>"), .type = CELL_STRINGS),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column csi_node_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Drivers", .path = "spec.drivers", .type = CELL_COUNT },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Drivers", "spec.drivers", .type = CELL_COUNT),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column csi_storage_capacity_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "StorageClassName", .path = "storageClassName" },
-	{ .name = "Capacity", .path = "capacity", .when_absent = "<unset>" },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("StorageClassName", "storageClassName"),
+	COLUMN_AT("Capacity", "capacity", ABSENT("<unset>")),
 	{ 0 },
 };
 
 const struct table_column volume_attributes_class_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "DriverName", .path = "driverName" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("DriverName", "driverName"),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column volume_attachment_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Attacher", .path = "spec.attacher" },
-	{ .name = "PV", .path = "spec.source.persistentVolumeName" },
-	{ .name = "Node", .path = "spec.nodeName" },
-	{ .name = "Attached", .path = "status.attached", .when_absent = "false" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Attacher", "spec.attacher"),
+	COLUMN_AT("PV", "spec.source.persistentVolumeName"),
+	COLUMN_AT("Node", "spec.nodeName"),
+	COLUMN_AT("Attached", "status.attached", ABSENT("false")),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 /* ---- snapshots: as their CustomResourceDefinitions say ---- */
 
 const struct table_column volume_snapshot_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "ReadyToUse", .path = "status.readyToUse" },
-	{ .name = "SourcePVC", .path = "spec.source.persistentVolumeClaimName" },
-	{ .name = "SourceSnapshotContent", .path = "spec.source.volumeSnapshotContentName" },
-	{ .name = "RestoreSize", .path = "status.restoreSize" },
-	{ .name = "SnapshotClass", .path = "spec.volumeSnapshotClassName" },
-	{ .name = "SnapshotContent", .path = "status.boundVolumeSnapshotContentName" },
-	{ .name = "CreationTime", .path = "status.creationTime", .type = CELL_SINCE },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("ReadyToUse", "status.readyToUse"),
+	COLUMN_AT("SourcePVC", "spec.source.persistentVolumeClaimName"),
+	COLUMN_AT("SourceSnapshotContent", "spec.source.volumeSnapshotContentName"),
+	COLUMN_AT("RestoreSize", "status.restoreSize"),
+	COLUMN_AT("SnapshotClass", "spec.volumeSnapshotClassName"),
+	COLUMN_AT("SnapshotContent", "status.boundVolumeSnapshotContentName"),
+	COLUMN_AT("CreationTime", "status.creationTime", .type = CELL_SINCE),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column volume_snapshot_class_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "Driver", .path = "driver" },
-	{ .name = "DeletionPolicy", .path = "deletionPolicy" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Driver", "driver"),
+	COLUMN_AT("DeletionPolicy", "deletionPolicy"),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
 
 const struct table_column volume_snapshot_content_columns[] = {
-	{ .name = "Name", .cell = cell_name },
-	{ .name = "ReadyToUse", .path = "status.readyToUse" },
-	{ .name = "RestoreSize", .path = "status.restoreSize" },
-	{ .name = "DeletionPolicy", .path = "spec.deletionPolicy" },
-	{ .name = "Driver", .path = "spec.driver" },
-	{ .name = "VolumeSnapshotClass", .path = "spec.volumeSnapshotClassName" },
-	{ .name = "VolumeSnapshot", .path = "spec.volumeSnapshotRef.name" },
-	{ .name = "VolumeSnapshotNamespace", .path = "spec.volumeSnapshotRef.namespace" },
-	{ .name = "Age", .cell = cell_age },
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("ReadyToUse", "status.readyToUse"),
+	COLUMN_AT("RestoreSize", "status.restoreSize"),
+	COLUMN_AT("DeletionPolicy", "spec.deletionPolicy"),
+	COLUMN_AT("Driver", "spec.driver"),
+	COLUMN_AT("VolumeSnapshotClass", "spec.volumeSnapshotClassName"),
+	COLUMN_AT("VolumeSnapshot", "spec.volumeSnapshotRef.name"),
+	COLUMN_AT("VolumeSnapshotNamespace", "spec.volumeSnapshotRef.namespace"),
+	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };

@@ -39,8 +39,18 @@ struct table_column {
 	const char *when_absent; /* NULL: nothing */
 };
 
-/* TEXT, NUMBER, ... of a member of struct @of. */
-#define COLUMN_OF(type_, of, member_) .type = CELL_##type_, .member = offsetof(struct of, member_)
+/* A row: its name, then a function; a path; TEXT, NUMBER, ... of a member of struct @of. Then what
+ * is not usual. */
+#define COLUMN(name_, ...)                                                                         \
+	{                                                                                          \
+		.name = name_, __VA_ARGS__                                                         \
+	}
+#define COLUMN_BY(name_, cell_, ...) COLUMN(name_, .cell = cell_, __VA_ARGS__)
+#define COLUMN_AT(name_, path_, ...) COLUMN(name_, .path = path_, __VA_ARGS__)
+#define COLUMN_OF(name_, type_, of, member_, ...)                                                  \
+	COLUMN(name_, .type = CELL_##type_, .member = offsetof(struct of, member_), __VA_ARGS__)
+#define WIDE         .priority = 1
+#define ABSENT(text) .when_absent = text
 
 /* A Table of @count objects of one kind; NULL: no memory. Freed with json_free(). */
 struct cJSON *table_from_objects(enum object_kind kind, const struct object *const *objects,
