@@ -53,7 +53,7 @@ static const struct {
 static_assert(ARRAY_SIZE(gauges) == GAUGES, "name every gauge");
 
 struct row {
-	const char *name_space, *claim; /* of the tree */
+	const char *name_space, *claim; /* into the texts */
 	int64_t values[GAUGES];
 	bool is_known[GAUGES];
 };
@@ -62,9 +62,9 @@ struct claim_statistics {
 	struct statistics *statistics;
 	struct statistics_call *call;   /* NULL: nothing is asked */
 	uint64_t asked_usec, told_usec; /* 0 never */
-	struct cJSON *tree;
 	struct row *rows;
 	size_t count;
+	char *texts; /* NULL: nothing was reported, or there was no memory for it */
 };
 
 int claim_statistics_new(struct statistics *statistics, struct claim_statistics **ret)
@@ -80,9 +80,9 @@ int claim_statistics_new(struct statistics *statistics, struct claim_statistics 
 static void forget(struct claim_statistics *claims)
 {
 	free(claims->rows);
-	json_free(claims->tree);
+	free(claims->texts);
 	claims->rows = NULL;
-	claims->tree = NULL;
+	claims->texts = NULL;
 	claims->count = 0;
 }
 
@@ -120,12 +120,21 @@ static bool value_of(const struct cJSON *item, enum gauge gauge, int64_t *ret)
 	return value != NULL;
 }
 
-static bool read_row(const struct cJSON *item, struct row *ret)
+static const char *text_of(const struct cJSON *item, const char *key)
 {
-	*ret = (struct row){ .name_space = json_string(json_get(item, "namespace"), ""),
-			     .claim = json_string(json_get(item, "claim"), "") };
-	if (*ret->claim == '\0')
+	return json_string(json_get(item, key), "");
+}
+
+/* The names go to @texts, which moves on. */
+static bool read_row(const struct cJSON *item, char **texts, struct row *ret)
+{
+	const char *name_space = text_of(item, "namespace"), *claim = text_of(item, "claim");
+
+	if (*claim == '\0')
 		return false;
+	*ret = (struct row){ .name_space = *texts };
+	ret->claim = stpcpy(*texts, name_space) + 1;
+	*texts = stpcpy(*texts + strlen(name_space) + 1, claim) + 1;
 	for (enum gauge gauge = 0; gauge < GAUGES; gauge++)
 		ret->is_known[gauge] = value_of(item, gauge, &ret->values[gauge]);
 	return true;
@@ -151,21 +160,40 @@ static void keep_one_of_each(struct claim_statistics *claims)
 	claims->count = kept;
 }
 
+static size_t text_bytes(const struct cJSON *items)
+{
+	size_t bytes = 1;
+
+	for (const struct cJSON *item = json_first(items); item; item = json_next(item))
+		bytes += strlen(text_of(item, "namespace")) + strlen(text_of(item, "claim")) + 2;
+	return bytes;
+}
+
+/* Kept are names and numbers: the tree is six times as large. */
+static void keep(struct claim_statistics *claims, const struct cJSON *items)
+{
+	char *texts;
+
+	claims->rows = calloc(json_count(items) + 1, sizeof(*claims->rows));
+	claims->texts = texts = malloc(text_bytes(items));
+	if (!claims->rows || !texts) {
+		forget(claims);
+		return;
+	}
+	for (const struct cJSON *item = json_first(items); item; item = json_next(item))
+		claims->count += read_row(item, &texts, &claims->rows[claims->count]);
+	keep_one_of_each(claims);
+}
+
 static void on_told(void *userdata, struct cJSON *tree)
 {
 	struct claim_statistics *claims = userdata;
-	const struct cJSON *items = json_get(tree, "items");
 
 	claims->call = NULL;
 	forget(claims);
-	claims->tree = tree;
 	claims->told_usec = monotonic_usec();
-	claims->rows = calloc(json_count(items) + 1, sizeof(*claims->rows));
-	for (const struct cJSON *item = json_first(items); item && claims->rows;
-	     item = json_next(item))
-		claims->count += read_row(item, &claims->rows[claims->count]);
-	if (claims->rows)
-		keep_one_of_each(claims);
+	keep(claims, json_get(tree, "items"));
+	json_free(tree);
 }
 
 /* What cannot be asked now is asked at the next request. */
@@ -202,7 +230,7 @@ static void print_gauge(const struct claim_statistics *claims, enum gauge gauge,
 void claim_statistics_print(struct claim_statistics *claims, FILE *file)
 {
 	assert(claims && file);
-	if (claims->tree && monotonic_usec() - claims->told_usec >= FORGET_USEC)
+	if (claims->texts && monotonic_usec() - claims->told_usec >= FORGET_USEC)
 		forget(claims);
 	for (enum gauge gauge = 0; gauge < GAUGES; gauge++)
 		print_gauge(claims, gauge, file);

@@ -177,7 +177,10 @@ static int set_up(struct database *database, bool syncs, struct failure *reterr)
 		reterr);
 	if (r < 0)
 		return r;
-	r = prepare(database, put_sql, &database->put, reterr);
+	/* KiB of pages: the cache has all objects, and what is read here are the way to rows. */
+	r = run(database, "PRAGMA cache_size=-256", reterr);
+	if (r == 0)
+		r = prepare(database, put_sql, &database->put, reterr);
 	if (r == 0)
 		r = prepare(database, remove_sql, &database->remove, reterr);
 	if (r == 0)

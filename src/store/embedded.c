@@ -272,11 +272,11 @@ static void answer(const struct admitted *member)
 
 	if (!write->done) {
 		if (refused)
-			log_message(LOG_WARNING, "not stored: %s", member->failure.text);
+			log_message(LOG_WARNING, "not stored: %s", member->failure->text);
 		return;
 	}
 	if (refused)
-		write->done(write->userdata, member->failure.error, NULL, &member->failure);
+		write->done(write->userdata, member->failure->error, NULL, member->failure);
 	else
 		write->done(write->userdata, 0,
 			    member->verdict == VERDICT_UNCHANGED ? member->old : result, NULL);

@@ -97,7 +97,7 @@ static int refused(struct admitted *member, int error, const char *what)
 {
 	const struct write *write = member->write;
 
-	return failed_plain(&member->failure, error, "%s '%s%s%s' %s",
+	return failed_plain(member->failure, error, "%s '%s%s%s' %s",
 			    kind_row(write->kind)->singular, write->name_space,
 			    write->name_space[0] ? "/" : "", write->name, what);
 }
@@ -125,12 +125,12 @@ static int check_presence(struct admitted *member, bool is_taken)
 static int check_uid_use(const struct group *group, struct admitted *member)
 {
 	const struct object *pod = member->write->object;
-	int r = group->uids.check ? group->uids.check(group->uids.userdata, pod, &member->failure)
+	int r = group->uids.check ? group->uids.check(group->uids.userdata, pod, member->failure)
 				  : 0;
 
 	if (r < 0)
-		member->failure.error = r;
-	return r < 0 ? failure_prefix(&member->failure, "metadata.uid: Invalid value: \"%s\"",
+		member->failure->error = r;
+	return r < 0 ? failure_prefix(member->failure, "metadata.uid: Invalid value: \"%s\"",
 				      pod->meta.uid)
 		     : 0;
 }
@@ -156,7 +156,7 @@ static int check_uid(const struct group *group, const struct cache *cache, struc
 	}
 	if (holder)
 		return failed_plain(
-			&member->failure, -EINVAL,
+			member->failure, -EINVAL,
 			"metadata.uid: Invalid value: \"%s\": is the uid of pod '%s/%s'",
 			pod->meta.uid, holder->meta.name_space, holder->meta.name);
 	return check_uid_use(group, member);
@@ -171,9 +171,9 @@ static int check_new(const struct group *group, struct admitted *member)
 	if (!group->news.check || write->verb != ADMIT_CREATE ||
 	    (write->kind != KIND_POD && write->kind != KIND_PERSISTENT_VOLUME))
 		return 0;
-	r = group->news.check(group->news.userdata, write->object, &member->failure);
+	r = group->news.check(group->news.userdata, write->object, member->failure);
 	if (r < 0)
-		member->failure.error = r;
+		member->failure->error = r;
 	return r;
 }
 
@@ -250,9 +250,9 @@ static int edit_again(struct admitted *member)
 	if (!write->edit || !member->old ||
 	    write->expected_version == member->old->meta.resource_version)
 		return 0;
-	r = write->edit(write->userdata, member->old, &object, &member->failure);
+	r = write->edit(write->userdata, member->old, &object, member->failure);
 	if (r < 0) {
-		member->failure.error = r;
+		member->failure->error = r;
 		return r;
 	}
 	(void) object_unref(write->object);
@@ -281,11 +281,11 @@ static int judge_mirror(const struct group *group, struct cache *cache, struct a
 	if (r < 0 || write->verb == ADMIT_DELETE)
 		return r;
 	if (cache_reserve(cache, write->kind, STORE_GROUP_MAX) < 0)
-		return failed(&member->failure, -ENOMEM, "cannot store '%s'", write->name);
+		return failed(member->failure, -ENOMEM, "cannot store '%s'", write->name);
 	r = object_with_version(write->object, member->resource_version, &member->result,
-				&member->failure);
+				member->failure);
 	if (r < 0)
-		member->failure.error = r;
+		member->failure->error = r;
 	return r;
 }
 
@@ -311,13 +311,13 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 		return r;
 	/* After the commit there is no way back, so the memory is taken before. */
 	if (cache_reserve(cache, write->kind, STORE_GROUP_MAX) < 0)
-		return failed(&member->failure, -ENOMEM, "cannot store '%s'", write->name);
+		return failed(member->failure, -ENOMEM, "cannot store '%s'", write->name);
 	if (write->verb == ADMIT_UPDATE && write->kind == KIND_PERSISTENT_VOLUME_CLAIM)
 		admission.storage_class =
 			cache_get(cache, KIND_STORAGE_CLASS, "", member->old->claim->storage_class);
-	r = object_admit(&admission, &member->result, &member->failure);
+	r = object_admit(&admission, &member->result, member->failure);
 	if (r < 0) {
-		member->failure.error = r;
+		member->failure->error = r;
 		return r;
 	}
 	return 0;
@@ -342,7 +342,7 @@ static int check_quota(const struct group *group, const struct cache *cache,
 		return 0;
 	if (present + (result - old) <= (write->verb == ADMIT_CREATE ? most : most + most / 4))
 		return 0;
-	return failed_plain(&member->failure, -EDQUOT,
+	return failed_plain(member->failure, -EDQUOT,
 			    "exceeded quota: all objects %s would have more than %zu bytes, the "
 			    "limit of %s: delete some, or raise it",
 			    place == STORE_IN_MEMORY ? "in memory (events, leases)" : "on disk",
@@ -390,13 +390,14 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 		.write = write,
 		.hash = hash_key(write),
 		.resource_version = group->resource_version + 1,
+		.failure = &group->failures[group->count],
 	};
 	find_old(group, cache, member);
 	if (write->dry_run)
 		member->resource_version = member->old ? member->old->meta.resource_version : 0;
 	if (write->follows && group->ended_refused)
 		(void) refused(member, -ESTALE, "is left: the write before this one failed");
-	if (member->failure.error < 0 || edit_again(member) < 0 ||
+	if (member->failure->error < 0 || edit_again(member) < 0 ||
 	    judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
 	else if (member->old && member->result && is_unchanged(member->old, member->result))
@@ -420,7 +421,7 @@ void group_fail(struct group *group, const struct failure *failure)
 		if (member->verdict != VERDICT_CHANGES && !member->relies_on_group)
 			continue;
 		member->verdict = VERDICT_REFUSED;
-		member->failure = *failure;
+		*member->failure = *failure;
 		group->ended_refused |= i + 1 == group->count;
 	}
 }
@@ -433,6 +434,8 @@ void group_end(struct group *group)
 		member->old = object_unref(member->old);
 		member->result = object_unref(member->result);
 		member->write = write_free(member->write);
+		if (member->failure->error < 0)
+			*member->failure = (struct failure){ 0 };
 	}
 	group->count = 0;
 }

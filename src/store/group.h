@@ -53,7 +53,7 @@ struct admitted {
 	uint64_t resource_version;
 	const struct object *old;    /* own reference; NULL: none */
 	const struct object *result; /* own reference; NULL: removes, or refused */
-	struct failure failure;
+	struct failure *failure;     /* of the group; zeroed unless something failed */
 };
 
 struct group {
@@ -83,6 +83,9 @@ struct group {
 		store_upstream_fn *take;
 		void *userdata;
 	} upstream;
+	/* Apart, and written only by what fails: a megabyte that is resident only where it is used.
+	 */
+	struct failure failures[STORE_GROUP_MAX];
 };
 
 /* Begin an empty group; the first change gets @resource_version + 1. */

@@ -70,6 +70,24 @@ static void test_large_pieces_have_a_block(void **state)
 	arena_done(&arena);
 }
 
+/* Whoever makes so much room the next time needs no block: the gap before a struct counts. */
+static void test_size_is_what_suffices(void **state)
+{
+	_Alignas(max_align_t) char room[256] = "";
+	struct arena arena;
+
+	arena_init_with(&arena, room, 16);
+	for (int turn = 0; turn < 2; turn++) {
+		(void) arena_string(&arena, "name");
+		assert_non_null(arena_array(&arena, 1, 32));
+		assert_int_equal(arena.blocks != NULL, turn == 0);
+		assert_int_equal(arena_size(&arena), 16 + 32);
+		arena_done(&arena);
+		arena_init_with(&arena, room, 16 + 32);
+	}
+	arena_done(&arena);
+}
+
 static void test_exhaustion_is_kept(void **state)
 {
 	struct arena arena = { 0 };
@@ -92,6 +110,7 @@ int main(void)
 		cmocka_unit_test(test_strings_are_copied),
 		cmocka_unit_test(test_nothing_costs_nothing),
 		cmocka_unit_test(test_large_pieces_have_a_block),
+		cmocka_unit_test(test_size_is_what_suffices),
 		cmocka_unit_test(test_exhaustion_is_kept),
 	};
 

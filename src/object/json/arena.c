@@ -58,7 +58,8 @@ static bool add_block(struct arena *arena, size_t least)
 	return true;
 }
 
-/* Blocks come zeroed and no byte is handed out twice. */
+/* Blocks come zeroed and no byte is handed out twice. A gap counts as used also where a new block
+ * makes it needless: so much would have sufficed in one block. */
 static void *take(struct arena *arena, size_t bytes, size_t alignment)
 {
 	size_t gap = (size_t) (-(uintptr_t) arena->next & (alignment - 1));
@@ -67,6 +68,7 @@ static void *take(struct arena *arena, size_t bytes, size_t alignment)
 	if (arena->left < gap || arena->left - gap < bytes) {
 		if (!add_block(arena, bytes))
 			return NULL;
+		arena->used += gap;
 		gap = 0;
 	}
 	piece = arena->next + gap;
