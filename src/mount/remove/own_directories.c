@@ -24,29 +24,123 @@ static bool same_place(const struct mount_facts *a, const struct mount_facts *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-/* Is @wanted the directory @from_fd, or above it? One call a level, "..", "../..", and no
- * descriptor: this is asked for each volume. What confused it, one of podvold's directories moved
- * meanwhile, could as well move it to a forbidden place afterwards. Return: 1, 0, a negative errno.
+/* One call a level, "..", "../..", and no descriptor: this is asked for each volume. What confused
+ * it, one of podvold's directories moved meanwhile, could as well move it to a forbidden place
+ * afterwards.
  */
-static int leads_to(int from_fd, const struct mount_facts *wanted)
-{
-	char up[PATH_MAX] = "..";
-	const struct place place = { .parent_fd = from_fd, .name = up, .path = up };
-	struct mount_facts here, above;
-	size_t used = strlen(up);
-	int r = fd_facts(from_fd, &here, NULL);
+struct climb {
+	int from_fd;
+	size_t used;
+	struct mount_facts here;
+	char up[PATH_MAX];
+};
 
-	while (r == 0 && !same_place(&here, wanted)) {
-		r = place_facts(&place, &above, NULL);
-		if (r == 0 && same_place(&here, &above))
-			return 0; /* "/" */
-		here = above;
-		if (used + sizeof("/..") > sizeof(up))
-			return -ENAMETOOLONG;
-		memcpy(up + used, "/..", sizeof("/.."));
-		used += strlen("/..");
+static int climb_begin(struct climb *climb, int from_fd)
+{
+	climb->from_fd = from_fd;
+	climb->used = 0;
+	return fd_facts(from_fd, &climb->here, NULL);
+}
+
+/* Return: 1 one level up; 0 it was "/" already; a negative errno. */
+static int climb_on(struct climb *climb)
+{
+	const struct place place = { .parent_fd = climb->from_fd,
+				     .name = climb->up,
+				     .path = climb->up };
+	const char *step = climb->used ? "/.." : "..";
+	struct mount_facts above;
+	int r;
+
+	if (climb->used + strlen(step) + 1 > sizeof(climb->up))
+		return -ENAMETOOLONG;
+	climb->used = (size_t) (stpcpy(climb->up + climb->used, step) - climb->up);
+	r = place_facts(&place, &above, NULL);
+	if (r < 0 || same_place(&climb->here, &above))
+		return r;
+	climb->here = above;
+	return 1;
+}
+
+/* ---- what lies above the directory of a source ---- */
+
+/* From it up to "/". */
+struct ancestors {
+	struct ancestor {
+		uint64_t mount_id;
+		dev_t device;
+		ino_t inode;
+	} * levels;
+	size_t count;
+};
+
+static int ancestors_add(struct ancestors *ancestors, const struct mount_facts *facts)
+{
+	enum { ROOM_STEP = 16 };
+	struct ancestor *levels = ancestors->levels;
+
+	if (ancestors->count % ROOM_STEP == 0) {
+		levels = reallocarray(levels, ancestors->count + ROOM_STEP, sizeof(*levels));
+		if (!levels)
+			return -ENOMEM;
+		ancestors->levels = levels;
 	}
-	return r < 0 ? r : 1;
+	levels[ancestors->count++] =
+		(struct ancestor){ facts->mount_id, facts->device, facts->inode };
+	return 0;
+}
+
+static int find_ancestors(int directory_fd, struct ancestors *ancestors)
+{
+	struct climb climb;
+	int r = climb_begin(&climb, directory_fd);
+
+	for (r = r < 0 ? r : 1; r > 0; r = climb_on(&climb))
+		if (ancestors_add(ancestors, &climb.here) < 0)
+			return -ENOMEM;
+	return r;
+}
+
+/* Is that place one of them, from a level on? */
+static bool is_among(const struct ancestors *ancestors, size_t from,
+		     const struct mount_facts *facts)
+{
+	for (size_t i = from; i < ancestors->count; i++)
+		if (ancestors->levels[i].device == facts->device &&
+		    ancestors->levels[i].inode == facts->inode)
+			return true;
+	return false;
+}
+
+/* The level where another way up meets this one and goes on as this one does; @count: nowhere. A
+ * bind mount is the same place with another way up, so it has to be the same mount, too. */
+static size_t level_of(const struct ancestors *ancestors, const struct mount_facts *facts)
+{
+	size_t i = facts->mount_id == 0 ? ancestors->count : 0;
+
+	while (i < ancestors->count && (ancestors->levels[i].mount_id != facts->mount_id ||
+					ancestors->levels[i].device != facts->device ||
+					ancestors->levels[i].inode != facts->inode))
+		i++;
+	return i;
+}
+
+/* Is @wanted the directory @from_fd, or above it? Return: 1, 0, a negative errno. */
+static int leads_to(int from_fd, const struct mount_facts *wanted,
+		    const struct ancestors *ancestors)
+{
+	struct climb climb;
+	int r = climb_begin(&climb, from_fd);
+
+	for (r = r < 0 ? r : 1; r > 0; r = climb_on(&climb)) {
+		size_t level = level_of(ancestors, &climb.here);
+
+		if (same_place(&climb.here, wanted))
+			return 1;
+		if (level < ancestors->count)
+			return is_among(ancestors, level, wanted);
+	}
+	return r;
 }
 
 /* Where a descriptor leads now, without links. */
@@ -126,7 +220,7 @@ static int refused(const char *path, const char *relation, const char *kind, con
 }
 
 /* Volumes that podvold makes where a class names no base path. */
-static int is_made_volume(int own_fd, int directory_fd)
+static int is_made_volume(int own_fd, const struct ancestors *above)
 {
 	cleanup_close int fd =
 		openat(own_fd, "volumes", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -136,12 +230,12 @@ static int is_made_volume(int own_fd, int directory_fd)
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 	r = fd_facts(fd, &facts, NULL);
-	return r < 0 ? r : leads_to(directory_fd, &facts);
+	return r < 0 ? r : is_among(above, 0, &facts);
 }
 
 struct candidate {
 	const char *path;
-	int directory_fd;
+	struct ancestors above;   /* the directory that it lies in, and those above */
 	struct mount_facts facts; /* of the thing itself */
 	bool listed;              /* an administrator named just this one */
 	bool is_missing;          /* the thing is to be made in this directory */
@@ -176,15 +270,17 @@ static int check_one(const struct candidate *candidate, const char *own, const c
 	if (r < 0)
 		return r;
 	is_same = same_place(&facts, &candidate->facts);
-	r = candidate->listed || candidate->is_missing ? 0 : leads_to(own_fd, &candidate->facts);
+	r = candidate->listed || candidate->is_missing
+		    ? 0
+		    : leads_to(own_fd, &candidate->facts, &candidate->above);
 	if (r > 0)
 		return refused(candidate->path, is_same ? "is" : "contains", kind, own, reterr);
 	if (r == 0 && (candidate->is_missing || !is_same) && !(is_root && candidate->for_root))
-		r = leads_to(candidate->directory_fd, &facts);
+		r = is_among(&candidate->above, 0, &facts);
 	if (r > 0 && strcmp(kind, "state") == 0 && is_to_be_made_volume(candidate, is_same))
 		r = 0;
 	if (r > 0 && strcmp(kind, "state") == 0) {
-		int made = is_made_volume(own_fd, candidate->directory_fd);
+		int made = is_made_volume(own_fd, &candidate->above);
 
 		r = made < 0 ? made : !made;
 	}
@@ -207,6 +303,8 @@ static int check(const struct own_directories *own, int fd, struct candidate *ca
 		r = directory_fd = candidate->is_missing
 					   ? open_host_path(real, O_PATH | O_DIRECTORY, NULL)
 					   : directory_above(real);
+	if (r >= 0)
+		r = find_ancestors(directory_fd, &candidate->above);
 	if (r < 0)
 		return failed(reterr, r, "cannot find out where '%s' lies", candidate->path);
 	r = allowance(own->allowed, real);
@@ -216,7 +314,6 @@ static int check(const struct own_directories *own, int fd, struct candidate *ca
 				    "allows '%s' only",
 				    candidate->path, own->allowed);
 	candidate->listed = r == 2;
-	candidate->directory_fd = directory_fd;
 	r = 0;
 	for (size_t i = 0; i < OWN_COUNT && r == 0; i++) {
 		const struct own_directory one = own_directory(own, i);
@@ -296,9 +393,12 @@ int own_directories_check(const struct own_directories *own, int fd, const char 
 			  bool for_root, struct failure *reterr)
 {
 	struct candidate candidate = { .path = path, .for_root = for_root };
+	int r;
 
 	assert(own && fd >= 0 && path);
-	return refuses_nothing(own) ? 0 : check(own, fd, &candidate, reterr);
+	r = refuses_nothing(own) ? 0 : check(own, fd, &candidate, reterr);
+	free(candidate.above.levels);
+	return r;
 }
 
 int own_directories_check_path(const struct own_directories *own, const char *path, bool for_root,
@@ -307,6 +407,7 @@ int own_directories_check_path(const struct own_directories *own, const char *pa
 	struct candidate candidate = { .path = path, .for_root = for_root };
 	cleanup_free char *existing = strdup(path);
 	cleanup_close int fd = -EBADF;
+	int r;
 
 	assert(own && path[0] == '/');
 	if (!existing)
@@ -327,5 +428,7 @@ int own_directories_check_path(const struct own_directories *own, const char *pa
 		candidate.is_missing = true;
 		candidate.missing = path + strlen(existing);
 	}
-	return fd < 0 ? fd : check(own, fd, &candidate, reterr);
+	r = fd < 0 ? fd : check(own, fd, &candidate, reterr);
+	free(candidate.above.levels);
+	return r;
 }
