@@ -27,9 +27,10 @@ static int make_client(struct cluster *cluster, struct failure *reterr)
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
 {
-	static int (*const parts[])(struct cluster * cluster) = { identity_new, writes_new,
-								  tokens_new,   needed_new,
-								  pods_new,     kinds_new };
+	static int (*const parts[])(struct cluster * cluster) = { identity_new,     writes_new,
+								  tokens_new,       needed_new,
+								  pods_new,         kinds_new,
+								  server_events_new };
 	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
 	int r;
 
@@ -60,6 +61,7 @@ struct cluster *cluster_free(struct cluster *cluster)
 {
 	if (!cluster)
 		return NULL;
+	(void) server_events_free(cluster->events);
 	(void) kinds_free(cluster->kinds);
 	(void) pods_free(cluster->pods);
 	(void) needed_free(cluster->needed);
@@ -102,5 +104,6 @@ struct cJSON *cluster_view(const struct cluster *cluster)
 	pods_view(cluster, view);
 	needed_view(cluster, view);
 	writes_view(cluster, view);
+	server_events_view(cluster, view);
 	return view;
 }

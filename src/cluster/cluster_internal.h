@@ -25,6 +25,7 @@ struct kinds;
 struct contact;
 struct writes;
 struct tokens;
+struct server_events;
 struct version;
 
 enum {
@@ -47,6 +48,7 @@ struct cluster {
 	struct kinds *kinds;
 	struct writes *writes;
 	struct tokens *tokens;
+	struct server_events *events;
 	struct version *versions;
 };
 
@@ -172,6 +174,29 @@ void tokens_stop(struct tokens *tokens);
 /* When no worker is left. Accepts NULL. */
 struct tokens *tokens_free(struct tokens *tokens);
 const struct token_source *tokens_source(const struct tokens *tokens);
+
+/* ---- event_text.c ---- */
+
+enum { EVENT_NOTE_BYTES = 1024 }; /* that a server takes */
+
+/* How often; 1 where it does not say. */
+int64_t event_count(const struct cJSON *event);
+/* A v1.Event of the store as the server wants it to be made, and what a merge patch changes when it
+ * happened again; @is_core: in v1, else in events.k8s.io/v1. NULL: no memory. Freed with free(). */
+char *event_text(const struct cJSON *event, bool is_core);
+char *event_series_text(const struct cJSON *event, bool is_core);
+
+/* ---- server_events.c ---- */
+
+enum {
+	SERVER_EVENTS_MAX = 2000,         /* different ones that are known */
+	SERVER_EVENTS_OF_OBJECT_MAX = 25, /* new ones of one object, in five minutes */
+};
+
+/* What is recorded in the store from now on goes to the server. */
+int server_events_new(struct cluster *cluster);
+struct server_events *server_events_free(struct server_events *events);
+void server_events_view(const struct cluster *cluster, struct cJSON *view);
 
 /* ---- versions.c ---- */
 
