@@ -15,6 +15,7 @@
 #include "status/mount_waiters.h"
 #include "status/statistics.h"
 #include "status/volume_events.h"
+#include "status/write_check.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -97,6 +98,8 @@ struct cJSON *agent_view_foreign_volumes(struct agent *agent);
 struct cJSON *agent_view_version(struct agent *agent);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);
+/* Could its containers write, on this node? For write_check_look(). Return: 0; -ENOMEM. */
+int agent_check_writes(struct agent *agent, const struct object *pod, struct write_check **ret);
 
 /* ---- how full volumes are ---- */
 

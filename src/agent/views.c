@@ -29,6 +29,11 @@ struct cJSON *agent_check(struct agent *agent, const struct object *pod, const s
 	return scheduling_view(agent->store, agent->config->node_name, pod, node);
 }
 
+int agent_check_writes(struct agent *agent, const struct object *pod, struct write_check **ret)
+{
+	return write_check_new(agent->store, pod, ret);
+}
+
 struct cJSON *agent_view_operations(struct agent *agent)
 {
 	struct cJSON *list = json_new_object(), *items;

@@ -2,15 +2,19 @@
 /*
  * check - could a pod run on a node, as far as its volumes go
  *
- * The body holds a Pod, and may hold a Node to ask about instead of this one. Neither is stored.
+ * The body holds a Pod, and may hold a Node to ask about instead of this one. Neither is stored. Of
+ * this node it is also foretold which containers cannot write.
  */
 #include "api/exchange.h"
 
 #include "base/cleanup.h"
+#include "base/worker.h"
+#include "object/json/json.h"
 #include "object/object.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 
 enum { DOCUMENTS_MAX = 16 };
 
@@ -38,6 +42,76 @@ static const struct failure *first_failure(const struct document_list *list)
 	return list->failure.error ? &list->failure : NULL;
 }
 
+/* ---- could its containers write: asked of the file systems, on a thread ---- */
+
+struct check {
+	struct worker_job job;     /* first: the pool hands it back */
+	struct exchange *exchange; /* NULL: abandoned */
+	struct write_check *writes;
+	struct cJSON *tree;
+};
+
+static void check_abandon(void *work)
+{
+	((struct check *) work)->exchange = NULL;
+}
+
+static struct worker_pool *check_run(struct worker_job *job)
+{
+	write_check_look(((struct check *) job)->writes);
+	return NULL;
+}
+
+static void check_done(struct worker_job *job)
+{
+	struct check *check = (struct check *) job;
+
+	if (check->tree)
+		write_check_report(check->writes, check->tree);
+	if (check->exchange)
+		reply_tree(check->exchange, 200, check->tree);
+	else
+		json_free(check->tree);
+	write_check_free(check->writes);
+	free(check);
+}
+
+static void ask_writes(struct exchange *exchange, const struct object *pod, struct cJSON *tree)
+{
+	struct check *check = calloc(1, sizeof(*check));
+
+	if (!check || agent_check_writes(exchange->agent, pod, &check->writes) < 0) {
+		free(check);
+		json_free(tree);
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return;
+	}
+	check->job.run = check_run;
+	check->job.done = check_done;
+	check->exchange = exchange;
+	check->tree = tree;
+	exchange->work = check;
+	exchange->abandon = check_abandon;
+	if (exchange->readers) {
+		worker_submit(exchange->readers, &check->job);
+		return;
+	}
+	(void) check_run(&check->job);
+	check_done(&check->job);
+}
+
+/* Of a Node of the body the directories are not here. */
+static void answer(struct exchange *exchange, const struct object *pod, const struct object *node)
+{
+	if (node)
+		reply_tree(exchange, 200, agent_check(exchange->agent, pod, node));
+	else if (exchange->may_wait)
+		ask_writes(exchange, pod, agent_check(exchange->agent, pod, NULL));
+	else
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
+			      "too many requests wait already: try again later");
+}
+
 void check_post(struct exchange *exchange)
 {
 	cleanup(document_list_done) struct document_list list = { 0 };
@@ -57,5 +131,5 @@ void check_post(struct exchange *exchange)
 		reply_refusal(exchange, API_BAD_REQUEST,
 			      "the body must hold one Pod, and at most one Node");
 	else
-		reply_tree(exchange, 200, agent_check(exchange->agent, pod, node));
+		answer(exchange, pod, node);
 }

@@ -31,6 +31,18 @@ static int read_body(struct cli *cli, char **ret, size_t *ret_length)
 	return EXIT_DONE;
 }
 
+/* The pod starts, and fails then. */
+static void print_warnings(struct cli *cli, const struct cJSON *tree)
+{
+	const struct cJSON *i;
+
+	for (i = json_first(json_get(tree, "warnings")); i; i = json_next(i))
+		(void) fprintf(cli->out, "  warning: container '%s', volume '%s': %s\n",
+			       json_string(json_get(i, "container"), ""),
+			       json_string(json_get(i, "volume"), ""),
+			       json_string(json_get(i, "text"), ""));
+}
+
 static int print(struct cli *cli, const struct podvol_reply *reply)
 {
 	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
@@ -45,12 +57,14 @@ static int print(struct cli *cli, const struct podvol_reply *reply)
 	node = json_string(json_get(tree, "node"), "");
 	if (json_bool(json_get(tree, "fits"), false)) {
 		(void) fprintf(cli->out, "pod '%s' can have its volumes on node '%s'\n", pod, node);
+		print_warnings(cli, tree);
 		return EXIT_DONE;
 	}
 	(void) fprintf(cli->out, "pod '%s' cannot have its volumes on node '%s':\n", pod, node);
 	for (const struct cJSON *i = json_first(json_get(tree, "reasons")); i; i = json_next(i))
 		(void) fprintf(cli->out, "  %s: %s\n", json_string(json_get(i, "plugin"), ""),
 			       json_string(json_get(i, "reason"), ""));
+	print_warnings(cli, tree);
 	return EXIT_FAILED;
 }
 

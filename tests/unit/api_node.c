@@ -118,6 +118,25 @@ ANSWERED_BY_ONE_TEST struct cJSON *agent_check(struct agent *agent, const struct
 	return NULL;
 }
 
+ANSWERED_BY_ONE_TEST int agent_check_writes(struct agent *agent, const struct object *pod,
+					    struct write_check **ret)
+{
+	return -ENOMEM;
+}
+
+ANSWERED_BY_ONE_TEST void write_check_look(struct write_check *check)
+{
+}
+
+ANSWERED_BY_ONE_TEST void write_check_report(const struct write_check *check, struct cJSON *tree)
+{
+}
+
+ANSWERED_BY_ONE_TEST struct write_check *write_check_free(struct write_check *check)
+{
+	return NULL;
+}
+
 ANSWERED_BY_ONE_TEST int agent_call_driver(struct agent *agent,
 					   const struct driver_call_request *request,
 					   struct driver_call **ret, struct failure *reterr)
