@@ -185,6 +185,27 @@ static void test_nul(void **state)
 	assert_int_equal(ask(served, "GET /healthz?a=b&c HTTP/1.1\nHost: x\nX: a\n\n"), 200);
 }
 
+/* No client needs any, and the library ends their values at a NUL. */
+static void test_trailers(void **state)
+{
+	struct served *served = *state;
+	int fd = client(served);
+
+#define CHUNKED                                                                                    \
+	"POST /podvol/v1/apply HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"             \
+	"2\r\n{}\r\n0\r\n"
+	put_bytes(served, fd, CHUNKED "X: a\0b\r\n\r\n", sizeof(CHUNKED "X: a\0b\r\n\r\n") - 1);
+	read_all(served, fd);
+	assert_memory_equal(served->reply, "HTTP/1.1 400", 12);
+	assert_non_null(strstr(served->reply, "trailers"));
+	(void) close(fd);
+	fd = client(served);
+	put_bytes(served, fd, CHUNKED "\r\n", sizeof(CHUNKED "\r\n") - 1);
+	read_all(served, fd);
+	assert_null(strstr(served->reply, "trailers"));
+	(void) close(fd);
+}
+
 /* What the library takes for the line is what comes before the NUL: another path, or a write that
  * lost its dryRun. */
 static void test_nul_in_the_line(void **state)
@@ -354,19 +375,13 @@ int main(void)
 {
 #define SERVED(test) cmocka_unit_test_setup_teardown(test, served_set_up, served_tear_down)
 	const struct CMUnitTest tests[] = {
-		SERVED(test_two_lengths),
-		SERVED(test_bad_lengths),
-		SERVED(test_bad_chunks),
-		SERVED(test_bad_names),
-		SERVED(test_bad_lines),
-		SERVED(test_nul),
-		SERVED(test_nul_in_the_line),
-		SERVED(test_a_bomb_of_headers),
-		SERVED(test_many_in_one_piece),
-		SERVED(test_a_byte_at_a_time),
-		SERVED(test_expect_continue),
-		SERVED(test_who_may_only_read),
-		SERVED(test_a_kubeconfig_is_for_root),
+		SERVED(test_two_lengths),       SERVED(test_bad_lengths),
+		SERVED(test_bad_chunks),        SERVED(test_bad_names),
+		SERVED(test_bad_lines),         SERVED(test_nul),
+		SERVED(test_trailers),          SERVED(test_nul_in_the_line),
+		SERVED(test_a_bomb_of_headers), SERVED(test_many_in_one_piece),
+		SERVED(test_a_byte_at_a_time),  SERVED(test_expect_continue),
+		SERVED(test_who_may_only_read), SERVED(test_a_kubeconfig_is_for_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,7 +157,7 @@ static void test_what_is_no_quantity(void **state)
 			    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$': \"inf\"");
 }
 
-/* Each reading of it takes the loop's time. */
+/* A difference from Kubernetes: each reading of it takes the loop's time. */
 static void test_length_is_bounded(void **state)
 {
 	char text[QUANTITY_BYTES_MAX + 2];

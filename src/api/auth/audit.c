@@ -42,6 +42,14 @@ void audit_log(const struct audit *audit)
 		   audit->reason ? " " : "", audit->reason ? audit->reason : "");
 }
 
+void audit_log_silence(const char *client)
+{
+	const struct log_field fields[] = { { "API_CLIENT", client }, { "API_RESULT", "refused" } };
+
+	log_fields(LOG_NOTICE, fields, ARRAY_SIZE(fields),
+		   "api: connection closed at %s: no request came in time", client);
+}
+
 void audit_copy(const char *name, char ret[AUDIT_NAME_BYTES])
 {
 	(void) snprintf(ret, AUDIT_NAME_BYTES, "%s", name ? name : "unknown");

@@ -24,6 +24,8 @@ struct audit {
 
 /* At notice when it was refused, at info otherwise. */
 void audit_log(const struct audit *audit);
+/* A connection was closed on which no request came in time. */
+void audit_log_silence(const char *client);
 
 enum { AUDIT_NAME_BYTES = 64 };
 /* Of a user or client, for a line after the request is over. @name: NULL: unknown. */

@@ -173,7 +173,10 @@ static void run_handler(struct request *request)
 {
 	struct exchange *exchange = &request->exchange;
 
-	if (request->body_state == BODY_TOO_LARGE)
+	if (MHD_get_connection_values(request->library, MHD_FOOTER_KIND, NULL, NULL) > 0)
+		reply_refusal(exchange, API_BAD_REQUEST,
+			      "fields after a body (trailers) are not read");
+	else if (request->body_state == BODY_TOO_LARGE)
 		refuse_too_large(request);
 	else if (request->body_state == BODY_TOO_MANY)
 		reply_refusal(exchange, API_TOO_MANY_REQUESTS, "too many long requests are read");
@@ -273,8 +276,10 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 		strchr(uri, ' ')
 			? failed_plain(&request->uri_failure, -EINVAL, "the path holds a blank")
 			: api_path_parse(uri, &request->exchange.path, &request->uri_failure);
-	if (request->connection)
+	if (request->connection) {
+		request->connection->asked = true;
 		connection_enter(request->connection, DEADLINE_REQUEST);
+	}
 	DL_APPEND2(api->requests, request, previous, next);
 	return request;
 }

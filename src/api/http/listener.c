@@ -7,7 +7,9 @@
  */
 #include "api/http/transport.h"
 
+#include "api/auth/audit.h"
 #include "api/auth/credentials.h"
+#include "api/auth/refusals.h"
 #include "api/exchange.h"
 #include "api/http/listen.h"
 #include "base/cleanup.h"
@@ -234,6 +236,18 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 	*socket_context = connection;
 }
 
+/* The library skips lines that begin with a NUL as it skips empty ones, and says nothing of them:
+ * such a client is answered by the end. */
+static void note_silence(const struct connection *connection)
+{
+	bool is_late = connection->deadline.phase == DEADLINE_NONE && !connection->closing;
+
+	if (is_late && !connection->asked &&
+	    refusals_log(connection->listener->api->refusals, &connection->guest.peer,
+			 monotonic_usec()))
+		audit_log_silence(connection->peer);
+}
+
 static void on_connection(void *userdata, struct MHD_Connection *library, void **socket_context,
 			  enum MHD_ConnectionNotificationCode code)
 {
@@ -245,6 +259,7 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 		return;
 	}
 	if (connection) {
+		note_silence(connection);
 		handshake_end(connection);
 		listener->guests.connections -= !connection->closing;
 		guests_remove(&listener->guests, &connection->guest);

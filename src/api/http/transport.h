@@ -47,6 +47,7 @@ struct connection {
 	char user[PEER_NAME_BYTES]; /* the same as reviews call it */
 	bool authenticated;         /* a credential was seen that allows something */
 	bool closing;               /* shut down: the library has yet to see it */
+	bool asked;                 /* the line of a request was there */
 	struct guest guest;
 	struct handshake handshake;
 };
