@@ -252,6 +252,10 @@ void mount_passed_note(struct mount_passed *passed, const struct mount_holder *h
 	size_t used = strlen(passed->text);
 	char one[128];
 
+	passed->count++;
+	if (holder->pid > 0 && holder->pid == passed->named)
+		return;
+	passed->named = holder->pid;
 	if (holder->pid > 0 && holder->user_namespace == 0)
 		(void) snprintf(one, sizeof(one), "process %d (uid %u)", (int) holder->pid,
 				(unsigned int) holder->uid);
@@ -269,5 +273,4 @@ void mount_passed_note(struct mount_passed *passed, const struct mount_holder *h
 	if (!passed->is_cut)
 		(void) snprintf(passed->text + used, sizeof(passed->text) - used, "%s%s",
 				used > 0 ? ", " : "", one);
-	passed->count++;
 }

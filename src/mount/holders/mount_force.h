@@ -50,6 +50,7 @@ struct mount_passed {
 	size_t count;                       /* holders */
 	char text[MOUNT_PASSED_TEXT_BYTES]; /* of the first: pid, uid, user namespace */
 	bool is_cut;                        /* there was no room for all of them */
+	pid_t named;                        /* the last process in @text, which may keep many */
 };
 
 /* May a forced unstage go past this holder? */
