@@ -125,6 +125,16 @@ static const char *text_of(const struct cJSON *item, const char *key)
 	return json_string(json_get(item, key), "");
 }
 
+/* A copy at @texts, which moves on. */
+static const char *put_text(char **texts, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	char *copy = memcpy(*texts, text, bytes);
+
+	*texts += bytes;
+	return copy;
+}
+
 /* The names go to @texts, which moves on. */
 static bool read_row(const struct cJSON *item, char **texts, struct row *ret)
 {
@@ -132,9 +142,8 @@ static bool read_row(const struct cJSON *item, char **texts, struct row *ret)
 
 	if (*claim == '\0')
 		return false;
-	*ret = (struct row){ .name_space = *texts };
-	ret->claim = stpcpy(*texts, name_space) + 1;
-	*texts = stpcpy(*texts + strlen(name_space) + 1, claim) + 1;
+	*ret = (struct row){ .name_space = put_text(texts, name_space) };
+	ret->claim = put_text(texts, claim);
 	for (enum gauge gauge = 0; gauge < GAUGES; gauge++)
 		ret->is_known[gauge] = value_of(item, gauge, &ret->values[gauge]);
 	return true;

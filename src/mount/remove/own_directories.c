@@ -54,7 +54,8 @@ static int climb_on(struct climb *climb)
 
 	if (climb->used + strlen(step) + 1 > sizeof(climb->up))
 		return -ENAMETOOLONG;
-	climb->used = (size_t) (stpcpy(climb->up + climb->used, step) - climb->up);
+	memcpy(climb->up + climb->used, step, strlen(step) + 1);
+	climb->used += strlen(step);
 	r = place_facts(&place, &above, NULL);
 	if (r < 0 || same_place(&climb->here, &above))
 		return r;
