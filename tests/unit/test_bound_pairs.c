@@ -204,6 +204,27 @@ static void name_that_is_too_long_to_exist_is_unknown(void **state)
 	bound_pairs_done(&bound_pairs);
 }
 
+static void waiting_claims_are_due_until_forgotten(void **state)
+{
+	struct bound_pairs pairs = { 0 };
+	enum object_kind kind = KIND_PERSISTENT_VOLUME_CLAIM;
+	struct bound_pair *one = bound_pairs_add(&pairs, kind, "default", "one");
+	struct bound_pair *other = bound_pairs_add(&pairs, kind, "default", "other");
+
+	assert_true(one && other);
+	bound_pair_set_waiting(&pairs, one, true);
+	bound_pair_set_waiting(&pairs, other, true);
+	bound_pair_set_waiting(&pairs, other, true);
+	bound_pairs_forget(&pairs, one);
+	bound_pairs_make_waiting_due(&pairs);
+	assert_ptr_equal(bound_pairs_take_due(&pairs), other);
+	assert_null(bound_pairs_take_due(&pairs));
+	bound_pair_set_waiting(&pairs, other, false);
+	bound_pairs_make_waiting_due(&pairs);
+	assert_null(bound_pairs_take_due(&pairs));
+	bound_pairs_done(&pairs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +235,7 @@ int main(void)
 		cmocka_unit_test(one_that_is_named_is_not_forgotten),
 		cmocka_unit_test(the_same_is_said_once),
 		cmocka_unit_test(name_that_is_too_long_to_exist_is_unknown),
+		cmocka_unit_test(waiting_claims_are_due_until_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

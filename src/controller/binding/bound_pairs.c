@@ -21,6 +21,7 @@ enum { KEY_BYTES = 1 + 64 + 254 };
 struct bound_pair {
 	UT_hash_handle hh;
 	struct bound_pair *previous_due, *next_due;
+	struct bound_pair *previous_waiting, *next_waiting;
 	bool is_due, is_listed, is_busy, is_waiting; /* listed: in a list of due ones */
 	uint64_t said, refused;                      /* hashes of the last event, and of a pod's */
 	struct bound_pair **namers;
@@ -55,6 +56,7 @@ void bound_pairs_done(struct bound_pairs *bound_pairs)
 	}
 	bound_pairs->due_claims = NULL;
 	bound_pairs->due_volumes = NULL;
+	bound_pairs->waiting = NULL;
 }
 
 struct bound_pair *bound_pairs_get(const struct bound_pairs *bound_pairs, enum object_kind kind,
@@ -286,20 +288,25 @@ void bound_pair_set_busy(struct bound_pairs *bound_pairs, struct bound_pair *bou
 		bound_pairs_make_due(bound_pairs, bound_pair);
 }
 
-void bound_pair_set_waiting(struct bound_pair *bound_pair, bool waiting)
+void bound_pair_set_waiting(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair,
+			    bool waiting)
 {
 	assert(bound_pair_kind(bound_pair) == KIND_PERSISTENT_VOLUME_CLAIM);
+	if (bound_pair->is_waiting == waiting)
+		return;
 	bound_pair->is_waiting = waiting;
+	if (waiting)
+		DL_APPEND2(bound_pairs->waiting, bound_pair, previous_waiting, next_waiting);
+	else
+		DL_DELETE2(bound_pairs->waiting, bound_pair, previous_waiting, next_waiting);
 }
 
 void bound_pairs_make_waiting_due(struct bound_pairs *bound_pairs)
 {
-	struct bound_pair *bound_pair, *next;
+	struct bound_pair *bound_pair;
 
-	HASH_ITER (hh, bound_pairs->table, bound_pair, next) {
-		if (bound_pair->is_waiting)
-			bound_pairs_make_due(bound_pairs, bound_pair);
-	}
+	DL_FOREACH2(bound_pairs->waiting, bound_pair, next_waiting)
+	bound_pairs_make_due(bound_pairs, bound_pair);
 }
 
 bool bound_pair_says_again(struct bound_pair *bound_pair, const char *reason, const char *text)
@@ -324,6 +331,8 @@ void bound_pairs_forget(struct bound_pairs *bound_pairs, struct bound_pair *boun
 {
 	if (bound_pair->namer_count > 0 || bound_pair->is_due || bound_pair->is_busy)
 		return;
+	if (bound_pair->is_waiting)
+		bound_pair_set_waiting(bound_pairs, bound_pair, false);
 	HASH_DEL(bound_pairs->table, bound_pair);
 	free(bound_pair->namers);
 	free(bound_pair);

@@ -19,6 +19,7 @@ struct bound_pair;
 struct bound_pairs {
 	struct bound_pair *table;
 	struct bound_pair *due_claims, *due_volumes; /* to be looked at */
+	struct bound_pair *waiting;                  /* claims without a volume */
 };
 
 struct bound_pair_name {
@@ -58,7 +59,8 @@ void bound_pairs_make_due(struct bound_pairs *bound_pairs, struct bound_pair *bo
 struct bound_pair *bound_pairs_take_due(struct bound_pairs *bound_pairs);
 
 /* A claim that looks for a volume is due whenever one becomes free. */
-void bound_pair_set_waiting(struct bound_pair *bound_pair, bool waiting);
+void bound_pair_set_waiting(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair,
+			    bool waiting);
 void bound_pairs_make_waiting_due(struct bound_pairs *bound_pairs);
 
 /* Is it among those that can be taken? */

@@ -396,7 +396,8 @@ static void look_at(struct pv_binder *binder, struct bound_pair *bound_pair)
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		facts = &look.facts;
 		look_at_claim(binder, bound_pair, object, &look);
-		bound_pair_set_waiting(bound_pair, looks_for_volume(object->claim));
+		bound_pair_set_waiting(&binder->bound_pairs, bound_pair,
+				       looks_for_volume(object->claim));
 		binding_decide_claim(facts, &step);
 	} else {
 		look_at_volume(binder, object, &step);
