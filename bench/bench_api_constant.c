@@ -91,7 +91,7 @@ static enum MHD_Result begin_stream(struct MHD_Connection *connection, size_t by
 	return result;
 }
 
-static void tell_change(void)
+static void report_change(void)
 {
 	changes++;
 	run_again = true;
@@ -117,7 +117,7 @@ static enum MHD_Result http_on_request(void *userdata, struct MHD_Connection *co
 	if (strncmp(url, "/watch/", 7) == 0)
 		return begin_stream(connection, strtoull(url + 7, NULL, 10));
 	if (strcmp(url, "/change") == 0)
-		tell_change();
+		report_change();
 	return MHD_queue_response(connection, MHD_HTTP_OK,
 				  response_of(strtoull(url + 1, NULL, 10)));
 }

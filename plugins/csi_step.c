@@ -165,7 +165,7 @@ static bool is_infeasible(enum grpc_code code)
 }
 
 /* The stage before made the call that failed: it is named, not the one that ends the step. */
-static int tell_final(const struct csi_caller *caller, struct stage_report *report)
+static int report_final(const struct csi_caller *caller, struct stage_report *report)
 {
 	report->failed_at = csi_method_row(caller->method)->name;
 	return failed_plain(&report->failure, caller->final->error, "%s", caller->final->text);
@@ -262,7 +262,7 @@ int csi_step_final(const struct csi_step *step, struct stage_report *report)
 	if (!step->caller.final || step->caller.method == CSI_NODE_EXPAND_VOLUME)
 		return 0;
 	report->error_class = ERROR_FINAL;
-	return tell_final(&step->caller, report);
+	return report_final(&step->caller, report);
 }
 
 int csi_step_write_data(struct csi_step *step, struct failure *reterr)

@@ -400,7 +400,7 @@ static int apply_ownership(void *data, struct stage_report *report)
 	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
 }
 
-/* A large one: in the lane of its device. */
+/* A large one: in an IO slot of its device. */
 static int finish_ownership(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;

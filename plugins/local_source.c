@@ -64,8 +64,8 @@ int local_source_init(const struct volume_request *request, struct local_source 
 }
 
 /* Which of the kinds it is, and of what device; -ENOTSUP none. */
-static int tell_kind(const struct local_source *source, struct local_found *found,
-		     struct failure *reterr)
+static int report_kind(const struct local_source *source, struct local_found *found,
+		       struct failure *reterr)
 {
 	if (fstat(found->fd, &found->stat) < 0)
 		return failed(reterr, -errno, "cannot look at '%s'", source->path);
@@ -108,7 +108,7 @@ int local_look_up(const struct local_source *source, struct local_found *ret,
 	r = source->is_image ? 0
 			     : own_directories_check(&source->own, fd, source->path, false, reterr);
 	if (r == 0)
-		r = tell_kind(source, ret, reterr);
+		r = report_kind(source, ret, reterr);
 	if (r == 0)
 		(void) TAKE_FD(fd);
 	return r;

@@ -46,7 +46,7 @@ struct agent *agent_free(struct agent *agent);
  */
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata);
 /* A drain that a signal ended: an error is logged for each volume that it had not come to. */
-void agent_tell_left(const struct agent *agent);
+void agent_report_left(const struct agent *agent);
 
 /* Borrowed; live as long as the agent. NULL while draining, the second also without keys. */
 struct store *agent_store(struct agent *agent);
@@ -54,9 +54,9 @@ struct token_issuer *agent_tokens(struct agent *agent);
 
 /* True once every source delivered a complete snapshot. */
 bool agent_is_ready(const struct agent *agent);
-/* Calls @tell once, on the loop, when that is so and the first attempt at each volume that could be
- * looked up has ended: mounted or failed. */
-void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata);
+/* Calls @report once, on the loop, when that is so and the first attempt at each volume that could
+ * be looked up has ended: mounted or failed. */
+void agent_report_ready(struct agent *agent, void (*report)(void *userdata), void *userdata);
 
 /* ---- health ---- */
 

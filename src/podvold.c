@@ -181,7 +181,7 @@ struct ready_notice {
 	sd_event_source *timer; /* NULL: it was given */
 };
 
-static void tell_ready(void *userdata)
+static void report_ready(void *userdata)
 {
 	struct ready_notice *notice = userdata;
 
@@ -203,7 +203,7 @@ static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
 		    agent_is_ready(notice->agent)
 			    ? "not every volume of the manifests could be tried yet"
 			    : "the manifests cannot be read yet: their pods are unknown");
-	tell_ready(userdata);
+	report_ready(userdata);
 	return 0;
 }
 
@@ -223,7 +223,7 @@ static int serve(sd_event *event, struct agent *agent, const struct config *conf
 				      monotonic_usec() + READY_AT_THE_LATEST_USEC, 0, on_ready_late,
 				      &notice);
 	if (r >= 0) {
-		agent_tell_ready(agent, tell_ready, &notice);
+		agent_report_ready(agent, report_ready, &notice);
 		r = sd_event_loop(event);
 		(void) sd_notify(false, "STOPPING=1\nSTATUS=Stopping; volumes stay mounted");
 		log_message(LOG_INFO, "stopping; volumes stay mounted");
@@ -265,7 +265,7 @@ static int drain(sd_event *event, struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return failed(reterr, r, "the event loop broke");
 	if (!state.is_over) {
-		agent_tell_left(agent);
+		agent_report_left(agent);
 		return failed_plain(reterr, -EINTR,
 				    "ended by a signal before everything was unmounted");
 	}

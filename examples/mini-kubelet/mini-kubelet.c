@@ -230,7 +230,7 @@ static struct container *add(const char *id)
 }
 
 /* The volumes may go: podvold takes them down when a pod has succeeded. False: nobody answered. */
-static bool tell_succeeded(const struct container *last)
+static bool report_succeeded(const struct container *last)
 {
 	static const char body[] = "{\"status\":{\"phase\":\"Succeeded\"}}";
 	struct podvol_request request = { .method = "PATCH",
@@ -285,7 +285,7 @@ static bool advance(struct container *container)
 		container->pidfd = -1;
 	}
 	if (container->is_wanted && container->is_started && container->pidfd < 0)
-		container->is_wanted = !tell_succeeded(container);
+		container->is_wanted = !report_succeeded(container);
 	if (!container->is_wanted) {
 		forget(container);
 		return false;

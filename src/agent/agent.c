@@ -578,9 +578,9 @@ bool agent_is_ready(const struct agent *agent)
 	return agent->sources_complete;
 }
 
-void agent_tell_ready(struct agent *agent, void (*tell)(void *userdata), void *userdata)
+void agent_report_ready(struct agent *agent, void (*report)(void *userdata), void *userdata)
 {
 	assert(!agent->sources_complete);
-	agent->tell.ready = tell;
-	agent->tell.userdata = userdata;
+	agent->notify.ready = report;
+	agent->notify.userdata = userdata;
 }

@@ -14,8 +14,8 @@ enum { DRAIN_ATTEMPTS_MAX = 3 }; /* of one volume */
 void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata)
 {
 	assert(agent->config->drain);
-	agent->tell.drained = done;
-	agent->tell.userdata = userdata;
+	agent->notify.drained = done;
+	agent->notify.userdata = userdata;
 	agent_on_sources_ready(agent);
 }
 
@@ -31,7 +31,7 @@ static int find_hopeful(const struct operation_view *view, void *userdata)
 	return view->running ? view->pace != PACE_STUCK : view->attempts < DRAIN_ATTEMPTS_MAX;
 }
 
-static int tell_held_back(const struct unstage_view *view, void *userdata)
+static int report_held_back(const struct unstage_view *view, void *userdata)
 {
 	if (view->failure)
 		log_about(LOG_ERR, &(struct log_subject){ .volume = view->unique_name },
@@ -40,7 +40,7 @@ static int tell_held_back(const struct unstage_view *view, void *userdata)
 }
 
 /* What no operation failed at: it was never begun. */
-static void tell_held(const struct agent *agent)
+static void report_held(const struct agent *agent)
 {
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
@@ -55,10 +55,10 @@ static void tell_held(const struct agent *agent)
 								 .volume = volume->unique_name },
 					  "volume '%s' stays mounted: %s", pod->outer_name,
 					  why.text);
-	(void) unstage_gate_walk(agent->holds.gate, tell_held_back, NULL);
+	(void) unstage_gate_walk(agent->holds.gate, report_held_back, NULL);
 }
 
-void agent_tell_left(const struct agent *agent)
+void agent_report_left(const struct agent *agent)
 {
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
@@ -80,7 +80,7 @@ void agent_tell_left(const struct agent *agent)
 
 void agent_check_drained(struct agent *agent)
 {
-	void (*drained)(void *userdata, size_t left) = agent->tell.drained;
+	void (*drained)(void *userdata, size_t left) = agent->notify.drained;
 	size_t left = actual_count(agent->actual);
 
 	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_looking(agent->mounts.drift))
@@ -88,10 +88,10 @@ void agent_check_drained(struct agent *agent)
 	if (left > 0 && (operation_walk(agent->operations, find_hopeful, agent) != 0 ||
 			 unstage_gate_walk(agent->holds.gate, find_searching, NULL) != 0))
 		return;
-	agent->tell.drained = NULL;
+	agent->notify.drained = NULL;
 	if (left == 0)
 		(void) mount_root_undo(&agent->root, NULL);
 	else
-		tell_held(agent);
-	drained(agent->tell.userdata, left);
+		report_held(agent);
+	drained(agent->notify.userdata, left);
 }

@@ -150,7 +150,7 @@ struct agent {
 		void (*drained)(void *userdata, size_t left);
 		void (*ready)(void *userdata); /* NULL: not waited for */
 		void *userdata;
-	} tell;
+	} notify;
 };
 
 /* ---- sync_loop.c ---- */

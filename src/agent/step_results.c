@@ -50,8 +50,8 @@ static void print_event(const struct operation_ended *ended, const char *volume,
 
 /* Every failed attempt is reported here and nowhere else: boxes below return, this one handles.
  * @volume: under the name that the pod gives it. */
-static void tell_failure(struct agent *agent, const struct operation_ended *ended,
-			 const struct log_subject *subject, const char *volume)
+static void report_failure(struct agent *agent, const struct operation_ended *ended,
+			   const struct log_subject *subject, const char *volume)
 {
 	const char *text = ended->report->failure.text;
 	const char *reason = failure_reason(ended);
@@ -88,7 +88,7 @@ static const char *volume_name(const struct agent *agent, const struct operation
 	return volume ? volume->spec_name : ended->result.unique_name;
 }
 
-static void tell(struct agent *agent, const struct operation_ended *ended)
+static void report_end(struct agent *agent, const struct operation_ended *ended)
 {
 	const struct actual_volume *volume = actual_find(agent->actual, ended->result.unique_name);
 	const struct actual_pod *pod = volume && ended->result.pod_uid
@@ -106,7 +106,7 @@ static void tell(struct agent *agent, const struct operation_ended *ended)
 		subject.pod = pod_key(ended->pod->pod, key);
 	record_stage_events(agent, ended);
 	if (ended->result.error < 0)
-		tell_failure(agent, ended, &subject, volume_name(agent, ended));
+		report_failure(agent, ended, &subject, volume_name(agent, ended));
 	else if (ended->result.took_usec > 0)
 		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
 			  (double) ended->result.took_usec / 1e3);
@@ -154,7 +154,7 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	cleanup_free char *name = actual_copy_spec_name(agent->actual, ended->result.unique_name);
 
 	assert(agent && ended && ended->report);
-	tell(agent, ended);
+	report_end(agent, ended);
 	observers_ending(agent, ended);
 	actual_apply(agent->actual, &ended->result);
 	note_result(agent, &ended->result);

@@ -294,13 +294,13 @@ static int find_first_attempt(const struct operation_view *view, void *userdata)
 /* The sources were read, and what they want was tried once. */
 static void check_ready(struct agent *agent)
 {
-	void (*ready)(void *userdata) = agent->tell.ready;
+	void (*ready)(void *userdata) = agent->notify.ready;
 
 	if (!ready || !agent->sources_complete || dirty_count(agent->dirty) > 0 ||
 	    operation_walk(agent->operations, find_first_attempt, NULL) != 0)
 		return;
-	agent->tell.ready = NULL;
-	ready(agent->tell.userdata);
+	agent->notify.ready = NULL;
+	ready(agent->notify.userdata);
 }
 
 int agent_on_turn(sd_event_source *source, void *userdata)

@@ -52,12 +52,12 @@ static void tell_nobody(const char *whole)
 	(void) whole;
 }
 
-static void (*tell_cut)(const char *whole) = tell_nobody;
+static void (*report_cut)(const char *whole) = tell_nobody;
 
-void failure_on_cut(void (*tell)(const char *whole))
+void failure_on_cut(void (*report)(const char *whole))
 {
-	assert(tell);
-	tell_cut = tell;
+	assert(report);
+	report_cut = report;
 }
 
 /* @before and @after: NULL: nothing there. A text that holds one that was cut before was logged
@@ -76,7 +76,7 @@ static void write_text(struct failure *reterr, const char *before, const char *a
 		(void) snprintf(whole + used, sizeof(whole) - used, ": %s", after);
 	text_fit(reterr->text, sizeof(reterr->text), whole);
 	if (strlen(whole) >= sizeof(reterr->text) && !strstr(whole, CUT_MARK))
-		tell_cut(whole);
+		report_cut(whole);
 }
 
 int failed(struct failure *reterr, int error, const char *format, ...)

@@ -57,8 +57,8 @@ int failure_prefix(struct failure *reterr, const char *format, ...)
 int failure_append(struct failure *reterr, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Before any thread: @tell gets each text that is cut, whole. On the thread of the failure. */
-void failure_on_cut(void (*tell)(const char *whole));
+/* Before any thread: @report gets each text that is cut, whole. On the thread of the failure. */
+void failure_on_cut(void (*report)(const char *whole));
 
 /* A copy that is only as long as its text, for tables: read it, never assign it. Without memory it
  * says that instead: never NULL. */

@@ -4,7 +4,7 @@
  *
  * To the journal when stderr is connected to it, else to stderr as "level: message (pod=...,
  * volume=...)". State changes at info, refused input at notice, what we work around at warning,
- * what an operator must mend at error. Never a secret. The layer that handles an error logs it,
+ * what an operator must fix at error. Never a secret. The layer that handles an error logs it,
  * once. Any thread may log. Control characters are written as \n or \x1b: an event is one line.
  */
 #pragma once

@@ -3,7 +3,8 @@
  * secret_file - small files that only root may read: a key, a token
  *
  * A file is there as a whole or not at all, whenever the machine stops. What others could have read
- * or written is no secret and is refused, never mended. Blocks on the disk: start-up, or a worker.
+ * or written is no secret and is refused, never repaired. Blocks on the disk: start-up, or a
+ * worker.
  */
 #pragma once
 

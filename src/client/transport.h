@@ -38,7 +38,7 @@ struct receiver {
 	bool too_long;
 };
 
-/* Callers' mistakes are theirs to mend: an error code, never an assertion. */
+/* Callers' mistakes are theirs to fix: an error code, never an assertion. */
 bool transport_is_valid(const struct podvol_request *request);
 
 /**

@@ -140,8 +140,8 @@ static int begin(struct podvol_watch *watch)
 	return 0;
 }
 
-static void tell(struct podvol_watch *watch, enum podvol_event_type type, const char *text,
-		 const char *error)
+static void report(struct podvol_watch *watch, enum podvol_event_type type, const char *text,
+		   const char *error)
 {
 	const struct podvol_event event = { .type = type,
 					    .object = text,
@@ -156,7 +156,7 @@ static void tell(struct podvol_watch *watch, enum podvol_event_type type, const 
 static int pause_because(struct podvol_watch *watch, const char *why)
 {
 	if (!watch->was_broken && watch->was_listed)
-		tell(watch, PODVOL_INTERRUPTED, "", why);
+		report(watch, PODVOL_INTERRUPTED, "", why);
 	watch->was_broken = true;
 	watch->phase = PHASE_PAUSE;
 	set_timer(watch, watch->pause_msec);
@@ -227,7 +227,7 @@ static int take_list(struct podvol_watch *watch)
 		return end(watch, -EOPNOTSUPP, "this cannot be watched: its list has no version");
 	watch->was_listed = true;
 	went_well(watch);
-	tell(watch, PODVOL_LISTED, watch->received.bytes, "");
+	report(watch, PODVOL_LISTED, watch->received.bytes, "");
 	return begin(watch);
 }
 
@@ -273,7 +273,7 @@ static int take_line(struct podvol_watch *watch, const char *line, size_t length
 		text = json_print(object);
 		if (!text)
 			return end(watch, -ENOMEM, "out of memory");
-		tell(watch, types[i].type, text, "");
+		report(watch, types[i].type, text, "");
 	}
 	return 0; /* a BOOKMARK, or a type that is newer than we are */
 }

@@ -240,7 +240,7 @@ static void on_complete(void *userdata, int error, const struct object *result,
 }
 
 /* A write that fails, after all others: there is no such object. */
-static void tell_complete(struct pods *pods)
+static void report_complete(struct pods *pods)
 {
 	const struct store_key none = { KIND_CONFIG_MAP, IDENTITY_NAMESPACE, "none" };
 
@@ -270,7 +270,7 @@ static void end_of_list(struct pods *pods, bool went_back)
 			    "again, or 'podvolctl delete pod'",
 			    end.kept);
 	keep_state(pods->cluster);
-	tell_complete(pods);
+	report_complete(pods);
 }
 
 /* ---- the queue ---- */

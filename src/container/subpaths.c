@@ -152,8 +152,8 @@ static void wake_teardowns(struct pod_mounts *owner, const char *pod_uid)
 }
 
 /* A pod that is gone gets no events. */
-static void tell_failure(struct pod_mounts *owner, const struct subpath_call *call,
-			 const struct failure *why)
+static void report_failure(struct pod_mounts *owner, const struct subpath_call *call,
+			   const struct failure *why)
 {
 	const struct object *pod = call->items.pod;
 	char key[POD_KEY_BYTES];
@@ -173,7 +173,7 @@ static void finish(struct subpath_call *call, int error, const struct failure *w
 	struct bound_subpaths result = { call->items.results, error < 0 ? 0 : call->items.count };
 
 	if (error < 0 && error != -ECANCELED && error != -EAGAIN)
-		tell_failure(owner, call, why);
+		report_failure(owner, call, why);
 	if (call->in_the_way)
 		wake_teardowns(owner, call->of->uid);
 	unlink_call(call);

@@ -238,7 +238,7 @@ static int write_objects(struct registration *one)
 	return 0;
 }
 
-static int tell_success(struct registration *one)
+static int report_success(struct registration *one)
 {
 	const struct csi_registration_options *options = &one->all->options;
 	int r;
@@ -248,16 +248,16 @@ static int tell_success(struct registration *one)
 	show(one, NULL);
 	log_message(LOG_INFO, "driver '%s' is registered; it listens at '%s'", one->name,
 		    one->endpoint);
-	r = registration_tell(one, true);
+	r = registration_report(one, true);
 	registration_ask_capabilities(one);
 	options->ready(options->userdata, one->name);
 	return r;
 }
 
-static int tell_failure(struct registration *one)
+static int report_failure(struct registration *one)
 {
 	give_up_name(one);
-	return registration_tell(one, false);
+	return registration_report(one, false);
 }
 
 static int take_back(struct registration *one)
@@ -326,10 +326,10 @@ void registration_move(struct registration *one, enum registration_event event)
 		[REGISTRATION_ASKS] = registration_ask,
 		[REGISTRATION_ASKS_NODE] = registration_ask_node,
 		[REGISTRATION_WRITES] = write_objects,
-		[REGISTRATION_TELLS] = tell_success,
+		[REGISTRATION_TELLS] = report_success,
 		[REGISTRATION_DONE] = stay,
 		[REGISTRATION_TAKES_BACK] = take_back,
-		[REGISTRATION_REFUSES] = tell_failure,
+		[REGISTRATION_REFUSES] = report_failure,
 		[REGISTRATION_OVER] = end,
 	};
 	static_assert(ARRAY_SIZE(begin) == REGISTRATION_STAGE_COUNT, "begin every stage");

@@ -110,7 +110,7 @@ static void on_told(void *userdata, const struct csi_reply *reply)
 	registration_move(one, REGISTRATION_SUCCEEDED);
 }
 
-int registration_tell(struct registration *one, bool registered)
+int registration_report(struct registration *one, bool registered)
 {
 	Pluginregistration__RegistrationStatus message =
 		PLUGINREGISTRATION__REGISTRATION_STATUS__INIT;

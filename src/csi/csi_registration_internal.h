@@ -60,7 +60,7 @@ int registration_claim(struct registration *one, const struct registration_info 
 
 int registration_ask(struct registration *one);
 int registration_ask_node(struct registration *one);
-int registration_tell(struct registration *one, bool registered);
+int registration_report(struct registration *one, bool registered);
 
 /* ---- csi_registration_capabilities.c ---- */
 

@@ -70,7 +70,7 @@ struct csi_registration_watch {
 
 /* ---- limits ---- */
 
-static void tell_limit(struct csi_registration_watch *watch, const char *what, const char *path)
+static void report_limit(struct csi_registration_watch *watch, const char *what, const char *path)
 {
 	if (!watch->told_limit)
 		log_message(LOG_WARNING,
@@ -110,7 +110,7 @@ static struct socket *add_socket(struct csi_registration_watch *watch, const cha
 	struct socket *socket;
 
 	if (HASH_COUNT(watch->sockets) >= REGISTRY_SOCKETS_MAX) {
-		tell_limit(watch, "sockets", path);
+		report_limit(watch, "sockets", path);
 		return NULL;
 	}
 	socket = calloc(1, sizeof(*socket) + length + 1);
@@ -220,7 +220,7 @@ static void enter(struct csi_registration_watch *watch, const char *path)
 	int fd, r;
 
 	if (watch->directory_count >= REGISTRY_DIRECTORIES_MAX) {
-		tell_limit(watch, "directories", path);
+		report_limit(watch, "directories", path);
 		return;
 	}
 	fd = watch->options.open_directory(watch->options.userdata, path, &why);
@@ -246,7 +246,7 @@ static void look(struct csi_registration_watch *watch, const struct directory *d
 	length = snprintf(path, sizeof(path), "%s%s%s", directory->path,
 			  *directory->path ? "/" : "", name);
 	if (length >= (int) sizeof(path)) {
-		tell_limit(watch, "levels", name);
+		report_limit(watch, "levels", name);
 		return;
 	}
 	if (statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
@@ -295,7 +295,7 @@ static void list(struct csi_registration_watch *watch, struct directory *directo
 	}
 	while ((r = directory_next(stream, &entry)) > 0) {
 		if (count++ == REGISTRY_NAMES_MAX) {
-			tell_limit(watch, "names", directory->path);
+			report_limit(watch, "names", directory->path);
 			return;
 		}
 		look(watch, directory, fd, entry->d_name);

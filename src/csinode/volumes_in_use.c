@@ -104,8 +104,8 @@ static struct use *find_use(const struct volumes_in_use *volumes_in_use, const c
 	return use;
 }
 
-static void tell_attachment(const struct volumes_in_use *volumes_in_use, const char *unique_name,
-			    bool is_used)
+static void report_attachment(const struct volumes_in_use *volumes_in_use, const char *unique_name,
+			      bool is_used)
 {
 	const struct volumes_in_use_options *options = &volumes_in_use->options;
 	cleanup_free char *driver = NULL, *handle = NULL, *name = NULL;
@@ -127,7 +127,7 @@ static struct use *add_use(struct volumes_in_use *volumes_in_use, const char *un
 	memcpy(use->unique_name, unique_name, length);
 	HASH_ADD_STR(volumes_in_use->uses, unique_name, use);
 	if (use->hh.tbl) {
-		tell_attachment(volumes_in_use, unique_name, true);
+		report_attachment(volumes_in_use, unique_name, true);
 		return use;
 	}
 	free(use);
@@ -136,7 +136,7 @@ static struct use *add_use(struct volumes_in_use *volumes_in_use, const char *un
 
 static void drop_use(struct volumes_in_use *volumes_in_use, struct use *use)
 {
-	tell_attachment(volumes_in_use, use->unique_name, false);
+	report_attachment(volumes_in_use, use->unique_name, false);
 	HASH_DEL(volumes_in_use->uses, use);
 	free(use);
 	volumes_in_use->has_changed = true;

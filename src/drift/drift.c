@@ -18,7 +18,7 @@
 
 enum {
 	QUIET_USEC = 60 * USEC_PER_SEC, /* then it is no fight any more */
-	MENDS_AT_ONCE = 3,
+	HEALS_AT_ONCE = 3,
 	MEND_FIRST_USEC = 500000, /* kubelet's constants of its back-off */
 	MEND_MAX_USEC = 122 * USEC_PER_SEC,
 	ROOT_LEVELS_MAX = 4, /* "pods/<uid>/volumes/<plugin>": above every target */
@@ -84,20 +84,20 @@ static bool is_worked_on(const struct drift *drift, const struct drift_mount *mo
 /* ---- incidents ---- */
 
 /* Who unmounts as fast as we mount is not to keep us busy. */
-static void delay_mending(struct drift_mount *mount, uint64_t now_usec)
+static void delay_healing(struct drift_mount *mount, uint64_t now_usec)
 {
 	uint64_t delay_usec = 0;
 
-	if (mount->mended_usec == 0 || now_usec - mount->mended_usec > QUIET_USEC)
-		mount->mends = 0;
-	if (mount->mends >= MENDS_AT_ONCE) {
-		unsigned int doublings = mount->mends - MENDS_AT_ONCE;
+	if (mount->healed_usec == 0 || now_usec - mount->healed_usec > QUIET_USEC)
+		mount->heal_count = 0;
+	if (mount->heal_count >= HEALS_AT_ONCE) {
+		unsigned int doublings = mount->heal_count - HEALS_AT_ONCE;
 
 		delay_usec = MEND_MAX_USEC;
 		if (doublings < 8 && (uint64_t) MEND_FIRST_USEC << doublings < MEND_MAX_USEC)
 			delay_usec = (uint64_t) MEND_FIRST_USEC << doublings;
 	}
-	mount->mends++;
+	mount->heal_count++;
 	mount->begin_usec = now_usec + delay_usec;
 }
 
@@ -123,20 +123,20 @@ void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind
 	mount->since_usec = now;
 	mount->data_lost = (kind == DRIFT_UNMOUNTED || kind == DRIFT_MOVED) &&
 			   drift_lives_in_mount(drift, mount->unique_name, uid_or_null(mount));
-	delay_mending(mount, now);
+	delay_healing(mount, now);
 	want_anew(drift, mount, now);
 	drift->seen[kind]++;
 	drift_report_begin(drift, mount);
 	drift->options.changed(drift->options.userdata, mount->pod_uid);
 }
 
-void drift_over(struct drift *drift, struct drift_mount *mount, bool mended)
+void drift_over(struct drift *drift, struct drift_mount *mount, bool healed)
 {
-	drift_report_over(drift, mount, mended);
-	drift->mended[mount->kind]++;
+	drift_report_over(drift, mount, healed);
+	drift->healed[mount->kind]++;
 	mount->kind = DRIFT_NONE;
 	mount->data_lost = false;
-	mount->mended_usec = monotonic_usec();
+	mount->healed_usec = monotonic_usec();
 	retry_remove(drift->retries, &mount->retry);
 }
 
@@ -248,7 +248,7 @@ void drift_uncovered(struct drift *drift, uint64_t cover_id)
 
 	if (cover_id == drift->root_cover_id && cover_id != 0) {
 		drift->root_cover_id = 0;
-		drift->mended[DRIFT_COVERED]++;
+		drift->healed[DRIFT_COVERED]++;
 		log_message(LOG_NOTICE, "the root directory '%s' can be seen again",
 			    drift->options.root->path);
 	}
@@ -311,7 +311,7 @@ void drift_root_is_back(struct drift *drift, uint64_t root_id)
 
 	drift->root_id = root_id;
 	drift->root_lost = false;
-	drift->mended[DRIFT_UNMOUNTED]++;
+	drift->healed[DRIFT_UNMOUNTED]++;
 	log_message(LOG_NOTICE, "the root directory '%s' is a mount again",
 		    drift->options.root->path);
 	for (mount = drift->mounts; mount; mount = mount->hh.next)
@@ -352,7 +352,7 @@ static void on_lost(void *userdata)
 {
 	struct drift *drift = userdata;
 
-	drift_want_look(drift, LOOK_ALL, drift->watch && mount_watch_tells_ids(drift->watch));
+	drift_want_look(drift, LOOK_ALL, drift->watch && mount_watch_reports_ids(drift->watch));
 }
 
 static void on_altered(void *userdata, bool sure)
@@ -376,7 +376,7 @@ static bool waits_for_first_look(const struct drift *drift, const struct step *s
 		drift_lives_in_mount(drift, step->unique_name, step->pod_uid));
 }
 
-static bool may_mend(struct drift *drift, struct drift_mount *mount)
+static bool may_heal(struct drift *drift, struct drift_mount *mount)
 {
 	bool lacks_mount = mount->has_mount && mount->mount_id == 0;
 
@@ -405,7 +405,7 @@ bool drift_passes(void *userdata, const struct step *step)
 		return true;
 	if (mount->kind == DRIFT_STACKED)
 		return false;
-	return step_takes_down(step->kind) ? mount->cover_id == 0 : may_mend(drift, mount);
+	return step_takes_down(step->kind) ? mount->cover_id == 0 : may_heal(drift, mount);
 }
 
 /* Before Linux 6.8 the number of a mount that went is given to the next one, which may be reported

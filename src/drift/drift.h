@@ -6,7 +6,7 @@
  * Knows each managed mount by its id, hears from mount/table/mount_watch.h what happens to mounts,
  * and turns what concerns us into incidents: unmounted, moved, mounted over, remounted. An incident
  * is an event about the pod, a line in the journal and a counter, once; the volume becomes
- * uncertain and dirty, so that the reconciler mends it by its normal steps. What must not be mended
+ * uncertain and dirty, so that the reconciler heals it by its normal steps. What must not be healed
  * (policy "report", a memory volume whose data are lost under a running container, a foreign
  * mount on top) is held back by drift_passes(). Never unmounts but duplicates of our own mounts.
  *
@@ -73,7 +73,7 @@ enum { DRIFT_TEXT_BYTES = 500 };
 struct drift_view {
 	char text[DRIFT_TEXT_BYTES]; /* "was unmounted by process 4711 'umount'" */
 	uint64_t since_usec;         /* monotonic */
-	bool holds_back;             /* what would mend it, or take it down, does not begin */
+	bool holds_back;             /* what would heal it, or take it down, does not begin */
 };
 /* Of a pod's own mount, else of the device below it. False: nothing is wrong with them. */
 bool drift_look(const struct drift *drift, const char *unique_name, const char *pod_uid,

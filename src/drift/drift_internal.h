@@ -46,9 +46,9 @@ struct drift_mount {
 	uint64_t attributes_now;  /* while remounted */
 	char what[128];           /* is on top, or where it was moved to */
 	uint64_t since_usec;      /* monotonic, as all times here */
-	uint64_t begin_usec;      /* not mended before */
-	uint64_t mended_usec;     /* the last time */
-	unsigned int mends;       /* one soon after the other */
+	uint64_t begin_usec;      /* not healed before */
+	uint64_t healed_usec;     /* the last time */
+	unsigned int heal_count;  /* one soon after the other */
 	struct retry_entry retry; /* until begin_usec */
 
 	UT_hash_handle hh, by_id, by_path;
@@ -68,7 +68,7 @@ struct drift {
 	bool looked;            /* the first look is over */
 	bool look_again;        /* when the step that is under way has ended */
 	size_t covered;         /* mounts with a cover_id */
-	uint64_t seen[DRIFT_KINDS], mended[DRIFT_KINDS];
+	uint64_t seen[DRIFT_KINDS], healed[DRIFT_KINDS];
 	uint64_t looks;
 };
 
@@ -97,8 +97,8 @@ void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_
 /* What hid something is gone. */
 void drift_uncovered(struct drift *drift, uint64_t cover_id);
 void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint64_t attributes);
-/* What was wrong is right again; @mended: by us. */
-void drift_over(struct drift *drift, struct drift_mount *mount, bool mended);
+/* What was wrong is right again; @healed: by us. */
+void drift_over(struct drift *drift, struct drift_mount *mount, bool healed);
 /* An incident; who begins it has filled in its kind's members. */
 void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
 		 const struct drift_culprit *culprit);
@@ -140,4 +140,4 @@ void drift_want_root(struct drift *drift);
 
 struct drift_culprit drift_who(pid_t pid);
 void drift_report_begin(const struct drift *drift, const struct drift_mount *mount);
-void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool mended);
+void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool healed);

@@ -60,7 +60,7 @@ struct drift_job *drift_job_new(struct drift *drift,
 void drift_job_free(struct drift_job *job);
 /* False: podvold ends and has no threads any more; the job is freed. */
 bool drift_job_submit(struct drift_job *job);
-void drift_job_tell_failure(const struct drift_job *job);
+void drift_job_report_failure(const struct drift_job *job);
 
 /* drift_look.c: when the timer of looks has come. */
 int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata);

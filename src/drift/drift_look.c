@@ -94,7 +94,7 @@ static void look_done(struct drift_job *job)
 	jobs->look_ended_usec = monotonic_usec();
 	jobs->look_cost_usec = job->cpu_usec;
 	drift->looks++;
-	drift_job_tell_failure(job);
+	drift_job_report_failure(job);
 	if (job->result == 0) {
 		if (job->known[0].fate == MOUNT_GONE && job->known[0].mount_id == drift->root_id)
 			drift_root_is_lost(drift, &unknown);
@@ -229,7 +229,7 @@ static void identity_done(struct drift_job *job)
 	size_t at = 0;
 
 	job->drift->jobs->identity = NULL;
-	drift_job_tell_failure(job);
+	drift_job_report_failure(job);
 	/* Those that are gone are left out; the order is the same. */
 	for (size_t i = 0; i < job->seen.count; i++) {
 		const struct mount_entry *entry = &job->seen.items[i]->entry;

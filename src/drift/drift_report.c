@@ -131,8 +131,8 @@ static const struct object *pod_of(const struct drift *drift, const struct drift
 	return pod ? pod->pod : NULL;
 }
 
-static void tell(const struct drift *drift, const struct drift_mount *mount, int priority,
-		 const char *reason, const char *text)
+static void report(const struct drift *drift, const struct drift_mount *mount, int priority,
+		   const char *reason, const char *text)
 {
 	const struct object *pod = pod_of(drift, mount);
 	char key[POD_KEY_BYTES];
@@ -156,17 +156,17 @@ void drift_report_begin(const struct drift *drift, const struct drift_mount *mou
 	print_what(mount, what, sizeof(what));
 	print_next(drift, mount, next, sizeof(next));
 	(void) snprintf(text, sizeof(text), "'%.500s' %s: %s", mount->path, what, next);
-	tell(drift, mount, LOG_WARNING, kinds[mount->kind].reason, text);
+	report(drift, mount, LOG_WARNING, kinds[mount->kind].reason, text);
 }
 
-void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool mended)
+void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool healed)
 {
 	char text[EVENT_TEXT_BYTES];
 
 	(void) snprintf(text, sizeof(text), "'%.900s' is restored%s after %.3f s", mount->path,
-			mended ? "" : ", not by podvold",
+			healed ? "" : ", not by podvold",
 			(double) (monotonic_usec() - mount->since_usec) / 1e6);
-	tell(drift, mount, LOG_NOTICE, "VolumeRestored", text);
+	report(drift, mount, LOG_NOTICE, "VolumeRestored", text);
 }
 
 bool drift_look(const struct drift *drift, const char *unique_name, const char *pod_uid,
@@ -228,7 +228,7 @@ void drift_print_metrics(const struct drift *drift, FILE *file)
 		mount_watch_count(drift->watch, &counts);
 	print_counter(file, "podvol_drift_total", "Mounts that others changed.", drift->seen);
 	print_counter(file, "podvol_drift_mended_total", "Mounts of these that are right again.",
-		      drift->mended);
+		      drift->healed);
 	print_number(file, "podvol_mount_events_total", "Events of the kernel about mounts.",
 		     counts.events);
 	print_number(file, "podvol_mount_events_own_total", "Events of these by podvold itself.",

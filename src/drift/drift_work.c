@@ -104,7 +104,7 @@ static struct drift_mount *mount_of(const struct drift_job *job)
 	return drift_index_find(job->drift, job->unique_name, job->pod_uid);
 }
 
-void drift_job_tell_failure(const struct drift_job *job)
+void drift_job_report_failure(const struct drift_job *job)
 {
 	if (job->result < 0 && job->result != -ECANCELED)
 		log_message(LOG_WARNING, "%s", job->failure.text);
@@ -149,7 +149,7 @@ static void set_back_done(struct drift_job *job)
 {
 	struct drift_mount *mount = mount_of(job);
 
-	drift_job_tell_failure(job);
+	drift_job_report_failure(job);
 	if (job->result == 0 && mount && mount->kind == DRIFT_REMOUNTED &&
 	    mount->mount_id == job->mount_id)
 		drift_over(job->drift, mount, true);
@@ -223,7 +223,7 @@ static void fold_done(struct drift_job *job)
 
 	job->drift->jobs->folding = false;
 	begin_fold(job->drift->jobs);
-	drift_job_tell_failure(job);
+	drift_job_report_failure(job);
 	if (!mount || mount->kind != DRIFT_STACKED)
 		return;
 	if (job->result == 0)
@@ -281,7 +281,7 @@ static void root_later(struct drift_jobs *jobs)
 
 static void root_done(struct drift_job *job)
 {
-	drift_job_tell_failure(job);
+	drift_job_report_failure(job);
 	if (job->result == 0)
 		drift_root_is_back(job->drift, job->root_id);
 	else

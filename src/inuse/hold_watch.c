@@ -336,7 +336,7 @@ struct hold_watch *hold_watch_free(struct hold_watch *watch)
 	return NULL;
 }
 
-static void tell_ended(struct watched *watched)
+static void report_ended(struct watched *watched)
 {
 	struct hold_watch *watch = watched->watch;
 	char id[HOLD_ID_BYTES];
@@ -352,7 +352,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 	struct watched *watched = userdata;
 
 	if (watched->kind == HOLD_PROCESS || has_processes(fd) == 0)
-		tell_ended(watched);
+		report_ended(watched);
 	return 0;
 }
 
@@ -363,7 +363,7 @@ static void look_at_cgroups(struct hold_watch *watch)
 
 	while (watched) {
 		if (watched->kind == HOLD_CGROUP && has_processes(watched->fd) == 0) {
-			tell_ended(watched);
+			report_ended(watched);
 			watched = watch->by_id;
 		} else {
 			watched = watched->hh.next;

@@ -169,8 +169,8 @@ enum { USERS_TEXT_BYTES = 900 };
 /* "process 12 'sh': ...; process 13 'tail': ...; and 4 more". */
 void volume_users_print(const struct busy_holders *holders, char text[USERS_TEXT_BYTES]);
 /* To the journal and as an event about the pod, or about the PV where there is no pod. */
-void volume_users_tell(struct inuse *inuse, const struct step_result *about, int priority,
-		       const char *reason, const char *text);
+void volume_users_report(struct inuse *inuse, const struct step_result *about, int priority,
+			 const char *reason, const char *text);
 
 /* ---- stuck_policy.c ---- */
 

@@ -47,7 +47,7 @@ static uint64_t noted_version(int directory_fd)
 	return version;
 }
 
-static void tell_version(int directory_fd, uint64_t version)
+static void report_version(int directory_fd, uint64_t version)
 {
 	struct failure why = { .error = 0 };
 	char text[24];
@@ -236,7 +236,7 @@ static void release_known(struct inuse *inuse)
 	}
 }
 
-static void tell_lost(const struct inuse *inuse, const struct lost_pods *lost)
+static void report_lost(const struct inuse *inuse, const struct lost_pods *lost)
 {
 	if (lost->forgotten > 0)
 		log_message(LOG_ERR,
@@ -273,9 +273,9 @@ int store_epoch_check(struct inuse *inuse, struct failure *reterr)
 	r = hold_lost(inuse, &lost, reterr);
 	if (r < 0)
 		return r;
-	tell_lost(inuse, &lost);
+	report_lost(inuse, &lost);
 	if (directory_fd >= 0)
-		tell_version(directory_fd, version);
+		report_version(directory_fd, version);
 	return 0;
 }
 
@@ -289,5 +289,5 @@ void store_epoch_note(struct inuse *inuse)
 		return;
 	directory_fd = secret_directory_open(inuse->with.config->run_dir, NULL);
 	if (directory_fd >= 0)
-		tell_version(directory_fd, store_resource_version(*inuse->with.store));
+		report_version(directory_fd, store_resource_version(*inuse->with.store));
 }

@@ -71,7 +71,7 @@ void stuck_policy_note(struct inuse *inuse, const struct operation_ended *ended)
 						 : "an unmount all the same did not help",
 			(double) (monotonic_usec() - view.since_usec) / 1e6,
 			lazy ? "lazy" : "force", users);
-	volume_users_tell(inuse, &ended->result, LOG_WARNING,
-			  lazy ? "VolumeUnmountedLazily" : "VolumeUnmountedByForce", text);
+	volume_users_report(inuse, &ended->result, LOG_WARNING,
+			    lazy ? "VolumeUnmountedLazily" : "VolumeUnmountedByForce", text);
 	inuse->with.enforced(inuse->with.userdata, lazy, ended->report->enforced);
 }

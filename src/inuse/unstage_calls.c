@@ -28,8 +28,8 @@ static void on_held(void *userdata, const struct unstage_view *view)
 
 	(void) snprintf(text, sizeof(text), "the volume keeps its %s%s: %s", view->keeps,
 			is_known ? "" : ", retrying", why->text);
-	volume_users_tell(userdata, &about, is_known ? LOG_NOTICE : LOG_WARNING, "VolumeBusy",
-			  text);
+	volume_users_report(userdata, &about, is_known ? LOG_NOTICE : LOG_WARNING, "VolumeBusy",
+			    text);
 }
 
 static void on_changed(void *userdata, const char *unique_name)
@@ -98,7 +98,7 @@ static void on_forced(void *userdata, int error, const struct mount_passed *pass
 				"%s forces the unstage past %zu holder%s, unstaging: %s%s",
 				call->by, passed->count, passed->count > 1 ? "s" : "", passed->text,
 				passed->is_cut ? ", and others" : "");
-	volume_users_tell(call->inuse, &about, LOG_WARNING, "UnstageForced", text);
+	volume_users_report(call->inuse, &about, LOG_WARNING, "UnstageForced", text);
 	if (call->done)
 		call->done(call->userdata, error, text);
 	call_free(call);

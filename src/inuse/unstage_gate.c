@@ -280,7 +280,7 @@ void unstage_gate_log_hidden(int count)
 			    count);
 }
 
-static void tell_hidden(struct unstage_gate *gate, int count)
+static void report_hidden(struct unstage_gate *gate, int count)
 {
 	if (!gate->told_hidden)
 		unstage_gate_log_hidden(count);
@@ -305,7 +305,7 @@ static void search_done(struct worker_job *job)
 
 	if (gate) {
 		gate->running = NULL;
-		tell_hidden(gate, search->result);
+		report_hidden(gate, search->result);
 		for (size_t i = 0; i < search->count; i++)
 			take_answer(search->entries[i], search, i);
 		ask_for_the_rest(gate);

@@ -168,8 +168,8 @@ static void record_event(struct inuse *inuse, const struct actual_volume *volume
 	inuse->with.record(inuse->with.userdata, &about, "Warning", reason, text);
 }
 
-void volume_users_tell(struct inuse *inuse, const struct step_result *about, int priority,
-		       const char *reason, const char *text)
+void volume_users_report(struct inuse *inuse, const struct step_result *about, int priority,
+			 const char *reason, const char *text)
 {
 	const struct actual_volume *volume = actual_find(inuse->with.actual, about->unique_name);
 	const struct actual_pod *pod =
@@ -193,7 +193,7 @@ static void on_found(void *userdata, const struct busy_view *view)
 	char text[ANSWER_BYTES];
 
 	print_answer(view, text);
-	volume_users_tell(userdata, &about, LOG_NOTICE, "VolumeBusy", text);
+	volume_users_report(userdata, &about, LOG_NOTICE, "VolumeBusy", text);
 }
 
 static void on_retry(void *userdata, const char *unique_name, const char *pod_uid)

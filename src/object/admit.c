@@ -285,7 +285,7 @@ static int admit_update(const struct admission *admission, const struct object *
 	if (check_same(old, admission->proposed, is_same, &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
-	    claim_check_growth(old->claim, admission->proposed->claim, admission->storage_class,
+	    claim_check_expand(old->claim, admission->proposed->claim, admission->storage_class,
 			       &found) < 0)
 		return violations_to_failure(&found, reterr);
 	if (change_init(&change, old, admission->proposed, is_same) < 0)

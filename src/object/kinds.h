@@ -130,12 +130,12 @@ extern const struct table_column pod_columns[], persistent_volume_columns[], cla
 	volume_snapshot_content_columns[], lease_columns[], cluster_trust_bundle_columns[],
 	volume_attributes_class_columns[];
 
-/* ---- claim_growth.c ---- */
+/* ---- claim_expand.c ---- */
 
 /* May a claim ask for more than it did: Kubernetes' admission of resizes; pure. */
 
 /* @storage_class: of @old; NULL: none. Return: 0; -EINVAL. */
-int claim_check_growth(const struct persistent_volume_claim *old,
+int claim_check_expand(const struct persistent_volume_claim *old,
 		       const struct persistent_volume_claim *proposed,
 		       const struct object *storage_class, struct violations *found);
 

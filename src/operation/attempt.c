@@ -183,7 +183,7 @@ static struct worker_pool *attempt_run(struct worker_job *job)
 		place = next_place(attempt);
 	} while (place == attempt->place && !is_note_due(attempt) && !is_source_due(attempt));
 
-	/* Into a lane, and out of one, the way is by the loop, which keeps them and the ledger. */
+	/* An IO slot is taken and left on the loop, which keeps slots and ledger. */
 	if (is_note_due(attempt) || is_source_due(attempt) || !is_thread_place(place) ||
 	    place == STAGE_LONG || attempt->place == STAGE_LONG)
 		return NULL;
@@ -305,7 +305,7 @@ static struct attempt *attempt_of_io_slot(struct io_slot_place *place)
 	return (struct attempt *) ((char *) place - offsetof(struct attempt, io_slot));
 }
 
-/* A long stage is over: the next that waits for its place in the lane takes it. */
+/* A long stage is over: the next that waits for an IO slot takes it. */
 static void leave_io_slot(struct attempt *attempt)
 {
 	struct io_slot_place *next = io_slot_leave(attempt->pools.io_slots, &attempt->io_slot);
@@ -360,7 +360,7 @@ void attempt_cancel(struct attempt *attempt)
 	if (!attempt->is_cancellable)
 		return;
 	atomic_store(&attempt->cancelled, true);
-	/* What waits for a lane or a source waits no longer: on the thread it sees at once that it
+	/* What waits for a slot or a source waits no longer: on the thread it sees at once that it
 	 * is over. */
 	if (attempt->source_lock.waits) {
 		leave_source(attempt);

@@ -74,8 +74,8 @@ bool attempt_start(struct attempt *attempt);
 /* No longer wanted: a cancellable one ends soon with -ECANCELED. */
 void attempt_cancel(struct attempt *attempt);
 
-/* Its operations go while it waits for a lane or a source. Return: true when it waited, and so is
- * on no thread. */
+/* Its operations go while it waits for an IO slot or a source. Return: true when it waited, and so
+ * is on no thread. */
 bool attempt_give_up(struct attempt *attempt);
 
 /* How many of times are filled. Once it is over. */

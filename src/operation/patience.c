@@ -3,8 +3,8 @@
  * patience - operations that take long are reported: once for each stage, and once for the whole
  *
  * Each operation that runs is looked at every few seconds; when none does, nothing is armed. A
- * program, a walk that goes on and a wait for a lane are signs of life: they have limits of their
- * own. Nothing is ended here: a thread in a system call cannot be, and what it does may still
+ * program, a walk that goes on and a wait for an IO slot are signs of life: they have limits of
+ * their own. Nothing is ended here: a thread in a system call cannot be, and what it does may still
  * happen, so the key stays taken.
  */
 #include "operation/record.h"

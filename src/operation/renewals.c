@@ -72,7 +72,7 @@ static void arm_earliest(struct renewals *renewals)
 }
 
 /* Forgotten before it is reported: the callback may set it again. */
-static void tell_due(struct renewals *renewals, uint64_t until_usec)
+static void report_due(struct renewals *renewals, uint64_t until_usec)
 {
 	struct renewal *at, *next;
 
@@ -96,7 +96,7 @@ static int on_timer(sd_event_source *source, int fd, uint32_t events, void *user
 		log_message(LOG_NOTICE, "the clock was set: checking all tokens");
 		until_usec = UINT64_MAX;
 	}
-	tell_due(renewals, until_usec);
+	report_due(renewals, until_usec);
 	arm_earliest(renewals);
 	return 0;
 }

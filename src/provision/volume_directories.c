@@ -27,7 +27,7 @@ enum {
 	BASE_PATHS_MAX = 16,
 };
 
-/* Threads, and who waits for one: of one base path so many at once as have a place in its lane, so
+/* Threads, and who waits for one: of one base path so many at once as have an IO slot of it, so
  * that one which hangs, or is full of large volumes that go, leaves threads to the others. */
 struct crew {
 	struct worker_pool *pool; /* NULL: podvold stops */
@@ -192,7 +192,7 @@ static void job_done(struct worker_job *worker_job)
 	}
 }
 
-/* Removals have a lane of their own: large volumes that go keep none from being made. */
+/* Removals have IO slots of their own: large volumes that go keep none from being made. */
 static uint64_t io_slot_of(const struct directory_job *job)
 {
 	uint64_t io_slot = job->deed == DIRECTORY_REMOVE;
@@ -302,7 +302,7 @@ static int open_crew(struct crew *crew, const char *name, struct worker_return *
 	return r < 0 ? r : worker_pool_new(name, to_loop, limits, &crew->pool);
 }
 
-/* Those that wait in a lane end with the pool; those behind a thread that hangs here. */
+/* Those that wait for an IO slot end with the pool; those behind a thread that hangs here. */
 static void close_crew(struct crew *crew)
 {
 	struct worker_pool *pool = TAKE_PTR(crew->pool);

@@ -3,8 +3,8 @@
  * volume_directories - the local provisioner of this node: its orders become jobs of threads
  *
  * A pool of its own, so that a base path on a dead server keeps no volume from being mounted, and
- * lanes in it, so that it keeps no other base path's from being made, nor does a large volume that
- * is being removed. The loop thread only.
+ * IO slots of it, so that it keeps no other base path's from being made, nor does a large volume
+ * that is being removed. The loop thread only.
  */
 #pragma once
 

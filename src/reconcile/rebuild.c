@@ -93,8 +93,9 @@ struct rebuilding {
 	int adopted;
 };
 
-static void tell(const struct rebuilding *work, enum rebuild_verdict verdict,
-		 const struct found_volume *volume, const struct ledger_row *row, const char *why)
+static void report_verdict(const struct rebuilding *work, enum rebuild_verdict verdict,
+			   const struct found_volume *volume, const struct ledger_row *row,
+			   const char *why)
 {
 	work->report(&(struct rebuild_report){ verdict, volume, row, why }, work->userdata);
 }
@@ -136,16 +137,16 @@ static void judge_row(const struct rebuilding *work, size_t at, const struct led
 	const struct actual_entry *entry = &row->entry;
 
 	if (!entry->plugin)
-		tell(work, REBUILD_UNKNOWN_PLUGIN, directory, row, NULL);
+		report_verdict(work, REBUILD_UNKNOWN_PLUGIN, directory, row, NULL);
 	else if (entry->pod_uid && !is_there)
-		tell(work, REBUILD_GONE, directory, row, NULL);
+		report_verdict(work, REBUILD_GONE, directory, row, NULL);
 	else if (entry->pod_uid && row->state == MOUNT_DONE && !directory->is_mount_point &&
 		 is_always_mounted(entry->plugin, entry->device_mountable, entry->block))
-		tell(work, REBUILD_NOT_MOUNTED, directory, row, NULL);
+		report_verdict(work, REBUILD_NOT_MOUNTED, directory, row, NULL);
 	if (row->unfinished != UNFINISHED_NOTHING)
-		tell(work, REBUILD_UNFINISHED, directory, row, NULL);
+		report_verdict(work, REBUILD_UNFINISHED, directory, row, NULL);
 	else if (entry->plugin && !entry->pod_uid && !has_pod_row(work->input, at))
-		tell(work, REBUILD_UNUSED_DEVICE, directory, row, NULL);
+		report_verdict(work, REBUILD_UNUSED_DEVICE, directory, row, NULL);
 }
 
 /* Some plugins have another name for what is staged. */
@@ -262,7 +263,7 @@ static int take_over_row(struct rebuilding *work, const struct found_volume *vol
 {
 	if (adopt(work, row) < 0)
 		return -ENOMEM;
-	tell(work, REBUILD_TAKEN_OVER, volume, row, NULL);
+	report_verdict(work, REBUILD_TAKEN_OVER, volume, row, NULL);
 	return 0;
 }
 
@@ -316,7 +317,7 @@ static int judge_foreign_volume(struct rebuilding *work, struct match *match)
 	match->is_ours = true;
 	if (r == 0)
 		return take_over(work, volume, &candidate);
-	tell(work, REBUILD_NOT_UNDERSTOOD, volume, NULL, failure.text);
+	report_verdict(work, REBUILD_NOT_UNDERSTOOD, volume, NULL, failure.text);
 	return 0;
 }
 
@@ -331,7 +332,8 @@ static int judge_foreign_volumes(struct rebuilding *work)
 			r = judge_foreign_volume(work, &matches->matches[i]);
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
 		if (!matches->matches[i].is_ours)
-			tell(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL, NULL);
+			report_verdict(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL,
+				       NULL);
 	return r;
 }
 

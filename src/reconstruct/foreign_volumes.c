@@ -263,7 +263,8 @@ static bool is_wanted(struct desired *desired, const struct found_volume *volume
 
 /* ---- telling ---- */
 
-static void tell_csi(const struct foreign_volume *foreign_volume, const struct log_subject *subject)
+static void report_csi(const struct foreign_volume *foreign_volume,
+		       const struct log_subject *subject)
 {
 	const struct found_volume *volume = foreign_volume->volume;
 	const char *mounted = volume->is_mount_point ? ", mounted" : "";
@@ -280,8 +281,8 @@ static void tell_csi(const struct foreign_volume *foreign_volume, const struct l
 			  volume->pod_uid, mounted, volume->driver_name, volume->volume_handle);
 }
 
-static void tell_foreign_volume(struct desired *desired,
-				const struct foreign_volume *foreign_volume, bool is_listed)
+static void report_foreign_volume(struct desired *desired,
+				  const struct foreign_volume *foreign_volume, bool is_listed)
 {
 	const struct found_volume *volume = foreign_volume->volume;
 	const struct log_subject subject = { .pod_uid = volume->pod_uid,
@@ -305,7 +306,7 @@ static void tell_foreign_volume(struct desired *desired,
 			  volume->volume_name, volume->pod_uid, volume->plugin_name, mounted,
 			  foreign_volume->why);
 	else if (*volume->driver_name || *volume->problem)
-		tell_csi(foreign_volume, &subject);
+		report_csi(foreign_volume, &subject);
 	else if (volume->sub_paths)
 		log_about(LOG_NOTICE, &subject,
 			  "sub-paths of volume '%s' of pod uid '%s' are foreign: left alone",
@@ -427,12 +428,12 @@ static void clean_orphans(struct foreign_volumes *foreign_volumes, const struct 
 	}
 }
 
-static void tell_all(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
+static void report_all(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
 {
 	foreign_volumes->were_reported = true;
 	for (size_t i = 0; i < foreign_volumes->count; i++)
-		tell_foreign_volume(foreign_volumes->with.desired, &foreign_volumes->volumes[i],
-				    is_known(pods, foreign_volumes->volumes[i].volume->pod_uid));
+		report_foreign_volume(foreign_volumes->with.desired, &foreign_volumes->volumes[i],
+				      is_known(pods, foreign_volumes->volumes[i].volume->pod_uid));
 	for (size_t i = 0; i < foreign_volumes->found.pod_count; i++) {
 		const char *uid = foreign_volumes->found.pod_uids[i];
 
@@ -452,7 +453,7 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes)
 		return;
 	if (list_pods(*foreign_volumes->with.store, &pods) == 0) {
 		if (!foreign_volumes->were_reported)
-			tell_all(foreign_volumes, &pods);
+			report_all(foreign_volumes, &pods);
 		clean_orphans(foreign_volumes, &pods);
 	}
 	free(pods.uids);

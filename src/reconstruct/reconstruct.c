@@ -42,7 +42,7 @@ static int add_row(const struct ledger_row *row, void *userdata)
 
 /* ---- rows that are not as they should be ---- */
 
-static void tell_row(const struct rebuild_report *report, const struct log_subject *subject)
+static void report_row(const struct rebuild_report *report, const struct log_subject *subject)
 {
 	const struct found_volume *volume = report->volume;
 
@@ -106,7 +106,7 @@ static void report_found(const struct rebuild_report *report, void *userdata)
 		foreign_volumes_add(*options->foreign_volumes, report->volume, report->why);
 		return;
 	default:
-		tell_row(report, &subject);
+		report_row(report, &subject);
 	}
 }
 

@@ -71,7 +71,7 @@ struct manifest_key *manifest_catalog_add_key(struct manifest_catalog *catalog,
 	return key;
 }
 
-/* Twice is once: a stroke looks at each key one time. */
+/* Twice is once: a deletion batch looks at each key one time. */
 void manifest_catalog_affect(struct manifest_catalog *catalog, struct manifest_key *key)
 {
 	if (key->is_affected)

@@ -48,7 +48,7 @@ struct manifest_entry {
 	size_t pod_count, note_count;
 	size_t unkept_notes;         /* beyond MANIFEST_PROBLEMS_MAX: only counted */
 	unsigned int scan;           /* number of the last listing that had it */
-	unsigned int deletion_batch; /* number of the stroke during which it came */
+	unsigned int deletion_batch; /* number of the batch during which it came */
 	bool is_unclear; /* which objects it is about was unknown when it was read last */
 	char name[];
 };
@@ -64,7 +64,7 @@ struct manifest_key {
 	bool is_affected;           /* in the list below */
 	bool is_orphan;             /* in its owner's list of keys to be judged */
 	bool is_kept;               /* a pod that stays although its manifest was lost */
-	struct manifest_gone *gone; /* the vanished file, for the time of its stroke */
+	struct manifest_gone *gone; /* the vanished file, for the time of its batch */
 	bool is_writing;            /* the source's own write is under way */
 	bool is_waiting;            /* for other writes to end before its own is made */
 	bool ask_again;             /* something changed meanwhile */

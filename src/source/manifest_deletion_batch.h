@@ -20,7 +20,7 @@ struct manifest_deletion_batch {
 	struct manifest_key *orphans;   /* objects that lost their last manifest */
 };
 
-/* Frees the names; the orphans are the catalog's. An empty stroke is fine. */
+/* Frees the names; the orphans are the catalog's. An empty batch is fine. */
 void manifest_deletion_batch_done(struct manifest_deletion_batch *deletion_batch);
 
 /* Something vanished now, or is about to be taken out of the catalog. */
@@ -32,11 +32,11 @@ void manifest_deletion_batch_touch(struct manifest_deletion_batch *deletion_batc
 int manifest_deletion_batch_lose(struct manifest_deletion_batch *deletion_batch,
 				 const struct manifest_entry *entry);
 
-/* A file came; it counts for this stroke only if it was there before. */
+/* A file came; it counts for this batch only if it was there before. */
 void manifest_deletion_batch_gain(const struct manifest_deletion_batch *deletion_batch,
 				  struct manifest_entry *entry);
 
-/* An object that lost its last manifest: judged when the stroke is over. Twice is once. */
+/* An object that lost its last manifest: judged when the batch is over. Twice is once. */
 void manifest_deletion_batch_add_orphan(struct manifest_deletion_batch *deletion_batch,
 					struct manifest_key *key);
 
@@ -49,5 +49,5 @@ void manifest_deletion_batch_count(struct manifest_deletion_batch *deletion_batc
 				   const struct manifest_catalog *catalog,
 				   struct manifest_deletion_batch_facts *ret);
 
-/* The stroke is over. Return: its orphans, linked by next_orphan, no longer marked as such. */
+/* The batch is over. Return: its orphans, linked by next_orphan, no longer marked as such. */
 struct manifest_key *manifest_deletion_batch_end(struct manifest_deletion_batch *deletion_batch);

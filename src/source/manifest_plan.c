@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest_plan - decisions about objects and strokes; see manifest_plan.h
+ * manifest_plan - decisions about objects and deletion batches; see manifest_plan.h
  */
 #include "source/manifest_plan.h"
 

@@ -44,13 +44,13 @@ enum manifest_step {
 enum manifest_step manifest_decide(const struct manifest_facts *facts);
 
 /*
- * A stroke: files that vanished with no longer pause than the settling time between them. Files
- * that came during the stroke do not count, files that came back are not gone; a file counts as
- * "with pods" when it had one that is in no other file now.
+ * A deletion batch: files that vanished with no longer pause than the settling time between them.
+ * Files that came during the batch do not count, files that came back are not gone; a file counts
+ * as "with pods" when it had one that is in no other file now.
  */
 struct manifest_deletion_batch_facts {
 	bool directory_is_readable;
-	bool directory_is_same; /* device and inode as before the stroke */
+	bool directory_is_same; /* device and inode as before the batch */
 	/* At start only the store knows what was there: files named by stored objects. */
 	bool is_start;
 	size_t known_left; /* at start: how many of those are still there */

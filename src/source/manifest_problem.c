@@ -63,8 +63,8 @@ void manifest_directory_note_keep(struct manifest_directory_note *note, int more
 }
 
 /* Of the directory as a whole, before its files: these explain the others. */
-static int tell_directory(const struct manifest_directory_note *note,
-			  const struct manifest_catalog *catalog, const struct walk *walk)
+static int report_directory(const struct manifest_directory_note *note,
+			    const struct manifest_catalog *catalog, const struct walk *walk)
 {
 	struct manifest_problem problem = { .file = ".", .kind = "", .name_space = "", .name = "" };
 	char text[FAILURE_TEXT_BYTES];
@@ -93,7 +93,7 @@ static int tell_directory(const struct manifest_directory_note *note,
 	return r;
 }
 
-static int tell_notes(const struct manifest_entry *entry, const struct walk *walk)
+static int report_notes(const struct manifest_entry *entry, const struct walk *walk)
 {
 	int r = 0;
 
@@ -123,7 +123,7 @@ uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct
 }
 
 /* Of the object, once: by the file whose definition counts; the others say that they do not. */
-static int tell_definition(const struct manifest_definition *definition, const struct walk *walk)
+static int report_definition(const struct manifest_definition *definition, const struct walk *walk)
 {
 	const struct manifest_key *key = definition->key;
 	char text[FAILURE_TEXT_BYTES + 64];
@@ -162,15 +162,15 @@ int manifest_problems_walk(const struct manifest_directory_note *note,
 			   void *userdata)
 {
 	const struct walk walk = { .visit = visit, .userdata = userdata };
-	int r = tell_directory(note, catalog, &walk);
+	int r = report_directory(note, catalog, &walk);
 
 	HASH_SORT(catalog->entries, by_name);
 	for (struct manifest_entry *entry = catalog->entries; entry && r == 0;
 	     entry = entry->hh.next) {
-		r = tell_notes(entry, &walk);
+		r = report_notes(entry, &walk);
 		for (struct manifest_definition *d = entry->definitions; d && r == 0;
 		     d = d->next_in_entry)
-			r = tell_definition(d, &walk);
+			r = report_definition(d, &walk);
 	}
 	return r;
 }

@@ -4,7 +4,7 @@
  * source.h
  *
  * Whatever came in (a listing, a file, a change of the store, an answer) ends in finish(): affected
- * objects are looked at, what lost its manifest joins the stroke, news are reported.
+ * objects are looked at, what lost its manifest joins the deletion batch, news are reported.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -48,7 +48,7 @@ struct manifest_source {
 
 static void finish(struct manifest_source *source);
 
-/* ---- strokes ---- */
+/* ---- deletion batches ---- */
 
 static void arm_judge(struct manifest_source *source)
 {

@@ -25,7 +25,7 @@
  * Which file has an object. The first by file name, then by place in the file; every other one is a
  * problem, and takes over when the first lets go.
  *
- * What a bad document does. Nothing: it is reported until it is mended, and what its file had
+ * What a bad document does. Nothing: it is reported until it is fixed, and what its file had
  * before stays, the whole file's when it is unknown which object the document was to be (its
  * kind or name cannot be read, the stream broke off, the file is empty or unreadable, a link that
  * leads nowhere, or no regular file). At start what is stored is what its file had before.
@@ -44,14 +44,14 @@
  * that pod, its holds, its mounts and its directory are gone.
  *
  * What vanished. A document that was edited out of its file deletes its Pod. Files that vanished
- * with no pause longer than the settling time are judged together, as one stroke (at the latest
+ * with no pause longer than the settling time are judged together, as one batch (at the latest
  * after ten settling times). Their pods are deleted, unless the directory was lost:
  *  - it cannot be read, or is another one than before (device, inode and time of birth), or
  *  - every manifest that had pods is gone, and there was more than one, or
  *  - the only manifest that had pods is gone, and with it every other manifest, or
  *  - at start: none of the files named by stored objects is there.
  * So removing the one and only manifest deletes its pods, but `rm *` does not. Files that came
- * during the stroke do not count, files that came back are not gone.
+ * during the batch do not count, files that came back are not gone.
  *
  * Pods of a lost directory stay, marked with ANNOTATION_MANIFEST_STATE, until their manifest comes
  * back or they are deleted by name; so does every object of another kind whose manifest

@@ -355,7 +355,7 @@ void desired_repeat_set_up(struct desired *desired, const char *unique_name, con
 	mark(desired, unique_name);
 }
 
-unsigned int desired_note_growth(struct desired *desired, const char *unique_name,
+unsigned int desired_note_expand(struct desired *desired, const char *unique_name,
 				 const char *pod_uid, bool has_grown)
 {
 	struct desired_volume *volume;

@@ -70,7 +70,7 @@ void desired_request_remount(struct desired *desired, const char *unique_name, c
 /* The same whatever the plugin requires: a set-up said that it is to be repeated. */
 void desired_repeat_set_up(struct desired *desired, const char *unique_name, const char *pod_uid);
 /* What came of a growth. Return: how many failed in a row for this pod. */
-unsigned int desired_note_growth(struct desired *desired, const char *unique_name,
+unsigned int desired_note_expand(struct desired *desired, const char *unique_name,
 				 const char *pod_uid, bool has_grown);
 
 /* Look-ups: borrowed until the table changes; NULL: not there. */

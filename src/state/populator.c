@@ -330,7 +330,7 @@ static void want_nothing(struct populator *populator, const char *pod_uid)
 		desired_remove(desired, unique_name, pod_uid);
 }
 
-static void tell(const struct populator *populator, const struct object *pod)
+static void report(const struct populator *populator, const struct object *pod)
 {
 	if (populator->options.looked)
 		populator->options.looked(populator->options.userdata, pod);
@@ -354,7 +354,7 @@ static void look(struct populator *populator, struct known_pod *known, uint64_t 
 		want_nothing(populator, pod->meta.uid);
 	else if (may_get_volumes(populator, pod) && !must_wait(populator, pod))
 		want_volumes(populator, known, now_usec);
-	tell(populator, pod);
+	report(populator, pod);
 }
 
 /* Wants first: they may be left of a pod that there was no memory to know. */
@@ -366,7 +366,7 @@ static void forget(struct populator *populator, const struct object *pod)
 	if (!known)
 		return;
 
-	tell(populator, pod);
+	report(populator, pod);
 	drop_known(populator, known);
 }
 

@@ -194,7 +194,7 @@ static void keep(struct claim_statistics *claims, const struct cJSON *items)
 	keep_one_of_each(claims);
 }
 
-static void on_told(void *userdata, struct cJSON *tree)
+static void on_statistics(void *userdata, struct cJSON *tree)
 {
 	struct claim_statistics *claims = userdata;
 
@@ -212,7 +212,7 @@ static void ask(struct claim_statistics *claims)
 
 	if (claims->call || (claims->asked_usec && now_usec - claims->asked_usec < ASK_AFTER_USEC))
 		return;
-	if (statistics_ask(claims->statistics, on_told, claims, &claims->call) >= 0)
+	if (statistics_ask(claims->statistics, on_statistics, claims, &claims->call) >= 0)
 		claims->asked_usec = now_usec;
 }
 

@@ -204,7 +204,7 @@ void copies_print_metrics(const struct copies *copies, FILE *file)
 
 /* ---- events ---- */
 
-static void tell(const struct reporter *reporter, const struct copy *copy)
+static void report(const struct reporter *reporter, const struct copy *copy)
 {
 	const struct object *about =
 		store_get(*reporter->store, copy->kind, copy->name_space, copy->name);
@@ -220,11 +220,11 @@ static void tell(const struct reporter *reporter, const struct copy *copy)
 	reporter->record(reporter->userdata, about, "Normal", "VolumeCopyInProgress", text);
 }
 
-bool copies_tell(const struct copies *copies, const struct reporter *reporter)
+bool copies_report(const struct copies *copies, const struct reporter *reporter)
 {
 	const struct copy *copy;
 
 	DL_FOREACH (copies->first, copy)
-		tell(reporter, copy);
+		report(reporter, copy);
 	return copies->first != NULL;
 }

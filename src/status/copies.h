@@ -51,4 +51,4 @@ void copy_text(const struct copy *copy, uint64_t now_usec, char ret[COPY_TEXT_BY
 void copies_view(const struct copies *copies, struct cJSON *items);
 void copies_print_metrics(const struct copies *copies, FILE *file);
 /* An event about each. Return: are there any? */
-bool copies_tell(const struct copies *copies, const struct reporter *reporter);
+bool copies_report(const struct copies *copies, const struct reporter *reporter);

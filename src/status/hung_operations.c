@@ -30,8 +30,8 @@ static const struct object *told_object(const struct reporter *reporter,
 	return store_get(*reporter->store, KIND_PERSISTENT_VOLUME, "", volume->spec_name);
 }
 
-static void tell(const struct reporter *reporter, const struct operation_view *view,
-		 const struct actual_volume *volume, const char *text)
+static void report(const struct reporter *reporter, const struct operation_view *view,
+		   const struct actual_volume *volume, const char *text)
 {
 	const struct object *about = told_object(reporter, view, volume);
 	bool is_stuck = view->pace == PACE_STUCK;
@@ -72,7 +72,7 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 	else
 		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s%s", view->name,
 			  view->stage, seconds, text, slow_advice(view));
-	tell(reporter, view, volume, text);
+	report(reporter, view, volume, text);
 }
 
 /* ---- threads ---- */

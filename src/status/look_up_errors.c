@@ -71,7 +71,7 @@ static void set_timer(struct look_up_errors *errors)
 }
 
 /* A claim that is being provisioned is no failure of the pod's: nothing has to be done. */
-static bool is_told(const struct desired_errors *errors, size_t i)
+static bool is_reported(const struct desired_errors *errors, size_t i)
 {
 	return errors->codes[i] != -EINPROGRESS;
 }
@@ -83,17 +83,17 @@ static char *join(const struct desired_errors *errors)
 	char *text;
 
 	for (size_t i = 0; errors && i < errors->count; i++)
-		room += is_told(errors, i) ? strlen(errors->texts[i]) + 1 : 0;
+		room += is_reported(errors, i) ? strlen(errors->texts[i]) + 1 : 0;
 	text = room > 1 ? malloc(room) : NULL;
 	for (size_t i = 0; text && i < errors->count; i++)
-		if (is_told(errors, i))
+		if (is_reported(errors, i))
 			used += (size_t) snprintf(text + used, room - used, "%s\n",
 						  errors->texts[i]);
 	return text;
 }
 
 /* Returns whether there was anything to tell; @ret_text is then all of it. */
-static bool tell(const struct reporter *reporter, const struct object *pod, char **ret_text)
+static bool report(const struct reporter *reporter, const struct object *pod, char **ret_text)
 {
 	const struct desired_errors *errors =
 		desired_errors(reporter->tables->desired, pod->meta.uid);
@@ -102,7 +102,7 @@ static bool tell(const struct reporter *reporter, const struct object *pod, char
 	char event[EVENT_TEXT_BYTES];
 
 	for (size_t i = 0; errors && i < errors->count; i++) {
-		if (!is_told(errors, i))
+		if (!is_reported(errors, i))
 			continue;
 		(void) snprintf(event, sizeof(event), "volume '%s' cannot be looked up: %s%s",
 				errors->volumes[i], errors->texts[i],
@@ -136,7 +136,7 @@ static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 			store_get(*errors->reporter->store, KIND_POD, pod->name_space, pod->name);
 
 		if (object && strcmp(object->meta.uid, pod->uid) == 0 &&
-		    tell(errors->reporter, object, &pod->text))
+		    report(errors->reporter, object, &pod->text))
 			keep_reported(errors, pod);
 		else
 			forget(&errors->pods, pod);

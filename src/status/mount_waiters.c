@@ -4,7 +4,7 @@
  *
  * Event-driven: a wait is looked at when its pod changed and when its time is over. It goes on
  * until then whatever fails, because claims, volumes and drivers may arrive; only what no other
- * object can mend ends it at once: an unsupported source, a pod of another node, one that has
+ * object can fix ends it at once: an unsupported source, a pod of another node, one that has
  * finished.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
@@ -239,7 +239,7 @@ static int look_for_mounted(const struct mount_waiters_options *options, const s
 	return reterr->text[0] ? -EINPROGRESS : 0;
 }
 
-/* Is there something that no wait mends? @reterr has all reasons already, or becomes the one. */
+/* Is there something that no wait fixes? @reterr has all reasons already, or becomes the one. */
 static bool is_hopeless(const struct mount_waiters_options *options, const struct object *pod,
 			struct failure *reterr)
 {

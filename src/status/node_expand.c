@@ -48,7 +48,7 @@ static struct node_expand *node_expand_new(const struct node_expand *from, const
 	return node_expand->unique_name ? node_expand : node_expand_free(node_expand);
 }
 
-static void tell_unwritten(const char *unique_name, const char *why)
+static void report_unwritten(const char *unique_name, const char *why)
 {
 	log_about(LOG_ERR, &(struct log_subject){ .volume = unique_name },
 		  "the claim cannot say how its volume grows: %s", why);
@@ -70,7 +70,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 	struct node_expand *node_expand = userdata;
 
 	if (error < 0 && error != -ENOENT && error != -ECANCELED && error != -EALREADY)
-		tell_unwritten(node_expand->unique_name, why->text);
+		report_unwritten(node_expand->unique_name, why->text);
 	(void) node_expand_free(node_expand);
 }
 
@@ -99,7 +99,7 @@ static void write_claim(const struct node_expand_options *with, const struct obj
 	if (r == 0)
 		return;
 	if (r != -EALREADY)
-		tell_unwritten(unique_name, why.text);
+		report_unwritten(unique_name, why.text);
 	(void) node_expand_free(node_expand);
 }
 
@@ -138,7 +138,7 @@ static void note_failure(const struct node_expand_options *with,
 	const struct step_result *result = &ended->result;
 	const struct stage_report *report = ended->report;
 	const struct reporter *reporter = with->reporter;
-	unsigned int failures = desired_note_growth(reporter->tables->desired, result->unique_name,
+	unsigned int failures = desired_note_expand(reporter->tables->desired, result->unique_name,
 						    result->pod_uid, false);
 
 	reporter->record(reporter->userdata, claim, "Warning", "VolumeResizeFailed",
@@ -146,7 +146,7 @@ static void note_failure(const struct node_expand_options *with,
 	if (result->error == 0 && report->grows_later &&
 	    renewals_set(*with->renewals, result->unique_name, result->pod_uid,
 			 retry_usec(failures, report->renew_usec)) < 0)
-		tell_unwritten(result->unique_name, "out of memory; the next set-up tries");
+		report_unwritten(result->unique_name, "out of memory; the next set-up tries");
 }
 
 void node_expand_step_ended(void *userdata, const struct operation_ended *ended)
@@ -166,7 +166,7 @@ void node_expand_step_ended(void *userdata, const struct operation_ended *ended)
 		return;
 	if (result->error == 0 && report->grown_bytes > 0) {
 		node_expand.state = CLAIM_RESIZE_DONE;
-		(void) desired_note_growth(desired, result->unique_name, result->pod_uid, true);
+		(void) desired_note_expand(desired, result->unique_name, result->pod_uid, true);
 		reporter->record(reporter->userdata, pod->claim, "Normal",
 				 "FileSystemResizeSuccessful",
 				 "the volume is as large as it was asked to be");

@@ -34,7 +34,7 @@ struct look {
 	bool found;
 };
 
-static int tell_walk(const struct operation_view *view, void *userdata)
+static int report_walk(const struct operation_view *view, void *userdata)
 {
 	struct look *look = userdata;
 	struct desired_volume *volume =
@@ -64,8 +64,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct walks *walks = userdata;
 	struct look look = { .reporter = walks->reporter };
 
-	(void) operation_walk(*walks->reporter->tables->operations, tell_walk, &look);
-	look.found |= copies_tell(walks->copies, walks->reporter);
+	(void) operation_walk(*walks->reporter->tables->operations, report_walk, &look);
+	look.found |= copies_report(walks->copies, walks->reporter);
 	if (look.found)
 		arm(walks, EVENT_PERIOD_USEC);
 	return 0;

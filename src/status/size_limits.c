@@ -77,7 +77,7 @@ static void count_free(struct count *count)
 	free(count);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 /* As kubelet says it when it evicts. */
 static void print_text(const struct desired_pod *want, const struct count *count, char *text)
@@ -89,8 +89,8 @@ static void print_text(const struct desired_pod *want, const struct count *count
 			count->usage.bytes, count->limit_bytes, advice_clause(-ENOSPC));
 }
 
-static void tell(struct size_limits *limits, struct limited *limited,
-		 const struct desired_pod *want, const struct count *count)
+static void report(struct size_limits *limits, struct limited *limited,
+		   const struct desired_pod *want, const struct count *count)
 {
 	const struct reporter *reporter = limits->reporter;
 	char text[TEXT_BYTES] = "", key[POD_KEY_BYTES];
@@ -211,7 +211,7 @@ static void judge(struct size_limits *limits, const struct count *count)
 	    is_over == limited->is_over)
 		return;
 	limited->is_over = is_over;
-	tell(limits, limited, want, count);
+	report(limits, limited, want, count);
 }
 
 static void count_done(struct worker_job *job)

@@ -119,7 +119,7 @@ static const struct object *claim_of(const struct desired_volume *want)
 	return NULL;
 }
 
-static void tell(struct volume_faults *faults, const struct known *known)
+static void report(struct volume_faults *faults, const struct known *known)
 {
 	const struct reporter *reporter = faults->with.reporter;
 	const struct desired_volume *want =
@@ -165,7 +165,7 @@ static void judge(struct volume_faults *faults, struct known *known, const struc
 	}
 	if (strcmp(before, known->fault.text) != 0) {
 		known->was_reported = false;
-		tell(faults, known);
+		report(faults, known);
 	}
 	claim = claim_of(desired_find(faults->with.reporter->tables->desired, known->unique_name));
 	if (claim && store && (strcmp(before, known->fault.text) != 0 || has_condition(claim)))

@@ -76,7 +76,7 @@ static int error_of(sqlite3 *connection, int result)
 	}
 }
 
-/* What people can mend gets a sentence that says how; the rest is SQLite's own text. */
+/* What people can fix gets a sentence that says how; the rest is SQLite's own text. */
 static int database_failed(const struct database *database, int result, struct failure *reterr)
 {
 	int error = error_of(database->connection, result);

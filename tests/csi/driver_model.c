@@ -355,7 +355,7 @@ static const ProtobufCMessage *reply_to(enum csi_method method)
 	return &told.base;
 }
 
-static void tell(struct model_call *call, enum grpc_code code, bool was_sent)
+static void report(struct model_call *call, enum grpc_code code, bool was_sent)
 {
 	struct csi_reply reply = {
 		.status = { .code = code, .from_server = was_sent, .was_sent = was_sent }
@@ -380,21 +380,21 @@ static void answer(struct model_call *call, enum grpc_code code)
 			unmount_there(call);
 		note_end(call, code == GRPC_OK, is_final);
 	}
-	tell(call, code, true);
+	report(call, code, true);
 }
 
 /* The connection is gone with the driver. */
 static void lose_driver(struct model_call *call)
 {
 	model.is_there = false;
-	tell(call, GRPC_UNAVAILABLE, true);
+	report(call, GRPC_UNAVAILABLE, true);
 }
 
 void model_finish(struct model_call *call, enum model_outcome outcome, enum grpc_code code)
 {
 	assert_true(call->is_used && (code != GRPC_OK || outcome == MODEL_WORKS));
 	if (call->is_blocked) {
-		tell(call, GRPC_ABORTED, true);
+		report(call, GRPC_ABORTED, true);
 		return;
 	}
 	switch (outcome) {
@@ -410,7 +410,7 @@ void model_finish(struct model_call *call, enum model_outcome outcome, enum grpc
 		return;
 	case MODEL_NEVER_SENT:
 		take_back_begin(call);
-		tell(call, GRPC_UNAVAILABLE, false);
+		report(call, GRPC_UNAVAILABLE, false);
 		return;
 	case MODEL_TOO_LATE:
 		if (call->is_heard) {
@@ -589,5 +589,5 @@ void model_died(void)
 	model.is_there = false;
 	for (size_t i = 0; i < ARRAY_SIZE(model.calls); i++)
 		if (model.calls[i].is_used)
-			tell(&model.calls[i], GRPC_UNAVAILABLE, true);
+			report(&model.calls[i], GRPC_UNAVAILABLE, true);
 }

@@ -30,7 +30,7 @@ static unsigned int fails_at; /* of all calls; 0: as @point says */
 static struct fault_point point;
 static _Thread_local bool exempt;
 static const char *last = "none";
-static bool tells_place;
+static bool reports_place;
 
 static void arm(void)
 {
@@ -90,9 +90,9 @@ void faults_exempt_thread(bool is_exempt)
 	exempt = is_exempt;
 }
 
-void faults_tell_place(void)
+void faults_report_place(void)
 {
-	tells_place = true;
+	reports_place = true;
 }
 
 static void print_place(void)
@@ -118,7 +118,7 @@ int fault_of(enum fault_call call)
 		return 0;
 	error = fails_at > 0 ? call_errors[call][0] : point.error;
 	last = call_names[call];
-	if (tells_place)
+	if (reports_place)
 		print_place();
 	atomic_store(&failed_one, true);
 	errno = error;

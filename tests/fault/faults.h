@@ -39,7 +39,7 @@ const int *faults_call_errors(unsigned int call);
 unsigned int faults_visits(unsigned int call);
 
 /* From now on the place where a call fails is written to stderr, as addresses for addr2line(1). */
-void faults_tell_place(void);
+void faults_report_place(void);
 
 /* The calling thread is the test itself: nothing of it counts or fails. */
 void faults_exempt_thread(bool exempt);

@@ -154,7 +154,7 @@ static void run_life(const struct scenario *scenario, struct job *job)
 	(void) dup2(job->log_fd, STDERR_FILENO);
 	enter_process_namespace();
 	(void) alarm(LIFE_SECONDS);
-	faults_tell_place();
+	faults_report_place();
 	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
 		(void) signal(crashes[i], on_crash);
 	jobs[0].point = job->point;

@@ -180,7 +180,7 @@ static void test_who_mounts_and_unmounts(void **state)
 		errno);
 	pids[2] = let_another(unmount_target);
 	listen(&ear);
-	if (mount_watch_tells_ids(ear.watch)) {
+	if (mount_watch_reports_ids(ear.watch)) {
 		assert_int_equal(ear.count, 3);
 		expect_change(&ear, 0, true, false, id, pids[0]);
 		expect_change(&ear, 1, true, true, id, pids[1]);
@@ -210,7 +210,7 @@ static void test_own_acts_are_passed_over(void **state)
 	}
 	listen(&ear);
 	mount_watch_count(ear.watch, &counts);
-	if (mount_watch_tells_ids(ear.watch)) {
+	if (mount_watch_reports_ids(ear.watch)) {
 		assert_int_equal(counts.events, 10000);
 		assert_int_equal(counts.own, 10000);
 		assert_int_equal(ear.lost, 0);
@@ -232,7 +232,7 @@ static void test_a_remount_is_told_by_the_table(void **state)
 	(void) let_another(remount_target);
 	listen(&ear);
 	assert_int_equal(ear.count, 0);
-	if (mount_watch_tells_ids(ear.watch)) {
+	if (mount_watch_reports_ids(ear.watch)) {
 		assert_int_equal(ear.sure, 1);
 		assert_int_equal(ear.unsure + ear.lost, 0);
 	} else {
@@ -254,7 +254,7 @@ static void test_a_queue_that_overflows(void **state)
 	listen(&ear);
 	mount_watch_count(ear.watch, &counts);
 	assert_true(ear.lost > 0);
-	if (mount_watch_tells_ids(ear.watch)) {
+	if (mount_watch_reports_ids(ear.watch)) {
 		assert_int_equal(counts.overflows, 1);
 		assert_int_equal(ear.count, QUEUE_EVENTS);
 	}

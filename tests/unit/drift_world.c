@@ -58,10 +58,10 @@ struct mount_watch *__wrap_mount_watch_free(struct mount_watch *watch)
 	return NULL;
 }
 
-bool __wrap_mount_watch_tells_ids(const struct mount_watch *watch);
-bool __wrap_mount_watch_tells_ids(const struct mount_watch *watch)
+bool __wrap_mount_watch_reports_ids(const struct mount_watch *watch);
+bool __wrap_mount_watch_reports_ids(const struct mount_watch *watch)
 {
-	return drift_world.tells_ids;
+	return drift_world.reports_ids;
 }
 
 void __wrap_mount_watch_count(const struct mount_watch *watch, struct mount_watch_counts *ret);
@@ -200,7 +200,7 @@ void run_jobs(void)
 	}
 }
 
-static void tell(uint64_t mount_id, bool is_attached, bool is_detached)
+static void report_event(uint64_t mount_id, bool is_attached, bool is_detached)
 {
 	struct mount_change change = { mount_id, is_attached, is_detached, SOMEBODY };
 
@@ -209,17 +209,17 @@ static void tell(uint64_t mount_id, bool is_attached, bool is_detached)
 
 void attached(uint64_t mount_id)
 {
-	tell(mount_id, true, false);
+	report_event(mount_id, true, false);
 }
 
 void detached(uint64_t mount_id)
 {
-	tell(mount_id, false, true);
+	report_event(mount_id, false, true);
 }
 
 void moved(uint64_t mount_id)
 {
-	tell(mount_id, true, true);
+	report_event(mount_id, true, true);
 }
 
 void mounted_as(uint64_t mount_id)
@@ -273,7 +273,7 @@ static struct agent *set_up(void **state)
 
 	assert_int_equal(new_agent_world(state), 0);
 	drift_world = (struct drift_world){
-		.world = *state, .tells_ids = true, .fate = MOUNT_THERE, .root_fate = MOUNT_THERE
+		.world = *state, .reports_ids = true, .fate = MOUNT_THERE, .root_fate = MOUNT_THERE
 	};
 	agent = &drift_world.world->agent;
 	agent->root.path = (char *) "/pods";

@@ -20,7 +20,7 @@ struct drift_world {
 	struct drift *drift;
 	char diary[1024];
 	struct mount_watch_options watch; /* whom to tell */
-	bool tells_ids;
+	bool reports_ids;
 	int look_error, set_back_error, root_error, root_anew_id;
 	enum mount_fate fate; /* of every known mount but the root's */
 	enum mount_fate root_fate;

@@ -139,8 +139,8 @@ static struct {
 	size_t groups;
 } told;
 
-static void tell(void *userdata, int error, const struct container_plan *plan,
-		 const struct failure *why)
+static void report(void *userdata, int error, const struct container_plan *plan,
+		   const struct failure *why)
 {
 	told.count++;
 	told.error = error;
@@ -216,7 +216,7 @@ int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, cl
 static struct container_mounts_call *ask(struct agent_world *world)
 {
 	const struct container_mounts_request request = {
-		.name_space = "default", .name = "web", .container = "c", .done = tell
+		.name_space = "default", .name = "web", .container = "c", .done = report
 	};
 	struct container_mounts_call *call = NULL;
 
@@ -419,9 +419,9 @@ static void test_refused_at_once(void **state)
 	struct agent_world *world = *state;
 	const struct container_mounts_request other = { .name_space = "default",
 							.name = "other",
-							.done = tell };
+							.done = report };
 	const struct container_mounts_request web = {
-		.name_space = "default", .name = "web", .container = "x", .done = tell
+		.name_space = "default", .name = "web", .container = "x", .done = report
 	};
 	struct container_mounts_call *call = NULL;
 

@@ -120,7 +120,7 @@ static void test_rows_and_events(void **state)
 	struct copy copy = { .begun_usec = 0 };
 
 	fake_events.count = 0;
-	assert_false(copies_tell(&world->agent.views.copies, &world->agent.reporter));
+	assert_false(copies_report(&world->agent.views.copies, &world->agent.reporter));
 	begin(world, &copy);
 	copy_begins(&copy);
 	copies_view(&world->agent.views.copies, items);
@@ -131,14 +131,14 @@ static void test_rows_and_events(void **state)
 	assert_string_equal(json_string(json_get(json_first(items), "step"), ""), "fill");
 	assert_string_equal(json_string(json_get(json_first(items), "progress"), ""),
 			    "0 entries, 0 bytes copied");
-	assert_true(copies_tell(&world->agent.views.copies, &world->agent.reporter));
+	assert_true(copies_report(&world->agent.views.copies, &world->agent.reporter));
 	assert_int_equal(fake_events.count, 1);
 	assert_string_equal(fake_events.list[0].about, "c");
 	assert_string_equal(fake_events.list[0].reason, "VolumeCopyInProgress");
 	assert_string_equal(fake_events.list[0].text,
 			    "filling the volume: 0 entries, 0 bytes copied");
 	copies_remove(&world->agent.views.copies, &copy, 0);
-	assert_false(copies_tell(&world->agent.views.copies, &world->agent.reporter));
+	assert_false(copies_report(&world->agent.views.copies, &world->agent.reporter));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, new_agent_world, free_agent_world)

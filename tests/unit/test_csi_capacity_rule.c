@@ -22,9 +22,9 @@
 	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'fast'},"      \
 	"'provisioner':'d.example.com','volumeBindingMode':'" mode "'}"
 #define LATE CLASS("WaitForFirstConsumer")
-#define DRIVER(tells)                                                                              \
+#define DRIVER(reports)                                                                            \
 	"{'apiVersion':'storage.k8s.io/v1','kind':'CSIDriver','metadata':{'name':'d.example.com'"  \
-	"},'spec':{'storageCapacity':" tells "}}"
+	"},'spec':{'storageCapacity':" reports "}}"
 #define TELLS DRIVER("true")
 #define CAPACITY(driver, by, class, place, figures)                                                \
 	"{'apiVersion':'storage.k8s.io/v1','kind':'CSIStorageCapacity','metadata':{'name':'fast'," \

@@ -52,7 +52,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 	return sizeof(lost);
 }
 
-static void tell(struct world *world, char sign, const char *path)
+static void report(struct world *world, char sign, const char *path)
 {
 	size_t used = strlen(world->told);
 
@@ -62,12 +62,12 @@ static void tell(struct world *world, char sign, const char *path)
 
 static void on_appeared(void *userdata, const char *path)
 {
-	tell(userdata, '+', path);
+	report(userdata, '+', path);
 }
 
 static void on_vanished(void *userdata, const char *path)
 {
-	tell(userdata, '-', path);
+	report(userdata, '-', path);
 }
 
 static int open_directory(void *userdata, const char *path, struct failure *reterr)

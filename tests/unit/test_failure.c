@@ -80,7 +80,7 @@ static void test_case_471_3000_characters_are_whole(void **state)
 static char told[3 * FAILURE_TEXT_BYTES];
 static unsigned int told_count;
 
-static void tell(const char *whole)
+static void report(const char *whole)
 {
 	(void) snprintf(told, sizeof(told), "%s", whole);
 	told_count++;
@@ -94,7 +94,7 @@ static void test_what_is_cut_is_told_whole_and_once(void **state)
 
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
-	failure_on_cut(tell);
+	failure_on_cut(report);
 	(void) failed_plain(&failure, -EIO, "short: %.1000s", text);
 	assert_int_equal(told_count, 0);
 	(void) failed_plain(&failure, -EIO, "driver 'd' says: %s", text);

@@ -221,7 +221,7 @@ static void test_waits_are_bounded(void **state)
 	wait_for(served, &served->world->agent.cancelled, CONNECTIONS * 3 / 4);
 }
 
-/* Members of a group whose role is view: their connections are no guests', which were closed. */
+/* Members of a group whose role is view: their connections are privileged; others were closed. */
 static void test_readers_of_the_group_stay(void **state)
 {
 	struct served *served = *state;

@@ -71,7 +71,7 @@ int __wrap_sd_event_source_set_time_relative(sd_event_source *source, uint64_t u
 	return __real_sd_event_source_set_time_relative(source, 0);
 }
 
-static void tell(const char *word, const char *name)
+static void report(const char *word, const char *name)
 {
 	size_t length = strlen(world->told);
 
@@ -82,13 +82,13 @@ static void tell(const char *word, const char *name)
 static void begin_list(void *userdata)
 {
 	(void) userdata;
-	tell("begin", "");
+	report("begin", "");
 }
 
 static void take(void *userdata, const struct server_object *object)
 {
 	(void) userdata;
-	tell(object->object ? "item" : "unknown", object->name);
+	report(object->object ? "item" : "unknown", object->name);
 	if (object->object)
 		assert_null(strstr(object->object->json, "managedFields"));
 	else
@@ -98,7 +98,7 @@ static void take(void *userdata, const struct server_object *object)
 static void end_list(void *userdata, bool went_back)
 {
 	(void) userdata;
-	tell(went_back ? "end-back" : "end", "");
+	report(went_back ? "end-back" : "end", "");
 }
 
 static void change(void *userdata, const struct server_event *event)
@@ -106,13 +106,13 @@ static void change(void *userdata, const struct server_event *event)
 	static const char *const words[] = { "added", "modified", "deleted" };
 
 	(void) userdata;
-	tell(words[event->type], event->object.name);
+	report(words[event->type], event->object.name);
 }
 
 static void failed_try(void *userdata, int status, const struct failure *why)
 {
 	(void) userdata;
-	tell("failed", "");
+	report("failed", "");
 	world->status = status;
 	(void) snprintf(world->why, sizeof(world->why), "%s", why->text);
 }

@@ -44,15 +44,15 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct guest_peer peer(unsigned int number)
+static struct remote_peer peer(unsigned int number)
 {
-	struct guest_peer peer = { .family = AF_INET };
+	struct remote_peer peer = { .family = AF_INET };
 
 	memcpy(peer.bytes, &number, sizeof(number));
 	return peer;
 }
 
-static void guess(struct refusals *refusals, const struct guest_peer *who, unsigned int times)
+static void guess(struct refusals *refusals, const struct remote_peer *who, unsigned int times)
 {
 	while (times-- > 0)
 		refusals_guessed(refusals, who, NOW);
@@ -61,7 +61,7 @@ static void guess(struct refusals *refusals, const struct guest_peer *who, unsig
 static void guesses_are_throttled(void **state)
 {
 	struct refusals *refusals = ((struct test *) *state)->refusals;
-	const struct guest_peer one = peer(1), other = peer(2);
+	const struct remote_peer one = peer(1), other = peer(2);
 
 	guess(refusals, &one, API_GUESSES_MAX - 1);
 	assert_int_equal(refusals_wait(refusals, &one, NULL, NOW), 0);
@@ -82,7 +82,7 @@ static void a_client_is_not_shut_out_by_a_guesser_beside_it(void **state)
 {
 	struct refusals *refusals = ((struct test *) *state)->refusals;
 	unsigned char used[5][TOKEN_DIGEST_BYTES] = { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } };
-	const struct guest_peer one = peer(1), other = peer(2);
+	const struct remote_peer one = peer(1), other = peer(2);
 
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
 		refusals_accepted(refusals, &one, used[i], NOW);
@@ -98,16 +98,16 @@ static void a_client_is_not_shut_out_by_a_guesser_beside_it(void **state)
 static void the_peer_seen_longest_ago_is_forgotten(void **state)
 {
 	struct refusals *refusals = ((struct test *) *state)->refusals;
-	const struct guest_peer first = peer(0), second = peer(1);
+	const struct remote_peer first = peer(0), second = peer(1);
 
 	for (unsigned int i = 0; i < API_REFUSED_PEERS_MAX; i++) {
-		struct guest_peer one = peer(i);
+		struct remote_peer one = peer(i);
 
 		for (int n = 0; n < API_GUESSES_MAX; n++)
 			refusals_guessed(refusals, &one, NOW + i);
 	}
 	assert_int_not_equal(refusals_wait(refusals, &first, NULL, NOW), 0);
-	refusals_guessed(refusals, &(struct guest_peer){ .family = AF_UNIX }, NOW + 1000);
+	refusals_guessed(refusals, &(struct remote_peer){ .family = AF_UNIX }, NOW + 1000);
 	assert_int_equal(refusals_wait(refusals, &first, NULL, NOW), 0);
 	assert_int_not_equal(refusals_wait(refusals, &second, NULL, NOW), 0);
 }
@@ -148,7 +148,7 @@ static void release(void)
 static unsigned int lines_of(struct refusals *refusals, unsigned int number, unsigned int times)
 {
 	static uint64_t now_usec = NOW;
-	const struct guest_peer one = peer(number);
+	const struct remote_peer one = peer(number);
 	unsigned int lines = 0;
 
 	while (times-- > 0)

@@ -326,8 +326,8 @@ static void test_drain_ends_with_nothing_left(void **state)
 	struct agent_world *world = *state;
 	int left = -1;
 
-	world->agent.tell.drained = on_drained;
-	world->agent.tell.userdata = &left;
+	world->agent.notify.drained = on_drained;
+	world->agent.notify.userdata = &left;
 	turn(world);
 	assert_int_equal(left, 0);
 	expect_calls(world, "commit undo ");
@@ -348,8 +348,8 @@ static void test_drain_ends_with_what_is_left(void **state)
 
 	mount_it(world);
 	want_no_more(world);
-	world->agent.tell.drained = on_drained;
-	world->agent.tell.userdata = &left;
+	world->agent.notify.drained = on_drained;
+	world->agent.notify.userdata = &left;
 	world->views = &view;
 	world->view_count = 1;
 	turn(world);

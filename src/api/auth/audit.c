@@ -138,7 +138,8 @@ void audit_answer(struct request *request)
 		return;
 	request->audited = true;
 	if (is_refused(request)) {
-		if (refusals_log(api->refusals, &request->connection->guest.peer, monotonic_usec()))
+		if (refusals_log(api->refusals, &request->connection->unprivileged.peer,
+				 monotonic_usec()))
 			log_request(request, "refused");
 	} else if (exchange->rights != 0 && (writes(request) || exchange->record.needs_secrets)) {
 		log_request(request, exchange->status < 400 ? "done" : "failed");

@@ -63,7 +63,7 @@ static unsigned int rights_of_certificate(struct request *request)
 static unsigned int rights_of_token(struct request *request)
 {
 	const char *given = request_header(request, MHD_HTTP_HEADER_AUTHORIZATION);
-	const struct guest_peer *peer = &request->connection->guest.peer;
+	const struct remote_peer *peer = &request->connection->unprivileged.peer;
 	struct refusals *refusals = request->api->refusals;
 	unsigned char digest[TOKEN_DIGEST_BYTES];
 	uint64_t now_usec = monotonic_usec();
@@ -102,9 +102,9 @@ static unsigned int rights_of_peer(struct request *request)
 		return connection->rights;
 	request->credential = "its uid";
 	request->exchange.retry_seconds =
-		refusals_wait(refusals, &connection->guest.peer, NULL, now_usec);
+		refusals_wait(refusals, &connection->unprivileged.peer, NULL, now_usec);
 	if (request->exchange.retry_seconds == 0)
-		refusals_guessed(refusals, &connection->guest.peer, now_usec);
+		refusals_guessed(refusals, &connection->unprivileged.peer, now_usec);
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 enum { ACCEPTED_MAX = 4 };
 
 struct peer {
-	struct guest_peer id;
+	struct remote_peer id;
 	uint64_t seen_usec;     /* 0: an empty row */
 	uint64_t guesses_usec;  /* one guess moves it on by GUESS_USEC, from now at least */
 	size_t lines, unlogged; /* in this minute */
@@ -36,12 +36,12 @@ struct refusals {
 	struct peer peers[API_REFUSED_PEERS_MAX];
 };
 
-static bool is_same(const struct guest_peer *a, const struct guest_peer *b)
+static bool is_same(const struct remote_peer *a, const struct remote_peer *b)
 {
 	return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-static const struct peer *find(const struct refusals *refusals, const struct guest_peer *id)
+static const struct peer *find(const struct refusals *refusals, const struct remote_peer *id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(refusals->peers); i++)
 		if (refusals->peers[i].seen_usec > 0 && is_same(&refusals->peers[i].id, id))
@@ -62,7 +62,8 @@ static void log_sum(const char *name, size_t refused)
 }
 
 /* The row of a peer; it takes the place of the one that was seen longest ago. */
-static struct peer *enter(struct refusals *refusals, const struct guest_peer *id, uint64_t now_usec)
+static struct peer *enter(struct refusals *refusals, const struct remote_peer *id,
+			  uint64_t now_usec)
 {
 	struct peer *peer = (struct peer *) find(refusals, id);
 
@@ -88,7 +89,7 @@ static bool is_accepted(const struct peer *peer, const unsigned char *credential
 	return false;
 }
 
-unsigned int refusals_wait(const struct refusals *refusals, const struct guest_peer *id,
+unsigned int refusals_wait(const struct refusals *refusals, const struct remote_peer *id,
 			   const unsigned char *credential, uint64_t now_usec)
 {
 	const struct peer *peer = find(refusals, id);
@@ -101,7 +102,7 @@ unsigned int refusals_wait(const struct refusals *refusals, const struct guest_p
 			       USEC_PER_SEC);
 }
 
-void refusals_guessed(struct refusals *refusals, const struct guest_peer *id, uint64_t now_usec)
+void refusals_guessed(struct refusals *refusals, const struct remote_peer *id, uint64_t now_usec)
 {
 	struct peer *peer = enter(refusals, id, now_usec);
 
@@ -110,7 +111,7 @@ void refusals_guessed(struct refusals *refusals, const struct guest_peer *id, ui
 	peer->guesses_usec += GUESS_USEC;
 }
 
-void refusals_accepted(struct refusals *refusals, const struct guest_peer *id,
+void refusals_accepted(struct refusals *refusals, const struct remote_peer *id,
 		       const unsigned char *credential, uint64_t now_usec)
 {
 	struct peer *peer = enter(refusals, id, now_usec);
@@ -136,7 +137,7 @@ static void begin_minute(struct refusals *refusals)
 	(void) sd_event_source_set_enabled(refusals->minute, SD_EVENT_ONESHOT);
 }
 
-bool refusals_log(struct refusals *refusals, const struct guest_peer *id, uint64_t now_usec)
+bool refusals_log(struct refusals *refusals, const struct remote_peer *id, uint64_t now_usec)
 {
 	struct peer *peer = enter(refusals, id, now_usec);
 
@@ -153,12 +154,12 @@ bool refusals_log(struct refusals *refusals, const struct guest_peer *id, uint64
 
 void refusals_sum_up(struct refusals *refusals)
 {
-	char name[GUEST_PEER_NAME_BYTES];
+	char name[REMOTE_PEER_NAME_BYTES];
 
 	for (size_t i = 0; i < ARRAY_SIZE(refusals->peers); i++) {
 		struct peer *peer = &refusals->peers[i];
 
-		guest_peer_name(&peer->id, name);
+		remote_peer_name(&peer->id, name);
 		if (peer->unlogged > 0)
 			log_sum(name, peer->unlogged);
 		peer->lines = 0;

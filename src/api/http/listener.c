@@ -131,32 +131,33 @@ static void prepare_tcp(int fd)
 
 /* ---- connections without credentials ---- */
 
-static struct connection *connection_of(const struct guest *guest)
+static struct connection *connection_of(const struct unprivileged *one)
 {
-	return (struct connection *) ((const char *) guest - offsetof(struct connection, guest));
+	return (struct connection *) ((const char *) one -
+				      offsetof(struct connection, unprivileged));
 }
 
-static bool is_idle(const struct guest *guest)
+static bool is_idle(const struct unprivileged *one)
 {
-	enum deadline_phase phase = connection_of(guest)->deadline.phase;
+	enum deadline_phase phase = connection_of(one)->deadline.phase;
 
 	return phase != DEADLINE_NONE && phase != DEADLINE_ANSWER;
 }
 
 /* The library sees the client's end in its next run. */
-static void close_guest(struct connection *connection)
+static void close_unprivileged(struct connection *connection)
 {
 	struct listener *listener = connection->listener;
 
 	connection->closing = true;
-	listener->guests.connections--;
-	guests_remove(&listener->guests, &connection->guest);
+	listener->unprivileged.connections--;
+	unprivileged_remove(&listener->unprivileged, &connection->unprivileged);
 	(void) shutdown(connection->deadline.fd, SHUT_RDWR);
 }
 
 /* Root and the group are none, whatever the group's role is; who only reads because everyone may is
  * one. */
-static bool is_guest(const struct connection *connection)
+static bool is_unprivileged(const struct connection *connection)
 {
 	const struct listener *listener = connection->listener;
 
@@ -167,22 +168,22 @@ static bool is_guest(const struct connection *connection)
 
 /* On a unix socket the kernel's word comes with the connection: who may do nothing has the time to
  * be refused. */
-static void begin_guest(struct connection *connection)
+static void limit_unprivileged(struct connection *connection)
 {
 	struct listener *listener = connection->listener;
 	bool is_unix = listener_is_unix(listener->kind);
-	struct guest *surplus, *newest = NULL;
+	struct unprivileged *surplus, *newest = NULL;
 
 	connection->authenticated = is_unix && connection->rights != 0;
 	deadline_enter(listener->api->deadlines, &connection->deadline,
 		       connection->authenticated ? DEADLINE_IDLE : DEADLINE_UNAUTHENTICATED);
-	listener->guests.connections++;
-	if (is_guest(connection)) {
-		newest = &connection->guest;
-		guests_add(&listener->guests, newest);
+	listener->unprivileged.connections++;
+	if (is_unprivileged(connection)) {
+		newest = &connection->unprivileged;
+		unprivileged_add(&listener->unprivileged, newest);
 	}
-	while ((surplus = guests_surplus(&listener->guests, newest))) {
-		close_guest(connection_of(surplus));
+	while ((surplus = unprivileged_surplus(&listener->unprivileged, newest))) {
+		close_unprivileged(connection_of(surplus));
 		newest = surplus == newest ? NULL : newest;
 	}
 }
@@ -193,7 +194,7 @@ void connection_enter(struct connection *connection, enum deadline_phase phase)
 		deadline_enter(connection->listener->api->deadlines, &connection->deadline, phase);
 }
 
-/* Clients of the unix socket that may only read remain guests: there is a limit to them. */
+/* Clients of the unix socket that may only read remain unprivileged: their number is limited. */
 void connection_authenticated(struct connection *connection)
 {
 	struct listener *listener = connection->listener;
@@ -202,7 +203,7 @@ void connection_authenticated(struct connection *connection)
 		return;
 	connection->authenticated = true;
 	if (!listener_is_unix(listener->kind))
-		guests_remove(&listener->guests, &connection->guest);
+		unprivileged_remove(&listener->unprivileged, &connection->unprivileged);
 	connection_enter(connection, DEADLINE_REQUEST);
 }
 
@@ -226,9 +227,9 @@ static void begin_connection(struct listener *listener, struct MHD_Connection *l
 		(void) snprintf(connection->user, sizeof(connection->user), "%s",
 				listener->kind == API_TLS ? "admin" : "system:anonymous");
 	}
-	connection->guest.peer = guest_peer_of(info->connect_fd);
+	connection->unprivileged.peer = remote_peer_of(info->connect_fd);
 	deadline_init(&connection->deadline, info->connect_fd);
-	begin_guest(connection);
+	limit_unprivileged(connection);
 	if (!listener_is_unix(listener->kind))
 		prepare_tcp(info->connect_fd);
 	if (listener->kind == API_TLS)
@@ -243,7 +244,7 @@ static void note_silence(const struct connection *connection)
 	bool is_late = connection->deadline.phase == DEADLINE_NONE && !connection->closing;
 
 	if (is_late && !connection->asked &&
-	    refusals_log(connection->listener->api->refusals, &connection->guest.peer,
+	    refusals_log(connection->listener->api->refusals, &connection->unprivileged.peer,
 			 monotonic_usec()))
 		audit_log_silence(connection->peer);
 }
@@ -261,15 +262,15 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	if (connection) {
 		note_silence(connection);
 		handshake_end(connection);
-		listener->guests.connections -= !connection->closing;
-		guests_remove(&listener->guests, &connection->guest);
+		listener->unprivileged.connections -= !connection->closing;
+		unprivileged_remove(&listener->unprivileged, &connection->unprivileged);
 		deadline_enter(listener->api->deadlines, &connection->deadline, DEADLINE_NONE);
 	}
 	free(connection);
 	*socket_context = NULL;
 }
 
-/* Of clients that break off, mostly: nothing an operator must mend. */
+/* Of clients that break off, mostly: nothing an operator must fix. */
 static void on_library_error(void *userdata, const char *format, va_list arguments)
 {
 	char text[256];
@@ -367,8 +368,8 @@ int listener_start(struct listener *listener, int fd, struct failure *reterr)
 	int r;
 
 	assert(listener && listener->api && !listener->daemon && fd >= 0);
-	listener->guests.connections_max = listener->api->options.connections_max;
-	listener->guests.is_idle = is_idle;
+	listener->unprivileged.connections_max = listener->api->options.connections_max;
+	listener->unprivileged.is_idle = is_idle;
 	assert(listener->kind != API_TLS || listener->api->options.credentials);
 	r = start_daemon(listener, fd, reterr);
 	return r < 0 ? r : add_sources(listener, reterr);

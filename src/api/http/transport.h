@@ -8,7 +8,7 @@
 #pragma once
 
 #include "api/api.h"
-#include "api/auth/guests.h"
+#include "api/auth/unprivileged.h"
 #include "api/auth/peer.h"
 #include "api/client_certificate.h"
 #include "api/http/deadline.h"
@@ -25,7 +25,7 @@ struct listener {
 	sd_event_source *ready, *timer, *again;
 	size_t waiting;                /* requests that wait or stream */
 	struct connection *handshakes; /* those that wait for their client; see handshake.c */
-	struct guests guests;
+	struct unprivileged_list unprivileged;
 };
 
 /* How far TLS has begun; see handshake.c. */
@@ -48,7 +48,7 @@ struct connection {
 	bool authenticated;         /* a credential was seen that allows something */
 	bool closing;               /* shut down: the library has yet to see it */
 	bool asked;                 /* the line of a request was there */
-	struct guest guest;
+	struct unprivileged unprivileged;
 	struct handshake handshake;
 };
 

@@ -158,7 +158,7 @@ static int compare_took(const void *a, const void *b)
 	return (left < right) - (left > right);
 }
 
-/* "set the owners 12.3ms"; "waiting" when that took longer: for a thread, a lane, a source. */
+/* "set the owners 12.3ms"; "waiting" when that took longer: for a thread, an IO slot, a source. */
 static void print_slowest(const struct cJSON *step, char *text, size_t size)
 {
 	const struct cJSON *stage = json_first(json_get(step, "stages")), *slowest = stage;

@@ -98,8 +98,8 @@ struct attach_item *attach_item_of(struct attach_detach *controller,
 bool attach_item_look(struct work_item *work);
 void attach_item_clear(struct work_item *work);
 /* A word about it to each pod that wants it, once. */
-void attach_item_tell(struct attach_item *item, const char *type, const char *reason,
-		      const char *text);
+void attach_item_report(struct attach_item *item, const char *type, const char *reason,
+			const char *text);
 
 /* ---- attach_detach_refusal.c ---- */
 

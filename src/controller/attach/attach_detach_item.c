@@ -79,8 +79,8 @@ void attach_item_clear(struct work_item *work)
 	free(TAKE_PTR(item->volume_name));
 }
 
-void attach_item_tell(struct attach_item *item, const char *type, const char *reason,
-		      const char *text)
+void attach_item_report(struct attach_item *item, const char *type, const char *reason,
+			const char *text)
 {
 	const struct attach_detach_options *options = &controller_of(item)->options;
 
@@ -260,7 +260,7 @@ static void report(struct attach_item *item, bool reports)
 
 /* ---- what is reported ---- */
 
-static void tell_attached(struct attach_item *item)
+static void report_attached(struct attach_item *item)
 {
 	char text[FAILURE_TEXT_BYTES];
 
@@ -269,20 +269,20 @@ static void tell_attached(struct attach_item *item)
 	item->is_attaching = false;
 	(void) snprintf(text, sizeof(text), "AttachVolume.Attach succeeded for volume \"%s\" ",
 			item->volume_name);
-	attach_item_tell(item, "Normal", "SuccessfulAttachVolume", text);
+	attach_item_report(item, "Normal", "SuccessfulAttachVolume", text);
 }
 
-static void tell(struct attach_item *item, const struct volume_attachment *attachment)
+static void report_outcome(struct attach_item *item, const struct volume_attachment *attachment)
 {
 	char text[2 * FAILURE_TEXT_BYTES];
 
 	if (attachment && attachment->attached)
-		tell_attached(item);
+		report_attached(item);
 	if (!attachment || !attachment->has_attach_error || !item->wants)
 		return;
 	(void) snprintf(text, sizeof(text), "AttachVolume.Attach failed for volume \"%s\" : %s",
 			item->volume_name, attachment->attach_error);
-	attach_item_tell(item, "Warning", "FailedAttachVolume", text);
+	attach_item_report(item, "Warning", "FailedAttachVolume", text);
 }
 
 /* ---- looking ---- */
@@ -335,7 +335,7 @@ bool attach_item_look(struct work_item *work)
 		return false;
 	attachment = attachment_of(item);
 	note_wish(item);
-	tell(item, attachment);
+	report_outcome(item, attachment);
 	if (work_item_backs_off(work))
 		return true;
 	gather(item, attachment, &facts);

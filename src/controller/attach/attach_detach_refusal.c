@@ -84,7 +84,7 @@ static void describe_users(const struct attach_item *item, const char *name_spac
 				     "be attached to another");
 }
 
-static void tell_pod(const struct attach_item *item, const struct attach_pod *pod)
+static void report_pod(const struct attach_item *item, const struct attach_pod *pod)
 {
 	const struct attach_detach_options *options = &controller_of(item)->options;
 	const struct object *object =
@@ -108,7 +108,7 @@ void attach_refuse_multi(struct attach_item *item)
 	if (!work_item_is_news(&item->work, "Multi-Attach error"))
 		return;
 	for (const struct attach_want *want = item->wants; want; want = want->next)
-		tell_pod(item, want->pod);
+		report_pod(item, want->pod);
 }
 
 /* ---- too many ---- */
@@ -150,5 +150,5 @@ void attach_refuse_limit(struct attach_item *item)
 			"AttachVolume.Attach failed for volume \"%s\" : node(s) exceed max volume "
 			"count",
 			item->volume_name);
-	attach_item_tell(item, "Warning", "FailedAttachVolume", text);
+	attach_item_report(item, "Warning", "FailedAttachVolume", text);
 }

@@ -39,7 +39,7 @@ static void answer(struct binding_step *step, enum binding_write write)
 }
 
 static void __attribute__((format(printf, 4, 5)))
-tell(struct binding_step *step, const char *type, const char *reason, const char *format, ...)
+report(struct binding_step *step, const char *type, const char *reason, const char *format, ...)
 {
 	va_list arguments;
 
@@ -62,7 +62,7 @@ static void lose(struct binding_step *step, const struct persistent_volume_claim
 		 const char *reason, const char *text)
 {
 	answer(step, claim->phase == CLAIM_LOST ? BINDING_NOTHING : BINDING_CLAIM_LOST);
-	tell(step, "Warning", reason, "%s", text);
+	report(step, "Warning", reason, "%s", text);
 }
 
 /* The first of the writes that is missing; the next look makes the next one. */
@@ -111,11 +111,11 @@ static void decide_provision(const struct claim_facts *facts, const char *why,
 
 	if (!class || is_in_tree(class)) {
 		pend(step, claim);
-		tell(step, "Warning", "ProvisioningFailed",
-		     "%s%s%s, and no volume that is there fits (%s)",
-		     class ? "no volume plugin matched name: " : "storageclass.storage.k8s.io \"",
-		     class ? class->provisioner : claim->storage_class, class ? "" : "\" not found",
-		     why ? why : "none is free");
+		report(step, "Warning", "ProvisioningFailed",
+		       "%s%s%s, and no volume that is there fits (%s)",
+		       class ? "no volume plugin matched name: " : "storageclass.storage.k8s.io \"",
+		       class ? class->provisioner : claim->storage_class,
+		       class ? "" : "\" not found", why ? why : "none is free");
 		return;
 	}
 	if (strcmp(claim->storage_provisioner, class->provisioner) != 0) {
@@ -124,11 +124,11 @@ static void decide_provision(const struct claim_facts *facts, const char *why,
 	} else {
 		pend(step, claim);
 	}
-	tell(step, "Normal", "ExternalProvisioning",
-	     "Waiting for a volume to be created either by the external provisioner '%s' or "
-	     "manually by the system administrator. If volume creation is delayed, please verify "
-	     "that the provisioner is running and correctly registered.",
-	     class->provisioner);
+	report(step, "Normal", "ExternalProvisioning",
+	       "Waiting for a volume to be created either by the external provisioner '%s' or "
+	       "manually by the system administrator. If volume creation is delayed, please verify "
+	       "that the provisioner is running and correctly registered.",
+	       class->provisioner);
 }
 
 static void decide_unmatched(const struct claim_facts *facts, const char *why,
@@ -146,14 +146,14 @@ static void decide_unmatched(const struct claim_facts *facts, const char *why,
 		return;
 	}
 	pend(step, claim);
-	tell(step, "Normal", "FailedBinding",
-	     "no persistent volumes available for this claim and no storage class is set (%s)",
-	     why);
+	report(step, "Normal", "FailedBinding",
+	       "no persistent volumes available for this claim and no storage class is set (%s)",
+	       why);
 }
 
 /* A pod that cannot be here learns why from an event of its own; this says what the claim lacks. */
-static void tell_waiting(const struct claim_facts *facts, char nearest[VOLUME_WHY_BYTES],
-			 struct binding_step *step)
+static void report_waiting(const struct claim_facts *facts, char nearest[VOLUME_WHY_BYTES],
+			   struct binding_step *step)
 {
 	const char *why = facts->no_provision;
 	bool is_miss = false;
@@ -163,9 +163,10 @@ static void tell_waiting(const struct claim_facts *facts, char nearest[VOLUME_WH
 						&facts->this_node->meta.labels, nearest);
 	if (!is_miss && !facts->node)
 		nearest[0] = '\0';
-	tell(step, "Normal", "WaitForPodScheduled", "waiting for pod %s to be scheduled%s%s%s%s%s",
-	     facts->waiting_pods, why || nearest[0] ? " (" : "", why ? why : "",
-	     why && nearest[0] ? ": " : "", nearest, why || nearest[0] ? ")" : "");
+	report(step, "Normal", "WaitForPodScheduled",
+	       "waiting for pod %s to be scheduled%s%s%s%s%s", facts->waiting_pods,
+	       why || nearest[0] ? " (" : "", why ? why : "", why && nearest[0] ? ": " : "",
+	       nearest, why || nearest[0] ? ")" : "");
 }
 
 /* What a scheduler does in a cluster: the first pod that wants the claim decides, and it is here
@@ -191,10 +192,10 @@ static void decide_delayed(const struct claim_facts *facts, struct binding_step 
 	} else {
 		pend(step, claim);
 		if (facts->waiting_pods[0])
-			tell_waiting(facts, nearest, step);
+			report_waiting(facts, nearest, step);
 		else
-			tell(step, "Normal", "WaitForFirstConsumer",
-			     "waiting for first consumer to be created before binding");
+			report(step, "Normal", "WaitForFirstConsumer",
+			       "waiting for first consumer to be created before binding");
 	}
 }
 
@@ -232,9 +233,9 @@ static void decide_named(const struct claim_facts *facts, struct binding_step *s
 	}
 	if (volume->has_claim_ref) {
 		pend(step, claim);
-		tell(step, "Warning", "FailedBinding",
-		     "volume \"%s\" already bound to a different claim: %s/%s", claim->volume_name,
-		     volume->claim_namespace, volume->claim_name);
+		report(step, "Warning", "FailedBinding",
+		       "volume \"%s\" already bound to a different claim: %s/%s",
+		       claim->volume_name, volume->claim_namespace, volume->claim_name);
 		return;
 	}
 	why = volume_misfit(claim, volume, RELATION_NAMED);
@@ -243,8 +244,8 @@ static void decide_named(const struct claim_facts *facts, struct binding_step *s
 		return;
 	}
 	pend(step, claim);
-	tell(step, "Warning", "VolumeMismatch", "Cannot bind to requested volume \"%s\": %s",
-	     claim->volume_name, why);
+	report(step, "Warning", "VolumeMismatch", "Cannot bind to requested volume \"%s\": %s",
+	       claim->volume_name, why);
 }
 
 static void decide_completed(const struct claim_facts *facts, struct binding_step *step)
@@ -353,13 +354,13 @@ static void reclaim(const struct volume_facts *facts, struct binding_step *step)
 		return;
 	answer(step, BINDING_VOLUME_FAILED);
 	if (volume->reclaim_policy == RECLAIM_DELETE)
-		tell(step, "Warning", "VolumeFailedDelete",
-		     "no deleter exists for a volume of source '%s'; its data is kept",
-		     volume->source_key);
+		report(step, "Warning", "VolumeFailedDelete",
+		       "no deleter exists for a volume of source '%s'; its data is kept",
+		       volume->source_key);
 	else
-		tell(step, "Warning", "VolumeFailedRecycle",
-		     "no recycler exists for a volume of source '%s'; its data is kept",
-		     volume->source_key);
+		report(step, "Warning", "VolumeFailedRecycle",
+		       "no recycler exists for a volume of source '%s'; its data is kept",
+		       volume->source_key);
 }
 
 static void decide_bound_elsewhere(const struct volume_facts *facts, struct binding_step *step)
@@ -399,11 +400,11 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
 	if (!claim->volume_name[0]) {
 		/* The claim's own look binds it, unless it cannot. */
 		if (!volume_mode_matches(claim, volume)) {
-			tell(ret, "Warning", "VolumeMismatch",
-			     "Cannot bind PersistentVolume \"%s\" to requested "
-			     "PersistentVolumeClaim "
-			     "\"%s\" due to incompatible volumeMode.",
-			     volume->object->meta.name, claim->object->meta.name);
+			report(ret, "Warning", "VolumeMismatch",
+			       "Cannot bind PersistentVolume \"%s\" to requested "
+			       "PersistentVolumeClaim "
+			       "\"%s\" due to incompatible volumeMode.",
+			       volume->object->meta.name, claim->object->meta.name);
 			ret->event_on_bound_pair = true;
 		}
 		return;

@@ -3,7 +3,7 @@
  * bound_pairs - which claims name a volume, which volumes name a claim: an index, on the loop
  * thread
  *
- * So that one changed object costs its own partners, not a walk over all claims and volumes. Holds
+ * So that one changed object costs its own pairs, not a walk over all claims and volumes. Holds
  * names, no objects: the store has those.
  */
 #pragma once

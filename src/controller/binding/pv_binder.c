@@ -211,8 +211,8 @@ static void look_at_volume(struct pv_binder *binder, const struct object *object
 
 /* ---- telling ---- */
 
-static void tell(struct pv_binder *binder, struct bound_pair *bound_pair,
-		 const struct object *object, const struct binding_step *step)
+static void report(struct pv_binder *binder, struct bound_pair *bound_pair,
+		   const struct object *object, const struct binding_step *step)
 {
 	const struct object *other = NULL;
 
@@ -235,8 +235,8 @@ static void tell(struct pv_binder *binder, struct bound_pair *bound_pair,
 }
 
 /* The pod's own event, as a scheduler's. */
-static void tell_refused(struct pv_binder *binder, struct bound_pair *bound_pair,
-			 const struct consumers *consumers)
+static void report_refused(struct pv_binder *binder, struct bound_pair *bound_pair,
+			   const struct consumers *consumers)
 {
 	if (!bound_pair_refuses_again(bound_pair, consumers->why))
 		binder->options.event_fn(binder->options.userdata, consumers->refused, "Warning",
@@ -403,8 +403,8 @@ static void look_at(struct pv_binder *binder, struct bound_pair *bound_pair)
 		look_at_volume(binder, object, &step);
 	}
 	if (facts && look.consumers.refused)
-		tell_refused(binder, bound_pair, &look.consumers);
-	tell(binder, bound_pair, object, &step);
+		report_refused(binder, bound_pair, &look.consumers);
+	report(binder, bound_pair, object, &step);
 	if (step.write != BINDING_NOTHING &&
 	    start_writes(binder, bound_pair, object, facts, &step) < 0)
 		binder->has_stuck = true;

@@ -71,9 +71,9 @@ const struct object *csi_volume_claim(struct store *store, const struct object *
 
 /* ---- telling ---- */
 
-void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
-			 const struct object *about, const char *type, const char *reason,
-			 const char *text)
+void csi_claim_item_report(struct csi_claim_item *item,
+			   const struct csi_controller_options *options, const struct object *about,
+			   const char *type, const char *reason, const char *text)
 {
 	if (about && work_item_is_news(&item->work, text))
 		options->event_fn(options->userdata, about, type, reason, text);

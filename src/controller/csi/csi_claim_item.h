@@ -36,6 +36,6 @@ const struct persistent_volume *csi_claim_volume(struct store *store, const stru
 const struct object *csi_volume_claim(struct store *store, const struct object *volume);
 
 /* Each thing is reported once; @about NULL: not at all. */
-void csi_claim_item_tell(struct csi_claim_item *item, const struct csi_controller_options *options,
-			 const struct object *about, const char *type, const char *reason,
-			 const char *text);
+void csi_claim_item_report(struct csi_claim_item *item,
+			   const struct csi_controller_options *options, const struct object *about,
+			   const char *type, const char *reason, const char *text);

@@ -47,10 +47,10 @@ static const struct object *class_named(const struct modify_item *item, const ch
 
 /* ---- telling and writing ---- */
 
-static void tell(struct modify_item *item, const struct object *claim, const char *type,
-		 const char *reason, const char *text)
+static void report(struct modify_item *item, const struct object *claim, const char *type,
+		   const char *reason, const char *text)
 {
-	csi_claim_item_tell(&item->base, &modifier_of(item)->options, claim, type, reason, text);
+	csi_claim_item_report(&item->base, &modifier_of(item)->options, claim, type, reason, text);
 }
 
 static void write_claim(struct modify_item *item, const struct object *claim,
@@ -86,7 +86,7 @@ static void note_success(struct modify_item *item, const struct object *claim,
 	}
 	(void) snprintf(text, sizeof(text), "external resizer modified volume %s with vac %s",
 			claim->meta.name, class_name);
-	tell(item, claim, "Normal", "VolumeModifySuccessful", text);
+	report(item, claim, "Normal", "VolumeModifySuccessful", text);
 	write_claim(item, claim, CLAIM_MODIFY_DONE, NULL);
 }
 
@@ -108,7 +108,7 @@ static void take_failure(struct modify_item *item, const struct object *claim,
 	work_item_failed(&item->base.work);
 	if (!claim)
 		return;
-	tell(item, claim, "Warning", "VolumeModifyFailed", why.text);
+	report(item, claim, "Warning", "VolumeModifyFailed", why.text);
 	write_claim(item, claim, is_infeasible ? CLAIM_MODIFY_INFEASIBLE : CLAIM_MODIFY_FAILED,
 		    condition.text);
 }
@@ -182,7 +182,7 @@ static void modify(struct modify_item *item, const struct object *claim,
 		work_item_begin(&item->base.work);
 		return;
 	}
-	tell(item, claim, "Warning", "VolumeModifyFailed", why.text);
+	report(item, claim, "Warning", "VolumeModifyFailed", why.text);
 	work_item_failed(&item->base.work);
 }
 
@@ -207,7 +207,7 @@ static bool check(struct modify_item *item, const struct object *claim,
 				claim->claim->attributes_class, of, driver->name);
 	else
 		return true;
-	tell(item, claim, "Warning", "VolumeModifyFailed", text);
+	report(item, claim, "Warning", "VolumeModifyFailed", text);
 	return false;
 }
 
@@ -220,7 +220,7 @@ static void begin_modification(struct modify_item *item, const struct object *cl
 		return;
 	(void) snprintf(text, sizeof(text), "external resizer is modifying volume %s with vac %s",
 			claim->meta.name, claim->claim->attributes_class);
-	tell(item, claim, "Normal", "VolumeModify", text);
+	report(item, claim, "Normal", "VolumeModify", text);
 	work_item_succeeded(&item->base.work);
 	write_claim(item, claim, CLAIM_MODIFY_BEGUN, NULL);
 }
@@ -231,7 +231,7 @@ static void pend(struct modify_item *item, const struct object *claim)
 
 	(void) snprintf(text, sizeof(text), "volumeattributesclass.storage.k8s.io \"%s\" not found",
 			claim->claim->attributes_class);
-	tell(item, claim, "Warning", "VolumeModifyFailed", text);
+	report(item, claim, "Warning", "VolumeModifyFailed", text);
 	write_claim(item, claim, CLAIM_MODIFY_PENDING, NULL);
 }
 

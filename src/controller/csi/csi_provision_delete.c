@@ -89,7 +89,7 @@ static void on_deleted(void *userdata, const struct csi_reply *reply)
 		provision_failure_text(reply, &why);
 		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->work.name,
 			    why.text);
-		provision_tell(item, object, "Warning", "VolumeFailedDelete", why.text);
+		provision_report(item, object, "Warning", "VolumeFailedDelete", why.text);
 		work_item_failed(&item->work);
 	} else if (volume) {
 		const char *by = volume->origin.deleted_by;
@@ -175,9 +175,9 @@ static void reclaim(struct provision_item *item, const struct persistent_volume 
 	item->waits = verdict == RECLAIM_WAIT;
 	provision_owner(item)->has_waiting |= item->waits;
 	if (verdict == RECLAIM_WAIT) {
-		provision_tell(item, volume->object, "Normal", "VolumeDelete", why.text);
+		provision_report(item, volume->object, "Normal", "VolumeDelete", why.text);
 	} else if (verdict == RECLAIM_REFUSED) {
-		provision_tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
+		provision_report(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
 		/* The object was deleted by hand: what is behind it stays. */
 		if (volume->object->meta.deletes &&
 		    provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))

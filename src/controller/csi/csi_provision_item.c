@@ -68,7 +68,7 @@ static bool is_wanted(const struct provision_item *item, const struct object *cl
 /* ---- what came of CreateVolume ---- */
 
 /* "failed to provision volume with StorageClass "x": ...", as Kubernetes has it. */
-static void tell_failed(struct provision_item *item, const struct object *claim, const char *why)
+static void report_failed(struct provision_item *item, const struct object *claim, const char *why)
 {
 	char text[FAILURE_TEXT_BYTES + 128];
 
@@ -77,7 +77,7 @@ static void tell_failed(struct provision_item *item, const struct object *claim,
 	(void) snprintf(text, sizeof(text),
 			"failed to provision volume with StorageClass \"%s\": %s",
 			claim->claim->storage_class, why);
-	provision_tell(item, claim, "Warning", "ProvisioningFailed", text);
+	provision_report(item, claim, "Warning", "ProvisioningFailed", text);
 }
 
 static void on_stored(void *userdata, int error, const struct object *result,
@@ -94,11 +94,11 @@ static void on_stored(void *userdata, int error, const struct object *result,
 		work_item_succeeded(&item->work);
 		(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s",
 				item->work.name);
-		provision_tell(item, claim, "Normal", "ProvisioningSucceeded", text);
+		provision_report(item, claim, "Normal", "ProvisioningSucceeded", text);
 	} else if (error != -ECANCELED && error != -EEXIST) {
 		log_message(LOG_WARNING, "volume '%s' was made and cannot be stored: %s",
 			    item->work.name, why->text);
-		tell_failed(item, claim, why->text);
+		report_failed(item, claim, why->text);
 		work_item_failed(&item->work);
 	}
 	work_queue_run(item->work.queue);
@@ -128,7 +128,7 @@ static void take_volume(struct provision_item *item, const struct object *claim,
 	if (r == 0)
 		r = csi_provision_plan_volume(&item->plan, made, &volume, &why);
 	if (r < 0) {
-		tell_failed(item, claim, why.text);
+		report_failed(item, claim, why.text);
 		work_item_failed(&item->work);
 		if (r != -ENOMEM)
 			give_back(item, made->volume_id);
@@ -147,7 +147,7 @@ static void take_failure(struct provision_item *item, const struct object *claim
 
 	provision_failure_text(reply, &why);
 	log_message(LOG_WARNING, "volume '%s' is not made: %s", item->work.name, why.text);
-	tell_failed(item, claim, why.text);
+	report_failed(item, claim, why.text);
 	work_item_failed(&item->work);
 	if (!reply->status.was_sent)
 		return;
@@ -202,7 +202,7 @@ static void create(struct provision_item *item, const struct object *claim)
 	if (r == 0)
 		r = csi_create_message_fill(&message, &item->plan, &secrets);
 	if (r < 0) {
-		tell_failed(item, claim, why.error ? why.text : "out of memory");
+		report_failed(item, claim, why.error ? why.text : "out of memory");
 		work_item_failed(&item->work);
 		return;
 	}
@@ -251,7 +251,7 @@ static int plan(struct provision_item *item, const struct object *claim,
 	if (r == 0)
 		r = csi_provision_plan_make(&request, &item->plan, &why);
 	if (r < 0)
-		tell_failed(item, claim, why.text);
+		report_failed(item, claim, why.text);
 	return r < 0 ? -EAGAIN : 0;
 }
 
@@ -262,7 +262,7 @@ static void begin(struct provision_item *item, const struct object *claim)
 	(void) snprintf(text, sizeof(text),
 			"External provisioner is provisioning volume for claim \"%s/%s\"",
 			claim->meta.name_space, claim->meta.name);
-	provision_tell(item, claim, "Normal", "Provisioning", text);
+	provision_report(item, claim, "Normal", "Provisioning", text);
 	provision_add_finalizer(item, claim, FINALIZER_PROVISIONING);
 }
 
@@ -294,8 +294,8 @@ static void on_given_back(void *userdata, const struct csi_reply *reply)
 		provision_failure_text(reply, &why);
 		log_message(LOG_WARNING, "volume '%s' cannot be given back to its driver: %s",
 			    item->work.name, why.text);
-		provision_tell(item, provision_claim(item, NULL), "Warning",
-			       "ProvisioningCleanupFailed", why.text);
+		provision_report(item, provision_claim(item, NULL), "Warning",
+				 "ProvisioningCleanupFailed", why.text);
 		work_item_failed(&item->work);
 	}
 	work_queue_run(queue);

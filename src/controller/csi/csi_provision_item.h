@@ -54,8 +54,8 @@ void provision_look_at_volume(struct provision_item *item, const struct persiste
 
 struct csi_provisioner *provision_owner(const struct provision_item *item);
 /* The same thing is said once. @about may be NULL. */
-void provision_tell(struct provision_item *item, const struct object *about, const char *type,
-		    const char *reason, const char *text);
+void provision_report(struct provision_item *item, const struct object *about, const char *type,
+		      const char *reason, const char *text);
 /* A driver whose controller's work is podvol's, and known; NULL. */
 const struct csi_driver *provision_driver(const struct provision_item *item, const char *name);
 

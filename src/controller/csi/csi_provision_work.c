@@ -22,8 +22,8 @@ struct csi_provisioner *provision_owner(const struct provision_item *item)
 	return work_queue_userdata(item->work.queue);
 }
 
-void provision_tell(struct provision_item *item, const struct object *about, const char *type,
-		    const char *reason, const char *text)
+void provision_report(struct provision_item *item, const struct object *about, const char *type,
+		      const char *reason, const char *text)
 {
 	const struct csi_controller_options *options = &provision_owner(item)->options;
 
@@ -110,7 +110,7 @@ void provision_call(struct provision_item *item, const struct csi_call_request *
 		work_item_begin(&item->work);
 		return;
 	}
-	provision_tell(item, about, "Warning", reason, why.text);
+	provision_report(item, about, "Warning", reason, why.text);
 	work_item_failed(&item->work);
 }
 

@@ -46,10 +46,10 @@ static struct csi_resizer *resizer_of(const struct resize_item *item)
 
 /* ---- telling and writing ---- */
 
-static void tell(struct resize_item *item, const struct object *about, const char *type,
-		 const char *reason, const char *text)
+static void report(struct resize_item *item, const struct object *about, const char *type,
+		   const char *reason, const char *text)
 {
-	csi_claim_item_tell(&item->base, &resizer_of(item)->options, about, type, reason, text);
+	csi_claim_item_report(&item->base, &resizer_of(item)->options, about, type, reason, text);
 }
 
 static void write_claim(struct resize_item *item, const struct object *claim,
@@ -72,7 +72,7 @@ static void write_volume(struct resize_item *item, const struct object *volume, 
 /* ---- what came of it ---- */
 
 /* The volume says its size before the claim does: the node compares the two. */
-static void note_growth(struct resize_item *item, const struct object *claim,
+static void note_expand(struct resize_item *item, const struct object *claim,
 			const struct persistent_volume *volume)
 {
 	int64_t grown = item->grown;
@@ -84,11 +84,11 @@ static void note_growth(struct resize_item *item, const struct object *claim,
 	item->grown = 0;
 	work_item_succeeded(&item->base.work);
 	if (!item->on_node || quantity_value(&claim->claim->status_capacity) >= grown) {
-		tell(item, claim, "Normal", "VolumeResizeSuccessful", "Resize volume succeeded");
+		report(item, claim, "Normal", "VolumeResizeSuccessful", "Resize volume succeeded");
 		write_claim(item, claim, CLAIM_RESIZE_DONE, grown, NULL);
 	} else {
-		tell(item, claim, "Normal", "FileSystemResizeRequired",
-		     "Require file system resize of volume on node");
+		report(item, claim, "Normal", "FileSystemResizeRequired",
+		       "Require file system resize of volume on node");
 		write_claim(item, claim, CLAIM_RESIZE_ON_NODE, grown, NULL);
 	}
 }
@@ -109,7 +109,7 @@ static void take_failure(struct resize_item *item, const struct object *claim,
 			    claim->claim->volume_name, grpc_code_name(reply->status.code),
 			    reply->status.text);
 	log_message(LOG_WARNING, "claim '%s': %s", item->base.work.name, why.text);
-	tell(item, claim, "Warning", "VolumeResizeFailed", why.text);
+	report(item, claim, "Warning", "VolumeResizeFailed", why.text);
 	work_item_failed(&item->base.work);
 	write_claim(item, claim,
 		    is_infeasible(reply) ? CLAIM_RESIZE_INFEASIBLE : CLAIM_RESIZE_FAILED, item->aim,
@@ -217,12 +217,12 @@ static void expand(struct resize_item *item, const struct object *claim,
 	if (!csi_driver_can(driver, CSI_CAN_EXPAND_VOLUME)) { /* all of it is the node's */
 		item->grown = item->aim;
 		item->on_node = true;
-		note_growth(item, claim, volume);
+		note_expand(item, claim, volume);
 		return;
 	}
 	if (must_wait(item, volume, driver)) {
-		tell(item, claim, "Warning", "VolumeResizeFailed",
-		     "the volume is in use, and its driver makes it larger only while it is not");
+		report(item, claim, "Warning", "VolumeResizeFailed",
+		       "the volume is in use, and its driver makes it larger only while it is not");
 		return;
 	}
 	r = call(item, volume, driver, &why);
@@ -230,7 +230,8 @@ static void expand(struct resize_item *item, const struct object *claim,
 		work_item_begin(&item->base.work);
 		return;
 	}
-	tell(item, claim, "Warning", "VolumeResizeFailed", why.error ? why.text : "out of memory");
+	report(item, claim, "Warning", "VolumeResizeFailed",
+	       why.error ? why.text : "out of memory");
 	work_item_failed(&item->base.work);
 }
 
@@ -258,18 +259,18 @@ static void look_at(struct resize_item *item, const struct object *claim,
 	    !(driver->node_capabilities & NODE_CAN_EXPAND)) {
 		(void) snprintf(text, sizeof(text), "driver '%s' cannot make volumes larger",
 				driver->name);
-		tell(item, claim, "Warning", "VolumeResizeFailed", text);
+		report(item, claim, "Warning", "VolumeResizeFailed", text);
 		return;
 	}
 	item->aim = next.bytes;
 	if (next.next == CLAIM_RESIZE_BEGIN) {
 		(void) snprintf(text, sizeof(text), "External resizer is resizing volume %s",
 				volume->object->meta.name);
-		tell(item, claim, "Normal", "Resizing", text);
+		report(item, claim, "Normal", "Resizing", text);
 		work_item_succeeded(&item->base.work);
 		write_claim(item, claim, CLAIM_RESIZE_BEGUN, next.bytes, NULL);
 	} else if (item->grown >= next.bytes) {
-		note_growth(item, claim, volume);
+		note_expand(item, claim, volume);
 	} else if (!work_item_backs_off(&item->base.work)) {
 		expand(item, claim, volume, driver);
 	}

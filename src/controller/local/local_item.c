@@ -77,8 +77,8 @@ static const struct object *node_named(struct local_provisioner *provisioner, co
 
 /* ---- telling and trying again ---- */
 
-void local_item_tell(struct item *item, const struct object *about, const char *type,
-		     const char *reason, const char *text)
+void local_item_report(struct item *item, const struct object *about, const char *type,
+		       const char *reason, const char *text)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
@@ -97,8 +97,8 @@ static void create_volume(struct item *item, const struct directory_choice *choi
 				  &failure);
 
 	if (r < 0) {
-		local_item_tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed",
-				failure.text);
+		local_item_report(item, claim_of(item, NULL), "Warning", "ProvisioningFailed",
+				  failure.text);
 		work_item_failed(&item->work);
 		return;
 	}
@@ -124,7 +124,7 @@ static void told_choice(struct item *item, int error, const struct directory_cho
 		create_volume(item, choice);
 		return;
 	}
-	local_item_tell(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
+	local_item_report(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
 	work_item_failed(&item->work);
 }
 
@@ -136,7 +136,7 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 
 	if (error < 0) {
 		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
-		local_item_tell(item, claim, "Warning", "ProvisioningFailed", why->text);
+		local_item_report(item, claim, "Warning", "ProvisioningFailed", why->text);
 		item->must_go = true;
 		return;
 	}
@@ -144,11 +144,11 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 		return; /* the next look takes it back, or finishes it when it is settled */
 	work_item_succeeded(&item->work);
 	if (item->source_in_use)
-		local_item_tell(item, claim, "Warning", "CloneNotAtomic",
-				"the volume was in use while it was copied, file by file: the "
-				"files are not of one moment");
+		local_item_report(item, claim, "Warning", "CloneNotAtomic",
+				  "the volume was in use while it was copied, file by file: the "
+				  "files are not of one moment");
 	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
-	local_item_tell(item, claim, "Normal", "ProvisioningSucceeded", text);
+	local_item_report(item, claim, "Normal", "ProvisioningSucceeded", text);
 	write_without(item, volume->object, ANNOTATION_UNFINISHED);
 }
 
@@ -176,7 +176,7 @@ static void told_unmade(struct item *item, const struct persistent_volume *volum
 	}
 	log_message(LOG_WARNING, "volume '%s' cannot be taken back: %s", item->work.name,
 		    why->text);
-	local_item_tell(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
+	local_item_report(item, volume->object, "Warning", "ProvisioningCleanupFailed", why->text);
 	work_item_failed(&item->work);
 }
 
@@ -189,10 +189,11 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 		log_message(LOG_WARNING, "volume '%s' cannot be deleted: %s", item->work.name,
 			    why->text);
 		if (error == -EBUSY)
-			local_item_tell(item, volume->object, "Normal", "VolumeDelete", why->text);
+			local_item_report(item, volume->object, "Normal", "VolumeDelete",
+					  why->text);
 		else
-			local_item_tell(item, volume->object, "Warning", "VolumeFailedDelete",
-					why->text);
+			local_item_report(item, volume->object, "Warning", "VolumeFailedDelete",
+					  why->text);
 		work_item_failed(&item->work);
 		return;
 	}
@@ -241,7 +242,7 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 	else if (item->deed == DIRECTORY_MAKE || item->deed == DIRECTORY_SETTLE)
 		told_filled_or_made(item, volume, error, why);
 	else if (item->deed == DIRECTORY_GROW)
-		local_growth_told(item, volume, claim_of(item, volume), error, why);
+		local_expand_ended(item, volume, claim_of(item, volume), error, why);
 	else if (item->deed == DIRECTORY_UNMAKE)
 		told_unmade(item, volume, error, why);
 	else
@@ -277,7 +278,7 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 	local_plan_done(&item->plan);
 	r = local_plan_make(&request, &item->plan, &failure);
 	if (r < 0)
-		local_item_tell(item, claim, "Warning", "ProvisioningFailed", failure.text);
+		local_item_report(item, claim, "Warning", "ProvisioningFailed", failure.text);
 	return r;
 }
 
@@ -291,7 +292,7 @@ static bool find_source(struct item *item, const struct object *claim, struct lo
 	item->wants_source = r < 0;
 	provisioner->has_wanting |= item->wants_source;
 	if (r < 0)
-		local_item_tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+		local_item_report(item, claim, "Warning", "ProvisioningFailed", why.text);
 	return r == 0;
 }
 
@@ -316,7 +317,7 @@ static void look_at_claim(struct item *item, const struct object *claim)
 		(void) snprintf(text, sizeof(text),
 				"External provisioner is provisioning volume for claim \"%s/%s\"",
 				claim->meta.name_space, claim->meta.name);
-		local_item_tell(item, claim, "Normal", "Provisioning", text);
+		local_item_report(item, claim, "Normal", "Provisioning", text);
 	}
 	order.base_paths = (const char *const *) item->plan.base_paths;
 	order.base_count = item->plan.base_count;
@@ -347,8 +348,8 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 	struct failure failure = { .error = 0 };
 
 	if (local_place_of(volume, &place, &failure) < 0) {
-		local_item_tell(item, volume->object, "Warning", "ProvisioningFailed",
-				failure.text);
+		local_item_report(item, volume->object, "Warning", "ProvisioningFailed",
+				  failure.text);
 		return;
 	}
 	order.name = place.name;
@@ -418,7 +419,7 @@ static bool is_apart(struct item *item, const struct persistent_volume *volume,
 	(void) failed_plain(&why, -EEXIST,
 			    "'%s' would lie in the directory of volume \"%s\", or hold it",
 			    local_path_of(volume), search.found->meta.name);
-	local_item_tell(item, claim, "Warning", "ProvisioningFailed", why.text);
+	local_item_report(item, claim, "Warning", "ProvisioningFailed", why.text);
 	item->must_go = true;
 	return false;
 }
@@ -477,9 +478,9 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	item->waits = verdict == RECLAIM_WAIT;
 	provisioner_of(item)->has_waiting |= item->waits;
 	if (verdict == RECLAIM_WAIT)
-		local_item_tell(item, volume->object, "Normal", "VolumeDelete", why.text);
+		local_item_report(item, volume->object, "Normal", "VolumeDelete", why.text);
 	else if (verdict == RECLAIM_REFUSED)
-		local_item_tell(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
+		local_item_report(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
 	else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work))
 		order_directory(item, volume, DIRECTORY_REMOVE, NULL);
 }
@@ -494,7 +495,7 @@ bool local_item_look(struct work_item *work)
 	if (volume && volume->origin.is_unfinished &&
 	    local_is_provisioner(volume->origin.provisioned_by))
 		look_at_unfinished(item, volume);
-	else if (volume && !local_growth_look(item, volume, claim))
+	else if (volume && !local_expand_look(item, volume, claim))
 		look_at_volume(item, volume);
 	else if (claim && !volume)
 		look_at_claim(item, claim);

@@ -46,8 +46,8 @@ bool local_item_look(struct work_item *work);
 void local_item_clear(struct work_item *work);
 
 /* An event, once. @about NULL: not reported. */
-void local_item_tell(struct item *item, const struct object *about, const char *type,
-		     const char *reason, const char *text);
+void local_item_report(struct item *item, const struct object *about, const char *type,
+		       const char *reason, const char *text);
 /* Store @made in place of @old. */
 void local_item_write(struct item *item, const struct object *old, const struct object *made);
 /* Order DIRECTORY_GROW. */
@@ -72,7 +72,7 @@ int local_filling_find(struct store *store, const struct persistent_volume_claim
 		       struct local_filling *ret, struct failure *reterr);
 void local_filling_done(struct local_filling *source);
 
-/* ---- local_growth.c ---- */
+/* ---- local_expand.c ---- */
 
 /* A claim asks for more than its volume of podvol has, and the size is enforced.
  *
@@ -82,8 +82,8 @@ void local_filling_done(struct local_filling *source);
  * is. */
 
 /* Begin what is next. Return: false: it has what its claim asks for. */
-bool local_growth_look(struct item *item, const struct persistent_volume *volume,
+bool local_expand_look(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim);
 /* DIRECTORY_GROW ended. */
-void local_growth_told(struct item *item, const struct persistent_volume *volume,
-		       const struct object *claim, int error, const struct failure *why);
+void local_expand_ended(struct item *item, const struct persistent_volume *volume,
+			const struct object *claim, int error, const struct failure *why);

@@ -91,7 +91,7 @@ static void follow_paths(struct local_provisioner *provisioner, const struct sto
 
 /* The object was deleted by hand, and its directory is orphaned: the one trace of where
  * that lies. */
-static void tell_left(struct local_provisioner *provisioner, const struct object *object)
+static void report_left(struct local_provisioner *provisioner, const struct object *object)
 {
 	const struct persistent_volume *volume = object->persistent_volume;
 	struct item *item =
@@ -141,7 +141,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	if (object->kind == KIND_PERSISTENT_VOLUME) {
 		follow_paths(provisioner, change);
 		if (change->type == STORE_DELETED)
-			tell_left(provisioner, object);
+			report_left(provisioner, object);
 		r = take_volume(object, provisioner);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		r = take_claim(object, provisioner);

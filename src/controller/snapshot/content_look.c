@@ -74,9 +74,9 @@ static void told_failure(struct snapshot_item *item, const struct volume_snapsho
 	int r = 0;
 
 	log_message(LOG_WARNING, "snapshot content '%s': %s", item->work.name, end->why->text);
-	snapshot_tell(item, content->object, "Warning",
-		      is_removal ? "SnapshotDeleteError" : "SnapshotCreationFailed",
-		      end->why->text);
+	snapshot_report(item, content->object, "Warning",
+			is_removal ? "SnapshotDeleteError" : "SnapshotCreationFailed",
+			end->why->text);
 	work_item_failed(&item->work);
 	if (!is_removal && end->is_final && content->is_being_created) {
 		r = object_edit(base, edit_content, &edit, &unmarked, NULL);
@@ -162,7 +162,7 @@ static void start(struct snapshot_item *item, const struct volume_snapshot_conte
 		return;
 	}
 	if (r == -EAGAIN)
-		snapshot_tell(item, content->object, "Warning", "SnapshotPending", why.text);
+		snapshot_report(item, content->object, "Warning", "SnapshotPending", why.text);
 	else
 		told_failure(item, content, &(struct snapshot_end){ .error = r, .why = &why });
 }

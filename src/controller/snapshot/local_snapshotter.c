@@ -60,7 +60,7 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 
 /* What was copied while it could be written to is of no one moment: who relies on it has to
  * know. */
-static void tell_if_torn(const struct local_order *order, const struct directory_choice *choice)
+static void report_if_torn(const struct local_order *order, const struct directory_choice *choice)
 {
 	const struct local_provisioner_options *options = &order->owner->options;
 	const struct object *content =
@@ -85,7 +85,7 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 		result.creation_nsec = choice->creation_nsec;
 		end.result = &result;
 		if (order->deed == SNAPSHOT_TAKE)
-			tell_if_torn(order, choice);
+			report_if_torn(order, choice);
 	}
 	order->done(order->userdata, &end);
 	(void) order_free(order);

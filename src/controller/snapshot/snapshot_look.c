@@ -111,7 +111,7 @@ static void refuse(struct snapshot_item *item, const struct volume_snapshot *sna
 	const struct object *made = NULL;
 	int r;
 
-	snapshot_tell(item, snapshot->object, "Warning", reason, why->text);
+	snapshot_report(item, snapshot->object, "Warning", reason, why->text);
 	item->waits = true;
 	r = snapshot_plan_error(snapshot->object, why->text, realtime_usec(), &made);
 	if (r < 0 || made)
@@ -270,8 +270,8 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 		refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
 		return;
 	}
-	snapshot_tell(item, snapshot->object, "Normal", "CreatingSnapshot",
-		      "Waiting for a snapshot to be created by the driver");
+	snapshot_report(item, snapshot->object, "Normal", "CreatingSnapshot",
+			"Waiting for a snapshot to be created by the driver");
 	work_item_create(&item->work, 0, made);
 }
 
@@ -308,18 +308,18 @@ static bool bind_content(struct snapshot_item *item, const struct volume_snapsho
 	return true;
 }
 
-static void tell_progress(struct snapshot_item *item, const struct volume_snapshot *snapshot,
-			  const struct volume_snapshot_content *content)
+static void report_progress(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+			    const struct volume_snapshot_content *content)
 {
 	if (content->state.has_error)
-		snapshot_tell(item, snapshot->object, "Warning", "SnapshotCreationFailed",
-			      content->state.error);
+		snapshot_report(item, snapshot->object, "Warning", "SnapshotCreationFailed",
+				content->state.error);
 	else if (content->state.is_ready)
-		snapshot_tell(item, snapshot->object, "Normal", "SnapshotReady",
-			      "Snapshot is ready to use");
+		snapshot_report(item, snapshot->object, "Normal", "SnapshotReady",
+				"Snapshot is ready to use");
 	else if (content->creation_nsec > 0)
-		snapshot_tell(item, snapshot->object, "Normal", "SnapshotCreated",
-			      "Snapshot was successfully created by the driver");
+		snapshot_report(item, snapshot->object, "Normal", "SnapshotCreated",
+				"Snapshot was successfully created by the driver");
 }
 
 static bool add_finalizers(struct snapshot_item *item, const struct volume_snapshot *snapshot)
@@ -359,7 +359,7 @@ static void look_at_wanted(struct snapshot_item *item, const struct volume_snaps
 	}
 	if (bind_content(item, snapshot, content))
 		return;
-	tell_progress(item, snapshot, content);
+	report_progress(item, snapshot, content);
 	r = snapshot_plan_status(snapshot, content, &made);
 	if (r < 0 || made)
 		work_item_update(&item->work, r, snapshot->object, made);
@@ -435,7 +435,7 @@ static void look_at_deleted(struct snapshot_item *item, const struct volume_snap
 		(void) snprintf(text, sizeof(text),
 				"Snapshot is being used to restore a PVC: '%.180s'",
 				search.found->meta.name);
-		snapshot_tell(item, snapshot->object, "Warning", "SnapshotDeletePending", text);
+		snapshot_report(item, snapshot->object, "Warning", "SnapshotDeletePending", text);
 		return;
 	}
 	if (let_content_go(item, snapshot, content) || release_claim(item, snapshot))

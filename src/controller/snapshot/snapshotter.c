@@ -18,8 +18,8 @@ struct snapshotter *snapshotter_of(const struct snapshot_item *item)
 
 /* ---- telling ---- */
 
-void snapshot_tell(struct snapshot_item *item, const struct object *about, const char *type,
-		   const char *reason, const char *text)
+void snapshot_report(struct snapshot_item *item, const struct object *about, const char *type,
+		     const char *reason, const char *text)
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
 

@@ -33,5 +33,5 @@ bool content_look(struct work_item *work);
 
 struct snapshotter *snapshotter_of(const struct snapshot_item *item);
 /* An event, once for each text. */
-void snapshot_tell(struct snapshot_item *item, const struct object *about, const char *type,
-		   const char *reason, const char *text);
+void snapshot_report(struct snapshot_item *item, const struct object *about, const char *type,
+		     const char *reason, const char *text);

@@ -53,7 +53,7 @@ static bool is_cancelled(const struct reader *reader)
 	return reader->request->cancel && atomic_load(reader->request->cancel);
 }
 
-static void tell_progress(const struct reader *reader)
+static void report_progress(const struct reader *reader)
 {
 	if (reader->request->progress)
 		reader->request->progress(reader->request->userdata, &reader->counts);
@@ -222,7 +222,7 @@ static int write_content(struct reader *reader, int fd, la_int64_t size, struct 
 		if (r < 0)
 			return r;
 		reader->counts.bytes += length;
-		tell_progress(reader);
+		report_progress(reader);
 	}
 	if (ftruncate(fd, size) < 0)
 		return failed(reterr, -errno, "cannot give it its size");
@@ -328,7 +328,7 @@ static int take_entry(struct reader *reader, struct archive_entry *entry, struct
 	if (r < 0)
 		return failure_prefix(reterr, "entry '%.100s'", name);
 	reader->counts.entries++;
-	tell_progress(reader);
+	report_progress(reader);
 	return 0;
 }
 

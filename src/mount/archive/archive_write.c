@@ -51,7 +51,7 @@ static bool is_cancelled(const struct writer *writer)
 	return writer->request->cancel && atomic_load(writer->request->cancel);
 }
 
-static void tell_progress(const struct writer *writer)
+static void report_progress(const struct writer *writer)
 {
 	if (writer->request->progress)
 		writer->request->progress(writer->request->userdata, &writer->counts);
@@ -128,7 +128,7 @@ static int write_portion(struct writer *writer, int fd, const struct file_extent
 	memset(writer->buffer + got, 0, portion->length - got);
 	if (is_data) {
 		writer->counts.bytes += portion->length;
-		tell_progress(writer);
+		report_progress(writer);
 	}
 	return write_bytes(writer, writer->buffer, portion->length, reterr) < 0 ? reterr->error
 	       : is_data && got < portion->length                               ? 1
@@ -345,7 +345,7 @@ static int put_walked(struct writer *writer, const struct tree_walk *walk,
 	} else {
 		r = put(writer, entry->before ? entry->directory_fd : entry->fd, path, reterr);
 	}
-	tell_progress(writer);
+	report_progress(writer);
 	return r < 0 ? failure_prefix(reterr, "'%.100s'", path) : 0;
 }
 

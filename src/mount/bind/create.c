@@ -147,7 +147,7 @@ int change_mode(int fd, mode_t mode, struct failure *reterr)
 	return 0;
 }
 
-/* What was just made has the wanted mode but for the umask: mend that. */
+/* What was just made has the wanted mode but for the umask: set that. */
 static int mend_mode(int fd, mode_t mode, struct failure *reterr)
 {
 	struct stat st;

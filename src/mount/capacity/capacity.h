@@ -50,7 +50,7 @@ struct capacity_method {
 	int (*unmake)(int fd, const char *path, struct failure *reterr);
 	/* May the directory's content be removed now? NULL: yes. Return: 0; -EBUSY. */
 	int (*check_unused)(int fd, const char *path, struct failure *reterr);
-	/* Remove this very directory in one stroke, with all that is in it; @parent_fd is readable.
+	/* Remove this very directory in one call, with all that is in it; @parent_fd is readable.
 	 * NULL: entry by entry, as after any failure. Return: 0; else as the call. */
 	int (*destroy)(int parent_fd, int fd);
 	/* What is known of a directory outside of it: a number, and what to do with that once the

@@ -110,7 +110,7 @@ static size_t count_unread(const struct mount_search *search, const struct mount
 	return count;
 }
 
-static void tell_holder(struct mount_search *search, const struct candidate *candidate)
+static void report_holder(struct mount_search *search, const struct candidate *candidate)
 {
 	struct mount_holder *holder = &search->holders[candidate->holder];
 	const struct mount_holder asked = *holder;
@@ -127,7 +127,7 @@ static void tell_holder(struct mount_search *search, const struct candidate *can
 	holder->unread = count_unread(search, holder);
 }
 
-void mount_search_tell(struct mount_search *search)
+void mount_search_report(struct mount_search *search)
 {
 	for (size_t i = 0; i < search->candidate_count; i++) {
 		const struct candidate *candidate = &search->candidates[i];
@@ -138,6 +138,6 @@ void mount_search_tell(struct mount_search *search)
 		if (candidate->passes)
 			mount_passed_note(holder->passed, &candidate->found);
 		else if (!holder->found)
-			tell_holder(search, candidate);
+			report_holder(search, candidate);
 	}
 }

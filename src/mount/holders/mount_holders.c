@@ -503,7 +503,7 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 		return failed_plain(reterr, r, "cannot tell who has it mounted: %s", why.text);
 	if (r < 0)
 		return failed(reterr, r, "cannot tell who has it mounted");
-	mount_search_tell(&search);
+	mount_search_report(&search);
 	return search.hidden_count;
 }
 

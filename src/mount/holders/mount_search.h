@@ -93,7 +93,7 @@ int mount_search_add_candidate(struct mount_search *search, const struct candida
 bool mount_search_goes_with_ours(const struct mount_search *search,
 				 const struct candidate *candidate);
 /* After all is known: one holder for each volume, and what a forced search went past. */
-void mount_search_tell(struct mount_search *search);
+void mount_search_report(struct mount_search *search);
 
 /* ---- mount_shares.c ---- */
 

@@ -26,7 +26,7 @@ enum {
 	CREW_MAX =
 		4, /* with the caller; more gain nothing on the file systems that were measured */
 	OFFERS_MAX = 2 * CREW_MAX,
-	ALONE_ENTRIES = 2000,  /* a tree with more is large: worth threads, and a lane */
+	ALONE_ENTRIES = 2000,  /* a tree with more is large: worth threads, and an IO slot */
 	PROGRESS_ENTRIES = 64, /* between two notes of how far it is */
 	SLOW_USEC = 30 * USEC_PER_SEC,
 };

@@ -4,7 +4,7 @@
  *
  * After a report of mount_watch.h that something changed. Asks by id where ids are unique
  * (statmount, listmount), else reads mountinfo once; never looks a path up, so no dead server can
- * stall it. Changes nothing but by mount_set_back(), which mends the attributes of one mount.
+ * stall it. Changes nothing but by mount_set_back(), which restores the attributes of one mount.
  */
 #pragma once
 

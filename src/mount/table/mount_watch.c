@@ -257,7 +257,7 @@ struct mount_watch *mount_watch_free(struct mount_watch *watch)
 	return NULL;
 }
 
-bool mount_watch_tells_ids(const struct mount_watch *watch)
+bool mount_watch_reports_ids(const struct mount_watch *watch)
 {
 	assert(watch);
 	return watch->fanotify_fd >= 0;

@@ -49,7 +49,7 @@ int mount_watch_new(const struct mount_watch_options *options, struct mount_watc
 struct mount_watch *mount_watch_free(struct mount_watch *watch);
 
 /* Does it say which mounts change and who changes them? */
-bool mount_watch_tells_ids(const struct mount_watch *watch);
+bool mount_watch_reports_ids(const struct mount_watch *watch);
 
 struct mount_watch_counts {
 	uint64_t events;    /* mounts that came or went */

@@ -31,7 +31,7 @@ static const struct schema_field *find(const struct schema *schema, const char *
 	return known->name ? known : NULL;
 }
 
-static int tell(struct walk *walk, const struct field *field)
+static int report(struct walk *walk, const struct field *field)
 {
 	char path[FIELD_PATH_BYTES];
 	int r;
@@ -67,7 +67,7 @@ static int walk_object(struct walk *walk, const struct schema *schema, const str
 		const struct schema_field *known = find(schema, json_key(item));
 
 		if (!known)
-			r = tell(walk, FIELD(field, json_key(item)));
+			r = report(walk, FIELD(field, json_key(item)));
 		else if (known->type == SCHEMA_OBJECT && known->of)
 			r = walk_object(walk, known->of, item, FIELD(field, known->name));
 		else if (known->type == SCHEMA_OBJECTS && known->of && json_is_array(item))

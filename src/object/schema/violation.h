@@ -3,7 +3,7 @@
  * violation - everything that is wrong with an object, one entry per field
  *
  * The maker of an object learns the first violation, as text in a struct failure. Who answers
- * its writer asks here for all of them, which costs a second look at what is invalid anyway.
+ * its writer asks here for all of them, which costs a second pass over what is invalid anyway.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_growth - may a claim ask for more than it did; see kinds.h
+ * claim_expand - may a claim ask for more than it did; see kinds.h
  */
 #include "object/kinds.h"
 
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-int claim_check_growth(const struct persistent_volume_claim *old,
+int claim_check_expand(const struct persistent_volume_claim *old,
 		       const struct persistent_volume_claim *proposed,
 		       const struct object *storage_class, struct violations *found)
 {

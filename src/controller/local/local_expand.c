@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_growth - see local_item.h
+ * local_expand - see local_item.h
  *
  * What was reached is known by the item alone: after a kill the limit is set once more, to the
  * same.
@@ -34,7 +34,7 @@ static void write_claim(struct item *item, const struct object *claim,
 }
 
 /* The volume says its size before the claim does: the node compares the two. */
-static void note_growth(struct item *item, const struct persistent_volume *volume,
+static void note_expand(struct item *item, const struct persistent_volume *volume,
 			const struct object *claim)
 {
 	int64_t grown = item->grown;
@@ -51,15 +51,15 @@ static void note_growth(struct item *item, const struct persistent_volume *volum
 	item->grown = 0;
 	work_item_succeeded(&item->work);
 	if (on_node)
-		local_item_tell(item, claim, "Normal", "FileSystemResizeRequired",
-				"Require file system resize of volume on node");
+		local_item_report(item, claim, "Normal", "FileSystemResizeRequired",
+				  "Require file system resize of volume on node");
 	else
-		local_item_tell(item, claim, "Normal", "VolumeResizeSuccessful",
-				"Resize volume succeeded");
+		local_item_report(item, claim, "Normal", "VolumeResizeSuccessful",
+				  "Resize volume succeeded");
 	write_claim(item, claim, on_node ? CLAIM_RESIZE_ON_NODE : CLAIM_RESIZE_DONE, grown, NULL);
 }
 
-bool local_growth_look(struct item *item, const struct persistent_volume *volume,
+bool local_expand_look(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim)
 {
 	struct claim_resize resize;
@@ -74,14 +74,14 @@ bool local_growth_look(struct item *item, const struct persistent_volume *volume
 	else if (resize.next == CLAIM_RESIZE_FORGET)
 		write_claim(item, claim, CLAIM_RESIZE_FORGOTTEN, 0, NULL);
 	else if (item->grown == resize.bytes)
-		note_growth(item, volume, claim);
+		note_expand(item, volume, claim);
 	else if (!work_item_backs_off(&item->work))
 		local_item_grow(item, volume, resize.bytes);
 	return true;
 }
 
-void local_growth_told(struct item *item, const struct persistent_volume *volume,
-		       const struct object *claim, int error, const struct failure *why)
+void local_expand_ended(struct item *item, const struct persistent_volume *volume,
+			const struct object *claim, int error, const struct failure *why)
 {
 	struct failure refusal;
 
@@ -92,7 +92,7 @@ void local_growth_told(struct item *item, const struct persistent_volume *volume
 	(void) failed_plain(&refusal, error, "resize volume \"%s\" failed: %s",
 			    volume->object->meta.name, why->text);
 	log_message(LOG_WARNING, "%s", refusal.text);
-	local_item_tell(item, claim, "Warning", "VolumeResizeFailed", refusal.text);
+	local_item_report(item, claim, "Warning", "VolumeResizeFailed", refusal.text);
 	work_item_failed(&item->work);
 	if (claim)
 		write_claim(item, claim, CLAIM_RESIZE_FAILED, item->aim, refusal.text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_claim_growth - which claims may ask for more
+ * test_claim_expand - which claims may ask for more
  */
 #include "object/kinds.h"
 
