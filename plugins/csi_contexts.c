@@ -80,7 +80,7 @@ static int check_tokens(const struct csi_volume *volume, struct failure *reterr)
 				    "are issued here",
 				    volume->driver);
 	if (!volume->account)
-		return failed_plain(reterr, -ENOKEY, "service account '%s/%s' is missing",
+		return failed_plain(reterr, -ENOKEY, "serviceaccount '%s/%s' not found",
 				    volume->pod->meta.name_space,
 				    volume->pod->pod->service_account_name);
 	return 0;

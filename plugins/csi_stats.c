@@ -74,8 +74,8 @@ static int take_stats(void *data, const ProtobufCMessage *message)
 	}
 	if (reply->n_usage == 0 && !metrics->has_condition)
 		return failed_plain(&stats->report.failure, -ENODATA,
-				    "driver '%s' tells nothing of volume '%s'", stats->driver,
-				    stats->handle);
+				    "driver '%s' reports no statistics of volume '%s'",
+				    stats->driver, stats->handle);
 	return STAGE_NEXT;
 }
 
@@ -88,7 +88,7 @@ static int ask_stats(void *data, const ProtobufCMessage *reply)
 	(void) reply;
 	if (!(stats->caller.capabilities & CSI_CAN(GET_VOLUME_STATS)))
 		return failed_plain(&stats->report.failure, -EOPNOTSUPP,
-				    "driver '%s' tells no statistics", stats->driver);
+				    "driver '%s' reports no statistics", stats->driver);
 	message.volume_id = stats->handle;
 	message.volume_path = stats->path;
 	r = csi_caller_call(&stats->caller, CSI_NODE_GET_VOLUME_STATS, &message.base, NULL,

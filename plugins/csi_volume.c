@@ -265,7 +265,7 @@ static int check_one_secret(const struct csi_volume *volume,
 {
 	if (*reference->name == '\0' || secret)
 		return 0;
-	return failed_plain(reterr, -ENOKEY, "secret '%s/%s' of volume '%s' is missing",
+	return failed_plain(reterr, -ENOKEY, "secret '%s/%s' of volume '%s' not found",
 			    reference->name_space, reference->name, volume->name);
 }
 

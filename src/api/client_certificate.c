@@ -163,7 +163,7 @@ const char *client_certificate_problem(const struct client_certificate *certific
 	if (certificate->problem)
 		return certificate->problem;
 	if (now_usec < certificate->begins_usec)
-		return "a certificate whose time has not come";
+		return "a certificate that is not valid yet";
 	if (now_usec >= certificate->expires_usec)
 		return "an expired certificate";
 	if (token_list_revokes(list, certificate->user, certificate->begins_usec))

@@ -165,7 +165,7 @@ static void on_node_info(void *userdata, const struct csi_reply *reply)
 	segments = segments_of(answer->accessible_topology);
 	if (!segments || *answer->node_id == '\0') {
 		(void) failed_plain(&one->last_error, segments ? -EPROTO : -ENOMEM, "%s",
-				    segments ? "the driver tells no node id" : "out of memory");
+				    segments ? "the driver reports no node id" : "out of memory");
 		registration_move(one, REGISTRATION_FAILED);
 		return;
 	}

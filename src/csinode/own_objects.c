@@ -181,7 +181,7 @@ static void add_status(struct cJSON *tree, const struct config *config)
 	(void) json_set_string(item, "type", "Ready");
 	(void) json_set_string(item, "status", "True");
 	(void) json_set_string(item, "reason", "PodvoldStarted");
-	(void) json_set_string(item, "message", "podvold looks after the volumes of this node");
+	(void) json_set_string(item, "message", "podvold manages the volumes of this node");
 	(void) json_set_string(item, "lastHeartbeatTime", now);
 	(void) json_set_string(item, "lastTransitionTime", now);
 	add_info(status, config);

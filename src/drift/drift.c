@@ -494,7 +494,8 @@ static void open_watch(struct drift *drift)
 	struct failure failure;
 
 	if (mount_watch_new(&options, &drift->watch, &failure) < 0)
-		log_message(LOG_WARNING, "what others do to mounts is not noticed: %s",
+		log_message(LOG_WARNING,
+			    "changes of mounts by other processes are not detected: %s",
 			    failure.text);
 }
 

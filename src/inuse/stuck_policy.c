@@ -67,8 +67,9 @@ void stuck_policy_note(struct inuse *inuse, const struct operation_ended *ended)
 	    view.holders && view.holders->total > 0)
 		volume_users_print(view.holders, users);
 	(void) snprintf(text, sizeof(text), "%s after %.0f s in use (stuck-unmount: %s): %s",
-			ended->result.error == 0 ? "the volume was unmounted all the same"
-						 : "an unmount all the same did not help",
+			ended->result.error == 0 ? "the volume was unmounted"
+			: lazy                   ? "lazy unmount failed"
+						 : "forced unmount failed",
 			(double) (monotonic_usec() - view.since_usec) / 1e6,
 			lazy ? "lazy" : "force", users);
 	volume_users_report(inuse, &ended->result, LOG_WARNING,

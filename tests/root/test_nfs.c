@@ -169,7 +169,7 @@ static void what_would_be_another_call_is_refused(void **state)
 	} rows[] = {
 		{ "-oremount,rw:/", "hard", "not the name of a server" },
 		{ "a b:/", "hard", "not the name of a server" },
-		{ "server", "bg", "behind everybody's back" },
+		{ "server", "bg", "it mounts in the background" },
 		{ "server", "remount", "remount" },
 	};
 

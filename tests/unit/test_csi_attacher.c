@@ -462,7 +462,7 @@ static void test_what_is_missing(void **state)
 	put_attachment(world);
 	assert_string_equal(attachment(world)->attach_error, "CSINode n does not contain driver d");
 	put_csi_node(world);
-	assert_string_equal(attachment(world)->attach_error, "secret 'ns/s' is missing");
+	assert_string_equal(attachment(world)->attach_error, "secret 'ns/s' not found");
 	put(world, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':'ns'},"
 		   "'stringData':{'user':'u'}}");
 	assert_string_equal(diary, BASE RWO " secrets=[{key=user value=u}]}\n");

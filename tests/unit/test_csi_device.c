@@ -235,7 +235,7 @@ static void test_secret_missing(void **state)
 			 "  accessModes: [ReadWriteOnce]\n");
 	ran = stage();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
-	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' is missing");
+	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' not found");
 	assert_calls("");
 	assert_false(csi_world_has("plugins"));
 }

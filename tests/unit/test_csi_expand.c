@@ -137,7 +137,7 @@ static void test_missing_secret_keeps_it_published(void **state)
 	ran = csi_world_publish();
 	assert_int_equal(ran.result, STAGE_LIST_DONE);
 	assert_string_equal(expansion(), "");
-	assert_string_equal(ran.report.not_grown.text, "secret 'sn/s' of volume 'pv1' is missing");
+	assert_string_equal(ran.report.not_grown.text, "secret 'sn/s' of volume 'pv1' not found");
 	assert_string_equal(event_reason(&ran), "VolumeResizeFailed");
 	assert_true(ran.report.grows_later);
 	csi_world.secret =

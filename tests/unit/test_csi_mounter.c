@@ -218,7 +218,7 @@ static void test_tokens_that_nobody_can_issue(void **state)
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	csi_world.host.tokens = &source;
 	ran = csi_world_publish();
-	assert_string_equal(ran.report.failure.text, "service account 'ns/acc' is missing");
+	assert_string_equal(ran.report.failure.text, "serviceaccount 'ns/acc' not found");
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
 	assert_calls("");
 	assert_false(csi_world_has("pods"));
@@ -435,7 +435,7 @@ static void test_publish_secret_missing(void **state)
 	csi_world_volume(", nodePublishSecretRef: {namespace: sn, name: s}", ONCE);
 	ran = csi_world_publish();
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
-	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' is missing");
+	assert_string_equal(ran.report.failure.text, "secret 'sn/s' of volume 'pv1' not found");
 	assert_int_equal(csi_world.calls, 0);
 }
 

@@ -114,7 +114,8 @@ static void test_no_usage(void **state)
 {
 	assert_int_equal(ask(), 0);
 	assert_int_equal(told.failure.error, -ENODATA);
-	assert_string_equal(told.failure.text, "driver 'd' tells nothing of volume 'vol-1'");
+	assert_string_equal(told.failure.text,
+			    "driver 'd' reports no statistics of volume 'vol-1'");
 }
 
 static void test_condition(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stuck_policy - when a busy volume is unmounted all the same, and that it is never silent
+ * test_stuck_policy - when a busy volume is unmounted by force, and that it is never silent
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,13 +138,13 @@ static void test_each_use_is_told(void **state)
 	assert_int_equal(fake_events.count, 1);
 	assert_string_equal(fake_events.list[0].reason, "VolumeUnmountedLazily");
 	assert_string_equal(fake_events.list[0].text,
-			    "the volume was unmounted all the same after 11 s in use "
+			    "the volume was unmounted after 11 s in use "
 			    "(stuck-unmount: lazy): process 7 'sh': working directory");
 	world->config.stuck_unmount.manner = CONFIG_UNMOUNT_FORCE;
 	end_enforced(world, -EBUSY);
 	assert_string_equal(fake_events.list[1].reason, "VolumeUnmountedByForce");
 	assert_string_equal(fake_events.list[1].text,
-			    "an unmount all the same did not help after 11 s in use "
+			    "forced unmount failed after 11 s in use "
 			    "(stuck-unmount: force): process 7 'sh': working directory");
 }
 

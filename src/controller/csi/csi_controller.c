@@ -52,7 +52,7 @@ int csi_controller_read_secret(struct store *store, const struct csi_secret_refe
 		return 0;
 	secret = store_get(store, KIND_SECRET, reference->name_space, reference->name);
 	if (!secret)
-		return failed_plain(reterr, -ENOKEY, "secret '%s/%s' is missing",
+		return failed_plain(reterr, -ENOKEY, "secret '%s/%s' not found",
 				    reference->name_space, reference->name);
 	return csi_map_add_secret(ret, secret, reterr);
 }

@@ -337,7 +337,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (!job || csi_node->is_writing)
 		return 0;
 	r = job->writes == WRITES_MAX
-		    ? failed_plain(&why, -EBUSY, "others keep changing the Node or CSINode '%s'",
+		    ? failed_plain(&why, -EBUSY,
+				   "conflict: the Node or CSINode '%s' keeps changing",
 				   csi_node->node_name)
 		    : look(csi_node, &why);
 	if (r > 0) {
@@ -472,7 +473,7 @@ int csi_node_install(struct csi_node *csi_node, const struct csi_node_entry *ent
 	assert(csi_node && entry && entry->driver && entry->node_id && done);
 	if (entry->max_volumes < 0)
 		log_message(LOG_ERR,
-			    "driver '%s' tells a limit of %lld volumes, ignoring: there is no "
+			    "driver '%s' reports a limit of %lld volumes, ignoring: there is no "
 			    "limit",
 			    entry->driver, (long long) entry->max_volumes);
 	return add_job(csi_node, job_new(JOB_INSTALL, entry), done, userdata);

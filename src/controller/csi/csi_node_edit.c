@@ -168,7 +168,8 @@ int csi_node_edit_node(struct cJSON *node, const struct csi_node_entry *entry,
 
 	assert(node && entry && entry->driver && entry->node_id);
 	if (*entry->node_id == '\0')
-		return failed_plain(reterr, -EINVAL, "driver '%s' tells no node id", entry->driver);
+		return failed_plain(reterr, -EINVAL, "driver '%s' reports no node id",
+				    entry->driver);
 	r = check_labels(node, &entry->topology, reterr);
 	if (r < 0)
 		return r;

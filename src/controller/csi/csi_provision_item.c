@@ -176,7 +176,7 @@ static void on_created(void *userdata, const struct csi_reply *reply)
 			empty.status.code = GRPC_INTERNAL;
 			empty.status.from_server = false; /* in doubt */
 			(void) snprintf(empty.status.text, sizeof(empty.status.text),
-					"the driver tells no volume");
+					"the driver returned no volume");
 		}
 		take_failure(item, claim, &empty);
 	}

@@ -114,8 +114,7 @@ static int fill(const struct csi_secret_question *question, const char *template
 					      (size_t) (end - at) - plain - 2);
 		if (at[plain] && !value)
 			return failed_plain(reterr, -EINVAL,
-					    "'%s' has something in it that stands for nothing",
-					    template);
+					    "unknown variable in secret template '%s'", template);
 		if (!put(filling, at, plain) || (value && !put(filling, value, strlen(value))))
 			return failed_plain(reterr, -EINVAL, "becomes too long: '%.100s'",
 					    template);

@@ -40,9 +40,9 @@ static int plain_options(const char *options, char **ret, struct failure *reterr
 	if (result < 0)
 		return result;
 	if (mount_options_have(data, "bg"))
-		return failed_plain(reterr, -EINVAL,
-				    "mount option 'bg' would mount it at some later time, behind "
-				    "everybody's back");
+		return failed_plain(
+			reterr, -EINVAL,
+			"mount option 'bg' is not supported: it mounts in the background");
 	joined = strdup(data);
 	for (size_t i = 0; i < ARRAY_SIZE(words) && joined; i++) {
 		char *longer = NULL;

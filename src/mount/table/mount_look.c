@@ -256,5 +256,5 @@ int mount_set_back(const struct place *place, uint64_t mount_id, uint64_t attrib
 	r = mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ? -errno : 0;
 	if (call_is_missing(r, CALL_MOUNT_SETATTR))
 		r = remount(fd, attributes);
-	return r < 0 ? failed(reterr, r, "cannot set back the attributes of '%s'", place->path) : 0;
+	return r < 0 ? failed(reterr, r, "cannot restore the attributes of '%s'", place->path) : 0;
 }

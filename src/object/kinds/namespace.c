@@ -13,9 +13,9 @@
 
 static const struct schema namespace_spec_schema = {
 	.name = "NamespaceSpec",
-	.description = "What holds a namespace back from going.",
+	.description = "What keeps a namespace from being removed.",
 	.fields = {
-		STRINGS("finalizers", 0, "Who must let go before it can vanish."),
+		STRINGS("finalizers", 0, "Must be empty before the object is removed; each is taken off by its owner."),
 		{ 0 },
 	},
 };
@@ -34,7 +34,7 @@ static const struct schema namespace_condition_schema = {
 
 static const struct schema namespace_status_schema = {
 	.name = "NamespaceStatus",
-	.description = "Whether a namespace is in use or going.",
+	.description = "Whether a namespace is active or terminating.",
 	.fields = {
 		OBJECTS_BY(namespace_condition_schema, "type", "conditions", 0, "What holds it back."),
 		STRING("phase", 0, "Active or Terminating."),
@@ -46,8 +46,8 @@ const struct schema namespace_schema = {
 	.name = "Namespace",
 	.fields = {
 		SCHEMA_HEAD,
-		OBJECT(namespace_spec_schema, "spec", 0, "What holds it back from going."),
-		OBJECT(namespace_status_schema, "status", 0, "Whether it is in use or going."),
+		OBJECT(namespace_spec_schema, "spec", 0, "What keeps it from being removed."),
+		OBJECT(namespace_status_schema, "status", 0, "Whether it is active or terminating."),
 		{ 0 },
 	},
 };

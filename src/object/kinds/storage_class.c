@@ -22,7 +22,7 @@ const struct schema storage_class_schema = {
 		BOOL("allowVolumeExpansion", 0, "Its claims may be enlarged."),
 		OBJECTS(topology_selector_term_schema, "allowedTopologies", 0, "Where its volumes may be made."),
 		STRINGS("mountOptions", 0, "Options of the mounts of its volumes."),
-		STRING_MAP("parameters", 0, "Words for the provisioner."),
+		STRING_MAP("parameters", 0, "Parameters for the provisioner."),
 		STRING("provisioner", REQUIRED, "Who makes its volumes."),
 		STRING("reclaimPolicy", 0, "What becomes of its volumes when their claims go: Delete or Retain."),
 		STRING("volumeBindingMode", 0, "Immediate, or WaitForFirstConsumer: when a pod wants it."),

@@ -46,7 +46,7 @@ const struct schema object_meta_schema = {
 		TIME("creationTimestamp", 0, "When it was made."),
 		INTEGER("deletionGracePeriodSeconds", 0, "Seconds it is given to go."),
 		TIME("deletionTimestamp", 0, "When its deletion was asked for; it goes with its last finalizer."),
-		STRING_SET("finalizers", 0, "Who must let go before it can vanish."),
+		STRING_SET("finalizers", 0, "Must be empty before the object is removed; each is taken off by its owner."),
 		STRING("generateName", 0, "What a name that the server makes begins with."),
 		INTEGER("generation", 0, "Counts the changes of what is wanted."),
 		STRING_MAP("labels", 0, "Words by which objects are selected."),
