@@ -109,12 +109,8 @@ int directory_world_teardown(void **state)
 void put(struct world *world, const char *text)
 {
 	cleanup_object const struct object *object = object_of(text);
-	bool exists = store_get(world->store.store, object->kind, object->meta.name_space,
-				object->meta.name);
 
-	assert_int_equal(exists ? world_update(&world->store, object)
-				: world_create(&world->store, object),
-			 0);
+	world_put(&world->store, object);
 }
 
 void settle(struct world *world)

@@ -200,3 +200,22 @@ int world_delete(struct store_world *world, enum object_kind kind, const char *n
 			 0);
 	return answer_wait(world, &answer);
 }
+
+void world_put(struct store_world *world, const struct object *object)
+{
+	bool exists =
+		store_get(world->store, object->kind, object->meta.name_space, object->meta.name);
+
+	assert_int_equal(exists ? world_update(world, object) : world_create(world, object), 0);
+}
+
+void store_world_settle(struct store_world *world)
+{
+	uint64_t before;
+
+	do {
+		before = store_resource_version(world->store);
+		for (unsigned int i = 0; i < 8; i++)
+			(void) world_delete(world, KIND_POD, "ns", "none");
+	} while (store_resource_version(world->store) != before);
+}

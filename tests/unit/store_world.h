@@ -53,3 +53,8 @@ int world_create(struct store_world *world, const struct object *object);
 int world_update(struct store_world *world, const struct object *object);
 int world_delete(struct store_world *world, enum object_kind kind, const char *name_space,
 		 const char *name);
+/* Create the object, or update what is there. The test fails when it is refused. */
+void world_put(struct store_world *world, const struct object *object);
+
+/* Until what is tested writes no more: a write of the test is answered after those before it. */
+void store_world_settle(struct store_world *world);

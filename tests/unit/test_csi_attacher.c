@@ -137,24 +137,14 @@ static void restart(struct world *world)
 
 static void run(struct world *world)
 {
-	uint64_t before;
-
-	do {
-		before = store_resource_version(world->store.store);
-		for (unsigned int i = 0; i < 8; i++)
-			(void) world_delete(&world->store, KIND_POD, "ns", "nobody");
-	} while (store_resource_version(world->store.store) != before);
+	store_world_settle(&world->store);
 }
 
 static void put(struct world *world, const char *text)
 {
 	cleanup_object const struct object *object = object_of(text);
 
-	assert_int_equal(store_get(world->store.store, object->kind, object->meta.name_space,
-				   object->meta.name)
-				 ? world_update(&world->store, object)
-				 : world_create(&world->store, object),
-			 0);
+	world_put(&world->store, object);
 	run(world);
 }
 
