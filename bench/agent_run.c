@@ -3,7 +3,7 @@
  * agent_run - the daemon's own boxes in this process: from objects in the store to mounted volumes
  *
  * The clock starts when the agent is built, with everything read from the store, and its loop
- * begins; reading and parsing are told beside it. Taking down starts with the first deletion.
+ * begins; reading and parsing are reported beside it. Taking down starts with the first deletion.
  */
 #include "bench/bench.h"
 

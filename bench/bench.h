@@ -62,7 +62,7 @@ void agent_run(const struct bench_place *place, unsigned int count, struct bench
 /* The same without hearing what becomes of mounts. */
 void agent_run_deaf(const struct bench_place *place, unsigned int count, struct bench_result *ret);
 
-/* ---- latency.c: from a manifest's rename, or a stranger's unmount, to the mounted volume ---- */
+/* ---- latency.c: from a manifest's rename, or a foreign unmount, to the mounted volume ---- */
 
 enum latency_kind {
 	LATENCY_POD,      /* the manifest is a pod; claim and volume are stored and bound already */

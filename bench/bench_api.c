@@ -34,7 +34,7 @@ enum {
 	SAMPLES_MAX = 8192,
 };
 
-/* Nothing is there that it selects, until a pod is told to be. */
+/* Nothing is there that it selects, until a pod is made so. */
 #define WATCH_PATH   "/api/v1/pods?watch=true&labelSelector=tier%3Dwatched"
 #define WATCHED_PATH "/api/v1/namespaces/default/pods/pod-00003"
 
@@ -92,7 +92,7 @@ static int connect_waiting(const char *path)
 			return fd;
 		(void) poll(NULL, 0, 20);
 	}
-	api_bench_fail("nobody answers on '%s'", path);
+	api_bench_fail("no server answers on '%s'", path);
 }
 
 /* ---- requests ---- */

@@ -24,7 +24,7 @@ struct client_request {
 	const char *body; /* NULL: none */
 };
 
-/* A connection to the unix socket at @path; -1 when nobody answers there. */
+/* A connection to the unix socket at @path; -1 when no server answers there. */
 int client_connect(const char *path);
 void client_send(int fd, const struct client_request *request);
 /**

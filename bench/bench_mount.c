@@ -178,7 +178,7 @@ static void make_place(const struct bench_place *place, unsigned int volumes)
 	if (mount("tmpfs", run, "tmpfs", 0, NULL) < 0)
 		bench_fail("no tmpfs: %s", strerror(errno));
 	make_sources(place->sources, volumes);
-	sync(); /* nobody pays for what was written before */
+	sync(); /* what was written before does not count */
 }
 
 static void run_child(const struct measurement *measurement, const struct bench_place *place,
@@ -304,7 +304,7 @@ static double bench_latency(const char *name, const struct latency_plan *plan)
 	return samples[plan->samples / 2];
 }
 
-/* What hearing of every mount costs whoever makes them, and how soon others' unmounts are mended.
+/* What hearing of every mount costs their maker, and how soon others' unmounts are healed.
  */
 static void bench_drift(unsigned int samples, unsigned int runs)
 {

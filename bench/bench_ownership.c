@@ -10,7 +10,7 @@
  * hundred. Each is done by our walk, by chown -R (group only) and by an lstat, lchown, chmod of
  * every entry by path, turn by turn, so that what disturbs one disturbs all. The table shows
  * medians in milliseconds and our part of the others' time. A fourth case, after these: all entries
- * change and belong to somebody who may write to the directories, where names are not trusted.
+ * change and belong to a user who may write to the directories, where names are not trusted.
  * Needs root; the tree lies in a temporary directory below TMPDIR or /var/tmp.
  */
 #include "base/cleanup.h"
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	make_tree();
 	(void) printf("%lu files in %lu directories, medians of %d, ms\n", file_count,
 		      (file_count + FILES_OF_DIRECTORY - 1) / FILES_OF_DIRECTORY, ROUNDS);
-	(void) printf("%-36s %9s %9s %9s %11s %9s\n", "", "ours", "chown -R", "plain",
+	(void) printf("%-36s %9s %9s %9s %11s %9s\n", "", "podvol", "chown -R", "plain",
 		      "of chown -R", "of plain");
 	print_scene("all to change", ALL);
 	do_plain(); /* now everything matches */

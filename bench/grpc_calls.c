@@ -44,7 +44,7 @@ static void on_done(void *userdata, const struct grpc_result *result)
 		begin();
 }
 
-/* Not ru_maxrss: that one remembers whoever started us. */
+/* Not ru_maxrss: that one includes the parent's. */
 static long peak_kib(void)
 {
 	cleanup_fclose FILE *file = fopen("/proc/self/status", "re");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * latency - from a manifest's rename to its mounted volume, one pod at a time on an idle node; and
- * from what somebody else does to a mounted volume until it is as it was
+ * from what another process does to a mounted volume until it is as it was
  *
  * The agent runs in a process of its own; this one writes manifests, waits for the kernel to say
- * that the mount table changed, and looks at the target. So the time includes one wake-up of ours.
+ * that the mount table changed, and looks at the target. So the time includes one wake-up of the
+ * bench.
  */
 #include "bench/bench.h"
 
@@ -34,7 +35,7 @@ static void run_agent(const struct bench_place *place)
 	sd_event *event;
 
 	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-	log_open(LOG_ERR); /* it is told of what is done to it here */
+	log_open(LOG_ERR); /* what is done to it here is reported */
 	bench_config(place, &config);
 	if (sd_event_new(&event) < 0 || agent_new(event, &config, &agent, &why) < 0)
 		bench_fail("no agent: %s", why.text);
@@ -87,7 +88,7 @@ static void write_manifest(const struct bench_place *place, const struct latency
 	(void) fprintf(file, "%s\n", bench_object_json(place, BENCH_POD, index, false));
 }
 
-/* ---- what a stranger does to mounted volumes ---- */
+/* ---- what others do to mounted volumes ---- */
 
 static bool is_writable(int root_fd, const char *target)
 {
@@ -125,7 +126,7 @@ static void wait_until_mended(const struct latency_plan *plan, int table_fd, int
 	}
 }
 
-/* Each volume once, so that nobody takes it for a fight. */
+/* Each volume once, so that it is not taken for a fight. */
 static void change_mounts(const struct bench_place *place, const struct latency_plan *plan,
 			  int table_fd, int root_fd, double *ret_usec)
 {

@@ -85,7 +85,7 @@ void stage_event_add(struct stage_report *report, bool about_pv, const char *typ
 enum stage_place {
 	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, unmounts */
 	STAGE_LONG,         /* as a worker's, but takes minutes and keeps a device busy: few at a
-			       time in one lane, see struct stage_report */
+			       time in one IO slot, see struct stage_report */
 	STAGE_MOUNT_THREAD, /* open_tree, mount_setattr, move_mount on descriptors; never a path */
 	STAGE_LOOP, /* starts an asynchronous call and ends by stage_finish(); see operation.h */
 };

@@ -189,7 +189,7 @@ static bool start(const struct container *container, struct podvol_object *pod)
 	       crun(stderr, (const char *const[]){ "start", container->id, NULL });
 }
 
-/* Tries until it is done or killed; ends with the program, for the next one begins anew. */
+/* Tries until it is done or killed; ends with the program, for the next one begins again. */
 static void start_and_exit(const struct container *container)
 {
 	struct podvol_object *pod = NULL;
@@ -229,7 +229,7 @@ static struct container *add(const char *id)
 	return container;
 }
 
-/* The volumes may go: podvold takes them down when a pod has succeeded. False: nobody answered. */
+/* The volumes may go: podvold takes them down when a pod has succeeded. False: no answer. */
 static bool report_succeeded(const struct container *last)
 {
 	static const char body[] = "{\"status\":{\"phase\":\"Succeeded\"}}";

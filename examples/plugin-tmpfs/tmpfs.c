@@ -4,7 +4,7 @@
  *
  * Example for HACKING.md; addition.patch has the rest of it: the plugin's line in the registry and
  * its source in the schema. As `tmpfs: {size: 64Mi}` in spec.volumes of a pod. The size is the
- * schema's to check; a tmpfs of somebody else at the same place is refused by scratch.h.
+ * schema's to check; a foreign tmpfs at the same place is refused by scratch.h.
  */
 #include "plugins/scratch.h"
 

@@ -47,12 +47,12 @@ void text_fit(char *to, size_t room, const char *from)
 
 /* ---- writing ---- */
 
-static void tell_nobody(const char *whole)
+static void ignore_cut(const char *whole)
 {
 	(void) whole;
 }
 
-static void (*report_cut)(const char *whole) = tell_nobody;
+static void (*report_cut)(const char *whole) = ignore_cut;
 
 void failure_on_cut(void (*report)(const char *whole))
 {
