@@ -177,31 +177,42 @@ static struct object_reference service_account_of(const struct object *pod)
 					  pod->pod->service_account_name };
 }
 
-static int take_objects(struct file_mounter *mounter, const struct volume_request *request)
+/* An optional object counts as absent only when its server says so (case 142). */
+static int take_object(const struct object_finder *objects, const char *name_space,
+		       const struct pod_volume_object *wanted, const struct object **ret,
+		       struct failure *reterr)
+{
+	const struct object_reference reference = { wanted->kind, name_space, wanted->name };
+
+	*ret = object_ref(objects->find(objects->userdata, &reference));
+	if (*ret || !wanted->optional || !objects->is_unknown ||
+	    !objects->is_unknown(objects->userdata, &reference))
+		return 0;
+	return failed_plain(reterr, -EAGAIN,
+			    "optional %s \"%s\" is not known: the server has not answered yet",
+			    wanted->kind == KIND_SECRET ? "secret" : "configmap", wanted->name);
+}
+
+static int take_objects(struct file_mounter *mounter, const struct volume_request *request,
+			struct failure *reterr)
 {
 	const struct pod_volume *source = mounter->source;
+	int r = 0;
 
 	assert((source->object_count == 0 && !source->has_tokens) || request->objects);
-	if (file_trust_gather(source, request->objects, &mounter->trust) < 0)
-		return -ENOMEM;
 	mounter->objects = calloc(source->object_count + 1, sizeof(*mounter->objects));
-	if (!mounter->objects)
-		return -ENOMEM;
+	if (!mounter->objects || file_trust_gather(source, request->objects, &mounter->trust) < 0)
+		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->volume_name);
 	if (source->has_tokens) {
 		const struct object_reference account = service_account_of(request->pod);
 
 		mounter->service_account =
 			object_ref(request->objects->find(request->objects->userdata, &account));
 	}
-	for (size_t i = 0; i < source->object_count; i++) {
-		const struct object_reference reference = { source->objects[i].kind,
-							    request->pod->meta.name_space,
-							    source->objects[i].name };
-
-		mounter->objects[i] =
-			object_ref(request->objects->find(request->objects->userdata, &reference));
-	}
-	return 0;
+	for (size_t i = 0; i < source->object_count && r == 0; i++)
+		r = take_object(request->objects, request->pod->meta.name_space,
+				&source->objects[i], &mounter->objects[i], reterr);
+	return r;
 }
 
 static int new_mounter(const struct volume_request *request, struct stage_list *ret,
@@ -226,8 +237,8 @@ static int new_mounter(const struct volume_request *request, struct stage_list *
 	mounter->source = source;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, file_mounter_free };
 	r = scratch_init_for(&mounter->scratch, request, READY_PREFIX, reterr);
-	if (r == 0 && take_objects(mounter, request) < 0)
-		r = failed(reterr, -ENOMEM, "cannot prepare volume '%s'", request->volume_name);
+	if (r == 0)
+		r = take_objects(mounter, request, reterr);
 	if (r < 0) {
 		stage_list_done(ret);
 		return r;

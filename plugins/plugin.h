@@ -72,6 +72,9 @@ struct object_finder {
 	int (*each)(void *userdata, enum object_kind kind,
 		    int (*visit)(const struct object *object, void *visit_userdata),
 		    void *visit_userdata);
+	/* Of one that find() has not: may it exist all the same, because its server has not
+	 * answered yet? NULL: what is not found is absent. */
+	bool (*is_unknown)(void *userdata, const struct object_reference *reference);
 	void *userdata;
 };
 

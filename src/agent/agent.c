@@ -254,7 +254,8 @@ static int open_holds(struct agent *agent, struct failure *reterr)
 
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
-	const struct object_finder objects = { find_object, each_object, agent };
+	const struct object_finder objects = { find_object, each_object, cluster_mode_is_unknown,
+					       agent };
 	struct operations_options options = {
 		.event = agent->event,
 		.host = &agent->host,

@@ -56,6 +56,11 @@ void cluster_mode_uses(void *userdata, const struct object_reference *reference,
 	cluster_uses(((struct agent *) userdata)->cluster, reference, is_used);
 }
 
+bool cluster_mode_is_unknown(void *userdata, const struct object_reference *reference)
+{
+	return cluster_is_unknown(((struct agent *) userdata)->cluster, reference);
+}
+
 void cluster_mode_attachment(void *userdata, const char *name, bool is_used)
 {
 	cluster_mode_uses(userdata, &(struct object_reference){ KIND_VOLUME_ATTACHMENT, "", name },

@@ -95,6 +95,11 @@ void cluster_uses(struct cluster *cluster, const struct object_reference *refere
 		needed_use(cluster->needed, reference, is_used);
 }
 
+bool cluster_is_unknown(const struct cluster *cluster, const struct object_reference *reference)
+{
+	return cluster && needed_is_unknown(cluster->needed, reference);
+}
+
 struct cJSON *cluster_view(const struct cluster *cluster)
 {
 	struct cJSON *view = json_new_object();

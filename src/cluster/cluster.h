@@ -47,6 +47,10 @@ struct cluster *cluster_free(struct cluster *cluster);
 /* A pod leads to this object, or none does any more: populator_options.uses. Accepts NULL. */
 void cluster_uses(struct cluster *cluster, const struct object_reference *reference, bool is_used);
 
+/* May an object that the store lacks exist, because the server has not said that it is absent? Of
+ * what pods lead to; false: it is absent. Accepts NULL. */
+bool cluster_is_unknown(const struct cluster *cluster, const struct object_reference *reference);
+
 /* Tokens of service accounts, from the server. Borrowed; workers may use it until cluster_stop().
  */
 const struct token_source *cluster_tokens(const struct cluster *cluster);

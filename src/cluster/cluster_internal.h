@@ -146,6 +146,8 @@ enum { NEEDED_WATCHES_MAX = 200 };
 int needed_new(struct cluster *cluster);
 struct needed *needed_free(struct needed *needed);
 void needed_use(struct needed *needed, const struct object_reference *reference, bool is_used);
+/* As cluster_is_unknown(). */
+bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference);
 /* Every pod is known: what is stored and not needed may go. */
 void needed_sweep(struct needed *needed);
 void needed_view(const struct cluster *cluster, struct cJSON *view);

@@ -22,6 +22,7 @@
 #include <sys/random.h>
 
 enum {
+	UID_BYTES = 128,
 	PAUSE_FIRST_SECONDS = 1,
 	PAUSE_MAX_SECONDS = 30,   /* while something is missing */
 	PAUSE_SLOW_SECONDS = 300, /* for growth */
@@ -36,10 +37,12 @@ struct item {
 	enum object_kind kind;
 	char *name_space, *name;
 	struct request *request;
+	char asked_uid[UID_BYTES];     /* stored when @request was sent; "": nothing was */
 	struct list_watch *list_watch; /* NULL: it is read */
 	sd_event_source *timer;
 	unsigned int pause_seconds;
 	bool ends_watch; /* refused: read it instead */
+	bool is_absent;  /* the server said so last */
 	bool was_listed; /* by the list that is read, or was read last */
 	unsigned int watch_refusals;
 	char *key; /* "kind:namespace/name" */
@@ -60,8 +63,9 @@ static const struct object *stored(const struct item *item)
 			 item->name);
 }
 
-static void put(const struct item *item, const struct object *object)
+static void put(struct item *item, const struct object *object)
 {
+	item->is_absent = false;
 	versions_note(item->needed->cluster, object);
 	mirror_put(item->needed->cluster, object);
 }
@@ -164,7 +168,16 @@ static bool says_not_found(const struct item *item, const struct http_answer *an
 	       strcmp(status.reason, "NotFound") == 0 && strcmp(status.name, item->name) == 0;
 }
 
+/* podvold may have created it, as its CSINode, while the server answered that it is not there. */
+static bool was_made_meanwhile(const struct item *item)
+{
+	const struct object *object = stored(item);
+
+	return object && strncmp(object->meta.uid, item->asked_uid, UID_BYTES - 1) != 0;
+}
+
 static int watch(struct item *item);
+static void read_now(struct item *item);
 
 static void on_answer(void *userdata, const struct http_answer *answer)
 {
@@ -185,9 +198,15 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 	}
 	if (why.error < 0)
 		log_message(LOG_WARNING, "ignoring an answer: %s", why.text);
-	if (answer->error == 0 && says_not_found(item, answer))
+	if (answer->error == 0 && says_not_found(item, answer)) {
+		if (was_made_meanwhile(item)) {
+			read_now(item);
+			return;
+		}
+		item->is_absent = true;
 		take_away(item);
-	if (!item->list_watch)
+	}
+	if (!item->list_watch || (!item->is_absent && !stored(item)))
 		back_off(item);
 }
 
@@ -197,6 +216,7 @@ static void read_now(struct item *item)
 	const struct http_request request = {
 		.method = "GET", .path = path, .done = on_answer, .userdata = item
 	};
+	const struct object *object = stored(item);
 
 	if (item->request)
 		return;
@@ -205,6 +225,8 @@ static void read_now(struct item *item)
 			    kind_row(item->kind)->singular, item->name);
 		return;
 	}
+	(void) snprintf(item->asked_uid, sizeof(item->asked_uid), "%s",
+			object ? object->meta.uid : "");
 	if (requests_send(item->needed->cluster->requests, &request, &item->request) < 0)
 		back_off(item);
 }
@@ -227,7 +249,7 @@ static void take_listed(void *userdata, const struct server_object *object)
 	}
 }
 
-/* That a list does not have it is no news: what is gone is asked for by name. */
+/* That a list does not have it is no proof: what is absent is asked for by name. */
 static void end_list(void *userdata, bool went_back)
 {
 	struct item *item = userdata;
@@ -235,7 +257,7 @@ static void end_list(void *userdata, bool went_back)
 	(void) went_back;
 	contact_note_news(item->needed->cluster);
 	item->watch_refusals = 0;
-	if (!item->was_listed && stored(item))
+	if (!item->was_listed && !item->is_absent)
 		read_now(item);
 }
 
@@ -247,8 +269,10 @@ static void change(void *userdata, const struct server_event *event)
 	contact_note_news(item->needed->cluster);
 	if (event->type != SERVER_DELETED)
 		take_listed(item, &event->object);
-	else if (object && strcmp(object->meta.name, item->name) == 0)
+	else if (object && strcmp(object->meta.name, item->name) == 0) {
+		item->is_absent = true;
 		remove_stored(item->needed->cluster, object);
+	}
 }
 
 static void on_failed(void *userdata, int status, const struct failure *why)
@@ -451,6 +475,14 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 	drop(item);
 	(void) sd_event_source_set_time_relative(needed->sweep, SWEEP_SECONDS * USEC_PER_SEC);
 	(void) sd_event_source_set_enabled(needed->sweep, SD_EVENT_ONESHOT);
+}
+
+/* Without memory there is no item, and no answer either. */
+bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference)
+{
+	const struct item *item = find(needed, reference);
+
+	return is_served(reference) && !(item && item->is_absent);
 }
 
 /* ---- what is not needed any more ---- */

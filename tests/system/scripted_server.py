@@ -4,7 +4,8 @@
 Plain HTTP on loopback. It gives a node the rights that a real one gave (tests/cluster/ asks a real one): pods by
 the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pods of the node refer to; all else is
 403. What is asked is kept in requests. fault, when set, gets each request (method, path with query) and answers
-None, or what is done instead: a status, "reset", "stall", "half", "html".
+None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
+that is not there, and the answer waits for its return.
 """
 import datetime
 import http.server
@@ -112,7 +113,7 @@ class Cluster:
 
 class Server:
     def __init__(self, cluster):
-        self.cluster, self.fault, self.requests, self.generation = cluster, None, [], 0
+        self.cluster, self.fault, self.late, self.requests, self.generation = cluster, None, None, [], 0
         server = self
 
         class Handler(RequestHandler):
@@ -248,6 +249,8 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
         if not self.may(plural, namespace, name, []):
             self.refuse(403, "Forbidden", f"{plural} \"{name}\" is forbidden: no relationship found", plural, name)
         elif not found:
+            if self.scripted.late:
+                self.scripted.late(self.path)
             self.refuse(404, "NotFound", f"{plural} \"{name}\" not found", plural, name)
         else:
             self.answer(200, found)

@@ -264,14 +264,25 @@ int projected_source_validate(const struct cJSON *source, const struct field *fi
 
 /* ---- decoding ---- */
 
-static void decode_one(enum object_kind kind, const struct cJSON *name, struct arena *arena,
-		       struct pod_volume *volume)
+/* @key: of its name. */
+static struct pod_volume_object decode_object(enum object_kind kind, const struct cJSON *source,
+					      const char *key, struct arena *arena)
+{
+	return (struct pod_volume_object){
+		.kind = kind,
+		.optional = json_bool(json_get(source, "optional"), false),
+		.name = arena_string(arena, json_string(json_get(source, key), "")),
+	};
+}
+
+static void decode_one(enum object_kind kind, const struct cJSON *source, const char *key,
+		       struct arena *arena, struct pod_volume *volume)
 {
 	struct pod_volume_object *object = arena_array(arena, 1, sizeof(*object));
 
 	if (!object)
 		return; /* the arena knows */
-	*object = (struct pod_volume_object){ kind, arena_string(arena, json_string(name, "")) };
+	*object = decode_object(kind, source, key, arena);
 	volume->objects = object;
 	volume->object_count = 1;
 }
@@ -279,13 +290,13 @@ static void decode_one(enum object_kind kind, const struct cJSON *name, struct a
 void config_map_source_decode(const struct cJSON *source, struct arena *arena,
 			      struct pod_volume *volume)
 {
-	decode_one(KIND_CONFIG_MAP, json_get(source, "name"), arena, volume);
+	decode_one(KIND_CONFIG_MAP, source, "name", arena, volume);
 }
 
 void secret_source_decode(const struct cJSON *source, struct arena *arena,
 			  struct pod_volume *volume)
 {
-	decode_one(KIND_SECRET, json_get(source, "secretName"), arena, volume);
+	decode_one(KIND_SECRET, source, "secretName", arena, volume);
 }
 
 void downward_api_source_decode(const struct cJSON *source, struct arena *arena,
@@ -335,11 +346,8 @@ void projected_source_decode(const struct cJSON *source, struct arena *arena,
 			const struct cJSON *object = json_get(item, named[i].key);
 
 			if (object)
-				objects[volume->object_count++] = (struct pod_volume_object){
-					named[i].kind,
-					arena_string(arena,
-						     json_string(json_get(object, "name"), "")),
-				};
+				objects[volume->object_count++] =
+					decode_object(named[i].kind, object, "name", arena);
 		}
 		volume->shows_pod = volume->shows_pod || json_get(item, "downwardAPI");
 		volume->has_tokens = volume->has_tokens || json_get(item, "serviceAccountToken");

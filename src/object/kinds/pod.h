@@ -31,6 +31,7 @@ enum volume_source_kind {
 /* Of the pod's namespace. */
 struct pod_volume_object {
 	enum object_kind kind;
+	bool optional; /* it need not exist */
 	const char *name;
 };
 
