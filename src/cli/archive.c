@@ -333,8 +333,8 @@ int verb_restore(struct cli *cli)
 	sum_up(&call, "restored", &sum);
 	if (sum.privileges > 0)
 		(void) fprintf(cli->err,
-			       "%zu setuid or setgid bits, file capabilities and trusted "
-			       "attributes were left out: --setuid restores them\n",
+			       "%zu setuid or setgid bits, file capabilities, security and "
+			       "trusted attributes were left out: --setuid restores them\n",
 			       sum.privileges);
 	if (sum.lost == 0)
 		return EXIT_DONE;

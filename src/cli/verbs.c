@@ -94,7 +94,7 @@ FLAG(directory, 0, "directory", "VOLUME is a directory; without a daemon");
 FLAG(with_devices, 0, "devices", "device files, too");
 FLAG(with_links_out, 0, "links-out", "symbolic links that lead out of the volume, too");
 FLAG(with_setuid, 0, "setuid",
-     "setuid and setgid bits, file capabilities, trusted attributes, too");
+     "setuid and setgid bits, file capabilities, security and trusted attributes, too");
 FLAG(into_content, 0, "overwrite",
      "into a volume that is not empty; files of the same name are replaced");
 FLAG(into_used, 0, "in-use", "also a volume that is mounted somewhere");

@@ -152,13 +152,19 @@ static void drop_privileges(struct reader *reader, struct attributes *attributes
 	attributes->mode &= ~bits;
 }
 
+static bool begins_with(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
 /* xattr(7): trusted attributes are root's alone. An overlay of which this directory is a layer
- * takes them for its own and hides what lies below. */
+ * takes them for its own and hides what lies below. Of security attributes only a label stays:
+ * others are capabilities, or a signature that makes a file trusted. */
 static bool is_dropped(struct reader *reader, const char *name)
 {
 	bool dropped = !reader->request->allow_privileges &&
-		       (strcmp(name, "security.capability") == 0 ||
-			strncmp(name, "trusted.", strlen("trusted.")) == 0);
+		       (begins_with(name, "trusted.") ||
+			(begins_with(name, "security.") && strcmp(name, "security.selinux") != 0));
 
 	reader->counts.privileges += dropped;
 	return dropped;

@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 struct archive_counts {
-	uint64_t entries, bytes; /* bytes: of contents, without holes */
-	size_t left_out;         /* sockets and mount points */
-	size_t changed;          /* files that were cut off while they were read */
-	size_t privileges; /* setuid bits, file capabilities, trusted.* left out by a restore */
+	uint64_t entries, bytes;   /* bytes: of contents, without holes */
+	size_t left_out;           /* sockets and mount points */
+	size_t changed;            /* files that were cut off while they were read */
+	size_t privileges;         /* setuid bits, security.*, trusted.* left out by a restore */
 	size_t devices, links_out; /* for a restore's report */
 	size_t lost;               /* attributes that the file system does not keep */
 };
