@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/worker.h"
 #include "source/manifest_scan.h"
 #include "source/source.h"
@@ -290,6 +291,11 @@ static void use_place(struct manifest_dir *dir, const struct manifest_place *pla
 	const struct manifest_place old = dir->place;
 
 	dir->place = *place;
+	if (place->others_write && !old.others_write)
+		log_message(LOG_WARNING,
+			    "every local user can write to the manifest directory '%s', and so "
+			    "choose what root mounts: chmod o-w it",
+			    dir->path);
 	remove_watch(dir, old.directory_watch);
 	remove_watch(dir, old.parent_watch);
 }

@@ -113,6 +113,7 @@ static int open_directory(struct manifest_scan *scan, const struct manifest_plac
 	struct manifest_place *place = &scan->place;
 	struct manifest_directory_id id;
 	cleanup_close int fd = -EBADF;
+	struct stat status;
 	char link[32];
 
 	fd = open_path(place, &id);
@@ -127,6 +128,7 @@ static int open_directory(struct manifest_scan *scan, const struct manifest_plac
 			      place->path);
 
 	scan->is_same = !before->is_known || is_same_directory(&id, &before->id);
+	place->others_write = fstat(fd, &status) == 0 && (status.st_mode & S_IWOTH);
 	place->is_known = true;
 	place->id = id;
 	return TAKE_FD(fd);

@@ -21,8 +21,9 @@ struct manifest_directory_id {
 
 /* The directory as it was seen last, and where a new one would show. */
 struct manifest_place {
-	const char *path; /* borrowed */
-	bool is_known;    /* it was seen */
+	const char *path;  /* borrowed */
+	bool is_known;     /* it was seen */
+	bool others_write; /* every local user may make files in it */
 	struct manifest_directory_id id;
 	int directory_watch; /* -1: not watched now */
 	int parent_watch;    /* of the nearest directory above that exists; -1 */
