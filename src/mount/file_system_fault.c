@@ -107,6 +107,15 @@ static void judge(const struct statfs *file_system, bool was_read_only,
 		(void) snprintf(ret->text, sizeof(ret->text), "its file system turned read-only");
 }
 
+/* A shutdown lasts: an error that the next call does not have was not one. Return: errno; 0. */
+static int stat_error(int directory_fd, struct stat *ret)
+{
+	for (int i = 0; i < 2; i++)
+		if (fstatat(directory_fd, "", ret, AT_EMPTY_PATH) == 0)
+			return 0;
+	return errno;
+}
+
 int file_system_fault_look(int directory_fd, bool was_read_only, struct file_system_fault *ret)
 {
 	struct statfs file_system;
@@ -116,7 +125,7 @@ int file_system_fault_look(int directory_fd, bool was_read_only, struct file_sys
 	assert(directory_fd >= 0 && ret);
 	if (fstatfs(directory_fd, &file_system) < 0)
 		return -errno;
-	error = fstatat(directory_fd, "", &status, AT_EMPTY_PATH) < 0 ? errno : 0;
+	error = stat_error(directory_fd, &status);
 	if (error != 0 && error != EIO && error != ESHUTDOWN)
 		return -error;
 	*ret = (struct file_system_fault){
