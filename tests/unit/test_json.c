@@ -315,6 +315,31 @@ static void test_a_lost_member_fails_the_tree(void **state)
 	assert_null(json_print_yaml(tree));
 }
 
+/* Each looked up by itself would take a second of the loop. */
+static void test_equal_in_another_order(void **state)
+{
+	enum { MEMBERS = 20000 };
+	struct cJSON *a = json_new_object(), *b = json_new_object();
+	char key[32];
+
+	(void) state;
+	for (int i = 0; i < MEMBERS; i++) {
+		(void) snprintf(key, sizeof(key), "k%d", i);
+		(void) json_append_string(a, key, key);
+		(void) snprintf(key, sizeof(key), "k%d", MEMBERS - 1 - i);
+		(void) json_append_string(b, key, key);
+	}
+	assert_true(json_equal(a, b));
+	(void) json_set_string(b, "k7", "other");
+	assert_false(json_equal(a, b));
+	json_remove(b, "k7");
+	assert_false(json_equal(a, b));
+	(void) json_append_string(b, "other", "k7");
+	assert_false(json_equal(a, b));
+	json_free(a);
+	json_free(b);
+}
+
 static void test_equal_ignores_the_order_of_members(void **state)
 {
 	static const struct {
@@ -416,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_strings_become_utf8),
 		cmocka_unit_test(test_nothing_is_built_on_nothing),
 		cmocka_unit_test(test_a_lost_member_fails_the_tree),
+		cmocka_unit_test(test_equal_in_another_order),
 		cmocka_unit_test(test_equal_ignores_the_order_of_members),
 		cmocka_unit_test(test_copies_are_independent),
 		cmocka_unit_test(test_yaml_is_printed),

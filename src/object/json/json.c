@@ -390,22 +390,75 @@ struct cJSON *json_ensure_object(struct cJSON *parent, const char *key)
 	return json_add_object(parent, key);
 }
 
+/* ---- by key ---- */
+
+static int by_key_then_line(const void *a, const void *b)
+{
+	const struct cJSON *left = *(const struct cJSON *const *) a;
+	const struct cJSON *right = *(const struct cJSON *const *) b;
+	int order = strcmp(left->string, right->string);
+
+	return order != 0 ? order : left->valueint - right->valueint;
+}
+
+/* The members by key, those of one key in their order; NULL: no memory. Freed with free(). */
+static const struct cJSON **sorted_members(const struct cJSON *object, size_t count)
+{
+	const struct cJSON **sorted =
+		calloc(count + 1, sizeof(*sorted)); /* NOLINT(bugprone-sizeof-expression) */
+	size_t i = 0;
+
+	if (!sorted)
+		return NULL;
+	for (const struct cJSON *item = object->child; item; item = item->next)
+		sorted[i++] = item;
+	qsort(sorted, count, sizeof(*sorted), by_key_then_line);
+	return sorted;
+}
+
 /* ---- comparing ---- */
 
+/* Of as many members. Return: 1, 0; -ENOMEM. */
+static int equal_sorted(const struct cJSON *a, const struct cJSON *b, size_t count)
+{
+	cleanup_free const struct cJSON **left = sorted_members(a, count);
+	cleanup_free const struct cJSON **right = sorted_members(b, count);
+
+	if (!left || !right)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(left[i]->string, right[i]->string) != 0 ||
+		    !json_equal(left[i], right[i]))
+			return 0;
+	return 1;
+}
+
+/* Members are mostly in the same order; where many are not, looking each up would be quadratic. */
 static bool equal_members(const struct cJSON *a, const struct cJSON *b)
 {
+	enum { LOOK_UPS_MAX = 16 };
 	const struct cJSON *same_place = b->child;
+	size_t count = json_count(a);
+	int look_ups = 0, result;
 
+	if (count != json_count(b))
+		return false;
 	for (const struct cJSON *item = a->child; item; item = item->next) {
 		const struct cJSON *other = same_place;
 
-		if (!other || strcmp(json_key(other), json_key(item)) != 0)
+		if (!other || strcmp(json_key(other), json_key(item)) != 0) {
+			if (look_ups++ == LOOK_UPS_MAX) {
+				result = equal_sorted(a, b, count);
+				if (result >= 0)
+					return result > 0;
+			}
 			other = json_get(b, json_key(item));
+		}
 		if (!other || !json_equal(item, other))
 			return false;
 		same_place = same_place ? same_place->next : NULL;
 	}
-	return json_count(a) == json_count(b);
+	return true;
 }
 
 static bool equal_elements(const struct cJSON *a, const struct cJSON *b)
@@ -440,15 +493,6 @@ bool json_equal(const struct cJSON *a, const struct cJSON *b)
 
 /* ---- duplicate keys ---- */
 
-static int by_key_then_line(const void *a, const void *b)
-{
-	const struct cJSON *left = *(const struct cJSON *const *) a;
-	const struct cJSON *right = *(const struct cJSON *const *) b;
-	int order = strcmp(left->string, right->string);
-
-	return order != 0 ? order : left->valueint - right->valueint;
-}
-
 static const struct cJSON *duplicate_of_few(const struct cJSON *object)
 {
 	for (const struct cJSON *item = object->child; item; item = item->next) {
@@ -465,21 +509,18 @@ static const struct cJSON *duplicate_of_few(const struct cJSON *object)
 const struct cJSON *json_find_duplicate(const struct cJSON *object, int *ret_error)
 {
 	enum { FEW = 12 };
-	size_t count = json_count(object), i = 0;
+	size_t count = json_count(object);
 	cleanup_free const struct cJSON **sorted = NULL;
 
 	assert(cJSON_IsObject(object));
 	if (count <= FEW)
 		return duplicate_of_few(object);
-	sorted = calloc(count, sizeof(*sorted)); /* NOLINT(bugprone-sizeof-expression) */
+	sorted = sorted_members(object, count);
 	if (!sorted) {
 		*ret_error = -ENOMEM;
 		return NULL;
 	}
-	for (const struct cJSON *item = object->child; item; item = item->next)
-		sorted[i++] = item;
-	qsort(sorted, count, sizeof(*sorted), by_key_then_line);
-	for (i = 1; i < count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0)
 			return sorted[i];
 	}
