@@ -80,6 +80,9 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 
 	while (room < row->count + more)
 		room *= 2;
+	/* Also when the objects have room: a try before may have had memory for them alone. */
+	if (kind == KIND_POD && uid_index_reserve(&cache->uids, room) < 0)
+		return -ENOMEM;
 	if (room == row->room)
 		return 0;
 	objects = reallocarray(row->objects, room, sizeof(objects[0]));
@@ -87,7 +90,7 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 		return -ENOMEM;
 	row->objects = objects;
 	row->room = room;
-	return kind == KIND_POD ? uid_index_reserve(&cache->uids, room) : 0;
+	return 0;
 }
 
 const struct object *cache_put(struct cache *cache, const struct object *object)
