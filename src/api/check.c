@@ -5,6 +5,7 @@
  * The body holds a Pod, and may hold a Node to ask about instead of this one. Neither is stored. Of
  * this node it is also foretold which containers cannot write.
  */
+#include "api/auth/authorize.h"
 #include "api/exchange.h"
 
 #include "base/cleanup.h"
@@ -100,10 +101,11 @@ static void ask_writes(struct exchange *exchange, const struct object *pod, stru
 	check_done(&check->job);
 }
 
-/* Of a Node of the body the directories are not here. */
+/* Of a Node of the body the directories are not here; who may not name a directory of this one is
+ * shown nothing of it. */
 static void answer(struct exchange *exchange, const struct object *pod, const struct object *node)
 {
-	if (node)
+	if (node || !(exchange->rights & RIGHT_HOST))
 		reply_tree(exchange, 200, agent_check(exchange->agent, pod, node));
 	else if (exchange->may_wait)
 		ask_writes(exchange, pod, agent_check(exchange->agent, pod, NULL));

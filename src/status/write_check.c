@@ -206,12 +206,14 @@ static bool may_write(const struct question *question)
 static void look(struct question *question)
 {
 	cleanup_close int fd = open(question->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char opened[32];
 
 	if (fd < 0 && errno == ENOENT && question->made_empty)
 		question->found.st_mode = S_IFDIR | 0755;
 	else if (fd < 0 || fstat(fd, &question->found) < 0)
 		return; /* the set-up says why */
-	if (fd >= 0 && getxattr(question->path, "system.posix_acl_access", NULL, 0) > 0)
+	(void) snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && getxattr(opened, "system.posix_acl_access", NULL, 0) > 0)
 		return;
 	question->is_refused = !may_write(question);
 }
