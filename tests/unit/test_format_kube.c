@@ -93,11 +93,10 @@ static void test_kube_refuses(void **state)
 	};
 	static const char *const texts[] = {
 		"container 'main': format 'kube' cannot write the colon of '/a:b'",
-		"container 'main': format 'kube' has no word for recursiveReadOnly Enabled, which "
-		"'/c' "
-		"asks for",
-		"container 'main': format 'kube' has no word for idmapped mounts, which hostUsers: "
-		"false asks for at '/c': podman kube play cannot idmap a mount",
+		("container 'main': format 'kube' has no word for recursiveReadOnly Enabled, "
+		 "which '/c' asks for"),
+		("container 'main': format 'kube' has no word for idmapped mounts, which "
+		 "hostUsers: false asks for at '/c': podman kube play cannot idmap a mount"),
 	};
 	struct failure why = { 0 };
 	char *json = NULL;
