@@ -238,3 +238,9 @@ const struct volume_plugin *const *plugin_list(void);
  * section 1.1. */
 int plugin_unique_name(const struct volume_plugin *plugin, const struct volume_spec *spec,
 		       const char *pod_uid, char **ret, struct failure *reterr);
+
+/* ---- source_paths.c ---- */
+
+/* A store_check_fn for new pods and persistent volumes: podvold's own directories, as text; what
+ * links lead to is seen when they are mounted. @host is a struct plugin_host. */
+int source_paths_check(void *host, const struct object *object, struct failure *why);

@@ -17,6 +17,7 @@
 #include "mount/remove/volume_lock.h"
 #include "other_kubelet.h"
 #include "plugins/payload_cache.h"
+#include "token/token_issuer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -294,7 +295,7 @@ static void on_store_changed(void *userdata)
 
 static int note_node(const struct object *node, void *userdata)
 {
-	agent_tokens_object_changed(userdata, node);
+	token_issuer_object_changed(userdata, node);
 	return 0;
 }
 
@@ -398,7 +399,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return r;
 	store_check_uids(agent->store, uid_use_check, &agent->holds);
-	store_check_new(agent->store, agent_check_source_paths, agent);
+	store_check_new(agent->store, source_paths_check, &agent->host);
 	options.store = store_with_limits(agent->store, agent->config);
 	r = keep_events(agent);
 	if (r >= 0 && !cluster_mode(agent))
@@ -414,7 +415,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		r = agent_open_claim_controllers(agent);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
-	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent);
+	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent->own.tokens.issuer);
 	if (!cluster_mode(agent))
 		r = agent_open_directories(agent, reterr);
 	if (r >= 0 && !cluster_mode(agent))

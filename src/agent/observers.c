@@ -32,14 +32,6 @@ static void uid_changed(void *userdata, const struct volume_change *change)
 					  change->pod_uid);
 }
 
-static void forget_renewal(void *userdata, const char *unique_name, const char *pod_uid)
-{
-	const struct agent *agent = userdata;
-
-	if (pod_uid)
-		(void) renewals_set(agent->own.tokens.renewals, unique_name, pod_uid, 0);
-}
-
 static void describe_drift(const void *drift, struct cJSON *item, const char *unique_name,
 			   const char *pod_uid)
 {
@@ -88,7 +80,8 @@ static struct observers observers_of(struct agent *agent)
 		{ agent->views.size_limits, .ended = size_limits_step_ended },
 		{ agent->drivers, .planned = drivers_planned, .ended = drivers_note,
 		  .describe[VIEW_CLOSE] = drivers_describe },
-		{ agent, .ended = agent_note_renewal, .forgotten = forget_renewal },
+		{ agent->own.tokens.renewals, .ended = renewals_step_ended,
+		  .forgotten = renewals_forget },
 		{ &agent->node_expand, .started = node_expand_step_started,
 		  .ended = node_expand_step_ended },
 		{ agent, .changed = controllers_changed },

@@ -3,8 +3,8 @@
  * parts - what the files of this folder share: the agent's boxes; no other box includes it
  *
  * agent.c builds and takes down, sync_loop.c is one turn of the loop (store -> desired -> plan ->
- * ledger -> operations), drain.c its end,
- * step_results.c what comes back, views.c what is shown, wiring.c opens the boxes outside.
+ * ledger -> operations) and the end of a drain, step_results.c what comes back, views.c what is
+ * shown, wiring.c opens the boxes outside.
  */
 #pragma once
 
@@ -179,8 +179,6 @@ void agent_on_sources_ready(void *userdata);
 /* After the store, the events and the tables. Return: 0 or negative errno. */
 int agent_open_claim_controllers(struct agent *agent);
 
-/* ---- drain.c ---- */
-
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);
 
@@ -206,14 +204,3 @@ bool agent_must_look_again(const struct agent *agent);
 int agent_watch_store(struct agent *agent);
 /* Every wanted and every mounted volume is dirty: sync_loop.c's. */
 void agent_mark_all_dirty(struct agent *agent);
-
-/* ---- source_paths.c: podvold's own directories are refused as sources when an object is written
- * ---- */
-
-/*
- * As text, so that the client who writes the object is refused at once. What links and bind mounts
- * lead to is seen when the volume is mounted: mount/remove/own_directories.h.
- */
-
-/* A store_check_fn for new pods and persistent volumes; @userdata is the agent. */
-int agent_check_source_paths(void *userdata, const struct object *object, struct failure *why);

@@ -14,6 +14,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "inuse/drain.h"
+#include "token/token_issuer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -81,7 +83,7 @@ static bool take_changes(struct agent *agent)
 		if (r <= 0)
 			break;
 		populator_change(agent->populator, change, now);
-		agent_tokens_object_changed(agent, change->object);
+		token_issuer_object_changed(agent->own.tokens.issuer, change->object);
 		volumes_in_use_object_changed(agent->controllers.volumes_in_use, change->object);
 		if (change->object->kind == KIND_POD)
 			pod_changed(agent, change->object);
@@ -302,6 +304,39 @@ static void check_ready(struct agent *agent)
 	agent->notify.ready = NULL;
 	ready(agent->notify.userdata);
 }
+
+/* ---- the end ---- */
+
+void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left), void *userdata)
+{
+	assert(agent->config->drain);
+	agent->notify.drained = done;
+	agent->notify.userdata = userdata;
+	agent_on_sources_ready(agent);
+}
+
+void agent_report_left(const struct agent *agent)
+{
+	drain_report_left(agent->actual);
+}
+
+void agent_check_drained(struct agent *agent)
+{
+	void (*drained)(void *userdata, size_t left) = agent->notify.drained;
+	size_t left = actual_count(agent->actual);
+
+	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_looking(agent->mounts.drift) ||
+	    !drain_is_over(&agent->holds, drivers_may_come(agent->drivers)))
+		return;
+	agent->notify.drained = NULL;
+	if (left == 0)
+		(void) mount_root_undo(&agent->root, NULL);
+	else
+		drain_report_held(&agent->holds);
+	drained(agent->notify.userdata, left);
+}
+
+/* ---- the turn ---- */
 
 int agent_on_turn(sd_event_source *source, void *userdata)
 {

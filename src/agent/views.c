@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * views - what the API shows of this node beside the objects: volumes, operations, manifests,
- * events, version
+ * views - what the API shows of this node beside the objects: volumes, operations, health,
+ * manifests, events, version
  *
  * Trees are made for each request and belong to its caller; nothing here changes a table.
  */
@@ -78,6 +78,32 @@ struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 	drivers_view(agent->drivers, name, items);
 	plugins_view(name, items);
 	return list;
+}
+
+/* ---- health ---- */
+
+void agent_check_health(struct agent *agent,
+			void (*check)(void *userdata, const struct health_check *check),
+			void *userdata)
+{
+	struct health_check sources = { .name = "sources", .concerns = HEALTH_READY };
+	struct health_check operations = { .name = "operations", .concerns = HEALTH_OK };
+	struct health_check threads = { .name = "threads", .concerns = HEALTH_OK };
+	struct worker_counts counts;
+
+	assert(agent && check);
+	if (!agent->sources_complete)
+		(void) failed_plain(&sources.why, -EAGAIN,
+				    "a source has not delivered everything yet");
+	operation_list_explain_stuck(agent->operations, &operations.why);
+	worker_pool_count(agent->pools.workers, &counts);
+	if (counts.all_hang)
+		(void) failed_plain(&threads.why, -EBUSY,
+				    "all %u worker threads hang, and %u jobs wait",
+				    counts.threads_max, counts.queued);
+	check(userdata, &sources);
+	check(userdata, &operations);
+	check(userdata, &threads);
 }
 
 /* ---- manifests, events, version ---- */

@@ -11,8 +11,13 @@
 #include "agent/observers.h"
 #include "agent.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "token/token_issuer.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { DAY_SECONDS = 86400 };
 
 void agent_record_event(void *userdata, const struct object *about, const char *type,
 			const char *reason, const char *text)
@@ -507,4 +512,62 @@ int agent_open_directories(struct agent *agent, struct failure *reterr)
 	int r = volume_directories_new(&options, &agent->controllers.directories);
 
 	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
+}
+
+/* ---- token/ ---- */
+
+/* As when one of its objects changed; the plugin keeps tokens that are still good, and one
+ * that did not grow tries again. */
+static void renew_tokens(void *userdata, const char *unique_name, const char *pod_uid)
+{
+	struct agent *agent = userdata;
+
+	desired_repeat_set_up(agent->desired, unique_name, pod_uid);
+}
+
+int agent_open_tokens(struct agent *agent, struct failure *reterr)
+{
+	const struct config *config = agent->config;
+	const struct renewals_options renewals = { .event = agent->event,
+						   .priority = PRIORITY_STORE,
+						   .due = renew_tokens,
+						   .userdata = agent };
+	struct failure why = { .error = 0 };
+	char url[512];
+	const struct token_issuer_options options = {
+		.state_dir = config->state_dir,
+		.url = *config->tokens.issuer ? config->tokens.issuer : url,
+		.node_name = config->node_name,
+		.longest_seconds = config->tokens.seconds_max,
+		.key_seconds = config->tokens.key_days * DAY_SECONDS,
+	};
+	int r;
+
+	if (config->drain)
+		return 0;
+	(void) snprintf(url, sizeof(url), "https://%s", config->node_name);
+	r = renewals_new(&renewals, &agent->own.tokens.renewals);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep the times of renewals");
+	if (cluster_mode(agent))
+		return 0; /* its server issues them */
+	r = token_issuer_new(&options, &agent->own.tokens.issuer, &why);
+	if (r < 0) {
+		log_message(LOG_ERR, "no tokens of service accounts are issued: %s", why.text);
+		return 0;
+	}
+	agent->host.tokens = token_issuer_source(agent->own.tokens.issuer);
+	return 0;
+}
+
+void agent_close_tokens(struct agent *agent)
+{
+	agent->own.tokens.renewals = renewals_free(agent->own.tokens.renewals);
+	agent->host.tokens = NULL;
+	agent->own.tokens.issuer = token_issuer_free(agent->own.tokens.issuer);
+}
+
+struct token_issuer *agent_tokens(struct agent *agent)
+{
+	return agent->own.tokens.issuer;
 }

@@ -80,13 +80,9 @@ bool cluster_mode_is_unknown(void *userdata, const struct object_reference *refe
 /* volumes_in_use_options.attachment; so, too. */
 void cluster_mode_attachment(void *userdata, const char *name, bool is_used);
 
-/* ---- tokens.c ---- */
+/* ---- wiring.c: service accounts' tokens ---- */
 
-/*
- * Service accounts' tokens: the issuer of this node, and when volumes need new ones
- */
-
-/* Empty while draining and in tests. */
+/* The issuer of this node, and when volumes need new ones. Empty while draining and in tests. */
 struct own_tokens {
 	struct token_issuer *issuer;
 	struct renewals *renewals;
@@ -96,7 +92,3 @@ struct own_tokens {
  * reported and stops nothing else. Return: 0 or negative errno. */
 int agent_open_tokens(struct agent *agent, struct failure *reterr);
 void agent_close_tokens(struct agent *agent);
-/* A step ended: it said when its volume is due again, or took the volume away. */
-void agent_note_renewal(void *agent, const struct operation_ended *ended);
-/* An object was written, or is there at the start. */
-void agent_tokens_object_changed(struct agent *agent, const struct object *object);

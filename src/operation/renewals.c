@@ -164,6 +164,26 @@ int renewals_set(struct renewals *renewals, const char *unique_name, const char 
 	return r;
 }
 
+void renewals_step_ended(void *renewals, const struct operation_ended *ended)
+{
+	const struct step_result *result = &ended->result;
+	uint64_t due_usec = result->kind == STEP_PUBLISH ? ended->report->renew_usec : 0;
+
+	if (!result->pod_uid || result->error < 0)
+		return;
+	if (renewals_set(renewals, result->unique_name, result->pod_uid, due_usec) < 0)
+		log_message(LOG_ERR,
+			    "out of memory: the tokens in volume '%s' are renewed when "
+			    "podvold restarts",
+			    result->unique_name);
+}
+
+void renewals_forget(void *renewals, const char *unique_name, const char *pod_uid)
+{
+	if (pod_uid)
+		(void) renewals_set(renewals, unique_name, pod_uid, 0);
+}
+
 /* ---- birth and death ---- */
 
 int renewals_new(const struct renewals_options *options, struct renewals **ret)

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "operation/operation.h"
+
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -35,3 +37,8 @@ struct renewals *renewals_free(struct renewals *renewals);
  */
 int renewals_set(struct renewals *renewals, const char *unique_name, const char *pod_uid,
 		 uint64_t due_usec);
+
+/* Hooks of an observer of steps: a set-up said when its volume is due again; an unmount, or a
+ * volume that is forgotten, ends that. @renewals is a struct renewals or NULL. */
+void renewals_step_ended(void *renewals, const struct operation_ended *ended);
+void renewals_forget(void *renewals, const char *unique_name, const char *pod_uid);

@@ -127,3 +127,21 @@ bool operation_list_explain(void *box, const char *unique_name, const char *pod_
 			    *text ? "; " : "", text);
 	return true;
 }
+
+static int find_stuck(const struct operation_view *view, void *userdata)
+{
+	char text[SLOW_TEXT_BYTES];
+
+	if (!view->running || view->pace != PACE_STUCK)
+		return 0;
+	slow_text(view, text);
+	(void) failed_plain(userdata, -EBUSY, "%s of '%s' is stuck at '%s' for %.0f s; %s",
+			    view->name, view->unique_name, view->stage,
+			    (double) (monotonic_usec() - view->since_usec) / 1e6, text);
+	return 1;
+}
+
+void operation_list_explain_stuck(struct operations *operations, struct failure *ret)
+{
+	(void) operation_walk(operations, find_stuck, ret);
+}

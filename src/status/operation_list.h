@@ -22,3 +22,8 @@ void operation_list_add_pace(struct cJSON *item, const struct operation_view *vi
  * time changes it; @tables is a struct volume_tables. False: for none, and @ret is not written. */
 bool operation_list_explain(void *tables, const char *unique_name, const char *pod_uid,
 			    const char *name, struct failure *ret);
+
+struct operations;
+
+/* Why an operation is stuck, one of them; @ret is not written when none is. */
+void operation_list_explain_stuck(struct operations *operations, struct failure *ret);

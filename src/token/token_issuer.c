@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "object/object.h"
 #include "object/timestamp.h"
 #include "token/jwt.h"
 #include "token/key_ring.h"
@@ -223,6 +224,13 @@ void token_issuer_set_node_uid(struct token_issuer *issuer, const char *uid)
 	(void) pthread_mutex_lock(&issuer->mutex);
 	(void) snprintf(issuer->node_uid, sizeof(issuer->node_uid), "%s", uid);
 	(void) pthread_mutex_unlock(&issuer->mutex);
+}
+
+void token_issuer_object_changed(struct token_issuer *issuer, const struct object *object)
+{
+	if (issuer && object->kind == KIND_NODE &&
+	    strcmp(object->meta.name, issuer->node_name) == 0)
+		token_issuer_set_node_uid(issuer, object->meta.uid);
 }
 
 /* ---- for others to believe ---- */

@@ -48,6 +48,10 @@ const struct token_source *token_issuer_source(struct token_issuer *issuer);
 /* The Node of this node got its uid; tokens name it from now on. */
 void token_issuer_set_node_uid(struct token_issuer *issuer, const char *uid);
 
+/* The same of any object that was written: its own Node may be deleted and made again. Accepts NULL
+ * as @issuer. */
+void token_issuer_object_changed(struct token_issuer *issuer, const struct object *object);
+
 /* What a token is to say. Borrowed for the call. */
 struct token_grant {
 	const struct object *service_account;
