@@ -7,7 +7,7 @@
  */
 #include "cli/cli.h"
 
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

@@ -6,9 +6,9 @@
  * archive_direct.h). Progress goes to standard error when that is a terminal, and one sentence at
  * the end always does: standard output is the archive.
  */
-#include "cli/archive_direct.h"
+#include "cli/direct/archive_direct.h"
 #include "cli/cli.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"

@@ -7,7 +7,7 @@
  * are whole words, each with a tab and what it is; ":file" and ":directory" ask the shell itself.
  */
 #include "cli/kinds.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"

@@ -8,7 +8,7 @@
 #include "cli/get.h"
 
 #include "cli/kinds.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

@@ -4,7 +4,7 @@
  */
 #include "cli/kinds.h"
 
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -8,7 +8,7 @@
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include <assert.h>
 #include <errno.h>

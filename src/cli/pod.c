@@ -7,11 +7,11 @@
  * made of short ones, whose sentences are its progress.
  */
 #include "cli/cli.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "cli/direct.h"
+#include "cli/direct/direct.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * Usage is printed only when asked for; a wrong call gets one sentence.
  */
 #include "cli/kinds.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"

@@ -2,7 +2,7 @@
 /*
  * show - what a path answers, for verbs that show one thing: version
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "build-config.h"

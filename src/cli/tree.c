@@ -7,7 +7,7 @@
  */
 #include "cli/describe.h"
 #include "cli/get.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

@@ -8,7 +8,7 @@
 #include "volume.h"
 
 #include "base/cleanup.h"
-#include "cli/direct.h"
+#include "cli/direct/direct.h"
 
 #include <fcntl.h>
 #include <string.h>

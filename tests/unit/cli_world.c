@@ -5,10 +5,10 @@
 #include "cli_world.h"
 
 #include "base/cleanup.h"
-#include "cli/archive_direct.h"
+#include "cli/direct/archive_direct.h"
 #include "cli/cli.h"
-#include "cli/csi_direct.h"
-#include "cli/direct.h"
+#include "cli/direct/csi_direct.h"
+#include "cli/direct/direct.h"
 #include "client/handle.h"
 #include "object/json/json.h"
 

@@ -9,7 +9,7 @@
 
 #undef main /* podvolctl's is podvolctl_main here */
 
-#include "cli/archive_direct.h"
+#include "cli/direct/archive_direct.h"
 #include "cli/cli.h"
 
 enum { LOG_BYTES = 8192 };

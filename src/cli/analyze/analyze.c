@@ -8,7 +8,7 @@
 #include "cli/analyze/analyze.h"
 
 #include "cli/get.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

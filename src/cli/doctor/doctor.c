@@ -8,7 +8,7 @@
 #include "cli/doctor/doctor.h"
 
 #include "cli/get.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "build-config.h"

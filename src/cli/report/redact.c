@@ -8,7 +8,7 @@
  */
 #include "cli/report/report.h"
 
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "object/json/base64.h"

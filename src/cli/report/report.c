@@ -8,7 +8,7 @@
 #include "cli/report/report.h"
 
 #include "cli/doctor/doctor.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"

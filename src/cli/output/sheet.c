@@ -2,7 +2,7 @@
 /*
  * sheet - see screen.h: aligned columns, cut to the terminal's width where there is one
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

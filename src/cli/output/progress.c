@@ -2,7 +2,7 @@
 /*
  * progress - see screen.h: one line on the terminal of standard error, gone when it is over
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/clock.h"
 

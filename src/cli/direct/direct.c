@@ -7,7 +7,7 @@
  * target alone remains, and umount(8) could undo it. A plugin whose stages need an event loop is
  * refused, and so is a target on which something is mounted.
  */
-#include "cli/direct.h"
+#include "cli/direct/direct.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

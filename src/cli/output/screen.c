@@ -2,7 +2,7 @@
 /*
  * screen - see screen.h: the terminal, and text that is safe on it
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

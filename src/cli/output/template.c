@@ -5,7 +5,7 @@
 #include "cli/get.h"
 
 #include "cli/cli.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

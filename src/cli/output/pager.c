@@ -5,7 +5,7 @@
  * The output of a verb is kept until it has ended, so that the pager starts only when it is needed,
  * whichever program that is. Nothing is kept of what is no terminal's, and of what never ends.
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

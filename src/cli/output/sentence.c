@@ -4,7 +4,7 @@
  */
 #include "cli/cli.h"
 
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/clock.h"
 

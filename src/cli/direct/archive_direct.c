@@ -2,7 +2,7 @@
 /*
  * archive_direct - a directory as a tar stream and back; see archive_direct.h
  */
-#include "cli/archive_direct.h"
+#include "cli/direct/archive_direct.h"
 
 #include "base/cleanup.h"
 #include "mount/archive/volume_archive.h"

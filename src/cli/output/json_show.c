@@ -4,7 +4,7 @@
  *
  * Works on the text: numbers and strings stay as the daemon wrote them, to the last digit.
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

@@ -2,7 +2,7 @@
 /*
  * output - what every verb prints alike: complaints and aligned tables
  */
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

@@ -2,7 +2,7 @@
 /*
  * csi_direct - one RPC to a CSI driver's socket, from this process, with no daemon
  */
-#include "cli/csi_direct.h"
+#include "cli/direct/csi_direct.h"
 
 #include "cli/cli.h"
 

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/kinds.h"
-#include "cli/screen.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 
