@@ -199,10 +199,13 @@ static struct worker_job *take_job(struct worker_pool *pool)
 
 static void run_job(struct worker_return *to_loop, struct worker_job *job, uint64_t now_usec)
 {
+	static _Thread_local pid_t thread_id; /* asked once: a pod is a dozen jobs */
 	struct worker_pool *next;
 
+	if (thread_id == 0)
+		thread_id = gettid();
 	atomic_store_explicit(&job->started_usec, now_usec, memory_order_relaxed);
-	atomic_store_explicit(&job->thread_id, gettid(), memory_order_relaxed);
+	atomic_store_explicit(&job->thread_id, thread_id, memory_order_relaxed);
 	next = job->run(job);
 	atomic_store_explicit(&job->thread_id, 0, memory_order_relaxed);
 	atomic_store_explicit(&job->started_usec, 0, memory_order_relaxed);

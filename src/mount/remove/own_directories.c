@@ -126,14 +126,15 @@ static size_t level_of(const struct ancestors *ancestors, const struct mount_fac
 	return i;
 }
 
-/* Is @wanted the directory @from_fd, or above it? Return: 1, 0, a negative errno. */
-static int leads_to(int from_fd, const struct mount_facts *wanted,
+/* Is @wanted the directory @from_fd, which is @from, or above it? Return: 1, 0, a negative errno.
+ */
+static int leads_to(int from_fd, const struct mount_facts *from, const struct mount_facts *wanted,
 		    const struct ancestors *ancestors)
 {
-	struct climb climb;
-	int r = climb_begin(&climb, from_fd);
+	struct climb climb = { .from_fd = from_fd, .here = *from };
+	int r = 1;
 
-	for (r = r < 0 ? r : 1; r > 0; r = climb_on(&climb)) {
+	for (; r > 0; r = climb_on(&climb)) {
 		size_t level = level_of(ancestors, &climb.here);
 
 		if (same_place(&climb.here, wanted))
@@ -273,7 +274,7 @@ static int check_one(const struct candidate *candidate, const char *own, const c
 	is_same = same_place(&facts, &candidate->facts);
 	r = candidate->listed || candidate->is_missing
 		    ? 0
-		    : leads_to(own_fd, &candidate->facts, &candidate->above);
+		    : leads_to(own_fd, &facts, &candidate->facts, &candidate->above);
 	if (r > 0)
 		return refused(candidate->path, is_same ? "is" : "contains", kind, own, reterr);
 	if (r == 0 && (candidate->is_missing || !is_same) && !(is_root && candidate->for_root))
