@@ -13,10 +13,20 @@
 
 enum { REFERENCE_KEY_BYTES = 4 + 64 + 254, REFERENCES_FIRST_CAPACITY = 4 };
 
+/* "23:namespace/name", by hand: each change of any object asks for its key. */
 static void print_key(const struct object_reference *reference, char key[REFERENCE_KEY_BYTES])
 {
-	(void) snprintf(key, REFERENCE_KEY_BYTES, "%d:%s/%s", (int) reference->kind,
-			reference->name_space, reference->name);
+	size_t space = strnlen(reference->name_space, 63), name = strnlen(reference->name, 253);
+	unsigned int kind = (unsigned int) reference->kind;
+
+	assert(kind < 100);
+	key[0] = (char) ('0' + kind / 10);
+	key[1] = (char) ('0' + kind % 10);
+	key[2] = ':';
+	memcpy(key + 3, reference->name_space, space);
+	key[3 + space] = '/';
+	memcpy(key + 4 + space, reference->name, name);
+	key[4 + space + name] = '\0';
 }
 
 static bool has_key(const struct pod_references *references, const char *key)

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "object/json/json_memory.h"
 #include "object/kind.h"
 #include "store/cache.h"
 #include "store/group.h"
@@ -327,6 +328,8 @@ static void end_group(struct store *store, int error, const struct failure *reas
 		answer(&group->members[i]);
 	group_end(group);
 	store->is_writing = false;
+	if (!store->queue)
+		json_memory_trim();
 }
 
 static struct write *take_queued(struct store *store)

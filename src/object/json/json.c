@@ -12,7 +12,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,16 +65,25 @@ const struct cJSON *json_get(const struct cJSON *object, const char *key)
 	return json_member((struct cJSON *) object, key);
 }
 
+/* The member whose key is so many bytes of a path. */
+static const struct cJSON *member_of_path(const struct cJSON *object, const char *path,
+					  size_t length)
+{
+	if (!cJSON_IsObject(object))
+		return NULL;
+	for (const struct cJSON *item = object->child; item; item = item->next)
+		if (item->string && strncmp(item->string, path, length) == 0 &&
+		    item->string[length] == '\0')
+			return item;
+	return NULL;
+}
+
 const struct cJSON *json_get_path(const struct cJSON *object, const char *path)
 {
-	char key[64];
-
 	for (;;) {
 		size_t length = strcspn(path, ".");
 
-		assert(length < sizeof(key));
-		(void) snprintf(key, sizeof(key), "%.*s", (int) length, path);
-		object = json_get(object, key);
+		object = member_of_path(object, path, length);
 		if (path[length] == '\0')
 			return object;
 		path += length + 1;
@@ -357,10 +365,18 @@ int json_append_string(struct cJSON *parent, const char *key, const char *value)
 
 int json_set_int(struct cJSON *parent, const char *key, int64_t value)
 {
-	char text[24];
-	int length = snprintf(text, sizeof(text), "%" PRId64, value);
+	char text[24], *at = text + sizeof(text);
+	uint64_t left = value < 0 ? -(uint64_t) value : (uint64_t) value;
 
-	return json_set(parent, key, new_text(cJSON_Raw, json_copy_text(text, (size_t) length)));
+	do {
+		*--at = (char) ('0' + left % 10);
+		left /= 10;
+	} while (left > 0);
+	if (value < 0)
+		*--at = '-';
+	return json_set(
+		parent, key,
+		new_text(cJSON_Raw, json_copy_text(at, (size_t) (text + sizeof(text) - at))));
 }
 
 int json_set_bool(struct cJSON *parent, const char *key, bool value)

@@ -22,7 +22,8 @@ enum {
 	STEP_BYTES = 16,  /* between two sizes that malloc() gives */
 	LEAST_BYTES = 24, /* the first of them */
 	SIZES = 4,        /* 24, 40, 56, 72: texts, and cJSON's item of 64 */
-	KEPT_MAX = 512,   /* of a size, for a thread: 36 KiB of the largest */
+	KEPT_MAX = 8192,  /* of a size, for a thread: 0.6 MiB of the largest */
+	KEPT_IDLE = 512,  /* when it has nothing to do: 36 KiB of the largest */
 };
 
 struct kept_piece {
@@ -80,20 +81,30 @@ static void give_back(void *bytes)
 	kept[size].count++;
 }
 
+static void free_down_to(struct kept_pieces *pieces, unsigned int count)
+{
+	while (pieces->count > count) {
+		struct kept_piece *piece = pieces->first;
+
+		pieces->first = piece->next;
+		pieces->count--;
+		free(piece);
+	}
+}
+
 static void free_kept(void *userdata)
 {
 	struct kept_pieces *pieces = userdata;
 
-	for (size_t size = 0; size < SIZES; size++) {
-		struct kept_piece *next;
-
-		for (struct kept_piece *piece = pieces[size].first; piece; piece = next) {
-			next = piece->next;
-			free(piece);
-		}
-		pieces[size] = (struct kept_pieces){ 0 };
-	}
+	for (size_t size = 0; size < SIZES; size++)
+		free_down_to(&pieces[size], 0);
 	is_registered = false;
+}
+
+void json_memory_trim(void)
+{
+	for (size_t size = 0; size < SIZES; size++)
+		free_down_to(&kept[size], KEPT_IDLE);
 }
 
 void json_memory_begin(void)

@@ -10,6 +10,7 @@
 #include "object/json/json_tree.h"
 
 #include "base/cleanup.h"
+#include "object/json/json_run.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -198,19 +199,11 @@ static int sequence(struct parser *parser, char *to)
 	return (int) size;
 }
 
-static bool is_plain(unsigned char byte)
-{
-	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
-}
-
 /* Bytes from here that stand for themselves. */
 static size_t plain_run(const struct parser *parser)
 {
-	size_t at = parser->at;
-
-	while (at < parser->length && is_plain(parser->text[at]))
-		at++;
-	return at - parser->at;
+	return json_plain_run((const char *) parser->text + parser->at, parser->length - parser->at,
+			      true);
 }
 
 /* How far the string from here reaches, as an upper bound of its decoded size. */
@@ -251,11 +244,18 @@ static int string_body(struct parser *parser, char *to)
 
 static int parse_string(struct parser *parser, char **ret)
 {
+	size_t run;
 	char *text;
 	int r;
 
 	assert(peek(parser) == '"');
 	parser->at++;
+	run = plain_run(parser);
+	if (run < parser->length - parser->at && parser->text[parser->at + run] == '"') {
+		*ret = json_copy_text((const char *) parser->text + parser->at, run);
+		parser->at += run + 1;
+		return *ret ? 0 : no_memory(parser);
+	}
 	text = cJSON_malloc(string_extent(parser) + 1);
 	if (!text)
 		return no_memory(parser);

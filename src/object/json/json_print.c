@@ -6,18 +6,11 @@
  */
 #include "object/json/json_tree.h"
 
+#include "object/json/json_run.h"
 #include "object/json/text_buffer.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#define ONES UINT64_C(0x0101010101010101)
-
-static bool needs_escape(unsigned char byte)
-{
-	return byte < 0x20 || byte == '"' || byte == '\\';
-}
 
 static void put_escape(struct text_buffer *buffer, unsigned char byte)
 {
@@ -33,36 +26,10 @@ static void put_escape(struct text_buffer *buffer, unsigned char byte)
 	text_buffer_put(buffer, text, (size_t) length);
 }
 
-/* The highest bit of each byte that is less than @limit, for limits and bytes up to 0x80; bytes
- * from 0x80 on are never less. */
-static uint64_t bytes_below(uint64_t word, unsigned char limit)
-{
-	return (word - ONES * limit) & ~word & (ONES * 0x80);
-}
-
-/* Eight bytes at a time: nearly all strings need no escape. */
-static size_t plain_run(const char *text, size_t length)
-{
-	size_t run = 0;
-
-	while (length - run >= sizeof(uint64_t)) {
-		uint64_t word;
-
-		memcpy(&word, text + run, sizeof(word));
-		if (bytes_below(word, 0x20) || bytes_below(word ^ ONES * '"', 1) ||
-		    bytes_below(word ^ ONES * '\\', 1))
-			break;
-		run += sizeof(word);
-	}
-	while (run < length && !needs_escape((unsigned char) text[run]))
-		run++;
-	return run;
-}
-
 static void put_escaped(struct text_buffer *buffer, const char *text, size_t length)
 {
 	for (;;) {
-		size_t run = plain_run(text, length);
+		size_t run = json_plain_run(text, length, false);
 
 		text_buffer_put(buffer, text, run);
 		if (run == length)
@@ -90,7 +57,7 @@ static void put_string(struct text_buffer *buffer, const char *text)
 
 	if (!to)
 		return;
-	if (plain_run(text, length) == length) {
+	if (json_plain_run(text, length, false) == length) {
 		to[0] = '"';
 		memcpy(to + 1, text, length);
 		to[length + 1] = '"';

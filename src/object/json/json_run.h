@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_run - how many bytes of a string stand for themselves in JSON
+ *
+ * Eight bytes at a time: nearly all strings need no escape. Looks at bytes only; what is not ASCII
+ * is the caller's to judge.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define JSON_ONES UINT64_C(0x0101010101010101)
+
+/* The highest bit of each byte that is less than @limit, for limits and bytes up to 0x80; bytes
+ * from 0x80 on are never less. */
+static inline uint64_t json_bytes_below(uint64_t word, unsigned char limit)
+{
+	return (word - JSON_ONES * limit) & ~word & (JSON_ONES * 0x80);
+}
+
+static inline bool json_needs_escape(unsigned char byte)
+{
+	return byte < 0x20 || byte == '"' || byte == '\\';
+}
+
+/* Bytes from @text on without quote, backslash and control character; with @ascii only such. */
+static inline size_t json_plain_run(const char *text, size_t length, bool ascii)
+{
+	const unsigned char high = ascii ? 0x80 : 0;
+	size_t run = 0;
+
+	while (length - run >= sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, text + run, sizeof(word));
+		if ((word & JSON_ONES * high) || json_bytes_below(word, 0x20) ||
+		    json_bytes_below(word ^ JSON_ONES * '"', 1) ||
+		    json_bytes_below(word ^ JSON_ONES * '\\', 1))
+			break;
+		run += sizeof(word);
+	}
+	while (run < length && !json_needs_escape((unsigned char) text[run]) &&
+	       !((unsigned char) text[run] & high))
+		run++;
+	return run;
+}
