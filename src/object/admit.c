@@ -151,7 +151,7 @@ static int admit_create(const struct admission *admission, const struct object *
 	stamp.finalizers = first_finalizers(json_get(tree, "metadata"), proposed->kind);
 	if (!stamp.finalizers || stamp_metadata(json_member(tree, "metadata"), &stamp) < 0)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
-	return object_of_valid_tree(proposed->kind, tree, ret, reterr);
+	return object_stamped(proposed, tree, ret, reterr);
 }
 
 /* ---- update ---- */
@@ -303,7 +303,7 @@ static int admit_update(const struct admission *admission, const struct object *
 	if (!stamp.finalizers ||
 	    stamp_metadata(json_member(change.proposed, "metadata"), &stamp) < 0)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
-	return object_of_valid_tree(old->kind, change.proposed, ret, reterr);
+	return object_stamped(admission->proposed, change.proposed, ret, reterr);
 }
 
 /* ---- delete ---- */

@@ -19,6 +19,18 @@ int object_from_tree(struct cJSON *tree, const struct object **ret, struct failu
 int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
 			 struct failure *reterr);
 
+/**
+ * object_stamped - what a proposal becomes when the store has set its own members of the metadata
+ * @proposed: its tree was taken; it becomes the result itself when the caller alone holds it
+ * @tree:     that tree, in which nothing but uid, resourceVersion, generation, the two timestamps,
+ *            deletionGracePeriodSeconds and finalizers may differ from it
+ *
+ * Return: 0; -EINVAL: it is too large now; -ENOMEM. After a failure @proposed may have its old
+ * metadata or the new one, and is only to be released.
+ */
+int object_stamped(const struct object *proposed, const struct cJSON *tree,
+		   const struct object **ret, struct failure *reterr);
+
 /* The object's tree to be changed and freed: its own when the object has no other holder, and it
  * goes on without; a copy otherwise. NULL: no memory. */
 struct cJSON *object_take_tree(const struct object *object);

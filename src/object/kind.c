@@ -36,6 +36,7 @@
 #define VALID(prefix)    .validate = prefix##_validate
 #define UPDATE(prefix)   .validate_update = prefix##_validate_update
 #define DECODE(prefix)   .decode = prefix##_decode
+#define PROTECTS(prefix) .decode_finalizers = prefix##_decode_finalizers
 
 static const struct kind_row rows[] = {
 	ROW(POD, pod, "Pod", "pod", "pods", CORE,
@@ -46,12 +47,12 @@ static const struct kind_row rows[] = {
 	ROW(PERSISTENT_VOLUME, persistent_volume, "PersistentVolume", "persistentvolume",
 	    "persistentvolumes", CORE, "Storage that exists on its own, whatever pods come and go.",
 	    DEFAULTS(persistent_volume), VALID(persistent_volume), UPDATE(persistent_volume),
-	    DECODE(persistent_volume), .short_names = NAMES("pv"), .has_status = true,
-	    .returns_deleted = true, .initial_phase = "Pending"),
+	    DECODE(persistent_volume), PROTECTS(persistent_volume), .short_names = NAMES("pv"),
+	    .has_status = true, .returns_deleted = true, .initial_phase = "Pending"),
 	ROW(PERSISTENT_VOLUME_CLAIM, claim, "PersistentVolumeClaim", "persistentvolumeclaim",
 	    "persistentvolumeclaims", CORE,
 	    "A request for storage, which a persistent volume answers.", DEFAULTS(claim),
-	    VALID(claim), UPDATE(claim), DECODE(claim), .namespaced = true,
+	    VALID(claim), UPDATE(claim), DECODE(claim), PROTECTS(claim), .namespaced = true,
 	    .short_names = NAMES("pvc"), .has_status = true, .returns_deleted = true,
 	    .initial_phase = "Pending"),
 	ROW(STORAGE_CLASS, storage_class, "StorageClass", "storageclass", "storageclasses", STORAGE,

@@ -56,6 +56,9 @@ struct kind_row {
 	 * the kind, so it has none. */
 	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,
 		      struct failure *reterr);
+	/* What of it says which finalizers there are, again when the store has set them. NULL:
+	 * nothing of what the store sets at creation. */
+	void (*decode_finalizers)(const struct cJSON *metadata, struct object *object);
 	const struct table_column *columns; /* kubectl's; ended by a NULL name; see table.h */
 };
 

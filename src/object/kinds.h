@@ -34,6 +34,7 @@ int persistent_volume_validate_update(const struct object *old, const struct obj
 				      struct violations *found);
 int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			     struct failure *reterr);
+void persistent_volume_decode_finalizers(const struct cJSON *metadata, struct object *object);
 
 int claim_set_defaults(struct cJSON *tree);
 int claim_validate(const struct cJSON *tree, struct violations *found);
@@ -41,6 +42,7 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 			  struct violations *found);
 int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 		 struct failure *reterr);
+void claim_decode_finalizers(const struct cJSON *metadata, struct object *object);
 
 int storage_class_set_defaults(struct cJSON *tree);
 int storage_class_validate(const struct cJSON *tree, struct violations *found);

@@ -116,26 +116,41 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 	return r;
 }
 
-void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret)
+/* The text that was decoded before stays where it is the same. */
+static const char *decode_text(const struct cJSON *item, struct arena *arena, const char *before)
 {
-	const struct cJSON *metadata = json_get(tree, "metadata");
+	const char *text = json_string(item, "");
+
+	return before && strcmp(before, text) == 0 ? before : arena_string(arena, text);
+}
+
+void metadata_decode_stamp(const struct cJSON *metadata, struct arena *arena,
+			   struct object_meta *meta)
+{
 	int64_t generation = 0;
 
 	(void) json_int64(json_get(metadata, "generation"), &generation);
+	meta->uid = decode_text(json_get(metadata, "uid"), arena, meta->uid);
+	meta->deletion_timestamp = decode_text(json_get(metadata, "deletionTimestamp"), arena,
+					       meta->deletion_timestamp);
+	meta->creation_usec =
+		timestamp_parse(json_string(json_get(metadata, "creationTimestamp"), ""));
+	meta->resource_version =
+		strtoull(json_string(json_get(metadata, "resourceVersion"), "0"), NULL, 10);
+	meta->generation = generation > 0 ? (uint64_t) generation : 0;
+	meta->deletes = *meta->deletion_timestamp != '\0';
+}
+
+void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret)
+{
+	const struct cJSON *metadata = json_get(tree, "metadata");
+
 	*ret = (struct object_meta){
 		.name = arena_string(arena, json_string(json_get(metadata, "name"), "")),
 		.name_space = arena_string(arena, json_string(json_get(metadata, "namespace"), "")),
-		.uid = arena_string(arena, json_string(json_get(metadata, "uid"), "")),
-		.deletion_timestamp = arena_string(
-			arena, json_string(json_get(metadata, "deletionTimestamp"), "")),
-		.creation_usec =
-			timestamp_parse(json_string(json_get(metadata, "creationTimestamp"), "")),
-		.resource_version =
-			strtoull(json_string(json_get(metadata, "resourceVersion"), "0"), NULL, 10),
-		.generation = generation > 0 ? (uint64_t) generation : 0,
 		.labels = labels_decode(json_get(metadata, "labels"), arena),
 	};
-	ret->deletes = *ret->deletion_timestamp != '\0';
+	metadata_decode_stamp(metadata, arena, ret);
 }
 
 const char *metadata_annotation(const struct cJSON *tree, const char *key)

@@ -16,6 +16,9 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 		      struct violations *found);
 /* Of a valid tree; texts live in @arena, which is marked exhausted without memory. */
 void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret);
+/* Only what the store sets: uid, versions and times; @meta has what was decoded before. */
+void metadata_decode_stamp(const struct cJSON *metadata, struct arena *arena,
+			   struct object_meta *meta);
 
 /* An annotation of @tree, or NULL. */
 const char *metadata_annotation(const struct cJSON *tree, const char *key);

@@ -26,10 +26,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an object pointer really points to: one allocation, with the text and what was decoded. */
+/* What an object pointer really points to: one allocation, with the text and what was decoded; of a
+ * proposal and what it became, the text is apart, as admission changes it. */
 struct shared_object {
 	struct object object; /* first: the pointers are converted */
 	atomic_uint references;
+	char *apart;                        /* the text; NULL: it is in @bytes */
 	struct arena arena;                 /* begins in @bytes; the rest, if any, is apart */
 	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
 };
@@ -40,6 +42,7 @@ static atomic_uint decoded_bytes[KIND_COUNT];
 enum {
 	PRINTED_BYTES = 8192,     /* on the stack; larger texts are printed on the heap */
 	DECODED_BYTES_MAX = 2048, /* what one large object may cost the next, small one */
+	STAMP_BYTES = 64,         /* a uid, and when it is to be deleted */
 };
 
 static struct shared_object *shared(const struct object *object)
@@ -52,6 +55,7 @@ static struct shared_object *free_shared(struct shared_object *shared)
 	if (shared) {
 		json_free(shared->object.tree);
 		arena_done(&shared->arena);
+		free(shared->apart);
 		free(shared);
 	}
 	return NULL;
@@ -134,18 +138,25 @@ static int complete(const struct kind_row *row, struct cJSON *tree, struct viola
 }
 
 /* With room for what is to be decoded; NULL: no memory. */
-static struct shared_object *new_shared(enum object_kind kind, const struct text_buffer *text)
+static struct shared_object *new_shared(enum object_kind kind, const struct text_buffer *text,
+					bool is_proposal)
 {
 	size_t room = atomic_load_explicit(&decoded_bytes[kind], memory_order_relaxed);
-	struct shared_object *made = malloc(sizeof(*made) + room + text->used + 1);
-	char *json;
+	char *apart = is_proposal ? malloc(text->used + 1) : NULL, *json;
+	struct shared_object *made = NULL;
 
-	if (!made)
+	room += is_proposal ? STAMP_BYTES : 0;
+	if (!is_proposal || apart)
+		made = malloc(sizeof(*made) + room + (apart ? 0 : text->used + 1));
+	if (!made) {
+		free(apart);
 		return NULL;
+	}
 	memset(made, 0, sizeof(*made) + room);
-	json = made->bytes + room;
+	json = apart ? apart : made->bytes + room;
 	memcpy(json, text->bytes, text->used);
 	json[text->used] = '\0';
+	made->apart = apart;
 	made->object.kind = kind;
 	made->object.json = json;
 	made->object.json_length = text->used;
@@ -179,18 +190,27 @@ static int decode(const struct kind_row *row, const struct cJSON *tree,
 	return r;
 }
 
-static int build(const struct kind_row *row, const struct cJSON *tree,
-		 const struct text_buffer *text, const struct object **ret, struct failure *reterr)
+static int check_text(const struct text_buffer *text, struct failure *reterr)
 {
-	struct shared_object *made;
-	int r;
-
 	if (text->failed)
 		return failed(reterr, -ENOMEM, "cannot keep an object");
 	if (text->used > OBJECT_BYTES_MAX)
 		return failed_plain(reterr, -EINVAL, "an object of %zu bytes is too large: %d",
 				    text->used, OBJECT_BYTES_MAX);
-	made = new_shared(row->kind, text);
+	return 0;
+}
+
+static int build(const struct kind_row *row, const struct cJSON *tree,
+		 const struct text_buffer *text, bool is_proposal, const struct object **ret,
+		 struct failure *reterr)
+{
+	struct shared_object *made;
+	int r;
+
+	r = check_text(text, reterr);
+	if (r < 0)
+		return r;
+	made = new_shared(row->kind, text, is_proposal);
 	if (!made)
 		return failed(reterr, -ENOMEM, "cannot make an object");
 	r = decode(row, tree, made, reterr);
@@ -202,21 +222,28 @@ static int build(const struct kind_row *row, const struct cJSON *tree,
 	return 0;
 }
 
-int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
-			 struct failure *reterr)
+static int print_and_build(const struct kind_row *row, const struct cJSON *tree, bool is_proposal,
+			   const struct object **ret, struct failure *reterr)
 {
 	char array[PRINTED_BYTES];
 	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
 	int r;
 
-	assert(ret);
 	json_print_into(&text, tree);
-	r = build(kind_row(kind), tree, &text, ret, reterr);
+	r = build(row, tree, &text, is_proposal, ret, reterr);
 	text_buffer_done(&text);
 	return r;
 }
 
-int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
+int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
+			 struct failure *reterr)
+{
+	assert(ret);
+	return print_and_build(kind_row(kind), tree, false, ret, reterr);
+}
+
+static int from_tree(struct cJSON *tree, bool is_proposal, const struct object **ret,
+		     struct failure *reterr)
 {
 	struct violations found;
 	const struct kind_row *row;
@@ -228,7 +255,73 @@ int object_from_tree(struct cJSON *tree, const struct object **ret, struct failu
 	violations_init(&found, false);
 	if (complete(row, tree, &found) < 0)
 		return violations_to_failure(&found, reterr);
-	return object_of_valid_tree(row->kind, tree, ret, reterr);
+	return print_and_build(row, tree, is_proposal, ret, reterr);
+}
+
+int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
+{
+	assert(ret);
+	return from_tree(tree, false, ret, reterr);
+}
+
+/* ---- what the store writes into a proposal ---- */
+
+/* The text of an object with other metadata. */
+static void splice(struct text_buffer *text, const struct object *object,
+		   const struct cJSON *metadata)
+{
+	const struct json_bytes old = json_text_member(object->json, "metadata");
+	const char *behind = old.start + old.length;
+
+	text_buffer_put(text, object->json, (size_t) (old.start - object->json));
+	json_print_into(text, metadata);
+	text_buffer_put(text, behind, (size_t) (object->json + object->json_length - behind));
+}
+
+/* What was decoded stays, but for the store's members. */
+static int put_metadata(struct shared_object *shared, const struct text_buffer *text,
+			const struct cJSON *metadata, struct failure *reterr)
+{
+	const struct kind_row *row = kind_row(shared->object.kind);
+	struct object *object = &shared->object;
+	int r = check_text(text, reterr);
+	char *json;
+
+	if (r < 0)
+		return r;
+	json = malloc(text->used + 1);
+	if (!json)
+		return failed(reterr, -ENOMEM, "cannot keep an object");
+	memcpy(json, text->bytes, text->used);
+	json[text->used] = '\0';
+	free(shared->apart);
+	object->json = shared->apart = json;
+	object->json_length = text->used;
+	metadata_decode_stamp(metadata, &shared->arena, &object->meta);
+	if (row->decode_finalizers)
+		row->decode_finalizers(metadata, object);
+	return arena_exhausted(&shared->arena) ? failed(reterr, -ENOMEM, "cannot decode an object")
+					       : 0;
+}
+
+int object_stamped(const struct object *proposed, const struct cJSON *tree,
+		   const struct object **ret, struct failure *reterr)
+{
+	struct shared_object *from = shared(proposed);
+	const struct cJSON *metadata = json_get(tree, "metadata");
+	char array[PRINTED_BYTES];
+	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
+	int r;
+
+	if (!from->apart || from->object.tree ||
+	    atomic_load_explicit(&from->references, memory_order_acquire) > 1)
+		return object_of_valid_tree(proposed->kind, tree, ret, reterr);
+	splice(&text, proposed, metadata);
+	r = put_metadata(from, &text, metadata, reterr);
+	text_buffer_done(&text);
+	if (r == 0)
+		*ret = object_ref(proposed);
+	return r;
 }
 
 int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr)
@@ -383,22 +476,21 @@ int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, voi
 		return failed(reterr, -ENOMEM, "cannot edit an object");
 	r = edit(tree, userdata);
 	if (r == 0)
-		r = object_from_tree(tree, ret, reterr);
+		r = from_tree(tree, true, ret, reterr);
 	if (r == 0)
 		shared(*ret)->object.tree = TAKE_PTR(tree);
 	return r;
 }
 
-static int set_version(struct cJSON *tree, void *userdata)
-{
-	char text[24];
-
-	(void) snprintf(text, sizeof(text), "%" PRIu64, *(const uint64_t *) userdata);
-	return json_set_string(json_ensure_object(tree, "metadata"), "resourceVersion", text);
-}
-
 int object_with_version(const struct object *object, uint64_t resource_version,
 			const struct object **ret, struct failure *reterr)
 {
-	return object_edit(object, set_version, &resource_version, ret, reterr);
+	cleanup_json struct cJSON *tree = object_tree(object);
+	char text[24];
+
+	(void) snprintf(text, sizeof(text), "%" PRIu64, resource_version);
+	if (!tree ||
+	    json_set_string(json_ensure_object(tree, "metadata"), "resourceVersion", text) < 0)
+		return failed(reterr, -ENOMEM, "cannot number an object");
+	return object_of_valid_tree(object->kind, tree, ret, reterr);
 }

@@ -5,7 +5,9 @@
 #include "object/object.h"
 
 #include "base/cleanup.h"
+#include "object/admit.h"
 #include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
 #include "object/kinds/pod.h"
 #include "tests/unit/object_text.h"
 
@@ -190,9 +192,82 @@ static void test_others_refer_to_it(void **state)
 			 "\"name\":\"fast\",\"uid\":\"u\"}");
 }
 
+static const struct object *edited(const struct object *object)
+{
+	const struct object *proposal = NULL;
+
+	assert_int_equal(object_edit(object, set_label, "b", &proposal, NULL), 0);
+	return proposal;
+}
+
+/* A proposal that its writer gave away becomes the result itself; of one that others hold it is
+ * made new. */
+static const struct object *admitted(enum admit_verb verb, const struct object *old,
+				     const struct object *from, bool is_held)
+{
+	struct admission admission = {
+		.verb = verb, .old = old, .resource_version = old ? 2 : 1, .now_usec = 1000000
+	};
+	const struct object *proposal = edited(from), *result = NULL;
+	const struct object *holder = is_held ? object_ref(proposal) : NULL;
+
+	admission.proposed = proposal;
+	assert_int_equal(object_admit(&admission, &result, NULL), 0);
+	assert_int_equal(result == proposal, !is_held);
+	(void) object_unref(proposal);
+	(void) object_unref(holder);
+	return result;
+}
+
+static void assert_same_object(const struct object *a, const struct object *b)
+{
+	assert_string_equal(a->json, b->json);
+	assert_int_equal(a->json_length, b->json_length);
+	assert_string_equal(a->meta.name, b->meta.name);
+	assert_string_equal(a->meta.uid, b->meta.uid);
+	assert_int_equal(a->meta.resource_version, b->meta.resource_version);
+	assert_int_equal(a->meta.generation, b->meta.generation);
+	assert_true(a->meta.creation_usec == b->meta.creation_usec);
+	assert_int_equal(a->meta.labels.count, 1);
+	assert_string_equal(b->meta.labels.labels[0].value, "b");
+}
+
+static void test_a_proposal_becomes_the_object(void **state)
+{
+	static const char *const texts[] = {
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: web, uid: u-1}\n"
+		"spec: {containers: [{name: c}], volumes: [{name: v}]}\n",
+		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: c, uid: u-2}\nspec: "
+		"{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
+		"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv, uid: u-3}\nspec: "
+		"{capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const struct object *document = object_of(texts[i]);
+		const struct object *held = admitted(ADMIT_CREATE, NULL, document, true);
+		const struct object *given = admitted(ADMIT_CREATE, NULL, document, false);
+		const struct object *next_held = admitted(ADMIT_UPDATE, held, held, true);
+		const struct object *next_given = admitted(ADMIT_UPDATE, given, given, false);
+
+		assert_same_object(held, given);
+		assert_same_object(next_held, next_given);
+		if (given->kind == KIND_PERSISTENT_VOLUME_CLAIM)
+			assert_true(given->claim->has_protection_finalizer);
+		if (given->kind == KIND_PERSISTENT_VOLUME)
+			assert_true(given->persistent_volume->has_protection_finalizer);
+		(void) object_unref(document);
+		(void) object_unref(held);
+		(void) object_unref(given);
+		(void) object_unref(next_held);
+		(void) object_unref(next_given);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_proposal_becomes_the_object),
 		cmocka_unit_test(test_references_keep_an_object),
 		cmocka_unit_test(test_threads_share_an_object),
 		cmocka_unit_test(test_cleanup_drops_a_reference),

@@ -302,6 +302,14 @@ static enum claim_phase phase_decode(const struct cJSON *item)
 	return phase_names[phase] ? (enum claim_phase) phase : CLAIM_PHASE_UNSET;
 }
 
+void claim_decode_finalizers(const struct cJSON *metadata, struct object *object)
+{
+	struct persistent_volume_claim *claim =
+		(struct persistent_volume_claim *) (uintptr_t) object->claim;
+
+	claim->has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM);
+}
+
 int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 		 struct failure *reterr)
 {

@@ -395,6 +395,14 @@ static void decode_gid(const struct cJSON *tree, struct persistent_volume *volum
 	volume->gid = (gid_t) value;
 }
 
+void persistent_volume_decode_finalizers(const struct cJSON *metadata, struct object *object)
+{
+	struct persistent_volume *volume =
+		(struct persistent_volume *) (uintptr_t) object->persistent_volume;
+
+	volume->has_protection_finalizer = has_finalizer(metadata, FINALIZER_VOLUME);
+}
+
 static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
 				struct persistent_volume *volume)
 {
