@@ -67,6 +67,9 @@ void mirror_put(struct cluster *cluster, const struct object *object);
 void mirror_remove(struct cluster *cluster, enum object_kind kind, const char *name_space,
 		   const char *name, const char *uid);
 
+/* A ServiceAccount of this name: its tokens come from the server, which shows a node no more. */
+void mirror_account(struct cluster *cluster, const char *name_space, const char *name);
+
 /* ---- contact.c ---- */
 
 int contact_new(struct cluster *cluster, struct failure *reterr);
@@ -138,10 +141,43 @@ void absences_add(struct absences *absences, const struct object *pod);
 void absences_remove(struct absences *absences, const char *uid);
 size_t absences_count(const struct absences *absences);
 
+/* ---- watch_rights.c ---- */
+
+/* May objects of a kind in a namespace be watched by name? */
+struct watch_rights;
+struct watch_right;
+/* changed(): a watch may begin now where there is none; a right is borrowed. */
+int watch_rights_new(sd_event *event,
+		     void (*changed)(void *userdata, const struct watch_right *right),
+		     void *userdata, struct watch_rights **ret);
+/* When no right is used any more. Accepts NULL. Return: NULL. */
+struct watch_rights *watch_rights_free(struct watch_rights *rights);
+/* One for each object. NULL: no memory. */
+struct watch_right *watch_right_use(struct watch_rights *rights, enum object_kind kind,
+				    const char *name_space);
+/* Accepts NULL. Return: NULL. */
+struct watch_right *watch_right_unuse(struct watch_right *right);
+/* May a watch begin? True for one that tries, too: it says later which of the three it was. */
+bool watch_right_begin(struct watch_right *right);
+void watch_right_granted(struct watch_right *right);
+void watch_right_refused(struct watch_right *right);
+void watch_right_given_up(struct watch_right *right); /* there was no answer */
+bool watch_right_is_granted(const struct watch_right *right);
+
+/* ---- needed_objects.c ---- */
+
+bool needed_is_file(enum object_kind kind);  /* a Secret or ConfigMap */
+bool needed_is_claim(enum object_kind kind); /* a claim or volume */
+bool needed_is_served(const struct object_reference *reference);
+/* Is there nothing to wait for but growth? */
+bool needed_is_settled(const struct object *object);
+
 /* ---- needed.c ---- */
 
-/* Secrets and ConfigMaps that are watched by name; more are read once a minute. */
-enum { NEEDED_WATCHES_MAX = 200 };
+enum {
+	NEEDED_WATCHES_MAX = 200,       /* of Secrets and ConfigMaps; more are read once a minute */
+	NEEDED_CLAIM_WATCHES_MAX = 200, /* of claims and volumes; more are read in five minutes */
+};
 
 int needed_new(struct cluster *cluster);
 struct needed *needed_free(struct needed *needed);

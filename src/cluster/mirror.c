@@ -6,7 +6,9 @@
  */
 #include "cluster/cluster_internal.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "object/json/json.h"
 #include "store/mirror.h"
 
 #include <errno.h>
@@ -37,4 +39,23 @@ void mirror_remove(struct cluster *cluster, enum object_kind kind, const char *n
 	if (store_mirror_delete(cluster->options.store, &key, uid, on_stored, NULL) < 0)
 		log_message(LOG_ERR, "out of memory: %s '%s/%s' stays in the store",
 			    kind_row(kind)->singular, name_space, name);
+}
+
+/* A node may not read them, and needs their name alone: the server issues their tokens. */
+void mirror_account(struct cluster *cluster, const char *name_space, const char *name)
+{
+	cleanup_json struct cJSON *tree = json_new_object();
+	cleanup_object const struct object *object = NULL;
+	struct cJSON *metadata = json_add_object(tree, "metadata");
+	struct failure why = { 0 };
+
+	(void) json_set_string(tree, "apiVersion", "v1");
+	(void) json_set_string(tree, "kind", "ServiceAccount");
+	(void) json_set_string(metadata, "namespace", name_space);
+	(void) json_set_string(metadata, "name", name);
+	if (object_from_json(tree, &object, &why) == 0)
+		mirror_put(cluster, object);
+	else
+		log_message(LOG_ERR, "service account '%s/%s' is not stored: %s", name_space, name,
+			    *why.text ? why.text : "out of memory");
 }

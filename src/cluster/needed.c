@@ -3,9 +3,10 @@
  * needed - objects that pods of this node lead to: claims and their volumes, Secrets, ConfigMaps
  *
  * A node may read these by name, and only what its pods name. Secrets and ConfigMaps are watched by
- * name; a claim and its volume are read once, again with back-off while the claim is unbound, and
- * seldom afterwards, for growth. What is refused or cannot be had changes nothing; what the server
- * says is not there leaves the store. What no pod leads to any more leaves it some time later.
+ * name, and so are claims and volumes where watch_rights.c has the right; else a claim and its
+ * volume are read once, again with back-off while the claim is unbound, and seldom afterwards. What
+ * is refused or cannot be had changes nothing; what the server says is not there leaves the store.
+ * What no pod leads to any more leaves it some time later.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -15,8 +16,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
-#include "object/kinds/persistent_volume.h"
-#include "object/kinds/volume_attachment.h"
 
 #include <assert.h>
 #include <sys/random.h>
@@ -41,9 +40,11 @@ struct item {
 	struct list_watch *list_watch; /* NULL: it is read */
 	sd_event_source *timer;
 	unsigned int pause_seconds;
-	bool ends_watch; /* refused: read it instead */
-	bool is_absent;  /* the server said so last */
-	bool was_listed; /* by the list that is read, or was read last */
+	struct watch_right *right; /* of a claim or volume; NULL: it is of another kind */
+	uint64_t read_usec;        /* monotonic, of the last good answer */
+	bool ends_watch;           /* refused: read it instead */
+	bool is_absent;            /* the server said so last */
+	bool was_listed;           /* by the list that is read, or was read last */
 	unsigned int watch_refusals;
 	char *key; /* "kind:namespace/name" */
 };
@@ -51,7 +52,8 @@ struct item {
 struct needed {
 	struct cluster *cluster;
 	struct item *items;
-	size_t watches;
+	struct watch_rights *rights;
+	size_t file_watches, claim_watches;
 	sd_event_source *sweep;
 };
 
@@ -87,11 +89,6 @@ static void take_away(const struct item *item)
 
 /* ---- when it is read again ---- */
 
-static bool is_file(enum object_kind kind)
-{
-	return kind == KIND_SECRET || kind == KIND_CONFIG_MAP;
-}
-
 /* @seconds to a quarter more. */
 static void read_in(struct item *item, unsigned int seconds)
 {
@@ -115,31 +112,16 @@ static void back_off(struct item *item)
 		item->pause_seconds = PAUSE_MAX_SECONDS;
 }
 
-/* Is there nothing to wait for but growth? */
-static bool is_settled(const struct object *object)
-{
-	switch (object->kind) {
-	case KIND_PERSISTENT_VOLUME_CLAIM:
-		return object->claim->volume_name[0] != '\0' && object->claim->phase == CLAIM_BOUND;
-	case KIND_PERSISTENT_VOLUME: /* until the binder has written which claim has it */
-		return object->persistent_volume->claim_uid[0] != '\0';
-	case KIND_VOLUME_ATTACHMENT:
-		return object->volume_attachment->attached;
-	default:
-		return true;
-	}
-}
-
 static void plan_next(struct item *item, const struct object *object)
 {
 	if (item->list_watch)
 		return;
-	if (!is_settled(object)) {
+	if (!needed_is_settled(object)) {
 		back_off(item);
 		return;
 	}
 	item->pause_seconds = PAUSE_FIRST_SECONDS;
-	read_in(item, is_file(item->kind) ? PAUSE_FILES_SECONDS : PAUSE_SLOW_SECONDS);
+	read_in(item, needed_is_file(item->kind) ? PAUSE_FILES_SECONDS : PAUSE_SLOW_SECONDS);
 }
 
 /* ---- what comes ---- */
@@ -190,9 +172,9 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 	if (answer->error == 0 && answer->status == 200 &&
 	    server_object_read(kind_row(item->kind), item->name, answer->body, answer->length,
 			       &object, &why) == 0) {
+		item->read_usec = monotonic_usec();
 		take_object(item, object);
-		if (!is_file(item->kind) || item->watch_refusals >= WATCH_REFUSALS_MAX ||
-		    item->list_watch || watch(item) < 0)
+		if (item->list_watch || watch(item) < 0)
 			plan_next(item, object);
 		return;
 	}
@@ -257,6 +239,12 @@ static void end_list(void *userdata, bool went_back)
 	(void) went_back;
 	contact_note_news(item->needed->cluster);
 	item->watch_refusals = 0;
+	/* A refusal before this is over, and nothing read before it is news after the watch. */
+	item->ends_watch = false;
+	item->read_usec = 0;
+	(void) sd_event_source_set_enabled(item->timer, SD_EVENT_OFF);
+	if (item->right)
+		watch_right_granted(item->right);
 	if (!item->was_listed && !item->is_absent)
 		read_now(item);
 }
@@ -283,12 +271,31 @@ static void on_failed(void *userdata, int status, const struct failure *why)
 		contact_note_failure(item->needed->cluster, status, why);
 		return;
 	}
+	if (item->right)
+		watch_right_refused(item->right);
 	item->ends_watch = true;
 	item->watch_refusals++;
 	read_in(item, PAUSE_FIRST_SECONDS);
 }
 
-static int watch(struct item *item)
+/* Of the watches that there may be, those of its sort. */
+static size_t *watches_of(const struct item *item)
+{
+	return needed_is_file(item->kind) ? &item->needed->file_watches
+					  : &item->needed->claim_watches;
+}
+
+/* Asks last whether it has the right: that may be for this item to try. */
+static bool may_watch(const struct item *item)
+{
+	if (needed_is_file(item->kind))
+		return item->watch_refusals < WATCH_REFUSALS_MAX &&
+		       item->needed->file_watches < NEEDED_WATCHES_MAX;
+	return item->right && item->needed->claim_watches < NEEDED_CLAIM_WATCHES_MAX &&
+	       watch_right_begin(item->right);
+}
+
+static int begin_watch(struct item *item)
 {
 	struct cluster *cluster = item->needed->cluster;
 	char path[CLUSTER_PATH_BYTES];
@@ -305,26 +312,45 @@ static int watch(struct item *item)
 		.userdata = item,
 	};
 	cleanup_free char *selector = NULL;
-	int r;
 
-	if (item->needed->watches >= NEEDED_WATCHES_MAX ||
-	    !cluster_path(options.kind, item->name_space, NULL, "", path))
-		return -ENOBUFS;
+	if (!cluster_path(options.kind, item->name_space, NULL, "", path))
+		return -EINVAL;
 	if (asprintf(&selector, "fieldSelector=metadata.name%%3D%s", item->name) < 0) {
 		selector = NULL;
 		return -ENOMEM;
 	}
 	options.selector = selector;
-	r = list_watch_new(&options, &item->list_watch);
-	item->needed->watches += r == 0;
+	return list_watch_new(&options, &item->list_watch);
+}
+
+static int watch(struct item *item)
+{
+	int r = may_watch(item) ? begin_watch(item) : -EACCES;
+
+	if (r == 0) {
+		(*watches_of(item))++;
+		(void) sd_event_source_set_enabled(item->timer, SD_EVENT_OFF);
+	} else if (r != -EACCES && item->right)
+		watch_right_refused(item->right);
 	return r;
 }
 
 static void end_watch(struct item *item)
 {
-	item->needed->watches -= item->list_watch != NULL;
+	if (item->list_watch)
+		(*watches_of(item))--;
 	item->list_watch = list_watch_free(item->list_watch);
 	item->ends_watch = false;
+}
+
+static void on_right(void *userdata, const struct watch_right *right)
+{
+	struct needed *needed = userdata;
+	struct item *item, *next;
+
+	HASH_ITER (hh, needed->items, item, next)
+		if (item->right == right && !item->list_watch)
+			(void) watch(item);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -335,29 +361,13 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	(void) usec;
 	if (item->ends_watch)
 		end_watch(item);
-	read_now(item);
-	return 0;
-}
-
-/* ---- service accounts ---- */
-
-/* A node may not read them, and needs their name alone: the server issues their tokens. */
-static void make_account(struct needed *needed, const char *name_space, const char *name)
-{
-	cleanup_json struct cJSON *tree = json_new_object();
-	cleanup_object const struct object *object = NULL;
-	struct cJSON *metadata = json_add_object(tree, "metadata");
-	struct failure why = { 0 };
-
-	(void) json_set_string(tree, "apiVersion", "v1");
-	(void) json_set_string(tree, "kind", "ServiceAccount");
-	(void) json_set_string(metadata, "namespace", name_space);
-	(void) json_set_string(metadata, "name", name);
-	if (object_from_json(tree, &object, &why) == 0)
-		mirror_put(needed->cluster, object);
+	/* The watch that was refused was tried after it had been read. */
+	if (item->right && item->read_usec + PAUSE_MAX_SECONDS * USEC_PER_SEC > monotonic_usec() &&
+	    stored(item) && needed_is_settled(stored(item)))
+		plan_next(item, stored(item));
 	else
-		log_message(LOG_ERR, "service account '%s/%s' is not stored: %s", name_space, name,
-			    *why.text ? why.text : "out of memory");
+		read_now(item);
+	return 0;
 }
 
 /* ---- items ---- */
@@ -373,10 +383,15 @@ static struct item *item_free(struct item *item)
 
 static void drop(struct item *item)
 {
+	bool had_watch = item->list_watch != NULL;
+
 	HASH_DEL(item->needed->items, item);
 	end_watch(item);
 	(void) request_cancel(item->request);
 	(void) sd_event_source_disable_unref(item->timer);
+	if (item->right && had_watch)
+		watch_right_given_up(item->right);
+	(void) watch_right_unuse(item->right);
 	item_free(item);
 }
 
@@ -418,24 +433,6 @@ static struct item *item_new(struct needed *needed, const struct object_referenc
 	return item_free(item);
 }
 
-static bool is_served(const struct object_reference *reference)
-{
-	switch (reference->kind) {
-	case KIND_PERSISTENT_VOLUME_CLAIM:
-	case KIND_PERSISTENT_VOLUME:
-	case KIND_VOLUME_ATTACHMENT:
-	case KIND_CSI_NODE:
-	case KIND_SECRET:
-	case KIND_CLUSTER_TRUST_BUNDLE:
-		return reference->name[0] != '\0';
-	case KIND_CONFIG_MAP:
-		return strcmp(reference->name_space, IDENTITY_NAMESPACE) != 0 ||
-		       strcmp(reference->name, IDENTITY_NAME) != 0;
-	default:
-		return false;
-	}
-}
-
 static void begin(struct needed *needed, const struct object_reference *reference)
 {
 	struct item *item = item_new(needed, reference);
@@ -445,6 +442,10 @@ static void begin(struct needed *needed, const struct object_reference *referenc
 
 	if (r >= 0)
 		r = sd_event_source_set_enabled(item->timer, SD_EVENT_OFF);
+	if (r >= 0 && needed_is_claim(item->kind)) {
+		item->right = watch_right_use(needed->rights, item->kind, item->name_space);
+		r = item->right ? 0 : -ENOMEM;
+	}
 	if (r < 0) {
 		log_message(LOG_ERR, "out of memory: %s '%s' is not read",
 			    kind_row(reference->kind)->singular, reference->name);
@@ -455,7 +456,8 @@ static void begin(struct needed *needed, const struct object_reference *referenc
 	/* What is kept from before leads on, also while the server is away. */
 	if (stored(item))
 		use_volume(item, stored(item));
-	if (!is_file(item->kind) || watch(item) < 0)
+	/* A right that is not known is tried with what has been read. */
+	if ((item->right && !watch_right_is_granted(item->right)) || watch(item) < 0)
 		read_now(item);
 }
 
@@ -464,8 +466,8 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 	struct item *item;
 
 	if (reference->kind == KIND_SERVICE_ACCOUNT && is_used)
-		make_account(needed, reference->name_space, reference->name);
-	if (!is_served(reference))
+		mirror_account(needed->cluster, reference->name_space, reference->name);
+	if (!needed_is_served(reference))
 		return;
 	item = find(needed, reference);
 	if (is_used && !item)
@@ -482,7 +484,7 @@ bool needed_is_unknown(const struct needed *needed, const struct object_referenc
 {
 	const struct item *item = find(needed, reference);
 
-	return is_served(reference) && !(item && item->is_absent);
+	return needed_is_served(reference) && !(item && item->is_absent);
 }
 
 /* ---- what is not needed any more ---- */
@@ -493,7 +495,7 @@ static int sweep_object(const struct object *object, void *userdata)
 	const struct object_reference reference = { object->kind, object->meta.name_space,
 						    object->meta.name };
 
-	if (is_served(&reference) && !find(needed, &reference))
+	if (needed_is_served(&reference) && !find(needed, &reference))
 		remove_stored(needed->cluster, object);
 	return 0;
 }
@@ -553,6 +555,9 @@ int needed_new(struct cluster *cluster)
 		return -ENOMEM;
 	needed->cluster = cluster;
 	cluster->needed = needed;
+	r = watch_rights_new(cluster->options.event, on_right, needed, &needed->rights);
+	if (r < 0)
+		return r;
 	r = sd_event_add_time(cluster->options.event, &needed->sweep, CLOCK_MONOTONIC, UINT64_MAX,
 			      USEC_PER_SEC, on_sweep, needed);
 	return r < 0 ? r : sd_event_source_set_enabled(needed->sweep, SD_EVENT_OFF);
@@ -566,6 +571,7 @@ struct needed *needed_free(struct needed *needed)
 		return NULL;
 	HASH_ITER (hh, needed->items, item, next)
 		drop(item);
+	(void) watch_rights_free(needed->rights);
 	(void) sd_event_source_disable_unref(needed->sweep);
 	free(needed);
 	return NULL;
@@ -576,5 +582,6 @@ void needed_view(const struct cluster *cluster, struct cJSON *view)
 	const struct needed *needed = cluster->needed;
 
 	(void) json_set_int(view, "objectsNeeded", (int64_t) HASH_COUNT(needed->items));
-	(void) json_set_int(view, "objectsWatched", (int64_t) needed->watches);
+	(void) json_set_int(view, "objectsWatched",
+			    (int64_t) (needed->file_watches + needed->claim_watches));
 }

@@ -3,7 +3,7 @@
 
 Plain HTTP on loopback. It gives a node the rights that a real one gave (tests/cluster/ asks a real one): pods by
 the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pods of the node refer to; all else is
-403. What is asked is kept in requests. fault, when set, gets each request (method, path with query) and answers
+403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
 that is not there, and the answer waits for its return.
 """
@@ -114,6 +114,7 @@ class Cluster:
 class Server:
     def __init__(self, cluster):
         self.cluster, self.fault, self.late, self.requests, self.generation = cluster, None, None, [], 0
+        self.grants = set()
         server = self
 
         class Handler(RequestHandler):
@@ -233,6 +234,8 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
 
     def may(self, plural, namespace, name, selected):
         cluster = self.scripted.cluster
+        if plural in self.scripted.grants:
+            return True
         if plural == "pods":
             return f"spec.nodeName={cluster.node}" in selected if not name else (plural, namespace, name) in cluster.objects
         if plural == "nodes":

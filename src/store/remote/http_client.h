@@ -20,7 +20,7 @@ struct http_client;
 struct http_call;
 
 enum {
-	HTTP_CALLS_MAX = 256,                 /* at a time */
+	HTTP_CALLS_MAX = 512,                 /* at a time */
 	HTTP_BODY_BYTES_MAX = 64 << 20,       /* of an answer, uncompressed; a page of a list */
 	HTTP_LINE_BYTES_MAX = 16 << 20,       /* of a stream: an object of 1.5 MiB, escaped */
 	HTTP_CONNECT_SECONDS = 10,            /* name, TCP and TLS */
