@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "events/event_object.h"
 #include "object/json/json.h"
 #include "object/kind.h"
 #include "object/timestamp.h"
@@ -140,17 +141,6 @@ static struct event *find_key(const struct events *events, const char *key)
 
 	HASH_FIND(by_key, events->keys, key, strlen(key), event);
 	return event;
-}
-
-/* What makes two events the same. NULL: no memory. */
-static char *print_key(const char *kind, const char *name, const char *uid, const char *reason,
-		       const char *text)
-{
-	char *key;
-
-	if (asprintf(&key, "%s/%s/%s/%s/%s", kind, name, uid, reason, text) < 0)
-		return NULL;
-	return key;
 }
 
 /* ---- writes ---- */
@@ -345,16 +335,6 @@ static int compare_versions(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-static char *stored_key(const struct cJSON *tree)
-{
-	const struct cJSON *about = json_get(tree, "involvedObject");
-
-	return print_key(
-		json_string(json_get(about, "kind"), ""), json_string(json_get(about, "name"), ""),
-		json_string(json_get(about, "uid"), ""), json_string(json_get(tree, "reason"), ""),
-		json_string(json_get(tree, "message"), ""));
-}
-
 static bool is_own(const struct events *events, const struct cJSON *tree)
 {
 	return strcmp(json_string(json_get(tree, "reportingComponent"), ""), "podvold") == 0 &&
@@ -366,7 +346,7 @@ static bool is_own(const struct events *events, const struct cJSON *tree)
 static void note_stored(struct events *events, const struct object *object)
 {
 	cleanup_json struct cJSON *tree = object_tree(object);
-	cleanup_free char *key = is_own(events, tree) ? stored_key(tree) : NULL;
+	cleanup_free char *key = is_own(events, tree) ? event_stored_key(tree) : NULL;
 	bool is_first = key && !find_key(events, key);
 	uint64_t last_usec = timestamp_parse(json_string(json_get(tree, "lastTimestamp"), ""));
 	int64_t count;
@@ -464,57 +444,11 @@ struct events *events_free(struct events *events)
 
 /* ---- recording ---- */
 
-/* What is to be recorded, while it becomes an object. */
-struct record {
-	const struct object *about;
-	const char *type, *reason, *text;
-	uint64_t first_usec, last_usec, count;
-};
-
-/* Events of objects without a namespace live in "default", as in a cluster. */
-static const char *namespace_of(const struct object *about)
-{
-	return *about->meta.name_space ? about->meta.name_space : "default";
-}
-
-static void set_time(struct cJSON *parent, const char *key, uint64_t usec)
-{
-	char text[TIMESTAMP_BYTES];
-
-	timestamp_print(usec, text);
-	(void) json_set_string(parent, key, text);
-}
-
-static struct cJSON *tree_of(const struct events *events, const char *path,
-			     const struct record *record)
-{
-	struct cJSON *tree = json_new_object(), *metadata, *source;
-
-	(void) json_set_string(tree, "apiVersion", "v1");
-	(void) json_set_string(tree, "kind", "Event");
-	metadata = json_add_object(tree, "metadata");
-	(void) json_set_string(metadata, "name", strchr(path, '/') + 1);
-	(void) json_set_string(metadata, "namespace", namespace_of(record->about));
-	object_write_reference(record->about, json_add_object(tree, "involvedObject"));
-	(void) json_set_string(tree, "type", record->type);
-	(void) json_set_string(tree, "reason", record->reason);
-	(void) json_set_string(tree, "message", record->text);
-	source = json_add_object(tree, "source");
-	(void) json_set_string(source, "component", "podvold");
-	(void) json_set_string(source, "host", events->options.node_name);
-	(void) json_set_int(tree, "count", (int64_t) record->count);
-	set_time(tree, "firstTimestamp", record->first_usec);
-	set_time(tree, "lastTimestamp", record->last_usec);
-	(void) json_set_string(tree, "reportingComponent", "podvold");
-	(void) json_set_string(tree, "reportingInstance", events->options.node_name);
-	return tree;
-}
-
 static int queue_write(struct events *events, struct pending *pending, const char *path,
-		       const struct record *record)
+		       const struct event_record *record)
 {
 	cleanup_object const struct object *object = NULL;
-	cleanup_json struct cJSON *tree = tree_of(events, path, record);
+	cleanup_json struct cJSON *tree = event_tree(events->options.node_name, path, record);
 	struct store *store = events->options.store;
 	struct failure why = { .error = 0 };
 	int r = object_from_json(tree, &object, &why);
@@ -528,7 +462,7 @@ static int queue_write(struct events *events, struct pending *pending, const cha
 	return r;
 }
 
-static void write_event(struct events *events, const char *path, const struct record *record)
+static void write_event(struct events *events, const char *path, const struct event_record *record)
 {
 	struct pending *pending = pending_new(events, path, false);
 	int r;
@@ -554,8 +488,8 @@ static char *new_path(struct events *events, const struct object *about, uint64_
 		number = events->last_number + 1;
 	for (;; number++) {
 		events->last_number = number;
-		if (asprintf(&path, "%s/%.*s.%llx", namespace_of(about), length, about->meta.name,
-			     (unsigned long long) number) < 0)
+		if (asprintf(&path, "%s/%.*s.%llx", event_namespace(about), length,
+			     about->meta.name, (unsigned long long) number) < 0)
 			return NULL;
 		if (!find_path(events, path))
 			return path;
@@ -567,7 +501,7 @@ void events_record(struct events *events, const struct object *about, const char
 		   const char *reason, const char *text, uint64_t now_usec)
 {
 	char cut[EVENT_TEXT_BYTES];
-	struct record record = {
+	struct event_record record = {
 		.about = about, .type = type, .reason = reason, .text = cut, .last_usec = now_usec
 	};
 	cleanup_free char *key = NULL;
@@ -577,7 +511,7 @@ void events_record(struct events *events, const struct object *about, const char
 	if (!events)
 		return;
 	text_fit(cut, sizeof(cut), text);
-	key = print_key(kind_row(about->kind)->name, about->meta.name, about->meta.uid, reason,
+	key = event_key(kind_row(about->kind)->name, about->meta.name, about->meta.uid, reason,
 			cut);
 	if (!key)
 		return;
