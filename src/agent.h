@@ -54,6 +54,9 @@ struct token_issuer *agent_tokens(struct agent *agent);
 
 /* True once every source delivered a complete snapshot. */
 bool agent_is_ready(const struct agent *agent);
+/* What that waits for: the first volume that was not tried once, and how many more. False: none,
+ * and @ret is as it was. */
+bool agent_explain_ready(const struct agent *agent, struct failure *ret);
 /* Calls @report once, on the loop, when that is so and the first attempt at each volume that could
  * be looked up has ended: mounted or failed. */
 void agent_report_ready(struct agent *agent, void (*report)(void *userdata), void *userdata);

@@ -196,13 +196,18 @@ static void report_ready(void *userdata)
 static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	const struct ready_notice *notice = userdata;
+	struct failure why = { .text = "podvold is busy with others" };
 
 	(void) source;
 	(void) usec;
-	log_message(LOG_WARNING,
-		    agent_is_ready(notice->agent)
-			    ? "not every volume of the manifests could be tried yet"
-			    : "the manifests cannot be read yet: their pods are unknown");
+	if (!agent_is_ready(notice->agent)) {
+		log_message(LOG_WARNING,
+			    "the manifests cannot be read yet: their pods are unknown");
+	} else {
+		(void) agent_explain_ready(notice->agent, &why);
+		log_message(LOG_WARNING, "not every volume of the manifests could be tried yet: %s",
+			    why.text);
+	}
 	report_ready(userdata);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "status/attempt_text.h"
 #include "status/status.h"
 
 #include <assert.h>
@@ -40,12 +41,16 @@ static const char *failure_reason(const struct operation_ended *ended)
 	return NULL; /* teardowns emit no event, as in kubelet */
 }
 
-/* Without what changes from attempt to attempt: equal events are counted. */
+/* What changes from attempt to attempt comes last, where it makes no other event. */
 static void print_event(const struct operation_ended *ended, const char *volume,
 			char ret[EVENT_TEXT_BYTES])
 {
-	(void) snprintf(ret, EVENT_TEXT_BYTES, "volume '%s': %s failed: %s%s", volume, ended->name,
-			ended->report->failure.text, advice_clause(ended->result.error));
+	char attempts[ATTEMPT_TEXT_BYTES];
+
+	attempt_text(ended->attempt, ended->failing_usec, ended->retry_usec, true, attempts);
+	(void) snprintf(ret, EVENT_TEXT_BYTES, "volume '%s': %s failed: %s%s (%s)", volume,
+			ended->name, ended->report->failure.text,
+			advice_clause(ended->result.error), attempts);
 }
 
 /* Every failed attempt is reported here and nowhere else: boxes below return, this one handles.
@@ -55,21 +60,20 @@ static void report_failure(struct agent *agent, const struct operation_ended *en
 {
 	const char *text = ended->report->failure.text;
 	const char *reason = failure_reason(ended);
-	uint64_t now = monotonic_usec();
-	double seconds = ended->retry_usec > now ? (double) (ended->retry_usec - now) / 1e6 : 0;
-	char event[EVENT_TEXT_BYTES];
+	char event[EVENT_TEXT_BYTES], attempts[ATTEMPT_TEXT_BYTES];
 
 	if (ended->result.error == -ECANCELED) {
 		log_about(LOG_INFO, subject, "%s cancelled: no longer wanted", ended->name);
 		return;
 	}
 	print_event(ended, volume, event);
+	attempt_text(ended->attempt, ended->failing_usec, ended->retry_usec, false, attempts);
 	if (ended->waits)
-		log_about(LOG_WARNING, subject, "%s waits for the driver '%s': %s%s", ended->name,
-			  ended->report->driver, text, advice_clause(ended->result.error));
+		log_about(LOG_WARNING, subject, "%s waits for the driver '%s', %s: %s%s",
+			  ended->name, ended->report->driver, attempts, text,
+			  advice_clause(ended->result.error));
 	else
-		log_about(LOG_WARNING, subject, "%s failed, attempt %u, next in %.1f s: %s%s",
-			  ended->name, ended->attempt, seconds, text,
+		log_about(LOG_WARNING, subject, "%s failed, %s: %s%s", ended->name, attempts, text,
 			  advice_clause(ended->result.error));
 	if (reason && ended->pod)
 		events_record(agent->events, ended->pod, "Warning", reason, event, realtime_usec());

@@ -106,6 +106,11 @@ void agent_check_health(struct agent *agent,
 	check(userdata, &threads);
 }
 
+bool agent_explain_ready(const struct agent *agent, struct failure *ret)
+{
+	return volume_rows_explain_untried(&agent->views.tables, ret);
+}
+
 /* ---- manifests, events, version ---- */
 
 static int add_problem(const struct manifest_problem *problem, void *userdata)

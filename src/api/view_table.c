@@ -281,6 +281,7 @@ static const struct view_column volume_columns[] = {
 	{ "Failed At", VIEW_DETAIL, "failedAt", NULL },
 	{ "Advice", VIEW_DETAIL, "advice", NULL },
 	{ "Attempts", VIEW_DETAIL, "attempts", NULL },
+	{ "Failing For", VIEW_DETAIL, "failingSince", format_age },
 	{ "Next Retry", VIEW_DETAIL, "nextRetry", format_until },
 	{ "Fault", VIEW_DETAIL, "fault", NULL },
 	{ "Over Limit", VIEW_DETAIL, "overLimit", NULL },

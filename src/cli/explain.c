@@ -164,9 +164,10 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 	sentence_until(text_of(row, "nextRetry"), next);
 	say(cli, "It is blocked: step '%s' failed%s%s%s: %s.", text_of(row, "step"),
 	    *stage ? " at '" : "", stage, *stage ? "'" : "", text_of(row, "error"));
+	sentence_since(text_of(row, "failingSince"), since);
 	if (attempts > 0)
-		say(cli, "That was attempt %lld%s%s%s.", (long long) attempts,
-		    *since ? ", begun " : "", since, *since ? " ago" : "");
+		say(cli, "That was attempt %lld%s%s.", (long long) attempts,
+		    *since ? "; it has failed for " : "", since);
 	say_users(cli, json_get(row, "users"));
 	say_advice(cli, row);
 	if (*next)

@@ -4,6 +4,7 @@
  */
 #include "events/event_object.h"
 
+#include "events/events.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
@@ -12,12 +13,23 @@
 
 /* ---- what makes two events the same ---- */
 
+/* All but what EVENT_ATTEMPT begins, which has to end the text. */
+static int compared_length(const char *text)
+{
+	const char *end = strrchr(text, '('), *cut = NULL;
+
+	if (end && end > text && text[strlen(text) - 1] == ')')
+		cut = strncmp(end - 1, EVENT_ATTEMPT, strlen(EVENT_ATTEMPT)) == 0 ? end - 1 : NULL;
+	return (int) (cut ? (size_t) (cut - text) : strlen(text));
+}
+
 char *event_key(const char *kind, const char *name, const char *uid, const char *reason,
 		const char *text)
 {
 	char *key;
 
-	if (asprintf(&key, "%s/%s/%s/%s/%s", kind, name, uid, reason, text) < 0)
+	if (asprintf(&key, "%s/%s/%s/%s/%.*s", kind, name, uid, reason, compared_length(text),
+		     text) < 0)
 		return NULL;
 	return key;
 }

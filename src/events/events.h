@@ -41,7 +41,8 @@ struct events *events_free(struct events *events);
  * @about:    only its kind and metadata are copied
  * @type:     "Normal" or "Warning"
  * @reason:   "FailedMount"
- * @text:     copied; a longer one than EVENT_TEXT_BYTES is cut in the middle
+ * @text:     copied; a longer one than EVENT_TEXT_BYTES is cut in the middle. Where it ends in
+ *            EVENT_ATTEMPT, some words and ")", these make no other event: the newest are kept
  * @now_usec: real time
  *
  * An event that cannot be stored is dropped: events are no record.
@@ -49,5 +50,7 @@ struct events *events_free(struct events *events);
 void events_record(struct events *events, const struct object *about, const char *type,
 		   const char *reason, const char *text, uint64_t now_usec);
 
+#define EVENT_ATTEMPT " (attempt "
+
 /* Of core/v1 events Kubernetes limits no message. */
-enum { EVENT_TEXT_BYTES = FAILURE_TEXT_BYTES + 256 };
+enum { EVENT_TEXT_BYTES = FAILURE_TEXT_BYTES + 384 };

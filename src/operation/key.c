@@ -228,6 +228,7 @@ int key_begin(struct key_table *table, const struct operation_key *key, const ch
 	if (!record->name || strcmp(record->name, name) != 0) {
 		record->delay_usec = 0;
 		record->failures = 0;
+		record->failing_usec = 0;
 	}
 	record->name = name;
 	record->pending = true;
@@ -260,7 +261,8 @@ uint64_t key_end(struct key_table *table, struct key_record *record, bool succee
 		record->delay_usec = table->back_off.max_usec;
 	else
 		record->delay_usec *= 2;
-	record->failures++;
+	if (record->failures++ == 0)
+		record->failing_usec = now_usec;
 	record->pending = false;
 	record->retry_usec = now_usec + record->delay_usec;
 	return record->retry_usec;

@@ -26,6 +26,7 @@ struct key_record {
 	const char *name;         /* borrowed: a constant */
 	bool pending;             /* its operation runs */
 	unsigned int failures;    /* in a row, under this name */
+	uint64_t failing_usec;    /* monotonic: the first of these; 0 before it */
 	uint64_t delay_usec;      /* after the last failure; 0 before the first */
 	uint64_t retry_usec;      /* monotonic; not before then */
 	void *owner;

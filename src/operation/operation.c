@@ -155,6 +155,7 @@ static void operation_end(struct operation *operation)
 		.pv = operation->pv,
 		.report = operation->attempt.report,
 		.attempt = record->failures + 1,
+		.failing_usec = record->failures > 0 ? record->failing_usec : now_usec,
 		.begun_usec = operation->begun_usec,
 		.ran_usec = now_usec - operation->begun_usec,
 		.stages = operation->attempt.times,

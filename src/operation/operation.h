@@ -30,6 +30,7 @@ struct operation_ended {
 	const struct object *pv;  /* NULL when there is none; borrowed */
 	const struct stage_report *report;
 	unsigned int attempt;            /* from 1 */
+	uint64_t failing_usec;           /* monotonic: when the first of these attempts failed */
 	uint64_t begun_usec;             /* monotonic: operation_submit() */
 	uint64_t ran_usec;               /* from then on */
 	const struct stage_time *stages; /* that began, the first ones; borrowed */
@@ -135,6 +136,7 @@ struct operation_view {
 	bool running;
 	uint64_t since_usec;   /* monotonic: when the stage, or the wait for the next try, began */
 	unsigned int attempts; /* failed ones so far */
+	uint64_t failing_usec; /* monotonic: when the first of them failed; 0: none did */
 	uint64_t retry_usec;   /* monotonic; 0 while running, and while it waits */
 	const char *awaits;    /* the CSI driver that it waits for; NULL none */
 	const struct failure *failure; /* of the last attempt; NULL when there was none */

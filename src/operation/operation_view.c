@@ -47,6 +47,7 @@ struct operation_view operation_view_of(struct operation *operation)
 		.since_usec = record->pending ? atomic_load(&attempt->since_usec)
 					      : operation->failed_usec,
 		.attempts = record->failures,
+		.failing_usec = record->failing_usec,
 		.retry_usec = record->pending || waits ? 0 : record->retry_usec,
 		.awaits = waits ? operation->awaits : NULL,
 		.failure = operation->last_failure,

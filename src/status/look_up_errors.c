@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "events/events.h"
+#include "status/attempt_text.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -106,7 +107,8 @@ static bool report(const struct reporter *reporter, const struct object *pod, ch
 	for (size_t i = 0; errors && i < errors->count; i++) {
 		if (!is_reported(errors, i))
 			continue;
-		(void) snprintf(event, sizeof(event), "volume '%s' cannot be looked up: %s%s",
+		(void) snprintf(event, sizeof(event),
+				"volume '%s' cannot be looked up: %s; " LOOK_UP_NEXT "%s",
 				errors->volumes[i], errors->texts[i],
 				advice_clause(errors->codes[i]));
 		log_about(LOG_WARNING, &subject, "%s", event);

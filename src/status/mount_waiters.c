@@ -11,10 +11,11 @@
 
 #include "status/mount_waiters.h"
 
-#include "status/status.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/pod.h"
+#include "status/attempt_text.h"
+#include "status/status.h"
 #include "status/volume_row.h"
 
 #include <assert.h>
@@ -190,14 +191,15 @@ static bool explain_look_up(const struct mount_waiters_options *options, const c
 {
 	const struct desired_errors *errors = desired_errors(options->tables->desired, pod_uid);
 	uint64_t since = look_up_errors_since(*options->look_up_errors, pod_uid);
-	char age[sizeof("; for 18446744073709.6 s")] = "";
+	char age[sizeof("failing for 18446744073709.6 s, ")] = "";
 
 	if (since > 0)
-		(void) snprintf(age, sizeof(age), "; for %.1f s",
+		(void) snprintf(age, sizeof(age), "failing for %.1f s, ",
 				(double) (monotonic_usec() - since) / 1e6);
 	for (size_t i = 0; errors && i < errors->count; i++)
 		if (strcmp(errors->volumes[i], name) == 0) {
-			(void) failed_plain(ret, -EINPROGRESS, "volume '%s': %s%s%s", volume,
+			(void) failed_plain(ret, -EINPROGRESS,
+					    "volume '%s': %s; %s" LOOK_UP_NEXT "%s", volume,
 					    errors->texts[i], age, advice_clause(errors->codes[i]));
 			return true;
 		}

@@ -73,6 +73,7 @@ static int add_view(const struct operation_view *view, void *userdata)
 	operation_list_add_pace(item, view);
 	(void) json_set_int(item, "attempts", view->attempts);
 	view_set_time(item, "since", view->since_usec);
+	view_set_time(item, "failingSince", view->failing_usec);
 	view_set_time(item, "nextRetry", view->retry_usec);
 	(void) json_set_string(item, "progress", progress);
 	(void) json_set_string(item, "error", view->failure ? view->failure->text : "");

@@ -25,17 +25,31 @@ void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES])
 			(unsigned int) (real_usec / 1000 % 1000));
 }
 
-/* Tables keep monotonic times; people want the other clock, as it is set now. 0 stays absent. What
- * is longer ago than 1970 is from then: the clock was set back. */
+/* Tables keep monotonic times; people want the other clock, as it is set now. What is longer ago
+ * than 1970 is from then: the clock was set back. */
+static uint64_t real_time(uint64_t monotonic_time_usec)
+{
+	uint64_t real_usec = realtime_usec() + monotonic_time_usec, now_usec = monotonic_usec();
+
+	return real_usec > now_usec ? real_usec - now_usec : 0;
+}
+
+void view_print_clock(uint64_t monotonic_time_usec, char text[VIEW_TIME_BYTES])
+{
+	time_t seconds = (time_t) (real_time(monotonic_time_usec) / USEC_PER_SEC);
+	struct tm calendar;
+
+	text[0] = '\0';
+	if (gmtime_r(&seconds, &calendar))
+		(void) strftime(text, VIEW_TIME_BYTES, "%H:%M:%SZ", &calendar);
+}
+
 void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec)
 {
-	uint64_t real_usec = realtime_usec(), now_usec = monotonic_usec();
 	char text[VIEW_TIME_BYTES];
 
 	if (monotonic_time_usec == 0)
 		return;
-	real_usec += monotonic_time_usec;
-	real_usec = real_usec > now_usec ? real_usec - now_usec : 0;
-	view_print_time(real_usec, text);
+	view_print_time(real_time(monotonic_time_usec), text);
 	(void) json_set_string(item, key, text);
 }

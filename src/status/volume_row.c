@@ -8,6 +8,7 @@
 #include "status/volume_row.h"
 
 #include "base/clock.h"
+#include "status/attempt_text.h"
 #include "status/status.h"
 
 #include <assert.h>
@@ -138,13 +139,12 @@ static void explain_failure(const struct volume_tables *tables, const struct vol
 			    const struct operation_view *view, struct failure *ret)
 {
 	int error = view->failure ? view->failure->error : -EAGAIN;
-	uint64_t now = monotonic_usec();
+	char attempts[ATTEMPT_TEXT_BYTES];
 
-	(void) failed_plain(ret, error,
-			    "volume '%s': %s failed at '%s': %s; %u attempts, next in %.1f s",
-			    row->outer_name, view->name, view->stage,
-			    view->failure ? view->failure->text : "unknown", view->attempts,
-			    view->retry_usec > now ? (double) (view->retry_usec - now) / 1e6 : 0);
+	attempt_text(view->attempts, view->failing_usec, view->retry_usec, false, attempts);
+	(void) failed_plain(ret, error, "volume '%s': %s failed at '%s': %s; %s", row->outer_name,
+			    view->name, view->stage,
+			    view->failure ? view->failure->text : "unknown", attempts);
 	if (error == -EBUSY && tables->add_users)
 		tables->add_users(tables->userdata, row, ret);
 	(void) failure_append(ret, "%s", advice_clause(error));
@@ -180,11 +180,49 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 		return;
 	}
 	if (view.awaits) {
+		char attempts[ATTEMPT_TEXT_BYTES];
+
+		attempt_text(view.attempts, view.failing_usec, 0, false, attempts);
 		(void) failed_plain(ret, -ENOTCONN,
-				    "volume '%s': %s waits for the driver '%s': %s%s",
+				    "volume '%s': %s waits for the driver '%s': %s; %s%s",
 				    row->outer_name, view.name, view.awaits, view.failure->text,
-				    advice_clause(-ENOTCONN));
+				    attempts, advice_clause(-ENOTCONN));
 		return;
 	}
 	explain_failure(tables, row, &view, ret);
+}
+
+/* ---- what was not tried once ---- */
+
+struct untried {
+	const struct volume_tables *tables;
+	struct failure *why;
+	size_t count;
+};
+
+static int find_untried(const struct volume_row *row, void *userdata)
+{
+	struct untried *untried = userdata;
+	struct operation_view view;
+	char key[POD_KEY_BYTES];
+	struct failure one;
+
+	if (!row->want_pod || !volume_row_operation(untried->tables, row, &view) || !view.running ||
+	    view.attempts > 0 || untried->count++ > 0)
+		return 0;
+	volume_row_explain(untried->tables, row, &one);
+	(void) failed_plain(untried->why, -EAGAIN, "pod '%s': %s",
+			    pod_key(row->want_pod->pod->pod, key), one.text);
+	return 0;
+}
+
+bool volume_rows_explain_untried(const struct volume_tables *tables, struct failure *ret)
+{
+	struct untried untried = { .tables = tables, .why = ret };
+
+	assert(tables && ret);
+	(void) volume_rows_of_all(tables, find_untried, &untried);
+	if (untried.count > 1)
+		(void) failure_append(ret, "; and %zu more", untried.count - 1);
+	return untried.count > 0;
 }

@@ -46,3 +46,7 @@ bool volume_row_operation(const struct volume_tables *tables, const struct volum
 /* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
 void volume_row_explain(const struct volume_tables *tables, const struct volume_row *row,
 			struct failure *ret);
+
+/* Of the first whose first attempt has not ended, with its pod, and how many more. False: there is
+ * none, and @ret is as it was. */
+bool volume_rows_explain_untried(const struct volume_tables *tables, struct failure *ret);

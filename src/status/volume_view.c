@@ -101,6 +101,7 @@ static void add_operation(const struct volume_view *with, struct cJSON *item,
 	(void) json_set_string(item, "stage", view.stage ?: "");
 	(void) json_set_int(item, "attempts", view.attempts);
 	view_set_time(item, "since", view.since_usec);
+	view_set_time(item, "failingSince", view.failing_usec);
 	view_set_time(item, "nextRetry", view.retry_usec);
 	if (view.failure) {
 		(void) json_set_string(item, "error", view.failure->text);
@@ -298,6 +299,7 @@ static void collect_errors(struct collection *collection, const struct object *p
 
 		view_set_time(item, "since",
 			      look_up_errors_since(*with->look_up_errors, pod->meta.uid));
+		(void) json_set_string(item, "waitsFor", "waits for its objects to change");
 		add_advice(item, errors->codes[i]);
 	}
 	if (with->explain_wait(with->userdata, pod, &why))

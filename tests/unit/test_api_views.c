@@ -47,23 +47,24 @@ static void assert_rows(const char *view, const struct view_columns *columns, co
 
 static void test_volume_table(void **state)
 {
-	assert_rows(
-		volumes_json, &view_volume_columns,
-		"\"rows\":[{\"cells\":["
-		"\"default/web\",\"data\",\"local\",\"mounted\",\"/mnt/disk\",\"-\","
-		"\"-\",\"kubernetes.io/local-volume/disk\","
-		"\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"ro\",\"1.2ms\","
-		"\"16.0Mi\",\"-\",\"-\",\"kubernetes.io/local-volume\",\"-\",\"30s\","
-		"\"-\",\"-\",\"-\",\"0\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-"
-		"\","
-		"\"-\",\"-\",\"image\",\"-\",\"-\",\"-\",\"u1\",\"no\",\"-\",\"-\""
-		"]},{\"cells\":["
-		"\"default/db\",\"log\",\"host-path\",\"pending\",\"/log\",\"-\",\"-\","
-		"\"h\",\"/log\",\"rw\",\"-\",\"-\",\"SetUp\",\"no such file\","
-		"\"kubernetes.io/host-path\",\"-\",\"-\",\"no such file\",\"-\","
-		"\"-\",\"3\",\"in 8s\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
-		"\"-\",\"-\",\"-\",\"-\",\"-\",\"u2\",\"no\",\"-\",\"-\""
-		"]}]}");
+	assert_rows(volumes_json, &view_volume_columns,
+		    "\"rows\":[{\"cells\":["
+		    "\"default/web\",\"data\",\"local\",\"mounted\",\"/mnt/disk\",\"-\","
+		    "\"-\",\"kubernetes.io/local-volume/disk\","
+		    "\"/var/lib/kubelet/pods/u1/volumes/x/disk\",\"ro\",\"1.2ms\","
+		    "\"16.0Mi\",\"-\",\"-\",\"kubernetes.io/local-volume\",\"-\",\"30s\","
+		    "\"-\",\"-\",\"-\",\"0\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
+		    "\"-\",\"-"
+		    "\","
+		    "\"-\",\"-\",\"image\",\"-\",\"-\",\"-\",\"u1\",\"no\",\"-\",\"-\""
+		    "]},{\"cells\":["
+		    "\"default/db\",\"log\",\"host-path\",\"pending\",\"/log\",\"-\",\"-\","
+		    "\"h\",\"/log\",\"rw\",\"-\",\"-\",\"SetUp\",\"no such file\","
+		    "\"kubernetes.io/host-path\",\"-\",\"-\",\"no such file\",\"-\","
+		    "\"-\",\"3\",\"-\",\"in "
+		    "8s\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\",\"-\","
+		    "\"-\",\"-\",\"-\",\"-\",\"-\",\"u2\",\"no\",\"-\",\"-\""
+		    "]}]}");
 }
 
 /* What comes first of what is not as it should be. */

@@ -196,6 +196,25 @@ static void test_equal_events_are_counted(void **state)
 	assert_string_equal(text_of(tree, "lastTimestamp"), "1970-01-01T00:00:05Z");
 }
 
+/* Which attempt it was, and when the next comes, makes no other event; the newest is shown. */
+static void test_attempts_are_counted_in_one_event(void **state)
+{
+	record(*state, &pod_a, "x (y) (attempt 1, next at 00:00:02Z)", 1000000);
+	settle(*state);
+	record(*state, &pod_a, "x (y) (attempt 2, next at 00:00:04Z)", 3000000);
+	assert_string_equal(messages(*state), "x (y) (attempt 2, next at 00:00:04Z)|");
+	restart(*state, 8);
+	record(*state, &pod_a, "x (y) (attempt 10, next at 00:00:09Z)", 5000000);
+	assert_string_equal(messages(*state), "x (y) (attempt 10, next at 00:00:09Z)|");
+	record(*state, &pod_a, "x (z) (attempt 1, next at 00:00:09Z)", 6000000);
+	record(*state, &pod_a, "x (attempt 1) y", 7000000);
+	record(*state, &pod_a, "x (attempt 2) y", 8000000);
+	/* By name, and names are numbers of other lengths here. */
+	assert_string_equal(messages(*state), "x (z) (attempt 1, next at 00:00:09Z)|"
+					      "x (attempt 1) y|x (attempt 2) y|"
+					      "x (y) (attempt 10, next at 00:00:09Z)|");
+}
+
 /* In order of the last time: what keeps happening stays. */
 static void test_the_oldest_is_forgotten(void **state)
 {
@@ -401,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_EVENTS(test_fields),
 		WITH_EVENTS(test_equal_events_are_counted),
+		WITH_EVENTS(test_attempts_are_counted_in_one_event),
 		WITH_EVENTS(test_the_oldest_is_forgotten),
 		WITH_EVENTS(test_a_flood_ends_at_the_capacity),
 		WITH_EVENTS(test_old_ones_are_forgotten),

@@ -285,8 +285,8 @@ static void test_row_explains_itself(void **state)
 	world->views = &view;
 	world->view_count = 1;
 	expect_explained(world, -ENOENT,
-			 "volume 'data': volume_mount failed at 'open the source': no such path; 3 "
-			 "attempts, next in ");
+			 "volume 'data': volume_mount failed at 'open the source': no such path; "
+			 "attempt 3, failing for ");
 
 	view.pod_uid = ""; /* of the whole volume: its device */
 	view.running = true;
