@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/heap_trim.h"
 #include "base/log.h"
 #include "mount/bind/idmap.h"
 #include "mount/remove/directory_lock.h"
@@ -26,6 +27,7 @@
 #include <unistd.h>
 
 enum {
+	HEAP_QUIET_USEC = 1000000,
 	SET_ASIDE_USEC = 1000000, /* a job older than this is stuck: another thread starts */
 	MOUNT_THREADS_MAX = 8,    /* with those that hang */
 	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
@@ -191,6 +193,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = sd_event_source_set_priority(agent->turn, PRIORITY_TURN);
 	if (r >= 0)
 		r = agent_open_resync(agent);
+	if (r >= 0)
+		r = heap_trim_new(agent->event, HEAP_QUIET_USEC, &agent->own.heap_trim);
 	if (r >= 0)
 		r = dirty_set_new(on_dirty, agent, &agent->dirty);
 	if (r >= 0)
@@ -555,6 +559,7 @@ struct agent *agent_free(struct agent *agent)
 	desired_free(agent->desired);
 	dirty_set_free(agent->dirty);
 	sd_event_source_disable_unref(agent->own.resync);
+	agent->own.heap_trim = heap_trim_free(agent->own.heap_trim);
 	sd_event_source_disable_unref(agent->turn);
 	agent_close_tokens(agent);
 	mount_table_free(agent->mounts.table);

@@ -142,7 +142,8 @@ struct agent {
 		char *store_dir;                    /* NULL while it is drained */
 		bool ledger_failing;                /* said once, until a commit succeeds */
 		sd_event_source *resync;            /* NULL until it is made */
-		uint64_t sync_loops;                /* turns that are complete */
+		struct heap_trim *heap_trim;
+		uint64_t sync_loops; /* turns that are complete */
 		struct own_tokens tokens;
 	} own;
 

@@ -13,6 +13,7 @@
 #include "agent/observers.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/heap_trim.h"
 #include "base/log.h"
 #include "inuse/drain.h"
 #include "token/token_issuer.h"
@@ -74,11 +75,12 @@ static bool take_changes(struct agent *agent)
 {
 	const struct store_change *change;
 	uint64_t now = monotonic_usec();
+	unsigned int i;
 	int r = 0;
 
 	if (!agent->watch)
 		return !agent->store || watch_again(agent, now);
-	for (unsigned int i = 0; i < TURN_CHANGES_MAX; i++) {
+	for (i = 0; i < TURN_CHANGES_MAX; i++) {
 		r = store_watch_next(agent->watch, &change);
 		if (r <= 0)
 			break;
@@ -88,6 +90,7 @@ static bool take_changes(struct agent *agent)
 		if (change->object->kind == KIND_POD)
 			pod_changed(agent, change->object);
 	}
+	heap_trim_note(agent->own.heap_trim, i);
 	if (r == -ESTALE) {
 		log_message(LOG_WARNING, "too many changes at once: resyncing every pod");
 		return watch_again(agent, now);

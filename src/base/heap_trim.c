@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heap_trim - see heap_trim.h
+ */
+#include "base/heap_trim.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+struct heap_trim {
+	sd_event_source *timer;
+	uint64_t quiet_usec;
+	size_t changes; /* since the timer was set, or since the last trim */
+};
+
+static void set_timer(struct heap_trim *trim)
+{
+	trim->changes = 0;
+	(void) sd_event_source_set_time(trim->timer, monotonic_usec() + trim->quiet_usec);
+	(void) sd_event_source_set_enabled(trim->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct heap_trim *trim = userdata;
+
+	if (trim->changes >= HEAP_TRIM_BURST) {
+		set_timer(trim);
+		return 0;
+	}
+	(void) malloc_trim(0);
+	return 0;
+}
+
+int heap_trim_new(sd_event *event, uint64_t quiet_usec, struct heap_trim **ret)
+{
+	struct heap_trim *trim = calloc(1, sizeof(*trim));
+	int r;
+
+	assert(event && ret);
+	if (!trim)
+		return -ENOMEM;
+	trim->quiet_usec = quiet_usec;
+	r = sd_event_add_time(event, &trim->timer, CLOCK_MONOTONIC, UINT64_MAX, 1, on_time, trim);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(trim->timer, SD_EVENT_OFF);
+	if (r < 0) {
+		(void) heap_trim_free(trim);
+		return r;
+	}
+	*ret = trim;
+	return 0;
+}
+
+struct heap_trim *heap_trim_free(struct heap_trim *trim)
+{
+	if (!trim)
+		return NULL;
+	(void) sd_event_source_disable_unref(trim->timer);
+	free(trim);
+	return NULL;
+}
+
+void heap_trim_note(struct heap_trim *trim, size_t changes)
+{
+	if (!trim)
+		return;
+	trim->changes += changes;
+	if (trim->changes >= HEAP_TRIM_BURST && sd_event_source_get_enabled(trim->timer, NULL) <= 0)
+		set_timer(trim);
+}

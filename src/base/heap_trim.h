@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heap_trim - free memory goes back to the kernel when a burst of work is over
+ *
+ * What a burst needed lies between what stays, where free() returns nothing: a sixth of what
+ * podvold holds after the pods of a large manifest were mounted, most of it after they were
+ * removed. A look at the whole heap costs milliseconds, so one is made for each burst, a quiet
+ * moment after it. Less than a burst makes no timer, so an idle process does not wake up.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+enum { HEAP_TRIM_BURST = 256 }; /* changes */
+
+struct heap_trim;
+
+/* @quiet_usec: with less than a burst, before the heap is looked at. Return: 0; a negative errno.
+ */
+int heap_trim_new(sd_event *event, uint64_t quiet_usec, struct heap_trim **ret);
+
+/* Accepts NULL. Return: NULL. */
+struct heap_trim *heap_trim_free(struct heap_trim *trim);
+
+/* So many changes were worked on. NULL: nothing is done. */
+void heap_trim_note(struct heap_trim *trim, size_t changes);
