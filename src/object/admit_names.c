@@ -4,9 +4,12 @@
  */
 #include "object/admit.h"
 
+#include "base/cleanup.h"
+#include "object/json/json_index.h"
 #include "object/kinds.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,16 +68,27 @@ int admit_qualified_name(const struct field *field, const char *name, struct vio
 	return is_word(part) ? 0 : field_invalid(field, name, name_part_detail, found);
 }
 
+/* What an update leaves as it was is not checked again, so that older objects can be changed. */
+static int index_old(const struct cJSON *old, const char *key, struct json_index *ret,
+		     struct violations *found)
+{
+	int r = json_index_make(old, key, ret);
+
+	return r == -ENOMEM ? violations_broken(found, r) : 0;
+}
+
 static int check_labels(const struct cJSON *old, const struct cJSON *labels,
 			const struct field *field, struct violations *found)
 {
-	int r = 0;
+	cleanup_json_index struct json_index known = { 0 };
+	int r = index_old(old, NULL, &known, found);
 
 	for (const struct cJSON *item = json_first(labels); item && r == 0;
 	     item = json_next(item)) {
+		const struct json_index_entry *before = json_index_find(&known, json_key(item));
 		const char *value = json_string(item, "");
 
-		if (json_equal(json_get(old, json_key(item)), item))
+		if (before && json_equal(before->item, item))
 			continue;
 		r = admit_qualified_name(field, json_key(item), found);
 		if (r == 0 && strlen(value) > NAME_PART_BYTES_MAX)
@@ -90,14 +104,15 @@ static int check_labels(const struct cJSON *old, const struct cJSON *labels,
 static int check_annotations(const struct cJSON *old, const struct cJSON *annotations,
 			     const struct field *field, struct violations *found)
 {
-	int r = 0;
+	cleanup_json_index struct json_index known = { 0 };
+	int r = index_old(old, NULL, &known, found);
 
 	for (const struct cJSON *item = json_first(annotations); item && r == 0;
 	     item = json_next(item)) {
 		char key[PREFIX_BYTES_MAX + NAME_PART_BYTES_MAX + 8];
 		size_t i = 0;
 
-		if (json_get(old, json_key(item)))
+		if (json_index_find(&known, json_key(item)))
 			continue;
 		for (const char *c = json_key(item); *c && i + 1 < sizeof(key); c++)
 			key[i++] = (char) (*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
@@ -107,22 +122,15 @@ static int check_annotations(const struct cJSON *old, const struct cJSON *annota
 	return r;
 }
 
-static bool has_text(const struct cJSON *list, const char *text)
-{
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
-		if (strcmp(json_string(item, ""), text) == 0)
-			return true;
-	return false;
-}
-
 static int check_finalizers(const struct cJSON *old, const struct cJSON *finalizers,
 			    const struct field *field, struct violations *found)
 {
-	int r = 0;
+	cleanup_json_index struct json_index known = { 0 };
+	int r = index_old(old, "", &known, found);
 
 	for (const struct cJSON *item = json_first(finalizers); item && r == 0;
 	     item = json_next(item))
-		if (!has_text(old, json_string(item, "")))
+		if (!json_index_find(&known, json_string(item, "")))
 			r = admit_qualified_name(field, json_string(item, ""), found);
 	return r;
 }

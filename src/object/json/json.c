@@ -8,6 +8,7 @@
 #include "object/json/json_tree.h"
 
 #include "base/cleanup.h"
+#include "object/json/json_index.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -406,46 +407,22 @@ struct cJSON *json_ensure_object(struct cJSON *parent, const char *key)
 	return json_add_object(parent, key);
 }
 
-/* ---- by key ---- */
-
-static int by_key_then_line(const void *a, const void *b)
-{
-	const struct cJSON *left = *(const struct cJSON *const *) a;
-	const struct cJSON *right = *(const struct cJSON *const *) b;
-	int order = strcmp(left->string, right->string);
-
-	return order != 0 ? order : left->valueint - right->valueint;
-}
-
-/* The members by key, those of one key in their order; NULL: no memory. Freed with free(). */
-static const struct cJSON **sorted_members(const struct cJSON *object, size_t count)
-{
-	const struct cJSON **sorted =
-		calloc(count + 1, sizeof(*sorted)); /* NOLINT(bugprone-sizeof-expression) */
-	size_t i = 0;
-
-	if (!sorted)
-		return NULL;
-	for (const struct cJSON *item = object->child; item; item = item->next)
-		sorted[i++] = item;
-	qsort(sorted, count, sizeof(*sorted), by_key_then_line);
-	return sorted;
-}
-
 /* ---- comparing ---- */
 
 /* Of as many members. Return: 1, 0; -ENOMEM. */
-static int equal_sorted(const struct cJSON *a, const struct cJSON *b, size_t count)
+static int equal_by_index(const struct cJSON *a, const struct cJSON *b)
 {
-	cleanup_free const struct cJSON **left = sorted_members(a, count);
-	cleanup_free const struct cJSON **right = sorted_members(b, count);
+	cleanup_json_index struct json_index index = { 0 };
+	int r = json_index_make(b, NULL, &index);
 
-	if (!left || !right)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(left[i]->string, right[i]->string) != 0 ||
-		    !json_equal(left[i], right[i]))
+	if (r < 0)
+		return r;
+	for (const struct cJSON *item = a->child; item; item = item->next) {
+		const struct json_index_entry *other = json_index_find(&index, item->string);
+
+		if (!other || !json_equal(item, other->item))
 			return 0;
+	}
 	return 1;
 }
 
@@ -464,7 +441,7 @@ static bool equal_members(const struct cJSON *a, const struct cJSON *b)
 
 		if (!other || strcmp(json_key(other), json_key(item)) != 0) {
 			if (look_ups++ == LOOK_UPS_MAX) {
-				result = equal_sorted(a, b, count);
+				result = equal_by_index(a, b);
 				if (result >= 0)
 					return result > 0;
 			}
@@ -525,20 +502,16 @@ static const struct cJSON *duplicate_of_few(const struct cJSON *object)
 const struct cJSON *json_find_duplicate(const struct cJSON *object, int *ret_error)
 {
 	enum { FEW = 12 };
-	size_t count = json_count(object);
-	cleanup_free const struct cJSON **sorted = NULL;
+	cleanup_json_index struct json_index index = { 0 };
+	int r;
 
 	assert(cJSON_IsObject(object));
-	if (count <= FEW)
+	if (json_count(object) <= FEW)
 		return duplicate_of_few(object);
-	sorted = sorted_members(object, count);
-	if (!sorted) {
-		*ret_error = -ENOMEM;
+	r = json_index_make(object, NULL, &index);
+	if (r < 0) {
+		*ret_error = r;
 		return NULL;
 	}
-	for (size_t i = 1; i < count; i++) {
-		if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0)
-			return sorted[i];
-	}
-	return NULL;
+	return json_index_duplicate(&index);
 }
