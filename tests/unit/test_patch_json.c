@@ -186,6 +186,22 @@ static void test_copies_are_bounded(void **state)
 			 -E2BIG);
 }
 
+/* By its values too, however short they are: 60,000 here. And what is compared counts as much. */
+static void test_values_are_counted(void **state)
+{
+	cleanup_free char *list = repeat("1", 3000), *object = NULL, *test = NULL;
+
+	assert_true(asprintf(&object, "{\"a\":%s}", list) > 0);
+	assert_true(asprintf(&test, "{\"op\":\"test\",\"path\":\"/a\",\"value\":%s}", list) > 0);
+	assert_int_equal(
+		apply_many(object, "{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/b\"}", 20),
+		-E2BIG);
+	assert_int_equal(apply_many(object, "{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/b\"}", 5),
+			 0);
+	assert_int_equal(apply_many(object, test, 20), -E2BIG);
+	assert_int_equal(apply_many(object, test, 5), 0);
+}
+
 /* A tree that is copied into its own deepest place doubles its depth with each copy. */
 static void test_depth_is_bounded(void **state)
 {
@@ -218,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_a_refusal_names_the_operation),
 		cmocka_unit_test(test_operations_are_bounded),
 		cmocka_unit_test(test_copies_are_bounded),
+		cmocka_unit_test(test_values_are_counted),
 		cmocka_unit_test(test_depth_is_bounded),
 		cmocka_unit_test(test_steps_are_bounded),
 	};

@@ -23,30 +23,25 @@ int patch_charge(struct patch_work *work, size_t steps)
 	return 0;
 }
 
-/* From @from up to @end; NULL: to the last one. */
-static struct cJSON *member_between(struct cJSON *from, const struct cJSON *end, const char *key,
-				    size_t *steps)
+static void measure(const struct cJSON *tree, size_t *nodes, size_t *bytes)
 {
-	for (struct cJSON *item = from; item != end; item = item->next) {
-		*steps += 1;
-		if (strcmp(item->string, key) == 0)
-			return item;
-	}
-	return NULL;
+	*nodes += 1;
+	*bytes += 4;
+	if (tree->string)
+		*bytes += strlen(tree->string);
+	if (tree->valuestring)
+		*bytes += strlen(tree->valuestring);
+	for (const struct cJSON *item = tree->child; item; item = item->next)
+		measure(item, nodes, bytes);
 }
 
-int patch_member(struct patch_work *work, struct cJSON *object, const char *key,
-		 struct patch_cursor *cursor, struct cJSON **ret)
+int patch_charge_tree(struct patch_work *work, const struct cJSON *tree, size_t *bytes)
 {
-	struct cJSON *start = cursor && cursor->next ? cursor->next : object->child;
-	size_t steps = 1;
+	size_t nodes = 0, length = 0;
 
-	*ret = member_between(start, NULL, key, &steps);
-	if (!*ret)
-		*ret = member_between(object->child, start, key, &steps);
-	if (cursor && *ret)
-		cursor->next = (*ret)->next;
-	return patch_charge(work, steps);
+	measure(tree, &nodes, &length);
+	*bytes += length;
+	return patch_charge(work, nodes * CHARGE_NODE + length / CHARGE_BYTES);
 }
 
 int patch_put(struct patch_work *work, struct cJSON *object, const char *key, struct cJSON *present,
@@ -67,19 +62,6 @@ int patch_put(struct patch_work *work, struct cJSON *object, const char *key, st
 		json_append(object, name, value);
 	}
 	return 0;
-}
-
-size_t patch_bytes(const struct cJSON *tree)
-{
-	size_t bytes = 4;
-
-	if (tree->string)
-		bytes += strlen(tree->string);
-	if (tree->valuestring)
-		bytes += strlen(tree->valuestring);
-	for (const struct cJSON *item = tree->child; item; item = item->next)
-		bytes += patch_bytes(item);
-	return bytes;
 }
 
 size_t patch_depth(const struct cJSON *tree, size_t *nodes)
@@ -125,11 +107,11 @@ static void drop_nulls(struct cJSON *tree)
 
 static int merge_members(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch)
 {
-	struct patch_cursor cursor = { .next = NULL };
+	cleanup_search struct patch_search search = patch_search_of(work, tree, patch, NULL);
 
 	for (const struct cJSON *item = patch->child; item; item = item->next) {
 		struct cJSON *present, *value;
-		int r = patch_member(work, tree, item->string, &cursor, &present);
+		int r = patch_member(work, tree, item->string, &search, &present);
 
 		if (r < 0)
 			return r;
@@ -168,8 +150,10 @@ static int three_way_map(struct patch_work *work, struct cJSON *tree, const stru
 static int remove_dropped(struct patch_work *work, struct cJSON *list, const struct cJSON *modified,
 			  const struct cJSON *original, const char *merge_key)
 {
-	struct patch_cursor in_modified = patch_cursor_of(modified, merge_key);
-	struct patch_cursor in_list = patch_cursor_of(list, merge_key);
+	cleanup_search struct patch_search in_modified =
+		patch_search_of(work, modified, original, merge_key);
+	cleanup_search struct patch_search in_list =
+		patch_search_of(work, list, original, merge_key);
 
 	for (const struct cJSON *item = json_first(original); item; item = item->next) {
 		struct cJSON *still, *present;
@@ -190,19 +174,19 @@ static int remove_dropped(struct patch_work *work, struct cJSON *list, const str
 struct three_way_lists {
 	struct cJSON *list;
 	const struct cJSON *original;
-	struct patch_cursor in_list, in_original;
+	struct patch_search *in_list, *in_original;
 };
 
-static int three_way_element(struct patch_work *work, struct three_way_lists *lists,
+static int three_way_element(struct patch_work *work, const struct three_way_lists *lists,
 			     const struct cJSON *item, const struct patch_field *field)
 {
 	struct cJSON *list = lists->list, *present, *before = NULL, *copy;
 	const struct cJSON *original = lists->original;
-	int r = patch_list_find(work, list, item, field->merge_key, &lists->in_list, &present);
+	int r = patch_list_find(work, list, item, field->merge_key, lists->in_list, &present);
 
 	if (r == 0 && present && json_is_object(item) && json_is_array(original))
 		r = patch_list_find(work, (struct cJSON *) original, item, field->merge_key,
-				    &lists->in_original, &before);
+				    lists->in_original, &before);
 	if (r < 0)
 		return r;
 	if (present)
@@ -220,15 +204,17 @@ static int three_way_list(struct patch_work *work, struct cJSON *list, const str
 			  const struct cJSON *original, const struct patch_field *field)
 {
 	cleanup_json struct cJSON *before = json_copy(list);
-	struct three_way_lists lists = { .list = list, .original = original };
+	cleanup_search struct patch_search in_list = { .index.entries = NULL };
+	cleanup_search struct patch_search in_original = { .index.entries = NULL };
+	const struct three_way_lists lists = { list, original, &in_list, &in_original };
 	int r;
 
 	if (!before)
 		return failed(work->reterr, -ENOMEM, "cannot apply the document");
 	r = remove_dropped(work, list, modified, json_is_array(original) ? original : NULL,
 			   field->merge_key);
-	lists.in_list = patch_cursor_of(list, field->merge_key);
-	lists.in_original = patch_cursor_of(original, field->merge_key);
+	in_list = patch_search_of(work, list, modified, field->merge_key);
+	in_original = patch_search_of(work, original, modified, field->merge_key);
 	for (const struct cJSON *item = modified->child; item && r == 0; item = item->next)
 		r = three_way_element(work, &lists, item, field);
 	return r < 0 ? r : patch_list_order(work, list, modified, before, field->merge_key);
@@ -260,8 +246,11 @@ static int three_way_map(struct patch_work *work, struct cJSON *tree, const stru
 			 const struct cJSON *original, const struct schema *schema)
 {
 	struct cJSON *before = json_is_object(original) ? (struct cJSON *) original : NULL;
-	struct patch_cursor in_modified = { .next = NULL }, dropping = in_modified;
-	struct patch_cursor in_tree = in_modified, in_before = in_modified;
+	cleanup_search struct patch_search in_modified =
+		patch_search_of(work, modified, before, NULL);
+	cleanup_search struct patch_search in_before =
+		patch_search_of(work, before, modified, NULL);
+	cleanup_search struct patch_search in_tree = patch_search_of(work, tree, before, NULL);
 	struct cJSON *present, *other;
 	int r = 0;
 
@@ -269,10 +258,12 @@ static int three_way_map(struct patch_work *work, struct cJSON *tree, const stru
 		r = patch_member(work, (struct cJSON *) modified, item->string, &in_modified,
 				 &other);
 		if (r == 0 && !other)
-			r = patch_member(work, tree, item->string, &dropping, &present);
+			r = patch_member(work, tree, item->string, &in_tree, &present);
 		if (r == 0 && !other && present)
 			json_free(cJSON_DetachItemViaPointer(tree, present));
 	}
+	patch_search_done(&in_tree);
+	in_tree = patch_search_of(work, tree, modified, NULL);
 	for (const struct cJSON *item = modified->child; item && r == 0; item = item->next) {
 		other = NULL;
 		r = patch_member(work, tree, item->string, &in_tree, &present);

@@ -111,6 +111,7 @@ static int find_spot(struct patch_work *work, struct cJSON *root, const char *po
 	ret->text = strdup(pointer);
 	if (!ret->text)
 		return failed(work->reterr, -ENOMEM, "cannot apply the patch");
+	r = patch_charge(work, strlen(pointer) / CHARGE_BYTES);
 	for (at = ret->text; at && r == 0;) {
 		ret->parent = ret->item;
 		ret->token = at + 1;
@@ -213,8 +214,13 @@ static int put(struct patch_work *work, struct cJSON **root, const char *pointer
 	return patch_put(work, spot.parent, spot.token, spot.item, value);
 }
 
-static int copied(struct patch_work *work, const struct cJSON *item, struct cJSON **ret)
+static int copied(struct patch_work *work, const struct cJSON *item, size_t *bytes,
+		  struct cJSON **ret)
 {
+	int r = patch_charge_tree(work, item, bytes);
+
+	if (r < 0)
+		return r;
 	*ret = json_copy(item);
 	return *ret ? 0 : failed(work->reterr, -ENOMEM, "cannot apply the patch");
 }
@@ -239,10 +245,11 @@ static int need_from(struct patch_work *work, const struct operation *operation)
 static int op_add(struct patch_work *work, struct cJSON **root, const struct operation *operation)
 {
 	struct cJSON *value;
+	size_t bytes = 0;
 	int r = need_value(work, operation);
 
 	if (r == 0)
-		r = copied(work, operation->value, &value);
+		r = copied(work, operation->value, &bytes, &value);
 	return r < 0 ? r : put(work, root, operation->path, value);
 }
 
@@ -275,6 +282,7 @@ static int op_replace(struct patch_work *work, struct cJSON **root,
 {
 	cleanup_spot struct spot spot = { 0 };
 	struct cJSON *value;
+	size_t bytes = 0;
 	int r = need_value(work, operation);
 
 	if (r == 0)
@@ -285,7 +293,7 @@ static int op_replace(struct patch_work *work, struct cJSON **root,
 		return op_add(work, root, operation);
 	r = check_depth(work, &spot, operation->value);
 	if (r == 0)
-		r = copied(work, operation->value, &value);
+		r = copied(work, operation->value, &bytes, &value);
 	if (r == 0) {
 		cJSON_free(value->string);
 		value->string = NULL;
@@ -327,24 +335,27 @@ static int op_copy(struct patch_work *work, struct cJSON **root, const struct op
 		r = find_present(work, *root, operation->from, &spot);
 	if (r < 0)
 		return r;
-	work->copied_bytes += patch_bytes(spot.item);
-	if (work->copied_bytes > PATCH_COPY_BYTES_MAX)
-		return failed_plain(work->reterr, -E2BIG,
-				    "the copy operations of the patch add more than %d bytes",
-				    PATCH_COPY_BYTES_MAX);
-	r = copied(work, spot.item, &value);
-	return r < 0 ? r : put(work, root, operation->path, value);
+	r = copied(work, spot.item, &work->copied_bytes, &value);
+	if (r < 0)
+		return r;
+	if (work->copied_bytes <= PATCH_COPY_BYTES_MAX)
+		return put(work, root, operation->path, value);
+	json_free(value);
+	return failed_plain(work->reterr, -E2BIG,
+			    "the copy operations of the patch add more than %d bytes",
+			    PATCH_COPY_BYTES_MAX);
 }
 
 static int op_test(struct patch_work *work, struct cJSON **root, const struct operation *operation)
 {
 	cleanup_spot struct spot spot = { 0 };
+	size_t bytes = 0;
 	int r = need_value(work, operation);
 
 	if (r == 0)
 		r = find_present(work, *root, operation->path, &spot);
 	if (r == 0) /* a comparison walks no further than the shorter of the two */
-		r = patch_charge(work, patch_bytes(operation->value) / 4);
+		r = patch_charge_tree(work, operation->value, &bytes);
 	if (r == 0 && !json_equal(spot.item, operation->value))
 		r = failed_plain(work->reterr, -EINVAL, "testing value '%.128s' failed",
 				 operation->path);

@@ -11,18 +11,16 @@
 #include <string.h>
 
 /* What tells an element apart; NULL: it has no such member. */
-static const struct cJSON *key_of(const struct cJSON *element, const char *merge_key)
+static struct cJSON *key_of(struct cJSON *element, const char *merge_key, size_t *steps)
 {
-	return *merge_key ? json_get(element, merge_key) : element;
-}
-
-/* ---- cursors ---- */
-
-enum { FEW = 8 };
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *) a, *(const char *const *) b);
+	if (!*merge_key || !json_is_object(element))
+		return *merge_key ? NULL : element;
+	for (struct cJSON *item = element->child; item; item = item->next) {
+		*steps += 1;
+		if (strcmp(item->string, merge_key) == 0)
+			return item;
+	}
+	return NULL;
 }
 
 /* Of a string or a number; NULL: neither. */
@@ -31,55 +29,89 @@ static const char *text_of(const struct cJSON *key)
 	return json_is_string(key) || json_is_number(key) ? key->valuestring : NULL;
 }
 
-/* A number and a string of the same text count as the same. */
-static bool has_distinct_keys(const struct cJSON *list, const char *merge_key, size_t count)
-{
-	cleanup_free const char **texts = calloc(count, sizeof(*texts));
-	size_t used = 0;
-
-	for (const struct cJSON *item = json_first(list); texts && item; item = item->next) {
-		texts[used] = text_of(key_of(item, merge_key));
-		if (!texts[used++])
-			return false;
-	}
-	if (!texts)
-		return false;
-	qsort(texts, used, sizeof(*texts), by_text);
-	for (size_t i = 1; i < used; i++)
-		if (strcmp(texts[i - 1], texts[i]) == 0)
-			return false;
-	return true;
-}
-
-struct patch_cursor patch_cursor_of(const struct cJSON *list, const char *merge_key)
-{
-	size_t count = json_count(list);
-
-	return (struct patch_cursor){ .off = count <= FEW ||
-					     !has_distinct_keys(list, merge_key, count) };
-}
-
 /* ---- searches ---- */
 
-/* From @from up to @end; NULL: to the end of the list. */
-static struct cJSON *find_between(struct cJSON *from, const struct cJSON *end,
-				  const struct cJSON *key, const char *merge_key, size_t *steps)
+/* A number and a string of the same text count as the same. */
+static bool make_index(struct patch_work *work, const struct cJSON *container,
+		       const char *merge_key, struct json_index *ret)
 {
-	for (struct cJSON *item = from; item != end; item = item->next) {
-		*steps += 1;
-		if (json_equal(key_of(item, merge_key), key))
+	if (json_index_make(container, merge_key, ret) < 0)
+		return false;
+	work->steps += ret->count * CHARGE_LOOK_UP;
+	if (!json_index_duplicate(ret))
+		return true;
+	json_index_done(ret);
+	return false;
+}
+
+struct patch_search patch_search_of(struct patch_work *work, const struct cJSON *container,
+				    const struct cJSON *asked, const char *merge_key)
+{
+	enum { FEW = 8 };
+	struct patch_search search = { .index.entries = NULL };
+	cleanup_json_index struct json_index texts = { .entries = NULL };
+
+	if (json_count(container) <= FEW || json_count(asked) <= FEW)
+		return search;
+	/* No key of a map comes twice. */
+	if (!merge_key || asked == container || make_index(work, asked, merge_key, &texts))
+		(void) make_index(work, container, merge_key, &search.index);
+	return search;
+}
+
+void patch_search_done(struct patch_search *search)
+{
+	json_index_done(&search->index);
+}
+
+/* Found once and no more: it may be removed meanwhile. */
+static struct cJSON *take(struct json_index *index, const char *text)
+{
+	struct json_index_entry *entry = text ? json_index_find(index, text) : NULL;
+
+	if (!entry)
+		return NULL;
+	entry->text = NULL;
+	return (struct cJSON *) entry->item;
+}
+
+static struct cJSON *walk(struct cJSON *list, const struct cJSON *key, const char *merge_key,
+			  size_t *steps)
+{
+	const char *text = text_of(key);
+	size_t each = 1 + (text ? strlen(text) / CHARGE_BYTES : 0);
+
+	for (struct cJSON *item = (struct cJSON *) json_first(list); item; item = item->next) {
+		const struct cJSON *other = key_of(item, merge_key, steps);
+
+		*steps += each;
+		if (other && json_equal(other, key))
 			return item;
 	}
 	return NULL;
 }
 
-int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJSON *like,
-		    const char *merge_key, struct patch_cursor *cursor, struct cJSON **ret)
+int patch_member(struct patch_work *work, struct cJSON *object, const char *key,
+		 struct patch_search *search, struct cJSON **ret)
 {
-	const struct cJSON *key = key_of(like, merge_key);
-	struct cJSON *first = (struct cJSON *) json_first(list);
-	struct cJSON *start = cursor && !cursor->off && cursor->next ? cursor->next : first;
-	size_t steps = 1;
+	size_t steps = 1, each = 1 + strlen(key) / CHARGE_BYTES;
+
+	if (search && search->index.entries) {
+		*ret = take(&search->index, key);
+		return patch_charge(work, CHARGE_LOOK_UP + each);
+	}
+	*ret = NULL;
+	for (struct cJSON *item = object->child; item && !*ret; item = item->next, steps += each)
+		if (strcmp(item->string, key) == 0)
+			*ret = item;
+	return patch_charge(work, steps);
+}
+
+int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJSON *like,
+		    const char *merge_key, struct patch_search *search, struct cJSON **ret)
+{
+	size_t steps = CHARGE_LOOK_UP;
+	const struct cJSON *key = key_of((struct cJSON *) like, merge_key, &steps);
 
 	*ret = NULL;
 	if (!key)
@@ -87,11 +119,13 @@ int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJ
 				    "an element of a list does not contain the declared merge key "
 				    "'%s'",
 				    merge_key);
-	*ret = find_between(start, NULL, key, merge_key, &steps);
-	if (!*ret)
-		*ret = find_between(first, start, key, merge_key, &steps);
-	if (cursor && *ret)
-		cursor->next = (*ret)->next;
+	if (search && search->index.entries) {
+		*ret = take(&search->index, text_of(key));
+		if (*ret && !json_equal(key_of(*ret, merge_key, &steps), key))
+			*ret = NULL;
+	} else {
+		*ret = walk(list, key, merge_key, &steps);
+	}
 	return patch_charge(work, steps);
 }
 
@@ -104,11 +138,11 @@ static void move_first(struct cJSON *from, struct cJSON *to)
 static int take_named(struct patch_work *work, struct cJSON *list, const struct cJSON *wanted,
 		      const char *merge_key, struct cJSON *named)
 {
-	struct patch_cursor cursor = patch_cursor_of(list, merge_key);
+	cleanup_search struct patch_search search = patch_search_of(work, list, wanted, merge_key);
 
 	for (const struct cJSON *item = json_first(wanted); item; item = item->next) {
 		struct cJSON *element;
-		int r = patch_list_find(work, list, item, merge_key, &cursor, &element);
+		int r = patch_list_find(work, list, item, merge_key, &search, &element);
 
 		if (r < 0)
 			return r;
@@ -130,11 +164,11 @@ static void number(struct cJSON *list)
 
 /* Its place in the old list; 0: it was not there. */
 static int place_of(struct patch_work *work, const struct cJSON *element,
-		    const struct cJSON *before, const char *merge_key, struct patch_cursor *cursor,
+		    const struct cJSON *before, const char *merge_key, struct patch_search *search,
 		    int *ret)
 {
 	struct cJSON *old;
-	int r = patch_list_find(work, (struct cJSON *) before, element, merge_key, cursor, &old);
+	int r = patch_list_find(work, (struct cJSON *) before, element, merge_key, search, &old);
 
 	*ret = r == 0 && old ? old->valueint : 0;
 	return r;
@@ -144,20 +178,22 @@ static int place_of(struct patch_work *work, const struct cJSON *element,
 static int join(struct patch_work *work, struct cJSON *left, struct cJSON *right,
 		const struct cJSON *before, const char *merge_key, struct cJSON *ordered)
 {
-	struct patch_cursor of_left = patch_cursor_of(before, merge_key), of_right = of_left;
+	cleanup_search struct patch_search search =
+		patch_search_of(work, before, before, merge_key);
 	struct cJSON *placed_left = NULL, *placed_right = NULL;
 	int left_at = 0, right_at = 0, r = 0;
+	size_t steps = 0;
 
 	while (left->child && right->child) {
 		/* An element without the key has no place of its own: it stays in front. */
-		if (!key_of(left->child, merge_key)) {
+		if (!key_of(left->child, merge_key, &steps)) {
 			move_first(left, ordered);
 			continue;
 		}
 		if (left->child != placed_left)
-			r = place_of(work, left->child, before, merge_key, &of_left, &left_at);
+			r = place_of(work, left->child, before, merge_key, &search, &left_at);
 		if (r == 0 && right->child != placed_right)
-			r = place_of(work, right->child, before, merge_key, &of_right, &right_at);
+			r = place_of(work, right->child, before, merge_key, &search, &right_at);
 		if (r < 0)
 			return r;
 		placed_left = left->child;

@@ -104,16 +104,16 @@ static int merge_map(struct patch_work *work, struct cJSON *tree, const struct c
 		     const struct schema *schema);
 
 static int merge_value(struct patch_work *work, struct cJSON *list, const struct cJSON *item,
-		       struct patch_cursor *cursor)
+		       struct patch_search *search)
 {
 	struct cJSON *present;
-	int r = patch_list_find(work, list, item, "", cursor, &present);
+	int r = patch_list_find(work, list, item, "", search, &present);
 
 	return r < 0 || present ? r : append_copy(work, list, item);
 }
 
 static int merge_element(struct patch_work *work, struct cJSON *list, const struct cJSON *item,
-			 const struct patch_field *field, struct patch_cursor *cursor)
+			 const struct patch_field *field, struct patch_search *search)
 {
 	enum directive directive;
 	struct cJSON *present;
@@ -125,7 +125,7 @@ static int merge_element(struct patch_work *work, struct cJSON *list, const stru
 				    field->merge_key);
 	r = read_directive(work, item, &directive);
 	if (r == 0)
-		r = patch_list_find(work, list, item, field->merge_key, cursor, &present);
+		r = patch_list_find(work, list, item, field->merge_key, search, &present);
 	if (r < 0)
 		return r;
 	if (directive == DIRECTIVE_DELETE) {
@@ -151,7 +151,7 @@ static int merge_list(struct patch_work *work, struct cJSON *list, const struct 
 {
 	bool plain = *field->merge_key == '\0';
 	cleanup_json struct cJSON *before = NULL;
-	struct patch_cursor cursor;
+	cleanup_search struct patch_search search = { .index.entries = NULL };
 	int r = 0;
 
 	if (!plain && replaces_list(patch)) {
@@ -164,10 +164,10 @@ static int merge_list(struct patch_work *work, struct cJSON *list, const struct 
 	before = json_copy(list);
 	if (!before)
 		return no_memory(work);
-	cursor = patch_cursor_of(list, field->merge_key);
+	search = patch_search_of(work, list, patch, field->merge_key);
 	for (const struct cJSON *item = patch->child; item && r == 0; item = item->next)
-		r = plain ? merge_value(work, list, item, &cursor)
-			  : merge_element(work, list, item, field, &cursor);
+		r = plain ? merge_value(work, list, item, &search)
+			  : merge_element(work, list, item, field, &search);
 	return r < 0 ? r
 		     : patch_list_order(work, list, order ? order : patch, before,
 					field->merge_key);
@@ -177,22 +177,15 @@ static int merge_list(struct patch_work *work, struct cJSON *list, const struct 
 
 static int bad_list(struct patch_work *work, const char *key)
 {
-	return failed_plain(work->reterr, -EBADMSG, "'%.128s' must be a list", key);
-}
-
-static bool is_listed(const struct cJSON *list, const char *text)
-{
-	for (const struct cJSON *item = list->child; item; item = item->next)
-		if (strcmp(json_string(item, ""), text) == 0)
-			return true;
-	return false;
+	return failed_plain(work->reterr, -EBADMSG, "'%.128s' must be a list%s", key,
+			    strcmp(key, RETAIN_KEYS) == 0 ? " of keys" : "");
 }
 
 /* Other members of the object go; one that the patch sets must be listed. */
 static int retain_keys(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch)
 {
+	cleanup_json_index struct json_index listed = { .entries = NULL };
 	const struct cJSON *keys = json_get(patch, RETAIN_KEYS);
-	size_t count = json_count(keys) + 1;
 	struct cJSON *next;
 	int r;
 
@@ -200,19 +193,19 @@ static int retain_keys(struct patch_work *work, struct cJSON *tree, const struct
 		return 0;
 	if (!json_is_array(keys))
 		return bad_list(work, RETAIN_KEYS);
-	r = patch_charge(work, count * (json_count(patch) + json_count(tree)));
+	r = json_index_make(keys, "", &listed);
 	if (r < 0)
-		return r;
+		return r == -ENOMEM ? no_memory(work) : bad_list(work, RETAIN_KEYS);
 	for (const struct cJSON *item = patch->child; item; item = item->next)
 		if (!json_is_null(item) && !is_directive(item->string) &&
-		    !is_listed(keys, item->string))
+		    !json_index_find(&listed, item->string))
 			return failed_plain(work->reterr, -EBADMSG,
 					    "'%.64s' is set by the patch and not in its "
 					    "$retainKeys",
 					    item->string);
 	for (struct cJSON *item = tree->child; item; item = next) {
 		next = item->next;
-		if (!is_listed(keys, item->string))
+		if (!json_index_find(&listed, item->string))
 			json_free(cJSON_DetachItemViaPointer(tree, item));
 	}
 	return 0;
@@ -267,7 +260,7 @@ static int set_order(struct patch_work *work, struct cJSON *tree, const struct c
 static int find_order(struct patch_work *work, const struct cJSON *patch, const struct cJSON *item,
 		      const char *merge_key, const struct cJSON **ret)
 {
-	struct patch_cursor cursor;
+	cleanup_search struct patch_search search = { .index.entries = NULL };
 	char key[256];
 	int r = 0;
 
@@ -277,14 +270,14 @@ static int find_order(struct patch_work *work, const struct cJSON *patch, const 
 		return 0;
 	if (!json_is_array(*ret))
 		return bad_list(work, key);
-	cursor = patch_cursor_of(*ret, merge_key);
+	search = patch_search_of(work, *ret, item, merge_key);
 	for (const struct cJSON *element = item->child; element && r == 0;
 	     element = element->next) {
 		struct cJSON *place;
 
 		if (json_get(element, DIRECTIVE))
 			continue;
-		r = patch_list_find(work, (struct cJSON *) *ret, element, merge_key, &cursor,
+		r = patch_list_find(work, (struct cJSON *) *ret, element, merge_key, &search,
 				    &place);
 		if (r == 0 && !place)
 			r = failed_plain(work->reterr, -EBADMSG,
@@ -298,12 +291,12 @@ static int find_order(struct patch_work *work, const struct cJSON *patch, const 
 
 static int merge_member(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch,
 			const struct cJSON *item, const struct schema *schema,
-			struct patch_cursor *cursor)
+			struct patch_search *search)
 {
 	const struct patch_field field = patch_field(schema, item->string);
 	const struct cJSON *order = NULL;
 	struct cJSON *present;
-	int r = patch_member(work, tree, item->string, cursor, &present);
+	int r = patch_member(work, tree, item->string, search, &present);
 
 	if (r == 0 && json_is_array(item) && field.merge_key)
 		r = find_order(work, patch, item, field.merge_key, &order);
@@ -336,7 +329,7 @@ static int replace_map(struct patch_work *work, struct cJSON *tree, const struct
 static int merge_map(struct patch_work *work, struct cJSON *tree, const struct cJSON *patch,
 		     const struct schema *schema)
 {
-	struct patch_cursor cursor = { .next = NULL };
+	cleanup_search struct patch_search search = { .index.entries = NULL };
 	enum directive directive;
 	int r = read_directive(work, patch, &directive);
 
@@ -349,13 +342,14 @@ static int merge_map(struct patch_work *work, struct cJSON *tree, const struct c
 	if (directive == DIRECTIVE_REPLACE)
 		return replace_map(work, tree, patch);
 	r = retain_keys(work, tree, patch);
+	search = patch_search_of(work, tree, patch, NULL);
 	for (const struct cJSON *item = patch->child; item && r == 0; item = item->next) {
 		if (has_prefix(item->string, DELETE_PREFIX))
 			r = delete_from_list(work, tree, item);
 		else if (has_prefix(item->string, ORDER_PREFIX))
 			r = set_order(work, tree, patch, item, schema);
 		else if (!is_directive(item->string))
-			r = merge_member(work, tree, patch, item, schema, &cursor);
+			r = merge_member(work, tree, patch, item, schema, &search);
 	}
 	return r;
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "object/json/json_index.h"
 #include "object/json/json_tree.h"
 #include "object/patch/patch.h"
 #include "object/schema/schema.h"
@@ -16,31 +17,45 @@ struct patch_work {
 	struct failure *reterr;
 };
 
+/* Steps of what is not one: of a value that is copied, of a look-up in an index; and the bytes that
+ * one step passes. */
+enum { CHARGE_NODE = 16, CHARGE_LOOK_UP = 6, CHARGE_BYTES = 16 };
+
 /* Return: 0, or -E2BIG when the budget is spent. */
 int patch_charge(struct patch_work *work, size_t steps);
 
 /*
- * Where the next search of a list or map begins: behind what the last one found. A patch mostly
- * names its elements in the order that they have, so each search takes one step. What was found may
- * be removed meanwhile, nothing else. Zeroed it is at the beginning; no two elements of the list
- * may have the same key, see patch_cursor_of().
+ * Many searches of one list or map, each for another key: by an index. Without one, as it is zeroed
+ * and for a few elements, each search walks from the beginning. What was found may be removed
+ * meanwhile, nothing else.
  */
-struct patch_cursor {
-	struct cJSON *next;
-	bool off; /* every search begins at the beginning */
+struct patch_search {
+	struct json_index index;
 };
 
-/* The member of an object; NULL in @ret when it has none. @cursor: of this object; NULL: none.
+/**
+ * patch_search_of - before looking each of @asked up in @container
+ * @merge_key: as patch_list_find() takes it; NULL: members of two maps by their keys
+ *
+ * Where two elements of either have the same key there is no index: then the first of them counts.
+ */
+struct patch_search patch_search_of(struct patch_work *work, const struct cJSON *container,
+				    const struct cJSON *asked, const char *merge_key);
+void patch_search_done(struct patch_search *search);
+#define cleanup_search cleanup(patch_search_done)
+
+/* The member of an object; NULL in @ret when it has none. @search: of this object; NULL: none.
  * Return: 0 or -E2BIG. */
 int patch_member(struct patch_work *work, struct cJSON *object, const char *key,
-		 struct patch_cursor *cursor, struct cJSON **ret);
+		 struct patch_search *search, struct cJSON **ret);
 
 /* Puts @value (taken) at @key of an object, in the place of @present, which may be NULL. */
 int patch_put(struct patch_work *work, struct cJSON *object, const char *key, struct cJSON *present,
 	      struct cJSON *value);
 
-/* Bytes of a tree, roughly as printed. */
-size_t patch_bytes(const struct cJSON *tree);
+/* Charges what it takes to copy, compare and free a tree. Its bytes, roughly as printed, are added
+ * to @bytes. */
+int patch_charge_tree(struct patch_work *work, const struct cJSON *tree, size_t *bytes);
 /* How deep a tree is: 1 for a plain value. Its nodes are added to @nodes. */
 size_t patch_depth(const struct cJSON *tree, size_t *nodes);
 
@@ -57,19 +72,15 @@ int patch_strategic(struct patch_work *work, struct cJSON *tree, const struct cJ
 
 /* ---- patch_list.c: lists whose elements are distinguished by a key ---- */
 
-/* For searches of @list; off where two elements have the same key: then the first of them counts.
- */
-struct patch_cursor patch_cursor_of(const struct cJSON *list, const char *merge_key);
-
 /**
  * patch_list_find - the element with the same merge key
  * @merge_key: "" compares the elements themselves
- * @cursor:    of patch_cursor_of() for this list; NULL: none
+ * @search:    of patch_search_of() for this list; NULL: none
  *
  * Return: 0; -EINVAL @like has no such key; -E2BIG. NULL in @ret: none.
  */
 int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJSON *like,
-		    const char *merge_key, struct patch_cursor *cursor, struct cJSON **ret);
+		    const char *merge_key, struct patch_search *search, struct cJSON **ret);
 
 /**
  * patch_list_order - put the elements of a merged list in order
