@@ -333,10 +333,13 @@ int object_from_json(const struct cJSON *tree, const struct object **ret, struct
 	return object_from_tree(copy, ret, reterr);
 }
 
-static int parse(const char *text, size_t length, struct cJSON **ret, struct failure *reterr)
+/* @is_own: of an object that was checked when it was made. */
+static int parse(const char *text, size_t length, bool is_own, struct cJSON **ret,
+		 struct failure *reterr)
 {
-	static const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
-						   .depth = OBJECT_DEPTH_MAX };
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
+					    .depth = OBJECT_DEPTH_MAX,
+					    .is_own = is_own };
 
 	return json_parse(text, length, &limits, ret, reterr);
 }
@@ -348,7 +351,7 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 	int r;
 
 	assert(text && ret);
-	r = parse(text, length, &tree, reterr);
+	r = parse(text, length, false, &tree, reterr);
 	return r < 0 ? r : object_from_tree(tree, ret, reterr);
 }
 
@@ -388,7 +391,7 @@ struct cJSON *object_tree(const struct object *object)
 	assert(object);
 	if (object->tree)
 		return json_copy(object->tree);
-	(void) parse(object->json, object->json_length, &tree, NULL);
+	(void) parse(object->json, object->json_length, true, &tree, NULL);
 	return tree; /* our own bytes: only memory can be missing */
 }
 
@@ -414,7 +417,7 @@ int object_member(const struct object *object, const char *key, struct cJSON **o
 	}
 	text = json_text_member(object->json, key);
 	if (text.length > 0)
-		r = parse(text.start, text.length, own, NULL);
+		r = parse(text.start, text.length, true, own, NULL);
 	*ret = *own;
 	return r;
 }

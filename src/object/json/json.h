@@ -20,6 +20,7 @@ struct cJSON; /* the library's own tree; only the functions below look into it *
 struct json_limits {
 	size_t bytes, depth;
 	size_t nodes; /* values in all; 0: JSON_NODES_MAX */
+	bool is_own;  /* json_print() made the text: no key comes twice, and none is looked for */
 };
 
 /* Return: 0; -EINVAL with line and column; -E2BIG a limit; -ENOMEM. @ret is freed with json_free().

@@ -25,6 +25,7 @@ struct parser {
 	size_t depth, depth_max;
 	size_t nodes, nodes_max;
 	struct failure *reterr;
+	bool is_own;     /* no key comes twice */
 	int broken_rule; /* first rule broken that leaves the syntax readable */
 };
 
@@ -388,6 +389,8 @@ static int refuse_duplicates(struct parser *parser, const struct cJSON *object)
 	const struct cJSON *duplicate;
 	int r = 0;
 
+	if (parser->is_own)
+		return 0;
 	duplicate = json_find_duplicate(object, &r);
 	if (r < 0)
 		return no_memory(parser);
@@ -468,6 +471,7 @@ int json_parse_piece(const char *text, size_t length, const struct json_limits *
 		.length = length,
 		.line = first_line,
 		.depth_max = limits->depth,
+		.is_own = limits->is_own,
 		.nodes_max = limits->nodes ? limits->nodes : JSON_NODES_MAX,
 		.reterr = reterr,
 	};

@@ -7,17 +7,20 @@
 #include <assert.h>
 #include <string.h>
 
-/* Behind the closing quote of the string that begins at @at. */
+/* Behind the closing quote of the string that begins at @at: the first quote behind an even number
+ * of backslashes. */
 static const char *string_end(const char *at)
 {
-	at++;
-	while (*at != '"') {
-		if (*at == '\\')
-			at++;
-		assert(*at != '\0'); /* it was printed whole */
-		at++;
+	for (;;) {
+		const char *quote = strchr(at + 1, '"'), *first = quote;
+
+		assert(quote); /* it was printed whole */
+		while (first[-1] == '\\')
+			first--;
+		if ((quote - first) % 2 == 0)
+			return quote + 1;
+		at = quote;
 	}
-	return at + 1;
 }
 
 /* Behind the value that begins at @at: at the ',' or '}' of the object around it. */

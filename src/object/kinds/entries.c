@@ -5,6 +5,7 @@
 #include "object/kinds.h"
 
 #include "base/cleanup.h"
+#include "object/build.h"
 #include "object/json/base64.h"
 
 #include <assert.h>
@@ -63,14 +64,19 @@ int entries_check_update(const struct object *old, const struct object *new_obje
 			 const char *const *members, struct violations *found)
 {
 	static const char detail[] = "field is immutable when `immutable` is set";
-	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
-	int r = 0;
+	cleanup_json struct cJSON *before = NULL, *now = NULL, *own = NULL;
+	const struct cJSON *immutable;
+	int r = object_member(old, "immutable", &own, &immutable);
 
 	assert(members);
+	if (r < 0)
+		return violations_broken(found, r);
+	if (!json_bool(immutable, false))
+		return 0; /* mostly: neither is parsed */
+	before = object_tree(old);
+	now = object_tree(new_object);
 	if (!before || !now)
 		return violations_broken(found, -ENOMEM);
-	if (!json_bool(json_get(before, "immutable"), false))
-		return 0;
 	if (!json_bool(json_get(now, "immutable"), false))
 		r = field_forbidden(FIELD(NULL, "immutable"), detail, found);
 	for (; *members && r == 0; members++) {
