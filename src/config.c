@@ -7,6 +7,7 @@
 #include "api/auth/authorize.h"
 #include "base/cleanup.h"
 #include "build-config.h"
+#include "store/remote/kubeconfig.h"
 #include "token/token_issuer.h"
 
 #include <assert.h>
@@ -348,6 +349,12 @@ static int check_directories(const struct config *config, struct failure *reterr
 			return failed_plain(reterr, -EINVAL,
 					    "%s: '%s' is not an absolute path below '/'", names[i],
 					    paths[i]);
+	if (*config->kubeconfig && *config->kubeconfig != '/' &&
+	    strcmp(config->kubeconfig, KUBECONFIG_IN_CLUSTER) != 0)
+		return failed_plain(reterr, -EINVAL,
+				    "kubeconfig: '%s' is neither an absolute path nor "
+				    "'" KUBECONFIG_IN_CLUSTER "'",
+				    config->kubeconfig);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ struct config {
 	struct {
 		char *node_name;   /* the host name, lower case */
 		char *node_labels; /* "key=value,..."; kubernetes.io/hostname, os, arch are added */
-		char *kubeconfig;  /* absolute path: a node of that cluster; "" none */
+		char *kubeconfig; /* absolute path or in-cluster: a node of that cluster; "" none */
 		bool keep_secrets; /* of the cluster, on disk, too */
 		bool new_cluster;  /* command line only: the objects of another one go */
 	};

@@ -17,7 +17,10 @@ static void free_pointer(struct cluster **cluster)
 
 static int make_client(struct cluster *cluster, struct failure *reterr)
 {
-	int r = kubeconfig_read(cluster->options.kubeconfig, &cluster->kubeconfig, reterr);
+	const char *path = cluster->options.kubeconfig;
+	int r = strcmp(path, KUBECONFIG_IN_CLUSTER) == 0
+			? kubeconfig_in_cluster(IN_CLUSTER_DIRECTORY, &cluster->kubeconfig, reterr)
+			: kubeconfig_read(path, &cluster->kubeconfig, reterr);
 
 	if (r == 0)
 		r = http_client_new(cluster->options.event, &cluster->kubeconfig, &cluster->client,

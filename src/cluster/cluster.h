@@ -24,7 +24,7 @@ struct cluster_options {
 	sd_event *event;
 	struct store *store;
 	const char *node_name;  /* borrowed */
-	const char *kubeconfig; /* path; borrowed */
+	const char *kubeconfig; /* path, or KUBECONFIG_IN_CLUSTER; borrowed */
 	bool is_new_cluster;    /* forget which cluster it was */
 	/* Every pod that the server has for this node is in the store: once. */
 	void (*complete)(void *userdata);

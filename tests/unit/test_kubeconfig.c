@@ -88,14 +88,14 @@ static void test_files_are_relative_to_the_kubeconfig(void **state)
 	const struct kubeconfig *config = &fixture->config;
 
 	assert_int_equal(parse(fixture,
-			       "server: 'https://[fd00::1]:6443/prefix/', "
+			       "server: 'https://[::1]:6443/prefix/', "
 			       "certificate-authority: pki/ca.crt, tls-server-name: kubernetes, "
 			       "proxy-url: 'http://example.com:3128', disable-compression: true",
 			       "client-certificate: /pki/node.crt, client-key: ../node.key, "
 			       "token: abc, tokenFile: token"),
 			 0);
 	assert_string_equal(config->context, "here");
-	assert_string_equal(config->server, "https://[fd00::1]:6443/prefix");
+	assert_string_equal(config->server, "https://[::1]:6443/prefix");
 	assert_string_equal(config->authority.file, "/etc/kubernetes/pki/ca.crt");
 	assert_string_equal(config->tls_server_name, "kubernetes");
 	assert_string_equal(config->proxy_url, "http://example.com:3128");
@@ -284,6 +284,52 @@ static void test_a_token_is_one_word(void **state)
 	assert_int_equal(read_credentials(fixture), -ENOENT);
 }
 
+static int in_cluster(struct fixture *fixture, const char *host, const char *port)
+{
+	(void) (host ? setenv("KUBERNETES_SERVICE_HOST", host, 1)
+		     : unsetenv("KUBERNETES_SERVICE_HOST"));
+	(void) (port ? setenv("KUBERNETES_SERVICE_PORT", port, 1)
+		     : unsetenv("KUBERNETES_SERVICE_PORT"));
+	kubeconfig_done(&fixture->config);
+	fixture->why = (struct failure){ 0 };
+	return kubeconfig_in_cluster(fixture->directory, &fixture->config, &fixture->why);
+}
+
+static void test_files_of_a_container_of_the_cluster(void **state)
+{
+	struct fixture *fixture = *state;
+
+	write_file(fixture, "token", "first\n", 0644);
+	assert_int_equal(in_cluster(fixture, "::1", "443"), 0);
+	assert_string_equal(fixture->config.server, "https://[::1]:443");
+	assert_int_equal(in_cluster(fixture, "127.0.0.1", "6443"), 0);
+	assert_string_equal(fixture->config.server, "https://127.0.0.1:6443");
+	assert_int_equal(
+		client_credentials_read(&fixture->config, &fixture->credentials, &fixture->why),
+		-ENOENT); /* without ca.crt it is not the system's authorities */
+	assert_non_null(strstr(fixture->why.text, "/ca.crt'"));
+	write_file(fixture, "ca", "pem", 0644);
+	assert_int_equal(renameat(fixture->directory_fd, "ca", fixture->directory_fd, "ca.crt"), 0);
+	assert_int_equal(
+		client_credentials_read(&fixture->config, &fixture->credentials, &fixture->why), 0);
+	assert_string_equal(fixture->credentials.token, "first");
+	assert_string_equal(fixture->credentials.authority, "pem");
+	assert_int_equal(unlinkat(fixture->directory_fd, "ca.crt", 0), 0);
+}
+
+static void test_outside_of_a_cluster(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(in_cluster(fixture, NULL, "443"), -EINVAL);
+	assert_non_null(strstr(fixture->why.text, "no container of a cluster"));
+	assert_int_equal(in_cluster(fixture, "127.0.0.1", ""), -EINVAL);
+	assert_int_equal(in_cluster(fixture, "127.0.0.1", "tcp://127.0.0.1:443"), -EINVAL);
+	assert_non_null(strstr(fixture->why.text, "is no port"));
+	assert_int_equal(in_cluster(fixture, "a/b", "443"), -EINVAL);
+	assert_non_null(strstr(fixture->why.text, "is no host"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -300,6 +346,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_files_that_others_could_write_are_refused,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_token_is_one_word, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_files_of_a_container_of_the_cluster, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_outside_of_a_cluster, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,6 +321,50 @@ int kubeconfig_read(const char *path, struct kubeconfig *ret, struct failure *re
 	return r;
 }
 
+/* ---- in a container of the cluster ---- */
+
+/* An IPv6 address gets its brackets. */
+static int join_host_port(char **ret, struct failure *reterr)
+{
+	const char *host = secure_getenv("KUBERNETES_SERVICE_HOST");
+	const char *port = secure_getenv("KUBERNETES_SERVICE_PORT");
+	bool is_address = host && strchr(host, ':');
+
+	if (!host || *host == '\0' || !port || *port == '\0')
+		return failed_plain(reterr, -EINVAL,
+				    "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not "
+				    "set: this is no container of a cluster");
+	if (strlen(port) > 5 || port[strspn(port, "0123456789")] != '\0')
+		return failed_plain(reterr, -EINVAL, "KUBERNETES_SERVICE_PORT: '%s' is no port",
+				    port);
+	if (strpbrk(host, "/[]"))
+		return failed_plain(reterr, -EINVAL, "KUBERNETES_SERVICE_HOST: '%s' is no host",
+				    host);
+	if (asprintf(ret, "https://%s%s%s:%s", is_address ? "[" : "", host, is_address ? "]" : "",
+		     port) < 0)
+		*ret = NULL;
+	return *ret ? check_server(*ret, reterr) : failed(reterr, -ENOMEM, "out of memory");
+}
+
+int kubeconfig_in_cluster(const char *directory, struct kubeconfig *ret, struct failure *reterr)
+{
+	int r;
+
+	assert(directory && *directory == '/' && ret);
+	*ret = (struct kubeconfig){ 0 };
+	r = join_host_port(&ret->server, reterr);
+	if (r < 0)
+		return r;
+	ret->context = strdup(KUBECONFIG_IN_CLUSTER);
+	if (asprintf(&ret->token_file, "%s/token", directory) < 0)
+		ret->token_file = NULL;
+	if (asprintf(&ret->authority.file, "%s/ca.crt", directory) < 0)
+		ret->authority.file = NULL;
+	return ret->context && ret->token_file && ret->authority.file
+		       ? 0
+		       : failed(reterr, -ENOMEM, "out of memory");
+}
+
 static void pem_done(struct kubeconfig_pem *pem)
 {
 	pem->data = secret_text_free(pem->data);

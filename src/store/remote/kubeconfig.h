@@ -46,5 +46,18 @@ int kubeconfig_read(const char *path, struct kubeconfig *ret, struct failure *re
 int kubeconfig_parse(const char *text, size_t length, const char *directory, struct kubeconfig *ret,
 		     struct failure *reterr);
 
+/* In place of a path: the files and variables that kubelet gives to containers. */
+#define KUBECONFIG_IN_CLUSTER "in-cluster"
+#define IN_CLUSTER_DIRECTORY  "/var/run/secrets/kubernetes.io/serviceaccount"
+
+/**
+ * kubeconfig_in_cluster - the server that KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name,
+ * with @directory's token and ca.crt, as client-go's InClusterConfig
+ * @directory: absolute; its files are read by client_credentials_read()
+ *
+ * Return: 0; -EINVAL a variable is missing or names no host and port; -ENOMEM.
+ */
+int kubeconfig_in_cluster(const char *directory, struct kubeconfig *ret, struct failure *reterr);
+
 /* Frees the strings, secrets after overwriting them; an empty one is fine. */
 void kubeconfig_done(struct kubeconfig *kubeconfig);
