@@ -39,6 +39,16 @@ TEMPORARY = os.environ.get("TMPDIR", "/var/tmp")
 PATIENCE = 100
 
 
+# podvolctl itself where libtool's wrapper would be run, a script that starts five programs before it.
+LIBRARIES = os.path.join(BUILD, ".libs")
+PODVOLCTL = os.path.join(LIBRARIES if os.path.exists(os.path.join(LIBRARIES, "podvolctl")) else BUILD, "podvolctl")
+
+
+def podvolctl_environment(environment=None):
+    """What PODVOLCTL needs in an environment, which is this process' own by default: its library, as the wrapper does."""
+    return {**(os.environ if environment is None else environment), "LD_LIBRARY_PATH": LIBRARIES}
+
+
 class Skip(Exception):
     """Raised by a test that cannot run here; says why."""
 
@@ -49,7 +59,7 @@ def eventually(question, seconds=PATIENCE, what="it"):
     A question that fails (a command about a pod that is not known yet) is asked again, too."""
     end = time.monotonic() + seconds
     while True:
-        failed = ""
+        failed, asked = "", time.monotonic()
         try:
             answer = question()
             if answer:
@@ -58,7 +68,7 @@ def eventually(question, seconds=PATIENCE, what="it"):
             failed = f"\n{failure}"
         if time.monotonic() >= end:
             raise AssertionError(f"not in {seconds} s: {what() if callable(what) else what}{failed}")
-        time.sleep(0.01)
+        time.sleep(min(max(0.01, time.monotonic() - asked), 0.1))  # a question may be a program, and others run, too
 
 
 def equal(got, wanted, what=""):
@@ -229,8 +239,8 @@ class Node:
 
     def ctl(self, *arguments, status=0, **more):
         """podvolctl with its socket; fails unless it exits with the status (None: any)."""
-        done = subprocess.run([os.path.join(BUILD, "podvolctl"), f"--socket={self.socket}", *arguments],
-                              capture_output=True, text=True, timeout=PATIENCE, **more)
+        done = subprocess.run([PODVOLCTL, f"--socket={self.socket}", *arguments], capture_output=True, text=True,
+                              timeout=PATIENCE, **{**more, "env": podvolctl_environment(more.get("env"))})
         assert status is None or done.returncode == status, (
             f"podvolctl {' '.join(arguments)}: exit status {done.returncode}, not {status}\n"
             f"{done.stdout}{done.stderr}")
