@@ -442,6 +442,7 @@ static int open_manifests(struct agent *agent, struct failure *reterr)
 		.node_name = agent->config->node_name,
 		.settle_usec = MANIFEST_SETTLE_USEC,
 		.ready = agent_on_sources_ready,
+		.refused = agent_on_refused,
 		.userdata = agent,
 	};
 

@@ -8,6 +8,7 @@
 #include "agent/parts.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "build-config.h"
 #include "controller/scheduling/scheduling.h"
 #include "object/json/json.h"
@@ -112,6 +113,36 @@ bool agent_explain_ready(const struct agent *agent, struct failure *ret)
 }
 
 /* ---- manifests, events, version ---- */
+
+/* Names as events may have them; what is no name is why the document was refused. */
+static bool may_be_name(const char *name)
+{
+	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-")] == '\0';
+}
+
+void agent_on_refused(void *userdata, const struct manifest_problem *problem)
+{
+	struct agent *agent = userdata;
+	const char *name_space = *problem->name_space ? problem->name_space : "default";
+	const struct object *stored = NULL;
+	const char *node = agent->config->node_name;
+	struct object about = { .kind = KIND_NODE,
+				.meta = { .name_space = "", .name = node, .uid = node } };
+	char text[EVENT_TEXT_BYTES];
+
+	if (strcmp(problem->kind, kind_row(KIND_POD)->name) == 0 && may_be_name(problem->name) &&
+	    may_be_name(name_space)) {
+		stored = store_get(agent->store, KIND_POD, name_space, problem->name);
+		about.kind = KIND_POD;
+		about.meta = (struct object_meta){ .name_space = name_space,
+						   .name = problem->name,
+						   .uid = "" };
+	}
+	(void) snprintf(text, sizeof(text), "manifest '%s', document at line %u: %s", problem->file,
+			problem->line, problem->text);
+	events_record(agent->events, stored ? stored : &about, "Warning", "FailedValidation", text,
+		      realtime_usec());
+}
 
 static int add_problem(const struct manifest_problem *problem, void *userdata)
 {

@@ -274,8 +274,16 @@ static void lose_entry(struct manifest_source *source, struct manifest_entry *en
 	manifest_catalog_remove(&source->catalog, entry);
 }
 
-static void log_note(const char *file, const struct manifest_note *note)
+static void report_note(const struct manifest_source *source, const char *file,
+			const struct manifest_note *note)
 {
+	const struct manifest_problem problem = { .file = file,
+						  .line = note->line,
+						  .kind = note->kind,
+						  .name_space = note->name_space,
+						  .name = note->name,
+						  .text = note->text,
+						  .since_usec = note->since_usec };
 	bool is_pod = strcmp(note->kind, kind_row(KIND_POD)->name) == 0;
 	char pod[POD_KEY_BYTES] = "";
 
@@ -284,13 +292,16 @@ static void log_note(const char *file, const struct manifest_note *note)
 				*note->name_space ? note->name_space : "default", note->name);
 	log_about(LOG_WARNING, &(struct log_subject){ .pod = *pod ? pod : NULL },
 		  "manifest '%s', document at line %u: %s", file, note->line, note->text);
+	if (source->options.refused)
+		source->options.refused(source->options.userdata, &problem);
 }
 
-static void log_new_notes(const struct manifest_entry *entry, uint64_t now_usec)
+static void report_new_notes(const struct manifest_source *source,
+			     const struct manifest_entry *entry, uint64_t now_usec)
 {
 	for (const struct manifest_note *note = entry->notes; note; note = note->next)
 		if (note->since_usec == now_usec)
-			log_note(entry->name, note);
+			report_note(source, entry->name, note);
 }
 
 static void on_looked(const struct manifest_file *file, void *userdata)
@@ -318,7 +329,7 @@ static void on_looked(const struct manifest_file *file, void *userdata)
 		manifest_deletion_batch_gain(&source->deletion_batch, entry);
 	entry->scan = source->scan;
 	source->has_news |= entry->note_count > 0;
-	log_new_notes(entry, now_usec);
+	report_new_notes(source, entry, now_usec);
 	finish(source);
 }
 

@@ -63,6 +63,7 @@
 #define ANNOTATION_MANIFEST       "podvol.io/manifest"       /* file name below the directory */
 #define ANNOTATION_MANIFEST_STATE "podvol.io/manifest-state" /* "gone": no longer in a manifest */
 
+struct manifest_problem;
 struct manifest_source;
 
 struct manifest_source_options {
@@ -73,6 +74,8 @@ struct manifest_source_options {
 	/* Called when every file present at start has been read and its writes were answered (or
 	 * failed). */
 	void (*ready)(void *userdata);
+	/* Called once for each new problem of a document; NULL: not reported. */
+	void (*refused)(void *userdata, const struct manifest_problem *problem);
 	/* Called when the set of problems below changed. */
 	void (*changed)(void *userdata);
 	void *userdata;
