@@ -261,9 +261,13 @@ static void begin_look(struct volume_faults *faults, struct known *known, bool i
 
 /* ---- what the kernel does not report ---- */
 
+/* No kernel reports that a file system was made read-only by hand. */
 static bool needs_check(const struct known *known)
 {
-	return known->fault.has_device && !(known->fault.is_reported && known->is_watched);
+	bool can_turn = known->has_writer && !known->was_read_only;
+
+	return known->fault.has_device &&
+	       (can_turn || !(known->fault.is_reported && known->is_watched));
 }
 
 static void set_check(struct volume_faults *faults)
