@@ -364,6 +364,8 @@ static int check_unused(struct orphan *orphan)
 		return failed(&orphan->failure, -ENOMEM, "cannot look for its users");
 	fd = open_beneath(orphan->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS,
 			  &orphan->failure);
+	if (fd == -ENOENT) /* it went with its last volume */
+		return 0;
 	return fd < 0 ? fd : directory_users_check(fd, &orphan->failure);
 }
 
