@@ -113,6 +113,16 @@ def mountinfo(below, pid="self"):
 
 # ---- objects, as dictionaries: JSON is a manifest, too ----
 
+def ask(n, path):
+    """A GET to the socket by this process, for what tests ask again and again: its status and the body."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PATIENCE)
+        connection.connect(n.socket)
+        connection.sendall(f"GET {path} HTTP/1.0\r\nHost: podvol\r\n\r\n".encode())
+        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+    return int(head.split()[1]), body.decode()
+
+
 def curl_text(n, path, *options):
     """One request to the socket: its status and the body of the answer."""
     command = ["curl", "-sS", "--unix-socket", n.socket, "-w", "\n%{http_code}", *options, f"http://podvol{path}"]
@@ -261,7 +271,7 @@ class Node:
 
     def metric(self, name):
         """The number of a metric without labels."""
-        code, text = curl_text(self, "/metrics")
+        code, text = ask(self, "/metrics")
         found = re.search(rf"^{name} (\d+)$", text, re.M)
         assert code == 200 and found, f"no {name} in the answer {code}: {text}"
         return int(found[1])
@@ -285,7 +295,7 @@ class Node:
 
     def works(self):
         """Has a thread something to do, those aside that hang?"""
-        pools = curl(self, "GET", "/podvol/v1/threads")[1]["items"]
+        pools = json.loads(ask(self, "/podvol/v1/threads")[1])["items"]
         return any(pool["waiting"] or pool["running"] > pool["hanging"] for pool in pools)
 
     # -- manifests and mounts --
