@@ -11,8 +11,9 @@ import sys
 sys.dont_write_bytecode = True
 
 TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
-FOLDERS = (".ci", "bench", "debian", "docs", "examples", "man", "plugins", "scripts", "src", "systemd", "tests")
+FOLDERS = (".ci", "bench", "cockpit", "debian", "docs", "examples", "man", "plugins", "scripts", "src", "systemd", "tests")
 TOP_FILES = ("ARCHITECTURE.md", "CHANGELOG.md", "HACKING.md", "Makefile.am", "README.md", "SECURITY.md", "autogen.sh", "configure.ac")
+PICTURES = (".png",)  # bytes, and no text to read
 GENERATED = (".o", ".lo", ".la", ".a", ".log", ".trs", ".pyc", ".dirstamp")
 
 
@@ -25,7 +26,7 @@ def files(*endings, under=("",)):
             folders[:] = [f for f in folders if f not in ("__pycache__", ".deps", ".libs", "cache")]
             found += [os.path.relpath(os.path.join(where, name), TOP) for name in names]
     return sorted(path for path in found
-                  if not path.endswith(GENERATED)
+                  if not path.endswith(GENERATED + PICTURES)
                   and (not endings or path.endswith(endings))
                   and path.startswith(tuple(under))
                   and os.path.isfile(os.path.join(TOP, path)) and not is_program(path)
