@@ -7,7 +7,7 @@
 gRPC is Google's (python3-grpcio), no line of it is podvold's. All that it remembers lies in the state directory
 (see memory.py), so it may be killed at any moment and goes on when started again. Calls out of CSI's order go to
 the file "shouts" there (see rules.py), faults come from "control.json" (see faults.py). --registration also
-serves as its registrar, in the same process; --again starts it anew whenever it crashes on purpose.
+serves as its registrar, in the same process; --again starts it again whenever it crashes on purpose.
 """
 import argparse
 import concurrent.futures

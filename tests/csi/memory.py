@@ -2,7 +2,7 @@
 """What the test driver remembers across its own death, and what a test tells it.
 
 All of it are files in one directory, so that nothing is lost with a process:
-  control.json  written by the test, read anew by each call: faults, capabilities, node id ...
+  control.json  written by the test, read again by each call: faults, capabilities, node id ...
   state.json    the driver's: volumes, what is staged and published, how often each fault has struck
   calls         one JSON line when a call begins and one when it ends
   shouts        one line for each call out of CSI's order; a test asserts that it is empty

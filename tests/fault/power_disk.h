@@ -15,7 +15,7 @@
 
 enum {
 	DISK_NAMES = 3,         /* store.db, store.db-journal, store.db-wal */
-	DISK_CONTENTS_MAX = 64, /* files that there ever were: one made anew is another one */
+	DISK_CONTENTS_MAX = 64, /* files that there ever were: one made again is another one */
 };
 
 enum disk_change_kind {

@@ -2,11 +2,11 @@
 /*
  * test_power_loss - the store after a power loss at any moment of its life
  *
- * Lives of a store (made, written to in groups, its log checkpointed and begun anew, closed, opened
- * again) are recorded on a disk in memory. Then each moment of them is the last one, with each fate
- * of what was not synced by then, and the real store is opened on what is left. It opens, is whole,
- * holds every group that was answered before that moment and none in parts, and gives no version a
- * second time. POWER_LOSS_SEEDS=200 for more random ones; each disk is opened once.
+ * Lives of a store (made, written to in groups, its log checkpointed and begun again, closed,
+ * opened again) are recorded on a disk in memory. Then each moment of them is the last one, with
+ * each fate of what was not synced by then, and the real store is opened on what is left. It opens,
+ * is whole, holds every group that was answered before that moment and none in parts, and gives no
+ * version a second time. POWER_LOSS_SEEDS=200 for more random ones; each disk is opened once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * The input is six texts on lines of their own (id, pod's uid, namespace and name, container,
  * cgroup) and numbers; the last line, if there is one, is put into a column behind the ledger's
  * back. What was written is read as it was; a row that no hold can be, or that was changed, makes
- * the ledger begin anew, and never a hold of something else.
+ * the ledger begin again, and never a hold of something else.
  */
 #include "base/cleanup.h"
 #include "state/holds.h"

@@ -3,7 +3,7 @@
  * fuzz_ledger - a ledger's file with some bytes changed, or any bytes in its place
  *
  * The input is "=" and the file's bytes, or groups of four: where (two bytes), what is flipped, and
- * whether the file rather ends there. Whatever it is, the ledger opens as it was or begins anew,
+ * whether the file rather ends there. Whatever it is, the ledger opens as it was or begins again,
  * its rows are possible ones, and it can be written. The directory is one of this program's own and
  * is gone with it.
  */

@@ -122,7 +122,7 @@ static void test_memory(void **state)
 	test_volume_done(&volume);
 }
 
-/* The machine was started anew: the ready file is a lie then. */
+/* The machine was started again: the ready file is a lie then. */
 static void test_memory_after_a_restart(void **state)
 {
 	struct test_volume volume;
@@ -246,7 +246,7 @@ static void test_memory_of_others_is_left(void **state)
 	test_volume_done(&volume);
 }
 
-/* Made anew after its mount went, it is known anew; kubelet's says nothing, and is believed. */
+/* Made again after its mount went, it is known again; kubelet's says nothing, and is believed. */
 static void test_memory_is_known_anew(void **state)
 {
 	struct test_volume volume;

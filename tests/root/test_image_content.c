@@ -83,7 +83,8 @@ static void it_is_filled_and_looked_into(void **state)
 	assert_int_equal(errno, EROFS);
 	image_content_done(&content);
 	assert_int_equal(loop_image_count(), 0);
-	/* A second filling keeps what is there: whoever begins anew makes the image anew. */
+	/* A second filling keeps what is there: a filling that begins again makes the image again.
+	 */
 	content = open_content(fd, IMAGE_CONTENT_FILL);
 	assert_return_code(faccessat(content.fd, "file", F_OK, 0), errno);
 	image_content_done(&content);

@@ -146,7 +146,7 @@ static void test_lock_without_its_bind_file(void **state)
 	assert_int_equal(map(&fixture, "u1"), STAGE_NEXT);
 	assert_return_code(umount2(sandbox_path(GLOBAL "/u1"), MNT_DETACH), errno);
 	assert_int_equal(count_locks(&fixture.loop), 1);
-	/* wanted: the same lock, through what is bound anew */
+	/* wanted: the same lock, through what is bound again */
 	assert_int_equal(map(&fixture, "u1"), STAGE_NEXT);
 	expect_device(GLOBAL "/u1", &fixture.loop);
 	assert_int_equal(count_locks(&fixture.loop), 1);

@@ -8,7 +8,7 @@ import tempfile
 import node
 
 PROGRAM = os.path.join(node.TOP, "tests/system/systemd-as-pid1")
-# /dev is made anew in there and has no loop devices; a test file's own places are this machine's.
+# /dev is made again in there and has no loop devices; a test file's own places are this machine's.
 PREPARE_TESTS = """
 	mknod /dev/loop-control c 10 237; mknod /dev/fuse c 10 229
 	for n in $(seq 0 63); do mknod "/dev/loop$n" b 7 "$n"; done

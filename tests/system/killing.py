@@ -121,7 +121,7 @@ def settled(n, most=0):
 
 
 def is_crowd_s(n, path):
-    """Another agent's, in a world that has one; it looks after that by itself."""
+    """Another agent's, in a world that has one; it manages that by itself."""
     uid = os.path.relpath(path, os.path.join(n.root, "pods")).partition("/")[0]
     return n.crowd is not None and uid in n.crowd.uids
 

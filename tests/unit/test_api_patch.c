@@ -133,7 +133,7 @@ static void count_answer(struct exchange *exchange)
 	patches_done++;
 }
 
-/* Two at once change different members: the second is applied anew, nothing is lost. */
+/* Two at once change different members: the second is applied again, nothing is lost. */
 static void test_patches_at_the_same_time(void **state)
 {
 	struct world *world = *state;

@@ -181,7 +181,7 @@ static void test_node_that_cannot_be_written(void **state)
 	assert_false(is_reported(world, "a", "here"));
 }
 
-/* The Node is made anew by somebody, who knows nothing of what it uses. */
+/* The Node is made again by somebody, who knows nothing of what it uses. */
 static void test_own_node_is_asked(void **state)
 {
 	struct world *world = *state;
@@ -218,7 +218,7 @@ static void test_node_that_is_deleted(void **state)
 	run(world);
 	assert_non_null(attachment(world, "a", "there"));
 	assert_true(attachment(world, "b", "there")->object->meta.deletes);
-	/* Who comes anew was told nothing. */
+	/* One that comes again knows nothing. */
 	detach(world, "b", "there");
 	restart(world);
 	assert_false(attachment(world, "a", "there")->object->meta.deletes);

@@ -159,7 +159,7 @@ static void record_writes(const struct object *ret[WRITES])
 	close_world(&world);
 }
 
-/* case 394: any number of the two writes is there when the binder begins anew. */
+/* case 394: any number of the two writes is there when the binder begins again. */
 static void case_394_a_crash_between_two_writes_is_finished(void **state)
 {
 	const struct object *writes[WRITES];

@@ -102,7 +102,7 @@ static const struct {
 	{ LATE, TELLS, OURS(SIZE("1Mi")), GONE, false, HAS(0), CSI_CAPACITY_NOTHING },
 	{ LATE, TELLS, OURS(SIZE("1Mi")), UNKNOWN, false, HAS(0), CSI_CAPACITY_NOTHING },
 	{ LATE, TELLS, NULL, GONE, false, HAS(0), CSI_CAPACITY_NOTHING },
-	/* What cannot be changed is made anew. */
+	/* What cannot be changed is made again. */
 	{ LATE, TELLS, CAPACITY("d.example.com", "podvol", "fast", ZONE("b"), SIZE("1Mi")), CAN,
 	  true, HAS(MIB), CSI_CAPACITY_REMOVE },
 	{ LATE, TELLS, CAPACITY("d.example.com", "podvol", "slow", ZONE("a"), SIZE("1Mi")), CAN,

@@ -253,7 +253,7 @@ static void test_call_that_cannot_begin(void **state)
 	registration_ask_capabilities(&world.one);
 	assert_non_null(world.one.capabilities_timer);
 	world.call_error = 0;
-	registration_ask_capabilities(&world.one); /* registered anew meanwhile */
+	registration_ask_capabilities(&world.one); /* registered again meanwhile */
 	assert_null(world.one.capabilities_timer);
 	answer_node();
 	assert_int_equal(driver()->node_capabilities, 1 << 1);

@@ -250,7 +250,7 @@ static void test_mounted_but_not_ready(void **state)
 	assert_non_null(strstr(fake_mount.diary, "make_file(ready, 0644)"));
 }
 
-/* The machine started anew: the ready file is there, the tmpfs is not. */
+/* The machine started again: the ready file is there, the tmpfs is not. */
 static void test_ready_but_not_mounted(void **state)
 {
 	source.medium = "Memory";

@@ -226,7 +226,7 @@ static void test_the_oldest_is_forgotten(void **state)
 	assert_string_equal(messages(*state), "1|3|4|");
 	record(*state, &pod_a, "5", SECOND(6));
 	assert_string_equal(messages(*state), "1|4|5|");
-	record(*state, &pod_a, "2", SECOND(7)); /* anew: its count begins again */
+	record(*state, &pod_a, "2", SECOND(7)); /* again: its count begins again */
 	assert_string_equal(messages(*state), "4|5|2|");
 }
 

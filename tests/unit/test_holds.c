@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_holds - the table of holds: by id, by pod, by the name of a pod made anew, and its limits
+ * test_holds - the table of holds: by id, by pod, by the name of a pod made again, and its limits
  */
 #include "state/holds.h"
 

@@ -136,7 +136,7 @@ static void another_operation_need_not_wait(void **state)
 		record = begin(table, v, "volume_mount", now);
 		now = key_end(table, record, false, now);
 	}
-	/* case 303, a difference: its own delay starts anew */
+	/* case 303, a difference: its own delay starts again */
 	record = begin(table, v, "volume_unmount", now - 1);
 	assert_int_equal(record->failures, 0);
 	assert_int_equal(key_end(table, record, false, now), now + 500000);

@@ -275,7 +275,7 @@ static void test_first_pod_owns(void **state)
 					      "ownership_begin(1000)\n");
 }
 
-/* In the lane of its device, on threads of its own. */
+/* In an IO slot of its device, on threads of its own. */
 static void test_large_volume_has_a_stage_of_its_own(void **state)
 {
 	struct ran ran;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_manifest_start - a source that begins anew, and directories that come, go and change places
+ * test_manifest_start - a source that begins again, and directories that come, go and change places
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -286,7 +286,7 @@ static void case_396_retained_volume_is_released(void **state)
 	assert_int_equal(volume(world, "v")->phase, VOLUME_RELEASED);
 	assert_string_equal(volume(world, "v")->claim_uid, UID);
 	assert_string_equal(world->events, "");
-	/* case 382: the same claim made anew has another uid and does not get it */
+	/* case 382: the same claim made again has another uid and does not get it */
 	put(world, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
 		   "'namespace':'ns','uid':'" OTHER "'},'spec':{'accessModes':['ReadWriteOnce'],"
 		   "'resources':{'requests':{'storage':'1Gi'}}}}");

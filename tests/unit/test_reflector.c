@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_reflector - everything there is, then each change; everything anew after one was lost
+ * test_reflector - everything there is, then each change; everything again after one was lost
  *
  * What cannot be had at will is made by the linker: a ring that went on, a list without memory, and
  * the second until it is tried again.

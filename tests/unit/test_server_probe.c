@@ -67,7 +67,7 @@ static void test_answer_is_told_once(void **state)
 	assert_int_equal(count, 1);
 	run_all();
 	assert_int_equal(server_probes_ask(*state, "/", 2), SERVER_ANSWERS);
-	assert_int_equal(server_probes_ask(*state, "/", 3), SERVER_UNKNOWN); /* asked anew */
+	assert_int_equal(server_probes_ask(*state, "/", 3), SERVER_UNKNOWN); /* asked again */
 	assert_int_equal(count, 1);
 	run_all();
 }

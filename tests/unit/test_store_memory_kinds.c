@@ -305,7 +305,7 @@ static void test_events_cost_no_sync(void **state)
 	assert_non_null(get_event(world, "last"));
 }
 
-/* A watch of before the restart begins anew: what it missed is in no ring. */
+/* A watch of before the restart begins again: what it missed is in no ring. */
 static void test_old_versions_are_gone_after_a_restart(void **state)
 {
 	struct store_world *world = *state;

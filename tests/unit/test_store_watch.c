@@ -195,7 +195,7 @@ static void reader_that_lags_too_far_must_list_again(void **state)
 	slow.watch = store_watch_free(slow.watch);
 }
 
-/* One of a mebibyte; the test's ring counts it anew each time. */
+/* One of a mebibyte; the ring of the test counts it each time. */
 static const struct object *make_large(void)
 {
 	enum { LARGE = 1024 * 1024 };

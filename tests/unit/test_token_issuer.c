@@ -283,7 +283,7 @@ static void test_another_pod_or_account_gets_another_token(void **state)
 	(void) object_unref(pod);
 	pod = first_pod;
 	account = object_of("apiVersion: v1\nkind: ServiceAccount\n"
-			    "metadata: {name: robot, namespace: ns, uid: made-anew}\n");
+			    "metadata: {name: robot, namespace: ns, uid: made-again}\n");
 	assert_false(is_kept(&token, "a", 3600));
 	(void) object_unref(account);
 	account = first_account;

@@ -264,7 +264,7 @@ static void free_volumes_come_and_go(void **state)
 	put(&free_volumes, V("b", "2G", RWO, ""));
 	put(&free_volumes, V("a", "2G", RWO, ""));
 	put(&free_volumes, V("large", "3G", RWO, ""));
-	put(&free_volumes, V("a", "2G", RWO, "")); /* anew */
+	put(&free_volumes, V("a", "2G", RWO, "")); /* again */
 	assert_names(&free_volumes, "a b large ");
 	/* Another size is another place. */
 	free_volumes_remove(&free_volumes, larger->persistent_volume);
