@@ -23,7 +23,7 @@
 
 static const struct nfs_source *source_of(const struct volume_spec *spec)
 {
-	return spec_pv(spec) ? spec_pv(spec)->nfs : spec->source ? spec->source->nfs : NULL;
+	return spec_pv(spec) ? spec_pv(spec)->program.nfs : spec->source ? spec->source->nfs : NULL;
 }
 
 /* ---- SetUpAt ---- */

@@ -66,7 +66,7 @@ static void begin(struct fixture *fixture)
 	}
 	test_volume_init(&fixture->volume, "kubernetes.io/nfs", true);
 	fixture->volume.pv.source = PV_SOURCE_NFS;
-	fixture->volume.pv.nfs = &fixture->nfs;
+	fixture->volume.pv.program.nfs = &fixture->nfs;
 	fixture->volume.pv.mount_options = fixture->options;
 	fixture->volume.host.tool_limit_usec = 7000000;
 }

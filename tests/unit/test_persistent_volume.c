@@ -154,8 +154,9 @@ static void test_nfs_source(void **state)
 		(void) snprintf(yaml, sizeof(yaml), HEAD "spec:\n" CAPACITY MODES "%s",
 				rows[i].yaml);
 		object = object_of(yaml);
-		assert_string_equal(object->persistent_volume->nfs->export, rows[i].export);
-		assert_int_equal(object->persistent_volume->nfs->read_only, rows[i].read_only);
+		assert_string_equal(object->persistent_volume->program.nfs->export, rows[i].export);
+		assert_int_equal(object->persistent_volume->program.nfs->read_only,
+				 rows[i].read_only);
 		(void) object_unref(object);
 	}
 }

@@ -295,6 +295,7 @@ static void test_sources_by_name(void **state)
 		{ "projected: {sources: []}", "projected", SOURCE_PROJECTED },
 		{ "csi: {driver: d}", "csi", SOURCE_CSI },
 		{ "nfs: {server: s, path: /}", "nfs", SOURCE_NFS },
+		{ "flexVolume: {driver: podvol.io/x}", "flexVolume", SOURCE_FLEX },
 		{ "emptyDir: {medium: HugePages-2Mi}", "emptyDir", SOURCE_EMPTY_DIR },
 		{ "iscsi: {lun: 0}", "iscsi", SOURCE_OTHER },
 		{ "sourceOfTomorrow: {}", "sourceOfTomorrow", SOURCE_OTHER },

@@ -258,6 +258,8 @@ static int check_pod(unsigned int rights, const struct cJSON *spec, struct failu
 		r = refuse_source(at, field, "hostPath", reterr);
 		if (r == 0)
 			r = refuse_source(at, field, "nfs", reterr);
+		if (r == 0)
+			r = refuse_source(at, field, "flexVolume", reterr);
 	}
 	return r;
 }
@@ -291,7 +293,7 @@ static int check_annotations(const struct cJSON *annotations, struct failure *re
 
 static int check_volume(unsigned int rights, const struct cJSON *tree, struct failure *reterr)
 {
-	static const char *const sources[] = { "hostPath", "nfs" };
+	static const char *const sources[] = { "hostPath", "nfs", "flexVolume" };
 	const struct cJSON *spec = json_get(tree, "spec");
 	int r = check_annotations(json_get(json_get(tree, "metadata"), "annotations"), reterr);
 

@@ -105,6 +105,13 @@ static int check_local(const struct cJSON *local, const struct cJSON *spec,
 	return r;
 }
 
+static int check_flex(const struct cJSON *flex, const struct field *field, struct violations *found)
+{
+	if (*json_string(json_get(flex, "driver"), "") == '\0')
+		return field_required(FIELD(field, "driver"), "", found);
+	return 0;
+}
+
 static int check_csi(const struct cJSON *csi, const struct field *field, struct violations *found)
 {
 	if (*json_string(json_get(csi, "driver"), "") == '\0')
@@ -133,6 +140,8 @@ static int check_source(const struct cJSON *spec, const struct field *field,
 		return host_path_validate(source, FIELD(field, key), found);
 	if (strcmp(key, "csi") == 0)
 		return check_csi(source, FIELD(field, key), found);
+	if (strcmp(key, "flexVolume") == 0)
+		return check_flex(source, FIELD(field, key), found);
 	if (strcmp(key, "nfs") == 0)
 		return nfs_validate(source, FIELD(field, key), found);
 	return 0;
@@ -307,10 +316,9 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 			  struct persistent_volume *volume)
 {
 	static const char *const with_plugin[] = {
-		[PV_SOURCE_LOCAL] = "local",
-		[PV_SOURCE_HOST_PATH] = "hostPath",
-		[PV_SOURCE_CSI] = "csi",
-		[PV_SOURCE_NFS] = "nfs",
+		[PV_SOURCE_LOCAL] = "local",     [PV_SOURCE_HOST_PATH] = "hostPath",
+		[PV_SOURCE_CSI] = "csi",         [PV_SOURCE_NFS] = "nfs",
+		[PV_SOURCE_FLEX] = "flexVolume",
 	};
 	const struct cJSON *source = volume_source_first(spec, &source_names);
 	const char *path = json_string(json_get(source, "path"), "");
@@ -327,7 +335,8 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 		kind == PV_SOURCE_HOST_PATH ? json_string(json_get(source, "type"), "") : "");
 	volume->fs_type = arena_string(
 		arena, kind == PV_SOURCE_LOCAL ? json_string(json_get(source, "fsType"), "") : "");
-	volume->nfs = kind == PV_SOURCE_NFS ? nfs_source_decode(source, arena) : NULL;
+	volume->program.nfs = kind == PV_SOURCE_NFS ? nfs_source_decode(source, arena) : NULL;
+	volume->program.flex = kind == PV_SOURCE_FLEX ? flex_source_decode(source, arena) : NULL;
 	volume->csi = kind == PV_SOURCE_CSI
 			      ? csi_source_decode(source, json_get(spec, "mountOptions"), arena)
 			      : NULL;

@@ -49,6 +49,7 @@ enum pv_source_kind {
 	PV_SOURCE_HOST_PATH,
 	PV_SOURCE_CSI,
 	PV_SOURCE_NFS,
+	PV_SOURCE_FLEX,
 	PV_SOURCE_OTHER
 };
 
@@ -63,6 +64,12 @@ struct volume_origin {
 	const char *deleted_by;     /* who did, in words */
 };
 
+/* Sources that a program mounts. */
+struct program_source {
+	const struct nfs_source *nfs;   /* PV_SOURCE_NFS; else NULL */
+	const struct flex_source *flex; /* PV_SOURCE_FLEX; else NULL */
+};
+
 struct persistent_volume {
 	const struct object *object;
 	enum pv_source_kind source;
@@ -72,7 +79,7 @@ struct persistent_volume {
 	const char *host_path;  /* PV_SOURCE_HOST_PATH */
 	const char *host_path_type;
 	const struct csi_source *csi; /* PV_SOURCE_CSI; else NULL */
-	const struct nfs_source *nfs; /* PV_SOURCE_NFS; else NULL */
+	struct program_source program;
 
 	struct quantity capacity;  /* capacity.storage */
 	unsigned int access_modes; /* set of enum access_mode */

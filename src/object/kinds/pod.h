@@ -23,6 +23,7 @@ enum volume_source_kind {
 	SOURCE_PROJECTED,
 	SOURCE_CSI,
 	SOURCE_NFS,
+	SOURCE_FLEX,  /* flexVolume */
 	SOURCE_IMAGE, /* image: of an OCI registry */
 	SOURCE_OTHER, /* known by its key alone; without a plugin for it it is valid, not mounted */
 	SOURCE_KIND_COUNT
@@ -63,6 +64,7 @@ struct pod_volume {
 
 	const struct csi_source *csi;          /* SOURCE_CSI; else NULL */
 	const struct nfs_source *nfs;          /* SOURCE_NFS; else NULL */
+	const struct flex_source *flex;        /* SOURCE_FLEX; else NULL */
 	const char *image;                     /* SOURCE_IMAGE: its reference */
 	const struct pod_volume_field *fields; /* of a source that is BY_SCHEMA */
 	size_t field_count;

@@ -152,6 +152,11 @@ static void decode_nfs(const struct cJSON *source, struct arena *arena, struct p
 	volume->nfs = nfs_source_decode(source, arena);
 }
 
+static void decode_flex(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
+{
+	volume->flex = flex_source_decode(source, arena);
+}
+
 static void decode_image(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
 {
 	volume->image = arena_string(arena, json_string(json_get(source, "reference"), ""));
@@ -207,6 +212,7 @@ static const struct source_row {
 	  projected_source_decode },
 	{ "csi", SOURCE_CSI, NULL, check_by_schema, decode_csi },
 	{ "nfs", SOURCE_NFS, NULL, nfs_validate, decode_nfs },
+	{ "flexVolume", SOURCE_FLEX, NULL, check_by_schema, decode_flex },
 	{ "image", SOURCE_IMAGE, NULL, check_image, decode_image },
 };
 

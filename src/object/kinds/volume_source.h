@@ -10,6 +10,7 @@
 
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
+#include "object/select/selector.h"
 
 #include <stdbool.h>
 
@@ -47,3 +48,16 @@ struct nfs_source {
 
 /* Return: NULL only when there is no memory. */
 const struct nfs_source *nfs_source_decode(const struct cJSON *source, struct arena *arena);
+
+/* ---- flex_source.c: the flexVolume source of both, decoded ---- */
+
+/* Lives as long as the object it came from; strings are "" where absent. */
+struct flex_source {
+	const char *driver; /* "podvol.io/luks" */
+	const char *fs_type;
+	bool read_only, has_secret; /* secretRef is there */
+	struct labels options;      /* in their order */
+};
+
+/* Return: NULL only when there is no memory. */
+const struct flex_source *flex_source_decode(const struct cJSON *source, struct arena *arena);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flex_source - the flexVolume source of a PersistentVolume or of a pod's volume; see
+ * volume_source.h
+ *
+ * The same members in both. Which drivers there are is not judged here.
+ */
+#include "object/kinds/volume_source.h"
+
+#include "object/json/arena.h"
+#include "object/json/json.h"
+#include "object/select/selector_json.h"
+
+const struct flex_source *flex_source_decode(const struct cJSON *source, struct arena *arena)
+{
+	struct flex_source *flex = arena_array(arena, 1, sizeof(*flex));
+
+	if (!flex)
+		return NULL;
+	*flex = (struct flex_source){
+		.driver = arena_string(arena, json_string(json_get(source, "driver"), "")),
+		.fs_type = arena_string(arena, json_string(json_get(source, "fsType"), "")),
+		.read_only = json_bool(json_get(source, "readOnly"), false),
+		.has_secret = json_get(source, "secretRef") != NULL,
+		.options = labels_decode(json_get(source, "options"), arena),
+	};
+	return flex->driver && flex->fs_type ? flex : NULL;
+}
