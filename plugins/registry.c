@@ -2,8 +2,8 @@
 /*
  * registry - the plugins there are, and which of them a volume belongs to
  *
- * A new plugin is its file and one line here. Nothing is loaded at run time: what may mount on a
- * node is decided when it is built.
+ * A new plugin is its file and one line here. Nothing is loaded into podvold at run time; programs
+ * that root added are one of them, exec.
  */
 #include "plugins/plugin.h"
 
@@ -18,6 +18,7 @@
 	PLUGIN(csi) \
 	PLUGIN(downward_api) \
 	PLUGIN(empty_dir) \
+	PLUGIN(exec) \
 	PLUGIN(host_path) \
 	PLUGIN(image) \
 	PLUGIN(local) \

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LOCAL_PLUGIN "kubernetes.io/local-volume"
+#define EXEC_PLUGIN  "podvol.io/exec"
 
 static int append_mounted(int fd, const char *name, const struct found_level *level)
 {
@@ -114,6 +115,7 @@ static const struct {
 } bases[] = {
 	{ { "kubernetes.io", "local-volume" }, "mounts", LOCAL_PLUGIN, append_mounted },
 	{ { "kubernetes.io~local-volume" }, "volumeDevices", LOCAL_PLUGIN, visit_map },
+	{ { "podvol.io~exec" }, "mounts", EXEC_PLUGIN, append_mounted },
 	{ { "kubernetes.io" }, "csi", FOUND_CSI_PLUGIN, visit_csi_driver },
 };
 

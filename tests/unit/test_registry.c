@@ -136,7 +136,7 @@ static void test_every_plugin_fills_what_everybody_calls(void **state)
 		assert_non_null((*plugin)->get_path);
 		count++;
 	}
-	assert_int_equal(count, 10);
+	assert_int_equal(count, 11);
 }
 
 static void expect_unique_name(const struct volume_spec *spec, const char *expected)

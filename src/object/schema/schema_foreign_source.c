@@ -113,24 +113,26 @@ const struct schema fc_volume_source_schema = {
 
 const struct schema flex_volume_source_schema = {
 	.name = "FlexVolumeSource",
+	.description = "A volume of an executable plugin.",
 	.fields = {
-		STRING("driver", REQUIRED),
-		STRING("fsType"),
-		STRING_MAP("options"),
-		BOOL("readOnly"),
-		OBJECT(local_object_reference_schema, "secretRef"),
+		STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
+		STRING("fsType", 0, "The file system, where the plugin makes one."),
+		STRING_MAP("options", 0, "Words for the plugin."),
+		BOOL("readOnly", 0, "It is mounted read-only."),
+		OBJECT(local_object_reference_schema, "secretRef", 0, "A Secret for the plugin."),
 		{ 0 },
 	},
 };
 
 const struct schema flex_persistent_volume_source_schema = {
 	.name = "FlexPersistentVolumeSource",
+	.description = "A volume of an executable plugin.",
 	.fields = {
-		STRING("driver", REQUIRED),
-		STRING("fsType"),
-		STRING_MAP("options"),
-		BOOL("readOnly"),
-		OBJECT(secret_reference_schema, "secretRef"),
+		STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
+		STRING("fsType", 0, "The file system, where the plugin makes one."),
+		STRING_MAP("options", 0, "Words for the plugin."),
+		BOOL("readOnly", 0, "In effect in pods; of a persistent volume the claim's counts."),
+		OBJECT(secret_reference_schema, "secretRef", 0, "A Secret for the plugin."),
 		{ 0 },
 	},
 };

@@ -57,7 +57,7 @@ const struct schema persistent_volume_spec_schema = {
 		OBJECT(object_reference_schema, "claimRef", 0, "The claim it is bound to, or kept for."),
 		OBJECT(csi_persistent_volume_source_schema, "csi", 0, "A volume of a CSI driver."),
 		OBJECT(fc_volume_source_schema, "fc"),
-		OBJECT(flex_persistent_volume_source_schema, "flexVolume"),
+		OBJECT(flex_persistent_volume_source_schema, "flexVolume", 0, "A volume of an executable plugin, driver podvol.io/NAME."),
 		OBJECT(flocker_volume_source_schema, "flocker"),
 		OBJECT(gce_persistent_disk_volume_source_schema, "gcePersistentDisk"),
 		OBJECT(glusterfs_persistent_volume_source_schema, "glusterfs"),

@@ -227,7 +227,7 @@ const struct schema volume_schema = {
 		OBJECT(empty_dir_volume_source_schema, "emptyDir", 0, "An empty directory that lives as long as the pod; also the default."),
 		OBJECT(ephemeral_volume_source_schema, "ephemeral", 0, "A claim that is made for this pod and goes with it."),
 		OBJECT(fc_volume_source_schema, "fc"),
-		OBJECT(flex_volume_source_schema, "flexVolume"),
+		OBJECT(flex_volume_source_schema, "flexVolume", 0, "A volume of an executable plugin, driver podvol.io/NAME."),
 		OBJECT(flocker_volume_source_schema, "flocker"),
 		OBJECT(gce_persistent_disk_volume_source_schema, "gcePersistentDisk"),
 		OBJECT(git_repo_volume_source_schema, "gitRepo"),

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec - volumes of executable plugins: a program of root's in /etc/podvol/plugins, one process for
+ * each call
+ *
+ * A volume is one for all pods of the node, by the plugin's name and a handle: the
+ * PersistentVolume's name, or pod and volume where a pod writes it out. Its unique name holds both,
+ * so a teardown needs nothing else. What a plugin mounts podvold takes over
+ * (mount/filesystem/plugin_call.h).
+ */
+#pragma once
+
+#include "mount/filesystem/plugin_call.h"
+#include "plugins/plugin.h"
+
+#define EXEC_PLUGIN_NAME  "podvol.io/exec"
+#define EXEC_DIRECTORY    "/etc/podvol/plugins"
+#define EXEC_BASE         "plugins/podvol.io~exec"
+#define EXEC_STAGING_BASE EXEC_BASE "/mounts"
+
+enum {
+	EXEC_NAME_BYTES_MAX = 63,
+	EXEC_SETTINGS_BYTES_MAX = 16 * 1024,
+	EXEC_LIMIT_SECONDS = 60, /* of a call, where its settings say nothing */
+	EXEC_LIMIT_SECONDS_MAX = 3600,
+};
+
+/* ---- exec_program.c ---- */
+
+/* What root grants a plugin in EXEC_DIRECTORY/NAME.json. */
+struct exec_program {
+	char *path;
+	uint64_t capabilities;
+	uint64_t limit_usec;
+	bool allows_inline; /* in a pod, whose author chooses its options */
+};
+
+/* "luks" of "podvol.io/luks"; NULL: no name of a plugin. Borrowed. */
+const char *exec_name_of(const char *driver);
+
+/**
+ * exec_program_find - the program of a name, when none but root can change it [worker]
+ * @ret: to be given to exec_program_done(); written on success only
+ *
+ * Return: 0; -ENOENT; -EPERM it or a directory of its path is not root's alone; -EINVAL its
+ * settings cannot be understood; else as the calls.
+ */
+int exec_program_find(const char *name, struct exec_program *ret, struct failure *reterr);
+void exec_program_done(struct exec_program *program);
+
+/* ---- exec_step.c ---- */
+
+/* What every list of stages here has; copies. */
+struct exec_step {
+	const struct plugin_host *host;
+	char *unique_name, *name, *handle, *pod_uid; /* pod_uid: "" of a stage */
+	char *staging_path, *target_path;            /* relative; target_path NULL of a stage */
+	struct cJSON *facts; /* members that all requests of a set-up have; NULL of a teardown */
+	bool is_inline, read_only;
+};
+
+int exec_step_init(struct exec_step *step, const struct volume_request *request, bool sets_up,
+		   struct failure *reterr);
+void exec_step_done(struct exec_step *step);
+/* A list of stages whose data is such a step and no more. */
+int exec_step_begin(const struct volume_request *request, const struct stage *stages, size_t count,
+		    bool sets_up, struct stage_list *ret, struct failure *reterr);
+
+/* "podvol.io/exec/<name>^<handle>" taken apart. Return: 0; -EINVAL it is none; -ENOMEM. */
+int exec_split_unique_name(const char *unique_name, char **ret_name, char **ret_handle);
+
+enum { EXEC_DONE = 0, EXEC_UNSUPPORTED = 1 };
+
+/**
+ * exec_step_call - one call of the step's plugin [worker]
+ * @target: what it may mount on; NULL: nothing
+ *
+ * A plugin that says "failed" is final; one that is killed, or whose answer is none, uncertain;
+ * what keeps it from running at all changes nothing.
+ *
+ * Return: EXEC_DONE, EXEC_UNSUPPORTED; a negative errno with @report's failure and class.
+ */
+int exec_step_call(const struct exec_step *step, const char *call, const struct place *target,
+		   struct stage_report *report, int *ret_mount_fd);
+
+/* Is there such a plugin, may the volume be of it, and does it say that it is ready? A stage. */
+int exec_step_probe(void *data, struct stage_report *report);
+
+/* The place of what is mounted, its directory made. @ret_fd: O_PATH, -EBADF where something is
+ * mounted already, which the report then has. 0, else as place_make(). [worker] */
+int exec_step_make_place(const struct exec_step *step, const char *path, struct place *ret,
+			 int *ret_fd, struct stage_report *report);
+
+/* Unmount and remove what is at a path; what is missing is fine. [worker] */
+int exec_step_unmount(const struct exec_step *step, const char *path, struct stage_report *report);
+
+/* ---- exec_device.c, exec_mounter.c ---- */
+
+stage_list_fn exec_new_device_mounter, exec_new_device_unmounter, exec_new_mounter,
+	exec_new_unmounter;

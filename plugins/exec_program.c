@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec_program - which program a plugin's name means, and what root grants it; see exec.h
+ *
+ * A program runs with rights of podvold's, so its file, its settings and the directories of its
+ * path must be root's, writable by none else and no symbolic links: what was checked can then be
+ * opened by its path. Settings that are not understood grant nothing.
+ */
+#include "plugins/exec.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/json/json.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/capability.h>
+
+#define DRIVER_PREFIX "podvol.io/"
+
+static bool is_name(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	size_t length = strspn(name, allowed);
+
+	return length > 0 && length <= EXEC_NAME_BYTES_MAX && name[length] == '\0' &&
+	       name[0] != '-';
+}
+
+const char *exec_name_of(const char *driver)
+{
+	size_t length = strlen(DRIVER_PREFIX);
+
+	assert(driver);
+	return strncmp(driver, DRIVER_PREFIX, length) == 0 && is_name(driver + length)
+		       ? driver + length
+		       : NULL;
+}
+
+/* ---- who may change it ---- */
+
+static int check_owner(int fd, mode_t type, const char *path, struct failure *reterr)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return failed(reterr, -errno, "cannot look at '%s'", path);
+	if ((st.st_mode & S_IFMT) != type)
+		return failed_plain(reterr, -EPERM, "'%s' is not a %s", path,
+				    type == S_IFDIR ? "directory" : "regular file");
+	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return failed_plain(
+			reterr, -EPERM,
+			"others than root may write '%s': its owner is uid %lu, its mode "
+			"%04o",
+			path, (unsigned long) st.st_uid, st.st_mode & 07777U);
+	return 0;
+}
+
+/* One step down a path whose steps so far are root's. */
+static int open_step(int directory_fd, const char *name, int flags, const char *path,
+		     struct failure *reterr)
+{
+	cleanup_close int fd = openat(directory_fd, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return failed(reterr, -errno, "cannot open '%s'", path);
+	r = check_owner(fd, flags & O_DIRECTORY ? S_IFDIR : S_IFREG, path, reterr);
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+static int open_directory(struct failure *reterr)
+{
+	static const char *const steps[][2] = { { "/etc", "/etc" },
+						{ "podvol", "/etc/podvol" },
+						{ "plugins", EXEC_DIRECTORY } };
+	int fd = AT_FDCWD;
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		int next = open_step(fd, steps[i][0], O_RDONLY | O_DIRECTORY, steps[i][1], reterr);
+
+		if (fd >= 0)
+			(void) close(fd);
+		if (next < 0)
+			return next;
+		fd = next;
+	}
+	return fd;
+}
+
+/* ---- what it is granted ---- */
+
+static int take_capabilities(const struct cJSON *list, uint64_t *ret, struct failure *reterr)
+{
+	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+		const char *name = json_string(item, "");
+		cap_value_t value;
+
+		if (cap_from_name(name, &value) < 0)
+			return failed_plain(reterr, -EINVAL, "capabilities: '%s' is not one", name);
+		*ret |= UINT64_C(1) << value;
+	}
+	return 0;
+}
+
+static int take_setting(const struct cJSON *item, struct exec_program *program,
+			struct failure *reterr)
+{
+	const char *key = json_key(item);
+	int64_t seconds;
+
+	if (strcmp(key, "capabilities") == 0 && json_is_array(item))
+		return take_capabilities(item, &program->capabilities, reterr);
+	if (strcmp(key, "inline") == 0 && json_is_bool(item)) {
+		program->allows_inline = json_bool(item, false);
+		return 0;
+	}
+	if (strcmp(key, "limitSeconds") == 0 && json_int64(item, &seconds) && seconds > 0 &&
+	    seconds <= EXEC_LIMIT_SECONDS_MAX) {
+		program->limit_usec = (uint64_t) seconds * USEC_PER_SEC;
+		return 0;
+	}
+	return failed_plain(reterr, -EINVAL,
+			    "%s: only capabilities (a list of names), inline (true or false) and "
+			    "limitSeconds (1 to %d) can be set",
+			    key, EXEC_LIMIT_SECONDS_MAX);
+}
+
+static int take_settings(const char *text, size_t length, struct exec_program *program,
+			 struct failure *reterr)
+{
+	static const struct json_limits limits = { .bytes = EXEC_SETTINGS_BYTES_MAX, .depth = 4 };
+	cleanup_json struct cJSON *tree = NULL;
+	int r = json_parse(text, length, &limits, &tree, reterr);
+
+	if (r == 0 && !json_is_object(tree))
+		return failed_plain(reterr, -EINVAL, "not a JSON object");
+	for (const struct cJSON *item = json_first(tree); item && r == 0; item = json_next(item))
+		r = take_setting(item, program, reterr);
+	return r;
+}
+
+/* Without a file it is granted nothing. */
+static int read_settings(int directory_fd, const char *name, struct exec_program *program,
+			 struct failure *reterr)
+{
+	cleanup_free char *file = NULL, *path = NULL;
+	char text[EXEC_SETTINGS_BYTES_MAX];
+	struct failure failure = { .error = 0 };
+	cleanup_close int fd = -EBADF;
+	ssize_t length;
+	int r;
+
+	if (asprintf(&file, "%s.json", name) < 0 || asprintf(&path, "%s.json", program->path) < 0)
+		return failed(reterr, -ENOMEM, "cannot read the settings of plugin '%s'", name);
+	fd = open_step(directory_fd, file, O_RDONLY | O_NONBLOCK, path, &failure);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return failed_plain(reterr, fd, "%s", failure.text);
+	length = read(fd, text, sizeof(text));
+	if (length < 0)
+		return failed(reterr, -errno, "cannot read '%s'", path);
+	r = take_settings(text, (size_t) length, program, reterr);
+	return r < 0 ? failure_prefix(reterr, "'%s'", path) : 0;
+}
+
+int exec_program_find(const char *name, struct exec_program *ret, struct failure *reterr)
+{
+	cleanup(exec_program_done) struct exec_program program = {
+		.limit_usec = EXEC_LIMIT_SECONDS * USEC_PER_SEC,
+	};
+	cleanup_close int directory_fd = -EBADF, fd = -EBADF;
+	int r;
+
+	assert(name && ret);
+	if (!is_name(name))
+		return failed_plain(reterr, -EINVAL, "'%s' is not the name of a plugin", name);
+	if (asprintf(&program.path, EXEC_DIRECTORY "/%s", name) < 0) {
+		program.path = NULL;
+		return failed(reterr, -ENOMEM, "cannot look for plugin '%s'", name);
+	}
+	directory_fd = open_directory(reterr);
+	if (directory_fd < 0)
+		return directory_fd;
+	fd = open_step(directory_fd, name, O_PATH, program.path, reterr);
+	if (fd < 0)
+		return fd;
+	r = read_settings(directory_fd, name, &program, reterr);
+	if (r < 0)
+		return r;
+	*ret = program;
+	program.path = NULL;
+	return 0;
+}
+
+void exec_program_done(struct exec_program *program)
+{
+	assert(program);
+	free(program->path);
+	program->path = NULL;
+}
