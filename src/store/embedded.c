@@ -347,13 +347,15 @@ static void start_group(struct store *store)
 {
 	struct group *group = &store->group;
 	uint64_t now_usec = realtime_usec();
+	size_t bytes = 0;
 
 	assert(!store->is_writing);
 	store->is_writing = true;
 	group_begin(group, store->ring.newest_version);
-	while (store->queue && group->count < STORE_GROUP_MAX) {
+	while (store->queue && group->count < STORE_GROUP_MAX && bytes < STORE_GROUP_BYTES_MAX) {
 		struct write *write = take_queued(store);
 
+		bytes += write->object ? write->object->json_length : 0;
 		group_add(group, &store->cache, write, is_taken(store, write), now_usec);
 	}
 	if (needs_commit(store) || group->unsynced_count > 0)

@@ -241,6 +241,7 @@ int store_watch_next(struct store_watch *watch, const struct store_change **ret)
 enum {
 	STORE_QUEUE_MAX = 100000,        /* queued writes */
 	STORE_GROUP_MAX = 256,           /* writes in one commit */
+	STORE_GROUP_BYTES_MAX = 524288,  /* of their objects, as JSON, and one object more */
 	STORE_RING_CHANGES = 8192,       /* changes a watcher may lag behind */
 	STORE_RING_BYTES_MAX = 67108864, /* of their objects, as JSON */
 };

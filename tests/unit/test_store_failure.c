@@ -16,6 +16,8 @@
 #include "store/database.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static atomic_int next_error;
@@ -170,6 +172,35 @@ static void writes_gather_into_groups(void **state)
 	assert_int_equal(commits, 5);
 }
 
+/* Each commit admits its writes in one turn of the loop: few large ones are as many as it takes. */
+static void large_writes_make_more_groups(void **state)
+{
+	enum { WRITES = 9, BYTES = 200000 };
+	struct store_world *world = *state;
+	struct answer last = { .came = false };
+	cleanup_free char *value = malloc(BYTES + 1), *text = NULL;
+
+	assert_non_null(value);
+	memset(value, 'x', BYTES);
+	value[BYTES] = '\0';
+	commits = 0;
+	for (int i = 0; i < WRITES; i++) {
+		cleanup_object const struct object *object = NULL;
+
+		free(text);
+		assert_true(asprintf(&text,
+				     "{'apiVersion':'v1','kind':'ConfigMap',"
+				     "'metadata':{'name':'m%d'},'data':{'a':'%s'}}",
+				     i, value) > 0);
+		object = object_of(text);
+		assert_int_equal(store_create(world->store, object,
+					      i == WRITES - 1 ? answer_take : NULL, &last),
+				 0);
+	}
+	assert_int_equal(answer_wait(world, &last), 0);
+	assert_int_equal(commits, WRITES / 3); /* the third is above STORE_GROUP_BYTES_MAX */
+}
+
 static void count_answer(void *userdata, int error, const struct object *result,
 			 const struct failure *why)
 {
@@ -203,6 +234,7 @@ int main(void)
 		TEST(write_falls_with_the_group_it_follows),
 		TEST(events_are_shown_though_the_disk_is_full),
 		TEST(refused_writes_cost_no_commit),
+		TEST(large_writes_make_more_groups),
 		TEST(writes_gather_into_groups),
 		TEST(full_queue_refuses_and_answers_the_rest),
 	};
