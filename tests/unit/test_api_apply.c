@@ -371,6 +371,33 @@ static void test_large_documents_let_the_loop_turn(void **state)
 	assert_int_equal(creates, 10);
 }
 
+/* Of a kind that is passed over, so that nothing is stored. */
+static void test_too_many_documents(void **state)
+{
+	static const struct {
+		int count, status;
+	} cases[] = { { API_APPLY_DOCUMENTS_MAX, 200 }, { API_APPLY_DOCUMENTS_MAX + 1, 413 } };
+	struct world *world = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_free char *text = NULL;
+		size_t length = 0;
+		FILE *file = open_memstream(&text, &length);
+
+		assert_non_null(file);
+		for (int n = 0; n < cases[i].count; n++)
+			(void) fputs("---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n",
+				     file);
+		assert_int_equal(fclose(file), 0);
+		world_content = CONTENT_YAML;
+		world_begin(world, METHOD_POST, APPLY, text);
+		world_turn(world);
+		assert_int_equal(world->exchange.status, cases[i].status);
+	}
+	assert_non_null(strstr(world_reply(world),
+			       "the request holds 5001 documents, at most 5000 are applied"));
+}
+
 static void test_too_many_values(void **state)
 {
 	struct world *world = *state;
@@ -463,6 +490,7 @@ int main(void)
 		IN_WORLD(test_kinds_of_a_cluster_are_skipped),
 		IN_WORLD(test_many),
 		IN_WORLD(test_large_documents_let_the_loop_turn),
+		IN_WORLD(test_too_many_documents),
 		IN_WORLD(test_too_many_values),
 		IN_WORLD(test_long_streams_are_read_elsewhere),
 		IN_WORLD(test_a_client_that_leaves),

@@ -516,6 +516,20 @@ static void begin(struct apply *apply)
 	go_on(apply);
 }
 
+/* What each of many documents costs the loop, for its row of the answer, would add up. */
+static void refuse_many(struct apply *apply)
+{
+	size_t count = apply->documents.count;
+
+	if (count <= API_APPLY_DOCUMENTS_MAX)
+		return;
+	document_list_done(&apply->documents);
+	apply->read_error = failed_plain(&apply->why, -E2BIG,
+					 "the request holds %zu documents, at most %d are applied "
+					 "at a time: divide it",
+					 count, API_APPLY_DOCUMENTS_MAX);
+}
+
 /* On the loop, or on a thread. */
 static struct worker_pool *read_documents(struct worker_job *job)
 {
@@ -523,6 +537,8 @@ static struct worker_pool *read_documents(struct worker_job *job)
 
 	apply->read_error = documents_parse_sources(
 		apply->body ? apply->body : "", apply->body_length, &apply->documents, &apply->why);
+	if (apply->read_error == 0)
+		refuse_many(apply);
 	if (apply->read_error == 0)
 		find_forbidden(apply);
 	return NULL;
