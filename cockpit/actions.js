@@ -26,7 +26,7 @@ function question({ title, text, button, input, work }) {
         entered && element("label", { for: "entered" }, `${input.label} `, entered),
         element("div", { class: "buttons" },
                 element("button", { value: "go", id: "confirm" }, button),
-                element("button", { value: "cancel", formnovalidate: true }, "Cancel"))));
+                element("button", { value: "cancel", formnovalidate: true, autofocus: !input }, "Cancel"))));
     const opener = document.activeElement;
     dialog.addEventListener("close", async () => {
         dialog.remove();
