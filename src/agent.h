@@ -99,6 +99,9 @@ struct cJSON *agent_view_threads(struct agent *agent);
 struct cJSON *agent_view_foreign_volumes(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: the rest, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
+/* How it is with a pod's volumes, in one word for tables, as volume_rows_word() or "VolumesHeld"; a
+ * constant; NULL: it has none here. Cost: that pod's volumes. */
+const char *agent_pod_volumes(struct agent *agent, const struct object *pod);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);
 /* Could its containers write, on this node? For write_check_look(). Return: 0; -ENOMEM. */

@@ -25,6 +25,15 @@ struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 	return volume_view_named(&agent->views.with, word);
 }
 
+const char *agent_pod_volumes(struct agent *agent, const struct object *pod)
+{
+	const char *word =
+		volume_rows_word(&agent->views.tables, agent->mounts.faults, pod->meta.uid);
+	bool is_held = holds_of_pod(agent->holds.table, pod->meta.uid, 0) != NULL;
+
+	return word == volumes_mounted && is_held ? "VolumesHeld" : word;
+}
+
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node)
 {
 	return scheduling_view(agent->store, agent->config->node_name, pod, node);

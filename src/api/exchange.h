@@ -132,6 +132,10 @@ void reply_bytes(struct exchange *exchange, int status, const char *type, char *
 		 size_t length);
 /* In the form asked for, Table apart (a tree is as it is). @tree is taken; NULL: no memory. */
 void reply_tree(struct exchange *exchange, int status, struct cJSON *tree);
+/* As table_from_objects(), with what @agent knows of pods. */
+struct cJSON *table_of_objects(struct agent *agent, enum object_kind kind,
+			       const struct object *const *objects, size_t count,
+			       uint64_t now_usec);
 /* One object; as Table a table of one row. */
 void reply_object(struct exchange *exchange, int status, const struct object *object);
 void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)

@@ -7,6 +7,7 @@
  */
 #include "api/exchange.h"
 
+#include "agent.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/schema/table.h"
@@ -97,11 +98,25 @@ static void reply_object_yaml(struct exchange *exchange, int status, const struc
 	reply_tree(exchange, status, object_tree(object));
 }
 
+static const char *pod_volumes(void *userdata, const struct object *pod)
+{
+	return agent_pod_volumes(userdata, pod);
+}
+
+struct cJSON *table_of_objects(struct agent *agent, enum object_kind kind,
+			       const struct object *const *objects, size_t count, uint64_t now_usec)
+{
+	const struct table_words words = { .pod_volumes = pod_volumes, .userdata = agent };
+
+	return table_from_objects(kind, objects, count, now_usec, &words);
+}
+
 void reply_object(struct exchange *exchange, int status, const struct object *object)
 {
 	if (exchange->form == FORM_TABLE)
 		reply_tree(exchange, status,
-			   table_from_objects(object->kind, &object, 1, realtime_usec()));
+			   table_of_objects(exchange->agent, object->kind, &object, 1,
+					    realtime_usec()));
 	else if (exchange->form == FORM_YAML)
 		reply_object_yaml(exchange, status, object);
 	else

@@ -318,6 +318,7 @@ static const struct view_column operation_columns[] = {
 	{ "Progress", VIEW_DETAIL, "progress", NULL },
 	{ "Waits For", VIEW_DETAIL, "waitsFor", NULL },
 	{ "Error", VIEW_DETAIL, "error", NULL },
+	{ "Failing For", VIEW_DETAIL, "failingSince", format_age },
 	{ "Running", VIEW_DETAIL, "running", format_yes },
 	{ "Users", VIEW_DETAIL, "users", format_users },
 	{ "Pod UID", VIEW_DETAIL, "podUID", NULL },

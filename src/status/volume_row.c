@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "status/attempt_text.h"
 #include "status/status.h"
+#include "status/volume_faults.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -225,4 +226,63 @@ bool volume_rows_explain_untried(const struct volume_tables *tables, struct fail
 	if (untried.count > 1)
 		(void) failure_append(ret, "; and %zu more", untried.count - 1);
 	return untried.count > 0;
+}
+
+/* ---- in one word ---- */
+
+const char volumes_mounted[] = "VolumesMounted";
+
+struct summary {
+	const struct volume_tables *tables;
+	const struct volume_faults *faults;
+	bool has_mounted, has_pending, has_failed, is_stuck;
+};
+
+static int summarize(const struct volume_row *row, void *userdata)
+{
+	struct summary *summary = userdata;
+	struct operation_view view;
+
+	if (!row->want_pod)
+		return 0;
+	if (row->have_pod && row->have_pod->state == MOUNT_DONE) {
+		summary->has_mounted = true;
+		summary->has_failed |=
+			volume_faults_find(summary->faults, row->unique_name) != NULL;
+		return 0;
+	}
+	summary->has_pending = true;
+	if (!volume_row_operation(summary->tables, row, &view))
+		return 0;
+	summary->has_failed |= view.attempts > 0;
+	summary->is_stuck |= view.pace == PACE_STUCK;
+	return 0;
+}
+
+/* A claim that is being provisioned is no failure. */
+static void summarize_errors(const struct desired_errors *errors, struct summary *summary)
+{
+	for (size_t i = 0; errors && i < errors->count; i++) {
+		bool is_under_way = errors->codes[i] == -EINPROGRESS;
+
+		summary->has_pending |= is_under_way;
+		summary->has_failed |= !is_under_way;
+	}
+}
+
+const char *volume_rows_word(const struct volume_tables *tables, const struct volume_faults *faults,
+			     const char *pod_uid)
+{
+	struct summary summary = { .tables = tables, .faults = faults };
+
+	assert(tables && pod_uid);
+	(void) volume_rows_of_pod(tables, pod_uid, summarize, &summary);
+	summarize_errors(desired_errors(tables->desired, pod_uid), &summary);
+	if (summary.is_stuck)
+		return "VolumesStuck";
+	if (summary.has_failed)
+		return "VolumesFailing";
+	if (summary.has_pending)
+		return "VolumesPending";
+	return summary.has_mounted ? volumes_mounted : NULL;
 }

@@ -50,3 +50,18 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 /* Of the first whose first attempt has not ended, with its pod, and how many more. False: there is
  * none, and @ret is as it was. */
 bool volume_rows_explain_untried(const struct volume_tables *tables, struct failure *ret);
+
+struct volume_faults;
+
+/* volume_rows_word() of a pod whose volumes are all mounted, and well. */
+extern const char volumes_mounted[];
+
+/**
+ * volume_rows_word - how it is with the volumes of a pod
+ * @faults: as volume_faults_find(); NULL: none are known
+ *
+ * Return: volumes_mounted; "VolumesFailing": one could not be looked up or mounted, or is faulty;
+ * "VolumesStuck": a step hangs; "VolumesPending"; NULL: it has none here. Cost: that pod's volumes.
+ */
+const char *volume_rows_word(const struct volume_tables *tables, const struct volume_faults *faults,
+			     const char *pod_uid);

@@ -112,6 +112,11 @@ ANSWERED_BY_ONE_TEST struct token_issuer *agent_tokens(struct agent *agent)
 	return NULL;
 }
 
+ANSWERED_BY_ONE_TEST const char *agent_pod_volumes(struct agent *agent, const struct object *pod)
+{
+	return NULL;
+}
+
 ANSWERED_BY_ONE_TEST struct cJSON *agent_check(struct agent *agent, const struct object *pod,
 					       const struct object *node)
 {

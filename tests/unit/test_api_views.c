@@ -174,7 +174,7 @@ static void test_other_tables(void **state)
 		&view_operation_columns,
 		"\"rows\":[{\"cells\":[\"default/web\",\"-\",\"SetUp\",\"10s\",\"1\",\"now\",\"-\","
 		"\"bind\",\"p/x\",\"7 entries\",\"7 "
-		"entries\",\"-\",\"-\",\"no\",\"-\",\"u\",\"-\"]}]}");
+		"entries\",\"-\",\"-\",\"-\",\"no\",\"-\",\"u\",\"-\"]}]}");
 	assert_rows("{}", &view_operation_columns, "\"rows\":[]}");
 }
 

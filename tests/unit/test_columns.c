@@ -37,7 +37,7 @@ static void put(char line[600], const char *text, const char *mark)
 static void assert_row(const char *yaml, const char *columns, const char *cells)
 {
 	cleanup_object const struct object *object = object_of(yaml);
-	cleanup_json struct cJSON *table = table_from_objects(object->kind, &object, 1, NOW);
+	cleanup_json struct cJSON *table = table_from_objects(object->kind, &object, 1, NOW, NULL);
 	const struct cJSON *list = json_get(table, "columnDefinitions");
 	char got_columns[600] = "", got_cells[600] = "";
 

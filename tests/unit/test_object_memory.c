@@ -269,7 +269,7 @@ static bool print(void)
 
 static bool make_table(void)
 {
-	struct cJSON *table = table_from_objects(KIND_POD, &pod, 1, 0);
+	struct cJSON *table = table_from_objects(KIND_POD, &pod, 1, 0, NULL);
 	char *printed = json_print(table);
 	bool went_well = printed != NULL;
 

@@ -25,7 +25,7 @@
 static void show(const char *yaml, char columns[300], char cells[300])
 {
 	const struct object *object = object_of(yaml);
-	cleanup_json struct cJSON *table = table_from_objects(object->kind, &object, 1, NOW);
+	cleanup_json struct cJSON *table = table_from_objects(object->kind, &object, 1, NOW, NULL);
 	const struct cJSON *row = json_at(json_get(table, "rows"), 0);
 	size_t used = 0;
 
@@ -134,7 +134,8 @@ static void test_a_table_is_what_kubectl_reads(void **state)
 		"apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: c, uid: u, "
 		"resourceVersion: '7', creationTimestamp: '" CREATED_TEXT "', labels: {a: b}}\n"
 		"provisioner: p\n");
-	cleanup_json struct cJSON *table = table_from_objects(KIND_STORAGE_CLASS, &object, 1, NOW);
+	cleanup_json struct cJSON *table =
+		table_from_objects(KIND_STORAGE_CLASS, &object, 1, NOW, NULL);
 	cleanup_free char *printed = json_print(json_at(json_get(table, "rows"), 0));
 	cleanup_free char *column = json_print(json_at(json_get(table, "columnDefinitions"), 0));
 
@@ -153,7 +154,7 @@ static void test_a_table_is_what_kubectl_reads(void **state)
 
 static void test_an_empty_table(void **state)
 {
-	cleanup_json struct cJSON *table = table_from_objects(KIND_POD, NULL, 0, NOW);
+	cleanup_json struct cJSON *table = table_from_objects(KIND_POD, NULL, 0, NOW, NULL);
 
 	assert_int_equal(json_count(json_get(table, "rows")), 0);
 	assert_true(json_count(json_get(table, "columnDefinitions")) > 0);

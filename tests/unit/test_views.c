@@ -297,6 +297,31 @@ static void test_row_explains_itself(void **state)
 		"volume 'data': mount_device is at 'open the source' since 0.0 s, attempt 4");
 }
 
+static const char *word_of(const struct agent_world *world)
+{
+	return volume_rows_word(&world->agent.views.tables, NULL, POD) ?: "none";
+}
+
+static void test_volumes_of_a_pod_in_a_word(void **state)
+{
+	struct operation_view view = backing_off();
+	struct agent_world *world = *state;
+
+	assert_string_equal(word_of(world), "none");
+	want_data(world);
+	assert_string_equal(word_of(world), "VolumesPending");
+	world->views = &view;
+	world->view_count = 1;
+	assert_string_equal(word_of(world), "VolumesFailing");
+	view.running = true;
+	view.pace = PACE_STUCK;
+	assert_string_equal(word_of(world), "VolumesStuck");
+	assert_int_equal(desired_add_error(world->agent.desired, "other", "v", -EINPROGRESS, "e"),
+			 0);
+	assert_string_equal(volume_rows_word(&world->agent.views.tables, NULL, "other"),
+			    "VolumesPending");
+}
+
 static int count_until_three(const struct volume_row *row, void *userdata)
 {
 	return ++*(int *) userdata == 3 ? 3 : 0;
@@ -355,6 +380,7 @@ int main(void)
 		WITH_AGENT(test_look_up_errors_are_rows),
 		WITH_AGENT(test_operations),
 		WITH_AGENT(test_row_explains_itself),
+		WITH_AGENT(test_volumes_of_a_pod_in_a_word),
 		WITH_AGENT(test_visitor_ends_the_walk),
 		WITH_AGENT(test_version_names_the_node),
 		WITH_AGENT(test_no_manifests_is_an_empty_list),

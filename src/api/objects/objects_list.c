@@ -30,6 +30,7 @@ enum {
 enum list_stage { STAGE_HEAD, STAGE_ITEMS, STAGE_TAIL, STAGE_END };
 
 struct list {
+	struct agent *agent; /* borrowed */
 	const struct kind_row *row;
 	enum api_form form;
 	const struct object **objects; /* own references */
@@ -219,6 +220,7 @@ static int take_snapshot(struct exchange *exchange, const struct target *target,
 
 	if (!list)
 		return -ENOMEM;
+	list->agent = exchange->agent;
 	list->row = target->row;
 	list->form = exchange->form;
 	list->now_usec = realtime_usec();
@@ -262,7 +264,7 @@ static struct cJSON *frame(const struct list *list)
 	char text[API_VERSION_BYTES];
 
 	if (list->form == FORM_TABLE) {
-		tree = table_from_objects(row->kind, NULL, 0, list->now_usec);
+		tree = table_of_objects(list->agent, row->kind, NULL, 0, list->now_usec);
 		fill_metadata(list, json_ensure_object(tree, "metadata"));
 		return tree;
 	}
@@ -320,8 +322,8 @@ static size_t row_count(const struct list *list)
 static bool make_rows(struct list *list)
 {
 	size_t count = row_count(list);
-	cleanup_json struct cJSON *table = table_from_objects(
-		list->row->kind, &list->objects[list->next], count, list->now_usec);
+	cleanup_json struct cJSON *table = table_of_objects(
+		list->agent, list->row->kind, &list->objects[list->next], count, list->now_usec);
 	char *text = json_print(json_get(table, "rows"));
 
 	if (!text)

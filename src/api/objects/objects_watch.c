@@ -99,7 +99,8 @@ static int send_tree(struct watch *watch, const char *type, struct cJSON *object
 /* The columns' names come once: kubectl prints them as they come. */
 static int send_row(struct watch *watch, const char *type, const struct object *object)
 {
-	struct cJSON *table = table_from_objects(watch->row->kind, &object, 1, realtime_usec());
+	struct cJSON *table = table_of_objects(watch->exchange->agent, watch->row->kind, &object, 1,
+					       realtime_usec());
 	char version[24];
 
 	(void) snprintf(version, sizeof(version), "%" PRIu64, object->meta.resource_version);

@@ -102,14 +102,27 @@ static void cell_pod_ready(const struct table_source *source, char text[TABLE_CE
 			regular_containers(source->object->pod));
 }
 
+/* While its phase says no more than that it is there. */
+static const char *pending_word(const struct table_source *source)
+{
+	const struct table_words *words = source->words;
+	const char *word = words ? words->pod_volumes(words->userdata, source->object) : NULL;
+
+	return word ?: "Pending";
+}
+
 /* The order of kubectl: going, then the reason, then the phase. */
 static void cell_pod_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
+	const struct pod *pod = source->object->pod;
+	bool is_pending = !*pod->phase || strcmp(pod->phase, "Pending") == 0;
+
 	if (source->object->meta.deletes)
 		put(text, "Terminating", "");
+	else if (!*pod->reason && is_pending)
+		put(text, pending_word(source), "");
 	else
-		put(text, source->object->pod->reason,
-		    *source->object->pod->phase ? source->object->pod->phase : "Pending");
+		put(text, pod->reason, pod->phase);
 }
 
 static void cell_pod_gates(const struct table_source *source, char text[TABLE_CELL_BYTES])

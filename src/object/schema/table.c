@@ -133,10 +133,12 @@ static bool needs_tree(const struct kind_row *kind)
 }
 
 static void add_row(struct cJSON *rows, const struct kind_row *kind, const struct object *object,
-		    uint64_t now_usec)
+		    uint64_t now_usec, const struct table_words *words)
 {
 	cleanup_json struct cJSON *tree = needs_tree(kind) ? object_tree(object) : NULL;
-	const struct table_source source = { .object = object, .tree = tree, .now_usec = now_usec };
+	const struct table_source source = {
+		.object = object, .words = words, .tree = tree, .now_usec = now_usec
+	};
 	struct cJSON *row = json_add_object(rows, NULL);
 	struct cJSON *cells = json_add_array(row, "cells");
 
@@ -159,7 +161,7 @@ static void add_row(struct cJSON *rows, const struct kind_row *kind, const struc
 
 /* A part that found no memory makes json_print() of the table fail; see json.h. */
 struct cJSON *table_from_objects(enum object_kind kind, const struct object *const *objects,
-				 size_t count, uint64_t now_usec)
+				 size_t count, uint64_t now_usec, const struct table_words *words)
 {
 	const struct kind_row *row = kind_row(kind);
 	struct cJSON *table = json_new_object(), *rows;
@@ -170,6 +172,6 @@ struct cJSON *table_from_objects(enum object_kind kind, const struct object *con
 	add_columns(table, row);
 	rows = json_add_array(table, "rows");
 	for (size_t i = 0; i < count; i++)
-		add_row(rows, row, objects[i], now_usec);
+		add_row(rows, row, objects[i], now_usec, words);
 	return table;
 }

@@ -10,10 +10,18 @@
 enum { TABLE_CELL_BYTES = 4608 } /* an event's message */;
 
 /* What a cell is made from. */
+/* What only the node knows of an object. */
+struct table_words {
+	/* How it is with a pod's volumes, a constant; NULL: it has none here. */
+	const char *(*pod_volumes)(void *userdata, const struct object *pod);
+	void *userdata;
+};
+
 struct table_source {
 	const struct object *object;
-	const struct cJSON *tree; /* of kinds without a decoded struct; NULL otherwise */
-	uint64_t now_usec;        /* real time, for ages */
+	const struct table_words *words; /* NULL: none */
+	const struct cJSON *tree;        /* of kinds without a decoded struct; NULL otherwise */
+	uint64_t now_usec;               /* real time, for ages */
 };
 
 /* What a cell shows of a value; nothing, or when_absent, where there is none. */
@@ -54,7 +62,7 @@ struct table_column {
 
 /* A Table of @count objects of one kind; NULL: no memory. Freed with json_free(). */
 struct cJSON *table_from_objects(enum object_kind kind, const struct object *const *objects,
-				 size_t count, uint64_t now_usec);
+				 size_t count, uint64_t now_usec, const struct table_words *words);
 
 /* "5d3h", "12m", "8s" as kubectl shows an age. */
 void table_age(uint64_t since_usec, uint64_t now_usec, char text[TABLE_CELL_BYTES]);
