@@ -163,7 +163,7 @@ enum {
 	API_READ_HERE_BYTES = 8192,         /* a longer stream of documents is parsed on a thread */
 	API_DRIVER_CALL_BYTES_MAX = 1048576, /* of a body that calls a CSI driver */
 	API_HOLD_BYTES_MAX = 8192,           /* of a body that posts a hold */
-	API_APPLY_DOCUMENTS_MAX = 5000,      /* of one apply; 413 */
+	API_APPLY_DOCUMENTS_MAX = 10000,     /* of one apply; 413 */
 	API_APPLY_IN_FLIGHT = 64,            /* writes of one apply that are queued at a time */
 	API_WAIT_DEFAULT_SECONDS = 30,
 	API_DOCKER_BODY_BYTES_MAX = 16384, /* of a request on docker's socket; 413 */

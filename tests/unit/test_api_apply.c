@@ -395,7 +395,7 @@ static void test_too_many_documents(void **state)
 		assert_int_equal(world->exchange.status, cases[i].status);
 	}
 	assert_non_null(strstr(world_reply(world),
-			       "the request holds 5001 documents, at most 5000 are applied"));
+			       "the request holds 10001 documents, at most 10000 are applied"));
 }
 
 static void test_too_many_values(void **state)
