@@ -25,15 +25,15 @@ static int make_client(struct cluster *cluster, struct failure *reterr)
 	if (r == 0)
 		r = http_client_new(cluster->options.event, &cluster->kubeconfig, &cluster->client,
 				    reterr);
-	return r == 0 ? contact_new(cluster, reterr) : r;
+	return r == 0 ? credentials_new(cluster, reterr) : r;
 }
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
 {
-	static int (*const parts[])(struct cluster * cluster) = { identity_new,     writes_new,
-								  tokens_new,       needed_new,
-								  pods_new,         kinds_new,
-								  server_events_new };
+	static int (*const parts[])(struct cluster * cluster) = { contact_new, identity_new,
+								  writes_new,  tokens_new,
+								  needed_new,  pods_new,
+								  kinds_new,   server_events_new };
 	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
 	int r;
 
@@ -74,6 +74,7 @@ struct cluster *cluster_free(struct cluster *cluster)
 	(void) tokens_free(cluster->tokens);
 	(void) requests_free(cluster->requests);
 	(void) contact_free(cluster->contact);
+	(void) credentials_free(cluster->credentials);
 	(void) heartbeat_free(cluster->heartbeat);
 	(void) http_client_free(cluster->client);
 	kubeconfig_done(&cluster->kubeconfig);

@@ -4,8 +4,8 @@
  *
  * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
  * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
- * CSIDrivers), writes.c (what goes to the server), contact.c (what is known of the server, and
- * credentials).
+ * CSIDrivers), writes.c (what goes to the server), contact.c (what is known of the server),
+ * credentials.c.
  */
 #pragma once
 
@@ -23,6 +23,7 @@ struct pods;
 struct needed;
 struct kinds;
 struct contact;
+struct credentials;
 struct writes;
 struct tokens;
 struct server_events;
@@ -41,6 +42,7 @@ struct cluster {
 	struct http_client *client;
 	struct heartbeat *heartbeat;
 	struct requests *requests;
+	struct credentials *credentials;
 	struct contact *contact;
 	struct identity *identity;
 	struct pods *pods;
@@ -70,11 +72,19 @@ void mirror_remove(struct cluster *cluster, enum object_kind kind, const char *n
 /* A ServiceAccount of this name: its tokens come from the server, which shows a node no more. */
 void mirror_account(struct cluster *cluster, const char *name_space, const char *name);
 
+/* ---- credentials.c ---- */
+
+/* Blocks on the disk: at start. Return: 0; what reading the files or starting the plugin gave. */
+int credentials_new(struct cluster *cluster, struct failure *reterr);
+struct credentials *credentials_free(struct credentials *credentials);
+/* By the server or by TLS. */
+void credentials_refused(struct cluster *cluster);
+
 /* ---- contact.c ---- */
 
-int contact_new(struct cluster *cluster, struct failure *reterr);
+int contact_new(struct cluster *cluster);
 struct contact *contact_free(struct contact *contact);
-/* Of every answer: reads the credentials again when they were refused. */
+/* Of every answer: makes the credentials new when they were refused. */
 void contact_note(struct cluster *cluster, const struct http_answer *answer);
 /* A list or watch failed: the same. @status 0: no answer came. */
 void contact_note_failure(struct cluster *cluster, int status, const struct failure *why);
@@ -140,29 +150,6 @@ void absences_add(struct absences *absences, const struct object *pod);
 /* It was seen. */
 void absences_remove(struct absences *absences, const char *uid);
 size_t absences_count(const struct absences *absences);
-
-/* ---- watch_rights.c ---- */
-
-/* May objects of a kind in a namespace be watched by name? */
-struct watch_rights;
-struct watch_right;
-/* changed(): a watch may begin now where there is none; a right is borrowed. */
-int watch_rights_new(sd_event *event,
-		     void (*changed)(void *userdata, const struct watch_right *right),
-		     void *userdata, struct watch_rights **ret);
-/* When no right is used any more. Accepts NULL. Return: NULL. */
-struct watch_rights *watch_rights_free(struct watch_rights *rights);
-/* One for each object. NULL: no memory. */
-struct watch_right *watch_right_use(struct watch_rights *rights, enum object_kind kind,
-				    const char *name_space);
-/* Accepts NULL. Return: NULL. */
-struct watch_right *watch_right_unuse(struct watch_right *right);
-/* May a watch begin? True for one that tries, too: it says later which of the three it was. */
-bool watch_right_begin(struct watch_right *right);
-void watch_right_granted(struct watch_right *right);
-void watch_right_refused(struct watch_right *right);
-void watch_right_given_up(struct watch_right *right); /* there was no answer */
-bool watch_right_is_granted(const struct watch_right *right);
 
 /* ---- needed_objects.c ---- */
 

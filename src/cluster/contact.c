@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contact - when the server answered last, what failed last, and credentials that are read again
+ * contact - when the server answered last, and what failed last
  *
- * Files of certificates and tokens are rotated. They are read again when the server or TLS refused
- * what was shown, at most once in some seconds, and once a minute while the file of a token is in
- * use, as client-go does. Reading is of small files of root and is done on the loop.
+ * Every answer passes here. Knows no object; what a refusal of credentials leads to is
+ * credentials.c's.
  */
 #include "cluster/cluster_internal.h"
 
@@ -16,99 +15,26 @@
 
 #include <assert.h>
 
-enum { REREAD_LEAST_SECONDS = 5, REREAD_SECONDS = 60 };
-
 struct contact {
 	struct cluster *cluster;
-	struct client_credentials credentials; /* as they were read last */
-	sd_event_source *timer;
-	uint64_t read_usec;           /* monotonic */
 	uint64_t last_usec;           /* real time of the last answer that was no failure; 0 */
 	uint64_t failed_usec;         /* of the last failure, when nothing came since; 0 */
 	char why[FAILURE_TEXT_BYTES]; /* of it */
 };
 
-/* ---- credentials ---- */
-
-static int read_credentials(struct contact *contact, struct failure *reterr)
-{
-	struct cluster *cluster = contact->cluster;
-	struct client_credentials fresh = { 0 }, given = { 0 };
-	int r;
-
-	contact->read_usec = monotonic_usec();
-	r = client_credentials_read(&cluster->kubeconfig, &fresh, reterr);
-	if (r < 0)
-		return r;
-	if (client_credentials_equal(&fresh, &contact->credentials)) {
-		client_credentials_done(&fresh);
-		return 0;
-	}
-	r = client_credentials_read(&cluster->kubeconfig, &given, reterr);
-	if (r < 0) {
-		client_credentials_done(&fresh);
-		return r;
-	}
-	http_client_set_credentials(cluster->client, &given);
-	client_credentials_done(&contact->credentials);
-	contact->credentials = fresh;
-	return 1;
-}
-
-static void read_again(struct contact *contact)
-{
-	struct failure why = { 0 };
-	int r;
-
-	if (monotonic_usec() < contact->read_usec + REREAD_LEAST_SECONDS * USEC_PER_SEC)
-		return;
-	r = read_credentials(contact, &why);
-	if (r < 0)
-		log_message(LOG_WARNING, "keeping the credentials read before: %s", why.text);
-	else if (r > 0)
-		log_message(LOG_INFO, "the credentials for the kube-apiserver were replaced");
-}
-
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct contact *contact = userdata;
-
-	(void) usec;
-	read_again(contact);
-	(void) sd_event_source_set_time_relative(source, REREAD_SECONDS * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-	return 0;
-}
-
-static bool has_files(const struct kubeconfig *kubeconfig)
-{
-	return kubeconfig->token_file || kubeconfig->certificate.file;
-}
-
-int contact_new(struct cluster *cluster, struct failure *reterr)
+int contact_new(struct cluster *cluster)
 {
 	struct contact *contact = calloc(1, sizeof(*contact));
-	int r;
 
 	if (!contact)
-		return failed(reterr, -ENOMEM, "cannot talk to the kube-apiserver");
+		return -ENOMEM;
 	contact->cluster = cluster;
 	cluster->contact = contact;
-	r = read_credentials(contact, reterr);
-	if (r < 0 || !has_files(&cluster->kubeconfig))
-		return r < 0 ? r : 0;
-	r = sd_event_add_time_relative(cluster->options.event, &contact->timer, CLOCK_MONOTONIC,
-				       REREAD_SECONDS * USEC_PER_SEC, USEC_PER_SEC, on_timer,
-				       contact);
-	return r < 0 ? failed(reterr, r, "cannot wait for new credentials") : 0;
+	return 0;
 }
 
 struct contact *contact_free(struct contact *contact)
 {
-	if (!contact)
-		return NULL;
-	(void) sd_event_source_disable_unref(contact->timer);
-	client_credentials_done(&contact->credentials);
 	free(contact);
 	return NULL;
 }
@@ -160,7 +86,7 @@ void contact_note(struct cluster *cluster, const struct http_answer *answer)
 	struct failure why = { 0 };
 
 	if (answer->status == 401 || answer->error == -EKEYREJECTED)
-		read_again(contact);
+		credentials_refused(cluster);
 	if (answer->error == 0 && answer->status != 401 && answer->status < 500)
 		note_success(contact);
 	else if (contact_explain("", answer, &why) < 0)
@@ -170,7 +96,7 @@ void contact_note(struct cluster *cluster, const struct http_answer *answer)
 void contact_note_failure(struct cluster *cluster, int status, const struct failure *why)
 {
 	if (status == 401 || why->error == -EKEYREJECTED)
-		read_again(cluster->contact);
+		credentials_refused(cluster);
 	/* 410 is the server's usual way to ask for a new list. */
 	if (status != 410)
 		note_failure(cluster->contact, why->text);

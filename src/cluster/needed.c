@@ -11,6 +11,7 @@
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "cluster/cluster_internal.h"
+#include "cluster/watch_rights.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

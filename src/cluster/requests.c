@@ -105,6 +105,7 @@ static int send_first(struct requests *requests)
 static void send_waiting(struct requests *requests)
 {
 	uint64_t now_usec = monotonic_usec();
+	int r;
 
 	fill(requests, now_usec);
 	while (requests->waiting && requests->running_count < REQUESTS_IN_FLIGHT_MAX) {
@@ -112,8 +113,10 @@ static void send_waiting(struct requests *requests)
 			wake_at(requests, requests->held_usec);
 			return;
 		}
-		if (requests->tokens_usec < TOKEN_USEC || send_first(requests) < 0) {
-			wake_at(requests, now_usec + TOKEN_USEC);
+		r = requests->tokens_usec < TOKEN_USEC ? -EAGAIN : send_first(requests);
+		if (r < 0) {
+			wake_at(requests,
+				now_usec + (r == -ENOKEY ? (uint64_t) USEC_PER_SEC : TOKEN_USEC));
 			return;
 		}
 	}

@@ -8,12 +8,13 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "cluster/cluster_internal.h"
+#include "cluster/watch_rights.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <assert.h>
+#include <uthash.h>
 
 enum { TRY_FIRST_SECONDS = 5, TRY_MAX_SECONDS = 300 };
 

@@ -121,6 +121,8 @@ static void test_data_wins_over_a_file(void **state)
 	assert_string_equal(config->key.data, "KEY");
 }
 
+#define EXEC "exec: {apiVersion: client.authentication.k8s.io/v1, "
+
 struct refusal {
 	const char *cluster, *user, *text;
 };
@@ -139,14 +141,22 @@ static const struct refusal refusals[] = {
 	{ "proxy-url: x", TOKEN, "server: '' is not the https URL of a host" },
 	{ SERVER ", certificate-authority-data: '***'", TOKEN,
 	  "certificate-authority-data: not base64 of a PEM text" },
-	{ SERVER, "exec: {command: aws}",
-	  "user 'u1': exec: credential plugins are not supported yet" },
+	{ SERVER, "exec: {command: aws}", "user 'u1': exec: apiVersion: '' is neither" },
+	{ SERVER, "exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: aws}",
+	  "v1alpha1' is neither" },
+	{ SERVER, EXEC "command: aws}", "interactiveMode: client.authentication.k8s.io/v1 needs" },
+	{ SERVER, EXEC "command: aws, interactiveMode: Always}", "podvold has no terminal" },
+	{ SERVER, EXEC "command: aws, interactiveMode: Often}", "'Often' is not Never," },
+	{ SERVER, EXEC "interactiveMode: Never}", "exec: command: not set" },
+	{ SERVER, EXEC "interactiveMode: Never, command: aws, args: [1]}", "args: not strings" },
+	{ SERVER, EXEC "interactiveMode: Never, command: aws, env: [{name: A=, value: b}]}",
+	  "env: 'A=' is no name of a variable" },
 	{ SERVER, "auth-provider: {name: gcp}", "auth-provider: client-go 1.26 removed" },
 	{ SERVER, "username: a, password: b", "username: kube-apiserver accepts no passwords" },
 	{ SERVER, TOKEN ", as: admin", "as: impersonation is not supported" },
 	{ SERVER, TOKEN ", as-groups: [a]", "as-groups: impersonation is not supported" },
 	{ SERVER, "client-key: k", "one is given without the other" },
-	{ SERVER, "token: ''", "no client-certificate, token or tokenFile" },
+	{ SERVER, "token: ''", "no client-certificate, token, tokenFile or exec" },
 };
 
 static void test_what_is_not_supported_is_refused_by_field(void **state)
@@ -330,6 +340,33 @@ static void test_outside_of_a_cluster(void **state)
 	assert_non_null(strstr(fixture->why.text, "is no host"));
 }
 
+static void test_a_credential_plugin(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct kubeconfig_exec *exec = &fixture->config.exec;
+
+	assert_int_equal(
+		parse(fixture,
+		      SERVER ", extensions: [{name: client.authentication.k8s.io/exec, extension: "
+			     "{audience: x}}]",
+		      "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: "
+		      "bin/plugin, "
+		      "args: [a, b], env: [{name: A, value: b}], installHint: hint, "
+		      "provideClusterInfo: true}"),
+		0);
+	assert_string_equal(exec->command, "/etc/kubernetes/bin/plugin");
+	assert_string_equal(exec->arguments[1], "b");
+	assert_null(exec->arguments[2]);
+	assert_string_equal(exec->environment[0], "A=b");
+	assert_null(exec->environment[1]);
+	assert_string_equal(exec->install_hint, "hint");
+	assert_true(exec->provides_cluster);
+	assert_string_equal(exec->cluster_config, "{\"audience\":\"x\"}");
+	assert_int_equal(parse(fixture, SERVER, EXEC "command: aws, interactiveMode: Never}"), 0);
+	assert_string_equal(exec->command, "aws");
+	assert_false(exec->provides_cluster);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -349,6 +386,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_files_of_a_container_of_the_cluster, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_outside_of_a_cluster, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_credential_plugin, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

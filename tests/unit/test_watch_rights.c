@@ -6,6 +6,7 @@
  * The timer is taken over: no test waits.
  */
 #include "cluster/cluster_internal.h"
+#include "cluster/watch_rights.h"
 
 #include "base/cleanup.h"
 

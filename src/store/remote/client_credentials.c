@@ -89,8 +89,7 @@ static int read_pem(const struct kubeconfig_pem *pem, enum protection protection
 	return pem->file ? read_file(pem->file, protection, ret, reterr) : 0;
 }
 
-/* It becomes the value of a header: one word without control characters. */
-static int check_token(char *token, struct failure *reterr)
+int client_credentials_check_token(char *token, struct failure *reterr)
 {
 	size_t length = strlen(token);
 
@@ -113,7 +112,7 @@ static int read_token(const struct kubeconfig *kubeconfig, char **ret, struct fa
 		r = copy_text(kubeconfig->token, ret, reterr);
 	if (r < 0 || !*ret)
 		return r;
-	r = check_token(*ret, reterr);
+	r = client_credentials_check_token(*ret, reterr);
 	if (r < 0)
 		(void) failure_prefix(reterr, "%s",
 				      kubeconfig->token_file ? kubeconfig->token_file : "token");

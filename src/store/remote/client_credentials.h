@@ -32,6 +32,10 @@ enum { CREDENTIAL_FILE_BYTES = 1048576 }; /* a bundle of authorities is a quarte
 int client_credentials_read(const struct kubeconfig *kubeconfig, struct client_credentials *ret,
 			    struct failure *reterr);
 
+/* It becomes the value of a header: one word without control characters; blanks at its end are cut
+ * off. Return: 0; -EINVAL. */
+int client_credentials_check_token(char *token, struct failure *reterr);
+
 /* Has nothing changed? In the time of its length, whatever differs. */
 bool client_credentials_equal(const struct client_credentials *a,
 			      const struct client_credentials *b);

@@ -302,6 +302,8 @@ int http_client_call(struct http_client *client, const struct http_request *requ
 	struct http_call *call;
 
 	assert(client && request && request->done && *request->path == '/');
+	if (client->awaits_credentials)
+		return -ENOKEY;
 	if (client->call_count >= HTTP_CALLS_MAX)
 		return -ENOBUFS;
 	call = calloc(1, sizeof(*call));
@@ -486,5 +488,11 @@ void http_client_set_credentials(struct http_client *client, struct client_crede
 	assert(client && credentials);
 	client_credentials_done(&client->credentials);
 	client->credentials = *credentials;
+	client->awaits_credentials = false;
 	*credentials = (struct client_credentials){ 0 };
+}
+
+void http_client_await_credentials(struct http_client *client)
+{
+	client->awaits_credentials = true;
 }

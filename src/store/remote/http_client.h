@@ -72,12 +72,17 @@ struct http_client *http_client_free(struct http_client *client);
 void http_client_set_credentials(struct http_client *client,
 				 struct client_credentials *credentials);
 
+/* No call begins until there are credentials: without any the server would refuse what it allows
+ * later, or take the caller for anonymous. */
+void http_client_await_credentials(struct http_client *client);
+
 /**
  * http_client_call - begin a call
  * @request: copied, body included
  * @ret:     for http_call_cancel(); may be NULL
  *
- * Return: 0; -ENOBUFS HTTP_CALLS_MAX are under way; -ENOMEM. Then done() is not called.
+ * Return: 0; -ENOBUFS HTTP_CALLS_MAX are under way; -ENOKEY there are no credentials yet; -ENOMEM.
+ * Then done() is not called.
  */
 int http_client_call(struct http_client *client, const struct http_request *request,
 		     struct http_call **ret);

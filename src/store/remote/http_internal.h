@@ -40,6 +40,7 @@ struct http_client {
 	unsigned int call_count; /* not over */
 	uint64_t heard_usec;
 	bool in_turn;
+	bool awaits_credentials;
 };
 
 /* ---- http_client.c ---- */

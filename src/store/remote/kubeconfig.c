@@ -5,7 +5,7 @@
  * Fields with a text are rows of a table; so are those that are refused. Looks at no file but the
  * kubeconfig itself.
  */
-#include "store/remote/kubeconfig.h"
+#include "store/remote/kubeconfig_parts.h"
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"
@@ -74,8 +74,6 @@ static const struct refused_field refused_of_cluster[] = {
 };
 
 static const struct refused_field refused_of_user[] = {
-	{ "exec", "credential plugins are not supported yet; give a client certificate or a "
-		  "tokenFile" },
 	{ "auth-provider", "client-go 1.26 removed these plugins; give a client certificate or a "
 			   "tokenFile" },
 	{ "username", "kube-apiserver accepts no passwords" },
@@ -96,9 +94,8 @@ static int check_refused(const struct cJSON *entry, const struct refused_field *
 	return 0;
 }
 
-/* A copy of a text; NULL in @ret when it is not set. */
-static int take_text(const struct cJSON *entry, const char *field, char **ret,
-		     struct failure *reterr)
+int kubeconfig_take_text(const struct cJSON *entry, const char *field, char **ret,
+			 struct failure *reterr)
 {
 	const struct cJSON *value = json_get(entry, field);
 
@@ -110,12 +107,11 @@ static int take_text(const struct cJSON *entry, const char *field, char **ret,
 	return *ret ? 0 : failed(reterr, -ENOMEM, "%s", field);
 }
 
-/* The same, as a path from @directory. */
-static int take_path(const struct cJSON *entry, const char *field, const char *directory,
-		     char **ret, struct failure *reterr)
+int kubeconfig_take_path(const struct cJSON *entry, const char *field, const char *directory,
+			 char **ret, struct failure *reterr)
 {
 	cleanup_free char *text = NULL;
-	int r = take_text(entry, field, &text, reterr);
+	int r = kubeconfig_take_text(entry, field, &text, reterr);
 
 	if (r < 0 || !text)
 		return r;
@@ -134,11 +130,11 @@ static int take_pem(const struct cJSON *entry, const char *field, const char *di
 	int r;
 
 	(void) snprintf(name, sizeof(name), "%s-data", field);
-	r = take_text(entry, name, &encoded, reterr);
+	r = kubeconfig_take_text(entry, name, &encoded, reterr);
 	if (r < 0)
 		return r;
 	if (!encoded)
-		return take_path(entry, field, directory, &ret->file, reterr);
+		return kubeconfig_take_path(entry, field, directory, &ret->file, reterr);
 	r = base64_decode_text(encoded, &ret->data);
 	encoded = secret_text_free(encoded);
 	return r < 0 ? failed(reterr, r, "%s: not base64 of a PEM text", name) : 0;
@@ -190,7 +186,7 @@ static int take_cluster(const struct cJSON *cluster, const char *directory, stru
 	int r = check_refused(cluster, refused_of_cluster, reterr);
 
 	if (r == 0)
-		r = take_text(cluster, "server", &ret->server, reterr);
+		r = kubeconfig_take_text(cluster, "server", &ret->server, reterr);
 	if (r == 0)
 		r = check_server(ret->server, reterr);
 	if (r < 0)
@@ -198,11 +194,13 @@ static int take_cluster(const struct cJSON *cluster, const char *directory, stru
 	for (size_t n = strlen(ret->server); ret->server[n - 1] == '/'; n--)
 		ret->server[n - 1] = '\0';
 	ret->disable_compression = is_set(json_get(cluster, "disable-compression"));
-	r = take_text(cluster, "tls-server-name", &ret->tls_server_name, reterr);
+	r = kubeconfig_take_text(cluster, "tls-server-name", &ret->tls_server_name, reterr);
 	if (r == 0)
-		r = take_text(cluster, "proxy-url", &ret->proxy_url, reterr);
+		r = kubeconfig_take_text(cluster, "proxy-url", &ret->proxy_url, reterr);
 	if (r == 0)
 		r = take_pem(cluster, "certificate-authority", directory, &ret->authority, reterr);
+	if (r == 0)
+		r = kubeconfig_exec_take_cluster(cluster, &ret->exec, reterr);
 	return r;
 }
 
@@ -223,19 +221,22 @@ static int take_user(const struct cJSON *user, const char *directory, struct kub
 	if (r == 0)
 		r = take_pem(user, "client-key", directory, &ret->key, reterr);
 	if (r == 0)
-		r = take_text(user, "token", &ret->token, reterr);
+		r = kubeconfig_take_text(user, "token", &ret->token, reterr);
 	if (r == 0)
-		r = take_path(user, "tokenFile", directory, &ret->token_file, reterr);
+		r = kubeconfig_take_path(user, "tokenFile", directory, &ret->token_file, reterr);
+	if (r == 0 && is_set(json_get(user, "exec")))
+		r = kubeconfig_exec_take(json_get(user, "exec"), directory, &ret->exec, reterr);
 	if (r < 0)
 		return r;
 	if (is_given(&ret->certificate) != is_given(&ret->key))
 		return failed_plain(reterr, -EINVAL,
 				    "client-certificate and client-key: one is given without the "
 				    "other");
-	if (!is_given(&ret->certificate) && !ret->token && !ret->token_file)
-		return failed_plain(reterr, -EINVAL,
-				    "no client-certificate, token or tokenFile: kube-apiserver "
-				    "would refuse every request");
+	if (!is_given(&ret->certificate) && !ret->token && !ret->token_file && !ret->exec.command)
+		return failed_plain(
+			reterr, -EINVAL,
+			"no client-certificate, token, tokenFile or exec: kube-apiserver "
+			"would refuse every request");
 	return 0;
 }
 
@@ -257,7 +258,7 @@ static int take_context(const struct cJSON *tree, const char *directory, struct 
 			struct failure *reterr)
 {
 	const struct cJSON *context, *entry;
-	int r = take_text(tree, "current-context", &ret->context, reterr);
+	int r = kubeconfig_take_text(tree, "current-context", &ret->context, reterr);
 
 	if (r < 0)
 		return r;
@@ -383,5 +384,6 @@ void kubeconfig_done(struct kubeconfig *kubeconfig)
 	pem_done(&kubeconfig->authority);
 	pem_done(&kubeconfig->certificate);
 	pem_done(&kubeconfig->key);
+	kubeconfig_exec_done(&kubeconfig->exec);
 	*kubeconfig = (struct kubeconfig){ 0 };
 }

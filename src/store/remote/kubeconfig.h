@@ -4,9 +4,9 @@
  *
  * One file; the context is current-context. Certificates, keys and tokens are given as data or as
  * names of files; client_credentials.h reads those files, again when they may have changed. What
- * podvold cannot do is refused with the field's name and never passed over: exec and auth-provider
- * plugins, passwords, impersonation, insecure-skip-tls-verify, and http:// to anything but
- * loopback. YAML anchors are refused, as everywhere.
+ * podvold cannot do is refused with the field's name and never passed over: auth-provider plugins,
+ * passwords, impersonation, insecure-skip-tls-verify, and http:// to anything but loopback. YAML
+ * anchors are refused, as everywhere.
  */
 #pragma once
 
@@ -20,6 +20,19 @@ struct kubeconfig_pem {
 	char *data, *file;
 };
 
+enum { KUBECONFIG_EXEC_TEXTS_MAX = 1000 }; /* arguments, and variables, of a plugin */
+
+/* A credential plugin; command NULL: none. */
+struct kubeconfig_exec {
+	char *api_version;  /* client.authentication.k8s.io/v1 or v1beta1 */
+	char *command;      /* absolute, or a bare name */
+	char **arguments;   /* NULL behind the last */
+	char **environment; /* "NAME=value"; the same */
+	char *install_hint; /* for people */
+	bool provides_cluster;
+	char *cluster_config; /* JSON that the cluster's entry has for plugins */
+};
+
 /* Strings are owned; NULL: not given. */
 struct kubeconfig {
 	char *context;         /* its name */
@@ -31,6 +44,7 @@ struct kubeconfig {
 	struct kubeconfig_pem certificate, key;
 	char *token;      /* used when there is no token_file */
 	char *token_file; /* absolute path */
+	struct kubeconfig_exec exec;
 };
 
 /**
