@@ -250,6 +250,11 @@ bool bound_pair_is_due(const struct bound_pair *bound_pair)
 	return bound_pair->is_listed && !bound_pair->is_busy;
 }
 
+bool bound_pairs_has_claims_due(const struct bound_pairs *bound_pairs)
+{
+	return bound_pairs->due_claims && bound_pairs->due_claims->next_due;
+}
+
 void bound_pairs_put_first(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair)
 {
 	if (!bound_pair_is_due(bound_pair))

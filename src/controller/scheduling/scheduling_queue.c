@@ -82,6 +82,8 @@ void scheduling_queue_order(struct store *store, struct bound_pairs *bound_pairs
 	struct queue queue = { .bound_pairs = bound_pairs };
 
 	assert(store && bound_pairs);
+	if (!bound_pairs_has_claims_due(bound_pairs))
+		return;
 	(void) store_list(store, KIND_POD, NULL, add_if_due, &queue);
 	if (queue.count > 1)
 		qsort(queue.pods, queue.count, sizeof(queue.pods[0]), compare_pods);
