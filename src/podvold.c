@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <systemd/sd-daemon.h>
 
 /* Volumes on their way hold descriptors; the default soft limit is for programs that use select(2).
@@ -322,6 +323,15 @@ static void spare_memory(void)
 	json_memory_begin();
 }
 
+static void set_documents_max(const struct config *config)
+{
+	int64_t chosen = config->input_max.manifest_objects;
+	struct sysinfo info;
+	uint64_t memory = sysinfo(&info) < 0 ? 0 : (uint64_t) info.totalram * info.mem_unit;
+
+	documents_set_max(chosen > 0 ? (size_t) chosen : documents_max_for(memory));
+}
+
 int main(int argc, char **argv)
 {
 	struct failure failure = { .error = 0 };
@@ -336,7 +346,7 @@ int main(int argc, char **argv)
 		(void) fprintf(stderr, "podvold: %s\n", failure.text);
 		status = 2;
 	} else if (r == CONFIG_RUN) {
-		documents_set_max((size_t) config.input_max.manifest_objects);
+		set_documents_max(&config);
 		r = run(argc, argv, &config, &failure);
 		if (r < 0) {
 			log_message(LOG_ERR, "%s", failure.text);

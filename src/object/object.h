@@ -178,6 +178,9 @@ int documents_parse(const char *text, size_t length, struct document_list *ret,
 /* Of this process from now on: the most documents in one file instead of DOCUMENTS_COUNT_MAX, and
  * DOCUMENT_NODES_MEAN times as many values. Reading a file takes some 5 KiB for each. */
 void documents_set_max(size_t count);
+/* What suits a machine: a document for each DOCUMENT_MEMORY_BYTES of its memory (0: unknown), but
+ * at least DOCUMENTS_COUNT_LEAST and at most DOCUMENTS_COUNT_MOST. */
+size_t documents_max_for(uint64_t memory_bytes);
 /* The same on the loop: twice OBJECT_NODES_MAX values in all are the most. */
 int documents_parse_few(const char *text, size_t length, struct document_list *ret,
 			struct failure *reterr);
@@ -192,8 +195,11 @@ enum {
 	OBJECT_BYTES_MAX = 3 * 1024 * 1024 / 2, /* one object's JSON: etcd's 1.5 MiB */
 	DOCUMENTS_BYTES_MAX = 16 * 1024 * 1024, /* one manifest file */
 	DOCUMENTS_COUNT_MAX = 50000, /* in one file, list items included; see documents_set_max() */
-	DOCUMENT_NODES_MEAN = 40,    /* values in one file, for each document that may be in it */
-	OBJECT_NODES_MAX = 12000,    /* values in one object: 20 ms of the loop */
-	OBJECT_DEPTH_MAX = 64,       /* nesting of maps and lists */
-	OBJECT_UID_BYTES_MAX = 128,  /* chosen by the writer of the object */
+	DOCUMENTS_COUNT_LEAST = 30000,     /* what small machines take, too */
+	DOCUMENTS_COUNT_MOST = 250000,     /* by themselves; the option may say more */
+	DOCUMENT_MEMORY_BYTES = 64 * 1024, /* of a machine, for each document in a file */
+	DOCUMENT_NODES_MEAN = 40,   /* values in one file, for each document that may be in it */
+	OBJECT_NODES_MAX = 12000,   /* values in one object: 20 ms of the loop */
+	OBJECT_DEPTH_MAX = 64,      /* nesting of maps and lists */
+	OBJECT_UID_BYTES_MAX = 128, /* chosen by the writer of the object */
 };

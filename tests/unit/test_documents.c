@@ -362,6 +362,16 @@ static void test_documents_are_limited(void **state)
 	documents_set_max(DOCUMENTS_COUNT_MAX);
 }
 
+static void test_how_many_follows_memory(void **state)
+{
+	static const uint64_t gib = 1024 * 1024 * 1024;
+
+	assert_int_equal(documents_max_for(0), 30000);
+	assert_int_equal(documents_max_for(gib), 30000);
+	assert_int_equal(documents_max_for(4 * gib), 65536);
+	assert_int_equal(documents_max_for(64 * gib), 250000);
+}
+
 /* Of all documents together, in both syntaxes. */
 static void test_values_are_limited(void **state)
 {
@@ -453,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_fields_are_noted),
 		cmocka_unit_test(test_bytes_are_limited),
 		cmocka_unit_test(test_documents_are_limited),
+		cmocka_unit_test(test_how_many_follows_memory),
 		cmocka_unit_test(test_values_are_limited),
 		cmocka_unit_test(test_values_of_one_object_are_limited),
 		cmocka_unit_test(test_objects_are_limited),

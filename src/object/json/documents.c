@@ -35,6 +35,15 @@ void documents_set_max(size_t count)
 	atomic_store(&count_max, count);
 }
 
+size_t documents_max_for(uint64_t memory_bytes)
+{
+	uint64_t count = memory_bytes / DOCUMENT_MEMORY_BYTES;
+
+	if (count < DOCUMENTS_COUNT_LEAST)
+		return DOCUMENTS_COUNT_LEAST;
+	return count < DOCUMENTS_COUNT_MOST ? (size_t) count : DOCUMENTS_COUNT_MOST;
+}
+
 static size_t nodes_max(void)
 {
 	return atomic_load(&count_max) * DOCUMENT_NODES_MEAN;
