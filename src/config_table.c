@@ -94,7 +94,7 @@ const struct config_row config_rows[] = {
 	NUMBER("request-bytes-max", input_max.request_bytes, "16777216", 1024, 268435456,
 	       "body of one request"),
 	NUMBER("manifest-objects-max", input_max.manifest_objects, "0", 0, 1000000,
-	       "objects in one manifest, or one apply; 0 as memory allows"),
+	       "objects in one manifest; 0 as memory allows"),
 	NUMBER("waits-max", waits_max, "20000", 1, 1000000, "waits for pods at the same time",
 	       .reloads = true),
 	NUMBER("watches-max", watches_max, "1024", 1, 65536,
