@@ -339,6 +339,14 @@ static void take_object(struct sending *sending, const struct object *object)
 		sending->is_stored = true;
 }
 
+/* A watch was faster than the answer: what it has shown is newer, and stays. */
+static void keep_newer(struct sending *sending, const struct object *answered)
+{
+	cleanup_object const struct object *present = object_ref(present_of(sending) ?: answered);
+
+	end(sending, 0, present, NULL);
+}
+
 /* What was deleted and has no finalizers is gone; pods are the watch's to say. */
 static void take_deletion(struct sending *sending)
 {
@@ -421,6 +429,8 @@ static void store_read_then_again(void *userdata, int error, const struct object
 
 static void take_success(struct sending *sending, const struct object *object)
 {
+	bool is_old;
+
 	if (sending->step == STEP_READ) {
 		versions_note(sending->cluster, object);
 		if (store_mirror(sending->cluster->options.store, object, store_read_then_again,
@@ -434,13 +444,18 @@ static void take_success(struct sending *sending, const struct object *object)
 		end(sending, 0, object, NULL);
 		return;
 	}
-	versions_note(sending->cluster, object);
+	is_old = versions_find(sending->cluster, object->meta.uid) > object->meta.resource_version;
+	if (!is_old)
+		versions_note(sending->cluster, object);
 	if (sending->step == STEP_MAIN && sending->status_patch && *sending->status_patch) {
 		if (send_status(sending) < 0)
 			refuse(sending, -ENOMEM, "cannot be sent");
 		return;
 	}
-	take_object(sending, object);
+	if (is_old)
+		keep_newer(sending, object);
+	else
+		take_object(sending, object);
 }
 
 static void on_answer(void *userdata, const struct http_answer *answer)

@@ -5,7 +5,7 @@ Plain HTTP on loopback. It gives a node the rights that a real one gave (tests/c
 the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pods of the node refer to; all else is
 403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
-that is not there, and the answer waits for its return.
+that is not there, and of each that was patched, and the answer waits for its return.
 """
 import datetime
 import http.server
@@ -343,6 +343,9 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
                 self.refuse(409, "Conflict", "the object has been modified", plural, name)
                 return
             new = merge(old, {"status": body.get("status", {})} if sub == "status" else {k: v for k, v in body.items() if k != "status"})
-            self.answer(200, cluster.put(plural, new, namespace))
+            written = cluster.put(plural, new, namespace)
+            if self.scripted.late:
+                self.scripted.late(self.path)
+            self.answer(200, written)
         else:
             self.refuse(405, "MethodNotAllowed", method)
