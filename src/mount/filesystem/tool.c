@@ -7,13 +7,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/spawn.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -35,43 +35,6 @@ static int find_tool(const char *name, char path[PATH_MAX])
 			return 0;
 	}
 	return -ENOENT;
-}
-
-/* Our threads block signals for the loop; the tool starts as from a shell. */
-static int spawn(const char *path, const char *const *argv, int output_fd, pid_t *ret)
-{
-	static char *const environment[] = { "PATH=/usr/sbin:/sbin:/usr/bin:/bin", "LC_ALL=C",
-					     NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
-	int result;
-
-	(void) sigemptyset(&none);
-	(void) sigfillset(&all);
-	if (posix_spawnattr_init(&attributes) != 0)
-		return -ENOMEM;
-	if (posix_spawn_file_actions_init(&actions) != 0) {
-		(void) posix_spawnattr_destroy(&attributes);
-		return -ENOMEM;
-	}
-	(void) posix_spawnattr_setsigmask(&attributes, &none);
-	(void) posix_spawnattr_setsigdefault(&attributes, &all);
-	(void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
-							     POSIX_SPAWN_SETSIGDEF |
-							     POSIX_SPAWN_SETPGROUP);
-
-	result = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, output_fd, 1);
-	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, output_fd, 2);
-	if (result == 0)
-		result = posix_spawn(ret, path, &actions, &attributes, (char *const *) argv,
-				     environment);
-	(void) posix_spawn_file_actions_destroy(&actions);
-	(void) posix_spawnattr_destroy(&attributes);
-	return -result;
 }
 
 /* The end of what was said so far; what is no longer kept was logged. */
@@ -227,6 +190,8 @@ static int wait_for(struct running *running, const struct tool_terms *terms, str
 int tool_run(const char *const *argv, const struct tool_terms *terms,
 	     char ret_output[TOOL_OUTPUT_BYTES])
 {
+	static char *const environment[] = { "PATH=/usr/sbin:/sbin:/usr/bin:/bin", "LC_ALL=C",
+					     NULL };
 	struct said said = { .program = argv[0], .text = ret_output };
 	struct running running = { .end_usec = UINT64_MAX, .signal = SIGTERM };
 	cleanup_close int read_fd = -EBADF;
@@ -244,7 +209,8 @@ int tool_run(const char *const *argv, const struct tool_terms *terms,
 	running.output_fd = read_fd = pipe_fds[0];
 	(void) fcntl(read_fd, F_SETFL, O_NONBLOCK);
 
-	result = spawn(path, argv, pipe_fds[1], &running.pid);
+	result = spawn_program(path, (char *const *) argv, environment, pipe_fds[1], pipe_fds[1],
+			       &running.pid);
 	(void) close(pipe_fds[1]);
 	if (result < 0)
 		return result;

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/secret_file.h"
+#include "base/spawn.h"
 #include "object/json/base64.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
@@ -20,7 +21,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
@@ -171,39 +171,6 @@ static char **make_arguments(const struct kubeconfig_exec *exec)
 
 /* ---- its start ---- */
 
-static int spawn(const char *path, char *const *arguments, char *const *environment,
-		 const int fds[2], pid_t *ret)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
-	int result;
-
-	(void) sigemptyset(&none);
-	(void) sigfillset(&all);
-	if (posix_spawnattr_init(&attributes) != 0)
-		return -ENOMEM;
-	if (posix_spawn_file_actions_init(&actions) != 0) {
-		(void) posix_spawnattr_destroy(&attributes);
-		return -ENOMEM;
-	}
-	(void) posix_spawnattr_setsigmask(&attributes, &none);
-	(void) posix_spawnattr_setsigdefault(&attributes, &all);
-	(void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
-							     POSIX_SPAWN_SETSIGDEF |
-							     POSIX_SPAWN_SETPGROUP);
-	result = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, fds[0], 1);
-	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
-	if (result == 0)
-		result = posix_spawn(ret, path, &actions, &attributes, arguments, environment);
-	(void) posix_spawn_file_actions_destroy(&actions);
-	(void) posix_spawnattr_destroy(&attributes);
-	return -result;
-}
-
 static int start(struct exec_plugin *plugin, const char *path, const char *authority)
 {
 	cleanup_free char *info = exec_info(plugin->kubeconfig, authority);
@@ -226,7 +193,7 @@ static int start(struct exec_plugin *plugin, const char *path, const char *autho
 	if (fcntl(plugin->output_fd, F_SETFL, O_NONBLOCK) < 0 ||
 	    fcntl(plugin->errors_fd, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	r = spawn(path, arguments, environment, (int[2]){ output_fd, errors_fd }, &plugin->pid);
+	r = spawn_program(path, arguments, environment, output_fd, errors_fd, &plugin->pid);
 	if (r < 0)
 		return r;
 	plugin->pid_fd = pidfd_open(plugin->pid, 0);
