@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "plugins/pod_target.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -25,15 +26,14 @@ enum { TARGET_KEPT_LEVELS = 1 /* "pods" */ };
 
 struct csi_mounter {
 	struct csi_step step; /* first: stages of kinds.h take its address */
-	struct ownership ownership;
-	struct ownership_job *ownership_job;
+	struct pod_target_group group;
 };
 
 static void mounter_free(void *data)
 {
 	struct csi_mounter *mounter = data;
 
-	(void) ownership_job_free(mounter->ownership_job);
+	pod_target_group_done(&mounter->group);
 	csi_step_done(&mounter->step);
 	free(mounter);
 }
@@ -151,12 +151,6 @@ static int look_at_target(void *data, struct stage_report *report)
 		       : STAGE_LIST_DONE;
 }
 
-static int ownership_failed(const struct csi_mounter *mounter, struct failure *failure)
-{
-	return failure_prefix(failure, "cannot give '%s' to group %lu", mounter->step.target_path,
-			      (unsigned long) mounter->ownership.gid);
-}
-
 static int open_target(const struct csi_step *step, struct failure *reterr)
 {
 	const struct plugin_host *host = step->volume.host;
@@ -179,27 +173,16 @@ static int apply_ownership(void *data, struct stage_report *report)
 	if (fd < 0)
 		return fd;
 	r = fd_facts(fd, &facts, &report->failure);
-	if (r < 0)
-		return r;
-	mounter->ownership.progress = report->progress;
-	r = ownership_begin(fd, &mounter->ownership, report->cancelled, &mounter->ownership_job,
-			    &report->failure);
-	if (r < 0)
-		return ownership_failed(mounter, &report->failure);
-	report->io_slot = facts.device;
-	if (r == 0)
-		report->unfinished = UNFINISHED_OWNERSHIP;
-	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
+	return r < 0 ? r
+		     : pod_target_give_group(&mounter->group, fd, facts.device,
+					     mounter->step.target_path, report);
 }
 
 static int finish_ownership(void *data, struct stage_report *report)
 {
 	struct csi_mounter *mounter = data;
 
-	report->error_class = ERROR_UNCERTAIN;
-	if (ownership_finish(mounter->ownership_job, report->cancelled, &report->failure) < 0)
-		return ownership_failed(mounter, &report->failure);
-	return STAGE_NEXT;
+	return pod_target_finish_group(&mounter->group, mounter->step.target_path, report);
 }
 
 static int take_unmount_place(struct csi_step *step, const struct volume_request *request,
@@ -219,16 +202,10 @@ static int take_mount_place(struct csi_step *step, const struct volume_request *
 {
 	struct csi_mounter *mounter = (struct csi_mounter *) step;
 	const struct csi_volume *volume = &step->volume;
-	const struct pod *pod = request->pod ? request->pod->pod : NULL;
 	cleanup_free char *staging = NULL;
 	int r = take_unmount_place(step, request, reterr);
 
-	if (pod && pod->has_fs_group)
-		mounter->ownership = (struct ownership){
-			.gid = pod->fs_group,
-			.on_root_mismatch =
-				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
-		};
+	pod_target_take_group(&mounter->group, request->pod ? request->pod->pod : NULL);
 	if (r < 0 || volume->is_ephemeral)
 		return r;
 	r = csi_staging_path(volume->driver, volume->handle, &staging, reterr);

@@ -20,9 +20,8 @@
 struct exec_mounter {
 	struct exec_step step; /* first: the stages of exec_step.c take its address */
 	struct place target;
-	struct ownership ownership;
+	struct pod_target_group group;
 	bool gives_group;
-	struct ownership_job *ownership_job;
 };
 
 static void mounter_free(void *data)
@@ -31,7 +30,7 @@ static void mounter_free(void *data)
 
 	if (!mounter)
 		return;
-	(void) ownership_job_free(mounter->ownership_job);
+	pod_target_group_done(&mounter->group);
 	place_done(&mounter->target);
 	exec_step_done(&mounter->step);
 	free(mounter);
@@ -111,12 +110,6 @@ static int publish_volume(void *data, struct stage_report *report)
 	return mounter->gives_group ? STAGE_NEXT : STAGE_LIST_DONE;
 }
 
-static int ownership_failed(const struct exec_mounter *mounter, struct failure *failure)
-{
-	return failure_prefix(failure, "cannot give '%s' to group %lu", mounter->target.path,
-			      (unsigned long) mounter->ownership.gid);
-}
-
 static int apply_ownership(void *data, struct stage_report *report)
 {
 	struct exec_mounter *mounter = data;
@@ -127,38 +120,16 @@ static int apply_ownership(void *data, struct stage_report *report)
 	int r = fd < 0 ? fd : fd_facts(fd, &facts, &report->failure);
 
 	report->error_class = ERROR_UNCERTAIN; /* whatever happens here, it is published */
-	if (r < 0)
-		return r;
-	mounter->ownership.progress = report->progress;
-	r = ownership_begin(fd, &mounter->ownership, report->cancelled, &mounter->ownership_job,
-			    &report->failure);
-	if (r < 0)
-		return ownership_failed(mounter, &report->failure);
-	report->io_slot = facts.device;
-	if (r == 0)
-		report->unfinished = UNFINISHED_OWNERSHIP;
-	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
+	return r < 0 ? r
+		     : pod_target_give_group(&mounter->group, fd, facts.device,
+					     mounter->target.path, report);
 }
 
 static int finish_ownership(void *data, struct stage_report *report)
 {
 	struct exec_mounter *mounter = data;
 
-	report->error_class = ERROR_UNCERTAIN;
-	if (ownership_finish(mounter->ownership_job, report->cancelled, &report->failure) < 0)
-		return ownership_failed(mounter, &report->failure);
-	return STAGE_NEXT;
-}
-
-static void take_ownership(struct exec_mounter *mounter, const struct pod *pod)
-{
-	if (!pod || !pod->has_fs_group || mounter->step.read_only)
-		return;
-	mounter->gives_group = true;
-	mounter->ownership = (struct ownership){
-		.gid = pod->fs_group,
-		.on_root_mismatch = pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
-	};
+	return pod_target_finish_group(&mounter->group, mounter->target.path, report);
 }
 
 int exec_new_mounter(const struct volume_request *request, struct stage_list *ret,
@@ -171,6 +142,7 @@ int exec_new_mounter(const struct volume_request *request, struct stage_list *re
 		  .place = STAGE_LONG,
 		  .run = finish_ownership },
 	};
+	const struct pod *pod = request->pod ? request->pod->pod : NULL;
 	struct exec_mounter *mounter = calloc(1, sizeof(*mounter));
 	int r;
 
@@ -180,11 +152,13 @@ int exec_new_mounter(const struct volume_request *request, struct stage_list *re
 	mounter->target = PLACE_EMPTY;
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, mounter_free };
 	r = exec_step_init(&mounter->step, request, true, reterr);
-	if (r < 0)
+	if (r < 0) {
 		stage_list_done(ret);
-	else
-		take_ownership(mounter, request->pod ? request->pod->pod : NULL);
-	return r;
+		return r;
+	}
+	mounter->gives_group = pod && pod->has_fs_group && !mounter->step.read_only;
+	pod_target_take_group(&mounter->group, pod);
+	return 0;
 }
 
 /* ---- TearDownAt ---- */

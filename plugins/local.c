@@ -35,7 +35,7 @@ struct local_mounter {
 	bool has_fs_group, wants_map;
 	bool idmapped_later;  /* by the runtime: see local.h */
 	int64_t expand_bytes; /* the claim is to become so large; 0 it is */
-	struct ownership ownership;
+	struct pod_target_group group;
 
 	int source_fd; /* what is bound: the directory, or the staging directory */
 	dev_t source_device;
@@ -47,7 +47,6 @@ struct local_mounter {
 	bool already_mounted;
 	bool must_own; /* ownership is wanted and no other pod uses the volume */
 	int map_fd;    /* the group is a map of the mount, so nothing is to be owned; or -EBADF */
-	struct ownership_job *ownership_job;
 	struct failure bind_failure, map_failure;
 };
 
@@ -57,7 +56,7 @@ static void local_mounter_free(void *data)
 
 	if (!mounter)
 		return;
-	(void) ownership_job_free(mounter->ownership_job);
+	pod_target_group_done(&mounter->group);
 	local_source_done(&mounter->source);
 	free(mounter->origin.path);
 	free(mounter->target_path);
@@ -232,11 +231,12 @@ static int check_other_users(struct local_mounter *mounter, struct stage_report 
 	if (r < 0)
 		return r;
 	mounter->must_own = r == 0;
-	if (r > 0 && !mounter->already_mounted && mounter->source_gid != mounter->ownership.gid)
+	if (r > 0 && !mounter->already_mounted &&
+	    mounter->source_gid != mounter->group.ownership.gid)
 		stage_event_add(report, false, "Warning", "AlreadyMountedVolume",
 				"fsGroup %lu is wanted for volume '%s', but another pod has it "
 				"mounted with group %lu: the volume may not be shareable",
-				(unsigned long) mounter->ownership.gid, mounter->volume_name,
+				(unsigned long) mounter->group.ownership.gid, mounter->volume_name,
 				(unsigned long) mounter->source_gid);
 	return 0;
 }
@@ -254,12 +254,12 @@ static int plan_ownership(struct local_mounter *mounter, struct stage_report *re
 			      mounter->source.path);
 	mounter->source_gid = source.st_gid;
 	seen = mounter->already_mounted ? mounter->target_gid : mounter->source_gid;
-	if (mounter->wants_map && seen == mounter->ownership.gid)
+	if (mounter->wants_map && seen == mounter->group.ownership.gid)
 		return 0;
 	if (mounter->wants_map && !mounter->already_mounted)
-		mounter->map_fd =
-			fs_group_map_open(mounter->host, mounter->volume_name, seen,
-					  mounter->ownership.gid, mounter->idmapped_later, report);
+		mounter->map_fd = fs_group_map_open(mounter->host, mounter->volume_name, seen,
+						    mounter->group.ownership.gid,
+						    mounter->idmapped_later, report);
 	return mounter->map_fd >= 0 ? 0 : check_other_users(mounter, report);
 }
 
@@ -369,17 +369,10 @@ static int check_bind(void *data, struct stage_report *report)
 	return report->failure.error;
 }
 
-static int ownership_failed(const struct local_mounter *mounter, struct failure *failure)
-{
-	return failure_prefix(failure, "cannot give '%s' to group %lu", mounter->source.path,
-			      (unsigned long) mounter->ownership.gid);
-}
-
 static int apply_ownership(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
 	cleanup_close int fd = -EBADF;
-	int r;
 
 	/* Whatever happens here, the mount is there. */
 	report->error_class = ERROR_UNCERTAIN;
@@ -387,17 +380,9 @@ static int apply_ownership(void *data, struct stage_report *report)
 	/* The pod's own mount and not the source: its attributes hold for this walk too. */
 	fd = open_beneath(mounter->target.parent_fd, mounter->target.name, O_PATH | O_DIRECTORY,
 			  PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
-	if (fd < 0)
-		return fd;
-	mounter->ownership.progress = report->progress;
-	r = ownership_begin(fd, &mounter->ownership, report->cancelled, &mounter->ownership_job,
-			    &report->failure);
-	if (r < 0)
-		return ownership_failed(mounter, &report->failure);
-	report->io_slot = mounter->source_device;
-	if (r == 0)
-		report->unfinished = UNFINISHED_OWNERSHIP;
-	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
+	return fd < 0 ? fd
+		      : pod_target_give_group(&mounter->group, fd, mounter->source_device,
+					      mounter->source.path, report);
 }
 
 /* A large one: in an IO slot of its device. */
@@ -405,10 +390,7 @@ static int finish_ownership(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
 
-	report->error_class = ERROR_UNCERTAIN;
-	if (ownership_finish(mounter->ownership_job, report->cancelled, &report->failure) < 0)
-		return ownership_failed(mounter, &report->failure);
-	return STAGE_NEXT;
+	return pod_target_finish_group(&mounter->group, mounter->source.path, report);
 }
 
 /* Only where the size means something, and never by who may only read. */
@@ -452,12 +434,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	mounter->has_fs_group = pod && pod->has_fs_group;
 	mounter->wants_map = pod && pod->fs_group_idmap;
 	mounter->idmapped_later = pod && pod->user_namespace;
-	if (mounter->has_fs_group)
-		mounter->ownership = (struct ownership){
-			.gid = pod->fs_group,
-			.on_root_mismatch =
-				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
-		};
+	pod_target_take_group(&mounter->group, pod);
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, local_mounter_free };
 
 	mounter->expand_bytes = expand_bytes(request);

@@ -52,6 +52,55 @@ int pod_target_construct_volume_spec(const struct plugin_host *host, const char 
 	return 0;
 }
 
+/* ---- its fsGroup ---- */
+
+void pod_target_take_group(struct pod_target_group *group, const struct pod *pod)
+{
+	if (pod && pod->has_fs_group)
+		group->ownership = (struct ownership){
+			.gid = pod->fs_group,
+			.on_root_mismatch =
+				pod->fs_group_change_policy == FS_GROUP_CHANGE_ON_ROOT_MISMATCH,
+		};
+}
+
+void pod_target_group_done(struct pod_target_group *group)
+{
+	group->job = ownership_job_free(group->job);
+}
+
+static int group_failed(const struct pod_target_group *group, const char *path,
+			struct failure *failure)
+{
+	return failure_prefix(failure, "cannot give '%s' to group %lu", path,
+			      (unsigned long) group->ownership.gid);
+}
+
+int pod_target_give_group(struct pod_target_group *group, int fd, uint64_t io_slot,
+			  const char *path, struct stage_report *report)
+{
+	int r;
+
+	group->ownership.progress = report->progress;
+	r = ownership_begin(fd, &group->ownership, report->cancelled, &group->job,
+			    &report->failure);
+	if (r < 0)
+		return group_failed(group, path, &report->failure);
+	report->io_slot = io_slot;
+	if (r == 0)
+		report->unfinished = UNFINISHED_OWNERSHIP;
+	return r > 0 ? STAGE_LIST_DONE : STAGE_NEXT;
+}
+
+int pod_target_finish_group(struct pod_target_group *group, const char *path,
+			    struct stage_report *report)
+{
+	report->error_class = ERROR_UNCERTAIN;
+	if (ownership_finish(group->job, report->cancelled, &report->failure) < 0)
+		return group_failed(group, path, &report->failure);
+	return STAGE_NEXT;
+}
+
 /* ---- TearDownAt ---- */
 
 struct unmounter {

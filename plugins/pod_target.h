@@ -23,6 +23,32 @@ int pod_target_construct_volume_spec(const struct plugin_host *host, const char 
  * was unmounted before it could be looked at would be missed for good. 0; -ESTALE. [worker] */
 int pod_target_note_mount(const struct place *target, struct stage_report *report);
 
+/* ---- its fsGroup ---- */
+
+struct pod_target_group {
+	struct ownership ownership;
+	struct ownership_job *job; /* of a large volume, until it is finished */
+};
+
+/* What the pod asks for; nothing where it has no fsGroup. */
+void pod_target_take_group(struct pod_target_group *group, const struct pod *pod);
+void pod_target_group_done(struct pod_target_group *group);
+
+/**
+ * pod_target_give_group - the files of a volume that is mounted are given to the group [worker]
+ * @fd:      of the mount itself: its attributes hold for the walk, too
+ * @io_slot: of the device, for a large volume
+ * @path:    in messages
+ *
+ * Return: STAGE_LIST_DONE; STAGE_NEXT: it is large, pod_target_finish_group() is the next stage; a
+ * negative errno with @report's failure. The caller has set its class: the mount stays.
+ */
+int pod_target_give_group(struct pod_target_group *group, int fd, uint64_t io_slot,
+			  const char *path, struct stage_report *report);
+/* The same, its class ERROR_UNCERTAIN; STAGE_NEXT. [in an I/O slot] */
+int pod_target_finish_group(struct pod_target_group *group, const char *path,
+			    struct stage_report *report);
+
 /* A slot new_unmounter; the plugin's name says in which directory. */
 int pod_target_new_unmounter(const struct volume_request *request, struct stage_list *ret,
 			     struct failure *reterr);
