@@ -55,6 +55,15 @@ struct local_found {
 int local_look_up(const struct local_source *source, struct local_found *ret,
 		  struct failure *reterr);
 
+/**
+ * local_find_device - the same for who needs the device alone [worker]
+ *
+ * A directory is not compared with podvold's own: it is not bound from here, and local_look_up()
+ * comes before each bind.
+ */
+int local_find_device(const struct local_source *source, struct local_found *ret,
+		      struct failure *reterr);
+
 /* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
 void local_device_name(int fd, char *ret, size_t size);
 

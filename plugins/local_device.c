@@ -97,7 +97,7 @@ static int find_device(void *data, struct stage_report *report)
 	struct local_found found;
 	int r;
 
-	r = local_look_up(&mounter->source, &found, &report->failure);
+	r = local_find_device(&mounter->source, &found, &report->failure);
 	if (r < 0)
 		return r;
 	if (found.kind == LOCAL_DEVICE)

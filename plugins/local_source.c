@@ -86,11 +86,10 @@ static int report_kind(const struct local_source *source, struct local_found *fo
 
 /* The descriptor stays open: what was looked at is what is bound, also when it is renamed
  * meanwhile. */
-int local_look_up(const struct local_source *source, struct local_found *ret,
-		  struct failure *reterr)
+static int open_source(const struct local_source *source, struct local_found *ret,
+		       struct failure *reterr)
 {
-	cleanup_close int fd = -EBADF;
-	int r;
+	int fd;
 
 	if (path_has_backstep(source->path))
 		return failed_plain(reterr, -EINVAL, "invalid path '%s': must not contain '..'",
@@ -101,15 +100,51 @@ int local_look_up(const struct local_source *source, struct local_found *ret,
 		fd = open_host_path(source->path, O_PATH, reterr);
 	if (fd == -ENOENT)
 		return failed_plain(reterr, -ENOENT, "path \"%s\" does not exist", source->path);
-	if (fd < 0)
-		return fd;
 	*ret = (struct local_found){ .fd = fd };
-	/* An image is podvold's own by its mark. */
-	r = source->is_image ? 0
-			     : own_directories_check(&source->own, fd, source->path, false, reterr);
+	return fd < 0 ? fd : 0;
+}
+
+/* An image is podvold's own by its mark. */
+static int check_own(const struct local_source *source, const struct local_found *found,
+		     struct failure *reterr)
+{
+	return source->is_image ? 0
+				: own_directories_check(&source->own, found->fd, source->path,
+							false, reterr);
+}
+
+int local_look_up(const struct local_source *source, struct local_found *ret,
+		  struct failure *reterr)
+{
+	struct local_found found;
+	int r = open_source(source, &found, reterr);
+
+	if (r < 0)
+		return r;
+	r = check_own(source, &found, reterr);
 	if (r == 0)
-		r = report_kind(source, ret, reterr);
+		r = report_kind(source, &found, reterr);
 	if (r == 0)
-		(void) TAKE_FD(fd);
+		*ret = found;
+	else
+		(void) close(found.fd);
+	return r;
+}
+
+int local_find_device(const struct local_source *source, struct local_found *ret,
+		      struct failure *reterr)
+{
+	struct local_found found;
+	int r = open_source(source, &found, reterr);
+
+	if (r < 0)
+		return r;
+	r = report_kind(source, &found, reterr);
+	if (r == 0 && found.kind != LOCAL_DIRECTORY)
+		r = check_own(source, &found, reterr);
+	if (r == 0)
+		*ret = found;
+	else
+		(void) close(found.fd);
 	return r;
 }
