@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/json/json.h"
+#include "object/json/json_text.h"
 #include "object/kinds/pod.h"
 #include "source/source.h"
 
@@ -18,20 +19,31 @@ static const struct cJSON *annotations_of(const struct cJSON *tree)
 	return json_get(json_get(tree, "metadata"), "annotations");
 }
 
+/* Only they are parsed: this is asked of every object at a start. Return: 0, -ENOMEM; *@ret NULL:
+ * it has none. */
+static int parse_annotations(const struct object *object, struct cJSON **ret)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
+					    .depth = OBJECT_DEPTH_MAX,
+					    .is_own = true };
+	struct json_bytes text = json_text_member(object->json, "metadata");
+
+	if (text.length > 0)
+		text = json_text_member(text.start, "annotations");
+	return text.length > 0 ? json_parse(text.start, text.length, &limits, ret, NULL) : 0;
+}
+
 int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 {
-	cleanup_json struct cJSON *tree = NULL;
-	const struct cJSON *annotations;
+	cleanup_json struct cJSON *annotations = NULL;
 	const char *file;
 
 	*ret = (struct manifest_mark){ .is_marked = false };
 	/* Most objects of most stores: the word is not in it at all. */
 	if (!strstr(object->json, ANNOTATION_MANIFEST))
 		return 0;
-	tree = object_tree(object);
-	if (!tree)
+	if (parse_annotations(object, &annotations) < 0)
 		return -ENOMEM;
-	annotations = annotations_of(tree);
 	file = json_string(json_get(annotations, ANNOTATION_MANIFEST), "");
 	ret->is_marked = file[0] != '\0';
 	(void) snprintf(ret->file, sizeof(ret->file), "%s", file);
